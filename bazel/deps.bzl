@@ -1,0 +1,23 @@
+"""Everything the build takes from outside this tree, for WORKSPACE and MODULE.bazel alike."""
+
+load("@bazel_tools//tools/build_defs/repo:http.bzl", "http_archive")
+load("//bazel:cuda_configure.bzl", "cuda_configure")
+load("//bazel:system_libs.bzl", "system_libs")
+
+def vramtrack_deps():
+    """Declares @libunwind, @local_cuda and @system_libs."""
+    cuda_configure(name = "local_cuda")
+    system_libs(name = "system_libs")
+
+    # Debian's orig tarball of libunwind 1.6.2 is upstream's release byte for byte: a machine that reaches only a
+    # Debian mirror downloads it with apt-get source, names it as below, and passes its folder with --distdir.
+    http_archive(
+        name = "libunwind",
+        build_file = Label("//third_party/libunwind:libunwind.BUILD"),
+        sha256 = "4a6aec666991fb45d0889c44aede8ad6eb108071c3554fcdff671f9c94794976",
+        strip_prefix = "libunwind-1.6.2",
+        urls = [
+            "https://github.com/libunwind/libunwind/releases/download/v1.6.2/libunwind-1.6.2.tar.gz",
+            "https://download.savannah.nongnu.org/releases/libunwind/libunwind-1.6.2.tar.gz",
+        ],
+    )

@@ -1,0 +1,103 @@
+"""system_libs: the libraries the operating system provides, as one repository.
+
+Flags come from pkg-config where a library ships a .pc file, so an installation
+outside /usr is found through PKG_CONFIG_PATH.
+"""
+
+# name: (pkg-config modules, flags without pkg-config, a header, Debian package)
+_LIBRARIES = {
+    "absl": (
+        ["absl_flags_parse", "absl_flat_hash_map", "absl_status", "absl_statusor", "absl_strings", "absl_str_format", "absl_time"],
+        None,
+        "absl/strings/string_view.h",
+        "libabsl-dev",
+    ),
+    "cli11": ([], [], "CLI/CLI.hpp", "libcli11-dev"),
+    "gmock": (["gmock"], ["-lgmock", "-lgtest"], "gmock/gmock.h", "libgmock-dev"),
+    "gtest": (["gtest"], ["-lgtest"], "gtest/gtest.h", "libgtest-dev"),
+    "gtest_main": (["gtest_main"], ["-lgtest_main", "-lgtest"], "gtest/gtest.h", "libgtest-dev"),
+    "libdw": (["libdw"], ["-ldw", "-lelf"], "elfutils/libdwfl.h", "libdw-dev"),
+    "nlohmann_json": ([], [], "nlohmann/json.hpp", "nlohmann-json3-dev"),
+    "protobuf": (["protobuf"], ["-lprotobuf"], "google/protobuf/message.h", "libprotobuf-dev"),
+    "protobuf_lite": (["protobuf-lite"], ["-lprotobuf-lite"], "google/protobuf/message_lite.h", "libprotobuf-dev"),
+    "protozero": ([], [], "protozero/pbf_reader.hpp", "libprotozero-dev"),
+    "xxhash": ([], [], "xxhash.h", "libxxhash-dev"),
+}
+
+_SYSTEM_INCLUDES = ["/usr/include", "/usr/local/include"]
+
+def _pkg_config(ctx, tool, modules):
+    """(include directories, defines, link flags), or None if a module is absent."""
+    if not tool or not modules:
+        return None
+    cflags = ctx.execute([tool, "--cflags"] + modules)
+    libs = ctx.execute([tool, "--libs"] + modules)
+    if cflags.return_code != 0 or libs.return_code != 0:
+        return None
+    includes = []
+    defines = []
+    for flag in cflags.stdout.strip().split(" "):
+        if flag.startswith("-I") and flag[2:] not in _SYSTEM_INCLUDES:
+            if flag[2:] not in includes:
+                includes.append(flag[2:])
+        elif flag.startswith("-D"):
+            defines.append(flag[2:])
+    return includes, defines, [f for f in libs.stdout.strip().split(" ") if f]
+
+def _impl(ctx):
+    pkg_config = ctx.which(ctx.os.environ.get("PKG_CONFIG", "pkg-config"))
+    missing = {}
+    out = ['load("@rules_cc//cc:defs.bzl", "cc_library")\n\npackage(default_visibility = ["//visibility:public"])\n']
+    for name, (modules, fallback, header, package) in _LIBRARIES.items():
+        found = _pkg_config(ctx, pkg_config, modules)
+        if not found and fallback != None:
+            found = ([], [], fallback)
+        if not found:
+            missing[package] = header
+            continue
+        includes, defines, linkopts = found
+        if not [d for d in includes + _SYSTEM_INCLUDES if ctx.path(d + "/" + header).exists]:
+            missing[package] = header
+            continue
+        links = []
+        for i, d in enumerate(includes):
+            link = "include/%s/%d" % (name, i)
+            ctx.symlink(d, link)
+            links.append(link)
+        out.append("""
+cc_library(
+    name = "{name}",
+    hdrs = glob({globs}, allow_empty = True),
+    defines = {defines},
+    includes = {includes},
+    linkopts = {linkopts},
+)
+""".format(
+            name = name,
+            globs = repr([link + "/**" for link in links]),
+            defines = repr(defines),
+            includes = repr(links),
+            linkopts = repr(linkopts),
+        ))
+
+    protoc = ctx.which(ctx.os.environ.get("PROTOC", "protoc"))
+    if not protoc:
+        missing["protobuf-compiler"] = "protoc"
+    if not pkg_config:
+        missing["pkgconf"] = "pkg-config"
+    if missing:
+        fail("missing: %s. On Debian or Ubuntu: apt-get install %s" % (
+            ", ".join(missing.values()),
+            " ".join(missing.keys()),
+        ))
+
+    ctx.symlink(protoc, "bin/protoc")
+    out.append('\nexports_files(["bin/protoc"])\n')
+    ctx.file("BUILD.bazel", "".join(out))
+
+system_libs = repository_rule(
+    implementation = _impl,
+    configure = True,
+    environ = ["PATH", "PKG_CONFIG", "PKG_CONFIG_PATH", "PROTOC"],
+    local = True,
+)
