@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/block_decoder.h"
+
+#include <protozero/pbf_reader.hpp>
+
+namespace vramtrack {
+namespace {
+
+namespace f = schema::block_field;
+
+// Calls `column(field, bytes)` for every length-delimited field behind the definitions.
+template <typename OnColumn>
+bool ReadFields(std::string_view payload, BlockHeader* header, OnColumn column) {
+  *header = {};
+  try {
+    protozero::pbf_reader reader(payload.data(), payload.size());
+    while (reader.next()) {
+      switch (reader.tag()) {
+        case f::thread: header->thread = reader.get_uint32(); break;
+        case f::first_sequence: header->first_sequence = reader.get_uint64(); break;
+        case f::first_allocation: header->first_allocation = reader.get_uint64(); break;
+        case f::first_time: header->first_time = reader.get_uint64(); break;
+        case f::time_shift: header->time_shift = reader.get_uint32(); break;
+        case f::address_shift: header->address_shift = reader.get_uint32(); break;
+        case f::event_count: header->event_count = reader.get_uint32(); break;
+        case f::allocation_count: header->allocation_count = reader.get_uint32(); break;
+        case f::definitions: {
+          const protozero::data_view view = reader.get_view();
+          header->definitions = {view.data(), view.size()};
+          break;
+        }
+        default:
+          if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
+            if (!column(reader.tag(), reader.get_view())) return true;
+          } else {
+            reader.skip();
+          }
+      }
+    }
+  } catch (const protozero::exception&) {
+    return false;
+  }
+  return header->time_shift < 64 && header->address_shift < 64;
+}
+
+}  // namespace
+
+bool BlockDecoder::ReadHeader(std::string_view payload, BlockHeader* header) {
+  return ReadFields(payload, header, [](uint32_t, protozero::data_view) { return false; });
+}
+
+bool BlockDecoder::Open(std::string_view payload) {
+  error_ = "";
+  left_ = 0;
+  Cursor shape_columns[6];
+  event_shape_ = event_time_ = address_column_ = age_ = foreign_column_ = value_ = {};
+  const bool read = ReadFields(payload, &header_, [&](uint32_t field, protozero::data_view view) {
+    const auto* begin = reinterpret_cast<const uint8_t*>(view.data());
+    const Cursor cursor = {begin, begin + view.size()};
+    if (field >= f::shape_operation && field <= f::shape_stream) shape_columns[field - f::shape_operation] = cursor;
+    switch (field) {
+      case f::event_shape: event_shape_ = cursor; break;
+      case f::event_time: event_time_ = cursor; break;
+      case f::allocation_address: address_column_ = cursor; break;
+      case f::free_age: age_ = cursor; break;
+      case f::free_foreign: foreign_column_ = cursor; break;
+      case f::value: value_ = cursor; break;
+      default: break;
+    }
+    return true;
+  });
+  if (!read || !ReadShapes(shape_columns)) return Fail();
+  // An event takes a byte at least: a count that its columns cannot hold is damage.
+  if (header_.event_count > static_cast<size_t>(event_shape_.end - event_shape_.at)) return Fail();
+  left_ = header_.event_count;
+  time_ = header_.first_time >> header_.time_shift;
+  address_ = foreign_ = 0;
+  ordinal_ = header_.first_allocation;
+  return true;
+}
+
+bool BlockDecoder::ReadShapes(const Cursor (&columns)[6]) {
+  static_assert(f::shape_stream - f::shape_operation == 5, "columns follow each other");
+  Cursor cursor[6];
+  for (int i = 0; i < 6; ++i) cursor[i] = columns[i];
+  shapes_.clear();
+  while (cursor[0].at != cursor[0].end) {
+    uint64_t v[6];
+    for (int i = 0; i < 6; ++i) {
+      if (!Read(&cursor[i], &v[i])) return false;
+    }
+    shapes_.push_back({static_cast<uint32_t>(v[0]), static_cast<uint32_t>(v[1]), static_cast<uint32_t>(v[2]),
+                       static_cast<uint32_t>(v[3]), v[4], v[5]});
+  }
+  return true;
+}
+
+bool BlockDecoder::ReadValues(uint32_t operation, DecodedEvent* event) {
+  int count = 0;
+  switch (operation) {
+    case schema::FREE_UNKNOWN:
+    case schema::FAIL:
+    case schema::FREE_FAILED: count = 1; break;
+    case schema::STEP:
+    case schema::MEMORY_INFO: count = 2; break;
+    case schema::DEVICE_RESET: break;
+    default: return Fail();
+  }
+  for (int i = 0; i < count; ++i) {
+    if (!Read(&value_, &event->value[i])) return Fail();
+  }
+  return true;
+}
+
+bool BlockDecoder::Fail() {
+  left_ = 0;
+  error_ = "the columns of a block do not fit together";
+  return false;
+}
+
+}  // namespace vramtrack

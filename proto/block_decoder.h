@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the events of one Block in order, straight from its columns. Nothing is copied: the block's bytes must stay.
+// Every length and index taken from the block is checked against the block.
+#ifndef PROTO_BLOCK_DECODER_H_
+#define PROTO_BLOCK_DECODER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "proto/schema_constants.h"
+#include "proto/varint.h"
+
+namespace vramtrack {
+
+// What a Block says before its columns.
+struct BlockHeader {
+  uint32_t thread = 0;
+  uint64_t first_sequence = 0;
+  uint64_t first_allocation = 0;
+  uint64_t first_time = 0;
+  uint32_t time_shift = 0;
+  uint32_t address_shift = 0;
+  uint32_t event_count = 0;
+  uint32_t allocation_count = 0;
+  std::string_view definitions;  // an encoded Definitions message
+};
+
+struct DecodedShape {
+  uint32_t operation;  // schema::Operation
+  uint32_t kind;       // schema::Kind
+  uint32_t device;
+  uint32_t ref;  // stack, or for FREE the thread that had allocated
+  uint64_t bytes;
+  uint64_t stream;
+};
+
+struct DecodedEvent {
+  const DecodedShape* shape;
+  uint64_t time;     // ticks, rounded down to the block's unit
+  uint64_t ordinal;  // ALLOCATE: its own; FREE: that of the allocation, within shape->ref's thread
+  uint64_t address;  // ALLOCATE
+  uint64_t value[2];
+};
+
+// Thread-compatible. `payload` is what follows the checksum of a Block frame.
+class BlockDecoder {
+ public:
+  // Reads the header only. False for what cannot be a block.
+  static bool ReadHeader(std::string_view payload, BlockHeader* header);
+
+  // Begins a block. False, with `error()` set, for what cannot be a block.
+  bool Open(std::string_view payload);
+  const BlockHeader& header() const { return header_; }
+  const std::vector<DecodedShape>& shapes() const { return shapes_; }
+
+  // The next event; false after the last, or with `error()` set where the columns do not fit together.
+  bool Next(DecodedEvent* event) {
+    if (left_ == 0) return false;
+    --left_;
+    uint64_t shape, delta;
+    if (!Read(&event_shape_, &shape) || shape >= shapes_.size() || !Read(&event_time_, &delta)) return Fail();
+    time_ += delta;
+    const DecodedShape& s = shapes_[shape];
+    event->shape = &s;
+    event->time = time_ << header_.time_shift;
+    uint64_t v;
+    if (s.operation == schema::ALLOCATE) {
+      if (!Read(&address_column_, &v)) return Fail();
+      address_ += static_cast<uint64_t>(UnZigZag(v)) << header_.address_shift;
+      event->address = address_;
+      event->ordinal = ordinal_++;
+      return true;
+    }
+    if (s.operation == schema::FREE) {
+      if (s.ref == header_.thread) {
+        if (!Read(&age_, &v)) return Fail();
+        event->ordinal = ordinal_ - v;
+        return true;
+      }
+      if (!Read(&foreign_column_, &v)) return Fail();
+      event->ordinal = foreign_ += static_cast<uint64_t>(UnZigZag(v));
+      return true;
+    }
+    return ReadValues(s.operation, event);
+  }
+
+  // Empty while all is well.
+  const char* error() const { return error_; }
+
+ private:
+  struct Cursor {
+    const uint8_t* at = nullptr;
+    const uint8_t* end = nullptr;
+  };
+
+  static bool Read(Cursor* cursor, uint64_t* value) {
+    const uint8_t* p = cursor->at;
+    if (cursor->end - p >= 2) {  // nearly every value has one byte or two
+      if (p[0] < 0x80) {
+        *value = p[0];
+        cursor->at = p + 1;
+        return true;
+      }
+      if (p[1] < 0x80) {
+        *value = (p[0] & 0x7f) | static_cast<uint64_t>(p[1]) << 7;
+        cursor->at = p + 2;
+        return true;
+      }
+    }
+    return GetVarint(&cursor->at, cursor->end, value);
+  }
+
+  bool ReadValues(uint32_t operation, DecodedEvent* event);
+  bool ReadShapes(const Cursor (&columns)[6]);
+  bool Fail();
+
+  BlockHeader header_;
+  std::vector<DecodedShape> shapes_;
+  Cursor event_shape_, event_time_, address_column_, age_, foreign_column_, value_;
+  uint64_t time_ = 0, address_ = 0, ordinal_ = 0, foreign_ = 0;
+  uint32_t left_ = 0;
+  const char* error_ = "";
+};
+
+}  // namespace vramtrack
+
+#endif  // PROTO_BLOCK_DECODER_H_

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes traces in memory, for tests and benchmarks, through the same journal and encoder as the recorder.
+#ifndef PROTO_TRACE_BUILDER_H_
+#define PROTO_TRACE_BUILDER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proto/block_encoder.h"
+#include "proto/message_writer.h"
+
+namespace vramtrack {
+
+struct AllocationId {
+  uint32_t thread;
+  uint64_t ordinal;
+};
+
+// Thread-compatible. Times are ticks of one nanosecond and must not decrease within a thread.
+class TraceBuilder {
+ public:
+  // Sealed frames go to `sink` as they are made (default: they are kept for Finish).
+  explicit TraceBuilder(std::function<void(const uint8_t*, size_t)> sink = nullptr);
+
+  AllocationId Allocate(uint32_t thread, uint64_t time, schema::Kind kind, uint32_t device, uint32_t stack,
+                        uint64_t address, uint64_t bytes, uint64_t stream = 0);
+  void Free(uint32_t thread, uint64_t time, schema::Kind kind, uint32_t device, AllocationId allocation);
+  // Any other event, see schema::Operation for its values.
+  void Event(uint32_t thread, uint64_t time, schema::Operation operation, schema::Kind kind, uint32_t device,
+             uint32_t ref, const std::vector<uint64_t>& values);
+  void Step(uint32_t thread, uint64_t time, uint64_t number, double value = 0);
+
+  void DefineStack(uint32_t thread, uint32_t id, const std::vector<uint64_t>& frames, uint32_t module_epoch = 0);
+  void DefineModule(uint32_t thread, uint32_t id, const std::string& path, uint64_t load_bias, uint64_t start,
+                    uint64_t end, uint32_t first_epoch = 0);
+  void DefineThread(uint32_t thread, uint32_t tid, const std::string& name);
+  void DefineDevice(uint32_t thread, uint32_t index, const std::string& name, uint64_t total_bytes);
+  void DefineProcess(uint32_t thread, uint32_t pid, const std::vector<std::string>& command, int rank = -1);
+
+  // Writes what `thread` has recorded as a block.
+  void Seal(uint32_t thread);
+  // The file as a process that ended normally leaves it.
+  std::string Finish();
+  // The file as a killed process leaves it: what is not sealed is in journals.
+  std::string Kill();
+
+  std::string HeaderPage(bool finished) const;
+
+ private:
+  struct ThreadState {
+    std::vector<uint64_t> words;
+    uint64_t sequence = 0, allocations = 0;              // recorded so far
+    uint64_t first_sequence = 0, first_allocation = 0;   // of the unsealed part
+  };
+
+  ThreadState& State(uint32_t thread) { return threads_[thread]; }
+  void Append(uint32_t thread, std::initializer_list<uint64_t> words, bool event);
+  void DefineEncoded(uint32_t thread, const std::function<void(MessageWriter*)>& write);
+  void Emit(const uint8_t* frame, size_t bytes);
+
+  std::map<uint32_t, ThreadState> threads_;
+  std::unique_ptr<BlockEncoder> encoder_;
+  std::function<void(const uint8_t*, size_t)> sink_;
+  std::string frames_;
+  uint64_t events_ = 0, last_time_ = 0;
+};
+
+}  // namespace vramtrack
+
+#endif  // PROTO_TRACE_BUILDER_H_
