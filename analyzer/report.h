@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an analysis found, as plain data: the renderers print it and compute nothing. Names are those of the JSON report
+// (docs/report.md), bytes are integers, steps are the job's own numbers where it marked them.
+#ifndef ANALYZER_REPORT_H_
+#define ANALYZER_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace vramtrack {
+
+constexpr int kReportSchemaVersion = 1;
+
+struct ReportProcess {
+  uint32_t pid = 0, parent_pid = 0;
+  std::optional<int> rank;
+  std::vector<std::string> command;
+  bool complete = false;       // ended normally, nothing lost and nothing damaged
+  std::string incomplete_why;  // one line; empty when complete
+  uint64_t events = 0, lost_events = 0;
+  double duration_s = 0;
+};
+
+struct ReportSteps {
+  uint64_t count = 0;  // complete steps
+  std::string source = "none";  // "marks", "nvtx", "optimizer", "periodicity", "none"
+  double confidence = 0;        // 0 to 1
+};
+
+struct ReportMoment {
+  std::optional<int64_t> step;
+  uint64_t device_used = 0, reserved = 0, live = 0;  // bytes
+};
+
+struct ReportGrowth {
+  double bytes_per_step = 0, ci_low = 0, ci_high = 0;
+  std::optional<double> steps_to_oom;  // none: does not grow, or the device's size is unknown
+};
+
+// reserved = live + rounding + free_releasable + free_pinned + deferred, to the byte, at the peak.
+struct ReportFragmentation {
+  uint64_t reserved = 0, live = 0, rounding = 0, free_releasable = 0, free_pinned = 0, deferred = 0;
+  uint64_t lower_bound = 0, upper_bound = 0;  // of what any allocator would have needed at the peak
+  std::vector<std::string> advice;
+};
+
+struct ReportDevice {
+  uint32_t index = 0;
+  std::string name;          // empty: the job never asked
+  uint64_t total_bytes = 0;  // 0: unknown
+  ReportMoment peak, end;
+  std::optional<ReportGrowth> growth;  // none: too few steps
+  ReportFragmentation fragmentation;
+  uint64_t unattributed_bytes = 0;
+};
+
+struct ReportFrame {
+  std::string function, file, module, language;
+  uint32_t line = 0;
+  uint64_t offset = 0;  // in the module, where there is no line
+};
+
+struct ReportSite {
+  std::string id;  // short and stable: a hash of the frames' functions, level, kind and device
+  std::string level, kind, owner, category, verdict, grade, explanation;
+  std::optional<uint32_t> device;  // none: host memory
+  double rate_bytes_per_step = 0, rate_ci_low = 0, rate_ci_high = 0, rate_objects_per_step = 0;
+  std::optional<int64_t> onset_step;
+  std::optional<uint64_t> further_steps_needed;  // of insufficient_evidence
+  uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
+  uint64_t peak_without_site = 0;
+  std::vector<ReportFrame> frames;  // most recent call first
+  size_t blame_frame = 0;           // the innermost frame that no site without a leak shares: the line to look at
+};
+
+// One row a bin; the columns are equally long. `low` and `high` are the lowest and highest value within the bin.
+struct ReportTimeline {
+  std::optional<uint32_t> device;
+  std::string unit = "steps";  // or "seconds"
+  std::vector<double> position;
+  struct Series {
+    std::vector<uint64_t> low, high;
+  };
+  Series device_used, reserved, live;
+  std::vector<std::pair<std::string, Series>> categories;
+};
+
+struct ReportOom {
+  std::optional<int64_t> step;
+  uint32_t device = 0;
+  uint64_t requested = 0;
+  std::optional<uint64_t> free, largest_free;  // none: the device's size is unknown
+  std::string cause;                           // "amount", "contiguity"; empty: unknown
+  std::vector<ReportFrame> stack;
+  std::vector<std::pair<std::string, uint64_t>> holders;  // site id, bytes live at that moment, largest first
+};
+
+struct Report {
+  std::string tool_version;
+  std::vector<ReportProcess> processes;
+  ReportSteps steps;
+  std::vector<ReportDevice> devices;
+  std::vector<ReportSite> sites;     // leaks first, worst first; then by bytes at the peak
+  std::vector<std::string> ranking;  // site ids, only those whose verdict is a leak
+  std::vector<ReportTimeline> timeline;
+  std::vector<ReportOom> oom;
+  std::vector<std::string> warnings;  // one line each: missing symbols, lost events, damage
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_REPORT_H_
