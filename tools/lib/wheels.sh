@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# Python wheels: CUDA where the machine has none, and PyTorch. To be sourced after common.sh.
+# shellcheck shell=bash
+
+# pip FOLDER-OF-THE-ENVIRONMENT ARGUMENT...: its messages go to a log; the last of them is the reason of a failure.
+run_pip() {
+  local environment=$1
+  shift
+  "$environment/bin/python" -m pip --quiet --disable-pip-version-check --no-cache-dir --no-input "$@" \
+    >>"$deps/pip.log" 2>&1 </dev/null
+}
+
+pip_error() { grep -E '^ *ERROR:' "$deps/pip.log" | tail -n 1 | sed 's/^ *ERROR: //'; }
+
+# make_environment FOLDER PYTHON
+make_environment() {
+  [[ -x $1/bin/pip ]] && "$1/bin/python" -c '' 2>/dev/null && return 0
+  rm -rf "$1"
+  "$2" -m venv "$1" >>"$deps/pip.log" 2>&1 || die "$2 cannot make a virtual environment (see $deps/pip.log)"
+}
+
+# download_wheels ENVIRONMENT TABLE: into the download cache; sets `wheels` to the folder.
+download_wheels() {
+  wheels=$(download_dir)/wheels
+  mkdir -p "$wheels"
+  local what=(--no-deps --only-binary :all: --find-links "$wheels" --dest "$wheels" -r "$2")
+  # What an earlier checkout downloaded is taken without asking anybody.
+  run_pip "$1" download --no-index "${what[@]}" || run_pip "$1" download "${what[@]}" ||
+    die "cannot download $(sed -n 's/^\([a-z][^ ]*\).*/\1/p' "$2" | paste -sd ' '): $(pip_error)"
+}
+
+# install_wheels TABLE INNER-FOLDER TARGET: the inner folder of the unpacked wheels becomes TARGET, a CUDA toolkit.
+install_wheels() {
+  local table=$1 inner=$2 target=$3
+  local stamp=$target/.made-from
+  cmp -s "$table" "$stamp" && return 0
+  [[ $(uname -m) == x86_64 ]] ||
+    die "there is no CUDA toolkit on this machine, and the pinned wheels are for x86_64 only: install one and set CUDA_HOME"
+
+  : >"$deps/pip.log"
+  make_environment "$deps/pip" python3
+  download_wheels "$deps/pip" "$table"
+  rm -rf "$target" "$target.new"
+  run_pip "$deps/pip" install --no-index --no-deps --find-links "$wheels" --target "$target.new" -r "$table" ||
+    die "cannot unpack the CUDA wheels: $(pip_error)"
+  # The wheels hold versioned libraries only; linking asks for the plain names.
+  local library
+  for library in "$target.new/$inner"/lib/lib*.so.*; do
+    ln -sf "$(basename "$library")" "${library%%.so.*}.so"
+  done
+  cp "$table" "$target.new/$inner/.made-from"
+  mv "$target.new/$inner" "$target"
+  rm -rf "$target.new"
+  say "installed CUDA from PyPI into ${target#"$root"/}: $(sed -n 's/^\([a-z][^ ]*\).*/\1/p' "$table" | paste -sd ' ')"
+}
+
+# The first Python that the pinned PyTorch has a wheel for.
+pytorch_python() {
+  local python
+  for python in python3 python3.13 python3.12 python3.11; do
+    if "$python" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; then
+      printf '%s\n' "$python"
+      return
+    fi
+  done
+}
+
+install_pytorch() {
+  local table=$root/tools/lib/pytorch.txt environment=$root/.venv/pytorch
+  cmp -s "$table" "$environment/.made-from" && return 0
+  local python
+  python=$(pytorch_python)
+  [[ -n $python ]] || die "PyTorch needs Python 3.11 to 3.13 with its venv module, and none is installed"
+  : >"$deps/pip.log"
+  make_environment "$environment" "$python"
+  download_wheels "$environment" "$table"
+  run_pip "$environment" install --no-index --no-deps --find-links "$wheels" -r "$table" ||
+    die "cannot install PyTorch: $(pip_error)"
+  cp "$table" "$environment/.made-from"
+  say "installed PyTorch into .venv/pytorch: $(sed -n 's/^\([a-z][^ ]*\).*/\1/p' "$table" | paste -sd ' ')"
+}
