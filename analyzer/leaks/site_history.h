@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one allocation site did, step by step: the input of every leak verdict. A site is one device, one level and one
+// stack; what counts as its objects (blocks, driver allocations, handles) is up to who fills it in.
+//
+// Steps are dense indices of the run, 0 to RunShape::steps - 1, not the numbers that the job gave them. Events before
+// the first boundary belong to step 0, events after the last one to step RunShape::steps, which is not complete.
+#ifndef ANALYZER_LEAKS_SITE_HISTORY_H_
+#define ANALYZER_LEAKS_SITE_HISTORY_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace vramtrack {
+
+using Step = uint32_t;
+
+// The objects that were born in one step.
+struct Cohort {
+  Step step = 0;
+  uint32_t born_objects = 0;
+  uint64_t born_bytes = 0;
+  // Of these, alive when the last complete step ended: the survivors.
+  uint64_t live_bytes = 0;
+  uint32_t live_objects = 0;
+  // Of the survivors, those whose free had been asked for but had not come about (freed with events pending on a
+  // stream).
+  uint32_t free_requested_objects = 0;
+  uint64_t free_requested_bytes = 0;
+};
+
+// The objects that died in steps [step, step + SiteHistory::death_bin_steps).
+struct Deaths {
+  Step step = 0;
+  uint32_t objects = 0;
+  uint64_t bytes = 0;
+};
+
+// Objects by completed lifetime in steps. Bin 0 holds lifetime 0 (freed in the step of its birth), bin i >= 1 holds
+// lifetimes in [2^(i-1), 2^i).
+using LifetimeHistogram = std::array<uint64_t, 33>;
+
+struct SiteHistory {
+  std::vector<Cohort> cohorts;   // by step, ascending; steps without survivors may be absent
+  std::vector<Deaths> deaths;    // by step, ascending; only bins with deaths
+  uint32_t death_bin_steps = 1;  // a power of two; more than 1 only where deaths fell in thousands of steps
+
+  // Of objects that died in a complete step.
+  uint32_t max_completed_lifetime_steps = 0;
+  LifetimeHistogram completed_lifetimes{};
+  uint32_t max_free_delay_steps = 0;  // from asking for a free to the free
+  uint64_t delayed_frees = 0;         // objects whose free came in a later step than it was asked for
+
+  // Over all complete steps; the cohorts may hold less, see above.
+  uint64_t born_objects = 0, born_bytes = 0;
+  uint64_t died_objects = 0, died_bytes = 0;
+  uint32_t birth_steps = 0;              // steps with a birth
+  Step first_birth = 0, last_birth = 0;  // meaningful if born_objects > 0
+  uint64_t unmatched_deaths = 0;         // deaths without a birth: damage in the trace
+
+  uint64_t live_objects() const { return born_objects - died_objects; }
+  uint64_t live_bytes() const { return born_bytes - died_bytes; }
+};
+
+// Figures of the run that a site's verdict depends on.
+struct RunShape {
+  Step steps = 0;                   // complete steps
+  Step warmup_end = 0;              // the first step after warm-up, see WarmupEnd() in windows.h
+  uint64_t device_total_bytes = 0;  // 0: unknown, or host memory
+  uint64_t horizon_steps = 100000;  // the run's planned length, for what a leak will come to
+};
+
+// Fills a SiteHistory from the events of one site in the order in which they happened. Memory: one entry for each step
+// that still has a live object, and at most a few thousand more, whatever the length of the trace. Time: constant for
+// objects that die young, logarithmic in the number of cohorts otherwise. Not thread-safe.
+class SiteHistoryBuilder {
+ public:
+  // The step of successive calls must not decrease.
+  void OnBirth(Step step, uint64_t bytes);
+
+  // A free was asked for at `step` but will come about later (or never). Optional: only for allocators that defer.
+  void OnFreeRequested(Step birth_step, Step step, uint64_t bytes);
+
+  // An object of `bytes` that was born in `birth_step` is gone. `requested_step`: when OnFreeRequested was told of it;
+  // kNotRequested if it was not.
+  void OnDeath(Step birth_step, Step step, uint64_t bytes, Step requested_step = kNotRequested);
+  static constexpr Step kNotRequested = UINT32_MAX;
+
+  // The history of the first `complete_steps` steps. What happened in step `complete_steps` is left out: a job that
+  // ends frees everything on its way out, and that must not hide a leak. Steps after that one must not have occurred.
+  SiteHistory Finish(Step complete_steps) const;
+
+ private:
+  struct OpenCohort {
+    Cohort cohort;
+    // Deaths in step latest_step_, not yet taken off: whether that step counts is known when the next one begins.
+    uint32_t dying_objects = 0;
+    uint32_t dying_requested_objects = 0;
+    uint64_t dying_bytes = 0;
+    uint64_t dying_requested_bytes = 0;
+    Step first_request = kNotRequested;  // of those dying
+  };
+
+  void BeginStep(Step step);
+  void SettleDeaths();
+  void DropEmptyCohorts();
+  void RecordDeaths(Step step, uint32_t objects, uint64_t bytes);
+  OpenCohort* Find(Step birth_step);
+
+  std::vector<OpenCohort> cohorts_;
+  std::vector<Step> dying_cohorts_;  // birth steps of the cohorts with deaths in latest_step_
+  Step latest_step_ = 0;
+  size_t compact_at_ = 4096;
+  // Totals and deaths of settled steps. Births of latest_step_ are in the totals too; Finish takes them off if need be.
+  SiteHistory settled_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_LEAKS_SITE_HISTORY_H_
