@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef ANALYZER_SYMBOLS_ADDRESS_RANGES_H_
+#define ANALYZER_SYMBOLS_ADDRESS_RANGES_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace vramtrack {
+
+// Which value holds an address. Ranges are half-open and should not overlap. Thread-compatible.
+class AddressRanges {
+ public:
+  void Add(uint64_t begin, uint64_t end, uint64_t value);
+  // To be called after the last Add() and before the first Find().
+  void Sort();
+  // Of overlapping ranges, the one that begins last.
+  std::optional<uint64_t> Find(uint64_t address) const;
+
+ private:
+  struct Range {
+    uint64_t begin;
+    uint64_t end;
+    uint64_t value;
+    // No range that begins here or before reaches beyond this.
+    uint64_t reach;
+  };
+  std::vector<Range> ranges_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_SYMBOLS_ADDRESS_RANGES_H_

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef ANALYZER_SYMBOLS_DEBUG_INFO_H_
+#define ANALYZER_SYMBOLS_DEBUG_INFO_H_
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/symbols/address_ranges.h"
+
+namespace vramtrack {
+
+// One function at an address, as DWARF has it.
+struct SourceFunction {
+  // The mangled name where there is one, else the qualified name; empty if DWARF names none.
+  std::string name;
+  bool mangled = false;
+  std::string file;
+  uint32_t line = 0;
+  bool inlined = false;
+};
+
+// What DWARF says about one address.
+struct SourceLocation {
+  // Innermost first; the last one is not inlined. Without a function, one entry with file and line only.
+  std::vector<SourceFunction> functions;
+  // A DW_LANG_* constant; 0 if unknown.
+  int language = 0;
+};
+
+// The DWARF of one ELF file. Reads the compilation units that hold the addresses asked for, each once, and no other:
+// memory is bounded by those. Thread-compatible.
+class DebugInfo {
+ public:
+  // Null if `elf` has no DWARF that can be read. `elf` must outlive the result.
+  static std::unique_ptr<DebugInfo> Open(Elf* elf);
+
+  ~DebugInfo();
+  DebugInfo(const DebugInfo&) = delete;
+  DebugInfo& operator=(const DebugInfo&) = delete;
+
+  // No functions if no compilation unit holds `address`.
+  SourceLocation Find(uint64_t address);
+
+ private:
+  struct Unit {
+    Dwarf_Die die;
+    std::string compilation_dir;
+    int language = 0;
+    // Offsets of the DIEs of functions with code.
+    AddressRanges functions;
+  };
+
+  explicit DebugInfo(Dwarf* dwarf) : dwarf_(dwarf) {}
+
+  Unit* UnitAt(uint64_t address);
+  std::optional<Dwarf_Die> UnitDieAt(uint64_t address);
+  void ReadUnitRanges();
+  void FindLine(const Unit& unit, uint64_t address, SourceFunction& function);
+
+  Dwarf* const dwarf_;
+  std::map<Dwarf_Off, Unit> units_;
+  // Of all units, by their own ranges. Read when .debug_aranges does not know an address: Clang writes none.
+  std::optional<AddressRanges> unit_ranges_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_SYMBOLS_DEBUG_INFO_H_

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analyzer/symbols/demangle.h"
+
+#include <gtest/gtest.h>
+
+namespace vramtrack {
+namespace {
+
+TEST(DemangleTest, ReadsMangledNamesAndLeavesOthers) {
+  EXPECT_EQ(Demangle("_ZN1a1fEi"), "a::f(int)");
+  EXPECT_EQ(Demangle("_Z1fi.cold"), "f(int) [clone .cold]");
+  EXPECT_EQ(Demangle("cudaMalloc"), "cudaMalloc");
+  EXPECT_EQ(Demangle(""), "");
+  // A type name to the demangler, a function name to us.
+  EXPECT_EQ(Demangle("i"), "i");
+}
+
+TEST(DemangleTest, LeavesWronglyMangledNames) {
+  EXPECT_EQ(Demangle("_Z"), "_Z");
+  EXPECT_EQ(Demangle("_ZN1a"), "_ZN1a");
+  const std::string huge = "_Z" + std::string(1 << 20, 'P') + "i";
+  EXPECT_EQ(Demangle(huge), huge);
+}
+
+TEST(DemangleTest, NamesTheKernelOfALaunchStub) {
+  EXPECT_EQ(Demangle("_Z24__device_stub__Z5plainPfPf"), "plain(float*) [launch stub]");
+  EXPECT_EQ(Demangle("_ZL69__device_stub__ZN36_GLOBAL__N__89b8bf71_4_t_cu_acc5a52f4anonIfEEvPT_iPfi"),
+            "void (anonymous namespace)::anon<float>(float*, int) [launch stub]");
+  EXPECT_EQ(Demangle("__device_stub__Z5plainPf"), "plain(float*) [launch stub]");
+  EXPECT_EQ(Demangle("__device_stub__oddly_named"), "__device_stub__oddly_named");
+  EXPECT_TRUE(IsCudaLaunchStub("_Z24__device_stub__Z5plainPfPf"));
+  EXPECT_FALSE(IsCudaLaunchStub("_Z5plainPf"));
+}
+
+}  // namespace
+}  // namespace vramtrack

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analyzer/symbols/die_tree.h"
+
+#include <dwarf.h>
+
+#include <optional>
+
+#include "analyzer/symbols/demangle.h"
+
+namespace vramtrack {
+namespace {
+
+// Deeper nesting than this is damage.
+constexpr int kMaxDepth = 200;
+
+// One range of a unit that the linker put elsewhere is common; this many in one DIE is damage.
+constexpr int kMaxRanges = 1 << 20;
+
+bool IsCOrCxx(int language) {
+  switch (language) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+      return true;
+    default:
+      // DWARF 6 numbers newer editions beyond the constants of elfutils' dwarf.h.
+      return language == 0x2b || language == 0x2c || language == 0x3a || language == 0x3e;
+  }
+}
+
+// Whether functions with code may lie below a DIE of this tag. In C and C++ a class holds declarations only, and types
+// are most of the tree.
+bool MayHoldFunctions(int tag, bool types_too) {
+  switch (tag) {
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_subprogram:
+    case DW_TAG_lexical_block:
+      return true;
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+    case DW_TAG_union_type:
+    case DW_TAG_enumeration_type:
+      return types_too;
+    default:
+      return false;
+  }
+}
+
+void VisitFunctions(Dwarf_Die parent, bool types_too, int depth, const std::function<void(Dwarf_Die*)>& found) {
+  if (depth > kMaxDepth) return;
+  DieChildren children(parent);
+  while (Dwarf_Die* child = children.Next()) {
+    const int tag = dwarf_tag(child);
+    if (tag == DW_TAG_subprogram) found(child);
+    if (MayHoldFunctions(tag, types_too) && dwarf_haschildren(child) > 0) {
+      VisitFunctions(*child, types_too, depth + 1, found);
+    }
+  }
+}
+
+// The DIEs from below `parent` down to the one at `target`.
+bool PathTo(Dwarf_Die parent, Dwarf_Off target, int depth, std::vector<Dwarf_Die>& path) {
+  if (depth > kMaxDepth) return false;
+  std::optional<Dwarf_Die> last;
+  DieChildren children(parent);
+  while (Dwarf_Die* child = children.Next()) {
+    if (dwarf_dieoffset(child) > target) break;
+    last = *child;
+  }
+  if (!last) return false;
+  path.push_back(*last);
+  return dwarf_dieoffset(&*last) == target || PathTo(*last, target, depth + 1, path);
+}
+
+// The DIE that stands where the function is written: the abstract instance of a copy, the declaration of a member.
+Dwarf_Die Declaration(Dwarf_Die die) {
+  constexpr int kMaxSteps = 16;
+  for (int step = 0; step < kMaxSteps; ++step) {
+    Dwarf_Attribute attribute;
+    Dwarf_Die next;
+    if ((dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == nullptr &&
+         dwarf_attr(&die, DW_AT_specification, &attribute) == nullptr) ||
+        dwarf_formref_die(&attribute, &next) == nullptr) {
+      break;
+    }
+    die = next;
+  }
+  return die;
+}
+
+const char* StringAttribute(Dwarf_Die* die, unsigned int name) {
+  Dwarf_Attribute attribute;
+  return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+}  // namespace
+
+DieChildren::DieChildren(Dwarf_Die parent) { valid_ = dwarf_child(&parent, &die_) == 0; }
+
+Dwarf_Die* DieChildren::Next() {
+  if (!valid_) return nullptr;
+  if (first_) {
+    first_ = false;
+    return &die_;
+  }
+  const Dwarf_Off offset = dwarf_dieoffset(&die_);
+  Dwarf_Die next;
+  valid_ = dwarf_siblingof(&die_, &next) == 0 && dwarf_dieoffset(&next) > offset;
+  if (!valid_) return nullptr;
+  die_ = next;
+  return &die_;
+}
+
+void ForEachRange(Dwarf_Die* die, const std::function<void(Dwarf_Addr, Dwarf_Addr)>& found) {
+  ptrdiff_t offset = 0;
+  Dwarf_Addr base = 0;
+  Dwarf_Addr begin = 0;
+  Dwarf_Addr end = 0;
+  for (int i = 0; i < kMaxRanges && (offset = dwarf_ranges(die, offset, &base, &begin, &end)) > 0; ++i) {
+    found(begin, end);
+  }
+}
+
+bool HoldsAddress(Dwarf_Die* die, Dwarf_Addr address) {
+  if (dwarf_haspc(die, address) > 0) return true;
+  return dwarf_tag(die) == DW_TAG_lexical_block && !dwarf_hasattr(die, DW_AT_low_pc) &&
+         !dwarf_hasattr(die, DW_AT_ranges);
+}
+
+void ForEachFunction(Dwarf_Die unit, const std::function<void(Dwarf_Die*)>& found) {
+  VisitFunctions(unit, !IsCOrCxx(dwarf_srclang(&unit)), 0, found);
+}
+
+std::vector<Dwarf_Die> InlinedFunctionsAt(Dwarf_Die function, Dwarf_Addr address) {
+  std::vector<Dwarf_Die> inlined;
+  Dwarf_Die scope = function;
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    std::optional<Dwarf_Die> inner;
+    DieChildren children(scope);
+    while (Dwarf_Die* child = children.Next()) {
+      const int tag = dwarf_tag(child);
+      if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) continue;
+      // A block without a range is taken only if nothing else fits.
+      const bool certain = dwarf_haspc(child, address) > 0;
+      if (!certain && (inner || !HoldsAddress(child, address))) continue;
+      inner = *child;
+      if (certain) break;
+    }
+    if (!inner) break;
+    scope = *inner;
+    if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine) inlined.push_back(scope);
+  }
+  return inlined;
+}
+
+std::string FunctionName(Dwarf_Die* function, bool* mangled) {
+  *mangled = false;
+  for (unsigned int attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    const char* linkage = StringAttribute(function, attribute);
+    if (linkage != nullptr && *linkage != '\0') {
+      *mangled = true;
+      return linkage;
+    }
+  }
+  const char* plain = StringAttribute(function, DW_AT_name);
+  if (plain == nullptr) return "";
+
+  Dwarf_Die declaration = Declaration(*function);
+  Dwarf_Die unit;
+  std::vector<Dwarf_Die> path;
+  std::string name;
+  if (dwarf_diecu(&declaration, &unit, nullptr, nullptr) != nullptr &&
+      PathTo(unit, dwarf_dieoffset(&declaration), 0, path)) {
+    path.pop_back();
+    for (Dwarf_Die& scope : path) {
+      const char* scope_name = dwarf_diename(&scope);
+      switch (dwarf_tag(&scope)) {
+        case DW_TAG_namespace:
+          name.append(scope_name != nullptr ? scope_name : "(anonymous namespace)").append("::");
+          break;
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+        case DW_TAG_module:
+          if (scope_name != nullptr) name.append(scope_name).append("::");
+          break;
+        case DW_TAG_subprogram: {
+          bool scope_mangled = false;
+          std::string scope_function = FunctionName(&scope, &scope_mangled);
+          if (scope_function.empty()) break;
+          name = (scope_mangled ? Demangle(scope_function) : scope_function) + "::";
+          break;
+        }
+        default:
+          break;
+      }
+    }
+  }
+  return name + plain;
+}
+
+}  // namespace vramtrack

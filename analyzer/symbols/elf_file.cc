@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analyzer/symbols/elf_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string_view>
+#include <utility>
+
+#include "analyzer/symbols/build_id.h"
+
+namespace vramtrack {
+namespace {
+
+bool HasDebugInfo(Elf* elf) {
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) return false;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
+    const char* name = elf_strptr(elf, names, header.sh_name);
+    if (name == nullptr) continue;
+    std::string_view view(name);
+    if (view == ".debug_info" || view == ".zdebug_info") return header.sh_size != 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<ElfFile> ElfFile::Open(const std::string& path) {
+  // A recorded path may name a device, a pipe or a socket: look before opening, and never block.
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return nullptr;
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return nullptr;
+  if (elf_version(EV_CURRENT) == EV_NONE) {
+    close(fd);
+    return nullptr;
+  }
+  Elf* elf = elf_begin(fd, ELF_C_READ_MMAP, nullptr);
+  if (elf == nullptr || elf_kind(elf) != ELF_K_ELF) {
+    if (elf != nullptr) elf_end(elf);
+    close(fd);
+    return nullptr;
+  }
+  return std::unique_ptr<ElfFile>(new ElfFile(path, fd, elf));
+}
+
+ElfFile::ElfFile(std::string path, int fd, Elf* elf) : path_(std::move(path)), fd_(fd), elf_(elf) {
+  const void* id = nullptr;
+  ssize_t id_bytes = dwelf_elf_gnu_build_id(elf_, &id);
+  if (id_bytes > 0) build_id_ = BuildIdToHex({static_cast<const char*>(id), static_cast<size_t>(id_bytes)});
+  GElf_Word crc = 0;
+  if (const char* link = dwelf_elf_gnu_debuglink(elf_, &crc); link != nullptr) {
+    debug_link_ = link;
+    debug_link_crc_ = crc;
+  }
+  has_debug_info_ = HasDebugInfo(elf_);
+}
+
+ElfFile::~ElfFile() {
+  elf_end(elf_);
+  close(fd_);
+}
+
+}  // namespace vramtrack

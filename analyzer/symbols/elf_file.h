@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef ANALYZER_SYMBOLS_ELF_FILE_H_
+#define ANALYZER_SYMBOLS_ELF_FILE_H_
+
+#include <libelf.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace vramtrack {
+
+// An ELF file on disk, mapped and read only where it is looked at. Thread-compatible.
+class ElfFile {
+ public:
+  // Null if `path` is no regular file, cannot be read, or is not ELF.
+  static std::unique_ptr<ElfFile> Open(const std::string& path);
+
+  ~ElfFile();
+  ElfFile(const ElfFile&) = delete;
+  ElfFile& operator=(const ElfFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  // Lower-case hex; empty if the file has none.
+  const std::string& build_id() const { return build_id_; }
+  // What .gnu_debuglink names; empty without one.
+  const std::string& debug_link() const { return debug_link_; }
+  uint32_t debug_link_crc() const { return debug_link_crc_; }
+  // Whether there is DWARF with functions and lines, as opposed to unwind tables only.
+  bool has_debug_info() const { return has_debug_info_; }
+  Elf* elf() const { return elf_; }
+
+ private:
+  ElfFile(std::string path, int fd, Elf* elf);
+
+  const std::string path_;
+  const int fd_;
+  Elf* const elf_;
+  std::string build_id_;
+  std::string debug_link_;
+  uint32_t debug_link_crc_ = 0;
+  bool has_debug_info_ = false;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_SYMBOLS_ELF_FILE_H_

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analyzer/symbols/short_name.h"
+
+#include <cctype>
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kLongestTemplateArguments = 24;
+
+bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+bool IsIdentifierChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+
+char Closing(char open) {
+  switch (open) {
+    case '(':
+      return ')';
+    case '<':
+      return '>';
+    case '[':
+      return ']';
+    case '{':
+      return '}';
+    default:
+      return '\0';
+  }
+}
+
+// Just past the bracket that closes the one at `begin`; the end of the text if none does. Angle brackets inside other
+// ones may be comparisons and are not counted there; "->" closes nothing.
+size_t BracketEnd(std::string_view text, size_t begin) {
+  std::string open;
+  for (size_t i = begin; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '<' && !open.empty() && Closing(open.back()) != '>' && text[begin] != '<') continue;
+    if (c == '>' && i > 0 && text[i - 1] == '-') continue;
+    if (Closing(c) != '\0') {
+      open.push_back(c);
+    } else if (!open.empty() && c == Closing(open.back())) {
+      open.pop_back();
+      if (open.empty()) return i + 1;
+    }
+  }
+  return text.size();
+}
+
+// The length of the operator's name behind the keyword: "()", "<<=", " new[]", " int".
+size_t OperatorLength(std::string_view rest) {
+  for (std::string_view name : {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"}) {
+    if (StartsWith(rest, name)) return name.size();
+  }
+  size_t end = 0;
+  if (StartsWith(rest, " ") || StartsWith(rest, "\"")) {
+    // new, delete, a literal's suffix, or the target type of a conversion, with template arguments of its own.
+    while (end < rest.size() && rest[end] != '(') {
+      end = rest[end] == '<' ? BracketEnd(rest, end) : end + 1;
+    }
+    return end;
+  }
+  while (end < rest.size() && !IsIdentifierChar(rest[end]) && rest[end] != '(' && rest[end] != ' ') ++end;
+  return end;
+}
+
+// "{lambda(int)#1}" is "{lambda#1}".
+std::string ShortBraces(std::string_view braces) {
+  size_t open = braces.find('(');
+  if (open == std::string_view::npos) return std::string(braces);
+  return std::string(braces.substr(0, open)).append(braces.substr(BracketEnd(braces, open)));
+}
+
+// Namespaces that nobody writes, at the beginning of `rest`: the length to leave out.
+size_t SilentScopeLength(std::string_view rest) {
+  for (std::string_view scope : {"(anonymous namespace)::", "{anonymous}::"}) {
+    if (StartsWith(rest, scope)) return scope.size();
+  }
+  // nvcc's and old GCC's names of anonymous namespaces.
+  if (StartsWith(rest, "_GLOBAL__N_")) {
+    size_t end = rest.find("::");
+    return end == std::string_view::npos ? 0 : end + 2;
+  }
+  return 0;
+}
+
+// What ends a parameter list's function and still belongs to it: "() const &::local".
+size_t QualifierLength(std::string_view rest) {
+  size_t length = 0;
+  for (bool found = true; found;) {
+    found = false;
+    for (std::string_view word : {" const", " volatile", " &&", " &", " noexcept", "&&", "&"}) {
+      if (StartsWith(rest.substr(length), word)) {
+        length += word.size();
+        found = true;
+        break;
+      }
+    }
+  }
+  return length;
+}
+
+class Shortener {
+ public:
+  explicit Shortener(std::string_view text) : text_(text), has_parameters_(text.find('(') != text.npos) {}
+
+  std::string Run() {
+    while (at_ < text_.size() && !done_) Step();
+    return std::move(out_);
+  }
+
+ private:
+  std::string_view Rest() const { return text_.substr(at_); }
+  bool AtWordStart() const { return at_ == 0 || !IsIdentifierChar(text_[at_ - 1]); }
+
+  void Step() {
+    if (AtWordStart()) {
+      if (size_t silent = SilentScopeLength(Rest()); silent != 0) {
+        at_ += silent;
+        return;
+      }
+      if (StartsWith(Rest(), "operator") && (at_ + 8 == text_.size() || !IsIdentifierChar(text_[at_ + 8]))) {
+        Copy(8 + OperatorLength(Rest().substr(8)));
+        // "operator< <int>": this space separates no return type.
+        if (StartsWith(Rest(), " <")) Copy(1);
+        return;
+      }
+      for (std::string_view type : {"decltype(", "decltype ("}) {
+        if (!StartsWith(Rest(), type)) continue;
+        Copy(BracketEnd(text_, at_ + type.size() - 1) - at_);
+        return;
+      }
+    }
+    switch (text_[at_]) {
+      case '<':
+        Template();
+        return;
+      case '{': {
+        const size_t end = BracketEnd(text_, at_);
+        out_ += ShortBraces(text_.substr(at_, end - at_));
+        at_ = end;
+        return;
+      }
+      case '[':
+        // An ABI tag.
+        at_ = BracketEnd(text_, at_);
+        return;
+      case '(':
+        Parenthesis();
+        return;
+      case ' ':
+        // What came before was the return type, or "virtual thunk to".
+        if (has_parameters_) {
+          out_.clear();
+        } else {
+          out_.push_back(' ');
+        }
+        ++at_;
+        return;
+      default:
+        Copy(1);
+        DropInlineNamespace();
+        return;
+    }
+  }
+
+  void Copy(size_t length) {
+    out_.append(Rest().substr(0, length));
+    at_ += length;
+  }
+
+  void Template() {
+    const size_t end = BracketEnd(text_, at_);
+    std::string_view arguments = text_.substr(at_, end - at_);
+    // Python's "<module>" is the name itself.
+    if (out_.empty() || arguments.size() <= kLongestTemplateArguments + 2) {
+      out_.append(arguments);
+    } else {
+      out_.append("<...>");
+    }
+    at_ = end;
+  }
+
+  void Parenthesis() {
+    // A function that returns a function pointer: "void (*name(int))(char)".
+    if (out_.empty() && at_ + 1 < text_.size() && (text_[at_ + 1] == '*' || text_[at_ + 1] == '&')) {
+      at_ += 2;
+      return;
+    }
+    size_t end = BracketEnd(text_, at_);
+    end += QualifierLength(text_.substr(end));
+    // Something inside the function, a lambda mostly, is what the name is about.
+    if (StartsWith(text_.substr(end), "::")) {
+      at_ = end;
+    } else {
+      done_ = true;
+    }
+  }
+
+  void DropInlineNamespace() {
+    for (std::string_view scope : {"std::__cxx11::", "std::__1::", "std::__ndk1::"}) {
+      if (out_.size() >= scope.size() && out_.compare(out_.size() - scope.size(), scope.size(), scope) == 0) {
+        out_.resize(out_.size() - scope.size() + 5);
+        return;
+      }
+    }
+  }
+
+  const std::string_view text_;
+  const bool has_parameters_;
+  size_t at_ = 0;
+  bool done_ = false;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string ShortName(std::string_view demangled) {
+  constexpr std::string_view kLaunchStub = " [launch stub]";
+  std::string_view name = demangled.substr(0, demangled.find(" [clone "));
+  std::string_view suffix;
+  if (name.size() > kLaunchStub.size() && name.substr(name.size() - kLaunchStub.size()) == kLaunchStub) {
+    suffix = kLaunchStub;
+    name.remove_suffix(kLaunchStub.size());
+  }
+  std::string result = Shortener(name).Run();
+  if (result.empty()) return std::string(demangled);
+  return result.append(suffix);
+}
+
+}  // namespace vramtrack
