@@ -5,7 +5,8 @@
 usage: count_tests.py EVENTS [CONFIGURATION]
 
 Prints "PASSED FAILED SKIPPED" on stdout and a line for each target that did not pass on stderr. A target that could not
-be built or did not run counts as failed, one that is incompatible with the machine (no CUDA toolkit) as skipped.
+be built counts as failed, one that is incompatible with the machine (no CUDA toolkit) as skipped. One that was built but
+left out by a filter is not counted.
 """
 
 import json
@@ -31,6 +32,8 @@ def classify(events):
                 outcome[label] = aborted(event)
             elif not event.get("completed", {}).get("success", False):
                 outcome[label] = "failed to build"
+            elif outcome.get(label) == "did not run":
+                outcome[label] = "left out"
         elif "testSummary" in identity:
             label = identity["testSummary"]["label"]
             tests.add(label)
@@ -39,7 +42,7 @@ def classify(events):
             else:
                 status = event["testSummary"].get("overallStatus", "NO_STATUS")
                 outcome[label] = "passed" if status in ("PASSED", "FLAKY") else status.lower().replace("_", " ")
-    return {label: outcome[label] for label in tests}
+    return {label: outcome[label] for label in tests if outcome[label] != "left out"}
 
 
 def aborted(event):
