@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything the build takes from outside this tree, for WORKSPACE and MODULE.bazel alike."""
 
 load("@bazel_tools//tools/build_defs/repo:http.bzl", "http_archive")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Module extension of MODULE.bazel (Bazel 7 and later; Bazel 4 never loads it)."""
 
 load("//bazel:deps.bzl", "vramtrack_deps")

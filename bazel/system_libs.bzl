@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """system_libs: the libraries the operating system provides, as one repository.
 
 Flags come from pkg-config where a library ships a .pc file, so an installation
