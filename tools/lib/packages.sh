@@ -29,9 +29,6 @@ optional_packages=(
   libclang-rt-dev
 )
 
-# Commands that may come from elsewhere than a package: "command package".
-required_commands=("bazel bazel-bootstrap")
-
 is_installed() {
   [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
@@ -42,13 +39,12 @@ is_offered() {
 
 # Prints the packages still to be installed, one a line. Those that are optional only if the machine's sources offer them.
 missing_packages() {
-  local package command
+  local package
   for package in "${required_packages[@]}"; do
     is_installed "$package" || printf '%s\n' "$package"
   done
-  for command in "${required_commands[@]}"; do
-    command -v "${command% *}" >/dev/null || printf '%s\n' "${command#* }"
-  done
+  # Bazel may come from elsewhere.
+  command -v bazel bazelisk >/dev/null || printf 'bazel-bootstrap\n'
   for package in "${optional_packages[@]}"; do
     if ! is_installed "$package" && is_offered "$package"; then
       printf '%s\n' "$package"
@@ -88,7 +84,8 @@ install_packages() {
     mapfile -t missing < <(missing_packages)
     local package
     for package in "${missing[@]}"; do
-      is_offered "$package" || die "the package $package is in none of this machine's package sources"
+      is_offered "$package" ||
+        die "the package $package is in none of this machine's package sources$([[ $package == bazel-* ]] && echo '; put bazel or bazelisk on the PATH instead')"
     done
     apt --no-install-recommends install "${missing[@]}" ||
       die "apt-get install failed: $(grep -E '^(E|W|sudo):' "$deps/apt.log" | tail -n 1) (all of it in $deps/apt.log)"
