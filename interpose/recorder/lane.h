@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One thread's way into the trace: its journal, sealed into a block when full. Used by its thread only.
+#ifndef INTERPOSE_RECORDER_LANE_H_
+#define INTERPOSE_RECORDER_LANE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/recorder/clock.h"
+#include "interpose/recorder/trace_file.h"
+#include "proto/journal.h"
+
+namespace vramtrack {
+
+// Lives in zeroed memory of its own and is used again by a later thread.
+class Lane {
+ public:
+  static constexpr size_t kRecordWords = (kMaxJournalBytes - kJournalWordsOffset) / 8 - kJournalHeaderWords;
+  // A definition takes at most half a journal, so that it always fits into an empty one.
+  static constexpr size_t kMaxDefinitionWords = kRecordWords / 2;
+
+  void Attach(TraceFile* file, uint64_t* journal, uint32_t thread);
+  uint32_t thread() const { return thread_; }
+  uint64_t* journal() const { return journal_; }
+
+  // Records an event that happens now. False, with the loss counted, once recording has stopped.
+  template <typename... Operands>
+  bool Event(schema::Operation operation, uint32_t kind, uint32_t device, uint32_t flags, uint32_t ref,
+             Operands... operands) {
+    constexpr size_t kWords = 2 + sizeof...(operands);
+    if (__builtin_expect(used_ + kWords > kRecordWords, 0) && !MakeRoom(kWords)) return CountLost();
+    uint64_t* record = journal_ + kJournalHeaderWords + used_;
+    const uint64_t words[] = {EventWord(operation, kind, device, flags, ref), Clock::Ticks(), operands...};
+    for (size_t i = 0; i < kWords; ++i) record[i] = words[i];
+    Commit(kWords);
+    return true;
+  }
+
+  // Records an allocation; its ordinal is what next_allocation() was before.
+  bool Allocation(uint32_t kind, uint32_t device, uint32_t stack, uint64_t address, uint64_t bytes, uint64_t stream) {
+    const bool recorded = stream == 0
+                              ? Event(schema::ALLOCATE, kind, device, 0, stack, address, bytes)
+                              : Event(schema::ALLOCATE, kind, device, kHasStream, stack, address, bytes, stream);
+    if (recorded) ++next_allocation_;
+    return recorded;
+  }
+  uint64_t next_allocation() const { return next_allocation_; }
+
+  bool DefineStack(uint32_t id, uint32_t module_epoch, bool truncated, const uint64_t* frames, size_t count);
+  // `encoded`: fields of a Definitions message.
+  bool DefineEncoded(const uint8_t* encoded, size_t bytes);
+
+  // Seals what the journal holds. False once recording has stopped; the journal keeps it then.
+  bool Seal();
+
+  Lane* next_free;  // for whoever keeps lanes that no thread uses
+
+ private:
+  bool MakeRoom(size_t words) { return !file_->stopped() && Seal() && used_ + words <= kRecordWords; }
+  bool CountLost();
+  void Commit(size_t words) {
+    used_ += words;
+    reinterpret_cast<std::atomic<uint64_t>*>(journal_ + kJournalCommitted)->store(used_, std::memory_order_release);
+  }
+
+  TraceFile* file_;
+  uint64_t* journal_;
+  size_t used_;
+  uint32_t thread_;
+  uint64_t first_sequence_, first_allocation_, next_allocation_;
+  BlockEncoder encoder_;
+};
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_RECORDER_LANE_H_

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/recorder/system_call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+namespace vramtrack {
+namespace {
+
+constexpr int kHighDescriptor = 900;
+
+long Result(long value) { return value < 0 ? -errno : value; }
+
+}  // namespace
+
+int OpenForWriting(const char* path, bool exclusive) {
+  const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (exclusive ? O_CREAT | O_EXCL : 0);
+  return static_cast<int>(Result(syscall(SYS_openat, AT_FDCWD, path, flags, 0644)));
+}
+
+int OpenForReading(const char* path) {
+  return static_cast<int>(Result(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)));
+}
+
+void Close(int fd) { syscall(SYS_close, fd); }
+
+int MoveUp(int fd) {
+  const long high = syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kHighDescriptor);
+  if (high < 0) return fd;
+  Close(fd);
+  return static_cast<int>(high);
+}
+
+int WriteAt(int fd, const void* data, size_t bytes, uint64_t offset) {
+  const char* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const long written = Result(syscall(SYS_pwrite64, fd, at, bytes, offset));
+    if (written == -EINTR) continue;
+    if (written < 0) return static_cast<int>(written);
+    if (written == 0) return -ENOSPC;
+    at += written;
+    offset += static_cast<uint64_t>(written);
+    bytes -= static_cast<size_t>(written);
+  }
+  return 0;
+}
+
+int Allocate(int fd, uint64_t offset, uint64_t bytes) {
+  long result;
+  do {
+    result = Result(syscall(SYS_fallocate, fd, 0, offset, bytes));
+  } while (result == -EINTR);
+  if (result != -EOPNOTSUPP && result != -ENOSYS) return static_cast<int>(result);
+  // A file system that cannot set room aside: writing zeros does.
+  static const char zeros[4096] = {};
+  for (uint64_t done = 0; done < bytes; done += sizeof zeros) {
+    const uint64_t left = bytes - done;
+    const int error = WriteAt(fd, zeros, left < sizeof zeros ? left : sizeof zeros, offset + done);
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
+bool Identify(int fd, FileIdentity* identity) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return false;
+  *identity = {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino)};
+  return true;
+}
+
+uint64_t FileSizeLimit() {
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+}
+
+void* MapShared(int fd, uint64_t offset, size_t bytes) {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
+  if (at == MAP_FAILED) return nullptr;
+  madvise(at, bytes, MADV_DONTFORK);
+  return at;
+}
+
+void* MapPrivate(size_t bytes) {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
+void* MapWipedOnFork(size_t bytes) {
+  void* at = MapPrivate(bytes);
+  if (at != nullptr && madvise(at, bytes, MADV_WIPEONFORK) != 0) {
+    Unmap(at, bytes);
+    return nullptr;
+  }
+  return at;
+}
+
+void Unmap(void* at, size_t bytes) { munmap(at, bytes); }
+
+uint32_t ThreadId() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
+
+void Yield() { syscall(SYS_sched_yield); }
+
+int ReadSmallFile(const char* path, char* buffer, size_t capacity) {
+  const int fd = OpenForReading(path);
+  if (fd < 0) return fd;
+  size_t used = 0;
+  while (used + 1 < capacity) {
+    const long got = Result(syscall(SYS_read, fd, buffer + used, capacity - 1 - used));
+    if (got == -EINTR) continue;
+    if (got <= 0) break;
+    used += static_cast<size_t>(got);
+  }
+  Close(fd);
+  buffer[used] = '\0';
+  return static_cast<int>(used);
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// System calls of the recorder. Not through libc's functions: those are cancellation points, so a cancelled thread would
+// unwind through a hook, and another preloaded library may have replaced them. All leave errno to the caller's care.
+#ifndef INTERPOSE_RECORDER_SYSTEM_CALL_H_
+#define INTERPOSE_RECORDER_SYSTEM_CALL_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramtrack {
+
+// A descriptor, or -errno. The file is created readable for all; it must not exist yet if `exclusive`.
+int OpenForWriting(const char* path, bool exclusive);
+int OpenForReading(const char* path);
+void Close(int fd);
+// Moves `fd` above the numbers that programs use and close in loops; returns the new number (or `fd` where it cannot).
+int MoveUp(int fd);
+
+// 0 or -errno. Writes all or, at a full disk, fails.
+int WriteAt(int fd, const void* data, size_t bytes, uint64_t offset);
+// 0 or -errno. After success a store into a mapping of the range cannot fail for want of disk space.
+int Allocate(int fd, uint64_t offset, uint64_t bytes);
+
+struct FileIdentity {
+  uint64_t device, inode;
+};
+bool Identify(int fd, FileIdentity* identity);
+
+// RLIMIT_FSIZE: beyond it a write raises SIGXFSZ.
+uint64_t FileSizeLimit();
+
+// Shared mapping of a file, or null. Not inherited by a forked child, which must never write to its parent's file.
+void* MapShared(int fd, uint64_t offset, size_t bytes);
+// Zeroed private memory, or null.
+void* MapPrivate(size_t bytes);
+// Private memory that a forked child finds zeroed, or null where the kernel cannot (before 4.14).
+void* MapWipedOnFork(size_t bytes);
+void Unmap(void* at, size_t bytes);
+
+uint32_t ThreadId();
+void Yield();
+
+// Bytes read into `buffer` (at most `capacity` - 1, then a zero), or -errno.
+int ReadSmallFile(const char* path, char* buffer, size_t capacity);
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_RECORDER_SYSTEM_CALL_H_

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/recorder/trace_file.h"
+
+#include <errno.h>
+
+#include <cstring>
+
+#include "proto/message_writer.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kPaddingPrefixBytes = 1 + kLengthBytes;
+
+schema::StopReason ReasonOf(int error) {
+  switch (error) {
+    case -ENOSPC:
+    case -EDQUOT: return schema::STOP_DISK_FULL;
+    case -EFBIG: return schema::STOP_SIZE_CAP;
+    default: return schema::STOP_WRITE_ERROR;
+  }
+}
+
+}  // namespace
+
+int TraceFile::Create(const char* path, uint64_t max_bytes) {
+  if (std::strlen(path) >= sizeof path_) return -ENAMETOOLONG;
+  int fd = OpenForWriting(path, /*exclusive=*/true);
+  if (fd < 0) return fd;
+  fd_ = MoveUp(fd);
+  max_bytes_ = max_bytes;
+  std::memcpy(path_, path, std::strlen(path) + 1);
+  // Room first: a store into a mapped page without room behind it would be SIGBUS.
+  int error = FileSizeLimit() < kHeaderBytes ? -EFBIG : Allocate(fd_, 0, kHeaderBytes);
+  if (error == 0 && !Identify(fd_, &identity_)) error = -EIO;
+  void* page = error == 0 ? MapShared(fd_, 0, kHeaderBytes) : nullptr;
+  if (error == 0 && page == nullptr) error = -ENODEV;
+  if (error != 0) {
+    Close(fd_);
+    return error;
+  }
+  WriteHeaderPage(static_cast<uint8_t*>(page));
+  counters_ = reinterpret_cast<std::atomic<uint64_t>*>(static_cast<uint8_t*>(page) + kHeaderCountersOffset);
+  end_ = kHeaderBytes;
+  return 0;
+}
+
+void TraceFile::Stop(schema::StopReason reason) {
+  if (!stopped_.exchange(true)) counter(schema::COUNTER_STOP_REASON)->store(reason, std::memory_order_relaxed);
+}
+
+// A program that closes every descriptor (a daemon) closes ours, and the number may be another file's by now: writing
+// there would be the worst thing that a tracer can do.
+bool TraceFile::OwnDescriptor() {
+  FileIdentity now;
+  if (Identify(fd_, &now) && now.device == identity_.device && now.inode == identity_.inode) return true;
+  const int fd = OpenForWriting(path_, /*exclusive=*/false);
+  if (fd < 0) return false;
+  if (!Identify(fd, &now) || now.device != identity_.device || now.inode != identity_.inode) {
+    Close(fd);
+    return false;
+  }
+  fd_ = MoveUp(fd);
+  return true;
+}
+
+bool TraceFile::Room(uint64_t bytes) {
+  const uint64_t cap = FileSizeLimit() < max_bytes_ ? FileSizeLimit() : max_bytes_;
+  if (end_ + bytes > cap) {
+    Stop(schema::STOP_SIZE_CAP);
+    return false;
+  }
+  if (!OwnDescriptor()) {
+    Stop(schema::STOP_FILE_TAKEN);
+    return false;
+  }
+  return true;
+}
+
+bool TraceFile::Append(const void* data, size_t bytes) {
+  if (stopped() || !Room(bytes)) return false;
+  const int error = WriteAt(fd_, data, bytes, end_);
+  if (error != 0) {
+    Stop(ReasonOf(error));
+    return false;
+  }
+  end_ += bytes;
+  return true;
+}
+
+bool TraceFile::AppendBlock(const uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary) {
+  SpinLockHolder hold(&lock_);
+  const uint64_t offset = end_;
+  if (!Append(frame, bytes)) return false;
+  events_ += summary.events;
+  index_[index_entries_++] = {offset, view.first_sequence, summary.first_time, summary.last_time,
+                              static_cast<uint32_t>(bytes), view.thread, summary.events, summary.definition_bytes};
+  if (index_entries_ == kIndexEntries) WriteIndex();
+  return true;
+}
+
+void TraceFile::WriteIndex() {
+  namespace f = schema::index_field;
+  MessageWriter out(index_frame_ + kSealedPrefixBytes, sizeof index_frame_ - kSealedPrefixBytes);
+  out.Varint(f::previous, last_index_);
+  const auto column = [&](uint32_t field, auto member) {
+    uint8_t* length = out.Begin(field);
+    for (size_t i = 0; i < index_entries_; ++i) out.RawVarint(index_[i].*member);
+    out.End(length);
+  };
+  column(f::offset, &IndexEntry::offset);
+  column(f::length, &IndexEntry::length);
+  column(f::thread, &IndexEntry::thread);
+  column(f::first_sequence, &IndexEntry::first_sequence);
+  column(f::event_count, &IndexEntry::events);
+  column(f::first_time, &IndexEntry::first_time);
+  column(f::last_time, &IndexEntry::last_time);
+  column(f::definitions, &IndexEntry::definitions);
+  index_entries_ = 0;
+  if (out.overflowed()) return;
+  SealFrame(index_frame_, schema::trace_field::indexes, out.size());
+  const uint64_t offset = end_;
+  if (Append(index_frame_, kSealedPrefixBytes + out.size())) last_index_ = offset;
+}
+
+uint64_t* TraceFile::NewJournal() {
+  SpinLockHolder hold(&lock_);
+  if (stopped()) return nullptr;
+  // Mapped ranges begin at a page; what lies between is a padding field.
+  uint64_t start = (end_ + kPageBytes - 1) / kPageBytes * kPageBytes;
+  if (start != end_ && start - end_ < kPaddingPrefixBytes) start += kPageBytes;
+  if (!Room(start - end_ + kMaxJournalBytes)) return nullptr;
+  const int error = Allocate(fd_, start, kMaxJournalBytes);
+  if (error != 0) {
+    Stop(ReasonOf(error));
+    return nullptr;
+  }
+  if (start != end_) {
+    uint8_t prefix[kPaddingPrefixBytes];
+    prefix[0] = FrameTag(schema::trace_field::padding);
+    PutPaddedVarint(prefix + 1, start - end_ - kPaddingPrefixBytes, kLengthBytes);
+    if (!Append(prefix, sizeof prefix)) return nullptr;
+  }
+  auto* mapped = static_cast<uint8_t*>(MapShared(fd_, start, kMaxJournalBytes));
+  if (mapped == nullptr) {
+    Stop(schema::STOP_OUT_OF_MEMORY);
+    return nullptr;
+  }
+  WriteJournalPrefix(mapped, kMaxJournalBytes);
+  end_ = start + kMaxJournalBytes;
+  return reinterpret_cast<uint64_t*>(mapped + kJournalWordsOffset);
+}
+
+void TraceFile::Finish(uint64_t end_ticks) {
+  SpinLockHolder hold(&lock_);
+  if (index_entries_ > 0) WriteIndex();
+  uint8_t trailer[kTrailerBytes];
+  MessageWriter out(trailer + kSealedPrefixBytes, kTrailerBytes - kSealedPrefixBytes);
+  out.Fixed64(schema::trailer_field::last_index, last_index_);
+  out.Fixed64(schema::trailer_field::events, events_);
+  out.Fixed64(schema::trailer_field::end_ticks, end_ticks);
+  SealFrame(trailer, schema::trace_field::trailer, out.size());
+  if (Append(trailer, sizeof trailer)) {
+    counter(schema::COUNTER_FINISHED)->store(1, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace vramtrack

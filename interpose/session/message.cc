@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/session/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace vramtrack {
+
+void Say(const char* format, ...) {
+  static std::atomic<int> said{0};
+  if (said.fetch_add(1) >= 2) return;
+  char line[1024] = "vramtrack: ";
+  constexpr int kPrefix = 11;
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(line + kPrefix, sizeof line - kPrefix - 1, format, arguments);
+  va_end(arguments);
+  if (length < 0) return;
+  length = length > static_cast<int>(sizeof line) - kPrefix - 2 ? static_cast<int>(sizeof line) - 2 : length + kPrefix;
+  line[length] = '\n';
+  syscall(SYS_write, STDERR_FILENO, line, static_cast<size_t>(length) + 1);
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/session/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "interpose/session/message.h"
+#include "interpose/stacks/native_stack.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr char kDefaultOutput[] = "vramtrack.%p.vtrace";
+constexpr size_t kDefaultFrames = 128;
+constexpr const char* kRankVariables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+
+// A whole number with an optional K, M, G or T (powers of 1024). False for anything else.
+bool ParseSize(const char* text, uint64_t* value) {
+  char* end;
+  if (*text < '0' || *text > '9') return false;
+  *value = strtoull(text, &end, 10);
+  static constexpr char kUnits[] = "KMGT";
+  if (*end != '\0') {
+    const char* unit = strchr(kUnits, *end);
+    if (unit == nullptr || end[1] != '\0') return false;
+    const int shift = 10 * static_cast<int>(unit - kUnits + 1);
+    if (*value >> (64 - shift) != 0) return false;
+    *value <<= shift;
+  }
+  return true;
+}
+
+class PathWriter {
+ public:
+  explicit PathWriter(char* to) : at_(to), end_(to + Options::kPathBytes - 1) {}
+  ~PathWriter() { *at_ = '\0'; }
+  void Put(char c) {
+    if (at_ < end_) *at_++ = c;
+  }
+  void Put(const char* text) {
+    for (; *text != '\0'; ++text) Put(*text);
+  }
+  void Put(long number) {
+    char digits[24];
+    snprintf(digits, sizeof digits, "%ld", number);
+    Put(digits);
+  }
+
+ private:
+  char* at_;
+  char* end_;
+};
+
+void FillPattern(const char* pattern, char* path) {
+  PathWriter out(path);
+  utsname host;
+  for (const char* c = pattern; *c != '\0'; ++c) {
+    if (c[0] != '%' || c[1] == '\0') {
+      out.Put(*c);
+      continue;
+    }
+    switch (*++c) {
+      case 'p': out.Put(static_cast<long>(getpid())); break;
+      case 'h': out.Put(uname(&host) == 0 ? host.nodename : "localhost"); break;
+      case 'r': out.Put(static_cast<long>(RankFromEnvironment() < 0 ? 0 : RankFromEnvironment())); break;
+      case '%': out.Put('%'); break;
+      default: out.Put('%'), out.Put(*c);
+    }
+  }
+}
+
+}  // namespace
+
+int RankFromEnvironment() {
+  for (const char* name : kRankVariables) {
+    const char* value = getenv(name);
+    if (value != nullptr && *value >= '0' && *value <= '9') return atoi(value);
+  }
+  return -1;
+}
+
+void ReadOptions(Options* options) {
+  const char* output = getenv("VRAMTRACK_OUTPUT");
+  FillPattern(output != nullptr && *output != '\0' ? output : kDefaultOutput, options->output);
+
+  const char* stacks = getenv("VRAMTRACK_STACKS");
+  options->native_stacks = stacks == nullptr || strstr(stacks, "native") != nullptr;
+  if (stacks != nullptr && strstr(stacks, "native") == nullptr && strstr(stacks, "python") == nullptr &&
+      strcmp(stacks, "none") != 0) {
+    Say("VRAMTRACK_STACKS=%s is not native, python or none: native stacks are taken", stacks);
+    options->native_stacks = true;
+  }
+
+  const char* frames = getenv("VRAMTRACK_MAX_FRAMES");
+  uint64_t value = kDefaultFrames;
+  if (frames != nullptr && (!ParseSize(frames, &value) || value < 1 || value > kMaxFrames)) {
+    Say("VRAMTRACK_MAX_FRAMES=%s is not a number from 1 to %d: %d are taken", frames, static_cast<int>(kMaxFrames),
+        static_cast<int>(kDefaultFrames));
+    value = kDefaultFrames;
+  }
+  options->max_frames = value;
+
+  const char* bytes = getenv("VRAMTRACK_MAX_BYTES");
+  options->max_bytes = UINT64_MAX;
+  if (bytes != nullptr && *bytes != '\0' && !ParseSize(bytes, &options->max_bytes)) {
+    Say("VRAMTRACK_MAX_BYTES=%s is not a size such as 500M: the trace is not capped", bytes);
+    options->max_bytes = UINT64_MAX;
+  }
+}
+
+}  // namespace vramtrack

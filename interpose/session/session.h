@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The recording of this process: begins at its first CUDA call, ends when it ends. A forked child begins its own.
+#ifndef INTERPOSE_SESSION_SESSION_H_
+#define INTERPOSE_SESSION_SESSION_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "interpose/recorder/concurrent_table.h"
+#include "interpose/recorder/lane.h"
+#include "interpose/recorder/trace_file.h"
+#include "interpose/session/options.h"
+#include "interpose/stacks/module_map.h"
+#include "interpose/stacks/stack_table.h"
+
+namespace vramtrack {
+
+// Lives in zeroed memory that is never freed: other threads may be in a hook when the process ends.
+class Session {
+ public:
+  // The session, started by the first call. Null where recording is not possible; that was said once on stderr.
+  static Session* Get() {
+    Session* session = Running();
+    return __builtin_expect(session != nullptr, 1) ? session : Start();
+  }
+  // The session if it has begun. A forked child finds none until it starts its own.
+  static Session* Running() {
+    return fork_page_ == nullptr ? nullptr : fork_page_->session.load(std::memory_order_acquire);
+  }
+  // Writes the end of the file; for the end of the process.
+  static void FinishRunning();
+
+  // The calling thread's lane, or null where there is no room for one: its events are counted as lost.
+  Lane* AttachThread();
+  void DetachThread(Lane* lane);
+
+  const Options& options() const { return options_; }
+  TraceFile& file() { return file_; }
+  StackTable& stacks() { return stacks_; }
+  ModuleMap& modules() { return modules_; }
+  // Address and space (see hooks/call.h) to identity of the live allocation there.
+  ConcurrentTable& live() { return live_; }
+
+  // Says once on stderr that recording has stopped, and why, if it has.
+  void ReportIfStopped();
+
+  // True once for each device, until its total is known.
+  bool FirstReportOf(uint32_t device, bool with_total);
+
+ private:
+  // What a forked child must find empty. The kernel sees to that, so a child made in any way is covered.
+  struct ForkPage {
+    std::atomic<Session*> session;
+    std::atomic<int> state;  // 0 nothing yet, 1 starting, 2 running, 3 not possible
+  };
+
+  static Session* Start();
+  static bool MakeForkPage();
+  bool Open();
+
+  static ForkPage* fork_page_;
+
+  Options options_;
+  TraceFile file_;
+  StackTable stacks_;
+  ModuleMap modules_;
+  ConcurrentTable live_;
+  SpinLock lanes_lock_;
+  Lane* free_lanes_;
+  std::atomic<uint32_t> next_thread_;
+  std::atomic<uint64_t> devices_named_, devices_sized_;  // bit sets
+  std::atomic<bool> said_stopped_;
+};
+
+// What a thread keeps. Trivially destructible: hooks run while a thread's other thread-local objects are destroyed.
+struct ThreadState {
+  Session* session;  // that `lane` belongs to: a forked child inherits its parent's
+  Lane* lane;
+  uint32_t device;  // current device, as far as the thread's own calls tell
+  bool inside;      // in a hook: what is called from there is not recorded
+};
+extern thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_SESSION_SESSION_H_

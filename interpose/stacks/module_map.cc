@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/stacks/module_map.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "proto/message_writer.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kMaxBuildIdBytes = 64;
+constexpr size_t kMaxSegments = 8;
+
+uint64_t IdentityOf(const dl_phdr_info& info) {
+  uint64_t h = 14695981039346656037u;
+  for (const char* c = info.dlpi_name; c != nullptr && *c != '\0'; ++c) {
+    h = (h ^ static_cast<unsigned char>(*c)) * 1099511628211u;
+  }
+  h = (h ^ info.dlpi_addr) * 1099511628211u;
+  // The same file may have been replaced on disk and loaded again at the same place.
+  for (int i = 0; i < info.dlpi_phnum; ++i) h = (h ^ info.dlpi_phdr[i].p_memsz) * 1099511628211u;
+  return h;
+}
+
+void WriteBuildId(const dl_phdr_info& info, MessageWriter* out) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    const auto* at = reinterpret_cast<const char*>(info.dlpi_addr + segment.p_vaddr);
+    const char* end = at + segment.p_memsz;
+    while (at + sizeof(ElfW(Nhdr)) <= end) {
+      ElfW(Nhdr) note;
+      std::memcpy(&note, at, sizeof note);
+      const char* name = at + sizeof note;
+      const char* data = name + ((note.n_namesz + 3) & ~3u);
+      const char* next = data + ((note.n_descsz + 3) & ~3u);
+      if (next > end || next <= at) break;
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0 &&
+          note.n_descsz <= kMaxBuildIdBytes) {
+        out->Bytes(schema::module_field::build_id, data, note.n_descsz);
+        return;
+      }
+      at = next;
+    }
+  }
+}
+
+template <typename Value>
+void WriteSegments(const dl_phdr_info& info, uint32_t field, MessageWriter* out, Value value) {
+  uint64_t values[kMaxSegments];
+  size_t count = 0;
+  for (int i = 0; i < info.dlpi_phnum && count < kMaxSegments; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) values[count++] = value(segment);
+  }
+  out->Bytes(field, values, 8 * count);
+}
+
+}  // namespace
+
+int ModuleMap::OnCounters(dl_phdr_info* info, size_t, void* self) {
+  auto* map = static_cast<ModuleMap*>(self);
+  map->new_adds_ = info->dlpi_adds;
+  map->new_subs_ = info->dlpi_subs;
+  return 1;  // the first object has them already
+}
+
+int ModuleMap::OnModule(dl_phdr_info* info, size_t, void* self) {
+  auto* map = static_cast<ModuleMap*>(self);
+  const uint64_t identity = IdentityOf(*info);
+  for (size_t i = 0; i < map->count_; ++i) {
+    if (map->known_[i].identity == identity && map->known_[i].base == info->dlpi_addr) {
+      map->known_[i].seen = true;
+      return 0;
+    }
+  }
+  if (map->count_ == kMaxModules) return 1;
+  map->Define(*info, map->next_id_);
+  map->known_[map->count_++] = {info->dlpi_addr, identity, map->next_id_++, true};
+  return 0;
+}
+
+void ModuleMap::Define(const dl_phdr_info& info, uint32_t id) {
+  namespace f = schema::module_field;
+  char own[PATH_MAX];
+  const char* path = info.dlpi_name;
+  if (path == nullptr || *path == '\0') {
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = '\0';
+    path = own;
+  }
+  uint8_t buffer[PATH_MAX + 512];
+  MessageWriter out(buffer, sizeof buffer);
+  uint8_t* message = out.Begin(schema::definitions_field::modules);
+  out.Varint(f::id, id);
+  out.Varint(f::first_epoch, epoch());
+  out.String(f::path, path);
+  WriteBuildId(info, &out);
+  out.Fixed64(f::load_bias, info.dlpi_addr);
+  WriteSegments(info, f::start, &out, [&](const ElfW(Phdr)& s) { return info.dlpi_addr + s.p_vaddr; });
+  WriteSegments(info, f::end, &out, [&](const ElfW(Phdr)& s) { return info.dlpi_addr + s.p_vaddr + s.p_memsz; });
+  out.End(message);
+  if (!out.overflowed()) lane_->DefineEncoded(buffer, out.size());
+}
+
+void ModuleMap::DefineGone(uint32_t id) {
+  uint8_t buffer[64];
+  MessageWriter out(buffer, sizeof buffer);
+  uint8_t* message = out.Begin(schema::definitions_field::modules_gone);
+  out.Varint(schema::moduleGone_field::id, id);
+  out.Varint(schema::moduleGone_field::epoch, epoch());
+  out.End(message);
+  lane_->DefineEncoded(buffer, out.size());
+}
+
+void ModuleMap::Refresh(Lane* lane) {
+  if (!lock_.TryLock()) return;
+  dl_iterate_phdr(OnCounters, this);
+  // Read before the list: a library that comes in between is met at the next reading.
+  const uint64_t adds = new_adds_, subs = new_subs_;
+  if (adds != adds_ || subs != subs_ || count_ == 0) {
+    lane_ = lane;
+    if (subs != subs_) epoch_.fetch_add(1, std::memory_order_acq_rel);
+    for (size_t i = 0; i < count_; ++i) known_[i].seen = false;
+    dl_iterate_phdr(OnModule, this);
+    size_t kept = 0;
+    for (size_t i = 0; i < count_; ++i) {
+      if (known_[i].seen) {
+        known_[kept++] = known_[i];
+      } else {
+        DefineGone(known_[i].id);
+      }
+    }
+    count_ = kept;
+    adds_ = adds;
+    subs_ = subs;
+  }
+  lock_.Unlock();
+}
+
+}  // namespace vramtrack

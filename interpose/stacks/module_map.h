@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which library lies where, kept up to date in the trace so that addresses can be turned into names elsewhere.
+#ifndef INTERPOSE_STACKS_MODULE_MAP_H_
+#define INTERPOSE_STACKS_MODULE_MAP_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/recorder/lane.h"
+#include "interpose/recorder/spin_lock.h"
+
+struct dl_phdr_info;
+
+namespace vramtrack {
+
+// Thread-safe. Zero-initialised memory is an empty map.
+class ModuleMap {
+ public:
+  // Compares the loader's list with what the trace has and defines in `lane` what is new or gone. Costs some 50 ns where
+  // nothing was loaded or unloaded since. Does nothing where another thread is at it.
+  void Refresh(Lane* lane);
+
+  // A stack means what it says under the map of its epoch: another epoch begins when a library goes away, because its
+  // addresses may be another's afterwards.
+  uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+
+  // To be told when the program has unloaded a library, so that stacks captured from now on are not taken for old ones.
+  void LibraryUnloaded() { epoch_.fetch_add(1, std::memory_order_acq_rel); }
+
+ private:
+  struct Known {
+    uint64_t base, identity;  // load bias, and a hash of where its code lies and of its name
+    uint32_t id;
+    bool seen;
+  };
+  static constexpr size_t kMaxModules = 4096;
+
+  static int OnCounters(dl_phdr_info* info, size_t size, void* self);
+  static int OnModule(dl_phdr_info* info, size_t size, void* self);
+  void Define(const dl_phdr_info& info, uint32_t id);
+  void DefineGone(uint32_t id);
+
+  SpinLock lock_;
+  std::atomic<uint32_t> epoch_;
+  std::atomic<uint64_t> adds_, subs_;  // the loader's counters at the last reading
+  uint64_t new_adds_, new_subs_;
+  size_t count_;
+  uint32_t next_id_;
+  Lane* lane_;  // during Refresh
+  Known known_[kMaxModules];
+};
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_STACKS_MODULE_MAP_H_
