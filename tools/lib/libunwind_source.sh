@@ -45,9 +45,11 @@ fetch_libunwind_source() {
     if matches "$tarball"; then
       mv "$tarball" "$cached"
       say "downloaded the source of libunwind 1.6.2"
-    else
+    elif compgen -G "$work/lists/*Sources*" >/dev/null; then
       touch "$not_offered"
-      say "the package sources do not offer libunwind 1.6.2 (see $deps/libunwind.log); Bazel downloads it from upstream"
+      say "the package sources do not offer libunwind 1.6.2; Bazel downloads it from upstream"
+    else
+      say "the package sources cannot be reached for libunwind (see $deps/libunwind.log); Bazel will try upstream"
     fi
     rm -rf "$work"
   fi

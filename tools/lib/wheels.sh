@@ -10,7 +10,14 @@ run_pip() {
     >>"$deps/pip.log" 2>&1 </dev/null
 }
 
-pip_error() { grep -E '^ *ERROR:' "$deps/pip.log" | tail -n 1 | sed 's/^ *ERROR: //'; }
+pip_error() {
+  # Without a network pip blames the last thing it did not find.
+  if grep -q 'Retrying (Retry' "$deps/pip.log"; then
+    echo "the package index cannot be reached"
+  else
+    grep -E '^ *ERROR:' "$deps/pip.log" | tail -n 1 | sed 's/^ *ERROR: //'
+  fi
+}
 
 # make_environment FOLDER PYTHON
 make_environment() {
