@@ -31,6 +31,13 @@ void AddRanges(Dwarf_Die* die, uint64_t value, AddressRanges& ranges) {
   });
 }
 
+void ReadFunctions(Dwarf_Die unit, bool in_types_too, AddressRanges& functions) {
+  functions = AddressRanges();
+  ForEachFunction(unit, in_types_too,
+                  [&](Dwarf_Die* function) { AddRanges(function, dwarf_dieoffset(function), functions); });
+  functions.Sort();
+}
+
 }  // namespace
 
 std::unique_ptr<DebugInfo> DebugInfo::Open(Elf* elf) {
@@ -75,13 +82,19 @@ DebugInfo::Unit* DebugInfo::UnitAt(uint64_t address) {
   unit.die = *die;
   unit.compilation_dir = CompilationDir(&*die);
   unit.language = dwarf_srclang(&*die);
-  ForEachFunction(*die,
-                  [&unit](Dwarf_Die* function) { AddRanges(function, dwarf_dieoffset(function), unit.functions); });
-  unit.functions.Sort();
+  ReadFunctions(unit.die, false, unit.functions);
   return &unit;
 }
 
-void DebugInfo::FindLine(const Unit& unit, uint64_t address, SourceFunction& function) {
+std::optional<uint64_t> DebugInfo::FunctionAt(Unit& unit, uint64_t address) {
+  std::optional<uint64_t> offset = unit.functions.Find(address);
+  if (offset || unit.complete) return offset;
+  ReadFunctions(unit.die, true, unit.functions);
+  unit.complete = true;
+  return unit.functions.Find(address);
+}
+
+void DebugInfo::FindLine(Unit& unit, uint64_t address, SourceFunction& function) {
   Dwarf_Die die = unit.die;
   // Line 0 marks code that belongs to no line. The line before it in the same function says more than nothing.
   constexpr int kMaxSteps = 16;
@@ -99,7 +112,7 @@ void DebugInfo::FindLine(const Unit& unit, uint64_t address, SourceFunction& fun
     }
     Dwarf_Addr begin = 0;
     if (dwarf_lineaddr(line, &begin) != 0 || begin == 0) return;
-    if (unit.functions.Find(begin - 1) != unit.functions.Find(address)) return;
+    if (FunctionAt(unit, begin - 1) != FunctionAt(unit, address)) return;
     address = begin - 1;
   }
 }
@@ -112,7 +125,7 @@ SourceLocation DebugInfo::Find(uint64_t address) {
 
   SourceFunction innermost;
   FindLine(*unit, address, innermost);
-  std::optional<uint64_t> offset = unit->functions.Find(address);
+  std::optional<uint64_t> offset = FunctionAt(*unit, address);
   Dwarf_Die function;
   if (!offset || dwarf_offdie(dwarf_, *offset, &function) == nullptr) {
     if (!innermost.file.empty()) location.functions.push_back(std::move(innermost));

@@ -55,6 +55,8 @@ class DebugInfo {
     int language = 0;
     // Offsets of the DIEs of functions with code.
     AddressRanges functions;
+    // Whether types were searched for functions, too.
+    bool complete = false;
   };
 
   explicit DebugInfo(Dwarf* dwarf) : dwarf_(dwarf) {}
@@ -62,7 +64,8 @@ class DebugInfo {
   Unit* UnitAt(uint64_t address);
   std::optional<Dwarf_Die> UnitDieAt(uint64_t address);
   void ReadUnitRanges();
-  void FindLine(const Unit& unit, uint64_t address, SourceFunction& function);
+  std::optional<uint64_t> FunctionAt(Unit& unit, uint64_t address);
+  void FindLine(Unit& unit, uint64_t address, SourceFunction& function);
 
   Dwarf* const dwarf_;
   std::map<Dwarf_Off, Unit> units_;

@@ -17,40 +17,9 @@ constexpr int kMaxDepth = 200;
 // One range of a unit that the linker put elsewhere is common; this many in one DIE is damage.
 constexpr int kMaxRanges = 1 << 20;
 
-bool IsCOrCxx(int language) {
-  switch (language) {
-    case DW_LANG_C:
-    case DW_LANG_C89:
-    case DW_LANG_C99:
-    case DW_LANG_C11:
-    case DW_LANG_C_plus_plus:
-    case DW_LANG_C_plus_plus_03:
-    case DW_LANG_C_plus_plus_11:
-    case DW_LANG_C_plus_plus_14:
-      return true;
-    default:
-      // DWARF 6 numbers newer editions beyond the constants of elfutils' dwarf.h.
-      return language == 0x2b || language == 0x2c || language == 0x3a || language == 0x3e;
-  }
-}
-
-// Whether functions with code may lie below a DIE of this tag. In C and C++ a class holds declarations only, and types
-// are most of the tree.
-bool MayHoldFunctions(int tag, bool types_too) {
-  switch (tag) {
-    case DW_TAG_namespace:
-    case DW_TAG_module:
-    case DW_TAG_subprogram:
-    case DW_TAG_lexical_block:
-      return true;
-    case DW_TAG_structure_type:
-    case DW_TAG_class_type:
-    case DW_TAG_union_type:
-    case DW_TAG_enumeration_type:
-      return types_too;
-    default:
-      return false;
-  }
+bool IsType(int tag) {
+  return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type ||
+         tag == DW_TAG_enumeration_type;
 }
 
 void VisitFunctions(Dwarf_Die parent, bool types_too, int depth, const std::function<void(Dwarf_Die*)>& found) {
@@ -58,10 +27,12 @@ void VisitFunctions(Dwarf_Die parent, bool types_too, int depth, const std::func
   DieChildren children(parent);
   while (Dwarf_Die* child = children.Next()) {
     const int tag = dwarf_tag(child);
-    if (tag == DW_TAG_subprogram) found(child);
-    if (MayHoldFunctions(tag, types_too) && dwarf_haschildren(child) > 0) {
-      VisitFunctions(*child, types_too, depth + 1, found);
-    }
+    const bool is_function = tag == DW_TAG_subprogram;
+    if (is_function) found(child);
+    const bool descend = is_function || tag == DW_TAG_namespace || tag == DW_TAG_module ||
+                         tag == DW_TAG_lexical_block || (types_too && IsType(tag));
+    // GCC keeps the functions of a lambda's class in that class.
+    if (descend && dwarf_haschildren(child) > 0) VisitFunctions(*child, types_too || is_function, depth + 1, found);
   }
 }
 
@@ -134,8 +105,8 @@ bool HoldsAddress(Dwarf_Die* die, Dwarf_Addr address) {
          !dwarf_hasattr(die, DW_AT_ranges);
 }
 
-void ForEachFunction(Dwarf_Die unit, const std::function<void(Dwarf_Die*)>& found) {
-  VisitFunctions(unit, !IsCOrCxx(dwarf_srclang(&unit)), 0, found);
+void ForEachFunction(Dwarf_Die unit, bool in_types_too, const std::function<void(Dwarf_Die*)>& found) {
+  VisitFunctions(unit, in_types_too, 0, found);
 }
 
 std::vector<Dwarf_Die> InlinedFunctionsAt(Dwarf_Die function, Dwarf_Addr address) {

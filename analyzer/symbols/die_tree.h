@@ -33,8 +33,9 @@ void ForEachRange(Dwarf_Die* die, const std::function<void(Dwarf_Addr, Dwarf_Add
 // Whether the code of `die` includes `address`; also true for a lexical block without a range of its own.
 bool HoldsAddress(Dwarf_Die* die, Dwarf_Addr address);
 
-// Calls `found` for each function below `unit` that has code. Depth is bounded.
-void ForEachFunction(Dwarf_Die unit, const std::function<void(Dwarf_Die*)>& found);
+// Calls `found` for each function below `unit`, declarations included. Compilers for C++ put no code below types but
+// those inside of functions, and types are most of the tree: without `in_types_too` the others are passed over.
+void ForEachFunction(Dwarf_Die unit, bool in_types_too, const std::function<void(Dwarf_Die*)>& found);
 
 // The inlined functions at `address` in `function`, outermost first.
 std::vector<Dwarf_Die> InlinedFunctionsAt(Dwarf_Die function, Dwarf_Addr address);

@@ -99,6 +99,29 @@ size_t QualifierLength(std::string_view rest) {
   return length;
 }
 
+// The name without what GCC and Clang append to the symbols of their copies: "f.isra.0.cold" is "f". In mangled names
+// the demangler has made " [clone .isra.0]" of it.
+std::string_view WithoutCloneSuffixes(std::string_view name) {
+  name = name.substr(0, name.find(" [clone "));
+  for (;;) {
+    std::string_view stem = name;
+    while (!stem.empty() && std::isdigit(static_cast<unsigned char>(stem.back()))) stem.remove_suffix(1);
+    const bool numbered = stem.size() < name.size() && !stem.empty() && stem.back() == '.';
+    if (numbered)
+      stem.remove_suffix(1);
+    else
+      stem = name;
+    const size_t dot = stem.rfind('.');
+    if (dot == std::string_view::npos || dot == 0) return name;
+    std::string_view suffix = stem.substr(dot + 1);
+    bool known = suffix == "cold";
+    for (std::string_view clone : {"isra", "part", "constprop", "lto_priv", "llvm"})
+      known |= numbered && suffix == clone;
+    if (!known) return name;
+    name = stem.substr(0, dot);
+  }
+}
+
 class Shortener {
  public:
   explicit Shortener(std::string_view text) : text_(text), has_parameters_(text.find('(') != text.npos) {}
@@ -216,7 +239,7 @@ class Shortener {
 
 std::string ShortName(std::string_view demangled) {
   constexpr std::string_view kLaunchStub = " [launch stub]";
-  std::string_view name = demangled.substr(0, demangled.find(" [clone "));
+  std::string_view name = WithoutCloneSuffixes(demangled);
   std::string_view suffix;
   if (name.size() > kLaunchStub.size() && name.substr(name.size() - kLaunchStub.size()) == kLaunchStub) {
     suffix = kLaunchStub;
