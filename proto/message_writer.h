@@ -53,7 +53,8 @@ class MessageWriter {
 
   void Tag(uint32_t field, uint32_t wire_type) { RawVarint(field << 3 | wire_type); }
   void RawVarint(uint64_t value) {
-    if (Room(kMaxVarintBytes)) at_ = PutVarint(at_, value);
+    uint8_t bytes[kMaxVarintBytes];
+    Raw(bytes, static_cast<size_t>(PutVarint(bytes, value) - bytes));
   }
   void Raw(const void* data, size_t size) {
     if (!Room(size)) return;
