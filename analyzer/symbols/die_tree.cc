@@ -22,17 +22,24 @@ bool IsType(int tag) {
          tag == DW_TAG_enumeration_type;
 }
 
-void VisitFunctions(Dwarf_Die parent, bool types_too, int depth, const std::function<void(Dwarf_Die*)>& found) {
+// `last` is the offset of the DIE visited last: in a sound tree they only grow. What a damaged one would make us visit
+// again is left out, so that the walk ends in time.
+void VisitFunctions(Dwarf_Die parent, bool types_too, int depth, Dwarf_Off& last,
+                    const std::function<void(Dwarf_Die*)>& found) {
   if (depth > kMaxDepth) return;
   DieChildren children(parent);
   while (Dwarf_Die* child = children.Next()) {
+    const Dwarf_Off offset = dwarf_dieoffset(child);
+    if (offset <= last) return;
+    last = offset;
     const int tag = dwarf_tag(child);
     const bool is_function = tag == DW_TAG_subprogram;
     if (is_function) found(child);
     const bool descend = is_function || tag == DW_TAG_namespace || tag == DW_TAG_module ||
                          tag == DW_TAG_lexical_block || (types_too && IsType(tag));
     // GCC keeps the functions of a lambda's class in that class.
-    if (descend && dwarf_haschildren(child) > 0) VisitFunctions(*child, types_too || is_function, depth + 1, found);
+    if (descend && dwarf_haschildren(child) > 0)
+      VisitFunctions(*child, types_too || is_function, depth + 1, last, found);
   }
 }
 
@@ -71,6 +78,57 @@ const char* StringAttribute(Dwarf_Die* die, unsigned int name) {
   return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
+std::string NameWithin(Dwarf_Die* function, int depth, bool* mangled);
+
+// What is written before the name of the last DIE of `path`: "shapes::Layer::". Of functions around it the innermost
+// tells all about those further out.
+std::string ScopeName(std::vector<Dwarf_Die>& path, int depth) {
+  std::string name;
+  for (size_t i = 0; i + 1 < path.size(); ++i) {
+    const char* scope = dwarf_diename(&path[i]);
+    const int tag = dwarf_tag(&path[i]);
+    if (tag == DW_TAG_subprogram) {
+      name.clear();
+    } else if (tag == DW_TAG_namespace) {
+      name.append(scope != nullptr ? scope : "(anonymous namespace)").append("::");
+    } else if ((IsType(tag) || tag == DW_TAG_module) && scope != nullptr) {
+      name.append(scope).append("::");
+    }
+  }
+  // Functions in functions in functions: three is more than code has, and damaged files can have loops.
+  constexpr int kMaxFunctionDepth = 3;
+  if (depth >= kMaxFunctionDepth) return name;
+  for (size_t i = path.size() - 1; i-- > 0;) {
+    if (dwarf_tag(&path[i]) != DW_TAG_subprogram) continue;
+    bool mangled = false;
+    std::string outer = NameWithin(&path[i], depth + 1, &mangled);
+    if (mangled) outer = Demangle(outer);
+    return outer.empty() ? name : outer.append("::").append(name);
+  }
+  return name;
+}
+
+std::string NameWithin(Dwarf_Die* function, int depth, bool* mangled) {
+  *mangled = false;
+  for (unsigned int attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    const char* linkage = StringAttribute(function, attribute);
+    if (linkage != nullptr && *linkage != '\0') {
+      *mangled = true;
+      return linkage;
+    }
+  }
+  const char* plain = StringAttribute(function, DW_AT_name);
+  if (plain == nullptr) return "";
+  Dwarf_Die declaration = Declaration(*function);
+  Dwarf_Die unit;
+  std::vector<Dwarf_Die> path;
+  if (dwarf_diecu(&declaration, &unit, nullptr, nullptr) == nullptr ||
+      !PathTo(unit, dwarf_dieoffset(&declaration), 0, path)) {
+    return plain;
+  }
+  return ScopeName(path, depth) + plain;
+}
+
 }  // namespace
 
 DieChildren::DieChildren(Dwarf_Die parent) { valid_ = dwarf_child(&parent, &die_) == 0; }
@@ -106,7 +164,8 @@ bool HoldsAddress(Dwarf_Die* die, Dwarf_Addr address) {
 }
 
 void ForEachFunction(Dwarf_Die unit, bool in_types_too, const std::function<void(Dwarf_Die*)>& found) {
-  VisitFunctions(unit, in_types_too, 0, found);
+  Dwarf_Off last = dwarf_dieoffset(&unit);
+  VisitFunctions(unit, in_types_too, 0, last, found);
 }
 
 std::vector<Dwarf_Die> InlinedFunctionsAt(Dwarf_Die function, Dwarf_Addr address) {
@@ -131,50 +190,6 @@ std::vector<Dwarf_Die> InlinedFunctionsAt(Dwarf_Die function, Dwarf_Addr address
   return inlined;
 }
 
-std::string FunctionName(Dwarf_Die* function, bool* mangled) {
-  *mangled = false;
-  for (unsigned int attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
-    const char* linkage = StringAttribute(function, attribute);
-    if (linkage != nullptr && *linkage != '\0') {
-      *mangled = true;
-      return linkage;
-    }
-  }
-  const char* plain = StringAttribute(function, DW_AT_name);
-  if (plain == nullptr) return "";
-
-  Dwarf_Die declaration = Declaration(*function);
-  Dwarf_Die unit;
-  std::vector<Dwarf_Die> path;
-  std::string name;
-  if (dwarf_diecu(&declaration, &unit, nullptr, nullptr) != nullptr &&
-      PathTo(unit, dwarf_dieoffset(&declaration), 0, path)) {
-    path.pop_back();
-    for (Dwarf_Die& scope : path) {
-      const char* scope_name = dwarf_diename(&scope);
-      switch (dwarf_tag(&scope)) {
-        case DW_TAG_namespace:
-          name.append(scope_name != nullptr ? scope_name : "(anonymous namespace)").append("::");
-          break;
-        case DW_TAG_structure_type:
-        case DW_TAG_class_type:
-        case DW_TAG_union_type:
-        case DW_TAG_module:
-          if (scope_name != nullptr) name.append(scope_name).append("::");
-          break;
-        case DW_TAG_subprogram: {
-          bool scope_mangled = false;
-          std::string scope_function = FunctionName(&scope, &scope_mangled);
-          if (scope_function.empty()) break;
-          name = (scope_mangled ? Demangle(scope_function) : scope_function) + "::";
-          break;
-        }
-        default:
-          break;
-      }
-    }
-  }
-  return name + plain;
-}
+std::string FunctionName(Dwarf_Die* function, bool* mangled) { return NameWithin(function, 0, mangled); }
 
 }  // namespace vramtrack

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analyzer/symbols/symbolizer.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/symbols/fixture_files.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr char kShapes[] = "analyzer/symbols/fixtures/shapes.cc";
+
+std::vector<std::string> Functions(const std::vector<Frame>& frames) {
+  std::vector<std::string> names;
+  for (const Frame& frame : frames) names.push_back(frame.function);
+  return names;
+}
+
+// The frames of the one call that the fixture makes in the line that says `line`.
+std::vector<Frame> FramesOfLine(Symbolizer& symbolizer, uint32_t line, std::string_view file) {
+  for (const MarkedCall& call : MarkedCalls()) {
+    std::vector<Frame> frames = symbolizer.Symbolize({FixturePath("shapes"), ""}, call.return_address, true);
+    if (call.line == line && frames[0].file == file) return frames;
+  }
+  return {};
+}
+
+// The frames of the outermost function `function`, wherever the fixture calls from there.
+std::vector<Frame> FramesIn(Symbolizer& symbolizer, const std::string& function, size_t depth = 1) {
+  for (const MarkedCall& call : MarkedCalls()) {
+    std::vector<Frame> frames = symbolizer.Symbolize({FixturePath("shapes"), ""}, call.return_address, true);
+    if (frames.back().function == function && frames.size() == depth) return frames;
+  }
+  return {};
+}
+
+TEST(SymbolizerTest, EveryReturnAddressGivesTheLineOfItsCall) {
+  Symbolizer symbolizer;
+  const ModuleRef module{FixturePath("shapes"), RawBuildId(FixturePath("shapes"))};
+  std::set<std::string> languages;
+  for (const MarkedCall& call : MarkedCalls()) {
+    const std::vector<Frame>& frames = symbolizer.Symbolize(module, call.return_address, true);
+    EXPECT_EQ(frames[0].line, call.line) << frames[0].function;
+    EXPECT_EQ(frames[0].module, module.path);
+    EXPECT_EQ(frames[0].offset, call.return_address);
+    languages.insert(frames[0].language);
+  }
+  EXPECT_EQ(languages, (std::set<std::string>{"c", "c++", "cuda"}));
+  EXPECT_EQ(symbolizer.Status(module).state, ModuleState::kFound);
+  EXPECT_TRUE(symbolizer.Status(module).build_id_verified);
+}
+
+TEST(SymbolizerTest, InlinedFunctionsComeInnermostFirst) {
+  Symbolizer symbolizer;
+  const std::vector<Frame> frames = FramesIn(symbolizer, "shapes::Layer::Forward(int)", 3);
+  ASSERT_EQ(Functions(frames),
+            (std::vector<std::string>{"shapes::(anonymous namespace)::InlinedLeaf",
+                                      "shapes::(anonymous namespace)::InlinedMiddle", "shapes::Layer::Forward(int)"}));
+  EXPECT_TRUE(frames[0].inlined);
+  EXPECT_TRUE(frames[1].inlined);
+  EXPECT_FALSE(frames[2].inlined);
+  EXPECT_LT(frames[0].line, frames[1].line);
+  EXPECT_LT(frames[1].line, frames[2].line);
+  EXPECT_EQ(frames[2].file, kShapes);
+}
+
+TEST(SymbolizerTest, NamesStaticFunctionsTemplatesMethodsAndLambdas) {
+  Symbolizer symbolizer;
+  for (const char* function : {
+           "shapes::(anonymous namespace)::Hidden(int)",
+           "int shapes::(anonymous namespace)::Twice<int>(int)",
+           "double shapes::(anonymous namespace)::Twice<double>(double)",
+           "shapes::Layer::Forward(int)",
+           "shapes::Layer::operator()(int) const",
+           "shapes::WithLambdas(int)::{lambda(int)#1}::operator()(int) const",
+           "shapes::Far(int)",
+           "HiddenInC",
+       }) {
+    EXPECT_EQ(FramesIn(symbolizer, function).size(), 1u) << function;
+  }
+}
+
+TEST(SymbolizerTest, ACallThatNeverReturnsIsInItsOwnFunction) {
+  Symbolizer symbolizer;
+  const std::vector<Frame> frames = FramesIn(symbolizer, "shapes::AlwaysFails(int)");
+  ASSERT_EQ(frames.size(), 1u);
+  // The test is worth something only if the return address is another function's, or nobody's.
+  EXPECT_NE(symbolizer.Symbolize({FixturePath("shapes"), ""}, frames[0].offset, false).back().function,
+            "shapes::AlwaysFails(int)");
+}
+
+TEST(SymbolizerTest, CudaIsTheLanguageOfCuFiles) {
+  Symbolizer symbolizer;
+  const std::vector<Frame> frames = FramesOfLine(symbolizer, 101, "testdata/toy/attention.cu");
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].function, "shapes::LaunchAttention(int)");
+  EXPECT_EQ(frames[0].language, "cuda");
+}
+
+TEST(SymbolizerTest, CFunctionsKeepTheirNames) {
+  Symbolizer symbolizer;
+  const std::vector<Frame> frames = FramesIn(symbolizer, "RunCShapes", 2);
+  ASSERT_EQ(Functions(frames), (std::vector<std::string>{"AddInC", "RunCShapes"}));
+  EXPECT_EQ(frames[0].language, "c");
+  EXPECT_EQ(frames[0].file, "analyzer/symbols/fixtures/shapes_c.c");
+}
+
+// Every form of the same program gives the same frames.
+class SymbolizerFormTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SymbolizerFormTest, SaysTheSameAsTheWholeFile) {
+  const ModuleRef whole{FixturePath("shapes"), ""};
+  const ModuleRef other{FixturePath(GetParam()), ""};
+  const auto [begin, end] = TextRange(whole.path);
+  Symbolizer symbolizer;
+  for (uint64_t address = begin; address < end; ++address) {
+    std::vector<Frame> expected = symbolizer.Symbolize(whole, address, false);
+    std::vector<Frame> frames = symbolizer.Symbolize(other, address, false);
+    for (Frame& frame : frames) frame.module = whole.path;
+    ASSERT_EQ(frames, expected) << "at " << address << " " << frames[0].function << " " << expected[0].function;
+  }
+  EXPECT_EQ(symbolizer.Status(other).state, ModuleState::kFound);
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, SymbolizerFormTest,
+                         testing::Values("split/shapes", "anonymous/shapes", "without_aranges/shapes",
+                                         "compressed/shapes"));
+
+TEST(SymbolizerTest, AnswersDoNotDependOnTheOrderOfQuestions) {
+  const ModuleRef module{FixturePath("without_aranges/shapes"), ""};
+  const auto [begin, end] = TextRange(module.path);
+  Symbolizer forward;
+  Symbolizer backward;
+  for (uint64_t address = begin; address < end; ++address) forward.Symbolize(module, address, false);
+  for (uint64_t address = end; address-- > begin;) backward.Symbolize(module, address, false);
+  for (uint64_t address = begin; address < end; ++address) {
+    ASSERT_EQ(forward.Symbolize(module, address, false), backward.Symbolize(module, address, false));
+  }
+}
+
+TEST(SymbolizerTest, AnswersStayWhereTheyAre) {
+  Symbolizer symbolizer;
+  const ModuleRef module{FixturePath("shapes"), ""};
+  const auto [begin, end] = TextRange(module.path);
+  const std::vector<Frame>* first = &symbolizer.Symbolize(module, begin, false);
+  for (uint64_t address = begin; address < end; ++address) symbolizer.Symbolize(module, address, false);
+  EXPECT_EQ(&symbolizer.Symbolize(module, begin, false), first);
+}
+
+TEST(SymbolizerTest, AStrippedLibraryStillHasItsExportedNames) {
+  Symbolizer symbolizer;
+  const ModuleRef whole{FixturePath("libshapes.so"), ""};
+  const ModuleRef stripped{FixturePath("stripped/libshapes.so"), ""};
+  const auto [begin, end] = TextRange(whole.path);
+  size_t same = 0;
+  for (uint64_t address = begin; address < end; ++address) {
+    const std::vector<Frame>& frames = symbolizer.Symbolize(stripped, address, false);
+    ASSERT_EQ(frames.size(), 1u);
+    EXPECT_EQ(frames[0].line, 0u);
+    EXPECT_EQ(frames[0].file, "");
+    if (frames[0].function == "shapes::Layer::Forward(int)") {
+      EXPECT_EQ(frames[0].language, "c++");
+      ++same;
+      EXPECT_EQ(symbolizer.Symbolize(whole, address, false).back().function, frames[0].function);
+    }
+  }
+  EXPECT_GT(same, 10u);
+  EXPECT_EQ(symbolizer.Status(stripped).state, ModuleState::kNoDebugInfo);
+}
+
+TEST(SymbolizerTest, DebugInfoCanBeLeftOut) {
+  SymbolizerOptions options;
+  options.use_debug_info = false;
+  Symbolizer symbolizer(options);
+  for (const MarkedCall& call : MarkedCalls()) {
+    const std::vector<Frame>& frames = symbolizer.Symbolize({FixturePath("shapes"), ""}, call.return_address, true);
+    ASSERT_EQ(frames.size(), 1u);
+    EXPECT_EQ(frames[0].line, 0u);
+    EXPECT_EQ(frames[0].function.find("+0x"), std::string::npos);
+  }
+  EXPECT_EQ(symbolizer.Status({FixturePath("shapes"), ""}).state, ModuleState::kNoDebugInfo);
+}
+
+TEST(SymbolizerTest, AnotherBuildIsNotUsed) {
+  const std::string id = RawBuildId(FixturePath("shapes"));
+  const std::string path = WriteFile(NewFolder() + "/shapes", WithOtherBuildId(ReadFile(FixturePath("shapes")), id));
+  Symbolizer symbolizer;
+  const std::vector<Frame>& frames = symbolizer.Symbolize({path, id}, 0x1234, true);
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].function, "shapes+0x1234");
+  EXPECT_EQ(frames[0].line, 0u);
+  EXPECT_EQ(symbolizer.Status({path, id}).state, ModuleState::kBuildIdMismatch);
+  EXPECT_EQ(symbolizer.Status({path, id}).refused_path, path);
+  EXPECT_FALSE(symbolizer.Status({path, id}).build_id_verified);
+}
+
+TEST(SymbolizerTest, WhatIsNoFileGivesModuleAndOffset) {
+  Symbolizer symbolizer;
+  const std::map<std::string, std::pair<std::string, ModuleState>> cases = {
+      {"/no/such/libtorch.so", {"libtorch.so+0x10", ModuleState::kMissing}},
+      {"/no/such/libtorch.so (deleted)", {"libtorch.so+0x10", ModuleState::kMissing}},
+      {"[vdso]", {"[vdso]+0x10", ModuleState::kNotAFile}},
+      {"linux-vdso.so.1", {"linux-vdso.so.1+0x10", ModuleState::kNotAFile}},
+      {"/memfd:cuda (deleted)", {"memfd:cuda+0x10", ModuleState::kNotAFile}},
+      {"/dev/nvidia0", {"nvidia0+0x10", ModuleState::kNotAFile}},
+      {"/dev/shm", {"shm+0x10", ModuleState::kUnreadable}},
+      {"//anon", {"anon+0x10", ModuleState::kNotAFile}},
+      {"", {"unknown+0x10", ModuleState::kNotAFile}},
+      {std::string("a\0b", 3), {std::string("a\0b+0x10", 8), ModuleState::kNotAFile}},
+      {"/", {"unknown+0x10", ModuleState::kUnreadable}},
+      {"/proc/self/maps", {"maps+0x10", ModuleState::kUnreadable}},
+      {"/etc/passwd", {"passwd+0x10", ModuleState::kUnreadable}},
+  };
+  for (const auto& [path, expected] : cases) {
+    const std::vector<Frame>& frames = symbolizer.Symbolize({path, ""}, 0x10, true);
+    ASSERT_EQ(frames.size(), 1u) << path;
+    EXPECT_EQ(frames[0].function, expected.first) << path;
+    EXPECT_EQ(frames[0].language, "unknown");
+    EXPECT_EQ(symbolizer.Status({path, ""}).state, expected.second) << path;
+  }
+  EXPECT_EQ(symbolizer.Symbolize({"/no/such/libtorch.so (deleted)", ""}, 1, true)[0].module, "/no/such/libtorch.so");
+}
+
+TEST(SymbolizerTest, AddressesOutsideOfTheCodeGiveModuleAndOffset) {
+  Symbolizer symbolizer;
+  for (uint64_t address : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 40, UINT64_MAX}) {
+    for (bool is_return_address : {false, true}) {
+      const std::vector<Frame>& frames = symbolizer.Symbolize({FixturePath("shapes"), ""}, address, is_return_address);
+      ASSERT_EQ(frames.size(), 1u);
+      EXPECT_EQ(frames[0].function.rfind("shapes+0x", 0), 0u) << frames[0].function;
+      EXPECT_EQ(frames[0].offset, address);
+    }
+  }
+}
+
+TEST(SymbolizerTest, TwoBuildsOfOnePathAreTwoModules) {
+  const std::string id = RawBuildId(FixturePath("shapes"));
+  Symbolizer symbolizer;
+  symbolizer.Symbolize({FixturePath("shapes"), id}, 0x10, true);
+  symbolizer.Symbolize({FixturePath("shapes"), "00ff"}, 0x10, true);
+  symbolizer.Symbolize({"/a/missing.so", ""}, 0x10, true);
+  const std::vector<ModuleStatus> statuses = symbolizer.Statuses();
+  ASSERT_EQ(statuses.size(), 3u);
+  EXPECT_EQ(statuses[0].path, "/a/missing.so");
+  EXPECT_EQ(statuses[1].state, ModuleState::kBuildIdMismatch);
+  EXPECT_EQ(statuses[2].state, ModuleState::kFound);
+  EXPECT_STREQ(ModuleStateName(statuses[2].state), "found");
+  EXPECT_STREQ(ModuleStateName(statuses[1].state), "build_id_mismatch");
+}
+
+}  // namespace
+}  // namespace vramtrack
