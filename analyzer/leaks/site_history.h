@@ -9,6 +9,7 @@
 #define ANALYZER_LEAKS_SITE_HISTORY_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct Cohort {
   uint64_t free_requested_bytes = 0;
 };
 
-// The objects that died in steps [step, step + SiteHistory::death_bin_steps).
+// The objects that died in steps [step, step + SiteHistory::death_bin_steps) and had outlived the step of their birth.
 struct Deaths {
   Step step = 0;
   uint32_t objects = 0;
@@ -65,10 +66,13 @@ struct SiteHistory {
 
 // Figures of the run that a site's verdict depends on.
 struct RunShape {
-  Step steps = 0;                   // complete steps
-  Step warmup_end = 0;              // the first step after warm-up, see WarmupEnd() in windows.h
-  uint64_t device_total_bytes = 0;  // 0: unknown, or host memory
-  uint64_t horizon_steps = 100000;  // the run's planned length, for what a leak will come to
+  Step steps = 0;                      // complete steps
+  Step warmup_end = 0;                 // the first step after warm-up, see WarmupEnd() in windows.h
+  uint64_t device_total_bytes = 0;     // 0: unknown, or host memory
+  uint64_t horizon_steps = 100000;     // the run's planned length, for what a leak will come to
+  std::vector<uint64_t> step_numbers;  // the job's own number of each step; empty: the index is the number
+
+  uint64_t NumberOf(Step step) const { return step < step_numbers.size() ? step_numbers[step] : step; }
 };
 
 // Fills a SiteHistory from the events of one site in the order in which they happened. Memory: one entry for each step
@@ -100,18 +104,23 @@ class SiteHistoryBuilder {
     uint64_t dying_bytes = 0;
     uint64_t dying_requested_bytes = 0;
     Step first_request = kNotRequested;  // of those dying
+    uint32_t dying_delayed_objects = 0;
   };
+
+  static constexpr size_t kFewCohorts = 4096;
 
   void BeginStep(Step step);
   void SettleDeaths();
   void DropEmptyCohorts();
   void RecordDeaths(Step step, uint32_t objects, uint64_t bytes);
-  OpenCohort* Find(Step birth_step);
+  OpenCohort& BornIn(Step step);      // adds it if need be
+  OpenCohort* Find(Step birth_step);  // null: nobody of that step is alive
 
   std::vector<OpenCohort> cohorts_;
   std::vector<Step> dying_cohorts_;  // birth steps of the cohorts with deaths in latest_step_
   Step latest_step_ = 0;
-  size_t compact_at_ = 4096;
+  Step previous_birth_ = 0;  // the last step with a birth before settled_.last_birth
+  size_t compact_at_ = kFewCohorts;
   // Totals and deaths of settled steps. Births of latest_step_ are in the totals too; Finish takes them off if need be.
   SiteHistory settled_;
 };

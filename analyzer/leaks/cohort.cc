@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/leaks/cohort.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/leaks/explanation.h"
+#include "analyzer/leaks/materiality.h"
+#include "analyzer/leaks/onset.h"
+
+namespace vramtrack {
+namespace {
+
+// Fewer objects than this are a handful of one-offs.
+constexpr uint64_t kMinSurvivors = 5;
+// Fewer steps with survivors than this are not even worth waiting for more.
+constexpr uint64_t kSuspiciousSteps = 3;
+constexpr uint32_t kMinWindows = 3;
+constexpr double kOccupiedShare = 0.75;
+// Significantly fewer births later on, two-sided 5 %.
+constexpr double kFadingTrend = -1.96;
+// The accidental survivors of a harmless site, over the whole tested span. A site with k of them in k steps is as
+// likely as k or more events of a Poisson process with this mean.
+constexpr double kAccidentalSurvivors = 1;
+// Occurrences that settle a rare leak: two for each window.
+constexpr double kOccurrencesNeeded = 2 * kWindows;
+
+// The first step of warm-up that can tell a cache from a leak: before it, a job allocates what it keeps.
+constexpr Step kSetupSteps = 2;
+
+class Judge {
+ public:
+  Judge(const SiteHistory& history, const RunShape& run, const SiteContext& context)
+      : history_(history), run_(run), context_(context) {}
+
+  LeakVerdict Run() {
+    Measure();
+    verdict_.verdict = Decide();
+    if (!IsLeak(verdict_.verdict)) verdict_.onset_step.reset();
+    verdict_.explanation = Explain(verdict_, history_, run_, context_);
+    return verdict_;
+  }
+
+ private:
+  LeakEvidence& evidence() { return verdict_.evidence; }
+
+  void Measure() {
+    LeakEvidence& e = evidence();
+    e.max_lifetime_steps = history_.max_completed_lifetime_steps;
+    e.censor_margin = CensorMargin(e.max_lifetime_steps);
+    e.tested = TestedSpan(run_, e.max_lifetime_steps);
+    e.leaking = e.tested;
+    e.survivors_before = TotalOf(SurvivorsIn(history_, {0, run_.warmup_end})).objects;
+    e.bursts = FindBursts(history_);
+    series_ = SurvivorsIn(history_, e.tested);
+    e.survivors = TotalOf(series_);
+  }
+
+  Verdict Decide() {
+    if (evidence().tested.size() < kMinTestedSteps) return WithTooFewSteps();
+    if (evidence().survivors.objects == 0) return WithoutSurvivors();
+    MeasureGrowth();
+    if (MostlyAwaitTheirFree()) return Verdict::kDeferredFree;
+    if (!StillGrowing()) return Stopped();
+    if (!Steadily()) return NowAndThen();
+    if (evidence().trend.trend == Trend::kDecelerating) return Verdict::kSublinear;
+    if (context_.segments == SegmentRole::kFrameworkFlat) return Verdict::kFragmentationGrowth;
+    if (context_.segments == SegmentRole::kFrameworkGrowing) return Verdict::kSteady;
+    if (evidence().leaking.begin > evidence().tested.begin) verdict_.onset_step = evidence().leaking.begin;
+    if (!IsMaterial(rate_, run_)) return Verdict::kMinorLeak;
+    return evidence().trend.trend == Trend::kAccelerating ? Verdict::kAcceleratingLeak : Verdict::kLeak;
+  }
+
+  // Survivors that are no older than freed objects became say nothing. Older ones, or several with nothing freed to
+  // compare them with, are a reason to wait for more steps.
+  Verdict WithTooFewSteps() {
+    const Step ordinary_age = std::max<Step>(1, evidence().max_lifetime_steps);
+    uint64_t old_survivor_steps = 0;
+    for (const Cohort& cohort : history_.cohorts) {
+      if (cohort.live_objects == 0 || cohort.step == 0 || cohort.step + ordinary_age >= run_.steps) continue;
+      // Of a run longer than its warm-up, what warm-up left says nothing.
+      if (cohort.step < run_.warmup_end && run_.steps > run_.warmup_end + ordinary_age) continue;
+      ++old_survivor_steps;
+    }
+    if (old_survivor_steps == 0) return WithoutSurvivors();
+    verdict_.further_steps_needed = std::max<Step>(1, FurtherStepsNeeded(run_, evidence().max_lifetime_steps));
+    return Verdict::kInsufficientEvidence;
+  }
+
+  Verdict WithoutSurvivors() const {
+    switch (verdict_.evidence.bursts.pattern) {
+      case DeathPattern::kPhases:
+        return Verdict::kPhaseAccumulation;
+      case DeathPattern::kCollector:
+        return Verdict::kCycleGarbage;
+      case DeathPattern::kNone:
+        break;
+    }
+    if (2 * history_.delayed_frees > history_.died_objects) return Verdict::kDeferredFree;
+    return verdict_.evidence.survivors_before > 0 ? Verdict::kOneTime : Verdict::kSteady;
+  }
+
+  void MeasureGrowth() {
+    LeakEvidence& e = evidence();
+    Onset onset = FindOnset(series_, e.tested);
+    const Rate whole = EstimateRate(series_, onset, e.max_lifetime_steps);
+    rate_ = whole;
+    verdict_.rate_bytes_per_step = rate_.bytes_per_step;
+    verdict_.rate_objects_per_step = rate_.objects_per_step;
+    verdict_.rate_ci_low = rate_.bytes_interval.low;
+    verdict_.rate_ci_high = rate_.bytes_interval.high;
+    e.period = rate_.period;
+    e.leaking = onset.span;
+
+    const uint32_t windows = std::min<uint32_t>(kWindows, e.leaking.size() / 2);
+    windows_ = WindowTotals(series_, e.leaking, windows);
+    StepSpan judged = e.leaking;
+    if (!onset.within_tested) {
+      // A gap at the beginning that is too short to be an onset for sure is left out all the same.
+      size_t empty = 0;
+      while (empty < windows_.size() && windows_[empty].objects == 0) ++empty;
+      windows_.erase(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(empty));
+      judged.begin += static_cast<Step>(static_cast<uint64_t>(empty) * judged.size() / kWindows);
+    }
+    e.windows = static_cast<uint32_t>(windows_.size());
+    e.windows_with_survivors = static_cast<uint32_t>(
+        std::count_if(windows_.begin(), windows_.end(), [](const SurvivorTotal& w) { return w.objects > 0; }));
+
+    StepSpan since_setup{kSetupSteps, e.tested.end};
+    if (onset.within_tested) since_setup = e.leaking;
+    run_series_ = SurvivorsIn(history_, since_setup);
+    e.trend = JudgeTrend(Within(series_, judged), judged, windows_, run_series_, since_setup);
+    verdict_.p_value = PoissonTail(kAccidentalSurvivors, Within(series_, e.leaking).size());
+  }
+
+  bool MostlyAwaitTheirFree() const {
+    uint64_t waiting = 0;
+    for (const Cohort& cohort : history_.cohorts) {
+      const StepSpan& tested = verdict_.evidence.tested;
+      if (cohort.step >= tested.begin && cohort.step < tested.end) waiting += cohort.free_requested_objects;
+    }
+    return 2 * waiting > verdict_.evidence.survivors.objects;
+  }
+
+  bool StillGrowing() const {
+    const std::vector<SurvivorTotal> windows = WindowTotals(series_, verdict_.evidence.tested, kWindows);
+    return windows[kWindows - 1].objects > 0 || windows[kWindows - 2].objects > 0;
+  }
+
+  // Survivors in so many windows that they are the rule, and enough of them.
+  bool Steadily() const {
+    const LeakEvidence& e = verdict_.evidence;
+    return e.survivors.objects >= kMinSurvivors && e.windows >= kMinWindows &&
+           e.windows_with_survivors >= std::ceil(kOccupiedShare * e.windows);
+  }
+
+  bool Fading() const {
+    return run_series_.size() > kSuspiciousSteps && verdict_.evidence.trend.laplace_by_run < kFadingTrend;
+  }
+
+  Verdict Stopped() const {
+    const bool grew = verdict_.evidence.survivors.steps >= kMinSurvivors;
+    return grew || Fading() ? Verdict::kSublinear : Verdict::kOneTime;
+  }
+
+  Verdict NowAndThen() {
+    if (Fading()) return Verdict::kSublinear;
+    const LeakEvidence& e = evidence();
+    if (e.survivors.steps < kSuspiciousSteps) return Verdict::kOneTime;
+    const StepSpan span = e.leaking;
+    const double occurrences = static_cast<double>(Within(series_, span).size());
+    const double needed = std::ceil(kOccurrencesNeeded / occurrences * span.size()) - span.size();
+    // An onset with survivors in every step needs no more than the usual number of steps.
+    const double at_least = span.size() < kMinTestedSteps ? kMinTestedSteps - span.size() : 1;
+    verdict_.further_steps_needed = static_cast<Step>(std::max(needed, at_least));
+    return Verdict::kInsufficientEvidence;
+  }
+
+  const SiteHistory& history_;
+  const RunShape& run_;
+  const SiteContext& context_;
+  LeakVerdict verdict_;
+  SurvivorSeries series_;      // in the tested span
+  SurvivorSeries run_series_;  // warm-up included
+  std::vector<SurvivorTotal> windows_;
+  Rate rate_;
+};
+
+}  // namespace
+
+LeakVerdict JudgeSite(const SiteHistory& history, const RunShape& run, const SiteContext& context) {
+  return Judge(history, run, context).Run();
+}
+
+void DemoteChanceFindings(const RunShape& run, std::vector<LeakVerdict>* verdicts, double false_discovery_rate) {
+  std::vector<double> p_values;
+  p_values.reserve(verdicts->size());
+  for (const LeakVerdict& verdict : *verdicts) p_values.push_back(IsLeak(verdict.verdict) ? verdict.p_value : 1);
+  const std::vector<bool> confirmed = BenjaminiHochberg(p_values, false_discovery_rate);
+  for (size_t i = 0; i < verdicts->size(); ++i) {
+    LeakVerdict& verdict = (*verdicts)[i];
+    if (!IsLeak(verdict.verdict) || confirmed[i]) continue;
+    verdict.verdict = Verdict::kInsufficientEvidence;
+    verdict.onset_step.reset();
+    verdict.further_steps_needed = std::max<Step>(1, verdict.evidence.leaking.size());
+    verdict.explanation += "; among " + std::to_string(verdicts->size()) +
+                           " sites that is within what chance does, about " +
+                           std::to_string(verdict.further_steps_needed) + " more steps would tell";
+  }
+  (void)run;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/leaks/explanation.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace vramtrack {
+namespace {
+
+std::string Count(uint64_t count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string ObjectsOfBytes(double objects, double bytes) {
+  char number[32];
+  std::snprintf(number, sizeof number, objects == std::floor(objects) ? "%.0f" : "%.2g", objects);
+  std::string text = std::string(number) + (objects == 1 ? " object" : " objects");
+  if (bytes > 0) text += (objects == 1 ? " of " : ", together ") + FormatBytes(bytes);
+  return text;
+}
+
+std::string Ordinal(uint64_t n) {
+  const uint64_t tens = n % 100;
+  const char* suffix = "th";
+  if (tens < 11 || tens > 13) {
+    if (n % 10 == 1) suffix = "st";
+    if (n % 10 == 2) suffix = "nd";
+    if (n % 10 == 3) suffix = "rd";
+  }
+  return std::to_string(n) + suffix;
+}
+
+class Explainer {
+ public:
+  Explainer(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run, const SiteContext& context)
+      : v_(verdict), e_(verdict.evidence), history_(history), run_(run), context_(context) {}
+
+  std::string Text() const {
+    switch (v_.verdict) {
+      case Verdict::kLeak:
+        return LeftBehind() + "; " + FreedLifetimes();
+      case Verdict::kAcceleratingLeak:
+        return LeftBehind() + ", and ever more: the later half of these steps left " +
+               Times(e_.trend.late_to_early.bytes) + " what the earlier half left; " + FreedLifetimes();
+      case Verdict::kMinorLeak:
+        return LeftBehind() + ", which comes to " +
+               FormatBytes(v_.rate_bytes_per_step * static_cast<double>(run_.horizon_steps)) + " in " +
+               Count(run_.horizon_steps, "step") + " and will hardly matter; " + FreedLifetimes();
+      case Verdict::kSublinear:
+        return Sublinear();
+      case Verdict::kPhaseAccumulation:
+        return BurstsOf("the end of a phase");
+      case Verdict::kCycleGarbage:
+        return BurstsOf("a collection");
+      case Verdict::kDeferredFree:
+        return DeferredFree();
+      case Verdict::kOneTime:
+        return OneTime();
+      case Verdict::kFragmentationGrowth:
+        return LeftBehind() +
+               ", while what the framework's allocator hands out does not grow: it takes memory from the "
+               "device that it cannot reuse";
+      case Verdict::kSteady:
+        return Steady();
+      case Verdict::kInsufficientEvidence:
+        return Insufficient();
+    }
+    return "";
+  }
+
+ private:
+  std::string StepName(Step step) const { return std::to_string(run_.NumberOf(step)); }
+
+  // "every one of the last 52 steps left 1 object of 4.0 MiB behind that was never freed"
+  std::string LeftBehind() const {
+    const uint64_t steps = e_.leaking.size();
+    const bool exact = e_.period.steps > 0 && e_.period.bytes_repeat;
+    const std::string since =
+        v_.onset_step.has_value() ? " since step " + StepName(*v_.onset_step) + ", when it began," : "";
+    if (exact && e_.period.steps == 1) {
+      return "every one of the " + Tested(steps) + since + " left " +
+             ObjectsOfBytes(v_.rate_objects_per_step, v_.rate_bytes_per_step) + " behind that " + WereNeverFreed();
+    }
+    if (exact && e_.survivors.steps * e_.period.steps <= steps + e_.period.steps) {
+      return "every " + Ordinal(e_.period.steps) + " of the " + Tested(steps) + since + " left " +
+             ObjectsOfBytes(std::round(v_.rate_objects_per_step * e_.period.steps),
+                            v_.rate_bytes_per_step * e_.period.steps) +
+             " behind that " + WereNeverFreed();
+    }
+    std::string text = std::to_string(LeakingSteps()) + " of the " + Tested(steps) + since +
+                       " left objects behind that were never freed, ";
+    if (v_.rate_bytes_per_step > 0) text += FormatBytes(v_.rate_bytes_per_step) + " a step on average";
+    if (v_.rate_bytes_per_step <= 0) text += ObjectsOfBytes(v_.rate_objects_per_step, 0) + " a step on average";
+    return text;
+  }
+
+  uint64_t LeakingSteps() const { return TotalOf(SurvivorsIn(history_, e_.leaking)).steps; }
+
+  std::string WereNeverFreed() const {
+    const double in_period = std::round(v_.rate_objects_per_step * e_.period.steps);
+    return in_period == 1 ? "was never freed" : "were never freed";
+  }
+
+  // The last steps of all are not judged: they are left out of the number, and named.
+  std::string Tested(uint64_t steps) const {
+    return Count(steps, "step") + " up to step " + StepName(e_.tested.end > 0 ? e_.tested.end - 1 : 0);
+  }
+
+  std::string FreedLifetimes() const {
+    if (history_.died_objects == 0) return "no object of this site was ever freed";
+    if (e_.max_lifetime_steps == 0) return "objects of this site that are freed do not outlive their step";
+    return "objects of this site that are freed live at most " + Count(e_.max_lifetime_steps, "step");
+  }
+
+  static std::string Times(double ratio) {
+    char text[32];
+    if (ratio > 100) return "more than 100 times";
+    std::snprintf(text, sizeof text, "%.1f times", ratio);
+    return text;
+  }
+
+  std::string Sublinear() const {
+    const std::string kept = Count(e_.survivors.objects, "object") + " (" +
+                             FormatBytes(static_cast<double>(e_.survivors.bytes)) + ") of the " +
+                             Tested(e_.tested.size()) + " stayed, but ";
+    if (e_.trend.trend == Trend::kDecelerating && v_.rate_objects_per_step > 0) {
+      char text[160];
+      std::snprintf(text, sizeof text,
+                    "ever fewer: the later half of these steps left %.0f %% of what the earlier half left",
+                    100 * e_.trend.late_to_early.bytes);
+      return kept + text + ", as a cache does that fills; " + Count(e_.tested.size(), "more step") +
+             " would make it sure";
+    }
+    return kept + "the last of them was born in step " + StepName(LastSurvivor()) +
+           " and most of them early, as in a cache "
+           "or a buffer that has filled";
+  }
+
+  Step LastSurvivor() const {
+    const SurvivorSeries series = SurvivorsIn(history_, e_.tested);
+    return series.empty() ? 0 : series.back().step;
+  }
+
+  std::string BurstsOf(const char* cause) const {
+    char text[240];
+    std::snprintf(text, sizeof text,
+                  "objects pile up and are freed together at %s: %.0f at a time (%s), every %.1f steps on average, and "
+                  "nothing stays behind",
+                  cause, e_.bursts.mean_objects, FormatBytes(e_.bursts.mean_bytes).c_str(), e_.bursts.mean_gap_steps);
+    return text;
+  }
+
+  std::string DeferredFree() const {
+    if (e_.survivors.objects > 0) {
+      return "most of the " + Count(e_.survivors.objects, "object") +
+             " that stayed were given back by the job, but their "
+             "free has not come about";
+    }
+    return Count(history_.delayed_frees, "object") + " of " + std::to_string(history_.died_objects) +
+           " were freed in a later step than the job asked for it, up to " +
+           Count(history_.max_free_delay_steps, "step") + " later, and nothing stays behind";
+  }
+
+  std::string OneTime() const {
+    std::string text;
+    if (e_.survivors_before > 0) {
+      text = Count(e_.survivors_before, "object") + " from before step " + StepName(run_.warmup_end) + " stayed";
+    }
+    if (e_.survivors.objects > 0) {
+      text += (text.empty() ? "" : " and ") + Count(e_.survivors.objects, "object") + " of " +
+              Count(e_.survivors.steps, "later step") + (text.empty() ? " stayed" : "");
+    }
+    return text + "; the other steps left nothing behind";
+  }
+
+  std::string Steady() const {
+    if (context_.segments == SegmentRole::kFrameworkGrowing && e_.survivors.objects > 0) {
+      return "it grows because what the framework's allocator hands out grows: see the framework's own sites";
+    }
+    if (history_.live_objects() == 0) return "everything that was allocated was freed; " + FreedLifetimes();
+    return "what is alive is no older than objects of this site become that are freed (" +
+           Count(e_.max_lifetime_steps, "step") + ")";
+  }
+
+  std::string Insufficient() const {
+    const std::string more = Count(v_.further_steps_needed, "more step") + " would tell";
+    if (e_.tested.size() < kMinTestedSteps) {
+      return Count(history_.live_objects(), "object") + " stayed, but of " + Count(run_.steps, "complete step") +
+             " only " + std::to_string(e_.tested.size()) + " can be judged (" + std::to_string(run_.warmup_end) +
+             " are warm-up, in the last " + std::to_string(e_.censor_margin) + " anything may be alive); " + more;
+    }
+    return std::to_string(LeakingSteps()) + " of the " + Tested(e_.leaking.size()) +
+           " left objects behind, too few to tell a leak from chance; about " + more;
+  }
+
+  const LeakVerdict& v_;
+  const LeakEvidence& e_;
+  const SiteHistory& history_;
+  const RunShape& run_;
+  const SiteContext& context_;
+};
+
+}  // namespace
+
+std::string FormatBytes(double bytes) {
+  static const char* const kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  while (std::fabs(bytes) >= 1024 && unit < 4) {
+    bytes /= 1024;
+    ++unit;
+  }
+  char text[48];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
+  return text;
+}
+
+std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
+                    const SiteContext& context) {
+  return Explainer(verdict, history, run, context).Text();
+}
+
+}  // namespace vramtrack

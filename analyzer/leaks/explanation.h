@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A verdict as one sentence of plain English, with the numbers that decided it.
+#ifndef ANALYZER_LEAKS_EXPLANATION_H_
+#define ANALYZER_LEAKS_EXPLANATION_H_
+
+#include <string>
+
+#include "analyzer/leaks/cohort.h"
+
+namespace vramtrack {
+
+// `verdict` complete but for its explanation.
+std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
+                    const SiteContext& context);
+
+// E.g. "512 B", "4.0 MiB".
+std::string FormatBytes(double bytes);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_LEAKS_EXPLANATION_H_

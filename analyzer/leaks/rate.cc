@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/leaks/rate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace vramtrack {
+namespace {
+
+struct Mean {
+  double bytes = 0, objects = 0;
+};
+
+Mean MeanOver(const SurvivorSeries& series, StepSpan span) {
+  const SurvivorTotal total = TotalOf(Within(series, span));
+  const double steps = span.size();
+  return {static_cast<double>(total.bytes) / steps, static_cast<double>(total.objects) / steps};
+}
+
+std::vector<double> BytesByStep(const SurvivorSeries& series, StepSpan span) {
+  std::vector<double> bytes(span.size(), 0);
+  for (const Survivors& at : series) {
+    if (at.step >= span.begin && at.step < span.end) bytes[at.step - span.begin] = static_cast<double>(at.bytes);
+  }
+  return bytes;
+}
+
+// The number of neighbours that may depend on each other: a lifetime, and otherwise the usual cube root.
+uint32_t BlockSteps(StepSpan span, uint32_t max_lifetime_steps) {
+  const uint32_t cube_root = static_cast<uint32_t>(std::lround(std::cbrt(span.size())));
+  return std::clamp<uint32_t>(std::max(max_lifetime_steps + 1, cube_root), 1, std::max<uint32_t>(1, span.size() / 4));
+}
+
+}  // namespace
+
+Rate EstimateRate(const SurvivorSeries& series, const Onset& onset, uint32_t max_lifetime_steps) {
+  Rate rate;
+  StepSpan span = onset.span;
+  if (span.size() == 0) return rate;
+  const SurvivorSeries after_onset = Within(series, span);
+  rate.period = FindPeriod(after_onset, span);
+  if (rate.period.steps > 0) {
+    span.begin = span.end - span.size() / rate.period.steps * rate.period.steps;
+    const StepSpan averaged = rate.period.bytes_repeat ? StepSpan{span.end - rate.period.steps, span.end} : span;
+    const Mean mean = MeanOver(after_onset, averaged);
+    rate.bytes_per_step = mean.bytes;
+    rate.objects_per_step = mean.objects;
+    if (rate.period.bytes_repeat) {
+      rate.bytes_interval = {mean.bytes, mean.bytes};
+      return rate;
+    }
+    const uint32_t block = BlockSteps(span, max_lifetime_steps);
+    const uint32_t periods = (block + rate.period.steps - 1) / rate.period.steps;
+    rate.bytes_interval = BootstrapMean(BytesByStep(after_onset, span), periods * rate.period.steps);
+    return rate;
+  }
+  if (onset.within_tested && span.size() > 1) ++span.begin;
+  const Mean mean = MeanOver(after_onset, span);
+  rate.bytes_per_step = mean.bytes;
+  rate.objects_per_step = mean.objects;
+  rate.bytes_interval = BootstrapMean(BytesByStep(after_onset, span), BlockSteps(span, max_lifetime_steps));
+  return rate;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/leaks/site_history.h"
+
+#include <algorithm>
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kMaxDeathBins = 4096;
+
+size_t LifetimeBin(uint32_t lifetime_steps) {
+  size_t bin = 0;
+  while (lifetime_steps > 0) {
+    ++bin;
+    lifetime_steps >>= 1;
+  }
+  return bin;
+}
+
+template <typename T>
+T AtMost(T wanted, T available) {
+  return std::min(wanted, available);
+}
+
+}  // namespace
+
+void SiteHistoryBuilder::BeginStep(Step step) {
+  if (step <= latest_step_) return;
+  SettleDeaths();
+  latest_step_ = step;
+}
+
+SiteHistoryBuilder::OpenCohort* SiteHistoryBuilder::Find(Step birth_step) {
+  // Most objects die young: look at the last few before searching.
+  size_t end = cohorts_.size();
+  for (size_t i = 0; i < 4 && end > 0; ++i, --end) {
+    const Step step = cohorts_[end - 1].cohort.step;
+    if (step == birth_step) return &cohorts_[end - 1];
+    if (step < birth_step) return nullptr;
+  }
+  auto found = std::lower_bound(cohorts_.begin(), cohorts_.begin() + static_cast<std::ptrdiff_t>(end), birth_step,
+                                [](const OpenCohort& open, Step step) { return open.cohort.step < step; });
+  if (found == cohorts_.begin() + static_cast<std::ptrdiff_t>(end) || found->cohort.step != birth_step) return nullptr;
+  return &*found;
+}
+
+SiteHistoryBuilder::OpenCohort& SiteHistoryBuilder::BornIn(Step step) {
+  if (!cohorts_.empty() && cohorts_.back().cohort.step >= step) {
+    // Out of order: counted to the latest step, as its true step has been settled.
+    return cohorts_.back();
+  }
+  if (cohorts_.size() >= compact_at_) DropEmptyCohorts();
+  cohorts_.emplace_back();
+  cohorts_.back().cohort.step = step;
+  if (settled_.birth_steps == 0) {
+    settled_.first_birth = step;
+    previous_birth_ = step;
+  } else {
+    previous_birth_ = settled_.last_birth;
+  }
+  settled_.last_birth = step;
+  ++settled_.birth_steps;
+  return cohorts_.back();
+}
+
+void SiteHistoryBuilder::OnBirth(Step step, uint64_t bytes) {
+  BeginStep(step);
+  Cohort& cohort = BornIn(step).cohort;
+  ++cohort.born_objects;
+  ++cohort.live_objects;
+  cohort.born_bytes += bytes;
+  cohort.live_bytes += bytes;
+  ++settled_.born_objects;
+  settled_.born_bytes += bytes;
+}
+
+void SiteHistoryBuilder::OnFreeRequested(Step birth_step, Step step, uint64_t bytes) {
+  BeginStep(step);
+  OpenCohort* open = Find(birth_step);
+  if (open == nullptr) return;
+  ++open->cohort.free_requested_objects;
+  open->cohort.free_requested_bytes += bytes;
+}
+
+void SiteHistoryBuilder::OnDeath(Step birth_step, Step step, uint64_t bytes, Step requested_step) {
+  BeginStep(step);
+  OpenCohort* open = Find(birth_step);
+  if (open == nullptr || open->dying_objects >= open->cohort.live_objects) {
+    ++settled_.unmatched_deaths;
+    return;
+  }
+  if (open->dying_objects == 0) dying_cohorts_.push_back(birth_step);
+  ++open->dying_objects;
+  open->dying_bytes += bytes;
+  if (requested_step == kNotRequested) return;
+  ++open->dying_requested_objects;
+  open->dying_requested_bytes += bytes;
+  open->first_request = std::min(open->first_request, requested_step);
+  if (requested_step < step) ++open->dying_delayed_objects;
+}
+
+void SiteHistoryBuilder::SettleDeaths() {
+  uint32_t outlived_objects = 0;
+  uint64_t outlived_bytes = 0;
+  for (const Step birth_step : dying_cohorts_) {
+    OpenCohort& open = *Find(birth_step);
+    Cohort& cohort = open.cohort;
+    const uint64_t bytes = AtMost(open.dying_bytes, cohort.live_bytes);
+    cohort.live_objects -= open.dying_objects;
+    cohort.live_bytes -= bytes;
+    cohort.free_requested_objects -= AtMost(open.dying_requested_objects, cohort.free_requested_objects);
+    cohort.free_requested_bytes -= AtMost(open.dying_requested_bytes, cohort.free_requested_bytes);
+
+    const uint32_t lifetime_steps = latest_step_ - birth_step;
+    settled_.completed_lifetimes[LifetimeBin(lifetime_steps)] += open.dying_objects;
+    settled_.max_completed_lifetime_steps = std::max(settled_.max_completed_lifetime_steps, lifetime_steps);
+    settled_.died_objects += open.dying_objects;
+    settled_.died_bytes += bytes;
+    settled_.delayed_frees += open.dying_delayed_objects;
+    if (open.first_request < latest_step_) {
+      settled_.max_free_delay_steps = std::max(settled_.max_free_delay_steps, latest_step_ - open.first_request);
+    }
+    if (lifetime_steps > 0) {
+      outlived_objects += open.dying_objects;
+      outlived_bytes += bytes;
+    }
+    const Cohort kept = cohort;
+    open = OpenCohort();
+    open.cohort = kept;
+  }
+  dying_cohorts_.clear();
+  if (outlived_objects > 0) RecordDeaths(latest_step_, outlived_objects, outlived_bytes);
+}
+
+void SiteHistoryBuilder::RecordDeaths(Step step, uint32_t objects, uint64_t bytes) {
+  std::vector<Deaths>& deaths = settled_.deaths;
+  const Step bin = step - step % settled_.death_bin_steps;
+  if (!deaths.empty() && deaths.back().step == bin) {
+    deaths.back().objects += objects;
+    deaths.back().bytes += bytes;
+    return;
+  }
+  deaths.push_back({bin, objects, bytes});
+  if (deaths.size() <= kMaxDeathBins) return;
+  settled_.death_bin_steps *= 2;
+  size_t kept = 0;
+  for (const Deaths& fine : deaths) {
+    const Step coarse = fine.step - fine.step % settled_.death_bin_steps;
+    if (kept > 0 && deaths[kept - 1].step == coarse) {
+      deaths[kept - 1].objects += fine.objects;
+      deaths[kept - 1].bytes += fine.bytes;
+    } else {
+      deaths[kept++] = {coarse, fine.objects, fine.bytes};
+    }
+  }
+  deaths.resize(kept);
+}
+
+void SiteHistoryBuilder::DropEmptyCohorts() {
+  cohorts_.erase(std::remove_if(cohorts_.begin(), cohorts_.end(),
+                                [](const OpenCohort& open) { return open.cohort.live_objects == 0; }),
+                 cohorts_.end());
+  // What is left is alive: memory follows the live set, and the next pass is as far away as this one was long.
+  compact_at_ = std::max(kFewCohorts, 2 * cohorts_.size());
+}
+
+SiteHistory SiteHistoryBuilder::Finish(Step complete_steps) const {
+  SiteHistoryBuilder settled = *this;
+  if (latest_step_ < complete_steps) settled.SettleDeaths();
+  SiteHistory history = std::move(settled.settled_);
+  for (const OpenCohort& open : settled.cohorts_) {
+    if (open.cohort.step < complete_steps) {
+      history.cohorts.push_back(open.cohort);
+      continue;
+    }
+    history.born_objects -= open.cohort.born_objects;
+    history.born_bytes -= open.cohort.born_bytes;
+    --history.birth_steps;
+    history.last_birth = settled.previous_birth_;
+  }
+  return history;
+}
+
+}  // namespace vramtrack
