@@ -243,7 +243,7 @@ TEST(SymbolizerTest, TwoBuildsOfOnePathAreTwoModules) {
   const std::string id = RawBuildId(FixturePath("shapes"));
   Symbolizer symbolizer;
   symbolizer.Symbolize({FixturePath("shapes"), id}, 0x10, true);
-  symbolizer.Symbolize({FixturePath("shapes"), "00ff"}, 0x10, true);
+  symbolizer.Symbolize({FixturePath("shapes"), "0000"}, 0x10, true);
   symbolizer.Symbolize({"/a/missing.so", ""}, 0x10, true);
   const std::vector<ModuleStatus> statuses = symbolizer.Statuses();
   ASSERT_EQ(statuses.size(), 3u);
