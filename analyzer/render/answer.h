@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_RENDER_ANSWER_H_
+#define ANALYZER_RENDER_ANSWER_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+enum class Answer {
+  kLeak,       // at least one site leaks
+  kNoLeak,     // every site that could leak was judged, and none does
+  kNotEnough,  // none is known to leak, and some could not be judged
+};
+
+// What a report says, in a word.
+Answer AnswerOf(const Report& report);
+
+// The most further steps that a site without a verdict asks for; none: that is not known, or none asks.
+std::optional<uint64_t> FurtherStepsNeeded(const Report& report);
+
+// The site with this id; null if there is none.
+const ReportSite* FindSite(const Report& report, const std::string& id);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_ANSWER_H_

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_RENDER_CHART_H_
+#define ANALYZER_RENDER_CHART_H_
+
+#include <string>
+#include <vector>
+
+#include "analyzer/render/text_style.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// A picture of one series of `timeline`, `rows` lines of characters high, with its highest point marked. Bins that fall
+// into one column show the highest of them. Empty for an empty series.
+std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& timeline,
+                               const ReportTimeline::Series& series, int rows);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_CHART_H_

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/completeness_text.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "analyzer/render/display_text.h"
+#include "analyzer/render/quantity.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kIndent = 2;
+
+std::string State(const ReportProcess& process) {
+  if (process.complete) return "complete";
+  return process.incomplete_why.empty() ? "not complete" : Printable(process.incomplete_why);
+}
+
+std::string Extent(const ReportProcess& process) {
+  std::string text = absl::StrCat(Plural(process.events, "event", "events"), " in ", FormatSeconds(process.duration_s));
+  if (process.lost_events != 0) absl::StrAppend(&text, ", ", FormatCount(process.lost_events), " lost");
+  return text;
+}
+
+std::string Name(const ReportProcess& process, int columns) {
+  std::string name = process.rank ? absl::StrCat("rank ", *process.rank, ", ") : "";
+  absl::StrAppend(&name, "process ", process.pid);
+  if (!process.command.empty())
+    absl::StrAppend(&name, ", ", CutEnd(Printable(absl::StrJoin(process.command, " ")), columns));
+  return name;
+}
+
+std::string StepSource(const ReportSteps& steps) {
+  if (steps.source == "none") return "no steps were found";
+  std::string source = steps.source == "marks"         ? "marked by the job"
+                       : steps.source == "nvtx"        ? "from NVTX ranges"
+                       : steps.source == "optimizer"   ? "from the optimizer's calls"
+                       : steps.source == "periodicity" ? "inferred from the rhythm of the allocations"
+                                                       : Printable(steps.source);
+  std::string text = absl::StrCat(Plural(steps.count, "step", "steps"), ", ", source);
+  if (steps.source != "marks") absl::StrAppend(&text, " (confidence ", FormatAbout(steps.confidence), ")");
+  return text;
+}
+
+}  // namespace
+
+void WriteCompleteness(const Report& report, size_t most, Page* page) {
+  page->Section("The trace");
+  std::vector<const ReportProcess*> processes;
+  for (const ReportProcess& process : report.processes) processes.push_back(&process);
+  std::stable_partition(processes.begin(), processes.end(), [](const ReportProcess* p) { return !p->complete; });
+  for (size_t i = 0; i < processes.size() && i < most; ++i) {
+    const ReportProcess& process = *processes[i];
+    page->Words(absl::StrCat(State(process), "; ", Extent(process)), kIndent,
+                process.complete ? Paint::kPlain : Paint::kWarning);
+    page->Line(Painted(page->style(), Paint::kDim,
+                       CutEnd(Name(process, page->style().columns), page->style().columns - kIndent)),
+               kIndent);
+  }
+  if (processes.size() > most) {
+    page->Line(absl::StrCat("and ", FormatCount(processes.size() - most), " more processes"), kIndent);
+  }
+  page->Words(StepSource(report.steps), kIndent);
+  for (const std::string& warning : report.warnings) {
+    page->Words("warning: " + Printable(warning), kIndent, Paint::kWarning);
+  }
+}
+
+void WriteCompletenessInShort(const Report& report, Page* page) {
+  auto incomplete = std::count_if(report.processes.begin(), report.processes.end(),
+                                  [](const ReportProcess& process) { return !process.complete; });
+  std::string text;
+  if (report.processes.size() == 1) {
+    text = absl::StrCat(State(report.processes[0]), "; ", Extent(report.processes[0]), ", ", StepSource(report.steps));
+  } else {
+    text = absl::StrCat(FormatCount(report.processes.size()), " processes, ",
+                        incomplete == 0 ? "all complete" : FormatCount(incomplete) + " not complete", "; ",
+                        StepSource(report.steps));
+  }
+  if (!report.warnings.empty()) absl::StrAppend(&text, "; ", Plural(report.warnings.size(), "warning", "warnings"));
+  page->Words(text, 0, incomplete == 0 ? Paint::kPlain : Paint::kWarning);
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/device_text.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "analyzer/render/chart.h"
+#include "analyzer/render/display_text.h"
+#include "analyzer/render/frame_text.h"
+#include "analyzer/render/quantity.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kIndent = 2;
+constexpr int kLabelColumns = 17;  // indentation included
+constexpr int kChartRows = 4;
+constexpr int kNarrowestFunction = 12;
+
+std::string Bytes(uint64_t bytes) { return FormatBytes(static_cast<double>(bytes)); }
+
+std::string Title(const ReportDevice& device) {
+  std::string title = absl::StrCat("Device ", device.index);
+  if (!device.name.empty()) absl::StrAppend(&title, ": ", Printable(device.name));
+  if (device.total_bytes != 0) absl::StrAppend(&title, ", ", Bytes(device.total_bytes));
+  return title;
+}
+
+std::string Moment(const ReportMoment& moment) {
+  std::string text = Bytes(moment.live) + " live";
+  if (moment.reserved != moment.live) absl::StrAppend(&text, ", ", Bytes(moment.reserved), " reserved");
+  if (moment.device_used != 0 && moment.device_used != moment.reserved) {
+    absl::StrAppend(&text, ", ", Bytes(moment.device_used), " used on the device");
+  }
+  if (moment.step) absl::StrAppend(&text, ", at step ", *moment.step);
+  return text;
+}
+
+std::string Growth(const ReportGrowth& growth) {
+  std::string text = absl::StrCat(FormatBytes(growth.bytes_per_step), " per step (95 % CI ",
+                                  FormatByteRange(growth.ci_low, growth.ci_high), ")");
+  std::string full = growth.steps_to_oom ? FormatTimeToFull(*growth.steps_to_oom) : "";
+  if (!full.empty()) absl::StrAppend(&text, ", ", full);
+  return text;
+}
+
+std::string Fragmentation(const ReportFragmentation& fragmentation) {
+  std::vector<std::string> parts = {Bytes(fragmentation.live) + " live"};
+  auto add = [&](uint64_t bytes, const char* name) {
+    if (bytes != 0) parts.push_back(absl::StrCat(Bytes(bytes), " ", name));
+  };
+  add(fragmentation.rounding, "rounding");
+  add(fragmentation.free_releasable, "free and releasable");
+  add(fragmentation.free_pinned, "free but pinned");
+  add(fragmentation.deferred, "waiting to be freed");
+  if (parts.size() == 1) return absl::StrCat("none: the ", Bytes(fragmentation.reserved), " reserved are all live");
+  return absl::StrCat(Bytes(fragmentation.reserved), " reserved = ", absl::StrJoin(parts, " + "));
+}
+
+void Row(const std::string& label, const std::string& text, Page* page) {
+  page->Words(text, kLabelColumns, Paint::kPlain, std::string(kIndent, ' ') + label);
+}
+
+const ReportTimeline* TimelineOf(const Report& report, std::optional<uint32_t> device) {
+  for (const ReportTimeline& timeline : report.timeline) {
+    if (timeline.device == device) return &timeline;
+  }
+  return nullptr;
+}
+
+void WriteChart(const Report& report, std::optional<uint32_t> device, Page* page) {
+  const ReportTimeline* timeline = TimelineOf(report, device);
+  if (timeline == nullptr || timeline->live.high.size() < 2) return;
+  page->Blank();
+  page->Line(timeline->unit == "steps" ? "live bytes, step by step" : "live bytes over time", kIndent);
+  TextStyle narrower = page->style();
+  narrower.columns -= kIndent;
+  for (const std::string& line : Chart(narrower, *timeline, timeline->live, kChartRows)) page->Line(line, kIndent);
+}
+
+// What a reader of the table should not overlook.
+std::string Note(const ReportSite& site) {
+  bool leak = site.verdict == "leak" || site.verdict == "accelerating_leak" || site.verdict == "minor_leak";
+  return leak ? "leak" : "";
+}
+
+void WriteLargestSites(const Report& report, std::optional<uint32_t> device, size_t top, Page* page) {
+  std::vector<const ReportSite*> sites;
+  for (const ReportSite& site : report.sites) {
+    if (site.device == device && site.bytes_at_peak > 0) sites.push_back(&site);
+  }
+  if (sites.empty()) return;
+  std::stable_sort(sites.begin(), sites.end(),
+                   [](const ReportSite* a, const ReportSite* b) { return a->bytes_at_peak > b->bytes_at_peak; });
+  const TextStyle& style = page->style();
+  constexpr int kBytes = 11, kWithout = 17, kNote = 6;
+  page->Blank();
+  page->Line(Painted(style, Paint::kDim,
+                     absl::StrCat(PadLeft("at the peak", kBytes), PadLeft("peak without it", kWithout), "  ",
+                                  PadRight("", kNote), "site")),
+             kIndent);
+  int left = style.columns - kIndent - kBytes - kWithout - 2 - kNote;
+  for (size_t i = 0; i < sites.size() && i < top; ++i) {
+    const ReportSite& site = *sites[i];
+    const ReportFrame* frame = BlamedFrame(site);
+    std::string place = frame == nullptr ? "(no stack recorded)" : CutBeginning(FrameLocation(*frame), left);
+    int behind = left - DisplayWidth(place) - 2;
+    if (frame != nullptr && behind >= kNarrowestFunction)
+      absl::StrAppend(&place, "  ", CutEnd(FrameFunction(*frame), behind));
+    page->Line(
+        absl::StrCat(PadLeft(Bytes(site.bytes_at_peak), kBytes), PadLeft(Bytes(site.peak_without_site), kWithout), "  ",
+                     Painted(style, Paint::kAlarm, PadRight(Note(site), kNote)), place),
+        kIndent);
+  }
+  if (sites.size() > top) {
+    page->Line(
+        absl::StrCat(PadLeft("", kBytes + kWithout + 2 + kNote), "and ", FormatCount(sites.size() - top), " more"),
+        kIndent);
+  }
+}
+
+}  // namespace
+
+void WriteDevices(const Report& report, size_t top, Page* page) {
+  for (const ReportDevice& device : report.devices) {
+    page->Section(Title(device));
+    Row("peak", Moment(device.peak), page);
+    Row("end", Moment(device.end), page);
+    if (device.growth) Row("growth", Growth(*device.growth), page);
+    const ReportFragmentation& fragmentation = device.fragmentation;
+    if (fragmentation.reserved != 0) Row("fragmentation", Fragmentation(fragmentation), page);
+    if (fragmentation.upper_bound != 0 && fragmentation.upper_bound < fragmentation.reserved) {
+      Row("",
+          absl::StrCat("the same job needs ", Bytes(fragmentation.lower_bound), " at least, and fits into ",
+                       Bytes(fragmentation.upper_bound)),
+          page);
+    }
+    for (const std::string& advice : fragmentation.advice) Row("advice", Printable(advice), page);
+    if (device.unattributed_bytes != 0)
+      Row("unattributed", Bytes(device.unattributed_bytes) + ": the CUDA context, libraries that were not traced",
+          page);
+    WriteChart(report, device.index, page);
+    WriteLargestSites(report, device.index, top, page);
+  }
+  bool host = std::any_of(report.sites.begin(), report.sites.end(),
+                          [](const ReportSite& site) { return !site.device && site.bytes_at_peak > 0; });
+  if (!host) return;
+  page->Section("Pinned host memory");
+  WriteChart(report, std::nullopt, page);
+  WriteLargestSites(report, std::nullopt, top, page);
+}
+
+void WriteDevicesInShort(const Report& report, size_t most, Page* page) {
+  for (size_t i = 0; i < report.devices.size() && i < most; ++i) {
+    const ReportDevice& device = report.devices[i];
+    std::string line = absl::StrCat(Title(device), ": peak ", Bytes(device.peak.live), " live");
+    if (device.peak.reserved != device.peak.live)
+      absl::StrAppend(&line, " of ", Bytes(device.peak.reserved), " reserved");
+    if (device.peak.step) absl::StrAppend(&line, " at step ", *device.peak.step);
+    page->Words(absl::StrCat(line, ", ", Bytes(device.end.live), " at the end"), 0);
+  }
+  if (report.devices.size() > most) page->Line(absl::StrCat("and ", report.devices.size() - most, " more devices"));
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/finding_text.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "analyzer/render/answer.h"
+#include "analyzer/render/display_text.h"
+#include "analyzer/render/frame_text.h"
+#include "analyzer/render/quantity.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kIndent = 6;
+constexpr int kNarrowestLocation = 20;
+constexpr int kExplanationLines = 4;
+
+bool IsHandle(const ReportSite& site) { return site.level == "handle"; }
+
+std::string LeakTitle(const ReportSite& site) {
+  if (site.verdict == "accelerating_leak") return "ACCELERATING LEAK";
+  if (site.verdict == "minor_leak") return "MINOR LEAK";
+  return "LEAK";
+}
+
+// What a site that is no leak, but no model of steadiness either, does. Empty for the others.
+std::string RemarkOn(const ReportSite& site) {
+  if (site.verdict == "sublinear") return "grows, but ever more slowly";
+  if (site.verdict == "phase_accumulation") return "grows within a phase, then is freed";
+  if (site.verdict == "cycle_garbage") return "waits for the garbage collector";
+  if (site.verdict == "deferred_free") return "is freed late";
+  if (site.verdict == "fragmentation_growth") return "fragmentation grows";
+  if (site.verdict == "insufficient_evidence") return "cannot be judged yet";
+  return "";
+}
+
+std::string Rate(const ReportSite& site) {
+  if (IsHandle(site)) {
+    return absl::StrCat(FormatAbout(site.rate_objects_per_step), " ", site.kind.empty() ? "handle" : site.kind,
+                        site.rate_objects_per_step == 1 ? "" : "s", " per step");
+  }
+  return absl::StrCat(FormatBytes(site.rate_bytes_per_step), " per step");
+}
+
+std::string Certainty(const Report& report, const ReportSite& site) {
+  std::vector<std::string> parts;
+  if (!IsHandle(site)) parts.push_back("95 % CI " + FormatByteRange(site.rate_ci_low, site.rate_ci_high));
+  parts.push_back(Plural(report.steps.count, "step", "steps"));
+  if (site.onset_step) parts.push_back(absl::StrCat("since step ", *site.onset_step));
+  std::string joined = absl::StrJoin(parts, ", ");
+  return site.grade.empty() ? joined : absl::StrCat(Printable(site.grade), ": ", joined);
+}
+
+std::string DeviceName(const ReportDevice& device) {
+  std::vector<std::string> details;
+  if (!device.name.empty()) details.push_back(Printable(device.name));
+  if (device.total_bytes != 0) details.push_back(FormatBytes(static_cast<double>(device.total_bytes)));
+  std::string name = absl::StrCat("device ", device.index);
+  return details.empty() ? name : absl::StrCat(name, " (", absl::StrJoin(details, ", "), ")");
+}
+
+// Device memory of `site`'s device runs out in so many steps. Empty where that is not known.
+std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
+  if (!site.device) return "";
+  for (const ReportDevice& device : report.devices) {
+    if (device.index != *site.device || !device.growth || !device.growth->steps_to_oom) continue;
+    std::string full = FormatTimeToFull(*device.growth->steps_to_oom);
+    return full.empty() ? "" : absl::StrCat("at this rate ", DeviceName(device), " ", full);
+  }
+  return "";
+}
+
+struct Place {
+  std::string location, function;
+};
+
+Place PlaceOf(const ReportSite& site) {
+  const ReportFrame* frame = BlamedFrame(site);
+  if (frame == nullptr) return {"(no stack recorded)", ""};
+  return {FrameLocation(*frame), FrameFunction(*frame)};
+}
+
+// "LEAK  file:line  function  leaks RATE (certainty)": what does not fit on the line goes to the next ones, but the
+// line, the place in the code and the rate stay together.
+void WriteLeak(const Report& report, const ReportSite& site, Page* page) {
+  const TextStyle& style = page->style();
+  Place place = PlaceOf(site);
+  std::string title = LeakTitle(site);
+  std::string rate = "leaks " + Rate(site);
+  std::string certainty = absl::StrCat("(", Certainty(report, site), ")");
+  int left = style.columns - DisplayWidth(title) - 2 - DisplayWidth(rate) - 2;
+
+  std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
+  left -= DisplayWidth(location);
+  bool function_fits = !place.function.empty() && DisplayWidth(place.function) + 2 <= left;
+  if (function_fits) left -= DisplayWidth(place.function) + 2;
+  bool certainty_fits = (function_fits || place.function.empty()) && DisplayWidth(certainty) + 2 <= left;
+
+  std::string line = absl::StrCat(Painted(style, Paint::kAlarm, title), "  ", Painted(style, Paint::kBold, location));
+  if (function_fits) absl::StrAppend(&line, "  ", place.function);
+  absl::StrAppend(&line, "  ", Painted(style, Paint::kBold, rate));
+  if (certainty_fits) absl::StrAppend(&line, "  ", certainty);
+  page->Line(line);
+  if (!certainty_fits) {
+    std::string second = function_fits || place.function.empty() ? "" : absl::StrCat("in ", place.function, "  ");
+    page->Words(second + certainty, kIndent);
+  }
+}
+
+void WriteNoLeak(const Report& report, Page* page) {
+  page->Words(absl::StrCat("of ", Plural(report.sites.size(), "site", "sites"), ", none keeps what it allocates, over ",
+                           Plural(report.steps.count, "step", "steps")),
+              9, Paint::kPlain, Painted(page->style(), Paint::kGood, "NO LEAK"));
+  for (const ReportDevice& device : report.devices) {
+    if (!device.growth) continue;
+    page->Words(
+        absl::StrCat(DeviceName(device), " changes by ", FormatBytes(device.growth->bytes_per_step),
+                     " per step (95 % CI ", FormatByteRange(device.growth->ci_low, device.growth->ci_high), ")"),
+        9);
+  }
+}
+
+void WriteNotEnough(const Report& report, Page* page) {
+  std::string words;
+  uint64_t events = 0;
+  for (const ReportProcess& process : report.processes) events += process.events;
+  if (events == 0) {
+    words = "nothing was recorded: no allocation, no step";
+  } else if (report.steps.count == 0) {
+    words =
+        "no steps were found, so growth per step cannot be told; call vramtrack_step() once a step, or trace more "
+        "steps";
+  } else {
+    auto unjudged = std::count_if(report.sites.begin(), report.sites.end(),
+                                  [](const ReportSite& site) { return site.verdict == "insufficient_evidence"; });
+    words = absl::StrCat(Plural(report.steps.count, "step", "steps"), " ", report.steps.count == 1 ? "is" : "are",
+                         " too few to judge ", unjudged, " of ", Plural(report.sites.size(), "site", "sites"));
+    if (std::optional<uint64_t> further = FurtherStepsNeeded(report)) {
+      absl::StrAppend(&words, "; about ", FormatCount(*further), " more would do");
+    }
+    words += "; none of the others leaks";
+  }
+  page->Words(words, 21, Paint::kPlain, Painted(page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE"));
+}
+
+// One finding below the first: place, what it does, and, where there is room for it, why.
+void WriteFinding(const ReportSite& site, const std::string& what, Page* page) {
+  const TextStyle& style = page->style();
+  Place place = PlaceOf(site);
+  int left = style.columns - 2 - DisplayWidth(what) - 2;
+  std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
+  left -= DisplayWidth(location) + 2;
+  std::string line = absl::StrCat(Painted(style, Paint::kBold, location), "  ", what);
+  if (!place.function.empty() && DisplayWidth(place.function) <= left) absl::StrAppend(&line, "  ", place.function);
+  page->Line(line, 2);
+  if (!site.explanation.empty()) {
+    page->Line(Painted(style, Paint::kDim, CutEnd(Printable(site.explanation), style.columns - kIndent)), kIndent);
+  }
+}
+
+}  // namespace
+
+void WriteAnswer(const Report& report, size_t frames, Page* page) {
+  switch (AnswerOf(report)) {
+    case Answer::kNoLeak:
+      return WriteNoLeak(report, page);
+    case Answer::kNotEnough:
+      return WriteNotEnough(report, page);
+    case Answer::kLeak:
+      break;
+  }
+  const ReportSite* worst = FindSite(report, report.ranking[0]);
+  if (worst == nullptr) return;
+  WriteLeak(report, *worst, page);
+  std::string out_of_memory = TimeToOutOfMemory(report, *worst);
+  if (!out_of_memory.empty()) page->Words(out_of_memory, kIndent, Paint::kBold);
+  if (!worst->explanation.empty()) {
+    int room = kExplanationLines * (page->style().columns - kIndent);
+    page->Words(CutEnd(Printable(worst->explanation), room), kIndent);
+  }
+  if (worst->frames.empty() || frames == 0) return;
+  page->Blank();
+  TextStyle narrower = page->style();
+  narrower.columns -= kIndent - 2;
+  for (const std::string& line : StackLines(narrower, worst->frames, worst->blame_frame, frames)) {
+    page->Line(line, kIndent - 2);
+  }
+}
+
+void WriteFurtherFindings(const Report& report, size_t most, Page* page) {
+  struct Finding {
+    const ReportSite* site;
+    std::string what;
+  };
+  std::vector<Finding> findings;
+  for (size_t i = 1; i < report.ranking.size(); ++i) {
+    const ReportSite* site = FindSite(report, report.ranking[i]);
+    if (site == nullptr) continue;
+    const char* verb = site->verdict == "minor_leak"          ? "leaks a little: "
+                       : site->verdict == "accelerating_leak" ? "leaks ever faster: "
+                                                              : "leaks ";
+    findings.push_back({site, absl::StrCat(verb, Rate(*site))});
+  }
+  for (const ReportSite& site : report.sites) {
+    std::string remark = RemarkOn(site);
+    if (remark.empty()) continue;
+    findings.push_back(
+        {&site, absl::StrCat(remark, ", ", FormatBytes(static_cast<double>(site.live_bytes)), " live at the end")});
+  }
+  if (findings.empty()) return;
+  page->Section(report.ranking.empty() ? "Worth a look" : "Further findings");
+  for (size_t i = 0; i < findings.size() && i < most; ++i) WriteFinding(*findings[i].site, findings[i].what, page);
+  if (findings.size() > most) {
+    page->Line(absl::StrCat("and ", FormatCount(findings.size() - most), " more (--top ", findings.size(), ")"), 2);
+  }
+}
+
+void WriteVerdictCounts(const Report& report, Page* page) {
+  uint64_t steady = 0, once = 0;
+  for (const ReportSite& site : report.sites) {
+    steady += site.verdict == "steady";
+    once += site.verdict == "one_time";
+  }
+  if (steady + once == 0) return;
+  const char* other = report.ranking.empty() ? "" : "other ";
+  std::vector<std::string> parts;
+  if (steady > 0)
+    parts.push_back(
+        absl::StrCat(Plural(steady, other + std::string("site is"), other + std::string("sites are")), " steady"));
+  if (once > 0) {
+    parts.push_back(
+        absl::StrCat(FormatCount(once), " ", once == 1 ? "allocates" : "allocate", " once and never again"));
+  }
+  page->Words(absl::StrCat(absl::StrJoin(parts, ", "), "."), 0);
+}
+
+}  // namespace vramtrack

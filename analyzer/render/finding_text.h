@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verdicts on sites, in words.
+#ifndef ANALYZER_RENDER_FINDING_TEXT_H_
+#define ANALYZER_RENDER_FINDING_TEXT_H_
+
+#include <cstddef>
+
+#include "analyzer/render/page.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// The answer: the worst leak with its line, rate and stack of at most `frames`, or that there is none and what says so,
+// or what is missing for an answer.
+void WriteAnswer(const Report& report, size_t frames, Page* page);
+
+// What else is wrong, or may look so: at most `most` findings of one or two lines.
+void WriteFurtherFindings(const Report& report, size_t most, Page* page);
+
+// How many sites are in order, in one line.
+void WriteVerdictCounts(const Report& report, Page* page);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_FINDING_TEXT_H_

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/frame_text.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "analyzer/render/display_text.h"
+#include "analyzer/render/function_name.h"
+#include "analyzer/render/quantity.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kCalleesShown = 3;  // frames below the marked one: what it called
+constexpr int kNarrowestLocation = 24;
+
+std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string ModuleAndOffset(const ReportFrame& frame) {
+  if (frame.module.empty()) return "unknown code";
+  return absl::StrFormat("%s+0x%x", Printable(BaseName(frame.module)), frame.offset);
+}
+
+}  // namespace
+
+std::string FrameLocation(const ReportFrame& frame) {
+  if (frame.file.empty()) return ModuleAndOffset(frame);
+  std::string file = Printable(frame.file);
+  return frame.line == 0 ? file : absl::StrCat(file, ":", frame.line);
+}
+
+std::string FrameFunction(const ReportFrame& frame) {
+  std::string name = frame.language == "python" ? frame.function : ShortFunctionName(frame.function);
+  name = Printable(name);
+  return frame.file.empty() && name == ModuleAndOffset(frame) ? "" : name;
+}
+
+const ReportFrame* BlamedFrame(const ReportSite& site) {
+  if (site.frames.empty()) return nullptr;
+  return &site.frames[std::min(site.blame_frame, site.frames.size() - 1)];
+}
+
+std::vector<std::string> StackLines(const TextStyle& style, const std::vector<ReportFrame>& frames, size_t marked,
+                                    size_t most) {
+  size_t first = 0, end = frames.size();
+  if (frames.size() > most) {
+    size_t callees = std::min(kCalleesShown, most / 2);
+    if (marked < frames.size()) first = std::min(marked - std::min(marked, callees), frames.size() - most);
+    end = first + most;
+  }
+  int functions = 0;
+  for (size_t i = first; i < end; ++i) functions = std::max(functions, DisplayWidth(FrameFunction(frames[i])));
+  functions = std::min(functions, std::max(style.columns - 2 - 2 - kNarrowestLocation, style.columns / 2));
+  int locations = style.columns - functions - 4;
+
+  std::vector<std::string> lines;
+  if (first > 0) {
+    lines.push_back(Painted(style, Paint::kDim, absl::StrCat("  (", first, " more, called from here)")));
+  }
+  for (size_t i = first; i < end; ++i) {
+    std::string line = i == marked ? (style.unicode ? "→ " : "> ") : "  ";
+    std::string function = FrameFunction(frames[i]);
+    if (function.empty()) function = "(no symbol)";
+    line += PadRight(CutEnd(function, functions), functions);
+    line += "  ";
+    line += CutBeginning(FrameLocation(frames[i]), locations);
+    lines.push_back(Painted(style, i == marked ? Paint::kBold : Paint::kPlain, line));
+  }
+  if (end < frames.size()) {
+    lines.push_back(Painted(style, Paint::kDim,
+                            absl::StrCat("  (", Plural(frames.size() - end, "more caller", "more callers"), ")")));
+  }
+  return lines;
+}
+
+}  // namespace vramtrack

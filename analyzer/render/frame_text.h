@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_RENDER_FRAME_TEXT_H_
+#define ANALYZER_RENDER_FRAME_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "analyzer/render/text_style.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// "model/attention.cu:87", or "libfoo.so+0x12ab" where no line is known.
+std::string FrameLocation(const ReportFrame& frame);
+
+// The function, short; empty where FrameLocation says all that is known.
+std::string FrameFunction(const ReportFrame& frame);
+
+// The frame of a site that a user should look at; null if it has none.
+const ReportFrame* BlamedFrame(const ReportSite& site);
+
+// One line a frame, function and location in two columns, `marked` in bold behind an arrow. No more than `most` frames:
+// those around `marked` stay, and a line says how many others there are.
+std::vector<std::string> StackLines(const TextStyle& style, const std::vector<ReportFrame>& frames, size_t marked,
+                                    size_t most);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_FRAME_TEXT_H_

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace vramtrack {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+template <typename T>
+Json Optional(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+template <typename T, typename F>
+Json Array(const std::vector<T>& values, F convert) {
+  Json array = Json::array();
+  for (const T& value : values) array.push_back(convert(value));
+  return array;
+}
+
+Json ProcessJson(const ReportProcess& process) {
+  Json json;
+  json["pid"] = process.pid;
+  json["parent_pid"] = process.parent_pid;
+  json["rank"] = Optional(process.rank);
+  json["command"] = process.command;
+  json["complete"] = process.complete;
+  json["incomplete_why"] = process.incomplete_why;
+  json["events"] = process.events;
+  json["lost_events"] = process.lost_events;
+  json["duration_s"] = Number(process.duration_s);
+  return json;
+}
+
+Json StepsJson(const ReportSteps& steps) {
+  Json json;
+  json["count"] = steps.count;
+  json["source"] = steps.source;
+  json["confidence"] = Number(steps.confidence);
+  return json;
+}
+
+Json MomentJson(const ReportMoment& moment) {
+  Json json;
+  json["step"] = Optional(moment.step);
+  json["device_used"] = moment.device_used;
+  json["reserved"] = moment.reserved;
+  json["live"] = moment.live;
+  return json;
+}
+
+Json GrowthJson(const std::optional<ReportGrowth>& growth) {
+  if (!growth) return nullptr;
+  Json json;
+  json["bytes_per_step"] = Number(growth->bytes_per_step);
+  json["ci_low"] = Number(growth->ci_low);
+  json["ci_high"] = Number(growth->ci_high);
+  json["steps_to_oom"] = growth->steps_to_oom ? Number(*growth->steps_to_oom) : Json(nullptr);
+  return json;
+}
+
+Json FragmentationJson(const ReportFragmentation& fragmentation) {
+  Json json;
+  json["reserved"] = fragmentation.reserved;
+  json["live"] = fragmentation.live;
+  json["rounding"] = fragmentation.rounding;
+  json["free_releasable"] = fragmentation.free_releasable;
+  json["free_pinned"] = fragmentation.free_pinned;
+  json["deferred"] = fragmentation.deferred;
+  json["lower_bound"] = fragmentation.lower_bound;
+  json["upper_bound"] = fragmentation.upper_bound;
+  json["advice"] = fragmentation.advice;
+  return json;
+}
+
+Json DeviceJson(const ReportDevice& device) {
+  Json json;
+  json["index"] = device.index;
+  json["name"] = device.name;
+  json["total_bytes"] = device.total_bytes;
+  json["peak"] = MomentJson(device.peak);
+  json["end"] = MomentJson(device.end);
+  json["growth"] = GrowthJson(device.growth);
+  json["fragmentation"] = FragmentationJson(device.fragmentation);
+  json["unattributed_bytes"] = device.unattributed_bytes;
+  return json;
+}
+
+Json FrameJson(const ReportFrame& frame) {
+  Json json;
+  json["function"] = frame.function;
+  json["file"] = frame.file;
+  json["line"] = frame.line;
+  json["module"] = frame.module;
+  json["offset"] = frame.offset;
+  json["language"] = frame.language;
+  return json;
+}
+
+Json SiteJson(const ReportSite& site) {
+  Json json;
+  json["id"] = site.id;
+  json["level"] = site.level;
+  json["kind"] = site.kind;
+  json["device"] = Optional(site.device);
+  json["owner"] = site.owner;
+  json["category"] = site.category;
+  json["verdict"] = site.verdict;
+  json["grade"] = site.grade;
+  json["explanation"] = site.explanation;
+  json["rate_bytes_per_step"] = Number(site.rate_bytes_per_step);
+  json["rate_ci"] = Json::array({Number(site.rate_ci_low), Number(site.rate_ci_high)});
+  json["rate_objects_per_step"] = Number(site.rate_objects_per_step);
+  json["onset_step"] = Optional(site.onset_step);
+  json["further_steps_needed"] = Optional(site.further_steps_needed);
+  json["allocations"] = site.allocations;
+  json["frees"] = site.frees;
+  json["bytes_allocated"] = site.bytes_allocated;
+  json["live_objects"] = site.live_objects;
+  json["live_bytes"] = site.live_bytes;
+  json["bytes_at_peak"] = site.bytes_at_peak;
+  json["peak_without_site"] = site.peak_without_site;
+  json["blame_frame"] = site.blame_frame;
+  json["frames"] = Array(site.frames, FrameJson);
+  return json;
+}
+
+Json SeriesJson(const ReportTimeline::Series& series) {
+  Json json;
+  json["low"] = series.low;
+  json["high"] = series.high;
+  return json;
+}
+
+Json TimelineJson(const ReportTimeline& timeline) {
+  Json json;
+  json["device"] = Optional(timeline.device);
+  json["unit"] = timeline.unit;
+  json["position"] = Array(timeline.position, Number);
+  json["device_used"] = SeriesJson(timeline.device_used);
+  json["reserved"] = SeriesJson(timeline.reserved);
+  json["live"] = SeriesJson(timeline.live);
+  Json categories = Json::object();
+  for (const auto& [name, series] : timeline.categories) categories[name] = SeriesJson(series);
+  json["categories"] = std::move(categories);
+  return json;
+}
+
+Json OomJson(const ReportOom& oom) {
+  Json json;
+  json["step"] = Optional(oom.step);
+  json["device"] = oom.device;
+  json["requested"] = oom.requested;
+  json["free"] = Optional(oom.free);
+  json["largest_free"] = Optional(oom.largest_free);
+  json["cause"] = oom.cause.empty() ? Json(nullptr) : Json(oom.cause);
+  json["stack"] = Array(oom.stack, FrameJson);
+  json["holders"] = Array(oom.holders, [](const std::pair<std::string, uint64_t>& holder) {
+    Json json;
+    json["site"] = holder.first;
+    json["bytes"] = holder.second;
+    return json;
+  });
+  return json;
+}
+
+std::string Compact(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// One line a field, and in lists one line an element: fit for grep and diff, and no larger than it must be.
+std::string Lines(const Json& json) {
+  std::string text = "{";
+  for (const auto& [key, value] : json.items()) {
+    text += text.size() == 1 ? "\n" : ",\n";
+    text += Compact(Json(key)) + ": ";
+    if (!value.is_array() || value.empty()) {
+      text += Compact(value);
+      continue;
+    }
+    char before = '[';
+    for (const Json& element : value) {
+      text += before;
+      text += "\n  " + Compact(element);
+      before = ',';
+    }
+    text += "\n]";
+  }
+  return text + "\n}\n";
+}
+
+}  // namespace
+
+std::string RenderJson(const Report& report) {
+  Json json;
+  json["schema_version"] = kReportSchemaVersion;
+  json["tool_version"] = report.tool_version;
+  json["processes"] = Array(report.processes, ProcessJson);
+  json["steps"] = StepsJson(report.steps);
+  json["devices"] = Array(report.devices, DeviceJson);
+  json["sites"] = Array(report.sites, SiteJson);
+  json["ranking"] = report.ranking;
+  json["timeline"] = Array(report.timeline, TimelineJson);
+  json["oom"] = Array(report.oom, OomJson);
+  json["warnings"] = report.warnings;
+  return Lines(json);
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/oom_text.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/render/answer.h"
+#include "analyzer/render/display_text.h"
+#include "analyzer/render/frame_text.h"
+#include "analyzer/render/quantity.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kIndent = 6;
+
+std::string Cause(const ReportOom& oom) {
+  if (oom.cause == "amount") return "There was not that much memory left.";
+  if (oom.cause == "contiguity") return "Enough memory was free, but in pieces: fragmentation.";
+  return "Whether too little was free or only in pieces is not known.";
+}
+
+std::string Request(const ReportOom& oom) {
+  std::string text = FormatBytes(static_cast<double>(oom.requested)) + " requested";
+  if (oom.free) absl::StrAppend(&text, ", ", FormatBytes(static_cast<double>(*oom.free)), " free");
+  if (oom.largest_free) {
+    absl::StrAppend(&text, " (largest piece ", FormatBytes(static_cast<double>(*oom.largest_free)), ")");
+  }
+  absl::StrAppend(&text, " on device ", oom.device);
+  if (oom.step) absl::StrAppend(&text, " at step ", *oom.step);
+  return text;
+}
+
+}  // namespace
+
+void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* page) {
+  if (report.oom.empty()) return;
+  const TextStyle& style = page->style();
+  const ReportOom& oom = report.oom.back();
+  page->Words(Request(oom), 15, Paint::kBold, Painted(style, Paint::kAlarm, "OUT OF MEMORY"));
+  std::string why = Cause(oom);
+  if (report.oom.size() > 1) {
+    absl::StrAppend(&why, " This is the last of ", FormatCount(report.oom.size()), " allocations that failed.");
+  }
+  page->Words(why, kIndent);
+  if (!oom.stack.empty()) {
+    TextStyle narrower = style;
+    narrower.columns -= kIndent - 2;
+    // No frame is to blame: whoever asks last is the victim.
+    for (const std::string& line : StackLines(narrower, oom.stack, oom.stack.size(), frames)) {
+      page->Line(line, kIndent - 2);
+    }
+  }
+  if (oom.holders.empty()) return;
+  page->Line("held at that moment:", kIndent);
+  for (size_t i = 0; i < oom.holders.size() && i < top; ++i) {
+    const auto& [id, bytes] = oom.holders[i];
+    const ReportSite* site = FindSite(report, id);
+    const ReportFrame* frame = site == nullptr ? nullptr : BlamedFrame(*site);
+    bool leak = std::find(report.ranking.begin(), report.ranking.end(), id) != report.ranking.end();
+    std::string line = absl::StrCat(PadLeft(FormatBytes(static_cast<double>(bytes)), 9), "  ",
+                                    Painted(style, Paint::kAlarm, leak ? "leak  " : "      "));
+    int left = style.columns - kIndent - DisplayWidth(line);
+    std::string place = frame == nullptr ? absl::StrCat("site ", Printable(id)) : FrameLocation(*frame);
+    if (frame != nullptr && DisplayWidth(place) + 2 + DisplayWidth(FrameFunction(*frame)) <= left) {
+      absl::StrAppend(&place, "  ", FrameFunction(*frame));
+    }
+    page->Line(line + CutBeginning(place, left), kIndent);
+  }
+  if (oom.holders.size() > top)
+    page->Line(absl::StrCat("and ", FormatCount(oom.holders.size() - top), " more"), kIndent);
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/text.h"
+
+#include "analyzer/render/completeness_text.h"
+#include "analyzer/render/device_text.h"
+#include "analyzer/render/finding_text.h"
+#include "analyzer/render/oom_text.h"
+#include "analyzer/render/page.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kFrames = 12;
+constexpr size_t kFramesInShort = 5;
+constexpr size_t kRequestFramesInShort = 4;
+
+}  // namespace
+
+std::string RenderText(const Report& report, const TextStyle& style, size_t top) {
+  Page page(style);
+  WriteOutOfMemory(report, kFrames, top, &page);
+  page.Blank();
+  WriteAnswer(report, kFrames, &page);
+  WriteFurtherFindings(report, top, &page);
+  page.Blank();
+  WriteVerdictCounts(report, &page);
+  WriteDevices(report, top, &page);
+  WriteCompleteness(report, top, &page);
+  return page.text();
+}
+
+std::string RenderShortText(const Report& report, const TextStyle& style) {
+  Page page(style);
+  WriteOutOfMemory(report, kRequestFramesInShort, 3, &page);
+  WriteAnswer(report, report.oom.empty() ? kFramesInShort : 0, &page);
+  WriteVerdictCounts(report, &page);
+  WriteDevicesInShort(report, 2, &page);
+  WriteCompletenessInShort(report, &page);
+  return page.text();
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/text.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "analyzer/render/display_text.h"
+#include "analyzer/render/sample_reports.h"
+
+namespace vramtrack {
+namespace {
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string Render(const Report& report, int columns = 100, size_t top = 10) {
+  TextStyle style;
+  style.columns = columns;
+  return RenderText(report, style, top);
+}
+
+bool Contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::vector<Report> AllSamples() {
+  return {LeakSample(),      NoLeakSample(),      TooShortSample(), OutOfMemorySample(),
+          ManySitesSample(), HostileTextSample(), EmptySample()};
+}
+
+TEST(TextReport, FirstLineNamesTheLeaksFileLineFunctionAndRate) {
+  EXPECT_EQ(Lines(Render(LeakSample()))[0],
+            "LEAK  testdata/transformer/attention.cu:87  Attention::Forward  leaks 4.00 MiB per step");
+  EXPECT_EQ(Lines(Render(LeakSample(), 80))[0], "LEAK  testdata/transformer/attention.cu:87  leaks 4.00 MiB per step");
+}
+
+TEST(TextReport, CertaintyAndTimeToOutOfMemoryFollowTheLeak) {
+  std::vector<std::string> lines = Lines(Render(LeakSample()));
+  EXPECT_EQ(lines[1], "      (certain: 95 % CI 4.00 to 4.00 MiB, 52 steps, since step 3)");
+  EXPECT_EQ(lines[2], "      at this rate device 0 (Simulated GPU, 80.0 GiB) is full in 19,400 steps");
+}
+
+TEST(TextReport, ALongPathKeepsItsEndAndTheLineKeepsTheRate) {
+  Report report = LeakSample();
+  report.sites[0].frames[2].file = "/a/very/long/way/to/" + std::string(200, 'x') + "/attention.cu";
+  for (int columns : {80, 100, 120}) {
+    std::string first = Lines(Render(report, columns))[0];
+    EXPECT_TRUE(Contains(first, "/attention.cu:87")) << first;
+    EXPECT_TRUE(Contains(first, "leaks 4.00 MiB per step")) << first;
+    EXPECT_LE(DisplayWidth(first), columns);
+  }
+}
+
+TEST(TextReport, TheBlamedFrameIsMarked) {
+  std::string text = Render(LeakSample());
+  EXPECT_TRUE(Contains(text, "    > Attention::Forward          testdata/transformer/attention.cu:87\n")) << text;
+  Report deep = LeakSample();
+  ReportSite& site = deep.sites[0];
+  site.frames.insert(site.frames.begin(), 40, site.frames[1]);
+  site.blame_frame += 40;
+  site.frames.insert(site.frames.end(), 40, site.frames.back());
+  text = Render(deep);
+  EXPECT_TRUE(Contains(text, "    > Attention::Forward")) << text;
+  EXPECT_TRUE(Contains(text, "(39 more, called from here)")) << text;
+  EXPECT_TRUE(Contains(text, "(35 more callers)")) << text;
+}
+
+TEST(TextReport, OutOfMemoryComesBeforeTheLeakThatLedThere) {
+  std::vector<std::string> lines = Lines(Render(OutOfMemorySample()));
+  EXPECT_EQ(lines[0],
+            "OUT OF MEMORY  2.86 GiB requested, 812 MiB free (largest piece 800 MiB) on device 0 at step 419");
+  std::string text = Render(OutOfMemorySample());
+  EXPECT_TRUE(Contains(text, "There was not that much memory left."));
+  EXPECT_TRUE(Contains(text, "1.63 GiB  leak  testdata/transformer/attention.cu:87")) << text;
+  EXPECT_LT(text.find("OUT OF MEMORY"), text.find("LEAK  "));
+  EXPECT_TRUE(Contains(text, "the process was killed: everything up to its last event is here; 12,345 events"));
+
+  Report pieces = OutOfMemorySample();
+  pieces.oom[0].cause = "contiguity";
+  EXPECT_TRUE(Contains(Render(pieces), "in pieces: fragmentation"));
+}
+
+TEST(TextReport, NoLeakIsSaidFirstWithItsEvidence) {
+  std::vector<std::string> lines = Lines(Render(NoLeakSample()));
+  EXPECT_EQ(lines[0], "NO LEAK  of 2 sites, none keeps what it allocates, over 52 steps");
+  EXPECT_EQ(lines[1], "         device 0 (Simulated GPU, 80.0 GiB) changes by 0 B per step (95 % CI 0 to 0 B)");
+}
+
+TEST(TextReport, TooFewStepsAreNotSoldAsHealth) {
+  std::string text = Render(TooShortSample());
+  EXPECT_EQ(Lines(text)[0],
+            "NOT ENOUGH EVIDENCE  4 steps are too few to judge 1 of 2 sites; about 22 more would do; none of the");
+  EXPECT_FALSE(Contains(text, "NO LEAK"));
+  EXPECT_EQ(Lines(Render(EmptySample()))[0], "NOT ENOUGH EVIDENCE  nothing was recorded: no allocation, no step");
+}
+
+TEST(TextReport, NoLineIsWiderThanTheTerminal) {
+  for (const Report& report : AllSamples()) {
+    for (int columns : {80, 100, 120}) {
+      TextStyle style;
+      style.columns = columns;
+      for (bool unicode : {false, true}) {
+        style.unicode = unicode;
+        style.color = unicode;
+        for (const std::string& text : {RenderText(report, style, 10), RenderShortText(report, style)}) {
+          for (const std::string& line : Lines(text)) EXPECT_LE(DisplayWidth(line), columns) << line;
+        }
+      }
+    }
+  }
+}
+
+TEST(TextReport, WithoutColourAndUnicodeItIsPlainAscii) {
+  for (const Report& report : {LeakSample(), OutOfMemorySample(), ManySitesSample()}) {
+    std::string text = Render(report);
+    EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c < 127); }));
+  }
+}
+
+TEST(TextReport, NothingInATraceReachesTheTerminalAsControl) {
+  TextStyle style;
+  style.unicode = true;
+  std::string text = RenderText(HostileTextSample(), style, 10);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find('\x07'), std::string::npos);
+  EXPECT_FALSE(Contains(text, "\xe2\x80\xae"));
+  EXPECT_EQ(Printable(text.substr(0, text.find('\n'))), text.substr(0, text.find('\n')));
+  EXPECT_FALSE(Contains(text, "nan"));
+  EXPECT_FALSE(Contains(text, "inf"));
+}
+
+TEST(TextReport, TopBoundsEveryList) {
+  std::string text = Render(ManySitesSample(), 100, 3);
+  EXPECT_TRUE(Contains(text, "and 25 more (--top 28)")) << text;
+  EXPECT_LT(Lines(text).size(), 120u);
+}
+
+TEST(ShortReport, LeadsWithTheAnswerInAtMostTwentyFiveLines) {
+  for (const Report& report : AllSamples()) {
+    for (int columns : {80, 100, 120}) {
+      TextStyle style;
+      style.columns = columns;
+      EXPECT_LE(Lines(RenderShortText(report, style)).size(), 25u) << RenderShortText(report, style);
+    }
+  }
+  TextStyle style;
+  EXPECT_EQ(Lines(RenderShortText(LeakSample(), style))[0], Lines(Render(LeakSample()))[0]);
+}
+
+}  // namespace
+}  // namespace vramtrack
