@@ -112,7 +112,7 @@ class Judge {
     e.period = rate_.period;
     e.leaking = onset.span;
 
-    const uint32_t windows = std::min<uint32_t>(kWindows, e.leaking.size() / 2);
+    const uint32_t windows = std::clamp<uint32_t>(e.leaking.size() / 2, 1, kWindows);
     windows_ = WindowTotals(series_, e.leaking, windows);
     StepSpan judged = e.leaking;
     if (!onset.within_tested) {
@@ -120,7 +120,7 @@ class Judge {
       size_t empty = 0;
       while (empty < windows_.size() && windows_[empty].objects == 0) ++empty;
       windows_.erase(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(empty));
-      judged.begin += static_cast<Step>(static_cast<uint64_t>(empty) * judged.size() / kWindows);
+      judged.begin += static_cast<Step>(static_cast<uint64_t>(empty) * judged.size() / windows);
     }
     e.windows = static_cast<uint32_t>(windows_.size());
     e.windows_with_survivors = static_cast<uint32_t>(
