@@ -46,7 +46,10 @@ bool ReadFields(std::string_view payload, BlockHeader* header, OnColumn column) 
 }  // namespace
 
 bool BlockDecoder::ReadHeader(std::string_view payload, BlockHeader* header) {
-  return ReadFields(payload, header, [](uint32_t, protozero::data_view) { return false; });
+  return ReadFields(payload, header, [header](uint32_t field, protozero::data_view view) {
+    if (field == f::shape_operation) header->operations = {view.data(), view.size()};
+    return false;
+  });
 }
 
 bool BlockDecoder::Open(std::string_view payload) {

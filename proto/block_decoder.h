@@ -26,6 +26,7 @@ struct BlockHeader {
   uint32_t event_count = 0;
   uint32_t allocation_count = 0;
   std::string_view definitions;  // an encoded Definitions message
+  std::string_view operations;   // of the shapes, a byte each
 };
 
 struct DecodedShape {

@@ -4,12 +4,15 @@
 #include <cstring>
 #include <optional>
 
+#include "proto/block_encoder.h"
 #include "proto/varint.h"
 
 namespace vramtrack {
 namespace {
 
 namespace f = schema::trace_field;
+
+constexpr uint64_t kTellBytes = 8u << 20;
 
 template <typename T>
 T Load(std::string_view bytes, size_t offset) {
@@ -62,9 +65,15 @@ class Scanner {
  public:
   Scanner(std::string_view file, TraceLayout* layout) : file_(file), layout_(layout) {}
 
-  void Run() {
-    uint64_t offset = kHeaderBytes;
-    while (offset < file_.size()) offset = ReadFrame(offset);
+  void Run(const std::function<void(std::string_view)>& passed) {
+    uint64_t told = kHeaderBytes;
+    for (uint64_t offset = kHeaderBytes; offset < file_.size();) {
+      offset = ReadFrame(offset);
+      if (passed && offset - told >= kTellBytes) {
+        passed(file_.substr(told, offset - told));
+        told = offset;
+      }
+    }
   }
 
  private:
@@ -82,7 +91,11 @@ class Scanner {
       return empty ? next : Lost(offset, next, "no frame begins here");
     }
     const uint64_t end = offset + prefix->frame_bytes;
-    if (prefix->field == f::padding) return end <= file_.size() ? end : file_.size();
+    if (prefix->field == f::padding) {
+      // It carries no sync mark: its length counts only where another frame, or the end, follows.
+      if (InPlace(end)) return end;
+      return Lost(offset, NextSync(file_, offset + 1), "the length of padding is wrong");
+    }
     if (prefix->field == f::journals) return ReadJournal(offset, prefix->frame_bytes);
     if (end > file_.size() || prefix->frame_bytes < kSealedPrefixBytes) {
       // A damaged length must not take the frames behind it along.
@@ -96,8 +109,7 @@ class Scanner {
     const FrameRef frame = {offset, file_.substr(offset + kSealedPrefixBytes, end - offset - kSealedPrefixBytes)};
     const auto* payload = reinterpret_cast<const uint8_t*>(frame.payload.data());
     if (Load<uint64_t>(file_, offset + kFramePrefixBytes + 1) != PayloadChecksum(payload, frame.payload.size())) {
-      const bool next_in_place = end == file_.size() || ReadPrefix(file_, end);
-      return Lost(offset, next_in_place ? end : NextSync(file_, offset + 1), "the checksum of a frame is wrong");
+      return Lost(offset, InPlace(end) ? end : NextSync(file_, offset + 1), "the checksum of a frame is wrong");
     }
     switch (field) {
       case f::blocks: layout_->blocks.push_back(frame); break;
@@ -115,6 +127,9 @@ class Scanner {
 
   uint64_t ReadJournal(uint64_t offset, uint64_t frame_bytes) {
     uint64_t end = offset + frame_bytes;
+    if (frame_bytes > kMaxJournalBytes || (end < file_.size() && !InPlace(end))) {
+      return Lost(offset, NextSync(file_, offset + 1), "the length of a journal is wrong");
+    }
     if (frame_bytes < kJournalWordsOffset + 64 || offset + kJournalWordsOffset + 64 > file_.size()) {
       return Lost(offset, NextSync(file_, offset + 1), "the file ends inside a journal");
     }
@@ -124,13 +139,19 @@ class Scanner {
     return end;
   }
 
+  // Whether a frame, room that was never written, or nothing follows at `offset`.
+  bool InPlace(uint64_t offset) const {
+    return offset == file_.size() || (offset < file_.size() && (file_[offset] == '\0' || ReadPrefix(file_, offset)));
+  }
+
   std::string_view file_;
   TraceLayout* layout_;
 };
 
 }  // namespace
 
-std::string ScanTrace(std::string_view file, TraceLayout* layout) {
+std::string ScanTrace(std::string_view file, TraceLayout* layout,
+                      const std::function<void(std::string_view)>& passed) {
   *layout = {};
   if (file.empty()) return "the file is empty";
   if (file.size() < kHeaderCountersOffset || file[0] != static_cast<char>(FrameTag(f::header)) ||
@@ -145,7 +166,7 @@ std::string ScanTrace(std::string_view file, TraceLayout* layout) {
   if (version == 0) return "not a vramtrack trace";
   if (file.size() < kHeaderBytes) return "cut inside its first page: nothing can be read";
   std::memcpy(layout->counters, file.data() + kHeaderCountersOffset, sizeof layout->counters);
-  Scanner(file, layout).Run();
+  Scanner(file, layout).Run(passed);
   return "";
 }
 

@@ -5,6 +5,7 @@
 #define PROTO_FRAME_SCANNER_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,9 @@ struct TraceLayout {
 
 // Reads the whole of `file`, which must stay in memory as long as the layout. Returns an empty string, or in one line
 // why this is no trace that can be read at all (empty, foreign, newer); damage behind the header page is no such reason.
-std::string ScanTrace(std::string_view file, TraceLayout* layout);
+// `passed` (may be null) is given every few MiB what has been read, so that its pages need not stay in memory.
+std::string ScanTrace(std::string_view file, TraceLayout* layout,
+                      const std::function<void(std::string_view)>& passed = nullptr);
 
 }  // namespace vramtrack
 

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ingest/definitions.h"
+
+#include <protozero/pbf_reader.hpp>
+
+#include "proto/schema_constants.h"
+
+namespace vramtrack {
+namespace {
+
+using protozero::pbf_reader;
+
+void ReadProcess(pbf_reader in, TracedProcess* process) {
+  namespace f = schema::process_field;
+  process->command.clear();
+  process->environment.clear();
+  process->rank = 0;  // proto3 leaves out a zero
+  while (in.next()) {
+    switch (in.tag()) {
+      case f::pid: process->pid = in.get_uint32(); break;
+      case f::parent_pid: process->parent_pid = in.get_uint32(); break;
+      case f::command: process->command.push_back(in.get_string()); break;
+      case f::executable: process->executable = in.get_string(); break;
+      case f::host: process->host = in.get_string(); break;
+      case f::working_directory: process->working_directory = in.get_string(); break;
+      case f::environment: {
+        pbf_reader variable = in.get_message();
+        std::pair<std::string, std::string> pair;
+        while (variable.next()) {
+          switch (variable.tag()) {
+            case schema::variable_field::name: pair.first = variable.get_string(); break;
+            case schema::variable_field::value: pair.second = variable.get_string(); break;
+            default: variable.skip();
+          }
+        }
+        process->environment.push_back(std::move(pair));
+        break;
+      }
+      case f::rank: process->rank = in.get_sint32(); break;
+      case f::tracer_version: process->tracer_version = in.get_string(); break;
+      case f::driver_version: process->driver_version = in.get_string(); break;
+      default: in.skip();
+    }
+  }
+  if (*process->rank < 0) process->rank.reset();
+}
+
+void ReadThread(pbf_reader in, std::map<uint32_t, TracedThread>* threads) {
+  namespace f = schema::thread_field;
+  uint32_t index = 0;
+  TracedThread thread;
+  while (in.next()) {
+    switch (in.tag()) {
+      case f::index: index = in.get_uint32(); break;
+      case f::tid: thread.tid = in.get_uint32(); break;
+      case f::name: thread.name = in.get_string(); break;
+      default: in.skip();
+    }
+  }
+  (*threads)[index] = std::move(thread);
+}
+
+void ReadModule(pbf_reader in, LoadedModules* modules) {
+  namespace f = schema::module_field;
+  TracedModule module;
+  std::vector<uint64_t> starts, ends;
+  const auto read_fixed = [&in](std::vector<uint64_t>* to) {
+    if (in.wire_type() != protozero::pbf_wire_type::length_delimited) {
+      to->push_back(in.get_fixed64());  // one by one is as good as packed
+      return;
+    }
+    for (const uint64_t value : in.get_packed_fixed64()) to->push_back(value);
+  };
+  while (in.next()) {
+    switch (in.tag()) {
+      case f::id: module.id = in.get_uint32(); break;
+      case f::first_epoch: module.first_epoch = in.get_uint32(); break;
+      case f::path: module.path = in.get_string(); break;
+      case f::build_id: module.build_id = in.get_bytes(); break;
+      case f::load_bias: module.load_bias = in.get_fixed64(); break;
+      case f::start: read_fixed(&starts); break;
+      case f::end: read_fixed(&ends); break;
+      default: in.skip();
+    }
+  }
+  for (size_t i = 0; i < starts.size() && i < ends.size(); ++i) module.ranges.push_back({starts[i], ends[i]});
+  modules->Add(std::move(module));
+}
+
+void ReadModuleGone(pbf_reader in, LoadedModules* modules) {
+  uint32_t id = 0, epoch = 0;
+  while (in.next()) {
+    switch (in.tag()) {
+      case schema::moduleGone_field::id: id = in.get_uint32(); break;
+      case schema::moduleGone_field::epoch: epoch = in.get_uint32(); break;
+      default: in.skip();
+    }
+  }
+  modules->SetGone(id, epoch);
+}
+
+void ReadDevice(pbf_reader in, std::map<uint32_t, TracedDevice>* devices) {
+  namespace f = schema::device_field;
+  uint32_t index = 0;
+  TracedDevice device;
+  while (in.next()) {
+    switch (in.tag()) {
+      case f::index: index = in.get_uint32(); break;
+      case f::name: device.name = in.get_string(); break;
+      case f::total_bytes: device.total_bytes = in.get_fixed64(); break;
+      default: in.skip();
+    }
+  }
+  (*devices)[index] = std::move(device);
+}
+
+// `before`: the frames of the stack defined just before in this message; they become those of this one.
+void ReadStack(pbf_reader in, std::vector<uint64_t>* before, uint64_t* frames_left, TracedStacks* stacks) {
+  namespace f = schema::stack_field;
+  uint32_t id = 0, module_epoch = 0;
+  uint64_t shared_outer = 0;
+  bool truncated = false;
+  std::vector<uint64_t> frames;
+  while (in.next()) {
+    switch (in.tag()) {
+      case f::id: id = in.get_uint32(); break;
+      case f::module_epoch: module_epoch = in.get_uint32(); break;
+      case f::truncated: truncated = in.get_bool(); break;
+      case f::shared_outer: shared_outer = in.get_uint32(); break;
+      case f::frames: {
+        uint64_t address = 0;
+        for (const int64_t delta : in.get_packed_sint64()) {
+          address += static_cast<uint64_t>(delta);
+          frames.push_back(address);
+        }
+        break;
+      }
+      default: in.skip();
+    }
+  }
+  if (shared_outer > before->size()) throw protozero::invalid_length_exception();
+  if (frames.size() + shared_outer > *frames_left) throw protozero::invalid_length_exception();
+  *frames_left -= frames.size() + shared_outer;
+  frames.insert(frames.end(), before->end() - static_cast<std::ptrdiff_t>(shared_outer), before->end());
+  stacks->Define(id, frames.data(), frames.size(), module_epoch, truncated);
+  *before = std::move(frames);
+}
+
+void ReadVersion(pbf_reader in, std::map<std::string, uint32_t>* versions) {
+  std::string of;
+  uint32_t number = 0;
+  while (in.next()) {
+    switch (in.tag()) {
+      case schema::version_field::of: of = in.get_string(); break;
+      case schema::version_field::number: number = in.get_uint32(); break;
+      default: in.skip();
+    }
+  }
+  (*versions)[of] = number;
+}
+
+}  // namespace
+
+bool Definitions::Add(std::string_view encoded) {
+  namespace f = schema::definitions_field;
+  std::vector<uint64_t> frames;
+  frames_left_ += kMaxFramesPerByte * encoded.size();
+  try {
+    pbf_reader in(encoded.data(), encoded.size());
+    while (in.next()) {
+      switch (in.tag()) {
+        case f::process: ReadProcess(in.get_message(), &process); break;
+        case f::threads: ReadThread(in.get_message(), &threads); break;
+        case f::modules: ReadModule(in.get_message(), &modules); break;
+        case f::modules_gone: ReadModuleGone(in.get_message(), &modules); break;
+        case f::devices: ReadDevice(in.get_message(), &devices); break;
+        case f::stacks: ReadStack(in.get_message(), &frames, &frames_left_, &stacks); break;
+        case f::versions: ReadVersion(in.get_message(), &process.versions); break;
+        default: in.skip();
+      }
+    }
+  } catch (const protozero::exception&) {
+    return false;
+  }
+  return true;
+}
+
+void Definitions::Freeze() {
+  modules.Freeze();
+  stacks.Freeze(modules);
+}
+
+}  // namespace vramtrack

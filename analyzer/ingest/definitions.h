@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the blocks of a trace define, from all of them together: a block's events may refer to what another one defines.
+#ifndef ANALYZER_INGEST_DEFINITIONS_H_
+#define ANALYZER_INGEST_DEFINITIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/ingest/loaded_modules.h"
+#include "analyzer/ingest/traced_stacks.h"
+
+namespace vramtrack {
+
+struct TracedProcess {
+  uint32_t pid = 0, parent_pid = 0;
+  std::vector<std::string> command;
+  std::string executable, host, working_directory;
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::optional<int> rank;
+  std::string tracer_version, driver_version;
+  std::map<std::string, uint32_t> versions;  // "cudart", "driver"
+};
+
+struct TracedThread {
+  uint32_t tid = 0;
+  std::string name;
+};
+
+struct TracedDevice {
+  std::string name;
+  uint64_t total_bytes = 0;  // 0: unknown
+};
+
+class Definitions {
+ public:
+  TracedProcess process;
+  std::map<uint32_t, TracedThread> threads;
+  std::map<uint32_t, TracedDevice> devices;
+  LoadedModules modules;
+  TracedStacks stacks;
+
+  // Adds an encoded Definitions message. False where it makes no sense; what came before the damage is kept.
+  bool Add(std::string_view encoded);
+  void Freeze();
+
+ private:
+  // A stack is written as the difference to the one before, so a small file could unfold into any number of frames. No
+  // recorder comes near this.
+  static constexpr uint64_t kMaxFramesPerByte = 128;
+  uint64_t frames_left_ = 1u << 20;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_INGEST_DEFINITIONS_H_

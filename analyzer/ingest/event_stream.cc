@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ingest/event_stream.h"
+
+#include <algorithm>
+
+namespace vramtrack {
+
+EventStream::EventStream(const Trace& trace) : trace_(trace), cursors_(trace.threads().size()) {
+  for (uint32_t slot = 0; slot < cursors_.size(); ++slot) {
+    Cursor& cursor = cursors_[slot];
+    cursor.blocks = &trace.threads()[slot];
+    cursor.time = cursor.blocks->blocks.front().first_time;
+    FindUndone(&cursor);
+    heap_.push_back({cursor.time, slot});
+  }
+  std::sort(heap_.begin(), heap_.end());
+}
+
+EventStream::~EventStream() = default;
+
+uint32_t EventStream::SlotOf(uint32_t thread) const {
+  const std::vector<ThreadBlocks>& threads = trace_.threads();
+  const auto found = std::lower_bound(threads.begin(), threads.end(), thread,
+                                      [](const ThreadBlocks& blocks, uint32_t t) { return blocks.thread < t; });
+  if (found == threads.end() || found->thread != thread) return kNoSlot;
+  return static_cast<uint32_t>(found - threads.begin());
+}
+
+// A free and the word that it failed may lie on both sides of a block's end, so this looks ahead; failures are rare
+// enough to read their blocks twice.
+void EventStream::FindUndone(Cursor* cursor) const {
+  const std::vector<BlockRef>& blocks = cursor->blocks->blocks;
+  constexpr uint64_t kNone = UINT64_MAX;
+  uint64_t last_free = kNone, expected = 0;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const bool next_fails = i + 1 < blocks.size() && blocks[i + 1].has_failed_frees;
+    if (!blocks[i].has_failed_frees && !next_fails) {
+      last_free = kNone;
+      continue;
+    }
+    if (blocks[i].first_sequence != expected) last_free = kNone;
+    uint64_t sequence = blocks[i].first_sequence;
+    expected = sequence + blocks[i].event_count;
+    BlockDecoder decoder;
+    if (!decoder.Open(blocks[i].payload)) continue;
+    for (DecodedEvent event; decoder.Next(&event); ++sequence) {
+      if (event.shape->operation == schema::FREE) last_free = sequence;
+      if (event.shape->operation == schema::FREE_FAILED && last_free != kNone) {
+        cursor->undone.push_back(last_free);
+        last_free = kNone;
+      }
+    }
+  }
+}
+
+void EventStream::Open(Cursor* cursor, const BlockRef& block) {
+  if (cursor->open == nullptr) cursor->open = std::make_unique<OpenBlock>();
+  OpenBlock& open = *cursor->open;
+  open.block = &block;
+  open.has_event = false;
+  open.sequence = block.first_sequence;
+  cursor->next_ordinal = std::max(cursor->next_ordinal, block.first_allocation);
+  if (!open.decoder.Open(block.payload)) {
+    unreadable_events_ += block.event_count;
+    return;
+  }
+  const std::vector<DecodedShape>& shapes = open.decoder.shapes();
+  open.notes.assign(shapes.size(), 0);
+  open.owners.assign(shapes.size(), kNoSlot);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (shapes[i].operation == schema::FREE) open.owners[i] = SlotOf(shapes[i].ref);
+  }
+  Advance(cursor);
+}
+
+void EventStream::Advance(Cursor* cursor) {
+  OpenBlock& open = *cursor->open;
+  while ((open.has_event = open.decoder.Next(&open.event))) {
+    const uint64_t sequence = open.sequence++;
+    const uint32_t operation = open.event.shape->operation;
+    if (__builtin_expect(operation == schema::FREE_FAILED, 0)) continue;
+    if (__builtin_expect(!cursor->undone.empty(), 0) && operation == schema::FREE &&
+        std::binary_search(cursor->undone.begin(), cursor->undone.end(), sequence)) {
+      continue;
+    }
+    if (open.event.time > cursor->time) cursor->time = open.event.time;
+    return;
+  }
+  unreadable_events_ += open.block->first_sequence + open.block->event_count - open.sequence;
+  Close(cursor);
+}
+
+void EventStream::Close(Cursor* cursor) {
+  trace_.Release(*cursor->open->block);
+  const std::vector<BlockRef>& blocks = cursor->blocks->blocks;
+  if (cursor->next_block < blocks.size()) cursor->time = std::max(cursor->time, blocks[cursor->next_block].first_time);
+}
+
+bool EventStream::Ready(Cursor* cursor) {
+  const std::vector<BlockRef>& blocks = cursor->blocks->blocks;
+  while (cursor->open == nullptr || !cursor->open->has_event) {
+    if (cursor->next_block == blocks.size()) {
+      cursor->exhausted = true;
+      cursor->open.reset();
+      return false;
+    }
+    Open(cursor, blocks[cursor->next_block++]);
+  }
+  return true;
+}
+
+bool EventStream::Waiting(uint32_t slot) const {
+  if (heap_.front().slot == slot) return true;
+  return std::any_of(forced_.begin(), forced_.end(), [slot](const Forced& forced) { return forced.slot == slot; });
+}
+
+void EventStream::SiftTop() {
+  const HeapEntry entry = heap_[0];
+  const size_t size = heap_.size();
+  size_t at = 0;
+  for (;;) {
+    size_t child = 2 * at + 1;
+    if (child >= size) break;
+    if (child + 1 < size && heap_[child + 1] < heap_[child]) ++child;
+    if (!(heap_[child] < entry)) break;
+    heap_[at] = heap_[child];
+    at = child;
+  }
+  heap_[at] = entry;
+}
+
+void EventStream::PopTop() {
+  heap_.front() = heap_.back();
+  heap_.pop_back();
+  if (!heap_.empty()) SiftTop();
+}
+
+bool EventStream::Next(StreamEvent* event) {
+  for (;;) {
+    uint32_t slot;
+    const bool ahead = !forced_.empty();
+    if (__builtin_expect(ahead, 0)) {
+      const Forced& forced = forced_.back();
+      slot = forced.slot;
+      Cursor& cursor = cursors_[slot];
+      if (cursor.next_ordinal > forced.ordinal || !Ready(&cursor) || cursor.next_ordinal > forced.ordinal) {
+        forced_.pop_back();
+        continue;
+      }
+    } else {
+      if (heap_.empty()) return false;
+      slot = heap_[0].slot;
+      Cursor& cursor = cursors_[slot];
+      if (__builtin_expect(heap_[0].time != cursor.time, 0)) {  // it had gone ahead
+        heap_[0].time = cursor.time;
+        SiftTop();
+        continue;
+      }
+      if (!Ready(&cursor)) {
+        PopTop();
+        continue;
+      }
+      if (__builtin_expect(heap_[0].time != cursor.time, 0)) continue;
+    }
+
+    Cursor& cursor = cursors_[slot];
+    OpenBlock& open = *cursor.open;
+    const DecodedEvent& next = open.event;
+    const auto row = static_cast<size_t>(next.shape - open.decoder.shapes().data());
+    uint32_t operation = next.shape->operation, owner = slot;
+    if (operation == schema::FREE) {
+      owner = open.owners[row];
+      if (owner == kNoSlot) {
+        operation = schema::FREE_UNKNOWN;
+      } else if (__builtin_expect(next.ordinal >= cursors_[owner].next_ordinal, 0)) {
+        if (!cursors_[owner].exhausted && !Waiting(owner) && owner != slot) {
+          forced_.push_back({owner, next.ordinal});
+          continue;
+        }
+        // Its allocation comes after it, or never: only a damaged trace says so.
+        operation = schema::FREE_UNKNOWN;
+      }
+    } else if (operation == schema::ALLOCATE) {
+      cursor.next_ordinal = next.ordinal + 1;
+    }
+    event->operation = operation;
+    event->slot = slot;
+    event->owner = owner;
+    event->shape = next.shape;
+    event->note = &open.notes[row];
+    event->time = cursor.time;
+    event->ordinal = next.ordinal;
+    event->address = next.address;
+    event->value[0] = next.value[0];
+    event->value[1] = next.value[1];
+    Advance(&cursor);
+    if (!ahead) {
+      heap_[0].time = cursor.time;
+      if (heap_.size() > 1) SiftTop();
+    }
+    return true;
+  }
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The events of a trace as one sequence: by time, except that an allocation always comes before its free. Clocks of
+// different cores may disagree; the program's own order is the truth.
+#ifndef ANALYZER_INGEST_EVENT_STREAM_H_
+#define ANALYZER_INGEST_EVENT_STREAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "analyzer/ingest/trace.h"
+#include "proto/block_decoder.h"
+
+namespace vramtrack {
+
+struct StreamEvent {
+  uint32_t operation;         // schema::Operation; a FREE whose allocation is not in the trace is a FREE_UNKNOWN
+  uint32_t slot;              // index into Trace::threads() of the thread that recorded it
+  uint32_t owner;             // ALLOCATE: slot; FREE: that of the thread that had allocated
+  const DecodedShape* shape;  // of this event; valid until the next call
+  uint32_t* note;             // one word for each shape of a block, 0 at first: for whoever reads the stream
+  uint64_t time;              // ticks; does not decrease within a thread
+  uint64_t ordinal;           // ALLOCATE, FREE: with `owner`, the allocation's identity
+  uint64_t address;           // ALLOCATE
+  uint64_t value[2];          // what is left, see schema::Operation
+};
+
+// Reads block by block: memory is bounded by the threads that are active at the same time, not by the trace. A FREE that
+// failed is left out together with its FREE_FAILED. Thread-compatible.
+class EventStream {
+ public:
+  explicit EventStream(const Trace& trace);
+  ~EventStream();
+
+  // False after the last event.
+  bool Next(StreamEvent* event);
+
+  uint32_t slots() const { return static_cast<uint32_t>(cursors_.size()); }
+  // Events of blocks whose columns do not fit together: they could not be read.
+  uint64_t unreadable_events() const { return unreadable_events_; }
+
+ private:
+  static constexpr uint32_t kNoSlot = UINT32_MAX;
+
+  // A block that is being read.
+  struct OpenBlock {
+    BlockDecoder decoder;
+    std::vector<uint32_t> notes;
+    std::vector<uint32_t> owners;  // of FREE shapes: slot, or kNoSlot
+    DecodedEvent event;            // the next one
+    uint64_t sequence;             // its number within the thread
+    bool has_event = false;
+    const BlockRef* block = nullptr;
+  };
+
+  struct Cursor {
+    const ThreadBlocks* blocks = nullptr;
+    size_t next_block = 0;
+    std::unique_ptr<OpenBlock> open;
+    uint64_t next_ordinal = 0;  // allocations before this one have been delivered or are lost
+    uint64_t time = 0;          // of the next event; of its block where that is not open yet
+    std::vector<uint64_t> undone;  // sequence numbers of frees that failed, ascending
+    bool exhausted = false;
+  };
+
+  struct HeapEntry {
+    uint64_t time;
+    uint32_t slot;
+    bool operator<(const HeapEntry& other) const {
+      return time != other.time ? time < other.time : slot < other.slot;
+    }
+  };
+
+  // A thread that has to go ahead until it has allocated `ordinal`.
+  struct Forced {
+    uint32_t slot;
+    uint64_t ordinal;
+  };
+
+  bool Ready(Cursor* cursor);    // opens blocks until there is a next event
+  void Open(Cursor* cursor, const BlockRef& block);
+  void Advance(Cursor* cursor);  // to the event behind the next one; opens no block
+  void Close(Cursor* cursor);
+  bool Waiting(uint32_t slot) const;
+  uint32_t SlotOf(uint32_t thread) const;
+  void FindUndone(Cursor* cursor) const;
+  void SiftTop();
+  void PopTop();
+
+  const Trace& trace_;
+  std::vector<Cursor> cursors_;
+  std::vector<HeapEntry> heap_;  // the earliest first
+  std::vector<Forced> forced_;
+  uint64_t unreadable_events_ = 0;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_INGEST_EVENT_STREAM_H_

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_INGEST_TRACE_H_
+#define ANALYZER_INGEST_TRACE_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "analyzer/ingest/definitions.h"
+#include "analyzer/ingest/mapped_file.h"
+#include "analyzer/ingest/tick_clock.h"
+#include "proto/frame_scanner.h"
+
+namespace vramtrack {
+
+// A block whose header makes sense. The payload lives as long as the trace.
+struct BlockRef {
+  std::string_view payload;
+  uint64_t offset = 0;  // of the frame, or of the journal that it was made from, in the file
+  uint64_t first_sequence = 0, first_allocation = 0, first_time = 0;
+  uint32_t event_count = 0;
+  bool from_journal = false;
+  bool has_steps = false;         // at least one STEP
+  bool has_failed_frees = false;  // at least one FREE_FAILED
+};
+
+// What one thread recorded, in its own order and without overlap; gaps are where events were lost.
+struct ThreadBlocks {
+  uint32_t thread = 0;
+  std::vector<BlockRef> blocks;
+};
+
+// One traced process, opened for reading: everything but the events themselves, which EventStream reads. Thread-safe once
+// it is open.
+class Trace {
+ public:
+  // The error is one line that names the file, the offset where there is one, and what to do. A cut or damaged file is no
+  // error: what could be read is there, and the rest is in damage().
+  static absl::StatusOr<std::unique_ptr<Trace>> Open(const std::string& path);
+  // As Open, from memory that stays as long as the trace. `name` stands for the path.
+  static absl::StatusOr<std::unique_ptr<Trace>> Read(std::string_view bytes, const std::string& name);
+
+  const std::string& path() const { return path_; }
+  uint64_t file_bytes() const { return bytes_.size(); }
+  const Definitions& definitions() const { return definitions_; }
+  const TickClock& clock() const { return clock_; }
+  const std::vector<ThreadBlocks>& threads() const { return threads_; }  // by thread index
+  uint64_t events() const { return events_; }                            // in all blocks
+
+  bool finished() const { return layout_.finished; }
+  uint64_t counter(uint32_t which) const { return layout_.counters[which]; }
+  uint64_t end_ticks() const { return layout_.end_ticks; }  // 0 unless finished
+
+  const std::vector<Damage>& damage() const { return layout_.damage; }
+  uint64_t lost_bytes() const;
+  // Events that the process could not record, and those that gaps in its threads' numbering show to be missing. More may
+  // be missing at the end of a thread.
+  uint64_t lost_events() const { return lost_events_; }
+
+  // Whether the process ended normally and the file holds all that it did; otherwise why not, in one line.
+  std::string IncompleteWhy() const;
+
+  // A hint that `block` will not be read again soon.
+  void Release(const BlockRef& block) const;
+
+ private:
+  absl::Status Load();
+  void RecoverJournals();
+  void AddBlock(const FrameRef& frame, bool from_journal);
+  void OrderBlocks();
+
+  std::string path_;
+  MappedFile file_;
+  std::string_view bytes_;
+  TraceLayout layout_;
+  std::deque<std::string> recovered_;  // payloads made from journals
+  Definitions definitions_;
+  TickClock clock_;
+  std::vector<ThreadBlocks> threads_;
+  uint64_t events_ = 0, lost_events_ = 0;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_INGEST_TRACE_H_

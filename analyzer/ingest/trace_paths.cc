@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ingest/trace_paths.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace vramtrack {
+
+absl::StatusOr<std::vector<std::string>> ListTraces(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) {
+    const std::string line = absl::StrCat(path, ": ", std::strerror(errno));
+    if (errno == ENOENT) return absl::NotFoundError(line);
+    return absl::FailedPreconditionError(line);
+  }
+  if (!S_ISDIR(info.st_mode)) return std::vector<std::string>{path};
+  DIR* folder = opendir(path.c_str());
+  if (folder == nullptr) return absl::FailedPreconditionError(absl::StrCat(path, ": ", std::strerror(errno)));
+  std::vector<std::string> traces;
+  while (const dirent* entry = readdir(folder)) {
+    if (absl::EndsWith(entry->d_name, ".vtrace")) {
+      traces.push_back(absl::StrCat(path, absl::EndsWith(path, "/") ? "" : "/", entry->d_name));
+    }
+  }
+  closedir(folder);
+  if (traces.empty()) {
+    return absl::NotFoundError(absl::StrCat(path, ": no *.vtrace in this folder; `vramtrack run` writes them"));
+  }
+  std::sort(traces.begin(), traces.end());
+  return traces;
+}
+
+}  // namespace vramtrack
