@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lane and TraceFile together: what a thread records can be read at every instant, whatever happens to the file.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "interpose/recorder/lane.h"
+#include "proto/block_decoder.h"
+#include "proto/block_encoder.h"
+#include "proto/frame_scanner.h"
+
+namespace vramtrack {
+namespace {
+
+struct ReadBack {
+  TraceLayout layout;
+  std::string file, error;
+  std::map<uint32_t, uint64_t> events;                   // by thread, journals included
+  std::map<uint32_t, std::vector<uint64_t>> addresses;   // of allocations
+};
+
+void ReadBlock(std::string_view payload, ReadBack* back) {
+  BlockDecoder decoder;
+  ASSERT_TRUE(decoder.Open(payload));
+  DecodedEvent event;
+  while (decoder.Next(&event)) {
+    ++back->events[decoder.header().thread];
+    if (event.shape->operation == schema::ALLOCATE) {
+      back->addresses[decoder.header().thread].push_back(event.address);
+    }
+  }
+  ASSERT_STREQ(decoder.error(), "");
+}
+
+ReadBack Read(const std::string& path) {
+  ReadBack back;
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream content;
+  content << in.rdbuf();
+  back.file = content.str();
+  back.error = ScanTrace(back.file, &back.layout);
+  for (const FrameRef& block : back.layout.blocks) ReadBlock(block.payload, &back);
+  for (const FrameRef& journal : back.layout.journals) {
+    std::vector<uint64_t> words(journal.payload.size() / 8);
+    std::memcpy(words.data(), journal.payload.data(), 8 * words.size());
+    if (words[kJournalCommitted] == 0) continue;
+    auto encoder = std::make_unique<BlockEncoder>();
+    size_t bytes;
+    BlockSummary summary;
+    const uint8_t* frame =
+        encoder->Encode({static_cast<uint32_t>(words[kJournalThread]), words[kJournalFirstSequence],
+                         words[kJournalFirstAllocation], words.data() + kJournalHeaderWords, words[kJournalCommitted]},
+                        0, &bytes, &summary);
+    if (bytes == 0) continue;
+    ReadBlock({reinterpret_cast<const char*>(frame) + kSealedPrefixBytes, bytes - kSealedPrefixBytes}, &back);
+  }
+  return back;
+}
+
+template <typename T>
+T* Zeroed() {
+  return static_cast<T*>(MapPrivate(sizeof(T)));
+}
+
+class RecorderTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* folder = getenv("TEST_TMPDIR");
+    path_ = std::string(folder != nullptr ? folder : "/tmp") + "/" +
+            ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".vtrace";
+    unlink(path_.c_str());
+    file_ = Zeroed<TraceFile>();
+  }
+
+  Lane* NewLane(uint32_t thread) {
+    auto* lane = Zeroed<Lane>();
+    uint64_t* journal = file_->NewJournal();
+    if (journal == nullptr) return nullptr;
+    lane->Attach(file_, journal, thread);
+    return lane;
+  }
+
+  static void RecordPairs(Lane* lane, uint64_t count, uint64_t from = 0) {
+    for (uint64_t i = from; i < from + count; ++i) {
+      lane->Allocation(schema::DEVICE, 0, 1, 0x1000 * (i + 1), 512, 0);
+      lane->Event(schema::FREE, schema::DEVICE, 0, 0, lane->thread(), i);
+    }
+  }
+
+  uint64_t Counter(schema::Counter counter) { return file_->counter(counter)->load(); }
+
+  std::string path_;
+  TraceFile* file_;
+};
+
+TEST_F(RecorderTest, EveryEventIsInTheFileAtOnce) {
+  ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
+  Lane* lane = NewLane(3);
+  for (uint64_t i = 0; i < 6000; ++i) {  // through a sealed block and into the next journal
+    lane->Allocation(schema::DEVICE, 0, 1, 0x1000 * (i + 1), 512, 0);
+    if (i % 617 != 0) continue;
+    const ReadBack back = Read(path_);
+    ASSERT_EQ(back.error, "");
+    ASSERT_EQ(back.events.at(3), i + 1);
+    ASSERT_EQ(back.addresses.at(3).back(), 0x1000 * (i + 1));
+    ASSERT_TRUE(back.layout.damage.empty());
+    ASSERT_FALSE(back.layout.finished);
+  }
+}
+
+TEST_F(RecorderTest, AFinishedFileHasEverythingInBlocks) {
+  ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
+  Lane* a = NewLane(0);
+  Lane* b = NewLane(1);
+  RecordPairs(a, 5000);
+  RecordPairs(b, 10);
+  RecordPairs(a, 7, 5000);
+  ASSERT_TRUE(a->Seal());
+  ASSERT_TRUE(b->Seal());
+  file_->Finish(Clock::Ticks());
+  const ReadBack back = Read(path_);
+  EXPECT_TRUE(back.layout.finished);
+  EXPECT_TRUE(back.layout.damage.empty());
+  EXPECT_EQ(back.events.at(0), 10014u);
+  EXPECT_EQ(back.events.at(1), 20u);
+  EXPECT_EQ(back.layout.indexes.size(), 1u);
+  EXPECT_EQ(Counter(schema::COUNTER_FINISHED), 1u);
+  EXPECT_EQ(Counter(schema::COUNTER_LOST_EVENTS), 0u);
+}
+
+TEST_F(RecorderTest, ALaneServesOneThreadAfterTheOther) {
+  ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
+  Lane* lane = NewLane(0);
+  uint64_t* journal = lane->journal();
+  RecordPairs(lane, 100);
+  ASSERT_TRUE(lane->Seal());
+  lane->Attach(file_, journal, 1);
+  RecordPairs(lane, 50);
+  const ReadBack back = Read(path_);
+  EXPECT_EQ(back.events.at(0), 200u);
+  EXPECT_EQ(back.events.at(1), 100u);
+}
+
+TEST_F(RecorderTest, AtTheSizeCapRecordingStopsAndTheRestIsCounted) {
+  constexpr uint64_t kCap = 512 * 1024;
+  ASSERT_EQ(file_->Create(path_.c_str(), kCap), 0);
+  Lane* lane = NewLane(0);
+  constexpr uint64_t kPairs = 200000;
+  RecordPairs(lane, kPairs);
+  EXPECT_TRUE(file_->stopped());
+  EXPECT_EQ(Counter(schema::COUNTER_STOP_REASON), schema::STOP_SIZE_CAP);
+  const ReadBack back = Read(path_);
+  EXPECT_LE(back.file.size(), kCap);
+  EXPECT_TRUE(back.layout.damage.empty());
+  EXPECT_EQ(back.events.at(0) + Counter(schema::COUNTER_LOST_EVENTS), 2 * kPairs);
+  EXPECT_GT(back.events.at(0), 100000u);
+}
+
+TEST_F(RecorderTest, TheLimitOnFileSizesRaisesNoSignal) {
+  ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
+  Lane* lane = NewLane(0);
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit low = {300 * 1024, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &low);
+  RecordPairs(lane, 200000);  // SIGXFSZ would end the test
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(Counter(schema::COUNTER_STOP_REASON), schema::STOP_SIZE_CAP);
+  EXPECT_GT(Counter(schema::COUNTER_LOST_EVENTS), 0u);
+}
+
+TEST_F(RecorderTest, AFileThatTheProgramClosedIsOpenedAgain) {
+  ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
+  Lane* lane = NewLane(0);
+  const std::string other = path_ + ".other";
+  std::vector<int> taken;
+  for (int fd = 3; fd < 2000; ++fd) close(fd);
+  for (int i = 0; i < 1000; ++i) taken.push_back(open(other.c_str(), O_RDWR | O_CREAT, 0600));
+  RecordPairs(lane, 20000);
+  ASSERT_TRUE(lane->Seal());
+  struct stat status;
+  ASSERT_EQ(stat(other.c_str(), &status), 0);
+  EXPECT_EQ(status.st_size, 0) << "the program's own file was written";
+  EXPECT_EQ(Read(path_).events.at(0), 40000u);
+  for (int fd : taken) close(fd);
+}
+
+TEST_F(RecorderTest, AFileThatIsGoneEndsRecording) {
+  ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
+  Lane* lane = NewLane(0);
+  unlink(path_.c_str());
+  for (int fd = 3; fd < 2000; ++fd) close(fd);
+  RecordPairs(lane, 20000);
+  EXPECT_EQ(Counter(schema::COUNTER_STOP_REASON), schema::STOP_FILE_TAKEN);
+}
+
+TEST_F(RecorderTest, AnExistingFileIsNotTouched) {
+  std::ofstream(path_) << "precious";
+  EXPECT_EQ(file_->Create(path_.c_str(), UINT64_MAX), -EEXIST);
+  std::ifstream in(path_);
+  std::string content;
+  in >> content;
+  EXPECT_EQ(content, "precious");
+}
+
+TEST_F(RecorderTest, AStackIsDefinedBeforeTheEventsThatNameIt) {
+  ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
+  Lane* lane = NewLane(0);
+  std::vector<uint64_t> frames(256, 0x400000);
+  for (uint32_t id = 1; id < 200; ++id) {
+    frames[0] = 0x500000 + id;
+    ASSERT_TRUE(lane->DefineStack(id, 0, false, frames.data(), frames.size()));
+    lane->Allocation(schema::DEVICE, 0, id, 0x1000 * id, 512, 0);
+  }
+  const ReadBack back = Read(path_);
+  EXPECT_GT(back.layout.blocks.size(), 1u);  // long definitions fill journals, too
+  EXPECT_EQ(back.events.at(0), 199u);
+}
+
+}  // namespace
+}  // namespace vramtrack
