@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # The packages of Debian and Ubuntu that the build and the tests need. To be sourced after common.sh.
 # shellcheck shell=bash
+# shellcheck disable=SC2034  # the lists are for tools/setup
 
-required_packages=(
-  binutils
+# Enough to fetch wheels while the rest is being installed.
+python_packages=(
   ca-certificates
+  python3-venv
+)
+
+build_packages=(
+  bazel-bootstrap
+  binutils
   g++
-  git
   libabsl-dev
   libcli11-dev
   libdw-dev
@@ -18,18 +24,21 @@ required_packages=(
   nlohmann-json3-dev
   pkgconf
   protobuf-compiler
-  python3-jsonschema
-  python3-venv
 )
 
-# Without these a check is skipped: the format check (other versions format differently), and the fuzz test.
-optional_packages=(
-  clang
-  clang-format-14
-  libclang-rt-dev
+# A question mark: without it a check is skipped. That is the format check, as other versions of clang-format format
+# differently, and the fuzz test.
+test_packages=(
+  'clang-format-14?'
+  'clang?'
+  git
+  'libclang-rt-dev?'
+  python3-jsonschema
 )
 
 is_installed() {
+  # Bazel may come from elsewhere.
+  [[ $1 == bazel-bootstrap ]] && command -v bazel bazelisk >/dev/null && return 0
   [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
@@ -37,17 +46,12 @@ is_offered() {
   [[ $(apt-cache policy "$1" 2>/dev/null) == *'Candidate: '[!\(]* ]]
 }
 
-# Prints the packages still to be installed, one a line. Those that are optional only if the machine's sources offer them.
+# Prints which of the packages are still to be installed, one a line, leaving out optional ones that nobody offers.
 missing_packages() {
   local package
-  for package in "${required_packages[@]}"; do
-    is_installed "$package" || printf '%s\n' "$package"
-  done
-  # Bazel may come from elsewhere.
-  command -v bazel bazelisk >/dev/null || printf 'bazel-bootstrap\n'
-  for package in "${optional_packages[@]}"; do
-    if ! is_installed "$package" && is_offered "$package"; then
-      printf '%s\n' "$package"
+  for package in "$@"; do
+    if ! is_installed "${package%\?}" && { [[ $package != *\? ]] || is_offered "${package%\?}"; }; then
+      printf '%s\n' "${package%\?}"
     fi
   done
 }
@@ -63,25 +67,26 @@ as_root() {
 }
 
 apt() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" >>"$deps/apt.log" 2>&1
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq --yes -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" >>"$deps/apt.log" 2>&1
 }
 
+# install_packages PACKAGE...
 install_packages() {
   command -v apt-get >/dev/null && command -v dpkg-query >/dev/null ||
     die "only Debian 12, Ubuntu 22.04 and later are supported here; elsewhere install Bazel and the libraries of bazel/system_libs.bzl by hand and run bazel test //..."
   local missing
-  mapfile -t missing < <(missing_packages)
+  mapfile -t missing < <(missing_packages "$@")
   ((${#missing[@]})) || return 0
   ((EUID == 0)) || command -v sudo >/dev/null ||
     die "packages are missing, and neither root nor sudo is here to install them: apt-get install ${missing[*]}"
 
-  : >"$deps/apt.log"
   # The package lists are renewed only where they do not know a package or are too old to fetch it.
   if ! apt-get -qq --simulate --no-install-recommends install "${missing[@]}" >/dev/null 2>&1 ||
     ! apt --no-install-recommends install "${missing[@]}"; then
     apt update || die "apt-get update failed: $(tail -n 1 "$deps/apt.log")"
     # The first list was drawn up without knowing what the machine's sources offer.
-    mapfile -t missing < <(missing_packages)
+    mapfile -t missing < <(missing_packages "$@")
     local package
     for package in "${missing[@]}"; do
       is_offered "$package" ||
@@ -90,5 +95,5 @@ install_packages() {
     apt --no-install-recommends install "${missing[@]}" ||
       die "apt-get install failed: $(grep -E '^(E|W|sudo):' "$deps/apt.log" | tail -n 1) (all of it in $deps/apt.log)"
   fi
-  say "installed ${#missing[@]} packages: ${missing[*]}"
+  say "installed packages: ${missing[*]}"
 }

@@ -44,7 +44,6 @@ install_wheels() {
   [[ $(uname -m) == x86_64 ]] ||
     die "there is no CUDA toolkit on this machine, and the pinned wheels are for x86_64 only: install one and set CUDA_HOME"
 
-  : >"$deps/pip.log"
   make_environment "$deps/pip" python3
   download_wheels "$deps/pip" "$table"
   rm -rf "$target" "$target.new"
@@ -78,7 +77,6 @@ install_pytorch() {
   local python
   python=$(pytorch_python)
   [[ -n $python ]] || die "PyTorch needs Python 3.11 to 3.13 with its venv module, and none is installed"
-  : >"$deps/pip.log"
   make_environment "$environment" "$python"
   download_wheels "$environment" "$table"
   run_pip "$environment" install --no-index --no-deps --find-links "$wheels" -r "$table" ||
