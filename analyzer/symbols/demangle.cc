@@ -31,7 +31,11 @@ std::string CxaDemangle(std::string_view symbol) {
 
 bool IsMangled(std::string_view symbol) { return symbol.substr(0, 2) == "_Z"; }
 
-bool IsCudaLaunchStub(std::string_view symbol) { return symbol.find(kStubPrefix) != std::string_view::npos; }
+bool IsCudaLaunchStub(std::string_view symbol) {
+  // Static kernels have a second function around the stub.
+  return symbol.find(kStubPrefix) != std::string_view::npos ||
+         symbol.find("__wrapper__device_stub_") != std::string_view::npos;
+}
 
 std::string Demangle(std::string_view symbol) {
   std::string name = IsMangled(symbol) ? CxaDemangle(symbol) : std::string(symbol);

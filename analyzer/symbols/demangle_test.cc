@@ -30,6 +30,7 @@ TEST(DemangleTest, NamesTheKernelOfALaunchStub) {
   EXPECT_EQ(Demangle("__device_stub__Z5plainPf"), "plain(float*) [launch stub]");
   EXPECT_EQ(Demangle("__device_stub__oddly_named"), "__device_stub__oddly_named");
   EXPECT_TRUE(IsCudaLaunchStub("_Z24__device_stub__Z5plainPfPf"));
+  EXPECT_TRUE(IsCudaLaunchStub("(anonymous namespace)::__wrapper__device_stub_anon<float>"));
   EXPECT_FALSE(IsCudaLaunchStub("_Z5plainPf"));
 }
 

@@ -5,6 +5,7 @@
 #include <dwarf.h>
 
 #include <optional>
+#include <string_view>
 
 #include "analyzer/symbols/demangle.h"
 
@@ -90,7 +91,9 @@ std::string ScopeName(std::vector<Dwarf_Die>& path, int depth) {
     if (tag == DW_TAG_subprogram) {
       name.clear();
     } else if (tag == DW_TAG_namespace) {
-      name.append(scope != nullptr ? scope : "(anonymous namespace)").append("::");
+      // GCC leaves the name out; nvcc makes one of the file's name and a hash.
+      const bool anonymous = scope == nullptr || std::string_view(scope).substr(0, 11) == "_GLOBAL__N_";
+      name.append(anonymous ? "(anonymous namespace)" : scope).append("::");
     } else if ((IsType(tag) || tag == DW_TAG_module) && scope != nullptr) {
       name.append(scope).append("::");
     }
