@@ -14,7 +14,7 @@ namespace {
 // Fewer objects than this are a handful of one-offs.
 constexpr uint64_t kMinSurvivors = 5;
 // Fewer steps with survivors than this are not even worth waiting for more.
-constexpr uint64_t kSuspiciousSteps = 3;
+constexpr uint64_t kSuspiciousSteps = 4;
 constexpr uint32_t kMinWindows = 3;
 constexpr double kOccupiedShare = 0.75;
 // Significantly fewer births later on, two-sided 5 %.
@@ -155,7 +155,7 @@ class Judge {
   }
 
   bool Fading() const {
-    return run_series_.size() > kSuspiciousSteps && verdict_.evidence.trend.laplace_by_run < kFadingTrend;
+    return run_series_.size() >= kSuspiciousSteps && verdict_.evidence.trend.laplace_by_run < kFadingTrend;
   }
 
   Verdict Stopped() const {
@@ -192,7 +192,7 @@ LeakVerdict JudgeSite(const SiteHistory& history, const RunShape& run, const Sit
   return Judge(history, run, context).Run();
 }
 
-void DemoteChanceFindings(const RunShape& run, std::vector<LeakVerdict>* verdicts, double false_discovery_rate) {
+void DemoteChanceFindings(std::vector<LeakVerdict>* verdicts, double false_discovery_rate) {
   std::vector<double> p_values;
   p_values.reserve(verdicts->size());
   for (const LeakVerdict& verdict : *verdicts) p_values.push_back(IsLeak(verdict.verdict) ? verdict.p_value : 1);
@@ -207,7 +207,6 @@ void DemoteChanceFindings(const RunShape& run, std::vector<LeakVerdict>* verdict
                            " sites that is within what chance does, about " +
                            std::to_string(verdict.further_steps_needed) + " more steps would tell";
   }
-  (void)run;
 }
 
 }  // namespace vramtrack

@@ -67,8 +67,7 @@ LeakVerdict JudgeSite(const SiteHistory& history, const RunShape& run, const Sit
 
 // To be called once with the verdicts of all sites of a run: leaks that chance explains, given how many sites were
 // tested, become insufficient_evidence. A leak in every step is never among them.
-void DemoteChanceFindings(const RunShape& run, std::vector<LeakVerdict>* verdicts,
-                          double false_discovery_rate = kFalseDiscoveryRate);
+void DemoteChanceFindings(std::vector<LeakVerdict>* verdicts, double false_discovery_rate = kFalseDiscoveryRate);
 
 }  // namespace vramtrack
 

@@ -13,6 +13,8 @@ namespace {
 constexpr double kDeceleratingRatio = 0.6;
 // Two-sided 5 % of the standard normal distribution.
 constexpr double kSignificantTrend = 1.96;
+// One-sided 5 %: with warm-up in it the series can only be steeper than a leak's, never flatter than a cache's.
+constexpr double kSignificantRunTrend = 1.645;
 // A significant trend that changes the rate by less than a tenth does not change the answer.
 constexpr double kTrendThatMatters = 0.9;
 constexpr double kAcceleratingRatio = 1.1;
@@ -59,11 +61,12 @@ TrendEvidence JudgeTrend(const SurvivorSeries& series, StepSpan span, const std:
   evidence.laplace = LaplaceTrend(series, span, /*by_steps=*/false);
   evidence.laplace_by_run = LaplaceTrend(run_series, run_span, /*by_steps=*/true);
   const HalvesRatio& ratio = evidence.late_to_early;
-  if (std::max(ratio.bytes, ratio.objects) < kDeceleratingRatio) {
+  const bool hint = std::min(evidence.laplace, evidence.laplace_by_run) < -kHintOfTrend;
+  if (std::max(ratio.bytes, ratio.objects) < kDeceleratingRatio && hint) {
     evidence.trend = Trend::kDecelerating;
   } else if (evidence.laplace < -kSignificantTrend && ratio.bytes < kTrendThatMatters) {
     evidence.trend = Trend::kDecelerating;
-  } else if (evidence.laplace_by_run < -kSignificantTrend && ratio.bytes < kTrendThatMatters) {
+  } else if (evidence.laplace_by_run < -kSignificantRunTrend && ratio.bytes < kTrendThatMatters) {
     evidence.trend = Trend::kDecelerating;
   } else if (evidence.laplace > kSignificantTrend && ratio.bytes > kAcceleratingRatio) {
     evidence.trend = Trend::kAccelerating;
