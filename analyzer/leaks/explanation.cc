@@ -71,27 +71,27 @@ class Explainer {
  private:
   std::string StepName(Step step) const { return std::to_string(run_.NumberOf(step)); }
 
-  // "every one of the last 52 steps left 1 object of 4.0 MiB behind that was never freed"
+  // "every one of the 52 steps up to step 57 left 1 object of 4.0 MiB behind that was never freed"
   std::string LeftBehind() const {
     const uint64_t steps = e_.leaking.size();
     const bool exact = e_.period.steps > 0 && e_.period.bytes_repeat;
-    const std::string since =
-        v_.onset_step.has_value() ? " since step " + StepName(*v_.onset_step) + ", when it began," : "";
+    const std::string since = v_.onset_step.has_value() ? "since step " + StepName(*v_.onset_step) + ", " : "";
     if (exact && e_.period.steps == 1) {
-      return "every one of the " + Tested(steps) + since + " left " +
+      return since + "every one of the " + Tested(steps) + " left " +
              ObjectsOfBytes(v_.rate_objects_per_step, v_.rate_bytes_per_step) + " behind that " + WereNeverFreed();
     }
-    if (exact && e_.survivors.steps * e_.period.steps <= steps + e_.period.steps) {
-      return "every " + Ordinal(e_.period.steps) + " of the " + Tested(steps) + since + " left " +
+    const uint64_t leaking_steps = LeakingSteps();
+    if (exact && leaking_steps * e_.period.steps < steps + e_.period.steps) {
+      return since + "every " + Ordinal(e_.period.steps) + " of the " + Tested(steps) + " left " +
              ObjectsOfBytes(std::round(v_.rate_objects_per_step * e_.period.steps),
                             v_.rate_bytes_per_step * e_.period.steps) +
              " behind that " + WereNeverFreed();
     }
-    std::string text = std::to_string(LeakingSteps()) + " of the " + Tested(steps) + since +
-                       " left objects behind that were never freed, ";
-    if (v_.rate_bytes_per_step > 0) text += FormatBytes(v_.rate_bytes_per_step) + " a step on average";
-    if (v_.rate_bytes_per_step <= 0) text += ObjectsOfBytes(v_.rate_objects_per_step, 0) + " a step on average";
-    return text;
+    const std::string which = leaking_steps == steps ? "every one of the " : std::to_string(leaking_steps) + " of the ";
+    const std::string average =
+        v_.rate_bytes_per_step > 0 ? FormatBytes(v_.rate_bytes_per_step) : ObjectsOfBytes(v_.rate_objects_per_step, 0);
+    return since + which + Tested(steps) + " left objects behind that were never freed, " + average +
+           " a step on average";
   }
 
   uint64_t LeakingSteps() const { return TotalOf(SurvivorsIn(history_, e_.leaking)).steps; }
@@ -178,6 +178,7 @@ class Explainer {
       return "it grows because what the framework's allocator hands out grows: see the framework's own sites";
     }
     if (history_.live_objects() == 0) return "everything that was allocated was freed; " + FreedLifetimes();
+    if (e_.max_lifetime_steps == 0) return "nothing that was born before the last steps is alive; " + FreedLifetimes();
     return "what is alive is no older than objects of this site become that are freed (" +
            Count(e_.max_lifetime_steps, "step") + ")";
   }

@@ -7,10 +7,10 @@
 namespace vramtrack {
 namespace {
 
-// Both halves must differ by this much before the ratio alone speaks: with the five survivors that a verdict needs at
-// least, a constant rate shows a smaller ratio in one run of six, but rarely in bytes and in objects over larger
-// counts.
+// Halves that differ this much are a deceleration if either trend at least hints at it. The ratio alone would not do:
+// ten random survivors of a constant rate show such halves in one run of five.
 constexpr double kDeceleratingRatio = 0.6;
+constexpr double kHintOfTrend = 1.3;
 // Two-sided 5 % of the standard normal distribution.
 constexpr double kSignificantTrend = 1.96;
 // One-sided 5 %: with warm-up in it the series can only be steeper than a leak's, never flatter than a cache's.
