@@ -48,6 +48,9 @@ class DebugInfo {
   // No functions if no compilation unit holds `address`.
   SourceLocation Find(uint64_t address);
 
+  // How many compilation units were read so far.
+  size_t units_read() const { return units_.size(); }
+
  private:
   struct Unit {
     Dwarf_Die die;

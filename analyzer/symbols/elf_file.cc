@@ -9,28 +9,10 @@
 #include <unistd.h>
 
 #include <string_view>
-#include <utility>
 
 #include "analyzer/symbols/build_id.h"
 
 namespace vramtrack {
-namespace {
-
-bool HasDebugInfo(Elf* elf) {
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return false;
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
-    const char* name = elf_strptr(elf, names, header.sh_name);
-    if (name == nullptr) continue;
-    std::string_view view(name);
-    if (view == ".debug_info" || view == ".zdebug_info") return header.sh_size != 0;
-  }
-  return false;
-}
-
-}  // namespace
 
 std::unique_ptr<ElfFile> ElfFile::Open(const std::string& path) {
   // A recorded path may name a device, a pipe or a socket: look before opening, and never block.
@@ -60,7 +42,30 @@ ElfFile::ElfFile(std::string path, int fd, Elf* elf) : path_(std::move(path)), f
     debug_link_ = link;
     debug_link_crc_ = crc;
   }
-  has_debug_info_ = HasDebugInfo(elf_);
+  ReadSections();
+}
+
+void ElfFile::ReadSections() {
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf_, &names) != 0) return;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_size == 0) continue;
+    if ((header.sh_flags & SHF_ALLOC) != 0 && (header.sh_flags & SHF_EXECINSTR) != 0) {
+      code_.emplace_back(header.sh_addr, header.sh_addr + header.sh_size);
+    }
+    const char* name = elf_strptr(elf_, names, header.sh_name);
+    if (name == nullptr || header.sh_type == SHT_NOBITS) continue;
+    const std::string_view view(name);
+    has_debug_info_ |= view == ".debug_info" || view == ".zdebug_info";
+  }
+}
+
+bool ElfFile::IsCode(uint64_t address) const {
+  for (const auto& [begin, end] : code_) {
+    if (address >= begin && address < end) return true;
+  }
+  return false;
 }
 
 ElfFile::~ElfFile() {

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace vramtrack {
 
@@ -29,10 +31,14 @@ class ElfFile {
   uint32_t debug_link_crc() const { return debug_link_crc_; }
   // Whether there is DWARF with functions and lines, as opposed to unwind tables only.
   bool has_debug_info() const { return has_debug_info_; }
+  // Whether `address` is in a section of code. Of functions that the linker dropped, DWARF has lines at other
+  // addresses.
+  bool IsCode(uint64_t address) const;
   Elf* elf() const { return elf_; }
 
  private:
   ElfFile(std::string path, int fd, Elf* elf);
+  void ReadSections();
 
   const std::string path_;
   const int fd_;
@@ -41,6 +47,7 @@ class ElfFile {
   std::string debug_link_;
   uint32_t debug_link_crc_ = 0;
   bool has_debug_info_ = false;
+  std::vector<std::pair<uint64_t, uint64_t>> code_;  // {begin, end}
 };
 
 }  // namespace vramtrack

@@ -139,9 +139,11 @@ class Symbolizer::Module {
   }
 
   std::vector<Frame> Read(uint64_t offset, uint64_t lookup) {
-    const std::string_view symbol = SymbolAt(lookup);
+    const ElfFile* file = files_.binary != nullptr ? files_.binary.get() : files_.debug.get();
+    const bool is_code = file != nullptr && file->IsCode(lookup);
+    const std::string_view symbol = is_code ? SymbolAt(lookup) : std::string_view();
     SourceLocation location;
-    if (debug_info_ != nullptr) location = debug_info_->Find(lookup);
+    if (is_code && debug_info_ != nullptr) location = debug_info_->Find(lookup);
     if (location.functions.empty()) location.functions.emplace_back();
 
     std::vector<Frame> frames;

@@ -235,6 +235,7 @@ TEST(SymbolizerTest, AddressesOutsideOfTheCodeGiveModuleAndOffset) {
       ASSERT_EQ(frames.size(), 1u);
       EXPECT_EQ(frames[0].function.rfind("shapes+0x", 0), 0u) << frames[0].function;
       EXPECT_EQ(frames[0].offset, address);
+      EXPECT_EQ(frames[0].line, 0u);
     }
   }
 }
