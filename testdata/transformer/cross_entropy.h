@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTDATA_TRANSFORMER_CROSS_ENTROPY_H_
+#define TESTDATA_TRANSFORMER_CROSS_ENTROPY_H_
+
+#include <cstdint>
+
+namespace transformer {
+
+// row_losses [rows] = -log softmax(logits [rows, vocab])[target], 0 where the target is negative; loss [1] = their sum
+// divided by `valid`, the number of targets that count.
+void CrossEntropyForward(const float* logits, const int32_t* targets, float* row_losses, float* loss, int rows,
+                         int vocab, int valid);
+
+// Sets grad_logits to the gradient of the loss.
+void CrossEntropyBackward(const float* logits, const int32_t* targets, float* grad_logits, int rows, int vocab,
+                          int valid);
+
+}  // namespace transformer
+
+#endif  // TESTDATA_TRANSFORMER_CROSS_ENTROPY_H_

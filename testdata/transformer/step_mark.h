@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTDATA_TRANSFORMER_STEP_MARK_H_
+#define TESTDATA_TRANSFORMER_STEP_MARK_H_
+
+#include <cstdint>
+
+namespace transformer {
+
+// Tells a tracer, where one is preloaded, that a step over `tokens` tokens has ended.
+void MarkStep(uint64_t step, int tokens);
+
+}  // namespace transformer
+
+#endif  // TESTDATA_TRANSFORMER_STEP_MARK_H_
