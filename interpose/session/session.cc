@@ -14,7 +14,7 @@
 
 namespace vramtrack {
 
-thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
+__thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
 Session::ForkPage* Session::fork_page_ = nullptr;
 
 namespace {

@@ -73,14 +73,15 @@ class Session {
   std::atomic<bool> said_stopped_;
 };
 
-// What a thread keeps. Trivially destructible: hooks run while a thread's other thread-local objects are destroyed.
+// What a thread keeps. Plain data in static thread-local storage: hooks run while a thread's other thread-local objects are
+// destroyed, and an access costs no call.
 struct ThreadState {
   Session* session;  // that `lane` belongs to: a forked child inherits its parent's
   Lane* lane;
   uint32_t device;  // current device, as far as the thread's own calls tell
   bool inside;      // in a hook: what is called from there is not recorded
 };
-extern thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
+extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
 
 }  // namespace vramtrack
 

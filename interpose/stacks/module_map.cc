@@ -120,6 +120,7 @@ void ModuleMap::DefineGone(uint32_t id) {
 
 void ModuleMap::Refresh(Lane* lane) {
   if (!lock_.TryLock()) return;
+  refresh_due_.store(false, std::memory_order_release);
   dl_iterate_phdr(OnCounters, this);
   // Read before the list: a library that comes in between is met at the next reading.
   const uint64_t adds = new_adds_, subs = new_subs_;

@@ -26,8 +26,9 @@ class ModuleMap {
   // addresses may be another's afterwards.
   uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
-  // To be told when the program has unloaded a library, so that stacks captured from now on are not taken for old ones.
-  void LibraryUnloaded() { epoch_.fetch_add(1, std::memory_order_acq_rel); }
+  // To be told when the program may have unloaded a library: Refresh is due then before a stack is taken for a known one.
+  void LibraryUnloaded() { refresh_due_.store(true, std::memory_order_release); }
+  bool refresh_due() const { return refresh_due_.load(std::memory_order_acquire); }
 
  private:
   struct Known {
@@ -44,7 +45,8 @@ class ModuleMap {
 
   SpinLock lock_;
   std::atomic<uint32_t> epoch_;
-  std::atomic<uint64_t> adds_, subs_;  // the loader's counters at the last reading
+  std::atomic<bool> refresh_due_;
+  uint64_t adds_, subs_;  // the loader's counters at the last reading
   uint64_t new_adds_, new_subs_;
   size_t count_;
   uint32_t next_id_;

@@ -40,6 +40,7 @@ bool StackTable::Same(const Entry& entry, const NativeStack& stack, uint32_t epo
 
 uint32_t StackTable::Intern(const NativeStack& stack, ModuleMap* modules, Lane* lane) {
   if (stack.count == 0) return 0;
+  if (__builtin_expect(modules->refresh_due(), 0)) modules->Refresh(lane);
   uint32_t epoch = modules->epoch();
   uint64_t key = HashOf(stack, epoch);
   while (const uint64_t found = by_hash_.Find(key)) {

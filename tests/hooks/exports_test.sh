@@ -8,7 +8,7 @@ library=$1 table=$2
 exported=$(nm -D --defined-only --extern-only "$library" | awk '{print $3}' | sort)
 hooked=$(sed -nE 's/^VRAMTRACK_(ALLOCATES|FREES|OBSERVES)\(([A-Za-z0-9_]+),.*/\2/p' "$table" | sort)
 [[ $(wc -l <<<"$hooked") -gt 40 ]] || { echo "the table has only: $hooked"; exit 1; }
-diff <(printf '%s\nvramtrack_step\n' "$hooked" | sort) <(echo "$exported") || { echo "exports differ from the table"; exit 1; }
+diff <(printf '%s\nvramtrack_step\ndlclose\n' "$hooked" | sort) <(echo "$exported") || { echo "exports differ from the table"; exit 1; }
 
 needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')
 for name in $needed; do

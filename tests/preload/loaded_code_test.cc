@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stacks name the library that was there when they were taken, even if another lies at its place later.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "tests/preload/traced_run.h"
+
+namespace vramtrack {
+namespace {
+
+std::string Plugin(const std::string& name) {
+  char here[4096];
+  return std::string(getcwd(here, sizeof here)) + "/" + getenv("PROGRAMS") + "/" + name;
+}
+
+TEST(LoadedCodeTest, EveryAllocationIsItsOwnPlugins) {
+  const RunResult run = RunProgram("plugin_host", {Plugin("libplugin_a.so"), Plugin("libplugin_b.so")});
+  ASSERT_EQ(run.wait_status, 0) << run.out;
+  ASSERT_EQ(run.traces.size(), 1u);
+  auto trace = Trace::Open(run.traces[0]);
+  ASSERT_TRUE(trace.ok());
+  const Definitions& definitions = (*trace)->definitions();
+  std::map<uint64_t, std::set<std::string>> innermost;  // bytes to modules
+  std::map<uint64_t, int> allocations;
+  EventStream stream(**trace);
+  StreamEvent event;
+  while (stream.Next(&event)) {
+    if (event.operation != schema::ALLOCATE) continue;
+    ++allocations[event.shape->bytes];
+    const StackRef stack = definitions.stacks.Get(definitions.stacks.Distinct(event.shape->ref));
+    ASSERT_GE(stack.count, 3u);
+    const int module = definitions.modules.Find(stack.frames[0], stack.module_epoch);
+    ASSERT_GE(module, 0);
+    innermost[event.shape->bytes].insert(definitions.modules.modules()[module].path);
+  }
+  EXPECT_EQ(allocations, (std::map<uint64_t, int>{{1111, 3}, {2222, 3}}));
+  EXPECT_EQ(innermost[1111], std::set<std::string>{Plugin("libplugin_a.so")});
+  EXPECT_EQ(innermost[2222], std::set<std::string>{Plugin("libplugin_b.so")});
+}
+
+}  // namespace
+}  // namespace vramtrack

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a program on the simulated device, traced or not, and reads what it left behind.
+#ifndef TESTS_PRELOAD_TRACED_RUN_H_
+#define TESTS_PRELOAD_TRACED_RUN_H_
+
+#include <sys/types.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/ingest/event_stream.h"
+#include "analyzer/ingest/trace.h"
+
+namespace vramtrack {
+
+struct RunResult {
+  int wait_status = 0;
+  std::string out, err;
+  std::vector<std::string> traces;  // paths, sorted by name
+};
+
+struct RunOptions {
+  bool traced = true;
+  std::map<std::string, std::string> environment;
+  std::function<void(pid_t)> while_running;  // called once after the start
+};
+
+// `program`: name of a program of this folder. Every run has a folder of its own for its traces.
+RunResult RunProgram(const std::string& program, const std::vector<std::string>& arguments, const RunOptions& options = {});
+
+// Counts of a trace's events by schema::Operation; and the live allocations at its end, by kind, with their bytes.
+struct TraceCounts {
+  std::map<uint32_t, uint64_t> operations;
+  std::map<uint32_t, uint64_t> live_objects, live_bytes;
+  uint64_t lost_events = 0, unreadable_events = 0;
+  bool finished = false;
+};
+TraceCounts Count(const std::string& trace);
+
+}  // namespace vramtrack
+
+#endif  // TESTS_PRELOAD_TRACED_RUN_H_
