@@ -74,6 +74,10 @@ class Judge {
   // Survivors that are no older than freed objects became say nothing. Older ones, or several with nothing freed to
   // compare them with, are a reason to wait for more steps.
   Verdict WithTooFewSteps() {
+    verdict_.further_steps_needed = std::max<Step>(1, FurtherStepsNeeded(run_, evidence().max_lifetime_steps));
+    // Before its third step a job has not shown what it does twice.
+    const bool hardly_begun = run_.steps <= kSetupSteps;
+    if (hardly_begun && (run_.steps == 0 || history_.live_objects() > 0)) return Verdict::kInsufficientEvidence;
     const Step ordinary_age = std::max<Step>(1, evidence().max_lifetime_steps);
     uint64_t old_survivor_steps = 0;
     for (const Cohort& cohort : history_.cohorts) {
@@ -82,9 +86,9 @@ class Judge {
       if (cohort.step < run_.warmup_end && run_.steps > run_.warmup_end + ordinary_age) continue;
       ++old_survivor_steps;
     }
-    if (old_survivor_steps == 0) return WithoutSurvivors();
-    verdict_.further_steps_needed = std::max<Step>(1, FurtherStepsNeeded(run_, evidence().max_lifetime_steps));
-    return Verdict::kInsufficientEvidence;
+    if (old_survivor_steps > 0) return Verdict::kInsufficientEvidence;
+    verdict_.further_steps_needed = 0;
+    return WithoutSurvivors();
   }
 
   Verdict WithoutSurvivors() const {

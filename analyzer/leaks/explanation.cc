@@ -185,6 +185,7 @@ class Explainer {
 
   std::string Insufficient() const {
     const std::string more = Count(v_.further_steps_needed, "more step") + " would tell";
+    if (run_.steps == 0) return "the trace has no complete step; " + more;
     if (e_.tested.size() < kMinTestedSteps) {
       return Count(history_.live_objects(), "object") + " stayed, but of " + Count(run_.steps, "complete step") +
              " only " + std::to_string(e_.tested.size()) + " can be judged (" + std::to_string(run_.warmup_end) +

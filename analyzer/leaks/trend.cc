@@ -18,6 +18,8 @@ constexpr double kSignificantRunTrend = 1.645;
 // A significant trend that changes the rate by less than a tenth does not change the answer.
 constexpr double kTrendThatMatters = 0.9;
 constexpr double kAcceleratingRatio = 1.1;
+// The same number of objects, but larger and larger ones.
+constexpr double kGrowingObjectsRatio = 1.5;
 
 constexpr double kVeryLarge = 1e9;
 
@@ -54,11 +56,25 @@ HalvesRatio LateToEarly(const std::vector<SurvivorTotal>& windows) {
           Ratio(static_cast<double>(late.objects), static_cast<double>(early.objects))};
 }
 
+double WindowTrend(const std::vector<SurvivorTotal>& windows) {
+  const double n = static_cast<double>(windows.size());
+  double s = 0;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    for (size_t j = i + 1; j < windows.size(); ++j) {
+      s += windows[j].bytes > windows[i].bytes;
+      s -= windows[j].bytes < windows[i].bytes;
+    }
+  }
+  if (s == 0) return 0;
+  return (s > 0 ? s - 1 : s + 1) / std::sqrt(n * (n - 1) * (2 * n + 5) / 18);
+}
+
 TrendEvidence JudgeTrend(const SurvivorSeries& series, StepSpan span, const std::vector<SurvivorTotal>& windows,
                          const SurvivorSeries& run_series, StepSpan run_span) {
   TrendEvidence evidence;
   evidence.late_to_early = LateToEarly(windows);
   evidence.laplace = LaplaceTrend(series, span, /*by_steps=*/false);
+  evidence.window_bytes = WindowTrend(windows);
   evidence.laplace_by_run = LaplaceTrend(run_series, run_span, /*by_steps=*/true);
   const HalvesRatio& ratio = evidence.late_to_early;
   const bool hint = std::min(evidence.laplace, evidence.laplace_by_run) < -kHintOfTrend;
@@ -69,6 +85,8 @@ TrendEvidence JudgeTrend(const SurvivorSeries& series, StepSpan span, const std:
   } else if (evidence.laplace_by_run < -kSignificantRunTrend && ratio.bytes < kTrendThatMatters) {
     evidence.trend = Trend::kDecelerating;
   } else if (evidence.laplace > kSignificantTrend && ratio.bytes > kAcceleratingRatio) {
+    evidence.trend = Trend::kAccelerating;
+  } else if (evidence.window_bytes > kSignificantTrend && ratio.bytes > kGrowingObjectsRatio) {
     evidence.trend = Trend::kAccelerating;
   }
   return evidence;

@@ -23,12 +23,17 @@ struct HalvesRatio {
 };
 HalvesRatio LateToEarly(const std::vector<SurvivorTotal>& windows);
 
+// Mann and Kendall's statistic of the windows' bytes, standard normal where they have no trend, positive where they
+// grow.
+double WindowTrend(const std::vector<SurvivorTotal>& windows);
+
 enum class Trend { kConstant, kDecelerating, kAccelerating };
 
 struct TrendEvidence {
   Trend trend = Trend::kConstant;
   HalvesRatio late_to_early;
   double laplace = 0;         // over the tested span
+  double window_bytes = 0;    // WindowTrend
   double laplace_by_run = 0;  // over the run from its second step on, warm-up included, each step counted once
 };
 

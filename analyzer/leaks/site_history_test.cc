@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/leaks/site_history.h"
+
+#include <gtest/gtest.h>
+
+namespace vramtrack {
+namespace {
+
+TEST(SiteHistoryBuilder, SurvivorsAreBirthsMinusDeathsOfEachCohort) {
+  SiteHistoryBuilder builder;
+  builder.OnBirth(0, 100);
+  builder.OnBirth(0, 50);
+  builder.OnDeath(0, 0, 50);
+  builder.OnBirth(2, 30);
+  builder.OnBirth(3, 7);
+  builder.OnDeath(2, 3, 30);
+  const SiteHistory history = builder.Finish(4);
+
+  ASSERT_EQ(history.cohorts.size(), 3u);
+  EXPECT_EQ(history.cohorts[0].step, 0u);
+  EXPECT_EQ(history.cohorts[0].born_objects, 2u);
+  EXPECT_EQ(history.cohorts[0].born_bytes, 150u);
+  EXPECT_EQ(history.cohorts[0].live_objects, 1u);
+  EXPECT_EQ(history.cohorts[0].live_bytes, 100u);
+  EXPECT_EQ(history.cohorts[1].live_objects, 0u);
+  EXPECT_EQ(history.cohorts[2].live_bytes, 7u);
+  EXPECT_EQ(history.born_objects, 4u);
+  EXPECT_EQ(history.live_objects(), 2u);
+  EXPECT_EQ(history.live_bytes(), 107u);
+  EXPECT_EQ(history.birth_steps, 3u);
+  EXPECT_EQ(history.first_birth, 0u);
+  EXPECT_EQ(history.last_birth, 3u);
+  EXPECT_EQ(history.max_completed_lifetime_steps, 1u);
+  EXPECT_EQ(history.completed_lifetimes[0], 1u);
+  EXPECT_EQ(history.completed_lifetimes[1], 1u);
+  ASSERT_EQ(history.deaths.size(), 1u) << "only of objects that outlived their step";
+  EXPECT_EQ(history.deaths[0].step, 3u);
+  EXPECT_EQ(history.deaths[0].bytes, 30u);
+}
+
+TEST(SiteHistoryBuilder, WhatAJobFreesOnItsWayOutStillCountsAsALeak) {
+  SiteHistoryBuilder builder;
+  for (Step step = 0; step < 10; ++step) builder.OnBirth(step, 8);
+  builder.OnBirth(10, 8);  // in the step that was never completed
+  for (Step step = 0; step <= 10; ++step) builder.OnDeath(step, 10, 8);
+  const SiteHistory history = builder.Finish(10);
+  EXPECT_EQ(history.live_objects(), 10u);
+  EXPECT_EQ(history.live_bytes(), 80u);
+  EXPECT_EQ(history.died_objects, 0u);
+  EXPECT_EQ(history.max_completed_lifetime_steps, 0u);
+  EXPECT_EQ(history.birth_steps, 10u);
+  EXPECT_EQ(history.last_birth, 9u);
+  ASSERT_EQ(history.cohorts.size(), 10u);
+  for (const Cohort& cohort : history.cohorts) EXPECT_EQ(cohort.live_objects, 1u);
+}
+
+TEST(SiteHistoryBuilder, DeathsInTheLastCompleteStepCount) {
+  SiteHistoryBuilder builder;
+  builder.OnBirth(3, 8);
+  builder.OnDeath(3, 9, 8);
+  const SiteHistory history = builder.Finish(10);
+  EXPECT_EQ(history.live_objects(), 0u);
+  EXPECT_EQ(history.max_completed_lifetime_steps, 6u);
+  EXPECT_EQ(history.completed_lifetimes[3], 1u) << "lifetimes 4 to 7";
+}
+
+TEST(SiteHistoryBuilder, MemoryFollowsTheLiveSetAndNotTheTrace) {
+  SiteHistoryBuilder builder;
+  constexpr Step kSteps = 200000;
+  for (Step step = 0; step < kSteps; ++step) {
+    builder.OnBirth(step, 16);
+    if (step % 1000 == 0) builder.OnBirth(step, 1);
+    if (step > 0) builder.OnDeath(step - 1, step, 16);
+  }
+  const SiteHistory history = builder.Finish(kSteps);
+  EXPECT_LE(history.cohorts.size(), 8192u);
+  EXPECT_LE(history.deaths.size(), 4096u);
+  EXPECT_EQ(history.live_objects(), kSteps / 1000 + 1);
+  EXPECT_EQ(history.birth_steps, kSteps) << "steps without survivors stay in the totals";
+  uint64_t survivors = 0, deaths = 0;
+  for (const Cohort& cohort : history.cohorts) survivors += cohort.live_objects;
+  for (const Deaths& at : history.deaths) deaths += at.objects;
+  EXPECT_EQ(survivors, history.live_objects());
+  EXPECT_EQ(deaths, kSteps - 1);
+  EXPECT_EQ(history.unmatched_deaths, 0u);
+}
+
+TEST(SiteHistoryBuilder, DeathsWithoutABirthAreCountedAndChangeNothing) {
+  SiteHistoryBuilder builder;
+  builder.OnDeath(0, 1, 8);
+  builder.OnBirth(2, 8);
+  builder.OnDeath(2, 2, 8);
+  builder.OnDeath(2, 2, 8);
+  builder.OnDeath(1, 3, 8);
+  const SiteHistory history = builder.Finish(5);
+  EXPECT_EQ(history.unmatched_deaths, 3u);
+  EXPECT_EQ(history.live_objects(), 0u);
+  EXPECT_EQ(history.died_bytes, 8u);
+}
+
+TEST(SiteHistoryBuilder, FreesThatWereAskedForButHaveNotComeAboutAreKnown) {
+  SiteHistoryBuilder builder;
+  builder.OnBirth(1, 8);
+  builder.OnBirth(1, 16);
+  builder.OnFreeRequested(1, 2, 8);
+  builder.OnFreeRequested(1, 2, 16);
+  builder.OnDeath(1, 5, 8, /*requested_step=*/2);
+  const SiteHistory history = builder.Finish(9);
+  ASSERT_EQ(history.cohorts.size(), 1u);
+  EXPECT_EQ(history.cohorts[0].free_requested_objects, 1u);
+  EXPECT_EQ(history.cohorts[0].free_requested_bytes, 16u);
+  EXPECT_EQ(history.delayed_frees, 1u);
+  EXPECT_EQ(history.max_free_delay_steps, 3u);
+}
+
+TEST(SiteHistoryBuilder, FinishCanBeAskedAgain) {
+  SiteHistoryBuilder builder;
+  builder.OnBirth(0, 8);
+  builder.OnDeath(0, 1, 8);
+  EXPECT_EQ(builder.Finish(2).live_objects(), 0u);
+  EXPECT_EQ(builder.Finish(1).live_objects(), 1u) << "the death lies in the incomplete step then";
+  EXPECT_EQ(builder.Finish(2).live_objects(), 0u);
+}
+
+}  // namespace
+}  // namespace vramtrack
