@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "analyzer/cli/dump_command.h"
+#include "analyzer/cli/exit_code.h"
+#include "analyzer/cli/help_text.h"
+#include "analyzer/cli/info_command.h"
+#include "analyzer/cli/output.h"
+#include "analyzer/cli/report_command.h"
+#include "analyzer/cli/run_command.h"
+#include "analyzer/cli/say.h"
+#include "analyzer/version.h"
+
+namespace vramtrack {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+int Print(const std::string& text) {
+  StandardOutput out;
+  out.Write(text);
+  return out.Finish();
+}
+
+int PrintVersion() { return Print(std::string("vramtrack ") + kToolVersion + "\n"); }
+
+// A parser for the command `name` ("vramtrack report").
+std::unique_ptr<CLI::App> Parser(const std::string& name) {
+  auto app = std::make_unique<CLI::App>("", name);
+  app->set_help_flag("-h,--help");
+  app->set_version_flag("--version", kToolVersion);
+  return app;
+}
+
+// Fills what `app` is bound to. True: go on; false: `code` is the exit code.
+bool Parse(CLI::App* app, const char* help, Arguments arguments, int* code) {
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app->parse(std::move(arguments));
+    return true;
+  } catch (const CLI::CallForHelp&) {
+    *code = Print(help);
+  } catch (const CLI::CallForVersion&) {
+    *code = PrintVersion();
+  } catch (const CLI::ParseError& error) {
+    *code = BadInput(std::string(error.what()) + "; see " + app->get_name() + " --help");
+  }
+  return false;
+}
+
+// What every command that reads a trace takes.
+void AddTrace(CLI::App* app, std::string* trace, std::vector<std::string>* search_paths) {
+  app->add_option("TRACE", *trace)->required();
+  app->add_option("--search-path", *search_paths)->allow_extra_args(false);
+}
+
+int Report(const Arguments& arguments) {
+  ReportOptions options;
+  std::string color = "auto";
+  std::unique_ptr<CLI::App> app = Parser("vramtrack report");
+  AddTrace(app.get(), &options.trace, &options.search_paths);
+  app->add_option("--format", options.format);
+  app->add_option("-o,--output", options.output);
+  app->add_option("--top", options.top)->check(CLI::Range(1, 1000000));
+  app->add_option("--color", color)->check(CLI::IsMember({"auto", "always", "never"}));
+  int code;
+  if (!Parse(app.get(), kReportHelp, arguments, &code)) return code;
+  if (options.format != "text" && options.format != "json") {
+    return BadInput("--format " + options.format + ": there is text and json; see vramtrack report --help");
+  }
+  options.color = color == "always" ? ColorMode::kAlways : color == "never" ? ColorMode::kNever : ColorMode::kAuto;
+  return RunReport(options);
+}
+
+int Info(const Arguments& arguments) {
+  InfoOptions options;
+  std::unique_ptr<CLI::App> app = Parser("vramtrack info");
+  AddTrace(app.get(), &options.trace, &options.search_paths);
+  int code;
+  return Parse(app.get(), kInfoHelp, arguments, &code) ? RunInfo(options) : code;
+}
+
+int Dump(const Arguments& arguments) {
+  DumpOptions options;
+  std::unique_ptr<CLI::App> app = Parser("vramtrack dump");
+  AddTrace(app.get(), &options.trace, &options.search_paths);
+  app->add_flag("--stacks", options.stacks);
+  int code;
+  return Parse(app.get(), kDumpHelp, arguments, &code) ? RunDump(options) : code;
+}
+
+// Empty if `stacks` is a value for VRAMTRACK_STACKS.
+std::string CheckStacks(const std::string& stacks) {
+  if (stacks == "none" || stacks == "native" || stacks == "python" || stacks == "native,python" ||
+      stacks == "python,native") {
+    return "";
+  }
+  return stacks + " is not native, python, native,python or none";
+}
+
+// Empty if `size` is a value for VRAMTRACK_MAX_BYTES.
+std::string CheckSize(const std::string& size) {
+  size_t digits = size.find_first_not_of("0123456789");
+  bool plain = digits == std::string::npos;
+  bool with_unit = !plain && digits + 1 == size.size() && std::string("KMGT").find(size[digits]) != std::string::npos;
+  if (!size.empty() && digits != 0 && (plain || with_unit) && size.size() <= 18) return "";
+  return size + " is not a size such as 500M or 2G";
+}
+
+int Run(const Arguments& arguments) {
+  RunOptions options;
+  std::unique_ptr<CLI::App> app = Parser("vramtrack run");
+  app->add_option("-o,--output", options.output);
+  app->add_option("--stacks", options.stacks)->check(CheckStacks);
+  app->add_option("--max-frames", options.max_frames)->check(CLI::Range(1, 256));
+  app->add_option("--max-bytes", options.max_bytes)->check(CheckSize);
+  // Options end at the first word that is none, or at "--"; what follows is the command's.
+  app->prefix_command();
+  auto marker = std::find(arguments.begin(), arguments.end(), "--");
+  int code;
+  if (!Parse(app.get(), kRunHelp, Arguments(arguments.begin(), marker), &code)) return code;
+  options.command = app->remaining();
+  if (!options.command.empty() && options.command[0][0] == '-') {
+    return BadInput("there is no option " + options.command[0] + "; see vramtrack run --help");
+  }
+  // Behind the command's name a "--" is the command's own.
+  if (marker != arguments.end() && options.command.empty()) ++marker;
+  options.command.insert(options.command.end(), marker, arguments.end());
+  if (options.command.empty() || options.command[0].empty()) {
+    return BadInput("a COMMAND to run is missing; see vramtrack run --help");
+  }
+  return RunRun(options);
+}
+
+}  // namespace
+
+int RunCommandLine(const std::vector<std::string>& arguments) {
+  const std::vector<std::pair<std::string, std::function<int(const Arguments&)>>> commands = {
+      {"run", Run}, {"report", Report}, {"info", Info}, {"dump", Dump}};
+  if (arguments.empty()) return BadInput("a command is missing: run, report, info or dump; see vramtrack --help");
+  if (arguments[0] == "--help" || arguments[0] == "-h") return Print(kOverview);
+  if (arguments[0] == "--version") return PrintVersion();
+  for (const auto& [name, run] : commands) {
+    if (name == arguments[0]) return run(Arguments(arguments.begin() + 1, arguments.end()));
+  }
+  const char* what = arguments[0][0] == '-' ? "option " : "command ";
+  return BadInput(std::string("there is no ") + what + arguments[0] + "; see vramtrack --help");
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_CLI_COMMAND_LINE_H_
+#define ANALYZER_CLI_COMMAND_LINE_H_
+
+#include <string>
+#include <vector>
+
+namespace vramtrack {
+
+// The whole of `vramtrack`: `arguments` without the program's name. An exit code.
+int RunCommandLine(const std::vector<std::string>& arguments);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_CLI_COMMAND_LINE_H_

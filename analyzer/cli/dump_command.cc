@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/dump_command.h"
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "analyzer/cli/exit_code.h"
+#include "analyzer/cli/operation_names.h"
+#include "analyzer/cli/output.h"
+#include "analyzer/cli/say.h"
+#include "analyzer/cli/traced_frames.h"
+#include "analyzer/ingest/event_stream.h"
+#include "analyzer/ingest/trace_paths.h"
+#include "analyzer/ledger/kind.h"
+#include "analyzer/render/display_text.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr char kNothing[] = "-";
+
+// What the columns do not hold.
+std::string Details(const StreamEvent& event) {
+  switch (event.operation) {
+    case schema::FREE_UNKNOWN:
+      // One that was recorded as the free of a known allocation has no address.
+      return event.shape->operation == schema::FREE ? "its allocation is not in the trace" : "";
+    case schema::FAIL:
+      return absl::StrCat("error ", event.value[0]);
+    case schema::STEP: {
+      double value;
+      std::memcpy(&value, &event.value[1], sizeof value);
+      return absl::StrCat("step ", event.value[0], value == 0 ? "" : absl::StrCat(" value ", value));
+    }
+    case schema::MEMORY_INFO:
+      return absl::StrCat("free ", event.value[0], " total ", event.value[1]);
+    default:
+      return "";
+  }
+}
+
+std::string AddressOf(const StreamEvent& event) {
+  if (event.operation == schema::ALLOCATE) return absl::StrFormat("0x%x", event.address);
+  bool known = event.operation == schema::FREE_UNKNOWN && event.shape->operation == schema::FREE_UNKNOWN;
+  return known ? absl::StrFormat("0x%x", event.value[0]) : kNothing;
+}
+
+std::string IdentityOf(const Trace& trace, const StreamEvent& event) {
+  if (event.operation != schema::ALLOCATE && event.operation != schema::FREE) return kNothing;
+  return absl::StrCat(trace.threads()[event.owner].thread, ":", event.ordinal);
+}
+
+bool HasStack(const StreamEvent& event) {
+  return event.operation == schema::ALLOCATE || event.operation == schema::FAIL || event.operation == schema::STEP;
+}
+
+std::string EventLine(const Trace& trace, const StreamEvent& event, uint32_t stack) {
+  const DecodedShape& shape = *event.shape;
+  bool sized = event.operation == schema::ALLOCATE || event.operation == schema::FAIL;
+  std::string line =
+      absl::StrFormat("%14.9f %6u %-12s %-16s %6u %14s %18s %14s %6s %s", trace.clock().Seconds(event.time),
+                      trace.threads()[event.slot].thread, OperationName(event.operation),
+                      shape.kind == schema::KIND_NONE ? kNothing : KindName(shape.kind), shape.device,
+                      sized ? absl::StrCat(shape.bytes) : kNothing, AddressOf(event), IdentityOf(trace, event),
+                      stack == 0 ? kNothing : absl::StrCat(stack), Details(event));
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+// False: nobody reads on.
+bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* out) {
+  out->Write(absl::StrFormat("# %s\n%14s %6s %-12s %-16s %6s %14s %18s %14s %6s %s\n", Printable(trace.path()),
+                             "#    seconds", "thread", "operation", "kind", "device", "bytes", "address", "allocation",
+                             "stack", "details"));
+  TracedFrames frames(trace.definitions(), options.search_paths);
+  EventStream stream(trace);
+  StreamEvent event;
+  while (stream.Next(&event)) {
+    uint32_t stack = HasStack(event) ? trace.definitions().stacks.Distinct(event.shape->ref) : 0;
+    if (!out->Write(EventLine(trace, event, stack))) return false;
+    if (!options.stacks || stack == 0) continue;
+    for (const std::string& line : frames.Lines(stack)) out->Write(absl::StrCat("    ", line, "\n"));
+  }
+  if (stream.unreadable_events() > 0) {
+    out->Write(absl::StrCat("# ", stream.unreadable_events(), " events could not be read\n"));
+  }
+  return true;
+}
+
+}  // namespace
+
+int RunDump(const DumpOptions& options) {
+  absl::StatusOr<std::vector<std::string>> paths = ListTraces(options.trace);
+  if (!paths.ok()) return BadInput(std::string(paths.status().message()));
+  StandardOutput out;
+  for (const std::string& path : *paths) {
+    absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
+    if (!trace.ok()) {
+      out.Finish();
+      return BadInput(std::string(trace.status().message()));
+    }
+    if (!DumpTrace(**trace, options, &out)) break;
+  }
+  return out.Finish();
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/help_text.h"
+
+namespace vramtrack {
+
+const char kOverview[] = R"(Usage: vramtrack COMMAND ...
+Tells which line of a CUDA program leaks how much memory per step, and where the memory is.
+
+  vramtrack run [-o DIR] [OPTION...] -- COMMAND [ARG...]   trace a command and all processes that it starts
+  vramtrack report TRACE [OPTION...]                       what leaks, where the memory is at the peak
+  vramtrack info TRACE                                     what is in a trace, and how complete it is
+  vramtrack dump TRACE [--stacks]                          the events of a trace, one a line
+
+TRACE is a file that vramtrack wrote, or a folder of them: all processes of a job.
+`vramtrack COMMAND --help` tells more, `vramtrack --version` prints the version.
+)";
+
+const char kRunHelp[] = R"(Usage: vramtrack run [OPTION...] [--] COMMAND [ARG...]
+Runs COMMAND, records the CUDA allocations of it and of all processes that it starts, and prints a short report on
+stderr at the end. Output, input and exit code are COMMAND's.
+
+  -o, --output DIR     the folder for the traces, one file a process (default: a new folder vramtrack.TIME)
+      --stacks KINDS   native, python, native,python or none
+      --max-frames N   the deepest stack to record, 1 to 256 (default 128)
+      --max-bytes SIZE the largest trace of one process, such as 500M or 2G (default: no limit)
+  -h, --help           print this
+      --version        print the version
+
+Options end at the first word that is none; what follows is COMMAND's. Exit code: that of COMMAND, or 126 if it cannot be
+started, 127 if there is none, 2 if tracing cannot begin. A COMMAND that a signal ends, ends vramtrack by the same signal.
+)";
+
+const char kReportHelp[] = R"(Usage: vramtrack report [OPTION...] TRACE
+Prints which line leaks how much per step and how sure that is, where the memory is at the peak, what fragmentation costs.
+
+      --format FORMAT    text (default) or json
+  -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
+      --top N            the longest list to print in text (default 10)
+      --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
+      --color WHEN       auto (default: on a terminal), always or never
+  -h, --help             print this
+      --version          print the version
+
+Exit code: 0 fine, 2 bad input or usage, 3 not enough evidence for a verdict.
+)";
+
+const char kInfoHelp[] = R"(Usage: vramtrack info [OPTION...] TRACE
+Prints what is in a trace, and how complete it is: process, environment, events by operation, losses, threads, modules.
+
+      --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
+  -h, --help             print this
+      --version          print the version
+
+Exit code: 0 fine, 2 bad input or usage.
+)";
+
+const char kDumpHelp[] = R"(Usage: vramtrack dump [OPTION...] TRACE
+Prints the events of a trace in the order in which they happened, one a line.
+
+      --stacks           print the stack below each event that has one
+      --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
+  -h, --help             print this
+      --version          print the version
+
+Exit code: 0 fine, 2 bad input or usage.
+)";
+
+}  // namespace vramtrack

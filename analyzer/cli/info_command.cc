@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/info_command.h"
+
+#include <unistd.h>
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "analyzer/cli/operation_names.h"
+#include "analyzer/cli/output.h"
+#include "analyzer/cli/progress.h"
+#include "analyzer/cli/say.h"
+#include "analyzer/cli/traced_frames.h"
+#include "analyzer/ingest/event_stream.h"
+#include "analyzer/ingest/trace_paths.h"
+#include "analyzer/ledger/kind.h"
+#include "analyzer/render/display_text.h"
+#include "analyzer/render/page.h"
+#include "analyzer/render/quantity.h"
+#include "analyzer/render/terminal.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kLabelColumns = 15;
+constexpr size_t kMostDamageLines = 20;
+
+// Events by operation and kind, and by thread.
+struct EventCounts {
+  std::map<uint32_t, std::map<uint32_t, uint64_t>> by_operation;
+  std::vector<uint64_t> by_slot;
+  uint64_t last_time = 0;
+  uint64_t unreadable = 0;
+};
+
+EventCounts Count(const Trace& trace) {
+  EventCounts counts;
+  counts.by_slot.resize(trace.threads().size());
+  EventStream stream(trace);
+  StreamEvent event;
+  while (stream.Next(&event)) {
+    ++counts.by_operation[event.operation][event.shape->kind];
+    ++counts.by_slot[event.slot];
+    counts.last_time = std::max(counts.last_time, event.time);
+  }
+  counts.unreadable = stream.unreadable_events();
+  return counts;
+}
+
+void Row(const std::string& label, const std::string& text, Page* page, Paint paint = Paint::kPlain) {
+  if (!text.empty()) page->Words(text, kLabelColumns, paint, "  " + label);
+}
+
+// CUDA's way to number itself: 12040 is 12.4.
+std::string CudaVersion(uint32_t number) { return absl::StrCat(number / 1000, ".", number % 1000 / 10); }
+
+void WriteProcess(const TracedProcess& process, Page* page) {
+  std::string number = absl::StrCat(process.pid);
+  if (process.parent_pid != 0) absl::StrAppend(&number, ", parent ", process.parent_pid);
+  if (process.rank) absl::StrAppend(&number, ", rank ", *process.rank);
+  if (!process.host.empty()) absl::StrAppend(&number, ", on ", Printable(process.host));
+  Row("process", number, page);
+  Row("command", Printable(absl::StrJoin(process.command, " ")), page);
+  Row("executable", Printable(process.executable), page);
+  Row("folder", Printable(process.working_directory), page);
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : process.environment) {
+    Row(variables.empty() ? "environment" : "", Printable(absl::StrCat(name, "=", value)), page);
+    variables.push_back(name);
+  }
+  std::vector<std::string> versions;
+  if (!process.tracer_version.empty()) versions.push_back("vramtrack " + Printable(process.tracer_version));
+  for (const auto& [of, number] : process.versions) {
+    versions.push_back(absl::StrCat(of == "driver" ? "CUDA driver" : Printable(of), " ", CudaVersion(number)));
+  }
+  if (!process.driver_version.empty()) versions.push_back(Printable(process.driver_version));
+  Row("versions", absl::StrJoin(versions, ", "), page);
+}
+
+void WriteDevices(const Definitions& definitions, Page* page) {
+  const char* label = "devices";
+  for (const auto& [index, device] : definitions.devices) {
+    std::string text = absl::StrCat(index, ": ", device.name.empty() ? "unnamed" : Printable(device.name));
+    if (device.total_bytes != 0) absl::StrAppend(&text, ", ", FormatBytes(static_cast<double>(device.total_bytes)));
+    Row(label, text, page);
+    label = "";
+  }
+}
+
+void WriteClock(const Trace& trace, const EventCounts& counts, Page* page) {
+  const TickClock& clock = trace.clock();
+  uint64_t end = trace.end_ticks() != 0 ? trace.end_ticks() : counts.last_time;
+  std::string text = absl::StrCat("for ", FormatSeconds(clock.Seconds(end)));
+  if (clock.start_realtime_ns() != 0) {
+    absl::Time start = absl::FromUnixNanos(static_cast<int64_t>(clock.start_realtime_ns()));
+    text = absl::StrCat(absl::FormatTime("%Y-%m-%d %H:%M:%E3S UTC", start, absl::UTCTimeZone()), ", ", text);
+  }
+  absl::StrAppend(&text, "; the clock has ", FormatAbout(clock.ticks_per_second()), " ticks a second");
+  Row("recorded", text, page);
+}
+
+void WriteEvents(const Trace& trace, const EventCounts& counts, Page* page) {
+  size_t blocks = 0;
+  for (const ThreadBlocks& thread : trace.threads()) blocks += thread.blocks.size();
+  std::string text = absl::StrCat(FormatCount(trace.events()), " in ", Plural(blocks, "block", "blocks"));
+  if (trace.events() > 0) {
+    absl::StrAppend(
+        &text, ", ",
+        absl::StrFormat("%.2f", static_cast<double>(trace.file_bytes()) / static_cast<double>(trace.events())),
+        " bytes of file each");
+  }
+  Row("events", text, page);
+  for (const auto& [operation, kinds] : counts.by_operation) {
+    uint64_t all = 0;
+    std::vector<std::string> parts;
+    for (const auto& [kind, count] : kinds) {
+      all += count;
+      if (kind != schema::KIND_NONE) parts.push_back(absl::StrCat(FormatCount(count), " ", KindName(kind)));
+    }
+    std::string line = absl::StrCat(PadRight(OperationName(operation), 13), PadLeft(FormatCount(all), 13));
+    if (!parts.empty()) absl::StrAppend(&line, "   ", absl::StrJoin(parts, ", "));
+    page->Line(CutEnd(line, page->style().columns - kLabelColumns), kLabelColumns);
+  }
+}
+
+void WriteLosses(const Trace& trace, const EventCounts& counts, Page* page) {
+  std::vector<std::string> parts;
+  if (trace.lost_events() != 0) parts.push_back(Plural(trace.lost_events(), "event", "events"));
+  if (counts.unreadable != 0) parts.push_back(Plural(counts.unreadable, "event", "events") + " that cannot be read");
+  if (trace.lost_bytes() != 0) parts.push_back(FormatBytes(static_cast<double>(trace.lost_bytes())) + " of the file");
+  Row("lost", parts.empty() ? "nothing" : absl::StrJoin(parts, ", "), page,
+      parts.empty() ? Paint::kPlain : Paint::kWarning);
+  if (uint64_t nested = trace.counter(schema::COUNTER_NESTED_CALLS)) {
+    Row("", Plural(nested, "call", "calls") + " of signal handlers inside a recorded call, not recorded", page);
+  }
+  if (uint64_t full = trace.counter(schema::COUNTER_TABLE_FULL)) {
+    Row("", Plural(full, "allocation", "allocations") + " whose frees are not known: too many were live", page);
+  }
+  const std::vector<Damage>& damage = trace.damage();
+  for (size_t i = 0; i < damage.size() && i < kMostDamageLines; ++i) {
+    Row(i == 0 ? "damage" : "",
+        absl::StrCat("at offset ", damage[i].offset, ": ", Plural(damage[i].bytes, "byte", "bytes"), ", ",
+                     Printable(damage[i].reason)),
+        page, Paint::kWarning);
+  }
+  if (damage.size() > kMostDamageLines) Row("", absl::StrCat("and ", damage.size() - kMostDamageLines, " more"), page);
+}
+
+void WriteThreads(const Trace& trace, const EventCounts& counts, size_t most, Page* page) {
+  const char* label = "threads";
+  size_t shown = 0;
+  for (size_t slot = 0; slot < trace.threads().size(); ++slot) {
+    if (++shown > most) continue;
+    uint32_t index = trace.threads()[slot].thread;
+    std::string text = absl::StrCat(index, ": ");
+    auto thread = trace.definitions().threads.find(index);
+    if (thread != trace.definitions().threads.end()) {
+      absl::StrAppend(&text, Printable(thread->second.name), " (tid ", thread->second.tid, "), ");
+    }
+    Row(label, text + Plural(counts.by_slot[slot], "event", "events"), page);
+    label = "";
+  }
+  if (shown > most) Row("", absl::StrCat("and ", shown - most, " more"), page);
+}
+
+void WriteModules(const Definitions& definitions, const std::vector<std::string>& search_paths, Page* page) {
+  size_t truncated = 0, stacks = definitions.stacks.distinct_count();
+  for (uint32_t i = 0; i < stacks; ++i) truncated += definitions.stacks.Get(i).truncated;
+  std::string text = FormatCount(stacks > 0 ? stacks - 1 : 0);  // without the empty one
+  if (truncated > 0) absl::StrAppend(&text, ", ", FormatCount(truncated), " of them cut at VRAMTRACK_MAX_FRAMES");
+  Row("stacks", text, page);
+
+  std::vector<ModuleStatus> modules = TracedFrames(definitions, search_paths).ModulesOnStacks();
+  size_t with_lines = 0, functions_only = 0;
+  for (const ModuleStatus& module : modules) {
+    with_lines += module.state == ModuleState::kFound;
+    functions_only += module.state == ModuleState::kNoDebugInfo;
+  }
+  Row("modules",
+      absl::StrCat(definitions.modules.modules().size(), " loaded, ", modules.size(), " on stacks: ", with_lines,
+                   " with lines, ", functions_only, " with functions only, ",
+                   modules.size() - with_lines - functions_only, " without either"),
+      page);
+  for (const ModuleStatus& module : modules) {
+    if (module.state == ModuleState::kFound || module.state == ModuleState::kNoDebugInfo) continue;
+    if (module.state == ModuleState::kNotAFile) continue;
+    Row("", absl::StrCat(ModuleStateName(module.state), ": ", Printable(module.path)), page, Paint::kWarning);
+  }
+}
+
+void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
+  EventCounts counts = Count(trace);
+  page->Section(absl::StrCat(Printable(trace.path()), ", ", FormatBytes(static_cast<double>(trace.file_bytes()))));
+  WriteProcess(trace.definitions().process, page);
+  WriteDevices(trace.definitions(), page);
+  WriteClock(trace, counts, page);
+  std::string why = trace.IncompleteWhy();
+  Row("complete", why.empty() ? "yes" : "no: " + Printable(why), page, why.empty() ? Paint::kPlain : Paint::kWarning);
+  WriteEvents(trace, counts, page);
+  WriteLosses(trace, counts, page);
+  WriteThreads(trace, counts, 16, page);
+  WriteModules(trace.definitions(), options.search_paths, page);
+}
+
+}  // namespace
+
+int RunInfo(const InfoOptions& options) {
+  absl::StatusOr<std::vector<std::string>> paths = ListTraces(options.trace);
+  if (!paths.ok()) return BadInput(std::string(paths.status().message()));
+  StandardOutput out;
+  int bad = 0;
+  Page page(DetectStyle(STDOUT_FILENO, ColorMode::kAuto));
+  for (const std::string& path : *paths) {
+    absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
+    if (!trace.ok()) {
+      // The others of the job are still worth to be seen.
+      bad = BadInput(std::string(trace.status().message()));
+      continue;
+    }
+    Progress progress("reading " + path);
+    WriteInfo(**trace, options, &page);
+  }
+  out.Write(page.text());
+  int code = out.Finish();
+  return code != 0 ? code : bad;
+}
+
+}  // namespace vramtrack

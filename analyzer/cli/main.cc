@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include "analyzer/cli/command_line.h"
+
+int main(int argc, char** argv) { return vramtrack::RunCommandLine(std::vector<std::string>(argv + 1, argv + argc)); }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the text of a command goes.
+#ifndef ANALYZER_CLI_OUTPUT_H_
+#define ANALYZER_CLI_OUTPUT_H_
+
+#include <string>
+#include <string_view>
+
+namespace vramtrack {
+
+// Standard output, buffered. A reader that closes it early (`head`) is no error; a full disk is. SIGPIPE must be
+// ignored. Thread-compatible.
+class StandardOutput {
+ public:
+  // False: nobody reads on, or an error; stop.
+  bool Write(std::string_view text);
+  // Writes what is left. An exit code: kExitBadInput, with one line on stderr, if not all could be written.
+  int Finish();
+
+ private:
+  bool Flush();
+
+  std::string buffer_;
+  int error_ = 0;  // errno of the first write that failed
+};
+
+// Writes `text` to `path` so that the file is there whole or not at all: a temporary file beside it takes its place. An
+// exit code: kExitBadInput, with one line on stderr, if that fails. What is there and is no regular file (a pipe,
+// /dev/null) is written to directly.
+int WriteFileAtomically(const std::string& path, std::string_view text);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_CLI_OUTPUT_H_

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/report_command.h"
+
+#include <unistd.h>
+
+#include "analyzer/analyze.h"
+#include "analyzer/cli/exit_code.h"
+#include "analyzer/cli/output.h"
+#include "analyzer/cli/progress.h"
+#include "analyzer/cli/say.h"
+#include "analyzer/ingest/trace_paths.h"
+#include "analyzer/render/answer.h"
+#include "analyzer/render/json.h"
+#include "analyzer/render/text.h"
+
+namespace vramtrack {
+namespace {
+
+absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options) {
+  absl::StatusOr<std::vector<std::string>> paths = ListTraces(options.trace);
+  if (!paths.ok()) return paths.status();
+  AnalyzeOptions analyze;
+  analyze.symbols.search.search_paths = options.search_paths;
+  Progress progress("analysing " + options.trace);
+  return Analyze(*paths, analyze);
+}
+
+}  // namespace
+
+int RunReport(const ReportOptions& options) {
+  absl::StatusOr<Report> report = AnalyzeTrace(options);
+  if (!report.ok()) return BadInput(std::string(report.status().message()));
+
+  bool to_file = !options.output.empty() && options.output != "-";
+  std::string text = options.format == "json"
+                         ? RenderJson(*report)
+                         : RenderText(*report, DetectStyle(to_file ? -1 : STDOUT_FILENO, options.color), options.top);
+  int code;
+  if (to_file) {
+    code = WriteFileAtomically(options.output, text);
+  } else {
+    StandardOutput out;
+    out.Write(text);
+    code = out.Finish();
+  }
+  if (code != kExitFine) return code;
+  return AnswerOf(*report) == Answer::kNotEnough ? kExitNotEnoughEvidence : kExitFine;
+}
+
+}  // namespace vramtrack

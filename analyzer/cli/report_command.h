@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_CLI_REPORT_COMMAND_H_
+#define ANALYZER_CLI_REPORT_COMMAND_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analyzer/render/terminal.h"
+
+namespace vramtrack {
+
+struct ReportOptions {
+  std::string trace;            // a file or a folder
+  std::string format = "text";  // or "json"
+  std::string output;           // empty or "-": standard output
+  size_t top = 10;
+  std::vector<std::string> search_paths;
+  ColorMode color = ColorMode::kAuto;
+};
+
+// `vramtrack report`. An exit code.
+int RunReport(const ReportOptions& options);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_CLI_REPORT_COMMAND_H_

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/run_command.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/analyze.h"
+#include "analyzer/cli/child_process.h"
+#include "analyzer/cli/exit_code.h"
+#include "analyzer/cli/preload_library.h"
+#include "analyzer/cli/program_file.h"
+#include "analyzer/cli/progress.h"
+#include "analyzer/cli/say.h"
+#include "analyzer/cli/trace_folder.h"
+#include "analyzer/render/terminal.h"
+#include "analyzer/render/text.h"
+
+namespace vramtrack {
+namespace {
+
+std::string OwnPath() {
+  char path[4096];
+  ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
+  return bytes > 0 ? std::string(path, bytes) : "";
+}
+
+std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOptions& options,
+                                                                    const std::string& library,
+                                                                    const TraceFolder& folder) {
+  const char* preload = getenv("LD_PRELOAD");
+  std::vector<std::pair<std::string, std::string>> environment = {
+      {"LD_PRELOAD", AddToPreload(library, preload == nullptr ? "" : preload)},
+      {"VRAMTRACK_OUTPUT", folder.OutputPattern()},
+  };
+  if (!options.stacks.empty()) environment.emplace_back("VRAMTRACK_STACKS", options.stacks);
+  if (!options.max_frames.empty()) environment.emplace_back("VRAMTRACK_MAX_FRAMES", options.max_frames);
+  if (!options.max_bytes.empty()) environment.emplace_back("VRAMTRACK_MAX_BYTES", options.max_bytes);
+  return environment;
+}
+
+int CannotStart(const std::string& command, int error) {
+  if (error == ENOENT) {
+    // A path that is there but cannot be started names an interpreter that is not.
+    bool there = command.find('/') != std::string::npos && access(command.c_str(), F_OK) == 0;
+    Say(command + (there ? ": its interpreter is not installed" : ": command not found"));
+    return kExitNotFound;
+  }
+  Say(command + ": cannot be started: " + strerror(error));
+  return kExitCannotExecute;
+}
+
+void PrintShortReport(const TraceFolder& folder, const std::vector<std::string>& traces) {
+  absl::StatusOr<Report> report = [&] {
+    Progress progress("analysing " + folder.path());
+    return Analyze(traces, AnalyzeOptions());
+  }();
+  if (!report.ok()) {
+    Say(std::string(report.status().message()));
+    return;
+  }
+  std::string text = RenderShortText(*report, DetectStyle(STDERR_FILENO, ColorMode::kAuto));
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+  Say(absl::StrCat("the whole report: vramtrack report ", folder.path()));
+}
+
+}  // namespace
+
+int RunRun(const RunOptions& options) {
+  absl::StatusOr<std::string> library = FindPreloadLibrary(OwnPath());
+  if (!library.ok()) return BadInput(std::string(library.status().message()));
+  TraceFolder folder;
+  absl::Status opened = folder.Open(options.output);
+  if (!opened.ok()) return BadInput(std::string(opened.message()));
+
+  const std::string& command = options.command[0];
+  std::string program = FindProgram(command);
+  std::string obstacle = program.empty() ? "" : WhyNotTraceable(program);
+  if (!obstacle.empty()) {
+    Say(absl::StrCat(command, " ", obstacle, ", so it cannot be traced by preloading; it runs untraced"));
+  }
+
+  ChildResult child = RunChild(options.command, TracingEnvironment(options, *library, folder));
+  if (child.start_error != 0) {
+    folder.RemoveIfEmpty();
+    return CannotStart(command, child.start_error);
+  }
+
+  // Nothing that goes wrong from here on changes how the command ended, not even a stderr that nobody reads.
+  signal(SIGPIPE, SIG_IGN);
+  std::vector<std::string> traces = folder.NewTraces();
+  if (traces.empty()) {
+    Say(absl::StrCat("no trace was written: ", command, " ",
+                     obstacle.empty() ? "never called the CUDA runtime as a shared library" : obstacle));
+    folder.RemoveIfEmpty();
+  } else {
+    PrintShortReport(folder, traces);
+  }
+  EndLike(child.wait_status);
+}
+
+}  // namespace vramtrack

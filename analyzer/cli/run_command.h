@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_CLI_RUN_COMMAND_H_
+#define ANALYZER_CLI_RUN_COMMAND_H_
+
+#include <string>
+#include <vector>
+
+namespace vramtrack {
+
+struct RunOptions {
+  std::string output;      // the folder; empty: a new one named after the time
+  std::string stacks;      // VRAMTRACK_STACKS; empty: as the environment has it. So the others
+  std::string max_frames;  // VRAMTRACK_MAX_FRAMES
+  std::string max_bytes;   // VRAMTRACK_MAX_BYTES
+  std::vector<std::string> command;
+};
+
+// `vramtrack run`: traces the command and prints a short report on stderr. Returns an exit code, that of the command if
+// it could be started; does not return if the command ended by a signal.
+int RunRun(const RunOptions& options);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_CLI_RUN_COMMAND_H_
