@@ -12,19 +12,45 @@ namespace {
 
 constexpr std::string_view kStubPrefix = "__device_stub__";
 
-// Long CUTLASS kernels reach some 20 kB. Beyond this a name is damage, and demangling it can take time and stack.
-constexpr size_t kMaxMangledLength = 64 * 1024;
-
 struct Free {
   void operator()(char* p) const { std::free(p); }
 };
 
+// The scopes and the name at the beginning of a mangled name, up to the first template arguments:
+// "_ZN7cutlass13device_kernelI…" is "cutlass::device_kernel<...>". Empty if it does not begin with plain names.
+std::string Outline(std::string_view mangled) {
+  mangled.remove_prefix(2);
+  std::string name;
+  while (!mangled.empty()) {
+    const char c = mangled.front();
+    if (c == 'I') return name.empty() ? name : name + "<...>";
+    if (c == 'N' || c == 'L' || c == 'K') {  // a nested name, of internal linkage, a const member
+      mangled.remove_prefix(1);
+      continue;
+    }
+    size_t length = 0;
+    while (!mangled.empty() && mangled.front() >= '0' && mangled.front() <= '9' && length < mangled.size()) {
+      length = length * 10 + static_cast<size_t>(mangled.front() - '0');
+      mangled.remove_prefix(1);
+    }
+    if (length == 0 || length > mangled.size()) return name;
+    std::string_view part = mangled.substr(0, length);
+    if (!name.empty()) name.append("::");
+    name.append(part.substr(0, 11) == "_GLOBAL__N_" ? "(anonymous namespace)" : part);
+    mangled.remove_prefix(length);
+  }
+  return name;
+}
+
 std::string CxaDemangle(std::string_view symbol) {
-  if (symbol.size() > kMaxMangledLength) return std::string(symbol);
   int status = 0;
   std::string name(symbol);
   std::unique_ptr<char, Free> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status));
-  return status == 0 && text != nullptr ? std::string(text.get()) : name;
+  if (status == 0 && text != nullptr) return text.get();
+  // libstdc++ refuses names of more than 1,024 characters to protect the stack; kernels of CUTLASS reach 20,000.
+  constexpr size_t kLongestDemangled = 1024;
+  std::string outline = symbol.size() > kLongestDemangled ? Outline(symbol) : "";
+  return outline.empty() ? name : outline;
 }
 
 }  // namespace

@@ -23,6 +23,16 @@ TEST(DemangleTest, LeavesWronglyMangledNames) {
   EXPECT_EQ(Demangle(huge), huge);
 }
 
+TEST(DemangleTest, OutlinesNamesThatAreTooLongForTheRuntime) {
+  const std::string arguments = "I" + std::string(2000, 'i') + "EvT_";
+  EXPECT_EQ(Demangle("_ZN7cutlass13device_kernel" + arguments), "cutlass::device_kernel<...>");
+  EXPECT_EQ(Demangle("_ZN12_GLOBAL__N_14copyILi4E" + arguments), "(anonymous namespace)::copy<...>");
+  EXPECT_EQ(Demangle("_Z4copy" + arguments), "copy<...>");
+  EXPECT_EQ(Demangle("_Z1f" + std::string(2000, 'i')), "f");
+  const std::string bad_length = "_Z99999999999999999999999" + arguments;
+  EXPECT_EQ(Demangle(bad_length), bad_length);
+}
+
 TEST(DemangleTest, NamesTheKernelOfALaunchStub) {
   EXPECT_EQ(Demangle("_Z24__device_stub__Z5plainPfPf"), "plain(float*) [launch stub]");
   EXPECT_EQ(Demangle("_ZL69__device_stub__ZN36_GLOBAL__N__89b8bf71_4_t_cu_acc5a52f4anonIfEEvPT_iPfi"),

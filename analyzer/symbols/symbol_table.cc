@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 
 namespace vramtrack {
 namespace {
