@@ -34,7 +34,7 @@ enum Flag : int {
   kHelp,
 };
 
-constexpr option kFlags[] = {
+constexpr struct option kFlags[] = {
     {"steps", required_argument, nullptr, kSteps},
     {"layers", required_argument, nullptr, kLayers},
     {"dim", required_argument, nullptr, kDim},
@@ -58,7 +58,7 @@ constexpr option kFlags[] = {
 };
 
 const char* FlagName(int flag) {
-  for (const option* o = kFlags; o->name != nullptr; ++o) {
+  for (const struct option* o = kFlags; o->name != nullptr; ++o) {
     if (o->val == flag) return o->name;
   }
   return "?";

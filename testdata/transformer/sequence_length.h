@@ -2,6 +2,7 @@
 #ifndef TESTDATA_TRANSFORMER_SEQUENCE_LENGTH_H_
 #define TESTDATA_TRANSFORMER_SEQUENCE_LENGTH_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,7 +15,7 @@ namespace transformer {
 inline int SequenceLength(const Options& options, uint64_t step) {
   const int seq = options.config.seq;
   if (!options.control(Control::kVariableLength)) return seq;
-  return Random(options.seed * 7919u + step).Between(seq / 4, seq);
+  return Random(options.seed * 7919u + step).Between(std::max(2, seq / 4), seq);
 }
 
 // How much scratch memory a step asks for: `count`, or with the control reused-workspace up to twice as much, so that
