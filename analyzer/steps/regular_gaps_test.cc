@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Synthetic streams of transformer training: layers, gradient accumulation, evaluations, branches, noise,
+// checkpointing.
+#include "analyzer/steps/regular_gaps.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+#include "analyzer/steps/anchor_steps.h"
+
+namespace vramtrack {
+namespace {
+
+struct Job {
+  const char* name;
+  int layers, sites_per_layer, micro_steps, steps, evaluate_every;
+  double branching, dynamic, noise;
+  bool checkpointing;
+};
+
+struct Stream {
+  std::vector<uint32_t> sites;
+  std::vector<size_t> step_starts, micro_step_starts;
+};
+
+// Ranges of site indices.
+constexpr uint32_t kEmbedding = 10, kHead = 30, kForward = 100, kBackward = 300, kOptimizer = 500, kState = 550,
+                   kRecompute = 600, kEvaluation = 800, kSetup = 1000, kNoise = 1100;
+
+Stream Record(const Job& job) {
+  std::mt19937_64 random(7);
+  Stream stream;
+  const auto uniform = [&] { return std::uniform_real_distribution<double>(0, 1)(random); };
+  const auto add = [&](uint32_t site) { stream.sites.push_back(site); };
+  const auto noise = [&] {
+    if (uniform() < job.noise) add(kNoise + static_cast<uint32_t>(uniform() * 200));
+  };
+  const auto skipped = [&](int i) { return i % 5 == 4 && uniform() < job.branching; };
+  for (uint32_t i = 0; i < 500; ++i) add(kSetup + i % 37);
+  for (int step = 0; step < job.steps; ++step) {
+    stream.step_starts.push_back(stream.sites.size());
+    for (int micro = 0; micro < job.micro_steps; ++micro) {
+      stream.micro_step_starts.push_back(stream.sites.size());
+      const double length = 1 + job.dynamic * (2 * uniform() - 1);
+      for (uint32_t i = 0; i < 6; ++i) {
+        add(kEmbedding + i);
+        noise();
+      }
+      for (int layer = 0; layer < job.layers; ++layer) {
+        for (int i = 0; i < job.sites_per_layer; ++i) {
+          if (skipped(i)) continue;
+          const int times = i % 7 == 3 ? std::max(1, static_cast<int>(std::lround(2 * length))) : 1;
+          for (int time = 0; time < times; ++time) add(kForward + i);
+          noise();
+        }
+      }
+      for (uint32_t i = 0; i < 8; ++i) {
+        add(kHead + i);
+        noise();
+      }
+      for (int layer = 0; layer < job.layers; ++layer) {
+        for (int i = 0; job.checkpointing && i < job.sites_per_layer; ++i) add(kRecompute + i);
+        for (int i = 0; i < job.sites_per_layer; ++i) {
+          if (skipped(i)) continue;
+          add(kBackward + i);
+          noise();
+        }
+      }
+    }
+    for (uint32_t i = 0; i < 12; ++i) {
+      add(kOptimizer + i);
+      noise();
+    }
+    for (int i = 0; step == 0 && i < 4 * job.layers; ++i) add(kState + i % 4);
+    if (job.evaluate_every == 0 || (step + 1) % job.evaluate_every != 0) continue;
+    for (int i = 0; i < 5 * job.sites_per_layer * job.layers; ++i) add(kEvaluation + i % job.sites_per_layer);
+  }
+  return stream;
+}
+
+double MeanGap(const std::vector<size_t>& starts) {
+  return static_cast<double>(starts.back() - starts.front()) / static_cast<double>(starts.size() - 1);
+}
+
+class JobsTest : public ::testing::TestWithParam<Job> {};
+
+TEST_P(JobsTest, StepOrMicroStepIsFoundAndNeverALayer) {
+  const Job& job = GetParam();
+  const Stream stream = Record(job);
+  RegularGaps gaps;
+  for (const uint32_t site : stream.sites) gaps.OnEvent(site);
+  const std::vector<GapFamily> families = gaps.Families();
+  ASSERT_FALSE(families.empty());
+  const GapFamily& innermost = families.front();
+
+  EXPECT_EQ(innermost.occurrences, stream.micro_step_starts.size());
+  EXPECT_NEAR(innermost.period_events / MeanGap(stream.micro_step_starts), 1, .1);
+  if (job.micro_steps > 1) {
+    ASSERT_GE(families.size(), 2u) << "the optimizer's step is the loop around it";
+    EXPECT_EQ(families[1].occurrences, stream.step_starts.size());
+  }
+
+  AnchorSteps anchor(innermost.anchor);
+  for (size_t i = 0; i < stream.sites.size(); ++i) anchor.OnEvent(stream.sites[i], 1000 + i);
+  const Steps steps = anchor.Finish();
+  EXPECT_EQ(steps.source, StepSource::kPeriodicity);
+  ASSERT_EQ(steps.complete(), stream.micro_step_starts.size());
+  for (size_t i = 0; i < steps.complete(); ++i) {
+    EXPECT_EQ(steps.boundaries[i], 1000 + stream.micro_step_starts[i]) << "the first site of a step is the anchor";
+  }
+  EXPECT_GE(steps.confidence, job.evaluate_every > 0 ? .9 : .99);
+  std::printf("%-28s period %.1f, %llu times, confidence %.3f\n", job.name, innermost.period_events,
+              static_cast<unsigned long long>(innermost.occurrences), steps.confidence);
+}
+
+INSTANTIATE_TEST_SUITE_P(Streams, JobsTest,
+                         ::testing::Values(Job{"Layers12", 12, 40, 1, 100, 0, 0, 0, 0, false},
+                                           Job{"Layers32", 32, 40, 1, 100, 0, 0, 0, 0, false},
+                                           Job{"Layers80", 80, 30, 1, 60, 0, 0, 0, 0, false},
+                                           Job{"Accumulation", 32, 40, 4, 60, 0, 0, 0, 0, false},
+                                           Job{"Evaluation", 32, 40, 1, 200, 20, 0, 0, 0, false},
+                                           Job{"Branches", 32, 40, 1, 100, 0, .3, 0, 0, false},
+                                           Job{"DynamicShapes", 32, 40, 1, 100, 0, .2, .4, 0, false},
+                                           Job{"Noise", 32, 40, 1, 100, 0, .2, .2, .05, false},
+                                           Job{"Checkpointing", 32, 40, 1, 100, 0, 0, 0, .01, true},
+                                           Job{"AllOfIt", 32, 40, 4, 100, 25, .2, .3, .03, true}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(RegularGaps, AStreamWithoutAPeriodHasNone) {
+  std::mt19937_64 random(3);
+  RegularGaps gaps;
+  for (int i = 0; i < 100000; ++i) gaps.OnEvent(static_cast<uint32_t>(random() % 200));
+  EXPECT_TRUE(gaps.Families().empty());
+  EXPECT_TRUE(RegularGaps().Families().empty());
+}
+
+TEST(RegularGaps, AnOrdinaryShortJobIsEnough) {
+  RegularGaps gaps;
+  for (int step = 0; step < 12; ++step) {
+    for (uint32_t site = 0; site < 9; ++site) gaps.OnEvent(site);
+  }
+  ASSERT_EQ(gaps.Families().size(), 1u);
+  EXPECT_EQ(gaps.Families()[0].occurrences, 12u);
+  EXPECT_DOUBLE_EQ(gaps.Families()[0].period_events, 9);
+}
+
+TEST(RegularGaps, CutsWhereTheLeastIsLive) {
+  RegularGaps gaps;
+  const uint64_t live[] = {500, 900, 1300, 700, 100, 300};
+  for (int step = 0; step < 20; ++step) {
+    for (uint32_t site = 0; site < 6; ++site) gaps.OnEvent(site, live[site]);
+  }
+  ASSERT_EQ(gaps.Families().size(), 1u);
+  EXPECT_EQ(gaps.Families()[0].anchor, 4u);
+}
+
+TEST(AnchorSteps, WithoutAnOccurrenceThereAreNoSteps) {
+  AnchorSteps steps(5);
+  steps.OnEvent(1, 10);
+  EXPECT_EQ(steps.Finish().source, StepSource::kNone);
+  EXPECT_EQ(steps.Finish().complete(), 0u);
+}
+
+TEST(GapHistogram, KnowsEqualGapsExactlyAndOthersToASixteenth) {
+  GapHistogram equal, spread;
+  for (int i = 0; i < 100; ++i) equal.Add(123457);
+  EXPECT_DOUBLE_EQ(equal.Median(), 123457);
+  EXPECT_DOUBLE_EQ(equal.DeviationQuantile(equal.Median(), .9), 0);
+  for (uint64_t gap = 1000; gap <= 3000; ++gap) spread.Add(gap);
+  EXPECT_NEAR(spread.Median(), 2000, 2000 / 16.);
+  EXPECT_NEAR(spread.DeviationQuantile(2000, .9), .45, .04);
+  GapHistogram extreme;
+  extreme.Add(0);
+  extreme.Add(UINT64_MAX);
+  EXPECT_EQ(extreme.count(), 2u);
+}
+
+}  // namespace
+}  // namespace vramtrack
