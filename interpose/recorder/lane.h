@@ -24,6 +24,7 @@ class Lane {
   void Attach(TraceFile* file, uint64_t* journal, uint32_t thread);
   uint32_t thread() const { return thread_; }
   uint64_t* journal() const { return journal_; }
+  TraceFile& file() const { return *file_; }
 
   // Records an event that happens now. False, with the loss counted, once recording has stopped.
   template <typename... Operands>

@@ -64,6 +64,7 @@ uint32_t StackTable::Intern(const NativeStack& stack, ModuleMap* modules, Lane* 
   std::memcpy(entry->frames, stack.frames, 8 * stack.count);
   if (!lane->DefineStack(entry->id, epoch, stack.truncated, stack.frames, stack.count)) return 0;
   by_hash_.Insert(key, reinterpret_cast<uint64_t>(entry));
+  lane->file().counter(schema::COUNTER_STACKS)->store(count(), std::memory_order_relaxed);
   return entry->id;
 }
 
