@@ -8,7 +8,11 @@
 
 namespace {
 
-constexpr size_t kTotalBytes = size_t{4} << 30;
+// TRANSFORMER_HOST_BYTES, or 4 GiB.
+size_t TotalBytes() {
+  const char* const text = std::getenv("TRANSFORMER_HOST_BYTES");
+  return text == nullptr ? size_t{4} << 30 : std::strtoull(text, nullptr, 10);
+}
 
 struct Books {
   std::unordered_map<void*, size_t> bytes_of;  // also keeps what a workload has lost reachable for LeakSanitizer
@@ -24,7 +28,7 @@ Books& TheBooks() {
 
 cudaError_t Allocate(void** data, size_t bytes) {
   Books& books = TheBooks();
-  if (bytes > kTotalBytes - books.live_bytes) return cudaErrorMemoryAllocation;
+  if (bytes > TotalBytes() - books.live_bytes) return cudaErrorMemoryAllocation;
   *data = std::malloc(bytes);
   if (*data == nullptr) return cudaErrorMemoryAllocation;
   // Fresh device memory holds anything: a kernel that relies on zeros is to fail in the tests.
@@ -93,8 +97,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int /*device*/) 
 }
 
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
-  *total_bytes = kTotalBytes;
-  *free_bytes = kTotalBytes - TheBooks().live_bytes;
+  *total_bytes = TotalBytes();
+  *free_bytes = TotalBytes() - TheBooks().live_bytes;
   return cudaSuccess;
 }
 

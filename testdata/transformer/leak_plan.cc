@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cinttypes>
-#include <cstring>
 #include <utility>
 
 namespace transformer {
@@ -60,11 +59,7 @@ bool LeakPlan::Due(Leak leak) const {
   return std::find(leaks_.begin(), leaks_.end(), leak) != leaks_.end();
 }
 
-void LeakPlan::Record(Leak leak, size_t bytes, SourceLine where) {
-  // A file that another one includes is "./FILE" to the compiler.
-  const char* const file = std::strncmp(where.file, "./", 2) == 0 ? where.file + 2 : where.file;
-  noted_[{leak, file, where.line}] += bytes;
-}
+void LeakPlan::Record(Leak leak, size_t bytes, SourceLine where) { noted_[{leak, where.file, where.line}] += bytes; }
 
 uint64_t LeakPlan::bytes_noted(Leak leak) const {
   uint64_t bytes = 0;

@@ -10,7 +10,8 @@ struct SourceLine {
   int line;
 
   static constexpr SourceLine Here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    return {file, line};
+    // A file that another one includes is "./FILE" to the compiler.
+    return {file[0] == '.' && file[1] == '/' ? file + 2 : file, line};
   }
 };
 
