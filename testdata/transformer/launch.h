@@ -43,7 +43,10 @@ void Launch(int64_t threads, const Kernel& kernel, SourceLine where = SourceLine
     }
   }
 #else
-  RunKernel<<<static_cast<unsigned>(blocks), kBlockSize> > >(kernel, threads);
+  // Where nothing else in a file says that it is C++11, clang-format 14 takes `>>>` apart.
+  // clang-format off
+  RunKernel<<<static_cast<unsigned>(blocks), kBlockSize>>>(kernel, threads);
+  // clang-format on
   CheckCuda(cudaGetLastError(), "kernel launch", where);
 #endif
 }
