@@ -62,10 +62,13 @@ class Judge {
     MeasureGrowth();
     if (MostlyAwaitTheirFree()) return Verdict::kDeferredFree;
     if (!StillGrowing()) return Stopped();
+    if (context_.segments == SegmentRole::kFrameworkGrowing) return Verdict::kSteady;
+    if (context_.segments == SegmentRole::kFrameworkFlat && evidence().survivors.steps >= kSuspiciousSteps) {
+      // Steady or in stairs: what the allocator keeps and cannot use is one finding.
+      return Verdict::kFragmentationGrowth;
+    }
     if (!Steadily()) return NowAndThen();
     if (evidence().trend.trend == Trend::kDecelerating) return Verdict::kSublinear;
-    if (context_.segments == SegmentRole::kFrameworkFlat) return Verdict::kFragmentationGrowth;
-    if (context_.segments == SegmentRole::kFrameworkGrowing) return Verdict::kSteady;
     if (evidence().leaking.begin > evidence().tested.begin) verdict_.onset_step = evidence().leaking.begin;
     if (!IsMaterial(rate_, run_)) return Verdict::kMinorLeak;
     return evidence().trend.trend == Trend::kAccelerating ? Verdict::kAcceleratingLeak : Verdict::kLeak;
@@ -106,9 +109,8 @@ class Judge {
 
   void MeasureGrowth() {
     LeakEvidence& e = evidence();
-    Onset onset = FindOnset(series_, e.tested);
-    const Rate whole = EstimateRate(series_, onset, e.max_lifetime_steps);
-    rate_ = whole;
+    const Onset onset = FindOnset(series_, e.tested);
+    rate_ = EstimateRate(series_, onset, e.max_lifetime_steps);
     verdict_.rate_bytes_per_step = rate_.bytes_per_step;
     verdict_.rate_objects_per_step = rate_.objects_per_step;
     verdict_.rate_ci_low = rate_.bytes_interval.low;

@@ -208,6 +208,25 @@ TEST(CohortTest, SegmentsOfAnAllocatorAreNotTheirOwnLeak) {
   EXPECT_EQ(JudgeSite(history, RunOf(60), {SegmentRole::kFrameworkGrowing}).verdict, Verdict::kSteady);
 }
 
+TEST(CohortTest, SegmentsThatGrowInStairsAreFragmentation) {
+  SiteHistoryBuilder builder;
+  for (const Step step : {0u, 3u, 30u, 55u, 90u, 140u, 190u}) builder.OnBirth(step, 20 * kMiB);
+  const LeakVerdict verdict = JudgeSite(builder.Finish(200), RunOf(200), {SegmentRole::kFrameworkFlat});
+  EXPECT_EQ(verdict.verdict, Verdict::kFragmentationGrowth) << verdict.explanation;
+}
+
+TEST(CohortTest, ABufferFromTheSetUpThatIsReplacedLateDoesNotHideALeak) {
+  SiteHistoryBuilder builder;
+  builder.OnBirth(0, 64 * kMiB);
+  for (Step step = 0; step < 60; ++step) {
+    builder.OnBirth(step, kMiB);
+    if (step == 45) builder.OnDeath(0, step, 64 * kMiB);
+  }
+  const LeakVerdict verdict = JudgeSite(builder.Finish(60), RunOf(60));
+  EXPECT_EQ(verdict.verdict, Verdict::kLeak) << verdict.explanation;
+  EXPECT_DOUBLE_EQ(verdict.rate_bytes_per_step, 1.0 * kMiB);
+}
+
 TEST(CohortTest, EverySentenceSaysSomething) {
   for (Step steps : {10u, 60u}) {
     for (Step first : {0u, 3u, 30u, 55u}) {

@@ -108,8 +108,13 @@ class Explainer {
 
   std::string FreedLifetimes() const {
     if (history_.died_objects == 0) return "no object of this site was ever freed";
-    if (e_.max_lifetime_steps == 0) return "objects of this site that are freed do not outlive their step";
-    return "objects of this site that are freed live at most " + Count(e_.max_lifetime_steps, "step");
+    std::string text = "objects of this site that are freed ";
+    text += e_.max_lifetime_steps == 0 ? "do not outlive their step"
+                                       : "live at most " + Count(e_.max_lifetime_steps, "step");
+    if (history_.max_setup_lifetime_steps > e_.max_lifetime_steps) {
+      text += ", those from the set-up up to " + std::to_string(history_.max_setup_lifetime_steps);
+    }
+    return text;
   }
 
   static std::string Times(double ratio) {

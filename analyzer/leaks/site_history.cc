@@ -113,7 +113,8 @@ void SiteHistoryBuilder::SettleDeaths() {
 
     const uint32_t lifetime_steps = latest_step_ - birth_step;
     settled_.completed_lifetimes[LifetimeBin(lifetime_steps)] += open.dying_objects;
-    settled_.max_completed_lifetime_steps = std::max(settled_.max_completed_lifetime_steps, lifetime_steps);
+    uint32_t& longest = birth_step == 0 ? settled_.max_setup_lifetime_steps : settled_.max_completed_lifetime_steps;
+    longest = std::max(longest, lifetime_steps);
     settled_.died_objects += open.dying_objects;
     settled_.died_bytes += bytes;
     settled_.delayed_frees += open.dying_delayed_objects;

@@ -48,7 +48,9 @@ struct SiteHistory {
   uint32_t death_bin_steps = 1;  // a power of two; more than 1 only where deaths fell in thousands of steps
 
   // Of objects that died in a complete step.
-  uint32_t max_completed_lifetime_steps = 0;
+  uint32_t max_completed_lifetime_steps = 0;  // of those not born in step 0
+  // Of those born in step 0: what a job sets up before its first step lives by other rules.
+  uint32_t max_setup_lifetime_steps = 0;
   LifetimeHistogram completed_lifetimes{};
   uint32_t max_free_delay_steps = 0;  // from asking for a free to the free
   uint64_t delayed_frees = 0;         // objects whose free came in a later step than it was asked for

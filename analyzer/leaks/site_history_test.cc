@@ -113,6 +113,19 @@ TEST(SiteHistoryBuilder, FreesThatWereAskedForButHaveNotComeAboutAreKnown) {
   EXPECT_EQ(history.max_free_delay_steps, 3u);
 }
 
+TEST(SiteHistoryBuilder, WhatIsSetUpBeforeTheFirstStepDoesNotSetTheOrdinaryLifetime) {
+  SiteHistoryBuilder builder;
+  builder.OnBirth(0, 8);
+  for (Step step = 1; step < 40; ++step) {
+    builder.OnBirth(step, 8);
+    builder.OnDeath(step, step, 8);
+  }
+  builder.OnDeath(0, 40, 8);
+  const SiteHistory history = builder.Finish(60);
+  EXPECT_EQ(history.max_completed_lifetime_steps, 0u);
+  EXPECT_EQ(history.max_setup_lifetime_steps, 40u);
+}
+
 TEST(SiteHistoryBuilder, FinishCanBeAskedAgain) {
   SiteHistoryBuilder builder;
   builder.OnBirth(0, 8);

@@ -24,7 +24,7 @@ constexpr size_t kMinSites = 3;
 }  // namespace
 
 void RegularGaps::OnEvent(uint32_t site_index, uint64_t live_bytes) {
-  if (site_index >= sites_.size()) sites_.resize(site_index + 1 + site_index / 2);
+  if (site_index >= sites_.size()) sites_.resize(size_t{site_index} + 1 + site_index / 2);
   Site& site = sites_[site_index];
   if (site.count == 0) {
     site.first = events_;

@@ -22,7 +22,7 @@ void StepSimilarity::Multiset::Clear() {
 
 void StepSimilarity::OnEvent(uint32_t site) {
   Multiset& step = recent_[current_];
-  if (site >= step.counts.size()) step.counts.resize(site + 1 + site / 2, 0);
+  if (site >= step.counts.size()) step.counts.resize(size_t{site} + 1 + site / 2, 0);
   if (step.counts[site]++ == 0) step.sites.push_back(site);
   ++step.total;
 }
