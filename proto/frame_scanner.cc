@@ -100,7 +100,8 @@ class Scanner {
     if (end > file_.size() || prefix->frame_bytes < kSealedPrefixBytes) {
       // A damaged length must not take the frames behind it along.
       const uint64_t next = NextSync(file_, offset + 1);
-      return Lost(offset, next, next == file_.size() ? "the file ends inside a frame" : "the length of a frame is wrong");
+      return Lost(offset, next,
+                  next == file_.size() ? "the file ends inside a frame" : "the length of a frame is wrong");
     }
     return ReadSealed(offset, end, prefix->field);
   }
@@ -112,15 +113,20 @@ class Scanner {
       return Lost(offset, InPlace(end) ? end : NextSync(file_, offset + 1), "the checksum of a frame is wrong");
     }
     switch (field) {
-      case f::blocks: layout_->blocks.push_back(frame); break;
-      case f::indexes: layout_->indexes.push_back(frame); break;
+      case f::blocks:
+        layout_->blocks.push_back(frame);
+        break;
+      case f::indexes:
+        layout_->indexes.push_back(frame);
+        break;
       case f::trailer:
         if (frame.payload.size() == kTrailerBytes - kSealedPrefixBytes) {
           layout_->finished = true;
           layout_->end_ticks = Load<uint64_t>(frame.payload, 2 * 9 + 1);
         }
         break;
-      default: break;
+      default:
+        break;
     }
     return end;
   }
@@ -150,8 +156,7 @@ class Scanner {
 
 }  // namespace
 
-std::string ScanTrace(std::string_view file, TraceLayout* layout,
-                      const std::function<void(std::string_view)>& passed) {
+std::string ScanTrace(std::string_view file, TraceLayout* layout, const std::function<void(std::string_view)>& passed) {
   *layout = {};
   if (file.empty()) return "the file is empty";
   if (file.size() < kHeaderCountersOffset || file[0] != static_cast<char>(FrameTag(f::header)) ||

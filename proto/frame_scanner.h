@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the frames of a trace, whole, cut, damaged or foreign, and says what was lost. See proto/frame.h for the layout.
+// Finds the frames of a trace, whole, cut, damaged or foreign, and says what was lost. See proto/frame.h for the
+// layout.
 #ifndef PROTO_FRAME_SCANNER_H_
 #define PROTO_FRAME_SCANNER_H_
 
@@ -36,8 +37,8 @@ struct TraceLayout {
 };
 
 // Reads the whole of `file`, which must stay in memory as long as the layout. Returns an empty string, or in one line
-// why this is no trace that can be read at all (empty, foreign, newer); damage behind the header page is no such reason.
-// `passed` (may be null) is given every few MiB what has been read, so that its pages need not stay in memory.
+// why this is no trace that can be read at all (empty, foreign, newer); damage behind the header page is no such
+// reason. `passed` (may be null) is given every few MiB what has been read, so that its pages need not stay in memory.
 std::string ScanTrace(std::string_view file, TraceLayout* layout,
                       const std::function<void(std::string_view)>& passed = nullptr);
 

@@ -17,29 +17,53 @@ void ReadProcess(pbf_reader in, TracedProcess* process) {
   process->rank = 0;  // proto3 leaves out a zero
   while (in.next()) {
     switch (in.tag()) {
-      case f::pid: process->pid = in.get_uint32(); break;
-      case f::parent_pid: process->parent_pid = in.get_uint32(); break;
-      case f::command: process->command.push_back(in.get_string()); break;
-      case f::executable: process->executable = in.get_string(); break;
-      case f::host: process->host = in.get_string(); break;
-      case f::working_directory: process->working_directory = in.get_string(); break;
+      case f::pid:
+        process->pid = in.get_uint32();
+        break;
+      case f::parent_pid:
+        process->parent_pid = in.get_uint32();
+        break;
+      case f::command:
+        process->command.push_back(in.get_string());
+        break;
+      case f::executable:
+        process->executable = in.get_string();
+        break;
+      case f::host:
+        process->host = in.get_string();
+        break;
+      case f::working_directory:
+        process->working_directory = in.get_string();
+        break;
       case f::environment: {
         pbf_reader variable = in.get_message();
         std::pair<std::string, std::string> pair;
         while (variable.next()) {
           switch (variable.tag()) {
-            case schema::variable_field::name: pair.first = variable.get_string(); break;
-            case schema::variable_field::value: pair.second = variable.get_string(); break;
-            default: variable.skip();
+            case schema::variable_field::name:
+              pair.first = variable.get_string();
+              break;
+            case schema::variable_field::value:
+              pair.second = variable.get_string();
+              break;
+            default:
+              variable.skip();
           }
         }
         process->environment.push_back(std::move(pair));
         break;
       }
-      case f::rank: process->rank = in.get_sint32(); break;
-      case f::tracer_version: process->tracer_version = in.get_string(); break;
-      case f::driver_version: process->driver_version = in.get_string(); break;
-      default: in.skip();
+      case f::rank:
+        process->rank = in.get_sint32();
+        break;
+      case f::tracer_version:
+        process->tracer_version = in.get_string();
+        break;
+      case f::driver_version:
+        process->driver_version = in.get_string();
+        break;
+      default:
+        in.skip();
     }
   }
   if (*process->rank < 0) process->rank.reset();
@@ -51,10 +75,17 @@ void ReadThread(pbf_reader in, std::map<uint32_t, TracedThread>* threads) {
   TracedThread thread;
   while (in.next()) {
     switch (in.tag()) {
-      case f::index: index = in.get_uint32(); break;
-      case f::tid: thread.tid = in.get_uint32(); break;
-      case f::name: thread.name = in.get_string(); break;
-      default: in.skip();
+      case f::index:
+        index = in.get_uint32();
+        break;
+      case f::tid:
+        thread.tid = in.get_uint32();
+        break;
+      case f::name:
+        thread.name = in.get_string();
+        break;
+      default:
+        in.skip();
     }
   }
   (*threads)[index] = std::move(thread);
@@ -73,14 +104,29 @@ void ReadModule(pbf_reader in, LoadedModules* modules) {
   };
   while (in.next()) {
     switch (in.tag()) {
-      case f::id: module.id = in.get_uint32(); break;
-      case f::first_epoch: module.first_epoch = in.get_uint32(); break;
-      case f::path: module.path = in.get_string(); break;
-      case f::build_id: module.build_id = in.get_bytes(); break;
-      case f::load_bias: module.load_bias = in.get_fixed64(); break;
-      case f::start: read_fixed(&starts); break;
-      case f::end: read_fixed(&ends); break;
-      default: in.skip();
+      case f::id:
+        module.id = in.get_uint32();
+        break;
+      case f::first_epoch:
+        module.first_epoch = in.get_uint32();
+        break;
+      case f::path:
+        module.path = in.get_string();
+        break;
+      case f::build_id:
+        module.build_id = in.get_bytes();
+        break;
+      case f::load_bias:
+        module.load_bias = in.get_fixed64();
+        break;
+      case f::start:
+        read_fixed(&starts);
+        break;
+      case f::end:
+        read_fixed(&ends);
+        break;
+      default:
+        in.skip();
     }
   }
   for (size_t i = 0; i < starts.size() && i < ends.size(); ++i) module.ranges.push_back({starts[i], ends[i]});
@@ -91,9 +137,14 @@ void ReadModuleGone(pbf_reader in, LoadedModules* modules) {
   uint32_t id = 0, epoch = 0;
   while (in.next()) {
     switch (in.tag()) {
-      case schema::moduleGone_field::id: id = in.get_uint32(); break;
-      case schema::moduleGone_field::epoch: epoch = in.get_uint32(); break;
-      default: in.skip();
+      case schema::moduleGone_field::id:
+        id = in.get_uint32();
+        break;
+      case schema::moduleGone_field::epoch:
+        epoch = in.get_uint32();
+        break;
+      default:
+        in.skip();
     }
   }
   modules->SetGone(id, epoch);
@@ -105,10 +156,17 @@ void ReadDevice(pbf_reader in, std::map<uint32_t, TracedDevice>* devices) {
   TracedDevice device;
   while (in.next()) {
     switch (in.tag()) {
-      case f::index: index = in.get_uint32(); break;
-      case f::name: device.name = in.get_string(); break;
-      case f::total_bytes: device.total_bytes = in.get_fixed64(); break;
-      default: in.skip();
+      case f::index:
+        index = in.get_uint32();
+        break;
+      case f::name:
+        device.name = in.get_string();
+        break;
+      case f::total_bytes:
+        device.total_bytes = in.get_fixed64();
+        break;
+      default:
+        in.skip();
     }
   }
   (*devices)[index] = std::move(device);
@@ -123,10 +181,18 @@ void ReadStack(pbf_reader in, std::vector<uint64_t>* before, uint64_t* frames_le
   std::vector<uint64_t> frames;
   while (in.next()) {
     switch (in.tag()) {
-      case f::id: id = in.get_uint32(); break;
-      case f::module_epoch: module_epoch = in.get_uint32(); break;
-      case f::truncated: truncated = in.get_bool(); break;
-      case f::shared_outer: shared_outer = in.get_uint32(); break;
+      case f::id:
+        id = in.get_uint32();
+        break;
+      case f::module_epoch:
+        module_epoch = in.get_uint32();
+        break;
+      case f::truncated:
+        truncated = in.get_bool();
+        break;
+      case f::shared_outer:
+        shared_outer = in.get_uint32();
+        break;
       case f::frames: {
         uint64_t address = 0;
         for (const int64_t delta : in.get_packed_sint64()) {
@@ -135,7 +201,8 @@ void ReadStack(pbf_reader in, std::vector<uint64_t>* before, uint64_t* frames_le
         }
         break;
       }
-      default: in.skip();
+      default:
+        in.skip();
     }
   }
   if (shared_outer > before->size()) throw protozero::invalid_length_exception();
@@ -151,9 +218,14 @@ void ReadVersion(pbf_reader in, std::map<std::string, uint32_t>* versions) {
   uint32_t number = 0;
   while (in.next()) {
     switch (in.tag()) {
-      case schema::version_field::of: of = in.get_string(); break;
-      case schema::version_field::number: number = in.get_uint32(); break;
-      default: in.skip();
+      case schema::version_field::of:
+        of = in.get_string();
+        break;
+      case schema::version_field::number:
+        number = in.get_uint32();
+        break;
+      default:
+        in.skip();
     }
   }
   (*versions)[of] = number;
@@ -169,14 +241,29 @@ bool Definitions::Add(std::string_view encoded) {
     pbf_reader in(encoded.data(), encoded.size());
     while (in.next()) {
       switch (in.tag()) {
-        case f::process: ReadProcess(in.get_message(), &process); break;
-        case f::threads: ReadThread(in.get_message(), &threads); break;
-        case f::modules: ReadModule(in.get_message(), &modules); break;
-        case f::modules_gone: ReadModuleGone(in.get_message(), &modules); break;
-        case f::devices: ReadDevice(in.get_message(), &devices); break;
-        case f::stacks: ReadStack(in.get_message(), &frames, &frames_left_, &stacks); break;
-        case f::versions: ReadVersion(in.get_message(), &process.versions); break;
-        default: in.skip();
+        case f::process:
+          ReadProcess(in.get_message(), &process);
+          break;
+        case f::threads:
+          ReadThread(in.get_message(), &threads);
+          break;
+        case f::modules:
+          ReadModule(in.get_message(), &modules);
+          break;
+        case f::modules_gone:
+          ReadModuleGone(in.get_message(), &modules);
+          break;
+        case f::devices:
+          ReadDevice(in.get_message(), &devices);
+          break;
+        case f::stacks:
+          ReadStack(in.get_message(), &frames, &frames_left_, &stacks);
+          break;
+        case f::versions:
+          ReadVersion(in.get_message(), &process.versions);
+          break;
+        default:
+          in.skip();
       }
     }
   } catch (const protozero::exception&) {

@@ -26,8 +26,8 @@ struct StreamEvent {
   uint64_t value[2];          // what is left, see schema::Operation
 };
 
-// Reads block by block: memory is bounded by the threads that are active at the same time, not by the trace. A FREE that
-// failed is left out together with its FREE_FAILED. Thread-compatible.
+// Reads block by block: memory is bounded by the threads that are active at the same time, not by the trace. A FREE
+// that failed is left out together with its FREE_FAILED. Thread-compatible.
 class EventStream {
  public:
   explicit EventStream(const Trace& trace);
@@ -58,8 +58,8 @@ class EventStream {
     const ThreadBlocks* blocks = nullptr;
     size_t next_block = 0;
     std::unique_ptr<OpenBlock> open;
-    uint64_t next_ordinal = 0;  // allocations before this one have been delivered or are lost
-    uint64_t time = 0;          // of the next event; of its block where that is not open yet
+    uint64_t next_ordinal = 0;     // allocations before this one have been delivered or are lost
+    uint64_t time = 0;             // of the next event; of its block where that is not open yet
     std::vector<uint64_t> undone;  // sequence numbers of frees that failed, ascending
     bool exhausted = false;
   };
@@ -67,9 +67,7 @@ class EventStream {
   struct HeapEntry {
     uint64_t time;
     uint32_t slot;
-    bool operator<(const HeapEntry& other) const {
-      return time != other.time ? time < other.time : slot < other.slot;
-    }
+    bool operator<(const HeapEntry& other) const { return time != other.time ? time < other.time : slot < other.slot; }
   };
 
   // A thread that has to go ahead until it has allocated `ordinal`.
@@ -78,7 +76,7 @@ class EventStream {
     uint64_t ordinal;
   };
 
-  bool Ready(Cursor* cursor);    // opens blocks until there is a next event
+  bool Ready(Cursor* cursor);  // opens blocks until there is a next event
   void Open(Cursor* cursor, const BlockRef& block);
   void Advance(Cursor* cursor);  // to the event behind the next one; opens no block
   void Close(Cursor* cursor);

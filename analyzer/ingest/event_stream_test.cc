@@ -46,7 +46,8 @@ TEST(EventStream, DeliversThreadsByTime) {
   trace.Allocate(2, 5, DEVICE, 0, 0, 8192, 1);
   trace.Allocate(1, 30, DEVICE, 0, 0, 4096, 1);
   trace.Allocate(2, 20, DEVICE, 0, 0, 8192, 1);
-  const std::vector<Seen> expected = {{ALLOCATE, 1, 1, 0}, {ALLOCATE, 0, 0, 0}, {ALLOCATE, 1, 1, 1}, {ALLOCATE, 0, 0, 1}};
+  const std::vector<Seen> expected = {
+      {ALLOCATE, 1, 1, 0}, {ALLOCATE, 0, 0, 0}, {ALLOCATE, 1, 1, 1}, {ALLOCATE, 0, 0, 1}};
   EXPECT_EQ(ReadAll(trace.Finish()), expected);
 }
 
@@ -57,8 +58,7 @@ TEST(EventStream, AnAllocationComesBeforeItsFreeThoughTheClocksDisagree) {
   trace.Free(2, 110, DEVICE, 0, first);
   const AllocationId second = trace.Allocate(2, 120, DEVICE, 0, 0, 8192, 1);
   trace.Free(3, 5, DEVICE, 0, second);
-  const std::vector<Seen> expected = {
-      {ALLOCATE, 0, 0, 0}, {FREE, 1, 0, 0}, {ALLOCATE, 1, 1, 0}, {FREE, 2, 1, 0}};
+  const std::vector<Seen> expected = {{ALLOCATE, 0, 0, 0}, {FREE, 1, 0, 0}, {ALLOCATE, 1, 1, 0}, {FREE, 2, 1, 0}};
   EXPECT_EQ(ReadAll(trace.Finish()), expected);
 }
 

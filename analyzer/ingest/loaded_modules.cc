@@ -10,7 +10,8 @@ void LoadedModules::SetGone(uint32_t id, uint32_t epoch) { gone_.push_back({id, 
 
 void LoadedModules::Freeze() {
   // Blocks lie in the file in no order of time: the definitions are put into one that does not depend on it.
-  std::stable_sort(modules_.begin(), modules_.end(), [](const TracedModule& a, const TracedModule& b) { return a.id < b.id; });
+  std::stable_sort(modules_.begin(), modules_.end(),
+                   [](const TracedModule& a, const TracedModule& b) { return a.id < b.id; });
   modules_.erase(std::unique(modules_.begin(), modules_.end(),
                              [](const TracedModule& a, const TracedModule& b) { return a.id == b.id; }),
                  modules_.end());

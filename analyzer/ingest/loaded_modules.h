@@ -28,8 +28,8 @@ class LoadedModules {
 
   const std::vector<TracedModule>& modules() const { return modules_; }
 
-  // Index into modules(), -1 for none. A module that was loaded while the epoch's stacks were captured may carry a later
-  // epoch than they do: it counts where no other module fits.
+  // Index into modules(), -1 for none. A module that was loaded while the epoch's stacks were captured may carry a
+  // later epoch than they do: it counts where no other module fits.
   int Find(uint64_t address, uint32_t epoch) const;
 
  private:

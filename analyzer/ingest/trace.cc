@@ -18,12 +18,18 @@ constexpr uint64_t kReleaseBytes = 8u << 20;
 
 const char* StopReasonText(uint64_t reason) {
   switch (reason) {
-    case schema::STOP_DISK_FULL: return "the disk was full";
-    case schema::STOP_SIZE_CAP: return "the trace reached its size limit";
-    case schema::STOP_WRITE_ERROR: return "the trace could not be written";
-    case schema::STOP_FILE_TAKEN: return "the process closed the trace and it could not be opened again";
-    case schema::STOP_OUT_OF_MEMORY: return "the process had no memory left for recording";
-    default: return "recording stopped";
+    case schema::STOP_DISK_FULL:
+      return "the disk was full";
+    case schema::STOP_SIZE_CAP:
+      return "the trace reached its size limit";
+    case schema::STOP_WRITE_ERROR:
+      return "the trace could not be written";
+    case schema::STOP_FILE_TAKEN:
+      return "the process closed the trace and it could not be opened again";
+    case schema::STOP_OUT_OF_MEMORY:
+      return "the process had no memory left for recording";
+    default:
+      return "recording stopped";
   }
 }
 
@@ -97,11 +103,11 @@ void Trace::AddBlock(const FrameRef& frame, bool from_journal) {
   }
   // Threads come in any order; they are put in order afterwards.
   if (threads_.empty() || threads_.back().thread != header.thread) threads_.push_back({header.thread, {}});
-  threads_.back().blocks.push_back({frame.payload, frame.offset, header.first_sequence, header.first_allocation,
-                                    header.first_time, header.event_count, from_journal,
-                                    header.operations.find(static_cast<char>(schema::STEP)) != std::string_view::npos,
-                                    header.operations.find(static_cast<char>(schema::FREE_FAILED)) !=
-                                        std::string_view::npos});
+  threads_.back().blocks.push_back(
+      {frame.payload, frame.offset, header.first_sequence, header.first_allocation, header.first_time,
+       header.event_count, from_journal,
+       header.operations.find(static_cast<char>(schema::STEP)) != std::string_view::npos,
+       header.operations.find(static_cast<char>(schema::FREE_FAILED)) != std::string_view::npos});
 }
 
 void Trace::OrderBlocks() {
@@ -115,7 +121,8 @@ void Trace::OrderBlocks() {
   lost_events_ = counter(schema::COUNTER_LOST_EVENTS);
   for (auto& [thread, whole] : by_thread) {
     std::sort(whole.blocks.begin(), whole.blocks.end(), [](const BlockRef& a, const BlockRef& b) {
-      return std::tie(a.first_sequence, a.from_journal, a.offset) < std::tie(b.first_sequence, b.from_journal, b.offset);
+      return std::tie(a.first_sequence, a.from_journal, a.offset) <
+             std::tie(b.first_sequence, b.from_journal, b.offset);
     });
     ThreadBlocks kept = {thread, {}};
     uint64_t expected = 0;

@@ -34,12 +34,12 @@ struct ThreadBlocks {
   std::vector<BlockRef> blocks;
 };
 
-// One traced process, opened for reading: everything but the events themselves, which EventStream reads. Thread-safe once
-// it is open.
+// One traced process, opened for reading: everything but the events themselves, which EventStream reads. Thread-safe
+// once it is open.
 class Trace {
  public:
-  // The error is one line that names the file, the offset where there is one, and what to do. A cut or damaged file is no
-  // error: what could be read is there, and the rest is in damage().
+  // The error is one line that names the file, the offset where there is one, and what to do. A cut or damaged file is
+  // no error: what could be read is there, and the rest is in damage().
   static absl::StatusOr<std::unique_ptr<Trace>> Open(const std::string& path);
   // As Open, from memory that stays as long as the trace. `name` stands for the path.
   static absl::StatusOr<std::unique_ptr<Trace>> Read(std::string_view bytes, const std::string& name);
@@ -57,8 +57,8 @@ class Trace {
 
   const std::vector<Damage>& damage() const { return layout_.damage; }
   uint64_t lost_bytes() const;
-  // Events that the process could not record, and those that gaps in its threads' numbering show to be missing. More may
-  // be missing at the end of a thread.
+  // Events that the process could not record, and those that gaps in its threads' numbering show to be missing. More
+  // may be missing at the end of a thread.
   uint64_t lost_events() const { return lost_events_; }
 
   // Whether the process ended normally and the file holds all that it did; otherwise why not, in one line.

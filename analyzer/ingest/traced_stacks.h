@@ -19,8 +19,8 @@ struct StackRef {
   bool truncated = false;
 };
 
-// The stacks of a trace by the number that the trace gave them, and as distinct stacks: two threads that met a new stack
-// at the same moment gave it two numbers, and a stack met again after a library went away has another number too.
+// The stacks of a trace by the number that the trace gave them, and as distinct stacks: two threads that met a new
+// stack at the same moment gave it two numbers, and a stack met again after a library went away has another number too.
 class TracedStacks {
  public:
   // A number that is defined twice keeps its first definition.

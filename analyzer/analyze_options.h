@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_ANALYZE_OPTIONS_H_
+#define ANALYZER_ANALYZE_OPTIONS_H_
+
+#include <cstddef>
+
+#include "analyzer/symbols/symbolizer.h"
+
+namespace vramtrack {
+
+struct AnalyzeOptions {
+  size_t top = 20;  // sites that are no leaks, by what they hold at the peak
+  SymbolizerOptions symbols;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_ANALYZE_OPTIONS_H_

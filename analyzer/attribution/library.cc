@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/attribution/library.h"
+
+namespace vramtrack {
+
+std::string_view ModuleName(std::string_view path) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (path.size() > kDeleted.size() && path.substr(path.size() - kDeleted.size()) == kDeleted) {
+    path.remove_suffix(kDeleted.size());
+  }
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+bool IsAllocationPlumbing(std::string_view path) {
+  const std::string_view name = ModuleName(path);
+  // "libcudart.so.12", and "libcudart-d0da41ae.so.12" as wheels have it.
+  for (const std::string_view library : {"libcudart", "libcuda", "libvramtrack", "libnvidia-ml"}) {
+    if (name.size() <= library.size() || name.substr(0, library.size()) != library) continue;
+    const char next = name[library.size()];
+    if (next == '.' || next == '-' || next == '_') return true;
+  }
+  return false;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_ATTRIBUTION_LIBRARY_H_
+#define ANALYZER_ATTRIBUTION_LIBRARY_H_
+
+#include <string_view>
+
+namespace vramtrack {
+
+// The file's name, without folders and without " (deleted)".
+std::string_view ModuleName(std::string_view path);
+
+// Whether the module at `path` only passes an allocation on: CUDA's runtime and driver libraries, and vramtrack's own.
+// Libraries that decide to allocate (cuBLAS, cuDNN, NCCL) are none of these.
+bool IsAllocationPlumbing(std::string_view path);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_ATTRIBUTION_LIBRARY_H_

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/device_findings.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "analyzer/leaks/growth.h"
+
+namespace vramtrack {
+namespace {
+
+// How many of the last steps tell what an ordinary step needs.
+constexpr size_t kLastSteps = 10;
+
+const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device) {
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.is_device() && scope.device == device) return &scope;
+  }
+  return nullptr;
+}
+
+// The job's own number; the step after the last complete one is called by the next number.
+int64_t StepNumber(const RunShape& run, uint32_t step) {
+  if (step < run.step_numbers.size()) return static_cast<int64_t>(run.step_numbers[step]);
+  if (run.step_numbers.empty()) return step;
+  return static_cast<int64_t>(run.step_numbers.back() + (step - run.step_numbers.size()) + 1);
+}
+
+std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step) {
+  if (run.steps == 0) return std::nullopt;
+  return StepNumber(run, step);
+}
+
+ReportMoment Describe(const RunShape& run, const Moment& moment) {
+  return {ReportedStep(run, moment.step), moment.device_used, moment.usage.reserved, moment.usage.live};
+}
+
+// What an ordinary step at the end needs at its highest.
+uint64_t LastLevel(const Scope& scope) {
+  std::vector<uint64_t> last(
+      scope.ceilings.end() - static_cast<std::ptrdiff_t>(std::min(kLastSteps, scope.ceilings.size())),
+      scope.ceilings.end());
+  if (last.empty()) return scope.live;
+  std::nth_element(last.begin(), last.begin() + static_cast<std::ptrdiff_t>(last.size() / 2), last.end());
+  return last[last.size() / 2];
+}
+
+std::optional<ReportGrowth> DescribeGrowth(const Scope& scope, const RunShape& run, uint64_t total_bytes) {
+  if (scope.floors.size() < run.warmup_end || scope.floors.size() - run.warmup_end < kMinGrowthSteps) {
+    return std::nullopt;
+  }
+  ReportGrowth described;
+  const std::optional<Growth> growth = EstimateGrowth(scope.floors, run.warmup_end);
+  if (!growth) return described;  // it does not grow
+  described.bytes_per_step = growth->bytes_per_step;
+  described.ci_low = growth->ci_low;
+  described.ci_high = growth->ci_high;
+  const uint64_t limit = total_bytes > scope.outside ? total_bytes - scope.outside : 0;
+  if (const std::optional<StepsToOom> left = EstimateStepsToOom(*growth, LastLevel(scope), limit)) {
+    described.steps_to_oom = left->steps;
+  }
+  return described;
+}
+
+}  // namespace
+
+uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device) {
+  const auto defined = trace.definitions().devices.find(device);
+  if (defined != trace.definitions().devices.end() && defined->second.total_bytes != 0) {
+    return defined->second.total_bytes;
+  }
+  const Scope* scope = ScopeOfDevice(ledger, device);
+  return scope != nullptr && scope->total ? *scope->total : 0;
+}
+
+std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledger, const RunShape& run) {
+  std::set<uint32_t> indices;
+  for (const auto& [index, device] : trace.definitions().devices) indices.insert(index);
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.is_device()) indices.insert(scope.device);
+  }
+  std::vector<ReportDevice> devices;
+  for (const uint32_t index : indices) {
+    ReportDevice device;
+    device.index = index;
+    const auto defined = trace.definitions().devices.find(index);
+    if (defined != trace.definitions().devices.end()) device.name = defined->second.name;
+    device.total_bytes = DeviceTotalBytes(trace, ledger, index);
+    if (const Scope* scope = ScopeOfDevice(ledger, index)) {
+      device.peak = Describe(run, scope->peak_moment);
+      device.end = Describe(run, scope->end_moment);
+      device.growth = DescribeGrowth(*scope, run, device.total_bytes);
+      device.unattributed_bytes = scope->outside;
+      const DeviceUsage& usage = scope->peak_moment.usage;
+      device.fragmentation.reserved = usage.reserved;
+      device.fragmentation.live = usage.live;
+      device.fragmentation.rounding = usage.rounding;
+      device.fragmentation.free_pinned = usage.free_pinned;
+      device.fragmentation.lower_bound = usage.live + usage.rounding;
+      device.fragmentation.upper_bound = usage.reserved;
+    }
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& ledger, const RunShape& run) {
+  std::vector<const Scope*> scopes;
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.level == Level::kDriver) scopes.push_back(&scope);
+  }
+  // The host has the largest number.
+  std::sort(scopes.begin(), scopes.end(), [](const Scope* a, const Scope* b) { return a->device < b->device; });
+  std::vector<ReportTimeline> timelines;
+  for (const Scope* scope : scopes) {
+    ReportTimeline timeline;
+    if (scope->is_device()) timeline.device = scope->device;
+    timeline.unit = ledger.timeline_in_steps() ? "steps" : "seconds";
+    const uint64_t width = ledger.timeline().bin_width();
+    uint64_t position = 0;
+    for (const Timeline::Bin& bin : ledger.timeline().bins(scope->timeline_row)) {
+      timeline.position.push_back(ledger.timeline_in_steps()
+                                      ? static_cast<double>(StepNumber(run, static_cast<uint32_t>(position)))
+                                      : static_cast<double>(position) / trace.clock().ticks_per_second());
+      position += width;
+      ReportTimeline::Series* const series[] = {&timeline.device_used, &timeline.reserved, &timeline.live};
+      for (size_t i = 0; i < Timeline::kValues; ++i) {
+        series[i]->low.push_back(bin.low[i]);
+        series[i]->high.push_back(bin.high[i]);
+      }
+    }
+    timelines.push_back(std::move(timeline));
+  }
+  return timelines;
+}
+
+ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const RunShape& run,
+                              const OutOfMemory& failed) {
+  ReportOom oom;
+  oom.step = ReportedStep(run, failed.step);
+  oom.device = failed.device;
+  oom.requested = failed.requested;
+  const uint64_t total = DeviceTotalBytes(trace, ledger, failed.device);
+  if (total == 0) return oom;
+  const auto left = [total, &failed](uint64_t used) {
+    return total > failed.outside + used ? total - failed.outside - used : 0;
+  };
+  oom.free = left(failed.usage.live + failed.usage.rounding);
+  // Any free pages make one range of addresses; holes in pages that are in use do not.
+  oom.largest_free = left(failed.usage.reserved) / kDevicePageBytes * kDevicePageBytes;
+  if (failed.requested > *oom.free) {
+    oom.cause = "amount";
+  } else if (failed.requested > *oom.largest_free) {
+    oom.cause = "contiguity";
+  }
+  return oom;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_DEVICE_FINDINGS_H_
+#define ANALYZER_FINDINGS_DEVICE_FINDINGS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/ingest/trace.h"
+#include "analyzer/leaks/site_history.h"
+#include "analyzer/ledger/ledger.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// The size of the device's memory as far as the trace tells it, 0 where it does not and for SiteKey::kHost.
+uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device);
+
+// `run`: the steps of the replay.
+std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledger, const RunShape& run);
+std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& ledger, const RunShape& run);
+
+// Without its stack and its holders.
+ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const RunShape& run, const OutOfMemory& failed);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_DEVICE_FINDINGS_H_

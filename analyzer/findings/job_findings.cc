@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/job_findings.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace vramtrack {
+namespace {
+
+bool IsLeakName(const std::string& verdict) {
+  return verdict == "leak" || verdict == "accelerating_leak" || verdict == "minor_leak";
+}
+
+uint64_t HashOf(const std::string& text) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a: short texts, and the same on every machine
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  return hash;
+}
+
+// What an id is made of: nothing that moving lines or another run would change.
+std::string Identity(const ReportSite& site) {
+  std::string text = absl::StrCat(site.level, "|", site.kind, "|", site.device ? absl::StrCat(*site.device) : "host");
+  for (const ReportFrame& frame : site.frames) absl::StrAppend(&text, "|", frame.function);
+  return text;
+}
+
+std::string Places(const ReportSite& site) {
+  std::string text;
+  for (const ReportFrame& frame : site.frames) {
+    absl::StrAppend(&text, "|", frame.file, "|", absl::Dec(frame.line, absl::kZeroPad8), "|", frame.module, "|",
+                    absl::Hex(frame.offset, absl::kZeroPad16));
+  }
+  return text;
+}
+
+// The same frames at the same lines; addresses may differ where there are lines.
+std::string SameSiteKey(const ReportSite& site) {
+  std::string text = Identity(site);
+  for (const ReportFrame& frame : site.frames) {
+    absl::StrAppend(&text, "|", frame.file, "|", frame.line);
+    if (frame.line == 0) absl::StrAppend(&text, "|", frame.module, "|", frame.offset);
+  }
+  return text;
+}
+
+bool Worse(const ReportSite& a, const ReportSite& b) {
+  const auto rank = [](const ReportSite& site) { return !IsLeakName(site.verdict) ? 2 : site.verdict == "minor_leak"; };
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  if (rank(a) != 2) {
+    if (a.rate_bytes_per_step != b.rate_bytes_per_step) return a.rate_bytes_per_step > b.rate_bytes_per_step;
+    if (a.rate_objects_per_step != b.rate_objects_per_step) return a.rate_objects_per_step > b.rate_objects_per_step;
+  }
+  if (a.bytes_at_peak != b.bytes_at_peak) return a.bytes_at_peak > b.bytes_at_peak;
+  return a.id < b.id;
+}
+
+void AddCounts(const ReportSite& from, ReportSite* to) {
+  to->allocations += from.allocations;
+  to->frees += from.frees;
+  to->bytes_allocated += from.bytes_allocated;
+  to->live_objects += from.live_objects;
+  to->live_bytes += from.live_bytes;
+  to->bytes_at_peak += from.bytes_at_peak;
+  to->peak_without_site = std::max(to->peak_without_site, from.peak_without_site);
+  to->rate_bytes_per_step += from.rate_bytes_per_step;
+  to->rate_objects_per_step += from.rate_objects_per_step;
+  to->rate_ci_low += from.rate_ci_low;
+  to->rate_ci_high += from.rate_ci_high;
+}
+
+// Sites whose functions are the same but whose lines differ share a hash: they are told apart by their order.
+void AssignIds(std::vector<ReportSite>* sites) {
+  std::map<std::string, std::vector<ReportSite*>> by_id;
+  for (ReportSite& site : *sites) {
+    by_id[absl::StrFormat("%08x", static_cast<uint32_t>(HashOf(Identity(site)) >> 32))].push_back(&site);
+  }
+  for (auto& [id, same] : by_id) {
+    std::sort(same.begin(), same.end(), [](const ReportSite* a, const ReportSite* b) {
+      return std::make_tuple(Identity(*a), Places(*a)) < std::make_tuple(Identity(*b), Places(*b));
+    });
+    for (size_t i = 0; i < same.size(); ++i) same[i]->id = i == 0 ? id : absl::StrCat(id, "-", i + 1);
+  }
+}
+
+// Of one device number the process that held most; others are told of in a warning.
+void JoinDevices(std::vector<ProcessFindings>* processes, Report* report) {
+  std::map<uint32_t, std::pair<size_t, size_t>> best;  // process, and index of its device
+  std::map<uint32_t, size_t> users;
+  for (size_t p = 0; p < processes->size(); ++p) {
+    const std::vector<ReportDevice>& devices = (*processes)[p].devices;
+    for (size_t d = 0; d < devices.size(); ++d) {
+      if (devices[d].peak.reserved > 0) ++users[devices[d].index];
+      const auto [found, is_new] = best.try_emplace(devices[d].index, p, d);
+      const auto [best_process, best_device] = found->second;
+      if (!is_new && devices[d].peak.reserved > (*processes)[best_process].devices[best_device].peak.reserved) {
+        found->second = {p, d};
+      }
+    }
+  }
+  for (const auto& [index, where] : best) {
+    ProcessFindings& process = (*processes)[where.first];
+    report->devices.push_back(process.devices[where.second]);
+    for (ReportTimeline& timeline : process.timeline) {
+      if (timeline.device == index) report->timeline.push_back(std::move(timeline));
+    }
+    if (users[index] > 1) {
+      report->warnings.push_back(absl::StrCat(users[index], " processes used a device with number ", index,
+                                              ": its figures are those of process ", process.process.pid,
+                                              ", which held the most"));
+    }
+  }
+  // The host's memory is that of the process which has most of it.
+  const ReportTimeline* host = nullptr;
+  const auto highest = [](const ReportTimeline& timeline) {
+    return *std::max_element(timeline.live.high.begin(), timeline.live.high.end());
+  };
+  for (const ProcessFindings& process : *processes) {
+    for (const ReportTimeline& timeline : process.timeline) {
+      if (timeline.device || timeline.live.high.empty()) continue;
+      if (host == nullptr || highest(timeline) > highest(*host)) host = &timeline;
+    }
+  }
+  if (host != nullptr) report->timeline.push_back(*host);
+}
+
+}  // namespace
+
+Report JoinFindings(std::vector<ProcessFindings> processes) {
+  Report report;
+  std::vector<std::vector<size_t>> joined(processes.size());  // where a process's sites went
+  std::map<std::string, size_t> by_key;
+  std::vector<ReportSite> worst_part;  // of each joined site: the process's own figures that gave the verdict
+  for (size_t p = 0; p < processes.size(); ++p) {
+    for (const ReportSite& site : processes[p].sites) {
+      const auto [found, is_new] = by_key.try_emplace(SameSiteKey(site), report.sites.size());
+      joined[p].push_back(found->second);
+      if (is_new) {
+        report.sites.push_back(site);
+        worst_part.push_back(site);
+        continue;
+      }
+      ReportSite& whole = report.sites[found->second];
+      ReportSite sum = whole;
+      AddCounts(site, &sum);
+      if (Worse(site, worst_part[found->second])) {
+        worst_part[found->second] = site;
+        const ReportSite counted = sum;
+        sum = site;
+        // The verdict is that of the worst process, the figures are those of all.
+        sum.allocations = sum.frees = sum.bytes_allocated = sum.live_objects = sum.live_bytes = 0;
+        sum.bytes_at_peak = sum.peak_without_site = 0;
+        sum.rate_bytes_per_step = sum.rate_objects_per_step = sum.rate_ci_low = sum.rate_ci_high = 0;
+        AddCounts(counted, &sum);
+      }
+      whole = std::move(sum);
+    }
+  }
+  AssignIds(&report.sites);
+  for (size_t p = 0; p < processes.size(); ++p) {
+    ProcessFindings& process = processes[p];
+    for (ReportOom& oom : process.oom) {
+      for (auto& [site, bytes] : oom.holders) site = report.sites[joined[p][std::stoul(site)]].id;
+      report.oom.push_back(std::move(oom));
+    }
+    if (process.steps.count > report.steps.count) report.steps = process.steps;
+    for (std::string& warning : process.warnings) {
+      if (std::find(report.warnings.begin(), report.warnings.end(), warning) == report.warnings.end()) {
+        report.warnings.push_back(std::move(warning));
+      }
+    }
+    report.processes.push_back(std::move(process.process));
+  }
+  JoinDevices(&processes, &report);
+  std::sort(report.sites.begin(), report.sites.end(), Worse);
+  for (const ReportSite& site : report.sites) {
+    if (IsLeakName(site.verdict)) report.ranking.push_back(site.id);
+  }
+  return report;
+}
+
+}  // namespace vramtrack

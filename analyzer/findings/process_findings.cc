@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/process_findings.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/attribution/blame.h"
+#include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/findings/device_findings.h"
+#include "analyzer/findings/site_selection.h"
+#include "analyzer/leaks/cohort.h"
+#include "analyzer/leaks/windows.h"
+#include "analyzer/ledger/ledger.h"
+
+namespace vramtrack {
+namespace {
+
+// Clean sites whose stacks are compared with those of leaks; reading debug information for more would take long.
+constexpr size_t kMaxCleanSites = 4000;
+
+StepPlan PlanSteps(const Trace& trace) {
+  StepPlan plan;
+  for (const ThreadBlocks& thread : trace.threads()) {
+    for (const BlockRef& block : thread.blocks) plan.marks |= block.has_steps;
+  }
+  if (plan.marks) {
+    plan.source = "marks";
+    plan.confidence = 1;
+  }
+  return plan;
+}
+
+RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes) {
+  RunShape run;
+  run.steps = ledger.steps().step();
+  run.warmup_end = WarmupEnd(run.steps);
+  run.device_total_bytes = device_total_bytes;
+  run.step_numbers = ledger.steps().numbers();
+  return run;
+}
+
+std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger) {
+  const std::vector<Site>& sites = ledger.sites();
+  std::map<uint32_t, RunShape> shapes;
+  std::vector<LeakVerdict> verdicts;
+  for (uint32_t i = 0; i < sites.size(); ++i) {
+    const uint32_t device = sites[i].key.device;
+    auto [shape, is_new] = shapes.try_emplace(device);
+    if (is_new) shape->second = ShapeOfRun(ledger, DeviceTotalBytes(trace, ledger, device));
+    verdicts.push_back(JudgeSite(ledger.history(i).Finish(shape->second.steps), shape->second));
+  }
+  DemoteChanceFindings(&verdicts);
+  return verdicts;
+}
+
+// Tells the frames of leaks from those that clean sites go through as well.
+void FindBlame(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, const std::vector<SiteGroup>& groups,
+               StackSymbolizer* symbolizer, BlameFinder* blame) {
+  bool any = false;
+  for (const SiteGroup& group : groups) {
+    if (!IsLeak(verdicts[group.sites[0]].verdict)) continue;
+    blame->AddLeak(group.frames);
+    any = true;
+  }
+  if (!any) return;
+  const std::vector<Site>& sites = ledger.sites();
+  size_t compared = 0;
+  for (uint32_t i = 0; i < sites.size() && compared < kMaxCleanSites; ++i) {
+    if (IsLeak(verdicts[i].verdict) || verdicts[i].verdict == Verdict::kInsufficientEvidence) continue;
+    ++compared;
+    const StackRef stack = symbolizer->Trimmed(sites[i].key.stack);
+    size_t next = 0;
+    blame->AddClean([&]() -> std::vector<ReportFrame> {
+      if (next == stack.count) return {};
+      return symbolizer->Frame(stack.frames[next++], stack.module_epoch);
+    });
+  }
+}
+
+std::string CategoryOf(const SiteKey& key) {
+  if (LevelOf(key.kind) == Level::kHandle) return "handle";
+  return IsHostMemory(key.kind) ? "host" : "unknown";
+}
+
+ReportSite DescribeGroup(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, const RunShape& run,
+                         const SiteGroup& group, const StackSymbolizer& symbolizer) {
+  const Site& first = ledger.sites()[group.sites[0]];
+  const LeakVerdict& verdict = verdicts[group.sites[0]];
+  const Level level = LevelOf(first.key.kind);
+  ReportSite site;
+  site.level = LevelName(level);
+  site.kind = KindName(first.key.kind);
+  site.owner = symbolizer.Owner(first.key.stack);
+  site.category = CategoryOf(first.key);
+  site.verdict = ToString(verdict.verdict);
+  // Nothing but this level was recorded of the site.
+  site.grade = level == Level::kHandle ? "" : LevelName(level);
+  site.explanation = verdict.explanation;
+  if (first.key.device != SiteKey::kHost) site.device = first.key.device;
+  if (verdict.onset_step) site.onset_step = static_cast<int64_t>(run.NumberOf(*verdict.onset_step));
+  if (verdict.verdict == Verdict::kInsufficientEvidence) site.further_steps_needed = verdict.further_steps_needed;
+  site.frames = group.frames;
+  for (const uint32_t index : group.sites) {
+    const Site& one = ledger.sites()[index];
+    site.allocations += one.allocations;
+    site.frees += one.frees;
+    site.bytes_allocated += one.bytes_allocated;
+    site.live_objects += one.live_objects;
+    site.live_bytes += one.live_bytes;
+    site.bytes_at_peak += one.bytes_at_peak;
+    site.rate_bytes_per_step += verdicts[index].rate_bytes_per_step;
+    site.rate_objects_per_step += verdicts[index].rate_objects_per_step;
+    site.rate_ci_low += verdicts[index].rate_ci_low;
+    site.rate_ci_high += verdicts[index].rate_ci_high;
+  }
+  return site;
+}
+
+ReportProcess DescribeProcess(const Trace& trace, const Ledger& ledger) {
+  const TracedProcess& traced = trace.definitions().process;
+  ReportProcess process;
+  process.pid = traced.pid;
+  process.parent_pid = traced.parent_pid;
+  process.rank = traced.rank;
+  process.command = traced.command;
+  process.incomplete_why = trace.IncompleteWhy();
+  process.complete = process.incomplete_why.empty();
+  process.events = trace.events();
+  process.lost_events = trace.lost_events() + ledger.unreadable_events();
+  process.duration_s = trace.clock().Seconds(std::max(ledger.last_ticks(), trace.end_ticks()));
+  return process;
+}
+
+void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* warnings) {
+  for (const ModuleStatus& module : symbolizer.Statuses()) {
+    switch (module.state) {
+      case ModuleState::kMissing:
+        warnings->push_back(absl::StrCat(module.path, " is not there: its frames have no names"));
+        break;
+      case ModuleState::kBuildIdMismatch:
+        warnings->push_back(absl::StrCat(module.path, " has changed since (", module.refused_path,
+                                         " has another build id): its frames have no names"));
+        break;
+      case ModuleState::kUnreadable:
+        warnings->push_back(absl::StrCat(module.path, " is no ELF file: its frames have no names"));
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void AddTraceWarnings(const Trace& trace, const Ledger& ledger, std::vector<std::string>* warnings) {
+  const std::string& path = trace.path();
+  if (trace.lost_bytes() > 0) {
+    warnings->push_back(absl::StrCat(path, ": offset ", trace.damage().front().offset, ": ",
+                                     trace.damage().front().reason, "; ", trace.lost_bytes(),
+                                     " bytes in all could not be used"));
+  }
+  if (const uint64_t lost = trace.lost_events() + ledger.unreadable_events(); lost > 0) {
+    warnings->push_back(
+        absl::StrCat(path, ": ", lost, " events are missing: what was freed in them is counted as live"));
+  }
+  if (const uint64_t full = trace.counter(schema::COUNTER_TABLE_FULL); full > 0) {
+    warnings->push_back(absl::StrCat(path, ": the frees of ", full, " allocations are not known: too many were live"));
+  }
+  if (ledger.out_of_memory_count() > ledger.out_of_memory().size()) {
+    warnings->push_back(absl::StrCat(path, ": ", ledger.out_of_memory_count(),
+                                     " allocations failed for lack of memory; the first ",
+                                     ledger.out_of_memory().size(), " are shown"));
+  }
+}
+
+}  // namespace
+
+ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options) {
+  const StepPlan plan = PlanSteps(trace);
+  Ledger ledger(trace, plan);
+  ledger.Replay();
+  const std::vector<LeakVerdict> verdicts = Judge(trace, ledger);
+  const RunShape run = ShapeOfRun(ledger, 0);
+
+  Symbolizer symbols(options.symbols);
+  StackSymbolizer symbolizer(trace.definitions(), &symbols);
+  const std::vector<SiteGroup> groups = SelectSites(ledger, verdicts, options.top, &symbolizer);
+  BlameFinder blame;
+  FindBlame(ledger, verdicts, groups, &symbolizer, &blame);
+
+  LedgerOptions without;
+  without.histories = without.timeline = false;
+  for (const SiteGroup& group : groups) without.watched.push_back(group.sites);
+  Ledger counterfactual(trace, plan, without);
+  if (!groups.empty()) counterfactual.Replay();
+
+  ProcessFindings findings;
+  std::map<uint32_t, size_t> group_of_site;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    ReportSite site = DescribeGroup(ledger, verdicts, run, groups[i], symbolizer);
+    site.peak_without_site = counterfactual.counterfactual().PeakWithout(i);
+    if (IsLeak(verdicts[groups[i].sites[0]].verdict)) site.blame_frame = blame.Blame(groups[i].frames);
+    for (const uint32_t index : groups[i].sites) group_of_site[index] = i;
+    findings.sites.push_back(std::move(site));
+  }
+  findings.process = DescribeProcess(trace, ledger);
+  findings.steps = {ledger.steps().step(), ledger.steps().plan().source, ledger.steps().plan().confidence};
+  findings.devices = DescribeDevices(trace, ledger, run);
+  findings.timeline = DescribeTimeline(trace, ledger, run);
+  for (const OutOfMemory& failed : ledger.out_of_memory()) {
+    ReportOom oom = DescribeOutOfMemory(trace, ledger, run, failed);
+    oom.stack = symbolizer.Frames(failed.stack);
+    std::map<size_t, uint64_t> held;
+    for (const auto& [site, bytes] : failed.holders) held[group_of_site.at(site)] += bytes;
+    for (const auto& [group, bytes] : held) oom.holders.push_back({absl::StrCat(group), bytes});
+    std::stable_sort(oom.holders.begin(), oom.holders.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    findings.oom.push_back(std::move(oom));
+  }
+  AddTraceWarnings(trace, ledger, &findings.warnings);
+  AddModuleWarnings(symbols, &findings.warnings);
+  return findings;
+}
+
+}  // namespace vramtrack

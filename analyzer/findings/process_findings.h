@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_PROCESS_FINDINGS_H_
+#define ANALYZER_FINDINGS_PROCESS_FINDINGS_H_
+
+#include <string>
+#include <vector>
+
+#include "analyzer/analyze_options.h"
+#include "analyzer/ingest/trace.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// What is found out about one process. Sites have no id yet: it depends on those of all processes.
+struct ProcessFindings {
+  ReportProcess process;
+  ReportSteps steps;
+  std::vector<ReportDevice> devices;
+  std::vector<ReportSite> sites;
+  std::vector<ReportTimeline> timeline;
+  std::vector<ReportOom> oom;  // holders name indices of `sites`
+  std::vector<std::string> warnings;
+};
+
+ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_PROCESS_FINDINGS_H_

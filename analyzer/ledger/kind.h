@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_LEDGER_KIND_H_
+#define ANALYZER_LEDGER_KIND_H_
+
+#include <cstdint>
+
+#include "proto/schema_constants.h"
+
+namespace vramtrack {
+
+// Who gave the memory out: the card (or the driver on the host), a framework's own allocator, or nobody, for handles.
+enum class Level : uint8_t { kDriver, kFramework, kHandle };
+
+constexpr Level LevelOf(uint32_t kind) {
+  if (kind >= schema::STREAM) return Level::kHandle;
+  return kind >= schema::FRAMEWORK_BLOCK ? Level::kFramework : Level::kDriver;
+}
+
+// Memory of the host, which no device pays for.
+constexpr bool IsHostMemory(uint32_t kind) { return kind == schema::PINNED || kind == schema::REGISTERED; }
+
+// Memory that is mapped into this process but was given out elsewhere.
+constexpr bool IsForeignMemory(uint32_t kind) { return kind == schema::IPC_MAPPING || kind == schema::EXTERNAL_MEMORY; }
+
+// Whether an allocation's address is where its bytes are on the device; otherwise it is a handle.
+constexpr bool HasDeviceAddress(uint32_t kind) {
+  return kind == schema::DEVICE || kind == schema::PITCHED || kind == schema::STREAM_ORDERED || kind == schema::POOL;
+}
+
+// As the report has them: "driver", "framework", "handle"; "device", "pitched", ...
+const char* LevelName(Level level);
+const char* KindName(uint32_t kind);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_LEDGER_KIND_H_

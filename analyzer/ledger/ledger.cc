@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ledger/ledger.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vramtrack {
+namespace {
+
+constexpr uint64_t kErrorOutOfMemory = 2;  // cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY
+
+// Beyond any device: sums of damaged sizes stay far from 2^64.
+constexpr uint64_t kMaxBytes = uint64_t{1} << 48;
+// A device number is a byte wherever this project writes it.
+constexpr uint32_t kMaxDevice = 255;
+
+bool HasSteps(const StepPlan& plan) { return plan.marks || !plan.end_events.empty(); }
+
+// Ticks that the first bins of a timeline without steps cover.
+uint64_t BinTicks(const Trace& trace) {
+  uint64_t last = std::max(trace.end_ticks(), trace.counter(schema::COUNTER_CLOCK_TICKS));
+  for (const ThreadBlocks& thread : trace.threads()) last = std::max(last, thread.blocks.back().first_time);
+  const uint64_t start = trace.clock().start_ticks();
+  return last > start ? (last - start) / Timeline::kMaxBins + 1 : 1;
+}
+
+}  // namespace
+
+Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
+    : trace_(trace),
+      options_(std::move(options)),
+      clock_(std::move(plan)),
+      live_(static_cast<uint32_t>(trace.threads().size())),
+      timeline_in_steps_(HasSteps(clock_.plan())),
+      timeline_(timeline_in_steps_ ? 1 : BinTicks(trace)),
+      counterfactual_(options_.watched) {}
+
+void Ledger::Replay() {
+  EventStream stream(trace_);
+  for (StreamEvent event; stream.Next(&event);) Apply(event);
+  unreadable_events_ = stream.unreadable_events();
+  for (Scope& scope : scopes_) {
+    scope.end_moment = MomentOf(scope);
+    for (Site& site : sites_.sites()) {
+      if (site.scope < scopes_.size() && &scopes_[site.scope] == &scope && site.peak_epoch != scope.peak_epoch) {
+        site.bytes_at_peak = site.live_bytes;
+        site.peak_epoch = scope.peak_epoch;
+      }
+    }
+  }
+}
+
+void Ledger::Apply(const StreamEvent& event) {
+  ++events_;
+  if (event.time > last_ticks_) {
+    last_ticks_ = event.time;
+    if (!timeline_in_steps_) {
+      const uint64_t start = trace_.clock().start_ticks();
+      const uint64_t position = last_ticks_ > start ? last_ticks_ - start : 0;
+      if (position >= timeline_.bin_end()) timeline_.MoveTo(position);
+    }
+  }
+  if (__builtin_expect(clock_.OnEvent(), 0)) EndStep();
+  switch (event.operation) {
+    case schema::ALLOCATE:
+      Allocate(event);
+      break;
+    case schema::FREE:
+      Free(event);
+      break;
+    case schema::FREE_UNKNOWN:
+      ++unknown_frees_;
+      break;
+    case schema::FAIL:
+      Fail(event);
+      break;
+    case schema::STEP:
+      if (clock_.OnMark(event.slot, event.value[0])) EndStep();
+      break;
+    case schema::MEMORY_INFO:
+      TellMemory(event);
+      break;
+    case schema::DEVICE_RESET:
+      live_.RemoveDevice(std::min(event.shape->device, kMaxDevice),
+                         [this](const LiveAllocation& allocation) { Vanish(allocation); });
+      break;
+    default:
+      break;
+  }
+}
+
+uint32_t Ledger::SiteOf(const StreamEvent& event) {
+  if (__builtin_expect(*event.note != 0, 1)) return *event.note - 1;
+  const uint32_t kind = event.shape->kind & 0xff;
+  const uint32_t device = IsHostMemory(kind) ? SiteKey::kHost : std::min(event.shape->device, kMaxDevice);
+  const SiteKey key = {kind, device, trace_.definitions().stacks.Distinct(event.shape->ref)};
+  bool is_new;
+  const uint32_t index = sites_.Find(key, &is_new);
+  if (is_new) NewSite(key, index);
+  *event.note = index + 1;
+  return index;
+}
+
+uint32_t Ledger::NewSite(const SiteKey& key, uint32_t index) {
+  const Level level = LevelOf(key.kind);
+  Site& site = sites_.sites()[index];
+  if (level != Level::kHandle && !IsForeignMemory(key.kind)) site.scope = ScopeOf(level, key.device);
+  if (options_.histories) histories_.emplace_back();
+  return index;
+}
+
+uint32_t Ledger::ScopeOf(Level level, uint32_t device) {
+  for (uint32_t i = 0; i < scopes_.size(); ++i) {
+    if (scopes_[i].level == level && scopes_[i].device == device) return i;
+  }
+  scopes_.emplace_back();
+  Scope& scope = scopes_.back();
+  scope.level = level;
+  scope.device = device;
+  // Until now there was nothing.
+  scope.floors.resize(clock_.step());
+  scope.ceilings.resize(clock_.step());
+  if (options_.timeline) scope.timeline_row = timeline_.AddRow();
+  return static_cast<uint32_t>(scopes_.size() - 1);
+}
+
+void Ledger::Allocate(const StreamEvent& event) {
+  const uint32_t index = SiteOf(event);
+  const uint64_t bytes = std::min(event.shape->bytes, kMaxBytes);
+  LiveAllocation allocation;
+  allocation.bytes = bytes;
+  allocation.address = event.address & ((uint64_t{1} << 56) - 1);
+  allocation.device = std::min(event.shape->device, kMaxDevice);
+  allocation.site = index;
+  allocation.birth_step = clock_.step();
+  LiveAllocation replaced;
+  if (__builtin_expect(live_.Insert(event.slot, event.ordinal, allocation, &replaced), 0)) Vanish(replaced);
+
+  Site& site = sites_.sites()[index];
+  ++site.allocations;
+  site.bytes_allocated += bytes;
+  if (options_.histories) histories_[index].OnBirth(clock_.step(), bytes);
+  if (site.scope == Site::kNoScope) {
+    ++site.live_objects;
+    site.live_bytes += bytes;
+    return;
+  }
+  Raise(&site, &scopes_[site.scope], allocation);
+}
+
+void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& allocation) {
+  // What a site held at the peak is what it held before its first change since: noted then, so raising the peak costs
+  // nothing however many sites there are.
+  if (site->peak_epoch != scope->peak_epoch) {
+    site->peak_epoch = scope->peak_epoch;
+    site->bytes_at_peak = site->live_bytes;
+  }
+  ++site->live_objects;
+  site->live_bytes += allocation.bytes;
+  scope->live += allocation.bytes;
+  if (scope->is_device()) {
+    if (HasDeviceAddress(site->key.kind)) {
+      scope->pages.Add(allocation.address, allocation.bytes);
+    } else {
+      scope->pages.AddUnplaced(allocation.bytes);
+    }
+  }
+  if (scope->live > scope->ceiling) {
+    scope->ceiling = scope->live;
+    if (scope->live > scope->peak) RaisePeak(scope);
+  }
+  if (options_.timeline) Record(*scope);
+  if (__builtin_expect(counterfactual_.watching(), 0)) {
+    counterfactual_.OnAllocate(allocation.site, site->scope, allocation.bytes, scope->live);
+  }
+}
+
+void Ledger::Free(const StreamEvent& event) {
+  LiveAllocation allocation;
+  if (__builtin_expect(!live_.Remove(event.owner, event.ordinal, &allocation), 0)) {
+    ++unknown_frees_;
+    return;
+  }
+  Vanish(allocation);
+}
+
+void Ledger::Vanish(const LiveAllocation& allocation) {
+  Site& site = sites_.sites()[allocation.site];
+  ++site.frees;
+  if (options_.histories) histories_[allocation.site].OnDeath(allocation.birth_step, clock_.step(), allocation.bytes);
+  if (site.scope == Site::kNoScope) {
+    --site.live_objects;
+    site.live_bytes -= allocation.bytes;
+    return;
+  }
+  Scope& scope = scopes_[site.scope];
+  if (site.peak_epoch != scope.peak_epoch) {
+    site.peak_epoch = scope.peak_epoch;
+    site.bytes_at_peak = site.live_bytes;
+  }
+  --site.live_objects;
+  site.live_bytes -= allocation.bytes;
+  scope.live -= allocation.bytes;
+  scope.floor = std::min(scope.floor, scope.live);
+  if (scope.is_device()) {
+    if (HasDeviceAddress(site.key.kind)) {
+      scope.pages.Remove(allocation.address, allocation.bytes);
+    } else {
+      scope.pages.RemoveUnplaced(allocation.bytes);
+    }
+  }
+  if (options_.timeline) Record(scope);
+  if (__builtin_expect(counterfactual_.watching(), 0)) {
+    counterfactual_.OnFree(allocation.site, site.scope, allocation.bytes);
+  }
+}
+
+void Ledger::Record(const Scope& scope) {
+  const uint64_t reserved = scope.is_device() ? scope.pages.reserved() : scope.live;
+  timeline_.Record(scope.timeline_row, {reserved + scope.outside, reserved, scope.live});
+}
+
+void Ledger::RaisePeak(Scope* scope) {
+  scope->peak = scope->live;
+  ++scope->peak_epoch;
+  scope->peak_moment = MomentOf(*scope);
+}
+
+Moment Ledger::MomentOf(const Scope& scope) const {
+  Moment moment;
+  moment.step = clock_.step();
+  moment.ticks = last_ticks_;
+  if (scope.is_device()) {
+    moment.usage = scope.pages.usage();
+  } else {
+    moment.usage.live = moment.usage.reserved = scope.live;
+  }
+  moment.device_used = moment.usage.reserved + scope.outside;
+  return moment;
+}
+
+void Ledger::Fail(const StreamEvent& event) {
+  const uint32_t kind = event.shape->kind;
+  if (event.value[0] != kErrorOutOfMemory || LevelOf(kind) != Level::kDriver || IsHostMemory(kind)) return;
+  if (out_of_memory_count_++ >= kMaxOutOfMemory) return;
+  OutOfMemory failed;
+  failed.step = clock_.step();
+  failed.ticks = event.time;
+  failed.device = std::min(event.shape->device, kMaxDevice);
+  failed.stack = trace_.definitions().stacks.Distinct(event.shape->ref);
+  failed.requested = event.shape->bytes;
+  const Scope& scope = scopes_[ScopeOf(Level::kDriver, failed.device)];
+  failed.usage = scope.pages.usage();
+  failed.outside = scope.outside;
+  const std::vector<Site>& sites = sites_.sites();
+  for (uint32_t i = 0; i < sites.size(); ++i) {
+    if (sites[i].live_bytes > 0 && sites[i].scope != Site::kNoScope && &scopes_[sites[i].scope] == &scope) {
+      failed.holders.push_back({i, sites[i].live_bytes});
+    }
+  }
+  std::sort(failed.holders.begin(), failed.holders.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  if (failed.holders.size() > kMaxHolders) failed.holders.resize(kMaxHolders);
+  out_of_memory_.push_back(std::move(failed));
+}
+
+void Ledger::TellMemory(const StreamEvent& event) {
+  Scope& scope = scopes_[ScopeOf(Level::kDriver, std::min(event.shape->device, kMaxDevice))];
+  const uint64_t free = event.value[0], total = event.value[1];
+  scope.total = total;
+  const uint64_t used = total > free ? total - free : 0;
+  scope.outside = used > scope.pages.reserved() ? used - scope.pages.reserved() : 0;
+}
+
+void Ledger::EndStep() {
+  for (Scope& scope : scopes_) {
+    scope.floors.push_back(scope.floor);
+    scope.ceilings.push_back(scope.ceiling);
+    scope.floor = scope.ceiling = scope.live;
+  }
+  if (timeline_in_steps_ && clock_.step() >= timeline_.bin_end()) timeline_.MoveTo(clock_.step());
+}
+
+}  // namespace vramtrack

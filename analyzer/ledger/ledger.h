@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replays a trace: who holds how much, now and at the peak, and what each site did step by step. One pass, constant
+// time an event; memory is bounded by live allocations, sites and steps, not by the trace.
+#ifndef ANALYZER_LEDGER_LEDGER_H_
+#define ANALYZER_LEDGER_LEDGER_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "analyzer/ingest/event_stream.h"
+#include "analyzer/ingest/trace.h"
+#include "analyzer/leaks/site_history.h"
+#include "analyzer/ledger/live_table.h"
+#include "analyzer/ledger/scope.h"
+#include "analyzer/ledger/site_table.h"
+#include "analyzer/ledger/step_clock.h"
+#include "analyzer/ledger/timeline.h"
+#include "analyzer/peaks/counterfactual.h"
+
+namespace vramtrack {
+
+struct LedgerOptions {
+  bool histories = true;  // of sites, for their verdicts
+  bool timeline = true;
+  // Groups of sites whose absence is played through, see peaks/counterfactual.h. Sites are numbered alike in every
+  // replay.
+  std::vector<std::vector<uint32_t>> watched;
+};
+
+// Thread-compatible.
+class Ledger {
+ public:
+  static constexpr size_t kMaxOutOfMemory = 32;  // with their holders; more are only counted
+  static constexpr size_t kMaxHolders = 16;
+
+  Ledger(const Trace& trace, StepPlan plan, LedgerOptions options = {});
+
+  // Reads the whole stream of the trace.
+  void Replay();
+
+  const std::vector<Site>& sites() const { return sites_.sites(); }
+  const SiteHistoryBuilder& history(uint32_t site) const { return histories_[site]; }
+  const std::vector<Scope>& scopes() const { return scopes_; }
+  const StepClock& steps() const { return clock_; }
+  bool timeline_in_steps() const { return timeline_in_steps_; }
+  const Timeline& timeline() const { return timeline_; }
+  const std::vector<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
+  const Counterfactual& counterfactual() const { return counterfactual_; }
+
+  uint64_t events() const { return events_; }
+  uint64_t out_of_memory_count() const { return out_of_memory_count_; }
+  uint64_t unknown_frees() const { return unknown_frees_; }
+  uint64_t unreadable_events() const { return unreadable_events_; }
+  uint64_t live_objects() const { return live_.size(); }
+  uint64_t last_ticks() const { return last_ticks_; }
+
+ private:
+  void Apply(const StreamEvent& event);
+  void Allocate(const StreamEvent& event);
+  void Free(const StreamEvent& event);
+  void Vanish(const LiveAllocation& allocation);
+  void Fail(const StreamEvent& event);
+  void TellMemory(const StreamEvent& event);
+  void EndStep();
+  void Raise(Site* site, Scope* scope, const LiveAllocation& allocation);
+  void Record(const Scope& scope);
+  void RaisePeak(Scope* scope);
+  Moment MomentOf(const Scope& scope) const;
+  uint32_t SiteOf(const StreamEvent& event);
+  uint32_t NewSite(const SiteKey& key, uint32_t index);
+  uint32_t ScopeOf(Level level, uint32_t device);
+
+  const Trace& trace_;
+  LedgerOptions options_;
+  StepClock clock_;
+  LiveTable live_;
+  SiteTable sites_;
+  std::deque<SiteHistoryBuilder> histories_;  // stay where they are
+  std::vector<Scope> scopes_;
+  bool timeline_in_steps_;
+  Timeline timeline_;
+  Counterfactual counterfactual_;
+  std::vector<OutOfMemory> out_of_memory_;
+  uint64_t events_ = 0, out_of_memory_count_ = 0, unknown_frees_ = 0, unreadable_events_ = 0, last_ticks_ = 0;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_LEDGER_LEDGER_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ledger/live_table.h"
+
+namespace vramtrack {
+
+void LiveTable::Resize(Window* window, uint64_t size) {
+  auto entries = std::make_unique<Entry[]>(size);
+  for (uint64_t i = 0; window->entries != nullptr && i <= window->mask; ++i) {
+    const Entry& entry = window->entries[i];
+    if (entry.allocation.site != LiveAllocation::kNoSite) entries[entry.ordinal & (size - 1)] = entry;
+  }
+  window->entries = std::move(entries);
+  window->mask = size - 1;
+}
+
+LiveTable::Entry* LiveTable::MakeRoom(uint32_t slot, uint64_t ordinal) {
+  Window& window = windows_[slot];
+  Entry* entry = &window.entries[ordinal & window.mask];
+  while (entry->allocation.site != LiveAllocation::kNoSite && entry->ordinal != ordinal &&
+         window.mask + 1 < kMaxWindow) {
+    Resize(&window, 2 * (window.mask + 1));
+    entry = &window.entries[ordinal & window.mask];
+  }
+  if (entry->allocation.site != LiveAllocation::kNoSite && entry->ordinal != ordinal) {
+    old_[{slot, entry->ordinal}] = entry->allocation;
+    entry->allocation.site = LiveAllocation::kNoSite;
+  }
+  return entry;
+}
+
+bool LiveTable::RemoveOld(uint32_t slot, uint64_t ordinal, LiveAllocation* removed) {
+  const auto found = old_.find({slot, ordinal});
+  if (found == old_.end()) return false;
+  *removed = found->second;
+  old_.erase(found);
+  --size_;
+  return true;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_LEDGER_LIVE_TABLE_H_
+#define ANALYZER_LEDGER_LIVE_TABLE_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace vramtrack {
+
+struct LiveAllocation {
+  static constexpr uint32_t kNoSite = UINT32_MAX;
+
+  uint64_t bytes = 0;
+  uint64_t address : 56;  // device addresses and pointers have 48 bits, 57 at the most
+  uint64_t device : 8;
+  uint32_t site = kNoSite;
+  uint32_t birth_step = 0;
+};
+
+// What is allocated now, by identity: (slot of the thread, ordinal). Most allocations die young, so each thread has a
+// window of its latest ones where both ends are a few instructions; what outlives it goes to a hash table. Memory is
+// bounded by the number of live allocations and of threads. Thread-compatible.
+class LiveTable {
+ public:
+  explicit LiveTable(uint32_t slots) : windows_(slots) {}
+
+  // True if the identity was taken, which only a damaged trace does; what had it is then in `*replaced`.
+  bool Insert(uint32_t slot, uint64_t ordinal, const LiveAllocation& allocation, LiveAllocation* replaced) {
+    Window& window = windows_[slot];
+    if (__builtin_expect(window.entries == nullptr, 0)) Resize(&window, kMinWindow);
+    Entry* entry = &window.entries[ordinal & window.mask];
+    if (__builtin_expect(entry->allocation.site != LiveAllocation::kNoSite, 0)) entry = MakeRoom(slot, ordinal);
+    const bool taken = __builtin_expect(entry->allocation.site != LiveAllocation::kNoSite, 0);
+    if (taken) *replaced = entry->allocation;
+    entry->ordinal = ordinal;
+    entry->allocation = allocation;
+    size_ += !taken;
+    return taken;
+  }
+
+  // False if there is no such allocation.
+  bool Remove(uint32_t slot, uint64_t ordinal, LiveAllocation* removed) {
+    Window& window = windows_[slot];
+    if (__builtin_expect(window.entries != nullptr, 1)) {
+      Entry& entry = window.entries[ordinal & window.mask];
+      if (__builtin_expect(entry.ordinal == ordinal && entry.allocation.site != LiveAllocation::kNoSite, 1)) {
+        *removed = entry.allocation;
+        entry.allocation.site = LiveAllocation::kNoSite;
+        --size_;
+        return true;
+      }
+    }
+    return RemoveOld(slot, ordinal, removed);
+  }
+
+  // Removes all of one device, in no order; calls `removed(const LiveAllocation&)` for each.
+  template <typename OnRemoved>
+  void RemoveDevice(uint32_t device, OnRemoved removed) {
+    for (Window& window : windows_) {
+      for (uint64_t i = 0; window.entries != nullptr && i <= window.mask; ++i) {
+        LiveAllocation& allocation = window.entries[i].allocation;
+        if (allocation.site == LiveAllocation::kNoSite || allocation.device != device) continue;
+        removed(allocation);
+        allocation.site = LiveAllocation::kNoSite;
+        --size_;
+      }
+    }
+    for (auto it = old_.begin(); it != old_.end();) {
+      if (it->second.device != device) {
+        ++it;
+        continue;
+      }
+      removed(it->second);
+      old_.erase(it++);
+      --size_;
+    }
+  }
+
+  uint64_t size() const { return size_; }
+
+ private:
+  static constexpr uint64_t kMinWindow = 16, kMaxWindow = 4096;
+
+  struct Entry {
+    uint64_t ordinal;
+    LiveAllocation allocation;
+  };
+  struct Window {
+    std::unique_ptr<Entry[]> entries;
+    uint64_t mask = 0;
+  };
+
+  // The entry for `ordinal`, whose place is taken: in a larger window, or after its occupant has moved out.
+  Entry* MakeRoom(uint32_t slot, uint64_t ordinal);
+  static void Resize(Window* window, uint64_t size);
+  bool RemoveOld(uint32_t slot, uint64_t ordinal, LiveAllocation* removed);
+
+  std::vector<Window> windows_;
+  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, LiveAllocation> old_;
+  uint64_t size_ = 0;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_LEDGER_LIVE_TABLE_H_

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_LEDGER_SITE_TABLE_H_
+#define ANALYZER_LEDGER_SITE_TABLE_H_
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "analyzer/ledger/kind.h"
+
+namespace vramtrack {
+
+// One line of code with all that called it: allocations of one kind, on one device (or the host), with one stack.
+struct SiteKey {
+  static constexpr uint32_t kHost = UINT32_MAX;
+
+  uint32_t kind;
+  uint32_t device;  // kHost for memory of the host
+  uint32_t stack;   // TracedStacks' distinct stack
+
+  bool operator==(const SiteKey& other) const {
+    return kind == other.kind && device == other.device && stack == other.stack;
+  }
+  template <typename H>
+  friend H AbslHashValue(H h, const SiteKey& key) {
+    return H::combine(std::move(h), key.kind, key.device, key.stack);
+  }
+};
+
+struct Site {
+  static constexpr uint32_t kNoScope = UINT32_MAX;
+
+  SiteKey key;
+  uint32_t scope = kNoScope;  // whose total it counts to, see ledger.h
+  uint32_t peak_epoch = 0;    // of the scope, when bytes_at_peak was noted; see Ledger
+  uint64_t live_bytes = 0, live_objects = 0;
+  uint64_t bytes_at_peak = 0;
+  uint64_t allocations = 0, frees = 0, bytes_allocated = 0;
+};
+
+// Numbers sites as they appear. Thread-compatible.
+class SiteTable {
+ public:
+  // The index of the site; the entry of a new one has only its key.
+  uint32_t Find(const SiteKey& key, bool* is_new);
+
+  std::vector<Site>& sites() { return sites_; }
+  const std::vector<Site>& sites() const { return sites_; }
+
+ private:
+  absl::flat_hash_map<SiteKey, uint32_t> by_key_;
+  std::vector<Site> sites_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_LEDGER_SITE_TABLE_H_
