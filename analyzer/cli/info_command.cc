@@ -86,7 +86,7 @@ void WriteDevices(const Definitions& definitions, Page* page) {
   const char* label = "devices";
   for (const auto& [index, device] : definitions.devices) {
     std::string text = absl::StrCat(index, ": ", device.name.empty() ? "unnamed" : Printable(device.name));
-    if (device.total_bytes != 0) absl::StrAppend(&text, ", ", FormatBytes(static_cast<double>(device.total_bytes)));
+    if (device.total_bytes != 0) absl::StrAppend(&text, ", ", FormatByteCount(static_cast<double>(device.total_bytes)));
     Row(label, text, page);
     label = "";
   }
@@ -132,7 +132,8 @@ void WriteLosses(const Trace& trace, const EventCounts& counts, Page* page) {
   std::vector<std::string> parts;
   if (trace.lost_events() != 0) parts.push_back(Plural(trace.lost_events(), "event", "events"));
   if (counts.unreadable != 0) parts.push_back(Plural(counts.unreadable, "event", "events") + " that cannot be read");
-  if (trace.lost_bytes() != 0) parts.push_back(FormatBytes(static_cast<double>(trace.lost_bytes())) + " of the file");
+  if (trace.lost_bytes() != 0)
+    parts.push_back(FormatByteCount(static_cast<double>(trace.lost_bytes())) + " of the file");
   Row("lost", parts.empty() ? "nothing" : absl::StrJoin(parts, ", "), page,
       parts.empty() ? Paint::kPlain : Paint::kWarning);
   if (uint64_t nested = trace.counter(schema::COUNTER_NESTED_CALLS)) {
@@ -195,7 +196,7 @@ void WriteModules(const Definitions& definitions, const std::vector<std::string>
 
 void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
   EventCounts counts = Count(trace);
-  page->Section(absl::StrCat(Printable(trace.path()), ", ", FormatBytes(static_cast<double>(trace.file_bytes()))));
+  page->Section(absl::StrCat(Printable(trace.path()), ", ", FormatByteCount(static_cast<double>(trace.file_bytes()))));
   WriteProcess(trace.definitions().process, page);
   WriteDevices(trace.definitions(), page);
   WriteClock(trace, counts, page);

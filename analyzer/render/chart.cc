@@ -55,7 +55,7 @@ std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& tim
 
   std::vector<std::string> lines;
   for (int row = rows - 1; row >= 0; --row) {
-    std::string line = PadLeft(row == rows - 1 ? FormatBytes(static_cast<double>(*top)) : "", kLabelColumns - 1);
+    std::string line = PadLeft(row == rows - 1 ? FormatByteCount(static_cast<double>(*top)) : "", kLabelColumns - 1);
     absl::StrAppend(&line, " ", cells.axis);
     for (uint64_t value : columns) {
       double filled = static_cast<double>(value) / static_cast<double>(highest) * rows - row;

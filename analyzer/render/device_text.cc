@@ -21,7 +21,7 @@ constexpr int kLabelColumns = 17;  // indentation included
 constexpr int kChartRows = 4;
 constexpr int kNarrowestFunction = 12;
 
-std::string Bytes(uint64_t bytes) { return FormatBytes(static_cast<double>(bytes)); }
+std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
 std::string Title(const ReportDevice& device) {
   std::string title = absl::StrCat("Device ", device.index);
@@ -41,7 +41,7 @@ std::string Moment(const ReportMoment& moment) {
 }
 
 std::string Growth(const ReportGrowth& growth) {
-  std::string text = absl::StrCat(FormatBytes(growth.bytes_per_step), " per step (95 % CI ",
+  std::string text = absl::StrCat(FormatByteCount(growth.bytes_per_step), " per step (95 % CI ",
                                   FormatByteRange(growth.ci_low, growth.ci_high), ")");
   std::string full = growth.steps_to_oom ? FormatTimeToFull(*growth.steps_to_oom) : "";
   if (!full.empty()) absl::StrAppend(&text, ", ", full);

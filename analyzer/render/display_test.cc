@@ -13,15 +13,15 @@ namespace vramtrack {
 namespace {
 
 TEST(Quantity, BytesHaveThreeDigitsThatCount) {
-  EXPECT_EQ(FormatBytes(0), "0 B");
-  EXPECT_EQ(FormatBytes(512), "512 B");
-  EXPECT_EQ(FormatBytes(0.25), "0.25 B");
-  EXPECT_EQ(FormatBytes(4 << 20), "4.00 MiB");
-  EXPECT_EQ(FormatBytes(80.0 * (1 << 30)), "80.0 GiB");
-  EXPECT_EQ(FormatBytes(612.0 * (1 << 20)), "612 MiB");
-  EXPECT_EQ(FormatBytes(1023.9 * 1024), "1.00 MiB");
-  EXPECT_EQ(FormatBytes(-1536), "-1.50 KiB");
-  EXPECT_EQ(FormatBytes(18446744073709551615.0), "16.0 EiB");
+  EXPECT_EQ(FormatByteCount(0), "0 B");
+  EXPECT_EQ(FormatByteCount(512), "512 B");
+  EXPECT_EQ(FormatByteCount(0.25), "0.25 B");
+  EXPECT_EQ(FormatByteCount(4 << 20), "4.00 MiB");
+  EXPECT_EQ(FormatByteCount(80.0 * (1 << 30)), "80.0 GiB");
+  EXPECT_EQ(FormatByteCount(612.0 * (1 << 20)), "612 MiB");
+  EXPECT_EQ(FormatByteCount(1023.9 * 1024), "1.00 MiB");
+  EXPECT_EQ(FormatByteCount(-1536), "-1.50 KiB");
+  EXPECT_EQ(FormatByteCount(18446744073709551615.0), "16.0 EiB");
   EXPECT_EQ(FormatByteRange(3.99 * (1 << 20), 4.01 * (1 << 20)), "3.99 to 4.01 MiB");
   EXPECT_EQ(FormatByteRange(900 * 1024, 1.2 * (1 << 20)), "900 KiB to 1.20 MiB");
 }
@@ -36,7 +36,7 @@ TEST(Quantity, CountsHaveCommasAndEstimatesAreRounded) {
   EXPECT_EQ(FormatSeconds(0.421), "0.421 s");
   EXPECT_EQ(FormatSeconds(200), "3 min 20 s");
   EXPECT_EQ(FormatSeconds(18720), "5 h 12 min");
-  EXPECT_EQ(FormatTimeToFull(0.5), "is full already");
+  EXPECT_EQ(FormatTimeToFull(0.5), "full already");
 }
 
 TEST(DisplayText, WhatIsNoTextBecomesVisible) {

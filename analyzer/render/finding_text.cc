@@ -43,7 +43,13 @@ std::string Rate(const ReportSite& site) {
     return absl::StrCat(FormatAbout(site.rate_objects_per_step), " ", site.kind.empty() ? "handle" : site.kind,
                         site.rate_objects_per_step == 1 ? "" : "s", " per step");
   }
-  return absl::StrCat(FormatBytes(site.rate_bytes_per_step), " per step");
+  return absl::StrCat(FormatByteCount(site.rate_bytes_per_step), " per step");
+}
+
+// The levels at which a leak shows are worth a word where they agree: the usual driver or framework is not.
+std::string GradeInWords(const std::string& grade) {
+  if (grade.empty() || grade == "driver" || grade == "framework") return "";
+  return Printable(grade) + ": ";
 }
 
 std::string Certainty(const Report& report, const ReportSite& site) {
@@ -52,13 +58,13 @@ std::string Certainty(const Report& report, const ReportSite& site) {
   parts.push_back(Plural(report.steps.count, "step", "steps"));
   if (site.onset_step) parts.push_back(absl::StrCat("since step ", *site.onset_step));
   std::string joined = absl::StrJoin(parts, ", ");
-  return site.grade.empty() ? joined : absl::StrCat(Printable(site.grade), ": ", joined);
+  return GradeInWords(site.grade) + joined;
 }
 
 std::string DeviceName(const ReportDevice& device) {
   std::vector<std::string> details;
   if (!device.name.empty()) details.push_back(Printable(device.name));
-  if (device.total_bytes != 0) details.push_back(FormatBytes(static_cast<double>(device.total_bytes)));
+  if (device.total_bytes != 0) details.push_back(FormatByteCount(static_cast<double>(device.total_bytes)));
   std::string name = absl::StrCat("device ", device.index);
   return details.empty() ? name : absl::StrCat(name, " (", absl::StrJoin(details, ", "), ")");
 }
@@ -69,7 +75,7 @@ std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
   for (const ReportDevice& device : report.devices) {
     if (device.index != *site.device || !device.growth || !device.growth->steps_to_oom) continue;
     std::string full = FormatTimeToFull(*device.growth->steps_to_oom);
-    return full.empty() ? "" : absl::StrCat("at this rate ", DeviceName(device), " ", full);
+    return full.empty() ? "" : absl::StrCat("at this rate ", DeviceName(device), " is ", full);
   }
   return "";
 }
@@ -118,7 +124,7 @@ void WriteNoLeak(const Report& report, Page* page) {
   for (const ReportDevice& device : report.devices) {
     if (!device.growth) continue;
     page->Words(
-        absl::StrCat(DeviceName(device), " changes by ", FormatBytes(device.growth->bytes_per_step),
+        absl::StrCat(DeviceName(device), " changes by ", FormatByteCount(device.growth->bytes_per_step),
                      " per step (95 % CI ", FormatByteRange(device.growth->ci_low, device.growth->ci_high), ")"),
         9);
   }
@@ -209,7 +215,7 @@ void WriteFurtherFindings(const Report& report, size_t most, Page* page) {
     std::string remark = RemarkOn(site);
     if (remark.empty()) continue;
     findings.push_back(
-        {&site, absl::StrCat(remark, ", ", FormatBytes(static_cast<double>(site.live_bytes)), " live at the end")});
+        {&site, absl::StrCat(remark, ", ", FormatByteCount(static_cast<double>(site.live_bytes)), " live at the end")});
   }
   if (findings.empty()) return;
   page->Section(report.ranking.empty() ? "Worth a look" : "Further findings");
@@ -219,13 +225,14 @@ void WriteFurtherFindings(const Report& report, size_t most, Page* page) {
   }
 }
 
-void WriteVerdictCounts(const Report& report, Page* page) {
+void WriteVerdictCounts(const Report& report, bool apart, Page* page) {
   uint64_t steady = 0, once = 0;
   for (const ReportSite& site : report.sites) {
     steady += site.verdict == "steady";
     once += site.verdict == "one_time";
   }
   if (steady + once == 0) return;
+  if (apart) page->Blank();
   const char* other = report.ranking.empty() ? "" : "other ";
   std::vector<std::string> parts;
   if (steady > 0)

@@ -18,8 +18,8 @@ void WriteAnswer(const Report& report, size_t frames, Page* page);
 // What else is wrong, or may look so: at most `most` findings of one or two lines.
 void WriteFurtherFindings(const Report& report, size_t most, Page* page);
 
-// How many sites are in order, in one line.
-void WriteVerdictCounts(const Report& report, Page* page);
+// How many sites are in order, in one line; behind a blank one if `apart`. Nothing if there are none.
+void WriteVerdictCounts(const Report& report, bool apart, Page* page);
 
 }  // namespace vramtrack
 

@@ -22,10 +22,10 @@ std::string Cause(const ReportOom& oom) {
 }
 
 std::string Request(const ReportOom& oom) {
-  std::string text = FormatBytes(static_cast<double>(oom.requested)) + " requested";
-  if (oom.free) absl::StrAppend(&text, ", ", FormatBytes(static_cast<double>(*oom.free)), " free");
+  std::string text = FormatByteCount(static_cast<double>(oom.requested)) + " requested";
+  if (oom.free) absl::StrAppend(&text, ", ", FormatByteCount(static_cast<double>(*oom.free)), " free");
   if (oom.largest_free) {
-    absl::StrAppend(&text, " (largest piece ", FormatBytes(static_cast<double>(*oom.largest_free)), ")");
+    absl::StrAppend(&text, " (largest piece ", FormatByteCount(static_cast<double>(*oom.largest_free)), ")");
   }
   absl::StrAppend(&text, " on device ", oom.device);
   if (oom.step) absl::StrAppend(&text, " at step ", *oom.step);
@@ -41,7 +41,7 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   page->Words(Request(oom), 15, Paint::kBold, Painted(style, Paint::kAlarm, "OUT OF MEMORY"));
   std::string why = Cause(oom);
   if (report.oom.size() > 1) {
-    absl::StrAppend(&why, " This is the last of ", FormatCount(report.oom.size()), " allocations that failed.");
+    absl::StrAppend(&why, " It is one of ", FormatCount(report.oom.size()), " allocations that failed.");
   }
   page->Words(why, kIndent);
   if (!oom.stack.empty()) {
@@ -59,7 +59,7 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
     const ReportSite* site = FindSite(report, id);
     const ReportFrame* frame = site == nullptr ? nullptr : BlamedFrame(*site);
     bool leak = std::find(report.ranking.begin(), report.ranking.end(), id) != report.ranking.end();
-    std::string line = absl::StrCat(PadLeft(FormatBytes(static_cast<double>(bytes)), 9), "  ",
+    std::string line = absl::StrCat(PadLeft(FormatByteCount(static_cast<double>(bytes)), 9), "  ",
                                     Painted(style, Paint::kAlarm, leak ? "leak  " : "      "));
     int left = style.columns - kIndent - DisplayWidth(line);
     std::string place = frame == nullptr ? absl::StrCat("site ", Printable(id)) : FrameLocation(*frame);

@@ -33,16 +33,17 @@ std::string WithCommas(std::string digits) {
 
 }  // namespace
 
-std::string FormatBytes(double bytes) {
+std::string FormatByteCount(double bytes) {
   if (!std::isfinite(bytes)) return "unknown";
   int unit = UnitOf(bytes);
   return absl::StrCat(InUnit(bytes, unit), " ", kUnits[unit]);
 }
 
 std::string FormatByteRange(double low, double high) {
-  if (!std::isfinite(low) || !std::isfinite(high)) return absl::StrCat(FormatBytes(low), " to ", FormatBytes(high));
+  if (!std::isfinite(low) || !std::isfinite(high))
+    return absl::StrCat(FormatByteCount(low), " to ", FormatByteCount(high));
   int unit = UnitOf(high);
-  if (low != 0 && UnitOf(low) != unit) return absl::StrCat(FormatBytes(low), " to ", FormatBytes(high));
+  if (low != 0 && UnitOf(low) != unit) return absl::StrCat(FormatByteCount(low), " to ", FormatByteCount(high));
   return absl::StrCat(InUnit(low, unit), " to ", InUnit(high, unit), " ", kUnits[unit]);
 }
 
@@ -59,8 +60,8 @@ std::string FormatAbout(double number) {
 
 std::string FormatTimeToFull(double steps) {
   if (!std::isfinite(steps)) return "";
-  if (steps < 1) return "is full already";
-  return absl::StrCat("is full in ", FormatAbout(steps), steps == 1 ? " step" : " steps");
+  if (steps < 1) return "full already";
+  return absl::StrCat("full in ", FormatAbout(steps), steps == 1 ? " step" : " steps");
 }
 
 std::string FormatSeconds(double seconds) {

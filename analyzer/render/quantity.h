@@ -9,11 +9,11 @@
 
 namespace vramtrack {
 
-std::string FormatBytes(double bytes);                 // "4.00 MiB", "512 B", "-1.50 KiB"
+std::string FormatByteCount(double bytes);             // "4.00 MiB", "512 B", "-1.50 KiB"
 std::string FormatByteRange(double low, double high);  // "3.99 to 4.01 MiB", "900 KiB to 1.20 MiB"
 std::string FormatCount(uint64_t count);               // "12,345"
 std::string FormatAbout(double number);                // "19,400", "3.5", "0.02", "2.1e+12"
-// "is full in 19,400 steps", "is full already"; empty if `steps` is not finite.
+// "full in 19,400 steps", "full already"; empty if `steps` is not finite.
 std::string FormatTimeToFull(double steps);
 std::string FormatSeconds(double seconds);  // "0.42 s", "3 min 20 s", "5 h 12 min"
 // "1 step", "2 steps"

@@ -22,8 +22,7 @@ std::string RenderText(const Report& report, const TextStyle& style, size_t top)
   page.Blank();
   WriteAnswer(report, kFrames, &page);
   WriteFurtherFindings(report, top, &page);
-  page.Blank();
-  WriteVerdictCounts(report, &page);
+  WriteVerdictCounts(report, true, &page);
   WriteDevices(report, top, &page);
   WriteCompleteness(report, top, &page);
   return page.text();
@@ -33,7 +32,7 @@ std::string RenderShortText(const Report& report, const TextStyle& style) {
   Page page(style);
   WriteOutOfMemory(report, kRequestFramesInShort, 3, &page);
   WriteAnswer(report, report.oom.empty() ? kFramesInShort : 0, &page);
-  WriteVerdictCounts(report, &page);
+  WriteVerdictCounts(report, false, &page);
   WriteDevicesInShort(report, 2, &page);
   WriteCompletenessInShort(report, &page);
   return page.text();

@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Good and bad ways to call the commands that read traces: exit codes, one clear line for each error, whole output files.
+# Arguments: vramtrack, make_trace, test_helpers.sh.
+set -uo pipefail
+vramtrack=$PWD/$1
+make_trace=$PWD/$2
+. "$PWD/$3"
+unset COLUMNS NO_COLOR
+export LC_ALL=C
+cd "$(mktemp -d "${TEST_TMPDIR:-/tmp}/cli.XXXXXX")" || exit 1
+for name in leak clean short killed nothing; do "$make_trace" $name $name.vtrace || exit 1; done
+
+# Calling it wrongly.
+run 2 "$vramtrack" && one_error_line "a command is missing" "see vramtrack --help"
+run 2 "$vramtrack" frobnicate && one_error_line "there is no command frobnicate; see vramtrack --help"
+run 2 "$vramtrack" "" && one_error_line "there is no command"
+run 2 "$vramtrack" --frobnicate && one_error_line "there is no option --frobnicate"
+for missing in diff check export summarize merge; do
+  run 2 "$vramtrack" $missing a b && one_error_line "there is no command $missing"
+done
+for command in report info dump; do
+  run 2 "$vramtrack" $command && one_error_line "TRACE" "see vramtrack $command --help"
+  run 2 "$vramtrack" $command --frobnicate leak.vtrace && one_error_line "--frobnicate" "see vramtrack $command --help"
+  run 2 "$vramtrack" $command leak.vtrace more && one_error_line "more"
+done
+run 2 "$vramtrack" report leak.vtrace $'a\nb' && one_error_line 'a\x0ab'
+run 2 "$vramtrack" report leak.vtrace --top 0 && one_error_line "--top"
+run 2 "$vramtrack" report leak.vtrace --top many && one_error_line "--top"
+run 2 "$vramtrack" report leak.vtrace --color sometimes && one_error_line "--color"
+run 2 "$vramtrack" report leak.vtrace --format html && one_error_line "--format html" "text and json"
+
+# Help and version, on stdout.
+run 0 "$vramtrack" --help && says stdout "Usage: vramtrack COMMAND" "run" "report" "info" "dump"
+run 0 "$vramtrack" --version && says stdout "vramtrack 0.1.0"
+for command in run report info dump; do
+  run 0 "$vramtrack" $command --help && says stdout "Usage: vramtrack $command" "--help"
+  run 0 "$vramtrack" $command --version && says stdout "vramtrack 0.1.0"
+  [[ -s stderr ]] && fail "help on stderr"
+done
+
+# Traces that are none.
+: >empty.vtrace
+printf 'no trace at all, but long enough to be looked at, whatever it may be instead of one\n' >foreign.vtrace
+# The version follows the 8 bytes of magic: tag 0x15 and 4 bytes.
+version_at=$(($(grep -obUaP '\x15' leak.vtrace | head -1 | cut -d: -f1) + 1))
+cp leak.vtrace newer.vtrace
+printf '\x63\0\0\0' | dd of=newer.vtrace bs=1 seek=$version_at conv=notrunc 2>dd.log || cat dd.log
+head -c 1000 leak.vtrace >stub.vtrace
+mkdir no_traces
+for command in report info dump; do
+  run 2 "$vramtrack" $command missing.vtrace && one_error_line "missing.vtrace" "No such file"
+  run 2 "$vramtrack" $command empty.vtrace && one_error_line "empty.vtrace" "empty"
+  run 2 "$vramtrack" $command foreign.vtrace && one_error_line "foreign.vtrace" "offset 0" "not a vramtrack trace"
+  run 2 "$vramtrack" $command newer.vtrace && one_error_line "newer.vtrace" "version 99"
+  run 2 "$vramtrack" $command stub.vtrace && one_error_line "stub.vtrace" "cut"
+  run 2 "$vramtrack" $command no_traces && one_error_line "no_traces"
+done
+
+# The answers.
+run 0 "$vramtrack" report leak.vtrace
+says stdout "Simulated GPU" "analyzer/cli/make_trace.cc"
+head -1 stdout | grep -qE '^LEAK .*make_trace\.cc:[0-9]+ .*leaks 4\.00 MiB per step' || fail "the first line is not the leak"
+[[ -s stderr ]] && fail "something on stderr"
+cp stdout leak.txt
+run 0 "$vramtrack" report leak.vtrace && cmp stdout leak.txt
+run 0 "$vramtrack" report killed.vtrace
+head -1 stdout | grep -qE '^LEAK .*make_trace\.cc:[0-9]+ .*leaks 4\.00 MiB per step' || fail "killed: the first line is not the leak"
+says stdout "killed"
+run 0 "$vramtrack" report clean.vtrace
+head -1 stdout | grep -q '^NO LEAK ' || fail "the first line does not say that there is no leak"
+for name in short nothing; do
+  run 3 "$vramtrack" report $name.vtrace
+  head -1 stdout | grep -q '^NOT ENOUGH EVIDENCE ' || fail "$name: the first line promises more than there is"
+done
+run 3 "$vramtrack" report short.vtrace --format json && python3 -m json.tool <stdout >/dev/null || fail "no JSON"
+run 0 "$vramtrack" report leak.vtrace --format=json
+python3 - stdout <<'PYTHON' || fail "the JSON report is not as promised"
+import json, sys
+report = json.load(open(sys.argv[1]))
+worst = next(site for site in report["sites"] if site["id"] == report["ranking"][0])
+assert worst["verdict"] == "leak", worst
+assert worst["rate_bytes_per_step"] == 4 << 20, worst
+assert worst["frames"][worst["blame_frame"]]["function"].startswith("(anonymous namespace)::KeepAttention"), worst
+assert report["processes"][0]["pid"] == 4711 and report["processes"][0]["complete"], report["processes"]
+PYTHON
+
+# Half a file still tells what it holds.
+head -c $(($(stat -c %s leak.vtrace) - 60)) leak.vtrace >cut.vtrace
+run 0 "$vramtrack" info cut.vtrace && says stdout "complete     no"
+
+# Output to a file: whole or not at all.
+run 0 "$vramtrack" report leak.vtrace -o out.txt && cmp out.txt leak.txt
+[[ -s stdout ]] && fail "-o: something on stdout"
+[[ $(stat -c %a out.txt) == $(printf '%o' $((0666 & ~$(umask)))) ]] || fail "-o: odd permissions"
+run 2 "$vramtrack" report leak.vtrace -o missing/out.txt && one_error_line "missing/out.txt" "No such file"
+run 2 "$vramtrack" report leak.vtrace -o no_traces && one_error_line "no_traces" "directory"
+run 2 "$vramtrack" report empty.vtrace -o out.txt && cmp out.txt leak.txt
+run 0 "$vramtrack" report leak.vtrace -o - && cmp stdout leak.txt
+run 0 "$vramtrack" report leak.vtrace -o /dev/null
+ls | grep -q 'out.txt\.' && fail "a temporary file is left"
+if [[ -c /dev/full ]]; then
+  for command in report info dump; do
+    "$vramtrack" $command leak.vtrace >/dev/full 2>stderr && fail "$command: a full disk is no error"
+    : >stdout
+    one_error_line "standard output" "No space left"
+  done
+  run 2 "$vramtrack" report leak.vtrace -o /dev/full && one_error_line "/dev/full" "No space left"
+fi
+
+# Colour is asked for, or not there.
+run 0 "$vramtrack" report leak.vtrace --color=always && grep -q $'\e\[1;31mLEAK' stdout || fail "no colour"
+run 0 "$vramtrack" report leak.vtrace && grep -q $'\e' stdout && fail "colour in a file"
+
+# What is in it.
+run 0 "$vramtrack" info leak.vtrace
+says stdout "4711" "rank 3" "./train --layers 12" "Simulated GPU, 16.0 GiB" "complete     yes" "events       241" \
+  "missing: /opt/gone/libgone.so" "1 with lines" "allocate" "step"
+run 0 "$vramtrack" info killed.vtrace && says stdout "complete     no"
+
+# The events.
+run 0 "$vramtrack" dump leak.vtrace
+[[ $(grep -vc '^ *#' stdout) == 241 ]] || fail "dump: not one line for each of the 241 events"
+[[ $(awk '$3 == "allocate"' stdout | wc -l) == 121 ]] || fail "dump: not 121 allocations"
+awk '$1 != "#" && $3 == "allocate" { live[$8] = 1 } $3 == "free" { if (!($8 in live)) exit 1; delete live[$8] }
+  END { n = 0; for (i in live) ++n; exit n != 61 }' stdout || fail "dump: frees do not name their allocations"
+cp stdout dump.txt
+run 0 "$vramtrack" dump killed.vtrace && diff <(tail -n +2 dump.txt) <(tail -n +2 stdout) >/dev/null || fail "dump: a killed process lost something"
+run 0 "$vramtrack" dump --stacks leak.vtrace
+says stdout "KeepAttention" "make_trace.cc:" "libgone.so+0x12345"
+"$vramtrack" dump --stacks leak.vtrace 2>stderr | head -1 >stdout
+[[ ${PIPESTATUS[0]} == 0 && ! -s stderr ]] || fail "dump: a reader that stops early is an error"
+
+# A folder is a job.
+mkdir job && cp leak.vtrace job/a.vtrace && cp killed.vtrace job/b.vtrace
+run 0 "$vramtrack" info job && says stdout "job/a.vtrace" "job/b.vtrace"
+run 0 "$vramtrack" dump job && [[ $(grep -vc '^ *#' stdout) == 482 ]] || fail "dump: not both processes"
+run 0 "$vramtrack" report job && says stdout "LEAK  analyzer/cli/make_trace.cc"
+[[ $(grep -c "process 4711" stdout) -ge 2 ]] || fail "report: not both processes"
+finish

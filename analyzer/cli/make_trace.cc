@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// make_trace NAME FILE: a small trace, for the tests of the command line. Its stacks lead into this program, so that
+// they can be symbolized.
+#include <link.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "proto/trace_builder.h"
+
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kStepNs = 10000000;
+
+// What the stacks name. The bodies differ, or the linker could make them one.
+__attribute__((noinline)) int KeepAttention(int x) { return x + 1; }
+__attribute__((noinline)) int MakeActivations(int x) { return x * 3; }
+__attribute__((noinline)) int LoadWeights(int x) { return x - 7; }
+__attribute__((noinline)) int TrainStep(int x) { return x ^ 5; }
+
+enum Stack : uint32_t { kLeaking = 1, kFreed = 2, kOnce = 3, kStepMark = 4 };
+
+uint64_t InFunction(int (*function)(int)) { return reinterpret_cast<uint64_t>(function) + 1; }
+
+struct OwnCode {
+  uint64_t load_bias = 0, start = UINT64_MAX, end = 0;
+};
+
+int FindOwnCode(dl_phdr_info* info, size_t, void* to) {
+  auto* code = static_cast<OwnCode*>(to);
+  code->load_bias = info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    code->start = info->dlpi_addr + segment.p_vaddr;
+    code->end = code->start + segment.p_memsz;
+  }
+  return 1;  // the program itself comes first
+}
+
+void Define(vramtrack::TraceBuilder* trace) {
+  OwnCode code;
+  dl_iterate_phdr(FindOwnCode, &code);
+  char path[4096];
+  ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
+  trace->DefineProcess(0, 4711, {"./train", "--layers", "12"}, 3);
+  trace->DefineThread(0, 4711, "train");
+  trace->DefineDevice(0, 0, "Simulated GPU", 16384 * kMiB);
+  trace->DefineModule(0, 1, std::string(path, bytes > 0 ? bytes : 0), code.load_bias, code.start, code.end);
+  trace->DefineModule(0, 2, "/opt/gone/libgone.so", 0x500000, 0x500000, 0x600000);
+  trace->DefineStack(0, kLeaking, {InFunction(KeepAttention), InFunction(TrainStep)});
+  trace->DefineStack(0, kFreed, {InFunction(MakeActivations), InFunction(TrainStep)});
+  trace->DefineStack(0, kOnce, {InFunction(LoadWeights), 0x512345});
+  trace->DefineStack(0, kStepMark, {InFunction(TrainStep)});
+}
+
+// `steps` steps that leak `leak_bytes` each.
+void Train(vramtrack::TraceBuilder* trace, uint64_t steps, uint64_t leak_bytes) {
+  using vramtrack::schema::DEVICE;
+  uint64_t now = 1000, address = 0x7f0000000000;
+  trace->Allocate(0, now, DEVICE, 0, kOnce, address, 360 * kMiB);
+  for (uint64_t step = 0; step < steps; ++step) {
+    now += kStepNs;
+    address += 512 * kMiB;
+    vramtrack::AllocationId activations = trace->Allocate(0, now, DEVICE, 0, kFreed, address, 96 * kMiB);
+    if (leak_bytes > 0) trace->Allocate(0, now + 10, DEVICE, 0, kLeaking, address + 128 * kMiB, leak_bytes);
+    trace->Free(0, now + 20, DEVICE, 0, activations);
+    trace->Event(0, now + 30, vramtrack::schema::STEP, vramtrack::schema::KIND_NONE, 0, kStepMark, {step, 0});
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    fprintf(stderr, "usage: make_trace leak|clean|short|killed|nothing FILE\n");
+    return 2;
+  }
+  std::string name = argv[1];
+  vramtrack::TraceBuilder trace;
+  Define(&trace);
+  if (name == "leak" || name == "killed") Train(&trace, 60, 4 * kMiB);
+  if (name == "clean") Train(&trace, 60, 0);
+  if (name == "short") Train(&trace, 3, 4 * kMiB);
+  std::ofstream file(argv[2], std::ios::binary);
+  file << (name == "killed" ? trace.Kill() : trace.Finish());
+  return file.flush() ? 0 : 1;
+}

@@ -1,0 +1,155 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `vramtrack run` leaves the command what it is, and says why there is no trace. Arguments: vramtrack, make_trace, a
+# stand-in for libvramtrack.so, static_program, test_helpers.sh.
+set -uo pipefail
+vramtrack=$PWD/$1
+make_trace=$PWD/$2
+library=$PWD/$3
+static_program=$PWD/$4
+. "$PWD/$5"
+unset LD_PRELOAD VRAMTRACK_OUTPUT VRAMTRACK_STACKS VRAMTRACK_MAX_FRAMES VRAMTRACK_MAX_BYTES COLUMNS
+export LC_ALL=C
+cd "$(mktemp -d "${TEST_TMPDIR:-/tmp}/run.XXXXXX")" || exit 1
+"$make_trace" leak leak.vtrace || exit 1
+export VRAMTRACK_LIBRARY=$library
+
+# The command's own: stdout, stdin, working directory, arguments, exit code.
+run 7 "$vramtrack" run -o out -- sh -c 'echo hello; pwd; exit 7'
+[[ $(cat stdout) == $'hello\n'$PWD ]] || fail "stdout is not the command's"
+says stderr "no trace was written: sh never called"
+[[ -e out ]] && fail "an empty folder is left"
+[[ $(echo typed | "$vramtrack" run -- cat 2>/dev/null) == typed ]] || fail "stdin is not the command's"
+[[ $("$vramtrack" run -o out -- printf '%s|' 'a b' '' -- --help '*' 2>/dev/null) == 'a b||--|--help|*|' ]] || fail "arguments are changed"
+[[ $("$vramtrack" run -o out printf '%s|' -o x -- y 2>/dev/null) == '-o|x|--|y|' ]] || fail "options do not end at the command"
+[[ $(UNCHANGED=yes "$vramtrack" run -- sh -c 'echo $UNCHANGED' 2>/dev/null) == yes ]] || fail "the environment is changed"
+
+# What the library is told.
+run 0 "$vramtrack" run -o 'o%t' --stacks native,python --max-frames 64 --max-bytes=2G -- env
+says stdout "LD_PRELOAD=$(realpath "$library")" "VRAMTRACK_OUTPUT=$PWD/o%%t/vramtrack.%h.%p.vtrace" \
+  VRAMTRACK_STACKS=native,python VRAMTRACK_MAX_FRAMES=64 VRAMTRACK_MAX_BYTES=2G
+LD_PRELOAD=libm.so.6 run 0 "$vramtrack" run -- env && says stdout "LD_PRELOAD=$(realpath "$library"):libm.so.6"
+run 0 "$vramtrack" run -- "$vramtrack" run -- env
+[[ $(grep -o 'libvramtrack\.so' <(grep ^LD_PRELOAD= stdout) | wc -l) == 1 ]] || fail "nested: preloaded twice"
+
+# A trace: the short report on stderr, the answer first, and the command's output untouched.
+export FAKE_TRACE=$PWD/leak.vtrace
+run 3 "$vramtrack" run -o traced -- "$BASH" -c 'echo mine; exit 3'
+[[ $(cat stdout) == mine ]] || fail "the report is on stdout"
+head -1 stderr | grep -qE '^LEAK .*leaks 4\.00 MiB per step' || fail "the short report does not lead with the leak"
+says stderr "the whole report: vramtrack report traced"
+(($(wc -l <stderr) <= 26)) || fail "the short report is long"
+ls traced/vramtrack.host.*.vtrace >/dev/null || fail "no trace in the folder"
+traces=$(ls traced | wc -l)
+run 0 "$vramtrack" run -o traced -- "$BASH" -c :
+(($(ls traced | wc -l) > traces)) || fail "a folder cannot be used again"
+# Without -o: a new folder each time.
+mkdir fresh && cd fresh || exit 1
+for _ in 1 2; do "$vramtrack" run -- "$BASH" -c : 2>/dev/null; done
+[[ $(ls -d vramtrack.*/ | wc -l) == 2 ]] || fail "not one new folder for each run"
+cd ..
+unset FAKE_TRACE
+
+# Ends as the command ends.
+python3 - "$vramtrack" <<'PYTHON' || fail "signals"
+import os, signal, subprocess, sys, time
+
+def run(*command, **options):
+    return subprocess.Popen([sys.argv[1], "run", "--", *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **options)
+
+def expect(what, is_, should):
+    assert is_ == should, f"{what}: {is_} instead of {should}"
+
+for name in ("SIGTERM", "SIGKILL", "SIGSEGV", "SIGINT"):
+    number = getattr(signal, name)
+    process = run("sh", "-c", f"kill -{number:d} $$")
+    expect(name, process.wait(20), -number)
+
+# What is sent to vramtrack alone goes on to the command, which may do what it likes with it.
+for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"):
+    number = getattr(signal, name)
+    process = run("bash", "-c", f"trap 'echo caught; exit 9' {name[3:]}; echo ready; while :; do sleep 0.05; done")
+    expect(name, process.stdout.readline(), b"ready\n")
+    process.send_signal(number)
+    expect(name, process.stdout.read(), b"caught\n")
+    expect(name, process.wait(20), 9)
+
+# nohup: an ignored signal stays ignored.
+process = run("bash", "-c", "kill -HUP $$; echo alive", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+expect("nohup", process.communicate(timeout=20)[0], b"alive\n")
+
+# Ctrl-C at a terminal reaches the command once, and vramtrack lives on to report.
+pid, terminal = os.forkpty()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "run", "--", "bash", "-c",
+             "n=0; trap 'n=$((n+1))' INT; echo ready; for i in 1 2 3 4 5 6; do sleep 0.1; done; echo interrupted $n; exit 4"])
+text = b""
+while b"ready" not in text:
+    text += os.read(terminal, 1000)
+time.sleep(0.15)
+os.write(terminal, b"\x03")
+try:
+    while chunk := os.read(terminal, 1000):
+        text += chunk
+except OSError:
+    pass
+expect("terminal", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 4)
+assert b"interrupted 1" in text, text
+PYTHON
+
+# What cannot be started.
+run 127 "$vramtrack" run -o out -- no-such-command && one_error_line "no-such-command: command not found"
+run 127 "$vramtrack" run -o out -- ./nowhere/x && one_error_line "./nowhere/x: command not found"
+echo 'echo hi' >not_executable
+run 126 "$vramtrack" run -o out -- ./not_executable && one_error_line "./not_executable" "Permission denied"
+printf '#!/no/such/interpreter\n' >bad_script && chmod +x bad_script
+run 127 "$vramtrack" run -o out -- ./bad_script && one_error_line "interpreter"
+[[ -e out ]] && fail "an empty folder is left"
+run 2 "$vramtrack" run && one_error_line "COMMAND" "see vramtrack run --help"
+run 2 "$vramtrack" run -- && one_error_line "COMMAND"
+run 2 "$vramtrack" run -o && one_error_line "see vramtrack run --help"
+run 2 "$vramtrack" run --frobnicate -- true && one_error_line "--frobnicate" "see vramtrack run --help"
+run 2 "$vramtrack" run --stacks java -- true && one_error_line "java"
+run 2 "$vramtrack" run --max-frames 0 -- true && one_error_line "--max-frames"
+run 2 "$vramtrack" run --max-bytes lots -- true && one_error_line "lots" "500M"
+
+# What cannot be traced runs all the same, and it is said why.
+run 5 "$vramtrack" run -o out -- "$static_program"
+[[ $(cat stdout) == ran ]] || fail "the static program did not run"
+says stderr "is statically linked, so it cannot be traced" "no trace was written"
+printf '#!%s\n' "$static_program" >script && chmod +x script
+run 5 "$vramtrack" run -o out -- ./script && says stderr "script whose interpreter $static_program is statically linked"
+printf '\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0\x01\0\0\0%032d' 0 >program32 && chmod +x program32
+"$vramtrack" run -o out -- ./program32 >stdout 2>stderr
+says stderr "./program32 is a 32-bit program, so it cannot be traced"
+if [[ $(id -u) == 0 ]]; then
+  cp "$(type -P true)" setuid_true
+  # In a user namespace there may be no other user to give it to.
+  chown 1 setuid_true 2>/dev/null && chmod 4755 setuid_true && run 0 "$vramtrack" run -o out -- ./setuid_true && says stderr "is a setuid or setgid program"
+fi
+
+# Where the traces cannot go.
+run 2 "$vramtrack" run -o missing/out -- touch started && one_error_line "missing/out" "No such file"
+: >a_file
+run 2 "$vramtrack" run -o a_file -- touch started && one_error_line "a_file" "Not a directory"
+[[ -d /proc/self/fd ]] && { run 2 "$vramtrack" run -o /proc/self/fd -- touch started && one_error_line "/proc/self/fd"; }
+if [[ $(id -u) != 0 ]]; then
+  mkdir -m 555 read_only
+  run 2 "$vramtrack" run -o read_only -- touch started && one_error_line "read_only" "Permission denied"
+  run 2 "$vramtrack" run -o read_only/out -- touch started && one_error_line "read_only/out" "Permission denied"
+fi
+
+# No library.
+VRAMTRACK_LIBRARY=/no/libvramtrack.so run 2 "$vramtrack" run -- touch started && one_error_line "/no/libvramtrack.so" "VRAMTRACK_LIBRARY"
+mkdir alone && cp "$vramtrack" alone/
+unset VRAMTRACK_LIBRARY
+run 2 alone/vramtrack run -- touch started && one_error_line "libvramtrack.so" "VRAMTRACK_LIBRARY" "alone/libvramtrack.so"
+[[ -e started ]] && fail "the command ran although it could not be traced"
+# Beside the program, and where an installation puts it.
+cp "$library" alone/libvramtrack.so
+run 0 alone/vramtrack run -- env && says stdout "LD_PRELOAD=$PWD/alone/libvramtrack.so"
+mkdir -p prefix/bin prefix/lib/vramtrack && cp "$vramtrack" prefix/bin/ && cp "$library" prefix/lib/vramtrack/
+run 0 prefix/bin/vramtrack run -- env && says stdout "LD_PRELOAD=$PWD/prefix/lib/vramtrack/libvramtrack.so"
+mkdir 'with space' && cp "$library" 'with space/'
+VRAMTRACK_LIBRARY=$PWD/'with space/libvramtrack.so' run 2 "$vramtrack" run -- true && one_error_line "spaces"
+finish
