@@ -8,6 +8,7 @@ load("//bazel:cuda.bzl", "cuda_objects")
 _COPTS = [
     "-g",
     "-O1",
+    "-fno-inline",
     "-fno-optimize-sibling-calls",
 ]
 _NVCC_COPTS = [
@@ -15,7 +16,7 @@ _NVCC_COPTS = [
     "-O1",
     "-lineinfo",
     "-Xcompiler",
-    "-fno-optimize-sibling-calls,-Wall,-Wextra",
+    "-fno-inline,-fno-optimize-sibling-calls,-Wall,-Wextra",
 ]
 
 def _split(srcs):
