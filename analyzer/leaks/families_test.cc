@@ -54,10 +54,10 @@ TEST_P(FamiliesTest, LeaksAreFoundAndLookalikesAreNot) {
   EXPECT_LE(score.false_positives, GetParam().false_positives);
 }
 
-// docs/leak-verdicts.md holds the figures for 200 seeds; the bars leave room for half as many.
+// docs/leak-verdicts.md holds the figures for ten times as many seeds; the bars leave room for chance.
 INSTANTIATE_TEST_SUITE_P(Runs, FamiliesTest,
-                         ::testing::Values(Bar{50, .78, .07}, Bar{100, .92, .04}, Bar{200, .97, .01},
-                                           Bar{500, .98, .002}, Bar{1000, .985, 0}),
+                         ::testing::Values(Bar{50, .79, .08}, Bar{100, .92, .04}, Bar{200, .97, .01},
+                                           Bar{500, .985, .002}, Bar{1000, .985, 0}),
                          [](const auto& info) { return std::to_string(info.param.steps) + "Steps"; });
 
 TEST(Families, LeaksInEveryStepAreFoundAfterThirtySteps) {
