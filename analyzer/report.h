@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace vramtrack {
@@ -104,6 +105,8 @@ struct Report {
   ReportSteps steps;
   std::vector<ReportDevice> devices;
   std::vector<ReportSite> sites;     // leaks first, worst first; then by bytes at the peak
+  // How many sites have each verdict, by its name: of all sites, while `sites` leaves out small ones that are no leaks.
+  std::vector<std::pair<std::string, uint64_t>> verdict_counts;
   std::vector<std::string> ranking;  // site ids, only those whose verdict is a leak
   std::vector<ReportTimeline> timeline;
   std::vector<ReportOom> oom;

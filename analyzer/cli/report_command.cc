@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "analyzer/analyze.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
@@ -20,6 +22,7 @@ absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options) {
   absl::StatusOr<std::vector<std::string>> paths = ListTraces(options.trace);
   if (!paths.ok()) return paths.status();
   AnalyzeOptions analyze;
+  analyze.top = std::max(analyze.top, options.top);
   analyze.symbols.search.search_paths = options.search_paths;
   Progress progress("analysing " + options.trace);
   return Analyze(*paths, analyze);

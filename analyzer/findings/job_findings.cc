@@ -132,6 +132,7 @@ void JoinDevices(std::vector<ProcessFindings>* processes, Report* report) {
 
 Report JoinFindings(std::vector<ProcessFindings> processes) {
   Report report;
+  std::map<std::string, uint64_t> verdict_counts;
   std::vector<std::vector<size_t>> joined(processes.size());  // where a process's sites went
   std::map<std::string, size_t> by_key;
   std::vector<ReportSite> worst_part;  // of each joined site: the process's own figures that gave the verdict
@@ -167,6 +168,7 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
       for (auto& [site, bytes] : oom.holders) site = report.sites[joined[p][std::stoul(site)]].id;
       report.oom.push_back(std::move(oom));
     }
+    for (const auto& [verdict, sites] : process.verdict_counts) verdict_counts[verdict] += sites;
     if (process.steps.count > report.steps.count) report.steps = process.steps;
     for (std::string& warning : process.warnings) {
       if (std::find(report.warnings.begin(), report.warnings.end(), warning) == report.warnings.end()) {
@@ -175,6 +177,7 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
     }
     report.processes.push_back(std::move(process.process));
   }
+  report.verdict_counts.assign(verdict_counts.begin(), verdict_counts.end());
   JoinDevices(&processes, &report);
   std::sort(report.sites.begin(), report.sites.end(), Worse);
   for (const ReportSite& site : report.sites) {

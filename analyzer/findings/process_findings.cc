@@ -203,6 +203,11 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
     for (const uint32_t index : groups[i].sites) group_of_site[index] = i;
     findings.sites.push_back(std::move(site));
   }
+  // Sites in one group are one to the reader; those of no group are not symbolized, and each counts for itself.
+  for (const SiteGroup& group : groups) ++findings.verdict_counts[ToString(verdicts[group.sites[0]].verdict)];
+  for (uint32_t i = 0; i < verdicts.size(); ++i) {
+    if (group_of_site.count(i) == 0) ++findings.verdict_counts[ToString(verdicts[i].verdict)];
+  }
   findings.process = DescribeProcess(trace, ledger);
   findings.steps = {ledger.steps().step(), ledger.steps().plan().source, ledger.steps().plan().confidence};
   findings.devices = DescribeDevices(trace, ledger, run);

@@ -2,6 +2,8 @@
 #ifndef ANALYZER_FINDINGS_PROCESS_FINDINGS_H_
 #define ANALYZER_FINDINGS_PROCESS_FINDINGS_H_
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@ struct ProcessFindings {
   ReportSteps steps;
   std::vector<ReportDevice> devices;
   std::vector<ReportSite> sites;
+  std::map<std::string, uint64_t> verdict_counts;  // of all sites, as in the report
   std::vector<ReportTimeline> timeline;
   std::vector<ReportOom> oom;  // holders name indices of `sites`
   std::vector<std::string> warnings;

@@ -5,13 +5,23 @@
 
 namespace vramtrack {
 
+uint64_t SitesWith(const Report& report, const std::string& verdict) {
+  for (const auto& [name, sites] : report.verdict_counts) {
+    if (name == verdict) return sites;
+  }
+  return 0;
+}
+
+uint64_t AllSites(const Report& report) {
+  uint64_t all = 0;
+  for (const auto& [name, sites] : report.verdict_counts) all += sites;
+  return all;
+}
+
 Answer AnswerOf(const Report& report) {
   if (!report.ranking.empty()) return Answer::kLeak;
   if (report.steps.count == 0) return Answer::kNotEnough;
-  for (const ReportSite& site : report.sites) {
-    if (site.verdict == "insufficient_evidence") return Answer::kNotEnough;
-  }
-  return Answer::kNoLeak;
+  return SitesWith(report, "insufficient_evidence") > 0 ? Answer::kNotEnough : Answer::kNoLeak;
 }
 
 std::optional<uint64_t> FurtherStepsNeeded(const Report& report) {

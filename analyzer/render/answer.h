@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "analyzer/report.h"
 
@@ -14,6 +15,10 @@ enum class Answer {
   kNoLeak,     // every site that could leak was judged, and none does
   kNotEnough,  // none is known to leak, and some could not be judged
 };
+
+// Sites with this verdict, and all sites; the small ones that the report does not list too.
+uint64_t SitesWith(const Report& report, const std::string& verdict);
+uint64_t AllSites(const Report& report);
 
 // What a report says, in a word.
 Answer AnswerOf(const Report& report);

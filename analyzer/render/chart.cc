@@ -13,6 +13,7 @@ namespace vramtrack {
 namespace {
 
 constexpr int kLabelColumns = 9;  // "1023 KiB "
+constexpr size_t kWidestBin = 4;
 
 // A cell of a column chart, filled from below: nothing, some of it, all.
 struct Cells {
@@ -26,9 +27,14 @@ const Cells& CellsFor(const TextStyle& style) {
   return style.unicode ? *kUnicode : *kAscii;
 }
 
-// The highest value of each column.
-std::vector<uint64_t> Columns(const std::vector<uint64_t>& values, size_t columns) {
-  columns = std::min(columns, values.size());
+// The highest value of each column: at most `most`, and as many for one bin as for another where the bins are few.
+std::vector<uint64_t> Columns(const std::vector<uint64_t>& values, size_t most) {
+  if (values.size() <= most) {
+    std::vector<uint64_t> widened;
+    for (uint64_t value : values) widened.insert(widened.end(), std::min(most / values.size(), kWidestBin), value);
+    return widened;
+  }
+  const size_t columns = most;
   std::vector<uint64_t> highest(columns);
   for (size_t i = 0; i < columns; ++i) {
     size_t begin = i * values.size() / columns, end = (i + 1) * values.size() / columns;

@@ -12,6 +12,7 @@
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/quantity.h"
+#include "analyzer/render/site_places.h"
 
 namespace vramtrack {
 namespace {
@@ -88,7 +89,8 @@ std::string Note(const ReportSite& site) {
   return leak ? "leak" : "";
 }
 
-void WriteLargestSites(const Report& report, std::optional<uint32_t> device, size_t top, Page* page) {
+void WriteLargestSites(const Report& report, const SitePlaces& places, std::optional<uint32_t> device, size_t top,
+                       Page* page) {
   std::vector<const ReportSite*> sites;
   for (const ReportSite& site : report.sites) {
     if (site.device == device && site.bytes_at_peak > 0) sites.push_back(&site);
@@ -106,7 +108,7 @@ void WriteLargestSites(const Report& report, std::optional<uint32_t> device, siz
   int left = style.columns - kIndent - kBytes - kWithout - 2 - kNote;
   for (size_t i = 0; i < sites.size() && i < top; ++i) {
     const ReportSite& site = *sites[i];
-    const ReportFrame* frame = BlamedFrame(site);
+    const ReportFrame* frame = places.Of(site);
     std::string place = frame == nullptr ? "(no stack recorded)" : CutBeginning(FrameLocation(*frame), left);
     int behind = left - DisplayWidth(place) - 2;
     if (frame != nullptr && behind >= kNarrowestFunction)
@@ -126,6 +128,7 @@ void WriteLargestSites(const Report& report, std::optional<uint32_t> device, siz
 }  // namespace
 
 void WriteDevices(const Report& report, size_t top, Page* page) {
+  SitePlaces places(report);
   for (const ReportDevice& device : report.devices) {
     page->Section(Title(device));
     Row("peak", Moment(device.peak), page);
@@ -144,14 +147,14 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
       Row("unattributed", Bytes(device.unattributed_bytes) + ": the CUDA context, libraries that were not traced",
           page);
     WriteChart(report, device.index, page);
-    WriteLargestSites(report, device.index, top, page);
+    WriteLargestSites(report, places, device.index, top, page);
   }
   bool host = std::any_of(report.sites.begin(), report.sites.end(),
                           [](const ReportSite& site) { return !site.device && site.bytes_at_peak > 0; });
   if (!host) return;
   page->Section("Pinned host memory");
   WriteChart(report, std::nullopt, page);
-  WriteLargestSites(report, std::nullopt, top, page);
+  WriteLargestSites(report, places, std::nullopt, top, page);
 }
 
 void WriteDevicesInShort(const Report& report, size_t most, Page* page) {

@@ -11,6 +11,7 @@
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/quantity.h"
+#include "analyzer/render/site_places.h"
 
 namespace vramtrack {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 constexpr int kIndent = 6;
 constexpr int kNarrowestLocation = 20;
 constexpr int kExplanationLines = 4;
+constexpr int kFindingLines = 2;
 
 bool IsHandle(const ReportSite& site) { return site.level == "handle"; }
 
@@ -84,8 +86,8 @@ struct Place {
   std::string location, function;
 };
 
-Place PlaceOf(const ReportSite& site) {
-  const ReportFrame* frame = BlamedFrame(site);
+Place PlaceOf(const SitePlaces& places, const ReportSite& site) {
+  const ReportFrame* frame = places.Of(site);
   if (frame == nullptr) return {"(no stack recorded)", ""};
   return {FrameLocation(*frame), FrameFunction(*frame)};
 }
@@ -94,7 +96,7 @@ Place PlaceOf(const ReportSite& site) {
 // line, the place in the code and the rate stay together.
 void WriteLeak(const Report& report, const ReportSite& site, Page* page) {
   const TextStyle& style = page->style();
-  Place place = PlaceOf(site);
+  Place place = PlaceOf(SitePlaces(report), site);
   std::string title = LeakTitle(site);
   std::string rate = "leaks " + Rate(site);
   std::string certainty = absl::StrCat("(", Certainty(report, site), ")");
@@ -118,7 +120,7 @@ void WriteLeak(const Report& report, const ReportSite& site, Page* page) {
 }
 
 void WriteNoLeak(const Report& report, Page* page) {
-  page->Words(absl::StrCat("of ", Plural(report.sites.size(), "site", "sites"), ", none keeps what it allocates, over ",
+  page->Words(absl::StrCat("none of ", Plural(AllSites(report), "site", "sites"), " leaks, over ",
                            Plural(report.steps.count, "step", "steps")),
               9, Paint::kPlain, Painted(page->style(), Paint::kGood, "NO LEAK"));
   for (const ReportDevice& device : report.devices) {
@@ -141,10 +143,10 @@ void WriteNotEnough(const Report& report, Page* page) {
         "no steps were found, so growth per step cannot be told; call vramtrack_step() once a step, or trace more "
         "steps";
   } else {
-    auto unjudged = std::count_if(report.sites.begin(), report.sites.end(),
-                                  [](const ReportSite& site) { return site.verdict == "insufficient_evidence"; });
-    words = absl::StrCat(Plural(report.steps.count, "step", "steps"), " ", report.steps.count == 1 ? "is" : "are",
-                         " too few to judge ", unjudged, " of ", Plural(report.sites.size(), "site", "sites"));
+    uint64_t unjudged = SitesWith(report, "insufficient_evidence");
+    words =
+        absl::StrCat(Plural(report.steps.count, "step", "steps"), " ", report.steps.count == 1 ? "is" : "are",
+                     " too few to judge ", FormatCount(unjudged), " of ", Plural(AllSites(report), "site", "sites"));
     if (std::optional<uint64_t> further = FurtherStepsNeeded(report)) {
       absl::StrAppend(&words, "; about ", FormatCount(*further), " more would do");
     }
@@ -154,9 +156,9 @@ void WriteNotEnough(const Report& report, Page* page) {
 }
 
 // One finding below the first: place, what it does, and, where there is room for it, why.
-void WriteFinding(const ReportSite& site, const std::string& what, Page* page) {
+void WriteFinding(const SitePlaces& places, const ReportSite& site, const std::string& what, Page* page) {
   const TextStyle& style = page->style();
-  Place place = PlaceOf(site);
+  Place place = PlaceOf(places, site);
   int left = style.columns - 2 - DisplayWidth(what) - 2;
   std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
   left -= DisplayWidth(location) + 2;
@@ -164,7 +166,8 @@ void WriteFinding(const ReportSite& site, const std::string& what, Page* page) {
   if (!place.function.empty() && DisplayWidth(place.function) <= left) absl::StrAppend(&line, "  ", place.function);
   page->Line(line, 2);
   if (!site.explanation.empty()) {
-    page->Line(Painted(style, Paint::kDim, CutEnd(Printable(site.explanation), style.columns - kIndent)), kIndent);
+    int room = kFindingLines * (style.columns - kIndent);
+    page->Words(CutEnd(Printable(site.explanation), room), kIndent, Paint::kDim);
   }
 }
 
@@ -219,18 +222,16 @@ void WriteFurtherFindings(const Report& report, size_t most, Page* page) {
   }
   if (findings.empty()) return;
   page->Section(report.ranking.empty() ? "Worth a look" : "Further findings");
-  for (size_t i = 0; i < findings.size() && i < most; ++i) WriteFinding(*findings[i].site, findings[i].what, page);
+  SitePlaces places(report);
+  for (size_t i = 0; i < findings.size() && i < most; ++i)
+    WriteFinding(places, *findings[i].site, findings[i].what, page);
   if (findings.size() > most) {
     page->Line(absl::StrCat("and ", FormatCount(findings.size() - most), " more (--top ", findings.size(), ")"), 2);
   }
 }
 
 void WriteVerdictCounts(const Report& report, bool apart, Page* page) {
-  uint64_t steady = 0, once = 0;
-  for (const ReportSite& site : report.sites) {
-    steady += site.verdict == "steady";
-    once += site.verdict == "one_time";
-  }
+  uint64_t steady = SitesWith(report, "steady"), once = SitesWith(report, "one_time");
   if (steady + once == 0) return;
   if (apart) page->Blank();
   const char* other = report.ranking.empty() ? "" : "other ";

@@ -22,6 +22,14 @@ std::string ModuleAndOffset(const ReportFrame& frame) {
   return absl::StrFormat("%s+0x%x", Printable(BaseName(frame.module)), frame.offset);
 }
 
+// How many frames there are up to main; all if it is not among them.
+size_t WithoutStartUp(const std::vector<ReportFrame>& frames) {
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (frames[i].function == "main") return i + 1;
+  }
+  return frames.size();
+}
+
 }  // namespace
 
 std::string FrameLocation(const ReportFrame& frame) {
@@ -36,17 +44,13 @@ std::string FrameFunction(const ReportFrame& frame) {
   return frame.file.empty() && name == ModuleAndOffset(frame) ? "" : name;
 }
 
-const ReportFrame* BlamedFrame(const ReportSite& site) {
-  if (site.frames.empty()) return nullptr;
-  return &site.frames[std::min(site.blame_frame, site.frames.size() - 1)];
-}
-
 std::vector<std::string> StackLines(const TextStyle& style, const std::vector<ReportFrame>& frames, size_t marked,
                                     size_t most) {
-  size_t first = 0, end = frames.size();
-  if (frames.size() > most) {
+  const size_t all = WithoutStartUp(frames);
+  size_t first = 0, end = all;
+  if (all > most) {
     size_t callees = std::min(kCalleesShown, most / 2);
-    if (marked < frames.size()) first = std::min(marked - std::min(marked, callees), frames.size() - most);
+    if (marked < all) first = std::min(marked - std::min(marked, callees), all - most);
     end = first + most;
   }
   int functions = 0;
@@ -67,9 +71,9 @@ std::vector<std::string> StackLines(const TextStyle& style, const std::vector<Re
     line += CutBeginning(FrameLocation(frames[i]), locations);
     lines.push_back(Painted(style, i == marked ? Paint::kBold : Paint::kPlain, line));
   }
-  if (end < frames.size()) {
-    lines.push_back(Painted(style, Paint::kDim,
-                            absl::StrCat("  (", Plural(frames.size() - end, "more caller", "more callers"), ")")));
+  if (end < all) {
+    lines.push_back(
+        Painted(style, Paint::kDim, absl::StrCat("  (", Plural(all - end, "more caller", "more callers"), ")")));
   }
   return lines;
 }

@@ -16,11 +16,8 @@ std::string FrameLocation(const ReportFrame& frame);
 // The function, short; empty where FrameLocation says all that is known.
 std::string FrameFunction(const ReportFrame& frame);
 
-// The frame of a site that a user should look at; null if it has none.
-const ReportFrame* BlamedFrame(const ReportSite& site);
-
 // One line a frame, function and location in two columns, `marked` in bold behind an arrow. No more than `most` frames:
-// those around `marked` stay, and a line says how many others there are.
+// those around `marked` stay, and a line says how many others there are. What calls main is left out.
 std::vector<std::string> StackLines(const TextStyle& style, const std::vector<ReportFrame>& frames, size_t marked,
                                     size_t most);
 

@@ -202,6 +202,9 @@ std::string RenderJson(const Report& report) {
   json["steps"] = StepsJson(report.steps);
   json["devices"] = Array(report.devices, DeviceJson);
   json["sites"] = Array(report.sites, SiteJson);
+  Json verdict_counts = Json::object();
+  for (const auto& [verdict, sites] : report.verdict_counts) verdict_counts[verdict] = sites;
+  json["verdict_counts"] = std::move(verdict_counts);
   json["ranking"] = report.ranking;
   json["timeline"] = Array(report.timeline, TimelineJson);
   json["oom"] = Array(report.oom, OomJson);

@@ -9,6 +9,7 @@
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/quantity.h"
+#include "analyzer/render/site_places.h"
 
 namespace vramtrack {
 namespace {
@@ -53,11 +54,12 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
     }
   }
   if (oom.holders.empty()) return;
+  SitePlaces places(report);
   page->Line("held at that moment:", kIndent);
   for (size_t i = 0; i < oom.holders.size() && i < top; ++i) {
     const auto& [id, bytes] = oom.holders[i];
     const ReportSite* site = FindSite(report, id);
-    const ReportFrame* frame = site == nullptr ? nullptr : BlamedFrame(*site);
+    const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
     bool leak = std::find(report.ranking.begin(), report.ranking.end(), id) != report.ranking.end();
     std::string line = absl::StrCat(PadLeft(FormatByteCount(static_cast<double>(bytes)), 9), "  ",
                                     Painted(style, Paint::kAlarm, leak ? "leak  " : "      "));

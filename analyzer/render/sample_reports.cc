@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <string>
 
 namespace vramtrack {
 namespace {
@@ -57,7 +59,7 @@ ReportSite Site(const char* id, ReportFrame innermost, uint64_t bytes_at_peak, u
   site.bytes_at_peak = bytes_at_peak;
   site.peak_without_site = peak - bytes_at_peak;
   site.frames = StackOf(std::move(innermost));
-  site.blame_frame = 2;
+
   return site;
 }
 
@@ -122,6 +124,7 @@ Report Job(uint64_t steps, uint64_t leak_per_step) {
                                  "testdata/transformer/attention.cu", 87),
                            leaked, peak);
     leak.verdict = "leak";
+    leak.blame_frame = 2;
     leak.explanation =
         "One object of 4.00 MiB that is made in each step is never freed, while 11 others made by the same layer are.";
     leak.rate_bytes_per_step = leak.rate_ci_low = leak.rate_ci_high = rate;
@@ -151,14 +154,22 @@ Report Job(uint64_t steps, uint64_t leak_per_step) {
   return report;
 }
 
+// `report` with the counts that its sites give.
+Report Counted(Report report) {
+  std::map<std::string, uint64_t> counts;
+  for (const ReportSite& site : report.sites) ++counts[site.verdict];
+  report.verdict_counts.assign(counts.begin(), counts.end());
+  return report;
+}
+
 }  // namespace
 
-Report LeakSample() { return Job(52, 4 * kMiB); }
+Report LeakSample() { return Counted(Job(52, 4 * kMiB)); }
 
 Report NoLeakSample() {
   Report report = Job(52, 0);
   report.processes[0].command = {"./train", "--layers", "12"};
-  return report;
+  return Counted(report);
 }
 
 Report TooShortSample() {
@@ -168,7 +179,7 @@ Report TooShortSample() {
   report.sites[1].grade = "";
   report.sites[1].explanation = "Four steps tell nothing about growth.";
   report.sites[1].further_steps_needed = 22;
-  return report;
+  return Counted(report);
 }
 
 Report OutOfMemorySample() {
@@ -186,7 +197,7 @@ Report OutOfMemorySample() {
   oom.stack = StackOf(Frame("vramtrack::testdata::Mlp::Forward(float const*)", "testdata/transformer/mlp.cu", 63));
   oom.holders = {{"a1b2c3d4", 1668 * kMiB}, {"00000001", kWeights}, {"00000002", 48 * kMiB}};
   report.oom.push_back(oom);
-  return report;
+  return Counted(report);
 }
 
 Report ManySitesSample() {
@@ -213,6 +224,7 @@ Report ManySitesSample() {
     site.bytes_at_peak = 1000 + i * 977;
     site.live_bytes = i;
     if (site.verdict == "minor_leak" || site.verdict == "accelerating_leak") {
+      site.blame_frame = 2;
       site.rate_bytes_per_step = 512.5 + i;
       site.rate_ci_low = 500;
       site.rate_ci_high = 520.25 + i;
@@ -235,7 +247,7 @@ Report ManySitesSample() {
   lost.lost_events = 987654;
   report.processes.push_back(lost);
   report.warnings = {"no symbols for /usr/lib/libcublas.so.12: functions of it are shown as module and offset"};
-  return report;
+  return Counted(report);
 }
 
 Report HostileTextSample() {
@@ -254,7 +266,7 @@ Report HostileTextSample() {
   report.steps.confidence = std::nan("");
   leak.rate_ci_high = std::numeric_limits<double>::infinity();
   report.devices[0].growth->steps_to_oom = std::numeric_limits<double>::infinity();
-  return report;
+  return Counted(report);
 }
 
 Report EmptySample() {

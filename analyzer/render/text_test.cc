@@ -64,11 +64,25 @@ TEST(TextReport, TheBlamedFrameIsMarked) {
   ReportSite& site = deep.sites[0];
   site.frames.insert(site.frames.begin(), 40, site.frames[1]);
   site.blame_frame += 40;
-  site.frames.insert(site.frames.end(), 40, site.frames.back());
+  site.frames.insert(site.frames.end() - 1, 40, site.frames[site.frames.size() - 2]);
   text = Render(deep);
   EXPECT_TRUE(Contains(text, "    > Attention::Forward")) << text;
   EXPECT_TRUE(Contains(text, "(39 more, called from here)")) << text;
   EXPECT_TRUE(Contains(text, "(35 more callers)")) << text;
+}
+
+TEST(TextReport, ListsNameTheFrameThatTellsASiteApart) {
+  std::string text = Render(NoLeakSample());
+  EXPECT_TRUE(Contains(text, "testdata/transformer/model.cu:40  Model::Model")) << text;
+  EXPECT_TRUE(Contains(text, "testdata/transformer/mlp.cu:63  Mlp::Forward")) << text;
+  EXPECT_FALSE(Contains(text, "cudaMalloc"));
+}
+
+TEST(TextReport, WhatCallsMainIsLeftOut) {
+  Report report = LeakSample();
+  report.sites[0].frames.emplace_back();
+  report.sites[0].frames.back().function = "__libc_start_main";
+  EXPECT_FALSE(Contains(Render(report), "__libc_start_main"));
 }
 
 TEST(TextReport, OutOfMemoryComesBeforeTheLeakThatLedThere) {
@@ -88,7 +102,7 @@ TEST(TextReport, OutOfMemoryComesBeforeTheLeakThatLedThere) {
 
 TEST(TextReport, NoLeakIsSaidFirstWithItsEvidence) {
   std::vector<std::string> lines = Lines(Render(NoLeakSample()));
-  EXPECT_EQ(lines[0], "NO LEAK  of 2 sites, none keeps what it allocates, over 52 steps");
+  EXPECT_EQ(lines[0], "NO LEAK  none of 2 sites leaks, over 52 steps");
   EXPECT_EQ(lines[1], "         device 0 (Simulated GPU, 80.0 GiB) changes by 0 B per step (95 % CI 0 to 0 B)");
 }
 

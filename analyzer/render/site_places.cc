@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/site_places.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace vramtrack {
+namespace {
+
+bool IsLeak(const ReportSite& site) {
+  return site.verdict == "leak" || site.verdict == "accelerating_leak" || site.verdict == "minor_leak";
+}
+
+// One for each frame: of the frames from the innermost up to it.
+std::vector<size_t> Hashes(const std::vector<ReportFrame>& frames) {
+  std::vector<size_t> hashes;
+  size_t hash = 0;
+  for (const ReportFrame& frame : frames) {
+    std::string text = frame.function + '\n' + frame.file + '\n' + std::to_string(frame.line) + '\n' + frame.module;
+    if (frame.line == 0) text += std::to_string(frame.offset);
+    hash = hash * 0x9e3779b97f4a7c15 + std::hash<std::string>()(text);
+    hashes.push_back(hash);
+  }
+  return hashes;
+}
+
+}  // namespace
+
+SitePlaces::SitePlaces(const Report& report) {
+  for (const ReportSite& site : report.sites) {
+    for (size_t hash : Hashes(site.frames)) ++sites_with_[hash];
+  }
+}
+
+const ReportFrame* SitePlaces::Of(const ReportSite& site) const {
+  if (site.frames.empty()) return nullptr;
+  if (IsLeak(site)) return &site.frames[std::min(site.blame_frame, site.frames.size() - 1)];
+  std::vector<size_t> hashes = Hashes(site.frames);
+  // More than one if sites differ in more than their frames.
+  int fewest = sites_with_.at(hashes.back());
+  size_t i = 0;
+  while (sites_with_.at(hashes[i]) > fewest) ++i;
+  return &site.frames[i];
+}
+
+}  // namespace vramtrack

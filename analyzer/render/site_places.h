@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_RENDER_SITE_PLACES_H_
+#define ANALYZER_RENDER_SITE_PLACES_H_
+
+#include <unordered_map>
+
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// The frame that stands for a site in a list: of a leak the one to blame, of others the innermost that tells the site
+// apart from all others, for the innermost of all is often the same helper in every line. The report must outlive it.
+class SitePlaces {
+ public:
+  explicit SitePlaces(const Report& report);
+
+  // Null for a site without frames.
+  const ReportFrame* Of(const ReportSite& site) const;
+
+ private:
+  // How many sites begin, at the innermost frame, with frames of this hash.
+  std::unordered_map<size_t, int> sites_with_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_SITE_PLACES_H_
