@@ -2,12 +2,14 @@
 """Everything the build takes from outside this tree, for WORKSPACE and MODULE.bazel alike."""
 
 load("@bazel_tools//tools/build_defs/repo:http.bzl", "http_archive")
+load("//bazel:cuda12_headers.bzl", "cuda12_headers")
 load("//bazel:cuda_configure.bzl", "cuda_configure")
 load("//bazel:system_libs.bzl", "system_libs")
 
 def vramtrack_deps():
-    """Declares @libunwind, @local_cuda and @system_libs."""
+    """Declares @cuda12_headers, @libunwind, @local_cuda and @system_libs."""
     cuda_configure(name = "local_cuda")
+    cuda12_headers(name = "cuda12_headers")
     system_libs(name = "system_libs")
 
     # Debian's orig tarball of libunwind 1.6.2 is upstream's release byte for byte: a machine that reaches only a

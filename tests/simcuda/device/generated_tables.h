@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SIMCUDA_DEVICE_GENERATED_TABLES_H_
+#define TESTS_SIMCUDA_DEVICE_GENERATED_TABLES_H_
+
+#include <cstddef>
+
+// Written by generate_stubs.py for each of the simulated libraries, from the CUDA headers that it is built with.
+extern "C" {
+
+// Every function that the library exports, by name.
+struct SimcudaSymbol {
+  const char* name;
+  void* address;
+};
+extern const SimcudaSymbol simcuda_symbols[];
+extern const size_t simcuda_symbol_count;
+
+// Which function a plain name stands for from which CUDA version on; by name, then by version.
+struct SimcudaVariant {
+  const char* base;
+  int version;
+  const char* name;
+};
+extern const SimcudaVariant simcuda_variants[];
+extern const size_t simcuda_variant_count;
+
+// The names of the error codes.
+struct SimcudaError {
+  int code;
+  const char* name;
+};
+extern const SimcudaError simcuda_errors[];
+extern const size_t simcuda_error_count;
+}
+
+#endif  // TESTS_SIMCUDA_DEVICE_GENERATED_TABLES_H_

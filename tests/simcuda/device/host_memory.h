@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SIMCUDA_DEVICE_HOST_MEMORY_H_
+#define TESTS_SIMCUDA_DEVICE_HOST_MEMORY_H_
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+
+namespace vramtrack::simcuda {
+
+// Memory that the CPU reaches and the driver knows: pinned, registered and managed. Thread safe.
+class HostMemory {
+ public:
+  enum class Kind { kPinned, kRegistered, kManaged };
+  struct Range {
+    char* base = nullptr;
+    size_t bytes = 0;
+    Kind kind = Kind::kPinned;
+    unsigned flags = 0;  // as given by the caller
+    int device = 0;      // that was current
+  };
+  enum class RegisterResult { kRegistered, kOverlaps };
+
+  // Page aligned, not touched before the program does. nullptr when the host has no room.
+  void* Allocate(size_t bytes, Kind kind, unsigned flags, int device);
+
+  // False if no allocation of this kind starts at `address`.
+  bool Free(void* address, Kind kind);
+
+  RegisterResult Register(void* address, size_t bytes, unsigned flags, int device);
+  bool Unregister(void* address);
+
+  bool Find(const void* address, Range* range);
+
+  // Frees what was allocated while `device` was current.
+  void FreeAllOf(int device);
+
+  static HostMemory& Get();
+
+ private:
+  std::mutex mutex_;
+  std::map<char*, Range> ranges_;
+};
+
+}  // namespace vramtrack::simcuda
+
+#endif  // TESTS_SIMCUDA_DEVICE_HOST_MEMORY_H_

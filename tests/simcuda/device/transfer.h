@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SIMCUDA_DEVICE_TRANSFER_H_
+#define TESTS_SIMCUDA_DEVICE_TRANSFER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramtrack::simcuda {
+
+// Copies and fills among host and device memory. Device memory without backing takes nothing and reads as zeros. They
+// return false, and change nothing, when a device range is not wholly allocated. Thread safe.
+
+bool CopyBytes(void* to, const void* from, size_t bytes);
+
+// `rows` rows of `bytes` each, `slices` times.
+struct Pitched {
+  void* base;
+  size_t row_pitch;
+  size_t slice_pitch;
+};
+bool CopyRows(const Pitched& to, const Pitched& from, size_t bytes, size_t rows, size_t slices);
+
+// `count` elements of 1, 2 or 4 bytes in each of `rows` rows.
+bool FillRows(void* to, size_t pitch, uint32_t value, size_t element_bytes, size_t count, size_t rows);
+
+// False when a part of the range is device address space, but not allocated or not mapped.
+bool IsValidRange(const void* address, size_t bytes);
+
+}  // namespace vramtrack::simcuda
+
+#endif  // TESTS_SIMCUDA_DEVICE_TRANSFER_H_

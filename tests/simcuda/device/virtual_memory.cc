@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/simcuda/device/virtual_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "tests/simcuda/device/device.h"
+#include "tests/simcuda/device/log.h"
+
+namespace vramtrack::simcuda {
+namespace {
+
+// Above the arenas, so that reservations too have the same addresses in every run.
+constexpr uintptr_t kFirstReservation = uintptr_t{0x400000000000};
+
+constexpr int kNoAccess = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+
+int Protection(int access) { return (access & 1 ? PROT_READ : 0) | (access & 2 ? PROT_WRITE : 0); }
+
+}  // namespace
+
+VirtualMemory& VirtualMemory::Get() {
+  static VirtualMemory* memory = new VirtualMemory;
+  return *memory;
+}
+
+VirtualMemory::Result VirtualMemory::Reserve(size_t bytes, size_t alignment, void* wish, char** address) {
+  if (bytes == 0 || bytes % kPageBytes != 0) return Result::kInvalid;
+  if (alignment != 0 && (alignment & (alignment - 1)) != 0) return Result::kInvalid;
+  alignment = std::max(alignment, kPageBytes);
+  std::lock_guard<std::mutex> lock(mutex_);
+  char* hint = static_cast<char*>(wish);
+  if (hint == nullptr || reinterpret_cast<uintptr_t>(hint) % alignment != 0) {
+    const uintptr_t next =
+        std::max(kFirstReservation, reinterpret_cast<uintptr_t>(next_address_) + alignment - 1) / alignment * alignment;
+    hint = reinterpret_cast<char*>(next);
+  }
+  char* base = ReserveAddresses(hint, bytes, alignment);
+  if (base == nullptr) return Result::kOutOfMemory;
+  next_address_ = std::max(next_address_, base == hint ? base + bytes : nullptr);
+  reservations_[base] = bytes;
+  *address = base;
+  return Result::kOk;
+}
+
+VirtualMemory::Result VirtualMemory::Release(void* address, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto reservation = reservations_.find(static_cast<char*>(address));
+  if (reservation == reservations_.end() || reservation->second != bytes) return Result::kInvalid;
+  auto mapping = mappings_.lower_bound(static_cast<char*>(address));
+  if (mapping != mappings_.end() && mapping->first < reservation->first + bytes) return Result::kInvalid;
+  reservations_.erase(reservation);
+  ReleaseAddresses(static_cast<char*>(address), bytes);
+  return Result::kOk;
+}
+
+VirtualMemory::Result VirtualMemory::Create(int device, size_t bytes, unsigned handle_types, PhysicalMemory** memory) {
+  auto* created = new PhysicalMemory;
+  created->device = device;
+  created->bytes = bytes;
+  created->handle_types = handle_types;
+  if (!GetDevice(device).memory.TakeScatteredPages(bytes / kPageBytes, PageUse::kPhysical, created, &created->runs)) {
+    delete created;
+    return Result::kOutOfMemory;
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  memories_.insert(created);
+  *memory = created;
+  return Result::kOk;
+}
+
+void VirtualMemory::Retain(PhysicalMemory* memory) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ++memory->handles;
+}
+
+VirtualMemory::Result VirtualMemory::Drop(PhysicalMemory* memory) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (memories_.count(memory) == 0 || memory->handles == 0) return Result::kInvalid;
+  --memory->handles;
+  FreeIfUnused(memory);
+  return Result::kOk;
+}
+
+bool VirtualMemory::IsLive(PhysicalMemory* memory) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return memories_.count(memory) != 0 && memory->handles != 0;
+}
+
+void VirtualMemory::FreeIfUnused(PhysicalMemory* memory) {
+  if (memory->handles != 0 || memory->mappings != 0) return;
+  for (const DeviceMemory::PageRun& run : memory->runs) GetDevice(memory->device).memory.ReturnPages(run.base);
+  memories_.erase(memory);
+  delete memory;
+}
+
+VirtualMemory::Result VirtualMemory::Map(void* address, size_t bytes, size_t offset, PhysicalMemory* memory) {
+  char* base = static_cast<char*>(address);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (memories_.count(memory) == 0 || memory->handles == 0) return Result::kInvalid;
+  if (bytes == 0 || bytes % kPageBytes != 0 || offset % kPageBytes != 0) return Result::kInvalid;
+  if (reinterpret_cast<uintptr_t>(base) % kPageBytes != 0) return Result::kInvalid;
+  if (offset > memory->bytes || bytes > memory->bytes - offset) return Result::kInvalid;
+  auto reservation = reservations_.upper_bound(base);
+  if (reservation == reservations_.begin()) return Result::kInvalid;
+  --reservation;
+  if (base + bytes > reservation->first + reservation->second) return Result::kInvalid;
+  auto next = mappings_.lower_bound(base);
+  if (next != mappings_.end() && next->first < base + bytes) return Result::kInvalid;
+  if (next != mappings_.begin()) {
+    auto previous = std::prev(next);
+    if (previous->first + previous->second.bytes > base) return Result::kInvalid;
+  }
+  mappings_[base] = Mapping{base, bytes, memory->device, memory, offset, 0};
+  ++memory->mappings;
+  Count(Counter::kMap);
+  return Result::kOk;
+}
+
+VirtualMemory::Result VirtualMemory::Unmap(void* address, size_t bytes) {
+  char* base = static_cast<char*>(address);
+  char* end = base + bytes;
+  std::lock_guard<std::mutex> lock(mutex_);
+  char* covered = base;
+  for (auto mapping = mappings_.find(base); covered < end; ++mapping) {
+    if (mapping == mappings_.end() || mapping->first != covered) return Result::kInvalid;
+    covered += mapping->second.bytes;
+  }
+  if (covered != end || bytes == 0) return Result::kInvalid;
+  mmap(base, bytes, PROT_NONE, kNoAccess, -1, 0);
+  for (auto mapping = mappings_.find(base); mapping != mappings_.end() && mapping->first < end;) {
+    PhysicalMemory* memory = mapping->second.memory;
+    mapping = mappings_.erase(mapping);
+    --memory->mappings;
+    FreeIfUnused(memory);
+    Count(Counter::kUnmap);
+  }
+  return Result::kOk;
+}
+
+VirtualMemory::Result VirtualMemory::SetAccess(void* address, size_t bytes, int access) {
+  char* base = static_cast<char*>(address);
+  char* end = base + bytes;
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto first = mappings_.find(base);
+  char* covered = base;
+  for (auto mapping = first; covered < end; ++mapping) {
+    if (mapping == mappings_.end() || mapping->first != covered) return Result::kInvalid;
+    covered += mapping->second.bytes;
+  }
+  if (covered != end || bytes == 0) return Result::kInvalid;
+  for (auto mapping = first; mapping != mappings_.end() && mapping->first < end; ++mapping) {
+    Mapping& entry = mapping->second;
+    entry.access = access;
+    DeviceMemory& device = GetDevice(entry.device).memory;
+    if (!device.arena().backed()) continue;
+    // The mapping is a window on the pages of the arena that the memory holds, from `offset` on.
+    size_t skip = entry.offset;
+    char* window = entry.base;
+    size_t rest = entry.bytes;
+    for (const DeviceMemory::PageRun& run : entry.memory->runs) {
+      const size_t run_bytes = run.pages * kPageBytes;
+      if (skip >= run_bytes) {
+        skip -= run_bytes;
+        continue;
+      }
+      const size_t length = std::min(rest, run_bytes - skip);
+      if (access != 0) device.arena().Touch(run.base + skip, length);
+      const size_t offset = static_cast<size_t>(run.base - device.arena().base()) + skip;
+      if (!device.arena().MapAlias(window, offset, length, Protection(access))) return Result::kOutOfMemory;
+      window += length;
+      rest -= length;
+      skip = 0;
+      if (rest == 0) break;
+    }
+  }
+  return Result::kOk;
+}
+
+bool VirtualMemory::FindMapping(const void* address, Mapping* found) {
+  char* wanted = static_cast<char*>(const_cast<void*>(address));
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto mapping = mappings_.upper_bound(wanted);
+  if (mapping == mappings_.begin()) return false;
+  --mapping;
+  if (wanted >= mapping->first + mapping->second.bytes) return false;
+  *found = mapping->second;
+  return true;
+}
+
+bool VirtualMemory::FindReservation(const void* address, char** base, size_t* bytes) {
+  char* wanted = static_cast<char*>(const_cast<void*>(address));
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto reservation = reservations_.upper_bound(wanted);
+  if (reservation == reservations_.begin()) return false;
+  --reservation;
+  if (wanted >= reservation->first + reservation->second) return false;
+  *base = reservation->first;
+  *bytes = reservation->second;
+  return true;
+}
+
+}  // namespace vramtrack::simcuda

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SIMCUDA_DEVICE_VIRTUAL_MEMORY_H_
+#define TESTS_SIMCUDA_DEVICE_VIRTUAL_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "tests/simcuda/device/device_memory.h"
+
+namespace vramtrack::simcuda {
+
+// Device memory without an address of its own, from cuMemCreate. Lives until no handle and no mapping is left.
+struct PhysicalMemory {
+  int device = 0;
+  size_t bytes = 0;
+  unsigned handle_types = 0;
+  std::vector<DeviceMemory::PageRun> runs;
+  unsigned handles = 1;
+  unsigned mappings = 0;
+};
+
+// Address ranges reserved by the program and what is mapped into them. Thread safe.
+class VirtualMemory {
+ public:
+  enum class Result { kOk, kInvalid, kOutOfMemory };
+  struct Mapping {
+    char* base = nullptr;
+    size_t bytes = 0;
+    int device = 0;
+    PhysicalMemory* memory = nullptr;
+    size_t offset = 0;
+    int access = 0;  // of its own device: 0 none, 1 read, 3 read and write
+  };
+
+  Result Reserve(size_t bytes, size_t alignment, void* wish, char** address);
+  Result Release(void* address, size_t bytes);
+
+  // `bytes` is a multiple of the page size.
+  Result Create(int device, size_t bytes, unsigned handle_types, PhysicalMemory** memory);
+  void Retain(PhysicalMemory* memory);
+  Result Drop(PhysicalMemory* memory);
+  bool IsLive(PhysicalMemory* memory);
+
+  Result Map(void* address, size_t bytes, size_t offset, PhysicalMemory* memory);
+  // The range must hold whole mappings.
+  Result Unmap(void* address, size_t bytes);
+  Result SetAccess(void* address, size_t bytes, int access);
+
+  bool FindMapping(const void* address, Mapping* mapping);
+  bool FindReservation(const void* address, char** base, size_t* bytes);
+
+  static VirtualMemory& Get();
+
+ private:
+  void FreeIfUnused(PhysicalMemory* memory);
+
+  std::mutex mutex_;
+  char* next_address_ = nullptr;
+  std::map<char*, size_t> reservations_;
+  std::map<char*, Mapping> mappings_;
+  std::set<PhysicalMemory*> memories_;
+};
+
+}  // namespace vramtrack::simcuda
+
+#endif  // TESTS_SIMCUDA_DEVICE_VIRTUAL_MEMORY_H_

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SIMCUDA_DRIVER_CAPTURE_H_
+#define TESTS_SIMCUDA_DRIVER_CAPTURE_H_
+
+#include <cuda.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "tests/simcuda/device/stream.h"
+#include "tests/simcuda/driver/graph.h"
+
+namespace vramtrack::simcuda {
+
+// The making of a graph from what is submitted to a stream and to those that join it through events.
+struct Capture {
+  unsigned long long id = 0;
+  Stream* origin = nullptr;
+  Graph* graph = nullptr;
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  unsigned long thread = 0;  // that began it
+  bool to_existing_graph = false;
+
+  std::mutex mutex;
+  bool invalidated = false;
+  // What the next node of a stream depends on, and of an event that was recorded.
+  std::map<Stream*, std::vector<GraphNode*>> frontier;
+  std::map<Event*, std::vector<GraphNode*>> recorded;
+};
+
+CUresult BeginCapture(Stream* stream, Graph* graph, const std::vector<GraphNode*>& dependencies,
+                      CUstreamCaptureMode mode);
+CUresult EndCapture(Stream* stream, Graph** graph);
+
+// Appends a node to what is captured from `stream`. `added` may be nullptr.
+CUresult CaptureNode(Stream* stream, CUgraphNodeType type, std::function<CUresult()> action,
+                     GraphNode** added = nullptr);
+
+// A captured event record and a wait for an event that was recorded in a capture.
+CUresult CaptureRecord(Stream* stream, Event* event);
+CUresult CaptureWait(Stream* stream, Event* event);
+
+// Ends the use of the capture: what follows on its streams fails.
+void InvalidateCapture(Stream* stream);
+
+}  // namespace vramtrack::simcuda
+
+#endif  // TESTS_SIMCUDA_DRIVER_CAPTURE_H_

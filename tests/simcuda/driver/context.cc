@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// Initialization and contexts.
+#include <cuda.h>
+
+#include <algorithm>
+
+#include "tests/simcuda/device/log.h"
+#include "tests/simcuda/driver/current.h"
+
+#undef cuCtxCreate
+
+namespace vramtrack::simcuda {
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+struct ContextStack {
+  Context* contexts[kMaxDepth];
+  int depth;
+};
+// The plain offset from the thread pointer: a context is looked up at every call.
+__attribute__((tls_model("initial-exec"))) thread_local ContextStack stack;
+
+std::atomic<bool> initialized{false};
+
+Context* Top() { return stack.depth == 0 ? nullptr : stack.contexts[stack.depth - 1]; }
+
+CUresult Push(Context* context) {
+  if (stack.depth == kMaxDepth) return CUDA_ERROR_INVALID_CONTEXT;
+  stack.contexts[stack.depth++] = context;
+  return CUDA_SUCCESS;
+}
+
+Context* FromHandle(CUcontext handle) { return reinterpret_cast<Context*>(handle); }
+CUcontext ToHandle(Context* context) { return reinterpret_cast<CUcontext>(context); }
+
+CUresult CreateContext(CUcontext* context, unsigned flags, CUdevice ordinal) {
+  SIMCUDA_TRY(CheckInitialized());
+  if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  SIMCUDA_TRY(CheckDevice(ordinal));
+  Context* created = new Context(&GetDevice(ordinal), flags, NextId());
+  SIMCUDA_TRY(Push(created));
+  *context = ToHandle(created);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult CheckInitialized() {
+  return initialized.load(std::memory_order_relaxed) && !IsForkedChild() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+CUresult CheckDevice(CUdevice ordinal) {
+  return ordinal >= 0 && ordinal < DeviceCount() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult CurrentContext(Context** context) {
+  SIMCUDA_TRY(CheckInitialized());
+  *context = Top();
+  return *context != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult ResolveStream(CUstream stream, Context* context, Stream** resolved) {
+  if (stream == nullptr || stream == CU_STREAM_LEGACY) {
+    *resolved = &context->legacy_stream;
+    return CUDA_SUCCESS;
+  }
+  if (stream == CU_STREAM_PER_THREAD) {
+    *resolved = &context->per_thread_stream;
+    return CUDA_SUCCESS;
+  }
+  *resolved = Handles<Stream>::Get(stream);
+  return *resolved != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult CurrentStream(CUstream stream, Stream** resolved) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  return ResolveStream(stream, context, resolved);
+}
+
+extern "C" {
+
+CUresult cuInit(unsigned flags) {
+  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (DeviceCount() == 0) return CUDA_ERROR_NO_DEVICE;
+  if (IsForkedChild()) return CUDA_ERROR_NOT_INITIALIZED;
+  initialized = true;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDriverGetVersion(int* version) {
+  if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *version = GetOptions().driver_version != 0 ? GetOptions().driver_version : CUDA_VERSION;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice ordinal) {
+  SIMCUDA_TRY(CheckInitialized());
+  if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  SIMCUDA_TRY(CheckDevice(ordinal));
+  *context = ToHandle(GetDevice(ordinal).RetainPrimary());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
+  SIMCUDA_TRY(CheckInitialized());
+  SIMCUDA_TRY(CheckDevice(ordinal));
+  return GetDevice(ordinal).ReleasePrimary() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
+  SIMCUDA_TRY(CheckInitialized());
+  SIMCUDA_TRY(CheckDevice(ordinal));
+  GetDevice(ordinal).ResetPrimary();
+  SIMCUDA_LOG_CALL("device %d reset", ordinal);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned flags) {
+  SIMCUDA_TRY(CheckInitialized());
+  SIMCUDA_TRY(CheckDevice(ordinal));
+  GetDevice(ordinal).primary_flags = flags;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned* flags, int* active) {
+  SIMCUDA_TRY(CheckInitialized());
+  SIMCUDA_TRY(CheckDevice(ordinal));
+  if (flags != nullptr) *flags = GetDevice(ordinal).primary_flags;
+  if (active != nullptr) *active = GetDevice(ordinal).primary_active();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice ordinal) {
+  return CreateContext(context, flags, ordinal);
+}
+
+CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam*, int, unsigned flags, CUdevice ordinal) {
+  return CreateContext(context, flags, ordinal);
+}
+
+CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsigned flags, CUdevice ordinal) {
+  return CreateContext(context, flags, ordinal);
+}
+
+// What was allocated under a context of the program's own stays allocated: memory is accounted to the device.
+CUresult cuCtxDestroy_v2(CUcontext handle) {
+  SIMCUDA_TRY(CheckInitialized());
+  Context* context = FromHandle(handle);
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (Top() == context) --stack.depth;
+  // Streams and events may still point at it, so it is left where it is.
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext context) {
+  SIMCUDA_TRY(CheckInitialized());
+  return context == nullptr ? CUDA_ERROR_INVALID_CONTEXT : Push(FromHandle(context));
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext* context) {
+  SIMCUDA_TRY(CheckInitialized());
+  if (stack.depth == 0) return CUDA_ERROR_INVALID_CONTEXT;
+  --stack.depth;
+  if (context != nullptr) *context = ToHandle(stack.contexts[stack.depth]);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext context) {
+  SIMCUDA_TRY(CheckInitialized());
+  if (context == nullptr) {
+    stack.depth = std::max(stack.depth - 1, 0);
+    return CUDA_SUCCESS;
+  }
+  if (stack.depth == 0) return Push(FromHandle(context));
+  stack.contexts[stack.depth - 1] = FromHandle(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  SIMCUDA_TRY(CheckInitialized());
+  if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *context = ToHandle(Top());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetDevice(CUdevice* ordinal) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  if (ordinal == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *ordinal = context->device->ordinal;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetFlags(unsigned* flags) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *flags = context->flags;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetFlags(unsigned flags) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  context->flags = flags;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
+  Context* context = FromHandle(handle);
+  if (context == nullptr) SIMCUDA_TRY(CurrentContext(&context));
+  if (id == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *id = context->id;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetApiVersion(CUcontext, unsigned* version) {
+  SIMCUDA_TRY(CheckInitialized());
+  if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *version = 3020;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSynchronize() {
+  SIMCUDA_TRY(CheckUnsafeCall());
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  context->device->Synchronize();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  if (static_cast<unsigned>(limit) >= CU_LIMIT_MAX) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+  context->limits[limit] = value;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (static_cast<unsigned>(limit) >= CU_LIMIT_MAX) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+  *value = context->limits[limit];
+  if (*value == 0 && limit == CU_LIMIT_STACK_SIZE) *value = 1024;
+  if (*value == 0 && limit == CU_LIMIT_PRINTF_FIFO_SIZE) *value = size_t{1} << 20;
+  if (*value == 0 && limit == CU_LIMIT_MALLOC_HEAP_SIZE) *value = size_t{8} << 20;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *config = static_cast<CUfunc_cache>(context->cache_config.load());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  context->cache_config = config;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *config = static_cast<CUsharedconfig>(context->shared_config.load());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  context->shared_config = config;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  SIMCUDA_TRY(CheckInitialized());
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -5;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxResetPersistingL2Cache() { return CheckInitialized(); }
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  if (peer == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (FromHandle(peer)->device == context->device) return CUDA_ERROR_INVALID_DEVICE;
+  const uint64_t bit = uint64_t{1} << FromHandle(peer)->device->ordinal;
+  const bool enabled = (context->device->peers.fetch_or(bit) & bit) != 0;
+  return enabled ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED : CUDA_SUCCESS;
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  if (peer == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const uint64_t bit = uint64_t{1} << FromHandle(peer)->device->ordinal;
+  const bool enabled = (context->device->peers.fetch_and(~bit) & bit) != 0;
+  return enabled ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+}
+
+}  // extern "C"
+
+}  // namespace vramtrack::simcuda

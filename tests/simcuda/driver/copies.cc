@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and fills of linear memory. All are done when the call returns, the asynchronous ones too.
+#include <cuda.h>
+
+#include "tests/simcuda/device/transfer.h"
+#include "tests/simcuda/driver/copy_descriptor.h"
+#include "tests/simcuda/driver/current.h"
+#include "tests/simcuda/driver/submit.h"
+
+namespace vramtrack::simcuda {
+namespace {
+
+CUresult Copy(void* to, const void* from, size_t bytes) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  return CopyBytes(to, from, bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult CopyOn(CUstream stream, void* to, const void* from, size_t bytes) {
+  return Submit(stream, CU_GRAPH_NODE_TYPE_MEMCPY, [=] { return CopyBytes(to, from, bytes); });
+}
+
+CUresult Fill(CUdeviceptr to, size_t pitch, uint32_t value, size_t element, size_t count, size_t rows) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  if (to % element != 0 || pitch % element != 0) return CUDA_ERROR_INVALID_VALUE;
+  return FillRows(ToAddress(to), pitch, value, element, count, rows) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult FillOn(CUstream stream, CUdeviceptr to, size_t pitch, uint32_t value, size_t element, size_t count,
+                size_t rows) {
+  if (to % element != 0 || pitch % element != 0) return CUDA_ERROR_INVALID_VALUE;
+  return Submit(stream, CU_GRAPH_NODE_TYPE_MEMSET,
+                [=] { return FillRows(ToAddress(to), pitch, value, element, count, rows); });
+}
+
+CUresult CopyBox(const BoxCopy& copy) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  return copy.Run() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult CopyBoxOn(CUstream stream, const BoxCopy& copy) {
+  return Submit(stream, CU_GRAPH_NODE_TYPE_MEMCPY, [copy] { return copy.Run(); });
+}
+
+template <typename Descriptor, typename Action>
+CUresult WithBox(const Descriptor* descriptor, Action action) {
+  if (descriptor == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  BoxCopy copy;
+  if (!ReadBox(*descriptor, &copy)) return CUDA_ERROR_INVALID_VALUE;
+  return action(copy);
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  return Copy(ToAddress(to), ToAddress(from), bytes);
+}
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  return CopyOn(stream, ToAddress(to), ToAddress(from), bytes);
+}
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes) {
+  return Copy(ToAddress(to), ToAddress(from), bytes);
+}
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes, CUstream stream) {
+  return CopyOn(stream, ToAddress(to), ToAddress(from), bytes);
+}
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) { return Copy(ToAddress(to), from, bytes); }
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
+  return CopyOn(stream, ToAddress(to), from, bytes);
+}
+CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) { return Copy(to, ToAddress(from), bytes); }
+CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  return CopyOn(stream, to, ToAddress(from), bytes);
+}
+CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  return Copy(ToAddress(to), ToAddress(from), bytes);
+}
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  return CopyOn(stream, ToAddress(to), ToAddress(from), bytes);
+}
+
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* copy) { return WithBox(copy, CopyBox); }
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) { return WithBox(copy, CopyBox); }
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
+  return WithBox(copy, [stream](const BoxCopy& box) { return CopyBoxOn(stream, box); });
+}
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* copy) { return WithBox(copy, CopyBox); }
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
+  return WithBox(copy, [stream](const BoxCopy& box) { return CopyBoxOn(stream, box); });
+}
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) { return WithBox(copy, CopyBox); }
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
+  return WithBox(copy, [stream](const BoxCopy& box) { return CopyBoxOn(stream, box); });
+}
+
+CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) { return Fill(to, 0, value, 1, count, 1); }
+CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count) { return Fill(to, 0, value, 2, count, 1); }
+CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count) { return Fill(to, 0, value, 4, count, 1); }
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
+  return FillOn(stream, to, 0, value, 1, count, 1);
+}
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
+  return FillOn(stream, to, 0, value, 2, count, 1);
+}
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
+  return FillOn(stream, to, 0, value, 4, count, 1);
+}
+CUresult cuMemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height) {
+  return Fill(to, pitch, value, 1, width, height);
+}
+CUresult cuMemsetD2D16_v2(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height) {
+  return Fill(to, pitch, value, 2, width, height);
+}
+CUresult cuMemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height) {
+  return Fill(to, pitch, value, 4, width, height);
+}
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height,
+                           CUstream stream) {
+  return FillOn(stream, to, pitch, value, 1, width, height);
+}
+CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height,
+                            CUstream stream) {
+  return FillOn(stream, to, pitch, value, 2, width, height);
+}
+CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height,
+                            CUstream stream) {
+  return FillOn(stream, to, pitch, value, 4, width, height);
+}
+
+}  // extern "C"
+
+}  // namespace vramtrack::simcuda

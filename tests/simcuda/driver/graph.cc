@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/simcuda/driver/graph.h"
+
+#include <algorithm>
+#include <map>
+
+#include "tests/simcuda/device/handles.h"
+
+namespace vramtrack::simcuda {
+
+Graph::~Graph() {
+  for (GraphNode* node : nodes) Handles<GraphNode>::Destroy(node);
+  for (Graph* graph : owned) Handles<Graph>::Destroy(graph);
+  for (const auto& [object, count] : user_objects) ReleaseUserObject(object, count);
+}
+
+GraphNode* Graph::Add(CUgraphNodeType type, const std::vector<GraphNode*>& dependencies) {
+  GraphNode* node = Handles<GraphNode>::Create();
+  node->graph = this;
+  node->type = type;
+  node->dependencies = dependencies;
+  nodes.push_back(node);
+  return node;
+}
+
+void Graph::Remove(GraphNode* node) {
+  nodes.erase(std::remove(nodes.begin(), nodes.end(), node), nodes.end());
+  for (GraphNode* other : nodes) {
+    auto& list = other->dependencies;
+    list.erase(std::remove(list.begin(), list.end(), node), list.end());
+  }
+  Handles<GraphNode>::Destroy(node);
+}
+
+GraphExec::~GraphExec() {
+  for (const auto& [object, count] : user_objects) ReleaseUserObject(object, count);
+}
+
+Graph* CloneGraph(const Graph& graph, std::vector<std::pair<GraphNode*, GraphNode*>>* copies) {
+  Graph* clone = Handles<Graph>::Create();
+  std::map<GraphNode*, GraphNode*> copy_of;
+  for (GraphNode* node : graph.nodes) {
+    GraphNode* copy = Handles<GraphNode>::Create(*node);
+    copy->graph = clone;
+    if (node->child != nullptr) {
+      copy->child = CloneGraph(*node->child, nullptr);
+      clone->owned.push_back(copy->child);
+    }
+    clone->nodes.push_back(copy);
+    copy_of[node] = copy;
+    if (copies != nullptr) copies->emplace_back(node, copy);
+  }
+  for (GraphNode* copy : clone->nodes) {
+    for (GraphNode*& dependency : copy->dependencies) dependency = copy_of[dependency];
+  }
+  clone->user_objects = graph.user_objects;
+  for (const auto& [object, count] : clone->user_objects) RetainUserObject(object, count);
+  return clone;
+}
+
+void FlattenGraph(const Graph& graph, std::vector<GraphExec::Step>* steps) {
+  // Nodes are listed as they were added; edges that were added later may ask for another order.
+  std::map<GraphNode*, bool> placed;
+  bool progress = true;
+  while (placed.size() < graph.nodes.size() && progress) {
+    progress = false;
+    for (GraphNode* node : graph.nodes) {
+      if (placed.count(node) != 0) continue;
+      const bool ready = std::all_of(node->dependencies.begin(), node->dependencies.end(),
+                                     [&](GraphNode* dependency) { return placed.count(dependency) != 0; });
+      if (!ready) continue;
+      placed[node] = true;
+      progress = true;
+      if (node->child != nullptr) {
+        FlattenGraph(*node->child, steps);
+      } else {
+        steps->push_back({node, node->type, node->enabled, node->action, node->allocation});
+      }
+    }
+  }
+}
+
+void RetainUserObject(UserObject* object, unsigned count) { object->references += static_cast<int>(count); }
+
+void ReleaseUserObject(UserObject* object, unsigned count) {
+  if (object->references.fetch_sub(static_cast<int>(count)) != static_cast<int>(count)) return;
+  object->destroy(object->object);
+  Handles<UserObject>::Destroy(object);
+}
+
+}  // namespace vramtrack::simcuda

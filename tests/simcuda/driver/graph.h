@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SIMCUDA_DRIVER_GRAPH_H_
+#define TESTS_SIMCUDA_DRIVER_GRAPH_H_
+
+#include <cuda.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tests/simcuda/driver/graph_memory.h"
+
+namespace vramtrack::simcuda {
+
+struct Graph;
+
+struct GraphNode {
+  Graph* graph = nullptr;
+  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+  std::vector<GraphNode*> dependencies;
+  bool enabled = true;
+  // What a launch does; nothing for kernels.
+  std::function<CUresult()> action;
+  // What the node was made with, for the calls that ask for it. The one that fits `type`.
+  CUDA_KERNEL_NODE_PARAMS kernel{};
+  CUDA_MEMCPY3D copy{};
+  CUDA_MEMSET_NODE_PARAMS fill{};
+  CUDA_HOST_NODE_PARAMS host{};
+  CUevent event = nullptr;
+  Graph* child = nullptr;
+  std::shared_ptr<GraphAllocation> allocation;  // of memory nodes
+};
+
+struct UserObject {
+  void* object = nullptr;
+  CUhostFn destroy = nullptr;
+  std::atomic<int> references{0};
+};
+
+// Not thread safe, as with the real driver, but for the references of user objects.
+struct Graph {
+  ~Graph();
+
+  GraphNode* Add(CUgraphNodeType type, const std::vector<GraphNode*>& dependencies);
+  void Remove(GraphNode* node);
+
+  std::vector<GraphNode*> nodes;  // each after those it depends on, as long as no edge was added later
+  std::vector<std::pair<UserObject*, unsigned>> user_objects;
+  // Child graphs and the bodies of conditional nodes go away with their parent.
+  std::vector<Graph*> owned;
+  std::vector<std::unique_ptr<Graph*[]>> body_lists;
+};
+
+// A copy of what a graph did when it was instantiated.
+struct GraphExec {
+  struct Step {
+    GraphNode* node;
+    CUgraphNodeType type;
+    bool enabled;
+    std::function<CUresult()> action;
+    std::shared_ptr<GraphAllocation> allocation;
+  };
+  ~GraphExec();
+
+  int device = 0;
+  unsigned long long flags = 0;
+  std::vector<Step> steps;
+  std::vector<std::pair<UserObject*, unsigned>> user_objects;
+};
+
+// A deep copy; `copies`, if not nullptr, gets the pairs of original and copy.
+Graph* CloneGraph(const Graph& graph, std::vector<std::pair<GraphNode*, GraphNode*>>* copies);
+
+// Appends the steps of `graph`, those of child graphs in place.
+void FlattenGraph(const Graph& graph, std::vector<GraphExec::Step>* steps);
+
+void RetainUserObject(UserObject* object, unsigned count);
+void ReleaseUserObject(UserObject* object, unsigned count);
+
+}  // namespace vramtrack::simcuda
+
+#endif  // TESTS_SIMCUDA_DRIVER_GRAPH_H_

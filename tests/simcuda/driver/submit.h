@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SIMCUDA_DRIVER_SUBMIT_H_
+#define TESTS_SIMCUDA_DRIVER_SUBMIT_H_
+
+#include <cuda.h>
+
+#include <utility>
+
+#include "tests/simcuda/driver/capture.h"
+#include "tests/simcuda/driver/current.h"
+
+namespace vramtrack::simcuda {
+
+// Runs `work`, a function that returns whether it could be done, as the next thing on `stream`; or makes it a node of
+// the graph that is being captured from the stream.
+template <typename Work>
+CUresult Submit(CUstream stream, CUgraphNodeType type, Work work) {
+  Stream* resolved;
+  SIMCUDA_TRY(CurrentStream(stream, &resolved));
+  if (__builtin_expect(resolved->IsCapturing(), 0)) {
+    return CaptureNode(resolved, type, [work] { return work() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; });
+  }
+  return work() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+}  // namespace vramtrack::simcuda
+
+#endif  // TESTS_SIMCUDA_DRIVER_SUBMIT_H_

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""simulated_runtime: one major version of the simulated CUDA runtime."""
+
+load("@rules_cc//cc:defs.bzl", "cc_library")
+load("//bazel:shared.bzl", "cc_preload_library")
+load(":stubs.bzl", "cuda_stubs")
+
+def simulated_runtime(version, headers):
+    """Declares libcudart.so.<version>, and <version>'s functions for static linking as runtime_<version>_static.
+
+    Args:
+      version: 12 or 13.
+      headers: cc_library of CUDA headers of that version.
+    """
+    name = "libcudart.so.%d" % version
+    stubs = "cudart_%d_stubs" % version
+    cuda_stubs(
+        name = stubs,
+        headers = headers,
+        library = "cudart",
+        node = name,
+    )
+    for kind, defines in (("shared", []), ("static", ["SIMCUDA_STATIC_RUNTIME"])):
+        cc_library(
+            name = "runtime_%d_%s" % (version, kind),
+            srcs = native.glob(["runtime/*.cc", "runtime/*.h"]) + [":" + stubs],
+            # Old entry points are part of what is simulated.
+            copts = ["-Wno-deprecated-declarations"],
+            linkopts = ["-ldl"],
+            linkstatic = True,
+            local_defines = defines,
+            deps = [":device", headers],
+            alwayslink = True,
+        )
+    cc_preload_library(
+        name = name,
+        exports = ":%s_script" % stubs,
+        # Where nothing else is said, the driver beside the runtime is the one to load.
+        linkopts = ["-Wl,-rpath,'$$ORIGIN'"],
+        visibility = ["//visibility:public"],
+        deps = [":runtime_%d_shared" % version],
+    )
