@@ -3,6 +3,8 @@
 
 #include <protozero/pbf_reader.hpp>
 
+#include "proto/block_encoder.h"
+
 namespace vramtrack {
 namespace {
 
@@ -31,7 +33,8 @@ bool ReadFields(std::string_view payload, BlockHeader* header, OnColumn column) 
         }
         default:
           if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
-            if (!column(reader.tag(), reader.get_view())) return true;
+            const uint32_t field = reader.tag();  // before get_view, which forgets it in debug builds
+            if (!column(field, reader.get_view())) return true;
           } else {
             reader.skip();
           }
@@ -47,20 +50,38 @@ bool ReadFields(std::string_view payload, BlockHeader* header, OnColumn column) 
 
 bool BlockDecoder::ReadHeader(std::string_view payload, BlockHeader* header) {
   return ReadFields(payload, header, [header](uint32_t field, protozero::data_view view) {
-    if (field == f::shape_operation) header->operations = {view.data(), view.size()};
+    if (field != f::shape_call) return true;
+    const auto* at = reinterpret_cast<const uint8_t*>(view.data());
+    for (uint64_t call; GetVarint(&at, reinterpret_cast<const uint8_t*>(view.data() + view.size()), &call);) {
+      header->operations |= 1u << (call & ((1u << kShapeCallBits) - 1));
+    }
     return false;
   });
+}
+
+void BlockDecoder::ReadOrigin(std::string_view beginning, uint32_t* thread, uint64_t* first_sequence) {
+  const auto* at = reinterpret_cast<const uint8_t*>(beginning.data());
+  const uint8_t* end = at + beginning.size();
+  *thread = 0;
+  *first_sequence = 0;
+  // They come first; what is 0 is left out.
+  uint64_t tag, value;
+  while (GetVarint(&at, end, &tag) && (tag == f::thread << 3 || tag == f::first_sequence << 3) &&
+         GetVarint(&at, end, &value)) {
+    if (tag == f::thread << 3) *thread = static_cast<uint32_t>(value);
+    if (tag == f::first_sequence << 3) *first_sequence = value;
+  }
 }
 
 bool BlockDecoder::Open(std::string_view payload) {
   error_ = "";
   left_ = 0;
-  Cursor shape_columns[6];
+  Cursor shape_columns[kShapeColumns];
   event_shape_ = event_time_ = address_column_ = age_ = foreign_column_ = value_ = {};
   const bool read = ReadFields(payload, &header_, [&](uint32_t field, protozero::data_view view) {
     const auto* begin = reinterpret_cast<const uint8_t*>(view.data());
     const Cursor cursor = {begin, begin + view.size()};
-    if (field >= f::shape_operation && field <= f::shape_stream) shape_columns[field - f::shape_operation] = cursor;
+    if (field >= f::shape_call && field <= f::shape_stream) shape_columns[field - f::shape_call] = cursor;
     switch (field) {
       case f::event_shape: event_shape_ = cursor; break;
       case f::event_time: event_time_ = cursor; break;
@@ -82,18 +103,20 @@ bool BlockDecoder::Open(std::string_view payload) {
   return true;
 }
 
-bool BlockDecoder::ReadShapes(const Cursor (&columns)[6]) {
-  static_assert(f::shape_stream - f::shape_operation == 5, "columns follow each other");
-  Cursor cursor[6];
-  for (int i = 0; i < 6; ++i) cursor[i] = columns[i];
+bool BlockDecoder::ReadShapes(const Cursor (&columns)[kShapeColumns]) {
+  static_assert(f::shape_stream - f::shape_call == kShapeColumns - 1, "columns follow each other");
+  Cursor cursor[kShapeColumns];
+  for (int i = 0; i < kShapeColumns; ++i) cursor[i] = columns[i];
   shapes_.clear();
+  next_shape_ = 0;
   while (cursor[0].at != cursor[0].end) {
-    uint64_t v[6];
-    for (int i = 0; i < 6; ++i) {
-      if (!Read(&cursor[i], &v[i])) return false;
+    uint64_t v[kShapeColumns] = {};
+    for (int i = 0; i < kShapeColumns; ++i) {
+      if (columns[i].at != columns[i].end && !Read(&cursor[i], &v[i])) return false;
     }
-    shapes_.push_back({static_cast<uint32_t>(v[0]), static_cast<uint32_t>(v[1]), static_cast<uint32_t>(v[2]),
-                       static_cast<uint32_t>(v[3]), v[4], v[5]});
+    const auto call = static_cast<uint32_t>(v[0]);
+    shapes_.push_back({call & ((1u << kShapeCallBits) - 1), call >> kShapeCallBits, static_cast<uint32_t>(v[1]),
+                       static_cast<uint32_t>(v[2]), v[3], v[4]});
   }
   return true;
 }

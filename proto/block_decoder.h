@@ -26,7 +26,7 @@ struct BlockHeader {
   uint32_t event_count = 0;
   uint32_t allocation_count = 0;
   std::string_view definitions;  // an encoded Definitions message
-  std::string_view operations;   // of the shapes, a byte each
+  uint32_t operations = 0;       // bit 1 << o is set if events of operation o are in it
 };
 
 struct DecodedShape {
@@ -52,6 +52,9 @@ class BlockDecoder {
   // Reads the header only. False for what cannot be a block.
   static bool ReadHeader(std::string_view payload, BlockHeader* header);
 
+  // Reads the thread and the first sequence number of a block of which only the beginning is there.
+  static void ReadOrigin(std::string_view beginning, uint32_t* thread, uint64_t* first_sequence);
+
   // Begins a block. False, with `error()` set, for what cannot be a block.
   bool Open(std::string_view payload);
   const BlockHeader& header() const { return header_; }
@@ -62,9 +65,11 @@ class BlockDecoder {
     if (left_ == 0) return false;
     --left_;
     uint64_t shape, delta;
-    if (!Read(&event_shape_, &shape) || shape >= shapes_.size() || !Read(&event_time_, &delta)) return Fail();
+    if (!Read(&event_shape_, &shape) || !Read(&event_time_, &delta)) return Fail();
+    const uint64_t row = shape == 0 ? next_shape_++ : shape - 1;
+    if (row >= shapes_.size()) return Fail();
     time_ += delta;
-    const DecodedShape& s = shapes_[shape];
+    const DecodedShape& s = shapes_[row];
     event->shape = &s;
     event->time = time_ << header_.time_shift;
     uint64_t v;
@@ -115,7 +120,8 @@ class BlockDecoder {
   }
 
   bool ReadValues(uint32_t operation, DecodedEvent* event);
-  bool ReadShapes(const Cursor (&columns)[6]);
+  static constexpr int kShapeColumns = 5;
+  bool ReadShapes(const Cursor (&columns)[kShapeColumns]);
   bool Fail();
 
   BlockHeader header_;
@@ -123,6 +129,7 @@ class BlockDecoder {
   Cursor event_shape_, event_time_, address_column_, age_, foreign_column_, value_;
   uint64_t time_ = 0, address_ = 0, ordinal_ = 0, foreign_ = 0;
   uint32_t left_ = 0;
+  uint64_t next_shape_ = 0;  // the first row that no event had yet
   const char* error_ = "";
 };
 

@@ -81,15 +81,14 @@ void WriteStack(const uint64_t* record, StackView before, MessageWriter* out) {
 
 }  // namespace
 
-uint32_t BlockEncoder::ShapeIndex(const EventShape& shape) {
+uint32_t BlockEncoder::ShapeReference(const EventShape& shape) {
   for (size_t slot = HashOf(shape) % kShapeSlots;; slot = (slot + 1) % kShapeSlots) {
     if (shape_slots_[slot] == 0) {
       shapes_[shape_count_] = shape;
       shape_slots_[slot] = static_cast<uint16_t>(++shape_count_);
-      return shape_count_ - 1;
+      return 0;
     }
-    const uint32_t index = shape_slots_[slot] - 1u;
-    if (SameShape(shapes_[index], shape)) return index;
+    if (SameShape(shapes_[shape_slots_[slot] - 1u], shape)) return shape_slots_[slot];
   }
 }
 
@@ -155,7 +154,7 @@ bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, Bloc
       default:
         for (size_t k = 2; k < words; ++k) value_.at = PutVarint(value_.at, record[k]);
     }
-    event_shape_.at = PutVarint(event_shape_.at, ShapeIndex(shape));
+    event_shape_.at = PutVarint(event_shape_.at, ShapeReference(shape));
   }
   if (words_read != nullptr) *words_read = i;
   return summary->events != 0 || definitions;
@@ -206,17 +205,19 @@ const uint8_t* BlockEncoder::Encode(const JournalView& view, uint32_t time_shift
                      sizeof frame_ - kSealedPrefixBytes - used - summary->definition_bytes);
   PutPaddedVarint(length, summary->definition_bytes, MessageWriter::kLengthBytes);
 
-  const auto shape_column = [&](uint32_t field, auto member) {
+  const auto shape_column = [&](uint32_t field, auto value) {
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < shape_count_; ++i) any |= value(shapes_[i]);
+    if (any == 0) return;
     uint8_t* column = rest.Begin(field);
-    for (uint32_t i = 0; i < shape_count_; ++i) rest.RawVarint(shapes_[i].*member);
+    for (uint32_t i = 0; i < shape_count_; ++i) rest.RawVarint(value(shapes_[i]));
     rest.End(column);
   };
-  shape_column(f::shape_operation, &EventShape::operation);
-  shape_column(f::shape_kind, &EventShape::kind);
-  shape_column(f::shape_device, &EventShape::device);
-  shape_column(f::shape_stack, &EventShape::ref);
-  shape_column(f::shape_bytes, &EventShape::bytes);
-  shape_column(f::shape_stream, &EventShape::stream);
+  shape_column(f::shape_call, [](const EventShape& s) { return ShapeCall(s.operation, s.kind); });
+  shape_column(f::shape_device, [](const EventShape& s) { return s.device; });
+  shape_column(f::shape_stack, [](const EventShape& s) { return s.ref; });
+  shape_column(f::shape_bytes, [](const EventShape& s) { return s.bytes; });
+  shape_column(f::shape_stream, [](const EventShape& s) { return s.stream; });
   rest.Bytes(f::event_shape, event_shape_.begin, event_shape_.bytes());
   rest.Bytes(f::event_time, event_time_.begin, event_time_.bytes());
   rest.Bytes(f::allocation_address, address_.begin, address_.bytes());

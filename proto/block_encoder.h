@@ -31,6 +31,10 @@ struct BlockSummary {
   uint32_t definition_bytes;
 };
 
+// Block.shape_call.
+constexpr int kShapeCallBits = 4;
+constexpr uint32_t ShapeCall(uint32_t operation, uint32_t kind) { return operation | kind << kShapeCallBits; }
+
 struct EventShape {
   uint32_t operation, kind, device, ref;
   uint64_t bytes, stream;
@@ -53,7 +57,8 @@ class BlockEncoder {
   };
 
   bool ReadEvents(const JournalView& view, uint32_t time_shift, BlockSummary* summary, size_t* words_read);
-  uint32_t ShapeIndex(const EventShape& shape);
+  // 0 for a shape that is new, otherwise 1 + its row.
+  uint32_t ShapeReference(const EventShape& shape);
   size_t WriteDefinitions(const JournalView& view, size_t words, uint8_t* out, size_t capacity) const;
 
   static constexpr size_t kShapeSlots = 2 * kMaxJournalEvents;

@@ -169,7 +169,10 @@ void ReadDevice(pbf_reader in, std::map<uint32_t, TracedDevice>* devices) {
         in.skip();
     }
   }
-  (*devices)[index] = std::move(device);
+  // Name and size may come from different calls of the program.
+  TracedDevice& known = (*devices)[index];
+  if (!device.name.empty()) known.name = std::move(device.name);
+  if (device.total_bytes != 0) known.total_bytes = device.total_bytes;
 }
 
 // `before`: the frames of the stack defined just before in this message; they become those of this one.

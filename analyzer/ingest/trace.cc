@@ -71,6 +71,7 @@ absl::Status Trace::Load() {
     }
   }
   RecoverJournals();
+  ForgiveTornBlock();
   OrderBlocks();
   definitions_.Freeze();
   return absl::OkStatus();
@@ -103,11 +104,29 @@ void Trace::AddBlock(const FrameRef& frame, bool from_journal) {
   }
   // Threads come in any order; they are put in order afterwards.
   if (threads_.empty() || threads_.back().thread != header.thread) threads_.push_back({header.thread, {}});
-  threads_.back().blocks.push_back(
-      {frame.payload, frame.offset, header.first_sequence, header.first_allocation, header.first_time,
-       header.event_count, from_journal,
-       header.operations.find(static_cast<char>(schema::STEP)) != std::string_view::npos,
-       header.operations.find(static_cast<char>(schema::FREE_FAILED)) != std::string_view::npos});
+  const auto has = [&header](schema::Operation operation) { return (header.operations >> operation & 1) != 0; };
+  threads_.back().blocks.push_back({frame.payload, frame.offset, header.first_sequence, header.first_allocation,
+                                    header.first_time, header.event_count, from_journal, has(schema::STEP),
+                                    has(schema::FREE_FAILED)});
+}
+
+// A process that is killed while it appends a block leaves the beginning of it at the end of the file. That is no loss: the
+// thread's journal is emptied afterwards only.
+void Trace::ForgiveTornBlock() {
+  if (finished() || layout_.damage.empty()) return;
+  const Damage& torn = layout_.damage.back();
+  if (torn.offset + torn.bytes != bytes_.size() || torn.bytes <= kSealedPrefixBytes) return;
+  uint32_t thread = 0;
+  uint64_t first_sequence = 0;
+  BlockDecoder::ReadOrigin(bytes_.substr(torn.offset + kSealedPrefixBytes), &thread, &first_sequence);
+  for (const ThreadBlocks& part : threads_) {
+    for (const BlockRef& block : part.blocks) {
+      if (block.from_journal && part.thread == thread && block.first_sequence == first_sequence) {
+        layout_.damage.pop_back();
+        return;
+      }
+    }
+  }
 }
 
 void Trace::OrderBlocks() {

@@ -72,6 +72,7 @@ class Trace {
   void RecoverJournals();
   void AddBlock(const FrameRef& frame, bool from_journal);
   void OrderBlocks();
+  void ForgiveTornBlock();
 
   std::string path_;
   MappedFile file_;

@@ -109,7 +109,7 @@ class SiteHistoryBuilder {
     uint32_t dying_delayed_objects = 0;
   };
 
-  static constexpr size_t kFewCohorts = 4096;
+  static constexpr size_t kFewCohorts = 64;
 
   void BeginStep(Step step);
   void SettleDeaths();

@@ -217,7 +217,7 @@ void Ledger::Vanish(const LiveAllocation& allocation) {
 
 void Ledger::Record(const Scope& scope) {
   const uint64_t reserved = scope.is_device() ? scope.pages.reserved() : scope.live;
-  timeline_.Record(scope.timeline_row, {reserved + scope.outside, reserved, scope.live});
+  timeline_.Record(scope.timeline_row, reserved + scope.outside, reserved, scope.live);
 }
 
 void Ledger::RaisePeak(Scope* scope) {

@@ -34,14 +34,13 @@ class Timeline {
   // To be called when a position reaches bin_end().
   void MoveTo(uint64_t position);
 
-  void Record(size_t row, const Values& values) {
+  // One by one: values that are stored singly and loaded together would stall the processor.
+  void Record(size_t row, uint64_t first, uint64_t second, uint64_t third) {
     Row& r = rows_[row];
-    r.values = values;
     Bin& bin = r.bins.back();
-    for (size_t i = 0; i < kValues; ++i) {
-      bin.low[i] = std::min(bin.low[i], values[i]);
-      bin.high[i] = std::max(bin.high[i], values[i]);
-    }
+    Extend(0, first, &r, &bin);
+    Extend(1, second, &r, &bin);
+    Extend(2, third, &r, &bin);
   }
 
   uint64_t bin_width() const { return bin_width_; }
@@ -53,6 +52,11 @@ class Timeline {
     std::vector<Bin> bins;  // all rows have as many
   };
 
+  static void Extend(size_t i, uint64_t value, Row* row, Bin* bin) {
+    row->values[i] = value;
+    if (value < bin->low[i]) bin->low[i] = value;
+    if (value > bin->high[i]) bin->high[i] = value;
+  }
   void MergePairs();
 
   uint64_t bin_width_;
