@@ -19,7 +19,7 @@ cudaError_t Find(const char* symbol, void** function, unsigned version, unsigned
 
 extern "C" {
 
-// CUDA 13 no longer declares it, but exports it.
+// The version is that of the headers which the program was compiled with, as far as the runtime knows.
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
                                     cudaDriverEntryPointQueryResult* status) {
   return Find(symbol, function, CUDART_VERSION, flags, status);
