@@ -10,9 +10,11 @@
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/site_selection.h"
+#include "analyzer/findings/step_plan.h"
 #include "analyzer/leaks/cohort.h"
 #include "analyzer/leaks/windows.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/steps/step_similarity.h"
 
 namespace vramtrack {
 namespace {
@@ -20,22 +22,10 @@ namespace {
 // Clean sites whose stacks are compared with those of leaks; reading debug information for more would take long.
 constexpr size_t kMaxCleanSites = 4000;
 
-StepPlan PlanSteps(const Trace& trace) {
-  StepPlan plan;
-  for (const ThreadBlocks& thread : trace.threads()) {
-    for (const BlockRef& block : thread.blocks) plan.marks |= block.has_steps;
-  }
-  if (plan.marks) {
-    plan.source = "marks";
-    plan.confidence = 1;
-  }
-  return plan;
-}
-
 RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes) {
   RunShape run;
   run.steps = ledger.steps().step();
-  run.warmup_end = WarmupEnd(run.steps);
+  run.warmup_end = WarmupEnd(run.steps, StructureSettled(ledger.step_similarities()));
   run.device_total_bytes = device_total_bytes;
   run.step_numbers = ledger.steps().numbers();
   return run;
@@ -49,7 +39,7 @@ std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger) {
     const uint32_t device = sites[i].key.device;
     auto [shape, is_new] = shapes.try_emplace(device);
     if (is_new) shape->second = ShapeOfRun(ledger, DeviceTotalBytes(trace, ledger, device));
-    verdicts.push_back(JudgeSite(ledger.history(i).Finish(shape->second.steps), shape->second));
+    verdicts.push_back(JudgeSite(ledger.history(i), shape->second));
   }
   DemoteChanceFindings(&verdicts);
   return verdicts;
@@ -133,6 +123,19 @@ ReportProcess DescribeProcess(const Trace& trace, const Ledger& ledger) {
   return process;
 }
 
+ReportSteps DescribeSteps(const Ledger& ledger) {
+  const StepPlan& plan = ledger.steps().plan();
+  ReportSteps steps;
+  steps.count = ledger.steps().step();
+  steps.source = plan.source;
+  if (plan.mark_slot != StepPlan::kNone) {
+    steps.confidence = 1;
+  } else if (plan.has_steps()) {
+    steps.confidence = ShareOfMatchingSteps(ledger.step_similarities());
+  }
+  return steps;
+}
+
 void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* warnings) {
   for (const ModuleStatus& module : symbolizer.Statuses()) {
     switch (module.state) {
@@ -209,7 +212,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
     if (group_of_site.count(i) == 0) ++findings.verdict_counts[ToString(verdicts[i].verdict)];
   }
   findings.process = DescribeProcess(trace, ledger);
-  findings.steps = {ledger.steps().step(), ledger.steps().plan().source, ledger.steps().plan().confidence};
+  findings.steps = DescribeSteps(ledger);
   findings.devices = DescribeDevices(trace, ledger, run);
   findings.timeline = DescribeTimeline(trace, ledger, run);
   for (const OutOfMemory& failed : ledger.out_of_memory()) {

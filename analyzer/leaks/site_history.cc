@@ -52,6 +52,12 @@ SiteHistoryBuilder::OpenCohort& SiteHistoryBuilder::BornIn(Step step) {
   if (cohorts_.size() >= compact_at_) DropEmptyCohorts();
   cohorts_.emplace_back();
   cohorts_.back().cohort.step = step;
+  CountBirthStep(step);
+  return cohorts_.back();
+}
+
+void SiteHistoryBuilder::CountBirthStep(Step step) {
+  if (settled_.birth_steps > 0 && step <= settled_.last_birth) return;
   if (settled_.birth_steps == 0) {
     settled_.first_birth = step;
     previous_birth_ = step;
@@ -60,18 +66,27 @@ SiteHistoryBuilder::OpenCohort& SiteHistoryBuilder::BornIn(Step step) {
   }
   settled_.last_birth = step;
   ++settled_.birth_steps;
-  return cohorts_.back();
 }
 
-void SiteHistoryBuilder::OnBirth(Step step, uint64_t bytes) {
+void SiteHistoryBuilder::OnBirth(Step step, uint64_t bytes, uint32_t objects) {
   BeginStep(step);
   Cohort& cohort = BornIn(step).cohort;
-  ++cohort.born_objects;
-  ++cohort.live_objects;
+  cohort.born_objects += objects;
+  cohort.live_objects += objects;
   cohort.born_bytes += bytes;
   cohort.live_bytes += bytes;
-  ++settled_.born_objects;
+  settled_.born_objects += objects;
   settled_.born_bytes += bytes;
+}
+
+void SiteHistoryBuilder::OnShortLived(Step step, uint32_t objects, uint64_t bytes) {
+  BeginStep(step);
+  CountBirthStep(step);
+  settled_.born_objects += objects;
+  settled_.born_bytes += bytes;
+  settled_.died_objects += objects;
+  settled_.died_bytes += bytes;
+  settled_.completed_lifetimes[0] += objects;
 }
 
 void SiteHistoryBuilder::OnFreeRequested(Step birth_step, Step step, uint64_t bytes) {
@@ -82,21 +97,21 @@ void SiteHistoryBuilder::OnFreeRequested(Step birth_step, Step step, uint64_t by
   open->cohort.free_requested_bytes += bytes;
 }
 
-void SiteHistoryBuilder::OnDeath(Step birth_step, Step step, uint64_t bytes, Step requested_step) {
+void SiteHistoryBuilder::OnDeath(Step birth_step, Step step, uint64_t bytes, Step requested_step, uint32_t objects) {
   BeginStep(step);
   OpenCohort* open = Find(birth_step);
-  if (open == nullptr || open->dying_objects >= open->cohort.live_objects) {
-    ++settled_.unmatched_deaths;
+  if (open == nullptr || open->dying_objects + objects > open->cohort.live_objects) {
+    settled_.unmatched_deaths += objects;
     return;
   }
   if (open->dying_objects == 0) dying_cohorts_.push_back(birth_step);
-  ++open->dying_objects;
+  open->dying_objects += objects;
   open->dying_bytes += bytes;
   if (requested_step == kNotRequested) return;
-  ++open->dying_requested_objects;
+  open->dying_requested_objects += objects;
   open->dying_requested_bytes += bytes;
   open->first_request = std::min(open->first_request, requested_step);
-  if (requested_step < step) ++open->dying_delayed_objects;
+  if (requested_step < step) open->dying_delayed_objects += objects;
 }
 
 void SiteHistoryBuilder::SettleDeaths() {

@@ -82,15 +82,19 @@ struct RunShape {
 // objects that die young, logarithmic in the number of cohorts otherwise. Not thread-safe.
 class SiteHistoryBuilder {
  public:
-  // The step of successive calls must not decrease.
-  void OnBirth(Step step, uint64_t bytes);
+  // `objects` of `bytes` together are born. The step of successive calls must not decrease.
+  void OnBirth(Step step, uint64_t bytes, uint32_t objects = 1);
+
+  // The same as OnBirth and OnDeath of objects that were born in `step` and died in it, but faster. `step` must have no
+  // other births, and it must be complete.
+  void OnShortLived(Step step, uint32_t objects, uint64_t bytes);
 
   // A free was asked for at `step` but will come about later (or never). Optional: only for allocators that defer.
   void OnFreeRequested(Step birth_step, Step step, uint64_t bytes);
 
-  // An object of `bytes` that was born in `birth_step` is gone. `requested_step`: when OnFreeRequested was told of it;
-  // kNotRequested if it was not.
-  void OnDeath(Step birth_step, Step step, uint64_t bytes, Step requested_step = kNotRequested);
+  // `objects` of `bytes` together that were born in `birth_step` are gone. `requested_step`: when OnFreeRequested was
+  // told of it; kNotRequested if it was not.
+  void OnDeath(Step birth_step, Step step, uint64_t bytes, Step requested_step = kNotRequested, uint32_t objects = 1);
   static constexpr Step kNotRequested = UINT32_MAX;
 
   // The history of the first `complete_steps` steps. What happened in step `complete_steps` is left out: a job that
@@ -115,7 +119,8 @@ class SiteHistoryBuilder {
   void SettleDeaths();
   void DropEmptyCohorts();
   void RecordDeaths(Step step, uint32_t objects, uint64_t bytes);
-  OpenCohort& BornIn(Step step);      // adds it if need be
+  OpenCohort& BornIn(Step step);  // adds it if need be
+  void CountBirthStep(Step step);
   OpenCohort* Find(Step birth_step);  // null: nobody of that step is alive
 
   std::vector<OpenCohort> cohorts_;

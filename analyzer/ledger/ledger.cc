@@ -14,8 +14,6 @@ constexpr uint64_t kMaxBytes = uint64_t{1} << 48;
 // A device number is a byte wherever this project writes it.
 constexpr uint32_t kMaxDevice = 255;
 
-bool HasSteps(const StepPlan& plan) { return plan.marks || !plan.end_events.empty(); }
-
 // Ticks that the first bins of a timeline without steps cover.
 uint64_t BinTicks(const Trace& trace) {
   uint64_t last = std::max(trace.end_ticks(), trace.counter(schema::COUNTER_CLOCK_TICKS));
@@ -31,7 +29,8 @@ Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
       options_(std::move(options)),
       clock_(std::move(plan)),
       live_(static_cast<uint32_t>(trace.threads().size())),
-      timeline_in_steps_(HasSteps(clock_.plan())),
+      recent_(kRecentSites),
+      timeline_in_steps_(clock_.plan().has_steps()),
       timeline_(timeline_in_steps_ ? 1 : BinTicks(trace)),
       counterfactual_(options_.watched) {}
 
@@ -39,6 +38,11 @@ void Ledger::Replay() {
   EventStream stream(trace_);
   for (StreamEvent event; stream.Next(&event);) Apply(event);
   unreadable_events_ = stream.unreadable_events();
+  for (uint32_t i = 0; options_.histories && i < histories_.size(); ++i) {
+    Site& site = sites_.sites()[i];
+    // What the last step, which is not complete, did is nobody's history.
+    if (site.activity.step < clock_.step()) SettleActivity(&site, i);
+  }
   for (Scope& scope : scopes_) {
     scope.end_moment = MomentOf(scope);
     for (Site& site : sites_.sites()) {
@@ -60,7 +64,6 @@ void Ledger::Apply(const StreamEvent& event) {
       if (position >= timeline_.bin_end()) timeline_.MoveTo(position);
     }
   }
-  if (__builtin_expect(clock_.OnEvent(), 0)) EndStep();
   switch (event.operation) {
     case schema::ALLOCATE:
       Allocate(event);
@@ -91,14 +94,60 @@ void Ledger::Apply(const StreamEvent& event) {
 
 uint32_t Ledger::SiteOf(const StreamEvent& event) {
   if (__builtin_expect(*event.note != 0, 1)) return *event.note - 1;
+  // Blocks have their own shapes, the same over and over.
   const uint32_t kind = event.shape->kind & 0xff;
   const uint32_t device = IsHostMemory(kind) ? SiteKey::kHost : std::min(event.shape->device, kMaxDevice);
-  const SiteKey key = {kind, device, trace_.definitions().stacks.Distinct(event.shape->ref)};
+  const uint64_t key = uint64_t{event.shape->ref} << 32 | (device & 0xffff) << 8 | kind;
+  RecentSite& recent = recent_[key * 0x9e3779b97f4a7c15 >> 52];
+  static_assert(kRecentSites == 1 << 12, "12 bits are left of the product");
+  if (recent.key != key) recent = {key, FindSite(kind, device, event.shape->ref)};
+  *event.note = recent.site + 1;
+  return recent.site;
+}
+
+uint32_t Ledger::FindSite(uint32_t kind, uint32_t device, uint32_t stack) {
+  const SiteKey key = {kind, device, trace_.definitions().stacks.Distinct(stack)};
   bool is_new;
   const uint32_t index = sites_.Find(key, &is_new);
   if (is_new) NewSite(key, index);
-  *event.note = index + 1;
   return index;
+}
+
+void Ledger::SettleActivity(Site* site, uint32_t index) {
+  const StepActivity& activity = site->activity;
+  SiteHistoryBuilder& history = histories_[index];
+  if (activity.born_objects == activity.died_objects) {
+    if (activity.born_objects > 0) history.OnShortLived(activity.step, activity.born_objects, activity.born_bytes);
+  } else {
+    history.OnBirth(activity.step, activity.born_bytes, activity.born_objects);
+    if (activity.died_objects > 0) {
+      history.OnDeath(activity.step, activity.step, activity.died_bytes, SiteHistoryBuilder::kNotRequested,
+                      activity.died_objects);
+    }
+  }
+  site->activity = {};
+}
+
+void Ledger::NoteBirth(Site* site, uint32_t index, uint64_t bytes) {
+  StepActivity& activity = site->activity;
+  if (activity.step != clock_.step()) {
+    SettleActivity(site, index);
+    activity.step = clock_.step();
+  }
+  ++activity.born_objects;
+  activity.born_bytes += bytes;
+}
+
+void Ledger::NoteDeath(Site* site, const LiveAllocation& allocation) {
+  StepActivity& activity = site->activity;
+  if (allocation.birth_step == clock_.step()) {
+    // Its birth has brought the activity to this step.
+    ++activity.died_objects;
+    activity.died_bytes += allocation.bytes;
+    return;
+  }
+  if (activity.step != clock_.step()) SettleActivity(site, allocation.site);
+  histories_[allocation.site].OnDeath(allocation.birth_step, clock_.step(), allocation.bytes);
 }
 
 uint32_t Ledger::NewSite(const SiteKey& key, uint32_t index) {
@@ -126,6 +175,8 @@ uint32_t Ledger::ScopeOf(Level level, uint32_t device) {
 
 void Ledger::Allocate(const StreamEvent& event) {
   const uint32_t index = SiteOf(event);
+  if (__builtin_expect(clock_.OnAllocation(index), 0)) EndStep();
+  if (options_.histories) similarity_.OnEvent(index);
   const uint64_t bytes = std::min(event.shape->bytes, kMaxBytes);
   LiveAllocation allocation;
   allocation.bytes = bytes;
@@ -139,12 +190,14 @@ void Ledger::Allocate(const StreamEvent& event) {
   Site& site = sites_.sites()[index];
   ++site.allocations;
   site.bytes_allocated += bytes;
-  if (options_.histories) histories_[index].OnBirth(clock_.step(), bytes);
+  if (options_.histories) NoteBirth(&site, index, bytes);
   if (site.scope == Site::kNoScope) {
     ++site.live_objects;
     site.live_bytes += bytes;
+    if (options_.gaps != nullptr) options_.gaps->OnEvent(index);
     return;
   }
+  if (options_.gaps != nullptr) options_.gaps->OnEvent(index, scopes_[site.scope].live);
   Raise(&site, &scopes_[site.scope], allocation);
 }
 
@@ -187,7 +240,7 @@ void Ledger::Free(const StreamEvent& event) {
 void Ledger::Vanish(const LiveAllocation& allocation) {
   Site& site = sites_.sites()[allocation.site];
   ++site.frees;
-  if (options_.histories) histories_[allocation.site].OnDeath(allocation.birth_step, clock_.step(), allocation.bytes);
+  if (options_.histories) NoteDeath(&site, allocation);
   if (site.scope == Site::kNoScope) {
     --site.live_objects;
     site.live_bytes -= allocation.bytes;
@@ -274,6 +327,7 @@ void Ledger::TellMemory(const StreamEvent& event) {
 }
 
 void Ledger::EndStep() {
+  if (options_.histories) similarity_.OnStepEnd();
   for (Scope& scope : scopes_) {
     scope.floors.push_back(scope.floor);
     scope.ceilings.push_back(scope.ceiling);

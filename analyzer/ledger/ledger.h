@@ -19,12 +19,16 @@
 #include "analyzer/ledger/step_clock.h"
 #include "analyzer/ledger/timeline.h"
 #include "analyzer/peaks/counterfactual.h"
+#include "analyzer/steps/regular_gaps.h"
+#include "analyzer/steps/step_similarity.h"
 
 namespace vramtrack {
 
 struct LedgerOptions {
-  bool histories = true;  // of sites, for their verdicts
+  bool histories = true;  // of sites, for their verdicts, and how alike steps are
   bool timeline = true;
+  // Told of every allocation; may be null.
+  RegularGaps* gaps = nullptr;
   // Groups of sites whose absence is played through, see peaks/counterfactual.h. Sites are numbered alike in every
   // replay.
   std::vector<std::vector<uint32_t>> watched;
@@ -42,9 +46,12 @@ class Ledger {
   void Replay();
 
   const std::vector<Site>& sites() const { return sites_.sites(); }
-  const SiteHistoryBuilder& history(uint32_t site) const { return histories_[site]; }
+  // Of the complete steps.
+  SiteHistory history(uint32_t site) const { return histories_[site].Finish(clock_.step()); }
   const std::vector<Scope>& scopes() const { return scopes_; }
   const StepClock& steps() const { return clock_; }
+  // Of each complete step with those before it, see step_similarity.h.
+  const std::vector<float>& step_similarities() const { return similarity_.similarities(); }
   bool timeline_in_steps() const { return timeline_in_steps_; }
   const Timeline& timeline() const { return timeline_; }
   const std::vector<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
@@ -58,7 +65,17 @@ class Ledger {
   uint64_t last_ticks() const { return last_ticks_; }
 
  private:
+  // A site that was looked up before, by what an event says of it.
+  struct RecentSite {
+    uint64_t key = UINT64_MAX;
+    uint32_t site = 0;
+  };
+  static constexpr size_t kRecentSites = 4096;
+
   void Apply(const StreamEvent& event);
+  void NoteBirth(Site* site, uint32_t index, uint64_t bytes);
+  void NoteDeath(Site* site, const LiveAllocation& allocation);
+  void SettleActivity(Site* site, uint32_t index);
   void Allocate(const StreamEvent& event);
   void Free(const StreamEvent& event);
   void Vanish(const LiveAllocation& allocation);
@@ -70,13 +87,16 @@ class Ledger {
   void RaisePeak(Scope* scope);
   Moment MomentOf(const Scope& scope) const;
   uint32_t SiteOf(const StreamEvent& event);
+  uint32_t FindSite(uint32_t kind, uint32_t device, uint32_t stack);
   uint32_t NewSite(const SiteKey& key, uint32_t index);
   uint32_t ScopeOf(Level level, uint32_t device);
 
   const Trace& trace_;
   LedgerOptions options_;
   StepClock clock_;
+  StepSimilarity similarity_;
   LiveTable live_;
+  std::vector<RecentSite> recent_;
   SiteTable sites_;
   std::deque<SiteHistoryBuilder> histories_;  // stay where they are
   std::vector<Scope> scopes_;

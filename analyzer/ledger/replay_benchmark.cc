@@ -160,7 +160,7 @@ int Main(int argc, char** argv) {
 
   begin = ProcessorSeconds();
   StepPlan plan;
-  plan.marks = true;
+  plan.mark_slot = 0;
   Ledger ledger(**trace, plan);
   ledger.Replay();
   const double replay_s = ProcessorSeconds() - begin;

@@ -28,6 +28,14 @@ struct SiteKey {
   }
 };
 
+// What a site did in its latest step with objects that were born in that step: most objects die young, and their site's
+// history hears of them once a step.
+struct StepActivity {
+  uint32_t step = 0;
+  uint32_t born_objects = 0, died_objects = 0;
+  uint64_t born_bytes = 0, died_bytes = 0;
+};
+
 struct Site {
   static constexpr uint32_t kNoScope = UINT32_MAX;
 
@@ -37,6 +45,7 @@ struct Site {
   uint64_t live_bytes = 0, live_objects = 0;
   uint64_t bytes_at_peak = 0;
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0;
+  StepActivity activity;
 };
 
 // Numbers sites as they appear. Thread-compatible.

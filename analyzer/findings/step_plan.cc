@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/step_plan.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "analyzer/ledger/ledger.h"
+#include "analyzer/steps/regular_gaps.h"
+#include "proto/block_decoder.h"
+
+namespace vramtrack {
+namespace {
+
+struct Marks {
+  uint64_t count = 0, first_time = 0;
+};
+
+Marks CountMarks(const ThreadBlocks& thread) {
+  Marks marks;
+  for (const BlockRef& block : thread.blocks) {
+    BlockDecoder decoder;
+    if (!block.has_steps || !decoder.Open(block.payload)) continue;
+    for (DecodedEvent event; decoder.Next(&event);) {
+      if (event.shape->operation != schema::STEP) continue;
+      if (marks.count++ == 0) marks.first_time = event.time;
+    }
+  }
+  return marks;
+}
+
+uint32_t MarkingSlot(const Trace& trace) {
+  std::vector<uint32_t> candidates;
+  for (uint32_t slot = 0; slot < trace.threads().size(); ++slot) {
+    const std::vector<BlockRef>& blocks = trace.threads()[slot].blocks;
+    if (std::any_of(blocks.begin(), blocks.end(), [](const BlockRef& block) { return block.has_steps; })) {
+      candidates.push_back(slot);
+    }
+  }
+  if (candidates.size() <= 1) return candidates.empty() ? StepPlan::kNone : candidates[0];
+  uint32_t best = candidates[0];
+  Marks most;
+  for (const uint32_t slot : candidates) {
+    const Marks marks = CountMarks(trace.threads()[slot]);
+    if (marks.count > most.count || (marks.count == most.count && marks.first_time < most.first_time)) {
+      best = slot;
+      most = marks;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+StepPlan PlanSteps(const Trace& trace) {
+  StepPlan plan;
+  plan.mark_slot = MarkingSlot(trace);
+  if (plan.mark_slot != StepPlan::kNone) {
+    plan.source = "marks";
+    return plan;
+  }
+  RegularGaps gaps;
+  LedgerOptions options;
+  options.histories = options.timeline = false;
+  options.gaps = &gaps;
+  Ledger ledger(trace, plan, options);
+  ledger.Replay();
+  const std::vector<GapFamily> families = gaps.Families();
+  if (families.empty()) return plan;
+  plan.source = "periodicity";
+  plan.anchor_site = families[0].anchor;
+  return plan;
+}
+
+}  // namespace vramtrack
