@@ -47,7 +47,7 @@ struct Job {
   TraceBuilder trace;
   uint64_t time = 1000;
 
-  explicit Job(int steps, uint32_t pid = 77) {
+  explicit Job(int steps, uint32_t pid = 77, bool marks = true) {
     trace.DefineProcess(0, pid, {"./train", "--fast"}, 2);
     trace.DefineDevice(0, 0, "Simulated GPU", 1024 * kMiB);
     trace.DefineModule(0, 1, "/nowhere/bin/train", kCode, kCode, kCode + 0x100000);
@@ -57,6 +57,8 @@ struct Job {
     trace.DefineStack(0, 2, {kCudart, kCode + 0x200, kCode + 0x300, kCode + 0x900});
     trace.DefineStack(0, 3, {kCudart, kCode + 0x200, kCode + 0x400, kCode + 0x900});
     trace.DefineStack(0, 4, {kCode + 0x500, kCode + 0x900});
+    trace.DefineStack(0, 5, {kCode + 0x600, kCode + 0x900});
+    trace.DefineStack(0, 6, {kCode + 0x700, kCode + 0x900});
     uint64_t address = 64 * kMiB;
     trace.Allocate(0, ++time, DEVICE, 0, 1, address, 100 * kMiB);
     address += 100 * kMiB;
@@ -69,7 +71,12 @@ struct Job {
       trace.Free(0, ++time, DEVICE, 0, temporary);
       trace.Allocate(0, ++time, PINNED, 0, 4, 0x5000000000 + static_cast<uint64_t>(step) * kMiB, 1000);
       trace.Allocate(0, ++time, EVENT, 0, 4, 0x6000000000 + static_cast<uint64_t>(step) * 64, 0);
-      trace.Step(0, ++time, 100 + static_cast<uint64_t>(step));
+      for (const uint32_t stack : {5, 6}) {
+        if (marks) continue;
+        const AllocationId small = trace.Allocate(0, ++time, DEVICE, 0, stack, scratch, 512);
+        trace.Free(0, ++time, DEVICE, 0, small);
+      }
+      if (marks) trace.Step(0, ++time, 100 + static_cast<uint64_t>(step));
     }
   }
 };
@@ -148,6 +155,17 @@ TEST(Analyze, AKilledProcessGivesTheSameFindings) {
   EXPECT_EQ(finished->ranking, killed->ranking);
   EXPECT_EQ(finished->sites[0].rate_bytes_per_step, killed->sites[0].rate_bytes_per_step);
   EXPECT_EQ(finished->devices[0].peak.live, killed->devices[0].peak.live);
+}
+
+TEST(Analyze, FindsTheLeakOfAJobThatMarksNoSteps) {
+  TraceFolder folder;
+  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", Job(60, 77, false).trace.Finish())});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->steps.source, "periodicity");
+  EXPECT_GT(report->steps.confidence, 0.9);
+  EXPECT_NEAR(static_cast<double>(report->steps.count), 60, 1);
+  ASSERT_FALSE(report->ranking.empty());
+  EXPECT_EQ(report->sites[0].rate_bytes_per_step, 4.0 * kMiB);
 }
 
 TEST(Analyze, ProcessesOfAJobAddUp) {

@@ -187,6 +187,11 @@ void Ledger::Allocate(const StreamEvent& event) {
   LiveAllocation replaced;
   if (__builtin_expect(live_.Insert(event.slot, event.ordinal, allocation, &replaced), 0)) Vanish(replaced);
 
+  // What the device holds between two steps tells where one ends, whatever is allocated there.
+  if (__builtin_expect(options_.gaps != nullptr, 0)) {
+    options_.gaps->OnEvent(index, scopes_[ScopeOf(Level::kDriver, allocation.device)].live);
+  }
+
   Site& site = sites_.sites()[index];
   ++site.allocations;
   site.bytes_allocated += bytes;
@@ -194,10 +199,8 @@ void Ledger::Allocate(const StreamEvent& event) {
   if (site.scope == Site::kNoScope) {
     ++site.live_objects;
     site.live_bytes += bytes;
-    if (options_.gaps != nullptr) options_.gaps->OnEvent(index);
     return;
   }
-  if (options_.gaps != nullptr) options_.gaps->OnEvent(index, scopes_[site.scope].live);
   Raise(&site, &scopes_[site.scope], allocation);
 }
 
