@@ -2,6 +2,7 @@
 #include "analyzer/cli/output.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +43,8 @@ int WriteInPlace(const std::string& path, std::string_view text) {
 }
 
 }  // namespace
+
+StandardOutput::StandardOutput() { signal(SIGPIPE, SIG_IGN); }
 
 bool StandardOutput::Write(std::string_view text) {
   if (error_ != 0) return false;

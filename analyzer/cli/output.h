@@ -9,10 +9,13 @@
 
 namespace vramtrack {
 
-// Standard output, buffered. A reader that closes it early (`head`) is no error; a full disk is. SIGPIPE must be
-// ignored. Thread-compatible.
+// Standard output, buffered. A reader that closes it early (`head`) is no error; a full disk is.
+// Thread-compatible.
 class StandardOutput {
  public:
+  // From here on the process ignores SIGPIPE.
+  StandardOutput();
+
   // False: nobody reads on, or an error; stop.
   bool Write(std::string_view text);
   // Writes what is left. An exit code: kExitBadInput, with one line on stderr, if not all could be written.

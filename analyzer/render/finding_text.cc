@@ -156,7 +156,7 @@ void WriteNotEnough(const Report& report, Page* page) {
 }
 
 // One finding below the first: place, what it does, and, where there is room for it, why.
-void WriteFinding(const SitePlaces& places, const ReportSite& site, const std::string& what, Page* page) {
+void WriteFinding(const SitePlaces& places, const ReportSite& site, const std::string& what, bool reasons, Page* page) {
   const TextStyle& style = page->style();
   Place place = PlaceOf(places, site);
   int left = style.columns - 2 - DisplayWidth(what) - 2;
@@ -165,7 +165,7 @@ void WriteFinding(const SitePlaces& places, const ReportSite& site, const std::s
   std::string line = absl::StrCat(Painted(style, Paint::kBold, location), "  ", what);
   if (!place.function.empty() && DisplayWidth(place.function) <= left) absl::StrAppend(&line, "  ", place.function);
   page->Line(line, 2);
-  if (!site.explanation.empty()) {
+  if (reasons && !site.explanation.empty()) {
     int room = kFindingLines * (style.columns - kIndent);
     page->Words(CutEnd(Printable(site.explanation), room), kIndent, Paint::kDim);
   }
@@ -200,7 +200,7 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
   }
 }
 
-void WriteFurtherFindings(const Report& report, size_t most, Page* page) {
+void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page* page) {
   struct Finding {
     const ReportSite* site;
     std::string what;
@@ -224,7 +224,7 @@ void WriteFurtherFindings(const Report& report, size_t most, Page* page) {
   page->Section(report.ranking.empty() ? "Worth a look" : "Further findings");
   SitePlaces places(report);
   for (size_t i = 0; i < findings.size() && i < most; ++i)
-    WriteFinding(places, *findings[i].site, findings[i].what, page);
+    WriteFinding(places, *findings[i].site, findings[i].what, reasons, page);
   if (findings.size() > most) {
     page->Line(absl::StrCat("and ", FormatCount(findings.size() - most), " more (--top ", findings.size(), ")"), 2);
   }

@@ -15,8 +15,8 @@ namespace vramtrack {
 // or what is missing for an answer.
 void WriteAnswer(const Report& report, size_t frames, Page* page);
 
-// What else is wrong, or may look so: at most `most` findings of one or two lines.
-void WriteFurtherFindings(const Report& report, size_t most, Page* page);
+// What else is wrong, or may look so: at most `most` findings, one line each and, with `reasons`, their explanation.
+void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page* page);
 
 // How many sites are in order, in one line; behind a blank one if `apart`. Nothing if there are none.
 void WriteVerdictCounts(const Report& report, bool apart, Page* page);

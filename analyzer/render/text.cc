@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kFrames = 12;
 constexpr size_t kFramesInShort = 5;
+constexpr size_t kFindingsInShort = 2;
 constexpr size_t kRequestFramesInShort = 4;
 
 }  // namespace
@@ -21,7 +22,7 @@ std::string RenderText(const Report& report, const TextStyle& style, size_t top)
   WriteOutOfMemory(report, kFrames, top, &page);
   page.Blank();
   WriteAnswer(report, kFrames, &page);
-  WriteFurtherFindings(report, top, &page);
+  WriteFurtherFindings(report, top, true, &page);
   WriteVerdictCounts(report, true, &page);
   WriteDevices(report, top, &page);
   WriteCompleteness(report, top, &page);
@@ -32,6 +33,7 @@ std::string RenderShortText(const Report& report, const TextStyle& style) {
   Page page(style);
   WriteOutOfMemory(report, kRequestFramesInShort, 3, &page);
   WriteAnswer(report, report.oom.empty() ? kFramesInShort : 0, &page);
+  if (report.oom.empty()) WriteFurtherFindings(report, kFindingsInShort, false, &page);
   WriteVerdictCounts(report, false, &page);
   WriteDevicesInShort(report, 2, &page);
   WriteCompletenessInShort(report, &page);

@@ -164,6 +164,8 @@ TEST(ShortReport, LeadsWithTheAnswerInAtMostTwentyFiveLines) {
     }
   }
   TextStyle style;
+  EXPECT_TRUE(
+      Contains(RenderShortText(TooShortSample(), style), "testdata/transformer/mlp.cu:63  cannot be judged yet"));
   EXPECT_EQ(Lines(RenderShortText(LeakSample(), style))[0], Lines(Render(LeakSample()))[0]);
 }
 
