@@ -54,12 +54,12 @@ inline uint64_t Descend(int depth, uint64_t path, uint64_t pairs) {
 }
 uint64_t Left(int depth, uint64_t path, uint64_t pairs) {
   const uint64_t done = Descend(depth, path, pairs);
-  asm volatile("" : : : "memory");  // no tail call
+  asm volatile("# left" : : : "memory");  // no tail call, and not the same code as Right
   return done;
 }
 uint64_t Right(int depth, uint64_t path, uint64_t pairs) {
   const uint64_t done = Descend(depth, path, pairs);
-  asm volatile("" : : : "memory");
+  asm volatile("# right" : : : "memory");
   return done;
 }
 
