@@ -137,10 +137,7 @@ void WriteLosses(const Trace& trace, const EventCounts& counts, Page* page) {
   Row("lost", parts.empty() ? "nothing" : absl::StrJoin(parts, ", "), page,
       parts.empty() ? Paint::kPlain : Paint::kWarning);
   if (uint64_t nested = trace.counter(schema::COUNTER_NESTED_CALLS)) {
-    Row("",
-        Plural(nested, "call", "calls") +
-            " that CUDA or a signal handler made inside a recorded call count as part of it",
-        page);
+    Row("", Plural(nested, "call", "calls") + " made inside a recorded call, and part of it", page);
   }
   if (uint64_t full = trace.counter(schema::COUNTER_TABLE_FULL)) {
     Row("", Plural(full, "allocation", "allocations") + " whose frees are not known: too many were live", page);

@@ -94,8 +94,11 @@ int RunRun(const RunOptions& options) {
   signal(SIGPIPE, SIG_IGN);
   std::vector<std::string> traces = folder.NewTraces();
   if (traces.empty()) {
-    Say(absl::StrCat("no trace was written: ", command, " ",
-                     obstacle.empty() ? "never called the CUDA runtime as a shared library" : obstacle));
+    Say(absl::StrCat(
+        "no trace was written: ", command, " ",
+        obstacle.empty()
+            ? "never called the CUDA runtime, or has it linked statically (nvcc --cudart=shared links it shared)"
+            : obstacle));
     folder.RemoveIfEmpty();
   } else {
     PrintShortReport(folder, traces);
