@@ -8,7 +8,7 @@
 #include "analyzer/findings/job_findings.h"
 #include "analyzer/findings/process_findings.h"
 #include "analyzer/ingest/trace.h"
-#include "analyzer/version.h"
+#include "proto/tool_version.h"
 
 namespace vramtrack {
 

@@ -15,7 +15,7 @@
 #include "analyzer/cli/report_command.h"
 #include "analyzer/cli/run_command.h"
 #include "analyzer/cli/say.h"
-#include "analyzer/version.h"
+#include "proto/tool_version.h"
 
 namespace vramtrack {
 namespace {

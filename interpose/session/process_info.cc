@@ -10,6 +10,7 @@
 
 #include "interpose/session/options.h"
 #include "proto/message_writer.h"
+#include "proto/tool_version.h"
 
 extern char** environ;
 
@@ -18,7 +19,6 @@ namespace {
 
 constexpr size_t kMaxCommandBytes = 8192;
 constexpr size_t kMaxVariableBytes = 512;
-constexpr char kTracerVersion[] = "0.1.0";
 
 constexpr const char* kVariables[] = {
     "CUBLAS_", "CUDA_",      "CUDNN_",     "DEEPSPEED_", "HF_",     "LD_PRELOAD=", "LOCAL_RANK=",
@@ -85,7 +85,7 @@ bool WriteProcess(bool with_environment, uint8_t* buffer, size_t capacity, size_
   if (uname(&host) == 0) out.String(f::host, host.nodename);
   WriteLink("/proc/self/cwd", f::working_directory, &out);
   out.SignedVarint(f::rank, RankFromEnvironment());
-  out.String(f::tracer_version, kTracerVersion);
+  out.String(f::tracer_version, kToolVersion);
   WriteDriverVersion(&out);
   if (with_environment) WriteEnvironment(&out);
   out.End(message);

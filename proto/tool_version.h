@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef PROTO_TOOL_VERSION_H_
+#define PROTO_TOOL_VERSION_H_
+
+namespace vramtrack {
+
+// Of the recorder and of the analyzer: they are released together.
+constexpr char kToolVersion[] = "0.1.0";
+
+}  // namespace vramtrack
+
+#endif  // PROTO_TOOL_VERSION_H_
