@@ -148,9 +148,19 @@ void DeviceMemory::ReleaseEmptyPages() {
   }
 }
 
+bool DeviceMemory::KeepsEmptyPages() const {
+  return tree_.pages() - tree_.free_pages() != used_pages_.load(std::memory_order_relaxed);
+}
+
 char* DeviceMemory::AllocatePages(size_t bytes) {
   const size_t pages = PagesOf(bytes);
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
+  // A page that is kept for later small allocations must not decide where the next large one goes.
+  if (KeepsEmptyPages()) {
+    lock.unlock();
+    ReleaseEmptyPages();
+    lock.lock();
+  }
   const size_t page = tree_.FirstFit(pages);
   if (page == PageTree::kNone) return nullptr;
   tree_.MarkUsed(page, pages);
@@ -160,17 +170,14 @@ char* DeviceMemory::AllocatePages(size_t bytes) {
 }
 
 char* DeviceMemory::TakePages(size_t pages, PageUse use, void* owner) {
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    if (attempt == 1) ReleaseEmptyPages();
-    std::lock_guard<std::mutex> lock(mutex_);
-    const size_t page = tree_.FirstFit(pages);
-    if (page == PageTree::kNone) continue;
-    tree_.MarkUsed(page, pages);
-    used_pages_.fetch_add(pages, std::memory_order_relaxed);
-    Describe(page, pages, use, owner, pages * kPageBytes);
-    return PageAddress(page);
-  }
-  return nullptr;
+  ReleaseEmptyPages();
+  std::lock_guard<std::mutex> lock(mutex_);
+  const size_t page = tree_.FirstFit(pages);
+  if (page == PageTree::kNone) return nullptr;
+  tree_.MarkUsed(page, pages);
+  used_pages_.fetch_add(pages, std::memory_order_relaxed);
+  Describe(page, pages, use, owner, pages * kPageBytes);
+  return PageAddress(page);
 }
 
 bool DeviceMemory::TakeScatteredPages(size_t pages, PageUse use, void* owner, std::vector<PageRun>* runs) {

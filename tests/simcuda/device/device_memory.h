@@ -126,6 +126,7 @@ class DeviceMemory {
   // These want mutex_ held.
   void Describe(size_t page, size_t pages, PageUse use, void* owner, size_t bytes);
   void ReleaseRun(size_t page);
+  bool KeepsEmptyPages() const;
   bool StartOfRun(size_t page, size_t* start) const;
 
   Arena arena_;

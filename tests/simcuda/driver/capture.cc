@@ -12,6 +12,10 @@
 #include "tests/simcuda/driver/current.h"
 
 namespace vramtrack::simcuda {
+
+__attribute__((tls_model("initial-exec"), visibility("hidden"))) thread_local CUstreamCaptureMode thread_mode =
+    CU_STREAM_CAPTURE_MODE_GLOBAL;
+
 namespace {
 
 // Captures that forbid unsafe calls.
@@ -25,8 +29,6 @@ Watched& GetWatched() {
   static Watched* watched = new Watched;
   return *watched;
 }
-
-thread_local CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
 void Join(const std::vector<GraphNode*>& nodes, std::vector<GraphNode*>* into) {
   for (GraphNode* node : nodes) {

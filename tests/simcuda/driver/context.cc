@@ -10,7 +10,6 @@
 #undef cuCtxCreate
 
 namespace vramtrack::simcuda {
-namespace {
 
 constexpr int kMaxDepth = 64;
 
@@ -18,16 +17,20 @@ struct ContextStack {
   Context* contexts[kMaxDepth];
   int depth;
 };
-// The plain offset from the thread pointer: a context is looked up at every call.
-__attribute__((tls_model("initial-exec"))) thread_local ContextStack stack;
+
+// The plain offset from the thread pointer: a context is looked up at every call. Of external linkage, because gold 1.16
+// mixes up the offsets of thread-local variables that are local to a file and looked up in this way.
+__attribute__((tls_model("initial-exec"), visibility("hidden"))) thread_local ContextStack context_stack;
+
+namespace {
 
 std::atomic<bool> initialized{false};
 
-Context* Top() { return stack.depth == 0 ? nullptr : stack.contexts[stack.depth - 1]; }
+Context* Top() { return context_stack.depth == 0 ? nullptr : context_stack.contexts[context_stack.depth - 1]; }
 
 CUresult Push(Context* context) {
-  if (stack.depth == kMaxDepth) return CUDA_ERROR_INVALID_CONTEXT;
-  stack.contexts[stack.depth++] = context;
+  if (context_stack.depth == kMaxDepth) return CUDA_ERROR_INVALID_CONTEXT;
+  context_stack.contexts[context_stack.depth++] = context;
   return CUDA_SUCCESS;
 }
 
@@ -149,7 +152,7 @@ CUresult cuCtxDestroy_v2(CUcontext handle) {
   SIMCUDA_TRY(CheckInitialized());
   Context* context = FromHandle(handle);
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  if (Top() == context) --stack.depth;
+  if (Top() == context) --context_stack.depth;
   // Streams and events may still point at it, so it is left where it is.
   return CUDA_SUCCESS;
 }
@@ -161,20 +164,20 @@ CUresult cuCtxPushCurrent_v2(CUcontext context) {
 
 CUresult cuCtxPopCurrent_v2(CUcontext* context) {
   SIMCUDA_TRY(CheckInitialized());
-  if (stack.depth == 0) return CUDA_ERROR_INVALID_CONTEXT;
-  --stack.depth;
-  if (context != nullptr) *context = ToHandle(stack.contexts[stack.depth]);
+  if (context_stack.depth == 0) return CUDA_ERROR_INVALID_CONTEXT;
+  --context_stack.depth;
+  if (context != nullptr) *context = ToHandle(context_stack.contexts[context_stack.depth]);
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetCurrent(CUcontext context) {
   SIMCUDA_TRY(CheckInitialized());
   if (context == nullptr) {
-    stack.depth = std::max(stack.depth - 1, 0);
+    context_stack.depth = std::max(context_stack.depth - 1, 0);
     return CUDA_SUCCESS;
   }
-  if (stack.depth == 0) return Push(FromHandle(context));
-  stack.contexts[stack.depth - 1] = FromHandle(context);
+  if (context_stack.depth == 0) return Push(FromHandle(context));
+  context_stack.contexts[context_stack.depth - 1] = FromHandle(context);
   return CUDA_SUCCESS;
 }
 

@@ -12,6 +12,17 @@
 #include "tests/simcuda/runtime/current_device.h"
 
 namespace vramtrack::simcuda {
+
+// Plain data: what runs when a thread ends may still call.
+struct ThreadState {
+  int device;
+  cudaError_t last_error;
+};
+
+// Of external linkage, because gold 1.16 mixes up the offsets of thread-local variables that are local to a file and
+// looked up by a plain offset.
+__attribute__((tls_model("initial-exec"), visibility("hidden"))) thread_local ThreadState thread_state;
+
 namespace {
 
 using Finder = void* (*)(const char*);
@@ -63,13 +74,6 @@ Finder GetFinder() {
   static const Finder finder = LoadDriver();
   return finder;
 }
-
-// Plain data: what runs when a thread ends may still call.
-struct ThreadState {
-  int device;
-  cudaError_t last_error;
-};
-__attribute__((tls_model("initial-exec"))) thread_local ThreadState thread_state;
 
 // Which primary contexts this runtime holds; a reset drops one.
 std::atomic<bool> retained[64];
