@@ -33,7 +33,7 @@ cc_library(
 # The real library, to compare with.
 filegroup(
     name = "cudart",
-    srcs = glob(["lib/libcudart.so.12"], allow_empty = True),
+    srcs = ["lib/libcudart.so.12"],
 )
 """
 
@@ -43,13 +43,14 @@ def _impl(ctx):
     home = checkout.get_child(".deps").get_child("cuda-12")
     include = home.get_child("include")
     toolkit = ctx.path(Label("@local_cuda//:BUILD.bazel")).dirname.get_child("include")
-    ctx.file("defs.bzl", "CUDA_12_FOUND = %s\n" % include.exists)
-    if not include.exists:
+    library = home.get_child("lib").get_child("libcudart.so.12")
+    found = include.exists and library.exists
+    ctx.file("defs.bzl", "CUDA_12_FOUND = %s\n" % found)
+    if not found:
         ctx.file("BUILD.bazel", _ABSENT)
         return
     ctx.symlink(include, "include")
-    if home.get_child("lib").exists:
-        ctx.symlink(home.get_child("lib"), "lib")
+    ctx.symlink(library, "lib/libcudart.so.12")
     if toolkit.get_child("crt").exists:
         ctx.symlink(toolkit.get_child("crt"), "crt/crt")
     ctx.file("BUILD.bazel", _PRESENT)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""runtime_tests: tests of a simulated runtime, linked as any CUDA program is."""
+
+load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
+load("@rules_shell//shell:sh_test.bzl", "sh_test")
+
+def runtime_tests(version, headers, real, tests):
+    """Declares <test>_<version> for each of `tests`, files test/<test>.cc; and the comparison of symbols.
+
+    Args:
+      version: major version of the runtime.
+      headers: cc_library of CUDA headers of that version.
+      real: NVIDIA's library of that version, or None.
+      tests: list of names.
+    """
+    library = ":libcudart.so.%d" % version
+    cc_library(
+        name = "shared_%d" % version,
+        # The driver is linked too: in the tree, it is not beside the runtime at run time.
+        srcs = [library, ":libcuda.so.1"],
+        tags = ["nosan"],
+        deps = [headers],
+    )
+    for test in tests:
+        cc_test(
+            name = "%s_%d" % (test, version),
+            size = "small",
+            srcs = ["test/%s.cc" % test, "test/expect.h"],
+            copts = ["-Wno-deprecated-declarations"],
+            tags = ["nosan"],
+            deps = [
+                ":shared_%d" % version,
+                "@system_libs//:gtest_main",
+            ],
+        )
+    if real:
+        sh_test(
+            name = "symbols_test_%d" % version,
+            size = "small",
+            srcs = ["test/symbols_test.sh"],
+            args = ["$(rootpath %s)" % library, "$(rootpath %s)" % real],
+            data = [library, real],
+            tags = ["nosan"],
+        )
