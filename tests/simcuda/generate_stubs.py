@@ -46,6 +46,38 @@ UNDECLARED = {
         __cudaUnregisterFatBinary __cudaGetProcAddress cudaGetExportTable cudaProfilerStart cudaProfilerStop
     """,
 }
+# What releases up to 13.5 added: programs made with them load a runtime made from older headers of the same major version.
+NEWER = {
+    "cuda": """
+        cuCheckpointOperationComplete cuCoredumpDeregisterCompleteCallback cuCoredumpDeregisterStartCallback
+        cuCoredumpRegisterCompleteCallback cuCoredumpRegisterStartCallback cuDevSmResourceSplit
+        cuDeviceGetCliqueCount cuDeviceGetCliqueInfo cuDeviceGetFabricClusterUuid cuFabricCpyBatchAsync
+        cuFabricCpyBatchAsync_ptsz cuFuncGetParamCount cuGraphAddNode_v3 cuGraphExecGetId cuGraphGetId
+        cuGraphNodeGetContainingGraph cuGraphNodeGetLocalId cuGraphNodeGetParams cuGraphNodeGetToolsId
+        cuGraphNodeSetParams_v2 cuKernelGetParamCount cuLaunchHostFunc_v2 cuLaunchHostFunc_v2_ptsz
+        cuLogicalEndpointAddDevice cuLogicalEndpointBindAddr cuLogicalEndpointBindMem cuLogicalEndpointCreate
+        cuLogicalEndpointDestroy cuLogicalEndpointExport cuLogicalEndpointGetLimits cuLogicalEndpointIdRelease
+        cuLogicalEndpointIdReserve cuLogicalEndpointImport cuLogicalEndpointQuery cuLogicalEndpointUnbind
+        cuMemGetLocationInfo cuMemcpy3DWithAttributesAsync cuMemcpy3DWithAttributesAsync_ptsz
+        cuMemcpyWithAttributesAsync cuMemcpyWithAttributesAsync_ptsz cuMulticastBindAddr_v2
+        cuMulticastBindMem_v2 cuStreamBeginCaptureToCig cuStreamBeginCaptureToCig_ptsz
+        cuStreamBeginRecaptureToGraph cuStreamBeginRecaptureToGraph_ptsz cuStreamEndCaptureToCig
+        cuStreamEndCaptureToCig_ptsz cuStreamGetDevResource cuStreamGetDevResource_ptsz
+        cuTensorMapSetAllocationClass
+    """,
+    "cudart": """
+        cudaDevResourceGenerateDesc cudaDevSmResourceSplit cudaDevSmResourceSplitByCount
+        cudaDeviceGetDevResource cudaDeviceGetExecutionCtx cudaExecutionCtxDestroy
+        cudaExecutionCtxGetDevResource cudaExecutionCtxGetDevice cudaExecutionCtxGetId
+        cudaExecutionCtxRecordEvent cudaExecutionCtxStreamCreate cudaExecutionCtxSynchronize
+        cudaExecutionCtxWaitEvent cudaFuncGetParamCount cudaGraphConditionalHandleCreate_v2 cudaGraphExecGetId
+        cudaGraphGetId cudaGraphNodeGetContainingGraph cudaGraphNodeGetLocalId cudaGraphNodeGetParams
+        cudaGraphNodeGetToolsId cudaGreenCtxCreate cudaLaunchHostFunc_v2 cudaLaunchHostFunc_v2_ptsz
+        cudaMemGetLocationInfo cudaMemcpy3DWithAttributesAsync cudaMemcpy3DWithAttributesAsync_ptsz
+        cudaMemcpyWithAttributesAsync cudaMemcpyWithAttributesAsync_ptsz cudaStreamBeginRecaptureToGraph
+        cudaStreamBeginRecaptureToGraph_ptsz cudaStreamGetDevResource cudaStreamGetDevResource_ptsz
+    """,
+}
 # Old names whose functions are called in the same way as the newer ones.
 SAME_AS = {
     "cuda": {
@@ -174,8 +206,10 @@ def main():
             names |= declared_functions(text, pattern)
         errors = sorted({(int(c), n) for n, c in re.findall(r"\b(%s)\s*=\s*(\d+)" % ERROR[arguments.library], plain)})
         variants = []
+        defines = preprocess(includes, source, ["-dM"])
+        if int(re.search(r"^#define CUDA(?:RT)?_VERSION +(\d+)", defines, flags=re.M)[1]) >= 13000:
+            names |= set(NEWER[arguments.library].split())
         if arguments.library == "cuda":
-            defines = preprocess(includes, source, ["-dM"])
             macros = dict(re.findall(r"^#define (cu[A-Z]\w*) (cu[A-Z]\w*)$", defines, flags=re.M))
             names |= set(SAME_AS["cuda"])
             variants = versions_of(includes, names, macros)

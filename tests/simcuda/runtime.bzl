@@ -6,7 +6,10 @@ load("//bazel:shared.bzl", "cc_preload_library")
 load(":stubs.bzl", "cuda_stubs")
 
 def simulated_runtime(version, headers):
-    """Declares libcudart.so.<version>, and <version>'s functions for static linking as runtime_<version>_static.
+    """Declares libcudart.so.<version>, and cudart_<version>_static, the same for static linking.
+
+    A program with the static one has no libcudart.so: it asks the driver for its functions by cuGetProcAddress, as with
+    NVIDIA's.
 
     Args:
       version: 12 or 13.
@@ -32,6 +35,13 @@ def simulated_runtime(version, headers):
             deps = [":device", headers],
             alwayslink = True,
         )
+    cc_library(
+        name = "cudart_%d_static" % version,
+        srcs = [":libcuda.so.1"],
+        tags = ["nosan"],
+        visibility = ["//visibility:public"],
+        deps = [":runtime_%d_static" % version],
+    )
     cc_preload_library(
         name = name,
         exports = ":%s_script" % stubs,

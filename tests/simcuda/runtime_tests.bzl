@@ -33,6 +33,19 @@ def runtime_tests(version, headers, real, tests):
                 "@system_libs//:gtest_main",
             ],
         )
+
+    # The runtime inside the program, as nvcc links it unless told otherwise.
+    cc_test(
+        name = "static_runtime_test_%d" % version,
+        size = "small",
+        srcs = ["test/memory_test.cc", "test/expect.h"],
+        copts = ["-Wno-deprecated-declarations"],
+        tags = ["nosan"],
+        deps = [
+            ":cudart_%d_static" % version,
+            "@system_libs//:gtest_main",
+        ],
+    )
     if real:
         sh_test(
             name = "symbols_test_%d" % version,

@@ -44,14 +44,17 @@ using ProcAddress = CUresult (*)(const char*, void**, int, cuuint64_t, CUdriverP
 ProcAddress public_lookup = nullptr;
 
 void* FindPublicly(const char* full_name) {
+  // The public look-up takes names without a version, and the version of CUDA whose variant of the function is meant.
+  // Those that had no second variant yet in 12.8 include the ones that got one in 13, with other parameters.
+  constexpr int kPlainVersion = 12080;
   char name[128];
   snprintf(name, sizeof(name), "%s", full_name);
-  // The public look-up takes names without a version and picks the newest that this runtime knows.
   char* suffix = strrchr(name, '_');
-  if (suffix != nullptr && suffix[1] == 'v') *suffix = '\0';
+  const bool is_variant = suffix != nullptr && suffix[1] == 'v';
+  if (is_variant) *suffix = '\0';
   void* function = nullptr;
-  if (public_lookup(name, &function, CUDART_VERSION, 0, nullptr) != CUDA_SUCCESS) return nullptr;
-  return function;
+  const int version = is_variant ? CUDART_VERSION : kPlainVersion;
+  return public_lookup(name, &function, version, 0, nullptr) == CUDA_SUCCESS ? function : nullptr;
 }
 
 Finder LoadDriver() {
