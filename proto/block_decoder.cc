@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/block_decoder.h"
 
-#include <protozero/pbf_reader.hpp>
-
 #include "proto/block_encoder.h"
+#include "proto/pbf_reader.h"
 
 namespace vramtrack {
 namespace {

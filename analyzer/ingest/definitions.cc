@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/ingest/definitions.h"
 
-#include <protozero/pbf_reader.hpp>
-
+#include "proto/pbf_reader.h"
 #include "proto/schema_constants.h"
 
 namespace vramtrack {

@@ -15,18 +15,22 @@ constexpr size_t kMaxWords = kMaxJournalBytes / 8;
 
 }  // namespace
 
-JournalRecovery::JournalRecovery()
-    : encoder_(std::make_unique<BlockEncoder>()), aligned_(std::make_unique<uint64_t[]>(kMaxWords)) {}
-
+JournalRecovery::JournalRecovery() = default;
 JournalRecovery::~JournalRecovery() = default;
 
 std::string JournalRecovery::Recover(std::string_view words, uint64_t* lost_bytes, std::string* why) {
   const size_t available = std::min(words.size() / 8, kMaxWords);
   if (available < kJournalHeaderWords) return "";
+  uint64_t committed;
+  std::memcpy(&committed, words.data() + 8 * kJournalCommitted, sizeof committed);
+  if (committed == 0) return "";
+  // Few files need it, and it is large.
+  if (encoder_ == nullptr) {
+    encoder_ = std::make_unique<BlockEncoder>();
+    aligned_ = std::make_unique<uint64_t[]>(kMaxWords);
+  }
   // A damaged file may have it at any offset.
   std::memcpy(aligned_.get(), words.data(), 8 * available);
-  const uint64_t committed = aligned_[kJournalCommitted];
-  if (committed == 0) return "";
   if (committed > kMaxWords || aligned_[kJournalThread] > UINT32_MAX) {
     *lost_bytes = 8 * available;
     *why = "a journal's header makes no sense";

@@ -110,8 +110,8 @@ void Trace::AddBlock(const FrameRef& frame, bool from_journal) {
                                     has(schema::FREE_FAILED)});
 }
 
-// A process that is killed while it appends a block leaves the beginning of it at the end of the file. That is no loss: the
-// thread's journal is emptied afterwards only.
+// A process that is killed while it appends a block leaves the beginning of it at the end of the file. That is no loss:
+// the thread's journal is emptied afterwards only.
 void Trace::ForgiveTornBlock() {
   if (finished() || layout_.damage.empty()) return;
   const Damage& torn = layout_.damage.back();

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever bytes a trace file holds: the reader does not crash, does not hang, and keeps its promises.
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/ingest/event_stream.h"
+#include "analyzer/ingest/fuzz_file.h"
+#include "analyzer/ingest/trace.h"
+
+namespace {
+
+void Require(bool promise) {
+  if (!promise) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace vramtrack;
+  const std::string file = FileOfFuzzInput(data, size);
+  absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Read(file, "fuzz");
+  if (!trace.ok()) {
+    Require(trace.status().message().find('\n') == absl::string_view::npos);
+    return 0;
+  }
+  (*trace)->IncompleteWhy();
+  const Definitions& definitions = (*trace)->definitions();
+  for (uint32_t stack = 0; stack < definitions.stacks.distinct_count(); ++stack) {
+    const StackRef ref = definitions.stacks.Get(stack);
+    for (size_t i = 0; i < ref.count; ++i) definitions.modules.Find(ref.frames[i], ref.module_epoch);
+  }
+  EventStream stream(**trace);
+  uint64_t events = 0;
+  std::vector<uint64_t> time(stream.slots());
+  for (StreamEvent event; stream.Next(&event); ++events) {
+    Require(event.slot < stream.slots() && event.time >= time[event.slot]);
+    time[event.slot] = event.time;
+    *event.note += 1;
+    if (event.operation == schema::FREE) Require(event.owner < stream.slots());
+  }
+  Require(events + stream.unreadable_events() <= (*trace)->events());
+  return 0;
+}

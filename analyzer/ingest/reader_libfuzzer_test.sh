@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs the reader's fuzz target with libFuzzer and the address sanitizer for some seconds, where clang brings both.
+set -eu
+driver=$1
+generated=$(dirname "$(dirname "$2")")
+work=$TEST_TMPDIR/fuzz
+mkdir -p "$work/seeds" "$work/new"
+if ! command -v clang++ > /dev/null; then
+  echo "skipped: no clang++ on this machine"
+  exit 0
+fi
+echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' > "$work/probe.cc"
+if ! clang++ -fsanitize=fuzzer,address "$work/probe.cc" -o "$work/probe" 2> "$work/probe.log"; then
+  echo "skipped: clang++ has no libFuzzer here"
+  exit 0
+fi
+libraries=$(pkg-config --libs absl_flat_hash_map absl_status absl_statusor absl_strings)
+objects=
+pids=
+for source in proto/block_decoder.cc proto/block_encoder.cc proto/frame.cc proto/frame_scanner.cc \
+  proto/trace_builder.cc proto/random_trace.cc analyzer/ingest/definitions.cc analyzer/ingest/event_stream.cc \
+  analyzer/ingest/fuzz_file.cc analyzer/ingest/journal_recovery.cc analyzer/ingest/loaded_modules.cc \
+  analyzer/ingest/mapped_file.cc analyzer/ingest/reader_fuzz.cc analyzer/ingest/tick_clock.cc \
+  analyzer/ingest/trace.cc analyzer/ingest/traced_stacks.cc; do
+  object=$work/$(echo "$source" | tr / _).o
+  objects="$objects $object"
+  clang++ -std=c++17 -O1 -g -fsanitize=fuzzer-no-link,address -I. -I"$generated" -c "$source" -o "$object" &
+  pids="$pids $!"
+done
+for pid in $pids; do wait "$pid"; done
+# shellcheck disable=SC2086
+clang++ -fsanitize=fuzzer,address $objects $libraries -o "$work/reader_fuzz"
+"$driver" --write-seeds "$work/seeds"
+"$work/reader_fuzz" -max_total_time=20 -timeout=10 -rss_limit_mb=2048 -max_len=20000 -print_final_stats=1 \
+  -artifact_prefix="$work/" "$work/new" "$work/seeds"

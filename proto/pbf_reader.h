@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// protozero, reading files that may be damaged: a field of the wrong type is an error like any other, in every build.
+// Include this instead of protozero's own header.
+#ifndef PROTO_PBF_READER_H_
+#define PROTO_PBF_READER_H_
+
+#include <protozero/exception.hpp>
+
+#ifdef protozero_assert
+#error "protozero was included without this header"
+#endif
+#define protozero_assert(condition)                                         \
+  do {                                                                      \
+    if (!(condition)) throw ::protozero::unknown_pbf_wire_type_exception(); \
+  } while (false)
+
+#include <protozero/pbf_reader.hpp>
+
+#endif  // PROTO_PBF_READER_H_

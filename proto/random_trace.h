@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random traces, and what is in them, for tests.
+#ifndef PROTO_RANDOM_TRACE_H_
+#define PROTO_RANDOM_TRACE_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "proto/trace_builder.h"
+
+namespace vramtrack {
+
+// One event as it was told to the builder.
+struct RecordedEvent {
+  uint32_t operation = 0, kind = 0, device = 0, ref = 0;
+  uint64_t bytes = 0, stream = 0, time = 0, ordinal = 0, address = 0;
+  std::vector<uint64_t> values;
+
+  bool operator==(const RecordedEvent& other) const {
+    return operation == other.operation && kind == other.kind && device == other.device && ref == other.ref &&
+           bytes == other.bytes && stream == other.stream && time == other.time && ordinal == other.ordinal &&
+           address == other.address && values == other.values;
+  }
+};
+
+struct RandomTrace {
+  TraceBuilder trace;
+  std::map<uint32_t, std::vector<RecordedEvent>> events;  // by thread
+  uint64_t stacks = 0;
+
+  // Every operation, hostile values included; nothing that a process could not do.
+  RandomTrace(uint64_t seed, int events, uint32_t threads);
+};
+
+}  // namespace vramtrack
+
+#endif  // PROTO_RANDOM_TRACE_H_
