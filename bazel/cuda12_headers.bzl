@@ -26,7 +26,7 @@ filegroup(
 _PRESENT = _LOAD + """\
 cc_library(
     name = "headers",
-    hdrs = glob(["include/*.h", "include/*.hpp", "crt/crt/**"]),
+    hdrs = glob(["include/*.h", "include/*.hpp", "crt/crt/**"], allow_empty = True),
     includes = ["include", "crt"],
 )
 
@@ -44,15 +44,16 @@ def _impl(ctx):
     include = home.get_child("include")
     toolkit = ctx.path(Label("@local_cuda//:BUILD.bazel")).dirname.get_child("include")
     library = home.get_child("lib").get_child("libcudart.so.12")
-    found = include.exists and library.exists
+    crt = toolkit.get_child("crt")
+    found = include.exists and library.exists and (crt.exists or ctx.path("/usr/include/crt").exists)
     ctx.file("defs.bzl", "CUDA_12_FOUND = %s\n" % found)
     if not found:
         ctx.file("BUILD.bazel", _ABSENT)
         return
     ctx.symlink(include, "include")
     ctx.symlink(library, "lib/libcudart.so.12")
-    if toolkit.get_child("crt").exists:
-        ctx.symlink(toolkit.get_child("crt"), "crt/crt")
+    if crt.exists:
+        ctx.symlink(crt, "crt/crt")
     ctx.file("BUILD.bazel", _PRESENT)
 
 cuda12_headers = repository_rule(

@@ -18,8 +18,8 @@ struct ContextStack {
   int depth;
 };
 
-// The plain offset from the thread pointer: a context is looked up at every call. Of external linkage, because gold 1.16
-// mixes up the offsets of thread-local variables that are local to a file and looked up in this way.
+// The plain offset from the thread pointer: a context is looked up at every call. Of external linkage, because
+// gold 1.16 mixes up the offsets of thread-local variables that are local to a file and looked up in this way.
 __attribute__((tls_model("initial-exec"), visibility("hidden"))) thread_local ContextStack context_stack;
 
 namespace {
