@@ -17,14 +17,30 @@ bool ReadFields(std::string_view payload, BlockHeader* header, OnColumn column) 
     protozero::pbf_reader reader(payload.data(), payload.size());
     while (reader.next()) {
       switch (reader.tag()) {
-        case f::thread: header->thread = reader.get_uint32(); break;
-        case f::first_sequence: header->first_sequence = reader.get_uint64(); break;
-        case f::first_allocation: header->first_allocation = reader.get_uint64(); break;
-        case f::first_time: header->first_time = reader.get_uint64(); break;
-        case f::time_shift: header->time_shift = reader.get_uint32(); break;
-        case f::address_shift: header->address_shift = reader.get_uint32(); break;
-        case f::event_count: header->event_count = reader.get_uint32(); break;
-        case f::allocation_count: header->allocation_count = reader.get_uint32(); break;
+        case f::thread:
+          header->thread = reader.get_uint32();
+          break;
+        case f::first_sequence:
+          header->first_sequence = reader.get_uint64();
+          break;
+        case f::first_allocation:
+          header->first_allocation = reader.get_uint64();
+          break;
+        case f::first_time:
+          header->first_time = reader.get_uint64();
+          break;
+        case f::time_shift:
+          header->time_shift = reader.get_uint32();
+          break;
+        case f::address_shift:
+          header->address_shift = reader.get_uint32();
+          break;
+        case f::event_count:
+          header->event_count = reader.get_uint32();
+          break;
+        case f::allocation_count:
+          header->allocation_count = reader.get_uint32();
+          break;
         case f::definitions: {
           const protozero::data_view view = reader.get_view();
           header->definitions = {view.data(), view.size()};
@@ -82,13 +98,26 @@ bool BlockDecoder::Open(std::string_view payload) {
     const Cursor cursor = {begin, begin + view.size()};
     if (field >= f::shape_call && field <= f::shape_stream) shape_columns[field - f::shape_call] = cursor;
     switch (field) {
-      case f::event_shape: event_shape_ = cursor; break;
-      case f::event_time: event_time_ = cursor; break;
-      case f::allocation_address: address_column_ = cursor; break;
-      case f::free_age: age_ = cursor; break;
-      case f::free_foreign: foreign_column_ = cursor; break;
-      case f::value: value_ = cursor; break;
-      default: break;
+      case f::event_shape:
+        event_shape_ = cursor;
+        break;
+      case f::event_time:
+        event_time_ = cursor;
+        break;
+      case f::allocation_address:
+        address_column_ = cursor;
+        break;
+      case f::free_age:
+        age_ = cursor;
+        break;
+      case f::free_foreign:
+        foreign_column_ = cursor;
+        break;
+      case f::value:
+        value_ = cursor;
+        break;
+      default:
+        break;
     }
     return true;
   });
@@ -125,11 +154,17 @@ bool BlockDecoder::ReadValues(uint32_t operation, DecodedEvent* event) {
   switch (operation) {
     case schema::FREE_UNKNOWN:
     case schema::FAIL:
-    case schema::FREE_FAILED: count = 1; break;
+    case schema::FREE_FAILED:
+      count = 1;
+      break;
     case schema::STEP:
-    case schema::MEMORY_INFO: count = 2; break;
-    case schema::DEVICE_RESET: break;
-    default: return Fail();
+    case schema::MEMORY_INFO:
+      count = 2;
+      break;
+    case schema::DEVICE_RESET:
+      break;
+    default:
+      return Fail();
   }
   for (int i = 0; i < count; ++i) {
     if (!Read(&value_, &event->value[i])) return Fail();

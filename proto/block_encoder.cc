@@ -92,8 +92,7 @@ uint32_t BlockEncoder::ShapeReference(const EventShape& shape) {
   }
 }
 
-bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, BlockSummary* summary,
-                              size_t* words_read) {
+bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, BlockSummary* summary, size_t* words_read) {
   std::memset(shape_slots_, 0, sizeof shape_slots_);
   shape_count_ = 0;
   address_shift_ = CommonAlignment(view);
@@ -132,8 +131,7 @@ bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, Bloc
       case ALLOCATE:
         shape.bytes = record[3];
         if (words > 4) shape.stream = record[4];
-        address_.at =
-            PutVarint(address_.at, ZigZag(static_cast<int64_t>(record[2] - address) >> address_shift_));
+        address_.at = PutVarint(address_.at, ZigZag(static_cast<int64_t>(record[2] - address) >> address_shift_));
         address = record[2];
         ++ordinal;
         ++summary->allocations;
@@ -199,8 +197,8 @@ const uint8_t* BlockEncoder::Encode(const JournalView& view, uint32_t time_shift
   // Definitions are usually few; they are written where they belong, behind a length that is filled in afterwards.
   uint8_t* length = out.Begin(f::definitions);
   const size_t used = out.size();
-  summary->definition_bytes = static_cast<uint32_t>(
-      WriteDefinitions(view, words, payload + used, sizeof frame_ - kSealedPrefixBytes - used));
+  summary->definition_bytes =
+      static_cast<uint32_t>(WriteDefinitions(view, words, payload + used, sizeof frame_ - kSealedPrefixBytes - used));
   MessageWriter rest(payload + used + summary->definition_bytes,
                      sizeof frame_ - kSealedPrefixBytes - used - summary->definition_bytes);
   PutPaddedVarint(length, summary->definition_bytes, MessageWriter::kLengthBytes);

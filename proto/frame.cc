@@ -18,7 +18,8 @@ constexpr uint8_t kFixed32Field2 = 2 << 3 | 5;
 
 static_assert(schema::block_field::sync == 1 && schema::block_field::checksum == 2, "the prefix is written by hand");
 static_assert(schema::index_field::sync == 1 && schema::index_field::checksum == 2, "the prefix is written by hand");
-static_assert(schema::trailer_field::sync == 1 && schema::trailer_field::checksum == 2, "the prefix is written by hand");
+static_assert(schema::trailer_field::sync == 1 && schema::trailer_field::checksum == 2,
+              "the prefix is written by hand");
 static_assert(schema::header_field::magic == 1 && schema::header_field::version == 2, "the page is written by hand");
 
 template <typename T>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the fields of a Trace lie in the file. Everything a reader needs to find its way, and to find it again after damage:
+// How the fields of a Trace lie in the file. Everything a reader needs to find its way, and to find it again after
+// damage:
 //
 //   header page   0A len*5 | 09 magic*8 | 15 version*4 | 1A len*3 counter*8... | 7A len padding   4,096 bytes in all
 //   sealed frame  tag len*5 | 0D sync*4 | 11 checksum*8 | payload          a Block, an Index or the Trailer
@@ -27,9 +28,9 @@ constexpr size_t kHeaderCountersOffset = 24;  // eight-byte aligned: they are up
 constexpr size_t kHeaderCounters = 32;
 
 constexpr size_t kLengthBytes = 5;
-constexpr size_t kFramePrefixBytes = 1 + kLengthBytes + 5;         // tag, length, sync
-constexpr size_t kSealedPrefixBytes = kFramePrefixBytes + 9;       // and checksum
-constexpr size_t kJournalWordsOffset = kFramePrefixBytes + 5;      // and tag and length of the words
+constexpr size_t kFramePrefixBytes = 1 + kLengthBytes + 5;     // tag, length, sync
+constexpr size_t kSealedPrefixBytes = kFramePrefixBytes + 9;   // and checksum
+constexpr size_t kJournalWordsOffset = kFramePrefixBytes + 5;  // and tag and length of the words
 constexpr size_t kTrailerBytes = kSealedPrefixBytes + 3 * 9;
 constexpr uint32_t kMaxFrameBytes = 1u << 26;  // a longer one is damage: nothing writes more than a few hundred KiB
 static_assert(kJournalWordsOffset % 8 == 0, "words are stored with single instructions");

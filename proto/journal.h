@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The journal: one thread's events that are not in a block yet, as 64-bit words in a mapped page of the file. Recording
-// an event is a few stores and the release store of `committed`, so what was recorded is in the file even if the process
-// is killed at the next instruction.
+// an event is a few stores and the release store of `committed`, so what was recorded is in the file even if the
+// process is killed at the next instruction.
 //
 //   words[0..7]  thread, committed (words used behind these), first_sequence, first_allocation, 0...
 //   words[8..]   records; the first word says what and how long:
@@ -54,17 +54,27 @@ constexpr uint32_t RefOf(uint64_t word) { return static_cast<uint32_t>(word >> 3
 constexpr size_t RecordWords(uint64_t word) {
   const size_t stream = FlagsOf(word) & kHasStream;
   switch (OperationOf(word)) {
-    case schema::ALLOCATE: return 4 + stream;
-    case schema::FREE: return 3 + stream;
-    case schema::FREE_UNKNOWN: return 3;
-    case schema::FAIL: return 4;
-    case schema::FREE_FAILED: return 3;
-    case schema::STEP: return 4;
-    case schema::MEMORY_INFO: return 4;
-    case schema::DEVICE_RESET: return 2;
+    case schema::ALLOCATE:
+      return 4 + stream;
+    case schema::FREE:
+      return 3 + stream;
+    case schema::FREE_UNKNOWN:
+      return 3;
+    case schema::FAIL:
+      return 4;
+    case schema::FREE_FAILED:
+      return 3;
+    case schema::STEP:
+      return 4;
+    case schema::MEMORY_INFO:
+      return 4;
+    case schema::DEVICE_RESET:
+      return 2;
     case kDefineStack:
-    case kDefineEncoded: return word >> 8 & 0xffffff;
-    default: return 0;
+    case kDefineEncoded:
+      return word >> 8 & 0xffffff;
+    default:
+      return 0;
   }
 }
 

@@ -125,9 +125,9 @@ void TraceBuilder::Seal(uint32_t thread) {
   ThreadState& state = State(thread);
   size_t bytes;
   BlockSummary summary;
-  const uint8_t* frame = encoder_->Encode(
-      {thread, state.first_sequence, state.first_allocation, state.words.data(), state.words.size()}, 0, &bytes,
-      &summary);
+  const uint8_t* frame =
+      encoder_->Encode({thread, state.first_sequence, state.first_allocation, state.words.data(), state.words.size()},
+                       0, &bytes, &summary);
   Emit(frame, bytes);
   state.words.clear();
   state.first_sequence = state.sequence;

@@ -54,8 +54,8 @@ class TraceBuilder {
  private:
   struct ThreadState {
     std::vector<uint64_t> words;
-    uint64_t sequence = 0, allocations = 0;              // recorded so far
-    uint64_t first_sequence = 0, first_allocation = 0;   // of the unsealed part
+    uint64_t sequence = 0, allocations = 0;             // recorded so far
+    uint64_t first_sequence = 0, first_allocation = 0;  // of the unsealed part
   };
 
   ThreadState& State(uint32_t thread) { return threads_[thread]; }

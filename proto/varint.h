@@ -11,7 +11,9 @@ namespace vramtrack {
 
 constexpr size_t kMaxVarintBytes = 10;
 
-inline uint64_t ZigZag(int64_t value) { return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63); }
+inline uint64_t ZigZag(int64_t value) {
+  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
+}
 inline int64_t UnZigZag(uint64_t value) { return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1); }
 
 // Writes `value` and returns the end. `out` has room for kMaxVarintBytes.
@@ -24,8 +26,8 @@ inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
   return out;
 }
 
-// As PutVarint, but always `width` bytes long, so that a length can be filled in later. Every protobuf parser takes such
-// a varint. `value` fits into 7 * width bits.
+// As PutVarint, but always `width` bytes long, so that a length can be filled in later. Every protobuf parser takes
+// such a varint. `value` fits into 7 * width bits.
 inline uint8_t* PutPaddedVarint(uint8_t* out, uint64_t value, int width) {
   for (int i = 0; i < width - 1; ++i, value >>= 7) *out++ = static_cast<uint8_t>(value) | 0x80;
   *out++ = static_cast<uint8_t>(value & 0x7f);

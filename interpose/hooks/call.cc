@@ -19,8 +19,11 @@ uint64_t KeyOf(schema::Kind kind, uint64_t address) {
     case schema::MANAGED:
     case schema::STREAM_ORDERED:
     case schema::POOL:
-    case schema::IPC_MAPPING: space = schema::DEVICE; break;
-    default: break;
+    case schema::IPC_MAPPING:
+      space = schema::DEVICE;
+      break;
+    default:
+      break;
   }
   return address << 6 | space;
 }

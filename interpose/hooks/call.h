@@ -14,8 +14,8 @@
 
 namespace vramtrack {
 
-// Made on entry, destroyed on return. Only the outermost call of a thread is recorded: what CUDA calls inside, or a signal
-// handler that interrupted us, finds `active()` false. errno is the real call's.
+// Made on entry, destroyed on return. Only the outermost call of a thread is recorded: what CUDA calls inside, or a
+// signal handler that interrupted us, finds `active()` false. errno is the real call's.
 class Call {
  public:
   Call() : thread_(thread_state), saved_errno_(errno) {

@@ -21,7 +21,8 @@ bool CyclesAreAClock() {
   unsigned eax, ebx, ecx, edx;
   if (!__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) || !(edx & 1u << 8)) return false;
   char source[16] = {};
-  return ReadSmallFile("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source) >= 3 &&
+  return ReadSmallFile("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source) >=
+             3 &&
          source[0] == 't' && source[1] == 's' && source[2] == 'c';
 #else
   return false;

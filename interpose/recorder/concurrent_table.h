@@ -20,8 +20,8 @@ namespace vramtrack {
 // Zero-initialised memory is an empty table. Keys are not zero. Signal-safe but for the creation of a level (mmap).
 class ConcurrentTable {
  public:
-  // Puts `value` there and returns true; `*before` (may be null) is what was there, or 0. False where every level is full:
-  // the key is not in the table then.
+  // Puts `value` there and returns true; `*before` (may be null) is what was there, or 0. False where every level is
+  // full: the key is not in the table then.
   bool Insert(uint64_t key, uint64_t value, uint64_t* before = nullptr) {
     if (before != nullptr) *before = 0;
     for (int level = 0; level < kLevels; ++level) {

@@ -27,8 +27,8 @@ namespace {
 struct ReadBack {
   TraceLayout layout;
   std::string file, error;
-  std::map<uint32_t, uint64_t> events;                   // by thread, journals included
-  std::map<uint32_t, std::vector<uint64_t>> addresses;   // of allocations
+  std::map<uint32_t, uint64_t> events;                  // by thread, journals included
+  std::map<uint32_t, std::vector<uint64_t>> addresses;  // of allocations
 };
 
 void ReadBlock(std::string_view payload, ReadBack* back) {

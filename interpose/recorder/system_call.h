@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// System calls of the recorder. Not through libc's functions: those are cancellation points, so a cancelled thread would
-// unwind through a hook, and another preloaded library may have replaced them. All leave errno to the caller's care.
+// System calls of the recorder. Not through libc's functions: those are cancellation points, so a cancelled thread
+// would unwind through a hook, and another preloaded library may have replaced them. All leave errno to the caller's
+// care.
 #ifndef INTERPOSE_RECORDER_SYSTEM_CALL_H_
 #define INTERPOSE_RECORDER_SYSTEM_CALL_H_
 

@@ -15,9 +15,12 @@ constexpr size_t kPaddingPrefixBytes = 1 + kLengthBytes;
 schema::StopReason ReasonOf(int error) {
   switch (error) {
     case -ENOSPC:
-    case -EDQUOT: return schema::STOP_DISK_FULL;
-    case -EFBIG: return schema::STOP_SIZE_CAP;
-    default: return schema::STOP_WRITE_ERROR;
+    case -EDQUOT:
+      return schema::STOP_DISK_FULL;
+    case -EFBIG:
+      return schema::STOP_SIZE_CAP;
+    default:
+      return schema::STOP_WRITE_ERROR;
   }
 }
 
@@ -93,8 +96,9 @@ bool TraceFile::AppendBlock(const uint8_t* frame, size_t bytes, const JournalVie
   const uint64_t offset = end_;
   if (!Append(frame, bytes)) return false;
   events_ += summary.events;
-  index_[index_entries_++] = {offset, view.first_sequence, summary.first_time, summary.last_time,
-                              static_cast<uint32_t>(bytes), view.thread, summary.events, summary.definition_bytes};
+  index_[index_entries_++] = {
+      offset,      view.first_sequence, summary.first_time,      summary.last_time, static_cast<uint32_t>(bytes),
+      view.thread, summary.events,      summary.definition_bytes};
   if (index_entries_ == kIndexEntries) WriteIndex();
   return true;
 }

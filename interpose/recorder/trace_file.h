@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file of this process: a header page and journals that are mapped, and sealed frames that are appended between them.
-// At every instant the file holds all that was recorded; see docs/format.md.
+// The file of this process: a header page and journals that are mapped, and sealed frames that are appended between
+// them. At every instant the file holds all that was recorded; see docs/format.md.
 #ifndef INTERPOSE_RECORDER_TRACE_FILE_H_
 #define INTERPOSE_RECORDER_TRACE_FILE_H_
 

@@ -64,11 +64,20 @@ void FillPattern(const char* pattern, char* path) {
       continue;
     }
     switch (*++c) {
-      case 'p': out.Put(static_cast<long>(getpid())); break;
-      case 'h': out.Put(uname(&host) == 0 ? host.nodename : "localhost"); break;
-      case 'r': out.Put(static_cast<long>(RankFromEnvironment() < 0 ? 0 : RankFromEnvironment())); break;
-      case '%': out.Put('%'); break;
-      default: out.Put('%'), out.Put(*c);
+      case 'p':
+        out.Put(static_cast<long>(getpid()));
+        break;
+      case 'h':
+        out.Put(uname(&host) == 0 ? host.nodename : "localhost");
+        break;
+      case 'r':
+        out.Put(static_cast<long>(RankFromEnvironment() < 0 ? 0 : RankFromEnvironment()));
+        break;
+      case '%':
+        out.Put('%');
+        break;
+      default:
+        out.Put('%'), out.Put(*c);
     }
   }
 }

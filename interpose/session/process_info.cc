@@ -21,9 +21,8 @@ constexpr size_t kMaxCommandBytes = 8192;
 constexpr size_t kMaxVariableBytes = 512;
 
 constexpr const char* kVariables[] = {
-    "CUBLAS_", "CUDA_",      "CUDNN_",     "DEEPSPEED_", "HF_",     "LD_PRELOAD=", "LOCAL_RANK=",
-    "NCCL_",   "NVIDIA_",    "OMPI_COMM_", "PYTORCH_",   "RANK=",   "SIMCUDA_",    "SLURM_",
-    "TORCH_",  "VRAMTRACK_", "WORLD_SIZE=", "XLA_",
+    "CUBLAS_",    "CUDA_",    "CUDNN_", "DEEPSPEED_", "HF_",    "LD_PRELOAD=", "LOCAL_RANK=", "NCCL_",       "NVIDIA_",
+    "OMPI_COMM_", "PYTORCH_", "RANK=",  "SIMCUDA_",   "SLURM_", "TORCH_",      "VRAMTRACK_",  "WORLD_SIZE=", "XLA_",
 };
 
 bool Matters(const char* variable) {

@@ -36,16 +36,23 @@ void OnThreadEnd(void* lane) {
 
 const char* Reason(int error) {
   switch (-error) {
-    case ENOENT: return "its folder does not exist";
+    case ENOENT:
+      return "its folder does not exist";
     case EACCES:
     case EPERM:
-    case EROFS: return "its folder cannot be written";
+    case EROFS:
+      return "its folder cannot be written";
     case ENOSPC:
-    case EDQUOT: return "the disk is full";
-    case EFBIG: return "the limit on the size of files is too low";
-    case ENODEV: return "its file system cannot map files";
-    case ENAMETOOLONG: return "the name is too long";
-    default: return strerror(-error);
+    case EDQUOT:
+      return "the disk is full";
+    case EFBIG:
+      return "the limit on the size of files is too low";
+    case ENODEV:
+      return "its file system cannot map files";
+    case ENAMETOOLONG:
+      return "the name is too long";
+    default:
+      return strerror(-error);
   }
 }
 
@@ -176,10 +183,17 @@ void Session::ReportIfStopped() {
   if (!file_.stopped() || said_stopped_.exchange(true)) return;
   const char* why = "it could not be written";
   switch (file_.counter(schema::COUNTER_STOP_REASON)->load()) {
-    case schema::STOP_DISK_FULL: why = "the disk is full"; break;
-    case schema::STOP_SIZE_CAP: why = "its size limit is reached"; break;
-    case schema::STOP_FILE_TAKEN: why = "the program closed it"; break;
-    default: break;
+    case schema::STOP_DISK_FULL:
+      why = "the disk is full";
+      break;
+    case schema::STOP_SIZE_CAP:
+      why = "its size limit is reached";
+      break;
+    case schema::STOP_FILE_TAKEN:
+      why = "the program closed it";
+      break;
+    default:
+      break;
   }
   Say("recording stopped: %s: %s; what was recorded is kept", file_.path(), why);
 }

@@ -73,8 +73,8 @@ class Session {
   std::atomic<bool> said_stopped_;
 };
 
-// What a thread keeps. Plain data in static thread-local storage: hooks run while a thread's other thread-local objects are
-// destroyed, and an access costs no call.
+// What a thread keeps. Plain data in static thread-local storage: hooks run while a thread's other thread-local objects
+// are destroyed, and an access costs no call.
 struct ThreadState {
   Session* session;  // that `lane` belongs to: a forked child inherits its parent's
   Lane* lane;

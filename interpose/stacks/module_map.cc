@@ -102,8 +102,8 @@ void ModuleMap::Define(const dl_phdr_info& info, uint32_t id) {
   out.String(f::path, path);
   WriteBuildId(info, &out);
   out.Fixed64(f::load_bias, info.dlpi_addr);
-  WriteSegments(info, f::start, &out, [&](const ElfW(Phdr)& s) { return info.dlpi_addr + s.p_vaddr; });
-  WriteSegments(info, f::end, &out, [&](const ElfW(Phdr)& s) { return info.dlpi_addr + s.p_vaddr + s.p_memsz; });
+  WriteSegments(info, f::start, &out, [&](const ElfW(Phdr) & s) { return info.dlpi_addr + s.p_vaddr; });
+  WriteSegments(info, f::end, &out, [&](const ElfW(Phdr) & s) { return info.dlpi_addr + s.p_vaddr + s.p_memsz; });
   out.End(message);
   if (!out.overflowed()) lane_->DefineEncoded(buffer, out.size());
 }

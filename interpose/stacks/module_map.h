@@ -18,15 +18,16 @@ namespace vramtrack {
 // Thread-safe. Zero-initialised memory is an empty map.
 class ModuleMap {
  public:
-  // Compares the loader's list with what the trace has and defines in `lane` what is new or gone. Costs some 50 ns where
-  // nothing was loaded or unloaded since. Does nothing where another thread is at it.
+  // Compares the loader's list with what the trace has and defines in `lane` what is new or gone. Costs some 50 ns
+  // where nothing was loaded or unloaded since. Does nothing where another thread is at it.
   void Refresh(Lane* lane);
 
   // A stack means what it says under the map of its epoch: another epoch begins when a library goes away, because its
   // addresses may be another's afterwards.
   uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
-  // To be told when the program may have unloaded a library: Refresh is due then before a stack is taken for a known one.
+  // To be told when the program may have unloaded a library: Refresh is due then before a stack is taken for a known
+  // one.
   void LibraryUnloaded() { refresh_due_.store(true, std::memory_order_release); }
   bool refresh_due() const { return refresh_due_.load(std::memory_order_acquire); }
 

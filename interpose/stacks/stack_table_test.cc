@@ -95,9 +95,7 @@ TEST_F(StackTableTest, ACutStackIsNotTheWholeOne) {
   EXPECT_NE(table_->Intern(cut, modules_, lane), table_->Intern(Stack(1, 20), modules_, lane));
 }
 
-TEST_F(StackTableTest, AnEmptyStackHasNone) {
-  EXPECT_EQ(table_->Intern(NativeStack(), modules_, NewLane(0)), 0u);
-}
+TEST_F(StackTableTest, AnEmptyStackHasNone) { EXPECT_EQ(table_->Intern(NativeStack(), modules_, NewLane(0)), 0u); }
 
 TEST_F(StackTableTest, ThreadsAgreeOnceAStackIsKnown) {
   constexpr int kThreads = 6;

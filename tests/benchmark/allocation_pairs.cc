@@ -108,9 +108,10 @@ int main(int argc, char** argv) {
   std::vector<double> rounds;
   for (int i = 0; i < kRounds; ++i) rounds.push_back(NsPerPair(options));
   std::sort(rounds.begin(), rounds.end());
-  std::printf("{\"depth\": %d, \"threads\": %d, \"stacks\": %llu, \"pairs\": %llu, \"ns_min\": %.1f, \"ns_median\": %.1f}\n",
-              options.depth, options.threads, static_cast<unsigned long long>(options.stacks),
-              static_cast<unsigned long long>(options.pairs * kRounds * static_cast<uint64_t>(options.threads)), rounds.front(),
-              rounds[rounds.size() / 2]);
+  std::printf(
+      "{\"depth\": %d, \"threads\": %d, \"stacks\": %llu, \"pairs\": %llu, \"ns_min\": %.1f, \"ns_median\": %.1f}\n",
+      options.depth, options.threads, static_cast<unsigned long long>(options.stacks),
+      static_cast<unsigned long long>(options.pairs * kRounds * static_cast<uint64_t>(options.threads)), rounds.front(),
+      rounds[rounds.size() / 2]);
   return 0;
 }

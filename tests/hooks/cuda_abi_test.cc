@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library's own idea of CUDA's binary interface, held against the real headers: a wrapper whose parameters differ from
-// the function's in number, size or kind would hand on garbage.
+// The library's own idea of CUDA's binary interface, held against the real headers: a wrapper whose parameters differ
+// from the function's in number, size or kind would hand on garbage.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -43,18 +43,18 @@ constexpr bool Compatible(Result (*)(Real...), Error (*)(Ours...)) {
 // CUDA 12 dropped the two last of five parameters.
 constexpr bool kGraphInstantiateDiffers = CUDART_VERSION >= 12000;
 
-#define CHECK_ENTRY(entry, parameters)                                                                \
-  {                                                                                                   \
-    using Ours = Error(*) parameters;                                                                 \
-    constexpr bool compatible = Compatible(static_cast<decltype(&::entry)>(nullptr), Ours{nullptr});  \
-    const bool differs = kGraphInstantiateDiffers && std::string(#entry) == "cudaGraphInstantiate";   \
-    EXPECT_NE(compatible, differs) << #entry;                                                         \
+#define CHECK_ENTRY(entry, parameters)                                                               \
+  {                                                                                                  \
+    using Ours = Error(*) parameters;                                                                \
+    constexpr bool compatible = Compatible(static_cast<decltype(&::entry)>(nullptr), Ours{nullptr}); \
+    const bool differs = kGraphInstantiateDiffers && std::string(#entry) == "cudaGraphInstantiate";  \
+    EXPECT_NE(compatible, differs) << #entry;                                                        \
   }
 #define VRAMTRACK_ALLOCATES(entry, kind, parameters, ...) CHECK_ENTRY(entry, parameters)
 #define VRAMTRACK_FREES(entry, kind, parameters, ...) CHECK_ENTRY(entry, parameters)
 #define VRAMTRACK_OBSERVES(entry, parameters, ...) CHECK_ENTRY(entry, parameters)
 
-TEST(CudaAbiTest, EveryWrapperTakesWhatTheFunctionTakes) {
+TEST(CudaAbiTest, EveryWrapperTakesWhatTheFunctionTakes){
 #include "interpose/hooks/runtime_api.inc"
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A process killed at any moment leaves everything that it had done in its trace: per thread at most the call in flight is
-// missing, and no event is wrong.
+// A process killed at any moment leaves everything that it had done in its trace: per thread at most the call in flight
+// is missing, and no event is wrong.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>

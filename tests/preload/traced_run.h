@@ -30,7 +30,8 @@ struct RunOptions {
 };
 
 // `program`: name of a program of this folder. Every run has a folder of its own for its traces.
-RunResult RunProgram(const std::string& program, const std::vector<std::string>& arguments, const RunOptions& options = {});
+RunResult RunProgram(const std::string& program, const std::vector<std::string>& arguments,
+                     const RunOptions& options = {});
 
 // Counts of a trace's events by schema::Operation; and the live allocations at its end, by kind, with their bytes.
 struct TraceCounts {

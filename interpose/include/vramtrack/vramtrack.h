@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a program may tell vramtrack. Nothing here needs linking: where the program is not traced, the symbols are absent
- * and VRAMTRACK_STEP does nothing.
+ * What a program may tell vramtrack. Nothing here needs linking: where the program is not traced, the symbols are
+ * absent and VRAMTRACK_STEP does nothing.
  */
 #ifndef VRAMTRACK_VRAMTRACK_H_
 #define VRAMTRACK_VRAMTRACK_H_
@@ -21,9 +21,9 @@ __attribute__((weak)) void vramtrack_step(uint64_t number, double value);
 }
 #endif
 
-#define VRAMTRACK_STEP(number, value)                           \
-  do {                                                          \
-    if (vramtrack_step) vramtrack_step((number), (value));      \
+#define VRAMTRACK_STEP(number, value)                      \
+  do {                                                     \
+    if (vramtrack_step) vramtrack_step((number), (value)); \
   } while (0)
 
 #endif /* VRAMTRACK_VRAMTRACK_H_ */

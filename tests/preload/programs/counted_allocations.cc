@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// counted_allocations COUNTER THREADS PAIRS: each thread counts, in a file that is mapped, every call that returned; for
-// finding out what a killed process had done. PAIRS 0: for ever.
+// counted_allocations COUNTER THREADS PAIRS: each thread counts, in a file that is mapped, every call that returned;
+// for finding out what a killed process had done. PAIRS 0: for ever.
 #include <cuda_runtime_api.h>
 #include <fcntl.h>
 #include <sys/mman.h>

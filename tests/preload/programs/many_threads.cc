@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// many_threads COUNT: threads that live for three calls each, and allocate once more while their thread-local objects go.
+// many_threads COUNT: threads that live for three calls each, and allocate once more while their thread-local objects
+// go.
 #include <cuda_runtime_api.h>
 
 #include <cstdlib>

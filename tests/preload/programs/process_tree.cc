@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// process_tree: the parent allocates, forks a child that allocates and leaks its own, and one that executes this program
-// again. Prints each process's role and pid.
+// process_tree: the parent allocates, forks a child that allocates and leaks its own, and one that executes this
+// program again. Prints each process's role and pid.
 #include <cuda_runtime_api.h>
 #include <sys/wait.h>
 #include <unistd.h>
