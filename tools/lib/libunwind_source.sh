@@ -20,8 +20,8 @@ fetch_libunwind_source() {
   local cached
   cached=$(download_dir)/$name
   if ! matches "$cached"; then
-    local work
-    work=$(mktemp -d "$deps/libunwind.XXXXXX")
+    local work=$deps/libunwind
+    rm -rf "$work"
     mkdir -p "$work"/{lists,archives,download}/partial
     # The machine's own entries, in whichever form they are written. That they are trusted costs nothing: the checksum
     # decides.
