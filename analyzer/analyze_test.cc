@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/render/json.h"
 #include "proto/trace_builder.h"
 
 namespace vramtrack {
@@ -166,6 +167,63 @@ TEST(Analyze, FindsTheLeakOfAJobThatMarksNoSteps) {
   EXPECT_NEAR(static_cast<double>(report->steps.count), 60, 1);
   ASSERT_FALSE(report->ranking.empty());
   EXPECT_EQ(report->sites[0].rate_bytes_per_step, 4.0 * kMiB);
+}
+
+TEST(Analyze, FragmentationAddsUpAndAdvisesWhereItCosts) {
+  // 100 objects of 64 KiB, each in a page of its own.
+  TraceBuilder trace;
+  trace.DefineDevice(0, 0, "", 1024 * kMiB);
+  uint64_t time = 0;
+  for (uint64_t i = 0; i < 100; ++i) trace.Allocate(0, ++time, DEVICE, 0, 0, (100 + 2 * i) * kMiB, 64 << 10);
+  TraceFolder folder;
+  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", trace.Finish())});
+  ASSERT_TRUE(report.ok()) << report.status();
+  const ReportFragmentation& found = report->devices[0].fragmentation;
+  EXPECT_EQ(found.reserved, 200 * kMiB);
+  EXPECT_EQ(found.live, 6400u << 10);
+  EXPECT_EQ(found.reserved, found.live + found.rounding + found.free_releasable + found.free_pinned + found.deferred);
+  EXPECT_EQ(found.lower_bound, 6400u << 10);
+  EXPECT_EQ(found.upper_bound, 8 * kMiB);
+  ASSERT_EQ(found.advice.size(), 1u);
+  EXPECT_NE(found.advice[0].find("192 MiB of 200 MiB"), std::string::npos) << found.advice[0];
+
+  const absl::StatusOr<Report> tight = Analyze({folder.Write("b.vtrace", Job(30).trace.Finish())});
+  ASSERT_TRUE(tight.ok());
+  EXPECT_TRUE(tight->devices[0].fragmentation.advice.empty());
+}
+
+TEST(Analyze, ADamagedTraceIsReadAsFarAsItGoes) {
+  TraceFolder folder;
+  std::string bytes = Job(60).trace.Finish();
+  bytes.resize(bytes.size() * 3 / 4);
+  const absl::StatusOr<Report> cut = Analyze({folder.Write("a.vtrace", bytes)});
+  ASSERT_TRUE(cut.ok()) << cut.status();
+  EXPECT_FALSE(cut->processes[0].complete);
+  EXPECT_NE(cut->processes[0].incomplete_why, "");
+  EXPECT_FALSE(cut->warnings.empty());
+}
+
+TEST(Analyze, TheSameTraceGivesTheSameBytes) {
+  // Many sites that tie in everything, two threads whose clocks disagree, and a reset that takes a crowd at once.
+  TraceBuilder trace;
+  trace.DefineModule(0, 1, "/nowhere/bin/train", kCode, kCode, kCode + 0x100000);
+  for (uint32_t id = 1; id <= 300; ++id) trace.DefineStack(0, id, {kCode + 16 * id, kCode + 0x900});
+  uint64_t time = 1000000;
+  for (uint64_t step = 0; step < 40; ++step) {
+    for (uint32_t id = 1; id <= 300; ++id) {
+      const uint64_t address = (id + 300 * step) << 13;
+      const AllocationId made = trace.Allocate(0, time += 10, DEVICE, 0, id, address, 4096);
+      if (id % 3 != 0) trace.Free(1, time - 500000, DEVICE, 0, made);
+    }
+    trace.Step(0, ++time, step);
+    if (step == 20) trace.Event(0, ++time, schema::DEVICE_RESET, schema::KIND_NONE, 0, 0, {});
+  }
+  TraceFolder folder;
+  const std::string path = folder.Write("a.vtrace", trace.Finish());
+  const absl::StatusOr<Report> first = Analyze({path}), second = Analyze({path});
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(RenderJson(*first), RenderJson(*second));
+  EXPECT_GE(first->sites.size(), 20u);
 }
 
 TEST(Analyze, ProcessesOfAJobAddUp) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "analyzer/leaks/growth.h"
 
 namespace vramtrack {
@@ -12,6 +13,10 @@ namespace {
 
 // How many of the last steps tell what an ordinary step needs.
 constexpr size_t kLastSteps = 10;
+
+// Less is not worth a line of advice.
+constexpr uint64_t kMinAdvisedBytes = 16u << 20;
+constexpr uint64_t kMinAdvisedShare = 20;  // a twentieth
 
 const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device) {
   for (const Scope& scope : ledger.scopes()) {
@@ -63,6 +68,31 @@ std::optional<ReportGrowth> DescribeGrowth(const Scope& scope, const RunShape& r
   return described;
 }
 
+ReportFragmentation DescribeFragmentation(const DeviceUsage& usage, const PeakWindow* window) {
+  ReportFragmentation fragmentation;
+  fragmentation.reserved = usage.reserved;
+  fragmentation.live = usage.live;
+  fragmentation.rounding = usage.rounding;
+  fragmentation.free_pinned = usage.free_pinned;
+  fragmentation.lower_bound = usage.live + usage.rounding;
+  fragmentation.upper_bound = usage.reserved;
+  if (window != nullptr) {
+    // A device gives out whole pages.
+    const uint64_t bytes = window->Bound(fragmentation.lower_bound);
+    const uint64_t pages = (bytes + kDevicePageBytes - 1) / kDevicePageBytes * kDevicePageBytes;
+    fragmentation.upper_bound = std::min(usage.reserved, pages);
+  }
+  const uint64_t saved = std::min(usage.free_pinned, usage.reserved - fragmentation.upper_bound);
+  if (saved >= kMinAdvisedBytes && saved >= usage.reserved / kMinAdvisedShare) {
+    fragmentation.advice.push_back(
+        absl::StrCat("small allocations keep pages of 2 MiB that are mostly free: placed together (one larger "
+                     "allocation cut up by the "
+                     "program, or cudaMallocAsync) they would save up to ",
+                     saved / (1 << 20), " MiB of ", usage.reserved / (1 << 20), " MiB"));
+  }
+  return fragmentation;
+}
+
 }  // namespace
 
 uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device) {
@@ -74,7 +104,8 @@ uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t dev
   return scope != nullptr && scope->total ? *scope->total : 0;
 }
 
-std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledger, const RunShape& run) {
+std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledger, const RunShape& run,
+                                          const std::map<uint32_t, PeakWindow>& windows) {
   std::set<uint32_t> indices;
   for (const auto& [index, device] : trace.definitions().devices) indices.insert(index);
   for (const Scope& scope : ledger.scopes()) {
@@ -92,13 +123,9 @@ std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledg
       device.end = Describe(run, scope->end_moment);
       device.growth = DescribeGrowth(*scope, run, device.total_bytes);
       device.unattributed_bytes = scope->outside;
-      const DeviceUsage& usage = scope->peak_moment.usage;
-      device.fragmentation.reserved = usage.reserved;
-      device.fragmentation.live = usage.live;
-      device.fragmentation.rounding = usage.rounding;
-      device.fragmentation.free_pinned = usage.free_pinned;
-      device.fragmentation.lower_bound = usage.live + usage.rounding;
-      device.fragmentation.upper_bound = usage.reserved;
+      const auto window = windows.find(index);
+      device.fragmentation =
+          DescribeFragmentation(scope->peak_moment.usage, window == windows.end() ? nullptr : &window->second);
     }
     devices.push_back(std::move(device));
   }

@@ -3,6 +3,7 @@
 #define ANALYZER_FINDINGS_DEVICE_FINDINGS_H_
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "analyzer/ingest/trace.h"
@@ -15,8 +16,9 @@ namespace vramtrack {
 // The size of the device's memory as far as the trace tells it, 0 where it does not and for SiteKey::kHost.
 uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device);
 
-// `run`: the steps of the replay.
-std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledger, const RunShape& run);
+// `run`: the steps of the replay. `windows`: what led to the peaks, from a second replay.
+std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledger, const RunShape& run,
+                                          const std::map<uint32_t, PeakWindow>& windows);
 std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& ledger, const RunShape& run);
 
 // Without its stack and its holders.

@@ -194,8 +194,11 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   LedgerOptions without;
   without.histories = without.timeline = false;
   for (const SiteGroup& group : groups) without.watched.push_back(group.sites);
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.is_device() && scope.peak > 0) without.peak_changes[scope.device] = scope.peak_change;
+  }
   Ledger counterfactual(trace, plan, without);
-  if (!groups.empty()) counterfactual.Replay();
+  counterfactual.Replay();
 
   ProcessFindings findings;
   std::map<uint32_t, size_t> group_of_site;
@@ -213,7 +216,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   }
   findings.process = DescribeProcess(trace, ledger);
   findings.steps = DescribeSteps(ledger);
-  findings.devices = DescribeDevices(trace, ledger, run);
+  findings.devices = DescribeDevices(trace, ledger, run, counterfactual.peak_windows());
   findings.timeline = DescribeTimeline(trace, ledger, run);
   for (const OutOfMemory& failed : ledger.out_of_memory()) {
     ReportOom oom = DescribeOutOfMemory(trace, ledger, run, failed);

@@ -14,6 +14,10 @@ constexpr uint64_t kMaxBytes = uint64_t{1} << 48;
 // A device number is a byte wherever this project writes it.
 constexpr uint32_t kMaxDevice = 255;
 
+uint64_t Rounded(const Site& site, const LiveAllocation& allocation) {
+  return RoundedBytes(HasDeviceAddress(site.key.kind) ? allocation.address : 0, allocation.bytes);
+}
+
 // Ticks that the first bins of a timeline without steps cover.
 uint64_t BinTicks(const Trace& trace) {
   uint64_t last = std::max(trace.end_ticks(), trace.counter(schema::COUNTER_CLOCK_TICKS));
@@ -32,7 +36,9 @@ Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
       recent_(kRecentSites),
       timeline_in_steps_(clock_.plan().has_steps()),
       timeline_(timeline_in_steps_ ? 1 : BinTicks(trace)),
-      counterfactual_(options_.watched) {}
+      counterfactual_(options_.watched) {
+  for (const auto& [device, change] : options_.peak_changes) peak_windows_.emplace(device, change);
+}
 
 void Ledger::Replay() {
   EventStream stream(trace_);
@@ -84,8 +90,9 @@ void Ledger::Apply(const StreamEvent& event) {
       TellMemory(event);
       break;
     case schema::DEVICE_RESET:
-      live_.RemoveDevice(std::min(event.shape->device, kMaxDevice),
-                         [this](const LiveAllocation& allocation) { Vanish(allocation); });
+      for (const LiveTable::Named& gone : live_.RemoveDevice(std::min(event.shape->device, kMaxDevice))) {
+        Vanish(gone.allocation, {gone.slot, gone.ordinal});
+      }
       break;
     default:
       break;
@@ -185,7 +192,8 @@ void Ledger::Allocate(const StreamEvent& event) {
   allocation.site = index;
   allocation.birth_step = clock_.step();
   LiveAllocation replaced;
-  if (__builtin_expect(live_.Insert(event.slot, event.ordinal, allocation, &replaced), 0)) Vanish(replaced);
+  if (__builtin_expect(live_.Insert(event.slot, event.ordinal, allocation, &replaced), 0))
+    Vanish(replaced, {event.slot, event.ordinal});
 
   // What the device holds between two steps tells where one ends, whatever is allocated there.
   if (__builtin_expect(options_.gaps != nullptr, 0)) {
@@ -201,10 +209,10 @@ void Ledger::Allocate(const StreamEvent& event) {
     site.live_bytes += bytes;
     return;
   }
-  Raise(&site, &scopes_[site.scope], allocation);
+  Raise(&site, &scopes_[site.scope], allocation, {event.slot, event.ordinal});
 }
 
-void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& allocation) {
+void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& allocation, AllocationName name) {
   // What a site held at the peak is what it held before its first change since: noted then, so raising the peak costs
   // nothing however many sites there are.
   if (site->peak_epoch != scope->peak_epoch) {
@@ -220,11 +228,13 @@ void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& allocation) {
     } else {
       scope->pages.AddUnplaced(allocation.bytes);
     }
+    if (PeakWindow* window = WindowOf(*scope)) window->OnBirth(scope->changes, name, Rounded(*site, allocation));
   }
   if (scope->live > scope->ceiling) {
     scope->ceiling = scope->live;
     if (scope->live > scope->peak) RaisePeak(scope);
   }
+  ++scope->changes;
   if (options_.timeline) Record(*scope);
   if (__builtin_expect(counterfactual_.watching(), 0)) {
     counterfactual_.OnAllocate(allocation.site, site->scope, allocation.bytes, scope->live);
@@ -237,10 +247,10 @@ void Ledger::Free(const StreamEvent& event) {
     ++unknown_frees_;
     return;
   }
-  Vanish(allocation);
+  Vanish(allocation, {event.owner, event.ordinal});
 }
 
-void Ledger::Vanish(const LiveAllocation& allocation) {
+void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
   Site& site = sites_.sites()[allocation.site];
   ++site.frees;
   if (options_.histories) NoteDeath(&site, allocation);
@@ -264,11 +274,19 @@ void Ledger::Vanish(const LiveAllocation& allocation) {
     } else {
       scope.pages.RemoveUnplaced(allocation.bytes);
     }
+    if (PeakWindow* window = WindowOf(scope)) window->OnDeath(scope.changes, name, Rounded(site, allocation));
   }
+  ++scope.changes;
   if (options_.timeline) Record(scope);
   if (__builtin_expect(counterfactual_.watching(), 0)) {
     counterfactual_.OnFree(allocation.site, site.scope, allocation.bytes);
   }
+}
+
+PeakWindow* Ledger::WindowOf(const Scope& scope) {
+  if (__builtin_expect(peak_windows_.empty(), 1)) return nullptr;
+  const auto found = peak_windows_.find(scope.device);
+  return found != peak_windows_.end() && found->second.Contains(scope.changes) ? &found->second : nullptr;
 }
 
 void Ledger::Record(const Scope& scope) {
@@ -278,6 +296,7 @@ void Ledger::Record(const Scope& scope) {
 
 void Ledger::RaisePeak(Scope* scope) {
   scope->peak = scope->live;
+  scope->peak_change = scope->changes;
   ++scope->peak_epoch;
   scope->peak_moment = MomentOf(*scope);
 }

@@ -7,9 +7,10 @@
 
 #include <cstdint>
 #include <deque>
-#include <memory>
+#include <map>
 #include <vector>
 
+#include "analyzer/fragmentation/peak_window.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/site_history.h"
@@ -29,6 +30,8 @@ struct LedgerOptions {
   bool timeline = true;
   // Told of every allocation; may be null.
   RegularGaps* gaps = nullptr;
+  // Devices with the change that reached their peak (Scope::peak_change), for a bound on what that needed.
+  std::map<uint32_t, uint64_t> peak_changes;
   // Groups of sites whose absence is played through, see peaks/counterfactual.h. Sites are numbered alike in every
   // replay.
   std::vector<std::vector<uint32_t>> watched;
@@ -56,6 +59,8 @@ class Ledger {
   const Timeline& timeline() const { return timeline_; }
   const std::vector<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
   const Counterfactual& counterfactual() const { return counterfactual_; }
+  // By device; only those of LedgerOptions::peak_changes.
+  const std::map<uint32_t, PeakWindow>& peak_windows() const { return peak_windows_; }
 
   uint64_t events() const { return events_; }
   uint64_t out_of_memory_count() const { return out_of_memory_count_; }
@@ -72,17 +77,21 @@ class Ledger {
   };
   static constexpr size_t kRecentSites = 4096;
 
+  using AllocationName = std::pair<uint32_t, uint64_t>;  // slot and ordinal
+
   void Apply(const StreamEvent& event);
   void NoteBirth(Site* site, uint32_t index, uint64_t bytes);
   void NoteDeath(Site* site, const LiveAllocation& allocation);
   void SettleActivity(Site* site, uint32_t index);
   void Allocate(const StreamEvent& event);
   void Free(const StreamEvent& event);
-  void Vanish(const LiveAllocation& allocation);
+  void Vanish(const LiveAllocation& allocation, AllocationName name);
   void Fail(const StreamEvent& event);
   void TellMemory(const StreamEvent& event);
   void EndStep();
-  void Raise(Site* site, Scope* scope, const LiveAllocation& allocation);
+  void Raise(Site* site, Scope* scope, const LiveAllocation& allocation, AllocationName name);
+  // The window that the scope's present change belongs to; usually null.
+  PeakWindow* WindowOf(const Scope& scope);
   void Record(const Scope& scope);
   void RaisePeak(Scope* scope);
   Moment MomentOf(const Scope& scope) const;
@@ -103,6 +112,7 @@ class Ledger {
   bool timeline_in_steps_;
   Timeline timeline_;
   Counterfactual counterfactual_;
+  std::map<uint32_t, PeakWindow> peak_windows_;
   std::vector<OutOfMemory> out_of_memory_;
   uint64_t events_ = 0, out_of_memory_count_ = 0, unknown_frees_ = 0, unreadable_events_ = 0, last_ticks_ = 0;
 };

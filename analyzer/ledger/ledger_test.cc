@@ -190,6 +190,9 @@ TEST(Ledger, AgreesWithPlainBookkeeping) {
     LedgerOptions options;
     options.histories = options.timeline = false;
     for (uint32_t i = 0; i < ledger.sites().size(); ++i) options.watched.push_back({i});
+    for (const Scope& scope : ledger.scopes()) {
+      if (scope.is_device()) options.peak_changes[scope.device] = scope.peak_change;
+    }
     Ledger without(**trace, Marks(), options);
     without.Replay();
 
@@ -227,6 +230,10 @@ TEST(Ledger, AgreesWithPlainBookkeeping) {
       EXPECT_EQ(usage.reserved, books.peak_reserved.at(scope.device));
       EXPECT_EQ(usage.reserved, usage.live + usage.rounding + usage.free_pinned);
       EXPECT_EQ(scope.end_moment.usage.reserved, books.Reserved(scope.device));
+      const uint64_t bound = without.peak_windows().at(scope.device).Bound(usage.live + usage.rounding);
+      EXPECT_GE(bound, usage.live + usage.rounding);
+      // A placement that knows the future wastes little.
+      EXPECT_LE(bound, (usage.live + usage.rounding) * 3 / 2);
     }
   }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/ledger/live_table.h"
 
+#include <algorithm>
+#include <tuple>
+
 namespace vramtrack {
 
 void LiveTable::Resize(Window* window, uint64_t size) {
@@ -26,6 +29,32 @@ LiveTable::Entry* LiveTable::MakeRoom(uint32_t slot, uint64_t ordinal) {
     entry->allocation.site = LiveAllocation::kNoSite;
   }
   return entry;
+}
+
+std::vector<LiveTable::Named> LiveTable::RemoveDevice(uint32_t device) {
+  std::vector<Named> removed;
+  for (uint32_t slot = 0; slot < windows_.size(); ++slot) {
+    Window& window = windows_[slot];
+    for (uint64_t i = 0; window.entries != nullptr && i <= window.mask; ++i) {
+      Entry& entry = window.entries[i];
+      if (entry.allocation.site == LiveAllocation::kNoSite || entry.allocation.device != device) continue;
+      removed.push_back({slot, entry.ordinal, entry.allocation});
+      entry.allocation.site = LiveAllocation::kNoSite;
+    }
+  }
+  for (auto it = old_.begin(); it != old_.end();) {
+    if (it->second.device != device) {
+      ++it;
+      continue;
+    }
+    removed.push_back({it->first.first, it->first.second, it->second});
+    old_.erase(it++);
+  }
+  size_ -= removed.size();
+  // A hash table has no order of its own, and the same trace is to give the same report.
+  std::sort(removed.begin(), removed.end(),
+            [](const Named& a, const Named& b) { return std::tie(a.slot, a.ordinal) < std::tie(b.slot, b.ordinal); });
+  return removed;
 }
 
 bool LiveTable::RemoveOld(uint32_t slot, uint64_t ordinal, LiveAllocation* removed) {

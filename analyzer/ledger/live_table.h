@@ -57,28 +57,13 @@ class LiveTable {
     return RemoveOld(slot, ordinal, removed);
   }
 
-  // Removes all of one device, in no order; calls `removed(const LiveAllocation&)` for each.
-  template <typename OnRemoved>
-  void RemoveDevice(uint32_t device, OnRemoved removed) {
-    for (Window& window : windows_) {
-      for (uint64_t i = 0; window.entries != nullptr && i <= window.mask; ++i) {
-        LiveAllocation& allocation = window.entries[i].allocation;
-        if (allocation.site == LiveAllocation::kNoSite || allocation.device != device) continue;
-        removed(allocation);
-        allocation.site = LiveAllocation::kNoSite;
-        --size_;
-      }
-    }
-    for (auto it = old_.begin(); it != old_.end();) {
-      if (it->second.device != device) {
-        ++it;
-        continue;
-      }
-      removed(it->second);
-      old_.erase(it++);
-      --size_;
-    }
-  }
+  struct Named {
+    uint32_t slot;
+    uint64_t ordinal;
+    LiveAllocation allocation;
+  };
+  // Removes all of one device; returns them by identity.
+  std::vector<Named> RemoveDevice(uint32_t device);
 
   uint64_t size() const { return size_; }
 

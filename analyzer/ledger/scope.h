@@ -28,7 +28,8 @@ struct Scope {
 
   uint64_t live = 0;
   uint64_t peak = 0;
-  uint32_t peak_epoch = 0;  // counts how often the peak was raised
+  uint32_t peak_epoch = 0;                // counts how often the peak was raised
+  uint64_t changes = 0, peak_change = 0;  // allocations and frees so far, and which of them reached the peak
   Moment peak_moment, end_moment;
   uint64_t floor = 0, ceiling = 0;         // lowest and highest of the present step
   std::vector<uint64_t> floors, ceilings;  // of each complete step
