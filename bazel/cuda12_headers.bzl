@@ -16,11 +16,6 @@ cc_library(
     name = "headers",
     target_compatible_with = [":installed"],
 )
-
-filegroup(
-    name = "cudart",
-    target_compatible_with = [":installed"],
-)
 """
 
 _PRESENT = _LOAD + """\

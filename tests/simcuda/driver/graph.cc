@@ -36,19 +36,28 @@ GraphExec::~GraphExec() {
   for (const auto& [object, count] : user_objects) ReleaseUserObject(object, count);
 }
 
-Graph* CloneGraph(const Graph& graph, std::vector<std::pair<GraphNode*, GraphNode*>>* copies) {
+CUresult ReadDependencies(Graph* graph, const CUgraphNode* handles, size_t count, std::vector<GraphNode*>* nodes) {
+  if (handles == nullptr && count != 0) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t index = 0; index < count; ++index) {
+    GraphNode* node = Handles<GraphNode>::Get(handles[index]);
+    if (node == nullptr || node->graph != graph) return CUDA_ERROR_INVALID_VALUE;
+    nodes->push_back(node);
+  }
+  return CUDA_SUCCESS;
+}
+
+Graph* CloneGraph(const Graph& graph) {
   Graph* clone = Handles<Graph>::Create();
   std::map<GraphNode*, GraphNode*> copy_of;
   for (GraphNode* node : graph.nodes) {
     GraphNode* copy = Handles<GraphNode>::Create(*node);
     copy->graph = clone;
     if (node->child != nullptr) {
-      copy->child = CloneGraph(*node->child, nullptr);
+      copy->child = CloneGraph(*node->child);
       clone->owned.push_back(copy->child);
     }
     clone->nodes.push_back(copy);
     copy_of[node] = copy;
-    if (copies != nullptr) copies->emplace_back(node, copy);
   }
   for (GraphNode* copy : clone->nodes) {
     for (GraphNode*& dependency : copy->dependencies) dependency = copy_of[dependency];

@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -69,8 +70,11 @@ struct GraphExec {
   std::vector<std::pair<UserObject*, unsigned>> user_objects;
 };
 
-// A deep copy; `copies`, if not nullptr, gets the pairs of original and copy.
-Graph* CloneGraph(const Graph& graph, std::vector<std::pair<GraphNode*, GraphNode*>>* copies);
+// The nodes that `handles` stand for; CUDA_ERROR_INVALID_VALUE unless all are of `graph`.
+CUresult ReadDependencies(Graph* graph, const CUgraphNode* handles, size_t count, std::vector<GraphNode*>* nodes);
+
+// A deep copy.
+Graph* CloneGraph(const Graph& graph);
 
 // Appends the steps of `graph`, those of child graphs in place.
 void FlattenGraph(const Graph& graph, std::vector<GraphExec::Step>* steps);

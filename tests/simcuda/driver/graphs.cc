@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: made by hand or by capture, instantiated, launched. A launch does what the nodes that move or take memory do.
+// Graphs and their nodes, made by hand.
 #include <cuda.h>
 
 #include <algorithm>
-#include <map>
 
-#include "tests/simcuda/device/log.h"
-#include "tests/simcuda/driver/capture.h"
 #include "tests/simcuda/driver/copy_descriptor.h"
 #include "tests/simcuda/driver/current.h"
 #include "tests/simcuda/driver/graph.h"
@@ -18,16 +15,6 @@ Graph* FromHandle(CUgraph handle) { return Handles<Graph>::Get(handle); }
 GraphNode* FromHandle(CUgraphNode handle) { return Handles<GraphNode>::Get(handle); }
 CUgraph ToHandle(Graph* graph) { return reinterpret_cast<CUgraph>(graph); }
 CUgraphNode ToHandle(GraphNode* node) { return reinterpret_cast<CUgraphNode>(node); }
-
-CUresult ReadDependencies(Graph* graph, const CUgraphNode* handles, size_t count, std::vector<GraphNode*>* nodes) {
-  if (handles == nullptr && count != 0) return CUDA_ERROR_INVALID_VALUE;
-  for (size_t index = 0; index < count; ++index) {
-    GraphNode* node = FromHandle(handles[index]);
-    if (node == nullptr || node->graph != graph) return CUDA_ERROR_INVALID_VALUE;
-    nodes->push_back(node);
-  }
-  return CUDA_SUCCESS;
-}
 
 CUresult AddNode(CUgraphNode* handle, CUgraph graph_handle, const CUgraphNode* dependencies, size_t count,
                  CUgraphNodeType type, GraphNode** node) {
@@ -94,34 +81,6 @@ CUresult Finish(CUresult result, GraphNode* node) {
   return result;
 }
 
-CUresult Instantiate(CUgraphExec* handle, CUgraph graph_handle, unsigned long long flags) {
-  Context* context;
-  SIMCUDA_TRY(CurrentContext(&context));
-  Graph* graph = FromHandle(graph_handle);
-  if (handle == nullptr || graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  GraphExec* exec = Handles<GraphExec>::Create();
-  exec->device = context->device->ordinal;
-  exec->flags = flags;
-  FlattenGraph(*graph, &exec->steps);
-  exec->user_objects = graph->user_objects;
-  for (const auto& [object, count] : exec->user_objects) RetainUserObject(object, count);
-  *handle = reinterpret_cast<CUgraphExec>(exec);
-  return CUDA_SUCCESS;
-}
-
-CUresult Run(GraphExec* exec) {
-  Count(Counter::kLaunch);
-  if ((exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0) {
-    for (const GraphExec::Step& step : exec->steps) {
-      if (step.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC && step.allocation->live) EndGraphAllocation(step.allocation.get());
-    }
-  }
-  for (const GraphExec::Step& step : exec->steps) {
-    if (step.action != nullptr && step.enabled) SIMCUDA_TRY(step.action());
-  }
-  return CUDA_SUCCESS;
-}
-
 // Fills an array of `*count` handles, or only says how many there are.
 CUresult List(const std::vector<GraphNode*>& nodes, CUgraphNode* handles, size_t* count) {
   if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -134,15 +93,6 @@ CUresult List(const std::vector<GraphNode*>& nodes, CUgraphNode* handles, size_t
     *count = nodes.size();
   }
   return CUDA_SUCCESS;
-}
-
-GraphExec::Step* FindStep(CUgraphExec handle, CUgraphNode node) {
-  GraphExec* exec = Handles<GraphExec>::Get(handle);
-  if (exec == nullptr) return nullptr;
-  for (GraphExec::Step& step : exec->steps) {
-    if (ToHandle(step.node) == node) return &step;
-  }
-  return nullptr;
 }
 
 CUresult ChangeEdges(CUgraph graph_handle, const CUgraphNode* from, const CUgraphNode* to, size_t count, bool add) {
@@ -195,46 +145,6 @@ CUresult Edges(CUgraph handle, CUgraphNode* from, CUgraphNode* to, size_t* count
   return CUDA_SUCCESS;
 }
 
-CUresult CaptureInfo(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
-                     const CUgraphNode** dependencies, size_t* count) {
-  Stream* stream;
-  SIMCUDA_TRY(CurrentStream(handle, &stream));
-  if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  if (id != nullptr) *id = 0;
-  if (graph != nullptr) *graph = nullptr;
-  if (dependencies != nullptr) *dependencies = nullptr;
-  if (count != nullptr) *count = 0;
-  const std::shared_ptr<Capture> capture = stream->GetCapture();
-  if (capture == nullptr) return CUDA_SUCCESS;
-  std::lock_guard<std::mutex> lock(capture->mutex);
-  *status = capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE;
-  if (id != nullptr) *id = capture->id;
-  if (capture->invalidated) return CUDA_SUCCESS;
-  if (graph != nullptr) *graph = ToHandle(capture->graph);
-  // The list is good until the next call on the stream.
-  const std::vector<GraphNode*>& frontier = capture->frontier[stream];
-  if (dependencies != nullptr) *dependencies = reinterpret_cast<const CUgraphNode*>(frontier.data());
-  if (count != nullptr) *count = frontier.size();
-  return CUDA_SUCCESS;
-}
-
-CUresult UpdateCapture(CUstream handle, const CUgraphNode* dependencies, size_t count, unsigned flags) {
-  Stream* stream;
-  SIMCUDA_TRY(CurrentStream(handle, &stream));
-  const std::shared_ptr<Capture> capture = stream->GetCapture();
-  if (capture == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
-  std::lock_guard<std::mutex> lock(capture->mutex);
-  std::vector<GraphNode*> nodes;
-  SIMCUDA_TRY(ReadDependencies(capture->graph, dependencies, count, &nodes));
-  std::vector<GraphNode*>& frontier = capture->frontier[stream];
-  if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) frontier.clear();
-  for (GraphNode* node : nodes) {
-    if (std::find(frontier.begin(), frontier.end(), node) == frontier.end()) frontier.push_back(node);
-  }
-  return CUDA_SUCCESS;
-}
-
 CUresult AddAnyNode(CUgraphNode* handle, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                     CUgraphNodeParams* p) {
   if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -271,7 +181,7 @@ CUresult AddAnyNode(CUgraphNode* handle, CUgraph graph, const CUgraphNode* depen
     }
     case CU_GRAPH_NODE_TYPE_GRAPH:
       if (FromHandle(p->graph.graph) == nullptr) return Finish(CUDA_ERROR_INVALID_VALUE, node);
-      node->child = CloneGraph(*FromHandle(p->graph.graph), nullptr);
+      node->child = CloneGraph(*FromHandle(p->graph.graph));
       node->graph->owned.push_back(node->child);
       return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
@@ -325,7 +235,7 @@ CUresult cuGraphClone(CUgraph* clone, CUgraph handle) {
   SIMCUDA_TRY(CheckInitialized());
   Graph* graph = FromHandle(handle);
   if (clone == nullptr || graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *clone = ToHandle(CloneGraph(*graph, nullptr));
+  *clone = ToHandle(CloneGraph(*graph));
   return CUDA_SUCCESS;
 }
 
@@ -355,10 +265,6 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode handle, const CUDA_KERNEL_NOD
   if (node == nullptr || parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
   node->kernel = *parameters;
   return CUDA_SUCCESS;
-}
-
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS*) {
-  return FindStep(exec, node) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphAddMemcpyNode(CUgraphNode* handle, CUgraph graph, const CUgraphNode* dependencies, size_t count,
@@ -404,7 +310,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* handle, CUgraph graph, const CUgr
   if (FromHandle(child) == nullptr) return CUDA_ERROR_INVALID_VALUE;
   GraphNode* node;
   SIMCUDA_TRY(AddNode(handle, graph, dependencies, count, CU_GRAPH_NODE_TYPE_GRAPH, &node));
-  node->child = CloneGraph(*FromHandle(child), nullptr);
+  node->child = CloneGraph(*FromHandle(child));
   node->graph->owned.push_back(node->child);
   return CUDA_SUCCESS;
 }
@@ -539,223 +445,6 @@ CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode* from, const
 CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
                                       const CUgraphEdgeData*, size_t count) {
   return ChangeEdges(graph, from, to, count, false);
-}
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
-  return Instantiate(exec, graph, flags);
-}
-
-CUresult cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
-  if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const CUresult result = Instantiate(exec, graph, parameters->flags);
-  parameters->hErrNode_out = nullptr;
-  parameters->result_out = result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
-  return result;
-}
-
-CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t* flags) {
-  GraphExec* exec = Handles<GraphExec>::Get(handle);
-  if (exec == nullptr || flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *flags = exec->flags;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph_handle, CUgraphExecUpdateResultInfo* info) {
-  GraphExec* exec = Handles<GraphExec>::Get(handle);
-  Graph* graph = FromHandle(graph_handle);
-  if (exec == nullptr || graph == nullptr || info == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *info = {};
-  std::vector<GraphExec::Step> steps;
-  FlattenGraph(*graph, &steps);
-  const bool same_shape = steps.size() == exec->steps.size() &&
-                          std::equal(steps.begin(), steps.end(), exec->steps.begin(),
-                                     [](const auto& left, const auto& right) { return left.type == right.type; });
-  if (!same_shape) {
-    info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-  }
-  info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
-  exec->steps = std::move(steps);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphExecDestroy(CUgraphExec handle) {
-  SIMCUDA_TRY(CheckInitialized());
-  GraphExec* exec = Handles<GraphExec>::Get(handle);
-  if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  Handles<GraphExec>::Destroy(exec);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphUpload(CUgraphExec handle, CUstream stream_handle) {
-  Stream* stream;
-  SIMCUDA_TRY(CurrentStream(stream_handle, &stream));
-  return Handles<GraphExec>::Get(handle) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
-  Stream* stream;
-  SIMCUDA_TRY(CurrentStream(stream_handle, &stream));
-  GraphExec* exec = Handles<GraphExec>::Get(handle);
-  if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (stream->IsCapturing()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  return Run(exec);
-}
-
-CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enabled) {
-  GraphExec::Step* step = FindStep(exec, node);
-  if (step == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  step->enabled = enabled != 0;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned* enabled) {
-  GraphExec::Step* step = FindStep(exec, node);
-  if (step == nullptr || enabled == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *enabled = step->enabled;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuUserObjectCreate(CUuserObject* handle, void* pointer, CUhostFn destroy, unsigned count, unsigned) {
-  SIMCUDA_TRY(CheckInitialized());
-  if (handle == nullptr || destroy == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
-  UserObject* object = Handles<UserObject>::Create();
-  object->object = pointer;
-  object->destroy = destroy;
-  object->references = static_cast<int>(count);
-  *handle = reinterpret_cast<CUuserObject>(object);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuUserObjectRetain(CUuserObject handle, unsigned count) {
-  UserObject* object = Handles<UserObject>::Get(handle);
-  if (object == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
-  RetainUserObject(object, count);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuUserObjectRelease(CUuserObject handle, unsigned count) {
-  UserObject* object = Handles<UserObject>::Get(handle);
-  if (object == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
-  ReleaseUserObject(object, count);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphRetainUserObject(CUgraph graph_handle, CUuserObject handle, unsigned count, unsigned flags) {
-  Graph* graph = FromHandle(graph_handle);
-  UserObject* object = Handles<UserObject>::Get(handle);
-  if (graph == nullptr || object == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
-  if ((flags & CU_GRAPH_USER_OBJECT_MOVE) == 0) RetainUserObject(object, count);
-  graph->user_objects.emplace_back(object, count);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphReleaseUserObject(CUgraph graph_handle, CUuserObject handle, unsigned count) {
-  Graph* graph = FromHandle(graph_handle);
-  UserObject* object = Handles<UserObject>::Get(handle);
-  if (graph == nullptr || object == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  for (auto entry = graph->user_objects.begin(); entry != graph->user_objects.end(); ++entry) {
-    if (entry->first != object || entry->second < count) continue;
-    entry->second -= count;
-    if (entry->second == 0) graph->user_objects.erase(entry);
-    ReleaseUserObject(object, count);
-    return CUDA_SUCCESS;
-  }
-  return CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) {
-  Stream* stream;
-  SIMCUDA_TRY(CurrentStream(handle, &stream));
-  return BeginCapture(stream, nullptr, {}, mode);
-}
-
-CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph_handle, const CUgraphNode* dependencies,
-                                     const CUgraphEdgeData*, size_t count, CUstreamCaptureMode mode) {
-  Stream* stream;
-  SIMCUDA_TRY(CurrentStream(handle, &stream));
-  Graph* graph = FromHandle(graph_handle);
-  if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  std::vector<GraphNode*> nodes;
-  SIMCUDA_TRY(ReadDependencies(graph, dependencies, count, &nodes));
-  return BeginCapture(stream, graph, nodes, mode);
-}
-
-CUresult cuStreamEndCapture(CUstream handle, CUgraph* graph_handle) {
-  Stream* stream;
-  SIMCUDA_TRY(CurrentStream(handle, &stream));
-  if (graph_handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  Graph* graph = nullptr;
-  const CUresult result = EndCapture(stream, &graph);
-  *graph_handle = ToHandle(graph);
-  return result;
-}
-
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  return CaptureInfo(stream, status, nullptr, nullptr, nullptr, nullptr);
-}
-
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
-                                   const CUgraphNode** dependencies, size_t* count) {
-  return CaptureInfo(stream, status, id, graph, dependencies, count);
-}
-
-CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
-                                   const CUgraphNode** dependencies, const CUgraphEdgeData** edges, size_t* count) {
-  if (edges != nullptr) *edges = nullptr;
-  return CaptureInfo(stream, status, id, graph, dependencies, count);
-}
-
-CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode* dependencies, const CUgraphEdgeData*,
-                                              size_t count, unsigned flags) {
-  return UpdateCapture(stream, dependencies, count, flags);
-}
-
-CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute attribute, void* value) {
-  SIMCUDA_TRY(CheckInitialized());
-  SIMCUDA_TRY(CheckDevice(ordinal));
-  Device& device = GetDevice(ordinal);
-  cuuint64_t* bytes = static_cast<cuuint64_t*>(value);
-  if (bytes == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  switch (attribute) {
-    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-      *bytes = device.graph_used;
-      return CUDA_SUCCESS;
-    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-      *bytes = device.graph_used_high;
-      return CUDA_SUCCESS;
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-      *bytes = device.graph_reserved;
-      return CUDA_SUCCESS;
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-      *bytes = device.graph_reserved_high;
-      return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
-}
-
-CUresult cuDeviceSetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute attribute, void*) {
-  SIMCUDA_TRY(CheckInitialized());
-  SIMCUDA_TRY(CheckDevice(ordinal));
-  Device& device = GetDevice(ordinal);
-  switch (attribute) {
-    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-      device.graph_used_high = device.graph_used.load();
-      return CUDA_SUCCESS;
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-      device.graph_reserved_high = device.graph_reserved.load();
-      return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
-}
-
-CUresult cuDeviceGraphMemTrim(CUdevice ordinal) {
-  SIMCUDA_TRY(CheckInitialized());
-  SIMCUDA_TRY(CheckDevice(ordinal));
-  TrimGraphMemory(ordinal);
-  return CUDA_SUCCESS;
 }
 
 }  // extern "C"
