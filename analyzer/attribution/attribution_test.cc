@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/attribution/blame.h"
+#include "analyzer/attribution/library.h"
+#include "analyzer/attribution/stack_symbolizer.h"
+
+namespace vramtrack {
+namespace {
+
+TEST(Library, PlumbingIsToldFromLibrariesThatDecide) {
+  for (const char* path : {"/usr/lib/libcudart.so.12", "/x/libcudart-d0da41ae.so.11.0", "/usr/lib/libcuda.so.1",
+                           "/opt/libvramtrack.so", "/opt/libvramtrack.so (deleted)", "libcuda.so.535.54.03"}) {
+    EXPECT_TRUE(IsAllocationPlumbing(path)) << path;
+  }
+  for (const char* path : {"/usr/lib/libcublas.so.12", "/usr/lib/libcudnn.so.9", "/home/libcuda/train",
+                           "/opt/libcudaapp.so", "/opt/libtorch_cuda.so", ""}) {
+    EXPECT_FALSE(IsAllocationPlumbing(path)) << path;
+  }
+  EXPECT_EQ(ModuleName("/a/b/libx.so (deleted)"), "libx.so");
+  EXPECT_EQ(ModuleName("train"), "train");
+}
+
+ReportFrame At(const std::string& function, uint32_t line) {
+  ReportFrame frame;
+  frame.function = function;
+  frame.file = "train.cc";
+  frame.line = line;
+  return frame;
+}
+
+// Return addresses and the functions at them, as a clean site's stack is read.
+void AddClean(const std::vector<std::vector<ReportFrame>>& stack, BlameFinder* blame, size_t* asked = nullptr) {
+  size_t next = 0;
+  blame->AddClean([&]() { return next < stack.size() ? stack[next++] : std::vector<ReportFrame>(); });
+  if (asked != nullptr) *asked = next;
+}
+
+TEST(Blame, SkipsTheWrapperThatCleanSitesUseToo) {
+  const std::vector<ReportFrame> leak = {At("Buffer", 3), At("Cache", 40), At("Step", 90), At("main", 7)};
+  BlameFinder blame;
+  blame.AddLeak(leak);
+  EXPECT_EQ(blame.Blame(leak), 0u);
+  AddClean({{At("Buffer", 3)}, {At("Layer", 20)}, {At("main", 7)}}, &blame);
+  EXPECT_EQ(blame.Blame(leak), 1u);
+  AddClean({{At("Buffer", 3)}, {At("Cache", 40)}, {At("Setup", 50)}}, &blame);
+  EXPECT_EQ(blame.Blame(leak), 2u);
+}
+
+TEST(Blame, InlinedFunctionsCountAsFrames) {
+  // The wrapper is inlined into different callers: its return addresses differ, its place in the source does not.
+  const std::vector<ReportFrame> leak = {At("Buffer", 3), At("Step", 90), At("main", 7)};
+  BlameFinder blame;
+  blame.AddLeak(leak);
+  AddClean({{At("Buffer", 3), At("Layer", 20)}, {At("main", 7)}}, &blame);
+  EXPECT_EQ(blame.Blame(leak), 1u);
+}
+
+TEST(Blame, AWholeStackSharedWithACleanSiteBlamesItsInnermostFrame) {
+  const std::vector<ReportFrame> leak = {At("Buffer", 3), At("main", 7)};
+  BlameFinder blame;
+  blame.AddLeak(leak);
+  AddClean({{At("Buffer", 3)}, {At("main", 7)}, {At("start", 1)}}, &blame);
+  EXPECT_EQ(blame.Blame(leak), 0u);
+  EXPECT_EQ(blame.Blame({At("unknown", 1)}), 0u);
+}
+
+TEST(Blame, CleanStacksAreReadOnlyAsFarAsTheyAreLikeALeak) {
+  BlameFinder blame;
+  blame.AddLeak({At("Buffer", 3), At("Step", 90), At("main", 7)});
+  size_t asked = 0;
+  AddClean({{At("Other", 1)}, {At("Step", 90)}, {At("main", 7)}}, &blame, &asked);
+  EXPECT_EQ(asked, 1u);
+  AddClean({{At("Buffer", 3)}, {At("Other", 90)}, {At("main", 7)}}, &blame, &asked);
+  EXPECT_EQ(asked, 2u);
+}
+
+TEST(Blame, WithoutLinesCallsAreToldApartByTheirAddress) {
+  ReportFrame a = At("Buffer", 0), b = At("Buffer", 0);
+  a.offset = 0x10;
+  b.offset = 0x20;
+  EXPECT_FALSE(SamePlace(a, b));
+  b.offset = 0x10;
+  EXPECT_TRUE(SamePlace(a, b));
+}
+
+TEST(StackSymbolizer, LeavesOutThePlumbingAndNamesTheOwner) {
+  Definitions definitions;
+  const auto add = [&](uint32_t id, const char* path, uint64_t start) {
+    TracedModule module;
+    module.id = id;
+    module.path = path;
+    module.load_bias = start;
+    module.ranges = {{start, start + 0x1000}};
+    definitions.modules.Add(module);
+  };
+  add(1, "/nowhere/train", 0x10000);
+  add(2, "/nowhere/libcudart.so.12", 0x20000);
+  add(3, "/nowhere/libvramtrack.so", 0x30000);
+  add(4, "/nowhere/libcublas.so.12", 0x40000);
+  const uint64_t stack[] = {0x30010, 0x20010, 0x40010, 0x11000, 0x10010};
+  definitions.stacks.Define(1, stack, 5, 0, false);
+  definitions.stacks.Define(2, stack, 2, 0, false);
+  definitions.Freeze();
+  Symbolizer symbols;
+  StackSymbolizer symbolizer(definitions, &symbols);
+  const std::vector<ReportFrame> frames = symbolizer.Frames(definitions.stacks.Distinct(1));
+  ASSERT_EQ(frames.size(), 3u);
+  EXPECT_EQ(frames[0].module, "/nowhere/libcublas.so.12");
+  // A call that ends its module returns to an address behind it.
+  EXPECT_EQ(frames[1].module, "/nowhere/train");
+  EXPECT_EQ(frames[2].offset, 0x10u);
+  EXPECT_EQ(symbolizer.Owner(definitions.stacks.Distinct(1)), "libcublas.so.12");
+  // Nothing but plumbing is better than nothing.
+  EXPECT_EQ(symbolizer.Frames(definitions.stacks.Distinct(2)).size(), 2u);
+  EXPECT_EQ(symbolizer.Owner(definitions.stacks.Distinct(2)), "");
+  EXPECT_TRUE(symbolizer.Frames(0).empty());
+}
+
+}  // namespace
+}  // namespace vramtrack
