@@ -26,7 +26,7 @@ struct ReportProcess {
 };
 
 struct ReportSteps {
-  uint64_t count = 0;  // complete steps
+  uint64_t count = 0;           // complete steps
   std::string source = "none";  // "marks", "nvtx", "optimizer", "periodicity", "none"
   double confidence = 0;        // 0 to 1
 };
@@ -104,7 +104,7 @@ struct Report {
   std::vector<ReportProcess> processes;
   ReportSteps steps;
   std::vector<ReportDevice> devices;
-  std::vector<ReportSite> sites;     // leaks first, worst first; then by bytes at the peak
+  std::vector<ReportSite> sites;  // leaks first, worst first; then by bytes at the peak
   // How many sites have each verdict, by its name: of all sites, while `sites` leaves out small ones that are no leaks.
   std::vector<std::pair<std::string, uint64_t>> verdict_counts;
   std::vector<std::string> ranking;  // site ids, only those whose verdict is a leak
