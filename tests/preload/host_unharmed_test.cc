@@ -32,6 +32,17 @@ TEST(HostUnharmedTest, FailedCallsAreEventsAndFailedFreesDoNotHappen) {
   EXPECT_TRUE(counts.live_objects.empty());
 }
 
+TEST(HostUnharmedTest, DescriptorNumbersAreTheProgramsOwn) {
+  RunOptions untraced;
+  untraced.traced = false;
+  const RunResult plain = RunProgram("descriptors", {}, untraced);
+  const RunResult traced = RunProgram("descriptors", {});
+  EXPECT_EQ(traced.wait_status, 0);
+  EXPECT_EQ(traced.out, plain.out);
+  ASSERT_EQ(traced.traces.size(), 1u);
+  EXPECT_EQ(Count(traced.traces[0]).operations.at(schema::ALLOCATE), 2u);
+}
+
 class WaysToEnd : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(WaysToEnd, AreTheSameAndTheTraceIsWhole) {
