@@ -295,5 +295,17 @@ TEST(Analyze, OutOfMemoryNamesTheHoldersAndTheCause) {
   EXPECT_FALSE(oom.stack.empty());
 }
 
+TEST(Analyze, OfManyFailuresTheFirstAndTheLastAreKept) {
+  Job job(60);
+  for (uint64_t i = 1; i <= 1000; ++i) job.trace.Event(0, ++job.time, schema::FAIL, DEVICE, 0, 2, {2, i * kMiB});
+  TraceFolder folder;
+  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", job.trace.Finish())});
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_FALSE(report->oom.empty());
+  EXPECT_LT(report->oom.size(), 100u);
+  EXPECT_EQ(report->oom.front().requested, kMiB);
+  EXPECT_EQ(report->oom.back().requested, 1000 * kMiB);
+}
+
 }  // namespace
 }  // namespace vramtrack

@@ -171,8 +171,8 @@ void AddTraceWarnings(const Trace& trace, const Ledger& ledger, std::vector<std:
   }
   if (ledger.out_of_memory_count() > ledger.out_of_memory().size()) {
     warnings->push_back(absl::StrCat(path, ": ", ledger.out_of_memory_count(),
-                                     " allocations failed for lack of memory; the first ",
-                                     ledger.out_of_memory().size(), " are shown"));
+                                     " allocations failed for lack of memory; the first and the last ",
+                                     ledger.out_of_memory().size() / 2, " are shown"));
   }
 }
 

@@ -317,7 +317,9 @@ Moment Ledger::MomentOf(const Scope& scope) const {
 void Ledger::Fail(const StreamEvent& event) {
   const uint32_t kind = event.shape->kind;
   if (event.value[0] != kErrorOutOfMemory || LevelOf(kind) != Level::kDriver || IsHostMemory(kind)) return;
-  if (out_of_memory_count_++ >= kMaxOutOfMemory) return;
+  ++out_of_memory_count_;
+  // The first ones show how it began, the last one ended the job.
+  if (out_of_memory_.size() == kMaxOutOfMemory) out_of_memory_.erase(out_of_memory_.begin() + kMaxOutOfMemory / 2);
   OutOfMemory failed;
   failed.step = clock_.step();
   failed.ticks = event.time;

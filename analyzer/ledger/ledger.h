@@ -40,7 +40,7 @@ struct LedgerOptions {
 // Thread-compatible.
 class Ledger {
  public:
-  static constexpr size_t kMaxOutOfMemory = 32;  // with their holders; more are only counted
+  static constexpr size_t kMaxOutOfMemory = 32;  // the first and the last, with their holders; others are only counted
   static constexpr size_t kMaxHolders = 16;
 
   Ledger(const Trace& trace, StepPlan plan, LedgerOptions options = {});
