@@ -28,6 +28,9 @@ constexpr int kReserve = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 }  // namespace
 
 char* ReserveAddresses(char* hint, size_t bytes, size_t alignment) {
+#ifdef __SANITIZE_THREAD__
+  hint = nullptr;  // the thread sanitizer keeps these addresses for itself and would map the range at address 0 instead
+#endif
   if (hint != nullptr) {
     void* exact = mmap(hint, bytes, PROT_NONE, kReserve | MAP_FIXED_NOREPLACE, -1, 0);
     if (exact == hint) return hint;
