@@ -77,6 +77,10 @@ struct ReportSite {
   size_t blame_frame = 0;           // the innermost frame that no site without a leak shares: the line to look at
 };
 
+inline bool IsLeak(const ReportSite& site) {
+  return site.verdict == "leak" || site.verdict == "accelerating_leak" || site.verdict == "minor_leak";
+}
+
 // One row a bin; the columns are equally long. `low` and `high` are the lowest and highest value within the bin.
 struct ReportTimeline {
   std::optional<uint32_t> device;

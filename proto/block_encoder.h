@@ -15,6 +15,7 @@ namespace vramtrack {
 
 constexpr size_t kMaxJournalBytes = 128 * 1024;
 constexpr size_t kMaxJournalEvents = kMaxJournalBytes / 16;  // the smallest event has two words
+constexpr size_t kMaxRecordWords = (kMaxJournalBytes - kJournalWordsOffset) / 8 - kJournalHeaderWords;
 
 struct JournalView {
   uint32_t thread;

@@ -5,17 +5,12 @@
 #include <utility>
 
 namespace vramtrack {
-namespace {
-
-constexpr size_t kJournalWords = (kMaxJournalBytes - kJournalWordsOffset) / 8 - kJournalHeaderWords;
-
-}  // namespace
 
 TraceBuilder::TraceBuilder(std::function<void(const uint8_t*, size_t)> sink)
     : encoder_(std::make_unique<BlockEncoder>()), sink_(std::move(sink)) {}
 
 void TraceBuilder::Append(uint32_t thread, std::initializer_list<uint64_t> words, bool event) {
-  if (State(thread).words.size() + words.size() > kJournalWords) Seal(thread);
+  if (State(thread).words.size() + words.size() > kMaxRecordWords) Seal(thread);
   ThreadState& state = State(thread);
   state.words.insert(state.words.end(), words);
   if (event) {
@@ -57,7 +52,7 @@ void TraceBuilder::Step(uint32_t thread, uint64_t time, uint64_t number, double 
 void TraceBuilder::DefineStack(uint32_t thread, uint32_t id, const std::vector<uint64_t>& frames,
                                uint32_t module_epoch) {
   const size_t words = 2 + frames.size();
-  if (State(thread).words.size() + words > kJournalWords) Seal(thread);
+  if (State(thread).words.size() + words > kMaxRecordWords) Seal(thread);
   std::vector<uint64_t>& to = State(thread).words;
   to.push_back(DefinitionWord(kDefineStack, words, id));
   to.push_back(module_epoch);
@@ -70,7 +65,7 @@ void TraceBuilder::DefineEncoded(uint32_t thread, const std::function<void(Messa
   write(&writer);
   std::vector<uint64_t> padded((writer.size() + 7) / 8);
   std::memcpy(padded.data(), buffer, writer.size());
-  if (State(thread).words.size() + 2 + padded.size() > kJournalWords) Seal(thread);
+  if (State(thread).words.size() + 2 + padded.size() > kMaxRecordWords) Seal(thread);
   std::vector<uint64_t>& to = State(thread).words;
   to.push_back(DefinitionWord(kDefineEncoded, 2 + padded.size(), 0));
   to.push_back(writer.size());

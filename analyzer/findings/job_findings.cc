@@ -12,10 +12,6 @@
 namespace vramtrack {
 namespace {
 
-bool IsLeakName(const std::string& verdict) {
-  return verdict == "leak" || verdict == "accelerating_leak" || verdict == "minor_leak";
-}
-
 uint64_t HashOf(const std::string& text) {
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a: short texts, and the same on every machine
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
@@ -49,7 +45,7 @@ std::string SameSiteKey(const ReportSite& site) {
 }
 
 bool Worse(const ReportSite& a, const ReportSite& b) {
-  const auto rank = [](const ReportSite& site) { return !IsLeakName(site.verdict) ? 2 : site.verdict == "minor_leak"; };
+  const auto rank = [](const ReportSite& site) { return !IsLeak(site) ? 2 : site.verdict == "minor_leak"; };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   if (rank(a) != 2) {
     if (a.rate_bytes_per_step != b.rate_bytes_per_step) return a.rate_bytes_per_step > b.rate_bytes_per_step;
@@ -181,7 +177,7 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
   JoinDevices(&processes, &report);
   std::sort(report.sites.begin(), report.sites.end(), Worse);
   for (const ReportSite& site : report.sites) {
-    if (IsLeakName(site.verdict)) report.ranking.push_back(site.id);
+    if (IsLeak(site)) report.ranking.push_back(site.id);
   }
   return report;
 }

@@ -84,10 +84,7 @@ void WriteChart(const Report& report, std::optional<uint32_t> device, Page* page
 }
 
 // What a reader of the table should not overlook.
-std::string Note(const ReportSite& site) {
-  bool leak = site.verdict == "leak" || site.verdict == "accelerating_leak" || site.verdict == "minor_leak";
-  return leak ? "leak" : "";
-}
+std::string Note(const ReportSite& site) { return IsLeak(site) ? "leak" : ""; }
 
 void WriteLargestSites(const Report& report, const SitePlaces& places, std::optional<uint32_t> device, size_t top,
                        Page* page) {

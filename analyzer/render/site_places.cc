@@ -9,10 +9,6 @@
 namespace vramtrack {
 namespace {
 
-bool IsLeak(const ReportSite& site) {
-  return site.verdict == "leak" || site.verdict == "accelerating_leak" || site.verdict == "minor_leak";
-}
-
 // One for each frame: of the frames from the innermost up to it.
 std::vector<size_t> Hashes(const std::vector<ReportFrame>& frames) {
   std::vector<size_t> hashes;

@@ -31,7 +31,7 @@ bool Lane::CountLost() {
 
 bool Lane::DefineStack(uint32_t id, uint32_t module_epoch, bool truncated, const uint64_t* frames, size_t count) {
   const size_t words = 2 + count;
-  if (words > kMaxDefinitionWords || (used_ + words > kRecordWords && !MakeRoom(words))) return false;
+  if (words > kMaxDefinitionWords || (used_ + words > kMaxRecordWords && !MakeRoom(words))) return false;
   uint64_t* record = journal_ + kJournalHeaderWords + used_;
   record[0] = DefinitionWord(kDefineStack, words, id);
   record[1] = module_epoch | static_cast<uint64_t>(truncated) << 32;
@@ -42,7 +42,7 @@ bool Lane::DefineStack(uint32_t id, uint32_t module_epoch, bool truncated, const
 
 bool Lane::DefineEncoded(const uint8_t* encoded, size_t bytes) {
   const size_t words = 2 + (bytes + 7) / 8;
-  if (words > kMaxDefinitionWords || (used_ + words > kRecordWords && !MakeRoom(words))) return false;
+  if (words > kMaxDefinitionWords || (used_ + words > kMaxRecordWords && !MakeRoom(words))) return false;
   uint64_t* record = journal_ + kJournalHeaderWords + used_;
   record[0] = DefinitionWord(kDefineEncoded, words, 0);
   record[1] = bytes;

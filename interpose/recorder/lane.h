@@ -17,9 +17,8 @@ namespace vramtrack {
 // Lives in zeroed memory of its own and is used again by a later thread.
 class Lane {
  public:
-  static constexpr size_t kRecordWords = (kMaxJournalBytes - kJournalWordsOffset) / 8 - kJournalHeaderWords;
   // A definition takes at most half a journal, so that it always fits into an empty one.
-  static constexpr size_t kMaxDefinitionWords = kRecordWords / 2;
+  static constexpr size_t kMaxDefinitionWords = kMaxRecordWords / 2;
 
   void Attach(TraceFile* file, uint64_t* journal, uint32_t thread);
   uint32_t thread() const { return thread_; }
@@ -31,7 +30,7 @@ class Lane {
   bool Event(schema::Operation operation, uint32_t kind, uint32_t device, uint32_t flags, uint32_t ref,
              Operands... operands) {
     constexpr size_t kWords = 2 + sizeof...(operands);
-    if (__builtin_expect(used_ + kWords > kRecordWords, 0) && !MakeRoom(kWords)) return CountLost();
+    if (__builtin_expect(used_ + kWords > kMaxRecordWords, 0) && !MakeRoom(kWords)) return CountLost();
     uint64_t* record = journal_ + kJournalHeaderWords + used_;
     const uint64_t words[] = {EventWord(operation, kind, device, flags, ref), Clock::Ticks(), operands...};
     for (size_t i = 0; i < kWords; ++i) record[i] = words[i];
@@ -59,7 +58,7 @@ class Lane {
   Lane* next_free;  // for whoever keeps lanes that no thread uses
 
  private:
-  bool MakeRoom(size_t words) { return !file_->stopped() && Seal() && used_ + words <= kRecordWords; }
+  bool MakeRoom(size_t words) { return !file_->stopped() && Seal() && used_ + words <= kMaxRecordWords; }
   bool CountLost();
   void Commit(size_t words) {
     used_ += words;
