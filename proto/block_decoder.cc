@@ -159,6 +159,8 @@ bool BlockDecoder::ReadValues(uint32_t operation, DecodedEvent* event) {
       break;
     case schema::STEP:
     case schema::MEMORY_INFO:
+    case schema::TRIM:
+    case schema::LIMIT:
       count = 2;
       break;
     case schema::DEVICE_RESET:

@@ -16,6 +16,8 @@
 //     STEP         ref = stack   | number | bits of the value
 //     MEMORY_INFO                | free bytes | total bytes
 //     DEVICE_RESET
+//     TRIM                       | pool | bytes it may keep
+//     LIMIT        ref = stack   | which | to what
 //   definition   op:8 words:24 ref:32 | ...
 //     kDefineStack   ref = id | module epoch:32, truncated:1 at bit 32 | return addresses, innermost first
 //     kDefineEncoded          | byte length | fields of a Definitions message, zero padded
@@ -70,6 +72,9 @@ constexpr size_t RecordWords(uint64_t word) {
       return 4;
     case schema::DEVICE_RESET:
       return 2;
+    case schema::TRIM:
+    case schema::LIMIT:
+      return 4;
     case kDefineStack:
     case kDefineEncoded:
       return word >> 8 & 0xffffff;

@@ -42,6 +42,8 @@ void Decode(std::string_view payload, Events* events) {
         break;
       case schema::STEP:
       case schema::MEMORY_INFO:
+      case schema::TRIM:
+      case schema::LIMIT:
         values = 2;
         break;
       default:

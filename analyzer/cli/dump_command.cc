@@ -35,6 +35,11 @@ std::string Details(const StreamEvent& event) {
     }
     case schema::MEMORY_INFO:
       return absl::StrCat("free ", event.value[0], " total ", event.value[1]);
+    case schema::TRIM:
+      return absl::StrCat(event.value[0] == 0 ? "" : absl::StrFormat("pool 0x%x ", event.value[0]), "to ",
+                          event.value[1]);
+    case schema::LIMIT:
+      return absl::StrCat("limit ", event.value[0], " to ", event.value[1]);
     default:
       return "";
   }
@@ -52,7 +57,8 @@ std::string IdentityOf(const Trace& trace, const StreamEvent& event) {
 }
 
 bool HasStack(const StreamEvent& event) {
-  return event.operation == schema::ALLOCATE || event.operation == schema::FAIL || event.operation == schema::STEP;
+  return event.operation == schema::ALLOCATE || event.operation == schema::FAIL || event.operation == schema::STEP ||
+         event.operation == schema::LIMIT;
 }
 
 std::string EventLine(const Trace& trace, const StreamEvent& event, uint32_t stack) {

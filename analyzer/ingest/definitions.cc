@@ -233,6 +233,24 @@ void ReadVersion(pbf_reader in, std::map<std::string, uint32_t>* versions) {
   (*versions)[of] = number;
 }
 
+void ReadUnseen(pbf_reader in, std::map<std::string, uint32_t>* unseen) {
+  std::string library;
+  uint32_t reason = 0;
+  while (in.next()) {
+    switch (in.tag()) {
+      case schema::unseen_field::library:
+        library = in.get_string();
+        break;
+      case schema::unseen_field::reason:
+        reason = in.get_uint32();
+        break;
+      default:
+        in.skip();
+    }
+  }
+  (*unseen)[library] = reason;
+}
+
 }  // namespace
 
 bool Definitions::Add(std::string_view encoded) {
@@ -263,6 +281,9 @@ bool Definitions::Add(std::string_view encoded) {
           break;
         case f::versions:
           ReadVersion(in.get_message(), &process.versions);
+          break;
+        case f::unseen:
+          ReadUnseen(in.get_message(), &process.unseen);
           break;
         default:
           in.skip();

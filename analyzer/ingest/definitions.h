@@ -24,6 +24,7 @@ struct TracedProcess {
   std::optional<int> rank;
   std::string tracer_version, driver_version;
   std::map<std::string, uint32_t> versions;  // "cudart", "driver"
+  std::map<std::string, uint32_t> unseen;    // library or function to schema::UnseenReason
 };
 
 struct TracedThread {

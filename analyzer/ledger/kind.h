@@ -20,7 +20,12 @@ constexpr Level LevelOf(uint32_t kind) {
 constexpr bool IsHostMemory(uint32_t kind) { return kind == schema::PINNED || kind == schema::REGISTERED; }
 
 // Memory that is mapped into this process but was given out elsewhere.
-constexpr bool IsForeignMemory(uint32_t kind) { return kind == schema::IPC_MAPPING || kind == schema::EXTERNAL_MEMORY; }
+constexpr bool IsForeignMemory(uint32_t kind) {
+  return kind == schema::IPC_MAPPING || kind == schema::EXTERNAL_MEMORY || kind == schema::IMPORTED;
+}
+
+// Addresses that take no memory: it is the memory mapped there that counts.
+constexpr bool IsAddressSpace(uint32_t kind) { return kind == schema::ADDRESS_RANGE || kind == schema::MAPPING; }
 
 // Whether an allocation's address is where its bytes are on the device; otherwise it is a handle.
 constexpr bool HasDeviceAddress(uint32_t kind) {

@@ -160,7 +160,8 @@ void Ledger::NoteDeath(Site* site, const LiveAllocation& allocation) {
 uint32_t Ledger::NewSite(const SiteKey& key, uint32_t index) {
   const Level level = LevelOf(key.kind);
   Site& site = sites_.sites()[index];
-  if (level != Level::kHandle && !IsForeignMemory(key.kind)) site.scope = ScopeOf(level, key.device);
+  if (level != Level::kHandle && !IsForeignMemory(key.kind) && !IsAddressSpace(key.kind))
+    site.scope = ScopeOf(level, key.device);
   if (options_.histories) histories_.emplace_back();
   return index;
 }
