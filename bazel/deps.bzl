@@ -2,14 +2,22 @@
 """Everything the build takes from outside this tree, for WORKSPACE and MODULE.bazel alike."""
 
 load("@bazel_tools//tools/build_defs/repo:http.bzl", "http_archive")
-load("//bazel:cuda12_headers.bzl", "cuda12_headers")
 load("//bazel:cuda_configure.bzl", "cuda_configure")
+load("//bazel:cuda_headers.bzl", "cuda_headers")
 load("//bazel:system_libs.bzl", "system_libs")
 
 def vramtrack_deps():
-    """Declares @cuda12_headers, @libunwind, @local_cuda and @system_libs."""
+    """Declares @cuda<release>_headers, @libunwind, @local_cuda and @system_libs."""
     cuda_configure(name = "local_cuda")
-    cuda12_headers(name = "cuda12_headers")
+
+    # What the simulated device imitates beside the toolkit's release.
+    cuda_headers(name = "cuda11_headers", folder = "cuda-11", library = "libcudart.so.11.0")
+    cuda_headers(name = "cuda12_headers", folder = "cuda-12", library = "libcudart.so.12")
+
+    # Further releases whose functions the hooks are held against.
+    cuda_headers(name = "cuda12_0_headers", folder = "cuda-12.0", library = "libcudart.so.12")
+    cuda_headers(name = "cuda13_5_headers", folder = "cuda-13.5", library = "libcudart.so.13")
+
     system_libs(name = "system_libs")
 
     # Debian's orig tarball of libunwind 1.6.2 is upstream's release byte for byte: a machine that reaches only a

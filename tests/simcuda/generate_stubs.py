@@ -11,30 +11,9 @@ names of errors are written too (generated_tables.h), and the linker's version s
 import argparse
 import os
 import re
-import subprocess
-import tempfile
 
-HEADERS = {
-    "cuda": ["cuda.h", "cudaProfiler.h", "cudaGL.h", "cudaEGL.h", "cudaVDPAU.h"],
-    "cudart": [
-        "cuda_runtime_api.h",
-        "cuda_profiler_api.h",
-        "cuda_gl_interop.h",
-        "cuda_egl_interop.h",
-        "cuda_vdpau_interop.h",
-    ],
-}
-# Each declares some functions, or some versions of them, that the others do not.
-CONFIGURATIONS = [[], ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"], ["-D__CUDA_API_VERSION_INTERNAL"]]
-# Only their names are needed, and the packages that have them are not.
-STAND_INS = {
-    "GL/gl.h": "typedef unsigned GLuint; typedef unsigned GLenum; typedef int GLint;",
-    "EGL/egl.h": "typedef int EGLint;",
-    "EGL/eglext.h": "typedef void *EGLImageKHR; typedef void *EGLStreamKHR; typedef void *EGLSyncKHR;",
-    "vdpau/vdpau.h": "typedef unsigned VdpDevice; typedef int VdpGetProcAddress(void); typedef unsigned VdpVideoSurface;"
-    " typedef unsigned VdpOutputSurface;",
-}
-NAME = {"cuda": r"cu[A-Z]\w*", "cudart": r"(?:__)?cuda[A-Z]\w*"}
+import declarations
+
 ERROR = {"cuda": r"CUDA_SUCCESS|CUDA_ERROR_\w+", "cudart": r"cudaSuccess|cudaError[A-Z]\w*"}
 # Compilers and older programs import these; no public header declares them (any more).
 UNDECLARED = {
@@ -127,39 +106,13 @@ int simcuda_unsupported(const char* name, char* said) __attribute__((visibility(
 """
 
 
-def preprocess(includes, text, flags):
-    command = ["gcc", "-E", "-x", "c", "-w"] + flags + ["-I" + path for path in includes] + ["-"]
-    return subprocess.run(command, input=text, text=True, check=True, capture_output=True).stdout
-
-
-def declared_functions(text, name_pattern):
-    """Names that are followed by a parameter list, outside all braces and parentheses."""
-    text = re.sub(r"^#.*$", "", text, flags=re.M)
-    text = re.sub(r'"(?:[^"\\\\]|\\\\.)*"', '""', text)
-    names, depth, previous, statement = set(), 0, None, []
-    for token in re.findall(r"\w+|[^\w\s]", text):
-        if depth == 0 and token == "(" and previous and re.fullmatch(name_pattern, previous):
-            if "typedef" not in statement:
-                names.add(previous)
-        if token in "({[":
-            depth += 1
-        elif token in ")}]":
-            depth -= 1
-        if depth == 0 and token in ";}":
-            statement = []
-        else:
-            statement.append(token)
-        previous = token
-    return names
-
-
 def versions_of(includes, names, macros):
     """Rows (plain name, first CUDA version, name of the function)."""
     since = {}
     if any(os.path.exists(os.path.join(path, "cudaTypedefs.h")) for path in includes):
         flags = ["-D__CUDA_API_VERSION_INTERNAL"]
         for extra in ([], flags):
-            text = preprocess(includes, "#include <cudaTypedefs.h>\n", extra)
+            text = declarations.preprocess(includes, "#include <cudaTypedefs.h>\n", extra)
             for base, version in re.findall(r"\bPFN_(cu\w+?)_v(\d+)\b", text):
                 since.setdefault(base, set()).add(int(version))
     variants = {}
@@ -183,30 +136,21 @@ def versions_of(includes, names, macros):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", choices=sorted(HEADERS), required=True)
+    parser.add_argument("--library", choices=sorted(declarations.HEADERS), required=True)
     parser.add_argument("--node", help="version node of the exported symbols, for example libcudart.so.13")
     parser.add_argument("--include", action="append", required=True, help="folder of headers; may be repeated")
     parser.add_argument("--source", required=True, help="C file to write")
     parser.add_argument("--version-script", required=True)
     arguments = parser.parse_args()
-    pattern = NAME[arguments.library]
 
-    with tempfile.TemporaryDirectory() as stand_ins:
-        for path, text in STAND_INS.items():
-            os.makedirs(os.path.dirname(os.path.join(stand_ins, path)), exist_ok=True)
-            with open(os.path.join(stand_ins, path), "w") as file:
-                file.write(text + "\n")
-        includes = arguments.include + [stand_ins]
-        headers = [h for h in HEADERS[arguments.library] if any(os.path.exists(os.path.join(i, h)) for i in includes)]
-        source = "".join("#include <%s>\n" % header for header in headers)
-        names, plain = set(UNDECLARED[arguments.library].split()), ""
-        for configuration in CONFIGURATIONS:
-            text = preprocess(includes, source, configuration)
-            plain = plain or text
-            names |= declared_functions(text, pattern)
+    with declarations.search_path(arguments.include) as includes:
+        source = declarations.include_lines(includes, arguments.library)
+        names = set(UNDECLARED[arguments.library].split())
+        names |= declarations.declared_names(includes, arguments.library)
+        plain = declarations.preprocess(includes, source, [])
         errors = sorted({(int(c), n) for n, c in re.findall(r"\b(%s)\s*=\s*(\d+)" % ERROR[arguments.library], plain)})
         variants = []
-        defines = preprocess(includes, source, ["-dM"])
+        defines = declarations.preprocess(includes, source, ["-dM"])
         if int(re.search(r"^#define CUDA(?:RT)?_VERSION +(\d+)", defines, flags=re.M)[1]) >= 13000:
             names |= set(NEWER[arguments.library].split())
         if arguments.library == "cuda":

@@ -20,7 +20,7 @@ def _cuda_stubs_impl(ctx):
     ctx.actions.run_shell(
         command = 'exec python3 "$@"',
         arguments = [args],
-        inputs = depset([ctx.file._generator], transitive = [context.headers]),
+        inputs = depset([ctx.file._generator, ctx.file._declarations], transitive = [context.headers]),
         outputs = [source, script],
         mnemonic = "CudaStubs",
         progress_message = "Writing stubs of lib%s" % ctx.attr.library,
@@ -37,6 +37,7 @@ _cuda_stubs = rule(
         "headers": attr.label(providers = [CcInfo], mandatory = True),
         "library": attr.string(values = ["cuda", "cudart"], mandatory = True),
         "node": attr.string(),
+        "_declarations": attr.label(default = "//tests/simcuda:declarations.py", allow_single_file = True),
         "_generator": attr.label(default = "//tests/simcuda:generate_stubs.py", allow_single_file = True),
     },
 )

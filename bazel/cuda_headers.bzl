@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuda12_headers: headers of CUDA 12, for the simulated libcudart.so.12.
+"""cuda_headers: headers and runtime library of one release of CUDA, beside the toolkit of cuda_configure.
 
-tools/setup unpacks the runtime's wheel into .deps/cuda-12 of the checkout. The wheel lacks include/crt, for which that of
-the toolkit that cuda_configure found is good enough. Without either, every target here is incompatible, so that what
-needs it is skipped.
+tools/setup unpacks the runtime's wheel into a folder under .deps of the checkout. The wheel lacks include/crt, for which
+that of the toolkit that cuda_configure found is good enough. Without either, FOUND in defs.bzl is False and every target
+here is incompatible, so that what needs it is skipped.
 """
 
 _LOAD = 'load("@rules_cc//cc:defs.bzl", "cc_library")\n\npackage(default_visibility = ["//visibility:public"])\n\n'
@@ -28,31 +28,35 @@ cc_library(
 # The real library, to compare with.
 filegroup(
     name = "cudart",
-    srcs = ["lib/libcudart.so.12"],
+    srcs = ["lib/{library}"],
 )
 """
 
 def _impl(ctx):
     # Not a label of a file in this tree: the folder is not there before tools/setup ran.
     checkout = ctx.path(Label("//:WORKSPACE")).dirname
-    home = checkout.get_child(".deps").get_child("cuda-12")
+    home = checkout.get_child(".deps").get_child(ctx.attr.folder)
     include = home.get_child("include")
     toolkit = ctx.path(Label("@local_cuda//:BUILD.bazel")).dirname.get_child("include")
-    library = home.get_child("lib").get_child("libcudart.so.12")
+    library = home.get_child("lib").get_child(ctx.attr.library)
     crt = toolkit.get_child("crt")
     found = include.exists and library.exists and (crt.exists or ctx.path("/usr/include/crt").exists)
-    ctx.file("defs.bzl", "CUDA_12_FOUND = %s\n" % found)
+    ctx.file("defs.bzl", "FOUND = %s\n" % found)
     if not found:
         ctx.file("BUILD.bazel", _ABSENT)
         return
     ctx.symlink(include, "include")
-    ctx.symlink(library, "lib/libcudart.so.12")
+    ctx.symlink(library, "lib/" + ctx.attr.library)
     if crt.exists:
         ctx.symlink(crt, "crt/crt")
-    ctx.file("BUILD.bazel", _PRESENT)
+    ctx.file("BUILD.bazel", _PRESENT.format(library = ctx.attr.library))
 
-cuda12_headers = repository_rule(
+cuda_headers = repository_rule(
     implementation = _impl,
+    attrs = {
+        "folder": attr.string(mandatory = True, doc = "folder under .deps"),
+        "library": attr.string(mandatory = True, doc = "file name of the runtime library in its lib folder"),
+    },
     configure = True,
     local = True,
 )
