@@ -18,7 +18,7 @@ def _cuda_stubs_impl(ctx):
     args.add("--source", source)
     args.add("--version-script", script)
     ctx.actions.run_shell(
-        command = 'exec python3 "$@"',
+        command = 'exec python3 -B "$@"',
         arguments = [args],
         inputs = depset([ctx.file._generator, ctx.file._declarations], transitive = [context.headers]),
         outputs = [source, script],
