@@ -57,6 +57,13 @@ NEWER = {
         cudaStreamBeginRecaptureToGraph_ptsz cudaStreamGetDevResource cudaStreamGetDevResource_ptsz
     """,
 }
+NEWER_VERSIONS = [
+    ("cuGraphAddNode", 13040, "cuGraphAddNode_v3", ""),
+    ("cuGraphNodeSetParams", 13040, "cuGraphNodeSetParams_v2", ""),
+    ("cuLaunchHostFunc", 13010, "cuLaunchHostFunc_v2", "cuLaunchHostFunc_v2_ptsz"),
+    ("cuMulticastBindAddr", 13010, "cuMulticastBindAddr_v2", ""),
+    ("cuMulticastBindMem", 13010, "cuMulticastBindMem_v2", ""),
+]
 # Old names whose functions are called in the same way as the newer ones.
 SAME_AS = {
     "cuda": {
@@ -107,7 +114,7 @@ int simcuda_unsupported(const char* name, char* said) __attribute__((visibility(
 
 
 def versions_of(includes, names, macros):
-    """Rows (plain name, first CUDA version, name of the function)."""
+    """Rows (plain name, first CUDA version, name of the function, its twin for per-thread default streams or "")."""
     since = {}
     if any(os.path.exists(os.path.join(path, "cudaTypedefs.h")) for path in includes):
         flags = ["-D__CUDA_API_VERSION_INTERNAL"]
@@ -131,7 +138,12 @@ def versions_of(includes, names, macros):
             rows += [(base, version, name) for version, name in zip(reversed(versions), reversed(functions))]
         elif macros.get(base, base) != base:
             rows.append((base, 0, macros[base]))
-    return sorted(rows)
+    twins = {name[: -len("_ptds")]: name for name in names if name.endswith(("_ptds", "_ptsz"))}
+    return sorted(row + (twins.get(row[2], ""),) for row in rows)
+
+
+def driver_macros(defines):
+    return dict(re.findall(r"^#define (cu[A-Z]\w*) (cu[A-Z]\w*)$", defines, flags=re.M))
 
 
 def main():
@@ -139,6 +151,7 @@ def main():
     parser.add_argument("--library", choices=sorted(declarations.HEADERS), required=True)
     parser.add_argument("--node", help="version node of the exported symbols, for example libcudart.so.13")
     parser.add_argument("--include", action="append", required=True, help="folder of headers; may be repeated")
+    parser.add_argument("--driver-include", action="append", help="folder of the driver's headers, where it is another")
     parser.add_argument("--source", required=True, help="C file to write")
     parser.add_argument("--version-script", required=True)
     arguments = parser.parse_args()
@@ -154,9 +167,16 @@ def main():
         if int(re.search(r"^#define CUDA(?:RT)?_VERSION +(\d+)", defines, flags=re.M)[1]) >= 13000:
             names |= set(NEWER[arguments.library].split())
         if arguments.library == "cuda":
-            macros = dict(re.findall(r"^#define (cu[A-Z]\w*) (cu[A-Z]\w*)$", defines, flags=re.M))
             names |= set(SAME_AS["cuda"])
-            variants = versions_of(includes, names, macros)
+            # The headers say nothing of the versions of newer functions.
+            variants = versions_of(includes, names - set(NEWER["cuda"].split()), driver_macros(defines))
+            variants = sorted(variants + [row for row in NEWER_VERSIONS if row[2] in names])
+    if arguments.library == "cudart":
+        # What the runtime asks the driver for.
+        with declarations.search_path(arguments.driver_include or arguments.include) as includes:
+            source = declarations.include_lines(includes, "cuda")
+            defines = declarations.preprocess(includes, source, ["-dM"])
+            variants = versions_of(includes, declarations.declared_names(includes, "cuda"), driver_macros(defines))
 
     forwards = dict(SAME_AS[arguments.library])
     for name in names:
@@ -171,16 +191,16 @@ def main():
         out.write("\nstruct symbol { const char* name; void* address; };\nconst struct symbol simcuda_symbols[] = {\n")
         out.writelines('    {"%s", (void*)%s},\n' % (name, name) for name in sorted(names))
         out.write("};\nconst size_t simcuda_symbol_count = %d;\n" % len(names))
-        out.write("\nstruct variant { const char* base; int version; const char* name; };\n")
+        out.write("\nstruct variant { const char* base; int version; const char* name; const char* per_thread; };\n")
         out.write("const struct variant simcuda_variants[] = {\n")
-        out.writelines('    {"%s", %d, "%s"},\n' % row for row in variants or [("", 0, "")])
+        out.writelines('    {"%s", %d, "%s", "%s"},\n' % row for row in variants or [("", 0, "", "")])
         out.write("};\nconst size_t simcuda_variant_count = %d;\n" % len(variants))
         out.write("\nstruct error { int code; const char* name; };\nconst struct error simcuda_errors[] = {\n")
         out.writelines('    {%d, "%s"},\n' % row for row in errors)
         out.write("};\nconst size_t simcuda_error_count = %d;\n" % len(errors))
 
     with open(arguments.version_script, "w") as out:
-        exported = "simcuda_find_symbol; cu*" if arguments.library == "cuda" else "cuda*; __cuda*"
+        exported = "simcuda_marker; cu*" if arguments.library == "cuda" else "; ".join(sorted(names))
         out.write("%s { global: %s; local: *; };\n" % (arguments.node or "", exported))
 
 

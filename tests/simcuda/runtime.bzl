@@ -8,7 +8,7 @@ load(":stubs.bzl", "cuda_stubs")
 def simulated_runtime(version, headers):
     """Declares libcudart.so.<version>, and cudart_<version>_static, the same for static linking.
 
-    A program with the static one has no libcudart.so: it asks the driver for its functions by cuGetProcAddress, as with
+    A program with the static one has no libcudart.so, and names no libcuda.so.1: it is loaded at the first call, as with
     NVIDIA's.
 
     Args:
@@ -23,7 +23,7 @@ def simulated_runtime(version, headers):
         library = "cudart",
         node = name,
     )
-    for kind, defines in (("shared", []), ("static", ["SIMCUDA_STATIC_RUNTIME"])):
+    for kind in ("shared", "static"):
         cc_library(
             name = "runtime_%d_%s" % (version, kind),
             srcs = native.glob(["runtime/*.cc", "runtime/*.h"]) + [":" + stubs],
@@ -31,13 +31,11 @@ def simulated_runtime(version, headers):
             copts = ["-Wno-deprecated-declarations"],
             linkopts = ["-ldl"],
             linkstatic = True,
-            local_defines = defines,
             deps = [":device", headers],
             alwayslink = True,
         )
     cc_library(
         name = "cudart_%d_static" % version,
-        srcs = [":libcuda.so.1"],
         tags = ["nosan"],
         visibility = ["//visibility:public"],
         deps = [":runtime_%d_static" % version],

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """runtime_tests: tests of a simulated runtime, linked as any CUDA program is."""
 
-load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 load("@rules_shell//shell:sh_test.bzl", "sh_test")
 
 def runtime_tests(version, headers, real, tests):
@@ -40,11 +40,32 @@ def runtime_tests(version, headers, real, tests):
         size = "small",
         srcs = ["test/memory_test.cc", "test/expect.h"],
         copts = ["-Wno-deprecated-declarations"],
+        data = [":libcuda.so.1"],
+        env = {"LD_LIBRARY_PATH": "tests/simcuda"},
         tags = ["nosan"],
         deps = [
             ":cudart_%d_static" % version,
             "@system_libs//:gtest_main",
         ],
+    )
+    programs = []
+    for kind, runtime in (("shared", ":shared_%d"), ("static", ":cudart_%d_static")):
+        programs.append(":lookup_order_%s_%d" % (kind, version))
+        cc_binary(
+            name = "lookup_order_%s_%d" % (kind, version),
+            testonly = True,
+            srcs = ["test/lookup_order.cc"],
+            tags = ["nosan"],
+            deps = [runtime % version],
+        )
+    sh_test(
+        name = "lookup_order_test_%d" % version,
+        size = "small",
+        srcs = ["test/lookup_order_test.sh"],
+        args = ["$(rootpath :libcuda.so.1)", "$(rootpath :libinjected.so)"] +
+               ["$(rootpath %s)" % program for program in programs],
+        data = [":libcuda.so.1", ":libinjected.so"] + programs,
+        tags = ["nosan"],
     )
     if real:
         sh_test(

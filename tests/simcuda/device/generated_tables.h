@@ -15,11 +15,13 @@ struct SimcudaSymbol {
 extern const SimcudaSymbol simcuda_symbols[];
 extern const size_t simcuda_symbol_count;
 
-// Which function a plain name stands for from which CUDA version on; by name, then by version.
+// Which function of the driver a plain name stands for from which CUDA version on, and its twin for per-thread default
+// streams, "" if it has none; by plain name, then by version.
 struct SimcudaVariant {
   const char* base;
   int version;
   const char* name;
+  const char* per_thread;
 };
 extern const SimcudaVariant simcuda_variants[];
 extern const size_t simcuda_variant_count;

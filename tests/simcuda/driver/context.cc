@@ -6,6 +6,7 @@
 
 #include "tests/simcuda/device/log.h"
 #include "tests/simcuda/driver/current.h"
+#include "tests/simcuda/driver/injection.h"
 
 #undef cuCtxCreate
 
@@ -89,6 +90,7 @@ CUresult cuInit(unsigned flags) {
   if (DeviceCount() == 0) return CUDA_ERROR_NO_DEVICE;
   if (IsForkedChild()) return CUDA_ERROR_NOT_INITIALIZED;
   initialized = true;
+  LoadInjectedLibrary();
   return CUDA_SUCCESS;
 }
 

@@ -9,7 +9,7 @@
 #include "tests/simcuda/device/error_text.h"
 #include "tests/simcuda/device/generated_tables.h"
 #include "tests/simcuda/device/log.h"
-#include "tests/simcuda/driver/entry_points.h"
+#include "tests/simcuda/driver/current.h"
 
 #undef cuGetProcAddress
 
@@ -39,47 +39,73 @@ const char* FindVariant(const char* base, int version, bool* known) {
   return best;
 }
 
+int DriverVersion() {
+  int version;
+  cuDriverGetVersion(&version);
+  return version;
+}
+
+// *function is nullptr where there is none, and `status` says why.
 CUresult Find(const char* symbol, void** function, int version, cuuint64_t flags,
               CUdriverProcAddressQueryResult* status) {
-  if (symbol == nullptr || function == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  constexpr cuuint64_t kEveryFlag = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  if (symbol == nullptr || function == nullptr || (flags & ~kEveryFlag) != 0) return CUDA_ERROR_INVALID_VALUE;
   *function = nullptr;
+  if (version > DriverVersion()) return CUDA_ERROR_INVALID_VALUE;
   bool known;
   const char* variant = FindVariant(symbol, version, &known);
   const std::string name = variant != nullptr ? variant : symbol;
-  CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SUCCESS;
+  *status = CU_GET_PROC_ADDRESS_SUCCESS;
+  std::string exported = name;
   if (known && variant == nullptr) {
-    found = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+    *status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
   } else {
     if ((flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0) {
-      *function = FindSymbol(name + "_ptsz");
-      if (*function == nullptr) *function = FindSymbol(name + "_ptds");
+      for (const char* suffix : {"_ptsz", "_ptds"}) {
+        if (*function != nullptr) continue;
+        exported = name + suffix;
+        *function = FindSymbol(exported);
+      }
     }
-    if (*function == nullptr) *function = FindSymbol(name);
-    if (*function == nullptr) found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    if (*function == nullptr) *function = FindSymbol(exported = name);
+    if (*function == nullptr) *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   }
-  SIMCUDA_LOG_CALL("entry point %s for version %d: %s", symbol, version, *function != nullptr ? name.c_str() : "none");
-  if (status != nullptr) {
-    *status = found;
-    return CUDA_SUCCESS;
-  }
-  return *function != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  SIMCUDA_LOG_CALL("entry point %s for version %d, flags %llu: %s", symbol, version,
+                   static_cast<unsigned long long>(flags), *function != nullptr ? exported.c_str() : "none");
+  return CUDA_SUCCESS;
+}
+
+// What the functions of programs with per-thread default streams take where nothing is asked for.
+cuuint64_t PerThread(cuuint64_t flags) {
+  return flags == CU_GET_PROC_ADDRESS_DEFAULT ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : flags;
 }
 
 }  // namespace
 
 extern "C" {
 
+// The second version answers with success and no function where the first one fails.
 CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult* status) {
-  CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SUCCESS;
-  const CUresult result = Find(symbol, function, version, flags, &found);
+  CUdriverProcAddressQueryResult found;
+  SIMCUDA_TRY(Find(symbol, function, version, flags, &found));
   if (status != nullptr) *status = found;
-  if (result != CUDA_SUCCESS) return result;
-  return found == CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  return CUDA_SUCCESS;
 }
 
 CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
-  return Find(symbol, function, version, flags, nullptr);
+  CUdriverProcAddressQueryResult found;
+  SIMCUDA_TRY(Find(symbol, function, version, flags, &found));
+  return found == CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuGetProcAddress_v2_ptsz(const char* symbol, void** function, int version, cuuint64_t flags,
+                                  CUdriverProcAddressQueryResult* status) {
+  return cuGetProcAddress_v2(symbol, function, version, PerThread(flags), status);
+}
+
+CUresult cuGetProcAddress_ptsz(const char* symbol, void** function, int version, cuuint64_t flags) {
+  return cuGetProcAddress(symbol, function, version, PerThread(flags));
 }
 
 CUresult cuGetErrorName(CUresult error, const char** name) {
@@ -103,7 +129,9 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
 CUresult cuProfilerStart() { return CUDA_SUCCESS; }
 CUresult cuProfilerStop() { return CUDA_SUCCESS; }
 
-void* simcuda_find_symbol(const char* name) { return FindSymbol(name); }
+// Tells the simulated runtime that this is not a real driver.
+extern const char simcuda_marker;
+__attribute__((visibility("default"))) const char simcuda_marker = 1;
 
 }  // extern "C"
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simcuda/runtime/driver.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
-#include "tests/simcuda/device/log.h"
 #include "tests/simcuda/runtime/current_device.h"
+#include "tests/simcuda/runtime/driver_lookup.h"
 
 namespace vramtrack::simcuda {
 
@@ -25,58 +20,7 @@ __attribute__((tls_model("initial-exec"), visibility("hidden"))) thread_local Th
 
 namespace {
 
-using Finder = void* (*)(const char*);
-
 CUresult NotSupported() { return CUDA_ERROR_NOT_SUPPORTED; }
-
-// As programs with a static runtime do, and as newer releases of NVIDIA's shared one: every function is asked for by
-// name from the public look-up, where tools that watch the driver can step in.
-bool LooksUpPublicly() {
-#ifdef SIMCUDA_STATIC_RUNTIME
-  return true;
-#else
-  const char* value = getenv("SIMCUDA_PUBLIC_LOOKUP");
-  return value != nullptr && strcmp(value, "1") == 0;
-#endif
-}
-
-using ProcAddress = CUresult (*)(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*);
-ProcAddress public_lookup = nullptr;
-
-void* FindPublicly(const char* full_name) {
-  // The public look-up takes names without a version, and the version of CUDA whose variant of the function is meant.
-  // Those that had no second variant yet in 12.8 include the ones that got one in 13, with other parameters.
-  constexpr int kPlainVersion = 12080;
-  char name[128];
-  snprintf(name, sizeof(name), "%s", full_name);
-  char* suffix = strrchr(name, '_');
-  const bool is_variant = suffix != nullptr && suffix[1] == 'v';
-  if (is_variant) *suffix = '\0';
-  void* function = nullptr;
-  const int version = is_variant ? CUDART_VERSION : kPlainVersion;
-  return public_lookup(name, &function, version, 0, nullptr) == CUDA_SUCCESS ? function : nullptr;
-}
-
-Finder LoadDriver() {
-  // Global, as NVIDIA's runtime does it: programs look for a driver that is loaded already.
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) {
-    LogLine("no driver: %s", dlerror());
-    return nullptr;
-  }
-  if (LooksUpPublicly()) {
-    public_lookup = reinterpret_cast<ProcAddress>(dlsym(library, "cuGetProcAddress_v2"));
-    return public_lookup != nullptr ? FindPublicly : nullptr;
-  }
-  void* finder = dlsym(library, "simcuda_find_symbol");
-  if (finder == nullptr) LogLine("the driver that was loaded is not the simulated one");
-  return reinterpret_cast<Finder>(finder);
-}
-
-Finder GetFinder() {
-  static const Finder finder = LoadDriver();
-  return finder;
-}
 
 // Which primary contexts this runtime holds; a reset drops one.
 std::atomic<bool> retained[64];
@@ -84,8 +28,7 @@ std::atomic<bool> retained[64];
 }  // namespace
 
 void* FindDriverFunction(const char* name) {
-  const Finder finder = GetFinder();
-  void* function = finder == nullptr ? nullptr : finder(name);
+  void* function = LoadDriver() ? FindInDriver(name) : nullptr;
   return function != nullptr ? function : reinterpret_cast<void*>(NotSupported);
 }
 
@@ -95,7 +38,7 @@ cudaError_t Done(cudaError_t error) {
 }
 
 cudaError_t Initialize() {
-  if (GetFinder() == nullptr) return cudaErrorInsufficientDriver;
+  if (!LoadDriver()) return cudaErrorInsufficientDriver;
   static const CUresult result = DRIVER(cuInit)(0);
   return static_cast<cudaError_t>(result);
 }

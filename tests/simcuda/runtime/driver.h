@@ -11,7 +11,7 @@ namespace vramtrack::simcuda {
 // machine without one is reported by Initialize.
 void* FindDriverFunction(const char* name);
 
-// DRIVER(cuMemAlloc_v2)(&pointer, bytes): a call of the driver that no other library can see or take over.
+// DRIVER(cuMemAlloc_v2)(&pointer, bytes): a call of what the driver's look-up answered, and of no symbol.
 #define DRIVER(name)                                                                          \
   ([] {                                                                                       \
     static const auto simcuda_function =                                                      \

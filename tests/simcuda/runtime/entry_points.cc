@@ -4,31 +4,59 @@
 namespace vramtrack::simcuda {
 namespace {
 
-cudaError_t Find(const char* symbol, void** function, unsigned version, unsigned long long flags,
-                 cudaDriverEntryPointQueryResult* status) {
+// The numbers of cudaDriverEntryPointQueryResult, which CUDA 11 lacks, are those of the driver.
+cudaError_t Find(const char* symbol, void** function, unsigned version, unsigned long long flags, int* status) {
   if (symbol == nullptr || function == nullptr) return Done(cudaErrorInvalidValue);
   RUNTIME_TRY(Initialize());
   CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   const CUresult result = DRIVER(cuGetProcAddress_v2)(symbol, function, static_cast<int>(version), flags, &found);
-  // A name that is not there is an answer, not an error, when the caller asked for the status.
-  if (status != nullptr) *status = static_cast<cudaDriverEntryPointQueryResult>(found);
-  return result == CUDA_ERROR_NOT_FOUND && status != nullptr ? cudaSuccess : Done(result);
+  if (status != nullptr) *status = found;
+  return Done(result);
 }
+
+#if CUDART_VERSION >= 12000
+using Status = cudaDriverEntryPointQueryResult;
+#endif
 
 }  // namespace
 
 extern "C" {
 
-// The version is that of the headers which the program was compiled with, as far as the runtime knows.
-cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
-                                    cudaDriverEntryPointQueryResult* status) {
-  return Find(symbol, function, CUDART_VERSION, flags, status);
+// The version is that of the headers which the program was compiled with, as far as the runtime knows. A program with
+// per-thread default streams means their functions unless it says otherwise.
+#if CUDART_VERSION >= 12000
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags, Status* status) {
+  return Find(symbol, function, CUDART_VERSION, flags, reinterpret_cast<int*>(status));
+}
+
+cudaError_t cudaGetDriverEntryPoint_ptsz(const char* symbol, void** function, unsigned long long flags,
+                                         Status* status) {
+  return cudaGetDriverEntryPoint(symbol, function, flags == 0 ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : flags,
+                                 status);
 }
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
-                                             unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
-  return Find(symbol, function, version, flags, status);
+                                             unsigned long long flags, Status* status) {
+  return Find(symbol, function, version, flags, reinterpret_cast<int*>(status));
 }
+
+cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* symbol, void** function, unsigned version,
+                                                  unsigned long long flags, Status* status) {
+  return cudaGetDriverEntryPointByVersion(symbol, function, version,
+                                          flags == 0 ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : flags, status);
+}
+#else
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags) {
+  int status;
+  const cudaError_t error = Find(symbol, function, CUDART_VERSION, flags, &status);
+  if (error != cudaSuccess) return error;
+  return status == CU_GET_PROC_ADDRESS_SUCCESS ? cudaSuccess : Done(cudaErrorSymbolNotFound);
+}
+
+cudaError_t cudaGetDriverEntryPoint_ptsz(const char* symbol, void** function, unsigned long long flags) {
+  return cudaGetDriverEntryPoint(symbol, function, flags == 0 ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : flags);
+}
+#endif
 
 }  // extern "C"
 
