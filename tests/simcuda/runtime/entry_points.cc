@@ -14,6 +14,12 @@ cudaError_t Find(const char* symbol, void** function, unsigned version, unsigned
   return Done(result);
 }
 
+// A program with per-thread default streams means their functions unless it says otherwise.
+unsigned long long PerThread(unsigned long long flags) {
+  constexpr unsigned long long kPerThread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  return flags == CU_GET_PROC_ADDRESS_DEFAULT ? kPerThread : flags;
+}
+
 #if CUDART_VERSION >= 12000
 using Status = cudaDriverEntryPointQueryResult;
 #endif
@@ -22,8 +28,7 @@ using Status = cudaDriverEntryPointQueryResult;
 
 extern "C" {
 
-// The version is that of the headers which the program was compiled with, as far as the runtime knows. A program with
-// per-thread default streams means their functions unless it says otherwise.
+// The version is that of the headers which the program was compiled with, as far as the runtime knows.
 #if CUDART_VERSION >= 12000
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags, Status* status) {
   return Find(symbol, function, CUDART_VERSION, flags, reinterpret_cast<int*>(status));
@@ -31,8 +36,7 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigne
 
 cudaError_t cudaGetDriverEntryPoint_ptsz(const char* symbol, void** function, unsigned long long flags,
                                          Status* status) {
-  return cudaGetDriverEntryPoint(symbol, function, flags == 0 ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : flags,
-                                 status);
+  return cudaGetDriverEntryPoint(symbol, function, PerThread(flags), status);
 }
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
@@ -42,8 +46,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
 
 cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* symbol, void** function, unsigned version,
                                                   unsigned long long flags, Status* status) {
-  return cudaGetDriverEntryPointByVersion(symbol, function, version,
-                                          flags == 0 ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : flags, status);
+  return cudaGetDriverEntryPointByVersion(symbol, function, version, PerThread(flags), status);
 }
 #else
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags) {
@@ -54,7 +57,7 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigne
 }
 
 cudaError_t cudaGetDriverEntryPoint_ptsz(const char* symbol, void** function, unsigned long long flags) {
-  return cudaGetDriverEntryPoint(symbol, function, flags == 0 ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : flags);
+  return cudaGetDriverEntryPoint(symbol, function, PerThread(flags));
 }
 #endif
 
