@@ -35,6 +35,8 @@ uint64_t MipElements(const ChannelFormatDesc* desc, Extent extent, unsigned leve
   return bytes;
 }
 
+uint64_t Size(const ExternalMemoryHandleDesc* desc) { return desc == nullptr ? 0 : desc->size; }
+
 }  // namespace
 
 #define VRAMTRACK_EXPORT extern "C" __attribute__((visibility("default")))

@@ -32,8 +32,12 @@ bool Matters(const char* variable) {
   return false;
 }
 
+// Large buffers are static, as the process is defined once: the first CUDA call may come from a thread whose stack is
+// no larger than the system allows.
+char command[kMaxCommandBytes];
+char link_target[PATH_MAX];
+
 void WriteCommand(MessageWriter* out) {
-  char command[kMaxCommandBytes];
   const int bytes = ReadSmallFile("/proc/self/cmdline", command, sizeof command);
   for (int at = 0; at < bytes; at += static_cast<int>(strlen(command + at)) + 1) {
     // An empty argument is an argument.
@@ -42,9 +46,8 @@ void WriteCommand(MessageWriter* out) {
 }
 
 void WriteLink(const char* link, uint32_t field, MessageWriter* out) {
-  char path[PATH_MAX];
-  const ssize_t length = readlink(link, path, sizeof path);
-  if (length > 0) out->Bytes(field, path, static_cast<size_t>(length));
+  const ssize_t length = readlink(link, link_target, sizeof link_target);
+  if (length > 0) out->Bytes(field, link_target, static_cast<size_t>(length));
 }
 
 void WriteEnvironment(MessageWriter* out) {

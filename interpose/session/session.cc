@@ -103,7 +103,7 @@ bool Session::Open() {
   Clock::Calibrate();
   int error = file_.Create(options_.output, options_.max_bytes);
   // After exec a process keeps its number, and the name may lack one: an older file is never overwritten.
-  char path[Options::kPathBytes];
+  static char path[Options::kPathBytes];  // not on what may be a small stack
   for (int n = 1; error == -EEXIST && n < 1000; ++n) {
     snprintf(path, sizeof path, "%s.%d", options_.output, n);
     error = file_.Create(path, options_.max_bytes);

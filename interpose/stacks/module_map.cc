@@ -87,14 +87,15 @@ int ModuleMap::OnModule(dl_phdr_info* info, size_t, void* self) {
 
 void ModuleMap::Define(const dl_phdr_info& info, uint32_t id) {
   namespace f = schema::module_field;
-  char own[PATH_MAX];
+  // With the lock held, and not on what may be a small stack.
+  static char own[PATH_MAX];
+  static uint8_t buffer[PATH_MAX + 512];
   const char* path = info.dlpi_name;
   if (path == nullptr || *path == '\0') {
     const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     own[length > 0 ? length : 0] = '\0';
     path = own;
   }
-  uint8_t buffer[PATH_MAX + 512];
   MessageWriter out(buffer, sizeof buffer);
   uint8_t* message = out.Begin(schema::definitions_field::modules);
   out.Varint(f::id, id);

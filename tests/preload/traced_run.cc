@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +30,7 @@ std::string NewFolder() {
   const char* base = getenv("TEST_TMPDIR");
   std::string folder = std::string(base != nullptr ? base : "/tmp") + "/run.XXXXXX";
   if (mkdtemp(&folder[0]) == nullptr) ADD_FAILURE() << "no folder for traces";
+  chmod(folder.c_str(), 0777);
   return folder;
 }
 
@@ -43,13 +46,16 @@ std::vector<std::string> TracesIn(const std::string& folder) {
   return traces;
 }
 
-void ReadBoth(int out, int err, RunResult* result) {
+// Until both are closed, by all processes that inherited them. False after `limit_s`.
+bool ReadBoth(int out, int err, int limit_s, RunResult* result) {
+  const time_t end = time(nullptr) + limit_s;
   pollfd fds[] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
   std::string* const to[] = {&result->out, &result->err};
   int open = 2;
   char buffer[4096];
   while (open > 0) {
-    poll(fds, 2, -1);
+    poll(fds, 2, 1000);
+    if (time(nullptr) >= end) return false;
     for (int i = 0; i < 2; ++i) {
       if (fds[i].fd < 0 || fds[i].revents == 0) continue;
       const ssize_t got = read(fds[i].fd, buffer, sizeof buffer);
@@ -61,13 +67,23 @@ void ReadBoth(int out, int err, RunResult* result) {
       }
     }
   }
+  return true;
+}
+
+std::string Preload(const RunOptions& options, const std::string& library) {
+  std::vector<std::string> libraries = options.preload_before;
+  if (options.traced) libraries.push_back(library);
+  libraries.insert(libraries.end(), options.preload_after.begin(), options.preload_after.end());
+  std::string joined;
+  for (const std::string& one : libraries) joined += (joined.empty() ? "" : ":") + one;
+  return joined;
 }
 
 }  // namespace
 
 RunResult RunProgram(const std::string& program, const std::vector<std::string>& arguments, const RunOptions& options) {
-  const std::string path = FromEnvironment("PROGRAMS") + "/" + program;
-  const std::string library = FromEnvironment("PRELOAD_LIBRARY");
+  const std::string path = program[0] == '/' ? program : FromEnvironment("PROGRAMS") + "/" + program;
+  const std::string preload = Preload(options, FromEnvironment("PRELOAD_LIBRARY"));
   const std::string simcuda = FromEnvironment("SIMCUDA");
   const std::string folder = NewFolder();
   int out[2], err[2];
@@ -75,16 +91,18 @@ RunResult RunProgram(const std::string& program, const std::vector<std::string>&
 
   const pid_t pid = fork();
   if (pid == 0) {
+    setpgid(0, 0);
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
     for (const int fd : {out[0], out[1], err[0], err[1]}) close(fd);
     setenv("LD_LIBRARY_PATH", simcuda.substr(0, simcuda.rfind('/')).c_str(), 1);
     setenv("VRAMTRACK_OUTPUT", (folder + "/%p.vtrace").c_str(), 1);
     for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
-    if (options.traced) setenv("LD_PRELOAD", library.c_str(), 1);
+    if (!preload.empty()) setenv("LD_PRELOAD", preload.c_str(), 1);
     std::vector<char*> argv = {const_cast<char*>(path.c_str())};
     for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
+    if (options.in_child) options.in_child();
     execv(path.c_str(), argv.data());
     _exit(126);
   }
@@ -92,7 +110,10 @@ RunResult RunProgram(const std::string& program, const std::vector<std::string>&
   close(err[1]);
   if (options.while_running) options.while_running(pid);
   RunResult result;
-  ReadBoth(out[0], err[0], &result);
+  if (!ReadBoth(out[0], err[0], options.limit_s, &result)) {
+    ADD_FAILURE() << program << " hangs";
+    kill(-pid, SIGKILL);
+  }
   close(out[0]);
   close(err[0]);
   waitpid(pid, &result.wait_status, 0);

@@ -26,10 +26,14 @@ struct RunResult {
 struct RunOptions {
   bool traced = true;
   std::map<std::string, std::string> environment;
-  std::function<void(pid_t)> while_running;  // called once after the start
+  std::vector<std::string> preload_before, preload_after;  // other libraries, traced or not
+  std::function<void()> in_child;                          // called in the child just before the program is executed
+  std::function<void(pid_t)> while_running;                // called once after the start
+  int limit_s = 100;                                       // the program is killed after that
 };
 
-// `program`: name of a program of this folder. Every run has a folder of its own for its traces.
+// `program`: name of a program of the folder PROGRAMS, or an absolute path. Every run has a folder of its own for its
+// traces, which anybody may write to.
 RunResult RunProgram(const std::string& program, const std::vector<std::string>& arguments,
                      const RunOptions& options = {});
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls that fail or make no sense, frees in unexpected places, and addresses that are given out again at once.
+#include <gtest/gtest.h>
+#include <stdio.h>
+
+#include <cstring>
+
+#include "tests/hazards/hazard.h"
+
+namespace vramtrack {
+namespace {
+
+// The CUDA functions that the library exports.
+std::vector<std::string> HookedEntries() {
+  std::vector<std::string> entries;
+  FILE* names =
+      popen(("nm -D --defined-only --format=just-symbols " + DataPath(getenv("PRELOAD_LIBRARY"))).c_str(), "r");
+  char name[256];
+  while (names != nullptr && fgets(name, sizeof name, names) != nullptr) {
+    std::string entry(name, strcspn(name, "@\n"));
+    if (entry.rfind("cu", 0) == 0) entries.push_back(entry);
+  }
+  if (names != nullptr) pclose(names);
+  return entries;
+}
+
+TEST(CallsTest, NullArgumentsAreTheRealFunctionsBusiness) {
+  const std::vector<std::string> entries = HookedEntries();
+  ASSERT_GT(entries.size(), 40u);
+  ExpectUnharmed({"", "null_arguments", entries, {.allocations = 0, .frees = 0, .failures = Expected::kAny}});
+}
+
+TEST(CallsTest, FreesOnAnotherThreadStreamAndDevice) {
+  Hazard hazard{"", "free_elsewhere", {}, {.allocations = 1042, .frees = 1042}};
+  hazard.options.environment["SIMCUDA_DEVICES"] = "2";
+  ExpectUnharmed(hazard);
+}
+
+TEST(CallsTest, AnAddressGivenOutAgainIsNeverTakenForTheOldOne) {
+  const RunResult run = ExpectUnharmed({"", "address_given_out_again", {}, {.allocations = 60000, .frees = 60000}});
+  ASSERT_EQ(run.traces.size(), 1u);
+  auto trace = Trace::Open(run.traces[0]);
+  ASSERT_TRUE(trace.ok());
+  // At any time an address belongs to at most one allocation.
+  std::map<uint64_t, std::pair<uint32_t, uint64_t>> holder;
+  std::map<std::pair<uint32_t, uint64_t>, uint64_t> address_of;
+  EventStream stream(**trace);
+  StreamEvent event;
+  uint64_t wrong = 0;
+  while (stream.Next(&event)) {
+    const std::pair<uint32_t, uint64_t> identity(event.owner, event.ordinal);
+    if (event.operation == schema::ALLOCATE) {
+      if (!holder.emplace(event.address, identity).second) ++wrong;
+      address_of[identity] = event.address;
+    } else {
+      const auto held = holder.find(address_of[identity]);
+      if (held == holder.end() || held->second != identity) {
+        ++wrong;
+      } else {
+        holder.erase(held);
+      }
+    }
+  }
+  EXPECT_EQ(wrong, 0u);
+}
+
+}  // namespace
+}  // namespace vramtrack
