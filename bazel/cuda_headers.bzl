@@ -12,10 +12,10 @@ _ABSENT = _LOAD + """\
 constraint_setting(name = "toolkit")
 constraint_value(name = "installed", constraint_setting = ":toolkit")
 
-cc_library(
-    name = "headers",
+[cc_library(
+    name = name,
     target_compatible_with = [":installed"],
-)
+) for name in ("headers", "headers_with_newer_driver")]
 """
 
 _PRESENT = _LOAD + """\
@@ -23,6 +23,13 @@ cc_library(
     name = "headers",
     hdrs = glob(["include/*.h", "include/*.hpp", "crt/crt/**"], allow_empty = True),
     includes = ["include", "crt"],
+)
+
+# The runtime of this release beside the driver of a newer one, whose declarations contain those of this one.
+cc_library(
+    name = "headers_with_newer_driver",
+    hdrs = glob(["driver/*.h", "include/*.h", "include/*.hpp", "crt/crt/**"], allow_empty = True),
+    includes = ["driver", "include", "crt"],
 )
 
 # The real library, to compare with.
@@ -40,7 +47,9 @@ def _impl(ctx):
     toolkit = ctx.path(Label("@local_cuda//:BUILD.bazel")).dirname.get_child("include")
     library = home.get_child("lib").get_child(ctx.attr.library)
     crt = toolkit.get_child("crt")
-    found = include.exists and library.exists and (crt.exists or ctx.path("/usr/include/crt").exists)
+    newer = checkout.get_child(".deps").get_child(ctx.attr.newer_driver or ctx.attr.folder).get_child("include")
+    found = (include.exists and library.exists and newer.exists and
+             (crt.exists or ctx.path("/usr/include/crt").exists))
     ctx.file("defs.bzl", "FOUND = %s\n" % found)
     if not found:
         ctx.file("BUILD.bazel", _ABSENT)
@@ -49,12 +58,15 @@ def _impl(ctx):
     ctx.symlink(library, "lib/" + ctx.attr.library)
     if crt.exists:
         ctx.symlink(crt, "crt/crt")
+    for header in ("cuda.h", "cudaTypedefs.h"):
+        ctx.symlink(newer.get_child(header), "driver/" + header)
     ctx.file("BUILD.bazel", _PRESENT.format(library = ctx.attr.library))
 
 cuda_headers = repository_rule(
     implementation = _impl,
     attrs = {
         "folder": attr.string(mandatory = True, doc = "folder under .deps"),
+        "newer_driver": attr.string(doc = "folder under .deps with the newer driver's headers"),
         "library": attr.string(mandatory = True, doc = "file name of the runtime library in its lib folder"),
     },
     configure = True,

@@ -11,7 +11,12 @@ def vramtrack_deps():
     cuda_configure(name = "local_cuda")
 
     # What the simulated device imitates beside the toolkit's release.
-    cuda_headers(name = "cuda11_headers", folder = "cuda-11", library = "libcudart.so.11.0")
+    cuda_headers(
+        name = "cuda11_headers",
+        folder = "cuda-11",
+        library = "libcudart.so.11.0",
+        newer_driver = "cuda-12",
+    )
     cuda_headers(name = "cuda12_headers", folder = "cuda-12", library = "libcudart.so.12")
 
     # Further releases whose functions the hooks are held against.

@@ -25,6 +25,8 @@ UNDECLARED = {
         __cudaUnregisterFatBinary __cudaGetProcAddress cudaGetExportTable cudaProfilerStart cudaProfilerStop
     """,
 }
+SINCE_12 = "__cudaGetKernel __cudaGetProcAddress __cudaLaunchKernel __cudaLaunchKernel_ptsz __cudaRegisterUnifiedTable".split()
+UNTIL_11 = {"cuda": "", "cudart": "__cudaRegisterSurface __cudaRegisterTexture cudaProfilerInitialize"}
 # What releases up to 13.5 added: programs made with them load a runtime made from older headers of the same major version.
 NEWER = {
     "cuda": """
@@ -164,7 +166,10 @@ def main():
         errors = sorted({(int(c), n) for n, c in re.findall(r"\b(%s)\s*=\s*(\d+)" % ERROR[arguments.library], plain)})
         variants = []
         defines = declarations.preprocess(includes, source, ["-dM"])
-        if int(re.search(r"^#define CUDA(?:RT)?_VERSION +(\d+)", defines, flags=re.M)[1]) >= 13000:
+        version = int(re.search(r"^#define CUDA(?:RT)?_VERSION +(\d+)", defines, flags=re.M)[1])
+        if version < 12000:
+            names = names - set(SINCE_12) | set(UNTIL_11[arguments.library].split())
+        if version >= 13000:
             names |= set(NEWER[arguments.library].split())
         if arguments.library == "cuda":
             names |= set(SAME_AS["cuda"])

@@ -5,20 +5,27 @@ load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//bazel:shared.bzl", "cc_preload_library")
 load(":stubs.bzl", "cuda_stubs")
 
-def simulated_runtime(version, headers):
+def soname(version):
+    """The file name of the shared runtime of that major version."""
+    return "libcudart.so.11.0" if version == 11 else "libcudart.so.%d" % version
+
+def simulated_runtime(version, headers, driver_headers = None):
     """Declares libcudart.so.<version>, and cudart_<version>_static, the same for static linking.
 
     A program with the static one has no libcudart.so, and names no libcuda.so.1: it is loaded at the first call, as with
     NVIDIA's.
 
     Args:
-      version: 12 or 13.
+      version: 11, 12 or 13.
       headers: cc_library of CUDA headers of that version.
+      driver_headers: the same with the declarations of a driver that has everything the sources use, where that version's
+        has not.
     """
-    name = "libcudart.so.%d" % version
+    name = soname(version)
     stubs = "cudart_%d_stubs" % version
     cuda_stubs(
         name = stubs,
+        driver_headers = driver_headers,
         headers = headers,
         library = "cudart",
         node = name,
@@ -31,7 +38,7 @@ def simulated_runtime(version, headers):
             copts = ["-Wno-deprecated-declarations"],
             linkopts = ["-ldl"],
             linkstatic = True,
-            deps = [":device", headers],
+            deps = [":device", driver_headers or headers],
             alwayslink = True,
         )
     cc_library(

@@ -3,6 +3,7 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 load("@rules_shell//shell:sh_test.bzl", "sh_test")
+load(":runtime.bzl", "soname")
 
 def runtime_tests(version, headers, real, tests):
     """Declares <test>_<version> for each of `tests`, files test/<test>.cc; and the comparison of symbols.
@@ -13,7 +14,7 @@ def runtime_tests(version, headers, real, tests):
       real: NVIDIA's library of that version, or None.
       tests: list of names.
     """
-    library = ":libcudart.so.%d" % version
+    library = ":" + soname(version)
     cc_library(
         name = "shared_%d" % version,
         # The driver is linked too: in the tree, it is not beside the runtime at run time.

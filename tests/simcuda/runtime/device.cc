@@ -13,10 +13,13 @@ namespace {
 static_assert(sizeof(cudaDeviceProp) == 1008 && sizeof(cudaPointerAttributes) == 88, "not the layout of CUDA 13");
 #elif CUDART_VERSION >= 12000
 static_assert(sizeof(cudaDeviceProp) == 1032 && sizeof(cudaPointerAttributes) == 24, "not the layout of CUDA 12");
+#elif CUDART_VERSION >= 11000
+static_assert(sizeof(cudaDeviceProp) == 728 && sizeof(cudaPointerAttributes) == 24, "not the layout of CUDA 11");
 #else
-#error "only CUDA 12 and 13 are simulated"
+#error "only CUDA 11, 12 and 13 are simulated"
 #endif
-static_assert(sizeof(cudaFuncAttributes) == 144 && sizeof(cudaMemPoolProps) == 88, "not a known layout");
+static_assert(sizeof(cudaFuncAttributes) == (CUDART_VERSION >= 12000 ? 144 : 56) && sizeof(cudaMemPoolProps) == 88,
+              "not a known layout");
 
 cudaError_t CheckDevice(int device) {
   int count = 0;
@@ -77,9 +80,11 @@ cudaError_t Properties(cudaDeviceProp* p, int device) {
   p->globalL1CacheSupported = get(CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED);
   p->localL1CacheSupported = get(CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED);
   p->computePreemptionSupported = get(CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED);
+#if CUDART_VERSION >= 12000
   p->hostRegisterSupported = get(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED);
   p->memoryPoolsSupported = get(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
   p->memoryPoolSupportedHandleTypes = static_cast<unsigned>(get(CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES));
+#endif
 #if CUDART_VERSION < 13000
   p->clockRate = get(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
   p->memoryClockRate = get(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs and stream capture. The handles are the driver's.
-#include <cstring>
 
 #include "tests/simcuda/runtime/copy_parameters.h"
 #include "tests/simcuda/runtime/driver.h"
 
-// CUDA 13 gave the plain names to the functions that take data of edges; in 12 those end in _v2.
-#if CUDART_VERSION >= 13000
-#define WITH_EDGES(name) name
-#else
-#define WITH_EDGES(name) name##_v2
-#endif
-
 namespace vramtrack::simcuda {
 namespace {
 
-static_assert(sizeof(cudaGraphNodeParams) == sizeof(CUgraphNodeParams) &&
-                  sizeof(cudaMemAllocNodeParams) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS),
+static_assert(sizeof(cudaMemAllocNodeParams) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS),
               "the runtime's structures are passed on as the driver's");
 
 CUDA_MEMSET_NODE_PARAMS ToDriverFill(const cudaMemsetParams& p) {
@@ -42,9 +33,6 @@ CUDA_KERNEL_NODE_PARAMS ToDriverKernel(const cudaKernelNodeParams& p, CUfunction
   kernel.sharedMemBytes = p.sharedMemBytes;
   return kernel;
 }
-
-CUgraphEdgeData* Edges(cudaGraphEdgeData* edges) { return reinterpret_cast<CUgraphEdgeData*>(edges); }
-const CUgraphEdgeData* Edges(const cudaGraphEdgeData* edges) { return reinterpret_cast<const CUgraphEdgeData*>(edges); }
 
 }  // namespace
 
@@ -162,42 +150,6 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* address) {
   return Done(DRIVER(cuGraphMemFreeNodeGetParams)(node, static_cast<CUdeviceptr*>(address)));
 }
 
-cudaError_t WITH_EDGES(cudaGraphAddNode)(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                         const cudaGraphEdgeData* edges, size_t count,
-                                         cudaGraphNodeParams* parameters) {
-  if (parameters == nullptr) return Done(cudaErrorInvalidValue);
-  RUNTIME_TRY(Bind());
-  // The unions of both have the same members at the same places, but for a kernel's function and a copy.
-  CUgraphNodeParams converted;
-  memcpy(&converted, parameters, sizeof(converted));
-  if (parameters->type == cudaGraphNodeTypeKernel) {
-    cudaFunction_t function;
-    const cudaError_t error = cudaGetFuncBySymbol(&function, parameters->kernel.func);
-    if (error != cudaSuccess) return error;
-    converted.kernel.func = function;
-  } else if (parameters->type == cudaGraphNodeTypeMemcpy) {
-    memset(&converted.memcpy, 0, sizeof(converted.memcpy));
-    if (!ToDriverCopy(parameters->memcpy.copyParams, &converted.memcpy.copyParams)) {
-      return Done(cudaErrorInvalidResourceHandle);
-    }
-  }
-  const CUresult result = DRIVER(cuGraphAddNode_v2)(node, graph, dependencies, Edges(edges), count, &converted);
-  if (result != CUDA_SUCCESS) return Done(result);
-  if (parameters->type == cudaGraphNodeTypeMemAlloc) {
-    parameters->alloc.dptr = reinterpret_cast<void*>(converted.alloc.dptr);
-  } else if (parameters->type == cudaGraphNodeTypeConditional) {
-    parameters->conditional.phGraph_out = converted.conditional.phGraph_out;
-  }
-  return cudaSuccess;
-}
-
-cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph, unsigned value,
-                                             unsigned flags) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuGraphConditionalHandleCreate)(reinterpret_cast<CUgraphConditionalHandle*>(handle), graph,
-                                                     nullptr, value, flags));
-}
-
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
   RUNTIME_TRY(Bind());
   return Done(DRIVER(cuGraphDestroyNode)(node));
@@ -218,67 +170,12 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, siz
   return Done(DRIVER(cuGraphGetRootNodes)(graph, nodes, count));
 }
 
-cudaError_t WITH_EDGES(cudaGraphGetEdges)(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
-                                          cudaGraphEdgeData* edges, size_t* count) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuGraphGetEdges_v2)(graph, from, to, Edges(edges), count));
-}
-
-cudaError_t WITH_EDGES(cudaGraphNodeGetDependencies)(cudaGraphNode_t node, cudaGraphNode_t* nodes,
-                                                     cudaGraphEdgeData* edges, size_t* count) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuGraphNodeGetDependencies_v2)(node, nodes, Edges(edges), count));
-}
-
-cudaError_t WITH_EDGES(cudaGraphNodeGetDependentNodes)(cudaGraphNode_t node, cudaGraphNode_t* nodes,
-                                                       cudaGraphEdgeData* edges, size_t* count) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuGraphNodeGetDependentNodes_v2)(node, nodes, Edges(edges), count));
-}
-
-cudaError_t WITH_EDGES(cudaGraphAddDependencies)(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                                 const cudaGraphNode_t* to, const cudaGraphEdgeData* edges,
-                                                 size_t count) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuGraphAddDependencies_v2)(graph, from, to, Edges(edges), count));
-}
-
-cudaError_t WITH_EDGES(cudaGraphRemoveDependencies)(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                                    const cudaGraphNode_t* to, const cudaGraphEdgeData* edges,
-                                                    size_t count) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuGraphRemoveDependencies_v2)(graph, from, to, Edges(edges), count));
-}
-
-#if CUDART_VERSION < 13000
-cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                             size_t count, cudaGraphNodeParams* parameters) {
-  return cudaGraphAddNode_v2(node, graph, dependencies, nullptr, count, parameters);
-}
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, size_t* count) {
-  return cudaGraphGetEdges_v2(graph, from, to, nullptr, count);
-}
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, size_t* count) {
-  return cudaGraphNodeGetDependencies_v2(node, nodes, nullptr, count);
-}
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes, size_t* count) {
-  return cudaGraphNodeGetDependentNodes_v2(node, nodes, nullptr, count);
-}
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                     size_t count) {
-  return cudaGraphAddDependencies_v2(graph, from, to, nullptr, count);
-}
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                        size_t count) {
-  return cudaGraphRemoveDependencies_v2(graph, from, to, nullptr, count);
-}
-#endif
-
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
   RUNTIME_TRY(Bind());
   return Done(DRIVER(cuGraphInstantiateWithFlags)(exec, graph, flags));
 }
 
+#if CUDART_VERSION >= 12000
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
   return cudaGraphInstantiateWithFlags(exec, graph, flags);
 }
@@ -290,14 +187,33 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t gr
       DRIVER(cuGraphInstantiateWithParams)(exec, graph, reinterpret_cast<CUDA_GRAPH_INSTANTIATE_PARAMS*>(parameters)));
 }
 
-cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuGraphExecGetFlags)(exec, reinterpret_cast<cuuint64_t*>(flags)));
-}
-
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info) {
   RUNTIME_TRY(Bind());
   return Done(DRIVER(cuGraphExecUpdate_v2)(exec, graph, reinterpret_cast<CUgraphExecUpdateResultInfo*>(info)));
+}
+#else
+// Five parameters before 12.0. No graph of this device has anything to say about an error.
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t* error_node, char* log,
+                                 size_t log_bytes) {
+  if (error_node != nullptr) *error_node = nullptr;
+  if (log != nullptr && log_bytes > 0) *log = '\0';
+  return cudaGraphInstantiateWithFlags(exec, graph, 0);
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t* error_node,
+                                cudaGraphExecUpdateResult* result) {
+  RUNTIME_TRY(Bind());
+  CUgraphExecUpdateResultInfo info = {};
+  const CUresult updated = DRIVER(cuGraphExecUpdate_v2)(exec, graph, &info);
+  if (error_node != nullptr) *error_node = info.errorNode;
+  if (result != nullptr) *result = static_cast<cudaGraphExecUpdateResult>(info.result);
+  return Done(updated);
+}
+#endif
+
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
+  RUNTIME_TRY(Bind());
+  return Done(DRIVER(cuGraphExecGetFlags)(exec, reinterpret_cast<cuuint64_t*>(flags)));
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
@@ -371,13 +287,6 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
   return Done(DRIVER(cuStreamBeginCapture_v2)(stream, static_cast<CUstreamCaptureMode>(mode)));
 }
 
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                          const cudaGraphEdgeData* edges, size_t count, cudaStreamCaptureMode mode) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuStreamBeginCaptureToGraph)(stream, graph, dependencies, Edges(edges), count,
-                                                  static_cast<CUstreamCaptureMode>(mode)));
-}
-
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   RUNTIME_TRY(Bind());
   return Done(DRIVER(cuStreamEndCapture)(stream, graph));
@@ -386,39 +295,6 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   RUNTIME_TRY(Bind());
   return Done(DRIVER(cuStreamIsCapturing)(stream, reinterpret_cast<CUstreamCaptureStatus*>(status)));
-}
-
-#if CUDART_VERSION >= 13000
-cudaError_t cudaStreamGetCaptureInfo(
-#else
-cudaError_t cudaStreamGetCaptureInfo_v3(
-#endif
-    cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id, cudaGraph_t* graph,
-    const cudaGraphNode_t** dependencies, const cudaGraphEdgeData** edges, size_t* count) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuStreamGetCaptureInfo_v3)(stream, reinterpret_cast<CUstreamCaptureStatus*>(status),
-                                                reinterpret_cast<cuuint64_t*>(id), graph, dependencies,
-                                                reinterpret_cast<const CUgraphEdgeData**>(edges), count));
-}
-
-#if CUDART_VERSION < 13000
-// What a program calls cudaStreamGetCaptureInfo in its source.
-cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
-                                        cudaGraph_t* graph, const cudaGraphNode_t** dependencies, size_t* count) {
-  return cudaStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, nullptr, count);
-}
-
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies, size_t count,
-                                                unsigned flags) {
-  return cudaStreamUpdateCaptureDependencies_v2(stream, dependencies, nullptr, count, flags);
-}
-#endif
-
-cudaError_t WITH_EDGES(cudaStreamUpdateCaptureDependencies)(cudaStream_t stream, cudaGraphNode_t* dependencies,
-                                                            const cudaGraphEdgeData* edges, size_t count,
-                                                            unsigned flags) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuStreamUpdateCaptureDependencies_v2)(stream, dependencies, Edges(edges), count, flags));
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {

@@ -195,6 +195,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
   return cudaSuccess;
 }
 
+#if CUDART_VERSION >= 12000
 // What CUDA 13's compiler calls: the handle is asked for once, then launched.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
   RUNTIME_TRY(Bind());
@@ -211,6 +212,12 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
   return Launch(reinterpret_cast<CUfunction>(kernel), grid, block, shared_bytes, stream);
 }
 
+cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
+  if (kernel == nullptr) return Done(cudaErrorInvalidValue);
+  return __cudaGetKernel(kernel, host_function);
+}
+#endif
+
 cudaError_t cudaLaunchKernel(const void* host_function, dim3 grid, dim3 block, void**, size_t shared_bytes,
                              cudaStream_t stream) {
   return LaunchHost(host_function, grid, block, shared_bytes, stream);
@@ -224,11 +231,6 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* ho
 cudaError_t cudaLaunchCooperativeKernel(const void* host_function, dim3 grid, dim3 block, void**, size_t shared_bytes,
                                         cudaStream_t stream) {
   return LaunchHost(host_function, grid, block, shared_bytes, stream);
-}
-
-cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
-  if (kernel == nullptr) return Done(cudaErrorInvalidValue);
-  return __cudaGetKernel(kernel, host_function);
 }
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* host_function) {

@@ -2,6 +2,8 @@
 // Device code that a program loads at run time.
 #include "tests/simcuda/runtime/driver.h"
 
+#if CUDART_VERSION >= 12000
+
 namespace vramtrack::simcuda {
 namespace {
 
@@ -59,3 +61,5 @@ cudaError_t cudaLibraryGetUnifiedFunction(void** function, cudaLibrary_t library
 }  // extern "C"
 
 }  // namespace vramtrack::simcuda
+
+#endif  // CUDART_VERSION

@@ -33,4 +33,8 @@ for program in "$@"; do
   used=$(awk '/allocated 4096 bytes/ { print NR; exit }' "$log")
   [[ -n $init && -n $used ]] || fail "cuInit and the allocation are not in the log"
   ((last < init && init < used)) || fail "last look-up in line $last, cuInit in $init, the allocation in $used"
+
+  # The oldest way: no look-up function at all.
+  SIMCUDA_LOOKUP=dlsym "./$program" 2>"$log" || fail "exit code $? with dlsym only"
+  ! grep -q 'entry point' "$log" || fail "a look-up function is called, and dlsym was asked for"
 done
