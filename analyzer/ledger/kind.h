@@ -17,7 +17,10 @@ constexpr Level LevelOf(uint32_t kind) {
 }
 
 // Memory of the host, which no device pays for.
-constexpr bool IsHostMemory(uint32_t kind) { return kind == schema::PINNED || kind == schema::REGISTERED; }
+constexpr bool IsHostMemory(uint32_t kind) {
+  return kind == schema::PINNED || kind == schema::REGISTERED || kind == schema::HOST_PHYSICAL ||
+         kind == schema::HOST_POOL;
+}
 
 // Memory that is mapped into this process but was given out elsewhere.
 constexpr bool IsForeignMemory(uint32_t kind) {

@@ -1,32 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/hooks/call.h"
 
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstring>
 
+#include "interpose/hooks/device_facts.h"
+#include "interpose/hooks/references.h"
+#include "interpose/hooks/unseen.h"
 #include "interpose/stacks/native_stack.h"
 #include "proto/message_writer.h"
 
 namespace vramtrack {
 namespace {
 
-// Addresses and handles of different kinds may coincide. One space holds all that cudaFree, cudaFreeAsync and
-// cudaIpcCloseMemHandle free.
-uint64_t KeyOf(schema::Kind kind, uint64_t address) {
-  uint64_t space = kind;
+// Addresses and handles of different kinds may coincide. One space holds all that one function may free: cudaFree,
+// cudaFreeAsync and cudaIpcCloseMemHandle; cuMemRelease.
+constexpr uint64_t SpaceOf(uint32_t kind) {
   switch (kind) {
     case schema::DEVICE:
     case schema::PITCHED:
     case schema::MANAGED:
     case schema::STREAM_ORDERED:
     case schema::POOL:
+    case schema::HOST_POOL:
     case schema::IPC_MAPPING:
-      space = schema::DEVICE;
-      break;
+    case schema::GRAPH_MEMORY:
+      return schema::DEVICE;
+    case schema::PHYSICAL:
+    case schema::HOST_PHYSICAL:
+    case schema::IMPORTED:
+    case schema::MULTICAST:
+      return schema::PHYSICAL;
+    case schema::EXTERNAL_SEMAPHORE:
+      return 62;  // kinds beyond 63 take numbers that no other one uses here
+    case schema::TEXTURE:
+      return 63;
     default:
-      break;
+      return kind;
   }
-  return address << 6 | space;
 }
+
+uint64_t KeyOf(uint32_t kind, uint64_t address) { return address << 6 | SpaceOf(kind); }
 
 constexpr int kOrdinalBits = 40;
 constexpr uint64_t kLiveBit = uint64_t{1} << 63;  // an identity is never 0
@@ -37,17 +54,40 @@ uint64_t Identity(uint32_t thread, uint64_t ordinal) {
 uint32_t ThreadOf(uint64_t identity) { return static_cast<uint32_t>((identity & ~kLiveBit) >> kOrdinalBits); }
 uint64_t OrdinalOf(uint64_t identity) { return identity & ((uint64_t{1} << kOrdinalBits) - 1); }
 
+// Of what was given out more than once.
+References references;
+// Bytes of each mapping, by its key.
+ConcurrentTable mapped_bytes;
+
 }  // namespace
 
-void Call::Nested() {
-  if (Session* session = Session::Running()) {
-    session->file().counter(schema::COUNTER_NESTED_CALLS)->fetch_add(1, std::memory_order_relaxed);
+// Whether what covers this call is gone: a longjmp has left it without a return. The stack grows downwards.
+bool Call::Stale(uint32_t family) {
+  stack_t alternate;
+  const bool outside = static_cast<const void*>(this) > thread_.innermost;
+  if (outside && syscall(SYS_sigaltstack, nullptr, &alternate) == 0 && (alternate.ss_flags & SS_ONSTACK) == 0) {
+    thread_.innermost = nullptr;
+    thread_.covered = covered_ = 0;
+    return true;
   }
+  if (thread_.busy && family != kNoFamily) {
+    if (Session* session = Session::Running()) {
+      session->file().counter(schema::COUNTER_NESTED_CALLS)->fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  errno = saved_errno_;
+  return false;
 }
 
-void Call::Lost() {
-  session_->file().counter(schema::COUNTER_LOST_EVENTS)->fetch_add(1, std::memory_order_relaxed);
-  session_->ReportIfStopped();
+void Call::Attach() {
+  lane_ = session_->AttachThread();
+  if (lane_ == nullptr) {
+    session_->file().counter(schema::COUNTER_LOST_EVENTS)->fetch_add(1, std::memory_order_relaxed);
+    session_->ReportIfStopped();
+    return;
+  }
+  DefineUnseen(lane_);
+  DefineKnownDevices(this);
 }
 
 void Call::CaptureStack() {
@@ -57,8 +97,9 @@ void Call::CaptureStack() {
   stack_ = session_->stacks().Intern(stack, &session_->modules(), lane_);
 }
 
-void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream) {
+void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on) {
   if (address == 0) return;
+  if (__builtin_expect(on == kHostMemory, 0)) kind = kind == schema::POOL ? schema::HOST_POOL : schema::HOST_PHYSICAL;
   const uint64_t ordinal = lane_->next_allocation();
   const uint64_t identity = Identity(lane_->thread(), ordinal);
   uint64_t before = 0;
@@ -67,17 +108,19 @@ void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64
   }
   // The address was still taken: it was freed in a way that is not seen.
   if (__builtin_expect(before != 0, 0)) {
-    lane_->Event(schema::FREE, kind, thread_.device, 0, ThreadOf(before), OrdinalOf(before));
+    lane_->Event(schema::FREE, kind, Device(on), 0, ThreadOf(before), OrdinalOf(before));
   }
-  Check(lane_->Allocation(kind, thread_.device, stack_, address, bytes, stream));
+  Check(lane_->Allocation(kind, Device(on), stack_, address, bytes, stream));
 }
 
-void Call::Failed(schema::Kind kind, cuda::Error error, uint64_t bytes) {
-  Check(lane_->Event(schema::FAIL, kind, thread_.device, 0, stack_, static_cast<uint64_t>(error), bytes));
+void Call::Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on) {
+  if (__builtin_expect(on == kHostMemory, 0)) kind = kind == schema::POOL ? schema::HOST_POOL : schema::HOST_PHYSICAL;
+  Check(lane_->Event(schema::FAIL, kind, Device(on), 0, stack_, static_cast<uint64_t>(error), bytes));
 }
 
 void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream) {
   if (address == 0) return;
+  freed_address_ = address;
   freed_key_ = KeyOf(kind, address);
   freed_identity_ = session_->live().Remove(freed_key_);
   if (freed_identity_ == 0) {
@@ -91,12 +134,98 @@ void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream) {
 }
 
 void Call::FreeFailed(cuda::Error error) {
+  if (released_) references.Retain(freed_key_);
   if (freed_identity_ == 0) return;
   session_->live().Insert(freed_key_, freed_identity_);
   Check(lane_->Event(schema::FREE_FAILED, 0, thread_.device, 0, 0, static_cast<uint64_t>(error)));
 }
 
-void Call::DeviceReset() { Check(lane_->Event(schema::DEVICE_RESET, 0, thread_.device, 0, 0)); }
+void Call::ContextFreed() {
+  const int device = freed_address_ == 0 ? -1 : ForgetContext(freed_address_);
+  if (device >= 0) DeviceReset(device);
+}
+
+void Call::Retained(schema::Kind kind, uint64_t address) {
+  if (address == 0) return;
+  const uint64_t key = KeyOf(kind, address);
+  if (session_->live().Find(key) != 0) {
+    references.Retain(key);
+    return;
+  }
+  references.Forget(key);
+  Allocated(kind, address, 0, 0);
+}
+
+void Call::Releasing(schema::Kind kind, uint64_t address) {
+  if (address == 0) return;
+  const uint64_t key = KeyOf(kind, address);
+  if (references.Release(key)) {
+    released_ = true;
+    freed_key_ = key;
+    return;
+  }
+  Freeing(kind, address, 0);
+}
+
+void Call::Mapped(uint64_t address, uint64_t bytes, uint64_t handle) {
+  CaptureStack();
+  mapped_bytes.Insert(KeyOf(schema::MAPPING, address), bytes);
+  Allocated(schema::MAPPING, address, bytes, handle);
+}
+
+void Call::Unmapped(uint64_t address, uint64_t bytes) {
+  // The program alone decides what is mapped there next, so recording it afterwards mixes nothing up.
+  for (const uint64_t end = address + bytes; address < end;) {
+    const uint64_t mapping = mapped_bytes.Remove(KeyOf(schema::MAPPING, address));
+    Freeing(schema::MAPPING, address, 0);
+    if (mapping == 0) return;
+    address += mapping;
+  }
+}
+
+void Call::NodeAdded(const void* parameters) {
+  const auto* node = static_cast<const cuda::GraphNodeParams*>(parameters);
+  if (node == nullptr) return;
+  if (node->type == cuda::kMemAllocNode) {
+    CaptureStack();
+    const int device = node->alloc.poolProps.location.id;
+    Allocated(schema::GRAPH_MEMORY, node->alloc.dptr, node->alloc.bytesize, 0, device);
+  } else if (node->type == cuda::kMemFreeNode) {
+    Freeing(schema::GRAPH_MEMORY, node->free, 0);
+  }
+}
+
+uint64_t Call::PrimaryContext(uint64_t context, int device) {
+  NotePrimaryContext(context, device);
+  return context;
+}
+
+uint64_t Call::NewContext(uint64_t context, int device) {
+  NoteContext(context, device);
+  PushCurrentContext(context);
+  return context;
+}
+
+void Call::DeviceReset(int device) { Check(lane_->Event(schema::DEVICE_RESET, 0, Device(device), 0, 0)); }
+
+void Call::Trimmed(schema::Kind kind, uint64_t pool, uint64_t bytes, int device) {
+  Check(lane_->Event(schema::TRIM, kind, Device(device), 0, 0, pool, bytes));
+}
+
+void Call::Limit(int which, uint64_t value) {
+  CaptureStack();
+  Check(lane_->Event(schema::LIMIT, schema::CONTEXT, thread_.device, 0, stack_, static_cast<uint64_t>(which), value));
+}
+
+void Call::PoolAttribute(int attribute, const void* value) {
+  // The other attributes that can be set are flags, which take no memory.
+  if (attribute != cuda::kPoolReleaseThreshold || value == nullptr) return;
+  uint64_t bytes;
+  std::memcpy(&bytes, value, sizeof bytes);
+  CaptureStack();
+  Check(lane_->Event(schema::LIMIT, schema::MEMORY_POOL, thread_.device, 0, stack_, static_cast<uint64_t>(attribute),
+                     bytes));
+}
 
 void Call::MemoryInfo(const size_t* free, const size_t* total) {
   if (free == nullptr || total == nullptr) return;

@@ -10,9 +10,12 @@
 
 namespace vramtrack::cuda {
 
-using Error = int;  // cudaError_t
+using Error = int;  // cudaError_t, CUresult, and the enums of the libraries on top
 constexpr Error kSuccess = 0;
-constexpr Error kInitializationError = 3;
+constexpr Error kInitializationError = 3;  // CUDA_ERROR_NOT_INITIALIZED of the driver, too
+constexpr Error kNcclInProgress = 7;       // of a communicator that is set up in the background
+
+using DevicePointer = unsigned long long;  // CUdeviceptr
 
 struct Extent {  // cudaExtent: width in elements for arrays, in bytes otherwise
   size_t width, height, depth;
@@ -28,8 +31,28 @@ struct ChannelFormatDesc {  // cudaChannelFormatDesc: bits of each component
   int f;
 };
 
-struct IpcMemHandle {  // cudaIpcMemHandle_t
+struct ArrayDescriptor {  // CUDA_ARRAY_DESCRIPTOR
+  size_t width, height;
+  int format;
+  unsigned channels;
+};
+
+struct Array3DDescriptor {  // CUDA_ARRAY3D_DESCRIPTOR
+  size_t width, height, depth;
+  int format;
+  unsigned channels, flags;
+};
+
+struct IpcMemHandle {  // cudaIpcMemHandle_t, CUipcMemHandle
   char reserved[64];
+};
+
+struct IpcEventHandle {  // cudaIpcEventHandle_t, CUipcEventHandle
+  char reserved[64];
+};
+
+struct NcclUniqueId {  // ncclUniqueId
+  char internal[128];
 };
 
 struct ExternalMemoryHandleDesc {  // cudaExternalMemoryHandleDesc, as far as its size
@@ -37,6 +60,45 @@ struct ExternalMemoryHandleDesc {  // cudaExternalMemoryHandleDesc, as far as it
   void* handle[2];
   unsigned long long size;
 };
+
+struct MemLocation {  // cudaMemLocation, CUmemLocation
+  int type;
+  int id;
+};
+constexpr int kLocationDevice = 1;
+
+struct AllocationProp {  // CUmemAllocationProp, as far as its location
+  int type, handle_types;
+  MemLocation location;
+};
+
+struct MemPoolProps {  // cudaMemPoolProps, CUmemPoolProps
+  int type, handle_types;
+  MemLocation location;
+  void* security;
+  size_t max_size;
+  char reserved[56];
+};
+constexpr int kPoolReleaseThreshold = 4;  // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+
+struct MemAllocNodeParams {  // cudaMemAllocNodeParams, CUDA_MEM_ALLOC_NODE_PARAMS
+  MemPoolProps poolProps;
+  const void* access;
+  size_t access_count;
+  size_t bytesize;
+  DevicePointer dptr;
+};
+
+struct GraphNodeParams {  // cudaGraphNodeParams, CUgraphNodeParams
+  int type;
+  int reserved[3];
+  union {
+    MemAllocNodeParams alloc;
+    DevicePointer free;
+  };
+};
+constexpr int kMemAllocNode = 10;
+constexpr int kMemFreeNode = 11;
 
 struct DeviceProp {  // cudaDeviceProp of 10.0 and later, as far as the memory
   char name[256];

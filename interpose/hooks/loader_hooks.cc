@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Unloading a library: its addresses may be another's afterwards, so a stack that looks like a known one may not be it.
-// Loading needs no hook: a new stack that leads through new code is compared with the loader's list when it is defined.
+// Unloading a library: its addresses may be another's afterwards, so a stack that looks like a known one may not be it,
+// and a function of CUDA may be gone. Loading needs no hook: a new stack that leads through new code is compared with
+// the loader's list when it is defined.
 #include <dlfcn.h>
 
 #include <atomic>
 
+#include "interpose/hooks/lookup.h"
+#include "interpose/hooks/real_entry.h"
 #include "interpose/session/session.h"
 
 extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
@@ -13,11 +16,14 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   static std::atomic<Function> next{nullptr};
   Function real = next.load(std::memory_order_relaxed);
   if (real == nullptr) {
-    real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "dlclose"));
+    real = reinterpret_cast<Function>(vramtrack::RealDlsym()(RTLD_NEXT, "dlclose"));
     if (real == nullptr) return -1;
     next.store(real, std::memory_order_relaxed);
   }
+  vramtrack::Providers::BeforeUnload();
   const int result = real(handle);
+  vramtrack::Providers::AfterUnload();
+  vramtrack::LookedUpLibrariesChanged();
   if (vramtrack::Session* session = vramtrack::Session::Running()) session->modules().LibraryUnloaded();
   return result;
 }

@@ -1,58 +1,143 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/hooks/real_entry.h"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include <cstring>
+#include <initializer_list>
+
+#include "interpose/loader/loaded_object.h"
 
 namespace vramtrack {
 
-std::atomic<void*> real_entries[static_cast<int>(Entry::kCount)];
+std::atomic<uint64_t> Providers::call_sites_[kCallSites];
+std::atomic<void*> Providers::functions_[kMax][kEntryCount];
+std::atomic<uint64_t> Providers::bases_[kMax];
+std::atomic<uint32_t> Providers::unloading_, Providers::unloads_;
 
 namespace {
 
-constexpr const char* kNames[] = {
-#define VRAMTRACK_ALLOCATES(entry, ...) #entry,
-#define VRAMTRACK_FREES(entry, ...) #entry,
-#define VRAMTRACK_OBSERVES(entry, ...) #entry,
-#include "interpose/hooks/runtime_api.inc"
+struct Candidate {
+  void* function = nullptr;
+  uint64_t base = 0;
 };
 
-int OnObject(dl_phdr_info* info, size_t, void* path) {
-  const char* slash = strrchr(info->dlpi_name, '/');
-  const char* base = slash != nullptr ? slash + 1 : info->dlpi_name;
-  if (strncmp(base, "libcudart", 9) != 0) return 0;
-  *static_cast<const char**>(path) = info->dlpi_name;
-  return 1;
-}
-
-// A library that was loaded with RTLD_LOCAL, as Python does, is in no scope that RTLD_NEXT searches.
-void* FindInLoadedRuntime(const char* name) {
-  const char* path = nullptr;
-  dl_iterate_phdr(OnObject, &path);
-  void* library = path != nullptr ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-  if (library == nullptr) return nullptr;
-  void* found = dlsym(library, name);
-  dlclose(library);
-  return found;
-}
-
-// Before the program runs, so that the loader's lock is not asked for inside the first hook, where another thread may
-// hold it and wait for us.
-__attribute__((constructor)) void FindThoseLoaded() {
-  if (dlsym(RTLD_NEXT, kNames[0]) == nullptr) return;
-  for (int i = 0; i < static_cast<int>(Entry::kCount); ++i) FindRealEntry(static_cast<Entry>(i));
+// In the order of the contract of Providers::Real:
+//   a library behind ours that is not CUDA's own: another tool that was preloaded, which calls the next one itself;
+//   the library that the caller names among those it needs;
+//   the first one.
+Candidate Choose(Entry entry, const void* caller) {
+  const char* name = EntryName(entry);
+  LoadedObject caller_object;
+  bool caller_known = false;
+  if (caller != nullptr) {
+    EachLoadedObject([&](const LoadedObject& object, size_t) {
+      caller_known = object.Contains(caller);
+      if (caller_known) caller_object = object;
+      return !caller_known;
+    });
+  }
+  Candidate first, before;
+  bool behind_us = false;
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    if (object.Contains(reinterpret_cast<const void*>(&Choose))) {
+      behind_us = true;
+      return true;
+    }
+    void* function = object.Find(name);
+    if (function == nullptr) return true;
+    const Candidate candidate = {function, object.base()};
+    if (!behind_us) {
+      // Where we were loaded late, libraries of CUDA stand before us.
+      if (before.function == nullptr && IsCudaLibrary(object.name())) before = candidate;
+      return true;
+    }
+    const bool other_tool = first.function == nullptr && !IsCudaLibrary(object.name());
+    if (first.function == nullptr) first = candidate;
+    if (other_tool) return false;
+    if (caller_known && (caller_object.Needs(object.name()) || caller_object.base() == object.base())) {
+      first = candidate;
+      return false;
+    }
+    return true;
+  });
+  return first.function != nullptr ? first : before;
 }
 
 }  // namespace
 
-void* FindRealEntry(Entry entry) {
-  const int index = static_cast<int>(entry);
-  void* found = dlsym(RTLD_NEXT, kNames[index]);
-  if (found == nullptr) found = FindInLoadedRuntime(kNames[index]);
-  if (found != nullptr) real_entries[index].store(found, std::memory_order_relaxed);
-  return found;
+size_t Providers::Number(uint64_t base) {
+  for (size_t i = 0; i < kMax; ++i) {
+    uint64_t known = bases_[i].load(std::memory_order_acquire);
+    if (known == base + 1) return i;
+    if (known == 0 && (bases_[i].compare_exchange_strong(known, base + 1) || known == base + 1)) return i;
+  }
+  return kMax;
+}
+
+void* Providers::Find(Entry entry, const void* caller) {
+  const uint32_t unloads = unloads_.load(std::memory_order_acquire);
+  const Candidate found = Choose(entry, caller);
+  if (found.function == nullptr || caller == nullptr || unloading_.load(std::memory_order_acquire) != 0) {
+    return found.function;
+  }
+  const size_t number = Number(found.base);
+  if (number == kMax) return found.function;
+  functions_[number][static_cast<size_t>(entry)].store(found.function, std::memory_order_relaxed);
+  const uint64_t site = reinterpret_cast<uint64_t>(caller) << 16;
+  call_sites_[Slot(site)].store(site | number, std::memory_order_release);
+  if (unloads_.load(std::memory_order_acquire) != unloads) {
+    call_sites_[Slot(site)].store(0, std::memory_order_relaxed);
+    functions_[number][static_cast<size_t>(entry)].store(nullptr, std::memory_order_relaxed);
+  }
+  return found.function;
+}
+
+void Providers::ForgetCallSites() {
+  unloads_.fetch_add(1, std::memory_order_acq_rel);
+  for (std::atomic<uint64_t>& site : call_sites_) {
+    if (site.load(std::memory_order_relaxed) != 0) site.store(0, std::memory_order_relaxed);
+  }
+}
+
+void Providers::BeforeUnload() {
+  unloading_.fetch_add(1, std::memory_order_acq_rel);
+  ForgetCallSites();
+}
+
+void Providers::AfterUnload() {
+  bool loaded[kMax] = {};
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    for (size_t i = 0; i < kMax; ++i) loaded[i] |= bases_[i].load(std::memory_order_acquire) == object.base() + 1;
+    return true;
+  });
+  for (size_t i = 0; i < kMax; ++i) {
+    if (loaded[i] || bases_[i].load(std::memory_order_acquire) == 0) continue;
+    for (std::atomic<void*>& function : functions_[i]) function.store(nullptr, std::memory_order_relaxed);
+    bases_[i].store(0, std::memory_order_release);
+  }
+  ForgetCallSites();
+  unloading_.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+int RuntimeMajor(const void* real) {
+  int major = 0;
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    if (!object.Contains(real)) return true;
+    // "libcudart.so.13", or with a hash before the suffix as in old wheels.
+    const char* suffix = strstr(object.name(), ".so.");
+    if (strncmp(object.name(), "libcudart", 9) == 0 && suffix != nullptr) {
+      for (const char* c = suffix + 4; *c >= '0' && *c <= '9'; ++c) major = 10 * major + (*c - '0');
+    }
+    return false;
+  });
+  return major;
+}
+
+bool IsCudaLibrary(const char* name) {
+  for (const char* prefix : {"libcudart", "libcuda.so", "libcuda-", "libcuda_", "libnccl", "libcublas", "libcudnn",
+                             "libcufft", "libcusolver", "libcusparse"}) {
+    if (strncmp(name, prefix, strlen(prefix)) == 0) return true;
+  }
+  return false;
 }
 
 }  // namespace vramtrack

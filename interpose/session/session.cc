@@ -28,10 +28,10 @@ void OnThreadEnd(void* lane) {
   ThreadState& thread = thread_state;
   Session* session = Session::Running();
   if (session == nullptr || thread.session != session || thread.lane != lane) return;
-  thread.inside = true;
+  thread.busy = true;
   session->DetachThread(thread.lane);
   thread.lane = nullptr;
-  thread.inside = false;
+  thread.busy = false;
 }
 
 const char* Reason(int error) {
@@ -202,12 +202,12 @@ void Session::FinishRunning() {
   Session* session = Running();
   if (session == nullptr) return;
   ThreadState& thread = thread_state;
-  const bool nested = thread.inside;
-  thread.inside = true;
+  const bool nested = thread.busy;
+  thread.busy = true;
   if (thread.session == session && thread.lane != nullptr) thread.lane->Seal();
   session->file_.Finish(Clock::Ticks());
   session->ReportIfStopped();
-  thread.inside = nested;
+  thread.busy = nested;
 }
 
 namespace {

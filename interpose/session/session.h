@@ -76,10 +76,16 @@ class Session {
 // What a thread keeps. Plain data in static thread-local storage: hooks run while a thread's other thread-local objects
 // are destroyed, and an access costs no call.
 struct ThreadState {
+  static constexpr uint8_t kMaxPushedDevices = 7;
+
   Session* session;  // that `lane` belongs to: a forked child inherits its parent's
   Lane* lane;
-  uint32_t device;  // current device, as far as the thread's own calls tell
-  bool inside;      // in a hook: what is called from there is not recorded
+  const void* innermost;  // hooked call that the thread is in
+  uint32_t covered;       // families of calls (hooks/family.h) whose real functions the thread is in
+  uint32_t device;        // current device, as far as the thread's own calls tell
+  bool busy;              // in this library's own code
+  uint8_t pushed_devices;
+  uint8_t pushed[kMaxPushedDevices];  // under the current device, see hooks/current_device.h
 };
 extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
 

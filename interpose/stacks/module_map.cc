@@ -63,6 +63,8 @@ void WriteSegments(const dl_phdr_info& info, uint32_t field, MessageWriter* out,
 
 }  // namespace
 
+std::atomic<void (*)()> ModuleMap::on_loaded{nullptr};
+
 int ModuleMap::OnCounters(dl_phdr_info* info, size_t, void* self) {
   auto* map = static_cast<ModuleMap*>(self);
   map->new_adds_ = info->dlpi_adds;
@@ -125,6 +127,7 @@ void ModuleMap::Refresh(Lane* lane) {
   dl_iterate_phdr(OnCounters, this);
   // Read before the list: a library that comes in between is met at the next reading.
   const uint64_t adds = new_adds_, subs = new_subs_;
+  const bool loaded = adds != adds_;
   if (adds != adds_ || subs != subs_ || count_ == 0) {
     lane_ = lane;
     if (subs != subs_) epoch_.fetch_add(1, std::memory_order_acq_rel);
@@ -143,6 +146,9 @@ void ModuleMap::Refresh(Lane* lane) {
     subs_ = subs;
   }
   lock_.Unlock();
+  if (loaded) {
+    if (void (*told)() = on_loaded.load(std::memory_order_acquire)) told();
+  }
 }
 
 }  // namespace vramtrack

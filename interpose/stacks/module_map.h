@@ -29,6 +29,9 @@ class ModuleMap {
   // To be told when the program may have unloaded a library: Refresh is due then before a stack is taken for a known
   // one.
   void LibraryUnloaded() { refresh_due_.store(true, std::memory_order_release); }
+  // Called after libraries have been loaded, outside of any lock; may be null.
+  static std::atomic<void (*)()> on_loaded;
+
   bool refresh_due() const { return refresh_due_.load(std::memory_order_acquire); }
 
  private:

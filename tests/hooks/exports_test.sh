@@ -3,12 +3,19 @@
 #
 # The preload library exports its hooks and vramtrack_*, nothing else, and needs nothing but libc.
 set -euo pipefail
-library=$1 table=$2
+library=$1
+shift
 
-exported=$(nm -D --defined-only --extern-only "$library" | awk '{print $3}' | sort)
-hooked=$(sed -nE 's/^VRAMTRACK_(ALLOCATES|FREES|OBSERVES)\(([A-Za-z0-9_]+),.*/\2/p' "$table" | sort)
-[[ $(wc -l <<<"$hooked") -gt 40 ]] || { echo "the table has only: $hooked"; exit 1; }
-diff <(printf '%s\nvramtrack_step\ndlclose\n' "$hooked" | sort) <(echo "$exported") || { echo "exports differ from the table"; exit 1; }
+exported=$(nm -D --defined-only --extern-only "$library" | awk '$2 != "A" {sub(/@.*/, "", $3); print $3}' | sort -u)
+hooked=$(sed -nE 's/^VRAMTRACK_[A-Z_]+\(([A-Za-z0-9_]+),.*/\1/p' "$@" | sort)
+[[ $(wc -l <<<"$hooked") -gt 150 ]] || { echo "the table has only: $hooked"; exit 1; }
+[[ -z $(uniq -d <<<"$hooked") ]] || { echo "twice in the table: $(uniq -d <<<"$hooked")"; exit 1; }
+diff <(printf '%s\n' "$hooked" vramtrack_step dlclose dlmopen dlopen dlsym InitializeInjection | sort) <(echo "$exported") ||
+  { echo "exports differ from the table"; exit 1; }
+
+# Both versions of dlsym; every other name without one, or it would not stand for CUDA's versioned names.
+[[ $(nm -D "$library" | grep -cE ' T dlsym@@?GLIBC_2\.(2\.5|17|34)$') == 2 ]] || { echo "dlsym lacks a version"; exit 1; }
+if nm -D --defined-only "$library" | grep '@' | grep -v ' dlsym@'; then echo "a hook has a version"; exit 1; fi
 
 needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')
 for name in $needed; do

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which calls stand for each other when one is made inside another: cudaMalloc calls cuMemAlloc, and only the outer one
+// is an event. A context that cudaMalloc makes on the way, or a workspace that cublasCreate allocates, is one of its own.
+#ifndef INTERPOSE_HOOKS_FAMILY_H_
+#define INTERPOSE_HOOKS_FAMILY_H_
+
+#include <cstdint>
+
+#include "proto/schema_constants.h"
+
+namespace vramtrack {
+
+enum Family : uint32_t {
+  kNoFamily = 0,
+  kMemory = 1u << 0,
+  kQueries = 1u << 1,
+  kTrimming = 1u << 2,
+  kLimits = 1u << 3,
+  kEverything = ~0u,
+};
+
+// Memory of all kinds is one family, each kind of handle another.
+constexpr uint32_t FamilyOf(uint32_t kind) {
+  constexpr uint32_t kFirstHandleBit = 4;
+  static_assert(schema::TEXTURE - schema::STREAM + kFirstHandleBit < 32, "a bit for every kind of handle");
+  return kind < schema::STREAM ? kMemory : 1u << (kind - schema::STREAM + kFirstHandleBit);
+}
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_HOOKS_FAMILY_H_

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/hooks/late_hooks.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "interpose/hooks/lookup.h"
+#include "interpose/hooks/real_entry.h"
+#include "interpose/loader/import_patcher.h"
+#include "interpose/stacks/module_map.h"
+
+extern "C" {
+void* vramtrack_dlsym(void* handle, const char* name) __attribute__((visibility("hidden")));
+__attribute__((visibility("default"))) int InitializeInjection();
+}
+
+namespace vramtrack {
+namespace {
+
+std::atomic<bool> injected{false};
+
+bool InCudaLibrary(const void* address) {
+  bool found = false;
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    if (!object.Contains(address)) return true;
+    found = IsCudaLibrary(object.name());
+    return false;
+  });
+  return found;
+}
+
+// Another tool's wrapper is left in its place: it calls the next one itself.
+void* HookFor(const LoadedObject& importer, const char* name, const void* bound) {
+  const bool late = injected.load(std::memory_order_relaxed);
+  const Entry entry = EntryNamed(name);
+  if (entry != Entry::kCount) {
+    // An import that has not been called yet leads to a stub in its own library.
+    const bool unbound = importer.Contains(bound);
+    return (late && unbound) || InCudaLibrary(bound) ? wrappers[static_cast<size_t>(entry)][kBySymbol] : nullptr;
+  }
+  if (!late || name[0] != 'd' || name[1] != 'l') return nullptr;
+  if (strcmp(name, "dlsym") == 0) return reinterpret_cast<void*>(&vramtrack_dlsym);
+  if (strcmp(name, "dlclose") == 0) return reinterpret_cast<void*>(static_cast<int (*)(void*)>(&dlclose));
+  return nullptr;
+}
+
+void PatchNew() { PatchImports(HookFor); }
+
+// Whether the program's own start brought this library in: libraries that are loaded later stand behind libc.
+bool IsPreloaded() {
+  bool ours_first = false;
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    ours_first = object.Contains(reinterpret_cast<const void*>(&IsPreloaded));
+    return !ours_first && strncmp(object.name(), "libc.so", 7) != 0;
+  });
+  return ours_first;
+}
+
+}  // namespace
+
+void ExpectDeepBinding() { ModuleMap::on_loaded.store(&PatchNew, std::memory_order_release); }
+
+}  // namespace vramtrack
+
+// The driver calls this at cuInit for the library that CUDA_INJECTION64_PATH names; 1 means success. Functions that a
+// statically linked runtime has looked up before are not reached.
+int InitializeInjection() {
+  using namespace vramtrack;  // NOLINT
+  if (IsPreloaded() || injected.exchange(true)) return 1;
+  ModuleMap::on_loaded.store(&PatchNew, std::memory_order_release);
+  PatchNew();
+  return 1;
+}

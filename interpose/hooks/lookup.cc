@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/hooks/lookup.h"
+
+#include <cstring>
+
+#include "interpose/hooks/unseen.h"
+#include "interpose/loader/loaded_object.h"
+
+namespace vramtrack {
+
+std::atomic<void*> looked_up[kLookedUpWays][kEntryCount];
+
+namespace {
+
+bool EndsWith(const char* name, size_t length, const char* suffix) {
+  const size_t n = strlen(suffix);
+  return length > n && strncmp(name + length - n, suffix, n) == 0;
+}
+
+// Of a name without its version and without the mark of per-thread default streams: what cuGetProcAddress is asked for.
+size_t BaseLength(const char* name) {
+  size_t length = strlen(name);
+  if (EndsWith(name, length, "_ptsz") || EndsWith(name, length, "_ptds")) length -= 5;
+  if (length > 3 && name[length - 3] == '_' && name[length - 2] == 'v' && name[length - 1] >= '0' &&
+      name[length - 1] <= '9') {
+    length -= 3;
+  }
+  return length;
+}
+
+}  // namespace
+
+void* WrapperFor(void* found, const char* name) {
+  if (found == nullptr || name == nullptr || IsOwnAddress(found)) return found;
+  // Few hooks have the name in any version; which of them it is, if any, their addresses tell.
+  Entry candidates[16];
+  size_t count = 0;
+  const size_t length = BaseLength(name);
+  for (size_t i = 0; i < kEntryCount && count < 16; ++i) {
+    const char* hooked = EntryName(static_cast<Entry>(i));
+    if (strncmp(hooked, name, length) == 0 && BaseLength(hooked) == length) candidates[count++] = static_cast<Entry>(i);
+  }
+  if (count == 0) return found;
+
+  Entry entry = Entry::kCount;
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    if (!object.Contains(found)) return true;
+    for (size_t i = 0; i < count && entry == Entry::kCount; ++i) {
+      if (object.Find(EntryName(candidates[i])) == found) entry = candidates[i];
+    }
+    return false;
+  });
+  if (entry == Entry::kCount) {
+    // An older form of the function, or a driver whose addresses are not those of its symbols.
+    NoteUnseen(name, schema::UNSEEN_LOOKUP);
+    return found;
+  }
+  for (int way = 0; way < kLookedUpWays; ++way) {
+    void* expected = nullptr;
+    std::atomic<void*>& real = looked_up[way][static_cast<size_t>(entry)];
+    if (real.compare_exchange_strong(expected, found) || expected == found) {
+      return wrappers[static_cast<size_t>(entry)][1 + way];
+    }
+  }
+  NoteUnseen(EntryName(entry), schema::UNSEEN_THIRD_COPY);
+  return found;
+}
+
+void LookedUpLibrariesChanged() {
+  bool loaded[kLookedUpWays][kEntryCount] = {};
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    for (int way = 0; way < kLookedUpWays; ++way) {
+      for (size_t i = 0; i < kEntryCount; ++i) {
+        const void* real = looked_up[way][i].load(std::memory_order_relaxed);
+        if (real != nullptr && !loaded[way][i]) loaded[way][i] = object.Contains(real);
+      }
+    }
+    return true;
+  });
+  for (int way = 0; way < kLookedUpWays; ++way) {
+    for (size_t i = 0; i < kEntryCount; ++i) {
+      if (!loaded[way][i]) looked_up[way][i].store(nullptr, std::memory_order_relaxed);
+    }
+  }
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/hooks/unseen.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "interpose/hooks/call.h"
+#include "proto/message_writer.h"
+
+namespace vramtrack {
+namespace {
+
+struct Note {
+  std::atomic<uint32_t> state;  // 0 free, 1 being written, 2 to be defined, 3 defined
+  schema::UnseenReason reason;
+  char name[120];
+};
+constexpr size_t kMaxNotes = 32;
+Note notes[kMaxNotes];
+
+}  // namespace
+
+void NoteUnseen(const char* name, schema::UnseenReason reason) {
+  for (Note& note : notes) {
+    uint32_t state = note.state.load(std::memory_order_acquire);
+    if (state >= 2) {
+      if (strncmp(note.name, name, sizeof note.name - 1) == 0) return;
+      continue;
+    }
+    if (state == 1 || !note.state.compare_exchange_strong(state, 1, std::memory_order_acq_rel)) continue;
+    note.reason = reason;
+    strncpy(note.name, name, sizeof note.name - 1);
+    note.state.store(2, std::memory_order_release);
+    break;
+  }
+  if (Session::Running() == nullptr) return;
+  Call call(kNoFamily);
+  if (call.active()) DefineUnseen(call.lane());
+}
+
+void DefineUnseen(Lane* lane) {
+  for (Note& note : notes) {
+    uint32_t state = 2;
+    if (!note.state.compare_exchange_strong(state, 3, std::memory_order_acq_rel)) continue;
+    uint8_t buffer[256];
+    MessageWriter out(buffer, sizeof buffer);
+    uint8_t* message = out.Begin(schema::definitions_field::unseen);
+    out.String(schema::unseen_field::library, note.name);
+    out.Varint(schema::unseen_field::reason, note.reason);
+    out.End(message);
+    lane->DefineEncoded(buffer, out.size());
+  }
+}
+
+}  // namespace vramtrack

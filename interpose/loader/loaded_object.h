@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A library as it lies in memory: what it defines and what it asks others for, read from its own tables. The loader's
+// functions would do the same, but dlsym takes a lock that a library's constructor may hold while it waits for us.
+#ifndef INTERPOSE_LOADER_LOADED_OBJECT_H_
+#define INTERPOSE_LOADER_LOADED_OBJECT_H_
+
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramtrack {
+
+// Valid as long as the library is loaded. Allocates nothing and takes no lock. Thread-safe.
+class LoadedObject {
+ public:
+  LoadedObject() = default;
+  explicit LoadedObject(const dl_phdr_info& info);
+
+  // Where a function of this name is that the library exports, or null. `version`: that one, or an unversioned
+  // function; null: the default version.
+  void* Find(const char* name, const char* version = nullptr) const;
+
+  bool Contains(const void* address) const;
+  // The library's own name for itself, or the last part of its path.
+  const char* name() const { return name_; }
+  uint64_t base() const { return base_; }
+  // Whether it asks the loader for a library of that name.
+  bool Needs(const char* soname) const;
+
+  // Calls `visit(name, slot)` for every function that it imports; `slot` holds the address it calls, or, as long as it
+  // has not called it, that of its own stub.
+  template <typename Visit>
+  void EachImport(Visit visit) const {
+    for (const Relocations& table : relocations_) {
+      for (size_t i = 0; i < table.count; ++i) {
+        const ElfW(Rela) & entry = table.entries[i];
+        if (!IsFunctionSlot(static_cast<uint32_t>(ELF64_R_TYPE(entry.r_info)))) continue;
+        const uint64_t symbol = ELF64_R_SYM(entry.r_info);
+        if (symbol == 0 || symbols_ == nullptr || symbols_[symbol].st_shndx != SHN_UNDEF) continue;
+        visit(strings_ + symbols_[symbol].st_name, reinterpret_cast<void**>(base_ + entry.r_offset));
+      }
+    }
+  }
+
+  // The pages that the loader made read-only after it had bound them; [0, 0) for none.
+  uint64_t relro_begin() const { return relro_begin_; }
+  uint64_t relro_end() const { return relro_end_; }
+
+ private:
+  struct Relocations {
+    const ElfW(Rela) * entries;
+    size_t count;
+  };
+
+  static bool IsFunctionSlot(uint32_t type);
+  void* FindFrom(uint32_t index, const char* name, const char* version, bool* same_name) const;
+  bool VersionFits(uint32_t index, const char* version) const;
+
+  uint64_t base_ = 0;
+  const ElfW(Phdr) * segments_ = nullptr;
+  size_t segment_count_ = 0;
+  const char* name_ = "";
+  const char* strings_ = nullptr;
+  const ElfW(Sym) * symbols_ = nullptr;
+  const uint32_t* gnu_hash_ = nullptr;
+  const uint32_t* hash_ = nullptr;
+  const ElfW(Half) * versions_ = nullptr;
+  const ElfW(Verdef) * version_definitions_ = nullptr;
+  size_t version_definition_count_ = 0;
+  const ElfW(Dyn) * dynamic_ = nullptr;
+  Relocations relocations_[2] = {};
+  uint64_t relro_begin_ = 0, relro_end_ = 0;
+};
+
+// Calls `visit(object, index)` for every loaded library in the loader's order, the program first, until it returns
+// false. Takes the loader's short lock for its list; `visit` must not load libraries.
+template <typename Visit>
+void EachLoadedObject(Visit visit) {
+  struct State {
+    Visit* visit;
+    size_t index;
+  } state = {&visit, 0};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto* s = static_cast<State*>(data);
+        return (*s->visit)(LoadedObject(*info), s->index++) ? 0 : 1;
+      },
+      &state);
+}
+
+// Whether the address lies in this library.
+bool IsOwnAddress(const void* address);
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_LOADER_LOADED_OBJECT_H_
