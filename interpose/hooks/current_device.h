@@ -23,7 +23,8 @@ void NoteContext(uint64_t context, int device);
 // The device's primary context, 0 for none known.
 uint64_t PrimaryContextOf(int device);
 void NotePrimaryContext(uint64_t context, int device);
-// Forgets a context that is gone. Its device, or -1 where the context is not known or another one of the device is left.
+// Forgets a context that is gone. Its device, or -1 where the context is not known or another one of the device is
+// left.
 int ForgetContext(uint64_t context);
 
 // What allocations "on" may be instead of a device.

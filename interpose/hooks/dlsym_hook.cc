@@ -132,73 +132,71 @@ extern "C" __attribute__((visibility("hidden"), used)) Answer vramtrack_before_d
 // Calls BEFORE with the caller's arguments; returns what it has found, or jumps to the function it names with the
 // registers and the stack as the caller left them.
 #if defined(__x86_64__)
-#define VRAMTRACK_TAIL_HOOK(symbol, before) \
-  __asm__(                                  \
-      ".text\n"                             \
-      ".p2align 4\n"                        \
-      ".globl " #symbol                     \
-      "\n"                                  \
-      ".type " #symbol                      \
-      ", @function\n" #symbol               \
-      ":\n"                                 \
-      ".cfi_startproc\n"                    \
-      "  endbr64\n"                         \
-      "  push %rdi\n"                       \
-      "  .cfi_adjust_cfa_offset 8\n"        \
-      "  push %rsi\n"                       \
-      "  .cfi_adjust_cfa_offset 8\n"        \
-      "  push %rdx\n"                       \
-      "  .cfi_adjust_cfa_offset 8\n"        \
-      "  call " #before                     \
-      "\n"                                  \
-      "  mov %rdx, %r11\n"                  \
-      "  pop %rdx\n"                        \
-      "  .cfi_adjust_cfa_offset -8\n"       \
-      "  pop %rsi\n"                        \
-      "  .cfi_adjust_cfa_offset -8\n"       \
-      "  pop %rdi\n"                        \
-      "  .cfi_adjust_cfa_offset -8\n"       \
-      "  test %rax, %rax\n"                 \
-      "  jne 1f\n"                          \
-      "  jmp *%r11\n"                       \
-      "1:\n"                                \
-      "  ret\n"                             \
-      ".cfi_endproc\n"                      \
+#define VRAMTRACK_TAIL_HOOK(symbol, before)    \
+  __asm__(                                     \
+      ".text\n"                                \
+      ".p2align 4\n"                           \
+      ".globl " #symbol                        \
+      "\n"                                     \
+      ".type " #symbol ", @function\n" #symbol \
+      ":\n"                                    \
+      ".cfi_startproc\n"                       \
+      "  endbr64\n"                            \
+      "  push %rdi\n"                          \
+      "  .cfi_adjust_cfa_offset 8\n"           \
+      "  push %rsi\n"                          \
+      "  .cfi_adjust_cfa_offset 8\n"           \
+      "  push %rdx\n"                          \
+      "  .cfi_adjust_cfa_offset 8\n"           \
+      "  call " #before                        \
+      "\n"                                     \
+      "  mov %rdx, %r11\n"                     \
+      "  pop %rdx\n"                           \
+      "  .cfi_adjust_cfa_offset -8\n"          \
+      "  pop %rsi\n"                           \
+      "  .cfi_adjust_cfa_offset -8\n"          \
+      "  pop %rdi\n"                           \
+      "  .cfi_adjust_cfa_offset -8\n"          \
+      "  test %rax, %rax\n"                    \
+      "  jne 1f\n"                             \
+      "  jmp *%r11\n"                          \
+      "1:\n"                                   \
+      "  ret\n"                                \
+      ".cfi_endproc\n"                         \
       ".size " #symbol ", .-" #symbol "\n")
 #elif defined(__aarch64__)
-#define VRAMTRACK_TAIL_HOOK(symbol, before) \
-  __asm__(                                  \
-      ".text\n"                             \
-      ".p2align 4\n"                        \
-      ".globl " #symbol                     \
-      "\n"                                  \
-      ".type " #symbol                      \
-      ", %function\n" #symbol               \
-      ":\n"                                 \
-      ".cfi_startproc\n"                    \
-      "  hint 34\n"                         \
-      "  stp x29, x30, [sp, #-48]!\n"       \
-      "  .cfi_adjust_cfa_offset 48\n"       \
-      "  .cfi_offset 29, -48\n"             \
-      "  .cfi_offset 30, -40\n"             \
-      "  stp x0, x1, [sp, #16]\n"           \
-      "  str x2, [sp, #32]\n"               \
-      "  bl " #before                       \
-      "\n"                                  \
-      "  mov x16, x1\n"                     \
-      "  mov x17, x0\n"                     \
-      "  ldr x2, [sp, #32]\n"               \
-      "  ldp x0, x1, [sp, #16]\n"           \
-      "  ldp x29, x30, [sp], #48\n"         \
-      "  .cfi_adjust_cfa_offset -48\n"      \
-      "  .cfi_restore 29\n"                 \
-      "  .cfi_restore 30\n"                 \
-      "  cbnz x17, 1f\n"                    \
-      "  br x16\n"                          \
-      "1:\n"                                \
-      "  mov x0, x17\n"                     \
-      "  ret\n"                             \
-      ".cfi_endproc\n"                      \
+#define VRAMTRACK_TAIL_HOOK(symbol, before)    \
+  __asm__(                                     \
+      ".text\n"                                \
+      ".p2align 4\n"                           \
+      ".globl " #symbol                        \
+      "\n"                                     \
+      ".type " #symbol ", %function\n" #symbol \
+      ":\n"                                    \
+      ".cfi_startproc\n"                       \
+      "  hint 34\n"                            \
+      "  stp x29, x30, [sp, #-48]!\n"          \
+      "  .cfi_adjust_cfa_offset 48\n"          \
+      "  .cfi_offset 29, -48\n"                \
+      "  .cfi_offset 30, -40\n"                \
+      "  stp x0, x1, [sp, #16]\n"              \
+      "  str x2, [sp, #32]\n"                  \
+      "  bl " #before                          \
+      "\n"                                     \
+      "  mov x16, x1\n"                        \
+      "  mov x17, x0\n"                        \
+      "  ldr x2, [sp, #32]\n"                  \
+      "  ldp x0, x1, [sp, #16]\n"              \
+      "  ldp x29, x30, [sp], #48\n"            \
+      "  .cfi_adjust_cfa_offset -48\n"         \
+      "  .cfi_restore 29\n"                    \
+      "  .cfi_restore 30\n"                    \
+      "  cbnz x17, 1f\n"                       \
+      "  br x16\n"                             \
+      "1:\n"                                   \
+      "  mov x0, x17\n"                        \
+      "  ret\n"                                \
+      ".cfi_endproc\n"                         \
       ".size " #symbol ", .-" #symbol "\n")
 #endif
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which calls stand for each other when one is made inside another: cudaMalloc calls cuMemAlloc, and only the outer one
-// is an event. A context that cudaMalloc makes on the way, or a workspace that cublasCreate allocates, is one of its own.
+// is an event. A context that cudaMalloc makes on the way, or a workspace that cublasCreate allocates, is one of its
+// own.
 #ifndef INTERPOSE_HOOKS_FAMILY_H_
 #define INTERPOSE_HOOKS_FAMILY_H_
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hooks in libraries whose calls do not come to ours by themselves: all of them where this library was not preloaded but
-// brought in by the driver (CUDA_INJECTION64_PATH), and those that were loaded with RTLD_DEEPBIND. Their imports are
-// made to point here.
+// Hooks in libraries whose calls do not come to ours by themselves: all of them where this library was not preloaded
+// but brought in by the driver (CUDA_INJECTION64_PATH), and those that were loaded with RTLD_DEEPBIND. Their imports
+// are made to point here.
 #ifndef INTERPOSE_HOOKS_LATE_HOOKS_H_
 #define INTERPOSE_HOOKS_LATE_HOOKS_H_
 

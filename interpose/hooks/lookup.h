@@ -23,8 +23,9 @@ extern void* const wrappers[kEntryCount][1 + kLookedUpWays];
 // What the wrappers of looked-up functions call.
 extern std::atomic<void*> looked_up[kLookedUpWays][kEntryCount];
 
-// The wrapper to give instead of `found`, the address of a function named `name` in some library of CUDA; `found` itself
-// where there is no hook for it. Thread-safe. Allocates nothing; a library seen for the first time costs some 50 us.
+// The wrapper to give instead of `found`, the address of a function named `name` in some library of CUDA; `found`
+// itself where there is no hook for it. Thread-safe. Allocates nothing; a library seen for the first time costs some 50
+// us.
 void* WrapperFor(void* found, const char* name);
 
 // Around every unloading of a library.

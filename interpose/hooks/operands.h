@@ -20,7 +20,9 @@ inline uint64_t Pointer(const cuda::PitchedPtr* out) { return out == nullptr ? 0
 
 // Plans are numbers from 0, textures and surfaces numbers of their own: neither may be 0 or each other's.
 inline uint64_t PlanKey(int plan) { return uint64_t{1} << 32 | static_cast<uint32_t>(plan); }
-inline uint64_t SurfaceKey(uint64_t object) { return object == 0 ? 0 : object ^ uint64_t{1} << 56; }
+inline uint64_t SurfaceKey(uint64_t object) {
+  return object == 0 ? 0 : object ^ uint64_t { 1 } << 56;
+}
 
 inline uint64_t AtLeastOne(size_t n) { return n == 0 ? 1 : n; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the real function behind a hook is, for who calls it: a process may hold the CUDA runtime twice, and each of its
-// libraries must reach the one that it was linked with.
+// Where the real function behind a hook is, for who calls it: a process may hold the CUDA runtime twice, and each of
+// its libraries must reach the one that it was linked with.
 #ifndef INTERPOSE_HOOKS_REAL_ENTRY_H_
 #define INTERPOSE_HOOKS_REAL_ENTRY_H_
 

@@ -30,85 +30,85 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
 #define VRAMTRACK_INLINE inline __attribute__((always_inline))
 
 // A row's body, and its three wrappers.
-#define VRAMTRACK_WRAP(entry, parameters, arguments)                                            \
-  template <int kWay>                                                                           \
-  VRAMTRACK_INLINE Error Wrap_##entry parameters;                                               \
-  VRAMTRACK_EXPORT Error entry parameters { return Wrap_##entry<kBySymbol> arguments; }         \
-  static Error LookedUp1_##entry parameters { return Wrap_##entry<1> arguments; }               \
-  static Error LookedUp2_##entry parameters { return Wrap_##entry<2> arguments; }               \
-  template <int kWay>                                                                           \
+#define VRAMTRACK_WRAP(entry, parameters, arguments)                                    \
+  template <int kWay>                                                                   \
+  VRAMTRACK_INLINE Error Wrap_##entry parameters;                                       \
+  VRAMTRACK_EXPORT Error entry parameters { return Wrap_##entry<kBySymbol> arguments; } \
+  static Error LookedUp1_##entry parameters { return Wrap_##entry<1> arguments; }       \
+  static Error LookedUp2_##entry parameters { return Wrap_##entry<2> arguments; }       \
+  template <int kWay>                                                                   \
   VRAMTRACK_INLINE Error Wrap_##entry parameters
 
-#define VRAMTRACK_REAL(entry, parameters)                                                                      \
-  using Function = Error(*) parameters;                                                                        \
-  void* const real = Real<kWay>(Entry::k_##entry, __builtin_return_address(0));                                \
+#define VRAMTRACK_REAL(entry, parameters)                                       \
+  using Function = Error(*) parameters;                                         \
+  void* const real = Real<kWay>(Entry::k_##entry, __builtin_return_address(0)); \
   if (__builtin_expect(real == nullptr, 0)) return kInitializationError
 
-#define VRAMTRACK_CALL_REAL(arguments)                                  \
-  call.BeforeReal();                                                    \
-  const Error error = reinterpret_cast<Function>(real) arguments;       \
+#define VRAMTRACK_CALL_REAL(arguments)                            \
+  call.BeforeReal();                                              \
+  const Error error = reinterpret_cast<Function>(real) arguments; \
   call.AfterReal()
 
 // Success gives the address, failure the code: never is anything read through a pointer that the real call has refused.
-#define VRAMTRACK_ALLOCATES_ON(entry, kind, parameters, arguments, address, asked, given, stream, on)          \
-  VRAMTRACK_WRAP(entry, parameters, arguments) {                                                               \
-    VRAMTRACK_REAL(entry, parameters);                                                                         \
-    Call call(FamilyOf(schema::kind));                                                                         \
-    if (call.active()) call.CaptureStack();                                                                    \
-    VRAMTRACK_CALL_REAL(arguments);                                                                            \
-    if (!call.active()) return error;                                                                          \
-    if (Succeeded(schema::kind, error)) {                                                                      \
-      if (const uint64_t at = address) call.Allocated(schema::kind, at, given, stream, on);                    \
-    } else {                                                                                                   \
-      call.Failed(schema::kind, error, asked, on);                                                             \
-    }                                                                                                          \
-    return error;                                                                                              \
+#define VRAMTRACK_ALLOCATES_ON(entry, kind, parameters, arguments, address, asked, given, stream, on) \
+  VRAMTRACK_WRAP(entry, parameters, arguments) {                                                      \
+    VRAMTRACK_REAL(entry, parameters);                                                                \
+    Call call(FamilyOf(schema::kind));                                                                \
+    if (call.active()) call.CaptureStack();                                                           \
+    VRAMTRACK_CALL_REAL(arguments);                                                                   \
+    if (!call.active()) return error;                                                                 \
+    if (Succeeded(schema::kind, error)) {                                                             \
+      if (const uint64_t at = address) call.Allocated(schema::kind, at, given, stream, on);           \
+    } else {                                                                                          \
+      call.Failed(schema::kind, error, asked, on);                                                    \
+    }                                                                                                 \
+    return error;                                                                                     \
   }
 #define VRAMTRACK_ALLOCATES(...) VRAMTRACK_ALLOCATES_ON(__VA_ARGS__, kCurrentDevice)
 
-#define VRAMTRACK_ALLOCATES_EACH(entry, kind, parameters, arguments, addresses, count)                         \
-  VRAMTRACK_WRAP(entry, parameters, arguments) {                                                               \
-    VRAMTRACK_REAL(entry, parameters);                                                                         \
-    Call call(FamilyOf(schema::kind));                                                                         \
-    if (call.active()) call.CaptureStack();                                                                    \
-    VRAMTRACK_CALL_REAL(arguments);                                                                            \
-    if (!call.active()) return error;                                                                          \
-    if (!Succeeded(schema::kind, error)) {                                                                     \
-      call.Failed(schema::kind, error, 0);                                                                     \
-      return error;                                                                                            \
-    }                                                                                                          \
+#define VRAMTRACK_ALLOCATES_EACH(entry, kind, parameters, arguments, addresses, count)                               \
+  VRAMTRACK_WRAP(entry, parameters, arguments) {                                                                     \
+    VRAMTRACK_REAL(entry, parameters);                                                                               \
+    Call call(FamilyOf(schema::kind));                                                                               \
+    if (call.active()) call.CaptureStack();                                                                          \
+    VRAMTRACK_CALL_REAL(arguments);                                                                                  \
+    if (!call.active()) return error;                                                                                \
+    if (!Succeeded(schema::kind, error)) {                                                                           \
+      call.Failed(schema::kind, error, 0);                                                                           \
+      return error;                                                                                                  \
+    }                                                                                                                \
     for (int i = 0; addresses != nullptr && i < count; ++i) call.Allocated(schema::kind, Value(addresses[i]), 0, 0); \
-    return error;                                                                                              \
+    return error;                                                                                                    \
   }
 
-#define VRAMTRACK_RETAINS(entry, kind, parameters, arguments, address)                                         \
-  VRAMTRACK_WRAP(entry, parameters, arguments) {                                                               \
-    VRAMTRACK_REAL(entry, parameters);                                                                         \
-    Call call(FamilyOf(schema::kind));                                                                         \
-    if (call.active()) call.CaptureStack();                                                                    \
-    VRAMTRACK_CALL_REAL(arguments);                                                                            \
-    if (!call.active()) return error;                                                                          \
-    if (error == kSuccess) {                                                                                   \
-      call.Retained(schema::kind, address);                                                                    \
-    } else {                                                                                                   \
-      call.Failed(schema::kind, error, 0);                                                                     \
-    }                                                                                                          \
-    return error;                                                                                              \
+#define VRAMTRACK_RETAINS(entry, kind, parameters, arguments, address) \
+  VRAMTRACK_WRAP(entry, parameters, arguments) {                       \
+    VRAMTRACK_REAL(entry, parameters);                                 \
+    Call call(FamilyOf(schema::kind));                                 \
+    if (call.active()) call.CaptureStack();                            \
+    VRAMTRACK_CALL_REAL(arguments);                                    \
+    if (!call.active()) return error;                                  \
+    if (error == kSuccess) {                                           \
+      call.Retained(schema::kind, address);                            \
+    } else {                                                           \
+      call.Failed(schema::kind, error, 0);                             \
+    }                                                                  \
+    return error;                                                      \
   }
 
-#define VRAMTRACK_ENDS(entry, kind, parameters, arguments, ends)                                               \
-  VRAMTRACK_WRAP(entry, parameters, arguments) {                                                               \
-    VRAMTRACK_REAL(entry, parameters);                                                                         \
-    Call call(FamilyOf(schema::kind));                                                                         \
-    if (call.active()) call.ends;                                                                              \
-    VRAMTRACK_CALL_REAL(arguments);                                                                            \
-    if (!call.active()) return error;                                                                          \
-    if (Succeeded(schema::kind, error)) {                                                                      \
-      call.Freed(schema::kind);                                                                                \
-    } else {                                                                                                   \
-      call.FreeFailed(error);                                                                                  \
-    }                                                                                                          \
-    return error;                                                                                              \
+#define VRAMTRACK_ENDS(entry, kind, parameters, arguments, ends) \
+  VRAMTRACK_WRAP(entry, parameters, arguments) {                 \
+    VRAMTRACK_REAL(entry, parameters);                           \
+    Call call(FamilyOf(schema::kind));                           \
+    if (call.active()) call.ends;                                \
+    VRAMTRACK_CALL_REAL(arguments);                              \
+    if (!call.active()) return error;                            \
+    if (Succeeded(schema::kind, error)) {                        \
+      call.Freed(schema::kind);                                  \
+    } else {                                                     \
+      call.FreeFailed(error);                                    \
+    }                                                            \
+    return error;                                                \
   }
 #define VRAMTRACK_FREES(entry, kind, parameters, arguments, address, stream) \
   VRAMTRACK_ENDS(entry, kind, parameters, arguments, Freeing(schema::kind, address, stream))
@@ -124,12 +124,12 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
     return error;                                                        \
   }
 
-#define VRAMTRACK_NOTES(entry, parameters, arguments, learnt)            \
-  VRAMTRACK_WRAP(entry, parameters, arguments) {                         \
-    VRAMTRACK_REAL(entry, parameters);                                   \
-    const Error error = reinterpret_cast<Function>(real) arguments;      \
-    if (error == kSuccess) learnt;                                       \
-    return error;                                                        \
+#define VRAMTRACK_NOTES(entry, parameters, arguments, learnt)       \
+  VRAMTRACK_WRAP(entry, parameters, arguments) {                    \
+    VRAMTRACK_REAL(entry, parameters);                              \
+    const Error error = reinterpret_cast<Function>(real) arguments; \
+    if (error == kSuccess) learnt;                                  \
+    return error;                                                   \
   }
 
 #define VRAMTRACK_LOOKS_UP(entry, parameters, arguments, name, pointer)                 \
@@ -143,8 +143,8 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
 #include "interpose/hooks/api.inc"
 
 void* const wrappers[kEntryCount][1 + kLookedUpWays] = {
-#define VRAMTRACK_ENTRY(entry, parameters)                                                 \
-  {reinterpret_cast<void*>(&entry), reinterpret_cast<void*>(&LookedUp1_##entry),           \
+#define VRAMTRACK_ENTRY(entry, parameters)                                       \
+  {reinterpret_cast<void*>(&entry), reinterpret_cast<void*>(&LookedUp1_##entry), \
    reinterpret_cast<void*>(&LookedUp2_##entry)},
 #include "interpose/hooks/api.inc"
 };

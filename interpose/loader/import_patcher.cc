@@ -14,8 +14,8 @@ bool Store(const LoadedObject& object, void** slot, void* value) {
   const auto at = reinterpret_cast<uint64_t>(slot);
   const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   // The last page of the range may be only in part read-only by name; the loader protects whole pages below its end.
-  const bool read_only = at >= object.relro_begin() / page_bytes * page_bytes &&
-                         at < object.relro_end() / page_bytes * page_bytes;
+  const bool read_only =
+      at >= object.relro_begin() / page_bytes * page_bytes && at < object.relro_end() / page_bytes * page_bytes;
   void* const page = reinterpret_cast<void*>(at / page_bytes * page_bytes);
   if (read_only && syscall(SYS_mprotect, page, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
   reinterpret_cast<std::atomic<void*>*>(slot)->store(value, std::memory_order_release);

@@ -129,8 +129,7 @@ bool LoadedObject::VersionFits(uint32_t index, const char* version) const {
           reinterpret_cast<const ElfW(Verdaux)*>(reinterpret_cast<const char*>(definition) + definition->vd_aux);
       return strcmp(strings_ + name->vda_name, version) == 0;
     }
-    definition =
-        reinterpret_cast<const ElfW(Verdef)*>(reinterpret_cast<const char*>(definition) + definition->vd_next);
+    definition = reinterpret_cast<const ElfW(Verdef)*>(reinterpret_cast<const char*>(definition) + definition->vd_next);
   }
   return false;
 }

@@ -35,7 +35,7 @@ class LoadedObject {
   void EachImport(Visit visit) const {
     for (const Relocations& table : relocations_) {
       for (size_t i = 0; i < table.count; ++i) {
-        const ElfW(Rela) & entry = table.entries[i];
+        const ElfW(Rela)& entry = table.entries[i];
         if (!IsFunctionSlot(static_cast<uint32_t>(ELF64_R_TYPE(entry.r_info)))) continue;
         const uint64_t symbol = ELF64_R_SYM(entry.r_info);
         if (symbol == 0 || symbols_ == nullptr || symbols_[symbol].st_shndx != SHN_UNDEF) continue;

@@ -69,12 +69,12 @@ constexpr bool Disagreed(std::string_view entry) {
 }
 
 #define VRAMTRACK_ENTRY(entry, parameters) CHECK_ENTRY(#entry, entry, parameters)
-#define CHECK_ENTRY(name, entry, parameters)                                                           \
-  if constexpr (!std::is_same_v<decltype(&::entry), decltype(&::not_in_this_release)>) {               \
-    using Ours = Error(*) parameters;                                                                  \
-    constexpr bool compatible = Compatible(static_cast<decltype(&::entry)>(nullptr), Ours{nullptr});   \
-    EXPECT_TRUE(compatible || Disagreed(name)) << name;                                                \
-    ++compared;                                                                                        \
+#define CHECK_ENTRY(name, entry, parameters)                                                         \
+  if constexpr (!std::is_same_v<decltype(&::entry), decltype(&::not_in_this_release)>) {             \
+    using Ours = Error(*) parameters;                                                                \
+    constexpr bool compatible = Compatible(static_cast<decltype(&::entry)>(nullptr), Ours{nullptr}); \
+    EXPECT_TRUE(compatible || Disagreed(name)) << name;                                              \
+    ++compared;                                                                                      \
   }
 #define VRAMTRACK_WITHOUT_LIBRARY_API
 
