@@ -24,6 +24,14 @@ inline uint64_t SurfaceKey(uint64_t object) {
   return object == 0 ? 0 : object ^ uint64_t { 1 } << 56;
 }
 
+inline uint64_t Size(const cuda::ExternalMemoryHandleDesc* desc) { return desc == nullptr ? 0 : desc->size; }
+
+// Of a memory node; the parameters may be missing where the call was refused.
+inline uint64_t NodeBytes(const cuda::MemAllocNodeParams* params) { return params == nullptr ? 0 : params->bytesize; }
+inline int NodeDevice(const cuda::MemAllocNodeParams* params) {
+  return params == nullptr ? -1 : params->poolProps.location.id;
+}
+
 inline uint64_t AtLeastOne(size_t n) { return n == 0 ? 1 : n; }
 
 // Bytes of rows of `row_bytes`.

@@ -137,6 +137,7 @@ TraceCounts Count(const std::string& path) {
   EventStream stream(**trace);
   StreamEvent event;
   while (stream.Next(&event)) {
+    if (IsOfTheRuntime(event.shape->kind)) continue;
     ++counts.operations[event.operation];
     if (event.operation == schema::ALLOCATE) {
       live[{event.owner, event.ordinal}] = {event.shape->kind, event.shape->bytes};

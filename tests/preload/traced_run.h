@@ -37,7 +37,13 @@ struct RunOptions {
 RunResult RunProgram(const std::string& program, const std::vector<std::string>& arguments,
                      const RunOptions& options = {});
 
+// Contexts and code that the CUDA runtime takes for itself, as its own libraries of all versions do at other moments.
+constexpr bool IsOfTheRuntime(uint32_t kind) {
+  return kind == schema::CONTEXT || kind == schema::MODULE || kind == schema::LIBRARY;
+}
+
 // Counts of a trace's events by schema::Operation; and the live allocations at its end, by kind, with their bytes.
+// Without what is of the runtime.
 struct TraceCounts {
   std::map<uint32_t, uint64_t> operations;
   std::map<uint32_t, uint64_t> live_objects, live_bytes;
