@@ -20,6 +20,7 @@ def runtime_tests(version, headers, real, tests):
         # The driver is linked too: in the tree, it is not beside the runtime at run time.
         srcs = [library, ":libcuda.so.1"],
         tags = ["nosan"],
+        visibility = ["//tests:__subpackages__"],
         deps = [headers],
     )
     for test in tests:
