@@ -169,6 +169,22 @@ void WriteThreads(const Trace& trace, const EventCounts& counts, size_t most, Pa
   if (shown > most) Row("", absl::StrCat("and ", shown - most, " more"), page);
 }
 
+// How the tracer came by its stacks.
+void WriteCaptures(const Trace& trace, Page* page) {
+  const auto count = [&](schema::Counter which) { return trace.counter(which); };
+  const uint64_t guesses = count(schema::COUNTER_STACK_FIRST_GUESSES) + count(schema::COUNTER_STACK_LATER_GUESSES);
+  const uint64_t walks = count(schema::COUNTER_STACK_WALKS);
+  uint64_t cursor = 0;
+  for (uint32_t i = schema::COUNTER_STACK_FOREIGN; i <= schema::COUNTER_STACK_MODULE_CHANGE; ++i) {
+    cursor += count(static_cast<schema::Counter>(i));
+  }
+  if (guesses + walks + cursor == 0) return;
+  Row("captures",
+      absl::StrCat(FormatCount(guesses), " guessed, ", FormatCount(walks), " walked, ", FormatCount(cursor),
+                   " by the slow way"),
+      page);
+}
+
 void WriteModules(const Definitions& definitions, const std::vector<std::string>& search_paths, Page* page) {
   size_t truncated = 0, stacks = definitions.stacks.distinct_count();
   for (uint32_t i = 0; i < stacks; ++i) truncated += definitions.stacks.Get(i).truncated;
@@ -205,6 +221,7 @@ void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
   WriteEvents(trace, counts, page);
   WriteLosses(trace, counts, page);
   WriteThreads(trace, counts, 16, page);
+  WriteCaptures(trace, page);
   WriteModules(trace.definitions(), options.search_paths, page);
 }
 

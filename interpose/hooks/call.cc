@@ -10,7 +10,6 @@
 #include "interpose/hooks/device_facts.h"
 #include "interpose/hooks/references.h"
 #include "interpose/hooks/unseen.h"
-#include "interpose/stacks/native_stack.h"
 #include "proto/message_writer.h"
 
 namespace vramtrack {
@@ -91,10 +90,8 @@ void Call::Attach() {
 }
 
 void Call::CaptureStack() {
-  if (!session_->options().native_stacks) return;
-  NativeStack stack;
-  CaptureNativeStack(session_->options().max_frames, &stack);
-  stack_ = session_->stacks().Intern(stack, &session_->modules(), lane_);
+  if (thread_.capture == nullptr) return;
+  stack_ = session_->captures().Take(thread_.capture, &session_->stacks(), &session_->modules(), lane_);
 }
 
 void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on) {

@@ -20,10 +20,12 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
     if (real == nullptr) return -1;
     next.store(real, std::memory_order_relaxed);
   }
+  vramtrack::Session* session = vramtrack::Session::Running();
   vramtrack::Providers::BeforeUnload();
+  if (session != nullptr) session->modules().UnloadBegins();
   const int result = real(handle);
+  if (session != nullptr) session->modules().UnloadEnds();
   vramtrack::Providers::AfterUnload();
   vramtrack::LookedUpLibrariesChanged();
-  if (vramtrack::Session* session = vramtrack::Session::Running()) session->modules().LibraryUnloaded();
   return result;
 }

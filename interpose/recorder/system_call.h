@@ -39,6 +39,9 @@ void* MapPrivate(size_t bytes);
 void* MapWipedOnFork(size_t bytes);
 void Unmap(void* at, size_t bytes);
 
+// Whether the 8 bytes at `address` can be read. Asks the kernel to read them, so a wrong address does no harm.
+bool IsReadable(uint64_t address);
+
 uint32_t ThreadId();
 void Yield();
 

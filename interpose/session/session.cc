@@ -31,6 +31,7 @@ void OnThreadEnd(void* lane) {
   thread.busy = true;
   session->DetachThread(thread.lane);
   thread.lane = nullptr;
+  thread.capture = nullptr;
   thread.busy = false;
 }
 
@@ -123,6 +124,7 @@ bool Session::Open() {
   set(schema::COUNTER_CLOCK_MONOTONIC_NS, monotonic_ns);
   set(schema::COUNTER_TICKS_PER_SECOND, Clock::ticks_per_second());
 
+  captures_.Prepare(options_.max_frames, OwnCode());
   Lane* lane = AttachThread();
   if (lane == nullptr) {
     Say("not recording: cannot write %s: no room", file_.path());
@@ -159,11 +161,13 @@ Lane* Session::AttachThread() {
   DefineThread(lane);
   thread_state.session = this;
   thread_state.lane = lane;
+  thread_state.capture = options_.native_stacks ? captures_.threads().Acquire() : nullptr;
   if (have_thread_end_key) pthread_setspecific(thread_end_key, lane);
   return lane;
 }
 
 void Session::DetachThread(Lane* lane) {
+  if (thread_state.capture != nullptr) captures_.threads().Release(thread_state.capture);
   // Where recording has stopped, the journal keeps what it holds and is not used again.
   if (!lane->Seal()) return ReportIfStopped();
   SpinLockHolder hold(&lanes_lock_);
@@ -205,6 +209,7 @@ void Session::FinishRunning() {
   const bool nested = thread.busy;
   thread.busy = true;
   if (thread.session == session && thread.lane != nullptr) thread.lane->Seal();
+  session->captures_.Publish(&session->file_);
   session->file_.Finish(Clock::Ticks());
   session->ReportIfStopped();
   thread.busy = nested;

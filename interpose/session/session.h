@@ -12,6 +12,7 @@
 #include "interpose/recorder/trace_file.h"
 #include "interpose/session/options.h"
 #include "interpose/stacks/module_map.h"
+#include "interpose/stacks/stack_capture.h"
 #include "interpose/stacks/stack_table.h"
 
 namespace vramtrack {
@@ -38,6 +39,7 @@ class Session {
   const Options& options() const { return options_; }
   TraceFile& file() { return file_; }
   StackTable& stacks() { return stacks_; }
+  StackCapture& captures() { return captures_; }
   ModuleMap& modules() { return modules_; }
   // Address and space (see hooks/call.h) to identity of the live allocation there.
   ConcurrentTable& live() { return live_; }
@@ -64,6 +66,7 @@ class Session {
   Options options_;
   TraceFile file_;
   StackTable stacks_;
+  StackCapture captures_;
   ModuleMap modules_;
   ConcurrentTable live_;
   SpinLock lanes_lock_;
@@ -80,6 +83,7 @@ struct ThreadState {
 
   Session* session;  // that `lane` belongs to: a forked child inherits its parent's
   Lane* lane;
+  CaptureThread* capture;  // of the same session; null where no stacks are taken
   const void* innermost;  // hooked call that the thread is in
   uint32_t covered;       // families of calls (hooks/family.h) whose real functions the thread is in
   uint32_t device;        // current device, as far as the thread's own calls tell

@@ -121,9 +121,9 @@ void ModuleMap::DefineGone(uint32_t id) {
   lane_->DefineEncoded(buffer, out.size());
 }
 
-void ModuleMap::Refresh(Lane* lane) {
-  if (!lock_.TryLock()) return;
-  refresh_due_.store(false, std::memory_order_release);
+bool ModuleMap::Refresh(Lane* lane) {
+  if (!lock_.TryLock()) return false;
+  unloads_.fetch_and(~kUnloaded, std::memory_order_acq_rel);
   dl_iterate_phdr(OnCounters, this);
   // Read before the list: a library that comes in between is met at the next reading.
   const uint64_t adds = new_adds_, subs = new_subs_;
@@ -149,6 +149,7 @@ void ModuleMap::Refresh(Lane* lane) {
   if (loaded) {
     if (void (*told)() = on_loaded.load(std::memory_order_acquire)) told();
   }
+  return true;
 }
 
 }  // namespace vramtrack

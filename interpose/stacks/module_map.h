@@ -19,20 +19,24 @@ namespace vramtrack {
 class ModuleMap {
  public:
   // Compares the loader's list with what the trace has and defines in `lane` what is new or gone. Costs some 50 ns
-  // where nothing was loaded or unloaded since. Does nothing where another thread is at it.
-  void Refresh(Lane* lane);
+  // where nothing was loaded or unloaded since. False, with nothing done, where another thread is at it.
+  bool Refresh(Lane* lane);
 
   // A stack means what it says under the map of its epoch: another epoch begins when a library goes away, because its
   // addresses may be another's afterwards.
   uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
-  // To be told when the program may have unloaded a library: Refresh is due then before a stack is taken for a known
-  // one.
-  void LibraryUnloaded() { refresh_due_.store(true, std::memory_order_release); }
+  // To be told before and after the program may unload a library: from the first moment on Refresh is due before a
+  // stack is taken for a known one, because another library may lie there before the second.
+  void UnloadBegins() { unloads_.fetch_add(kUnloading, std::memory_order_acq_rel); }
+  void UnloadEnds() {
+    unloads_.fetch_or(kUnloaded, std::memory_order_acq_rel);
+    unloads_.fetch_sub(kUnloading, std::memory_order_acq_rel);
+  }
+  bool refresh_due() const { return unloads_.load(std::memory_order_acquire) != 0; }
+
   // Called after libraries have been loaded, outside of any lock; may be null.
   static std::atomic<void (*)()> on_loaded;
-
-  bool refresh_due() const { return refresh_due_.load(std::memory_order_acquire); }
 
  private:
   struct Known {
@@ -41,6 +45,7 @@ class ModuleMap {
     bool seen;
   };
   static constexpr size_t kMaxModules = 4096;
+  static constexpr uint32_t kUnloaded = 1, kUnloading = 2;
 
   static int OnCounters(dl_phdr_info* info, size_t size, void* self);
   static int OnModule(dl_phdr_info* info, size_t size, void* self);
@@ -49,8 +54,8 @@ class ModuleMap {
 
   SpinLock lock_;
   std::atomic<uint32_t> epoch_;
-  std::atomic<bool> refresh_due_;
-  uint64_t adds_, subs_;  // the loader's counters at the last reading
+  std::atomic<uint32_t> unloads_;  // kUnloading for each one under way; kUnloaded after one, until Refresh
+  uint64_t adds_, subs_;           // the loader's counters at the last reading
   uint64_t new_adds_, new_subs_;
   size_t count_;
   uint32_t next_id_;

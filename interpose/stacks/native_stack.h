@@ -9,16 +9,20 @@ namespace vramtrack {
 
 constexpr size_t kMaxFrames = 256;
 
+// No code lies below: such a return address marks the end of a stack.
+constexpr uint64_t kLowestCodeAddress = 0x4000;
+
 struct NativeStack {
   size_t count = 0;
   bool truncated = false;
   uint64_t frames[kMaxFrames];  // return addresses, innermost first, without this library's own
 };
 
-// Fills `stack` with the calling thread's return addresses, at most `max_frames` (<= kMaxFrames). Allocates nothing and
-// takes no lock but, for code it has not met before, the loader's short one for its list of objects. Not for use in a
-// signal handler that may have interrupted a capture.
-void CaptureNativeStack(size_t max_frames, NativeStack* stack);
+// Where a library's own code lies: its frames at the inner end are no part of a stack.
+struct CodeRange {
+  uint64_t begin = 0, end = 0;
+  bool Contains(uint64_t ip) const { return ip - begin < end - begin; }
+};
 
 }  // namespace vramtrack
 

@@ -16,32 +16,6 @@
 namespace vramtrack {
 namespace {
 
-__attribute__((noinline)) void CaptureAtDepth(int depth, size_t max_frames, NativeStack* stack) {
-  if (depth == 0) {
-    CaptureNativeStack(max_frames, stack);
-  } else {
-    CaptureAtDepth(depth - 1, max_frames, stack);
-  }
-  asm volatile("" : : : "memory");  // no tail call
-}
-
-TEST(NativeStackTest, HasAFrameForEveryCall) {
-  NativeStack shallow, deep;
-  CaptureAtDepth(1, kMaxFrames, &shallow);
-  CaptureAtDepth(41, kMaxFrames, &deep);
-  EXPECT_GT(shallow.count, 2u);
-  EXPECT_EQ(deep.count - shallow.count, 40u);
-  EXPECT_FALSE(deep.truncated);
-}
-
-TEST(NativeStackTest, KeepsTheInnermostFramesOfAStackThatIsTooDeep) {
-  NativeStack whole, cut;
-  for (NativeStack* stack : {&whole, &cut}) CaptureAtDepth(100, stack == &cut ? 16 : kMaxFrames, stack);
-  ASSERT_EQ(cut.count, 16u);
-  EXPECT_TRUE(cut.truncated);
-  for (size_t i = 0; i < 15; ++i) EXPECT_EQ(cut.frames[i], whole.frames[i]) << i;
-}
-
 class StackTableTest : public ::testing::Test {
  protected:
   template <typename T>

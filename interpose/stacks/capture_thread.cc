@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/stacks/capture_thread.h"
+
+#include "interpose/recorder/system_call.h"
+
+namespace vramtrack {
+
+CaptureThread* CaptureThreads::Acquire() {
+  {
+    SpinLockHolder hold(&lock_);
+    if (CaptureThread* thread = free_) {
+      free_ = thread->next_free;
+      return thread;
+    }
+  }
+  auto* thread = static_cast<CaptureThread*>(MapPrivate(sizeof(CaptureThread)));
+  if (thread == nullptr) return nullptr;
+  SpinLockHolder hold(&lock_);
+  thread->next_of_all = all_.load(std::memory_order_relaxed);
+  all_.store(thread, std::memory_order_release);
+  return thread;
+}
+
+void CaptureThreads::Release(CaptureThread* thread) {
+  thread->region.Forget();
+  SpinLockHolder hold(&lock_);
+  thread->next_free = free_;
+  free_ = thread;
+}
+
+uint64_t CaptureThreads::Sum(CaptureCount which) const {
+  uint64_t sum = 0;
+  for (const CaptureThread* t = all_.load(std::memory_order_acquire); t != nullptr; t = t->next_of_all) {
+    sum += t->count(which);
+  }
+  return sum;
+}
+
+}  // namespace vramtrack

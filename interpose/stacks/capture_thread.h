@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a thread keeps for its captures, and the pool that lends it.
+#ifndef INTERPOSE_STACKS_CAPTURE_THREAD_H_
+#define INTERPOSE_STACKS_CAPTURE_THREAD_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/recorder/spin_lock.h"
+#include "interpose/stacks/stack_region.h"
+#include "interpose/stacks/stack_walk.h"
+
+namespace vramtrack {
+
+// How captures went. Each is counted in one of the first ones.
+enum CaptureCount : size_t {
+  kFirstGuesses,   // the first guess held
+  kLaterGuesses,   // a guess held after one that differed
+  kWalks,          // walked by rules
+  kForeignStacks,  // the rest by libunwind's cursor: not on the thread's own stack
+  kNoUnwindInfos,  // code without unwind information
+  kSignalFrames,   // in a signal handler
+  kUnusualFrames,  // a frame that no rule can say
+  kModuleChanges,  // another thread was reading the loader's list after a library had gone
+  kRulesLearned,   // of these there may be several in a capture
+  kRulesEvicted,
+  kCaptureCounts,
+};
+
+// Zero-initialised memory is the state of a thread that has captured nothing. Used by its thread only, but for count().
+class CaptureThread {
+ public:
+  void Count(CaptureCount which, uint64_t more = 1) {
+    counts_[which].store(counts_[which].load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+  uint64_t count(CaptureCount which) const { return counts_[which].load(std::memory_order_relaxed); }
+
+  // Guesses by what the thread captured last, as indexes of records. Those of an ended thread are as good as any.
+  static constexpr int kGuessBits = 13;
+  static constexpr size_t kGuessWays = 4;
+
+  StackRegion region;
+  uint32_t epoch;    // of the module map, at the last capture
+  uint64_t history;  // of the last five records
+  CaptureThread* next_free;
+  CaptureThread* next_of_all;
+
+  alignas(64) uint32_t guesses[size_t{1} << kGuessBits];
+  StackWalk walk;  // not on the stack, which may be a small one
+
+ private:
+  std::atomic<uint64_t> counts_[kCaptureCounts];
+};
+
+// Thread-safe. Zero-initialised memory is an empty pool. What is given back goes to a later thread and is never
+// unmapped.
+class CaptureThreads {
+ public:
+  // Null where there is no memory.
+  CaptureThread* Acquire();
+  void Release(CaptureThread* thread);
+
+  // Of all threads that there were.
+  uint64_t Sum(CaptureCount which) const;
+
+ private:
+  SpinLock lock_;
+  CaptureThread* free_;
+  std::atomic<CaptureThread*> all_;
+};
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_STACKS_CAPTURE_THREAD_H_

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the calling thread's stack to its number in the trace: by a guess that is checked, otherwise by a walk along
+// rules, otherwise by libunwind's cursor. docs/stacks.md explains why all three give the same.
+#ifndef INTERPOSE_STACKS_STACK_CAPTURE_H_
+#define INTERPOSE_STACKS_STACK_CAPTURE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/recorder/lane.h"
+#include "interpose/stacks/capture_thread.h"
+#include "interpose/stacks/module_map.h"
+#include "interpose/stacks/native_stack.h"
+#include "interpose/stacks/rule_table.h"
+#include "interpose/stacks/stack_record.h"
+#include "interpose/stacks/stack_table.h"
+
+namespace vramtrack {
+
+// Thread-safe. Lives in zeroed memory; a forked child makes its own.
+class StackCapture {
+ public:
+  // Before any capture, while no other thread uses this. Frames at the inner end of a stack that lie in `own` are left
+  // out; then at most `max_frames` (<= kMaxFrames) are kept.
+  void Prepare(size_t max_frames, const CodeRange& own);
+
+  // The number of the stack of whoever calls, at least 1; 0 where it could not be recorded. A new stack is defined in
+  // `lane` first. Allocates nothing. Takes the loader's short lock for its list of objects, but only for code that it
+  // has not met before and for stacks that need the cursor. Not for a signal handler that may have interrupted a
+  // capture of the same thread; in any other handler it may be called.
+  uint32_t Take(CaptureThread* thread, StackTable* stacks, ModuleMap* modules, Lane* lane);
+
+  CaptureThreads& threads() { return threads_; }
+  const StackRecords& records() const { return records_; }
+
+  // Puts the counts of all threads into the file's header page.
+  void Publish(TraceFile* file) const;
+
+ private:
+  uint32_t Step(const Registers& start, CaptureCount why, CaptureThread* thread, StackTable* stacks, ModuleMap* modules,
+                Lane* lane);
+
+  size_t max_frames_;
+  CodeRange own_;
+  RuleTable rules_;
+  StackRecords records_;
+  CaptureThreads threads_;
+};
+
+// Where the code of the program or library that this is linked into lies.
+CodeRange OwnCode();
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_STACKS_STACK_CAPTURE_H_

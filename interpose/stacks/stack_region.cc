@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/stacks/stack_region.h"
+
+#include <pthread.h>
+#include <sys/auxv.h>
+
+#include "interpose/recorder/system_call.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint64_t kPageBytes = 4096;  // the smallest there is
+// Farther apart than this are a thread's stack and another one, not two places of a stack.
+constexpr uint64_t kMaxDistance = 64 << 20;
+
+}  // namespace
+
+bool StackRegion::AllReadable(uint64_t from, uint64_t to) {
+  if (unreadable_ >= from && unreadable_ < to && !IsReadable(unreadable_)) return false;
+  for (uint64_t page = from & ~(kPageBytes - 1); page < to; page += kPageBytes) {
+    if (!IsReadable(page)) {
+      unreadable_ = page;
+      return false;
+    }
+  }
+  return true;
+}
+
+bool StackRegion::Extend(uint64_t sp) {
+  if (sp % 8 != 0) return false;
+  if (end_ != 0) {
+    if (sp >= low_ || low_ - sp > kMaxDistance || !AllReadable(sp, low_)) return false;
+    low_ = sp & ~(kPageBytes - 1);
+    return true;
+  }
+  const uint64_t ends[] = {pthread_self(), getauxval(AT_RANDOM)};
+  for (const uint64_t outer : ends) {
+    const uint64_t end = outer & ~uint64_t{7};
+    if (sp >= end || end - sp > kMaxDistance || !AllReadable(sp, end)) continue;
+    low_ = sp & ~(kPageBytes - 1);
+    end_ = end;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace vramtrack
