@@ -69,7 +69,9 @@ NEWER_VERSIONS = [
 # Old names whose functions are called in the same way as the newer ones.
 SAME_AS = {
     "cuda": {
+        "cuCtxCreate": "cuCtxCreate_v2",
         "cuCtxDestroy": "cuCtxDestroy_v2",
+        "cuGraphInstantiate": "cuGraphInstantiate_v2",
         "cuCtxPopCurrent": "cuCtxPopCurrent_v2",
         "cuCtxPushCurrent": "cuCtxPushCurrent_v2",
         "cuDevicePrimaryCtxRelease": "cuDevicePrimaryCtxRelease_v2",
@@ -86,7 +88,12 @@ SAME_AS = {
         "cuStreamWaitValue32": "cuStreamWaitValue32_v2",
         "cuStreamWaitValue64": "cuStreamWaitValue64_v2",
     },
-    "cudart": {},
+    "cudart": {
+        "cudaThreadExit": "cudaDeviceReset",
+        "cudaThreadGetLimit": "cudaDeviceGetLimit",
+        "cudaThreadSetLimit": "cudaDeviceSetLimit",
+        "cudaThreadSynchronize": "cudaDeviceSynchronize",
+    },
 }
 
 PROLOGUE = """\

@@ -31,6 +31,9 @@ struct Context {
   std::atomic<int> cache_config{0};
   std::atomic<int> shared_config{0};
   char* memory = nullptr;  // SIMCUDA_CONTEXT_MEMORY
+  void* green = nullptr;   // the green context that it belongs to
+  std::atomic<bool> destroyed{false};
+  std::atomic<int> attached{0};  // by cuCtxAttach, besides its creator
 };
 
 // One simulated GPU. Thread safe.

@@ -52,6 +52,8 @@ class MemoryPool {
   int device() const { return device_; }
   // Set by the driver when its creator destroys it; it goes away with its last allocation.
   bool destroyed = false;
+  // It stands for a pool of another process: nothing can be allocated from it.
+  bool imported = false;
 
   // Settings that are kept and answered but change nothing here.
   int reuse_follow_event = 1, reuse_opportunistic = 1, reuse_internal = 1;

@@ -71,6 +71,16 @@ VirtualMemory::Result VirtualMemory::Create(int device, size_t bytes, unsigned h
   return Result::kOk;
 }
 
+PhysicalMemory* VirtualMemory::CreateMulticast(size_t bytes, unsigned handle_types) {
+  auto* created = new PhysicalMemory;
+  created->bytes = bytes;
+  created->handle_types = handle_types;
+  created->multicast = true;
+  std::lock_guard<std::mutex> lock(mutex_);
+  memories_.insert(created);
+  return created;
+}
+
 void VirtualMemory::Retain(PhysicalMemory* memory) {
   std::lock_guard<std::mutex> lock(mutex_);
   ++memory->handles;
@@ -91,7 +101,13 @@ bool VirtualMemory::IsLive(PhysicalMemory* memory) {
 
 void VirtualMemory::FreeIfUnused(PhysicalMemory* memory) {
   if (memory->handles != 0 || memory->mappings != 0) return;
-  for (const DeviceMemory::PageRun& run : memory->runs) GetDevice(memory->device).memory.ReturnPages(run.base);
+  if (!memory->borrowed) {
+    for (const DeviceMemory::PageRun& run : memory->runs) GetDevice(memory->device).memory.ReturnPages(run.base);
+  }
+  for (const auto& bound : memory->bound) {
+    --bound.second->mappings;
+    FreeIfUnused(bound.second);
+  }
   memories_.erase(memory);
   delete memory;
 }
@@ -176,6 +192,70 @@ VirtualMemory::Result VirtualMemory::SetAccess(void* address, size_t bytes, int 
       if (rest == 0) break;
     }
   }
+  return Result::kOk;
+}
+
+VirtualMemory::Result VirtualMemory::Bind(PhysicalMemory* multicast, size_t offset, PhysicalMemory* memory) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (memories_.count(multicast) == 0 || !multicast->multicast) return Result::kInvalid;
+  if (memories_.count(memory) == 0 || memory->multicast) return Result::kInvalid;
+  if (!multicast->bound.emplace(offset, memory).second) return Result::kInvalid;
+  ++memory->mappings;
+  return Result::kOk;
+}
+
+VirtualMemory::Result VirtualMemory::Unbind(PhysicalMemory* multicast, size_t offset) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (memories_.count(multicast) == 0) return Result::kInvalid;
+  auto bound = multicast->bound.find(offset);
+  if (bound == multicast->bound.end()) return Result::kInvalid;
+  PhysicalMemory* memory = bound->second;
+  multicast->bound.erase(bound);
+  --memory->mappings;
+  FreeIfUnused(memory);
+  return Result::kOk;
+}
+
+VirtualMemory::Result VirtualMemory::OpenWindow(DeviceMemory* device, int ordinal, char* address, size_t bytes,
+                                                char** window) {
+  std::lock_guard<std::mutex> windows_lock(windows_mutex_);
+  for (auto& entry : windows_) {
+    if (entry.second.target != address) continue;
+    ++entry.second.opened;
+    *window = entry.first;
+    return Result::kOk;
+  }
+  const size_t skip = static_cast<size_t>(address - device->arena().base()) % kPageBytes;
+  const size_t pages = (skip + bytes + kPageBytes - 1) / kPageBytes;
+  char* reservation = nullptr;
+  const Result reserved = Reserve(pages * kPageBytes, 0, nullptr, &reservation);
+  if (reserved != Result::kOk) return reserved;
+  auto* memory = new PhysicalMemory;
+  memory->device = ordinal;
+  memory->bytes = pages * kPageBytes;
+  memory->borrowed = true;
+  memory->runs = {{address - skip, pages}};
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    memories_.insert(memory);
+  }
+  Map(reservation, memory->bytes, 0, memory);
+  SetAccess(reservation, memory->bytes, 3);
+  // From here on it lives as long as the mapping.
+  Drop(memory);
+  *window = reservation + skip;
+  windows_[*window] = Window{address, reservation, pages * kPageBytes, 1};
+  return Result::kOk;
+}
+
+VirtualMemory::Result VirtualMemory::CloseWindow(void* window) {
+  std::lock_guard<std::mutex> windows_lock(windows_mutex_);
+  auto entry = windows_.find(static_cast<char*>(window));
+  if (entry == windows_.end()) return Result::kInvalid;
+  if (--entry->second.opened != 0) return Result::kOk;
+  Unmap(entry->second.reservation, entry->second.bytes);
+  Release(entry->second.reservation, entry->second.bytes);
+  windows_.erase(entry);
   return Result::kOk;
 }
 

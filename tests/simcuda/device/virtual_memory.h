@@ -13,7 +13,8 @@
 
 namespace vramtrack::simcuda {
 
-// Device memory without an address of its own, from cuMemCreate. Lives until no handle and no mapping is left.
+// Device memory without an address of its own, from cuMemCreate. Lives until no handle and no mapping is left. A
+// multicast object is one without memory: what is bound to it counts as mapped by it.
 struct PhysicalMemory {
   int device = 0;
   size_t bytes = 0;
@@ -21,6 +22,9 @@ struct PhysicalMemory {
   std::vector<DeviceMemory::PageRun> runs;
   unsigned handles = 1;
   unsigned mappings = 0;
+  bool borrowed = false;  // the pages are somebody else's
+  bool multicast = false;
+  std::map<size_t, PhysicalMemory*> bound;  // to a multicast object, by offset
 };
 
 // Address ranges reserved by the program and what is mapped into them. Thread safe.
@@ -41,6 +45,7 @@ class VirtualMemory {
 
   // `bytes` is a multiple of the page size.
   Result Create(int device, size_t bytes, unsigned handle_types, PhysicalMemory** memory);
+  PhysicalMemory* CreateMulticast(size_t bytes, unsigned handle_types);
   void Retain(PhysicalMemory* memory);
   Result Drop(PhysicalMemory* memory);
   bool IsLive(PhysicalMemory* memory);
@@ -50,12 +55,27 @@ class VirtualMemory {
   Result Unmap(void* address, size_t bytes);
   Result SetAccess(void* address, size_t bytes, int access);
 
+  Result Bind(PhysicalMemory* multicast, size_t offset, PhysicalMemory* memory);
+  Result Unbind(PhysicalMemory* multicast, size_t offset);
+
+  // A second address of memory that a device has given out, as another process would have it. Opening the same memory
+  // again gives the same address, which is to be closed as often.
+  Result OpenWindow(DeviceMemory* device, int ordinal, char* address, size_t bytes, char** window);
+  Result CloseWindow(void* window);
+
   bool FindMapping(const void* address, Mapping* mapping);
   bool FindReservation(const void* address, char** base, size_t* bytes);
 
   static VirtualMemory& Get();
 
  private:
+  struct Window {
+    char* target;
+    char* reservation;
+    size_t bytes;  // of the reservation
+    unsigned opened;
+  };
+
   void FreeIfUnused(PhysicalMemory* memory);
 
   std::mutex mutex_;
@@ -63,6 +83,8 @@ class VirtualMemory {
   std::map<char*, size_t> reservations_;
   std::map<char*, Mapping> mappings_;
   std::set<PhysicalMemory*> memories_;
+  std::mutex windows_mutex_;
+  std::map<char*, Window> windows_;
 };
 
 }  // namespace vramtrack::simcuda

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/simcuda/device/log.h"
+#include "tests/simcuda/driver/context_memory.h"
 #include "tests/simcuda/driver/current.h"
 #include "tests/simcuda/driver/injection.h"
 
@@ -44,6 +45,7 @@ CUresult CreateContext(CUcontext* context, unsigned flags, CUdevice ordinal) {
   SIMCUDA_TRY(CheckDevice(ordinal));
   Context* created = new Context(&GetDevice(ordinal), flags, NextId());
   SIMCUDA_TRY(Push(created));
+  TakeContextMemory(created);
   *context = ToHandle(created);
   return CUDA_SUCCESS;
 }
@@ -154,9 +156,32 @@ CUresult cuCtxDestroy_v2(CUcontext handle) {
   SIMCUDA_TRY(CheckInitialized());
   Context* context = FromHandle(handle);
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  if (Top() == context) --context_stack.depth;
   // Streams and events may still point at it, so it is left where it is.
+  if (context->destroyed.exchange(true)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  ReturnContextMemory(context);
+  if (Top() == context) --context_stack.depth;
   return CUDA_SUCCESS;
+}
+
+// The oldest ways to share a context; each counts as one more user of it.
+CUresult cuCtxAttach(CUcontext* handle, unsigned flags) {
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  if (handle == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  ++context->attached;
+  *handle = ToHandle(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDetach(CUcontext handle) {
+  SIMCUDA_TRY(CheckInitialized());
+  Context* context = FromHandle(handle);
+  if (context == nullptr || context != Top()) return CUDA_ERROR_INVALID_CONTEXT;
+  if (context->attached > 0) {
+    --context->attached;
+    return CUDA_SUCCESS;
+  }
+  return cuCtxDestroy_v2(handle);
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context) {

@@ -77,7 +77,8 @@ CUresult Find(const char* symbol, void** function, int version, cuuint64_t flags
 
 // What the functions of programs with per-thread default streams take where nothing is asked for.
 cuuint64_t PerThread(cuuint64_t flags) {
-  return flags == CU_GET_PROC_ADDRESS_DEFAULT ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : flags;
+  constexpr cuuint64_t kPerThread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  return flags == CU_GET_PROC_ADDRESS_DEFAULT ? kPerThread : flags;
 }
 
 }  // namespace
@@ -130,8 +131,8 @@ CUresult cuProfilerStart() { return CUDA_SUCCESS; }
 CUresult cuProfilerStop() { return CUDA_SUCCESS; }
 
 // Tells the simulated runtime that this is not a real driver.
-extern const char simcuda_marker;
-__attribute__((visibility("default"))) const char simcuda_marker = 1;
+extern __attribute__((visibility("default"))) const char simcuda_marker;
+const char simcuda_marker = 1;
 
 }  // extern "C"
 

@@ -381,6 +381,12 @@ CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* 
   return AddAnyNode(node, graph, dependencies, count, parameters);
 }
 
+#undef cuGraphAddNode
+CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+                        CUgraphNodeParams* parameters) {
+  return AddAnyNode(node, graph, dependencies, count, parameters);
+}
+
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgraph graph, CUcontext, unsigned,
                                         unsigned) {
   if (handle == nullptr || FromHandle(graph) == nullptr) return CUDA_ERROR_INVALID_VALUE;

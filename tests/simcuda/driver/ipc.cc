@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of memory and events for other processes. Only the process that made one can open it.
+// Handles of memory and events for other processes. Only the process that made one can open it; it then gets a second
+// address, as another process would.
 #include <cuda.h>
 #include <unistd.h>
 
 #include <cstring>
-#include <map>
-#include <mutex>
 
+#include "tests/simcuda/device/log.h"
+#include "tests/simcuda/device/virtual_memory.h"
 #include "tests/simcuda/driver/current.h"
 
 namespace vramtrack::simcuda {
@@ -29,16 +30,6 @@ static_assert(sizeof(EventTicket) <= sizeof(CUipcEventHandle), "a handle has roo
 
 constexpr char kMemoryMagic[8] = {'s', 'i', 'm', 'c', 'u', 'd', 'a', 'm'};
 constexpr char kEventMagic[8] = {'s', 'i', 'm', 'c', 'u', 'd', 'a', 'e'};
-
-// How often each address was opened.
-struct Opened {
-  std::mutex mutex;
-  std::map<CUdeviceptr, unsigned> counts;
-};
-Opened& GetOpened() {
-  static Opened* opened = new Opened;
-  return *opened;
-}
 
 }  // namespace
 
@@ -66,21 +57,19 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* pointer, CUipcMemHandle handle, unsi
   if (ticket.process != getpid()) return CUDA_ERROR_NOT_SUPPORTED;
   const PointerInfo info = Describe(ToAddress(ticket.base));
   if (info.kind != PointerInfo::Kind::kDevice || ToPointer(info.base) != ticket.base) return CUDA_ERROR_INVALID_VALUE;
-  Opened& opened = GetOpened();
-  std::lock_guard<std::mutex> lock(opened.mutex);
-  ++opened.counts[ticket.base];
-  *pointer = ticket.base;
+  char* window = nullptr;
+  const VirtualMemory::Result result =
+      VirtualMemory::Get().OpenWindow(&GetDevice(info.device).memory, info.device, info.base, info.bytes, &window);
+  if (result != VirtualMemory::Result::kOk) return CUDA_ERROR_OUT_OF_MEMORY;
+  SIMCUDA_LOG_CALL("opened %p as %p", static_cast<void*>(info.base), static_cast<void*>(window));
+  *pointer = ToPointer(window);
   return CUDA_SUCCESS;
 }
 
 CUresult cuIpcCloseMemHandle(CUdeviceptr pointer) {
   SIMCUDA_TRY(CheckInitialized());
-  Opened& opened = GetOpened();
-  std::lock_guard<std::mutex> lock(opened.mutex);
-  auto found = opened.counts.find(pointer);
-  if (found == opened.counts.end()) return CUDA_ERROR_INVALID_VALUE;
-  if (--found->second == 0) opened.counts.erase(found);
-  return CUDA_SUCCESS;
+  const VirtualMemory::Result result = VirtualMemory::Get().CloseWindow(ToAddress(pointer));
+  return result == VirtualMemory::Result::kOk ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event_handle) {

@@ -100,6 +100,7 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
     return CUDA_SUCCESS;
   }
   if (HostMemory::Get().Free(address, HostMemory::Kind::kManaged)) return CUDA_SUCCESS;
+  if (VirtualMemory::Get().CloseWindow(address) == VirtualMemory::Result::kOk) return CUDA_SUCCESS;
   return FreeGraphMemory(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

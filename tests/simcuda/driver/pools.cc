@@ -5,24 +5,17 @@
 #include "tests/simcuda/device/clock.h"
 #include "tests/simcuda/device/log.h"
 #include "tests/simcuda/device/memory_pool.h"
+#include "tests/simcuda/device/virtual_memory.h"
 #include "tests/simcuda/driver/capture.h"
 #include "tests/simcuda/driver/current.h"
 #include "tests/simcuda/driver/graph_memory.h"
+#include "tests/simcuda/driver/pool_handles.h"
 
 namespace vramtrack::simcuda {
 namespace {
 
+MemoryPool* FromHandle(CUmemoryPool handle) { return PoolFromHandle(handle); }
 CUmemoryPool ToHandle(MemoryPool* pool) { return reinterpret_cast<CUmemoryPool>(pool); }
-
-// A default pool belongs to its device; all others are handles.
-MemoryPool* FromHandle(CUmemoryPool handle) {
-  if (handle == nullptr) return nullptr;
-  for (int ordinal = 0; ordinal < DeviceCount(); ++ordinal) {
-    if (handle == ToHandle(GetDevice(ordinal).default_pool())) return GetDevice(ordinal).default_pool();
-  }
-  MemoryPool* pool = Handles<MemoryPool>::Get(handle);
-  return pool != nullptr && !pool->destroyed ? pool : nullptr;
-}
 
 bool IsDefault(MemoryPool* pool) { return pool == GetDevice(pool->device()).default_pool(); }
 
@@ -81,6 +74,15 @@ CUresult LocationDevice(const CUmemLocation* location, int* device) {
 
 }  // namespace
 
+MemoryPool* PoolFromHandle(CUmemoryPool handle) {
+  if (handle == nullptr) return nullptr;
+  for (int ordinal = 0; ordinal < DeviceCount(); ++ordinal) {
+    if (handle == ToHandle(GetDevice(ordinal).default_pool())) return GetDevice(ordinal).default_pool();
+  }
+  MemoryPool* pool = Handles<MemoryPool>::Get(handle);
+  return pool != nullptr && !pool->destroyed ? pool : nullptr;
+}
+
 extern "C" {
 
 CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
@@ -90,7 +92,8 @@ CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPool handle, CUstream stream) {
   SIMCUDA_TRY(CheckInitialized());
   MemoryPool* pool = FromHandle(handle);
-  return pool == nullptr ? CUDA_ERROR_INVALID_VALUE : AllocateOn(pointer, bytes, pool, stream);
+  if (pool == nullptr || pool->imported) return CUDA_ERROR_INVALID_VALUE;
+  return AllocateOn(pointer, bytes, pool, stream);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
@@ -115,6 +118,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
     }
     return CUDA_SUCCESS;
   }
+  if (VirtualMemory::Get().CloseWindow(address) == VirtualMemory::Result::kOk) return CUDA_SUCCESS;
   return FreeGraphMemory(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -12,7 +12,8 @@ cudaError_t Empty(void** address) {
 }
 
 static_assert(sizeof(cudaMemPoolProps) == sizeof(CUmemPoolProps) && sizeof(cudaMemLocation) == sizeof(CUmemLocation) &&
-                  sizeof(cudaMemAccessDesc) == sizeof(CUmemAccessDesc),
+                  sizeof(cudaMemAccessDesc) == sizeof(CUmemAccessDesc) &&
+                  sizeof(cudaMemPoolPtrExportData) == sizeof(CUmemPoolPtrExportData),
               "the runtime's structures are passed on as the driver's");
 
 }  // namespace
@@ -72,6 +73,31 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, 
   RUNTIME_TRY(Bind());
   return Done(DRIVER(cuMemPoolGetAccess)(reinterpret_cast<CUmemAccess_flags*>(flags), pool,
                                          reinterpret_cast<CUmemLocation*>(location)));
+}
+
+cudaError_t cudaMemPoolExportToShareableHandle(void* shared, cudaMemPool_t pool, cudaMemAllocationHandleType type,
+                                               unsigned flags) {
+  RUNTIME_TRY(Bind());
+  return Done(
+      DRIVER(cuMemPoolExportToShareableHandle)(shared, pool, static_cast<CUmemAllocationHandleType>(type), flags));
+}
+
+cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t* pool, void* shared, cudaMemAllocationHandleType type,
+                                                 unsigned flags) {
+  RUNTIME_TRY(Bind());
+  return Done(
+      DRIVER(cuMemPoolImportFromShareableHandle)(pool, shared, static_cast<CUmemAllocationHandleType>(type), flags));
+}
+
+cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData* data, void* address) {
+  RUNTIME_TRY(Bind());
+  return Done(DRIVER(cuMemPoolExportPointer)(reinterpret_cast<CUmemPoolPtrExportData*>(data), ToPointer(address)));
+}
+
+cudaError_t cudaMemPoolImportPointer(void** address, cudaMemPool_t pool, cudaMemPoolPtrExportData* data) {
+  RUNTIME_TRY(Bind());
+  return Done(DRIVER(cuMemPoolImportPointer)(reinterpret_cast<CUdeviceptr*>(address), pool,
+                                             reinterpret_cast<CUmemPoolPtrExportData*>(data)));
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {

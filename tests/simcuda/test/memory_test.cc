@@ -217,7 +217,18 @@ TEST(MemoryTest, a_handle_opens_the_memory_in_the_same_process) {
   ASSERT_CUDA(cudaIpcGetMemHandle(&handle, address));
   void* opened = nullptr;
   ASSERT_CUDA(cudaIpcOpenMemHandle(&opened, handle, cudaIpcMemLazyEnablePeerAccess));
-  EXPECT_EQ(opened, address);
+  EXPECT_NE(opened, address);
+  // Both are the same memory.
+  const int sent = 42;
+  int received = 0;
+  ASSERT_CUDA(cudaMemcpy(opened, &sent, sizeof(sent), cudaMemcpyHostToDevice));
+  ASSERT_CUDA(cudaMemcpy(&received, address, sizeof(received), cudaMemcpyDeviceToHost));
+  EXPECT_EQ(received, sent);
+  // Opened again, it is where it was, and to be closed as often.
+  void* again = nullptr;
+  ASSERT_CUDA(cudaIpcOpenMemHandle(&again, handle, cudaIpcMemLazyEnablePeerAccess));
+  EXPECT_EQ(again, opened);
+  ASSERT_CUDA(cudaIpcCloseMemHandle(again));
   ASSERT_CUDA(cudaIpcCloseMemHandle(opened));
   EXPECT_EQ(cudaIpcCloseMemHandle(opened), cudaErrorInvalidValue);
   ASSERT_CUDA(cudaFree(address));
