@@ -106,9 +106,10 @@ void* MapWipedOnFork(size_t bytes) {
 void Unmap(void* at, size_t bytes) { munmap(at, bytes); }
 
 bool IsReadable(uint64_t address) {
-  // The kernel reads the set of signals before it refuses what is to be done with it. No sandbox forbids this call.
+  // The kernel reads the set of signals before it refuses what is to be done with it; a null pointer is no set. No
+  // sandbox forbids this call.
   constexpr int kNothing = -1;
-  return syscall(SYS_rt_sigprocmask, kNothing, address, 0, 8) == 0 || errno != EFAULT;
+  return address != 0 && (syscall(SYS_rt_sigprocmask, kNothing, address, 0, 8) == 0 || errno != EFAULT);
 }
 
 uint32_t ThreadId() { return static_cast<uint32_t>(syscall(SYS_gettid)); }

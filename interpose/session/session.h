@@ -84,10 +84,10 @@ struct ThreadState {
   Session* session;  // that `lane` belongs to: a forked child inherits its parent's
   Lane* lane;
   CaptureThread* capture;  // of the same session; null where no stacks are taken
-  const void* innermost;  // hooked call that the thread is in
-  uint32_t covered;       // families of calls (hooks/family.h) whose real functions the thread is in
-  uint32_t device;        // current device, as far as the thread's own calls tell
-  bool busy;              // in this library's own code
+  const void* innermost;   // hooked call that the thread is in
+  uint32_t covered;        // families of calls (hooks/family.h) whose real functions the thread is in
+  uint32_t device;         // current device, as far as the thread's own calls tell
+  bool busy;               // in this library's own code
   uint8_t pushed_devices;
   uint8_t pushed[kMaxPushedDevices];  // under the current device, see hooks/current_device.h
 };

@@ -14,7 +14,8 @@ static __thread uint64_t readable_page __attribute__((tls_model("initial-exec"))
 static bool is_readable(uint64_t address) {
   const uint64_t page = (address & ~(uint64_t)4095) + 1;
   if (page == readable_page) return true;
-  // The kernel reads the set of signals before it refuses what is to be done with it.
+  // The kernel reads the set of signals before it refuses what is to be done with it; a null pointer is no set.
+  if (page == 1) return false;
   const int nothing = -1;
   if (syscall(SYS_rt_sigprocmask, nothing, page - 1, NULL, 8) != 0 && errno == EFAULT) return false;
   readable_page = page;
