@@ -22,6 +22,8 @@
 #define cudaGraphInstantiateWithParams_ptsz cudaGraphInstantiateWithParams
 #define cudaGetDriverEntryPointByVersion_ptsz cudaGetDriverEntryPointByVersion
 #define cudaGetDriverEntryPoint_ptsz cudaGetDriverEntryPoint
+#define cuGetProcAddress_ptsz cuGetProcAddress
+#define cuGetProcAddress_v2_ptsz cuGetProcAddress_v2
 
 // Names that only other releases have. tests/coverage looks at the headers of all of them.
 extern "C" void not_in_this_release();
@@ -29,8 +31,16 @@ extern "C" void not_in_this_release();
 #define cudaGetDeviceProperties_v2 cudaGetDeviceProperties
 #define cudaGetDriverEntryPoint not_in_this_release
 #define cudaGraphAddNode_v2 not_in_this_release
+#define cudaThreadExit not_in_this_release
+#define cudaThreadSetLimit not_in_this_release
 #define cuDevicePrimaryCtxRelease not_in_this_release
 #define cuDevicePrimaryCtxReset not_in_this_release
+#endif
+#if CUDART_VERSION >= 12000
+#define cudaCreateTextureObject_v2 not_in_this_release
+#endif
+#if CUDART_VERSION < 13040
+#define cuGraphAddNode_v3 not_in_this_release
 #endif
 #if CUDART_VERSION < 13020
 #define cudaGreenCtxCreate not_in_this_release
