@@ -4,10 +4,11 @@
 load("@bazel_tools//tools/build_defs/repo:http.bzl", "http_archive")
 load("//bazel:cuda_configure.bzl", "cuda_configure")
 load("//bazel:cuda_headers.bzl", "cuda_headers")
+load("//bazel:debian_source.bzl", "debian_source")
 load("//bazel:system_libs.bzl", "system_libs")
 
 def vramtrack_deps():
-    """Declares @cuda<release>_headers, @libunwind, @local_cuda and @system_libs."""
+    """Declares @abseil_source, @cuda<release>_headers, @elfutils_source, @libunwind, @local_cuda and @system_libs."""
     cuda_configure(name = "local_cuda")
 
     # What the simulated device imitates beside the toolkit's release.
@@ -36,4 +37,20 @@ def vramtrack_deps():
             "https://github.com/libunwind/libunwind/releases/download/v1.6.2/libunwind-1.6.2.tar.gz",
             "https://download.savannah.nongnu.org/releases/libunwind/libunwind-1.6.2.tar.gz",
         ],
+    )
+
+    # For --config=portable; the checksums are in tools/lib/portable/sources.txt.
+    debian_source(
+        name = "abseil_source",
+        archive = "abseil_20220623.1.orig.tar.gz",
+        build_file = Label("//third_party/abseil:abseil.BUILD"),
+        strip_prefix = "abseil-20220623.1",
+        target = "absl",
+    )
+    debian_source(
+        name = "elfutils_source",
+        archive = "elfutils_0.188.orig.tar.bz2",
+        build_file = Label("//third_party/elfutils:elfutils.BUILD"),
+        strip_prefix = "elfutils-0.188",
+        target = "libdw",
     )

@@ -3,6 +3,9 @@
 
 Flags come from pkg-config where a library ships a .pc file, so an installation
 outside /usr is found through PKG_CONFIG_PATH.
+
+In --config=portable the compiled ones come from source, and of the others' headers nothing else in /usr/include is seen:
+the C library's would be this machine's.
 """
 
 # name: (pkg-config modules, flags without pkg-config, a header, Debian package)
@@ -25,6 +28,13 @@ _LIBRARIES = {
     "xxhash": ([], [], "xxhash.h", "libxxhash-dev"),
 }
 
+# In --config=portable.
+_FROM_SOURCE = {
+    "absl": "@abseil_source//:absl",
+    "libdw": "@elfutils_source//:libdw",
+}
+_HEADER_ONLY = ["cli11", "nlohmann_json", "protozero", "xxhash"]
+
 _SYSTEM_INCLUDES = ["/usr/include", "/usr/local/include"]
 
 def _pkg_config(ctx, tool, modules):
@@ -45,10 +55,35 @@ def _pkg_config(ctx, tool, modules):
             defines.append(flag[2:])
     return includes, defines, [f for f in libs.stdout.strip().split(" ") if f]
 
+_PORTABLE = """
+config_setting(
+    name = "portable",
+    define_values = {"portable": "true"},
+)
+"""
+
+_CHOICE = """
+alias(
+    name = "{name}",
+    actual = select({{
+        ":portable": "{portable}",
+        "//conditions:default": ":system_{name}",
+    }}),
+)
+"""
+
+_HEADERS = """
+cc_library(
+    name = "portable_{name}",
+    hdrs = glob(["portable/{name}/**"]),
+    includes = ["portable/{name}"],
+)
+"""
+
 def _impl(ctx):
     pkg_config = ctx.which(ctx.os.environ.get("PKG_CONFIG", "pkg-config"))
     missing = {}
-    out = ['load("@rules_cc//cc:defs.bzl", "cc_library")\n\npackage(default_visibility = ["//visibility:public"])\n']
+    out = ['load("@rules_cc//cc:defs.bzl", "cc_library")\n\npackage(default_visibility = ["//visibility:public"])\n', _PORTABLE]
     for name, (modules, fallback, header, package) in _LIBRARIES.items():
         found = _pkg_config(ctx, pkg_config, modules)
         if not found and fallback != None:
@@ -57,9 +92,18 @@ def _impl(ctx):
             missing[package] = header
             continue
         includes, defines, linkopts = found
-        if not [d for d in includes + _SYSTEM_INCLUDES if ctx.path(d + "/" + header).exists]:
+        folders = [d for d in includes + _SYSTEM_INCLUDES if ctx.path(d + "/" + header).exists]
+        if not folders:
             missing[package] = header
             continue
+        portable = _FROM_SOURCE.get(name)
+        if name in _HEADER_ONLY:
+            portable = ":portable_" + name
+            top = header.split("/")[0]
+            ctx.symlink(folders[0] + "/" + top, "portable/%s/%s" % (name, top))
+            out.append(_HEADERS.format(name = name))
+        if portable:
+            out.append(_CHOICE.format(name = name, portable = portable))
         links = []
         for i, d in enumerate(includes):
             link = "include/%s/%d" % (name, i)
@@ -74,7 +118,7 @@ cc_library(
     linkopts = {linkopts},
 )
 """.format(
-            name = name,
+            name = "system_" + name if portable else name,
             globs = repr([link + "/**" for link in links]),
             defines = repr(defines),
             includes = repr(links),

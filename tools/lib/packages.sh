@@ -27,10 +27,11 @@ build_packages=(
 )
 
 # A question mark: without it a check is skipped. That is the format check, as other versions of clang-format format
-# differently, and the fuzz test.
+# differently, the fuzz test, and running the portable build on another release.
 test_packages=(
   'clang-format-14?'
   'clang?'
+  'debootstrap?'
   git
   'libclang-rt-dev?'
   python3-jsonschema

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The bundle for machines without Bazel traces and reports wherever it is unpacked, on the simulated device.
+# usage: bundle_test.sh BUNDLE C-PROGRAM PYTHON-PROGRAM
+set -euo pipefail
+bundle=$(readlink -f "$1") program=$(readlink -f "$2") python_program=$(readlink -f "$3")
+work=${TEST_TMPDIR:?}
+cd "$work"
+rm -rf bundle traces
+mkdir bundle traces
+tar -xmzf "$bundle" --no-same-owner -C bundle
+
+fail() {
+  echo "FAILED: $*"
+  exit 1
+}
+
+# Built without --config=portable it brings the shared libraries that it needs.
+analyzer=(env ${TEST_SRCDIR:+"LD_LIBRARY_PATH=$work/bundle/lib/bundled"} bundle/bin/vramtrack)
+library=$work/bundle/lib/vramtrack/libvramtrack.so
+
+"${analyzer[@]}" --version | grep -q '^vramtrack [0-9]' || fail "bin/vramtrack does not start"
+for file in include/vramtrack/vramtrack.h share/doc/vramtrack/{LICENSE,README.md,THIRD_PARTY_NOTICES.md,docs/building.md}; do
+  [[ -s bundle/$file ]] || fail "there is no $file"
+done
+
+# count TRACE OPERATION: of device memory
+count() { "${analyzer[@]}" dump "$1" | awk -v operation="$2" '$3 == operation && $4 == "device"' | wc -l; }
+
+# A C program, by LD_PRELOAD alone, with its stack.
+output=$(VRAMTRACK_OUTPUT=$work/traces/c.vtrace LD_PRELOAD=$library bundle/tools/simulated-cuda -- "$program")
+[[ $output == done ]] || fail "the C program printed: $output"
+[[ $(count traces/c.vtrace allocate) == 40 ]] || fail "$(count traces/c.vtrace allocate) allocations of 40"
+[[ $(count traces/c.vtrace free) == 38 ]] || fail "$(count traces/c.vtrace free) frees of 38"
+frames=$("${analyzer[@]}" dump --stacks traces/c.vtrace | awk '$3 == "allocate" { n = 0 } /AllocateAtDepth.*allocate\.c/ { ++n } END { print n }')
+[[ $frames == 11 ]] || fail "$frames frames of 11 have name and line: $("${analyzer[@]}" dump --stacks traces/c.vtrace | tail -n 15)"
+"${analyzer[@]}" info traces/c.vtrace | grep -q complete || fail "the trace is not complete"
+
+# Python, by LD_PRELOAD alone; its child process uses no CUDA and leaves nothing.
+mkdir traces/python
+runtime=$(basename "$(printf '%s\n' bundle/lib/simulated-cuda/libcudart.so.* | sort -V | tail -n 1)")
+output=$(VRAMTRACK_OUTPUT=$work/traces/python/%p.vtrace LD_PRELOAD=$library \
+  bundle/tools/simulated-cuda -- python3 "$python_program" "$runtime")
+[[ $output == done ]] || fail "the Python program printed: $output"
+[[ $(printf '%s\n' traces/python/* | wc -l) == 1 ]] || fail "traces of: $(ls traces/python)"
+[[ $(count traces/python allocate) == 20 && $(count traces/python free) == 20 ]] || fail "not all of Python's 20 blocks"
+
+# A C++ program through the launcher: the report names the line that leaks.
+"${analyzer[@]}" run -o traces/leak -- bundle/tools/simulated-cuda -- \
+  bundle/workloads/train_shared --leak=attention-cache --steps=30 >traces/out 2>traces/err || fail "$(tail -n 3 traces/err)"
+"${analyzer[@]}" report traces/leak >traces/report
+grep -q '^LEAK .*attention\.cu:[0-9]*  Attention::Forward  leaks 768 KiB per step' traces/report || fail "$(head -n 20 traces/report)"
+
+# The tests for a GPU say where there is none.
+code=0
+reason=$(bundle/tools/test-gpu 2>&1 >/dev/null </dev/null) || code=$?
+[[ $code == 77 && $reason == *"no GPU"* ]] || [[ -e /dev/nvidiactl ]] || fail "tools/test-gpu: exit code $code, $reason"
+echo "$(getconf GNU_LIBC_VERSION): ok"
