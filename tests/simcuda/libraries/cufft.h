@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SIMCUDA_LIBRARIES_CUFFT_H_
+#define TESTS_SIMCUDA_LIBRARIES_CUFFT_H_
+
+// The part of cuFFT that is imitated: plans. A plan is a small number, from 0.
+#include <cstddef>
+
+extern "C" {
+
+typedef int cufftHandle;
+typedef int cufftType;
+// 0 success, 1 no such plan, 2 no memory, 4 invalid value.
+typedef int cufftResult;
+
+cufftResult cufftCreate(cufftHandle* plan);
+cufftResult cufftPlan1d(cufftHandle* plan, int nx, cufftType type, int batch);
+cufftResult cufftPlan2d(cufftHandle* plan, int nx, int ny, cufftType type);
+cufftResult cufftPlan3d(cufftHandle* plan, int nx, int ny, int nz, cufftType type);
+cufftResult cufftPlanMany(cufftHandle* plan, int rank, int* n, int* in_embed, int in_stride, int in_dist,
+                          int* out_embed, int out_stride, int out_dist, cufftType type, int batch);
+cufftResult cufftDestroy(cufftHandle plan);
+}
+
+namespace vramtrack::simcuda {
+
+// Single and double precision, complex to complex.
+constexpr cufftType kCufftC2C = 0x29, kCufftZ2Z = 0x69;
+
+// What a plan takes for itself: one element in the type's precision for each of its points.
+constexpr size_t CufftElementBytes(cufftType type) { return (type & 0x40) != 0 ? 16 : 8; }
+
+}  // namespace vramtrack::simcuda
+
+#endif  // TESTS_SIMCUDA_LIBRARIES_CUFFT_H_

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/simcuda/libraries/nccl.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+
+#include "tests/simcuda/libraries/nccl_memory.h"
+
+struct ncclComm {
+  int device = 0;
+  void* workspace = nullptr;
+  void* pinned = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+};
+
+namespace vramtrack::simcuda {
+namespace {
+
+constexpr ncclResult_t kUnhandledCudaError = 1, kInvalidArgument = 4;
+
+// Makes `device` current until the end of the scope.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) {
+    cudaGetDevice(&before_);
+    cudaSetDevice(device);
+  }
+  ~OnDevice() { cudaSetDevice(before_); }
+
+ private:
+  int before_ = 0;
+};
+
+void Destroy(ncclComm* comm) {
+  OnDevice scope(comm->device);
+  if (comm->event != nullptr) cudaEventDestroy(comm->event);
+  if (comm->stream != nullptr) cudaStreamDestroy(comm->stream);
+  if (comm->pinned != nullptr) cudaFreeHost(comm->pinned);
+  if (comm->workspace != nullptr) cudaFree(comm->workspace);
+  delete comm;
+}
+
+ncclResult_t Create(ncclComm_t* comm, int device) {
+  OnDevice scope(device);
+  auto* created = new ncclComm;
+  created->device = device;
+  if (cudaMalloc(&created->workspace, kNcclWorkspaceBytes) != cudaSuccess ||
+      cudaHostAlloc(&created->pinned, kNcclPinnedBytes, cudaHostAllocMapped) != cudaSuccess ||
+      cudaStreamCreateWithFlags(&created->stream, cudaStreamNonBlocking) != cudaSuccess ||
+      cudaEventCreateWithFlags(&created->event, cudaEventDisableTiming) != cudaSuccess) {
+    Destroy(created);
+    return kUnhandledCudaError;
+  }
+  *comm = created;
+  return 0;
+}
+
+ncclResult_t CreateOnCurrent(ncclComm_t* comm, int ranks, int rank) {
+  if (comm == nullptr || ranks < 1 || rank < 0 || rank >= ranks) return kInvalidArgument;
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return kUnhandledCudaError;
+  return Create(comm, device);
+}
+
+ncclResult_t End(ncclComm_t comm) {
+  if (comm == nullptr) return kInvalidArgument;
+  Destroy(comm);
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  if (id == nullptr) return kInvalidArgument;
+  memset(id, 0, sizeof(*id));
+  return 0;
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId, int rank) {
+  return CreateOnCurrent(comm, ranks, rank);
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId, int rank, ncclConfig_t*) {
+  return CreateOnCurrent(comm, ranks, rank);
+}
+
+ncclResult_t ncclCommInitRankScalable(ncclComm_t* comm, int ranks, int rank, int ids, ncclUniqueId* id, ncclConfig_t*) {
+  return ids < 1 || id == nullptr ? kInvalidArgument : CreateOnCurrent(comm, ranks, rank);
+}
+
+ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
+  if (comms == nullptr || count < 1) return kInvalidArgument;
+  for (int index = 0; index < count; ++index) {
+    const ncclResult_t result = Create(&comms[index], devices != nullptr ? devices[index] : index);
+    if (result == 0) continue;
+    while (index > 0) Destroy(comms[--index]);
+    return result;
+  }
+  return 0;
+}
+
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int, ncclComm_t* split, ncclConfig_t*) {
+  if (comm == nullptr || split == nullptr) return kInvalidArgument;
+  if (color < 0) {
+    *split = nullptr;
+    return 0;
+  }
+  return Create(split, comm->device);
+}
+
+ncclResult_t ncclCommShrink(ncclComm_t comm, int* excluded, int count, ncclComm_t* shrunk, ncclConfig_t*, int) {
+  if (comm == nullptr || shrunk == nullptr || excluded == nullptr || count < 1) return kInvalidArgument;
+  return Create(shrunk, comm->device);
+}
+
+ncclResult_t ncclCommFinalize(ncclComm_t comm) { return comm == nullptr ? kInvalidArgument : 0; }
+ncclResult_t ncclCommDestroy(ncclComm_t comm) { return End(comm); }
+ncclResult_t ncclCommAbort(ncclComm_t comm) { return End(comm); }
+
+ncclResult_t ncclMemAlloc(void** address, size_t bytes) {
+  if (address == nullptr) return kInvalidArgument;
+  return AllocateMapped(address, bytes) ? 0 : kUnhandledCudaError;
+}
+
+ncclResult_t ncclMemFree(void* address) {
+  if (address == nullptr) return 0;
+  return FreeMapped(address) ? 0 : kUnhandledCudaError;
+}
+
+}  // extern "C"
+
+}  // namespace vramtrack::simcuda

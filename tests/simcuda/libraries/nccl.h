@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SIMCUDA_LIBRARIES_NCCL_H_
+#define TESTS_SIMCUDA_LIBRARIES_NCCL_H_
+
+// The part of NCCL that is imitated: communicators and memory. No rank waits for another.
+#include <cstddef>
+
+extern "C" {
+
+struct ncclComm;
+typedef ncclComm* ncclComm_t;
+struct ncclUniqueId {
+  char internal[128];
+};
+struct ncclConfig_t;
+// 0 success, 1 an error of CUDA, 4 invalid argument.
+typedef int ncclResult_t;
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank);
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config);
+ncclResult_t ncclCommInitRankScalable(ncclComm_t* comm, int ranks, int rank, int ids, ncclUniqueId* id,
+                                      ncclConfig_t* config);
+// One for each of `devices`, or of the first `count` devices.
+ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices);
+// No communicator for a negative color.
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* split, ncclConfig_t* config);
+ncclResult_t ncclCommShrink(ncclComm_t comm, int* excluded, int count, ncclComm_t* shrunk, ncclConfig_t* config,
+                            int flags);
+ncclResult_t ncclCommFinalize(ncclComm_t comm);
+ncclResult_t ncclCommDestroy(ncclComm_t comm);
+ncclResult_t ncclCommAbort(ncclComm_t comm);
+ncclResult_t ncclMemAlloc(void** address, size_t bytes);
+ncclResult_t ncclMemFree(void* address);
+}
+
+namespace vramtrack::simcuda {
+
+// What a communicator takes for itself, besides a stream, an event and pinned memory.
+constexpr size_t kNcclWorkspaceBytes = size_t{6} << 20;
+constexpr size_t kNcclPinnedBytes = size_t{64} << 10;
+
+}  // namespace vramtrack::simcuda
+
+#endif  // TESTS_SIMCUDA_LIBRARIES_NCCL_H_
