@@ -9,8 +9,10 @@
 
 #include <cstring>
 
+#include "interpose/recorder/fork_gate.h"
 #include "interpose/session/message.h"
 #include "interpose/session/process_info.h"
+#include "interpose/stacks/unwinder_gate.h"
 
 namespace vramtrack {
 
@@ -81,6 +83,8 @@ bool Session::MakeForkPage() {
 }
 
 Session* Session::Start() {
+  // A child forked halfway would find the unwinder half made.
+  const ForkGateHolder hold;
   if (!MakeForkPage()) return nullptr;
   int expected = 0;
   if (!fork_page_->state.compare_exchange_strong(expected, 1)) {
@@ -216,6 +220,11 @@ void Session::FinishRunning() {
 }
 
 namespace {
+
+__attribute__((constructor)) void AtStart() {
+  ForkGate::Install();
+  GateUnwinder();
+}
 
 __attribute__((destructor)) void AtExit() { Session::FinishRunning(); }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fork_storm ROUNDS: forks from a thread while others allocate from ever new stacks. Each child calls CUDA, throws, and
-// is killed after a while if it hangs.
+// fork_storm ROUNDS: forks from a thread while others allocate from ever new stacks. Each child calls CUDA, throws,
+// goes through the loaded libraries, and is killed after a while if it hangs.
+#include <link.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,7 @@ __attribute__((noinline)) void Varied(unsigned path, int depth) {
       ++caught;
     }
   }
+  dl_iterate_phdr([](dl_phdr_info*, size_t, void*) { return 0; }, nullptr);
   _exit(caught);
 }
 
