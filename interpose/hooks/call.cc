@@ -192,9 +192,16 @@ void Call::NodeAdded(const void* parameters) {
   }
 }
 
-uint64_t Call::PrimaryContext(uint64_t context, int device) {
+void Call::PrimaryRetained(uint64_t context, int device) {
   NotePrimaryContext(context, device);
-  return context;
+  if (context != 0 && session_->live().Find(KeyOf(schema::CONTEXT, context)) == 0) {
+    Allocated(schema::CONTEXT, context, 0, 0, device);
+  }
+}
+
+void Call::PrimaryReleased(int device) {
+  Freeing(schema::CONTEXT, PrimaryContextOf(device), 0);
+  ContextFreed();
 }
 
 uint64_t Call::NewContext(uint64_t context, int device) {

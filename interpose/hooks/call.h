@@ -93,10 +93,12 @@ class Call {
   // A node of any type was added to a graph. `parameters`: CUgraphNodeParams.
   void NodeAdded(const void* parameters);
 
-  // Both return the context.
-  uint64_t PrimaryContext(uint64_t context, int device);
+  // Returns the context.
   uint64_t NewContext(uint64_t context, int device);
-  uint64_t PrimaryContextOf(int device) { return vramtrack::PrimaryContextOf(device); }
+
+  // The primary context of a device, whose owners may be any threads at any time.
+  void PrimaryRetained(uint64_t context, int device);
+  void PrimaryReleased(int device);
 
   void DeviceReset(int device = kCurrentDevice);
   void Trimmed(schema::Kind kind, uint64_t pool, uint64_t bytes, int device = kCurrentDevice);

@@ -60,6 +60,11 @@ void NotePrimaryContext(uint64_t context, int device) {
   if (Valid(device)) primary_contexts[device].store(context, std::memory_order_relaxed);
 }
 
+int CountPrimaryOwners(int device, int more) {
+  static std::atomic<int> owners[kMaxDevices];
+  return Valid(device) ? owners[device].fetch_add(more) + more : 1;
+}
+
 int ForgetContext(uint64_t context) {
   const uint64_t known = contexts.Remove(context);
   if (known == 0) return -1;

@@ -23,6 +23,10 @@ void NoteContext(uint64_t context, int device);
 // The device's primary context, 0 for none known.
 uint64_t PrimaryContextOf(int device);
 void NotePrimaryContext(uint64_t context, int device);
+// Counts the owners of a device's primary context, which any threads may take and give up at the same time: to be
+// called before it is asked for (or afterwards, if that failed: `more` -1) and after it was given up. Returns how many
+// are left, those that are asking included: at 0 the context is gone.
+int CountPrimaryOwners(int device, int more);
 // Forgets a context that is gone. Its device, or -1 where the context is not known or another one of the device is
 // left.
 int ForgetContext(uint64_t context);

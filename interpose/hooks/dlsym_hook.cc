@@ -65,8 +65,12 @@ void* Next(LoaderFunction* function) {
   return next;
 }
 
-// Reports what is missing as dlsym does, with its message for dlerror.
-void* NotThere(void*, const char* name) { return RealDlsym()(RTLD_NEXT, name); }
+// Reports what is missing as dlsym does, with its message for dlerror. Asked from here, what comes next is behind us.
+void* NotThere(void*, const char* name) {
+  void* found = RealDlsym()(RTLD_NEXT, name);
+  asm volatile("" : "+r"(found));  // no tail call: it would be the program that asks, and find us
+  return found;
+}
 
 bool MayBeHooked(const char* name) {
   return name != nullptr && name[0] != '\0' && (strncmp(name, "cu", 2) == 0 || strncmp(name, "nccl", 4) == 0);

@@ -8,7 +8,7 @@
 
 namespace vramtrack {
 
-// Counts the owners of what CUDA gives out more than once: memory handles, IPC mappings, primary contexts. Thread-safe
+// Counts the owners of what CUDA gives out more than once: memory handles and IPC mappings. Thread-safe
 // in the sense of ConcurrentTable: the program orders the calls for one key, as CUDA asks it to.
 class References {
  public:

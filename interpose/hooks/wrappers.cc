@@ -115,6 +115,33 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
 #define VRAMTRACK_RELEASES(entry, kind, parameters, arguments, address) \
   VRAMTRACK_ENDS(entry, kind, parameters, arguments, Releasing(schema::kind, address))
 
+#define VRAMTRACK_RETAINS_PRIMARY(entry, parameters, arguments, context, device) \
+  VRAMTRACK_WRAP(entry, parameters, arguments) {                                 \
+    VRAMTRACK_REAL(entry, parameters);                                           \
+    Call call(FamilyOf(schema::CONTEXT));                                        \
+    if (call.active()) call.CaptureStack();                                      \
+    CountPrimaryOwners(device, 1);                                               \
+    VRAMTRACK_CALL_REAL(arguments);                                              \
+    if (error != kSuccess) CountPrimaryOwners(device, -1);                       \
+    if (!call.active()) return error;                                            \
+    if (error == kSuccess) {                                                     \
+      call.PrimaryRetained(context, device);                                     \
+    } else {                                                                     \
+      call.Failed(schema::CONTEXT, error, 0, device);                            \
+    }                                                                            \
+    return error;                                                                \
+  }
+#define VRAMTRACK_RELEASES_PRIMARY(entry, parameters, arguments, device) \
+  VRAMTRACK_WRAP(entry, parameters, arguments) {                         \
+    VRAMTRACK_REAL(entry, parameters);                                   \
+    Call call(FamilyOf(schema::CONTEXT));                                \
+    VRAMTRACK_CALL_REAL(arguments);                                      \
+    if (error == kSuccess && CountPrimaryOwners(device, -1) == 0) {      \
+      if (call.active()) call.PrimaryReleased(device);                   \
+    }                                                                    \
+    return error;                                                        \
+  }
+
 #define VRAMTRACK_OBSERVES(entry, family, parameters, arguments, learnt) \
   VRAMTRACK_WRAP(entry, parameters, arguments) {                         \
     VRAMTRACK_REAL(entry, parameters);                                   \
