@@ -41,6 +41,9 @@ bool ReadFields(std::string_view payload, BlockHeader* header, OnColumn column) 
         case f::allocation_count:
           header->allocation_count = reader.get_uint32();
           break;
+        case f::generation:
+          header->generation = reader.get_fixed32();
+          break;
         case f::definitions: {
           const protozero::data_view view = reader.get_view();
           header->definitions = {view.data(), view.size()};
@@ -79,7 +82,8 @@ void BlockDecoder::ReadOrigin(std::string_view beginning, uint32_t* thread, uint
   const uint8_t* end = at + beginning.size();
   *thread = 0;
   *first_sequence = 0;
-  // They come first; what is 0 is left out.
+  // They come first, but for the generation; what is 0 is left out.
+  if (end - at > 5 && *at == (f::generation << 3 | 5)) at += 5;
   uint64_t tag, value;
   while (GetVarint(&at, end, &tag) && (tag == f::thread << 3 || tag == f::first_sequence << 3) &&
          GetVarint(&at, end, &value)) {

@@ -25,6 +25,7 @@ struct BlockHeader {
   uint32_t address_shift = 0;
   uint32_t event_count = 0;
   uint32_t allocation_count = 0;
+  uint32_t generation = 0;       // 0 where it has none
   std::string_view definitions;  // an encoded Definitions message
   uint32_t operations = 0;       // bit 1 << o is set if events of operation o are in it
 };

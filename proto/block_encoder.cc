@@ -174,8 +174,13 @@ size_t BlockEncoder::WriteDefinitions(const JournalView& view, size_t words, uin
   return writer.overflowed() ? 0 : writer.size();
 }
 
-const uint8_t* BlockEncoder::Encode(const JournalView& view, uint32_t time_shift, size_t* frame_bytes,
-                                    BlockSummary* summary, size_t* words_read) {
+void SetBlockGeneration(uint8_t* frame, size_t frame_bytes, uint32_t generation) {
+  std::memcpy(frame + kSealedPrefixBytes + 1, &generation, sizeof generation);
+  SealFrame(frame, schema::trace_field::blocks, frame_bytes - kSealedPrefixBytes);
+}
+
+uint8_t* BlockEncoder::Encode(const JournalView& view, uint32_t time_shift, size_t* frame_bytes, BlockSummary* summary,
+                              size_t* words_read, bool with_generation) {
   namespace f = schema::block_field;
   size_t words = 0;
   *frame_bytes = 0;
@@ -185,6 +190,8 @@ const uint8_t* BlockEncoder::Encode(const JournalView& view, uint32_t time_shift
 
   uint8_t* payload = frame_ + kSealedPrefixBytes;
   MessageWriter out(payload, sizeof frame_ - kSealedPrefixBytes);
+  static_assert(f::generation << 3 < 0x80, "its tag takes one byte");
+  if (with_generation) out.Fixed32(f::generation, 0);
   out.Varint(f::thread, view.thread);
   out.Varint(f::first_sequence, view.first_sequence);
   out.Varint(f::first_allocation, view.first_allocation);
@@ -197,6 +204,7 @@ const uint8_t* BlockEncoder::Encode(const JournalView& view, uint32_t time_shift
   // Definitions are usually few; they are written where they belong, behind a length that is filled in afterwards.
   uint8_t* length = out.Begin(f::definitions);
   const size_t used = out.size();
+  summary->definitions_offset = static_cast<uint32_t>(kSealedPrefixBytes + used);
   summary->definition_bytes =
       static_cast<uint32_t>(WriteDefinitions(view, words, payload + used, sizeof frame_ - kSealedPrefixBytes - used));
   MessageWriter rest(payload + used + summary->definition_bytes,

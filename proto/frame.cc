@@ -59,6 +59,11 @@ void WriteJournalPrefix(uint8_t* at, size_t bytes) {
   PutPaddedVarint(at, bytes - kJournalWordsOffset, 4);
 }
 
+void WritePaddingPrefix(uint8_t* at, size_t bytes) {
+  *at++ = FrameTag(schema::trace_field::padding);
+  PutPaddedVarint(at, bytes - kPaddingPrefixBytes, kLengthBytes);
+}
+
 void SealFrame(uint8_t* at, schema::trace_field::Number trace_field, size_t payload_bytes) {
   uint8_t* payload = at + kSealedPrefixBytes;
   at = WriteFramePrefix(at, trace_field, kSealedPrefixBytes + payload_bytes);

@@ -5,6 +5,7 @@
 //
 //   header page   0A len*5 | 09 magic*8 | 15 version*4 | 1A len*3 counter*8... | 7A len padding   4,096 bytes in all
 //   sealed frame  tag len*5 | 0D sync*4 | 11 checksum*8 | payload          a Block, an Index or the Trailer
+//   padding       7A len*5 | anything
 //   journal       1A len*5 | 0D sync*4 | 12 len*4 | word*8...              words begin 16 bytes into it, page aligned
 #ifndef PROTO_FRAME_H_
 #define PROTO_FRAME_H_
@@ -32,6 +33,7 @@ constexpr size_t kFramePrefixBytes = 1 + kLengthBytes + 5;     // tag, length, s
 constexpr size_t kSealedPrefixBytes = kFramePrefixBytes + 9;   // and checksum
 constexpr size_t kJournalWordsOffset = kFramePrefixBytes + 5;  // and tag and length of the words
 constexpr size_t kTrailerBytes = kSealedPrefixBytes + 3 * 9;
+constexpr size_t kPaddingPrefixBytes = 1 + kLengthBytes;
 constexpr uint32_t kMaxFrameBytes = 1u << 26;  // a longer one is damage: nothing writes more than a few hundred KiB
 static_assert(kJournalWordsOffset % 8 == 0, "words are stored with single instructions");
 
@@ -42,6 +44,9 @@ void WriteHeaderPage(uint8_t* page);
 
 // Fills the prefix of a journal that takes `bytes` of the file in all.
 void WriteJournalPrefix(uint8_t* at, size_t bytes);
+
+// Fills the prefix of a padding field that takes `bytes` of the file in all, at least kPaddingPrefixBytes.
+void WritePaddingPrefix(uint8_t* at, size_t bytes);
 
 // Fills the kSealedPrefixBytes before `payload_bytes` of payload that are already in place behind them.
 void SealFrame(uint8_t* at, schema::trace_field::Number trace_field, size_t payload_bytes);

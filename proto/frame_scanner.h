@@ -31,6 +31,7 @@ struct TraceLayout {
   std::vector<FrameRef> blocks;             // in the order of the file, checksums verified
   std::vector<FrameRef> journals;
   std::vector<FrameRef> indexes;
+  std::vector<FrameRef> checkpoint_parts;
   bool finished = false;  // has its Trailer
   uint64_t end_ticks = 0;
   std::vector<Damage> damage;

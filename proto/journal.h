@@ -4,7 +4,8 @@
 // an event is a few stores and the release store of `committed`, so what was recorded is in the file even if the
 // process is killed at the next instruction.
 //
-//   words[0..7]  thread, committed (words used behind these), first_sequence, first_allocation, 0...
+//   words[0..7]  thread, committed (words used behind these), first_sequence, first_allocation, turns (how often it was
+//                emptied), 0...
 //   words[8..]   records; the first word says what and how long:
 //
 //   event        op:8 kind:8 device:8 flags:8 ref:32 | time in ticks | operands
@@ -32,7 +33,13 @@
 namespace vramtrack {
 
 constexpr size_t kJournalHeaderWords = 8;
-enum JournalHeaderWord : size_t { kJournalThread, kJournalCommitted, kJournalFirstSequence, kJournalFirstAllocation };
+enum JournalHeaderWord : size_t {
+  kJournalThread,
+  kJournalCommitted,
+  kJournalFirstSequence,
+  kJournalFirstAllocation,
+  kJournalTurns
+};
 
 constexpr uint32_t kDefineStack = 64;
 constexpr uint32_t kDefineEncoded = 65;

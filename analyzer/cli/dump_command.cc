@@ -33,6 +33,9 @@ std::string Details(const StreamEvent& event) {
       std::memcpy(&value, &event.value[1], sizeof value);
       return absl::StrCat("step ", event.value[0], value == 0 ? "" : absl::StrCat(" value ", value));
     }
+    case schema::FOLD_ALLOCATE:
+    case schema::FOLD_FREE:
+      return absl::StrCat(event.value[0], " allocations in sum", event.ordinal == 0 ? ", freed soon after" : "");
     case schema::MEMORY_INFO:
       return absl::StrCat("free ", event.value[0], " total ", event.value[1]);
     case schema::TRIM:
@@ -58,17 +61,19 @@ std::string IdentityOf(const Trace& trace, const StreamEvent& event) {
 
 bool HasStack(const StreamEvent& event) {
   return event.operation == schema::ALLOCATE || event.operation == schema::FAIL || event.operation == schema::STEP ||
-         event.operation == schema::LIMIT;
+         event.operation == schema::LIMIT || event.operation == schema::FOLD_ALLOCATE ||
+         event.operation == schema::FOLD_FREE;
 }
 
 std::string EventLine(const Trace& trace, const StreamEvent& event, uint32_t stack) {
   const DecodedShape& shape = *event.shape;
-  bool sized = event.operation == schema::ALLOCATE || event.operation == schema::FAIL;
+  bool folded = event.operation == schema::FOLD_ALLOCATE || event.operation == schema::FOLD_FREE;
+  bool sized = event.operation == schema::ALLOCATE || event.operation == schema::FAIL || folded;
   std::string line =
       absl::StrFormat("%14.9f %6u %-12s %-16s %6u %14s %18s %14s %6s %s", trace.clock().Seconds(event.time),
                       trace.threads()[event.slot].thread, OperationName(event.operation),
                       shape.kind == schema::KIND_NONE ? kNothing : KindName(shape.kind), shape.device,
-                      sized ? absl::StrCat(shape.bytes) : kNothing, AddressOf(event), IdentityOf(trace, event),
+                      sized ? absl::StrCat(folded ? event.value[1] : shape.bytes) : kNothing, AddressOf(event), IdentityOf(trace, event),
                       stack == 0 ? kNothing : absl::StrCat(stack), Details(event));
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";

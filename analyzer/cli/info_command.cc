@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -40,12 +41,13 @@ struct EventCounts {
 
 EventCounts Count(const Trace& trace) {
   EventCounts counts;
-  counts.by_slot.resize(trace.threads().size());
+  for (const ThreadBlocks& thread : trace.threads()) counts.by_slot.push_back(thread.past_events);
   EventStream stream(trace);
   StreamEvent event;
   while (stream.Next(&event)) {
-    ++counts.by_operation[event.operation][event.shape->kind];
-    ++counts.by_slot[event.slot];
+    const bool folded = event.operation == schema::FOLD_ALLOCATE || event.operation == schema::FOLD_FREE;
+    counts.by_operation[event.operation][event.shape->kind] += folded ? event.value[0] : 1;
+    if (!event.past) ++counts.by_slot[event.slot];
     counts.last_time = std::max(counts.last_time, event.time);
   }
   counts.unreadable = stream.unreadable_events();
@@ -141,6 +143,15 @@ void WriteLosses(const Trace& trace, const EventCounts& counts, Page* page) {
   }
   if (uint64_t full = trace.counter(schema::COUNTER_TABLE_FULL)) {
     Row("", Plural(full, "allocation", "allocations") + " whose frees are not known: too many were live", page);
+  }
+  if (trace.past() != nullptr) {
+    const uint64_t pairs = trace.counter(schema::COUNTER_FOLDED_PAIRS);
+    Row("folded",
+        absl::StrCat(Plural(pairs, "allocation", "allocations"),
+                     " that were freed are kept as sums (VRAMTRACK_MAX_BYTES), their times to ",
+                     FormatSeconds(std::ldexp(1, static_cast<int>(trace.past()->bin_shift)) /
+                                   trace.clock().ticks_per_second())),
+        page);
   }
   const std::vector<Damage>& damage = trace.damage();
   for (size_t i = 0; i < damage.size() && i < kMostDamageLines; ++i) {

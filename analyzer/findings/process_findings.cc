@@ -2,10 +2,12 @@
 #include "analyzer/findings/process_findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "analyzer/attribution/blame.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/device_findings.h"
@@ -155,6 +157,8 @@ void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* w
   }
 }
 
+std::string Seconds(double seconds) { return absl::StrFormat("%.2g s", seconds); }
+
 void AddTraceWarnings(const Trace& trace, const Ledger& ledger, std::vector<std::string>* warnings) {
   const std::string& path = trace.path();
   if (trace.lost_bytes() > 0) {
@@ -165,6 +169,12 @@ void AddTraceWarnings(const Trace& trace, const Ledger& ledger, std::vector<std:
   if (const uint64_t lost = trace.lost_events() + ledger.unreadable_events(); lost > 0) {
     warnings->push_back(
         absl::StrCat(path, ": ", lost, " events are missing: what was freed in them is counted as live"));
+  }
+  if (trace.past() != nullptr) {
+    warnings->push_back(absl::StrCat(
+        path, ": its size is bounded: of the first ", Seconds(trace.clock().Seconds(trace.past()->last_time)),
+        " the sums of each site are exact, but peaks and lifetimes are known to ",
+        Seconds(std::ldexp(1, static_cast<int>(trace.past()->bin_shift)) / trace.clock().ticks_per_second()), " only"));
   }
   if (const uint64_t full = trace.counter(schema::COUNTER_TABLE_FULL); full > 0) {
     warnings->push_back(absl::StrCat(path, ": the frees of ", full, " allocations are not known: too many were live"));

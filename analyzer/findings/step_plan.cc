@@ -16,7 +16,7 @@ struct Marks {
 };
 
 Marks CountMarks(const ThreadBlocks& thread) {
-  Marks marks;
+  Marks marks = {thread.past_steps, thread.first_past_step};
   for (const BlockRef& block : thread.blocks) {
     BlockDecoder decoder;
     if (!block.has_steps || !decoder.Open(block.payload)) continue;
@@ -32,7 +32,8 @@ uint32_t MarkingSlot(const Trace& trace) {
   std::vector<uint32_t> candidates;
   for (uint32_t slot = 0; slot < trace.threads().size(); ++slot) {
     const std::vector<BlockRef>& blocks = trace.threads()[slot].blocks;
-    if (std::any_of(blocks.begin(), blocks.end(), [](const BlockRef& block) { return block.has_steps; })) {
+    if (trace.threads()[slot].past_steps > 0 ||
+        std::any_of(blocks.begin(), blocks.end(), [](const BlockRef& block) { return block.has_steps; })) {
       candidates.push_back(slot);
     }
   }

@@ -6,32 +6,45 @@
 namespace vramtrack {
 
 EventStream::EventStream(const Trace& trace) : trace_(trace), cursors_(trace.threads().size()) {
+  std::vector<bool> undone_past;
   for (uint32_t slot = 0; slot < cursors_.size(); ++slot) {
     Cursor& cursor = cursors_[slot];
     cursor.blocks = &trace.threads()[slot];
+    cursor.past_ordinals = cursor.next_ordinal = cursor.blocks->past_allocations;
+    FindUndone(&cursor, &undone_past);
+    if (cursor.blocks->blocks.empty()) {
+      cursor.exhausted = true;
+      continue;
+    }
     cursor.time = cursor.blocks->blocks.front().first_time;
-    FindUndone(&cursor);
     heap_.push_back({cursor.time, slot});
+  }
+  if (trace.past() != nullptr) {
+    past_ = std::make_unique<PastEvents>(trace, undone_past);
+    heap_.push_back({0, past_slot()});
   }
   std::sort(heap_.begin(), heap_.end());
 }
 
 EventStream::~EventStream() = default;
 
-uint32_t EventStream::SlotOf(uint32_t thread) const {
-  const std::vector<ThreadBlocks>& threads = trace_.threads();
-  const auto found = std::lower_bound(threads.begin(), threads.end(), thread,
-                                      [](const ThreadBlocks& blocks, uint32_t t) { return blocks.thread < t; });
-  if (found == threads.end() || found->thread != thread) return kNoSlot;
-  return static_cast<uint32_t>(found - threads.begin());
-}
+uint32_t EventStream::SlotOf(uint32_t thread) const { return trace_.SlotOf(thread); }
 
 // A free and the word that it failed may lie on both sides of a block's end, so this looks ahead; failures are rare
 // enough to read their blocks twice.
-void EventStream::FindUndone(Cursor* cursor) const {
+void EventStream::FindUndone(Cursor* cursor, std::vector<bool>* undone_past) {
   const std::vector<BlockRef>& blocks = cursor->blocks->blocks;
-  constexpr uint64_t kNone = UINT64_MAX;
-  uint64_t last_free = kNone, expected = 0;
+  constexpr uint64_t kNone = UINT64_MAX, kPast = UINT64_MAX - 1;
+  uint64_t last_free = kNone, expected = cursor->blocks->past_events;
+  size_t past_free = 0;
+  if (const Checkpoint* past = trace_.past()) {
+    undone_past->resize(past->early_frees.size());
+    for (size_t i = 0; i < past->early_frees.size(); ++i) {
+      if (past->early_frees[i].last_of != uint64_t{cursor->blocks->thread} + 1) continue;
+      last_free = kPast;
+      past_free = i;
+    }
+  }
   for (size_t i = 0; i < blocks.size(); ++i) {
     const bool next_fails = i + 1 < blocks.size() && blocks[i + 1].has_failed_frees;
     if (!blocks[i].has_failed_frees && !next_fails) {
@@ -46,7 +59,11 @@ void EventStream::FindUndone(Cursor* cursor) const {
     for (DecodedEvent event; decoder.Next(&event); ++sequence) {
       if (event.shape->operation == schema::FREE) last_free = sequence;
       if (event.shape->operation == schema::FREE_FAILED && last_free != kNone) {
-        cursor->undone.push_back(last_free);
+        if (last_free == kPast) {
+          (*undone_past)[past_free] = true;
+        } else {
+          cursor->undone.push_back(last_free);
+        }
         last_free = kNone;
       }
     }
@@ -135,6 +152,26 @@ void EventStream::PopTop() {
   if (!heap_.empty()) SiftTop();
 }
 
+bool EventStream::MustWait(uint32_t slot, uint32_t owner, uint64_t ordinal, bool* unknown) {
+  const Cursor& cursor = cursors_[owner];
+  if (__builtin_expect(ordinal >= cursor.next_ordinal, 0)) {
+    if (!cursor.exhausted && !Waiting(owner) && owner != slot) {
+      forced_.push_back({owner, ordinal});
+      return true;
+    }
+    // Its allocation comes after it, or never: only a damaged trace says so.
+    *unknown = true;
+  } else if (__builtin_expect(ordinal < cursor.past_ordinals, 0)) {
+    uint64_t rank;
+    if (past_ != nullptr && slot != past_slot() && !Waiting(past_slot()) &&
+        past_->Undelivered(owner, ordinal, &rank)) {
+      forced_.push_back({past_slot(), rank});
+      return true;
+    }
+  }
+  return false;
+}
+
 bool EventStream::Next(StreamEvent* event) {
   for (;;) {
     uint32_t slot;
@@ -142,25 +179,57 @@ bool EventStream::Next(StreamEvent* event) {
     if (__builtin_expect(ahead, 0)) {
       const Forced& forced = forced_.back();
       slot = forced.slot;
-      Cursor& cursor = cursors_[slot];
-      if (cursor.next_ordinal > forced.ordinal || !Ready(&cursor) || cursor.next_ordinal > forced.ordinal) {
-        forced_.pop_back();
-        continue;
+      if (slot == past_slot()) {
+        if (past_->live_delivered() > forced.ordinal || !past_->Ready()) {
+          forced_.pop_back();
+          continue;
+        }
+      } else {
+        Cursor& cursor = cursors_[slot];
+        if (cursor.next_ordinal > forced.ordinal || !Ready(&cursor) || cursor.next_ordinal > forced.ordinal) {
+          forced_.pop_back();
+          continue;
+        }
       }
     } else {
       if (heap_.empty()) return false;
       slot = heap_[0].slot;
-      Cursor& cursor = cursors_[slot];
-      if (__builtin_expect(heap_[0].time != cursor.time, 0)) {  // it had gone ahead
-        heap_[0].time = cursor.time;
-        SiftTop();
-        continue;
+      if (__builtin_expect(slot == past_slot(), 0)) {
+        if (!past_->Ready()) {
+          PopTop();
+          continue;
+        }
+        if (heap_[0].time != past_->time()) {
+          heap_[0].time = past_->time();
+          SiftTop();
+          continue;
+        }
+      } else {
+        Cursor& cursor = cursors_[slot];
+        if (__builtin_expect(heap_[0].time != cursor.time, 0)) {  // it had gone ahead
+          heap_[0].time = cursor.time;
+          SiftTop();
+          continue;
+        }
+        if (!Ready(&cursor)) {
+          PopTop();
+          continue;
+        }
+        if (__builtin_expect(heap_[0].time != cursor.time, 0)) continue;
       }
-      if (!Ready(&cursor)) {
-        PopTop();
-        continue;
+    }
+
+    if (__builtin_expect(slot == past_slot(), 0)) {
+      const StreamEvent& next = past_->front();
+      bool unknown = next.operation == schema::FREE && next.owner == kNoSlot;
+      if (next.operation == schema::FREE && !unknown && MustWait(slot, next.owner, next.ordinal, &unknown)) continue;
+      *event = next;
+      past_->Pop();
+      if (unknown) {
+        event->operation = schema::FREE_UNKNOWN;
+        event->owner = event->slot;
       }
-      if (__builtin_expect(heap_[0].time != cursor.time, 0)) continue;
+      return true;
     }
 
     Cursor& cursor = cursors_[slot];
@@ -170,16 +239,13 @@ bool EventStream::Next(StreamEvent* event) {
     uint32_t operation = next.shape->operation, owner = slot;
     if (operation == schema::FREE) {
       owner = open.owners[row];
-      if (owner == kNoSlot) {
-        operation = schema::FREE_UNKNOWN;
-      } else if (__builtin_expect(next.ordinal >= cursors_[owner].next_ordinal, 0)) {
-        if (!cursors_[owner].exhausted && !Waiting(owner) && owner != slot) {
-          forced_.push_back({owner, next.ordinal});
-          continue;
-        }
-        // Its allocation comes after it, or never: only a damaged trace says so.
-        operation = schema::FREE_UNKNOWN;
+      bool unknown = owner == kNoSlot;
+      if (!unknown && __builtin_expect(next.ordinal >= cursors_[owner].next_ordinal ||
+                                           next.ordinal < cursors_[owner].past_ordinals, 0) &&
+          MustWait(slot, owner, next.ordinal, &unknown)) {
+        continue;
       }
+      if (unknown) operation = schema::FREE_UNKNOWN;
     } else if (operation == schema::ALLOCATE) {
       cursor.next_ordinal = next.ordinal + 1;
     }
@@ -193,6 +259,7 @@ bool EventStream::Next(StreamEvent* event) {
     event->address = next.address;
     event->value[0] = next.value[0];
     event->value[1] = next.value[1];
+    event->past = false;
     Advance(&cursor);
     if (!ahead) {
       heap_[0].time = cursor.time;

@@ -9,25 +9,16 @@
 #include <memory>
 #include <vector>
 
+#include "analyzer/ingest/past_events.h"
+#include "analyzer/ingest/stream_event.h"
 #include "analyzer/ingest/trace.h"
 #include "proto/block_decoder.h"
 
 namespace vramtrack {
 
-struct StreamEvent {
-  uint32_t operation;         // schema::Operation; a FREE whose allocation is not in the trace is a FREE_UNKNOWN
-  uint32_t slot;              // index into Trace::threads() of the thread that recorded it
-  uint32_t owner;             // ALLOCATE: slot; FREE: that of the thread that had allocated
-  const DecodedShape* shape;  // of this event; valid until the next call
-  uint32_t* note;             // one word for each shape of a block, 0 at first: for whoever reads the stream
-  uint64_t time;              // ticks; does not decrease within a thread
-  uint64_t ordinal;           // ALLOCATE, FREE: with `owner`, the allocation's identity
-  uint64_t address;           // ALLOCATE
-  uint64_t value[2];          // what is left, see schema::Operation
-};
-
 // Reads block by block: memory is bounded by the threads that are active at the same time, not by the trace. A FREE
-// that failed is left out together with its FREE_FAILED. Thread-compatible.
+// that failed is left out together with its FREE_FAILED. Of a trace of bounded size the past comes as PastEvents has it.
+// Thread-compatible.
 class EventStream {
  public:
   explicit EventStream(const Trace& trace);
@@ -41,7 +32,7 @@ class EventStream {
   uint64_t unreadable_events() const { return unreadable_events_; }
 
  private:
-  static constexpr uint32_t kNoSlot = UINT32_MAX;
+  static constexpr uint32_t kNoSlot = Trace::kNoSlot;
 
   // A block that is being read.
   struct OpenBlock {
@@ -58,6 +49,7 @@ class EventStream {
     const ThreadBlocks* blocks = nullptr;
     size_t next_block = 0;
     std::unique_ptr<OpenBlock> open;
+    uint64_t past_ordinals = 0;    // allocations before this one are the past's
     uint64_t next_ordinal = 0;     // allocations before this one have been delivered or are lost
     uint64_t time = 0;             // of the next event; of its block where that is not open yet
     std::vector<uint64_t> undone;  // sequence numbers of frees that failed, ascending
@@ -70,7 +62,8 @@ class EventStream {
     bool operator<(const HeapEntry& other) const { return time != other.time ? time < other.time : slot < other.slot; }
   };
 
-  // A thread that has to go ahead until it has allocated `ordinal`.
+  // A thread that has to go ahead until it has allocated `ordinal`; or the past, until it has delivered the live
+  // allocation of that rank.
   struct Forced {
     uint32_t slot;
     uint64_t ordinal;
@@ -82,12 +75,16 @@ class EventStream {
   void Close(Cursor* cursor);
   bool Waiting(uint32_t slot) const;
   uint32_t SlotOf(uint32_t thread) const;
-  void FindUndone(Cursor* cursor) const;
+  void FindUndone(Cursor* cursor, std::vector<bool>* undone_past);
+  uint32_t past_slot() const { return static_cast<uint32_t>(cursors_.size()); }
+  // Whether the FREE must wait for another thread's allocation, which has been asked for then; or is not known at all.
+  bool MustWait(uint32_t slot, uint32_t owner, uint64_t ordinal, bool* unknown);
   void SiftTop();
   void PopTop();
 
   const Trace& trace_;
   std::vector<Cursor> cursors_;
+  std::unique_ptr<PastEvents> past_;  // null: there is none
   std::vector<HeapEntry> heap_;  // the earliest first
   std::vector<Forced> forced_;
   uint64_t unreadable_events_ = 0;

@@ -61,6 +61,7 @@ absl::Status Trace::Load() {
   });
   if (!error.empty()) return absl::DataLossError(absl::StrCat(path_, ": offset 0: ", error));
   clock_ = TickClock(layout_.counters);
+  LoadPast();
 
   uint64_t released = 0;
   for (const FrameRef& frame : layout_.blocks) {
@@ -75,6 +76,51 @@ absl::Status Trace::Load() {
   OrderBlocks();
   definitions_.Freeze();
   return absl::OkStatus();
+}
+
+// The checkpoint with which the oldest generation of blocks begins that counts.
+void Trace::LoadPast() {
+  const uint64_t base = counter(schema::COUNTER_BASE_GENERATION);
+  if (base == 0) return;
+  auto past = std::make_unique<Checkpoint>();
+  if (base > UINT32_MAX ||
+      !JoinCheckpoint(layout_.checkpoint_parts, static_cast<uint32_t>(base), &past_bytes_) ||
+      !ReadCheckpoint(past_bytes_, past.get())) {
+    layout_.damage.push_back({kHeaderBytes, 0, "the checkpoint makes no sense: what came before it is lost"});
+    return;
+  }
+  if (!definitions_.Add(past->definitions)) {
+    layout_.damage.push_back({kHeaderBytes, 0, "the definitions of the checkpoint make no sense"});
+  }
+  past_ = std::move(past);
+}
+
+void Trace::AddPastThreads(std::map<uint32_t, ThreadBlocks>* threads) const {
+  if (past_ == nullptr) return;
+  const auto add = [threads](uint32_t thread) -> ThreadBlocks& {
+    ThreadBlocks& part = (*threads)[thread];
+    part.thread = thread;
+    return part;
+  };
+  for (const Checkpoint::Thread& thread : past_->threads) {
+    ThreadBlocks& part = add(thread.index);
+    part.past_events = thread.events;
+    part.past_allocations = thread.allocations;
+  }
+  for (const Checkpoint::Live& live : past_->live) add(live.thread);
+  for (const Checkpoint::Steps& steps : past_->steps) {
+    ThreadBlocks& part = add(steps.thread);
+    if (part.past_steps == 0 || steps.first_time < part.first_past_step) part.first_past_step = steps.first_time;
+    part.past_steps += steps.count;
+  }
+  if (threads->empty()) add(0);  // who recorded what the sums stand for is not known
+}
+
+uint32_t Trace::SlotOf(uint32_t thread) const {
+  const auto found = std::lower_bound(threads_.begin(), threads_.end(), thread,
+                                      [](const ThreadBlocks& blocks, uint32_t t) { return blocks.thread < t; });
+  if (found == threads_.end() || found->thread != thread) return kNoSlot;
+  return static_cast<uint32_t>(found - threads_.begin());
 }
 
 void Trace::RecoverJournals() {
@@ -99,6 +145,7 @@ void Trace::AddBlock(const FrameRef& frame, bool from_journal) {
     layout_.damage.push_back({frame.offset, frame.payload.size(), "a block's header makes no sense"});
     return;
   }
+  if (!from_journal && header.generation < counter(schema::COUNTER_BASE_GENERATION)) return;  // its room is free
   if (!definitions_.Add(header.definitions)) {
     layout_.damage.push_back({frame.offset, header.definitions.size(), "a block's definitions make no sense"});
   }
@@ -131,6 +178,7 @@ void Trace::ForgiveTornBlock() {
 
 void Trace::OrderBlocks() {
   std::map<uint32_t, ThreadBlocks> by_thread;
+  AddPastThreads(&by_thread);
   for (ThreadBlocks& part : threads_) {
     ThreadBlocks& whole = by_thread[part.thread];
     whole.thread = part.thread;
@@ -138,13 +186,15 @@ void Trace::OrderBlocks() {
   }
   threads_.clear();
   lost_events_ = counter(schema::COUNTER_LOST_EVENTS);
+  if (past_ != nullptr) events_ = past_->events;
   for (auto& [thread, whole] : by_thread) {
     std::sort(whole.blocks.begin(), whole.blocks.end(), [](const BlockRef& a, const BlockRef& b) {
       return std::tie(a.first_sequence, a.from_journal, a.offset) <
              std::tie(b.first_sequence, b.from_journal, b.offset);
     });
-    ThreadBlocks kept = {thread, {}};
-    uint64_t expected = 0;
+    ThreadBlocks kept = whole;
+    kept.blocks.clear();
+    uint64_t expected = whole.past_events;
     for (const BlockRef& block : whole.blocks) {
       if (block.event_count == 0) continue;
       if (block.first_sequence < expected) {
@@ -159,7 +209,7 @@ void Trace::OrderBlocks() {
       events_ += block.event_count;
       kept.blocks.push_back(block);
     }
-    if (!kept.blocks.empty()) threads_.push_back(std::move(kept));
+    if (!kept.blocks.empty() || past_ != nullptr) threads_.push_back(std::move(kept));
   }
 }
 

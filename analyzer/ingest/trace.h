@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "analyzer/ingest/definitions.h"
 #include "analyzer/ingest/mapped_file.h"
 #include "analyzer/ingest/tick_clock.h"
+#include "proto/checkpoint.h"
 #include "proto/frame_scanner.h"
 
 namespace vramtrack {
@@ -31,7 +33,10 @@ struct BlockRef {
 // What one thread recorded, in its own order and without overlap; gaps are where events were lost.
 struct ThreadBlocks {
   uint32_t thread = 0;
-  std::vector<BlockRef> blocks;
+  std::vector<BlockRef> blocks;  // empty for a thread that is known from the past only
+  // Of the past of a trace of bounded size.
+  uint64_t past_events = 0, past_allocations = 0;
+  uint64_t past_steps = 0, first_past_step = 0;  // the latter a time
 };
 
 // One traced process, opened for reading: everything but the events themselves, which EventStream reads. Thread-safe
@@ -49,7 +54,12 @@ class Trace {
   const Definitions& definitions() const { return definitions_; }
   const TickClock& clock() const { return clock_; }
   const std::vector<ThreadBlocks>& threads() const { return threads_; }  // by thread index
-  uint64_t events() const { return events_; }                            // in all blocks
+  // Index into threads(), or kNoSlot.
+  uint32_t SlotOf(uint32_t thread) const;
+  static constexpr uint32_t kNoSlot = UINT32_MAX;
+  // What a trace of bounded size keeps of events before its blocks; null where there is nothing.
+  const Checkpoint* past() const { return past_.get(); }
+  uint64_t events() const { return events_; }  // in all blocks, and those of the past
 
   bool finished() const { return layout_.finished; }
   uint64_t counter(uint32_t which) const { return layout_.counters[which]; }
@@ -72,6 +82,8 @@ class Trace {
   void RecoverJournals();
   void AddBlock(const FrameRef& frame, bool from_journal);
   void OrderBlocks();
+  void LoadPast();
+  void AddPastThreads(std::map<uint32_t, ThreadBlocks>* threads) const;
   void ForgiveTornBlock();
 
   std::string path_;
@@ -79,6 +91,8 @@ class Trace {
   std::string_view bytes_;
   TraceLayout layout_;
   std::deque<std::string> recovered_;  // payloads made from journals
+  std::string past_bytes_;
+  std::unique_ptr<Checkpoint> past_;
   Definitions definitions_;
   TickClock clock_;
   std::vector<ThreadBlocks> threads_;

@@ -114,6 +114,10 @@ void SiteHistoryBuilder::OnDeath(Step birth_step, Step step, uint64_t bytes, Ste
   if (requested_step < step) open->dying_delayed_objects += objects;
 }
 
+void SiteHistoryBuilder::OnFoldedLifetime(uint32_t lifetime_steps) {
+  settled_.max_completed_lifetime_steps = std::max(settled_.max_completed_lifetime_steps, lifetime_steps);
+}
+
 void SiteHistoryBuilder::SettleDeaths() {
   uint32_t outlived_objects = 0;
   uint64_t outlived_bytes = 0;

@@ -18,10 +18,16 @@ uint64_t Rounded(const Site& site, const LiveAllocation& allocation) {
   return RoundedBytes(HasDeviceAddress(site.key.kind) ? allocation.address : 0, allocation.bytes);
 }
 
+bool IsOutOfMemory(uint32_t kind, uint64_t error) {
+  return error == kErrorOutOfMemory && LevelOf(kind) == Level::kDriver && !IsHostMemory(kind);
+}
+
 // Ticks that the first bins of a timeline without steps cover.
 uint64_t BinTicks(const Trace& trace) {
   uint64_t last = std::max(trace.end_ticks(), trace.counter(schema::COUNTER_CLOCK_TICKS));
-  for (const ThreadBlocks& thread : trace.threads()) last = std::max(last, thread.blocks.back().first_time);
+  for (const ThreadBlocks& thread : trace.threads()) {
+    if (!thread.blocks.empty()) last = std::max(last, thread.blocks.back().first_time);
+  }
   const uint64_t start = trace.clock().start_ticks();
   return last > start ? (last - start) / Timeline::kMaxBins + 1 : 1;
 }
@@ -41,6 +47,7 @@ Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
 }
 
 void Ledger::Replay() {
+  CountPast();
   EventStream stream(trace_);
   for (StreamEvent event; stream.Next(&event);) Apply(event);
   unreadable_events_ = stream.unreadable_events();
@@ -58,6 +65,19 @@ void Ledger::Replay() {
       }
     }
   }
+}
+
+// What the past keeps as mere counts.
+void Ledger::CountPast() {
+  const Checkpoint* past = trace_.past();
+  if (past == nullptr) return;
+  unknown_frees_ += past->unknown_frees;
+  uint64_t failed = 0, kept = 0;
+  for (const Checkpoint::Failure& failure : past->failures) {
+    if (IsOutOfMemory(failure.kind, failure.error)) failed += failure.count;
+  }
+  for (const Checkpoint::Failure& failure : past->kept_failures) kept += IsOutOfMemory(failure.kind, failure.error);
+  out_of_memory_count_ += failed > kept ? failed - kept : 0;
 }
 
 void Ledger::Apply(const StreamEvent& event) {
@@ -84,10 +104,16 @@ void Ledger::Apply(const StreamEvent& event) {
       Fail(event);
       break;
     case schema::STEP:
-      if (clock_.OnMark(event.slot, event.value[0])) EndStep();
+      if (clock_.OnMark(event.slot, event.value[0])) EndStep(event.past);
       break;
     case schema::MEMORY_INFO:
       TellMemory(event);
+      break;
+    case schema::FOLD_ALLOCATE:
+      FoldAllocate(event);
+      break;
+    case schema::FOLD_FREE:
+      FoldFree(event);
       break;
     case schema::DEVICE_RESET:
       for (const LiveTable::Named& gone : live_.RemoveDevice(std::min(event.shape->device, kMaxDevice))) {
@@ -135,26 +161,27 @@ void Ledger::SettleActivity(Site* site, uint32_t index) {
   site->activity = {};
 }
 
-void Ledger::NoteBirth(Site* site, uint32_t index, uint64_t bytes) {
+void Ledger::NoteBirth(Site* site, uint32_t index, uint64_t bytes, uint32_t objects) {
   StepActivity& activity = site->activity;
   if (activity.step != clock_.step()) {
     SettleActivity(site, index);
     activity.step = clock_.step();
   }
-  ++activity.born_objects;
+  activity.born_objects += objects;
   activity.born_bytes += bytes;
 }
 
-void Ledger::NoteDeath(Site* site, const LiveAllocation& allocation) {
+void Ledger::NoteDeath(Site* site, const LiveAllocation& allocation, uint32_t objects) {
   StepActivity& activity = site->activity;
   if (allocation.birth_step == clock_.step()) {
     // Its birth has brought the activity to this step.
-    ++activity.died_objects;
+    activity.died_objects += objects;
     activity.died_bytes += allocation.bytes;
     return;
   }
   if (activity.step != clock_.step()) SettleActivity(site, allocation.site);
-  histories_[allocation.site].OnDeath(allocation.birth_step, clock_.step(), allocation.bytes);
+  histories_[allocation.site].OnDeath(allocation.birth_step, clock_.step(), allocation.bytes,
+                                      SiteHistoryBuilder::kNotRequested, objects);
 }
 
 uint32_t Ledger::NewSite(const SiteKey& key, uint32_t index) {
@@ -183,8 +210,8 @@ uint32_t Ledger::ScopeOf(Level level, uint32_t device) {
 
 void Ledger::Allocate(const StreamEvent& event) {
   const uint32_t index = SiteOf(event);
-  if (__builtin_expect(clock_.OnAllocation(index), 0)) EndStep();
-  if (options_.histories) similarity_.OnEvent(index);
+  if (__builtin_expect(clock_.OnAllocation(index), 0)) EndStep(event.past);
+  if (options_.histories && !event.past) similarity_.OnEvent(index);
   const uint64_t bytes = std::min(event.shape->bytes, kMaxBytes);
   LiveAllocation allocation;
   allocation.bytes = bytes;
@@ -197,7 +224,7 @@ void Ledger::Allocate(const StreamEvent& event) {
     Vanish(replaced, {event.slot, event.ordinal});
 
   // What the device holds between two steps tells where one ends, whatever is allocated there.
-  if (__builtin_expect(options_.gaps != nullptr, 0)) {
+  if (__builtin_expect(options_.gaps != nullptr && !event.past, 0)) {
     options_.gaps->OnEvent(index, scopes_[ScopeOf(Level::kDriver, allocation.device)].live);
   }
 
@@ -317,7 +344,7 @@ Moment Ledger::MomentOf(const Scope& scope) const {
 
 void Ledger::Fail(const StreamEvent& event) {
   const uint32_t kind = event.shape->kind;
-  if (event.value[0] != kErrorOutOfMemory || LevelOf(kind) != Level::kDriver || IsHostMemory(kind)) return;
+  if (!IsOutOfMemory(kind, event.value[0])) return;
   ++out_of_memory_count_;
   // The first ones show how it began, the last one ended the job.
   if (out_of_memory_.size() == kMaxOutOfMemory) out_of_memory_.erase(out_of_memory_.begin() + kMaxOutOfMemory / 2);
@@ -351,8 +378,96 @@ void Ledger::TellMemory(const StreamEvent& event) {
   scope.outside = used > scope.pages.reserved() ? used - scope.pages.reserved() : 0;
 }
 
-void Ledger::EndStep() {
-  if (options_.histories) similarity_.OnStepEnd();
+uint32_t Ledger::StepsWithin(uint64_t ticks) const {
+  const uint64_t since = last_ticks_ > ticks ? last_ticks_ - ticks : 0;
+  return static_cast<uint32_t>(past_step_ends_.end() -
+                               std::lower_bound(past_step_ends_.begin(), past_step_ends_.end(), since));
+}
+
+void Ledger::FoldAllocate(const StreamEvent& event) {
+  const uint32_t index = SiteOf(event);
+  Fold fold;
+  fold.site = index;
+  fold.objects = std::min<uint64_t>(event.value[0], INT32_MAX);
+  fold.bytes = std::min(event.value[1], kMaxBytes);
+  for (uint64_t i = 0; i < fold.objects && folded_steps_ < kMaxFoldedSteps; ++i) {
+    if (!clock_.OnAllocation(index)) break;
+    ++folded_steps_;
+    EndStep(/*past=*/true);
+  }
+  fold.birth_step = clock_.step();
+  const auto objects = static_cast<uint32_t>(fold.objects);
+  Site& site = sites_.sites()[index];
+  site.allocations += fold.objects;
+  site.bytes_allocated += fold.bytes;
+  if (options_.histories) NoteBirth(&site, index, fold.bytes, objects);
+  if (event.ordinal == 0) {
+    site.frees += fold.objects;
+    if (!options_.histories) return;
+    site.activity.died_objects += objects;
+    site.activity.died_bytes += fold.bytes;
+    histories_[index].OnFoldedLifetime(StepsWithin(event.value[2]));
+    return;
+  }
+  folds_[event.ordinal] = fold;
+  MoveFold(fold, /*born=*/true);
+}
+
+void Ledger::FoldFree(const StreamEvent& event) {
+  const auto found = folds_.find(event.ordinal);
+  if (found == folds_.end()) return;  // counted with its birth
+  const Fold fold = found->second;
+  folds_.erase(found);
+  Site& site = sites_.sites()[fold.site];
+  site.frees += fold.objects;
+  if (options_.histories) {
+    LiveAllocation all;
+    all.site = fold.site;
+    all.birth_step = fold.birth_step;
+    all.bytes = fold.bytes;
+    NoteDeath(&site, all, static_cast<uint32_t>(fold.objects));
+  }
+  MoveFold(fold, /*born=*/false);
+}
+
+void Ledger::MoveFold(const Fold& fold, bool born) {
+  Site& site = sites_.sites()[fold.site];
+  Scope* scope = site.scope == Site::kNoScope ? nullptr : &scopes_[site.scope];
+  if (scope != nullptr && site.peak_epoch != scope->peak_epoch) {
+    site.peak_epoch = scope->peak_epoch;
+    site.bytes_at_peak = site.live_bytes;
+  }
+  site.live_objects += born ? fold.objects : -fold.objects;
+  site.live_bytes += born ? fold.bytes : -fold.bytes;
+  if (scope == nullptr) return;
+  scope->live += born ? fold.bytes : -fold.bytes;
+  if (born) {
+    if (scope->is_device()) scope->pages.AddUnplaced(fold.bytes);
+    scope->ceiling = std::max(scope->ceiling, scope->live);
+    if (scope->live > scope->peak) RaisePeak(scope);
+  } else {
+    if (scope->is_device()) scope->pages.RemoveUnplaced(fold.bytes);
+    scope->floor = std::min(scope->floor, scope->live);
+  }
+  ++scope->changes;
+  if (options_.timeline) Record(*scope);
+  if (!counterfactual_.watching()) return;
+  if (born) {
+    counterfactual_.OnAllocate(fold.site, site.scope, fold.bytes, scope->live);
+  } else {
+    counterfactual_.OnFree(fold.site, site.scope, fold.bytes);
+  }
+}
+
+void Ledger::EndStep(bool past) {
+  if (past) past_step_ends_.push_back(last_ticks_);
+  if (options_.histories) {
+    if (past) {
+      similarity_.OnUnknownStepEnd();
+    } else {
+      similarity_.OnStepEnd();
+    }
+  }
   for (Scope& scope : scopes_) {
     scope.floors.push_back(scope.floor);
     scope.ceilings.push_back(scope.ceiling);

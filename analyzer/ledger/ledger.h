@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "analyzer/fragmentation/peak_window.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
@@ -79,16 +80,29 @@ class Ledger {
 
   using AllocationName = std::pair<uint32_t, uint64_t>;  // slot and ordinal
 
+  // Allocations of the past of a trace of bounded size that share their births and deaths.
+  struct Fold {
+    uint32_t site = 0, birth_step = 0;
+    uint64_t objects = 0, bytes = 0;
+  };
+  // More steps than any job makes: a damaged count must not keep the replay busy for ever.
+  static constexpr uint64_t kMaxFoldedSteps = 1u << 24;
+
   void Apply(const StreamEvent& event);
-  void NoteBirth(Site* site, uint32_t index, uint64_t bytes);
-  void NoteDeath(Site* site, const LiveAllocation& allocation);
+  void CountPast();
+  void FoldAllocate(const StreamEvent& event);
+  void FoldFree(const StreamEvent& event);
+  void MoveFold(const Fold& fold, bool born);
+  uint32_t StepsWithin(uint64_t ticks) const;
+  void NoteBirth(Site* site, uint32_t index, uint64_t bytes, uint32_t objects = 1);
+  void NoteDeath(Site* site, const LiveAllocation& allocation, uint32_t objects = 1);
   void SettleActivity(Site* site, uint32_t index);
   void Allocate(const StreamEvent& event);
   void Free(const StreamEvent& event);
   void Vanish(const LiveAllocation& allocation, AllocationName name);
   void Fail(const StreamEvent& event);
   void TellMemory(const StreamEvent& event);
-  void EndStep();
+  void EndStep(bool past);
   void Raise(Site* site, Scope* scope, const LiveAllocation& allocation, AllocationName name);
   // The window that the scope's present change belongs to; usually null.
   PeakWindow* WindowOf(const Scope& scope);
@@ -114,6 +128,9 @@ class Ledger {
   Counterfactual counterfactual_;
   std::map<uint32_t, PeakWindow> peak_windows_;
   std::vector<OutOfMemory> out_of_memory_;
+  absl::flat_hash_map<uint64_t, Fold> folds_;  // by StreamEvent::ordinal
+  std::vector<uint64_t> past_step_ends_;        // ticks
+  uint64_t folded_steps_ = 0;
   uint64_t events_ = 0, out_of_memory_count_ = 0, unknown_frees_ = 0, unreadable_events_ = 0, last_ticks_ = 0;
 };
 

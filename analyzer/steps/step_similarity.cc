@@ -46,6 +46,11 @@ void StepSimilarity::OnStepEnd() {
   recent_[current_].Clear();
 }
 
+void StepSimilarity::OnUnknownStepEnd() {
+  similarities_.push_back(1);
+  for (Multiset& step : recent_) step.Clear();
+}
+
 double ShareOfMatchingSteps(const std::vector<float>& similarities) {
   if (similarities.size() <= 2) return 0;
   const auto matching = std::count_if(similarities.begin() + 2, similarities.end(),

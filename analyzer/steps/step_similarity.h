@@ -19,6 +19,8 @@ class StepSimilarity {
   // `site`: a dense index.
   void OnEvent(uint32_t site);
   void OnStepEnd();
+  // Ends a step of which it is not known what it allocated; it is taken for one like the others.
+  void OnUnknownStepEnd();
 
   // One for each ended step, 0 to 1; that of the first step is 0.
   const std::vector<float>& similarities() const { return similarities_; }

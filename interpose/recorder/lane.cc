@@ -17,11 +17,20 @@ void Lane::Attach(TraceFile* file, uint64_t* journal, uint32_t thread) {
   journal_ = journal;
   thread_ = thread;
   used_ = 0;
+  capacity_ = kMaxRecordWords;
   first_sequence_ = first_allocation_ = next_allocation_ = 0;
   Word(journal, kJournalCommitted)->store(0, std::memory_order_release);
+  Word(journal, kJournalTurns)->fetch_add(1, std::memory_order_release);
   Word(journal, kJournalFirstSequence)->store(0, std::memory_order_release);
   Word(journal, kJournalFirstAllocation)->store(0, std::memory_order_release);
   Word(journal, kJournalThread)->store(thread, std::memory_order_release);
+}
+
+// Where something has no room, nothing that comes later has: a free must not be recorded whose allocation was not.
+bool Lane::MakeRoom(size_t words) {
+  if (!file_->stopped() && Seal() && used_ + words <= capacity_) return true;
+  capacity_ = 0;
+  return false;
 }
 
 bool Lane::CountLost() {
@@ -31,7 +40,7 @@ bool Lane::CountLost() {
 
 bool Lane::DefineStack(uint32_t id, uint32_t module_epoch, bool truncated, const uint64_t* frames, size_t count) {
   const size_t words = 2 + count;
-  if (words > kMaxDefinitionWords || (used_ + words > kMaxRecordWords && !MakeRoom(words))) return false;
+  if (words > kMaxDefinitionWords || (used_ + words > capacity_ && !MakeRoom(words))) return false;
   uint64_t* record = journal_ + kJournalHeaderWords + used_;
   record[0] = DefinitionWord(kDefineStack, words, id);
   record[1] = module_epoch | static_cast<uint64_t>(truncated) << 32;
@@ -42,7 +51,7 @@ bool Lane::DefineStack(uint32_t id, uint32_t module_epoch, bool truncated, const
 
 bool Lane::DefineEncoded(const uint8_t* encoded, size_t bytes) {
   const size_t words = 2 + (bytes + 7) / 8;
-  if (words > kMaxDefinitionWords || (used_ + words > kMaxRecordWords && !MakeRoom(words))) return false;
+  if (words > kMaxDefinitionWords || (used_ + words > capacity_ && !MakeRoom(words))) return false;
   uint64_t* record = journal_ + kJournalHeaderWords + used_;
   record[0] = DefinitionWord(kDefineEncoded, words, 0);
   record[1] = bytes;
@@ -57,7 +66,7 @@ bool Lane::Seal() {
   const JournalView view = {thread_, first_sequence_, first_allocation_, journal_ + kJournalHeaderWords, used_};
   BlockSummary summary;
   size_t bytes;
-  const uint8_t* frame = encoder_.Encode(view, Clock::time_shift(), &bytes, &summary);
+  uint8_t* frame = encoder_.Encode(view, Clock::time_shift(), &bytes, &summary, nullptr, file_->bounded());
   if (bytes != 0 && !file_->AppendBlock(frame, bytes, view, summary)) return false;
   file_->counter(schema::COUNTER_CLOCK_TICKS)->store(Clock::Ticks(), std::memory_order_relaxed);
   file_->counter(schema::COUNTER_CLOCK_MONOTONIC_NS)->store(MonotonicNs(), std::memory_order_relaxed);
@@ -66,6 +75,7 @@ bool Lane::Seal() {
   used_ = 0;
   // In this order: whoever reads the file in between finds an empty journal, or one that was sealed already.
   Word(journal_, kJournalCommitted)->store(0, std::memory_order_release);
+  Word(journal_, kJournalTurns)->fetch_add(1, std::memory_order_release);
   Word(journal_, kJournalFirstSequence)->store(first_sequence_, std::memory_order_release);
   Word(journal_, kJournalFirstAllocation)->store(first_allocation_, std::memory_order_release);
   return true;

@@ -30,7 +30,7 @@ class Lane {
   bool Event(schema::Operation operation, uint32_t kind, uint32_t device, uint32_t flags, uint32_t ref,
              Operands... operands) {
     constexpr size_t kWords = 2 + sizeof...(operands);
-    if (__builtin_expect(used_ + kWords > kMaxRecordWords, 0) && !MakeRoom(kWords)) return CountLost();
+    if (__builtin_expect(used_ + kWords > capacity_, 0) && !MakeRoom(kWords)) return CountLost();
     uint64_t* record = journal_ + kJournalHeaderWords + used_;
     const uint64_t words[] = {EventWord(operation, kind, device, flags, ref), Clock::Ticks(), operands...};
     for (size_t i = 0; i < kWords; ++i) record[i] = words[i];
@@ -58,7 +58,7 @@ class Lane {
   Lane* next_free;  // for whoever keeps lanes that no thread uses
 
  private:
-  bool MakeRoom(size_t words) { return !file_->stopped() && Seal() && used_ + words <= kMaxRecordWords; }
+  bool MakeRoom(size_t words);
   bool CountLost();
   void Commit(size_t words) {
     used_ += words;
@@ -67,7 +67,7 @@ class Lane {
 
   TraceFile* file_;
   uint64_t* journal_;
-  size_t used_;
+  size_t used_, capacity_;  // words of records
   uint32_t thread_;
   uint64_t first_sequence_, first_allocation_, next_allocation_;
   BlockEncoder encoder_;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/ingest/trace.h"
 #include "interpose/recorder/lane.h"
 #include "proto/block_decoder.h"
 #include "proto/block_encoder.h"
@@ -153,19 +154,20 @@ TEST_F(RecorderTest, ALaneServesOneThreadAfterTheOther) {
   EXPECT_EQ(back.events.at(1), 100u);
 }
 
-TEST_F(RecorderTest, AtTheSizeCapRecordingStopsAndTheRestIsCounted) {
+TEST_F(RecorderTest, WhenWhatIsLiveNeedsMoreThanTheSizeCapRecordingStopsAndTheRestIsCounted) {
   constexpr uint64_t kCap = 512 * 1024;
   ASSERT_EQ(file_->Create(path_.c_str(), kCap), 0);
   Lane* lane = NewLane(0);
-  constexpr uint64_t kPairs = 200000;
-  RecordPairs(lane, kPairs);
+  constexpr uint64_t kAllocations = 200000;
+  for (uint64_t i = 0; i < kAllocations; ++i) lane->Allocation(schema::DEVICE, 0, 1, 0x1000 * (i + 1), 512, 0);
   EXPECT_TRUE(file_->stopped());
   EXPECT_EQ(Counter(schema::COUNTER_STOP_REASON), schema::STOP_SIZE_CAP);
-  const ReadBack back = Read(path_);
-  EXPECT_LE(back.file.size(), kCap);
-  EXPECT_TRUE(back.layout.damage.empty());
-  EXPECT_EQ(back.events.at(0) + Counter(schema::COUNTER_LOST_EVENTS), 2 * kPairs);
-  EXPECT_GT(back.events.at(0), 100000u);
+  auto trace = Trace::Open(path_);
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  EXPECT_LE((*trace)->file_bytes(), kCap);
+  EXPECT_TRUE((*trace)->damage().empty());
+  EXPECT_EQ((*trace)->events() + Counter(schema::COUNTER_LOST_EVENTS), kAllocations);
+  EXPECT_GT((*trace)->events(), 20000u);
 }
 
 TEST_F(RecorderTest, TheLimitOnFileSizesRaisesNoSignal) {

@@ -112,6 +112,11 @@ bool IsReadable(uint64_t address) {
   return address != 0 && (syscall(SYS_rt_sigprocmask, kNothing, address, 0, 8) == 0 || errno != EFAULT);
 }
 
+void* Remap(void* at, size_t bytes, size_t new_bytes) {
+  void* moved = mremap(at, bytes, new_bytes, MREMAP_MAYMOVE);
+  return moved == MAP_FAILED ? nullptr : moved;
+}
+
 uint32_t ThreadId() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
 
 void Yield() { syscall(SYS_sched_yield); }

@@ -8,24 +8,6 @@
 #include "proto/message_writer.h"
 
 namespace vramtrack {
-namespace {
-
-constexpr size_t kPaddingPrefixBytes = 1 + kLengthBytes;
-
-schema::StopReason ReasonOf(int error) {
-  switch (error) {
-    case -ENOSPC:
-    case -EDQUOT:
-      return schema::STOP_DISK_FULL;
-    case -EFBIG:
-      return schema::STOP_SIZE_CAP;
-    default:
-      return schema::STOP_WRITE_ERROR;
-  }
-}
-
-}  // namespace
-
 int TraceFile::Create(const char* path, uint64_t max_bytes) {
   if (std::strlen(path) >= sizeof path_) return -ENAMETOOLONG;
   int fd = OpenForWriting(path, /*exclusive=*/true);
@@ -45,11 +27,27 @@ int TraceFile::Create(const char* path, uint64_t max_bytes) {
   WriteHeaderPage(static_cast<uint8_t*>(page));
   counters_ = reinterpret_cast<std::atomic<uint64_t>*>(static_cast<uint8_t*>(page) + kHeaderCountersOffset);
   end_ = kHeaderBytes;
-  return 0;
+  if (max_bytes == UINT64_MAX) return 0;
+  bounded_ = static_cast<Bounded*>(MapPrivate(sizeof(Bounded)));
+  error = bounded_ == nullptr ? -ENOMEM : BeginBounded();
+  if (error != 0) Close(fd_);
+  return error;
 }
 
 void TraceFile::Stop(schema::StopReason reason) {
   if (!stopped_.exchange(true)) counter(schema::COUNTER_STOP_REASON)->store(reason, std::memory_order_relaxed);
+}
+
+void TraceFile::StopFor(int error) {
+  switch (error) {
+    case -ENOSPC:
+    case -EDQUOT:
+      return Stop(schema::STOP_DISK_FULL);
+    case -EFBIG:
+      return Stop(schema::STOP_SIZE_CAP);
+    default:
+      return Stop(schema::STOP_WRITE_ERROR);
+  }
 }
 
 // A program that closes every descriptor (a daemon) closes ours, and the number may be another file's by now: writing
@@ -67,9 +65,13 @@ bool TraceFile::OwnDescriptor() {
   return true;
 }
 
+uint64_t TraceFile::Cap() const {
+  const uint64_t limit = FileSizeLimit();
+  return limit < max_bytes_ ? limit : max_bytes_;
+}
+
 bool TraceFile::Room(uint64_t bytes) {
-  const uint64_t cap = FileSizeLimit() < max_bytes_ ? FileSizeLimit() : max_bytes_;
-  if (end_ + bytes > cap) {
+  if (end_ + bytes > Cap()) {
     Stop(schema::STOP_SIZE_CAP);
     return false;
   }
@@ -80,19 +82,21 @@ bool TraceFile::Room(uint64_t bytes) {
   return true;
 }
 
+bool TraceFile::Write(const void* data, size_t bytes, uint64_t offset) {
+  const int error = WriteAt(fd_, data, bytes, offset);
+  if (error != 0) StopFor(error);
+  return error == 0;
+}
+
 bool TraceFile::Append(const void* data, size_t bytes) {
-  if (stopped() || !Room(bytes)) return false;
-  const int error = WriteAt(fd_, data, bytes, end_);
-  if (error != 0) {
-    Stop(ReasonOf(error));
-    return false;
-  }
+  if (stopped() || !Room(bytes) || !Write(data, bytes, end_)) return false;
   end_ += bytes;
   return true;
 }
 
-bool TraceFile::AppendBlock(const uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary) {
+bool TraceFile::AppendBlock(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary) {
   SpinLockHolder hold(&lock_);
+  if (bounded()) return AppendBounded(frame, bytes, view, summary);
   const uint64_t offset = end_;
   if (!Append(frame, bytes)) return false;
   events_ += summary.events;
@@ -127,32 +131,44 @@ void TraceFile::WriteIndex() {
   if (Append(index_frame_, kSealedPrefixBytes + out.size())) last_index_ = offset;
 }
 
+uint64_t* TraceFile::MapJournal(uint64_t start) {
+  auto* mapped = static_cast<uint8_t*>(MapShared(fd_, start, kMaxJournalBytes));
+  if (mapped == nullptr) {
+    Stop(schema::STOP_OUT_OF_MEMORY);
+    return nullptr;
+  }
+  return reinterpret_cast<uint64_t*>(mapped + kJournalWordsOffset);
+}
+
 uint64_t* TraceFile::NewJournal() {
   SpinLockHolder hold(&lock_);
   if (stopped()) return nullptr;
+  if (bounded()) return NewBoundedJournal();
   // Mapped ranges begin at a page; what lies between is a padding field.
   uint64_t start = (end_ + kPageBytes - 1) / kPageBytes * kPageBytes;
   if (start != end_ && start - end_ < kPaddingPrefixBytes) start += kPageBytes;
   if (!Room(start - end_ + kMaxJournalBytes)) return nullptr;
   const int error = Allocate(fd_, start, kMaxJournalBytes);
   if (error != 0) {
-    Stop(ReasonOf(error));
+    StopFor(error);
     return nullptr;
   }
   if (start != end_) {
     uint8_t prefix[kPaddingPrefixBytes];
-    prefix[0] = FrameTag(schema::trace_field::padding);
-    PutPaddedVarint(prefix + 1, start - end_ - kPaddingPrefixBytes, kLengthBytes);
+    WritePaddingPrefix(prefix, start - end_);
     if (!Append(prefix, sizeof prefix)) return nullptr;
   }
-  auto* mapped = static_cast<uint8_t*>(MapShared(fd_, start, kMaxJournalBytes));
-  if (mapped == nullptr) {
-    Stop(schema::STOP_OUT_OF_MEMORY);
-    return nullptr;
-  }
-  WriteJournalPrefix(mapped, kMaxJournalBytes);
+  uint64_t* words = MapJournal(start);
+  if (words == nullptr) return nullptr;
+  WriteJournalPrefix(reinterpret_cast<uint8_t*>(words) - kJournalWordsOffset, kMaxJournalBytes);
   end_ = start + kMaxJournalBytes;
-  return reinterpret_cast<uint64_t*>(mapped + kJournalWordsOffset);
+  return words;
+}
+
+void TraceFile::EndThread(uint32_t thread) {
+  if (!bounded()) return;
+  SpinLockHolder hold(&lock_);
+  bounded_->past.EndThread(thread);
 }
 
 void TraceFile::Finish(uint64_t end_ticks) {
@@ -164,7 +180,7 @@ void TraceFile::Finish(uint64_t end_ticks) {
   out.Fixed64(schema::trailer_field::events, events_);
   out.Fixed64(schema::trailer_field::end_ticks, end_ticks);
   SealFrame(trailer, schema::trace_field::trailer, out.size());
-  if (Append(trailer, sizeof trailer)) {
+  if (bounded() ? AppendTrailer(trailer) : Append(trailer, sizeof trailer)) {
     counter(schema::COUNTER_FINISHED)->store(1, std::memory_order_relaxed);
   }
 }

@@ -2,6 +2,9 @@
 //
 // The file of this process: a header page and journals that are mapped, and sealed frames that are appended between
 // them. At every instant the file holds all that was recorded; see docs/format.md.
+//
+// A file of bounded size (max_bytes) holds two generations of blocks. When the newer one has taken its half of the room,
+// the older one's is used again; what its blocks said is in the checkpoint with which the newer one begins.
 #ifndef INTERPOSE_RECORDER_TRACE_FILE_H_
 #define INTERPOSE_RECORDER_TRACE_FILE_H_
 
@@ -9,6 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/recorder/file_space.h"
+#include "interpose/recorder/folded_past.h"
+#include "interpose/recorder/growing_array.h"
 #include "interpose/recorder/spin_lock.h"
 #include "interpose/recorder/system_call.h"
 #include "proto/block_encoder.h"
@@ -19,11 +25,17 @@ namespace vramtrack {
 // Thread-safe. Lives in zeroed memory that is never freed: other threads may still be in a hook when the process ends.
 class TraceFile {
  public:
-  // Creates the file. 0 or -errno; the errors of a file that exists already leave it alone (-EEXIST).
+  // Creates the file. 0 or -errno; the errors of a file that exists already leave it alone (-EEXIST). `max_bytes`:
+  // UINT64_MAX for a file that grows with what is recorded.
   int Create(const char* path, uint64_t max_bytes);
+  // Whether blocks have a generation.
+  bool bounded() const { return bounded_ != nullptr; }
 
-  // Appends a sealed Block and notes it for the index. False once recording has stopped.
-  bool AppendBlock(const uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary);
+  // Appends a sealed Block, whose generation is filled in if there is one. False once recording has stopped.
+  bool AppendBlock(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary);
+
+  // The thread will record nothing more.
+  void EndThread(uint32_t thread);
 
   // A new journal, mapped: kMaxJournalBytes whose words begin at kJournalWordsOffset. Null where there is no room.
   uint64_t* NewJournal();
@@ -47,10 +59,39 @@ class TraceFile {
   static constexpr size_t kIndexEntries = 1024;
   static constexpr size_t kPathBytes = 4096;
 
-  bool Append(const void* data, size_t bytes);  // lock held
-  bool Room(uint64_t bytes);                    // lock held
-  bool OwnDescriptor();                         // lock held
-  void WriteIndex();                            // lock held
+  // What only a file of bounded size has, in memory of its own.
+  struct Bounded {
+    FileSpace space;
+    FoldedPast past;
+    uint32_t generation;
+    uint64_t generation_bytes, journal_bytes;
+    uint64_t pairs_at_checkpoint;  // folded when this generation began
+    GrowingArray<uint8_t> checkpoint;
+    uint8_t part[(32 << 10) + FileSpace::kGranuleBytes];
+  };
+
+  // All with the lock held.
+  bool Append(const void* data, size_t bytes);
+  bool Write(const void* data, size_t bytes, uint64_t offset);
+  bool Room(uint64_t bytes);
+  uint64_t Cap() const;
+  bool OwnDescriptor();
+  void WriteIndex();
+  uint64_t* MapJournal(uint64_t start);
+  void StopFor(int error);
+
+  // Of a file of bounded size, in bounded_trace_file.cc; lock held.
+  int BeginBounded();
+  bool AppendBounded(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary);
+  uint64_t* NewBoundedJournal();
+  bool AppendTrailer(const uint8_t* trailer);
+  uint64_t GenerationBytes() const;
+  bool BeginGeneration();
+  bool EncodeCheckpoint();
+  bool WriteCheckpoint();
+  bool Place(const uint8_t* frame, size_t bytes);
+  bool Extend(uint64_t bytes);
+  bool WritePadding(const FileSpace::Range& range);
 
   SpinLock lock_;
   int fd_;
@@ -59,6 +100,7 @@ class TraceFile {
   size_t index_entries_;
   std::atomic<bool> stopped_;
   std::atomic<uint64_t>* counters_;
+  Bounded* bounded_;
   IndexEntry index_[kIndexEntries];
   uint8_t index_frame_[kIndexEntries * 64];
   char path_[kPathBytes];

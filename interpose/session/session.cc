@@ -174,6 +174,7 @@ void Session::DetachThread(Lane* lane) {
   if (thread_state.capture != nullptr) captures_.threads().Release(thread_state.capture);
   // Where recording has stopped, the journal keeps what it holds and is not used again.
   if (!lane->Seal()) return ReportIfStopped();
+  file_.EndThread(lane->thread());
   SpinLockHolder hold(&lanes_lock_);
   lane->next_free = free_lanes_;
   free_lanes_ = lane;

@@ -134,12 +134,12 @@ TEST(HostUnharmedTest, AnExistingFileIsKeptAndTheTraceGoesBesideIt) {
   EXPECT_EQ(Count(path + ".1").operations.at(schema::ALLOCATE), 101u);
 }
 
-TEST(HostUnharmedTest, ASizeCapEndsRecordingWithOneLine) {
+TEST(HostUnharmedTest, ASizeCapTooSmallForWhatIsLiveEndsRecordingWithOneLine) {
   RunOptions options;
   options.environment["VRAMTRACK_MAX_BYTES"] = "400K";
   const std::string counter = std::string(getenv("TEST_TMPDIR") != nullptr ? getenv("TEST_TMPDIR") : "/tmp") + "/cap";
   unlink(counter.c_str());
-  const RunResult run = RunProgram("counted_allocations", {counter, "1", "100000"}, options);
+  const RunResult run = RunProgram("counted_allocations", {counter, "1", "1000000"}, options);
   EXPECT_EQ(run.wait_status, 0);
   EXPECT_NE(run.err.find("recording stopped"), std::string::npos) << run.err;
   EXPECT_EQ(run.err.find('\n'), run.err.size() - 1) << run.err;
@@ -147,8 +147,9 @@ TEST(HostUnharmedTest, ASizeCapEndsRecordingWithOneLine) {
   auto trace = Trace::Open(run.traces[0]);
   ASSERT_TRUE(trace.ok());
   EXPECT_LE((*trace)->file_bytes(), 400u * 1024);
-  EXPECT_EQ((*trace)->events() + (*trace)->counter(schema::COUNTER_LOST_EVENTS),
-            100000u + 93750u + 1);  // and the context
+  EXPECT_TRUE((*trace)->damage().empty());
+  EXPECT_EQ((*trace)->counter(schema::COUNTER_STOP_REASON), schema::STOP_SIZE_CAP);
+  EXPECT_EQ((*trace)->events() + (*trace)->counter(schema::COUNTER_LOST_EVENTS), 1000000u + 937500u + 1);  // and the context
 }
 
 }  // namespace

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/recorder/checkpoint_encoder.h"
+
+#include "proto/frame.h"
+#include "proto/varint.h"
+
+namespace vramtrack {
+namespace {
+
+namespace f = schema::checkpoint_field;
+
+// Births are kept to this fraction of a bin.
+constexpr uint32_t kUnitsInBinShift = 14;
+
+uint64_t Mix(uint64_t h, uint64_t v) {
+  h = (h ^ v) * 0x9e3779b97f4a7c15;
+  return h ^ h >> 29;
+}
+
+}  // namespace
+
+CheckpointEncoder::CheckpointEncoder(FoldedPast* past, uint32_t least_time_shift, GrowingArray<uint8_t>* out)
+    : past_(*past), out_(*out), time_shift_(least_time_shift) {
+  const uint32_t bin_shift = past_.bins_.shift();
+  if (bin_shift > kUnitsInBinShift + time_shift_) time_shift_ = bin_shift - kUnitsInBinShift;
+}
+
+bool CheckpointEncoder::Encode() {
+  WriteDefinitions();
+  Varint(f::events, past_.events_);
+  Varint(f::start_time, past_.bins_.start());
+  Varint(f::last_time, past_.last_time_);
+  Varint(f::bin_shift, past_.bins_.shift());
+  Varint(f::time_shift, time_shift_);
+  Varint(f::unknown_frees, past_.unknown_frees_);
+  WriteThreads();
+  WriteSites();
+  WriteLive();
+  WriteFolds();
+  WriteSteps();
+  WriteMemory();
+  WriteFailures();
+  WriteFrees();
+  return good_;
+}
+
+void CheckpointEncoder::RawVarint(uint64_t value) {
+  uint8_t bytes[kMaxVarintBytes];
+  Raw(bytes, static_cast<size_t>(PutVarint(bytes, value) - bytes));
+}
+
+void CheckpointEncoder::Raw(const void* data, size_t bytes) {
+  good_ = good_ && out_.Reserve(bytes);
+  if (good_) out_.AddMany(static_cast<const uint8_t*>(data), bytes);
+}
+
+void CheckpointEncoder::Varint(uint32_t field, uint64_t value) {
+  if (value == 0) return;
+  RawVarint(field << 3);
+  RawVarint(value);
+}
+
+void CheckpointEncoder::Fixed64(uint32_t field, uint64_t value) {
+  if (value == 0) return;
+  RawVarint(field << 3 | 1);
+  Raw(&value, sizeof value);
+}
+
+size_t CheckpointEncoder::Begin(uint32_t field) {
+  static constexpr uint8_t kNoLength[kLengthBytes] = {};
+  RawVarint(field << 3 | 2);
+  Raw(kNoLength, sizeof kNoLength);
+  return out_.size();
+}
+
+void CheckpointEncoder::End(size_t begun) {
+  if (good_) PutPaddedVarint(out_.data() + begun - kLengthBytes, out_.size() - begun, kLengthBytes);
+}
+
+template <typename Table, typename ValueOf>
+void CheckpointEncoder::Column(uint32_t field, Table* table, ValueOf value_of) {
+  const size_t column = Begin(field);
+  table->ForEach([&](uint64_t key, const auto* entry) { RawVarint(value_of(key, *entry)); });
+  End(column);
+}
+
+void CheckpointEncoder::WriteDefinitions() {
+  const size_t definitions = Begin(f::definitions);
+  Raw(past_.definitions_.data(), past_.definitions_.size());
+  // Threads that are gone with all that they allocated need no name.
+  past_.threads_.Rebuild([this](uint64_t key, const FoldedPast::Thread* thread) {
+    if (thread->ended && thread->live == 0) return;
+    Raw(thread->definition, thread->definition_bytes);
+    FoldedPast::Thread* kept = past_.threads_.Insert(key);
+    good_ = good_ && kept != nullptr;
+    if (kept != nullptr) *kept = *thread;
+  });
+  End(definitions);
+}
+
+void CheckpointEncoder::WriteThreads() {
+  using Thread = FoldedPast::Thread;
+  Column(f::thread, &past_.threads_, [](uint64_t key, const Thread&) { return key - 1; });
+  Column(f::thread_events, &past_.threads_, [](uint64_t, const Thread& thread) { return thread.events; });
+  Column(f::thread_allocations, &past_.threads_, [](uint64_t, const Thread& thread) { return thread.allocations; });
+}
+
+void CheckpointEncoder::WriteSites() {
+  const auto column = [this](uint32_t field, auto member) {
+    const size_t begun = Begin(field);
+    for (size_t i = 0; i < past_.sites_.size(); ++i) RawVarint(past_.sites_[i].*member);
+    End(begun);
+  };
+  column(f::site_kind, &FoldedPast::Site::kind);
+  column(f::site_device, &FoldedPast::Site::device);
+  column(f::site_stack, &FoldedPast::Site::stack);
+}
+
+// 0 for a shape that is new, otherwise 1 + its row.
+uint64_t CheckpointEncoder::ShapeReference(const LiveRecord& live) {
+  uint64_t key = Mix(Mix(live.site + 1u, live.bytes), live.stream) | 1;
+  for (;; key = Mix(key, 1) | 1) {
+    uint32_t* row = past_.shape_index_.Insert(key);
+    good_ = good_ && row != nullptr && past_.shapes_.Reserve(1);
+    if (!good_) return 0;
+    if (*row == 0) {
+      past_.shapes_.Add({live.site, live.bytes, live.stream});
+      *row = static_cast<uint32_t>(past_.shapes_.size());
+      return 0;
+    }
+    const FoldedPast::Shape& shape = past_.shapes_[*row - 1];
+    if (shape.site == live.site && shape.bytes == live.bytes && shape.stream == live.stream) return *row;
+  }
+}
+
+void CheckpointEncoder::WriteLive() {
+  past_.shapes_.Clear();
+  past_.shape_index_.Rebuild([](uint64_t, const uint32_t*) {});
+  size_t column = Begin(f::live_shape);
+  past_.live_.ForEach([this](const LiveRecord* live) { RawVarint(ShapeReference(*live)); });
+  End(column);
+
+  const auto shape_column = [this](uint32_t field, auto member) {
+    const size_t begun = Begin(field);
+    for (size_t i = 0; i < past_.shapes_.size(); ++i) RawVarint(past_.shapes_[i].*member);
+    End(begun);
+  };
+  shape_column(f::shape_site, &FoldedPast::Shape::site);
+  shape_column(f::shape_bytes, &FoldedPast::Shape::bytes);
+  shape_column(f::shape_stream, &FoldedPast::Shape::stream);
+
+  // Journals are sealed one after the other, so threads come in long runs.
+  const auto runs = [this](uint32_t field, auto on_run) {
+    uint32_t thread = 0;
+    uint64_t length = 0;
+    const size_t begun = Begin(field);
+    past_.live_.ForEach([&](const LiveRecord* live) {
+      const uint32_t next = FoldedPast::ThreadOf(live->identity);
+      if (length > 0 && next != thread) {
+        RawVarint(on_run(thread, length));
+        length = 0;
+      }
+      thread = next;
+      ++length;
+    });
+    if (length > 0) RawVarint(on_run(thread, length));
+    End(begun);
+  };
+  runs(f::run_thread, [](uint32_t thread, uint64_t) { return thread; });
+  runs(f::run_length, [](uint32_t, uint64_t length) { return length; });
+
+  column = Begin(f::live_ordinal);
+  uint64_t thread = UINT64_MAX, before = 0;
+  past_.live_.ForEach([&](const LiveRecord* live) {
+    const uint64_t ordinal = FoldedPast::OrdinalOf(live->identity);
+    if (FoldedPast::ThreadOf(live->identity) != thread) before = 0;
+    thread = FoldedPast::ThreadOf(live->identity);
+    RawVarint(ZigZag(static_cast<int64_t>(ordinal - before)));
+    before = ordinal;
+  });
+  End(column);
+
+  column = Begin(f::live_time);
+  before = 0;
+  past_.live_.ForEach([&](const LiveRecord* live) {
+    const uint64_t start = past_.bins_.start();
+    const uint64_t time = live->time > start ? (live->time - start) >> time_shift_ : 0;
+    RawVarint(ZigZag(static_cast<int64_t>(time - before)));
+    before = time;
+  });
+  End(column);
+
+  column = Begin(f::live_address);
+  before = 0;
+  past_.live_.ForEach([&](const LiveRecord* live) {
+    RawVarint(ZigZag(static_cast<int64_t>(live->address - before)));
+    before = live->address;
+  });
+  End(column);
+}
+
+void CheckpointEncoder::WriteFolds() {
+  using Sum = FoldedPast::Sum;
+  auto* sums = &past_.sums_;
+  Column(f::fold_site, sums, [](uint64_t key, const Sum&) { return (key >> 16) - 1; });
+  Column(f::fold_birth, sums, [](uint64_t key, const Sum&) { return key >> 8 & 0xff; });
+  Column(f::fold_bins, sums, [](uint64_t key, const Sum&) { return (key & 0xff) - (key >> 8 & 0xff); });
+  Column(f::fold_count, sums, [](uint64_t, const Sum& sum) { return sum.count; });
+  Column(f::fold_bytes, sums, [](uint64_t, const Sum& sum) { return sum.bytes; });
+  const uint64_t unit = (uint64_t{1} << time_shift_) - 1;
+  Column(f::fold_age, sums, [&](uint64_t, const Sum& sum) { return (sum.age + unit) >> time_shift_; });
+}
+
+void CheckpointEncoder::WriteSteps() {
+  namespace g = schema::foldedSteps_field;
+  past_.steps_.ForEach([this](uint64_t key, const FoldedPast::Steps* steps) {
+    const size_t message = Begin(f::steps);
+    Varint(g::thread, (key >> 8) - 1);
+    Varint(g::count, steps->count);
+    Varint(g::first_time, steps->first_time);
+    Varint(g::last_time, steps->last_time);
+    Varint(g::first_number, steps->first_number);
+    Varint(g::last_number, steps->last_number);
+    Fixed64(g::last_value, steps->value);
+    End(message);
+  });
+}
+
+void CheckpointEncoder::WriteMemory() {
+  namespace g = schema::foldedMemory_field;
+  past_.memory_.ForEach([this](uint64_t key, const FoldedPast::Memory* memory) {
+    const size_t message = Begin(f::memory);
+    Varint(g::device, (key >> 8) - 1);
+    Varint(g::time, memory->time);
+    Varint(g::free, memory->free);
+    Varint(g::total, memory->total);
+    End(message);
+  });
+  for (uint32_t device = 0; device < FoldedPast::kDevices; ++device) {
+    if (past_.reset_time_[device] == 0) continue;
+    const size_t message = Begin(f::resets);
+    Varint(schema::keptReset_field::device, device);
+    Varint(schema::keptReset_field::time, past_.reset_time_[device]);
+    End(message);
+  }
+}
+
+void CheckpointEncoder::WriteFailures() {
+  past_.failed_.ForEach([this](uint64_t key, const uint64_t* count) {
+    namespace g = schema::foldedFailures_field;
+    const size_t message = Begin(f::failures);
+    Varint(g::kind, key >> 24 & 0xff);
+    Varint(g::device, key >> 16 & 0xff);
+    Varint(g::stack, key >> 32);
+    Varint(g::error, key & 0xffff);
+    Varint(g::count, *count);
+    End(message);
+  });
+  constexpr uint64_t kMost = 2 * FoldedPast::kKeptFailures;
+  for (uint64_t i = 0; i < past_.failures_ && i < kMost; ++i) {
+    namespace g = schema::keptFailure_field;
+    const FoldedPast::Failure& kept = past_.kept_failures_[i];
+    const size_t message = Begin(f::kept_failures);
+    Varint(g::thread, kept.thread);
+    Varint(g::kind, kept.kind);
+    Varint(g::device, kept.device);
+    Varint(g::stack, kept.stack);
+    Varint(g::error, kept.error);
+    Varint(g::bytes, kept.bytes);
+    Varint(g::time, kept.time);
+    End(message);
+  }
+}
+
+void CheckpointEncoder::WriteFrees() {
+  namespace g = schema::earlyFree_field;
+  const auto write = [this](uint64_t identity, uint64_t time, uint64_t last_of) {
+    const size_t message = Begin(f::early_frees);
+    Varint(g::thread, FoldedPast::ThreadOf(identity));
+    Varint(g::ordinal, FoldedPast::OrdinalOf(identity));
+    Varint(g::time, time);
+    Varint(g::last_of, last_of);
+    End(message);
+  };
+  past_.early_.ForEach([&](uint64_t identity, const uint64_t* time) { write(identity, *time, 0); });
+  past_.threads_.ForEach([&](uint64_t key, const FoldedPast::Thread* thread) {
+    if (thread->pending != 0) write(thread->pending, thread->pending_time, key);
+  });
+}
+
+bool FoldedPast::Encode(uint32_t least_time_shift, GrowingArray<uint8_t>* out) {
+  return CheckpointEncoder(this, least_time_shift, out).Encode();
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef INTERPOSE_RECORDER_CHECKPOINT_ENCODER_H_
+#define INTERPOSE_RECORDER_CHECKPOINT_ENCODER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/recorder/folded_past.h"
+#include "interpose/recorder/growing_array.h"
+
+namespace vramtrack {
+
+// Writes a FoldedPast as a Checkpoint message. Used once.
+class CheckpointEncoder {
+ public:
+  // Appends to `*out`.
+  CheckpointEncoder(FoldedPast* past, uint32_t least_time_shift, GrowingArray<uint8_t>* out);
+
+  // False where there is no memory; what is in `out` is of no use then.
+  bool Encode();
+
+ private:
+  void WriteDefinitions();
+  void WriteThreads();
+  void WriteSites();
+  void WriteLive();
+  void WriteFolds();
+  void WriteSteps();
+  void WriteMemory();
+  void WriteFailures();
+  void WriteFrees();
+  uint64_t ShapeReference(const LiveRecord& live);
+
+  // A field whose value is 0 is left out; a column has all its values.
+  void Varint(uint32_t field, uint64_t value);
+  void Fixed64(uint32_t field, uint64_t value);
+  void Raw(const void* data, size_t bytes);
+  void RawVarint(uint64_t value);
+  size_t Begin(uint32_t field);
+  void End(size_t begun);
+  template <typename Table, typename ValueOf>
+  void Column(uint32_t field, Table* table, ValueOf value_of);
+
+  FoldedPast& past_;
+  GrowingArray<uint8_t>& out_;
+  uint32_t time_shift_;
+  bool good_ = true;
+};
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_RECORDER_CHECKPOINT_ENCODER_H_

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/recorder/folded_past.h"
+
+#include <cstring>
+
+#include "proto/varint.h"
+
+namespace vramtrack {
+namespace {
+
+uint64_t FailureKey(uint32_t kind, uint32_t device, uint32_t stack, uint64_t error) {
+  return static_cast<uint64_t>(stack) << 32 | static_cast<uint64_t>(kind & 0xff) << 24 | (device & 0xff) << 16 |
+         (error & 0xffff);
+}
+
+}  // namespace
+
+bool FoldedPast::Add(const JournalView& view, uint64_t events, const uint8_t* definitions, size_t definition_bytes) {
+  Thread* thread = threads_.Insert(view.thread + 1u);
+  if (thread == nullptr || !AddDefinitions(thread, definitions, definition_bytes)) return false;
+  uint64_t allocations = 0;
+  local_count_ = 0;
+  bool good = true;
+  for (size_t i = 0; i < view.words && good;) {
+    const uint64_t* record = view.records + i;
+    const uint64_t word = record[0];
+    const size_t words = RecordWords(word);
+    if (words == 0 || i + words > view.words) break;
+    if (OperationOf(word) < kDefineStack) {
+      if (!bins_.started()) bins_.Start(record[1]);
+      if (record[1] > last_time_) last_time_ = record[1];
+    }
+    switch (OperationOf(word)) {
+      case schema::ALLOCATE:
+        ++allocations;
+        local_[local_count_++] = static_cast<uint32_t>(i + 1);
+        break;
+      case schema::FREE:
+        if (thread->pending != 0) good = Free(view, thread->pending, thread->pending_time);
+        thread->pending = Identity(RefOf(word), record[2]);
+        thread->pending_time = record[1];
+        break;
+      case schema::FREE_FAILED:
+        thread->pending = 0;
+        break;
+      case schema::FREE_UNKNOWN:
+        ++unknown_frees_;
+        break;
+      case schema::FAIL:
+        good = AddFailure(view.thread, record);
+        break;
+      case schema::STEP:
+        good = AddStep(view.thread, record);
+        break;
+      case schema::MEMORY_INFO:
+        good = AddMemory(record);
+        break;
+      case schema::DEVICE_RESET:
+        if (thread->pending != 0) good = Free(view, thread->pending, thread->pending_time);
+        thread->pending = 0;
+        good = good && Reset(view, DeviceOf(word), record[1]);
+        break;
+      default:
+        break;
+    }
+    i += words;
+  }
+  good = good && KeepLocal(view);
+  thread->events = view.first_sequence + events;
+  thread->allocations = view.first_allocation + allocations;
+  events_ += events;
+  return good && !out_of_memory_;
+}
+
+// A thread's own definition goes when the thread and its allocations are gone. All others stay.
+bool FoldedPast::AddDefinitions(Thread* thread, const uint8_t* definitions, size_t bytes) {
+  const uint8_t* end = definitions + bytes;
+  for (const uint8_t* at = definitions; at < end;) {
+    const uint8_t* field = at;
+    uint64_t tag, length;
+    if (!GetVarint(&at, end, &tag) || !GetVarint(&at, end, &length)) return true;  // cannot be: we wrote it
+    at += length;
+    const size_t size = static_cast<size_t>(at - field);
+    if (tag >> 3 == schema::definitions_field::threads) {
+      if (size > sizeof thread->definition) continue;
+      std::memcpy(thread->definition, field, size);
+      thread->definition_bytes = static_cast<uint8_t>(size);
+      continue;
+    }
+    if (!definitions_.Reserve(size)) return false;
+    definitions_.AddMany(field, size);
+  }
+  return true;
+}
+
+void FoldedPast::EndThread(uint32_t index) {
+  Thread* thread = threads_.Find(index + 1u);
+  if (thread == nullptr) return;
+  const JournalView nothing = {index, thread->events, thread->allocations, nullptr, 0};
+  local_count_ = 0;
+  if (thread->pending != 0) Free(nothing, thread->pending, thread->pending_time);
+  thread->pending = 0;
+  thread->ended = true;
+}
+
+bool FoldedPast::SiteOf(uint32_t kind, uint32_t device, uint32_t stack, uint32_t* site) {
+  const uint64_t key = static_cast<uint64_t>(stack) << 32 | 1u << 16 | (kind & 0xff) << 8 | (device & 0xff);
+  uint32_t* found = site_index_.Insert(key);
+  if (found == nullptr) return false;
+  if (*found == 0) {
+    if (!sites_.Reserve(1)) return false;
+    sites_.Add({kind, device, stack});
+    *found = static_cast<uint32_t>(sites_.size());
+  }
+  *site = *found - 1;
+  return true;
+}
+
+void FoldedPast::MakeBinFor(uint64_t time) {
+  while (bins_.Beyond(time)) Widen();
+}
+
+bool FoldedPast::FoldPair(uint32_t site, uint64_t bytes, uint64_t birth, uint64_t death) {
+  if (death < birth) death = birth;  // clocks of different cores
+  MakeBinFor(death);
+  Sum* sum = sums_.Insert(SumKey(site, bins_.BinOf(birth), bins_.BinOf(death)));
+  if (sum == nullptr) return false;
+  ++sum->count;
+  sum->bytes += bytes;
+  if (death - birth > sum->age) sum->age = death - birth;
+  ++pairs_;
+  return true;
+}
+
+bool FoldedPast::FoldLocal(const JournalView& view, size_t index, uint64_t death) {
+  const uint64_t* record = view.records + local_[index] - 1;
+  local_[index] = 0;
+  uint32_t site;
+  return SiteOf(KindOf(record[0]), DeviceOf(record[0]), RefOf(record[0]), &site) &&
+         FoldPair(site, record[3], record[1], death);
+}
+
+bool FoldedPast::FoldLive(LiveRecord* record, uint64_t death) {
+  if (Thread* owner = threads_.Find(ThreadOf(record->identity) + 1u)) --owner->live;
+  const LiveRecord gone = *record;
+  live_.Erase(record);
+  return FoldPair(gone.site, gone.bytes, gone.time, death);
+}
+
+bool FoldedPast::Free(const JournalView& view, uint64_t identity, uint64_t time) {
+  const uint64_t ordinal = OrdinalOf(identity);
+  if (ThreadOf(identity) == view.thread && ordinal >= view.first_allocation) {
+    const uint64_t index = ordinal - view.first_allocation;
+    if (index < local_count_ && local_[index] != 0) return FoldLocal(view, index, time);
+    ++unknown_frees_;
+    return true;
+  }
+  if (LiveRecord* record = live_.Find(identity)) return FoldLive(record, time);
+  const Thread* owner = threads_.Find(ThreadOf(identity) + 1u);
+  if (owner != nullptr && ordinal < owner->allocations) {
+    ++unknown_frees_;  // its device was reset
+    return true;
+  }
+  uint64_t* early = early_.Insert(identity);
+  if (early == nullptr) return false;
+  *early = time;
+  return true;
+}
+
+bool FoldedPast::Reset(const JournalView& view, uint32_t device, uint64_t time) {
+  if (time > reset_time_[device]) reset_time_[device] = time;
+  bool good = true;
+  for (size_t i = 0; i < local_count_ && good; ++i) {
+    if (local_[i] != 0 && DeviceOf(view.records[local_[i] - 1]) == device) good = FoldLocal(view, i, time);
+  }
+  live_.ForEach([&](LiveRecord* record) {
+    if (good && sites_[record->site].device == device && record->time < time) good = FoldLive(record, time);
+  });
+  return good;
+}
+
+// What the journal allocated and did not free.
+bool FoldedPast::KeepLocal(const JournalView& view) {
+  Thread* thread = threads_.Find(view.thread + 1u);
+  for (size_t i = 0; i < local_count_; ++i) {
+    if (local_[i] == 0) continue;
+    const uint64_t* record = view.records + local_[i] - 1;
+    const uint64_t identity = Identity(view.thread, view.first_allocation + i);
+    if (early_.size() > 0) {
+      if (const uint64_t* freed = early_.Find(identity)) {
+        const uint64_t time = *freed;
+        early_.Erase(identity);
+        if (!FoldLocal(view, i, time)) return false;
+        continue;
+      }
+    }
+    const uint32_t device = DeviceOf(record[0]);
+    if (record[1] < reset_time_[device]) {
+      if (!FoldLocal(view, i, reset_time_[device])) return false;
+      continue;
+    }
+    LiveRecord live = {};
+    live.identity = identity;
+    live.time = record[1];
+    live.address = record[2];
+    live.bytes = record[3];
+    live.stream = FlagsOf(record[0]) & kHasStream ? record[4] : 0;
+    if (!SiteOf(KindOf(record[0]), device, RefOf(record[0]), &live.site) || !live_.Insert(live)) return false;
+    ++thread->live;
+  }
+  return true;
+}
+
+bool FoldedPast::AddStep(uint32_t thread, const uint64_t* record) {
+  MakeBinFor(record[1]);
+  Steps* steps = steps_.Insert((thread + uint64_t{1}) << 8 | bins_.BinOf(record[1]));
+  if (steps == nullptr) return false;
+  if (steps->count++ == 0) {
+    steps->first_time = record[1];
+    steps->first_number = record[2];
+  }
+  steps->last_time = record[1];
+  steps->last_number = record[2];
+  steps->value = record[3];
+  return true;
+}
+
+bool FoldedPast::AddMemory(const uint64_t* record) {
+  MakeBinFor(record[1]);
+  Memory* memory = memory_.Insert((DeviceOf(record[0]) + uint64_t{1}) << 8 | bins_.BinOf(record[1]));
+  if (memory == nullptr) return false;
+  if (record[1] >= memory->time) *memory = {record[1], record[2], record[3]};
+  return true;
+}
+
+bool FoldedPast::AddFailure(uint32_t thread, const uint64_t* record) {
+  const uint32_t kind = KindOf(record[0]), device = DeviceOf(record[0]), stack = RefOf(record[0]);
+  uint64_t* count = failed_.Insert(FailureKey(kind, device, stack, record[2]));
+  if (count == nullptr) return false;
+  ++*count;
+  const uint64_t place = failures_ < kKeptFailures ? failures_ : kKeptFailures + (failures_ % kKeptFailures);
+  kept_failures_[place] = {thread, kind, device, stack, record[2], record[3], record[1]};
+  ++failures_;
+  return true;
+}
+
+void FoldedPast::Widen() {
+  bins_.Widen();
+  sums_.Rebuild([this](uint64_t key, const Sum* fine) {
+    Sum* sum = sums_.Insert((key & ~uint64_t{0xffff}) | (key >> 9 & 0x7f) << 8 | (key >> 1 & 0x7f));
+    if (sum == nullptr) {
+      out_of_memory_ = true;
+      return;
+    }
+    sum->count += fine->count;
+    sum->bytes += fine->bytes;
+    if (fine->age > sum->age) sum->age = fine->age;
+  });
+  const auto coarse = [](uint64_t key) { return (key & ~uint64_t{0xff}) | (key >> 1 & 0x7f); };
+  steps_.Rebuild([&](uint64_t key, const Steps* fine) {
+    Steps* steps = steps_.Insert(coarse(key));
+    if (steps == nullptr) {
+      out_of_memory_ = true;
+      return;
+    }
+    const uint64_t count = steps->count + fine->count;
+    if (steps->count == 0) {
+      *steps = *fine;
+    } else if (fine->first_time < steps->first_time) {
+      steps->first_time = fine->first_time;
+      steps->first_number = fine->first_number;
+    } else {
+      steps->last_time = fine->last_time;
+      steps->last_number = fine->last_number;
+      steps->value = fine->value;
+    }
+    steps->count = count;
+  });
+  memory_.Rebuild([&](uint64_t key, const Memory* fine) {
+    Memory* memory = memory_.Insert(coarse(key));
+    if (memory != nullptr && fine->time >= memory->time) *memory = *fine;
+  });
+}
+
+bool FoldedPast::Coarsen() {
+  if (!bins_.can_halve()) return false;
+  bins_.Halve();
+  Widen();
+  return true;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef INTERPOSE_RECORDER_LIVE_SET_H_
+#define INTERPOSE_RECORDER_LIVE_SET_H_
+
+#include <cstdint>
+
+#include "interpose/recorder/compact_table.h"
+#include "interpose/recorder/growing_array.h"
+
+namespace vramtrack {
+
+struct LiveRecord {
+  uint64_t identity;  // not 0
+  uint64_t time, address, bytes, stream;
+  uint32_t site;
+  uint32_t previous, next;  // LiveSet's own
+};
+
+// Allocations that were not freed yet, in the order in which they came: those of one thread ascend, which is what makes
+// them small in a file. Zero-initialised memory is an empty one. Not thread-safe.
+class LiveSet {
+ public:
+  // False where there is no memory. `record.identity` must not be there yet.
+  bool Insert(const LiveRecord& record) {
+    if (!records_.Reserve(2)) return false;
+    if (records_.size() == 0) records_.Add(LiveRecord());  // the ring's end
+    uint32_t at = unused_;
+    uint32_t* index = index_.Insert(record.identity);
+    if (index == nullptr) return false;
+    if (at != 0) {
+      unused_ = records_[at].next;
+    } else {
+      at = static_cast<uint32_t>(records_.size());
+      records_.Add(LiveRecord());
+    }
+    *index = at;
+    LiveRecord& to = records_[at];
+    to = record;
+    to.previous = records_[0].previous;
+    to.next = 0;
+    records_[to.previous].next = at;
+    records_[0].previous = at;
+    return true;
+  }
+
+  // Null where it is not there. Valid until the next Insert.
+  LiveRecord* Find(uint64_t identity) {
+    const uint32_t* at = index_.Find(identity);
+    return at == nullptr ? nullptr : &records_[*at];
+  }
+
+  void Erase(LiveRecord* record) {
+    const uint32_t at = records_[record->previous].next;
+    index_.Erase(record->identity);
+    records_[record->previous].next = record->next;
+    records_[record->next].previous = record->previous;
+    record->next = unused_;
+    unused_ = at;
+  }
+
+  // `on_record` may erase what it is given.
+  template <typename OnRecord>
+  void ForEach(OnRecord on_record) {
+    if (records_.size() == 0) return;
+    for (uint32_t at = records_[0].next; at != 0;) {
+      const uint32_t next = records_[at].next;
+      on_record(&records_[at]);
+      at = next;
+    }
+  }
+
+  size_t size() const { return index_.size(); }
+
+ private:
+  GrowingArray<LiveRecord> records_;  // the first one is the end of a ring
+  uint32_t unused_;                   // head of the records that nobody uses, 0: none
+  CompactTable<uint32_t> index_;
+};
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_RECORDER_LIVE_SET_H_

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads Checkpoint messages of traces of bounded size.
+#ifndef PROTO_CHECKPOINT_H_
+#define PROTO_CHECKPOINT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/frame_scanner.h"
+
+namespace vramtrack {
+
+// See proto/trace.proto for what the fields mean. Indices of rows are checked; everything else is as the file has it.
+struct Checkpoint {
+  struct Thread {
+    uint32_t index;
+    uint64_t events, allocations;
+  };
+  struct Site {
+    uint32_t kind, device, stack;
+  };
+  struct Shape {
+    uint32_t site;
+    uint64_t bytes, stream;
+  };
+  struct Live {
+    uint32_t thread, shape;
+    uint64_t ordinal, time, address;
+  };
+  struct Fold {
+    uint32_t site, birth, death;  // bins
+    uint64_t count, bytes, age;   // age in ticks
+  };
+  struct Steps {
+    uint32_t thread = 0;
+    uint64_t count = 0, first_time = 0, last_time = 0, first_number = 0, last_number = 0, last_value = 0;
+  };
+  struct Memory {
+    uint32_t device = 0;
+    uint64_t time = 0, free = 0, total = 0;
+  };
+  struct Failure {
+    uint32_t thread = 0, kind = 0, device = 0, stack = 0;
+    uint64_t error = 0, bytes = 0, time = 0, count = 0;
+  };
+  struct EarlyFree {
+    uint32_t thread = 0, last_of = 0;
+    uint64_t ordinal = 0, time = 0;
+  };
+  struct Reset {
+    uint32_t device = 0;
+    uint64_t time = 0;
+  };
+
+  std::string_view definitions;  // an encoded Definitions message
+  uint64_t events = 0, start_time = 0, last_time = 0, unknown_frees = 0;
+  uint32_t bin_shift = 0;
+  std::vector<Thread> threads;
+  std::vector<Site> sites;
+  std::vector<Shape> shapes;
+  std::vector<Live> live;
+  std::vector<Fold> folds;
+  std::vector<Steps> steps;
+  std::vector<Memory> memory;
+  std::vector<Failure> failures;       // counts; no time, no bytes
+  std::vector<Failure> kept_failures;  // no counts
+  std::vector<EarlyFree> early_frees;
+  std::vector<Reset> resets;
+};
+
+// Puts the parts of the checkpoint of `generation` together. False, with nothing in `*bytes`, where one is missing.
+bool JoinCheckpoint(const std::vector<FrameRef>& parts, uint32_t generation, std::string* bytes);
+
+// `bytes` must stay as long as the checkpoint's definitions are used. False for what makes no sense.
+bool ReadCheckpoint(std::string_view bytes, Checkpoint* checkpoint);
+
+}  // namespace vramtrack
+
+#endif  // PROTO_CHECKPOINT_H_
