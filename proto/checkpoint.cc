@@ -184,8 +184,8 @@ class CheckpointReader {
     ReadFields(&in_, [this](uint32_t field) { return ReadField(field); });
     if (to_.bin_shift >= 64 || time_shift_ >= 64) return false;
     while (!column(f::thread).done()) {
-      to_.threads.push_back({column(f::thread).Next32(), column(f::thread_events).Next(),
-                             column(f::thread_allocations).Next()});
+      to_.threads.push_back(
+          {column(f::thread).Next32(), column(f::thread_events).Next(), column(f::thread_allocations).Next()});
     }
     while (!column(f::site_kind).done()) {
       to_.sites.push_back(

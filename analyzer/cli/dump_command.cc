@@ -73,8 +73,8 @@ std::string EventLine(const Trace& trace, const StreamEvent& event, uint32_t sta
       absl::StrFormat("%14.9f %6u %-12s %-16s %6u %14s %18s %14s %6s %s", trace.clock().Seconds(event.time),
                       trace.threads()[event.slot].thread, OperationName(event.operation),
                       shape.kind == schema::KIND_NONE ? kNothing : KindName(shape.kind), shape.device,
-                      sized ? absl::StrCat(folded ? event.value[1] : shape.bytes) : kNothing, AddressOf(event), IdentityOf(trace, event),
-                      stack == 0 ? kNothing : absl::StrCat(stack), Details(event));
+                      sized ? absl::StrCat(folded ? event.value[1] : shape.bytes) : kNothing, AddressOf(event),
+                      IdentityOf(trace, event), stack == 0 ? kNothing : absl::StrCat(stack), Details(event));
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }

@@ -147,10 +147,10 @@ void WriteLosses(const Trace& trace, const EventCounts& counts, Page* page) {
   if (trace.past() != nullptr) {
     const uint64_t pairs = trace.counter(schema::COUNTER_FOLDED_PAIRS);
     Row("folded",
-        absl::StrCat(Plural(pairs, "allocation", "allocations"),
-                     " that were freed are kept as sums (VRAMTRACK_MAX_BYTES), their times to ",
-                     FormatSeconds(std::ldexp(1, static_cast<int>(trace.past()->bin_shift)) /
-                                   trace.clock().ticks_per_second())),
+        absl::StrCat(
+            Plural(pairs, "allocation", "allocations"),
+            " that were freed are kept as sums (VRAMTRACK_MAX_BYTES), their times to ",
+            FormatSeconds(std::ldexp(1, static_cast<int>(trace.past()->bin_shift)) / trace.clock().ticks_per_second())),
         page);
   }
   const std::vector<Damage>& damage = trace.damage();

@@ -163,8 +163,7 @@ bool EventStream::MustWait(uint32_t slot, uint32_t owner, uint64_t ordinal, bool
     *unknown = true;
   } else if (__builtin_expect(ordinal < cursor.past_ordinals, 0)) {
     uint64_t rank;
-    if (past_ != nullptr && slot != past_slot() && !Waiting(past_slot()) &&
-        past_->Undelivered(owner, ordinal, &rank)) {
+    if (past_ != nullptr && slot != past_slot() && !Waiting(past_slot()) && past_->Undelivered(owner, ordinal, &rank)) {
       forced_.push_back({past_slot(), rank});
       return true;
     }
@@ -240,8 +239,9 @@ bool EventStream::Next(StreamEvent* event) {
     if (operation == schema::FREE) {
       owner = open.owners[row];
       bool unknown = owner == kNoSlot;
-      if (!unknown && __builtin_expect(next.ordinal >= cursors_[owner].next_ordinal ||
-                                           next.ordinal < cursors_[owner].past_ordinals, 0) &&
+      if (!unknown &&
+          __builtin_expect(next.ordinal >= cursors_[owner].next_ordinal || next.ordinal < cursors_[owner].past_ordinals,
+                           0) &&
           MustWait(slot, owner, next.ordinal, &unknown)) {
         continue;
       }

@@ -17,8 +17,8 @@
 namespace vramtrack {
 
 // Reads block by block: memory is bounded by the threads that are active at the same time, not by the trace. A FREE
-// that failed is left out together with its FREE_FAILED. Of a trace of bounded size the past comes as PastEvents has it.
-// Thread-compatible.
+// that failed is left out together with its FREE_FAILED. Of a trace of bounded size the past comes as PastEvents has
+// it. Thread-compatible.
 class EventStream {
  public:
   explicit EventStream(const Trace& trace);
@@ -85,7 +85,7 @@ class EventStream {
   const Trace& trace_;
   std::vector<Cursor> cursors_;
   std::unique_ptr<PastEvents> past_;  // null: there is none
-  std::vector<HeapEntry> heap_;  // the earliest first
+  std::vector<HeapEntry> heap_;       // the earliest first
   std::vector<Forced> forced_;
   uint64_t unreadable_events_ = 0;
 };

@@ -78,8 +78,7 @@ void PastEvents::AddSingles(const std::vector<bool>& undone) {
     singles_.push_back(event);
   }
   for (const Checkpoint::Failure& failure : past_.kept_failures) {
-    const uint32_t shape =
-        AddShape(schema::FAIL, failure.kind, failure.device, failure.stack, failure.bytes, 0);
+    const uint32_t shape = AddShape(schema::FAIL, failure.kind, failure.device, failure.stack, failure.bytes, 0);
     const uint32_t slot = trace_.SlotOf(failure.thread);
     StreamEvent event = EventOf(shape, failure.time, slot == Trace::kNoSlot ? 0 : slot);
     event.value[0] = failure.error;
@@ -134,8 +133,7 @@ void PastEvents::AddBirths(uint32_t index) {
   }
   const uint64_t parts = std::min(fold.count, kSpread);
   for (uint64_t i = 0; i < parts; ++i) {
-    StreamEvent event =
-        EventOf(first_site_shape_ + 2 * fold.site, PlaceIn(span.begin, span.end, i, parts), 0);
+    StreamEvent event = EventOf(first_site_shape_ + 2 * fold.site, PlaceIn(span.begin, span.end, i, parts), 0);
     event.ordinal = dies_here ? 0 : 1 + index * kSpread + i;
     event.value[0] = ShareOf(fold.count, i, parts);
     event.value[1] = ShareOf(fold.bytes, i, parts);
@@ -155,8 +153,7 @@ void PastEvents::AddDeaths(uint32_t index) {
   if (youngest + fold.age < span.end) span.end = std::max(youngest + fold.age, span.begin + 1);
   const uint64_t parts = std::min(fold.count, kSpread);
   for (uint64_t i = 0; i < parts; ++i) {
-    StreamEvent event =
-        EventOf(first_site_shape_ + 2 * fold.site + 1, PlaceIn(span.begin, span.end, i, parts), 0);
+    StreamEvent event = EventOf(first_site_shape_ + 2 * fold.site + 1, PlaceIn(span.begin, span.end, i, parts), 0);
     event.ordinal = 1 + index * kSpread + i;
     event.value[0] = ShareOf(fold.count, i, parts);
     event.value[1] = ShareOf(fold.bytes, i, parts);
@@ -176,8 +173,8 @@ void PastEvents::AddSteps(const Checkpoint::Steps& steps) {
     const double share = count > 1 ? static_cast<double>(i) / static_cast<double>(count - 1) : 0;
     const bool last = i + 1 == count;
     StreamEvent event = EventOf(step_shape_, 0, slot);
-    event.time = last ? steps.first_time + span
-                      : steps.first_time + static_cast<uint64_t>(share * static_cast<double>(span));
+    event.time =
+        last ? steps.first_time + span : steps.first_time + static_cast<uint64_t>(share * static_cast<double>(span));
     // Usually the job counts them one by one.
     event.value[0] = numbers == count - 1 ? steps.first_number + i
                      : last               ? steps.last_number

@@ -17,7 +17,8 @@ namespace vramtrack {
 //
 //   ALLOCATE        of what was live then: as it was recorded, but for a rounded time
 //   FOLD_ALLOCATE   several allocations that were freed, with the time spread over the bin of their birth
-//   FOLD_FREE       their frees. Those of one FOLD_ALLOCATE have its `ordinal`. Ordinal 0: freed in the bin of the birth,
+//   FOLD_FREE       their frees. Those of one FOLD_ALLOCATE have its `ordinal`. Ordinal 0: freed in the bin of the
+//   birth,
 //                   and the FOLD_FREE follows at once; nothing is known of how much of that was live at the same time
 //   STEP            as many as there were, the times in between evenly spread
 //   MEMORY_INFO, FAIL, FREE, DEVICE_RESET   those that were kept
@@ -50,7 +51,8 @@ class PastEvents {
     uint64_t begin, end;  // ticks
   };
 
-  uint32_t AddShape(uint32_t operation, uint32_t kind, uint32_t device, uint32_t stack, uint64_t bytes, uint64_t stream);
+  uint32_t AddShape(uint32_t operation, uint32_t kind, uint32_t device, uint32_t stack, uint64_t bytes,
+                    uint64_t stream);
   StreamEvent EventOf(uint32_t shape, uint64_t time, uint32_t slot);
   void AddSingles(const std::vector<bool>& undone);
   void SortLive();
@@ -65,11 +67,11 @@ class PastEvents {
   const Checkpoint& past_;
   std::vector<DecodedShape> shapes_;
   std::vector<uint32_t> notes_;
-  uint32_t first_site_shape_ = 0;           // two a site: FOLD_ALLOCATE, FOLD_FREE
+  uint32_t first_site_shape_ = 0;  // two a site: FOLD_ALLOCATE, FOLD_FREE
   uint32_t step_shape_ = 0;
-  std::vector<uint32_t> live_order_;        // by time
+  std::vector<uint32_t> live_order_;  // by time
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint64_t> live_ranks_;
-  std::vector<StreamEvent> singles_;        // what is not spread, by time
+  std::vector<StreamEvent> singles_;                            // what is not spread, by time
   std::vector<std::vector<uint32_t>> births_, deaths_, steps_;  // by bin: indices
   uint32_t next_bin_ = 0;
   size_t next_live_ = 0, next_single_ = 0, next_ = 0;

@@ -9,9 +9,9 @@
 namespace vramtrack {
 
 struct StreamEvent {
-  uint32_t operation;         // schema::Operation; a FREE whose allocation is not in the trace is a FREE_UNKNOWN
-  uint32_t slot;              // index into Trace::threads() of the thread that recorded it; 0 for FOLD_ALLOCATE, FOLD_FREE
-  uint32_t owner;             // ALLOCATE: slot; FREE: that of the thread that had allocated
+  uint32_t operation;  // schema::Operation; a FREE whose allocation is not in the trace is a FREE_UNKNOWN
+  uint32_t slot;       // index into Trace::threads() of the thread that recorded it; 0 for FOLD_ALLOCATE, FOLD_FREE
+  uint32_t owner;      // ALLOCATE: slot; FREE: that of the thread that had allocated
   const DecodedShape* shape;  // of this event; valid until the next call
   uint32_t* note;             // one word for each shape of a block, 0 at first: for whoever reads the stream
   uint64_t time;              // ticks; does not decrease within a thread

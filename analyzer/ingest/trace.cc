@@ -83,8 +83,7 @@ void Trace::LoadPast() {
   const uint64_t base = counter(schema::COUNTER_BASE_GENERATION);
   if (base == 0) return;
   auto past = std::make_unique<Checkpoint>();
-  if (base > UINT32_MAX ||
-      !JoinCheckpoint(layout_.checkpoint_parts, static_cast<uint32_t>(base), &past_bytes_) ||
+  if (base > UINT32_MAX || !JoinCheckpoint(layout_.checkpoint_parts, static_cast<uint32_t>(base), &past_bytes_) ||
       !ReadCheckpoint(past_bytes_, past.get())) {
     layout_.damage.push_back({kHeaderBytes, 0, "the checkpoint makes no sense: what came before it is lost"});
     return;

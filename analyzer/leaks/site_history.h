@@ -97,8 +97,8 @@ class SiteHistoryBuilder {
   void OnDeath(Step birth_step, Step step, uint64_t bytes, Step requested_step = kNotRequested, uint32_t objects = 1);
   static constexpr Step kNotRequested = UINT32_MAX;
 
-  // Objects told of with OnShortLived or in a step of their own may have lived up to `lifetime_steps`: all that is known
-  // of objects whose births and deaths are known as sums only.
+  // Objects told of with OnShortLived or in a step of their own may have lived up to `lifetime_steps`: all that is
+  // known of objects whose births and deaths are known as sums only.
   void OnFoldedLifetime(uint32_t lifetime_steps);
 
   // The history of the first `complete_steps` steps. What happened in step `complete_steps` is left out: a job that

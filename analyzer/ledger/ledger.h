@@ -129,7 +129,7 @@ class Ledger {
   std::map<uint32_t, PeakWindow> peak_windows_;
   std::vector<OutOfMemory> out_of_memory_;
   absl::flat_hash_map<uint64_t, Fold> folds_;  // by StreamEvent::ordinal
-  std::vector<uint64_t> past_step_ends_;        // ticks
+  std::vector<uint64_t> past_step_ends_;       // ticks
   uint64_t folded_steps_ = 0;
   uint64_t events_ = 0, out_of_memory_count_ = 0, unknown_frees_ = 0, unreadable_events_ = 0, last_ticks_ = 0;
 };

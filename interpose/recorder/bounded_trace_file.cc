@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a TraceFile of bounded size uses its room again. Free room is always covered by padding, which is shortened before
-// something is written behind it: whenever the process is killed, the file can be walked from its beginning to its end,
-// and what was being written is a frame with a wrong checksum.
+// How a TraceFile of bounded size uses its room again. Free room is always covered by padding, which is shortened
+// before something is written behind it: whenever the process is killed, the file can be walked from its beginning to
+// its end, and what was being written is a frame with a wrong checksum.
 #include <errno.h>
 
 #include <cstring>

@@ -8,14 +8,16 @@
 namespace vramtrack {
 
 // Which ranges of a file of bounded size are free, and which generation has taken the others. Only the bookkeeping: the
-// caller keeps the file as this says. All offsets and lengths are multiples of kGranuleBytes. Zero-initialised memory is
-// an empty one. Not thread-safe.
+// caller keeps the file as this says. All offsets and lengths are multiples of kGranuleBytes. Zero-initialised memory
+// is an empty one. Not thread-safe.
 class FileSpace {
  public:
   // The beginning of a frame, up to its first sequence number, then never lies on both sides of a page's end: whoever
   // writes it is killed before or after, not in between.
   static constexpr uint64_t kGranuleBytes = 64;
-  static constexpr uint64_t RoundUp(uint64_t bytes) { return (bytes + kGranuleBytes - 1) / kGranuleBytes * kGranuleBytes; }
+  static constexpr uint64_t RoundUp(uint64_t bytes) {
+    return (bytes + kGranuleBytes - 1) / kGranuleBytes * kGranuleBytes;
+  }
 
   struct Range {
     uint64_t begin, end;
@@ -62,7 +64,7 @@ class FileSpace {
   void Remove(size_t index);
 
   size_t free_count_, taken_count_;
-  Range free_[kMaxRanges];    // by offset; none touches the next
+  Range free_[kMaxRanges];  // by offset; none touches the next
   Taken taken_[kMaxRanges];
 };
 

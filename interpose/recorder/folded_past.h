@@ -73,9 +73,7 @@ class FoldedPast {
   static uint64_t Identity(uint64_t thread, uint64_t ordinal) {
     return uint64_t{1} << 63 | thread << kOrdinalBits | ordinal;
   }
-  static uint32_t ThreadOf(uint64_t identity) {
-    return static_cast<uint32_t>(identity << 1 >> (kOrdinalBits + 1));
-  }
+  static uint32_t ThreadOf(uint64_t identity) { return static_cast<uint32_t>(identity << 1 >> (kOrdinalBits + 1)); }
   static uint64_t OrdinalOf(uint64_t identity) { return identity & ((uint64_t{1} << kOrdinalBits) - 1); }
   static uint64_t SumKey(uint64_t site, uint32_t birth, uint32_t death) {
     return (site + 1) << 16 | birth << 8 | death;
@@ -104,10 +102,10 @@ class FoldedPast {
   GrowingArray<Site> sites_;
   LiveSet live_;
   CompactTable<Sum> sums_;
-  CompactTable<uint64_t> early_;   // time of a free by identity, its allocation is not here yet
-  CompactTable<Steps> steps_;      // by 1 + thread, and bin
-  CompactTable<Memory> memory_;    // by 1 + device, and bin
-  CompactTable<uint64_t> failed_;  // how often, by FailureKey
+  CompactTable<uint64_t> early_;              // time of a free by identity, its allocation is not here yet
+  CompactTable<Steps> steps_;                 // by 1 + thread, and bin
+  CompactTable<Memory> memory_;               // by 1 + device, and bin
+  CompactTable<uint64_t> failed_;             // how often, by FailureKey
   Failure kept_failures_[2 * kKeptFailures];  // the first ones, then the last ones in turn
   uint64_t failures_;
   uint64_t reset_time_[kDevices];

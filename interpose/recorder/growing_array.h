@@ -25,8 +25,8 @@ class GrowingArray {
     if (__builtin_expect(capacity_ - size_ >= more, 1)) return true;
     size_t capacity = capacity_ == 0 ? kFirstBytes / sizeof(T) : 2 * capacity_;
     while (capacity - size_ < more) capacity *= 2;
-    void* at = data_ == nullptr ? MapPrivate(capacity * sizeof(T))
-                                : Remap(data_, capacity_ * sizeof(T), capacity * sizeof(T));
+    void* at =
+        data_ == nullptr ? MapPrivate(capacity * sizeof(T)) : Remap(data_, capacity_ * sizeof(T), capacity * sizeof(T));
     if (at == nullptr) return false;
     data_ = static_cast<T*>(at);
     capacity_ = capacity;

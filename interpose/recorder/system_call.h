@@ -38,7 +38,8 @@ void* MapPrivate(size_t bytes);
 // Private memory that a forked child finds zeroed, or null where the kernel cannot (before 4.14).
 void* MapWipedOnFork(size_t bytes);
 void Unmap(void* at, size_t bytes);
-// Private memory of another size with the same contents, maybe elsewhere; what is added is zero. Null: `at` is as it was.
+// Private memory of another size with the same contents, maybe elsewhere; what is added is zero. Null: `at` is as it
+// was.
 void* Remap(void* at, size_t bytes, size_t new_bytes);
 
 // Whether the 8 bytes at `address` can be read. Asks the kernel to read them, so a wrong address does no harm.

@@ -3,8 +3,8 @@
 // The file of this process: a header page and journals that are mapped, and sealed frames that are appended between
 // them. At every instant the file holds all that was recorded; see docs/format.md.
 //
-// A file of bounded size (max_bytes) holds two generations of blocks. When the newer one has taken its half of the room,
-// the older one's is used again; what its blocks said is in the checkpoint with which the newer one begins.
+// A file of bounded size (max_bytes) holds two generations of blocks. When the newer one has taken its half of the
+// room, the older one's is used again; what its blocks said is in the checkpoint with which the newer one begins.
 #ifndef INTERPOSE_RECORDER_TRACE_FILE_H_
 #define INTERPOSE_RECORDER_TRACE_FILE_H_
 

@@ -149,7 +149,8 @@ TEST(HostUnharmedTest, ASizeCapTooSmallForWhatIsLiveEndsRecordingWithOneLine) {
   EXPECT_LE((*trace)->file_bytes(), 400u * 1024);
   EXPECT_TRUE((*trace)->damage().empty());
   EXPECT_EQ((*trace)->counter(schema::COUNTER_STOP_REASON), schema::STOP_SIZE_CAP);
-  EXPECT_EQ((*trace)->events() + (*trace)->counter(schema::COUNTER_LOST_EVENTS), 1000000u + 937500u + 1);  // and the context
+  EXPECT_EQ((*trace)->events() + (*trace)->counter(schema::COUNTER_LOST_EVENTS),
+            1000000u + 937500u + 1);  // and the context
 }
 
 }  // namespace
