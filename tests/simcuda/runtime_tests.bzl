@@ -70,6 +70,18 @@ def runtime_tests(version, headers, real, tests):
         tags = ["nosan"],
     )
     if real:
+        program = ":lookup_order_shared_%d" % version
+        sh_test(
+            name = "real_lookups_test_%d" % version,
+            size = "small",
+            srcs = ["test/real_lookups_test.sh"],
+            args = [
+                "$(rootpath %s)" % label
+                for label in (":libcuda.so.1", program, library, real)
+            ],
+            data = [":libcuda.so.1", program, library, real],
+            tags = ["nosan"],
+        )
         sh_test(
             name = "symbols_test_%d" % version,
             size = "small",

@@ -21,13 +21,13 @@ HostMemory& HostMemory::Get() {
   return *memory;
 }
 
-void* HostMemory::Allocate(size_t bytes, Kind kind, unsigned flags, int device) {
+void* HostMemory::Allocate(size_t bytes, Kind kind, unsigned flags, int device, MemoryPool* pool) {
   if (bytes > SIZE_MAX - kHostPageBytes) return nullptr;
   void* address = mmap(nullptr, Mapped(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) return nullptr;
   std::lock_guard<std::mutex> lock(mutex_);
   char* base = static_cast<char*>(address);
-  ranges_[base] = Range{base, bytes, kind, flags, device};
+  ranges_[base] = Range{base, bytes, kind, flags, device, pool};
   return address;
 }
 
@@ -53,7 +53,7 @@ HostMemory::RegisterResult HostMemory::Register(void* address, size_t bytes, uns
     auto previous = std::prev(next);
     if (previous->first + previous->second.bytes > base) return RegisterResult::kOverlaps;
   }
-  ranges_[base] = Range{base, bytes, Kind::kRegistered, flags, device};
+  ranges_[base] = Range{base, bytes, Kind::kRegistered, flags, device, nullptr};
   return RegisterResult::kRegistered;
 }
 

@@ -8,6 +8,8 @@
 
 namespace vramtrack::simcuda {
 
+class MemoryPool;
+
 // Memory that the CPU reaches and the driver knows: pinned, registered and managed. Thread safe.
 class HostMemory {
  public:
@@ -16,13 +18,14 @@ class HostMemory {
     char* base = nullptr;
     size_t bytes = 0;
     Kind kind = Kind::kPinned;
-    unsigned flags = 0;  // as given by the caller
-    int device = 0;      // that was current
+    unsigned flags = 0;          // as given by the caller
+    int device = 0;              // that was current
+    MemoryPool* pool = nullptr;  // it came from
   };
   enum class RegisterResult { kRegistered, kOverlaps };
 
   // Page aligned, not touched before the program does. nullptr when the host has no room.
-  void* Allocate(size_t bytes, Kind kind, unsigned flags, int device);
+  void* Allocate(size_t bytes, Kind kind, unsigned flags, int device, MemoryPool* pool = nullptr);
 
   // False if no allocation of this kind starts at `address`.
   bool Free(void* address, Kind kind);

@@ -12,7 +12,20 @@ size_t RoundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * u
 
 MemoryPool::~MemoryPool() { Clear(); }
 
+char* MemoryPool::AllocateOnHost(size_t bytes) {
+  char* base = static_cast<char*>(HostMemory::Get().Allocate(bytes, host_kind_, 0, device_, this));
+  if (base == nullptr) return nullptr;
+  std::lock_guard<std::mutex> lock(mutex_);
+  live_.emplace(base, Live{bytes, bytes});
+  usage_.used += bytes;
+  usage_.reserved += bytes;
+  usage_.used_high = std::max(usage_.used_high, usage_.used);
+  usage_.reserved_high = std::max(usage_.reserved_high, usage_.reserved);
+  return base;
+}
+
 char* MemoryPool::Allocate(size_t bytes) {
+  if (on_host()) return AllocateOnHost(bytes);
   if (bytes > memory_->total_bytes()) return nullptr;
   const size_t taken = RoundUp(std::max(bytes, size_t{1}), kUnitBytes);
   std::lock_guard<std::mutex> lock(mutex_);
@@ -32,6 +45,10 @@ bool MemoryPool::Free(void* address) {
   const size_t taken = live->second.taken;
   live_.erase(live);
   usage_.used -= taken;
+  if (on_host()) {
+    usage_.reserved -= taken;
+    return HostMemory::Get().Free(address, host_kind_);
+  }
   AddFree(static_cast<char*>(address), taken);
   return true;
 }
@@ -50,16 +67,20 @@ bool MemoryPool::Find(const void* address, char** base, size_t* bytes) {
 
 void MemoryPool::TrimTo(uint64_t keep_bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (on_host()) return;
   TrimLocked(keep_bytes);
 }
 
 void MemoryPool::Synchronized() {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (usage_.reserved > usage_.threshold) TrimLocked(usage_.threshold);
+  if (!on_host() && usage_.reserved > usage_.threshold) TrimLocked(usage_.threshold);
 }
 
 void MemoryPool::Clear() {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (on_host()) {
+    for (const auto& live : live_) HostMemory::Get().Free(live.first, host_kind_);
+  }
   for (const auto& chunk : chunks_) memory_->ReturnPages(chunk.first);
   chunks_.clear();
   free_.clear();

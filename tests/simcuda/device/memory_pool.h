@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tests/simcuda/device/device_memory.h"
+#include "tests/simcuda/device/host_memory.h"
 
 namespace vramtrack::simcuda {
 
@@ -24,6 +25,8 @@ class MemoryPool {
   // `max_bytes` 0: no limit but the device's.
   MemoryPool(int device, DeviceMemory* memory, size_t max_bytes)
       : device_(device), memory_(memory), max_bytes_(max_bytes) {}
+  // A pool of pinned or managed host memory: each allocation is one of its own, and nothing is kept for later.
+  explicit MemoryPool(HostMemory::Kind kind) : device_(0), memory_(nullptr), max_bytes_(0), host_kind_(kind) {}
   ~MemoryPool();
 
   // nullptr when neither the pool nor its device has room.
@@ -50,6 +53,7 @@ class MemoryPool {
   void ResetUsedHigh();
 
   int device() const { return device_; }
+  bool on_host() const { return memory_ == nullptr; }
   // Set by the driver when its creator destroys it; it goes away with its last allocation.
   bool destroyed = false;
   // It stands for a pool of another process: nothing can be allocated from it.
@@ -70,6 +74,7 @@ class MemoryPool {
     size_t taken;  // rounded
   };
 
+  char* AllocateOnHost(size_t bytes);
   char* Cut(size_t taken);
   bool Grow(size_t taken);
   void AddFree(char* base, size_t bytes);
@@ -79,6 +84,7 @@ class MemoryPool {
   const int device_;
   DeviceMemory* const memory_;
   const size_t max_bytes_;
+  const HostMemory::Kind host_kind_ = HostMemory::Kind::kPinned;
   std::mutex mutex_;
   std::map<char*, size_t> chunks_;
   std::map<char*, size_t> free_;  // by address, merged inside a chunk

@@ -11,6 +11,7 @@
 #include "tests/simcuda/device/virtual_memory.h"
 #include "tests/simcuda/driver/current.h"
 #include "tests/simcuda/driver/graph_memory.h"
+#include "tests/simcuda/driver/pool_handles.h"
 
 namespace vramtrack::simcuda {
 namespace {
@@ -99,6 +100,10 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
     pool->Synchronized();
     return CUDA_SUCCESS;
   }
+  HostMemory::Range host;
+  if (HostMemory::Get().Find(address, &host) && host.pool != nullptr) {
+    return host.base == address ? FreeToHostPool(host.pool, address) : CUDA_ERROR_INVALID_VALUE;
+  }
   if (HostMemory::Get().Free(address, HostMemory::Kind::kManaged)) return CUDA_SUCCESS;
   if (VirtualMemory::Get().CloseWindow(address) == VirtualMemory::Result::kOk) return CUDA_SUCCESS;
   return FreeGraphMemory(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -124,6 +129,8 @@ CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
 CUresult cuMemFreeHost(void* address) {
   SIMCUDA_TRY(CheckInitialized());
   SIMCUDA_LOG_CALL("host: free of %p", address);
+  HostMemory::Range range;
+  if (HostMemory::Get().Find(address, &range) && range.pool != nullptr) return CUDA_ERROR_INVALID_VALUE;
   return HostMemory::Get().Free(address, HostMemory::Kind::kPinned) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

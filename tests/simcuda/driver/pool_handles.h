@@ -12,6 +12,9 @@ namespace vramtrack::simcuda {
 // are handles.
 MemoryPool* PoolFromHandle(CUmemoryPool handle);
 
+// Frees an allocation of a pool of host memory.
+CUresult FreeToHostPool(MemoryPool* pool, void* address);
+
 }  // namespace vramtrack::simcuda
 
 #endif  // TESTS_SIMCUDA_DRIVER_POOL_HANDLES_H_

@@ -2,7 +2,14 @@
 // Stream-ordered allocation. A free takes effect when it is submitted: nothing on a stream is ever still running.
 #include <cuda.h>
 
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <tuple>
+
 #include "tests/simcuda/device/clock.h"
+#include "tests/simcuda/device/host_memory.h"
 #include "tests/simcuda/device/log.h"
 #include "tests/simcuda/device/memory_pool.h"
 #include "tests/simcuda/device/virtual_memory.h"
@@ -17,7 +24,52 @@ namespace {
 MemoryPool* FromHandle(CUmemoryPool handle) { return PoolFromHandle(handle); }
 CUmemoryPool ToHandle(MemoryPool* pool) { return reinterpret_cast<CUmemoryPool>(pool); }
 
-bool IsDefault(MemoryPool* pool) { return pool == GetDevice(pool->device()).default_pool(); }
+// Pools of host and of managed memory that exist from the start, and the ones that a program has put in their place.
+struct HostPools {
+  using Place = std::tuple<int, int, int>;  // of allocation, of location, which one
+  std::mutex mutex;
+  std::map<Place, MemoryPool*> first, current;
+};
+
+HostPools& GetHostPools() {
+  static HostPools& pools = *new HostPools;
+  return pools;
+}
+
+constexpr int kManaged = 2;  // CU_MEM_ALLOCATION_TYPE_MANAGED, of 13.0
+
+MemoryPool* CreateHostPool(int type) {
+  MemoryPool* pool =
+      Handles<MemoryPool>::Create(type == kManaged ? HostMemory::Kind::kManaged : HostMemory::Kind::kPinned);
+  GetDevice(0).AddPool(pool);
+  return pool;
+}
+
+bool IsOnHost(const CUmemLocation& location, CUmemAllocationType type) {
+  return static_cast<int>(type) == kManaged || location.type == CU_MEM_LOCATION_TYPE_HOST ||
+         location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA || location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
+HostPools::Place PlaceOf(const CUmemLocation& location, CUmemAllocationType type) {
+  const bool counts = location.type == CU_MEM_LOCATION_TYPE_DEVICE || location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  return {static_cast<int>(type), static_cast<int>(location.type), counts ? location.id : 0};
+}
+
+MemoryPool* DefaultHostPool(const CUmemLocation& location, CUmemAllocationType type) {
+  HostPools& pools = GetHostPools();
+  std::lock_guard<std::mutex> lock(pools.mutex);
+  MemoryPool*& pool = pools.first[PlaceOf(location, type)];
+  if (pool == nullptr) pool = CreateHostPool(static_cast<int>(type));
+  return pool;
+}
+
+bool IsDefault(MemoryPool* pool) {
+  if (!pool->on_host()) return pool == GetDevice(pool->device()).default_pool();
+  HostPools& pools = GetHostPools();
+  std::lock_guard<std::mutex> lock(pools.mutex);
+  return std::any_of(pools.first.begin(), pools.first.end(),
+                     [pool](const auto& entry) { return entry.second == pool; });
+}
 
 CUresult Allocate(MemoryPool* pool, size_t bytes, CUdeviceptr* pointer) {
   if (GetOptions().allocation_delay_ns != 0) SpinNs(GetOptions().allocation_delay_ns);
@@ -61,6 +113,7 @@ CUresult AllocateOn(CUdeviceptr* pointer, size_t bytes, MemoryPool* pool, CUstre
   SIMCUDA_TRY(CurrentStream(handle, &stream));
   if (pointer == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   if (pool == nullptr) pool = stream->context->device->current_pool();
+  if (stream->IsCapturing() && pool->on_host()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (stream->IsCapturing()) return CaptureAllocation(stream, pool->device(), bytes, pointer);
   return Allocate(pool, bytes, pointer);
 }
@@ -72,7 +125,28 @@ CUresult LocationDevice(const CUmemLocation* location, int* device) {
   return CUDA_SUCCESS;
 }
 
+void ForgetHostPool(MemoryPool* pool) {
+  HostPools& pools = GetHostPools();
+  std::lock_guard<std::mutex> lock(pools.mutex);
+  for (auto entry = pools.current.begin(); entry != pools.current.end();) {
+    entry = entry->second == pool ? pools.current.erase(entry) : std::next(entry);
+  }
+}
+
+// With the last of its allocations goes a pool that its creator has destroyed.
+void EndIfUnused(MemoryPool* pool) {
+  if (!pool->destroyed || pool->usage().used != 0) return;
+  GetDevice(pool->device()).RemovePool(pool);
+  Handles<MemoryPool>::Destroy(pool);
+}
+
 }  // namespace
+
+CUresult FreeToHostPool(MemoryPool* pool, void* address) {
+  if (!pool->Free(address)) return CUDA_ERROR_INVALID_VALUE;
+  EndIfUnused(pool);
+  return CUDA_SUCCESS;
+}
 
 MemoryPool* PoolFromHandle(CUmemoryPool handle) {
   if (handle == nullptr) return nullptr;
@@ -112,11 +186,13 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
     }
     MemoryPool* pool = static_cast<MemoryPool*>(range.owner);
     if (!pool->Free(address)) return CUDA_ERROR_INVALID_VALUE;
-    if (pool->destroyed && pool->usage().used == 0) {
-      device->RemovePool(pool);
-      Handles<MemoryPool>::Destroy(pool);
-    }
+    EndIfUnused(pool);
     return CUDA_SUCCESS;
+  }
+  HostMemory::Range host;
+  if (HostMemory::Get().Find(address, &host) && host.pool != nullptr) {
+    if (host.base != address) return CUDA_ERROR_INVALID_VALUE;
+    return FreeToHostPool(host.pool, address);
   }
   if (VirtualMemory::Get().CloseWindow(address) == VirtualMemory::Result::kOk) return CUDA_SUCCESS;
   return FreeGraphMemory(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -125,6 +201,10 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
 CUresult cuMemPoolCreate(CUmemoryPool* handle, const CUmemPoolProps* properties) {
   SIMCUDA_TRY(CheckInitialized());
   if (handle == nullptr || properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (IsOnHost(properties->location, properties->allocType)) {
+    *handle = ToHandle(CreateHostPool(static_cast<int>(properties->allocType)));
+    return CUDA_SUCCESS;
+  }
   if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_NOT_SUPPORTED;
   int ordinal;
   SIMCUDA_TRY(LocationDevice(&properties->location, &ordinal));
@@ -139,6 +219,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle) {
   SIMCUDA_TRY(CheckInitialized());
   MemoryPool* pool = FromHandle(handle);
   if (pool == nullptr || IsDefault(pool)) return CUDA_ERROR_INVALID_VALUE;
+  ForgetHostPool(pool);
   Device& device = GetDevice(pool->device());
   if (device.current_pool() == pool) device.set_current_pool(device.default_pool());
   if (pool->usage().used != 0) {
@@ -274,19 +355,43 @@ CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemGetDefaultMemPool(CUmemoryPool* handle, CUmemLocation* location, CUmemAllocationType) {
+CUresult cuMemGetDefaultMemPool(CUmemoryPool* handle, CUmemLocation* location, CUmemAllocationType type) {
+  SIMCUDA_TRY(CheckInitialized());
+  if (handle == nullptr || location == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (IsOnHost(*location, type)) {
+    *handle = ToHandle(DefaultHostPool(*location, type));
+    return CUDA_SUCCESS;
+  }
   int device;
   SIMCUDA_TRY(LocationDevice(location, &device));
   return cuDeviceGetDefaultMemPool(handle, device);
 }
 
-CUresult cuMemGetMemPool(CUmemoryPool* handle, CUmemLocation* location, CUmemAllocationType) {
+CUresult cuMemGetMemPool(CUmemoryPool* handle, CUmemLocation* location, CUmemAllocationType type) {
+  SIMCUDA_TRY(CheckInitialized());
+  if (handle == nullptr || location == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (IsOnHost(*location, type)) {
+    MemoryPool* pool = DefaultHostPool(*location, type);
+    std::lock_guard<std::mutex> lock(GetHostPools().mutex);
+    const auto current = GetHostPools().current.find(PlaceOf(*location, type));
+    *handle = ToHandle(current != GetHostPools().current.end() ? current->second : pool);
+    return CUDA_SUCCESS;
+  }
   int device;
   SIMCUDA_TRY(LocationDevice(location, &device));
   return cuDeviceGetMemPool(handle, device);
 }
 
-CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType, CUmemoryPool handle) {
+CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool handle) {
+  SIMCUDA_TRY(CheckInitialized());
+  if (location == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (IsOnHost(*location, type)) {
+    MemoryPool* pool = FromHandle(handle);
+    if (pool == nullptr || !pool->on_host()) return CUDA_ERROR_INVALID_VALUE;
+    std::lock_guard<std::mutex> lock(GetHostPools().mutex);
+    GetHostPools().current[PlaceOf(*location, type)] = pool;
+    return CUDA_SUCCESS;
+  }
   int device;
   SIMCUDA_TRY(LocationDevice(location, &device));
   return cuDeviceSetMemPool(device, handle);

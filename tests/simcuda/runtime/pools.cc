@@ -116,25 +116,22 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
 }
 
 #if CUDART_VERSION >= 13000
-cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType) {
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
   RUNTIME_TRY(Initialize());
-  if (location == nullptr) return Done(cudaErrorInvalidValue);
-  if (location->type != cudaMemLocationTypeDevice) return Done(cudaErrorNotSupported);
-  return Done(DRIVER(cuDeviceGetDefaultMemPool)(pool, location->id));
+  return Done(DRIVER(cuMemGetDefaultMemPool)(pool, reinterpret_cast<CUmemLocation*>(location),
+                                             static_cast<CUmemAllocationType>(type)));
 }
 
-cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType) {
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
   RUNTIME_TRY(Initialize());
-  if (location == nullptr) return Done(cudaErrorInvalidValue);
-  if (location->type != cudaMemLocationTypeDevice) return Done(cudaErrorNotSupported);
-  return Done(DRIVER(cuDeviceGetMemPool)(pool, location->id));
+  return Done(DRIVER(cuMemGetMemPool)(pool, reinterpret_cast<CUmemLocation*>(location),
+                                      static_cast<CUmemAllocationType>(type)));
 }
 
-cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType, cudaMemPool_t pool) {
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type, cudaMemPool_t pool) {
   RUNTIME_TRY(Initialize());
-  if (location == nullptr) return Done(cudaErrorInvalidValue);
-  if (location->type != cudaMemLocationTypeDevice) return Done(cudaErrorNotSupported);
-  return Done(DRIVER(cuDeviceSetMemPool)(location->id, pool));
+  return Done(DRIVER(cuMemSetMemPool)(reinterpret_cast<CUmemLocation*>(location),
+                                      static_cast<CUmemAllocationType>(type), pool));
 }
 #endif
 

@@ -98,5 +98,56 @@ TEST(PoolsTest, memory_that_a_pool_keeps_is_no_reason_to_run_out) {
   cudaGetLastError();
 }
 
+#if CUDART_VERSION >= 13000
+TEST(PoolsTest, host_and_managed_memory_have_pools_too) {
+  const size_t before = UsedBytes();
+  const struct {
+    cudaMemAllocationType type;
+    cudaMemLocation location;
+    cudaMemoryType memory;
+  } kinds[] = {
+      {cudaMemAllocationTypePinned, {cudaMemLocationTypeHost, {0}}, cudaMemoryTypeHost},
+      {cudaMemAllocationTypeManaged, {cudaMemLocationTypeDevice, {0}}, cudaMemoryTypeManaged},
+  };
+  for (const auto& kind : kinds) {
+    cudaMemLocation location = kind.location;
+    cudaMemPool_t first = nullptr, same = nullptr, own = nullptr;
+    ASSERT_CUDA(cudaMemGetDefaultMemPool(&first, &location, kind.type));
+    ASSERT_CUDA(cudaMemGetMemPool(&same, &location, kind.type));
+    EXPECT_EQ(same, first);
+    EXPECT_EQ(cudaMemPoolDestroy(first), cudaErrorInvalidValue);
+    cudaMemPoolProps properties = {};
+    properties.allocType = kind.type;
+    properties.location = location;
+    ASSERT_CUDA(cudaMemPoolCreate(&own, &properties));
+    ASSERT_CUDA(cudaMemSetMemPool(&location, kind.type, own));
+    ASSERT_CUDA(cudaMemGetMemPool(&same, &location, kind.type));
+    EXPECT_EQ(same, own);
+
+    void *address = nullptr, *kept = nullptr;
+    ASSERT_CUDA(cudaMallocFromPoolAsync(&address, 1000, own, nullptr));
+    ASSERT_CUDA(cudaMallocFromPoolAsync(&kept, 1000, own, nullptr));
+    EXPECT_EQ(Get(own, cudaMemPoolAttrUsedMemCurrent), 2000u);
+    EXPECT_EQ(Get(first, cudaMemPoolAttrUsedMemCurrent), 0u);
+    static_cast<char*>(address)[999] = 1;
+    cudaPointerAttributes attributes;
+    ASSERT_CUDA(cudaPointerGetAttributes(&attributes, address));
+    EXPECT_EQ(attributes.type, kind.memory);
+    EXPECT_EQ(cudaFreeHost(address), cudaErrorInvalidValue);
+    ASSERT_CUDA(cudaFreeAsync(address, nullptr));
+    EXPECT_EQ(cudaFreeAsync(address, nullptr), cudaErrorInvalidValue);
+    EXPECT_EQ(Get(own, cudaMemPoolAttrUsedMemCurrent), 1000u);
+    // As with those of a device, what is still held stays.
+    ASSERT_CUDA(cudaMemPoolDestroy(own));
+    ASSERT_CUDA(cudaMemGetMemPool(&same, &location, kind.type));
+    EXPECT_EQ(same, first);
+    static_cast<char*>(kept)[999] = 1;
+    ASSERT_CUDA(cudaFree(kept));
+  }
+  EXPECT_EQ(UsedBytes(), before);
+  cudaGetLastError();
+}
+#endif
+
 }  // namespace
 }  // namespace vramtrack::simcuda
