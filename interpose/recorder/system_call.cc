@@ -16,7 +16,9 @@
 namespace vramtrack {
 namespace {
 
-constexpr int kHighDescriptor = 900;
+// The lowest numbers to take, the best one first: a program may be allowed few.
+constexpr int kHighDescriptors[] = {900, 200, 50, 10};
+constexpr int kFirstOrdinaryDescriptor = 3;
 
 long Result(long value) { return value < 0 ? -errno : value; }
 
@@ -34,11 +36,21 @@ int OpenForReading(const char* path) {
 void Close(int fd) { syscall(SYS_close, fd); }
 
 int MoveUp(int fd) {
-  const long high = syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kHighDescriptor);
-  if (high < 0) return fd;
+  long high = -1;
+  for (const int lowest : kHighDescriptors) {
+    if (high < 0) high = syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+  }
+  if (high < 0 && fd >= kFirstOrdinaryDescriptor) return fd;
+  if (high < 0) high = Result(syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kFirstOrdinaryDescriptor));
   Close(fd);
   return static_cast<int>(high);
 }
+
+void Remove(const char* path) { syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
+
+bool IsOpen(int fd) { return syscall(SYS_fcntl, fd, F_GETFD) >= 0; }
+
+bool WorkingDirectory(char* path, size_t capacity) { return syscall(SYS_getcwd, path, capacity) > 0 && path[0] == '/'; }
 
 int WriteAt(int fd, const void* data, size_t bytes, uint64_t offset) {
   const char* at = static_cast<const char*>(data);

@@ -15,8 +15,13 @@ namespace vramtrack {
 int OpenForWriting(const char* path, bool exclusive);
 int OpenForReading(const char* path);
 void Close(int fd);
-// Moves `fd` above the numbers that programs use and close in loops; returns the new number (or `fd` where it cannot).
+// Moves `fd` above the numbers that programs use and close in loops, as far as they may; returns the new number, which
+// is never one of stdin, stdout and stderr. -errno, with `fd` closed, where there is none.
 int MoveUp(int fd);
+void Remove(const char* path);
+bool IsOpen(int fd);
+// False where the process has none that it could reach.
+bool WorkingDirectory(char* path, size_t capacity);
 
 // 0 or -errno. Writes all or, at a full disk, fails.
 int WriteAt(int fd, const void* data, size_t bytes, uint64_t offset);

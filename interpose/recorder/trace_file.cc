@@ -10,18 +10,22 @@
 namespace vramtrack {
 int TraceFile::Create(const char* path, uint64_t max_bytes) {
   if (std::strlen(path) >= sizeof path_) return -ENAMETOOLONG;
-  int fd = OpenForWriting(path, /*exclusive=*/true);
+  const int fd = OpenForWriting(path, /*exclusive=*/true);
   if (fd < 0) return fd;
-  fd_ = MoveUp(fd);
-  max_bytes_ = max_bytes;
   std::memcpy(path_, path, std::strlen(path) + 1);
+  fd_ = MoveUp(fd);
+  if (fd_ < 0) {
+    Remove(path_);
+    return fd_;
+  }
+  max_bytes_ = max_bytes;
   // Room first: a store into a mapped page without room behind it would be SIGBUS.
   int error = FileSizeLimit() < kHeaderBytes ? -EFBIG : Allocate(fd_, 0, kHeaderBytes);
   if (error == 0 && !Identify(fd_, &identity_)) error = -EIO;
   void* page = error == 0 ? MapShared(fd_, 0, kHeaderBytes) : nullptr;
   if (error == 0 && page == nullptr) error = -ENODEV;
   if (error != 0) {
-    Close(fd_);
+    Discard();
     return error;
   }
   WriteHeaderPage(static_cast<uint8_t*>(page));
@@ -30,8 +34,13 @@ int TraceFile::Create(const char* path, uint64_t max_bytes) {
   if (max_bytes == UINT64_MAX) return 0;
   bounded_ = static_cast<Bounded*>(MapPrivate(sizeof(Bounded)));
   error = bounded_ == nullptr ? -ENOMEM : BeginBounded();
-  if (error != 0) Close(fd_);
+  if (error != 0) Discard();
   return error;
+}
+
+void TraceFile::Discard() {
+  Close(fd_);
+  Remove(path_);
 }
 
 void TraceFile::Stop(schema::StopReason reason) {
@@ -62,7 +71,7 @@ bool TraceFile::OwnDescriptor() {
     return false;
   }
   fd_ = MoveUp(fd);
-  return true;
+  return fd_ >= 0;
 }
 
 uint64_t TraceFile::Cap() const {

@@ -28,6 +28,8 @@ class TraceFile {
   // Creates the file. 0 or -errno; the errors of a file that exists already leave it alone (-EEXIST). `max_bytes`:
   // UINT64_MAX for a file that grows with what is recorded.
   int Create(const char* path, uint64_t max_bytes);
+  // Removes the file again, which nothing was recorded in; what is mapped of it stays.
+  void Discard();
   // Whether blocks have a generation.
   bool bounded() const { return bounded_ != nullptr; }
 

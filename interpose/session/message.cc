@@ -8,11 +8,20 @@
 
 #include <atomic>
 
+#include "interpose/recorder/system_call.h"
+
 namespace vramtrack {
+namespace {
+
+// Where a process starts without a stderr, the number is some file of the program's later.
+bool has_stderr = false;
+__attribute__((constructor)) void LookForStderr() { has_stderr = IsOpen(STDERR_FILENO); }
+
+}  // namespace
 
 void Say(const char* format, ...) {
   static std::atomic<int> said{0};
-  if (said.fetch_add(1) >= 2) return;
+  if (!has_stderr || said.fetch_add(1) >= 2) return;
   char line[1024] = "vramtrack: ";
   constexpr int kPrefix = 11;
   va_list arguments;

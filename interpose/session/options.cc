@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "interpose/recorder/system_call.h"
 #include "interpose/session/message.h"
 #include "interpose/stacks/native_stack.h"
 
@@ -57,6 +58,12 @@ class PathWriter {
 
 void FillPattern(const char* pattern, char* path) {
   PathWriter out(path);
+  // The file may have to be opened again when the program has gone elsewhere.
+  static char here[Options::kPathBytes];
+  if (pattern[0] != '/' && WorkingDirectory(here, sizeof here)) {
+    out.Put(here);
+    out.Put('/');
+  }
   utsname host;
   for (const char* c = pattern; *c != '\0'; ++c) {
     if (c[0] != '%' || c[1] == '\0') {

@@ -131,6 +131,7 @@ bool Session::Open() {
   captures_.Prepare(options_.max_frames, OwnCode());
   Lane* lane = AttachThread();
   if (lane == nullptr) {
+    file_.Discard();
     Say("not recording: cannot write %s: no room", file_.path());
     return false;
   }
