@@ -87,6 +87,13 @@ TEST(Blame, WithoutLinesCallsAreToldApartByTheirAddress) {
   EXPECT_TRUE(SamePlace(a, b));
 }
 
+TEST(Library, AStaticRuntimeIsPlumbingToo) {
+  EXPECT_TRUE(IsStaticRuntime("libcudart_static_1d6ab1b6f37f80ac", ""));
+  EXPECT_TRUE(IsStaticRuntime("cudaMalloc", "libcudart_static_1d6ab1b6f37f80ac"));
+  EXPECT_FALSE(IsStaticRuntime("cudaMallocAndFill", ""));
+  EXPECT_FALSE(IsStaticRuntime("Block::Forward", "libcudart_static_1d6ab1b6f37f80ac"));
+}
+
 TEST(StackSymbolizer, LeavesOutThePlumbingAndNamesTheOwner) {
   Definitions definitions;
   const auto add = [&](uint32_t id, const char* path, uint64_t start) {

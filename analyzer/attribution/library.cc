@@ -23,4 +23,10 @@ bool IsAllocationPlumbing(std::string_view path) {
   return false;
 }
 
+bool IsStaticRuntime(std::string_view function, std::string_view inner) {
+  constexpr std::string_view kInternal = "libcudart_static_", kEntry = "cuda";
+  if (function.substr(0, kInternal.size()) == kInternal) return true;
+  return inner.substr(0, kInternal.size()) == kInternal && function.substr(0, kEntry.size()) == kEntry;
+}
+
 }  // namespace vramtrack

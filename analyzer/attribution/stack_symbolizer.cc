@@ -11,12 +11,20 @@ int StackSymbolizer::ModuleAt(uint64_t return_address, uint32_t module_epoch) co
   return definitions_.modules.Find(return_address - 1, module_epoch);
 }
 
-StackRef StackSymbolizer::Trimmed(uint32_t distinct_stack) const {
+StackRef StackSymbolizer::Trimmed(uint32_t distinct_stack) {
   const StackRef whole = definitions_.stacks.Get(distinct_stack);
   StackRef stack = whole;
   while (stack.count > 0) {
     const int module = ModuleAt(stack.frames[0], stack.module_epoch);
     if (module < 0 || !IsAllocationPlumbing(definitions_.modules.modules()[static_cast<size_t>(module)].path)) break;
+    ++stack.frames;
+    --stack.count;
+  }
+  // A runtime that is part of the program is told by its functions' names.
+  for (std::string inner; stack.count > 0;) {
+    std::string function = Frame(stack.frames[0], stack.module_epoch).back().function;
+    if (!IsStaticRuntime(function, inner)) break;
+    inner = std::move(function);
     ++stack.frames;
     --stack.count;
   }

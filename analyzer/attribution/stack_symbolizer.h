@@ -23,7 +23,7 @@ class StackSymbolizer {
       : definitions_(definitions), symbolizer_(symbolizer) {}
 
   // Return addresses of the stack, innermost first, without the plumbing.
-  StackRef Trimmed(uint32_t distinct_stack) const;
+  StackRef Trimmed(uint32_t distinct_stack);
 
   // The functions at one return address, innermost first; at least one.
   std::vector<ReportFrame> Frame(uint64_t return_address, uint32_t module_epoch);

@@ -19,6 +19,7 @@
 #include "analyzer/cli/traced_frames.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace_paths.h"
+#include "analyzer/ingest/unseen_text.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/page.h"
@@ -139,7 +140,7 @@ void WriteLosses(const Trace& trace, const EventCounts& counts, Page* page) {
   Row("lost", parts.empty() ? "nothing" : absl::StrJoin(parts, ", "), page,
       parts.empty() ? Paint::kPlain : Paint::kWarning);
   if (uint64_t nested = trace.counter(schema::COUNTER_NESTED_CALLS)) {
-    Row("", Plural(nested, "call", "calls") + " made inside a recorded call, and part of it", page);
+    Row("", Plural(nested, "call", "calls") + " of signal handlers that interrupted the recorder went by", page);
   }
   if (uint64_t full = trace.counter(schema::COUNTER_TABLE_FULL)) {
     Row("", Plural(full, "allocation", "allocations") + " whose frees are not known: too many were live", page);
@@ -161,6 +162,14 @@ void WriteLosses(const Trace& trace, const EventCounts& counts, Page* page) {
         page, Paint::kWarning);
   }
   if (damage.size() > kMostDamageLines) Row("", absl::StrCat("and ", damage.size() - kMostDamageLines, " more"), page);
+}
+
+void WriteUnseen(const TracedProcess& process, Page* page) {
+  const char* label = "unseen";
+  for (const auto& [name, reason] : process.unseen) {
+    Row(label, Printable(name) + " " + UnseenText(reason), page, Paint::kWarning);
+    label = "";
+  }
 }
 
 void WriteThreads(const Trace& trace, const EventCounts& counts, size_t most, Page* page) {
@@ -231,6 +240,7 @@ void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
   Row("complete", why.empty() ? "yes" : "no: " + Printable(why), page, why.empty() ? Paint::kPlain : Paint::kWarning);
   WriteEvents(trace, counts, page);
   WriteLosses(trace, counts, page);
+  WriteUnseen(trace.definitions().process, page);
   WriteThreads(trace, counts, 16, page);
   WriteCaptures(trace, page);
   WriteModules(trace.definitions(), options.search_paths, page);

@@ -94,11 +94,7 @@ int RunRun(const RunOptions& options) {
   signal(SIGPIPE, SIG_IGN);
   std::vector<std::string> traces = folder.NewTraces();
   if (traces.empty()) {
-    Say(absl::StrCat(
-        "no trace was written: ", command, " ",
-        obstacle.empty()
-            ? "never called the CUDA runtime, or has it linked statically (nvcc --cudart=shared links it shared)"
-            : obstacle));
+    Say(absl::StrCat("no trace was written: ", command, " ", obstacle.empty() ? "never called CUDA" : obstacle));
     folder.RemoveIfEmpty();
   } else {
     PrintShortReport(folder, traces);

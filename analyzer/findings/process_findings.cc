@@ -13,6 +13,7 @@
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/site_selection.h"
 #include "analyzer/findings/step_plan.h"
+#include "analyzer/ingest/unseen_text.h"
 #include "analyzer/leaks/cohort.h"
 #include "analyzer/leaks/windows.h"
 #include "analyzer/ledger/ledger.h"
@@ -178,6 +179,9 @@ void AddTraceWarnings(const Trace& trace, const Ledger& ledger, std::vector<std:
   }
   if (const uint64_t full = trace.counter(schema::COUNTER_TABLE_FULL); full > 0) {
     warnings->push_back(absl::StrCat(path, ": the frees of ", full, " allocations are not known: too many were live"));
+  }
+  for (const auto& [name, reason] : trace.definitions().process.unseen) {
+    warnings->push_back(absl::StrCat(path, ": ", name, " ", UnseenText(reason)));
   }
   if (ledger.out_of_memory_count() > ledger.out_of_memory().size()) {
     warnings->push_back(absl::StrCat(path, ": ", ledger.out_of_memory_count(),

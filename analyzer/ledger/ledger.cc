@@ -119,6 +119,9 @@ void Ledger::Apply(const StreamEvent& event) {
       for (const LiveTable::Named& gone : live_.RemoveDevice(std::min(event.shape->device, kMaxDevice))) {
         Vanish(gone.allocation, {gone.slot, gone.ordinal});
       }
+      for (const MappedMemory::Ended& gone : mapped_.RemoveDevice(std::min(event.shape->device, kMaxDevice))) {
+        Vanish(gone.allocation, gone.name);
+      }
       break;
     default:
       break;
@@ -223,6 +226,11 @@ void Ledger::Allocate(const StreamEvent& event) {
   if (__builtin_expect(live_.Insert(event.slot, event.ordinal, allocation, &replaced), 0))
     Vanish(replaced, {event.slot, event.ordinal});
 
+  if (__builtin_expect(IsMappable(event.shape->kind), 0)) mapped_.OnCreate({event.slot, event.ordinal}, event.address);
+  if (__builtin_expect(event.shape->kind == schema::MAPPING, 0)) {
+    mapped_.OnMap({event.slot, event.ordinal}, event.shape->stream);
+  }
+
   // What the device holds between two steps tells where one ends, whatever is allocated there.
   if (__builtin_expect(options_.gaps != nullptr && !event.past, 0)) {
     options_.gaps->OnEvent(index, scopes_[ScopeOf(Level::kDriver, allocation.device)].live);
@@ -275,7 +283,13 @@ void Ledger::Free(const StreamEvent& event) {
     ++unknown_frees_;
     return;
   }
-  Vanish(allocation, {event.owner, event.ordinal});
+  const AllocationName name = {event.owner, event.ordinal};
+  const uint32_t kind = sites_.sites()[allocation.site].key.kind;
+  if (__builtin_expect(IsMappable(kind) && mapped_.OnRelease(name, allocation), 0)) return;
+  Vanish(allocation, name);
+  if (__builtin_expect(kind == schema::MAPPING, 0)) {
+    if (const auto ended = mapped_.OnUnmap(name)) Vanish(ended->allocation, ended->name);
+  }
 }
 
 void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {

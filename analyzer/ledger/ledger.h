@@ -16,6 +16,7 @@
 #include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/site_history.h"
 #include "analyzer/ledger/live_table.h"
+#include "analyzer/ledger/mapped_memory.h"
 #include "analyzer/ledger/scope.h"
 #include "analyzer/ledger/site_table.h"
 #include "analyzer/ledger/step_clock.h"
@@ -119,6 +120,7 @@ class Ledger {
   StepClock clock_;
   StepSimilarity similarity_;
   LiveTable live_;
+  MappedMemory mapped_;
   std::vector<RecentSite> recent_;
   SiteTable sites_;
   std::deque<SiteHistoryBuilder> histories_;  // stay where they are

@@ -294,6 +294,34 @@ TEST(Ledger, WhatTheJobAskedItsDeviceTellsWhatIsNotInTheTrace) {
   EXPECT_EQ(ledger.scopes()[0].end_moment.device_used, 100 * kMiB);
 }
 
+TEST(Ledger, MemoryLivesUntilItIsReleasedAndNoLongerMapped) {
+  constexpr uint64_t kHandle = 0x55;
+  TraceBuilder trace;
+  const AllocationId early = trace.Allocate(0, 1, schema::PHYSICAL, 0, 0, kHandle, 100);
+  const AllocationId one = trace.Allocate(0, 2, schema::MAPPING, 0, 0, 1 << 21, 100, kHandle);
+  const AllocationId two = trace.Allocate(0, 3, schema::MAPPING, 0, 0, 2 << 21, 100, kHandle);
+  trace.Free(0, 4, schema::PHYSICAL, 0, early);  // the handle may be given out again now, the memory not
+  const AllocationId late = trace.Allocate(0, 5, schema::PHYSICAL, 0, 0, kHandle, 30);
+  const AllocationId three = trace.Allocate(0, 6, schema::MAPPING, 0, 0, 3 << 21, 30, kHandle);
+  trace.Step(0, 7, 1);
+  trace.Free(0, 8, schema::MAPPING, 0, three);  // not released yet
+  trace.Free(0, 9, schema::MAPPING, 0, one);
+  trace.Step(0, 10, 2);
+  trace.Free(0, 11, schema::MAPPING, 0, two);
+  trace.Step(0, 12, 3);
+  trace.Free(0, 13, schema::PHYSICAL, 0, late);
+  trace.Step(0, 14, 4);
+  const std::string file = trace.Finish();
+  auto read = Trace::Read(file, "test");
+  ASSERT_TRUE(read.ok());
+  Ledger ledger(**read, Marks());
+  ledger.Replay();
+  ASSERT_EQ(ledger.scopes().size(), 1u) << "addresses are no memory";
+  EXPECT_EQ(ledger.scopes()[0].ceilings, (std::vector<uint64_t>{130, 130, 130, 30}));
+  EXPECT_EQ(ledger.scopes()[0].floors, (std::vector<uint64_t>{0, 130, 30, 0}));
+  EXPECT_EQ(ledger.live_objects(), 0u);
+}
+
 TEST(LiveTable, KeepsWhatOutlivesTheWindow) {
   LiveTable table(3);
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> expected;

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ingest/unseen_text.h"
+
+#include "proto/schema_constants.h"
+
+namespace vramtrack {
+
+const char* UnseenText(uint32_t reason) {
+  switch (reason) {
+    case schema::UNSEEN_DEEPBIND:
+      return "was loaded with RTLD_DEEPBIND: its first calls of CUDA may be missing";
+    case schema::UNSEEN_NAMESPACE:
+      return "was loaded into a namespace of its own (dlmopen): its calls of CUDA are not seen";
+    case schema::UNSEEN_LOOKUP:
+      return "was looked up in a form that has no hook: calls of it are not seen";
+    case schema::UNSEEN_THIRD_COPY:
+      return "was looked up in more than two copies of its library: calls of the others are not seen";
+    default:
+      return "may have called CUDA unseen";
+  }
+}
+
+}  // namespace vramtrack
