@@ -101,15 +101,14 @@ DlsymFunction RealDlsym() {
 // What a hooked dlsym does before it goes on. `next`: the dlsym behind ours.
 extern "C" __attribute__((visibility("hidden"), used)) Answer vramtrack_before_dlsym(void* handle, const char* name) {
   void* const next = Next(&functions[kDlsym]);
-  if (handle == RTLD_NEXT || !MayBeHooked(name)) return {nullptr, next};
+  if (!MayBeHooked(name)) return {nullptr, next};
   const Entry entry = EntryNamed(name);
-  const bool ours = entry != Entry::kCount;
-  if (handle == RTLD_DEFAULT) {
+  if (entry == Entry::kCount) return {nullptr, next};
+  if (handle == RTLD_NEXT || handle == RTLD_DEFAULT) {
     // The answer may be our own export, for a function that no library has.
-    if (!ours || Providers::Exists(entry)) return {nullptr, next};
+    if (Providers::Exists(entry)) return {nullptr, next};
     return {nullptr, IsOwnAddress(RealDlsym()(RTLD_DEFAULT, name)) ? reinterpret_cast<void*>(&NotThere) : next};
   }
-  if (!ours) return {nullptr, next};
   void* const found = reinterpret_cast<DlsymFunction>(next)(handle, name);
   if (found == nullptr) return {nullptr, next};  // once more, for its message
   if (IsOwnAddress(found)) {

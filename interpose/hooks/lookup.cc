@@ -12,6 +12,13 @@ std::atomic<void*> looked_up[kLookedUpWays][kEntryCount];
 
 namespace {
 
+// Calls that only tell something: missing them costs nothing.
+constexpr bool kOnlyTells[] = {
+#define VRAMTRACK_NOTES(entry, ...) true,
+#define VRAMTRACK_ENTRY(entry, parameters) false,
+#include "interpose/hooks/api.inc"
+};
+
 bool EndsWith(const char* name, size_t length, const char* suffix) {
   const size_t n = strlen(suffix);
   return length > n && strncmp(name + length - n, suffix, n) == 0;
@@ -41,18 +48,28 @@ void* WrapperFor(void* found, const char* name) {
     if (strncmp(hooked, name, length) == 0 && BaseLength(hooked) == length) candidates[count++] = static_cast<Entry>(i);
   }
   if (count == 0) return found;
+  const bool worth_noting = !kOnlyTells[static_cast<size_t>(candidates[0])];
 
   Entry entry = Entry::kCount;
+  bool older_form = false;
   EachLoadedObject([&](const LoadedObject& object, size_t) {
     if (!object.Contains(found)) return true;
     for (size_t i = 0; i < count && entry == Entry::kCount; ++i) {
       if (object.Find(EntryName(candidates[i])) == found) entry = candidates[i];
     }
+    char base[64];
+    if (entry == Entry::kCount && length < sizeof base) {
+      memcpy(base, name, length);
+      base[length] = '\0';
+      older_form = object.Find(base) == found;
+    }
     return false;
   });
+  // The form of CUDA 3.1 and before, with 32-bit sizes: runtimes look all of them up.
+  if (older_form) return found;
   if (entry == Entry::kCount) {
-    // An older form of the function, or a driver whose addresses are not those of its symbols.
-    NoteUnseen(name, schema::UNSEEN_LOOKUP);
+    // A driver whose addresses are not those of its symbols, or a library of another namespace.
+    if (worth_noting) NoteUnseen(name, schema::UNSEEN_LOOKUP);
     return found;
   }
   for (int way = 0; way < kLookedUpWays; ++way) {

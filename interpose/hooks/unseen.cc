@@ -13,7 +13,7 @@ namespace {
 struct Note {
   std::atomic<uint32_t> state;  // 0 free, 1 being written, 2 to be defined, 3 defined
   schema::UnseenReason reason;
-  char name[120];
+  char name[256];
 };
 constexpr size_t kMaxNotes = 32;
 Note notes[kMaxNotes];
@@ -21,15 +21,18 @@ Note notes[kMaxNotes];
 }  // namespace
 
 void NoteUnseen(const char* name, schema::UnseenReason reason) {
+  // The end of a path says more than its beginning.
+  const size_t length = strlen(name);
+  if (length >= sizeof Note::name) name += length - sizeof Note::name + 1;
   for (Note& note : notes) {
     uint32_t state = note.state.load(std::memory_order_acquire);
     if (state >= 2) {
-      if (strncmp(note.name, name, sizeof note.name - 1) == 0) return;
+      if (strcmp(note.name, name) == 0) return;
       continue;
     }
     if (state == 1 || !note.state.compare_exchange_strong(state, 1, std::memory_order_acq_rel)) continue;
     note.reason = reason;
-    strncpy(note.name, name, sizeof note.name - 1);
+    std::memcpy(note.name, name, strlen(name) + 1);
     note.state.store(2, std::memory_order_release);
     break;
   }
@@ -42,7 +45,7 @@ void DefineUnseen(Lane* lane) {
   for (Note& note : notes) {
     uint32_t state = 2;
     if (!note.state.compare_exchange_strong(state, 3, std::memory_order_acq_rel)) continue;
-    uint8_t buffer[256];
+    uint8_t buffer[sizeof note.name + 64];
     MessageWriter out(buffer, sizeof buffer);
     uint8_t* message = out.Begin(schema::definitions_field::unseen);
     out.String(schema::unseen_field::library, note.name);

@@ -10,7 +10,8 @@
 namespace vramtrack {
 
 // Notes a library or function once; it comes into the trace when a thread begins to record, or now if this one does.
-// Thread-safe, no lock; names are cut at 119 bytes, and what comes after the 32nd is dropped.
+// Thread-safe, no lock; of longer names the last 255 bytes are kept, and what comes
+// after the 32nd is dropped.
 void NoteUnseen(const char* name, schema::UnseenReason reason);
 
 // Defines in `lane` what was noted since the last call.
