@@ -191,25 +191,28 @@ void WriteThreads(const Trace& trace, const EventCounts& counts, size_t most, Pa
 
 // How the tracer came by its stacks.
 void WriteCaptures(const Trace& trace, Page* page) {
-  const auto count = [&](schema::Counter which) { return trace.counter(which); };
-  const uint64_t guesses = count(schema::COUNTER_STACK_FIRST_GUESSES) + count(schema::COUNTER_STACK_LATER_GUESSES);
-  const uint64_t walks = count(schema::COUNTER_STACK_WALKS);
-  uint64_t cursor = 0;
-  for (uint32_t i = schema::COUNTER_STACK_FOREIGN; i <= schema::COUNTER_STACK_MODULE_CHANGE; ++i) {
-    cursor += count(static_cast<schema::Counter>(i));
+  const auto sum = [&](schema::Counter first, schema::Counter last) {
+    uint64_t all = 0;
+    for (uint32_t i = first; i <= last; ++i) all += trace.counter(static_cast<schema::Counter>(i));
+    return all;
+  };
+  const uint64_t guesses = sum(schema::COUNTER_STACK_FIRST_GUESSES, schema::COUNTER_STACK_LATER_GUESSES);
+  const uint64_t walks = sum(schema::COUNTER_STACK_WALKS, schema::COUNTER_STACK_FOREIGN_WALKS);
+  const uint64_t steps = sum(schema::COUNTER_STACK_SIGNAL_FRAMES, schema::COUNTER_STACK_MODULE_CHANGES);
+  if (guesses + walks + steps == 0) return;
+  std::string text =
+      absl::StrCat(FormatCount(guesses), " guessed, ", FormatCount(walks), " walked, ", FormatCount(steps), " unwound");
+  if (const uint64_t cut = trace.counter(schema::COUNTER_STACK_WITHOUT_INFO)) {
+    absl::StrAppend(&text, "; ", FormatCount(cut), " end at code without unwind information");
   }
-  if (guesses + walks + cursor == 0) return;
-  Row("captures",
-      absl::StrCat(FormatCount(guesses), " guessed, ", FormatCount(walks), " walked, ", FormatCount(cursor),
-                   " by the slow way"),
-      page);
+  Row("captures", text, page);
 }
 
 void WriteModules(const Definitions& definitions, const std::vector<std::string>& search_paths, Page* page) {
   size_t truncated = 0, stacks = definitions.stacks.distinct_count();
   for (uint32_t i = 0; i < stacks; ++i) truncated += definitions.stacks.Get(i).truncated;
   std::string text = FormatCount(stacks > 0 ? stacks - 1 : 0);  // without the empty one
-  if (truncated > 0) absl::StrAppend(&text, ", ", FormatCount(truncated), " of them cut at VRAMTRACK_MAX_FRAMES");
+  if (truncated > 0) absl::StrAppend(&text, ", ", FormatCount(truncated), " of them cut");
   Row("stacks", text, page);
 
   std::vector<ModuleStatus> modules = TracedFrames(definitions, search_paths).ModulesOnStacks();

@@ -16,15 +16,15 @@ namespace vramtrack {
 
 // How captures went. Each is counted in one of the first ones.
 enum CaptureCount : size_t {
-  kFirstGuesses,   // the first guess held
-  kLaterGuesses,   // a guess held after one that differed
-  kWalks,          // walked by rules
-  kForeignStacks,  // the rest by libunwind's cursor: not on the thread's own stack
-  kNoUnwindInfos,  // code without unwind information
-  kSignalFrames,   // in a signal handler
-  kUnusualFrames,  // a frame that no rule can say
-  kModuleChanges,  // another thread was reading the loader's list after a library had gone
-  kRulesLearned,   // of these there may be several in a capture
+  kFirstGuesses,        // the first guess held
+  kLaterGuesses,        // a guess held after one that differed
+  kWalks,               // walked by rules
+  kForeignWalks,        // the same, on a stack that is not the thread's own
+  kSignalFrames,        // these three by libunwind's cursor: through a signal handler
+  kUnusualFrames,       // through a frame that no rule can say
+  kModuleChanges,       // while another thread read the loader's list after a library had gone
+  kWithoutInformation,  // walks that ended at code without unwind information
+  kRulesLearned,        // of these there may be several in a capture
   kRulesEvicted,
   kCaptureCounts,
 };
@@ -38,7 +38,7 @@ class CaptureThread {
   uint64_t count(CaptureCount which) const { return counts_[which].load(std::memory_order_relaxed); }
 
   // Guesses by what the thread captured last, as indexes of records. Those of an ended thread are as good as any.
-  static constexpr int kGuessBits = 13;
+  static constexpr int kGuessBits = 14;
   static constexpr size_t kGuessWays = 4;
 
   StackRegion region;

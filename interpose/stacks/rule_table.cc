@@ -1,17 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/stacks/rule_table.h"
 
+#include <link.h>
+
 #include "interpose/stacks/rule_learner.h"
 
 namespace vramtrack {
 namespace {
+
+int ContainsCode(dl_phdr_info* info, size_t, void* ip) {
+  const uint64_t at = *static_cast<const uint64_t*>(ip) - info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    if (segment.p_type == PT_LOAD && at - segment.p_vaddr < segment.p_memsz) return 1;
+  }
+  return 0;
+}
 
 UnwindRule RuleOf(const Registers& frame) {
   vramtrack_step step;
   vramtrack_forget_readable_pages();
   if (!vramtrack_learn_step(frame.ip, frame.sp, frame.bp, &step)) return UnwindRule::Of(UnwindRule::kUnusual);
   if (step.result == 0 && step.has_unwind_information) return UnwindRule::Of(UnwindRule::kEnd);
-  if (!step.has_unwind_information) return UnwindRule::Of(UnwindRule::kNoInformation);
+  if (!step.has_unwind_information) {
+    uint64_t ip = frame.ip - 1;
+    return UnwindRule::Of(dl_iterate_phdr(ContainsCode, &ip) != 0 ? UnwindRule::kNoInformation
+                                                                  : UnwindRule::kUnknownCode);
+  }
   if (step.result < 0) return UnwindRule::Of(UnwindRule::kUnusual);
   const auto fits = [](int64_t bytes, uint64_t words) {
     return bytes >= 0 && bytes % 8 == 0 && static_cast<uint64_t>(bytes) / 8 <= words;
@@ -43,6 +58,7 @@ UnwindRule RuleTable::Learn(const Registers& frame, Place place, uint32_t epoch,
   const UnwindRule rule = RuleOf(frame);
   const uint64_t word = place.tag | rule.word();
   ++changes->learned;
+  if (rule.Is(UnwindRule::kUnknownCode)) return UnwindRule(word);
   SpinLockHolder hold(&lock_);
   if (epoch != epoch_) return UnwindRule(word);
   size_t way = 0;

@@ -19,16 +19,8 @@ namespace {
 // Captures of a thread between two publications of the counts.
 constexpr uint64_t kPublishEvery = 4096;
 
-CaptureCount ReasonOf(WalkEnd end) {
-  switch (end) {
-    case WalkEnd::kNoInformation:
-      return kNoUnwindInfos;
-    case WalkEnd::kSignal:
-      return kSignalFrames;
-    default:
-      return kUnusualFrames;
-  }
-}
+// Of a stack that is not the thread's own: what is tried to be read at first, and at last.
+constexpr uint64_t kFirstForeignBytes = 16 << 10, kLastForeignBytes = 1 << 20;
 
 }  // namespace
 
@@ -51,39 +43,68 @@ __attribute__((noinline)) uint32_t StackCapture::Take(CaptureThread* thread, Sta
     rules_.BeginEpoch(epoch);
     thread->epoch = epoch;
   }
-  if (!kHaveUnwindRules || __builtin_expect(!thread->region.Covers(start.sp), 0)) {
-    return Step(start, kForeignStacks, thread, stacks, modules, lane);
+  if (!kHaveUnwindRules) return Step(start, kUnusualFrames, thread, stacks, modules, lane);
+  if (__builtin_expect(!thread->region.Covers(start.sp), 0)) {
+    return WalkForeign(start, epoch, thread, stacks, modules, lane);
   }
   Prediction prediction(thread, &records_);
-  uint32_t index = prediction.Guess(start, thread->region.end() - start.sp, epoch);
-  if (__builtin_expect(index != 0, 1)) {
-    if (__builtin_expect(thread->count(kFirstGuesses) % kPublishEvery == 0, 0)) Publish(&lane->file());
-    return records_.At(index)->stack;
-  }
+  const uint32_t index = prediction.Guess(start, thread->region.end() - start.sp, epoch);
+  if (__builtin_expect(index == 0, 0)) return Walk(start, epoch, thread, &prediction, stacks, modules, lane);
+  if (__builtin_expect(thread->count(kFirstGuesses) % kPublishEvery == 0, 0)) Publish(&lane->file());
+  return records_.At(index)->stack;
+}
 
+__attribute__((noinline)) uint32_t StackCapture::Walk(const Registers& start, uint32_t epoch, CaptureThread* thread,
+                                                      Prediction* prediction, StackTable* stacks, ModuleMap* modules,
+                                                      Lane* lane) {
   StackWalk* walk = &thread->walk;
-  RuleTable::Changes changes;
-  const WalkEnd end = WalkByRules(start, thread->region.end(), max_frames_, own_, epoch, &rules_, &changes, walk);
-  thread->Count(kRulesLearned, changes.learned);
-  thread->Count(kRulesEvicted, changes.evicted);
-  if (end != WalkEnd::kWhole) {
-    prediction.Was(0);
-    return Step(start, ReasonOf(end), thread, stacks, modules, lane);
+  const WalkEnd end = WalkTo(start, thread->region.end(), epoch, thread);
+  if (end != WalkEnd::kWhole && end != WalkEnd::kWithoutInformation) {
+    prediction->Was(0);
+    return Step(start, end == WalkEnd::kSignal ? kSignalFrames : kUnusualFrames, thread, stacks, modules, lane);
   }
   thread->Count(kWalks);
-  uint64_t hash = 0;
-  if (walk->recordable) index = records_.Find(start, *walk, epoch, &hash);
-  uint32_t stack;
-  if (index != 0) {
-    stack = records_.At(index)->stack;
-  } else {
-    stack = stacks->Intern(walk->stack, modules, lane);
-    if (stack != 0 && walk->recordable && modules->epoch() == epoch && records_.SeenBefore(hash)) {
-      index = records_.Make(start, *walk, epoch, hash, stack);
-    }
+  if (!walk->recordable) {
+    prediction->Was(0);
+    return stacks->Intern(walk->stack, modules, lane);
   }
-  prediction.Was(index);
+  uint64_t hash;
+  uint32_t index = records_.Find(start, *walk, epoch, &hash);
+  if (index != 0) {
+    prediction->Was(index);
+    return records_.At(index)->stack;
+  }
+  const uint32_t stack = stacks->Intern(walk->stack, modules, lane);
+  if (stack != 0 && modules->epoch() == epoch && records_.SeenBefore(hash)) {
+    index = records_.Make(start, *walk, epoch, hash, stack);
+  }
+  prediction->Was(index);
   return stack;
+}
+
+__attribute__((noinline)) uint32_t StackCapture::WalkForeign(const Registers& start, uint32_t epoch,
+                                                             CaptureThread* thread, StackTable* stacks,
+                                                             ModuleMap* modules, Lane* lane) {
+  WalkEnd end = WalkEnd::kOutside;
+  for (uint64_t bytes = kFirstForeignBytes; end == WalkEnd::kOutside && bytes <= kLastForeignBytes; bytes *= 8) {
+    end = WalkTo(start, StackRegion::ReadableEnd(start.sp, bytes), epoch, thread);
+  }
+  if (end != WalkEnd::kWhole && end != WalkEnd::kWithoutInformation) {
+    return Step(start, end == WalkEnd::kSignal ? kSignalFrames : kUnusualFrames, thread, stacks, modules, lane);
+  }
+  thread->Count(kForeignWalks);
+  return stacks->Intern(thread->walk.stack, modules, lane);
+}
+
+WalkEnd StackCapture::WalkTo(const Registers& start, uint64_t limit, uint32_t epoch, CaptureThread* thread) {
+  RuleTable::Changes changes;
+  const WalkEnd end = WalkByRules(start, limit, max_frames_, own_, epoch, &rules_, &changes, &thread->walk);
+  if (__builtin_expect(changes.learned != 0, 0)) {
+    thread->Count(kRulesLearned, changes.learned);
+    thread->Count(kRulesEvicted, changes.evicted);
+  }
+  if (end == WalkEnd::kWithoutInformation) thread->Count(kWithoutInformation);
+  return end;
 }
 
 uint32_t StackCapture::Step(const Registers& start, CaptureCount why, CaptureThread* thread, StackTable* stacks,

@@ -12,6 +12,7 @@
 #include "interpose/stacks/capture_thread.h"
 #include "interpose/stacks/module_map.h"
 #include "interpose/stacks/native_stack.h"
+#include "interpose/stacks/predicted_capture.h"
 #include "interpose/stacks/rule_table.h"
 #include "interpose/stacks/stack_record.h"
 #include "interpose/stacks/stack_table.h"
@@ -38,6 +39,14 @@ class StackCapture {
   void Publish(TraceFile* file) const;
 
  private:
+  // The stack at `start`, walked by rules; on the thread's own stack or on another one.
+  uint32_t Walk(const Registers& start, uint32_t epoch, CaptureThread* thread, Prediction* prediction,
+                StackTable* stacks, ModuleMap* modules, Lane* lane);
+  uint32_t WalkForeign(const Registers& start, uint32_t epoch, CaptureThread* thread, StackTable* stacks,
+                       ModuleMap* modules, Lane* lane);
+  // Into thread->walk; what is from start.sp to `limit` can be read.
+  WalkEnd WalkTo(const Registers& start, uint64_t limit, uint32_t epoch, CaptureThread* thread);
+  // By libunwind's cursor.
   uint32_t Step(const Registers& start, CaptureCount why, CaptureThread* thread, StackTable* stacks, ModuleMap* modules,
                 Lane* lane);
 

@@ -68,8 +68,12 @@ uint32_t StackRecords::Find(const Registers& start, const StackWalk& walk, uint3
 bool StackRecords::SeenBefore(uint64_t hash) {
   const auto mark = static_cast<uint32_t>(hash) | 1;
   std::atomic<uint32_t>& seen = seen_[hash >> (64 - kSeenBits)];
-  if (seen.load(std::memory_order_relaxed) == mark) return true;
-  seen.store(mark, std::memory_order_relaxed);
+  const uint32_t there = seen.load(std::memory_order_relaxed);
+  if (there == mark) return true;
+  // Of stacks that share a place one gets through before the next comes: otherwise they would drive each other out.
+  const uint32_t turn = turn_.load(std::memory_order_relaxed) * 0x9e3779b9u + 1;
+  turn_.store(turn, std::memory_order_relaxed);
+  if (there == 0 || turn >> 31 != 0) seen.store(mark, std::memory_order_relaxed);
   return false;
 }
 

@@ -85,6 +85,7 @@ class StackRecords {
   std::atomic<uint32_t> buckets_[1 << kBucketBits];
   std::atomic<uint32_t> after_[1 << kAfterBits];
   std::atomic<uint32_t> seen_[1 << kSeenBits];
+  std::atomic<uint32_t> turn_;
 };
 
 }  // namespace vramtrack

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "interpose/recorder/system_call.h"
 
@@ -26,6 +27,12 @@ bool StackRegion::AllReadable(uint64_t from, uint64_t to) {
   return true;
 }
 
+uint64_t StackRegion::ReadableEnd(uint64_t sp, uint64_t bytes) {
+  uint64_t page = (sp & ~(kPageBytes - 1)) + kPageBytes;  // the first one has the present frame
+  while (page < sp + bytes && IsReadable(page)) page += kPageBytes;
+  return page;
+}
+
 bool StackRegion::Extend(uint64_t sp) {
   if (sp % 8 != 0) return false;
   if (end_ != 0) {
@@ -33,15 +40,14 @@ bool StackRegion::Extend(uint64_t sp) {
     low_ = sp & ~(kPageBytes - 1);
     return true;
   }
-  const uint64_t ends[] = {pthread_self(), getauxval(AT_RANDOM)};
-  for (const uint64_t outer : ends) {
-    const uint64_t end = outer & ~uint64_t{7};
-    if (sp >= end || end - sp > kMaxDistance || !AllReadable(sp, end)) continue;
-    low_ = sp & ~(kPageBytes - 1);
-    end_ = end;
-    return true;
-  }
-  return false;
+  // The first thread's block is not on its stack. Neither holds for a child that another thread has forked: its stack
+  // counts as foreign.
+  const bool first = ThreadId() == static_cast<uint32_t>(getpid());
+  const uint64_t end = (first ? getauxval(AT_RANDOM) : static_cast<uint64_t>(pthread_self())) & ~uint64_t{7};
+  if (sp >= end || end - sp > kMaxDistance || !AllReadable(sp, end)) return false;
+  low_ = sp & ~(kPageBytes - 1);
+  end_ = end;
+  return true;
 }
 
 }  // namespace vramtrack

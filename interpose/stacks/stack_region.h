@@ -22,6 +22,10 @@ class StackRegion {
   // The address behind the last word that may be read.
   uint64_t end() const { return end_; }
 
+  // For a stack that is not the thread's own: the address behind the readable pages from `sp` on, at most `bytes`
+  // farther. True for now only: other threads may unmap what is not theirs.
+  static uint64_t ReadableEnd(uint64_t sp, uint64_t bytes);
+
   // For the next thread.
   void Forget() { low_ = end_ = unreadable_ = 0; }
 

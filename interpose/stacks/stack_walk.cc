@@ -91,6 +91,7 @@ class Notes {
       Return(bp_slot_, 0);
     }
   }
+  void Unsayable() { walk_->recordable = false; }
   void Finish() {
     if (!walk_->recordable) return;
     for (uint32_t i = 0; i < walk_->distance_words; ++i) walk_->words[walk_->return_words + i] = walk_->distances[i];
@@ -133,17 +134,23 @@ WalkEnd WalkByRules(const Registers& start, uint64_t end, size_t max_frames, con
     const UnwindRule rule = rules->Find(frame, epoch, changes);
     if (__builtin_expect(rule.kind() == UnwindRule::kSpecial, 0)) {
       if (rule.Is(UnwindRule::kEnd)) break;
-      if (rule.Is(UnwindRule::kNoInformation)) {
-        if (frame.bp != 0) return WalkEnd::kNoInformation;
-        notes.BpIsZero();
-        break;
+      if (rule.Is(UnwindRule::kNoInformation) || rule.Is(UnwindRule::kUnknownCode)) {
+        if (rule.Is(UnwindRule::kUnknownCode)) notes.Unsayable();
+        if (frame.bp == 0) {
+          notes.BpIsZero();
+          break;
+        }
+        notes.BpUsed();
+        notes.Finish();
+        stack.truncated = true;
+        return WalkEnd::kWithoutInformation;
       }
       return rule.Is(UnwindRule::kSignal) ? WalkEnd::kSignal : WalkEnd::kUnusual;
     }
     if (rule.kind() != UnwindRule::kFromSp) notes.BpUsed();
     Read read;
     const Step step = StepOut(rule, end, &frame, &read);
-    if (__builtin_expect(step == Step::kOut, 0)) return WalkEnd::kUnusual;
+    if (__builtin_expect(step == Step::kOut, 0)) return WalkEnd::kOutside;
     if (__builtin_expect(read.place_slot != 0, 0)) notes.Address(read.place_slot, read.slot + 8);
     if (read.bp_slot != 0) notes.BpSaved(read.bp_slot, frame.bp);
     notes.Return(read.slot, frame.ip);

@@ -34,10 +34,11 @@ enum class BpUse : uint8_t {
 };
 
 enum class WalkEnd : uint8_t {
-  kWhole,          // to the end of the stack or to max_frames
-  kNoInformation,  // these three: at a frame that no rule can say; nothing is known then
-  kSignal,
+  kWhole,               // to the end of the stack or to max_frames
+  kWithoutInformation,  // to code without unwind information: what is outside of it is not known
+  kSignal,              // these three: no stack, because of a frame that no rule can say
   kUnusual,
+  kOutside,  // ... or because the next frame is not in the part of the stack that may be read
 };
 
 struct StackWalk {

@@ -28,7 +28,8 @@ class UnwindRule {
   enum Special : uint64_t {
     kNone,
     kEnd,            // the outermost frame
-    kNoInformation,  // no unwind information: the outermost frame if rbp is 0 (so says the ABI), otherwise a guess
+    kNoInformation,  // code of a library without unwind information: the outermost frame if rbp is 0, as the ABI says
+    kUnknownCode,    // in no library, for example made at run time. Never kept: a library may come to its place
     kSignal,         // a signal handler's return: every register has to be restored
     kUnusual,        // does not fit a rule: found by another register, by an expression, too far away
   };
