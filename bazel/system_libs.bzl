@@ -33,6 +33,11 @@ _FROM_SOURCE = {
     "absl": "@abseil_source//:absl",
     "libdw": "@elfutils_source//:libdw",
 }
+_GOOGLETEST = {
+    "gmock": ":googletest",
+    "gtest": ":googletest",
+    "gtest_main": ":googletest_main",
+}
 _HEADER_ONLY = ["cli11", "nlohmann_json", "protozero", "xxhash"]
 
 _SYSTEM_INCLUDES = ["/usr/include", "/usr/local/include"]
@@ -80,7 +85,27 @@ cc_library(
 )
 """
 
+# Debian's packages have the source beside the libraries.
+_GOOGLETEST_LIBRARIES = """
+cc_library(
+    name = "googletest",
+    srcs = ["googletest/googletest/src/gtest-all.cc", "googletest/googlemock/src/gmock-all.cc"],
+    hdrs = glob(["googletest/*/include/**"]),
+    copts = ["-w"] + ["-Iexternal/" + repository_name().lstrip("@") + "/googletest/" + d for d in ["googletest", "googlemock"]],
+    includes = ["googletest/googletest/include", "googletest/googlemock/include"],
+    linkopts = ["-lpthread"],
+    textual_hdrs = glob(["googletest/*/src/*"]),
+)
+
+cc_library(
+    name = "googletest_main",
+    srcs = ["googletest/googletest/src/gtest_main.cc"],
+    deps = [":googletest"],
+)
+"""
+
 def _impl(ctx):
+    googletest = ctx.path("/usr/src/googletest")
     pkg_config = ctx.which(ctx.os.environ.get("PKG_CONFIG", "pkg-config"))
     missing = {}
     out = ['load("@rules_cc//cc:defs.bzl", "cc_library")\n\npackage(default_visibility = ["//visibility:public"])\n', _PORTABLE]
@@ -96,7 +121,7 @@ def _impl(ctx):
         if not folders:
             missing[package] = header
             continue
-        portable = _FROM_SOURCE.get(name)
+        portable = _FROM_SOURCE.get(name) or (_GOOGLETEST.get(name) if googletest.exists else None)
         if name in _HEADER_ONLY:
             portable = ":portable_" + name
             top = header.split("/")[0]
@@ -124,6 +149,10 @@ cc_library(
             includes = repr(links),
             linkopts = repr(linkopts),
         ))
+
+    if googletest.exists:
+        ctx.symlink(googletest, "googletest")
+        out.append(_GOOGLETEST_LIBRARIES)
 
     protoc = ctx.which(ctx.os.environ.get("PROTOC", "protoc"))
     if not protoc:

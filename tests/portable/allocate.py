@@ -6,19 +6,20 @@ import subprocess
 import sys
 import threading
 
-ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
-runtime = ctypes.CDLL(None)  # as a program sees it that was linked with the runtime
+# By a look-up in the library, and by one in all that is loaded.
+loaded = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+everything = ctypes.CDLL(None)
 
 
-def work():
+def work(runtime):
     block = ctypes.c_void_p()
     for size in range(1, 11):
         assert runtime.cudaMalloc(ctypes.byref(block), ctypes.c_size_t(size << 20)) == 0
         assert runtime.cudaFree(block) == 0
 
 
-for _ in range(2):
-    thread = threading.Thread(target=work)
+for library in loaded, everything:
+    thread = threading.Thread(target=work, args=[library])
     thread.start()
     thread.join()
 subprocess.run(["true"], check=True)
