@@ -69,7 +69,12 @@ Function* Get(Function* symbol, const char* base, const char* exported, int vers
 // there.
 #define TEXT(x) #x
 #define EXPORTED(x) TEXT(x)
-#define DRIVER(name, version) Get(&name, #name, EXPORTED(name), version)
+#ifdef WITHOUT_DRIVER_SYMBOLS
+#define SYMBOL(name) static_cast<decltype(&name)>(nullptr)
+#else
+#define SYMBOL(name) &name
+#endif
+#define DRIVER(name, version) Get(SYMBOL(name), #name, EXPORTED(name), version)
 #define CALL(name, version, ...)                               \
   do {                                                         \
     const CUresult error = DRIVER(name, version)(__VA_ARGS__); \
