@@ -33,7 +33,9 @@ constexpr bool IsMappable(uint32_t kind) {
 }
 
 // Addresses that take no memory: it is the memory mapped there that counts.
-constexpr bool IsAddressSpace(uint32_t kind) { return kind == schema::ADDRESS_RANGE || kind == schema::MAPPING; }
+constexpr bool IsAddressSpace(uint32_t kind) {
+  return kind == schema::ADDRESS_RANGE || kind == schema::MAPPING || kind == schema::EXTERNAL_MAPPING;
+}
 
 // Whether an allocation's address is where its bytes are on the device; otherwise it is a handle.
 constexpr bool HasDeviceAddress(uint32_t kind) {

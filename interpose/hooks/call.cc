@@ -26,6 +26,7 @@ constexpr uint64_t SpaceOf(uint32_t kind) {
     case schema::POOL:
     case schema::HOST_POOL:
     case schema::IPC_MAPPING:
+    case schema::EXTERNAL_MAPPING:
     case schema::GRAPH_MEMORY:
       return schema::DEVICE;
     case schema::PHYSICAL:

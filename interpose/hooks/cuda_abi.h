@@ -61,6 +61,10 @@ struct ExternalMemoryHandleDesc {  // cudaExternalMemoryHandleDesc, as far as it
   unsigned long long size;
 };
 
+struct ExternalMemoryBufferDesc {  // cudaExternalMemoryBufferDesc, as far as its size
+  unsigned long long offset, size;
+};
+
 struct MemLocation {  // cudaMemLocation, CUmemLocation
   int type;
   int id;

@@ -26,6 +26,8 @@ inline uint64_t SurfaceKey(uint64_t object) {
 
 inline uint64_t Size(const cuda::ExternalMemoryHandleDesc* desc) { return desc == nullptr ? 0 : desc->size; }
 
+inline uint64_t Size(const cuda::ExternalMemoryBufferDesc* desc) { return desc == nullptr ? 0 : desc->size; }
+
 // Of a memory node; the parameters may be missing where the call was refused.
 inline uint64_t NodeBytes(const cuda::MemAllocNodeParams* params) { return params == nullptr ? 0 : params->bytesize; }
 inline int NodeDevice(const cuda::MemAllocNodeParams* params) {

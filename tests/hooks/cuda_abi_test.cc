@@ -124,6 +124,8 @@ TEST(CudaAbiTest, StructuresLieAsInTheHeaders) {
   EXPECT_EQ(offsetof(GraphNodeParams, alloc), offsetof(cudaGraphNodeParams, alloc));
 #endif
   EXPECT_EQ(offsetof(ExternalMemoryHandleDesc, size), offsetof(cudaExternalMemoryHandleDesc, size));
+  EXPECT_EQ(offsetof(ExternalMemoryBufferDesc, size), offsetof(cudaExternalMemoryBufferDesc, size));
+  EXPECT_EQ(offsetof(ExternalMemoryBufferDesc, size), offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, size));
   EXPECT_EQ(offsetof(DeviceProp, name), offsetof(cudaDeviceProp, name));
   EXPECT_EQ(offsetof(DeviceProp, totalGlobalMem), offsetof(cudaDeviceProp, totalGlobalMem));
 }
