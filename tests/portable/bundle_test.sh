@@ -45,6 +45,21 @@ output=$(VRAMTRACK_OUTPUT=$work/traces/python/%p.vtrace LD_PRELOAD=$library \
 [[ $(printf '%s\n' traces/python/* | wc -l) == 1 ]] || fail "traces of: $(ls traces/python)"
 [[ $(count traces/python allocate) == 20 && $(count traces/python free) == 20 ]] || fail "not all of Python's 20 blocks"
 
+# Every event of every family, of linked functions and of looked-up ones: older C libraries have dlsym in another version, and
+# in a library of its own.
+# way_in PROGRAM [ARGUMENT]
+way_in() {
+  rm -rf traces/way
+  "${analyzer[@]}" run -o traces/way -- bundle/tools/simulated-cuda -- "bundle/ways_in/$1" "${@:2}" >traces/out 2>traces/err ||
+    fail "$*: $(tail -n 3 traces/err)"
+  "${analyzer[@]}" dump traces/way >traces/dump
+  python3 bundle/tools/lib/check_ways_in.py "$*" traces/dump traces/out || fail "$*: the trace is not what the program did"
+}
+way_in runtime_calls_shared
+for way in dlsym get_proc_address entry_point_by_version; do
+  way_in driver_calls "$way"
+done
+
 # A C++ program through the launcher: the report names the line that leaks.
 "${analyzer[@]}" run -o traces/leak -- bundle/tools/simulated-cuda -- \
   bundle/workloads/train_shared --leak=attention-cache --steps=30 >traces/out 2>traces/err || fail "$(tail -n 3 traces/err)"
