@@ -34,6 +34,8 @@ test_packages=(
   'debootstrap?'
   git
   'libclang-rt-dev?'
+  'libjemalloc2?'
+  'libtcmalloc-minimal4?'
   python3-jsonschema
 )
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C library's functions on text that this library calls, for itself alone: hidden, and nobody else's. Sanitizers
+// put their own in front of the C library's, which look up the real ones with dlsym and call null until then; our dlsym
+// must not go through them.
+#include <cstddef>
+#include <cstdint>
+
+#define VRAMTRACK_OWN extern "C" __attribute__((used, optimize("no-tree-loop-distribute-patterns")))
+
+VRAMTRACK_OWN size_t strlen(const char* text) {
+  size_t length = 0;
+  while (text[length] != '\0') ++length;
+  return length;
+}
+
+VRAMTRACK_OWN size_t strnlen(const char* text, size_t most) {
+  size_t length = 0;
+  while (length < most && text[length] != '\0') ++length;
+  return length;
+}
+
+VRAMTRACK_OWN int strncmp(const char* a, const char* b, size_t most) {
+  for (size_t i = 0; i < most; ++i) {
+    const unsigned char x = static_cast<unsigned char>(a[i]), y = static_cast<unsigned char>(b[i]);
+    if (x != y) return x < y ? -1 : 1;
+    if (x == '\0') break;
+  }
+  return 0;
+}
+
+VRAMTRACK_OWN int strcmp(const char* a, const char* b) { return strncmp(a, b, SIZE_MAX); }
+
+VRAMTRACK_OWN char* strchr(const char* text, int wanted) {
+  for (;; ++text) {
+    if (*text == static_cast<char>(wanted)) return const_cast<char*>(text);
+    if (*text == '\0') return nullptr;
+  }
+}
+
+VRAMTRACK_OWN char* strrchr(const char* text, int wanted) {
+  char* last = nullptr;
+  for (;; ++text) {
+    if (*text == static_cast<char>(wanted)) last = const_cast<char*>(text);
+    if (*text == '\0') return last;
+  }
+}
