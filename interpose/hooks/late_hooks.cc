@@ -9,6 +9,7 @@
 #include "interpose/hooks/lookup.h"
 #include "interpose/hooks/real_entry.h"
 #include "interpose/loader/import_patcher.h"
+#include "interpose/session/message.h"
 #include "interpose/stacks/module_map.h"
 
 extern "C" {
@@ -71,5 +72,9 @@ int InitializeInjection() {
   if (IsPreloaded() || injected.exchange(true)) return 1;
   ModuleMap::on_loaded.store(&PatchNew, std::memory_order_release);
   PatchNew();
+  if (!Providers::Exists(Entry::k_cudaMalloc)) {
+    Say("the CUDA runtime is part of the program, which has looked its functions up already: preload this library "
+        "(LD_PRELOAD) to see its calls");
+  }
   return 1;
 }

@@ -130,5 +130,15 @@ TEST(LookupTest, ANamespaceOfItsOwnIsNamed) {
   EXPECT_EQ(unseen.at(kept), static_cast<uint32_t>(schema::UNSEEN_NAMESPACE));
 }
 
+TEST(LookupTest, ARuntimeThatInjectionCannotReachIsTold) {
+  RunOptions injected;
+  injected.traced = false;
+  injected.environment["CUDA_INJECTION64_PATH"] = PathOf("PRELOAD_LIBRARY");
+  const RunResult run = RunProgram("runtime_calls_static_13", {}, injected);
+  EXPECT_EQ(run.wait_status, 0);
+  EXPECT_NE(run.err.find("LD_PRELOAD"), std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find('\n'), run.err.size() - 1) << run.err;
+}
+
 }  // namespace
 }  // namespace vramtrack
