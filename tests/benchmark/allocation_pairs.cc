@@ -94,6 +94,18 @@ double NsPerPair(const Options& options) {
   return ns / (static_cast<double>(options.pairs) * options.threads);
 }
 
+// The most memory that the process has held so far, in KiB.
+unsigned long ResidentKib() {
+  char line[256];
+  unsigned long kib = 0;
+  std::FILE* status = std::fopen("/proc/self/status", "r");
+  if (status == nullptr) return 0;
+  while (std::fgets(line, sizeof line, status) != nullptr && std::sscanf(line, "VmHWM: %lu", &kib) != 1) {
+  }
+  std::fclose(status);
+  return kib;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -109,9 +121,10 @@ int main(int argc, char** argv) {
   for (int i = 0; i < kRounds; ++i) rounds.push_back(NsPerPair(options));
   std::sort(rounds.begin(), rounds.end());
   std::printf(
-      "{\"depth\": %d, \"threads\": %d, \"stacks\": %llu, \"pairs\": %llu, \"ns_min\": %.1f, \"ns_median\": %.1f}\n",
+      "{\"depth\": %d, \"threads\": %d, \"stacks\": %llu, \"pairs\": %llu, \"ns_min\": %.1f, \"ns_median\": %.1f, "
+      "\"resident_kib\": %lu}\n",
       options.depth, options.threads, static_cast<unsigned long long>(options.stacks),
       static_cast<unsigned long long>(options.pairs * kRounds * static_cast<uint64_t>(options.threads)), rounds.front(),
-      rounds[rounds.size() / 2]);
+      rounds[rounds.size() / 2], ResidentKib());
   return 0;
 }

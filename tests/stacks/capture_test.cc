@@ -10,6 +10,7 @@
 #include <ucontext.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -339,9 +340,25 @@ TEST_F(CaptureTest, AStackThatNeverComesAgainTakesNoMemory) {
   EXPECT_EQ(oracle->capture().records().bytes(), 0u);
 }
 
-class LimitedCaptureTest : public ::testing::Test {};
+OWN_CODE uint32_t CaptureFromOwnCode(int depth) {
+  const uint32_t stack = depth > 0 ? CaptureFromOwnCode(depth - 1) : oracle->Capture();
+  asm volatile("" : : : "memory");  // no tail call
+  return stack;
+}
 
-TEST_F(LimitedCaptureTest, KeepsTheInnermostFramesOfAStackThatIsTooDeep) {
+// However many of its own functions a capture comes through.
+TEST(OwnFramesTest, AreNoPartOfAStack) {
+  Oracle tracer(kMaxFrames,
+                {reinterpret_cast<uint64_t>(__start_own_code), reinterpret_cast<uint64_t>(__stop_own_code)});
+  oracle = &tracer;
+  std::set<uint32_t> stacks;
+  for (int i = 0; i < 60; ++i) stacks.insert(CaptureFromOwnCode(i % 20));
+  EXPECT_EQ(stacks.size(), 1u);
+  EXPECT_EQ(stacks.count(0), 0u);
+  EXPECT_EQ(tracer.Verify(), 0u);
+}
+
+TEST(LimitedCaptureTest, KeepsTheInnermostFramesOfAStackThatIsTooDeep) {
   Oracle limited(16, CodeRange());
   oracle = &limited;
   seed = 1;

@@ -100,7 +100,7 @@ void Oracle::Leave() {
   attached_ = nullptr;
 }
 
-__attribute__((noinline)) uint32_t Oracle::Capture() {
+OWN_CODE uint32_t Oracle::Capture() {
   Attached* attached = attached_ != nullptr && attached_->oracle == this ? attached_ : Attach();
   captures_.fetch_add(1, std::memory_order_relaxed);
   const uint32_t stack = capture_->Take(attached->thread, stacks_, modules_, attached->lane);

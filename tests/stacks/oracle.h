@@ -13,6 +13,10 @@
 
 #include "interpose/stacks/stack_capture.h"
 
+// Of functions that stand for a tracer's own; the linker says where they begin and end.
+#define OWN_CODE __attribute__((noinline, section("own_code")))
+extern "C" const char __start_own_code[], __stop_own_code[];
+
 namespace vramtrack {
 
 // One recording without hooks. Thread-safe: every thread that checks gets a lane.
@@ -23,7 +27,7 @@ class Oracle {
   // Captures the stack here and walks it with the cursor; what differs is found by Verify.
   void Check();
 
-  // Only captures.
+  // Only captures. Its code is in the section that OWN_CODE puts functions into.
   uint32_t Capture();
 
   // To be called at the end, by the only thread left: writes the trace, reads it again, and returns how many of the
