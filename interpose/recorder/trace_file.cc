@@ -105,6 +105,7 @@ bool TraceFile::Append(const void* data, size_t bytes) {
 
 bool TraceFile::AppendBlock(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary) {
   SpinLockHolder hold(&lock_);
+  if (!hold.held()) return false;
   if (bounded()) return AppendBounded(frame, bytes, view, summary);
   const uint64_t offset = end_;
   if (!Append(frame, bytes)) return false;
@@ -151,7 +152,7 @@ uint64_t* TraceFile::MapJournal(uint64_t start) {
 
 uint64_t* TraceFile::NewJournal() {
   SpinLockHolder hold(&lock_);
-  if (stopped()) return nullptr;
+  if (!hold.held() || stopped()) return nullptr;
   if (bounded()) return NewBoundedJournal();
   // Mapped ranges begin at a page; what lies between is a padding field.
   uint64_t start = (end_ + kPageBytes - 1) / kPageBytes * kPageBytes;
@@ -177,11 +178,12 @@ uint64_t* TraceFile::NewJournal() {
 void TraceFile::EndThread(uint32_t thread) {
   if (!bounded()) return;
   SpinLockHolder hold(&lock_);
-  bounded_->past.EndThread(thread);
+  if (hold.held()) bounded_->past.EndThread(thread);
 }
 
 void TraceFile::Finish(uint64_t end_ticks) {
   SpinLockHolder hold(&lock_);
+  if (!hold.held()) return;
   if (index_entries_ > 0) WriteIndex();
   uint8_t trailer[kTrailerBytes];
   MessageWriter out(trailer + kSealedPrefixBytes, kTrailerBytes - kSealedPrefixBytes);

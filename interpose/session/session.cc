@@ -88,7 +88,11 @@ Session* Session::Start() {
   if (!MakeForkPage()) return nullptr;
   int expected = 0;
   if (!fork_page_->state.compare_exchange_strong(expected, 1)) {
-    while (fork_page_->state.load(std::memory_order_acquire) == 1) Yield();
+    // Whoever starts it may stand still until we are done, see SpinLock.
+    constexpr uint64_t kPatienceNs = 1000000000;
+    for (const uint64_t start = MonotonicNs(); fork_page_->state.load(std::memory_order_acquire) == 1; Yield()) {
+      if (MonotonicNs() - start > kPatienceNs) return nullptr;
+    }
     return Running();
   }
   Session* session = nullptr;
@@ -148,7 +152,7 @@ Lane* Session::AttachThread() {
   Lane* lane;
   {
     SpinLockHolder hold(&lanes_lock_);
-    lane = free_lanes_;
+    lane = hold.held() ? free_lanes_ : nullptr;
     if (lane != nullptr) free_lanes_ = lane->next_free;
   }
   uint64_t* journal = lane != nullptr ? lane->journal() : nullptr;
@@ -177,6 +181,7 @@ void Session::DetachThread(Lane* lane) {
   if (!lane->Seal()) return ReportIfStopped();
   file_.EndThread(lane->thread());
   SpinLockHolder hold(&lanes_lock_);
+  if (!hold.held()) return;  // it is not used again
   lane->next_free = free_lanes_;
   free_lanes_ = lane;
 }

@@ -60,7 +60,7 @@ UnwindRule RuleTable::Learn(const Registers& frame, Place place, uint32_t epoch,
   ++changes->learned;
   if (rule.Is(UnwindRule::kUnknownCode)) return UnwindRule(word);
   SpinLockHolder hold(&lock_);
-  if (epoch != epoch_) return UnwindRule(word);
+  if (!hold.held() || epoch != epoch_) return UnwindRule(word);
   size_t way = 0;
   for (; way < kWays; ++way) {
     const uint64_t there = words_[place.index ^ way].load(std::memory_order_relaxed);
@@ -74,11 +74,13 @@ UnwindRule RuleTable::Learn(const Registers& frame, Place place, uint32_t epoch,
   return UnwindRule(word);
 }
 
-void RuleTable::BeginEpoch(uint32_t epoch) {
+bool RuleTable::BeginEpoch(uint32_t epoch) {
   SpinLockHolder hold(&lock_);
-  if (static_cast<int32_t>(epoch - epoch_) <= 0) return;
+  if (!hold.held()) return false;
+  if (static_cast<int32_t>(epoch - epoch_) <= 0) return true;
   for (std::atomic<uint64_t>& word : words_) word.store(0, std::memory_order_relaxed);
   epoch_ = epoch;
+  return true;
 }
 
 }  // namespace vramtrack

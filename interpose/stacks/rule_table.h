@@ -36,8 +36,9 @@ class RuleTable {
     return Learn(frame, place, epoch, changes);
   }
 
-  // A library went away: forgets everything, unless that was done for this epoch already.
-  void BeginEpoch(uint32_t epoch);
+  // A library went away: forgets everything, unless that was done for this epoch already. False where that cannot be
+  // done now: nothing here may be used then.
+  bool BeginEpoch(uint32_t epoch);
 
  private:
   static constexpr int kBits = 12;

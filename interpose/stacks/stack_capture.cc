@@ -40,7 +40,7 @@ __attribute__((noinline)) uint32_t StackCapture::Take(CaptureThread* thread, Sta
   }
   const uint32_t epoch = modules->epoch();
   if (__builtin_expect(thread->epoch != epoch, 0)) {
-    rules_.BeginEpoch(epoch);
+    if (!rules_.BeginEpoch(epoch)) return Step(start, kModuleChanges, thread, stacks, modules, lane);
     thread->epoch = epoch;
   }
   if (!kHaveUnwindRules) return Step(start, kUnusualFrames, thread, stacks, modules, lane);

@@ -90,6 +90,7 @@ uint32_t StackRecords::Make(const Registers& start, const StackWalk& walk, uint3
   const size_t words = walk.return_words + walk.distance_words;
   const auto units = static_cast<uint32_t>((sizeof(StackRecord) + 8 * words + 63) / 64);
   SpinLockHolder hold(&lock_);
+  if (!hold.held()) return 0;
   std::atomic<uint32_t>& bucket = buckets_[hash >> (64 - kBucketBits)];
   const uint32_t head = bucket.load(std::memory_order_relaxed);
   for (uint32_t index = head; index != 0; index = At(index)->next) {

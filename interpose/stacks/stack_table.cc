@@ -71,6 +71,7 @@ uint32_t StackTable::Intern(const NativeStack& stack, ModuleMap* modules, Lane* 
 StackTable::Entry* StackTable::NewEntry(size_t frames) {
   const size_t bytes = (sizeof(Entry) + 8 * frames + 15) & ~size_t{15};
   SpinLockHolder hold(&arena_lock_);
+  if (!hold.held()) return nullptr;
   if (arena_ + bytes > arena_end_) {
     void* fresh = MapPrivate(kArenaBytes);
     if (fresh == nullptr) return nullptr;

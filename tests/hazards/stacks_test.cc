@@ -25,6 +25,19 @@ INSTANTIATE_TEST_SUITE_P(
                              {.allocations = Expected::kAny, .frees = Expected::kAny, .live = Expected::kAny}}),
     [](const auto& info) { return info.param.name; });
 
+TEST(StacksTest, AThreadThatStandsStillAnywhereIsNotWaitedForLong) {
+  Hazard hazard{"",
+                "stopped_world",
+                {},
+                {.allocations = Expected::kAny,
+                 .frees = Expected::kAny,
+                 .unknown_frees = Expected::kAny,
+                 .live = Expected::kAny,
+                 .lost = Expected::kAny}};
+  hazard.options.limit_s = 200;
+  ExpectUnharmed(hazard);
+}
+
 TEST(StacksTest, ExceptionsInAProgramThatIsC) {
   const RunResult run = ExpectUnharmed(
       {"", "exceptions_in_c_program", {DataPath(getenv("THROWER"))}, {.allocations = 1376, .frees = 1376}});
