@@ -153,6 +153,42 @@ TEST_F(CaptureTest, FramesThatMovedAreNotTakenForTheOldOnes) {
   }
 }
 
+// Leaves what lies in `bytes` of the stack as it is.
+NOINLINE void OverStaleWords(size_t bytes) {
+  auto* memory = static_cast<volatile char*>(alloca(bytes));
+  memory[0] = 1;
+  oracle->Check();
+  sink = sink + memory[0];
+}
+NOINLINE void ByOneWay(size_t bytes) {
+  OverStaleWords(bytes);
+  asm volatile("# one" : : : "memory");
+}
+NOINLINE void ByOtherWay(size_t bytes) {
+  OverStaleWords(bytes);
+  asm volatile("# other" : : : "memory");
+}
+NOINLINE void Above(size_t bytes, size_t below, void (*way)(size_t)) {
+  auto* memory = static_cast<volatile char*>(alloca(bytes));
+  memory[0] = 1;
+  way(below);
+  sink = sink + memory[0];
+}
+
+// The innermost and the outermost frames are where they were. Those between lie elsewhere and are others, and at their
+// old places the old return addresses are still there: only the saved frame pointer tells.
+TEST_F(CaptureTest, StaleReturnAddressesAreNotBelieved) {
+  struct Way {
+    size_t above, below;
+    void (*way)(size_t);
+  };
+  const Way ways[] = {{4096, 16, ByOneWay}, {16, 4096, ByOtherWay}};
+  volatile int order[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1};  // one call in the code
+  for (int round = 0; round < 50; ++round) {
+    for (const volatile int& which : order) Above(ways[which].above, ways[which].below, ways[which].way);
+  }
+}
+
 TEST_F(CaptureTest, EightThreadsAtOnce) {
   for (int round = 0; round < 4; ++round) {
     std::vector<std::thread> threads;

@@ -133,6 +133,12 @@ uint64_t Oracle::Verify() {
   }
   const Definitions& definitions = (*trace)->definitions();
   uint64_t differing = 0;
+  for (uint32_t i = 0; i < kCaptureCounts; ++i) {
+    const auto counter = static_cast<schema::Counter>(schema::COUNTER_STACK_FIRST_GUESSES + i);
+    if ((*trace)->counter(counter) == Count(static_cast<CaptureCount>(i))) continue;
+    std::fprintf(stderr, "counter %u of the trace is not what was counted\n", counter);
+    ++differing;
+  }
   for (const Seen& seen : left_) {
     differing += seen.differing;
     for (const auto& [number, frames] : seen.by_stack) {

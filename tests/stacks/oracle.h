@@ -31,7 +31,7 @@ class Oracle {
   uint32_t Capture();
 
   // To be called at the end, by the only thread left: writes the trace, reads it again, and returns how many of the
-  // captures have another stack in it than the cursor gave; the first of them is described on stderr.
+  // captures have another stack in it than the cursor gave, or counts another value; the first is described on stderr.
   uint64_t Verify();
 
   // A thread that has checked must leave before it ends.
