@@ -159,7 +159,8 @@ void Trace::AddBlock(const FrameRef& frame, bool from_journal) {
 // A process that is killed while it appends a block leaves the beginning of it at the end of the file. That is no loss:
 // the thread's journal is emptied afterwards only.
 void Trace::ForgiveTornBlock() {
-  if (finished() || layout_.damage.empty()) return;
+  // In a finished file too: other threads may go on while the process ends.
+  if (layout_.damage.empty()) return;
   const Damage& torn = layout_.damage.back();
   if (torn.offset + torn.bytes != bytes_.size() || torn.bytes <= kSealedPrefixBytes) return;
   uint32_t thread = 0;
