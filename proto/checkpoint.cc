@@ -292,6 +292,15 @@ class CheckpointReader {
 
 }  // namespace
 
+uint32_t GenerationOfPart(std::string_view beginning) {
+  const auto* at = reinterpret_cast<const uint8_t*>(beginning.data());
+  const uint8_t* end = at + beginning.size();
+  uint64_t tag, value;
+  const bool found =
+      GetVarint(&at, end, &tag) && tag == schema::checkpointPart_field::generation << 3 && GetVarint(&at, end, &value);
+  return found ? static_cast<uint32_t>(value) : 0;
+}
+
 bool JoinCheckpoint(const std::vector<FrameRef>& parts, uint32_t generation, std::string* bytes) {
   namespace g = schema::checkpointPart_field;
   struct Part {

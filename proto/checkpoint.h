@@ -71,6 +71,9 @@ struct Checkpoint {
   std::vector<Reset> resets;
 };
 
+// The generation that a part belongs to, of which only the beginning may be there. 0 where it does not say.
+uint32_t GenerationOfPart(std::string_view beginning);
+
 // Puts the parts of the checkpoint of `generation` together. False, with nothing in `*bytes`, where one is missing.
 bool JoinCheckpoint(const std::vector<FrameRef>& parts, uint32_t generation, std::string* bytes);
 

@@ -43,6 +43,9 @@ struct TraceLayout {
 std::string ScanTrace(std::string_view file, TraceLayout* layout,
                       const std::function<void(std::string_view)>& passed = nullptr);
 
+// The journals alone, found without a look at what is in the other frames: for a file that is being written.
+std::vector<FrameRef> FindJournals(std::string_view file);
+
 }  // namespace vramtrack
 
 #endif  // PROTO_FRAME_SCANNER_H_

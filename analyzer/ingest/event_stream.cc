@@ -171,6 +171,13 @@ bool EventStream::MustWait(uint32_t slot, uint32_t owner, uint64_t ordinal, bool
   return false;
 }
 
+inline void EventStream::Consume(Cursor* cursor, bool ahead) {
+  Advance(cursor);
+  if (ahead) return;
+  heap_[0].time = cursor->time;
+  if (heap_.size() > 1) SiftTop();
+}
+
 bool EventStream::Next(StreamEvent* event) {
   for (;;) {
     uint32_t slot;
@@ -222,6 +229,10 @@ bool EventStream::Next(StreamEvent* event) {
       const StreamEvent& next = past_->front();
       bool unknown = next.operation == schema::FREE && next.owner == kNoSlot;
       if (next.operation == schema::FREE && !unknown && MustWait(slot, next.owner, next.ordinal, &unknown)) continue;
+      if (unknown && trace_.running()) {
+        past_->Pop();
+        continue;
+      }
       *event = next;
       past_->Pop();
       if (unknown) {
@@ -245,6 +256,10 @@ bool EventStream::Next(StreamEvent* event) {
           MustWait(slot, owner, next.ordinal, &unknown)) {
         continue;
       }
+      if (unknown && trace_.running()) {  // of an allocation that the journals' copies do not have yet
+        Consume(&cursor, ahead);
+        continue;
+      }
       if (unknown) operation = schema::FREE_UNKNOWN;
     } else if (operation == schema::ALLOCATE) {
       cursor.next_ordinal = next.ordinal + 1;
@@ -260,11 +275,7 @@ bool EventStream::Next(StreamEvent* event) {
     event->value[0] = next.value[0];
     event->value[1] = next.value[1];
     event->past = false;
-    Advance(&cursor);
-    if (!ahead) {
-      heap_[0].time = cursor.time;
-      if (heap_.size() > 1) SiftTop();
-    }
+    Consume(&cursor, ahead);
     return true;
   }
 }

@@ -79,6 +79,7 @@ class EventStream {
   uint32_t past_slot() const { return static_cast<uint32_t>(cursors_.size()); }
   // Whether the FREE must wait for another thread's allocation, which has been asked for then; or is not known at all.
   bool MustWait(uint32_t slot, uint32_t owner, uint64_t ordinal, bool* unknown);
+  void Consume(Cursor* cursor, bool ahead);  // the next event of what is at the top, or of a thread that goes ahead
   void SiftTop();
   void PopTop();
 

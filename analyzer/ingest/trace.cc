@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "analyzer/ingest/journal_recovery.h"
 #include "proto/block_decoder.h"
 
@@ -15,6 +17,14 @@ namespace vramtrack {
 namespace {
 
 constexpr uint64_t kReleaseBytes = 8u << 20;
+// Of reading a trace that changes.
+constexpr int kMostTries = 8;
+
+uint64_t BaseGeneration(std::string_view file) {
+  constexpr size_t kOffset = kHeaderCountersOffset + 8 * schema::COUNTER_BASE_GENERATION;
+  if (file.size() < kHeaderBytes) return 0;
+  return __atomic_load_n(reinterpret_cast<const uint64_t*>(file.data() + kOffset), __ATOMIC_ACQUIRE);
+}
 
 const char* StopReasonText(uint64_t reason) {
   switch (reason) {
@@ -33,17 +43,60 @@ const char* StopReasonText(uint64_t reason) {
   }
 }
 
+const char* StateText(ProcessState state) {
+  switch (state) {
+    case ProcessState::kRunning:
+      return "the process is still running: everything up to a moment ago is there";
+    case ProcessState::kEnded:
+      return "the process was killed: everything up to its last moment is there";
+    case ProcessState::kUnknown:
+      break;
+  }
+  return "the process was killed or is still running: everything up to its last moment is there";
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Trace>> Trace::Open(const std::string& path) {
-  absl::StatusOr<MappedFile> file = MappedFile::Open(path);
-  if (!file.ok()) return file.status();
-  std::unique_ptr<Trace> trace(new Trace);
-  trace->path_ = path;
-  trace->file_ = *std::move(file);
-  trace->bytes_ = trace->file_.bytes();
-  if (absl::Status status = trace->Load(); !status.ok()) return status;
-  return trace;
+  bool copy = false;
+  for (int tries = 0;; ++tries) {
+    std::unique_ptr<Trace> trace(new Trace);
+    trace->path_ = path;
+    if (absl::Status status = trace->Map(copy); !status.ok()) return status;
+    if (absl::Status status = trace->Load(); !status.ok()) return status;
+    if (trace->finished()) return trace;
+    trace->state_ = StateOf(trace->definitions().process, path);
+    if (trace->state_ == ProcessState::kEnded) {
+      if (!trace->IsTorn() || tries > 0) return trace;
+      continue;  // it may have ended a moment ago
+    }
+    if (trace->bounded() && !copy) {
+      copy = true;
+      continue;
+    }
+    if (!trace->running() || !trace->IsTorn() || tries == kMostTries) return trace;
+    // Something was written over while it was read.
+    absl::SleepFor(absl::Milliseconds(1 << tries));
+  }
+}
+
+absl::Status Trace::Map(bool copy) {
+  absl::StatusOr<MappedFile> before = MappedFile::Open(path_);
+  if (!before.ok()) return before.status();
+  const uint64_t base = BaseGeneration(before->bytes());
+  journals_ = std::make_unique<JournalCopies>(CopyJournals(before->bytes()));
+  // Blocks that were written meanwhile belong to it: what they hold may have been in a journal before.
+  absl::StatusOr<MappedFile> now = MappedFile::Open(path_);
+  if (!now.ok()) return now.status();
+  if (copy) {
+    copy_ = std::string(now->bytes());
+    bytes_ = copy_;
+    base_changed_ = BaseGeneration(now->bytes()) != base;
+    return absl::OkStatus();
+  }
+  file_ = *std::move(now);
+  bytes_ = file_.bytes();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Trace>> Trace::Read(std::string_view bytes, const std::string& name) {
@@ -72,7 +125,7 @@ absl::Status Trace::Load() {
     }
   }
   RecoverJournals();
-  ForgiveTornBlock();
+  ForgiveTornFrames();
   OrderBlocks();
   definitions_.Freeze();
   return absl::OkStatus();
@@ -127,7 +180,13 @@ void Trace::RecoverJournals() {
   for (const FrameRef& journal : layout_.journals) {
     std::string lost;
     uint64_t lost_bytes = 0;
-    std::string payload = recovery.Recover(journal.payload, &lost_bytes, &lost);
+    std::string_view words = journal.payload;
+    if (journals_ != nullptr) {
+      const auto copied = journals_->find(journal.offset);
+      if (copied == journals_->end()) continue;  // of a thread that began a moment ago
+      words = copied->second;
+    }
+    std::string payload = recovery.Recover(words, &lost_bytes, &lost);
     if (!lost.empty()) layout_.damage.push_back({journal.offset, lost_bytes, lost});
     if (payload.empty()) continue;
     recovered_.push_back(std::move(payload));
@@ -156,25 +215,36 @@ void Trace::AddBlock(const FrameRef& frame, bool from_journal) {
                                     has(schema::FREE_FAILED)});
 }
 
-// A process that is killed while it appends a block leaves the beginning of it at the end of the file. That is no loss:
-// the thread's journal is emptied afterwards only.
-void Trace::ForgiveTornBlock() {
-  // In a finished file too: other threads may go on while the process ends.
-  if (layout_.damage.empty()) return;
-  const Damage& torn = layout_.damage.back();
-  if (torn.offset + torn.bytes != bytes_.size() || torn.bytes <= kSealedPrefixBytes) return;
+// A process that is killed while it writes a frame leaves the beginning of it. That is no loss.
+void Trace::ForgiveTornFrames() {
+  std::vector<Damage>& damage = layout_.damage;
+  damage.erase(std::remove_if(damage.begin(), damage.end(), [this](const Damage& torn) { return IsNoLoss(torn); }),
+               damage.end());
+}
+
+bool Trace::IsNoLoss(const Damage& torn) const {
+  if (torn.bytes <= kSealedPrefixBytes || (!bounded() && torn.offset + torn.bytes != bytes_.size())) return false;
+  const std::string_view payload = bytes_.substr(torn.offset + kSealedPrefixBytes, torn.bytes - kSealedPrefixBytes);
+  const auto tag = static_cast<uint8_t>(bytes_[torn.offset]);
+  // What a checkpoint says counts only when the next one is to be written.
+  if (tag == FrameTag(schema::trace_field::checkpoint_parts)) {
+    return GenerationOfPart(payload) != counter(schema::COUNTER_BASE_GENERATION);
+  }
+  // A thread's journal is emptied when its block is written, and not before. Of a finished file too: other threads may
+  // go on while the process ends.
+  if (tag != FrameTag(schema::trace_field::blocks)) return false;
   uint32_t thread = 0;
   uint64_t first_sequence = 0;
-  BlockDecoder::ReadOrigin(bytes_.substr(torn.offset + kSealedPrefixBytes), &thread, &first_sequence);
+  BlockDecoder::ReadOrigin(payload, &thread, &first_sequence);
   for (const ThreadBlocks& part : threads_) {
     for (const BlockRef& block : part.blocks) {
-      if (block.from_journal && part.thread == thread && block.first_sequence == first_sequence) {
-        layout_.damage.pop_back();
-        return;
-      }
+      if (block.from_journal && part.thread == thread && block.first_sequence == first_sequence) return true;
     }
   }
+  return false;
 }
+
+bool Trace::IsTorn() const { return base_changed_ || !damage().empty() || gap_events_ > 0; }
 
 void Trace::OrderBlocks() {
   std::map<uint32_t, ThreadBlocks> by_thread;
@@ -204,13 +274,14 @@ void Trace::OrderBlocks() {
         }
         continue;
       }
-      lost_events_ += block.first_sequence - expected;
+      gap_events_ += block.first_sequence - expected;
       expected = block.first_sequence + block.event_count;
       events_ += block.event_count;
       kept.blocks.push_back(block);
     }
     if (!kept.blocks.empty() || past_ != nullptr) threads_.push_back(std::move(kept));
   }
+  lost_events_ += gap_events_;
 }
 
 uint64_t Trace::lost_bytes() const {
@@ -225,7 +296,7 @@ std::string Trace::IncompleteWhy() const {
   if (const uint64_t reason = counter(schema::COUNTER_STOP_REASON); reason != schema::STOP_NONE) {
     add(StopReasonText(reason));
   } else if (!finished()) {
-    add("the process was killed or is still running: everything up to its last moment is there");
+    add(StateText(state_));
   }
   if (!damage().empty()) {
     add(absl::StrCat(lost_bytes(), " bytes of the file are damaged, first at offset ", damage().front().offset, ": ",

@@ -12,7 +12,9 @@
 
 #include "absl/status/statusor.h"
 #include "analyzer/ingest/definitions.h"
+#include "analyzer/ingest/journal_copy.h"
 #include "analyzer/ingest/mapped_file.h"
+#include "analyzer/ingest/process_state.h"
 #include "analyzer/ingest/tick_clock.h"
 #include "proto/checkpoint.h"
 #include "proto/frame_scanner.h"
@@ -44,7 +46,8 @@ struct ThreadBlocks {
 class Trace {
  public:
   // The error is one line that names the file, the offset where there is one, and what to do. A cut or damaged file is
-  // no error: what could be read is there, and the rest is in damage().
+  // no error: what could be read is there, and the rest is in damage(). The process may be running: what it had
+  // recorded a moment ago is there.
   static absl::StatusOr<std::unique_ptr<Trace>> Open(const std::string& path);
   // As Open, from memory that stays as long as the trace. `name` stands for the path.
   static absl::StatusOr<std::unique_ptr<Trace>> Read(std::string_view bytes, const std::string& name);
@@ -62,6 +65,10 @@ class Trace {
   uint64_t events() const { return events_; }  // in all blocks, and those of the past
 
   bool finished() const { return layout_.finished; }
+  // Whether the process writes to the file, so that this is its record up to a moment ago.
+  bool running() const { return state_ == ProcessState::kRunning; }
+  // Whether its size is bounded.
+  bool bounded() const { return counter(schema::COUNTER_MAX_BYTES) != 0; }
   uint64_t counter(uint32_t which) const { return layout_.counters[which]; }
   uint64_t end_ticks() const { return layout_.end_ticks; }  // 0 unless finished
 
@@ -78,17 +85,24 @@ class Trace {
   void Release(const BlockRef& block) const;
 
  private:
+  absl::Status Map(bool copy);
   absl::Status Load();
   void RecoverJournals();
   void AddBlock(const FrameRef& frame, bool from_journal);
   void OrderBlocks();
   void LoadPast();
   void AddPastThreads(std::map<uint32_t, ThreadBlocks>* threads) const;
-  void ForgiveTornBlock();
+  void ForgiveTornFrames();
+  bool IsNoLoss(const Damage& damage) const;
+  bool IsTorn() const;
 
   std::string path_;
   MappedFile file_;
+  std::string copy_;  // of a file whose blocks may be written over
   std::string_view bytes_;
+  std::unique_ptr<JournalCopies> journals_;  // null: as they are in bytes_
+  bool base_changed_ = false;                // while it was read
+  ProcessState state_ = ProcessState::kUnknown;
   TraceLayout layout_;
   std::deque<std::string> recovered_;  // payloads made from journals
   std::string past_bytes_;
@@ -96,7 +110,7 @@ class Trace {
   Definitions definitions_;
   TickClock clock_;
   std::vector<ThreadBlocks> threads_;
-  uint64_t events_ = 0, lost_events_ = 0;
+  uint64_t events_ = 0, lost_events_ = 0, gap_events_ = 0;
 };
 
 }  // namespace vramtrack

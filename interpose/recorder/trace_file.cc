@@ -35,6 +35,7 @@ int TraceFile::Create(const char* path, uint64_t max_bytes) {
   bounded_ = static_cast<Bounded*>(MapPrivate(sizeof(Bounded)));
   error = bounded_ == nullptr ? -ENOMEM : BeginBounded();
   if (error != 0) Discard();
+  counter(schema::COUNTER_MAX_BYTES)->store(max_bytes, std::memory_order_relaxed);
   return error;
 }
 

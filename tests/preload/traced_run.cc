@@ -138,7 +138,13 @@ TraceCounts Count(const std::string& path) {
   StreamEvent event;
   while (stream.Next(&event)) {
     if (IsOfTheRuntime(event.shape->kind)) continue;
-    ++counts.operations[event.operation];
+    if (event.operation == schema::FOLD_ALLOCATE) {
+      counts.operations[schema::ALLOCATE] += event.value[0];
+    } else if (event.operation == schema::FOLD_FREE) {
+      counts.operations[schema::FREE] += event.value[0];
+    } else {
+      ++counts.operations[event.operation];
+    }
     if (event.operation == schema::ALLOCATE) {
       live[{event.owner, event.ordinal}] = {event.shape->kind, event.shape->bytes};
     } else if (event.operation == schema::FREE) {
@@ -151,7 +157,9 @@ TraceCounts Count(const std::string& path) {
   }
   counts.lost_events = (*trace)->lost_events();
   counts.unreadable_events = stream.unreadable_events();
+  counts.generation = (*trace)->counter(schema::COUNTER_BASE_GENERATION);
   counts.finished = (*trace)->finished();
+  counts.running = (*trace)->running();
   return counts;
 }
 

@@ -42,13 +42,14 @@ constexpr bool IsOfTheRuntime(uint32_t kind) {
   return kind == schema::CONTEXT || kind == schema::MODULE || kind == schema::LIBRARY;
 }
 
-// Counts of a trace's events by schema::Operation; and the live allocations at its end, by kind, with their bytes.
-// Without what is of the runtime.
+// Counts of a trace's events by schema::Operation, those of folds as the allocations and frees that they stand for; and
+// the live allocations at its end, by kind, with their bytes. Without what is of the runtime.
 struct TraceCounts {
   std::map<uint32_t, uint64_t> operations;
   std::map<uint32_t, uint64_t> live_objects, live_bytes;
   uint64_t lost_events = 0, unreadable_events = 0;
-  bool finished = false;
+  uint64_t generation = 0;  // the oldest one that counts
+  bool finished = false, running = false;
 };
 TraceCounts Count(const std::string& trace);
 

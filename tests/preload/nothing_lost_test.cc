@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Millions of events from many threads at once, while the process forks: none is lost.
+#include <gtest/gtest.h>
+
+#include "tests/preload/traced_run.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kForks = 30;
+
+void RunStorm(const RunOptions& options) {
+  const RunResult run = RunProgram("event_storm", {"16", "120000", std::to_string(kForks)}, options);
+  ASSERT_EQ(run.wait_status, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  const uint64_t calls = strtoull(run.out.c_str(), nullptr, 10);
+  ASSERT_EQ(calls, 16u * 120000u * 2u);
+  EXPECT_EQ(run.traces.size(), kForks + 1u);
+  uint64_t events = 0, children = 0;
+  for (const std::string& path : run.traces) {
+    const TraceCounts counts = Count(path);
+    EXPECT_EQ(counts.lost_events, 0u) << path;
+    EXPECT_EQ(counts.unreadable_events, 0u) << path;
+    if (!counts.finished) {  // a child's: it ends with _exit, and CUDA does not work there
+      EXPECT_EQ(counts.operations, (std::map<uint32_t, uint64_t>{{schema::FAIL, 100}}));
+      ++children;
+      continue;
+    }
+    EXPECT_EQ(counts.operations.at(schema::ALLOCATE), calls / 2 + 1);  // and the context
+    EXPECT_EQ(counts.operations.at(schema::FREE), calls / 2);
+    EXPECT_EQ(counts.operations.size(), 2u);
+    for (const auto& [operation, n] : counts.operations) events += n;
+  }
+  EXPECT_EQ(children, static_cast<uint64_t>(kForks));
+  EXPECT_EQ(events, calls + 1);
+}
+
+TEST(NothingLostTest, OfMillionsOfEventsFromSixteenThreads) { RunStorm({}); }
+
+TEST(NothingLostTest, OfMillionsOfEventsInATraceOfBoundedSize) {
+  RunOptions options;
+  options.environment["VRAMTRACK_MAX_BYTES"] = "3M";
+  RunStorm(options);
+}
+
+}  // namespace
+}  // namespace vramtrack
