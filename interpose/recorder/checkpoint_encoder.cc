@@ -283,6 +283,7 @@ void CheckpointEncoder::WriteFrees() {
     End(message);
   };
   past_.early_.ForEach([&](uint64_t identity, const uint64_t* time) { write(identity, *time, 0); });
+  past_.mapped_.ForEachReleased([&](uint64_t memory, uint64_t time) { write(memory, time, 0); });
   past_.threads_.ForEach([&](uint64_t key, const FoldedPast::Thread* thread) {
     if (thread->pending != 0) write(thread->pending, thread->pending_time, key);
   });

@@ -13,6 +13,11 @@ uint64_t FailureKey(uint32_t kind, uint32_t device, uint32_t stack, uint64_t err
          (error & 0xffff);
 }
 
+// Memory that is mapped by its handle: as the analyzer's ledger has it.
+bool IsMappable(uint32_t kind) {
+  return kind == schema::PHYSICAL || kind == schema::IMPORTED || kind == schema::HOST_PHYSICAL;
+}
+
 }  // namespace
 
 bool FoldedPast::Add(const JournalView& view, uint64_t events, const uint8_t* definitions, size_t definition_bytes) {
@@ -34,6 +39,10 @@ bool FoldedPast::Add(const JournalView& view, uint64_t events, const uint8_t* de
       case schema::ALLOCATE:
         ++allocations;
         local_[local_count_++] = static_cast<uint32_t>(i + 1);
+        // What is mapped has to be known when it is freed.
+        if (IsMappable(KindOf(word)) || KindOf(word) == schema::MAPPING) {
+          good = KeepAllocation(view, local_count_ - 1);
+        }
         break;
       case schema::FREE:
         if (thread->pending != 0) good = Free(view, thread->pending, thread->pending_time);
@@ -147,15 +156,28 @@ bool FoldedPast::FoldLive(LiveRecord* record, uint64_t death) {
   return FoldPair(gone.site, gone.bytes, gone.time, death);
 }
 
+bool FoldedPast::FreeLive(LiveRecord* record, uint64_t death) {
+  const uint32_t kind = sites_[record->site].kind;
+  const uint64_t identity = record->identity;
+  if (IsMappable(kind) && mapped_.OnRelease(identity, record->address, death)) return true;
+  if (!FoldLive(record, death)) return false;
+  if (kind != schema::MAPPING) return true;
+  const uint64_t memory = mapped_.OnUnmap(identity);
+  LiveRecord* ended = memory == 0 ? nullptr : live_.Find(memory);
+  return ended == nullptr || FoldLive(ended, death);
+}
+
 bool FoldedPast::Free(const JournalView& view, uint64_t identity, uint64_t time) {
   const uint64_t ordinal = OrdinalOf(identity);
   if (ThreadOf(identity) == view.thread && ordinal >= view.first_allocation) {
     const uint64_t index = ordinal - view.first_allocation;
     if (index < local_count_ && local_[index] != 0) return FoldLocal(view, index, time);
+    LiveRecord* record = index < local_count_ ? live_.Find(identity) : nullptr;
+    if (record != nullptr) return FreeLive(record, time);
     ++unknown_frees_;
     return true;
   }
-  if (LiveRecord* record = live_.Find(identity)) return FoldLive(record, time);
+  if (LiveRecord* record = live_.Find(identity)) return FreeLive(record, time);
   const Thread* owner = threads_.Find(ThreadOf(identity) + 1u);
   if (owner != nullptr && ordinal < owner->allocations) {
     ++unknown_frees_;  // its device was reset
@@ -174,40 +196,44 @@ bool FoldedPast::Reset(const JournalView& view, uint32_t device, uint64_t time) 
     if (local_[i] != 0 && DeviceOf(view.records[local_[i] - 1]) == device) good = FoldLocal(view, i, time);
   }
   live_.ForEach([&](LiveRecord* record) {
-    if (good && sites_[record->site].device == device && record->time < time) good = FoldLive(record, time);
+    if (!good || sites_[record->site].device != device || record->time >= time) return;
+    mapped_.Forget(record->identity);
+    good = FoldLive(record, time);
   });
   return good;
 }
 
 // What the journal allocated and did not free.
 bool FoldedPast::KeepLocal(const JournalView& view) {
-  Thread* thread = threads_.Find(view.thread + 1u);
   for (size_t i = 0; i < local_count_; ++i) {
-    if (local_[i] == 0) continue;
-    const uint64_t* record = view.records + local_[i] - 1;
-    const uint64_t identity = Identity(view.thread, view.first_allocation + i);
-    if (early_.size() > 0) {
-      if (const uint64_t* freed = early_.Find(identity)) {
-        const uint64_t time = *freed;
-        early_.Erase(identity);
-        if (!FoldLocal(view, i, time)) return false;
-        continue;
-      }
-    }
-    const uint32_t device = DeviceOf(record[0]);
-    if (record[1] < reset_time_[device]) {
-      if (!FoldLocal(view, i, reset_time_[device])) return false;
-      continue;
-    }
-    LiveRecord live = {};
-    live.identity = identity;
-    live.time = record[1];
-    live.address = record[2];
-    live.bytes = record[3];
-    live.stream = FlagsOf(record[0]) & kHasStream ? record[4] : 0;
-    if (!SiteOf(KindOf(record[0]), device, RefOf(record[0]), &live.site) || !live_.Insert(live)) return false;
-    ++thread->live;
+    if (local_[i] != 0 && !KeepAllocation(view, i)) return false;
   }
+  return true;
+}
+
+bool FoldedPast::KeepAllocation(const JournalView& view, size_t index) {
+  const uint64_t* record = view.records + local_[index] - 1;
+  const uint64_t identity = Identity(view.thread, view.first_allocation + index);
+  if (early_.size() > 0) {
+    if (const uint64_t* freed = early_.Find(identity)) {
+      const uint64_t time = *freed;
+      early_.Erase(identity);
+      return FoldLocal(view, index, time);
+    }
+  }
+  const uint32_t device = DeviceOf(record[0]), kind = KindOf(record[0]);
+  if (record[1] < reset_time_[device]) return FoldLocal(view, index, reset_time_[device]);
+  local_[index] = 0;
+  LiveRecord live = {};
+  live.identity = identity;
+  live.time = record[1];
+  live.address = record[2];
+  live.bytes = record[3];
+  live.stream = FlagsOf(record[0]) & kHasStream ? record[4] : 0;
+  if (!SiteOf(kind, device, RefOf(record[0]), &live.site) || !live_.Insert(live)) return false;
+  ++threads_.Find(view.thread + 1u)->live;
+  if (IsMappable(kind)) mapped_.OnCreate(identity, live.address);
+  if (kind == schema::MAPPING) mapped_.OnMap(identity, live.stream);
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "interpose/recorder/compact_table.h"
 #include "interpose/recorder/growing_array.h"
 #include "interpose/recorder/live_set.h"
+#include "interpose/recorder/mapped_handles.h"
 #include "interpose/recorder/time_bins.h"
 #include "proto/block_encoder.h"
 
@@ -84,6 +85,8 @@ class FoldedPast {
   bool FoldPair(uint32_t site, uint64_t bytes, uint64_t birth, uint64_t death);
   bool FoldLocal(const JournalView& view, size_t index, uint64_t death);
   bool FoldLive(LiveRecord* record, uint64_t death);
+  bool FreeLive(LiveRecord* record, uint64_t death);
+  bool KeepAllocation(const JournalView& view, size_t index);
   bool Free(const JournalView& view, uint64_t identity, uint64_t time);
   bool Reset(const JournalView& view, uint32_t device, uint64_t time);
   bool KeepLocal(const JournalView& view);

@@ -16,6 +16,7 @@
 int main(int, char** argv) {
   const int threads = std::atoi(argv[1]), forks = std::atoi(argv[3]);
   const uint64_t pairs = std::strtoull(argv[2], nullptr, 10);
+  cudaFree(nullptr);  // from here on CUDA does not work in children
   std::atomic<uint64_t> calls{0};
   std::vector<std::thread> workers;
   for (int t = 0; t < threads; ++t) {

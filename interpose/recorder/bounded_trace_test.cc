@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file of bounded size against one without bounds, both told the same: what each site did and what is live is the
+// same, and the file is whole whenever it is looked at.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <map>
+#include <random>
+#include <sstream>
+#include <tuple>
+#include <vector>
+
+#include "analyzer/findings/step_plan.h"
+#include "analyzer/ingest/trace.h"
+#include "analyzer/ledger/ledger.h"
+#include "interpose/recorder/file_space.h"
+#include "interpose/recorder/lane.h"
+#include "proto/trace.pb.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint64_t kCap = 1 << 20;
+constexpr int kLanes = 4;
+constexpr size_t kMostLive = 1500;
+
+template <typename T>
+T* Zeroed() {
+  return static_cast<T*>(MapPrivate(sizeof(T)));
+}
+
+// One trace with several lanes.
+class Recording {
+ public:
+  Recording(const std::string& name, uint64_t max_bytes) : file_(Zeroed<TraceFile>()) {
+    const char* folder = getenv("TEST_TMPDIR");
+    path_ = std::string(folder != nullptr ? folder : "/tmp") + "/" + name + ".vtrace";
+    unlink(path_.c_str());
+    EXPECT_EQ(file_->Create(path_.c_str(), max_bytes), 0);
+    for (uint32_t i = 0; i < kLanes; ++i) {
+      lanes_.push_back(Zeroed<Lane>());
+      lanes_.back()->Attach(file_, file_->NewJournal(), i);
+    }
+  }
+  Lane& lane(size_t i) { return *lanes_[i]; }
+  TraceFile& file() { return *file_; }
+  const std::string& path() const { return path_; }
+
+  void Finish() {
+    for (Lane* lane : lanes_) EXPECT_TRUE(lane->Seal());
+    file_->Finish(Clock::Ticks());
+  }
+  std::string Bytes() const {
+    std::ifstream in(path_, std::ios::binary);
+    std::stringstream content;
+    content << in.rdbuf();
+    return content.str();
+  }
+
+ private:
+  TraceFile* file_;
+  std::vector<Lane*> lanes_;
+  std::string path_;
+};
+
+struct Live {
+  uint32_t thread, device;
+  uint64_t ordinal;
+  schema::Kind kind;
+};
+
+// Everything that a process may record, on all lanes; `each` is called for both traces.
+class Job {
+ public:
+  Job(uint64_t seed, Recording* one, Recording* other) : random_(seed), recordings_{one, other} {}
+
+  void Do(int events) {
+    for (int i = 0; i < events; ++i) DoOne();
+  }
+  size_t live() const { return live_.size(); }
+
+ private:
+  uint64_t Below(uint64_t n) { return random_() % n; }
+
+  template <typename OnLane>
+  void Both(size_t lane, OnLane on_lane) {
+    for (Recording* recording : recordings_) on_lane(&recording->lane(lane));
+  }
+
+  void Allocate(size_t lane) {
+    constexpr schema::Kind kKinds[] = {schema::DEVICE, schema::PINNED, schema::STREAM, schema::STREAM_ORDERED};
+    const schema::Kind kind = kKinds[Below(4)];
+    const auto device = static_cast<uint32_t>(Below(2)), stack = static_cast<uint32_t>(1 + Below(12));
+    const uint64_t bytes = kind == schema::STREAM ? 0 : 512 * (1 + Below(9)),
+                   address = 0x7f0000000000 + (next_++ << 12);
+    live_.push_back({static_cast<uint32_t>(lane), device, recordings_[0]->lane(lane).next_allocation(), kind});
+    Both(lane, [&](Lane* on) {
+      on->Allocation(kind, device, stack, address, bytes, kind == schema::STREAM_ORDERED ? 77 : 0);
+    });
+  }
+
+  void Free(size_t lane, bool fails) {
+    const size_t victim = Below(live_.size());
+    const Live live = live_[victim];
+    Both(lane, [&](Lane* on) {
+      on->Event(schema::FREE, live.kind, live.device, 0, live.thread, live.ordinal);
+      if (fails) on->Event(schema::FREE_FAILED, 0, 0, 0, 0, uint64_t{1});
+    });
+    if (fails) return;
+    live_[victim] = live_.back();
+    live_.pop_back();
+  }
+
+  void Reset(size_t lane) {
+    const auto device = static_cast<uint32_t>(Below(2));
+    Both(lane, [&](Lane* on) { on->Event(schema::DEVICE_RESET, 0, device, 0, 0); });
+    std::vector<Live> kept;
+    for (const Live& live : live_) {
+      if (live.device != device) kept.push_back(live);
+    }
+    live_ = kept;
+  }
+
+  void DoOne() {
+    const size_t lane = Below(8) == 0 ? kLanes - 1 : Below(kLanes - 1);  // one of them is slow
+    const uint64_t dice = Below(100000);
+    if (dice < 2) return Reset(lane);
+    if (dice < 300)
+      return Both(lane, [](Lane* on) { on->Event(schema::FREE_UNKNOWN, schema::DEVICE, 0, 0, 0, uint64_t{5}); });
+    if (dice < 600) {
+      return Both(lane,
+                  [](Lane* on) { on->Event(schema::FAIL, schema::DEVICE, 0, 0, 3, uint64_t{2}, uint64_t{1} << 40); });
+    }
+    if (dice < 800) {
+      return Both(lane,
+                  [](Lane* on) { on->Event(schema::MEMORY_INFO, 0, 0, 0, 0, uint64_t{1} << 30, uint64_t{1} << 34); });
+    }
+    if (dice < 1500) {
+      ++steps_;
+      return Both(0, [this](Lane* on) { on->Event(schema::STEP, 0, 0, 0, 0, steps_, uint64_t{0}); });
+    }
+    if (!live_.empty() && dice < 3000) return Free(lane, /*fails=*/true);
+    if (live_.size() < kMostLive && dice % 2 == 0) return Allocate(lane);
+    if (!live_.empty()) Free(lane, /*fails=*/false);
+  }
+
+  std::mt19937_64 random_;
+  std::vector<Recording*> recordings_;
+  std::vector<Live> live_;
+  uint64_t next_ = 0, steps_ = 0;
+};
+
+using SiteFigures = std::tuple<uint64_t, uint64_t, uint64_t, uint64_t, uint64_t>;
+
+struct Figures {
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, SiteFigures> sites;
+  uint64_t events = 0, lost_events = 0, live_objects = 0, unknown_frees = 0, out_of_memory = 0, steps = 0;
+};
+
+Figures FiguresOf(const std::string& path) {
+  Figures figures;
+  auto trace = Trace::Open(path);
+  EXPECT_TRUE(trace.ok()) << trace.status();
+  if (!trace.ok()) return figures;
+  EXPECT_TRUE((*trace)->damage().empty());
+  EXPECT_TRUE((*trace)->finished());
+  Ledger ledger(**trace, PlanSteps(**trace));
+  ledger.Replay();
+  for (const Site& site : ledger.sites()) {
+    figures.sites[{site.key.kind, site.key.device, site.key.stack}] = {
+        site.allocations, site.frees, site.bytes_allocated, site.live_objects, site.live_bytes};
+  }
+  figures.events = (*trace)->events();
+  figures.lost_events = (*trace)->lost_events() + ledger.unreadable_events();
+  figures.live_objects = ledger.live_objects();
+  figures.unknown_frees = ledger.unknown_frees();
+  figures.out_of_memory = ledger.out_of_memory_count();
+  figures.steps = ledger.steps().step();
+  return figures;
+}
+
+TEST(BoundedTraceTest, TellsTheSameAsAFullTrace) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE(seed);
+    Recording full("full", UINT64_MAX), bounded("bounded", kCap);
+    for (Recording* recording : {&full, &bounded}) {
+      for (uint32_t stack = 1; stack <= 12; ++stack) {
+        const uint64_t frames[] = {0x400000 + stack, 0x500000};
+        ASSERT_TRUE(recording->lane(stack % kLanes).DefineStack(stack, 0, false, frames, 2));
+      }
+    }
+    Job job(seed, &full, &bounded);
+    for (int i = 0; i < 10; ++i) {
+      job.Do(60000);
+      const std::string bytes = bounded.Bytes();
+      EXPECT_LE(bytes.size(), kCap);
+      TraceLayout layout;
+      ASSERT_EQ(ScanTrace(bytes, &layout), "");
+      EXPECT_TRUE(layout.damage.empty()) << layout.damage[0].offset << ": " << layout.damage[0].reason;
+      format::Trace stock;
+      EXPECT_TRUE(stock.ParseFromString(bytes)) << "stock protobuf reads it";
+    }
+    EXPECT_EQ(bounded.file().counter(schema::COUNTER_STOP_REASON)->load(), schema::STOP_NONE);
+    EXPECT_GE(bounded.file().counter(schema::COUNTER_BASE_GENERATION)->load(), 3u);
+    full.Finish();
+    bounded.Finish();
+    EXPECT_LE(bounded.Bytes().size(), kCap);
+    const Figures expected = FiguresOf(full.path()), figures = FiguresOf(bounded.path());
+    EXPECT_EQ(figures.sites, expected.sites);
+    EXPECT_EQ(figures.events, expected.events);
+    EXPECT_EQ(figures.lost_events, 0u);
+    EXPECT_EQ(figures.live_objects, expected.live_objects);
+    EXPECT_EQ(figures.live_objects, job.live());
+    EXPECT_EQ(figures.unknown_frees, expected.unknown_frees);
+    EXPECT_EQ(figures.out_of_memory, expected.out_of_memory);
+    EXPECT_EQ(figures.steps, expected.steps);
+  }
+}
+
+TEST(BoundedTraceTest, ThreadsThatComeWhenTheFileIsFullGetTheirJournals) {
+  Recording recording("late_threads", 2 << 20);
+  const auto pairs = [](Lane* lane, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint64_t ordinal = lane->next_allocation();
+      ASSERT_TRUE(lane->Allocation(schema::DEVICE, 0, 1, 0x1000, 512, 0));
+      ASSERT_TRUE(lane->Event(schema::FREE, schema::DEVICE, 0, 0, lane->thread(), ordinal));
+    }
+  };
+  pairs(&recording.lane(0), 400000);
+  EXPECT_GE(recording.file().counter(schema::COUNTER_BASE_GENERATION)->load(), 1u);
+  std::vector<Lane*> late;
+  for (uint32_t i = 0; i < 6; ++i) {
+    late.push_back(Zeroed<Lane>());
+    uint64_t* journal = recording.file().NewJournal();
+    ASSERT_NE(journal, nullptr);
+    late.back()->Attach(&recording.file(), journal, kLanes + i);
+    pairs(late.back(), 30000);
+  }
+  for (Lane* lane : late) EXPECT_TRUE(lane->Seal());
+  recording.Finish();
+  const std::string bytes = recording.Bytes();
+  EXPECT_LE(bytes.size(), size_t{2} << 20);
+  TraceLayout layout;
+  ASSERT_EQ(ScanTrace(bytes, &layout), "");
+  EXPECT_TRUE(layout.damage.empty());
+  EXPECT_EQ(layout.journals.size(), kLanes + 6u);
+  EXPECT_EQ(FiguresOf(recording.path()).events, 2 * (400000u + 6 * 30000u));
+}
+
+TEST(FileSpaceTest, NothingIsGivenOutTwiceAndAllOfItComesBack) {
+  std::mt19937_64 random(3);
+  auto* space = Zeroed<FileSpace>();
+  constexpr uint64_t kGranules = 4000, kGranule = FileSpace::kGranuleBytes;
+  std::vector<uint32_t> owner(kGranules, 0);  // 0: free
+  space->Add(0, kGranules * kGranule);
+  uint32_t generation = 1;
+  for (int i = 0; i < 20000; ++i) {
+    const uint64_t bytes = kGranule * (1 + random() % 60);
+    uint64_t offset;
+    FileSpace::Range rest;
+    if (space->Take(bytes, generation, &offset, &rest)) {
+      ASSERT_EQ(rest.begin, offset + bytes);
+      for (uint64_t g = offset / kGranule; g < (offset + bytes) / kGranule; ++g) {
+        ASSERT_EQ(owner[g], 0u);
+        owner[g] = generation;
+      }
+      for (uint64_t g = rest.begin / kGranule; g < rest.end / kGranule; ++g) ASSERT_EQ(owner[g], 0u);
+      continue;
+    }
+    for (uint32_t& of : owner) of = of == generation - 1 ? 0 : of;
+    space->Release(generation - 1, [&](const FileSpace::Range& range) {
+      ASSERT_LT(range.begin, range.end);
+      for (uint64_t g = range.begin / kGranule; g < range.end / kGranule; ++g) ASSERT_EQ(owner[g], 0u);
+    });
+    ++generation;
+  }
+  EXPECT_GT(generation, 100u);
+  space->Release(generation, [](const FileSpace::Range&) {});
+  EXPECT_EQ(space->largest(), kGranules * kGranule);
+}
+
+}  // namespace
+}  // namespace vramtrack
