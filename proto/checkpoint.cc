@@ -182,7 +182,7 @@ class CheckpointReader {
 
   bool Read() {
     ReadFields(&in_, [this](uint32_t field) { return ReadField(field); });
-    if (to_.bin_shift >= 64 || time_shift_ >= 64) return false;
+    if (to_.bin_shift >= 64 || time_shift_ >= 64 || address_shift_ >= 64) return false;
     while (!column(f::thread).done()) {
       to_.threads.push_back(
           {column(f::thread).Next32(), column(f::thread_events).Next(), column(f::thread_allocations).Next()});
@@ -215,6 +215,8 @@ class CheckpointReader {
         return to_.bin_shift = in_.get_uint32(), true;
       case f::time_shift:
         return time_shift_ = in_.get_uint32(), true;
+      case f::address_shift:
+        return address_shift_ = in_.get_uint32(), true;
       case f::unknown_frees:
         return to_.unknown_frees = in_.get_uint64(), true;
       case f::steps:
@@ -262,8 +264,8 @@ class CheckpointReader {
       ordinal += column(f::live_ordinal).NextSigned();
       time += column(f::live_time).NextSigned();
       address += column(f::live_address).NextSigned();
-      to_.live.push_back(
-          {thread, static_cast<uint32_t>(shape), ordinal, to_.start_time + (time << time_shift_), address});
+      to_.live.push_back({thread, static_cast<uint32_t>(shape), ordinal, to_.start_time + (time << time_shift_),
+                          address << address_shift_});
     }
     return true;
   }
@@ -286,7 +288,7 @@ class CheckpointReader {
 
   pbf_reader in_;
   Checkpoint& to_;
-  uint32_t time_shift_ = 0;
+  uint32_t time_shift_ = 0, address_shift_ = 0;
   Column columns_[kColumns];
 };
 

@@ -256,7 +256,9 @@ bool EventStream::Next(StreamEvent* event) {
           MustWait(slot, owner, next.ordinal, &unknown)) {
         continue;
       }
-      if (unknown && trace_.running()) {  // of an allocation that the journals' copies do not have yet
+      const bool too_late = !unknown && __builtin_expect(next.ordinal < cursors_[owner].past_ordinals, 0) &&
+                            past_ != nullptr && past_->EndedByReset(owner, next.ordinal, next.time);
+      if (too_late || (unknown && trace_.running())) {  // of an allocation that the journals' copies do not have yet
         Consume(&cursor, ahead);
         continue;
       }

@@ -85,6 +85,7 @@ void PastEvents::AddSingles(const std::vector<bool>& undone) {
     singles_.push_back(event);
   }
   for (const Checkpoint::Reset& reset : past_.resets) {
+    latest_reset_ = std::max(latest_reset_, reset.time);
     singles_.push_back(EventOf(AddShape(schema::DEVICE_RESET, 0, reset.device, 0, 0, 0), reset.time, 0));
   }
   for (size_t i = 0; i < past_.early_frees.size(); ++i) {

@@ -40,6 +40,11 @@ class PastEvents {
 
   // True, with its rank, if the allocation is one of the past and was not delivered yet.
   bool Undelivered(uint32_t slot, uint64_t ordinal, uint64_t* rank) const;
+  // Whether a free at `time` of an allocation of the past comes too late: its device was reset, which ended it, and the
+  // free was told afterwards.
+  bool EndedByReset(uint32_t slot, uint64_t ordinal, uint64_t time) const {
+    return time < latest_reset_ && live_ranks_.count({slot, ordinal}) == 0;
+  }
   uint64_t live_delivered() const { return live_delivered_; }
 
  private:
@@ -75,7 +80,7 @@ class PastEvents {
   std::vector<std::vector<uint32_t>> births_, deaths_, steps_;  // by bin: indices
   uint32_t next_bin_ = 0;
   size_t next_live_ = 0, next_single_ = 0, next_ = 0;
-  uint64_t live_delivered_ = 0, steps_left_ = kMaxSteps, last_time_ = 0;
+  uint64_t live_delivered_ = 0, steps_left_ = kMaxSteps, last_time_ = 0, latest_reset_ = 0;
   std::vector<StreamEvent> bin_events_;
 };
 

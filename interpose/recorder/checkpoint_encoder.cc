@@ -190,11 +190,15 @@ void CheckpointEncoder::WriteLive() {
   });
   End(column);
 
+  uint64_t all = 0;
+  past_.live_.ForEach([&all](const LiveRecord* live) { all |= live->address; });
+  const uint32_t address_shift = all == 0 ? 0 : static_cast<uint32_t>(__builtin_ctzll(all));
+  Varint(f::address_shift, address_shift);
   column = Begin(f::live_address);
   before = 0;
   past_.live_.ForEach([&](const LiveRecord* live) {
-    RawVarint(ZigZag(static_cast<int64_t>(live->address - before)));
-    before = live->address;
+    RawVarint(ZigZag(static_cast<int64_t>((live->address >> address_shift) - before)));
+    before = live->address >> address_shift;
   });
   End(column);
 }

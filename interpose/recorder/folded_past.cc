@@ -167,6 +167,11 @@ bool FoldedPast::FreeLive(LiveRecord* record, uint64_t death) {
   return ended == nullptr || FoldLive(ended, death);
 }
 
+// The allocation was there and is gone: its device was reset. Before that its free was a free, only told later.
+void FoldedPast::CountUnknownFree(uint64_t time) {
+  if (time >= latest_reset_) ++unknown_frees_;
+}
+
 bool FoldedPast::Free(const JournalView& view, uint64_t identity, uint64_t time) {
   const uint64_t ordinal = OrdinalOf(identity);
   if (ThreadOf(identity) == view.thread && ordinal >= view.first_allocation) {
@@ -174,13 +179,13 @@ bool FoldedPast::Free(const JournalView& view, uint64_t identity, uint64_t time)
     if (index < local_count_ && local_[index] != 0) return FoldLocal(view, index, time);
     LiveRecord* record = index < local_count_ ? live_.Find(identity) : nullptr;
     if (record != nullptr) return FreeLive(record, time);
-    ++unknown_frees_;
+    CountUnknownFree(time);
     return true;
   }
   if (LiveRecord* record = live_.Find(identity)) return FreeLive(record, time);
   const Thread* owner = threads_.Find(ThreadOf(identity) + 1u);
   if (owner != nullptr && ordinal < owner->allocations) {
-    ++unknown_frees_;  // its device was reset
+    CountUnknownFree(time);
     return true;
   }
   uint64_t* early = early_.Insert(identity);
@@ -191,6 +196,7 @@ bool FoldedPast::Free(const JournalView& view, uint64_t identity, uint64_t time)
 
 bool FoldedPast::Reset(const JournalView& view, uint32_t device, uint64_t time) {
   if (time > reset_time_[device]) reset_time_[device] = time;
+  if (time > latest_reset_) latest_reset_ = time;
   bool good = true;
   for (size_t i = 0; i < local_count_ && good; ++i) {
     if (local_[i] != 0 && DeviceOf(view.records[local_[i] - 1]) == device) good = FoldLocal(view, i, time);

@@ -88,6 +88,7 @@ class FoldedPast {
   bool FreeLive(LiveRecord* record, uint64_t death);
   bool KeepAllocation(const JournalView& view, size_t index);
   bool Free(const JournalView& view, uint64_t identity, uint64_t time);
+  void CountUnknownFree(uint64_t time);
   bool Reset(const JournalView& view, uint32_t device, uint64_t time);
   bool KeepLocal(const JournalView& view);
   bool AddStep(uint32_t thread, const uint64_t* record);
@@ -105,13 +106,14 @@ class FoldedPast {
   GrowingArray<Site> sites_;
   LiveSet live_;
   CompactTable<Sum> sums_;
+  MappedHandles mapped_;
   CompactTable<uint64_t> early_;              // time of a free by identity, its allocation is not here yet
   CompactTable<Steps> steps_;                 // by 1 + thread, and bin
   CompactTable<Memory> memory_;               // by 1 + device, and bin
   CompactTable<uint64_t> failed_;             // how often, by FailureKey
   Failure kept_failures_[2 * kKeptFailures];  // the first ones, then the last ones in turn
   uint64_t failures_;
-  uint64_t reset_time_[kDevices];
+  uint64_t reset_time_[kDevices], latest_reset_;
   // The journal that is being added.
   size_t local_count_;
   uint32_t local_[kMaxAllocations];  // 1 + offset of an allocation's record, 0: it is gone

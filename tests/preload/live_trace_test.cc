@@ -86,7 +86,7 @@ void ReadWhileItRuns(const RunOptions& run_options, uint64_t least_generation) {
     EXPECT_TRUE(dump.find(" allocate ") != std::string::npos || dump.find(" free ") != std::string::npos) << dump;
     kill(pid, SIGKILL);
   };
-  RunProgram("counted_allocations", {counter, std::to_string(kThreads), "0"}, options);
+  RunProgram("counted_allocations", {counter, std::to_string(kThreads), "0", "512"}, options);
   EXPECT_GE(reads, 2u);
   EXPECT_GE(generation, least_generation);
   EXPECT_LE(last, CallsSoFar(counter) + kThreads + 1);  // and the context

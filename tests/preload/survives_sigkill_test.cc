@@ -54,7 +54,7 @@ Worst KillOften(int threads, int most_microseconds, const RunOptions& run_option
       std::this_thread::sleep_for(delay);
       kill(pid, SIGKILL);
     };
-    const RunResult run = RunProgram("counted_allocations", {counter, std::to_string(threads), "0"}, options);
+    const RunResult run = RunProgram("counted_allocations", {counter, std::to_string(threads), "0", "512"}, options);
     EXPECT_TRUE(WIFSIGNALED(run.wait_status));
     if (run.traces.empty()) continue;  // killed before its first call
     const uint64_t returned = access(counter.c_str(), R_OK) == 0 ? CallsThatReturned(counter, threads) : 0;

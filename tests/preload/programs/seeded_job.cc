@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // seeded_job SEED STEPS: a job of marked steps in which every site allocates and frees as the seed says, some of it on
-// another thread. Leak() leaves 4,096 bytes behind in every fourth step.
+// another thread. Leak() leaves 4,096 bytes behind in every eighth step.
 #include <cuda_runtime_api.h>
 
 #include <condition_variable>
@@ -92,7 +92,7 @@ int main(int, char** argv) {
       entry = CacheEntry(1024 * (1 + random() % 4));
     }
     if (step % 8 == 3) consumer.Send(Message(768));
-    if (step % 4 == 1) Leak();
+    if (step % 8 == 1) Leak();
     if (random() % 500 == 0) FailingCall();
     for (void* activation : activations) cudaFree(activation);
     while (gradients.size() > 15) {
