@@ -107,14 +107,10 @@ bool TraceFile::AppendBounded(uint8_t* frame, size_t bytes, const JournalView& v
   }
   if (b.generation_bytes + PlaceBytes(bytes) > GenerationBytes() && !BeginGeneration()) return false;
   SetBlockGeneration(frame, bytes, b.generation);
-  if (!Place(frame, bytes)) {
-    // There is room, but in pieces.
-    if (stopped() || !BeginGeneration()) return false;
+  for (int tries = 0; !Place(frame, bytes); ++tries) {
+    // There is room, but in pieces, or a generation has more than its share since there are more journals.
+    if (!GiveUpGeneration(tries)) return false;
     SetBlockGeneration(frame, bytes, b.generation);
-    if (!Place(frame, bytes)) {
-      Stop(schema::STOP_SIZE_CAP);
-      return false;
-    }
   }
   events_ += summary.events;
   if (!b.past.Add(view, summary.events, frame + summary.definitions_offset, summary.definition_bytes)) {
@@ -142,6 +138,15 @@ bool TraceFile::BeginGeneration() {
     return false;
   }
   return true;
+}
+
+// Makes room before its time: first the older generation's, then that of the present one. False, with recording
+// stopped, where there is none left to give up.
+bool TraceFile::GiveUpGeneration(int tries) {
+  if (stopped()) return false;
+  if (tries < 2) return BeginGeneration();
+  Stop(schema::STOP_SIZE_CAP);
+  return false;
 }
 
 bool TraceFile::EncodeCheckpoint() {
@@ -211,12 +216,9 @@ uint64_t* TraceFile::NewBoundedJournal() {
     }
     if (start != end_) before = b.space.Add(end_, start);
     end_ = start + kMaxJournalBytes;
-  } else if (!b.space.TakeAligned(kMaxJournalBytes, kPageBytes, &start, &before, &after)) {
-    // Nothing in one piece: the older generation's room is.
-    if (!BeginGeneration()) return nullptr;
-    if (!b.space.TakeAligned(kMaxJournalBytes, kPageBytes, &start, &before, &after)) {
-      Stop(schema::STOP_SIZE_CAP);
-      return nullptr;
+  } else {
+    for (int tries = 0; !b.space.TakeAligned(kMaxJournalBytes, kPageBytes, &start, &before, &after); ++tries) {
+      if (!GiveUpGeneration(tries)) return nullptr;
     }
   }
   if (after.begin != after.end && !WritePadding(after)) return nullptr;

@@ -142,11 +142,23 @@ bool FoldedPast::FoldPair(uint32_t site, uint64_t bytes, uint64_t birth, uint64_
 }
 
 bool FoldedPast::FoldLocal(const JournalView& view, size_t index, uint64_t death) {
+  TakeEarlyFree(view, index, &death);
   const uint64_t* record = view.records + local_[index] - 1;
   local_[index] = 0;
   uint32_t site;
   return SiteOf(KindOf(record[0]), DeviceOf(record[0]), RefOf(record[0]), &site) &&
          FoldPair(site, record[3], record[1], death);
+}
+
+// Whether another thread's journal, which was sealed before, has the free of a local allocation.
+bool FoldedPast::TakeEarlyFree(const JournalView& view, size_t index, uint64_t* time) {
+  if (early_.size() == 0) return false;
+  const uint64_t identity = Identity(view.thread, view.first_allocation + index);
+  const uint64_t* freed = early_.Find(identity);
+  if (freed == nullptr) return false;
+  *time = *freed;
+  early_.Erase(identity);
+  return true;
 }
 
 bool FoldedPast::FoldLive(LiveRecord* record, uint64_t death) {
@@ -220,13 +232,8 @@ bool FoldedPast::KeepLocal(const JournalView& view) {
 bool FoldedPast::KeepAllocation(const JournalView& view, size_t index) {
   const uint64_t* record = view.records + local_[index] - 1;
   const uint64_t identity = Identity(view.thread, view.first_allocation + index);
-  if (early_.size() > 0) {
-    if (const uint64_t* freed = early_.Find(identity)) {
-      const uint64_t time = *freed;
-      early_.Erase(identity);
-      return FoldLocal(view, index, time);
-    }
-  }
+  uint64_t freed;
+  if (TakeEarlyFree(view, index, &freed)) return FoldLocal(view, index, freed);
   const uint32_t device = DeviceOf(record[0]), kind = KindOf(record[0]);
   if (record[1] < reset_time_[device]) return FoldLocal(view, index, reset_time_[device]);
   local_[index] = 0;

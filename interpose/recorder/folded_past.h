@@ -84,6 +84,7 @@ class FoldedPast {
   bool SiteOf(uint32_t kind, uint32_t device, uint32_t stack, uint32_t* site);
   bool FoldPair(uint32_t site, uint64_t bytes, uint64_t birth, uint64_t death);
   bool FoldLocal(const JournalView& view, size_t index, uint64_t death);
+  bool TakeEarlyFree(const JournalView& view, size_t index, uint64_t* time);
   bool FoldLive(LiveRecord* record, uint64_t death);
   bool FreeLive(LiveRecord* record, uint64_t death);
   bool KeepAllocation(const JournalView& view, size_t index);

@@ -89,6 +89,7 @@ class TraceFile {
   bool AppendTrailer(const uint8_t* trailer);
   uint64_t GenerationBytes() const;
   bool BeginGeneration();
+  bool GiveUpGeneration(int tries);
   bool EncodeCheckpoint();
   bool WriteCheckpoint();
   bool Place(const uint8_t* frame, size_t bytes);
