@@ -93,6 +93,8 @@ void PastEvents::AddSingles(const std::vector<bool>& undone) {
     if (i < undone.size() && undone[i]) continue;
     const uint32_t slot = free.last_of == 0 ? 0 : trace_.SlotOf(free.last_of - 1);
     const uint32_t owner = trace_.SlotOf(free.thread);
+    const bool of_past = owner != Trace::kNoSlot && free.ordinal < trace_.threads()[owner].past_allocations;
+    if (of_past && EndedByReset(owner, free.ordinal, free.time)) continue;
     uint64_t time = free.time;
     Checkpoint::Site site = {};  // not known while its allocation is not
     const auto rank = live_ranks_.find({owner, free.ordinal});
