@@ -98,21 +98,34 @@ DlsymFunction RealDlsym() {
   return function;
 }
 
+namespace {
+
+// Whether a function is in the global scope without us.
+bool IsGlobal(const char* name) {
+  // Asked from here: what is behind us; and what is before us, which hides us.
+  if (RealDlsym()(RTLD_NEXT, name) != nullptr) return true;
+  void* const first = RealDlsym()(RTLD_DEFAULT, name);
+  return first != nullptr && !IsOwnAddress(first);
+}
+
+}  // namespace
+
 // What a hooked dlsym does before it goes on. `next`: the dlsym behind ours.
-extern "C" __attribute__((visibility("hidden"), used)) Answer vramtrack_before_dlsym(void* handle, const char* name) {
+extern "C" __attribute__((visibility("hidden"), used)) Answer vramtrack_before_dlsym(void* handle, const char* name,
+                                                                                     uint64_t, const void* caller) {
   void* const next = Next(&functions[kDlsym]);
   if (!MayBeHooked(name)) return {nullptr, next};
   const Entry entry = EntryNamed(name);
   if (entry == Entry::kCount) return {nullptr, next};
   if (handle == RTLD_NEXT || handle == RTLD_DEFAULT) {
-    // The answer may be our own export, for a function that no library has.
-    if (Providers::Exists(entry)) return {nullptr, next};
-    return {nullptr, IsOwnAddress(RealDlsym()(RTLD_DEFAULT, name)) ? reinterpret_cast<void*>(&NotThere) : next};
+    // The answer may be our own export, for a function that the caller could not reach without us.
+    if (IsInjected() || IsGlobal(name) || Providers::IsNeededBy(entry, caller)) return {nullptr, next};
+    return {nullptr, reinterpret_cast<void*>(&NotThere)};
   }
   void* const found = reinterpret_cast<DlsymFunction>(next)(handle, name);
   if (found == nullptr) return {nullptr, next};  // once more, for its message
   if (IsOwnAddress(found)) {
-    return Providers::Exists(entry) ? Answer{found, next} : Answer{nullptr, reinterpret_cast<void*>(&NotThere)};
+    return IsGlobal(name) ? Answer{found, next} : Answer{nullptr, reinterpret_cast<void*>(&NotThere)};
   }
   return {WrapperFor(found, name), next};
 }
@@ -132,8 +145,8 @@ extern "C" __attribute__((visibility("hidden"), used)) Answer vramtrack_before_d
 
 }  // namespace vramtrack
 
-// Calls BEFORE with the caller's arguments; returns what it has found, or jumps to the function it names with the
-// registers and the stack as the caller left them.
+// Calls BEFORE with the caller's three arguments and its return address; returns what it has found, or jumps to the
+// function it names with the registers and the stack as the caller left them.
 #if defined(__x86_64__)
 #define VRAMTRACK_TAIL_HOOK(symbol, before)    \
   __asm__(                                     \
@@ -151,6 +164,7 @@ extern "C" __attribute__((visibility("hidden"), used)) Answer vramtrack_before_d
       "  .cfi_adjust_cfa_offset 8\n"           \
       "  push %rdx\n"                          \
       "  .cfi_adjust_cfa_offset 8\n"           \
+      "  mov 24(%rsp), %rcx\n"                 \
       "  call " #before                        \
       "\n"                                     \
       "  mov %rdx, %r11\n"                     \
@@ -184,6 +198,7 @@ extern "C" __attribute__((visibility("hidden"), used)) Answer vramtrack_before_d
       "  .cfi_offset 30, -40\n"                \
       "  stp x0, x1, [sp, #16]\n"              \
       "  str x2, [sp, #32]\n"                  \
+      "  mov x3, x30\n"                        \
       "  bl " #before                          \
       "\n"                                     \
       "  mov x16, x1\n"                        \

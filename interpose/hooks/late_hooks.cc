@@ -61,6 +61,8 @@ bool IsPreloaded() {
 
 }  // namespace
 
+bool IsInjected() { return injected.load(std::memory_order_relaxed); }
+
 void ExpectDeepBinding() { ModuleMap::on_loaded.store(&PatchNew, std::memory_order_release); }
 
 }  // namespace vramtrack

@@ -12,6 +12,9 @@ namespace vramtrack {
 // looked for whenever the loader's list of libraries has changed.
 void ExpectDeepBinding();
 
+// Whether the driver brought this library in. It is in nobody's scope then.
+bool IsInjected();
+
 }  // namespace vramtrack
 
 #endif  // INTERPOSE_HOOKS_LATE_HOOKS_H_

@@ -64,6 +64,22 @@ Candidate Choose(Entry entry, const void* caller) {
 
 }  // namespace
 
+bool Providers::IsNeededBy(Entry entry, const void* caller) {
+  LoadedObject calling;
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    if (object.Contains(caller)) calling = object;
+    return !object.Contains(caller);
+  });
+  bool needed = false;
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    if (object.Contains(reinterpret_cast<const void*>(&Choose)) || object.Find(EntryName(entry)) == nullptr)
+      return true;
+    needed = object.base() == calling.base() || calling.Needs(object.name());
+    return !needed;
+  });
+  return needed;
+}
+
 size_t Providers::Number(uint64_t base) {
   for (size_t i = 0; i < kMax; ++i) {
     uint64_t known = bases_[i].load(std::memory_order_acquire);

@@ -32,6 +32,8 @@ class Providers {
 
   // Whether any loaded library has it.
   static bool Exists(Entry entry) { return Find(entry, nullptr) != nullptr; }
+  // Whether `caller`'s library has it or asks for a library that has.
+  static bool IsNeededBy(Entry entry, const void* caller);
 
   // Around every unloading of a library: what lies in it is forgotten.
   static void BeforeUnload();

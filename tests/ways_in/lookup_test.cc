@@ -46,6 +46,20 @@ TEST(LookupTest, WithoutCudaNothingIsFoundWithTheSameMessages) {
   EXPECT_TRUE(traced.traces.empty());
 }
 
+TEST(LookupTest, ScopesAreWhatTheyAreUntraced) {
+  RunOptions plain;
+  plain.traced = false;
+  for (const char* scope : {"local", "global"}) {
+    const RunResult untraced = RunProgram("look_without_cuda", {scope, PathOf("SIMCUDA")}, plain);
+    const RunResult traced = RunProgram("look_without_cuda", {scope, PathOf("SIMCUDA")});
+    EXPECT_EQ(untraced.wait_status, 0);
+    EXPECT_EQ(traced.wait_status, 0);
+    EXPECT_EQ(WithoutPaths(untraced.out), WithoutPaths(traced.out)) << scope;
+    const char* found = std::string(scope) == "local" ? "default cudaMalloc: not there" : "default cudaMalloc: there";
+    EXPECT_NE(traced.out.find(found), std::string::npos) << traced.out;
+  }
+}
+
 struct Order {
   const char* name;
   bool before;

@@ -50,7 +50,7 @@ cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* symbol, void** fun
 }
 #else
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags) {
-  int status;
+  int status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   const cudaError_t error = Find(symbol, function, CUDART_VERSION, flags, &status);
   if (error != cudaSuccess) return error;
   return status == CU_GET_PROC_ADDRESS_SUCCESS ? cudaSuccess : Done(cudaErrorSymbolNotFound);

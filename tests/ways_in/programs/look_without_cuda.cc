@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks functions of CUDA up in a process that has none of its libraries.
+// usage: look_without_cuda [local|global LIBRARY]
+//
+// Looks functions of CUDA up in a process that has none of its libraries, or has loaded one.
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <cstring>
 #include <initializer_list>
 
 namespace {
@@ -18,7 +21,11 @@ void Look(const char* where, void* handle, const char* name) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc == 3) {
+    const int scope = std::strcmp(argv[1], "global") == 0 ? RTLD_GLOBAL : RTLD_LOCAL;
+    if (dlopen(argv[2], RTLD_NOW | scope) == nullptr) return 1;
+  }
   for (const char* name :
        {"cudaMalloc", "cuMemAlloc_v2", "cuGetProcAddress", "ncclCommInitRank", "cuNothing", "puts"}) {
     Look("default", RTLD_DEFAULT, name);
