@@ -160,6 +160,34 @@ Checkpoint::EarlyFree ReadEarlyFree(pbf_reader in) {
   return free;
 }
 
+Checkpoint::Setting ReadSetting(pbf_reader in) {
+  namespace g = schema::keptSetting_field;
+  Checkpoint::Setting setting;
+  ReadFields(&in, [&](uint32_t field) {
+    switch (field) {
+      case g::operation:
+        return setting.operation = in.get_uint32(), true;
+      case g::thread:
+        return setting.thread = in.get_uint32(), true;
+      case g::kind:
+        return setting.kind = in.get_uint32(), true;
+      case g::device:
+        return setting.device = in.get_uint32(), true;
+      case g::stack:
+        return setting.stack = in.get_uint32(), true;
+      case g::first:
+        return setting.first = in.get_uint64(), true;
+      case g::second:
+        return setting.second = in.get_uint64(), true;
+      case g::time:
+        return setting.time = in.get_uint64(), true;
+      default:
+        return false;
+    }
+  });
+  return setting;
+}
+
 Checkpoint::Reset ReadReset(pbf_reader in) {
   namespace g = schema::keptReset_field;
   Checkpoint::Reset reset;
@@ -231,6 +259,8 @@ class CheckpointReader {
         return to_.early_frees.push_back(ReadEarlyFree(in_.get_message())), true;
       case f::resets:
         return to_.resets.push_back(ReadReset(in_.get_message())), true;
+      case f::settings:
+        return to_.settings.push_back(ReadSetting(in_.get_message())), true;
       default:
         if (field >= kColumns || in_.wire_type() != protozero::pbf_wire_type::length_delimited) return false;
         return columns_[field].Open(&in_), true;

@@ -50,6 +50,10 @@ struct Checkpoint {
     uint32_t thread = 0, last_of = 0;
     uint64_t ordinal = 0, time = 0;
   };
+  struct Setting {
+    uint32_t operation = 0, thread = 0, kind = 0, device = 0, stack = 0;
+    uint64_t first = 0, second = 0, time = 0;
+  };
   struct Reset {
     uint32_t device = 0;
     uint64_t time = 0;
@@ -69,6 +73,7 @@ struct Checkpoint {
   std::vector<Failure> kept_failures;  // no counts
   std::vector<EarlyFree> early_frees;
   std::vector<Reset> resets;
+  std::vector<Setting> settings;
 };
 
 // The generation that a part belongs to, of which only the beginning may be there. 0 where it does not say.

@@ -119,6 +119,11 @@ std::string SmallCheckpoint() {
   out.Varint(schema::keptFailure_field::error, 2);
   out.Varint(schema::keptFailure_field::time, 2500);
   out.End(failure);
+  uint8_t* setting = out.Begin(f::settings);
+  out.Varint(schema::keptSetting_field::operation, schema::LIMIT);
+  out.Varint(schema::keptSetting_field::second, 1 << 20);
+  out.Varint(schema::keptSetting_field::time, 1300);
+  out.End(setting);
   uint8_t* reset = out.Begin(f::resets);
   out.Varint(schema::keptReset_field::device, 1);
   out.Varint(schema::keptReset_field::time, 1200);

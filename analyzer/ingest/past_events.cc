@@ -19,7 +19,7 @@ uint64_t PlaceIn(uint64_t begin, uint64_t end, uint64_t i, uint64_t n) {
 PastEvents::PastEvents(const Trace& trace, const std::vector<bool>& undone)
     : trace_(trace), past_(*trace.past()), births_(kBins), deaths_(kBins), steps_(kBins) {
   shapes_.reserve(past_.shapes.size() + 2 * past_.sites.size() + past_.kept_failures.size() + past_.memory.size() +
-                  past_.early_frees.size() + past_.resets.size() + 1);
+                  past_.early_frees.size() + past_.resets.size() + past_.settings.size() + 1);
   for (const Checkpoint::Shape& shape : past_.shapes) {
     const Checkpoint::Site& site = past_.sites[shape.site];
     AddShape(schema::ALLOCATE, site.kind, site.device, site.stack, shape.bytes, shape.stream);
@@ -82,6 +82,15 @@ void PastEvents::AddSingles(const std::vector<bool>& undone) {
     const uint32_t slot = trace_.SlotOf(failure.thread);
     StreamEvent event = EventOf(shape, failure.time, slot == Trace::kNoSlot ? 0 : slot);
     event.value[0] = failure.error;
+    singles_.push_back(event);
+  }
+  for (const Checkpoint::Setting& setting : past_.settings) {
+    if (setting.operation != schema::TRIM && setting.operation != schema::LIMIT) continue;
+    const uint32_t shape = AddShape(setting.operation, setting.kind, setting.device, setting.stack, 0, 0);
+    const uint32_t slot = trace_.SlotOf(setting.thread);
+    StreamEvent event = EventOf(shape, setting.time, slot == Trace::kNoSlot ? 0 : slot);
+    event.value[0] = setting.first;
+    event.value[1] = setting.second;
     singles_.push_back(event);
   }
   for (const Checkpoint::Reset& reset : past_.resets) {

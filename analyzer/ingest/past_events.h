@@ -21,7 +21,7 @@ namespace vramtrack {
 //   birth,
 //                   and the FOLD_FREE follows at once; nothing is known of how much of that was live at the same time
 //   STEP            as many as there were, the times in between evenly spread
-//   MEMORY_INFO, FAIL, FREE, DEVICE_RESET   those that were kept
+//   MEMORY_INFO, FAIL, FREE, DEVICE_RESET, TRIM, LIMIT   those that were kept
 //
 // Memory is bounded by what is live, and by a bin. Thread-compatible.
 class PastEvents {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/findings/step_plan.h"
+#include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 #include "interpose/recorder/file_space.h"
@@ -157,7 +158,7 @@ using SiteFigures = std::tuple<uint64_t, uint64_t, uint64_t, uint64_t, uint64_t>
 
 struct Figures {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, SiteFigures> sites;
-  uint64_t events = 0, lost_events = 0, live_objects = 0, unknown_frees = 0, out_of_memory = 0, steps = 0;
+  uint64_t events = 0, lost_events = 0, live_objects = 0, unknown_frees = 0, out_of_memory = 0, steps = 0, limits = 0;
 };
 
 Figures FiguresOf(const std::string& path) {
@@ -173,6 +174,8 @@ Figures FiguresOf(const std::string& path) {
     figures.sites[{site.key.kind, site.key.device, site.key.stack}] = {
         site.allocations, site.frees, site.bytes_allocated, site.live_objects, site.live_bytes};
   }
+  EventStream stream(**trace);
+  for (StreamEvent event; stream.Next(&event);) figures.limits += event.operation == schema::LIMIT;
   figures.events = (*trace)->events();
   figures.lost_events = (*trace)->lost_events() + ledger.unreadable_events();
   figures.live_objects = ledger.live_objects();
@@ -191,6 +194,9 @@ TEST(BoundedTraceTest, TellsTheSameAsAFullTrace) {
         const uint64_t frames[] = {0x400000 + stack, 0x500000};
         ASSERT_TRUE(recording->lane(stack % kLanes).DefineStack(stack, 0, false, frames, 2));
       }
+    }
+    for (Recording* recording : {&full, &bounded}) {
+      recording->lane(1).Event(schema::LIMIT, 0, 0, 0, 3, uint64_t{2}, uint64_t{8} << 20);
     }
     Job job(seed, &full, &bounded);
     for (int i = 0; i < 10; ++i) {
@@ -217,6 +223,7 @@ TEST(BoundedTraceTest, TellsTheSameAsAFullTrace) {
     EXPECT_EQ(figures.unknown_frees, expected.unknown_frees);
     EXPECT_EQ(figures.out_of_memory, expected.out_of_memory);
     EXPECT_EQ(figures.steps, expected.steps);
+    EXPECT_EQ(figures.limits, 1u) << "what was set long ago is known";
   }
 }
 

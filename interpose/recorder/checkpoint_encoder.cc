@@ -40,6 +40,7 @@ bool CheckpointEncoder::Encode() {
   WriteSteps();
   WriteMemory();
   WriteFailures();
+  WriteSettings();
   WriteFrees();
   return good_;
 }
@@ -245,6 +246,23 @@ void CheckpointEncoder::WriteMemory() {
     const size_t message = Begin(f::resets);
     Varint(schema::keptReset_field::device, device);
     Varint(schema::keptReset_field::time, past_.reset_time_[device]);
+    End(message);
+  }
+}
+
+void CheckpointEncoder::WriteSettings() {
+  namespace g = schema::keptSetting_field;
+  for (uint64_t i = 0; i < past_.settings_ && i < FoldedPast::kKeptSettings; ++i) {
+    const FoldedPast::Setting& kept = past_.kept_settings_[i];
+    const size_t message = Begin(f::settings);
+    Varint(g::operation, kept.operation);
+    Varint(g::thread, kept.thread);
+    Varint(g::kind, kept.kind);
+    Varint(g::device, kept.device);
+    Varint(g::stack, kept.stack);
+    Varint(g::first, kept.first);
+    Varint(g::second, kept.second);
+    Varint(g::time, kept.time);
     End(message);
   }
 }

@@ -28,6 +28,7 @@ class CheckpointEncoder {
   void WriteSteps();
   void WriteMemory();
   void WriteFailures();
+  void WriteSettings();
   void WriteFrees();
   uint64_t ShapeReference(const LiveRecord& live);
 

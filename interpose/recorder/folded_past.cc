@@ -64,6 +64,11 @@ bool FoldedPast::Add(const JournalView& view, uint64_t events, const uint8_t* de
       case schema::MEMORY_INFO:
         good = AddMemory(record);
         break;
+      case schema::TRIM:
+      case schema::LIMIT:
+        kept_settings_[settings_++ % kKeptSettings] = {OperationOf(word), view.thread, KindOf(word), DeviceOf(word),
+                                                       RefOf(word),       record[2],   record[3],    record[1]};
+        break;
       case schema::DEVICE_RESET:
         if (thread->pending != 0) good = Free(view, thread->pending, thread->pending_time);
         thread->pending = 0;

@@ -44,6 +44,7 @@ class FoldedPast {
   static constexpr int kOrdinalBits = 40;
   static constexpr size_t kMaxAllocations = kMaxJournalEvents / 2;  // of a journal: four words each at least
   static constexpr size_t kKeptFailures = 16;
+  static constexpr size_t kKeptSettings = 64;
   static constexpr size_t kDevices = 256;
 
   struct Site {
@@ -69,6 +70,11 @@ class FoldedPast {
   struct Failure {
     uint32_t thread, kind, device, stack;
     uint64_t error, bytes, time;
+  };
+
+  struct Setting {
+    uint32_t operation, thread, kind, device, stack;
+    uint64_t first, second, time;
   };
 
   static uint64_t Identity(uint64_t thread, uint64_t ordinal) {
@@ -114,6 +120,8 @@ class FoldedPast {
   CompactTable<uint64_t> failed_;             // how often, by FailureKey
   Failure kept_failures_[2 * kKeptFailures];  // the first ones, then the last ones in turn
   uint64_t failures_;
+  Setting kept_settings_[kKeptSettings];  // the last ones in turn
+  uint64_t settings_;
   uint64_t reset_time_[kDevices], latest_reset_;
   // The journal that is being added.
   size_t local_count_;
