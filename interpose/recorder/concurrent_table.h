@@ -63,9 +63,9 @@ class ConcurrentTable {
 
  private:
   static constexpr int kWays = 8;
-  static constexpr int kLevels = 4;
-  // Entries: 32 Ki, 256 Ki, 2 Mi, 16 Mi. Pages that no key reaches take no memory.
-  static constexpr int kBucketBits[kLevels] = {12, 15, 18, 21};
+  static constexpr int kLevels = 5;
+  // Entries: 32 Ki, 256 Ki, 2 Mi, 16 Mi, 128 Mi. Pages that no key reaches take no memory.
+  static constexpr int kBucketBits[kLevels] = {12, 15, 18, 21, 24};
 
   struct alignas(64) Bucket {
     std::atomic<uint64_t> keys[kWays];
