@@ -52,6 +52,9 @@ def problems(releases, hooked, not_hooked, only_in_libraries):
     for release, names in releases.items():
         for name in names:
             since.setdefault(name, release)
+    # Of headers that not every installation of a toolkit has.
+    optional = {pattern[:-1] for pattern, _ in not_hooked if pattern.endswith("?")}
+    not_hooked = [(pattern.rstrip("?"), reason) for pattern, reason in not_hooked]
     exact = {pattern for pattern, _ in not_hooked if "*" not in pattern}
     patterns = [pattern for pattern, _ in not_hooked if "*" in pattern]
     undeclared = {name for name, _ in only_in_libraries}
@@ -79,10 +82,10 @@ def problems(releases, hooked, not_hooked, only_in_libraries):
     for name in sorted(exact):
         if name in hooked:
             found.append("%s is listed and hooked" % name)
-        elif name not in since:
+        elif name not in since and name not in optional:
             found.append("%s is listed, and no release has it" % name)
     for pattern in patterns:
-        if pattern not in used:
+        if pattern not in used and pattern not in optional:
             found.append("%s stands for nothing that is not hooked or listed in full" % pattern)
 
     for name in sorted(hooked):
