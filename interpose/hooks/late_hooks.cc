@@ -21,6 +21,7 @@ namespace vramtrack {
 namespace {
 
 std::atomic<bool> injected{false};
+std::atomic<bool> has_imports{false};  // of functions of CUDA, in any library
 
 bool InCudaLibrary(const void* address) {
   bool found = false;
@@ -39,7 +40,9 @@ void* HookFor(const LoadedObject& importer, const char* name, const void* bound)
   if (entry != Entry::kCount) {
     // An import that has not been called yet leads to a stub in its own library.
     const bool unbound = importer.Contains(bound);
-    return (late && unbound) || InCudaLibrary(bound) ? wrappers[static_cast<size_t>(entry)][kBySymbol] : nullptr;
+    if (!(late && unbound) && !InCudaLibrary(bound)) return nullptr;
+    has_imports.store(true, std::memory_order_relaxed);
+    return wrappers[static_cast<size_t>(entry)][kBySymbol];
   }
   if (!late || name[0] != 'd' || name[1] != 'l') return nullptr;
   if (strcmp(name, "dlsym") == 0) return reinterpret_cast<void*>(&vramtrack_dlsym);
@@ -74,7 +77,7 @@ int InitializeInjection() {
   if (IsPreloaded() || injected.exchange(true)) return 1;
   ModuleMap::on_loaded.store(&PatchNew, std::memory_order_release);
   PatchNew();
-  if (!Providers::Exists(Entry::k_cudaMalloc)) {
+  if (!has_imports.load(std::memory_order_relaxed)) {
     Say("the CUDA runtime is part of the program, which has looked its functions up already: preload this library "
         "(LD_PRELOAD) to see its calls");
   }
