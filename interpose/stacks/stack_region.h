@@ -23,7 +23,7 @@ class StackRegion {
   uint64_t end() const { return end_; }
 
   // For a stack that is not the thread's own: the address behind the readable pages from `sp` on, at most `bytes`
-  // farther. True for now only: other threads may unmap what is not theirs.
+  // farther. True at the moment of asking: other threads may unmap what is not theirs.
   static uint64_t ReadableEnd(uint64_t sp, uint64_t bytes);
 
   // For the next thread.
