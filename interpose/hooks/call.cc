@@ -54,6 +54,12 @@ uint64_t Identity(uint32_t thread, uint64_t ordinal) {
 uint32_t ThreadOf(uint64_t identity) { return static_cast<uint32_t>((identity & ~kLiveBit) >> kOrdinalBits); }
 uint64_t OrdinalOf(uint64_t identity) { return identity & ((uint64_t{1} << kOrdinalBits) - 1); }
 
+// Pools and memory with a handle may lie on the host.
+schema::Kind KindOn(schema::Kind kind, int on) {
+  if (__builtin_expect(on != kHostMemory, 1)) return kind;
+  return kind == schema::POOL ? schema::HOST_POOL : schema::HOST_PHYSICAL;
+}
+
 // Of what was given out more than once.
 References references;
 // Bytes of each mapping, by its key.
@@ -97,7 +103,7 @@ void Call::CaptureStack() {
 
 void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on) {
   if (address == 0) return;
-  if (__builtin_expect(on == kHostMemory, 0)) kind = kind == schema::POOL ? schema::HOST_POOL : schema::HOST_PHYSICAL;
+  kind = KindOn(kind, on);
   const uint64_t ordinal = lane_->next_allocation();
   const uint64_t identity = Identity(lane_->thread(), ordinal);
   uint64_t before = 0;
@@ -112,7 +118,7 @@ void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64
 }
 
 void Call::Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on) {
-  if (__builtin_expect(on == kHostMemory, 0)) kind = kind == schema::POOL ? schema::HOST_POOL : schema::HOST_PHYSICAL;
+  kind = KindOn(kind, on);
   Check(lane_->Event(schema::FAIL, kind, Device(on), 0, stack_, static_cast<uint64_t>(error), bytes));
 }
 
@@ -217,9 +223,9 @@ void Call::Trimmed(schema::Kind kind, uint64_t pool, uint64_t bytes, int device)
   Check(lane_->Event(schema::TRIM, kind, Device(device), 0, 0, pool, bytes));
 }
 
-void Call::Limit(int which, uint64_t value) {
+void Call::SettingChanged(schema::Kind of, int which, uint64_t value) {
   CaptureStack();
-  Check(lane_->Event(schema::LIMIT, schema::CONTEXT, thread_.device, 0, stack_, static_cast<uint64_t>(which), value));
+  Check(lane_->Event(schema::LIMIT, of, thread_.device, 0, stack_, static_cast<uint64_t>(which), value));
 }
 
 void Call::PoolAttribute(int attribute, const void* value) {
@@ -227,9 +233,7 @@ void Call::PoolAttribute(int attribute, const void* value) {
   if (attribute != cuda::kPoolReleaseThreshold || value == nullptr) return;
   uint64_t bytes;
   std::memcpy(&bytes, value, sizeof bytes);
-  CaptureStack();
-  Check(lane_->Event(schema::LIMIT, schema::MEMORY_POOL, thread_.device, 0, stack_, static_cast<uint64_t>(attribute),
-                     bytes));
+  SettingChanged(schema::MEMORY_POOL, attribute, bytes);
 }
 
 void Call::MemoryInfo(const size_t* free, const size_t* total) {

@@ -102,7 +102,7 @@ class Call {
 
   void DeviceReset(int device = kCurrentDevice);
   void Trimmed(schema::Kind kind, uint64_t pool, uint64_t bytes, int device = kCurrentDevice);
-  void Limit(int which, uint64_t value);
+  void Limit(int which, uint64_t value) { SettingChanged(schema::CONTEXT, which, value); }
   void PoolAttribute(int attribute, const void* value);
   void MemoryInfo(const size_t* free, const size_t* total);
   void Properties(const cuda::DeviceProp* properties, int device);
@@ -116,6 +116,7 @@ class Call {
   bool Stale(uint32_t family);
   void Attach();
   void ContextFreed();
+  void SettingChanged(schema::Kind of, int which, uint64_t value);
   uint32_t Device(int on) const { return on < 0 ? thread_.device : static_cast<uint32_t>(on); }
   void Check(bool recorded) {
     if (__builtin_expect(!recorded, 0)) session_->ReportIfStopped();

@@ -41,7 +41,7 @@ void* Behind(const LoaderFunction& function) {
   void* first = nullptr;
   bool behind_us = false;
   EachLoadedObject([&](const LoadedObject& object, size_t) {
-    if (object.Contains(reinterpret_cast<const void*>(&Behind))) {
+    if (IsOwnObject(object)) {
       behind_us = true;
       return true;
     }

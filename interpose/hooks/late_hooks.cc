@@ -24,13 +24,8 @@ std::atomic<bool> injected{false};
 std::atomic<bool> has_imports{false};  // of functions of CUDA, in any library
 
 bool InCudaLibrary(const void* address) {
-  bool found = false;
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
-    if (!object.Contains(address)) return true;
-    found = IsCudaLibrary(object.name());
-    return false;
-  });
-  return found;
+  LoadedObject library;
+  return FindLoadedObject(address, &library) && IsCudaLibrary(library.name());
 }
 
 // Another tool's wrapper is left in its place: it calls the next one itself.
@@ -56,7 +51,7 @@ void PatchNew() { PatchImports(HookFor); }
 bool IsPreloaded() {
   bool ours_first = false;
   EachLoadedObject([&](const LoadedObject& object, size_t) {
-    ours_first = object.Contains(reinterpret_cast<const void*>(&IsPreloaded));
+    ours_first = IsOwnObject(object);
     return !ours_first && strncmp(object.name(), "libc.so", 7) != 0;
   });
   return ours_first;

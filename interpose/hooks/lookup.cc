@@ -52,19 +52,18 @@ void* WrapperFor(void* found, const char* name) {
 
   Entry entry = Entry::kCount;
   bool older_form = false;
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
-    if (!object.Contains(found)) return true;
+  LoadedObject library;
+  if (FindLoadedObject(found, &library)) {
     for (size_t i = 0; i < count && entry == Entry::kCount; ++i) {
-      if (object.Find(EntryName(candidates[i])) == found) entry = candidates[i];
+      if (library.Find(EntryName(candidates[i])) == found) entry = candidates[i];
     }
     char base[64];
     if (entry == Entry::kCount && length < sizeof base) {
       memcpy(base, name, length);
       base[length] = '\0';
-      older_form = object.Find(base) == found;
+      older_form = library.Find(base) == found;
     }
-    return false;
-  });
+  }
   // The form of CUDA 3.1 and before, with 32-bit sizes: runtimes look all of them up.
   if (older_form) return found;
   if (entry == Entry::kCount) {

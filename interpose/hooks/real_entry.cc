@@ -27,18 +27,11 @@ struct Candidate {
 Candidate Choose(Entry entry, const void* caller) {
   const char* name = EntryName(entry);
   LoadedObject caller_object;
-  bool caller_known = false;
-  if (caller != nullptr) {
-    EachLoadedObject([&](const LoadedObject& object, size_t) {
-      caller_known = object.Contains(caller);
-      if (caller_known) caller_object = object;
-      return !caller_known;
-    });
-  }
+  const bool caller_known = caller != nullptr && FindLoadedObject(caller, &caller_object);
   Candidate first, before;
   bool behind_us = false;
   EachLoadedObject([&](const LoadedObject& object, size_t) {
-    if (object.Contains(reinterpret_cast<const void*>(&Choose))) {
+    if (IsOwnObject(object)) {
       behind_us = true;
       return true;
     }
@@ -66,14 +59,10 @@ Candidate Choose(Entry entry, const void* caller) {
 
 bool Providers::IsNeededBy(Entry entry, const void* caller) {
   LoadedObject calling;
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
-    if (object.Contains(caller)) calling = object;
-    return !object.Contains(caller);
-  });
+  if (!FindLoadedObject(caller, &calling)) return false;
   bool needed = false;
   EachLoadedObject([&](const LoadedObject& object, size_t) {
-    if (object.Contains(reinterpret_cast<const void*>(&Choose)) || object.Find(EntryName(entry)) == nullptr)
-      return true;
+    if (IsOwnObject(object) || object.Find(EntryName(entry)) == nullptr) return true;
     needed = object.base() == calling.base() || calling.Needs(object.name());
     return !needed;
   });
@@ -135,16 +124,13 @@ void Providers::AfterUnload() {
 }
 
 int RuntimeMajor(const void* real) {
+  LoadedObject runtime;
+  if (!FindLoadedObject(real, &runtime) || strncmp(runtime.name(), "libcudart", 9) != 0) return 0;
+  // "libcudart.so.13", or with a hash before the suffix as in old wheels.
+  const char* suffix = strstr(runtime.name(), ".so.");
+  if (suffix == nullptr) return 0;
   int major = 0;
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
-    if (!object.Contains(real)) return true;
-    // "libcudart.so.13", or with a hash before the suffix as in old wheels.
-    const char* suffix = strstr(object.name(), ".so.");
-    if (strncmp(object.name(), "libcudart", 9) == 0 && suffix != nullptr) {
-      for (const char* c = suffix + 4; *c >= '0' && *c <= '9'; ++c) major = 10 * major + (*c - '0');
-    }
-    return false;
-  });
+  for (const char* c = suffix + 4; *c >= '0' && *c <= '9'; ++c) major = 10 * major + (*c - '0');
   return major;
 }
 

@@ -10,32 +10,29 @@
 namespace vramtrack {
 namespace {
 
-bool Store(const LoadedObject& object, void** slot, void* value) {
+void Store(const LoadedObject& object, void** slot, void* value) {
   const auto at = reinterpret_cast<uint64_t>(slot);
   const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   // The last page of the range may be only in part read-only by name; the loader protects whole pages below its end.
   const bool read_only =
       at >= object.relro_begin() / page_bytes * page_bytes && at < object.relro_end() / page_bytes * page_bytes;
   void* const page = reinterpret_cast<void*>(at / page_bytes * page_bytes);
-  if (read_only && syscall(SYS_mprotect, page, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  if (read_only && syscall(SYS_mprotect, page, page_bytes, PROT_READ | PROT_WRITE) != 0) return;
   reinterpret_cast<std::atomic<void*>*>(slot)->store(value, std::memory_order_release);
   if (read_only) syscall(SYS_mprotect, page, page_bytes, PROT_READ);
-  return true;
 }
 
 }  // namespace
 
-size_t PatchImports(Replacement replacement) {
-  size_t changed = 0;
+void PatchImports(Replacement replacement) {
   EachLoadedObject([&](const LoadedObject& object, size_t) {
-    if (object.Contains(reinterpret_cast<const void*>(&PatchImports))) return true;
+    if (IsOwnObject(object)) return true;
     object.EachImport([&](const char* name, void** slot) {
       void* const value = replacement(object, name, *slot);
-      if (value != nullptr && value != *slot && Store(object, slot, value)) ++changed;
+      if (value != nullptr && value != *slot) Store(object, slot, value);
     });
     return true;
   });
-  return changed;
 }
 
 }  // namespace vramtrack

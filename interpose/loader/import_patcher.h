@@ -2,8 +2,6 @@
 #ifndef INTERPOSE_LOADER_IMPORT_PATCHER_H_
 #define INTERPOSE_LOADER_IMPORT_PATCHER_H_
 
-#include <cstddef>
-
 #include "interpose/loader/loaded_object.h"
 
 namespace vramtrack {
@@ -12,9 +10,9 @@ namespace vramtrack {
 using Replacement = void* (*)(const LoadedObject& importer, const char* name, const void* bound);
 
 // Goes through the imports of every loaded library but ours. Pages that the loader made read-only are opened for the
-// store and closed again. Returns how many were changed. Holds the loader's short lock for its list meanwhile, so two
+// store and closed again. Holds the loader's short lock for its list meanwhile, so two
 // threads do not patch at once; a store is one instruction, so others may call.
-size_t PatchImports(Replacement replacement);
+void PatchImports(Replacement replacement);
 
 }  // namespace vramtrack
 

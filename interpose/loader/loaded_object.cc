@@ -134,11 +134,11 @@ bool LoadedObject::VersionFits(uint32_t index, const char* version) const {
   return false;
 }
 
-void* LoadedObject::FindFrom(uint32_t index, const char* name, const char* version, bool* same_name) const {
+// The function behind an entry of the symbol table, if it is the one that is looked for.
+void* LoadedObject::FunctionAt(uint32_t index, const char* name, const char* version) const {
   const ElfW(Sym)& symbol = symbols_[index];
-  *same_name = strcmp(strings_ + symbol.st_name, name) == 0;
-  if (!*same_name || symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC ||
-      !VersionFits(index, version)) {
+  if (strcmp(strings_ + symbol.st_name, name) != 0 || symbol.st_shndx == SHN_UNDEF ||
+      ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !VersionFits(index, version)) {
     return nullptr;
   }
   return reinterpret_cast<void*>(base_ + symbol.st_value);
@@ -146,7 +146,6 @@ void* LoadedObject::FindFrom(uint32_t index, const char* name, const char* versi
 
 void* LoadedObject::Find(const char* name, const char* version) const {
   if (symbols_ == nullptr || strings_ == nullptr) return nullptr;
-  bool same_name;
   if (gnu_hash_ != nullptr) {
     const uint32_t bucket_count = gnu_hash_[0], first = gnu_hash_[1], bloom_words = gnu_hash_[2];
     const uint32_t bloom_shift = gnu_hash_[3];
@@ -162,7 +161,7 @@ void* LoadedObject::Find(const char* name, const char* version) const {
     for (;; ++index) {
       const uint32_t entry = chain[index - first];
       if ((entry | 1) == (h | 1)) {
-        if (void* found = FindFrom(index, name, version, &same_name)) return found;
+        if (void* found = FunctionAt(index, name, version)) return found;
       }
       if ((entry & 1) != 0) return nullptr;
     }
@@ -172,7 +171,7 @@ void* LoadedObject::Find(const char* name, const char* version) const {
   const uint32_t* buckets = hash_ + 2;
   const uint32_t* chain = buckets + bucket_count;
   for (uint32_t index = buckets[SysvHash(name) % bucket_count]; index != STN_UNDEF; index = chain[index]) {
-    if (void* found = FindFrom(index, name, version, &same_name)) return found;
+    if (void* found = FunctionAt(index, name, version)) return found;
   }
   return nullptr;
 }
@@ -192,6 +191,18 @@ bool LoadedObject::Needs(const char* soname) const {
   }
   return false;
 }
+
+bool FindLoadedObject(const void* address, LoadedObject* object) {
+  bool found = false;
+  EachLoadedObject([&](const LoadedObject& candidate, size_t) {
+    found = candidate.Contains(address);
+    if (found) *object = candidate;
+    return !found;
+  });
+  return found;
+}
+
+bool IsOwnObject(const LoadedObject& object) { return object.Contains(__ehdr_start); }
 
 bool IsOwnAddress(const void* address) {
   const auto* at = static_cast<const char*>(address);

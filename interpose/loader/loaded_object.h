@@ -55,7 +55,7 @@ class LoadedObject {
   };
 
   static bool IsFunctionSlot(uint32_t type);
-  void* FindFrom(uint32_t index, const char* name, const char* version, bool* same_name) const;
+  void* FunctionAt(uint32_t index, const char* name, const char* version) const;
   bool VersionFits(uint32_t index, const char* version) const;
 
   uint64_t base_ = 0;
@@ -90,8 +90,12 @@ void EachLoadedObject(Visit visit) {
       &state);
 }
 
-// Whether the address lies in this library.
+// The loaded library that the address lies in. False for none.
+bool FindLoadedObject(const void* address, LoadedObject* object);
+
+// Whether the address, or the object, is this library's.
 bool IsOwnAddress(const void* address);
+bool IsOwnObject(const LoadedObject& object);
 
 }  // namespace vramtrack
 

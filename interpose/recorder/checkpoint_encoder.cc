@@ -85,6 +85,13 @@ void CheckpointEncoder::Column(uint32_t field, Table* table, ValueOf value_of) {
   End(column);
 }
 
+template <typename Rows, typename Member>
+void CheckpointEncoder::RowColumn(uint32_t field, const Rows& rows, Member member) {
+  const size_t column = Begin(field);
+  for (size_t i = 0; i < rows.size(); ++i) RawVarint(rows[i].*member);
+  End(column);
+}
+
 void CheckpointEncoder::WriteDefinitions() {
   const size_t definitions = Begin(f::definitions);
   Raw(past_.definitions_.data(), past_.definitions_.size());
@@ -107,14 +114,9 @@ void CheckpointEncoder::WriteThreads() {
 }
 
 void CheckpointEncoder::WriteSites() {
-  const auto column = [this](uint32_t field, auto member) {
-    const size_t begun = Begin(field);
-    for (size_t i = 0; i < past_.sites_.size(); ++i) RawVarint(past_.sites_[i].*member);
-    End(begun);
-  };
-  column(f::site_kind, &FoldedPast::Site::kind);
-  column(f::site_device, &FoldedPast::Site::device);
-  column(f::site_stack, &FoldedPast::Site::stack);
+  RowColumn(f::site_kind, past_.sites_, &FoldedPast::Site::kind);
+  RowColumn(f::site_device, past_.sites_, &FoldedPast::Site::device);
+  RowColumn(f::site_stack, past_.sites_, &FoldedPast::Site::stack);
 }
 
 // 0 for a shape that is new, otherwise 1 + its row.
@@ -141,14 +143,9 @@ void CheckpointEncoder::WriteLive() {
   past_.live_.ForEach([this](const LiveRecord* live) { RawVarint(ShapeReference(*live)); });
   End(column);
 
-  const auto shape_column = [this](uint32_t field, auto member) {
-    const size_t begun = Begin(field);
-    for (size_t i = 0; i < past_.shapes_.size(); ++i) RawVarint(past_.shapes_[i].*member);
-    End(begun);
-  };
-  shape_column(f::shape_site, &FoldedPast::Shape::site);
-  shape_column(f::shape_bytes, &FoldedPast::Shape::bytes);
-  shape_column(f::shape_stream, &FoldedPast::Shape::stream);
+  RowColumn(f::shape_site, past_.shapes_, &FoldedPast::Shape::site);
+  RowColumn(f::shape_bytes, past_.shapes_, &FoldedPast::Shape::bytes);
+  RowColumn(f::shape_stream, past_.shapes_, &FoldedPast::Shape::stream);
 
   // Journals are sealed one after the other, so threads come in long runs.
   const auto runs = [this](uint32_t field, auto on_run) {

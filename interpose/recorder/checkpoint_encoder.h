@@ -41,6 +41,8 @@ class CheckpointEncoder {
   void End(size_t begun);
   template <typename Table, typename ValueOf>
   void Column(uint32_t field, Table* table, ValueOf value_of);
+  template <typename Rows, typename Member>
+  void RowColumn(uint32_t field, const Rows& rows, Member member);
 
   FoldedPast& past_;
   GrowingArray<uint8_t>& out_;

@@ -18,6 +18,7 @@ class GrowingArray {
   size_t size() const { return size_; }
   T* data() { return data_; }
   T& operator[](size_t i) { return data_[i]; }
+  const T& operator[](size_t i) const { return data_[i]; }
   void Clear() { size_ = 0; }
 
   // Room for `more` behind what is there. False, with everything as it was, where there is no memory.
