@@ -165,6 +165,8 @@ bool BlockDecoder::ReadValues(uint32_t operation, DecodedEvent* event) {
     case schema::MEMORY_INFO:
     case schema::TRIM:
     case schema::LIMIT:
+    case schema::FRAMEWORK_MEMORY:
+    case schema::MARK:
       count = 2;
       break;
     case schema::DEVICE_RESET:

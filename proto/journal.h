@@ -19,6 +19,8 @@
 //     DEVICE_RESET
 //     TRIM                       | pool | bytes it may keep
 //     LIMIT        ref = stack   | which | to what
+//     FRAMEWORK_MEMORY           | bytes given out | bytes reserved
+//     MARK         ref = stack   | name | number
 //   definition   op:8 words:24 ref:32 | ...
 //     kDefineStack   ref = id | module epoch:32, truncated:1 at bit 32 | return addresses, innermost first
 //     kDefineEncoded          | byte length | fields of a Definitions message, zero padded
@@ -81,6 +83,8 @@ constexpr size_t RecordWords(uint64_t word) {
       return 2;
     case schema::TRIM:
     case schema::LIMIT:
+    case schema::FRAMEWORK_MEMORY:
+    case schema::MARK:
       return 4;
     case kDefineStack:
     case kDefineEncoded:

@@ -52,9 +52,9 @@ RandomTrace::RandomTrace(uint64_t seed, int count, uint32_t threads) {
     } else {
       constexpr schema::Operation kOthers[] = {schema::FREE_UNKNOWN, schema::FAIL,        schema::FREE_FAILED,
                                                schema::STEP,         schema::MEMORY_INFO, schema::DEVICE_RESET,
-                                               schema::TRIM,         schema::LIMIT};
-      constexpr size_t kValues[] = {1, 1, 1, 2, 2, 0, 2, 2};
-      const size_t which = below(8);
+                                               schema::TRIM,         schema::LIMIT,       schema::FRAMEWORK_MEMORY, schema::MARK};
+      constexpr size_t kValues[] = {1, 1, 1, 2, 2, 0, 2, 2, 2, 2};
+      const size_t which = below(10);
       event.operation = kOthers[which];
       for (size_t k = 0; k < kValues[which]; ++k) event.values.push_back(number());
       std::vector<uint64_t> words = event.values;

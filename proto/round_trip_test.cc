@@ -44,6 +44,8 @@ void Decode(std::string_view payload, Events* events) {
       case schema::MEMORY_INFO:
       case schema::TRIM:
       case schema::LIMIT:
+      case schema::FRAMEWORK_MEMORY:
+      case schema::MARK:
         values = 2;
         break;
       default:
