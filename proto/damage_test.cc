@@ -69,7 +69,7 @@ TEST(Damage, AFlippedBitCostsOneBlockAtMost) {
   TraceLayout whole;
   const std::set<std::string> blocks = Blocks(file, &whole);
   std::mt19937_64 random(5);
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 20000; ++i) {
     std::string flipped = file;
     const size_t at = kHeaderBytes + random() % (file.size() - kHeaderBytes);
     flipped[at] = static_cast<char>(flipped[at] ^ 1 << random() % 8);

@@ -13,7 +13,6 @@ namespace {
 
 constexpr uint8_t kFixed32Field1 = 1 << 3 | 5;
 constexpr uint8_t kFixed64Field1 = 1 << 3 | 1;
-constexpr uint8_t kFixed64Field2 = 2 << 3 | 1;
 constexpr uint8_t kFixed32Field2 = 2 << 3 | 5;
 
 static_assert(schema::block_field::sync == 1 && schema::block_field::checksum == 2, "the prefix is written by hand");
@@ -68,9 +67,11 @@ void SealFrame(uint8_t* at, schema::trace_field::Number trace_field, size_t payl
   uint8_t* payload = at + kSealedPrefixBytes;
   at = WriteFramePrefix(at, trace_field, kSealedPrefixBytes + payload_bytes);
   *at++ = kFixed64Field2;
-  Put(at, PayloadChecksum(payload, payload_bytes));
+  Put(at, PayloadChecksum(trace_field, payload, payload_bytes));
 }
 
-uint64_t PayloadChecksum(const uint8_t* payload, size_t bytes) { return XXH3_64bits(payload, bytes); }
+uint64_t PayloadChecksum(uint32_t trace_field, const uint8_t* payload, size_t bytes) {
+  return XXH3_64bits_withSeed(payload, bytes, trace_field);
+}
 
 }  // namespace vramtrack

@@ -38,6 +38,8 @@ constexpr uint32_t kMaxFrameBytes = 1u << 26;  // a longer one is damage: nothin
 static_assert(kJournalWordsOffset % 8 == 0, "words are stored with single instructions");
 
 constexpr uint8_t FrameTag(uint32_t trace_field) { return static_cast<uint8_t>(trace_field << 3 | 2); }
+// The tag of the checksum in every sealed frame.
+constexpr uint8_t kFixed64Field2 = 2 << 3 | 1;
 
 // Fills the header page of a new file; its counters are zero.
 void WriteHeaderPage(uint8_t* page);
@@ -51,7 +53,8 @@ void WritePaddingPrefix(uint8_t* at, size_t bytes);
 // Fills the kSealedPrefixBytes before `payload_bytes` of payload that are already in place behind them.
 void SealFrame(uint8_t* at, schema::trace_field::Number trace_field, size_t payload_bytes);
 
-uint64_t PayloadChecksum(const uint8_t* payload, size_t bytes);
+// Of a sealed frame: its field is the seed, so that no frame passes for one of another kind.
+uint64_t PayloadChecksum(uint32_t trace_field, const uint8_t* payload, size_t bytes);
 
 }  // namespace vramtrack
 

@@ -110,7 +110,9 @@ class Scanner {
     if (!verify_) return InPlace(end) ? end : NextSync(file_, offset + 1);
     const FrameRef frame = {offset, file_.substr(offset + kSealedPrefixBytes, end - offset - kSealedPrefixBytes)};
     const auto* payload = reinterpret_cast<const uint8_t*>(frame.payload.data());
-    if (Load<uint64_t>(file_, offset + kFramePrefixBytes + 1) != PayloadChecksum(payload, frame.payload.size())) {
+    if (static_cast<uint8_t>(file_[offset + kFramePrefixBytes]) != kFixed64Field2 ||
+        Load<uint64_t>(file_, offset + kFramePrefixBytes + 1) !=
+            PayloadChecksum(field, payload, frame.payload.size())) {
       return Lost(offset, InPlace(end) ? end : NextSync(file_, offset + 1), "the checksum of a frame is wrong");
     }
     switch (field) {
@@ -137,6 +139,10 @@ class Scanner {
 
   uint64_t ReadJournal(uint64_t offset, uint64_t frame_bytes) {
     uint64_t end = offset + frame_bytes;
+    if (file_.size() - offset > kFramePrefixBytes &&
+        file_[offset + kFramePrefixBytes] != FrameTag(schema::journal_field::words)) {
+      return Lost(offset, NextSync(file_, offset + 1), "no journal begins here");
+    }
     if (frame_bytes > kMaxJournalBytes || (end < file_.size() && !InPlace(end))) {
       return Lost(offset, NextSync(file_, offset + 1), "the length of a journal is wrong");
     }

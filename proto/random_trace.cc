@@ -52,7 +52,8 @@ RandomTrace::RandomTrace(uint64_t seed, int count, uint32_t threads) {
     } else {
       constexpr schema::Operation kOthers[] = {schema::FREE_UNKNOWN, schema::FAIL,        schema::FREE_FAILED,
                                                schema::STEP,         schema::MEMORY_INFO, schema::DEVICE_RESET,
-                                               schema::TRIM,         schema::LIMIT,       schema::FRAMEWORK_MEMORY, schema::MARK};
+                                               schema::TRIM,         schema::LIMIT,       schema::FRAMEWORK_MEMORY,
+                                               schema::MARK};
       constexpr size_t kValues[] = {1, 1, 1, 2, 2, 0, 2, 2, 2, 2};
       const size_t which = below(10);
       event.operation = kOthers[which];
