@@ -15,6 +15,10 @@ const char* UnseenText(uint32_t reason) {
       return "was looked up in a form that has no hook: calls of it are not seen";
     case schema::UNSEEN_THIRD_COPY:
       return "was looked up in more than two copies of its library: calls of the others are not seen";
+    case schema::UNSEEN_BLOCKS:
+      return "tells of its allocator's blocks in a way that is not known: of its memory only the driver's is seen";
+    case schema::UNSEEN_GRAPH:
+      return "has graph nodes of an unknown form: what its backward pass allocates is not tied to the forward pass";
     default:
       return "may have called CUDA unseen";
   }

@@ -85,6 +85,14 @@ bool Call::Stale(uint32_t family) {
   return false;
 }
 
+// The thread that starts the session has its lane from there.
+bool Call::Begin() {
+  session_ = Session::Get();
+  if (session_ == nullptr) return false;
+  if (thread_.session == session_ && (lane_ = thread_.lane) != nullptr) DefineKnown();
+  return true;
+}
+
 void Call::Attach() {
   lane_ = session_->AttachThread();
   if (lane_ == nullptr) {
@@ -92,6 +100,10 @@ void Call::Attach() {
     session_->ReportIfStopped();
     return;
   }
+  DefineKnown();
+}
+
+void Call::DefineKnown() {
   DefineUnseen(lane_);
   DefineKnownDevices(this);
 }
@@ -122,19 +134,19 @@ void Call::Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on) 
   Check(lane_->Event(schema::FAIL, kind, Device(on), 0, stack_, static_cast<uint64_t>(error), bytes));
 }
 
-void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream) {
+void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on) {
   if (address == 0) return;
   freed_address_ = address;
   freed_key_ = KeyOf(kind, address);
   freed_identity_ = session_->live().Remove(freed_key_);
   if (freed_identity_ == 0) {
-    Check(lane_->Event(schema::FREE_UNKNOWN, kind, thread_.device, 0, 0, address));
+    Check(lane_->Event(schema::FREE_UNKNOWN, kind, Device(on), 0, 0, address));
     return;
   }
   const uint32_t owner = ThreadOf(freed_identity_);
   const uint64_t ordinal = OrdinalOf(freed_identity_);
-  Check(stream == 0 ? lane_->Event(schema::FREE, kind, thread_.device, 0, owner, ordinal)
-                    : lane_->Event(schema::FREE, kind, thread_.device, kHasStream, owner, ordinal, stream));
+  Check(stream == 0 ? lane_->Event(schema::FREE, kind, Device(on), 0, owner, ordinal)
+                    : lane_->Event(schema::FREE, kind, Device(on), kHasStream, owner, ordinal, stream));
 }
 
 void Call::FreeFailed(cuda::Error error) {
@@ -240,6 +252,10 @@ void Call::MemoryInfo(const size_t* free, const size_t* total) {
   if (free == nullptr || total == nullptr) return;
   if (session_->FirstReportOf(thread_.device, true)) DefineDevice(thread_.device, "", *total);
   Check(lane_->Event(schema::MEMORY_INFO, 0, thread_.device, 0, 0, *free, *total));
+}
+
+void Call::FrameworkMemory(uint64_t given_out, uint64_t reserved, int device) {
+  Check(lane_->Event(schema::FRAMEWORK_MEMORY, 0, Device(device), 0, 0, given_out, reserved));
 }
 
 void Call::Properties(const cuda::DeviceProp* properties, int device) {

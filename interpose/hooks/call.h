@@ -29,8 +29,8 @@ class Call {
     family_ = family;
     outer_ = thread_.innermost;
     thread_.innermost = this;
-    session_ = Session::Get();
-    if (__builtin_expect(session_ == nullptr, 0)) return;
+    session_ = Session::Running();
+    if (__builtin_expect(session_ == nullptr, 0) && !Begin()) return;
     lane_ = thread_.lane;
     if (__builtin_expect(thread_.session != session_ || lane_ == nullptr, 0)) Attach();
   }
@@ -74,7 +74,7 @@ class Call {
   void Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on = kCurrentDevice);
 
   // Before a freeing call: afterwards the address may be another thread's already.
-  void Freeing(schema::Kind kind, uint64_t address, uint64_t stream);
+  void Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on = kCurrentDevice);
   // After one that failed: what Freeing or Releasing recorded did not happen.
   void FreeFailed(cuda::Error error);
   // After one that succeeded.
@@ -105,6 +105,7 @@ class Call {
   void Limit(int which, uint64_t value) { SettingChanged(schema::CONTEXT, which, value); }
   void PoolAttribute(int attribute, const void* value);
   void MemoryInfo(const size_t* free, const size_t* total);
+  void FrameworkMemory(uint64_t given_out, uint64_t reserved, int device);
   void Properties(const cuda::DeviceProp* properties, int device);
   void Version(const char* of, const int* number);
   void Step(uint64_t number, double value);
@@ -114,7 +115,9 @@ class Call {
 
  private:
   bool Stale(uint32_t family);
+  bool Begin();
   void Attach();
+  void DefineKnown();
   void ContextFreed();
   void SettingChanged(schema::Kind of, int which, uint64_t value);
   uint32_t Device(int on) const { return on < 0 ? thread_.device : static_cast<uint32_t>(on); }

@@ -12,6 +12,7 @@ namespace vramtrack::cuda {
 
 using Error = int;  // cudaError_t, CUresult, and the enums of the libraries on top
 constexpr Error kSuccess = 0;
+constexpr Error kMemoryAllocation = 2;     // of the driver as well
 constexpr Error kInitializationError = 3;  // CUDA_ERROR_NOT_INITIALIZED of the driver, too
 constexpr Error kNcclInProgress = 7;       // of a communicator that is set up in the background
 

@@ -11,6 +11,12 @@ constexpr const char* kNames[] = {
 #include "interpose/hooks/api.inc"
 };
 
+constexpr bool kOfFramework[] = {
+#define VRAMTRACK_FRAMEWORK_ENTRY(entry, parameters) true,
+#define VRAMTRACK_ENTRY(entry, parameters) false,
+#include "interpose/hooks/api.inc"
+};
+
 // Open addressing, filled at compile time: look-ups come before any constructor has run.
 constexpr size_t kSlots = 1024;
 static_assert(kEntryCount * 2 < kSlots, "half of the slots stay free");
@@ -36,6 +42,8 @@ constexpr NameIndex kIndex;
 }  // namespace
 
 const char* EntryName(Entry entry) { return kNames[static_cast<size_t>(entry)]; }
+
+bool IsOfFramework(Entry entry) { return kOfFramework[static_cast<size_t>(entry)]; }
 
 Entry EntryNamed(const char* name) {
   for (size_t slot = HashOf(name) % kSlots; kIndex.slots[slot] != 0; slot = (slot + 1) % kSlots) {

@@ -22,6 +22,9 @@ const char* EntryName(Entry entry);
 // Entry::kCount where no entry has that name. Thread- and signal-safe; a few comparisons.
 Entry EntryNamed(const char* name);
 
+// Whether it is a function of a framework, which is called by those that need the framework's library.
+bool IsOfFramework(Entry entry);
+
 }  // namespace vramtrack
 
 #endif  // INTERPOSE_HOOKS_ENTRY_H_

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "interpose/frameworks/torch/unknown_allocator.h"
 #include "interpose/hooks/lookup.h"
 #include "interpose/hooks/real_entry.h"
 #include "interpose/loader/import_patcher.h"
@@ -21,11 +22,15 @@ namespace vramtrack {
 namespace {
 
 std::atomic<bool> injected{false};
+std::atomic<bool> patching{false};
 std::atomic<bool> has_imports{false};  // of functions of CUDA, in any library
 
-bool InCudaLibrary(const void* address) {
+// Whether an import leads to the real function.
+bool IsRealOf(Entry entry, const LoadedObject& importer, const void* bound) {
   LoadedObject library;
-  return FindLoadedObject(address, &library) && IsCudaLibrary(library.name());
+  if (!FindLoadedObject(bound, &library)) return false;
+  if (IsOfFramework(entry)) return importer.Needs(library.name()) || importer.base() == library.base();
+  return IsCudaLibrary(library.name());
 }
 
 // Another tool's wrapper is left in its place: it calls the next one itself.
@@ -35,7 +40,7 @@ void* HookFor(const LoadedObject& importer, const char* name, const void* bound)
   if (entry != Entry::kCount) {
     // An import that has not been called yet leads to a stub in its own library.
     const bool unbound = importer.Contains(bound);
-    if (!(late && unbound) && !InCudaLibrary(bound)) return nullptr;
+    if (!(late && unbound) && !IsRealOf(entry, importer, bound)) return nullptr;
     has_imports.store(true, std::memory_order_relaxed);
     return wrappers[static_cast<size_t>(entry)][kBySymbol];
   }
@@ -46,6 +51,13 @@ void* HookFor(const LoadedObject& importer, const char* name, const void* bound)
 }
 
 void PatchNew() { PatchImports(HookFor); }
+
+void OnLoaded() {
+  torch::NoteUnknownAllocators();
+  if (patching.load(std::memory_order_acquire)) PatchNew();
+}
+
+__attribute__((constructor)) void WatchLoading() { ModuleMap::on_loaded.store(&OnLoaded, std::memory_order_release); }
 
 // Whether the program's own start brought this library in: libraries that are loaded later stand behind libc.
 bool IsPreloaded() {
@@ -61,7 +73,7 @@ bool IsPreloaded() {
 
 bool IsInjected() { return injected.load(std::memory_order_relaxed); }
 
-void ExpectDeepBinding() { ModuleMap::on_loaded.store(&PatchNew, std::memory_order_release); }
+void ExpectDeepBinding() { patching.store(true, std::memory_order_release); }
 
 }  // namespace vramtrack
 
@@ -70,7 +82,7 @@ void ExpectDeepBinding() { ModuleMap::on_loaded.store(&PatchNew, std::memory_ord
 int InitializeInjection() {
   using namespace vramtrack;  // NOLINT
   if (IsPreloaded() || injected.exchange(true)) return 1;
-  ModuleMap::on_loaded.store(&PatchNew, std::memory_order_release);
+  patching.store(true, std::memory_order_release);
   PatchNew();
   if (!has_imports.load(std::memory_order_relaxed)) {
     Say("the CUDA runtime is part of the program, which has looked its functions up already: preload this library "

@@ -24,12 +24,14 @@ struct Candidate {
 //   a library behind ours that is not CUDA's own: another tool that was preloaded, which calls the next one itself;
 //   the library that the caller names among those it needs;
 //   the first one.
+// A framework's functions are nobody else's, and its library stands anywhere: the first rule is not for them.
 Candidate Choose(Entry entry, const void* caller) {
   const char* name = EntryName(entry);
   LoadedObject caller_object;
   const bool caller_known = caller != nullptr && FindLoadedObject(caller, &caller_object);
   Candidate first, before;
-  bool behind_us = false;
+  const bool of_framework = IsOfFramework(entry);
+  bool behind_us = of_framework;
   EachLoadedObject([&](const LoadedObject& object, size_t) {
     if (IsOwnObject(object)) {
       behind_us = true;
@@ -43,7 +45,7 @@ Candidate Choose(Entry entry, const void* caller) {
       if (before.function == nullptr && IsCudaLibrary(object.name())) before = candidate;
       return true;
     }
-    const bool other_tool = first.function == nullptr && !IsCudaLibrary(object.name());
+    const bool other_tool = first.function == nullptr && !of_framework && !IsCudaLibrary(object.name());
     if (first.function == nullptr) first = candidate;
     if (other_tool) return false;
     if (caller_known && (caller_object.Needs(object.name()) || caller_object.base() == object.base())) {

@@ -167,12 +167,15 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
     return error;                                                                       \
   }
 
+#define VRAMTRACK_FRAMEWORK_ENTRY(entry, parameters) extern "C" void entry();
 #include "interpose/hooks/api.inc"
 
 void* const wrappers[kEntryCount][1 + kLookedUpWays] = {
 #define VRAMTRACK_ENTRY(entry, parameters)                                       \
   {reinterpret_cast<void*>(&entry), reinterpret_cast<void*>(&LookedUp1_##entry), \
    reinterpret_cast<void*>(&LookedUp2_##entry)},
+#define VRAMTRACK_FRAMEWORK_ENTRY(entry, parameters) \
+  {reinterpret_cast<void*>(&entry), reinterpret_cast<void*>(&entry), reinterpret_cast<void*>(&entry)},
 #include "interpose/hooks/api.inc"
 };
 

@@ -87,6 +87,7 @@ constexpr bool Disagreed(std::string_view entry) {
     ++compared;                                                                                      \
   }
 #define VRAMTRACK_WITHOUT_LIBRARY_API
+#define VRAMTRACK_WITHOUT_FRAMEWORK_API
 
 TEST(CudaAbiTest, EveryWrapperTakesWhatTheFunctionTakes) {
   int compared = 0;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the caching allocator tells PyTorch's profiler, whether or not there is one: its blocks, and that it has run out
+// of memory. It holds its lock meanwhile, so nothing here may wait for a thread that could want it: no GIL, no CUDA.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/frameworks/torch/abi.h"
+#include "interpose/hooks/call.h"
+#include "interpose/hooks/cuda_abi.h"
+#include "interpose/hooks/real_entry.h"
+
+namespace vramtrack {
+namespace {
+
+// What each device's allocator had reserved when the trace was told of it last. All of an allocator's reports come
+// under its lock; a second copy of PyTorch only makes the trace hear of it more often.
+constexpr size_t kMaxDevices = 64;
+std::atomic<uint64_t> told_reserved[kMaxDevices];
+
+void TellReserved(Call* call, torch::Device device, uint64_t given_out, uint64_t reserved) {
+  auto& told = told_reserved[static_cast<uint8_t>(device.index) % kMaxDevices];
+  if (__builtin_expect(told.load(std::memory_order_relaxed) == reserved, 1)) return;
+  told.store(reserved, std::memory_order_relaxed);
+  call->FrameworkMemory(given_out, reserved, device.index);
+}
+
+inline __attribute__((always_inline)) void NoteBlock(const void* block, int64_t bytes, uint64_t given_out,
+                                                     uint64_t reserved, torch::Device device) {
+  Call call(kBlocks);
+  if (!call.active()) return;
+  const auto address = reinterpret_cast<uint64_t>(block);
+  if (bytes > 0) {
+    call.CaptureStack();
+    call.Allocated(schema::FRAMEWORK_BLOCK, address, static_cast<uint64_t>(bytes), 0, device.index);
+  } else {
+    call.Freeing(schema::FRAMEWORK_BLOCK, address, 0, device.index);
+  }
+  TellReserved(&call, device, given_out, reserved);
+}
+
+void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torch::Device device) {
+  Call call(kBlocks);
+  if (!call.active()) return;
+  call.CaptureStack();
+  call.FrameworkMemory(given_out, reserved, device.index);
+  call.Failed(schema::FRAMEWORK_BLOCK, cuda::kMemoryAllocation, bytes, device.index);
+}
+
+}  // namespace
+
+// Other devices' allocators report here as well, the one for the host's memory most of all.
+#define VRAMTRACK_PASS_ON(entry, parameters, arguments)                                    \
+  if (void* const real = Providers::Real(Entry::k_##entry, __builtin_return_address(0))) { \
+    reinterpret_cast<void(*) parameters>(real) arguments;                                  \
+  }
+#define VRAMTRACK_EXPORT extern "C" __attribute__((visibility("default")))
+
+#define VRAMTRACK_REPORTS_BLOCK(entry, parameters, arguments, given_out, reserved)         \
+  VRAMTRACK_EXPORT void entry parameters {                                                 \
+    if (device.type == torch::kCuda) NoteBlock(block, bytes, given_out, reserved, device); \
+    VRAMTRACK_PASS_ON(entry, parameters, arguments)                                        \
+  }
+#define VRAMTRACK_REPORTS_OUT_OF_MEMORY(entry, parameters, arguments)                                                  \
+  VRAMTRACK_EXPORT void entry parameters {                                                                             \
+    if (device.type == torch::kCuda) {                                                                                 \
+      NoteOutOfMemory(static_cast<uint64_t>(bytes), static_cast<uint64_t>(given_out), static_cast<uint64_t>(reserved), \
+                      device);                                                                                         \
+    }                                                                                                                  \
+    VRAMTRACK_PASS_ON(entry, parameters, arguments)                                                                    \
+  }
+#include "interpose/frameworks/torch/torch_api.inc"
+
+}  // namespace vramtrack
