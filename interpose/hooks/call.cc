@@ -10,6 +10,7 @@
 #include "interpose/hooks/device_facts.h"
 #include "interpose/hooks/references.h"
 #include "interpose/hooks/unseen.h"
+#include "interpose/python/joined_stacks.h"
 #include "proto/message_writer.h"
 
 namespace vramtrack {
@@ -108,9 +109,32 @@ void Call::DefineKnown() {
   DefineKnownDevices(this);
 }
 
+// A thread's native stack ends where the Python frames go on. The two are read one after the other, so that nothing of
+// Python is read where a signal handler may have interrupted the interpreter.
 void Call::CaptureStack() {
-  if (thread_.capture == nullptr) return;
-  stack_ = session_->captures().Take(thread_.capture, &session_->stacks(), &session_->modules(), lane_);
+  PythonStacks& python = session_->python();
+  uint64_t frame = python.Innermost(lane_);
+  uint32_t native = 0, frames = 0;
+  bool through_signal = false;
+  if (thread_.capture != nullptr) {
+    const uint32_t generation = session_->modules().generation();
+    native = CaptureNative(frame == 0 ? CodeRange{} : python.interpreter_code(), &through_signal);
+    if (__builtin_expect(session_->modules().generation() != generation && frame == 0, 0)) {
+      // Code that nobody had met may be an interpreter's.
+      frame = python.Innermost(lane_);
+      if (frame != 0) native = CaptureNative(python.interpreter_code(), &through_signal);
+    }
+  }
+  if (frame != 0) {
+    if (!through_signal) frames = python.TakeFrom(frame, lane_);
+    if (__builtin_expect(frames == 0, 0) && thread_.capture != nullptr) native = CaptureNative({}, &through_signal);
+  }
+  stack_ = JoinStacks(native, frames, 0, schema::NODE_NONE, &session_->stacks(), lane_);
+}
+
+uint32_t Call::CaptureNative(const CodeRange& last, bool* through_signal) {
+  return session_->captures().Take(thread_.capture, last, &session_->stacks(), &session_->modules(), lane_,
+                                   through_signal);
 }
 
 void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on) {

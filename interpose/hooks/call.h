@@ -118,6 +118,7 @@ class Call {
   bool Begin();
   void Attach();
   void DefineKnown();
+  uint32_t CaptureNative(const CodeRange& last, bool* through_signal);
   void ContextFreed();
   void SettingChanged(schema::Kind of, int which, uint64_t value);
   uint32_t Device(int on) const { return on < 0 ? thread_.device : static_cast<uint32_t>(on); }

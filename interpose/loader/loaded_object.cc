@@ -134,17 +134,29 @@ bool LoadedObject::VersionFits(uint32_t index, const char* version) const {
   return false;
 }
 
-// The function behind an entry of the symbol table, if it is the one that is looked for.
-void* LoadedObject::FunctionAt(uint32_t index, const char* name, const char* version) const {
+bool LoadedObject::IsSymbol(uint32_t index, const char* name, const char* version, uint32_t type) const {
   const ElfW(Sym)& symbol = symbols_[index];
-  if (strcmp(strings_ + symbol.st_name, name) != 0 || symbol.st_shndx == SHN_UNDEF ||
-      ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !VersionFits(index, version)) {
-    return nullptr;
-  }
-  return reinterpret_cast<void*>(base_ + symbol.st_value);
+  return strcmp(strings_ + symbol.st_name, name) == 0 && symbol.st_shndx != SHN_UNDEF &&
+         ELF64_ST_TYPE(symbol.st_info) == type && VersionFits(index, version);
 }
 
 void* LoadedObject::Find(const char* name, const char* version) const {
+  const ElfW(Sym)* symbol = Symbol(name, version, STT_FUNC);
+  return symbol == nullptr ? nullptr : reinterpret_cast<void*>(base_ + symbol->st_value);
+}
+
+void* LoadedObject::FindVariable(const char* name) const {
+  const ElfW(Sym)* symbol = Symbol(name, nullptr, STT_OBJECT);
+  return symbol == nullptr ? nullptr : reinterpret_cast<void*>(base_ + symbol->st_value);
+}
+
+uint64_t LoadedObject::SizeOf(const char* name) const {
+  const ElfW(Sym)* symbol = Symbol(name, nullptr, STT_FUNC);
+  if (symbol == nullptr) symbol = Symbol(name, nullptr, STT_OBJECT);
+  return symbol == nullptr ? 0 : symbol->st_size;
+}
+
+const ElfW(Sym) * LoadedObject::Symbol(const char* name, const char* version, uint32_t type) const {
   if (symbols_ == nullptr || strings_ == nullptr) return nullptr;
   if (gnu_hash_ != nullptr) {
     const uint32_t bucket_count = gnu_hash_[0], first = gnu_hash_[1], bloom_words = gnu_hash_[2];
@@ -161,7 +173,7 @@ void* LoadedObject::Find(const char* name, const char* version) const {
     for (;; ++index) {
       const uint32_t entry = chain[index - first];
       if ((entry | 1) == (h | 1)) {
-        if (void* found = FunctionAt(index, name, version)) return found;
+        if (IsSymbol(index, name, version, type)) return symbols_ + index;
       }
       if ((entry & 1) != 0) return nullptr;
     }
@@ -171,7 +183,7 @@ void* LoadedObject::Find(const char* name, const char* version) const {
   const uint32_t* buckets = hash_ + 2;
   const uint32_t* chain = buckets + bucket_count;
   for (uint32_t index = buckets[SysvHash(name) % bucket_count]; index != STN_UNDEF; index = chain[index]) {
-    if (void* found = FunctionAt(index, name, version)) return found;
+    if (IsSymbol(index, name, version, type)) return symbols_ + index;
   }
   return nullptr;
 }

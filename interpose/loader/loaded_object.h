@@ -22,6 +22,10 @@ class LoadedObject {
   // function; null: the default version.
   void* Find(const char* name, const char* version = nullptr) const;
 
+  // The same for a variable; and how many bytes its table says that what Find or FindVariable gave has.
+  void* FindVariable(const char* name) const;
+  uint64_t SizeOf(const char* name) const;
+
   bool Contains(const void* address) const;
   // The library's own name for itself, or the last part of its path.
   const char* name() const { return name_; }
@@ -55,7 +59,9 @@ class LoadedObject {
   };
 
   static bool IsFunctionSlot(uint32_t type);
-  void* FunctionAt(uint32_t index, const char* name, const char* version) const;
+  // The entry of the symbol table, or null.
+  const ElfW(Sym) * Symbol(const char* name, const char* version, uint32_t type) const;
+  bool IsSymbol(uint32_t index, const char* name, const char* version, uint32_t type) const;
   bool VersionFits(uint32_t index, const char* version) const;
 
   uint64_t base_ = 0;

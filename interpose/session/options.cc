@@ -35,6 +35,28 @@ bool ParseSize(const char* text, uint64_t* value) {
   return true;
 }
 
+// A list of native and python, or none. False, with nothing changed, for anything else.
+bool ParseStacks(const char* text, Options* options) {
+  bool native = false, python = false;
+  if (strcmp(text, "none") != 0) {
+    for (const char* word = text;; ++word) {
+      const size_t length = strcspn(word, ",");
+      if (length == 6 && strncmp(word, "native", 6) == 0) {
+        native = true;
+      } else if (length == 6 && strncmp(word, "python", 6) == 0) {
+        python = true;
+      } else {
+        return false;
+      }
+      word += length;
+      if (*word == '\0') break;
+    }
+  }
+  options->native_stacks = native;
+  options->python_stacks = python;
+  return true;
+}
+
 class PathWriter {
  public:
   explicit PathWriter(char* to) : at_(to), end_(to + Options::kPathBytes - 1) {}
@@ -104,11 +126,9 @@ void ReadOptions(Options* options) {
   FillPattern(output != nullptr && *output != '\0' ? output : kDefaultOutput, options->output);
 
   const char* stacks = getenv("VRAMTRACK_STACKS");
-  options->native_stacks = stacks == nullptr || strstr(stacks, "native") != nullptr;
-  if (stacks != nullptr && strstr(stacks, "native") == nullptr && strstr(stacks, "python") == nullptr &&
-      strcmp(stacks, "none") != 0) {
-    Say("VRAMTRACK_STACKS=%s is not native, python or none: native stacks are taken", stacks);
-    options->native_stacks = true;
+  options->native_stacks = options->python_stacks = true;
+  if (stacks != nullptr && !ParseStacks(stacks, options)) {
+    Say("VRAMTRACK_STACKS=%s is not native, python, native,python or none: native,python are taken", stacks);
   }
 
   const char* frames = getenv("VRAMTRACK_MAX_FRAMES");

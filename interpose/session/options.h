@@ -14,8 +14,9 @@ struct Options {
 
   char output[kPathBytes];  // VRAMTRACK_OUTPUT with %p, %h and %r filled in
   bool native_stacks;       // VRAMTRACK_STACKS
-  size_t max_frames;        // VRAMTRACK_MAX_FRAMES
-  uint64_t max_bytes;       // VRAMTRACK_MAX_BYTES, of disk
+  bool python_stacks;
+  size_t max_frames;   // VRAMTRACK_MAX_FRAMES
+  uint64_t max_bytes;  // VRAMTRACK_MAX_BYTES, of disk
 };
 
 // Reads the environment. Values that make no sense are reported once on stderr and replaced by the default.

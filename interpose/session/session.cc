@@ -133,6 +133,7 @@ bool Session::Open() {
   set(schema::COUNTER_TICKS_PER_SECOND, Clock::ticks_per_second());
 
   captures_.Prepare(options_.max_frames, OwnCode());
+  if (options_.python_stacks) python_.Prepare(options_.max_frames, &stacks_, &modules_);
   Lane* lane = AttachThread();
   if (lane == nullptr) {
     file_.Discard();

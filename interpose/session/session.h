@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "interpose/python/python_stacks.h"
 #include "interpose/recorder/concurrent_table.h"
 #include "interpose/recorder/lane.h"
 #include "interpose/recorder/trace_file.h"
@@ -40,6 +41,7 @@ class Session {
   TraceFile& file() { return file_; }
   StackTable& stacks() { return stacks_; }
   StackCapture& captures() { return captures_; }
+  PythonStacks& python() { return python_; }
   ModuleMap& modules() { return modules_; }
   // Address and space (see hooks/call.h) to identity of the live allocation there.
   ConcurrentTable& live() { return live_; }
@@ -67,6 +69,7 @@ class Session {
   TraceFile file_;
   StackTable stacks_;
   StackCapture captures_;
+  PythonStacks python_;
   ModuleMap modules_;
   ConcurrentTable live_;
   SpinLock lanes_lock_;

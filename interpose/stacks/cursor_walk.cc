@@ -8,7 +8,7 @@
 
 namespace vramtrack {
 
-void WalkByCursor(const Registers& start, size_t max_frames, const CodeRange& own, NativeStack* stack) {
+void WalkByCursor(const Registers& start, const WalkBounds& bounds, NativeStack* stack) {
   stack->count = 0;
   stack->truncated = false;
   unw_context_t context;
@@ -25,12 +25,13 @@ void WalkByCursor(const Registers& start, size_t max_frames, const CodeRange& ow
       if (unw_get_reg(&cursor, UNW_REG_SP, &sp) < 0 || sp < start.sp) continue;
       inside = false;
     }
-    if (stack->count == 0 && own.Contains(ip)) continue;
-    if (stack->count == max_frames) {
+    if (stack->count == 0 && bounds.own.Contains(ip)) continue;
+    if (stack->count == bounds.max_frames) {
       stack->truncated = true;
       break;
     }
     stack->frames[stack->count++] = ip;
+    if (bounds.last.Contains(ip)) break;
   }
   // What lies outside of code without unwind information is not known.
   if (stepped < 0) stack->truncated = true;

@@ -144,6 +144,7 @@ bool ModuleMap::Refresh(Lane* lane) {
     count_ = kept;
     adds_ = adds;
     subs_ = subs;
+    generation_.fetch_add(1, std::memory_order_acq_rel);
   }
   lock_.Unlock();
   if (loaded) {

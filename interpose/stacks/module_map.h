@@ -26,6 +26,9 @@ class ModuleMap {
   // addresses may be another's afterwards.
   uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
+  // Changes whenever Refresh has found something loaded or unloaded.
+  uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
+
   // To be told before and after the program may unload a library: from the first moment on Refresh is due before a
   // stack is taken for a known one, because another library may lie there before the second.
   void UnloadBegins() { unloads_.fetch_add(kUnloading, std::memory_order_acq_rel); }
@@ -53,7 +56,7 @@ class ModuleMap {
   void DefineGone(uint32_t id);
 
   SpinLock lock_;
-  std::atomic<uint32_t> epoch_;
+  std::atomic<uint32_t> epoch_, generation_;
   std::atomic<uint32_t> unloads_;  // kUnloading for each one under way; kUnloaded after one, until Refresh
   uint64_t adds_, subs_;           // the loader's counters at the last reading
   uint64_t new_adds_, new_subs_;

@@ -24,6 +24,13 @@ struct CodeRange {
   bool Contains(uint64_t ip) const { return ip - begin < end - begin; }
 };
 
+// What of a stack is taken.
+struct WalkBounds {
+  size_t max_frames;
+  CodeRange own;   // frames in it are left out at the inner end
+  CodeRange last;  // a frame in it is the last one
+};
+
 }  // namespace vramtrack
 
 #endif  // INTERPOSE_STACKS_NATIVE_STACK_H_

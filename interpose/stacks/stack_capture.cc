@@ -32,73 +32,71 @@ void StackCapture::Prepare(size_t max_frames, const CodeRange& own) {
   vramtrack_prepare_unwinder();
 }
 
-__attribute__((noinline)) uint32_t StackCapture::Take(CaptureThread* thread, StackTable* stacks, ModuleMap* modules,
-                                                      Lane* lane) {
-  const Registers start = CallerOf(__builtin_frame_address(0));
-  if (__builtin_expect(modules->refresh_due(), 0) && !modules->Refresh(lane)) {
-    return Step(start, kModuleChanges, thread, stacks, modules, lane);
+__attribute__((noinline)) uint32_t StackCapture::Take(CaptureThread* thread, const CodeRange& last, StackTable* stacks,
+                                                      ModuleMap* modules, Lane* lane, bool* through_signal) {
+  Request request = {
+      CallerOf(__builtin_frame_address(0)), last, modules->epoch(), stacks, modules, lane, through_signal};
+  if (__builtin_expect(modules->refresh_due(), 0)) {
+    if (!modules->Refresh(lane)) return Step(request, kModuleChanges, thread);
+    request.epoch = modules->epoch();
   }
-  const uint32_t epoch = modules->epoch();
-  if (__builtin_expect(thread->epoch != epoch, 0)) {
-    if (!rules_.BeginEpoch(epoch)) return Step(start, kModuleChanges, thread, stacks, modules, lane);
-    thread->epoch = epoch;
+  if (__builtin_expect(thread->epoch != request.epoch, 0)) {
+    if (!rules_.BeginEpoch(request.epoch)) return Step(request, kModuleChanges, thread);
+    thread->epoch = request.epoch;
   }
-  if (!kHaveUnwindRules) return Step(start, kUnusualFrames, thread, stacks, modules, lane);
-  if (__builtin_expect(!thread->region.Covers(start.sp), 0)) {
-    return WalkForeign(start, epoch, thread, stacks, modules, lane);
-  }
+  if (!kHaveUnwindRules) return Step(request, kUnusualFrames, thread);
+  const Registers& start = request.start;
+  if (__builtin_expect(!thread->region.Covers(start.sp), 0)) return WalkForeign(request, thread);
   Prediction prediction(thread, &records_);
-  const uint32_t index = prediction.Guess(start, thread->region.end() - start.sp, epoch);
-  if (__builtin_expect(index == 0, 0)) return Walk(start, epoch, thread, &prediction, stacks, modules, lane);
+  const uint32_t index = prediction.Guess(start, thread->region.end() - start.sp, request.RecordEpoch());
+  if (__builtin_expect(index == 0, 0)) return Walk(request, thread, &prediction);
   if (__builtin_expect(thread->count(kFirstGuesses) % kPublishEvery == 0, 0)) Publish(&lane->file());
   return records_.At(index)->stack;
 }
 
-__attribute__((noinline)) uint32_t StackCapture::Walk(const Registers& start, uint32_t epoch, CaptureThread* thread,
-                                                      Prediction* prediction, StackTable* stacks, ModuleMap* modules,
-                                                      Lane* lane) {
+__attribute__((noinline)) uint32_t StackCapture::Walk(const Request& request, CaptureThread* thread,
+                                                      Prediction* prediction) {
   StackWalk* walk = &thread->walk;
-  const WalkEnd end = WalkTo(start, thread->region.end(), epoch, thread);
+  const WalkEnd end = WalkTo(request, thread->region.end(), thread);
   if (end != WalkEnd::kWhole && end != WalkEnd::kWithoutInformation) {
     prediction->Was(0);
-    return Step(start, end == WalkEnd::kSignal ? kSignalFrames : kUnusualFrames, thread, stacks, modules, lane);
+    return Step(request, end == WalkEnd::kSignal ? kSignalFrames : kUnusualFrames, thread);
   }
   thread->Count(kWalks);
   if (!walk->recordable) {
     prediction->Was(0);
-    return stacks->Intern(walk->stack, modules, lane);
+    return request.stacks->Intern(walk->stack, request.modules, request.lane);
   }
   uint64_t hash;
-  uint32_t index = records_.Find(start, *walk, epoch, &hash);
+  uint32_t index = records_.Find(request.start, *walk, request.RecordEpoch(), &hash);
   if (index != 0) {
     prediction->Was(index);
     return records_.At(index)->stack;
   }
-  const uint32_t stack = stacks->Intern(walk->stack, modules, lane);
-  if (stack != 0 && modules->epoch() == epoch && records_.SeenBefore(hash)) {
-    index = records_.Make(start, *walk, epoch, hash, stack);
+  const uint32_t stack = request.stacks->Intern(walk->stack, request.modules, request.lane);
+  if (stack != 0 && request.modules->epoch() == request.epoch && records_.SeenBefore(hash)) {
+    index = records_.Make(request.start, *walk, request.RecordEpoch(), hash, stack);
   }
   prediction->Was(index);
   return stack;
 }
 
-__attribute__((noinline)) uint32_t StackCapture::WalkForeign(const Registers& start, uint32_t epoch,
-                                                             CaptureThread* thread, StackTable* stacks,
-                                                             ModuleMap* modules, Lane* lane) {
+__attribute__((noinline)) uint32_t StackCapture::WalkForeign(const Request& request, CaptureThread* thread) {
   WalkEnd end = WalkEnd::kOutside;
   for (uint64_t bytes = kFirstForeignBytes; end == WalkEnd::kOutside && bytes <= kLastForeignBytes; bytes *= 8) {
-    end = WalkTo(start, StackRegion::ReadableEnd(start.sp, bytes), epoch, thread);
+    end = WalkTo(request, StackRegion::ReadableEnd(request.start.sp, bytes), thread);
   }
   if (end != WalkEnd::kWhole && end != WalkEnd::kWithoutInformation) {
-    return Step(start, end == WalkEnd::kSignal ? kSignalFrames : kUnusualFrames, thread, stacks, modules, lane);
+    return Step(request, end == WalkEnd::kSignal ? kSignalFrames : kUnusualFrames, thread);
   }
   thread->Count(kForeignWalks);
-  return stacks->Intern(thread->walk.stack, modules, lane);
+  return request.stacks->Intern(thread->walk.stack, request.modules, request.lane);
 }
 
-WalkEnd StackCapture::WalkTo(const Registers& start, uint64_t limit, uint32_t epoch, CaptureThread* thread) {
+WalkEnd StackCapture::WalkTo(const Request& request, uint64_t limit, CaptureThread* thread) {
   RuleTable::Changes changes;
-  const WalkEnd end = WalkByRules(start, limit, max_frames_, own_, epoch, &rules_, &changes, &thread->walk);
+  const WalkEnd end = WalkByRules(request.start, limit, {max_frames_, own_, request.last}, request.epoch, &rules_,
+                                  &changes, &thread->walk);
   if (__builtin_expect(changes.learned != 0, 0)) {
     thread->Count(kRulesLearned, changes.learned);
     thread->Count(kRulesEvicted, changes.evicted);
@@ -107,11 +105,11 @@ WalkEnd StackCapture::WalkTo(const Registers& start, uint64_t limit, uint32_t ep
   return end;
 }
 
-uint32_t StackCapture::Step(const Registers& start, CaptureCount why, CaptureThread* thread, StackTable* stacks,
-                            ModuleMap* modules, Lane* lane) {
+uint32_t StackCapture::Step(const Request& request, CaptureCount why, CaptureThread* thread) {
   thread->Count(why);
-  WalkByCursor(start, max_frames_, own_, &thread->walk.stack);
-  return stacks->Intern(thread->walk.stack, modules, lane);
+  if (why == kSignalFrames && request.through_signal != nullptr) *request.through_signal = true;
+  WalkByCursor(request.start, {max_frames_, own_, request.last}, &thread->walk.stack);
+  return request.stacks->Intern(thread->walk.stack, request.modules, request.lane);
 }
 
 void StackCapture::Publish(TraceFile* file) const {

@@ -26,11 +26,13 @@ class StackCapture {
   // out; then at most `max_frames` (<= kMaxFrames) are kept.
   void Prepare(size_t max_frames, const CodeRange& own);
 
-  // The number of the stack of whoever calls, at least 1; 0 where it could not be recorded. A new stack is defined in
-  // `lane` first. Allocates nothing. Takes the loader's short lock for its list of objects, but only for code that it
-  // has not met before and for stacks that need the cursor. Not for a signal handler that may have interrupted a
-  // capture of the same thread; in any other handler it may be called.
-  uint32_t Take(CaptureThread* thread, StackTable* stacks, ModuleMap* modules, Lane* lane);
+  // The number of the stack of whoever calls, at least 1; 0 where it could not be recorded. It ends with the first
+  // frame in `last`, if it has one. `*through_signal` (may be null): whether it is that of a signal handler. A new
+  // stack is defined in `lane` first. Allocates nothing. Takes the loader's short lock for its list of objects, but
+  // only for code that it has not met before and for stacks that need the cursor. Not for a signal handler that may
+  // have interrupted a capture of the same thread; in any other handler it may be called.
+  uint32_t Take(CaptureThread* thread, const CodeRange& last, StackTable* stacks, ModuleMap* modules, Lane* lane,
+                bool* through_signal = nullptr);
 
   CaptureThreads& threads() { return threads_; }
   const StackRecords& records() const { return records_; }
@@ -39,16 +41,27 @@ class StackCapture {
   void Publish(TraceFile* file) const;
 
  private:
-  // The stack at `start`, walked by rules; on the thread's own stack or on another one.
-  uint32_t Walk(const Registers& start, uint32_t epoch, CaptureThread* thread, Prediction* prediction,
-                StackTable* stacks, ModuleMap* modules, Lane* lane);
-  uint32_t WalkForeign(const Registers& start, uint32_t epoch, CaptureThread* thread, StackTable* stacks,
-                       ModuleMap* modules, Lane* lane);
+  // What is asked for.
+  struct Request {
+    Registers start;
+    CodeRange last;
+    uint32_t epoch;
+    StackTable* stacks;
+    ModuleMap* modules;
+    Lane* lane;
+    bool* through_signal;
+
+    // A record of a whole stack is none of one that ends early.
+    uint32_t RecordEpoch() const { return epoch << 1 | (last.end != last.begin); }
+  };
+
+  // The stack at its start, walked by rules; on the thread's own stack or on another one.
+  uint32_t Walk(const Request& request, CaptureThread* thread, Prediction* prediction);
+  uint32_t WalkForeign(const Request& request, CaptureThread* thread);
   // Into thread->walk; what is from start.sp to `limit` can be read.
-  WalkEnd WalkTo(const Registers& start, uint64_t limit, uint32_t epoch, CaptureThread* thread);
+  WalkEnd WalkTo(const Request& request, uint64_t limit, CaptureThread* thread);
   // By libunwind's cursor.
-  uint32_t Step(const Registers& start, CaptureCount why, CaptureThread* thread, StackTable* stacks, ModuleMap* modules,
-                Lane* lane);
+  uint32_t Step(const Request& request, CaptureCount why, CaptureThread* thread);
 
   size_t max_frames_;
   CodeRange own_;

@@ -9,22 +9,22 @@ namespace {
 constexpr size_t kArenaBytes = 1 << 20;
 
 // Four independent chains, so that the processor multiplies them at the same time.
-uint64_t HashOf(const NativeStack& stack, uint32_t epoch) {
+uint64_t HashOf(const StackWords& stack) {
   constexpr uint64_t kPrime = 0x9e3779b97f4a7c15;
-  uint64_t a = epoch + 1, b = stack.count, c = 0x2545f4914f6cdd1d, d = stack.truncated + 3;
+  uint64_t a = stack.state + 1, b = stack.count, c = 0x2545f4914f6cdd1d, d = stack.sort + 3;
   size_t i = 0;
   for (; i + 4 <= stack.count; i += 4) {
-    a = (a ^ stack.frames[i]) * kPrime;
-    b = (b ^ stack.frames[i + 1]) * kPrime;
-    c = (c ^ stack.frames[i + 2]) * kPrime;
-    d = (d ^ stack.frames[i + 3]) * kPrime;
+    a = (a ^ stack.words[i]) * kPrime;
+    b = (b ^ stack.words[i + 1]) * kPrime;
+    c = (c ^ stack.words[i + 2]) * kPrime;
+    d = (d ^ stack.words[i + 3]) * kPrime;
     a ^= a >> 32;
     b ^= b >> 32;
     c ^= c >> 32;
     d ^= d >> 32;
   }
   for (; i < stack.count; ++i) {
-    a = (a ^ stack.frames[i]) * kPrime;
+    a = (a ^ stack.words[i]) * kPrime;
     a ^= a >> 32;
   }
   const uint64_t h = ((a * 3 + b) * kPrime ^ (c * 5 + d)) * kPrime;
@@ -33,54 +33,62 @@ uint64_t HashOf(const NativeStack& stack, uint32_t epoch) {
 
 }  // namespace
 
-bool StackTable::Same(const Entry& entry, const NativeStack& stack, uint32_t epoch) {
-  return entry.count == stack.count && entry.module_epoch == epoch && entry.truncated == stack.truncated &&
-         std::memcmp(entry.frames, stack.frames, 8 * stack.count) == 0;
+uint32_t StackTable::Find(const StackWords& stack, uint64_t* key) const {
+  *key = HashOf(stack);
+  while (const uint64_t found = by_hash_.Find(*key)) {
+    const auto* entry = reinterpret_cast<const Entry*>(found);
+    if (__builtin_expect(entry->count == stack.count && entry->state == stack.state && entry->sort == stack.sort &&
+                             std::memcmp(entry->words, stack.words, 8 * stack.count) == 0,
+                         1)) {
+      return entry->id;
+    }
+    *key = *key * 0x9e3779b97f4a7c15 + 1;  // another stack with the same hash
+    *key += *key == 0;
+  }
+  return 0;
 }
 
 uint32_t StackTable::Intern(const NativeStack& stack, ModuleMap* modules, Lane* lane) {
   if (stack.count == 0) return 0;
   if (__builtin_expect(modules->refresh_due(), 0)) modules->Refresh(lane);
-  uint32_t epoch = modules->epoch();
-  uint64_t key = HashOf(stack, epoch);
-  while (const uint64_t found = by_hash_.Find(key)) {
-    const auto* entry = reinterpret_cast<const Entry*>(found);
-    if (__builtin_expect(Same(*entry, stack, epoch), 1)) return entry->id;
-    key = key * 0x9e3779b97f4a7c15 + 1;  // another stack with the same hash
-    key += key == 0;
-  }
-
+  const auto words = [&stack](uint32_t epoch) {
+    return StackWords{StackWords::kNative, epoch << 1 | stack.truncated, stack.frames, stack.count};
+  };
+  uint64_t key;
+  if (const uint32_t known = Find(words(modules->epoch()), &key)) return known;
   modules->Refresh(lane);
-  if (modules->epoch() != epoch) {
-    epoch = modules->epoch();
-    key = HashOf(stack, epoch);
-  }
-  Entry* entry = NewEntry(stack.count);
-  if (entry == nullptr) return 0;
-  entry->id = next_id_.fetch_add(1, std::memory_order_relaxed) + 1;
-  entry->module_epoch = epoch;
-  entry->count = static_cast<uint32_t>(stack.count);
-  entry->truncated = stack.truncated;
-  std::memcpy(entry->frames, stack.frames, 8 * stack.count);
-  if (!lane->DefineStack(entry->id, epoch, stack.truncated, stack.frames, stack.count)) return 0;
-  by_hash_.Insert(key, reinterpret_cast<uint64_t>(entry));
-  lane->file().counter(schema::COUNTER_STACKS)->store(count(), std::memory_order_relaxed);
-  return entry->id;
+  const uint32_t epoch = modules->epoch();
+  return Intern(words(epoch), lane, [&](uint32_t number) {
+    return lane->DefineStack(number, epoch, stack.truncated, stack.frames, stack.count);
+  });
 }
 
-StackTable::Entry* StackTable::NewEntry(size_t frames) {
-  const size_t bytes = (sizeof(Entry) + 8 * frames + 15) & ~size_t{15};
-  SpinLockHolder hold(&arena_lock_);
-  if (!hold.held()) return nullptr;
-  if (arena_ + bytes > arena_end_) {
-    void* fresh = MapPrivate(kArenaBytes);
-    if (fresh == nullptr) return nullptr;
-    arena_ = reinterpret_cast<uint64_t>(fresh);
-    arena_end_ = arena_ + kArenaBytes;
+StackTable::Entry* StackTable::NewEntry(const StackWords& stack) {
+  const size_t bytes = (sizeof(Entry) + 8 * stack.count + 15) & ~size_t{15};
+  Entry* entry;
+  {
+    SpinLockHolder hold(&arena_lock_);
+    if (!hold.held()) return nullptr;
+    if (arena_ + bytes > arena_end_) {
+      void* fresh = MapPrivate(kArenaBytes);
+      if (fresh == nullptr) return nullptr;
+      arena_ = reinterpret_cast<uint64_t>(fresh);
+      arena_end_ = arena_ + kArenaBytes;
+    }
+    entry = reinterpret_cast<Entry*>(arena_);
+    arena_ += bytes;
   }
-  auto* entry = reinterpret_cast<Entry*>(arena_);
-  arena_ += bytes;
+  entry->sort = stack.sort;
+  entry->id = next_id_.fetch_add(1, std::memory_order_relaxed) + 1;
+  entry->state = stack.state;
+  entry->count = static_cast<uint32_t>(stack.count);
+  std::memcpy(entry->words, stack.words, 8 * stack.count);
   return entry;
+}
+
+void StackTable::Publish(uint64_t key, Entry* entry, Lane* lane) {
+  by_hash_.Insert(key, reinterpret_cast<uint64_t>(entry));
+  lane->file().counter(schema::COUNTER_STACKS)->store(count(), std::memory_order_relaxed);
 }
 
 }  // namespace vramtrack

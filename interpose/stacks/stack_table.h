@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers stacks: the same return addresses under the same module map get the same number.
+// Numbers stacks of all sorts: the same words get the same number, and no two that differ do.
 #ifndef INTERPOSE_STACKS_STACK_TABLE_H_
 #define INTERPOSE_STACKS_STACK_TABLE_H_
 
@@ -14,26 +14,48 @@
 
 namespace vramtrack {
 
+// What a stack is: words of some meaning, told apart by `sort` and by `state`, whatever else a sort's stacks differ in.
+struct StackWords {
+  enum Sort : uint32_t { kNative, kPython, kJoined };
+
+  Sort sort;
+  uint32_t state;
+  const uint64_t* words;
+  size_t count;
+};
+
 // Thread-safe; no lock where the stack is known. Zero-initialised memory is an empty table.
 class StackTable {
  public:
-  // The number of the stack, at least 1; 0 where it could not be recorded. What is new is defined in `lane` first, so
-  // that no event in the file refers to a stack that is not there. Two threads that meet a new stack at the same moment
-  // may define it twice, with different numbers.
+  // The number of the stack, at least 1; 0 where it could not be recorded. Where it is new `define(number)` is called,
+  // which says whether it could define it in the trace, before anybody gets the number. Two threads that meet a new
+  // stack at the same moment may define it twice, with different numbers.
+  template <typename Define>
+  uint32_t Intern(const StackWords& stack, Lane* lane, Define define) {
+    uint64_t key;
+    if (const uint32_t known = Find(stack, &key)) return known;
+    Entry* entry = NewEntry(stack);
+    if (entry == nullptr || !define(entry->id)) return 0;
+    Publish(key, entry, lane);
+    return entry->id;
+  }
+
+  // The same for return addresses; they mean what they say under the module map of the moment.
   uint32_t Intern(const NativeStack& stack, ModuleMap* modules, Lane* lane);
 
   uint32_t count() const { return next_id_.load(std::memory_order_relaxed); }
 
  private:
   struct Entry {
-    uint32_t id, module_epoch;
-    uint32_t count;
-    bool truncated;
-    uint64_t frames[];
+    StackWords::Sort sort;
+    uint32_t id, state, count;
+    uint64_t words[];
   };
 
-  static bool Same(const Entry& entry, const NativeStack& stack, uint32_t epoch);
-  Entry* NewEntry(size_t frames);
+  // 0 where it is not known; `*key` is where it belongs then.
+  uint32_t Find(const StackWords& stack, uint64_t* key) const;
+  Entry* NewEntry(const StackWords& stack);
+  void Publish(uint64_t key, Entry* entry, Lane* lane);
 
   ConcurrentTable by_hash_;
   std::atomic<uint32_t> next_id_;

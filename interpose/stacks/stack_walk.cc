@@ -116,20 +116,21 @@ class Notes {
 
 }  // namespace
 
-WalkEnd WalkByRules(const Registers& start, uint64_t end, size_t max_frames, const CodeRange& own, uint32_t epoch,
-                    RuleTable* rules, RuleTable::Changes* changes, StackWalk* walk) {
+WalkEnd WalkByRules(const Registers& start, uint64_t end, const WalkBounds& bounds, uint32_t epoch, RuleTable* rules,
+                    RuleTable::Changes* changes, StackWalk* walk) {
   Registers frame = start;
   Notes notes(start, walk);
   NativeStack& stack = walk->stack;
   stack.count = 0;
   stack.truncated = false;
   while (true) {
-    if (stack.count != 0 || !own.Contains(frame.ip)) {
-      if (stack.count == max_frames) {
+    if (stack.count != 0 || !bounds.own.Contains(frame.ip)) {
+      if (stack.count == bounds.max_frames) {
         stack.truncated = true;
         break;
       }
       stack.frames[stack.count++] = frame.ip;
+      if (bounds.last.Contains(frame.ip)) break;
     }
     const UnwindRule rule = rules->Find(frame, epoch, changes);
     if (__builtin_expect(rule.kind() == UnwindRule::kSpecial, 0)) {

@@ -56,9 +56,9 @@ struct StackWalk {
 };
 
 // Walks from `start`, a live frame of the calling thread, reading only below `end`; the caller knows that everything
-// from start.sp to there is readable. Takes at most `max_frames` that are not in `own`.
-WalkEnd WalkByRules(const Registers& start, uint64_t end, size_t max_frames, const CodeRange& own, uint32_t epoch,
-                    RuleTable* rules, RuleTable::Changes* changes, StackWalk* walk);
+// from start.sp to there is readable. Takes at most `bounds.max_frames` that are not in `bounds.own`.
+WalkEnd WalkByRules(const Registers& start, uint64_t end, const WalkBounds& bounds, uint32_t epoch, RuleTable* rules,
+                    RuleTable::Changes* changes, StackWalk* walk);
 
 }  // namespace vramtrack
 

@@ -46,7 +46,7 @@ std::vector<double> rounds;
 
 __attribute__((noinline)) void Capture() {
   const uint64_t start = Clock::Ticks();
-  const uint32_t stack = capture->Take(thread, stacks, modules, lane);
+  const uint32_t stack = capture->Take(thread, CodeRange(), stacks, modules, lane);
   in_captures += Clock::Ticks() - start;
   if (stack == 0) std::abort();
 }

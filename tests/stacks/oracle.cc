@@ -103,14 +103,14 @@ void Oracle::Leave() {
 OWN_CODE uint32_t Oracle::Capture() {
   Attached* attached = attached_ != nullptr && attached_->oracle == this ? attached_ : Attach();
   captures_.fetch_add(1, std::memory_order_relaxed);
-  const uint32_t stack = capture_->Take(attached->thread, stacks_, modules_, attached->lane);
+  const uint32_t stack = capture_->Take(attached->thread, CodeRange(), stacks_, modules_, attached->lane);
   asm volatile("" : : : "memory");  // no tail call
   return stack;
 }
 
 __attribute__((noinline)) void Oracle::Check() {
   Attached* attached = attached_ != nullptr && attached_->oracle == this ? attached_ : Attach();
-  const uint32_t stack = capture_->Take(attached->thread, stacks_, modules_, attached->lane);
+  const uint32_t stack = capture_->Take(attached->thread, CodeRange(), stacks_, modules_, attached->lane);
   Frames frames;
   WalkWithCursor(max_frames_, &frames);
   captures_.fetch_add(1, std::memory_order_relaxed);

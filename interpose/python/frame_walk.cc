@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/python/frame_walk.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint64_t kPrime = 0x9e3779b97f4a7c15;
+
+template <typename Value = uint64_t>
+Value Load(uint64_t address) {
+  return *reinterpret_cast<const Value*>(address);
+}
+
+// Eight bytes at the end of a str or bytes object's contents; such an object takes 48 bytes at least.
+uint64_t TailOf(uint64_t data, uint64_t bytes) { return Load(data + (bytes > 8 ? bytes - 8 : 0)); }
+
+// Of 3.14 on the code object is a reference with tags.
+constexpr uint64_t kTagBits = 3;
+
+template <FrameChain kChain>
+void Read(const FrameOffsets& o, uint64_t code_type, uint64_t frame, size_t max_frames, PythonFrames* out) {
+  size_t count = 0;
+  out->truncated = false;
+  for (uint64_t previous; frame != 0; frame = previous) {
+    previous = Load(frame + o.frame_previous);
+    uint64_t code = Load(frame + o.frame_code);
+    uint64_t entry = PythonFrame::kEntry;
+    uint32_t instruction;
+    if (kChain == FrameChain::kObjects) {
+      const auto lasti = Load<int32_t>(frame + o.frame_position);
+      instruction = lasti < 0 ? 0 : static_cast<uint32_t>(lasti) * o.lasti_unit;
+    } else {
+      const auto owner = Load<uint8_t>(frame + o.frame_owner);
+      if (kChain == FrameChain::kShims) {
+        if (owner > kOwnedByFrameObject) {
+          if (count != 0) out->frames[count - 1].code_and_entry |= PythonFrame::kEntry;
+          continue;
+        }
+        entry = 0;
+        code &= ~kTagBits;
+        if (__builtin_expect(code == 0 || Load(code + kObjectType) != code_type, 0)) continue;
+      } else {
+        entry = Load<uint8_t>(frame + o.frame_is_entry) != 0;
+      }
+      // Before its first instruction that can be traced a frame is only half made.
+      const uint64_t offset = Load(frame + o.frame_position) - (code + o.code_instructions);
+      const int64_t first = 2 * int64_t{Load<int32_t>(code + o.code_first_traceable)};
+      if (__builtin_expect(static_cast<int64_t>(offset) < first && owner != kOwnedByGenerator, 0)) continue;
+      instruction = static_cast<int64_t>(offset) < 0 ? 0 : static_cast<uint32_t>(offset);
+    }
+    if (__builtin_expect(count == max_frames, 0)) {
+      out->truncated = true;
+      break;
+    }
+    out->frames[count++] = {code | entry, instruction, FingerprintOf(o, code)};
+  }
+  out->count = count;
+}
+
+}  // namespace
+
+// Pointers do not do: a function that is made, run and dropped again and again finds the same places free each time.
+uint32_t FingerprintOf(const FrameOffsets& o, uint64_t code) {
+  const uint64_t qualified = Load(code + o.code_qualified_name), file = Load(code + o.code_file);
+  const uint64_t lines = Load(code + o.code_line_table);
+  uint64_t a = Load<uint32_t>(code + o.code_first_line) * kPrime ^ qualified;
+  uint64_t b = lines * kPrime ^ file;
+  // A name is hashed when the compiler makes it.
+  a = (a ^ Load(Load(code + o.code_name) + kTextHash)) * kPrime;
+  b = (b ^ TailOf(lines + kBytesData, Load(lines + kVarSize))) * kPrime;
+  a = (a ^ Load(qualified + kTextLength) ^ TailOf(qualified + o.text_ascii, Load(qualified + kTextLength))) * kPrime;
+  b = (b ^ Load(file + kTextLength) ^ TailOf(file + o.text_ascii, Load(file + kTextLength))) * kPrime;
+  return static_cast<uint32_t>((a ^ b >> 13) >> 32);
+}
+
+void ReadFrames(const Interpreter& interpreter, uint64_t innermost, size_t max_frames, PythonFrames* frames) {
+  const FrameOffsets& offsets = interpreter.offsets();
+  switch (offsets.chain) {
+    case FrameChain::kObjects:
+      return Read<FrameChain::kObjects>(offsets, interpreter.code_type(), innermost, max_frames, frames);
+    case FrameChain::kMarked:
+      return Read<FrameChain::kMarked>(offsets, interpreter.code_type(), innermost, max_frames, frames);
+    case FrameChain::kShims:
+      return Read<FrameChain::kShims>(offsets, interpreter.code_type(), innermost, max_frames, frames);
+  }
+}
+
+}  // namespace vramtrack

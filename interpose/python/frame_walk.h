@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the chain of a thread's Python frames.
+#ifndef INTERPOSE_PYTHON_FRAME_WALK_H_
+#define INTERPOSE_PYTHON_FRAME_WALK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/python/frame_offsets.h"
+#include "interpose/python/interpreter.h"
+#include "interpose/stacks/native_stack.h"
+
+namespace vramtrack {
+
+// Two words of a stack's identity.
+struct PythonFrame {
+  static constexpr uint64_t kEntry = 1;  // the interpreter was called anew for this frame
+
+  uint64_t code_and_entry;  // address of the code object, and kEntry
+  uint32_t instruction;     // offset in bytes
+  uint32_t fingerprint;     // of what tells this code object from a later one at the same address
+
+  uint64_t code() const { return code_and_entry & ~kEntry; }
+  bool entry() const { return (code_and_entry & kEntry) != 0; }
+};
+static_assert(sizeof(PythonFrame) == 16, "two words");
+
+struct PythonFrames {
+  size_t count;
+  bool truncated;
+  PythonFrame frames[kMaxFrames];  // innermost first
+};
+
+// From `innermost`, a frame of the calling thread, outwards. Leaves out what has not begun to run, and the
+// interpreter's own. Takes at most `max_frames`.
+void ReadFrames(const Interpreter& interpreter, uint64_t innermost, size_t max_frames, PythonFrames* frames);
+
+// Whether what lies there looks like frames: every pointer can be read, code objects are code objects, names are text.
+// Asks the kernel before each read, so it does no harm where the interpreter is not what it says.
+bool FramesArePlausible(const Interpreter& interpreter, uint64_t innermost);
+
+// A code object, as an address.
+uint32_t FingerprintOf(const FrameOffsets& offsets, uint64_t code);
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_PYTHON_FRAME_WALK_H_

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/python/interpreter.h"
+
+#include <stdio.h>
+
+#include <cstring>
+
+namespace vramtrack {
+namespace {
+
+constexpr char kDebugCookie[8] = {'x', 'd', 'e', 'b', 'u', 'g', 'p', 'y'};
+
+template <typename Function>
+Function FindAs(const LoadedObject& object, const char* name) {
+  return reinterpret_cast<Function>(object.Find(name));
+}
+
+// Only builds for the interpreter's own developers have these: they count references, and may link all objects.
+bool IsDebugBuild(const LoadedObject& object) {
+  static constexpr const char* kNames[] = {"_Py_RefTotal", "_Py_NegativeRefcount", "_Py_AddToAllObjects"};
+  for (const char* name : kNames) {
+    if (object.Find(name) != nullptr || object.FindVariable(name) != nullptr) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// As PY_VERSION_HEX; 0 where it is not told.
+uint32_t Interpreter::VersionOf(const LoadedObject& object, const void* runtime) const {
+  if (runtime != nullptr && object.SizeOf("_PyRuntime") >= kDebugOffsetsBytes &&
+      std::memcmp(runtime, kDebugCookie, sizeof kDebugCookie) == 0) {
+    uint64_t version;
+    std::memcpy(&version, static_cast<const char*>(runtime) + 8, sizeof version);
+    return static_cast<uint32_t>(version);
+  }
+  if (const void* version = object.FindVariable("Py_Version")) {  // from 3.11 on
+    uint64_t value;
+    std::memcpy(&value, version, sizeof value);
+    return static_cast<uint32_t>(value);
+  }
+  const auto get_version = FindAs<const char* (*)()>(object, "Py_GetVersion");
+  unsigned major = 0, minor = 0;
+  if (get_version == nullptr || sscanf(get_version(), "%u.%u", &major, &minor) != 2) return 0;
+  return major << 24 | minor << 16;
+}
+
+bool Interpreter::ReadOffsets(const LoadedObject& object, uint32_t version, const void* runtime) {
+  if (version >> 24 != 3 || IsDebugBuild(object)) return false;
+  const uint32_t minor = version >> 16 & 0xff;
+  if (minor >= 13) return runtime != nullptr && OffsetsFromInterpreter(runtime, &offsets_);
+  const FrameOffsets* known = OffsetsOfVersion(minor);
+  if (known == nullptr) return false;
+  offsets_ = *known;
+  return true;
+}
+
+Interpreter::Found Interpreter::LookIn(const LoadedObject& object, const LoadedObject& program) {
+  const auto variable = [&](const char* name) {
+    const void* copy = program.FindVariable(name);
+    return copy != nullptr ? copy : object.FindVariable(name);
+  };
+  code_type_ = variable("PyCode_Type");
+  thread_state_ = FindAs<void* (*)()>(object, "PyGILState_GetThisThreadState");
+  if (code_type_ == nullptr || thread_state_ == nullptr) return Found::kNone;
+  base_ = object.base();
+  text_type_ = variable("PyUnicode_Type");
+  bytes_type_ = variable("PyBytes_Type");
+  is_finalizing_ = FindAs<int (*)()>(object, "Py_IsFinalizing");  // from 3.13 on
+  if (is_finalizing_ == nullptr) is_finalizing_ = FindAs<int (*)()>(object, "_Py_IsFinalizing");
+  const void* runtime = object.FindVariable("_PyRuntime");
+  const uint32_t version = VersionOf(object, runtime);
+  snprintf(described_, sizeof described_, "Python %u.%u.%u (%.90s)", version >> 24 & 0xff, version >> 16 & 0xff,
+           version >> 8 & 0xff, *object.name() != '\0' ? object.name() : "the program");
+  if (text_type_ == nullptr || bytes_type_ == nullptr || is_finalizing_ == nullptr) return Found::kUnknown;
+  if (!ReadOffsets(object, version, runtime)) return Found::kUnknown;
+  // Without it, native stacks are walked whole.
+  const auto evaluation = reinterpret_cast<uint64_t>(object.Find("_PyEval_EvalFrameDefault"));
+  evaluation_ = {evaluation, evaluation + (evaluation == 0 ? 0 : object.SizeOf("_PyEval_EvalFrameDefault"))};
+  return Found::kUsable;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/python/python_stacks.h"
+
+#include "proto/message_writer.h"
+
+namespace vramtrack {
+
+void PythonStacks::Prepare(size_t max_frames, StackTable* stacks, ModuleMap* modules) {
+  max_frames_ = static_cast<uint32_t>(max_frames);
+  stacks_ = stacks;
+  modules_ = modules;
+  wanted_ = true;
+}
+
+// Looks for the interpreter among the libraries that are loaded now.
+__attribute__((noinline)) void PythonStacks::Look(Lane* lane) {
+  SpinLockHolder hold(&lock_);
+  if (!hold.held()) return;
+  const uint32_t generation = modules_->generation();
+  LoadedObject program;
+  Candidate* found = nullptr;
+  EachLoadedObject([&](const LoadedObject& object, size_t index) {
+    if (index == 0) program = object;
+    found = Known(object);
+    if (found != nullptr || used_ == kMaxInterpreters) return found == nullptr;
+    Candidate* next = &candidates_[used_];
+    const Interpreter::Found what = next->interpreter.LookIn(object, program);
+    if (what == Interpreter::Found::kNone) return true;
+    found = next;
+    ++used_;
+    if (what == Interpreter::Found::kUnknown) Refuse(next, lane);
+    return false;
+  });
+  current_.store(found == nullptr || found->refused ? nullptr : found, std::memory_order_release);
+  looked_at_.store(generation, std::memory_order_release);
+}
+
+PythonStacks::Candidate* PythonStacks::Known(const LoadedObject& object) {
+  for (size_t i = 0; i < used_; ++i) {
+    if (candidates_[i].interpreter.IsIn(object)) return &candidates_[i];
+  }
+  return nullptr;
+}
+
+// Once, on the first thread that has frames: what they say must look like frames.
+__attribute__((noinline)) bool PythonStacks::Check(Candidate* python, uint64_t frame, Lane* lane) {
+  if (FramesArePlausible(python->interpreter, frame)) {
+    python->checked.store(true, std::memory_order_release);
+    return true;
+  }
+  SpinLockHolder hold(&lock_);
+  if (hold.held() && !python->refused) {
+    Refuse(python, lane);
+    current_.store(nullptr, std::memory_order_release);
+  }
+  return false;
+}
+
+// With the lock held.
+void PythonStacks::Refuse(Candidate* python, Lane* lane) {
+  python->refused = true;
+  uint8_t buffer[256];
+  MessageWriter out(buffer, sizeof buffer);
+  uint8_t* message = out.Begin(schema::definitions_field::unseen);
+  out.String(schema::unseen_field::library, python->interpreter.described());
+  out.Varint(schema::unseen_field::reason, schema::UNSEEN_PYTHON);
+  out.End(message);
+  lane->DefineEncoded(buffer, out.size());
+}
+
+// The frames lie on the stack: who runs Python has one that is much larger.
+__attribute__((noinline)) uint32_t PythonStacks::TakeFrom(uint64_t frame, Lane* lane) {
+  Candidate* python = current_.load(std::memory_order_acquire);
+  if (python == nullptr) return 0;
+  if (__builtin_expect(!python->checked.load(std::memory_order_acquire), 0) && !Check(python, frame, lane)) return 0;
+  PythonFrames frames;
+  ReadFrames(python->interpreter, frame, max_frames_, &frames);
+  if (frames.count == 0) return 0;
+  const auto* words = reinterpret_cast<const uint64_t*>(frames.frames);
+  return stacks_->Intern({StackWords::kPython, frames.truncated, words, 2 * frames.count}, lane,
+                         [&](uint32_t number) { return Define(number, frames, python->interpreter.offsets(), lane); });
+}
+
+__attribute__((noinline)) bool PythonStacks::Define(uint32_t number, const PythonFrames& frames,
+                                                    const FrameOffsets& offsets, Lane* lane) {
+  namespace f = schema::pythonStack_field;
+  constexpr size_t kMostBytes = 2 * (kMaxVarintBytes + 2) + 10 * kMaxFrames;
+  uint32_t codes[kMaxFrames];
+  for (size_t i = 0; i < frames.count; ++i) {
+    codes[i] = codes_.NumberOf(frames.frames[i], offsets, lane);
+    if (codes[i] == 0) return false;
+  }
+  uint8_t buffer[kMostBytes + 32];
+  MessageWriter out(buffer, sizeof buffer);
+  uint8_t* message = out.Begin(schema::definitions_field::python_stacks);
+  out.Varint(f::id, number);
+  out.Varint(f::truncated, frames.truncated);
+  uint8_t* column = out.Begin(f::code);
+  for (size_t i = 0; i < frames.count; ++i) out.RawVarint(codes[i]);
+  out.End(column);
+  column = out.Begin(f::instruction);
+  for (size_t i = 0; i < frames.count; ++i) {
+    out.RawVarint((frames.frames[i].instruction & ~1u) | static_cast<uint32_t>(frames.frames[i].entry()));
+  }
+  out.End(column);
+  out.End(message);
+  return lane->DefineEncoded(buffer, out.size());
+}
+
+}  // namespace vramtrack
