@@ -98,7 +98,9 @@ CUresult cuInit(unsigned flags) {
 
 CUresult cuDriverGetVersion(int* version) {
   if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *version = GetOptions().driver_version != 0 ? GetOptions().driver_version : CUDA_VERSION;
+  // By itself never older than the runtime: that would refuse to work.
+  const int own = std::max(CUDA_VERSION, GetOptions().runtime_version);
+  *version = GetOptions().driver_version != 0 ? GetOptions().driver_version : own;
   return CUDA_SUCCESS;
 }
 

@@ -6,6 +6,8 @@
 struct cublasContext {
   vramtrack::simcuda::Workspace workspace;
   cublasLtHandle_t lt = nullptr;
+  int math_mode = 0;
+  int pointer_mode = 0;
 };
 
 extern "C" {
@@ -33,5 +35,27 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   delete handle;
   return 0;
 }
+
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, int mode) {
+  handle->math_mode = mode;
+  return 0;
+}
+
+cublasStatus_t cublasGetMathMode(cublasHandle_t handle, int* mode) {
+  *mode = handle->math_mode;
+  return 0;
+}
+
+cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t handle, int mode) {
+  handle->pointer_mode = mode;
+  return 0;
+}
+
+cublasStatus_t cublasGetPointerMode_v2(cublasHandle_t handle, int* mode) {
+  *mode = handle->pointer_mode;
+  return 0;
+}
+
+const char* cublasGetStatusString(cublasStatus_t) { return "status of the simulated cuBLAS"; }
 
 }  // extern "C"

@@ -2,7 +2,7 @@
 #ifndef TESTS_SIMCUDA_LIBRARIES_CUBLAS_H_
 #define TESTS_SIMCUDA_LIBRARIES_CUBLAS_H_
 
-// The part of cuBLAS that is imitated: handles.
+// The part of cuBLAS that is imitated: handles and their modes.
 #include <cstddef>
 
 #include "tests/simcuda/libraries/cublas_lt.h"
@@ -14,6 +14,11 @@ typedef cublasContext* cublasHandle_t;
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle);
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle);
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, int mode);
+cublasStatus_t cublasGetMathMode(cublasHandle_t handle, int* mode);
+cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t handle, int mode);
+cublasStatus_t cublasGetPointerMode_v2(cublasHandle_t handle, int* mode);
+const char* cublasGetStatusString(cublasStatus_t status);
 }
 
 namespace vramtrack::simcuda {

@@ -2,8 +2,9 @@
 #ifndef TESTS_SIMCUDA_LIBRARIES_CUBLAS_LT_H_
 #define TESTS_SIMCUDA_LIBRARIES_CUBLAS_LT_H_
 
-// The part of cuBLASLt that is imitated: handles.
+// The part of cuBLASLt that is imitated: handles, and what a multiplication asks for.
 #include <cstddef>
+#include <cstdint>
 
 extern "C" {
 
@@ -14,11 +15,32 @@ typedef int cublasStatus_t;
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle);
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle);
+
+// As in the header of cuBLASLt.
+struct cublasLtMatmulHeuristicResult_t {
+  uint64_t algorithm[8];
+  size_t workspace_bytes;
+  cublasStatus_t state;
+  float waves;
+  int reserved[4];
+};
+static_assert(sizeof(cublasLtMatmulHeuristicResult_t) == 96, "not the layout of cuBLASLt");
+
+// Multiplications need only what these make: descriptors, layouts, preferences and algorithms, which nobody reads.
+size_t cublasLtGetVersion();
+cublasStatus_t cublasLtMatmulPreferenceCreate(void** preference);
+cublasStatus_t cublasLtMatmulPreferenceDestroy(void* preference);
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(void* preference, int attribute, const void* value, size_t bytes);
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, void* operation, void* a, void* b, void* c,
+                                              void* d, void* preference, int wanted,
+                                              cublasLtMatmulHeuristicResult_t* results, int* found);
 }
 
 namespace vramtrack::simcuda {
 
 constexpr size_t kCublasLtWorkspaceBytes = size_t{1} << 20;
+// What a multiplication wants at most from its caller.
+constexpr size_t kCublasLtMatmulWorkspaceBytes = size_t{4} << 20;
 
 }  // namespace vramtrack::simcuda
 

@@ -69,6 +69,17 @@ cufftResult cufftPlanMany(cufftHandle* plan, int rank, int* n, int*, int, int, i
   return MakeSized(plan, points, type);
 }
 
+// The caller brings the memory that is asked for here, in elements of `execution_type`, a cudaDataType.
+cufftResult cufftXtMakePlanMany(cufftHandle, int rank, long long* n, long long*, long long, long long, int, long long*,
+                                long long, long long, int, long long batch, size_t* work_bytes, int execution_type) {
+  if (n == nullptr || rank < 1 || rank > 3 || work_bytes == nullptr) return 4;
+  size_t points = Points(batch);
+  for (int index = 0; index < rank; ++index) points *= Points(n[index]);
+  constexpr int kReal64 = 1, kComplex64 = 5;
+  *work_bytes = points * (execution_type == kComplex64 || execution_type == kReal64 ? 16 : 8);
+  return 0;
+}
+
 cufftResult cufftDestroy(cufftHandle plan) {
   Plans& plans = GetPlans();
   std::unique_ptr<Workspace> workspace;

@@ -18,6 +18,10 @@ cufftResult cufftPlan2d(cufftHandle* plan, int nx, int ny, cufftType type);
 cufftResult cufftPlan3d(cufftHandle* plan, int nx, int ny, int nz, cufftType type);
 cufftResult cufftPlanMany(cufftHandle* plan, int rank, int* n, int* in_embed, int in_stride, int in_dist,
                           int* out_embed, int out_stride, int out_dist, cufftType type, int batch);
+cufftResult cufftXtMakePlanMany(cufftHandle plan, int rank, long long* n, long long* in_embed, long long in_stride,
+                                long long in_dist, int in_type, long long* out_embed, long long out_stride,
+                                long long out_dist, int out_type, long long batch, size_t* work_bytes,
+                                int execution_type);
 cufftResult cufftDestroy(cufftHandle plan);
 }
 

@@ -2,7 +2,8 @@
 #ifndef TESTS_SIMCUDA_LIBRARIES_CUSOLVER_H_
 #define TESTS_SIMCUDA_LIBRARIES_CUSOLVER_H_
 
-// The part of cuSOLVER that is imitated: handles.
+// The part of cuSOLVER that is imitated: handles, and the sizes of what its functions work in, all
+// ..._bufferSize that PyTorch uses.
 #include <cstddef>
 
 extern "C" {
@@ -19,6 +20,8 @@ cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle);
 namespace vramtrack::simcuda {
 
 constexpr size_t kCusolverWorkspaceBytes = size_t{4} << 20;
+// What every ..._bufferSize answers, whatever the matrix: elements, or bytes of those whose names begin with X.
+constexpr int kCusolverBufferElements = 1024;
 
 }  // namespace vramtrack::simcuda
 

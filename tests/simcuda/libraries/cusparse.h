@@ -2,7 +2,7 @@
 #ifndef TESTS_SIMCUDA_LIBRARIES_CUSPARSE_H_
 #define TESTS_SIMCUDA_LIBRARIES_CUSPARSE_H_
 
-// The part of cuSPARSE that is imitated: handles.
+// The part of cuSPARSE that is imitated: handles, and the sizes of what its functions work in.
 #include <cstddef>
 
 extern "C" {
@@ -19,6 +19,8 @@ cusparseStatus_t cusparseDestroy(cusparseHandle_t handle);
 namespace vramtrack::simcuda {
 
 constexpr size_t kCusparseWorkspaceBytes = size_t{3} << 20;
+// What every query for the size of a buffer answers, whatever the matrix.
+constexpr size_t kCusparseBufferBytes = 4096;
 
 }  // namespace vramtrack::simcuda
 

@@ -2,7 +2,10 @@
 #include "tests/simcuda/libraries/nccl.h"
 
 #include <cuda_runtime_api.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cstdio>
 #include <cstring>
 
 #include "tests/simcuda/libraries/nccl_memory.h"
@@ -13,6 +16,7 @@ struct ncclComm {
   void* pinned = nullptr;
   cudaStream_t stream = nullptr;
   cudaEvent_t event = nullptr;
+  int ranks = 1, rank = 0;
 };
 
 namespace vramtrack::simcuda {
@@ -42,10 +46,12 @@ void Destroy(ncclComm* comm) {
   delete comm;
 }
 
-ncclResult_t Create(ncclComm_t* comm, int device) {
+ncclResult_t Create(ncclComm_t* comm, int device, int ranks, int rank) {
   OnDevice scope(device);
   auto* created = new ncclComm;
   created->device = device;
+  created->ranks = ranks;
+  created->rank = rank;
   if (cudaMalloc(&created->workspace, kNcclWorkspaceBytes) != cudaSuccess ||
       cudaHostAlloc(&created->pinned, kNcclPinnedBytes, cudaHostAllocMapped) != cudaSuccess ||
       cudaStreamCreateWithFlags(&created->stream, cudaStreamNonBlocking) != cudaSuccess ||
@@ -61,7 +67,7 @@ ncclResult_t CreateOnCurrent(ncclComm_t* comm, int ranks, int rank) {
   if (comm == nullptr || ranks < 1 || rank < 0 || rank >= ranks) return kInvalidArgument;
   int device = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return kUnhandledCudaError;
-  return Create(comm, device);
+  return Create(comm, device, ranks, rank);
 }
 
 ncclResult_t End(ncclComm_t comm) {
@@ -77,6 +83,9 @@ extern "C" {
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   if (id == nullptr) return kInvalidArgument;
   memset(id, 0, sizeof(*id));
+  // Nobody meets by it, but programs tell communicators apart by their identifiers.
+  static std::atomic<int> next{0};
+  snprintf(id->internal, sizeof(id->internal), "simulated %d.%d", getpid(), next++);
   return 0;
 }
 
@@ -95,7 +104,7 @@ ncclResult_t ncclCommInitRankScalable(ncclComm_t* comm, int ranks, int rank, int
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
   if (comms == nullptr || count < 1) return kInvalidArgument;
   for (int index = 0; index < count; ++index) {
-    const ncclResult_t result = Create(&comms[index], devices != nullptr ? devices[index] : index);
+    const ncclResult_t result = Create(&comms[index], devices != nullptr ? devices[index] : index, count, index);
     if (result == 0) continue;
     while (index > 0) Destroy(comms[--index]);
     return result;
@@ -109,17 +118,69 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int, ncclComm_t* split, n
     *split = nullptr;
     return 0;
   }
-  return Create(split, comm->device);
+  // Who else is in that group only the others know: as many as fit.
+  return Create(split, comm->device, comm->ranks, comm->rank);
 }
 
 ncclResult_t ncclCommShrink(ncclComm_t comm, int* excluded, int count, ncclComm_t* shrunk, ncclConfig_t*, int) {
   if (comm == nullptr || shrunk == nullptr || excluded == nullptr || count < 1) return kInvalidArgument;
-  return Create(shrunk, comm->device);
+  int below = 0;
+  for (int index = 0; index < count; ++index) below += excluded[index] < comm->rank ? 1 : 0;
+  return Create(shrunk, comm->device, comm->ranks - count, comm->rank - below);
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) { return comm == nullptr ? kInvalidArgument : 0; }
 ncclResult_t ncclCommDestroy(ncclComm_t comm) { return End(comm); }
 ncclResult_t ncclCommAbort(ncclComm_t comm) { return End(comm); }
+
+ncclResult_t ncclCommCount(ncclComm_t comm, int* count) {
+  if (comm == nullptr || count == nullptr) return kInvalidArgument;
+  *count = comm->ranks;
+  return 0;
+}
+
+ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
+  if (comm == nullptr || rank == nullptr) return kInvalidArgument;
+  *rank = comm->rank;
+  return 0;
+}
+
+ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device) {
+  if (comm == nullptr || device == nullptr) return kInvalidArgument;
+  *device = comm->device;
+  return 0;
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  if (comm == nullptr || error == nullptr) return kInvalidArgument;
+  *error = 0;
+  return 0;
+}
+
+ncclResult_t ncclCommMemStats(ncclComm_t comm, int, uint64_t* value) {
+  if (comm == nullptr || value == nullptr) return kInvalidArgument;
+  *value = kNcclWorkspaceBytes;
+  return 0;
+}
+
+ncclResult_t ncclCommRegister(ncclComm_t comm, void* buffer, size_t, void** handle) {
+  if (comm == nullptr || handle == nullptr) return kInvalidArgument;
+  *handle = buffer;
+  return 0;
+}
+
+ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* buffer, size_t, void** window, int) {
+  return ncclCommRegister(comm, buffer, 0, window);
+}
+
+ncclResult_t ncclGetVersion(int* version) {
+  if (version == nullptr) return kInvalidArgument;
+  *version = kNcclVersion;
+  return 0;
+}
+
+const char* ncclGetErrorString(ncclResult_t) { return "status of the simulated NCCL"; }
+const char* ncclGetLastError(ncclComm_t) { return ""; }
 
 ncclResult_t ncclMemAlloc(void** address, size_t bytes) {
   if (address == nullptr) return kInvalidArgument;

@@ -2,8 +2,10 @@
 #ifndef TESTS_SIMCUDA_LIBRARIES_NCCL_H_
 #define TESTS_SIMCUDA_LIBRARIES_NCCL_H_
 
-// The part of NCCL that is imitated: communicators and memory. No rank waits for another.
+// The part of NCCL that is imitated: communicators, memory, and collective operations among ranks that all send the
+// same. No rank waits for another.
 #include <cstddef>
+#include <cstdint>
 
 extern "C" {
 
@@ -30,6 +32,16 @@ ncclResult_t ncclCommShrink(ncclComm_t comm, int* excluded, int count, ncclComm_
 ncclResult_t ncclCommFinalize(ncclComm_t comm);
 ncclResult_t ncclCommDestroy(ncclComm_t comm);
 ncclResult_t ncclCommAbort(ncclComm_t comm);
+ncclResult_t ncclCommCount(ncclComm_t comm, int* count);
+ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank);
+ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device);
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error);
+ncclResult_t ncclCommMemStats(ncclComm_t comm, int statistic, uint64_t* value);
+ncclResult_t ncclCommRegister(ncclComm_t comm, void* buffer, size_t bytes, void** handle);
+ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* buffer, size_t bytes, void** window, int flags);
+ncclResult_t ncclGetVersion(int* version);
+const char* ncclGetErrorString(ncclResult_t result);
+const char* ncclGetLastError(ncclComm_t comm);
 ncclResult_t ncclMemAlloc(void** address, size_t bytes);
 ncclResult_t ncclMemFree(void* address);
 }
@@ -38,6 +50,7 @@ namespace vramtrack::simcuda {
 
 // What a communicator takes for itself, besides a stream, an event and pinned memory.
 constexpr size_t kNcclWorkspaceBytes = size_t{6} << 20;
+constexpr int kNcclVersion = 23007;
 constexpr size_t kNcclPinnedBytes = size_t{64} << 10;
 
 }  // namespace vramtrack::simcuda
