@@ -5,6 +5,27 @@
 
 namespace vramtrack {
 
+// A code object, a stack of such, and what they join; some of it is not defined, or something else.
+template <typename Below>
+void RandomTrace::DefinePython(uint32_t thread, const Below& below) {
+  std::string lines(below(40), '\0');
+  for (char& byte : lines) byte = static_cast<char>(below(256));
+  ++codes;
+  trace.DefineCode(thread, codes, "Model.forward", "/job/model.py", static_cast<uint32_t>(below(500)),
+                   static_cast<schema::LineTable>(below(4)), lines);
+  trace.DefineName(thread, codes, "Optimizer.step");
+  std::vector<std::pair<uint32_t, uint32_t>> frames;
+  for (uint64_t depth = below(20); depth > 0; --depth) {
+    frames.emplace_back(static_cast<uint32_t>(below(codes + 2)), static_cast<uint32_t>(below(100)));
+  }
+  trace.DefinePythonStack(thread, static_cast<uint32_t>(++stacks), frames);
+  const auto any = [&] { return static_cast<uint32_t>(below(stacks + 2)); };
+  const uint32_t native = any(), forward = any();
+  const auto python = static_cast<uint32_t>(stacks);
+  trace.DefineJoinedStack(thread, static_cast<uint32_t>(++stacks), native, python, forward,
+                          static_cast<schema::GraphNode>(below(3)));
+}
+
 RandomTrace::RandomTrace(uint64_t seed, int count, uint32_t threads) {
   std::mt19937_64 random(seed);
   const auto below = [&random](uint64_t n) { return random() % n; };
@@ -24,6 +45,7 @@ RandomTrace::RandomTrace(uint64_t seed, int count, uint32_t threads) {
       for (uint64_t depth = below(70); depth > 0; --depth) frames.push_back(0x400000 + 4 * below(100));
       trace.DefineStack(thread, static_cast<uint32_t>(++stacks), frames, static_cast<uint32_t>(below(3)));
     }
+    if (below(80) == 0) DefinePython(thread, below);
     RecordedEvent event;
     event.time = time;
     event.device = static_cast<uint32_t>(below(4));

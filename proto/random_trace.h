@@ -29,9 +29,14 @@ struct RandomTrace {
   TraceBuilder trace;
   std::map<uint32_t, std::vector<RecordedEvent>> events;  // by thread
   uint64_t stacks = 0;
+  uint32_t codes = 0;
 
   // Every operation, hostile values included; nothing that a process could not do.
   RandomTrace(uint64_t seed, int events, uint32_t threads);
+
+ private:
+  template <typename Below>
+  void DefinePython(uint32_t thread, const Below& below);
 };
 
 }  // namespace vramtrack

@@ -37,7 +37,12 @@ TEST(StockProtobuf, ParsesAFinishedFile) {
       EXPECT_EQ(block.allocation_address_size(), static_cast<int>(block.allocation_count()));
       events += block.event_count();
       allocations += block.allocation_count();
-      stacks += static_cast<uint64_t>(block.definitions().stacks_size());
+      const format::Definitions& definitions = block.definitions();
+      stacks += static_cast<uint64_t>(definitions.stacks_size() + definitions.python_stacks_size() +
+                                      definitions.joined_stacks_size());
+      for (const format::PythonStack& stack : definitions.python_stacks()) {
+        EXPECT_EQ(stack.code_size(), stack.instruction_size());
+      }
       for (const format::Process& process : {block.definitions().process()}) {
         if (block.definitions().has_process()) {
           EXPECT_EQ(process.pid(), 4242u);

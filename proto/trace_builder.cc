@@ -106,6 +106,57 @@ void TraceBuilder::DefineDevice(uint32_t thread, uint32_t index, const std::stri
   });
 }
 
+void TraceBuilder::DefineCode(uint32_t thread, uint32_t id, const std::string& name, const std::string& file,
+                              uint32_t first_line, schema::LineTable table, const std::string& lines) {
+  DefineEncoded(thread, [&](MessageWriter* out) {
+    uint8_t* message = out->Begin(schema::definitions_field::codes);
+    out->Varint(schema::code_field::id, id);
+    out->String(schema::code_field::name, name.c_str());
+    out->String(schema::code_field::file, file.c_str());
+    out->Varint(schema::code_field::first_line, first_line);
+    out->Varint(schema::code_field::table, table);
+    out->Bytes(schema::code_field::lines, lines.data(), lines.size());
+    out->End(message);
+  });
+}
+
+void TraceBuilder::DefinePythonStack(uint32_t thread, uint32_t id,
+                                     const std::vector<std::pair<uint32_t, uint32_t>>& frames) {
+  DefineEncoded(thread, [&](MessageWriter* out) {
+    uint8_t* message = out->Begin(schema::definitions_field::python_stacks);
+    out->Varint(schema::pythonStack_field::id, id);
+    uint8_t* column = out->Begin(schema::pythonStack_field::code);
+    for (const auto& [code, instruction] : frames) out->RawVarint(code);
+    out->End(column);
+    column = out->Begin(schema::pythonStack_field::instruction);
+    for (const auto& [code, instruction] : frames) out->RawVarint(instruction);
+    out->End(column);
+    out->End(message);
+  });
+}
+
+void TraceBuilder::DefineJoinedStack(uint32_t thread, uint32_t id, uint32_t native, uint32_t python, uint32_t forward,
+                                     schema::GraphNode node) {
+  DefineEncoded(thread, [&](MessageWriter* out) {
+    uint8_t* message = out->Begin(schema::definitions_field::joined_stacks);
+    out->Varint(schema::joinedStack_field::id, id);
+    out->Varint(schema::joinedStack_field::native, native);
+    out->Varint(schema::joinedStack_field::python, python);
+    out->Varint(schema::joinedStack_field::forward, forward);
+    out->Varint(schema::joinedStack_field::node, node);
+    out->End(message);
+  });
+}
+
+void TraceBuilder::DefineName(uint32_t thread, uint32_t id, const std::string& text) {
+  DefineEncoded(thread, [&](MessageWriter* out) {
+    uint8_t* message = out->Begin(schema::definitions_field::names);
+    out->Varint(schema::name_field::id, id);
+    out->Bytes(schema::name_field::text, text.data(), text.size());
+    out->End(message);
+  });
+}
+
 void TraceBuilder::DefineProcess(uint32_t thread, uint32_t pid, const std::vector<std::string>& command, int rank) {
   DefineEncoded(thread, [&](MessageWriter* out) {
     uint8_t* message = out->Begin(schema::definitions_field::process);

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "proto/block_encoder.h"
@@ -40,6 +41,13 @@ class TraceBuilder {
                     uint64_t end, uint32_t first_epoch = 0);
   void DefineThread(uint32_t thread, uint32_t tid, const std::string& name);
   void DefineDevice(uint32_t thread, uint32_t index, const std::string& name, uint64_t total_bytes);
+  void DefineCode(uint32_t thread, uint32_t id, const std::string& name, const std::string& file, uint32_t first_line,
+                  schema::LineTable table, const std::string& lines);
+  // (code, offset of the instruction, odd where native code began the interpreter anew), innermost first.
+  void DefinePythonStack(uint32_t thread, uint32_t id, const std::vector<std::pair<uint32_t, uint32_t>>& frames);
+  void DefineJoinedStack(uint32_t thread, uint32_t id, uint32_t native, uint32_t python, uint32_t forward = 0,
+                         schema::GraphNode node = schema::NODE_NONE);
+  void DefineName(uint32_t thread, uint32_t id, const std::string& text);
   void DefineProcess(uint32_t thread, uint32_t pid, const std::vector<std::string>& command, int rank = -1);
 
   // Writes what `thread` has recorded as a block.

@@ -209,9 +209,18 @@ void WriteCaptures(const Trace& trace, Page* page) {
 }
 
 void WriteModules(const Definitions& definitions, const std::vector<std::string>& search_paths, Page* page) {
-  size_t truncated = 0, stacks = definitions.stacks.distinct_count();
-  for (uint32_t i = 0; i < stacks; ++i) truncated += definitions.stacks.Get(i).truncated;
-  std::string text = FormatCount(stacks > 0 ? stacks - 1 : 0);  // without the empty one
+  size_t all = 0, with_python = 0, with_forward = 0, truncated = 0;
+  for (uint32_t i = 1; i < definitions.stacks.distinct_count(); ++i) {
+    if (definitions.stacks.IsPart(i)) continue;
+    const JoinedStackRef stack = definitions.stacks.Get(i);
+    ++all;
+    with_python += stack.python.count > 0;
+    with_forward += stack.forward.count > 0;
+    truncated += stack.truncated();
+  }
+  std::string text = FormatCount(all);
+  if (with_python > 0) absl::StrAppend(&text, ", ", FormatCount(with_python), " with Python frames");
+  if (with_forward > 0) absl::StrAppend(&text, ", ", FormatCount(with_forward), " with those of the forward pass");
   if (truncated > 0) absl::StrAppend(&text, ", ", FormatCount(truncated), " of them cut");
   Row("stacks", text, page);
 

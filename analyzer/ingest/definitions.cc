@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/ingest/definitions.h"
 
+#include "analyzer/ingest/python_definitions.h"
 #include "proto/pbf_reader.h"
 #include "proto/schema_constants.h"
 
@@ -285,6 +286,18 @@ bool Definitions::Add(std::string_view encoded) {
         case f::unseen:
           ReadUnseen(in.get_message(), &process.unseen);
           break;
+        case f::codes:
+          ReadCode(in.get_message(), &codes);
+          break;
+        case f::python_stacks:
+          ReadPythonStack(in.get_message(), &stacks);
+          break;
+        case f::joined_stacks:
+          ReadJoinedStack(in.get_message(), &stacks);
+          break;
+        case f::names:
+          ReadName(in.get_message(), &names);
+          break;
         default:
           in.skip();
       }
@@ -297,7 +310,8 @@ bool Definitions::Add(std::string_view encoded) {
 
 void Definitions::Freeze() {
   modules.Freeze();
-  stacks.Freeze(modules);
+  codes.Freeze();
+  stacks.Freeze(modules, codes);
 }
 
 }  // namespace vramtrack

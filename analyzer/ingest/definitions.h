@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/ingest/loaded_modules.h"
+#include "analyzer/ingest/traced_codes.h"
 #include "analyzer/ingest/traced_stacks.h"
 
 namespace vramtrack {
@@ -43,7 +44,9 @@ class Definitions {
   std::map<uint32_t, TracedThread> threads;
   std::map<uint32_t, TracedDevice> devices;
   LoadedModules modules;
+  TracedCodes codes;
   TracedStacks stacks;
+  std::map<uint32_t, std::string> names;  // of marks; whatever the program put there
 
   // Adds an encoded Definitions message. False where it makes no sense; what came before the damage is kept.
   bool Add(std::string_view encoded);

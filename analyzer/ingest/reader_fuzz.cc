@@ -29,9 +29,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   (*trace)->IncompleteWhy();
   const Definitions& definitions = (*trace)->definitions();
-  for (uint32_t stack = 0; stack < definitions.stacks.distinct_count(); ++stack) {
-    const StackRef ref = definitions.stacks.Get(stack);
+  for (size_t stack = 0; stack < definitions.stacks.native_count(); ++stack) {
+    const StackRef ref = definitions.stacks.Native(stack);
     for (size_t i = 0; i < ref.count; ++i) definitions.modules.Find(ref.frames[i], ref.module_epoch);
+  }
+  Require(definitions.stacks.Get(0).empty());
+  for (uint32_t stack = 1; stack < definitions.stacks.distinct_count(); ++stack) {
+    const JoinedStackRef ref = definitions.stacks.Get(stack);
+    Require(!ref.empty());
+    for (const PythonStackRef& python : {ref.python, ref.forward}) {
+      // A small file may join long stacks in many ways.
+      if (python.count > 0) definitions.codes.Get(python.frames[python.count - 1].code);
+    }
   }
   EventStream stream(**trace);
   uint64_t events = 0;

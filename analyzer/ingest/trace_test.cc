@@ -170,14 +170,14 @@ TEST(TracedStacks, TheSameFramesInTheSameModulesAreOneStack) {
   stacks.Define(14, outside, 2, 1, false);
   stacks.Define(15, outside, 1, 0, false);
   stacks.Define(16, outside, 0, 0, false);
-  stacks.Freeze(modules);
+  stacks.Freeze(modules, TracedCodes());
   EXPECT_EQ(stacks.Distinct(10), stacks.Distinct(11));
   EXPECT_NE(stacks.Distinct(10), stacks.Distinct(12));
   EXPECT_EQ(stacks.Distinct(13), stacks.Distinct(14));
   EXPECT_NE(stacks.Distinct(13), stacks.Distinct(15));
   EXPECT_EQ(stacks.Distinct(16), 0u);
   EXPECT_EQ(stacks.Distinct(99), 0u);
-  EXPECT_EQ(stacks.Get(stacks.Distinct(15)).count, 1u);
+  EXPECT_EQ(stacks.Get(stacks.Distinct(15)).native.count, 1u);
 }
 
 TEST(Definitions, StacksAreWholeThoughTheyAreWrittenAsDifferences) {
@@ -187,7 +187,7 @@ TEST(Definitions, StacksAreWholeThoughTheyAreWrittenAsDifferences) {
   const std::unique_ptr<Trace> trace = ReadTrace(builder.Finish());
   const TracedStacks& read = trace->definitions().stacks;
   for (uint32_t i = 0; i < 6; ++i) {
-    const StackRef stack = read.Get(read.Distinct(i + 1));
+    const StackRef stack = read.Get(read.Distinct(i + 1)).native;
     EXPECT_EQ(std::vector<uint64_t>(stack.frames, stack.frames + stack.count), stacks[i]);
   }
 }

@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "analyzer/ingest/loaded_modules.h"
+#include "analyzer/ingest/traced_codes.h"
+#include "proto/schema_constants.h"
 
 namespace vramtrack {
 
-// Return addresses, innermost first. The frames live as long as the table and are not moved once it is frozen.
+// Return addresses, innermost first. The frames of this and of PythonStackRef live as long as the table and are not
+// moved once it is frozen.
 struct StackRef {
   const uint64_t* frames = nullptr;
   size_t count = 0;
@@ -19,37 +22,104 @@ struct StackRef {
   bool truncated = false;
 };
 
+// One line of a Python function.
+struct PythonFrame {
+  uint32_t code = 0;   // TracedCodes' distinct one
+  uint32_t line = 0;   // 0: none
+  bool entry = false;  // native code began the interpreter anew for it
+
+  bool operator==(const PythonFrame& other) const {
+    return code == other.code && line == other.line && entry == other.entry;
+  }
+};
+
+// Innermost first.
+struct PythonStackRef {
+  const PythonFrame* frames = nullptr;
+  size_t count = 0;
+  bool truncated = false;
+};
+
+// All that is known of how a thread came to an event. The native frames are the innermost ones, up to the interpreter,
+// or all, its own included.
+struct JoinedStackRef {
+  StackRef native;
+  PythonStackRef python;
+  PythonStackRef forward;  // that made the graph node which the thread was evaluating
+  schema::GraphNode node = schema::NODE_NONE;
+
+  bool empty() const { return native.count + python.count + forward.count == 0 && node == schema::NODE_NONE; }
+  bool truncated() const { return native.truncated || python.truncated; }
+};
+
 // The stacks of a trace by the number that the trace gave them, and as distinct stacks: two threads that met a new
 // stack at the same moment gave it two numbers, and a stack met again after a library went away has another number too.
+// Python frames are compared by line, not by instruction. Thread-safe once frozen.
 class TracedStacks {
  public:
   // A number that is defined twice keeps its first definition.
   void Define(uint32_t id, const uint64_t* frames, size_t count, uint32_t module_epoch, bool truncated);
-  // Finds out which numbers mean the same stack. `modules` must be frozen.
-  void Freeze(const LoadedModules& modules);
+  // `codes` and `instructions` as in schema PythonStack, equally long.
+  void DefinePython(uint32_t id, const std::vector<uint32_t>& codes, const std::vector<uint32_t>& instructions,
+                    bool truncated);
+  // Numbers of what is joined, 0 for none.
+  void DefineJoined(uint32_t id, uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node);
+  // Finds out which numbers mean the same stack. `modules` and `codes` must be frozen.
+  void Freeze(const LoadedModules& modules, const TracedCodes& codes);
 
   // Index of the distinct stack; 0, the empty stack, for a number that is not defined.
   uint32_t Distinct(uint32_t id) const {
     const auto found = by_id_.find(id);
-    return found == by_id_.end() ? 0 : entries_[found->second].distinct;
+    return found == by_id_.end() ? 0 : found->second.distinct;
   }
   bool Defined(uint32_t id) const { return by_id_.count(id) != 0; }
   size_t distinct_count() const { return distinct_.size(); }
-  StackRef Get(uint32_t distinct) const;
+  JoinedStackRef Get(uint32_t distinct) const;
+  // Whether other stacks are joined from it. It may be an event's own stack too.
+  bool IsPart(uint32_t distinct) const { return distinct < distinct_.size() && distinct_[distinct].is_part; }
+
+  // The native stacks alone, each once, for those who look for modules.
+  size_t native_count() const { return native_.size(); }
+  StackRef Native(size_t index) const;
 
  private:
-  struct Entry {
-    size_t offset;
-    uint32_t count, module_epoch, distinct;
+  enum class Form : uint8_t { kNative, kPython, kJoined };
+  struct Number {
+    Form form;
+    uint32_t index;  // into native_, python_ or joined_
+    uint32_t distinct = 0;
+  };
+  struct NativeStack {
+    size_t offset;  // into frames_
+    uint32_t count, module_epoch;
+    uint32_t same;  // the first that is equal
     bool truncated;
   };
+  struct PythonStack {
+    size_t offset;  // into python_frames_
+    uint32_t count;
+    uint32_t same;
+    bool truncated;
+  };
+  // Before Freeze numbers of the trace, then 1 + index, 0 for none.
+  struct Joined {
+    uint32_t native = 0, python = 0, forward = 0;
+    schema::GraphNode node = schema::NODE_NONE;
+    bool is_part = false;
+  };
 
-  StackRef RefOf(const Entry& entry) const;
+  PythonStackRef Python(size_t index) const;
+  uint32_t Find(uint32_t id, Form form) const;
+  void FindEqualNative(const std::vector<uint32_t>& order, const LoadedModules& modules);
+  void FindEqualPython(const std::vector<uint32_t>& order, const TracedCodes& codes);
 
-  std::unordered_map<uint32_t, uint32_t> by_id_;  // index into entries_
-  std::vector<Entry> entries_;
+  std::unordered_map<uint32_t, Number> by_id_;
+  std::vector<NativeStack> native_;
+  std::vector<PythonStack> python_;
+  std::vector<Joined> joined_;
   std::vector<uint64_t> frames_;
-  std::vector<uint32_t> distinct_ = {UINT32_MAX};  // index into entries_; the empty stack has none
+  std::vector<PythonFrame> python_frames_;  // before Freeze with the trace's numbers of codes, and instructions
+  std::vector<Joined> distinct_ = std::vector<Joined>(1);
 };
 
 }  // namespace vramtrack

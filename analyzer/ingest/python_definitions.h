@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads what a trace defines of Python code and joined stacks. Throws protozero::exception where it makes no sense.
+#ifndef ANALYZER_INGEST_PYTHON_DEFINITIONS_H_
+#define ANALYZER_INGEST_PYTHON_DEFINITIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "analyzer/ingest/traced_codes.h"
+#include "analyzer/ingest/traced_stacks.h"
+#include "proto/pbf_reader.h"
+
+namespace vramtrack {
+
+void ReadCode(protozero::pbf_reader in, TracedCodes* codes);
+void ReadPythonStack(protozero::pbf_reader in, TracedStacks* stacks);
+void ReadJoinedStack(protozero::pbf_reader in, TracedStacks* stacks);
+void ReadName(protozero::pbf_reader in, std::map<uint32_t, std::string>* names);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_INGEST_PYTHON_DEFINITIONS_H_
