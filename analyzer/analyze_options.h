@@ -4,12 +4,14 @@
 
 #include <cstddef>
 
+#include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
 
 struct AnalyzeOptions {
   size_t top = 20;  // sites that are no leaks, by what they hold at the peak
+  StackDetail stacks = StackDetail::kUseful;
   SymbolizerOptions symbols;
 };
 

@@ -62,7 +62,30 @@ struct ReportFrame {
   std::string function, file, module, language;
   uint32_t line = 0;
   uint64_t offset = 0;  // in the module, where there is no line
+  // Whose code it is. A site is named by the job's own frames where it has some.
+  enum class Origin { kJob, kLibrary, kNode } origin = Origin::kJob;
+  bool inlined = false;    // into the next frame's function
+  bool forward = false;    // of the forward call that made the graph node which is run backward
+  std::string shown_file;  // `file` as it is shown in text, where that is shorter
 };
+
+// Index of the frame that names a stack: `from`, or, where Python has a part in it, the first of the job's own lines
+// from there outwards, or else the innermost of them, or else that of any Python.
+inline size_t NamingFrame(const std::vector<ReportFrame>& frames, size_t from) {
+  const auto first = [&frames](size_t begin, bool own) {
+    while (begin < frames.size() &&
+           (frames[begin].language != "python" || (own && frames[begin].origin != ReportFrame::Origin::kJob))) {
+      ++begin;
+    }
+    return begin;
+  };
+  for (const bool own : {true, false}) {
+    for (const size_t begin : {from, size_t{0}}) {
+      if (const size_t found = first(begin, own); found < frames.size()) return found;
+    }
+  }
+  return from;
+}
 
 struct ReportSite {
   std::string id;  // short and stable: a hash of the frames' functions, level, kind and device

@@ -57,10 +57,10 @@ size_t BlameFinder::Blame(const std::vector<ReportFrame>& frames) const {
   const Node* node = root_.get();
   for (size_t i = 0; i < frames.size(); ++i) {
     node = Find(*node, frames[i]);
-    if (node == nullptr) return 0;
-    if (!node->shared) return i;
+    if (node == nullptr) break;
+    if (!node->shared) return NamingFrame(frames, i);
   }
-  return 0;
+  return NamingFrame(frames, 0);
 }
 
 }  // namespace vramtrack

@@ -30,7 +30,8 @@ class BlameFinder {
   // the stack's end; it is asked only as long as the stack is like a leak's.
   void AddClean(const std::function<std::vector<ReportFrame>()>& next);
 
-  // Index of the innermost frame up to which no clean stack is like `frames`; 0 if every one is shared, or none.
+  // Index of the innermost frame up to which no clean stack is like `frames`, the innermost if every one is shared, or
+  // none; in a stack with Python the nearest line there that NamingFrame chooses.
   size_t Blame(const std::vector<ReportFrame>& frames) const;
 
  private:

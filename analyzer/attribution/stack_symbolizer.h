@@ -3,10 +3,8 @@
 #define ANALYZER_ATTRIBUTION_STACK_SYMBOLIZER_H_
 
 #include <cstdint>
-#include <map>
-#include <memory>
+#include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analyzer/ingest/definitions.h"
@@ -15,30 +13,39 @@
 
 namespace vramtrack {
 
-// Turns a trace's stacks into frames that a person can read. What CUDA's libraries and vramtrack add at the inner end
-// is left out. Thread-compatible; `definitions` and `symbolizer` must outlive it.
+enum class StackDetail {
+  kUseful,  // without CUDA's and vramtrack's frames at the inner end, the interpreter's own, and glue (glue.h)
+  kRaw,
+};
+
+// Turns a trace's stacks into frames that a person can read, native and Python ones in call order. Thread-compatible;
+// `definitions` and `symbolizer` must outlive it.
 class StackSymbolizer {
  public:
-  StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer)
-      : definitions_(definitions), symbolizer_(symbolizer) {}
+  StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer, StackDetail detail = StackDetail::kUseful)
+      : definitions_(definitions), symbolizer_(symbolizer), detail_(detail) {}
 
-  // Return addresses of the stack, innermost first, without the plumbing.
-  StackRef Trimmed(uint32_t distinct_stack);
+  // Gives a stack's frames piece by piece, innermost first, and nothing at its end: the functions at one more return
+  // address, or one of Python's.
+  std::function<std::vector<ReportFrame>()> Reader(uint32_t distinct_stack);
 
-  // The functions at one return address, innermost first; at least one.
-  std::vector<ReportFrame> Frame(uint64_t return_address, uint32_t module_epoch);
-
-  // All of a stack; empty for the empty stack.
+  // All of a stack; empty for the empty stack. A stack of nothing but glue is given whole.
   std::vector<ReportFrame> Frames(uint32_t distinct_stack);
 
   // The name of the first module on the stack that is no plumbing; empty if there is none.
   std::string Owner(uint32_t distinct_stack) const;
 
  private:
+  class Pieces;
+
   int ModuleAt(uint64_t return_address, uint32_t module_epoch) const;
+  StackRef Trimmed(const StackRef& whole);
+  std::vector<ReportFrame> NativeFrames(uint64_t return_address, uint32_t module_epoch);
+  ReportFrame FrameOf(const PythonFrame& frame) const;
 
   const Definitions& definitions_;
   Symbolizer* symbolizer_;
+  StackDetail detail_;
 };
 
 }  // namespace vramtrack

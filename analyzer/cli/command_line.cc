@@ -67,6 +67,7 @@ int Report(const Arguments& arguments) {
   AddTrace(app.get(), &options.trace, &options.search_paths);
   app->add_option("--format", options.format);
   app->add_option("-o,--output", options.output);
+  app->add_flag("--raw-stacks", options.raw_stacks);
   app->add_option("--top", options.top)->check(CLI::Range(1, 1000000));
   app->add_option("--color", color)->check(CLI::IsMember({"auto", "always", "never"}));
   int code;
@@ -91,8 +92,11 @@ int Dump(const Arguments& arguments) {
   std::unique_ptr<CLI::App> app = Parser("vramtrack dump");
   AddTrace(app.get(), &options.trace, &options.search_paths);
   app->add_flag("--stacks", options.stacks);
+  app->add_flag("--raw-stacks", options.raw_stacks);
   int code;
-  return Parse(app.get(), kDumpHelp, arguments, &code) ? RunDump(options) : code;
+  if (!Parse(app.get(), kDumpHelp, arguments, &code)) return code;
+  options.stacks |= options.raw_stacks;
+  return RunDump(options);
 }
 
 // Empty if `stacks` is a value for VRAMTRACK_STACKS.

@@ -84,7 +84,8 @@ bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* o
   out->Write(absl::StrFormat("# %s\n%14s %6s %-12s %-16s %6s %14s %18s %14s %6s %s\n", Printable(trace.path()),
                              "#    seconds", "thread", "operation", "kind", "device", "bytes", "address", "allocation",
                              "stack", "details"));
-  TracedFrames frames(trace.definitions(), options.search_paths);
+  TracedFrames frames(trace.definitions(), options.search_paths,
+                      options.raw_stacks ? StackDetail::kRaw : StackDetail::kUseful);
   EventStream stream(trace);
   StreamEvent event;
   while (stream.Next(&event)) {

@@ -10,6 +10,7 @@ namespace vramtrack {
 struct DumpOptions {
   std::string trace;  // a file or a folder
   bool stacks = false;
+  bool raw_stacks = false;  // with every frame; only with `stacks`
   std::vector<std::string> search_paths;
 };
 

@@ -36,6 +36,7 @@ Prints which line leaks how much per step and how sure that is, where the memory
       --format FORMAT    text (default) or json
   -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
       --top N            the longest list to print in text (default 10)
+      --raw-stacks       show every frame, also those of the interpreter and of PyTorch's dispatcher
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
       --color WHEN       auto (default: on a terminal), always or never
   -h, --help             print this
@@ -58,6 +59,7 @@ const char kDumpHelp[] = R"(Usage: vramtrack dump [OPTION...] TRACE
 Prints the events of a trace in the order in which they happened, one a line.
 
       --stacks           print the stack below each event that has one
+      --raw-stacks       the same, with every frame, also those of the interpreter and of PyTorch's dispatcher
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
   -h, --help             print this
       --version          print the version

@@ -15,6 +15,7 @@ struct ReportOptions {
   std::string format = "text";  // or "json"
   std::string output;           // empty or "-": standard output
   size_t top = 10;
+  bool raw_stacks = false;  // with every frame
   std::vector<std::string> search_paths;
   ColorMode color = ColorMode::kAuto;
 };

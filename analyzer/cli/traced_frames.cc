@@ -4,7 +4,6 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "analyzer/render/display_text.h"
 
 namespace vramtrack {
@@ -16,10 +15,12 @@ SymbolizerOptions OptionsWith(const std::vector<std::string>& search_paths) {
   return options;
 }
 
-std::string Line(const Frame& frame) {
+std::string Line(const ReportFrame& frame) {
   std::string line = Printable(frame.function);
+  if (frame.origin == ReportFrame::Origin::kNode) return line + "  (backward)";
   if (!frame.file.empty()) absl::StrAppend(&line, "  ", Printable(frame.file), ":", frame.line);
   if (frame.inlined) line += "  (inlined)";
+  if (frame.forward) line += "  (forward)";
   return line;
 }
 
@@ -28,8 +29,9 @@ uint64_t CallAddress(uint64_t return_address) { return return_address - 1; }
 
 }  // namespace
 
-TracedFrames::TracedFrames(const Definitions& definitions, const std::vector<std::string>& search_paths)
-    : definitions_(definitions), symbolizer_(OptionsWith(search_paths)) {}
+TracedFrames::TracedFrames(const Definitions& definitions, const std::vector<std::string>& search_paths,
+                           StackDetail detail)
+    : definitions_(definitions), symbolizer_(OptionsWith(search_paths)), stacks_(definitions, &symbolizer_, detail) {}
 
 ModuleRef TracedFrames::RefOf(int module) const {
   const TracedModule& traced = definitions_.modules.modules()[module];
@@ -39,27 +41,15 @@ ModuleRef TracedFrames::RefOf(int module) const {
 const std::vector<std::string>& TracedFrames::Lines(uint32_t distinct_stack) {
   auto [at, is_new] = lines_.try_emplace(distinct_stack);
   if (!is_new) return at->second;
-  StackRef stack = definitions_.stacks.Get(distinct_stack);
-  for (size_t i = 0; i < stack.count; ++i) {
-    uint64_t address = stack.frames[i];
-    int module = definitions_.modules.Find(CallAddress(address), stack.module_epoch);
-    if (module < 0) {
-      at->second.push_back(absl::StrFormat("0x%x", address));
-      continue;
-    }
-    uint64_t load_bias = definitions_.modules.modules()[module].load_bias;
-    for (const Frame& frame : symbolizer_.Symbolize(RefOf(module), address - load_bias, true)) {
-      at->second.push_back(Line(frame));
-    }
-  }
-  if (stack.truncated) at->second.push_back("(the stack was cut here)");
+  for (const ReportFrame& frame : stacks_.Frames(distinct_stack)) at->second.push_back(Line(frame));
+  if (definitions_.stacks.Get(distinct_stack).truncated()) at->second.push_back("(the stack was cut here)");
   return at->second;
 }
 
 std::vector<ModuleStatus> TracedFrames::ModulesOnStacks() {
   std::set<int> modules;
-  for (uint32_t i = 0; i < definitions_.stacks.distinct_count(); ++i) {
-    StackRef stack = definitions_.stacks.Get(i);
+  for (size_t i = 0; i < definitions_.stacks.native_count(); ++i) {
+    StackRef stack = definitions_.stacks.Native(i);
     for (size_t frame = 0; frame < stack.count; ++frame) {
       modules.insert(definitions_.modules.Find(CallAddress(stack.frames[frame]), stack.module_epoch));
     }

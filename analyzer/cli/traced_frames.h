@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/ingest/definitions.h"
 #include "analyzer/symbols/symbolizer.h"
 
@@ -16,10 +17,11 @@ namespace vramtrack {
 // definitions must outlive it.
 class TracedFrames {
  public:
-  TracedFrames(const Definitions& definitions, const std::vector<std::string>& search_paths);
+  TracedFrames(const Definitions& definitions, const std::vector<std::string>& search_paths,
+               StackDetail detail = StackDetail::kUseful);
 
-  // One line a frame, "function  file:line", innermost first, functions that were inlined with them. Lives as long as
-  // this object.
+  // One line a frame, "function  file:line", innermost first, functions that were inlined with them; Python frames and
+  // those of the forward pass where they belong. Lives as long as this object.
   const std::vector<std::string>& Lines(uint32_t distinct_stack);
 
   // How the modules were found that have code on at least one stack, in the order of the trace.
@@ -30,6 +32,7 @@ class TracedFrames {
 
   const Definitions& definitions_;
   Symbolizer symbolizer_;
+  StackSymbolizer stacks_;
   std::unordered_map<uint32_t, std::vector<std::string>> lines_;
 };
 

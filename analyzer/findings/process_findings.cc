@@ -63,12 +63,7 @@ void FindBlame(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, c
   for (uint32_t i = 0; i < sites.size() && compared < kMaxCleanSites; ++i) {
     if (IsLeak(verdicts[i].verdict) || verdicts[i].verdict == Verdict::kInsufficientEvidence) continue;
     ++compared;
-    const StackRef stack = symbolizer->Trimmed(sites[i].key.stack);
-    size_t next = 0;
-    blame->AddClean([&]() -> std::vector<ReportFrame> {
-      if (next == stack.count) return {};
-      return symbolizer->Frame(stack.frames[next++], stack.module_epoch);
-    });
+    blame->AddClean(symbolizer->Reader(sites[i].key.stack));
   }
 }
 
@@ -200,7 +195,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   const RunShape run = ShapeOfRun(ledger, 0);
 
   Symbolizer symbols(options.symbols);
-  StackSymbolizer symbolizer(trace.definitions(), &symbols);
+  StackSymbolizer symbolizer(trace.definitions(), &symbols, options.stacks);
   const std::vector<SiteGroup> groups = SelectSites(ledger, verdicts, options.top, &symbolizer);
   BlameFinder blame;
   FindBlame(ledger, verdicts, groups, &symbolizer, &blame);

@@ -38,7 +38,7 @@ const ReportFrame* SitePlaces::Of(const ReportSite& site) const {
   int fewest = sites_with_.at(hashes.back());
   size_t i = 0;
   while (sites_with_.at(hashes[i]) > fewest) ++i;
-  return &site.frames[i];
+  return &site.frames[NamingFrame(site.frames, i)];
 }
 
 }  // namespace vramtrack

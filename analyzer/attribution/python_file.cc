@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/attribution/python_file.h"
+
+#include <algorithm>
+
+namespace vramtrack {
+namespace {
+
+// Packages that PyTorch's wheel brings, and the compiler that it depends on.
+constexpr std::string_view kPyTorch[] = {"torch", "functorch", "torchgen", "triton"};
+
+bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+// What follows the last folder of installed packages; empty if the path has none.
+std::string_view InPackages(std::string_view path) {
+  for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
+    const size_t at = path.rfind(folder);
+    if (at != std::string_view::npos) return path.substr(at + folder.size());
+  }
+  return {};
+}
+
+// What follows ".../lib/python3.11/"; empty if the path has no such folder.
+std::string_view InStandardLibrary(std::string_view path) {
+  constexpr std::string_view kFolder = "/lib/python3";
+  for (size_t at = path.find(kFolder); at != std::string_view::npos; at = path.find(kFolder, at + 1)) {
+    const size_t version_end = path.find_first_not_of("0123456789.t", at + kFolder.size());
+    if (version_end != std::string_view::npos && path[version_end] == '/') return path.substr(version_end + 1);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool IsPythonLibrary(std::string_view path) {
+  if (StartsWith(path, "<frozen ")) return true;
+  if (const std::string_view package = InPackages(path); !package.empty()) {
+    const std::string_view name = package.substr(0, package.find('/'));
+    return std::find(std::begin(kPyTorch), std::end(kPyTorch), name) != std::end(kPyTorch);
+  }
+  return !InStandardLibrary(path).empty();
+}
+
+std::string_view ShownPythonFile(std::string_view path, std::string_view working_directory) {
+  if (const std::string_view package = InPackages(path); !package.empty()) return package;
+  if (const std::string_view module = InStandardLibrary(path); !module.empty()) return module;
+  const size_t length = working_directory.size();
+  if (length > 1 && path.size() > length + 1 && StartsWith(path, working_directory) && path[length] == '/') {
+    return path.substr(length + 1);
+  }
+  return path;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_ATTRIBUTION_PYTHON_FILE_H_
+#define ANALYZER_ATTRIBUTION_PYTHON_FILE_H_
+
+#include <string_view>
+
+namespace vramtrack {
+
+// Whether a Python file belongs to the standard library or to PyTorch itself. Other installed packages do not: a line
+// in a model's package says more than that of the script which called it.
+bool IsPythonLibrary(std::string_view path);
+
+// A Python file's path as it is shown: without `working_directory`, and of an installed package from the package on.
+std::string_view ShownPythonFile(std::string_view path, std::string_view working_directory);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_ATTRIBUTION_PYTHON_FILE_H_
