@@ -20,9 +20,8 @@ Value Load(uint64_t address) {
 }
 
 uint64_t KeyOf(const PythonFrame& frame) {
-  // Both in full: an address has 47 bits, of which the lowest three are 0.
-  const uint64_t key = frame.code() << 17 ^ frame.fingerprint;
-  return key * 0x9e3779b97f4a7c15 | (key == 0);
+  const uint64_t key = (frame.code() * 0x9e3779b97f4a7c15) ^ frame.fingerprint() * 0xd6e8feb86659fd93;
+  return key | (key == 0);
 }
 
 }  // namespace

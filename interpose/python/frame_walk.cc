@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/python/frame_walk.h"
 
+#include "interpose/python/text.h"
+
 namespace vramtrack {
 namespace {
 
@@ -11,8 +13,35 @@ Value Load(uint64_t address) {
   return *reinterpret_cast<const Value*>(address);
 }
 
-// Eight bytes at the end of a str or bytes object's contents; such an object takes 48 bytes at least.
-uint64_t TailOf(uint64_t data, uint64_t bytes) { return Load(data + (bytes > 8 ? bytes - 8 : 0)); }
+uint64_t Mix(uint64_t a, uint64_t b) {
+  const uint64_t h = (a ^ b) * kPrime;
+  return h ^ h >> 32;
+}
+
+// How many bytes there are, and the last eight. What a str or bytes object has takes that much at least, zero included
+// and rounded up, so they can always be read.
+uint64_t TailOf(uint64_t data, uint64_t bytes) {
+  return Load(data + (bytes > 8 ? bytes - 8 : 0)) + (bytes << 56) + bytes * kPrime;
+}
+
+uint64_t TextTail(const FrameOffsets& o, uint64_t text) {
+  const auto state = Load<uint32_t>(text + kTextState);
+  return TailOf(text + TextDataOffset(o, state), Load(text + kTextLength) * TextUnit(state));
+}
+
+// Pointers do not do: a function that is made, run and dropped again and again finds the same places free each time. So
+// it says something of the contents, too: of the names, which the compiler hashes, of the file and of the lines.
+uint64_t FingerprintOf(const FrameOffsets& o, uint64_t code) {
+  const uint64_t qualified = Load(code + o.code_qualified_name), file = Load(code + o.code_file);
+  const uint64_t lines = Load(code + o.code_line_table);
+  uint64_t a = Load<uint32_t>(code + o.code_first_line) * kPrime ^ qualified;
+  uint64_t b = lines * kPrime ^ file;
+  a = Mix(a, Load(Load(code + o.code_name) + kTextHash));
+  b = Mix(b, TailOf(lines + kBytesData, Load(lines + kVarSize)));
+  a = Mix(a, TextTail(o, qualified));
+  b = Mix(b, TextTail(o, file));
+  return Mix(a, b ^ b >> 29);
+}
 
 // Of 3.14 on the code object is a reference with tags.
 constexpr uint64_t kTagBits = 3;
@@ -52,26 +81,13 @@ void Read(const FrameOffsets& o, uint64_t code_type, uint64_t frame, size_t max_
       out->truncated = true;
       break;
     }
-    out->frames[count++] = {code | entry, instruction, FingerprintOf(o, code)};
+    if (__builtin_expect(instruction > PythonFrame::kLastInstruction, 0)) instruction = PythonFrame::kLastInstruction;
+    out->frames[count++] = {code | entry, FingerprintOf(o, code) << PythonFrame::kInstructionBits | instruction};
   }
   out->count = count;
 }
 
 }  // namespace
-
-// Pointers do not do: a function that is made, run and dropped again and again finds the same places free each time.
-uint32_t FingerprintOf(const FrameOffsets& o, uint64_t code) {
-  const uint64_t qualified = Load(code + o.code_qualified_name), file = Load(code + o.code_file);
-  const uint64_t lines = Load(code + o.code_line_table);
-  uint64_t a = Load<uint32_t>(code + o.code_first_line) * kPrime ^ qualified;
-  uint64_t b = lines * kPrime ^ file;
-  // A name is hashed when the compiler makes it.
-  a = (a ^ Load(Load(code + o.code_name) + kTextHash)) * kPrime;
-  b = (b ^ TailOf(lines + kBytesData, Load(lines + kVarSize))) * kPrime;
-  a = (a ^ Load(qualified + kTextLength) ^ TailOf(qualified + o.text_ascii, Load(qualified + kTextLength))) * kPrime;
-  b = (b ^ Load(file + kTextLength) ^ TailOf(file + o.text_ascii, Load(file + kTextLength))) * kPrime;
-  return static_cast<uint32_t>((a ^ b >> 13) >> 32);
-}
 
 void ReadFrames(const Interpreter& interpreter, uint64_t innermost, size_t max_frames, PythonFrames* frames) {
   const FrameOffsets& offsets = interpreter.offsets();

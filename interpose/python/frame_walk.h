@@ -18,11 +18,16 @@ struct PythonFrame {
   static constexpr uint64_t kEntry = 1;  // the interpreter was called anew for this frame
 
   uint64_t code_and_entry;  // address of the code object, and kEntry
-  uint32_t instruction;     // offset in bytes
-  uint32_t fingerprint;     // of what tells this code object from a later one at the same address
+  // Offset in bytes; above, a fingerprint that tells this code object from a later one at the same address.
+  uint64_t instruction_and_print;
+
+  static constexpr int kInstructionBits = 24;
+  static constexpr uint32_t kLastInstruction = (1u << kInstructionBits) - 2;  // what is behind it counts as this one
 
   uint64_t code() const { return code_and_entry & ~kEntry; }
   bool entry() const { return (code_and_entry & kEntry) != 0; }
+  uint32_t instruction() const { return instruction_and_print & ((1u << kInstructionBits) - 1); }
+  uint64_t fingerprint() const { return instruction_and_print >> kInstructionBits; }
 };
 static_assert(sizeof(PythonFrame) == 16, "two words");
 
@@ -39,9 +44,6 @@ void ReadFrames(const Interpreter& interpreter, uint64_t innermost, size_t max_f
 // Whether what lies there looks like frames: every pointer can be read, code objects are code objects, names are text.
 // Asks the kernel before each read, so it does no harm where the interpreter is not what it says.
 bool FramesArePlausible(const Interpreter& interpreter, uint64_t innermost);
-
-// A code object, as an address.
-uint32_t FingerprintOf(const FrameOffsets& offsets, uint64_t code);
 
 }  // namespace vramtrack
 

@@ -100,7 +100,7 @@ __attribute__((noinline)) bool PythonStacks::Define(uint32_t number, const Pytho
   out.End(column);
   column = out.Begin(f::instruction);
   for (size_t i = 0; i < frames.count; ++i) {
-    out.RawVarint((frames.frames[i].instruction & ~1u) | static_cast<uint32_t>(frames.frames[i].entry()));
+    out.RawVarint((frames.frames[i].instruction() & ~1u) | static_cast<uint32_t>(frames.frames[i].entry()));
   }
   out.End(column);
   out.End(message);
