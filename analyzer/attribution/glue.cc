@@ -18,6 +18,9 @@ constexpr std::string_view kNativeGlue[] = {
     "c10::StorageImpl::",
     "c10::TensorImpl::",
     "c10::make_storage_impl",
+    "at::detail::empty_",
+    "at::create_out",
+    "at::structured_",
     // The dispatcher and the kernels that do no more than wrap others.
     "c10::Dispatcher::",
     "c10::OperatorHandle::",
@@ -28,7 +31,6 @@ constexpr std::string_view kNativeGlue[] = {
     "c10::detail::",
     "at::_ops::",
     "at::redispatch::",
-    "at::(anonymous namespace)::wrapper_",
     "at::wrapper_",
     "at::functorch::",
     "at::autocast::",
@@ -66,8 +68,9 @@ constexpr std::string_view kNativeGlue[] = {
     "__libc_start_",
 };
 
-// Libraries whose functions without a name are glue: of a wheel only the exported functions have one.
-constexpr std::string_view kNamelessGlue[] = {"libtorch", "libc10"};
+// Libraries whose functions without a name are glue: that of a thread's start, and what a stripped wheel does not
+// export.
+constexpr std::string_view kNamelessGlue[] = {"libtorch", "libc10", "libstdc++.so"};
 
 struct PythonGlue {
   std::string_view file;      // its end, from the beginning of a folder's or the file's name

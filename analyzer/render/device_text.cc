@@ -107,9 +107,10 @@ void WriteLargestSites(const Report& report, const SitePlaces& places, std::opti
     const ReportSite& site = *sites[i];
     const ReportFrame* frame = places.Of(site);
     std::string place = frame == nullptr ? "(no stack recorded)" : CutBeginning(FrameLocation(*frame), left);
-    int behind = left - DisplayWidth(place) - 2;
-    if (frame != nullptr && behind >= kNarrowestFunction)
-      absl::StrAppend(&place, "  ", CutEnd(FrameFunction(*frame), behind));
+    int behind = left - DisplayWidth(place);
+    if (frame != nullptr && behind >= kNarrowestFunction + 2) {
+      absl::StrAppend(&place, CutEnd(FunctionBehindLocation(*frame), behind));
+    }
     page->Line(
         absl::StrCat(PadLeft(Bytes(site.bytes_at_peak), kBytes), PadLeft(Bytes(site.peak_without_site), kWithout), "  ",
                      Painted(style, Paint::kAlarm, PadRight(Note(site), kNote)), place),

@@ -84,12 +84,13 @@ std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
 
 struct Place {
   std::string location, function;
+  std::string function_behind;  // what is between the two, too
 };
 
 Place PlaceOf(const SitePlaces& places, const ReportSite& site) {
   const ReportFrame* frame = places.Of(site);
-  if (frame == nullptr) return {"(no stack recorded)", ""};
-  return {FrameLocation(*frame), FrameFunction(*frame)};
+  if (frame == nullptr) return {"(no stack recorded)", "", ""};
+  return {FrameLocation(*frame), FrameFunction(*frame), FunctionBehindLocation(*frame)};
 }
 
 // "LEAK  file:line  function  leaks RATE (certainty)": what does not fit on the line goes to the next ones, but the
@@ -104,12 +105,12 @@ void WriteLeak(const Report& report, const ReportSite& site, Page* page) {
 
   std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
   left -= DisplayWidth(location);
-  bool function_fits = !place.function.empty() && DisplayWidth(place.function) + 2 <= left;
-  if (function_fits) left -= DisplayWidth(place.function) + 2;
+  bool function_fits = !place.function.empty() && DisplayWidth(place.function_behind) <= left;
+  if (function_fits) left -= DisplayWidth(place.function_behind);
   bool certainty_fits = (function_fits || place.function.empty()) && DisplayWidth(certainty) + 2 <= left;
 
   std::string line = absl::StrCat(Painted(style, Paint::kAlarm, title), "  ", Painted(style, Paint::kBold, location));
-  if (function_fits) absl::StrAppend(&line, "  ", place.function);
+  if (function_fits) line += place.function_behind;
   absl::StrAppend(&line, "  ", Painted(style, Paint::kBold, rate));
   if (certainty_fits) absl::StrAppend(&line, "  ", certainty);
   page->Line(line);
@@ -161,9 +162,10 @@ void WriteFinding(const SitePlaces& places, const ReportSite& site, const std::s
   Place place = PlaceOf(places, site);
   int left = style.columns - 2 - DisplayWidth(what) - 2;
   std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
-  left -= DisplayWidth(location) + 2;
-  std::string line = absl::StrCat(Painted(style, Paint::kBold, location), "  ", what);
-  if (!place.function.empty() && DisplayWidth(place.function) <= left) absl::StrAppend(&line, "  ", place.function);
+  left -= DisplayWidth(location);
+  std::string line = Painted(style, Paint::kBold, location);
+  if (DisplayWidth(place.function_behind) <= left) line += place.function_behind;
+  absl::StrAppend(&line, "  ", what);
   page->Line(line, 2);
   if (reasons && !site.explanation.empty()) {
     int room = kFindingLines * (style.columns - kIndent);

@@ -33,8 +33,9 @@ size_t WithoutStartUp(const std::vector<ReportFrame>& frames) {
 }  // namespace
 
 std::string FrameLocation(const ReportFrame& frame) {
+  if (frame.origin == ReportFrame::Origin::kNode) return "(backward)";
   if (frame.file.empty()) return ModuleAndOffset(frame);
-  std::string file = Printable(frame.file);
+  std::string file = Printable(frame.shown_file.empty() ? frame.file : frame.shown_file);
   return frame.line == 0 ? file : absl::StrCat(file, ":", frame.line);
 }
 
@@ -42,6 +43,12 @@ std::string FrameFunction(const ReportFrame& frame) {
   std::string name = frame.language == "python" ? frame.function : ShortFunctionName(frame.function);
   name = Printable(name);
   return frame.file.empty() && name == ModuleAndOffset(frame) ? "" : name;
+}
+
+std::string FunctionBehindLocation(const ReportFrame& frame) {
+  const std::string function = FrameFunction(frame);
+  if (function.empty()) return "";
+  return absl::StrCat(frame.language == "python" ? " in " : "  ", function);
 }
 
 std::vector<std::string> StackLines(const TextStyle& style, const std::vector<ReportFrame>& frames, size_t marked,
@@ -69,6 +76,7 @@ std::vector<std::string> StackLines(const TextStyle& style, const std::vector<Re
     line += PadRight(CutEnd(function, functions), functions);
     line += "  ";
     line += CutBeginning(FrameLocation(frames[i]), locations);
+    if (!frames[i].forward && i + 1 < frames.size() && frames[i + 1].forward) line += " of the call below";
     lines.push_back(Painted(style, i == marked ? Paint::kBold : Paint::kPlain, line));
   }
   if (end < all) {

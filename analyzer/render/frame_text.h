@@ -10,11 +10,15 @@
 
 namespace vramtrack {
 
-// "model/attention.cu:87", or "libfoo.so+0x12ab" where no line is known.
+// "model/attention.cu:87", or "libfoo.so+0x12ab" where no line is known. Python files are named from the job's folder,
+// or from their package on.
 std::string FrameLocation(const ReportFrame& frame);
 
 // The function, short; empty where FrameLocation says all that is known.
 std::string FrameFunction(const ReportFrame& frame);
+
+// The same as it follows the location, with what is between them: "  Attention::Forward", for Python " in step".
+std::string FunctionBehindLocation(const ReportFrame& frame);
 
 // One line a frame, function and location in two columns, `marked` in bold behind an arrow. No more than `most` frames:
 // those around `marked` stay, and a line says how many others there are. What calls main is left out.

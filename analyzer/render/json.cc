@@ -99,6 +99,7 @@ Json FrameJson(const ReportFrame& frame) {
   json["module"] = frame.module;
   json["offset"] = frame.offset;
   json["language"] = frame.language;
+  if (frame.forward) json["forward"] = true;
   return json;
 }
 

@@ -65,9 +65,8 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
                                     Painted(style, Paint::kAlarm, leak ? "leak  " : "      "));
     int left = style.columns - kIndent - DisplayWidth(line);
     std::string place = frame == nullptr ? absl::StrCat("site ", Printable(id)) : FrameLocation(*frame);
-    if (frame != nullptr && DisplayWidth(place) + 2 + DisplayWidth(FrameFunction(*frame)) <= left) {
-      absl::StrAppend(&place, "  ", FrameFunction(*frame));
-    }
+    const std::string function = frame == nullptr ? "" : FunctionBehindLocation(*frame);
+    if (DisplayWidth(place) + DisplayWidth(function) <= left) place += function;
     page->Line(line + CutBeginning(place, left), kIndent);
   }
   if (oom.holders.size() > top)

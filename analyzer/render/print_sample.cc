@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
       {"leak", vramtrack::LeakSample},          {"no_leak", vramtrack::NoLeakSample},
       {"too_short", vramtrack::TooShortSample}, {"oom", vramtrack::OutOfMemorySample},
       {"many", vramtrack::ManySitesSample},     {"hostile", vramtrack::HostileTextSample},
-      {"empty", vramtrack::EmptySample},
+      {"empty", vramtrack::EmptySample},        {"pytorch", vramtrack::PyTorchSample},
   };
   if (argc == 2 && std::string(argv[1]) == "--names") {
     for (const auto& [name, sample] : samples) puts(name.c_str());

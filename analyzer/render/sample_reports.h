@@ -20,6 +20,8 @@ Report OutOfMemorySample();
 Report ManySitesSample();
 // Names in several scripts, control characters, text that is not UTF-8, numbers that are not finite.
 Report HostileTextSample();
+// A PyTorch job that leaks what its backward pass makes.
+Report PyTorchSample();
 // Of a process that did nothing.
 Report EmptySample();
 

@@ -31,13 +31,23 @@ bool Contains(const std::string& text, const std::string& part) { return text.fi
 
 std::vector<Report> AllSamples() {
   return {LeakSample(),      NoLeakSample(),      TooShortSample(), OutOfMemorySample(),
-          ManySitesSample(), HostileTextSample(), EmptySample()};
+          ManySitesSample(), HostileTextSample(), PyTorchSample(),  EmptySample()};
 }
 
 TEST(TextReport, FirstLineNamesTheLeaksFileLineFunctionAndRate) {
   EXPECT_EQ(Lines(Render(LeakSample()))[0],
             "LEAK  testdata/transformer/attention.cu:87  Attention::Forward  leaks 4.00 MiB per step");
   EXPECT_EQ(Lines(Render(LeakSample(), 80))[0], "LEAK  testdata/transformer/attention.cu:87  leaks 4.00 MiB per step");
+}
+
+TEST(TextReport, APythonLeakIsNamedAsTracebacksName) {
+  const std::string text = Render(PyTorchSample());
+  EXPECT_EQ(Lines(text)[0].substr(0, 45), "LEAK  train.py:42 in step  leaks 4.00 MiB per");
+  EXPECT_TRUE(Contains(text, "  → step                train.py:42\n") ||
+              Contains(text, "> step                train.py:42\n"))
+      << text;
+  EXPECT_TRUE(Contains(text, "AddmmBackward0      (backward) of the call below\n")) << text;
+  EXPECT_TRUE(Contains(text, "Linear.forward      torch/nn/modules/linear.py:134\n")) << text;
 }
 
 TEST(TextReport, CertaintyAndTimeToOutOfMemoryFollowTheLeak) {
@@ -164,8 +174,8 @@ TEST(ShortReport, LeadsWithTheAnswerInAtMostTwentyFiveLines) {
     }
   }
   TextStyle style;
-  EXPECT_TRUE(
-      Contains(RenderShortText(TooShortSample(), style), "testdata/transformer/mlp.cu:63  cannot be judged yet"));
+  EXPECT_TRUE(Contains(RenderShortText(TooShortSample(), style),
+                       "testdata/transformer/mlp.cu:63  Mlp::Forward  cannot be judged yet"));
   EXPECT_EQ(Lines(RenderShortText(LeakSample(), style))[0], Lines(Render(LeakSample()))[0]);
 }
 
