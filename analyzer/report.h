@@ -31,9 +31,16 @@ struct ReportSteps {
   double confidence = 0;        // 0 to 1
 };
 
+// Where a device's memory is that a framework's allocator manages part of. To the byte:
+// device_used = live + cached + others + overhead + unattributed; reserved = live + cached.
+struct ReportFrameworkShare {
+  uint64_t cached = 0, releasable = 0, others = 0, overhead = 0, unattributed = 0, unplaced = 0;
+};
+
 struct ReportMoment {
   std::optional<int64_t> step;
   uint64_t device_used = 0, reserved = 0, live = 0;  // bytes
+  std::optional<ReportFrameworkShare> framework;     // none: the device has no framework's level
 };
 
 struct ReportGrowth {
@@ -56,6 +63,9 @@ struct ReportDevice {
   std::optional<ReportGrowth> growth;  // none: too few steps
   ReportFragmentation fragmentation;
   uint64_t unattributed_bytes = 0;
+  // Of a device with a framework's level: what of the driver's memory at the peak is no segment, by owner, the most
+  // first.
+  std::vector<std::pair<std::string, uint64_t>> other_owners;
 };
 
 struct ReportFrame {
@@ -122,6 +132,9 @@ struct ReportOom {
   uint64_t requested = 0;
   std::optional<uint64_t> free, largest_free;  // none: the device's size is unknown
   std::string cause;                           // "amount", "contiguity"; empty: unknown
+  std::string level = "driver";                // whose allocation failed: "driver" or "framework"
+  // Of a device with a framework's level.
+  std::optional<uint64_t> live, reserved, largest_hole, device_free;
   std::vector<ReportFrame> stack;
   std::vector<std::pair<std::string, uint64_t>> holders;  // site id, bytes live at that moment, largest first
 };

@@ -67,11 +67,27 @@ bool ReadFields(std::string_view payload, BlockHeader* header, OnColumn column) 
 }  // namespace
 
 bool BlockDecoder::ReadHeader(std::string_view payload, BlockHeader* header) {
-  return ReadFields(payload, header, [header](uint32_t field, protozero::data_view view) {
-    if (field != f::shape_call) return true;
+  constexpr uint64_t kBlock = uint64_t{schema::FRAMEWORK_BLOCK} << kShapeCallBits | schema::ALLOCATE;
+  std::string_view calls;
+  bool blocks = false;
+  return ReadFields(payload, header, [&](uint32_t field, protozero::data_view view) {
     const auto* at = reinterpret_cast<const uint8_t*>(view.data());
-    for (uint64_t call; GetVarint(&at, reinterpret_cast<const uint8_t*>(view.data() + view.size()), &call);) {
-      header->operations |= 1u << (call & ((1u << kShapeCallBits) - 1));
+    const auto* const end = at + view.size();
+    if (field == f::shape_call) {
+      calls = {view.data(), view.size()};
+      for (uint64_t call; GetVarint(&at, end, &call);) {
+        header->operations |= 1u << (call & ((1u << kShapeCallBits) - 1));
+        blocks |= call == kBlock;
+      }
+      if (blocks) header->framework_devices = 1;  // a column of zeros is left out
+      return blocks;
+    }
+    if (field != f::shape_device) return false;
+    header->framework_devices = 0;
+    const auto* call_at = reinterpret_cast<const uint8_t*>(calls.data());
+    const auto* const calls_end = call_at + calls.size();
+    for (uint64_t call, device; GetVarint(&call_at, calls_end, &call) && GetVarint(&at, end, &device);) {
+      if (call == kBlock && device < 64) header->framework_devices |= uint64_t{1} << device;
     }
     return false;
   });

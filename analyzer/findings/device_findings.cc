@@ -25,6 +25,12 @@ const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device) {
   return nullptr;
 }
 
+// The level that the device's figures are about.
+const Scope* LeadingScope(const Ledger& ledger, uint32_t device) {
+  const Scope* scope = ScopeOfDevice(ledger, device);
+  return scope == nullptr || scope->is_leading() ? scope : &ledger.scopes()[scope->other_level];
+}
+
 // The job's own number; the step after the last complete one is called by the next number.
 int64_t StepNumber(const RunShape& run, uint32_t step) {
   if (step < run.step_numbers.size()) return static_cast<int64_t>(run.step_numbers[step]);
@@ -37,8 +43,15 @@ std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step) {
   return StepNumber(run, step);
 }
 
-ReportMoment Describe(const RunShape& run, const Moment& moment) {
-  return {ReportedStep(run, moment.step), moment.device_used, moment.usage.reserved, moment.usage.live};
+ReportMoment Describe(const RunShape& run, const Scope& scope, const Moment& moment) {
+  ReportMoment described = {ReportedStep(run, moment.step), moment.device_used, moment.usage.reserved,
+                            moment.usage.live, std::nullopt};
+  if (scope.segments != nullptr) {
+    const FrameworkShare& share = moment.framework;
+    described.framework = {share.cached,   share.releasable,   share.others,
+                           share.overhead, share.unattributed, share.unplaced};
+  }
+  return described;
 }
 
 // What an ordinary step at the end needs at its highest.
@@ -51,7 +64,8 @@ uint64_t LastLevel(const Scope& scope) {
   return last[last.size() / 2];
 }
 
-std::optional<ReportGrowth> DescribeGrowth(const Scope& scope, const RunShape& run, uint64_t total_bytes) {
+std::optional<ReportGrowth> DescribeGrowth(const Scope& scope, const RunShape& run, uint64_t total_bytes,
+                                           uint64_t outside) {
   if (scope.floors.size() < run.warmup_end || scope.floors.size() - run.warmup_end < kMinGrowthSteps) {
     return std::nullopt;
   }
@@ -61,19 +75,21 @@ std::optional<ReportGrowth> DescribeGrowth(const Scope& scope, const RunShape& r
   described.bytes_per_step = growth->bytes_per_step;
   described.ci_low = growth->ci_low;
   described.ci_high = growth->ci_high;
-  const uint64_t limit = total_bytes > scope.outside ? total_bytes - scope.outside : 0;
+  const uint64_t limit = total_bytes > outside ? total_bytes - outside : 0;
   if (const std::optional<StepsToOom> left = EstimateStepsToOom(*growth, LastLevel(scope), limit)) {
     described.steps_to_oom = left->steps;
   }
   return described;
 }
 
-ReportFragmentation DescribeFragmentation(const DeviceUsage& usage, const PeakWindow* window) {
+ReportFragmentation DescribeFragmentation(const Moment& peak, bool of_framework, const PeakWindow* window) {
+  const DeviceUsage& usage = peak.usage;
   ReportFragmentation fragmentation;
   fragmentation.reserved = usage.reserved;
   fragmentation.live = usage.live;
   fragmentation.rounding = usage.rounding;
   fragmentation.free_pinned = usage.free_pinned;
+  fragmentation.free_releasable = peak.framework.releasable;
   fragmentation.lower_bound = usage.live + usage.rounding;
   fragmentation.upper_bound = usage.reserved;
   if (window != nullptr) {
@@ -83,6 +99,8 @@ ReportFragmentation DescribeFragmentation(const DeviceUsage& usage, const PeakWi
     fragmentation.upper_bound = std::min(usage.reserved, pages);
   }
   const uint64_t saved = std::min(usage.free_pinned, usage.reserved - fragmentation.upper_bound);
+  // What would help a framework's allocator is another matter.
+  if (of_framework) return fragmentation;
   if (saved >= kMinAdvisedBytes && saved >= usage.reserved / kMinAdvisedShare) {
     fragmentation.advice.push_back(
         absl::StrCat("small allocations keep pages of 2 MiB that are mostly free: placed together (one larger "
@@ -118,14 +136,15 @@ std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledg
     const auto defined = trace.definitions().devices.find(index);
     if (defined != trace.definitions().devices.end()) device.name = defined->second.name;
     device.total_bytes = DeviceTotalBytes(trace, ledger, index);
-    if (const Scope* scope = ScopeOfDevice(ledger, index)) {
-      device.peak = Describe(run, scope->peak_moment);
-      device.end = Describe(run, scope->end_moment);
-      device.growth = DescribeGrowth(*scope, run, device.total_bytes);
-      device.unattributed_bytes = scope->outside;
+    if (const Scope* scope = LeadingScope(ledger, index)) {
+      device.peak = Describe(run, *scope, scope->peak_moment);
+      device.end = Describe(run, *scope, scope->end_moment);
+      const uint64_t outside = ScopeOfDevice(ledger, index)->outside;
+      device.growth = DescribeGrowth(*scope, run, device.total_bytes, outside);
+      device.unattributed_bytes = device.end.framework ? device.end.framework->unattributed : outside;
       const auto window = windows.find(index);
-      device.fragmentation =
-          DescribeFragmentation(scope->peak_moment.usage, window == windows.end() ? nullptr : &window->second);
+      device.fragmentation = DescribeFragmentation(scope->peak_moment, scope->segments != nullptr,
+                                                   window == windows.end() ? nullptr : &window->second);
     }
     devices.push_back(std::move(device));
   }
@@ -135,14 +154,14 @@ std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledg
 std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& ledger, const RunShape& run) {
   std::vector<const Scope*> scopes;
   for (const Scope& scope : ledger.scopes()) {
-    if (scope.level == Level::kDriver) scopes.push_back(&scope);
+    if (scope.is_leading() || scope.device == SiteKey::kHost) scopes.push_back(&scope);
   }
   // The host has the largest number.
   std::sort(scopes.begin(), scopes.end(), [](const Scope* a, const Scope* b) { return a->device < b->device; });
   std::vector<ReportTimeline> timelines;
   for (const Scope* scope : scopes) {
     ReportTimeline timeline;
-    if (scope->is_device()) timeline.device = scope->device;
+    if (scope->device != SiteKey::kHost) timeline.device = scope->device;
     timeline.unit = ledger.timeline_in_steps() ? "steps" : "seconds";
     const uint64_t width = ledger.timeline().bin_width();
     uint64_t position = 0;
@@ -168,6 +187,12 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
   oom.step = ReportedStep(run, failed.step);
   oom.device = failed.device;
   oom.requested = failed.requested;
+  if (failed.framework) {
+    oom.level = failed.framework->failed ? "framework" : "driver";
+    oom.live = failed.framework->live;
+    oom.reserved = failed.framework->reserved;
+    oom.largest_hole = failed.framework->largest_hole;
+  }
   const uint64_t total = DeviceTotalBytes(trace, ledger, failed.device);
   if (total == 0) return oom;
   const auto left = [total, &failed](uint64_t used) {
@@ -176,6 +201,14 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
   oom.free = left(failed.usage.live + failed.usage.rounding);
   // Any free pages make one range of addresses; holes in pages that are in use do not.
   oom.largest_free = left(failed.usage.reserved) / kDevicePageBytes * kDevicePageBytes;
+  if (failed.framework) {
+    oom.device_free = left(failed.usage.reserved);
+    if (failed.framework->failed) {
+      // Its allocator could have used what it keeps, or the device's own.
+      oom.free = *oom.device_free + (*oom.reserved - std::min(*oom.live, *oom.reserved));
+      oom.largest_free = std::max(*oom.largest_free, *oom.largest_hole);
+    }
+  }
   if (failed.requested > *oom.free) {
     oom.cause = "amount";
   } else if (failed.requested > *oom.largest_free) {

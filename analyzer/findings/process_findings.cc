@@ -11,6 +11,7 @@
 #include "analyzer/attribution/blame.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/device_findings.h"
+#include "analyzer/findings/framework_findings.h"
 #include "analyzer/findings/site_selection.h"
 #include "analyzer/findings/step_plan.h"
 #include "analyzer/ingest/unseen_text.h"
@@ -34,7 +35,8 @@ RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes) {
   return run;
 }
 
-std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger) {
+std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger,
+                               const std::map<uint32_t, FrameworkGrowth>& frameworks) {
   const std::vector<Site>& sites = ledger.sites();
   std::map<uint32_t, RunShape> shapes;
   std::vector<LeakVerdict> verdicts;
@@ -42,7 +44,13 @@ std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger) {
     const uint32_t device = sites[i].key.device;
     auto [shape, is_new] = shapes.try_emplace(device);
     if (is_new) shape->second = ShapeOfRun(ledger, DeviceTotalBytes(trace, ledger, device));
-    verdicts.push_back(JudgeSite(ledger.history(i), shape->second));
+    SiteContext context;
+    if (IsSegmentSite(sites[i])) {
+      const auto framework = frameworks.find(device);
+      context.segments = framework != frameworks.end() && framework->second.live ? SegmentRole::kFrameworkGrowing
+                                                                                 : SegmentRole::kFrameworkFlat;
+    }
+    verdicts.push_back(JudgeSite(ledger.history(i), shape->second, context));
   }
   DemoteChanceFindings(&verdicts);
   return verdicts;
@@ -67,13 +75,15 @@ void FindBlame(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, c
   }
 }
 
-std::string CategoryOf(const SiteKey& key) {
-  if (LevelOf(key.kind) == Level::kHandle) return "handle";
-  return IsHostMemory(key.kind) ? "host" : "unknown";
+std::string CategoryOf(const Site& site) {
+  if (LevelOf(site.key.kind) == Level::kHandle) return "handle";
+  if (IsSegmentSite(site)) return "segment";
+  return IsHostMemory(site.key.kind) ? "host" : "unknown";
 }
 
 ReportSite DescribeGroup(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, const RunShape& run,
-                         const SiteGroup& group, const StackSymbolizer& symbolizer) {
+                         const std::map<uint32_t, FrameworkGrowth>& frameworks, const SiteGroup& group,
+                         const StackSymbolizer& symbolizer) {
   const Site& first = ledger.sites()[group.sites[0]];
   const LeakVerdict& verdict = verdicts[group.sites[0]];
   const Level level = LevelOf(first.key.kind);
@@ -81,11 +91,14 @@ ReportSite DescribeGroup(const Ledger& ledger, const std::vector<LeakVerdict>& v
   site.level = LevelName(level);
   site.kind = KindName(first.key.kind);
   site.owner = symbolizer.Owner(first.key.stack);
-  site.category = CategoryOf(first.key);
+  site.category = CategoryOf(first);
   site.verdict = ToString(verdict.verdict);
-  // Nothing but this level was recorded of the site.
   site.grade = level == Level::kHandle ? "" : LevelName(level);
   site.explanation = verdict.explanation;
+  const auto framework = frameworks.find(first.key.device);
+  if (level == Level::kFramework && IsLeak(verdict.verdict) && framework != frameworks.end()) {
+    AddDriverEvidence(framework->second, &site);
+  }
   if (first.key.device != SiteKey::kHost) site.device = first.key.device;
   if (verdict.onset_step) site.onset_step = static_cast<int64_t>(run.NumberOf(*verdict.onset_step));
   if (verdict.verdict == Verdict::kInsufficientEvidence) site.further_steps_needed = verdict.further_steps_needed;
@@ -191,8 +204,9 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   const StepPlan plan = PlanSteps(trace);
   Ledger ledger(trace, plan);
   ledger.Replay();
-  const std::vector<LeakVerdict> verdicts = Judge(trace, ledger);
   const RunShape run = ShapeOfRun(ledger, 0);
+  const std::map<uint32_t, FrameworkGrowth> frameworks = GrowthOfFrameworks(ledger, run);
+  const std::vector<LeakVerdict> verdicts = Judge(trace, ledger, frameworks);
 
   Symbolizer symbols(options.symbols);
   StackSymbolizer symbolizer(trace.definitions(), &symbols, options.stacks);
@@ -204,7 +218,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   without.histories = without.timeline = false;
   for (const SiteGroup& group : groups) without.watched.push_back(group.sites);
   for (const Scope& scope : ledger.scopes()) {
-    if (scope.is_device() && scope.peak > 0) without.peak_changes[scope.device] = scope.peak_change;
+    if (scope.is_leading() && scope.peak > 0) without.peak_changes[scope.device] = scope.peak_change;
   }
   Ledger counterfactual(trace, plan, without);
   counterfactual.Replay();
@@ -212,7 +226,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   ProcessFindings findings;
   std::map<uint32_t, size_t> group_of_site;
   for (size_t i = 0; i < groups.size(); ++i) {
-    ReportSite site = DescribeGroup(ledger, verdicts, run, groups[i], symbolizer);
+    ReportSite site = DescribeGroup(ledger, verdicts, run, frameworks, groups[i], symbolizer);
     site.peak_without_site = counterfactual.counterfactual().PeakWithout(i);
     if (IsLeak(verdicts[groups[i].sites[0]].verdict)) site.blame_frame = blame.Blame(groups[i].frames);
     for (const uint32_t index : groups[i].sites) group_of_site[index] = i;
@@ -237,7 +251,9 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     findings.oom.push_back(std::move(oom));
   }
+  for (ReportDevice& device : findings.devices) device.other_owners = OtherOwners(ledger, device.index, symbolizer);
   AddTraceWarnings(trace, ledger, &findings.warnings);
+  AddFrameworkRemarks(trace.path(), ledger, &findings.warnings);
   AddModuleWarnings(symbols, &findings.warnings);
   return findings;
 }

@@ -144,6 +144,9 @@ void Trace::LoadPast() {
   if (!definitions_.Add(past->definitions)) {
     layout_.damage.push_back({kHeaderBytes, 0, "the definitions of the checkpoint make no sense"});
   }
+  for (const Checkpoint::Site& site : past->sites) {
+    if (site.kind == schema::FRAMEWORK_BLOCK && site.device < 64) framework_devices_ |= uint64_t{1} << site.device;
+  }
   past_ = std::move(past);
 }
 
@@ -209,6 +212,7 @@ void Trace::AddBlock(const FrameRef& frame, bool from_journal) {
   }
   // Threads come in any order; they are put in order afterwards.
   if (threads_.empty() || threads_.back().thread != header.thread) threads_.push_back({header.thread, {}});
+  framework_devices_ |= header.framework_devices;
   const auto has = [&header](schema::Operation operation) { return (header.operations >> operation & 1) != 0; };
   threads_.back().blocks.push_back({frame.payload, frame.offset, header.first_sequence, header.first_allocation,
                                     header.first_time, header.event_count, from_journal, has(schema::STEP),

@@ -63,6 +63,8 @@ class Trace {
   // What a trace of bounded size keeps of events before its blocks; null where there is nothing.
   const Checkpoint* past() const { return past_.get(); }
   uint64_t events() const { return events_; }  // in all blocks, and those of the past
+  // Bit 1 << d is set if blocks of a framework's allocator on device d are in it; d < 64.
+  uint64_t framework_devices() const { return framework_devices_; }
 
   bool finished() const { return layout_.finished; }
   // Whether the process writes to the file, so that this is its record up to a moment ago.
@@ -110,7 +112,7 @@ class Trace {
   Definitions definitions_;
   TickClock clock_;
   std::vector<ThreadBlocks> threads_;
-  uint64_t events_ = 0, lost_events_ = 0, gap_events_ = 0;
+  uint64_t events_ = 0, lost_events_ = 0, gap_events_ = 0, framework_devices_ = 0;
 };
 
 }  // namespace vramtrack

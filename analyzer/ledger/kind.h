@@ -42,6 +42,11 @@ constexpr bool HasDeviceAddress(uint32_t kind) {
   return kind == schema::DEVICE || kind == schema::PITCHED || kind == schema::STREAM_ORDERED || kind == schema::POOL;
 }
 
+// Whether an allocation's address is one of the device, where a framework's blocks can lie.
+constexpr bool IsDeviceRange(uint32_t kind) {
+  return HasDeviceAddress(kind) || kind == schema::MANAGED || kind == schema::MAPPING;
+}
+
 // As the report has them: "driver", "framework", "handle"; "device", "pitched", ...
 const char* LevelName(Level level);
 const char* KindName(uint32_t kind);

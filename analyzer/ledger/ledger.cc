@@ -7,19 +7,12 @@
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kErrorOutOfMemory = 2;  // cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY
-
 // Beyond any device: sums of damaged sizes stay far from 2^64.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 48;
-// A device number is a byte wherever this project writes it.
-constexpr uint32_t kMaxDevice = 255;
 
 uint64_t Rounded(const Site& site, const LiveAllocation& allocation) {
+  if (LevelOf(site.key.kind) == Level::kFramework) return allocation.bytes;  // they are as the allocator rounded them
   return RoundedBytes(HasDeviceAddress(site.key.kind) ? allocation.address : 0, allocation.bytes);
-}
-
-bool IsOutOfMemory(uint32_t kind, uint64_t error) {
-  return error == kErrorOutOfMemory && LevelOf(kind) == Level::kDriver && !IsHostMemory(kind);
 }
 
 // Ticks that the first bins of a timeline without steps cover.
@@ -44,6 +37,7 @@ Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
       timeline_(timeline_in_steps_ ? 1 : BinTicks(trace)),
       counterfactual_(options_.watched) {
   for (const auto& [device, change] : options_.peak_changes) peak_windows_.emplace(device, change);
+  AddFrameworkLevels();
 }
 
 void Ledger::Replay() {
@@ -51,6 +45,7 @@ void Ledger::Replay() {
   EventStream stream(trace_);
   for (StreamEvent event; stream.Next(&event);) Apply(event);
   unreadable_events_ = stream.unreadable_events();
+  SettleFailures();
   for (uint32_t i = 0; options_.histories && i < histories_.size(); ++i) {
     Site& site = sites_.sites()[i];
     // What the last step, which is not complete, did is nobody's history.
@@ -59,25 +54,12 @@ void Ledger::Replay() {
   for (Scope& scope : scopes_) {
     scope.end_moment = MomentOf(scope);
     for (Site& site : sites_.sites()) {
-      if (site.scope < scopes_.size() && &scopes_[site.scope] == &scope && site.peak_epoch != scope.peak_epoch) {
-        site.bytes_at_peak = site.live_bytes;
-        site.peak_epoch = scope.peak_epoch;
+      if (site.peak_scope < scopes_.size() && &scopes_[site.peak_scope] == &scope &&
+          site.peak_epoch != scope.peak_epoch) {
+        site.NotePeak(scope.peak_epoch);
       }
     }
   }
-}
-
-// What the past keeps as mere counts.
-void Ledger::CountPast() {
-  const Checkpoint* past = trace_.past();
-  if (past == nullptr) return;
-  unknown_frees_ += past->unknown_frees;
-  uint64_t failed = 0, kept = 0;
-  for (const Checkpoint::Failure& failure : past->failures) {
-    if (IsOutOfMemory(failure.kind, failure.error)) failed += failure.count;
-  }
-  for (const Checkpoint::Failure& failure : past->kept_failures) kept += IsOutOfMemory(failure.kind, failure.error);
-  out_of_memory_count_ += failed > kept ? failed - kept : 0;
 }
 
 void Ledger::Apply(const StreamEvent& event) {
@@ -109,6 +91,9 @@ void Ledger::Apply(const StreamEvent& event) {
     case schema::MEMORY_INFO:
       TellMemory(event);
       break;
+    case schema::FRAMEWORK_MEMORY:
+      CheckFramework(event);
+      break;
     case schema::FOLD_ALLOCATE:
       FoldAllocate(event);
       break;
@@ -116,10 +101,10 @@ void Ledger::Apply(const StreamEvent& event) {
       FoldFree(event);
       break;
     case schema::DEVICE_RESET:
-      for (const LiveTable::Named& gone : live_.RemoveDevice(std::min(event.shape->device, kMaxDevice))) {
+      for (const LiveTable::Named& gone : live_.RemoveDevice(std::min(event.shape->device, SiteKey::kMaxDevice))) {
         Vanish(gone.allocation, {gone.slot, gone.ordinal});
       }
-      for (const MappedMemory::Ended& gone : mapped_.RemoveDevice(std::min(event.shape->device, kMaxDevice))) {
+      for (const MappedMemory::Ended& gone : mapped_.RemoveDevice(std::min(event.shape->device, SiteKey::kMaxDevice))) {
         Vanish(gone.allocation, gone.name);
       }
       break;
@@ -132,7 +117,7 @@ uint32_t Ledger::SiteOf(const StreamEvent& event) {
   if (__builtin_expect(*event.note != 0, 1)) return *event.note - 1;
   // Blocks have their own shapes, the same over and over.
   const uint32_t kind = event.shape->kind & 0xff;
-  const uint32_t device = IsHostMemory(kind) ? SiteKey::kHost : std::min(event.shape->device, kMaxDevice);
+  const uint32_t device = IsHostMemory(kind) ? SiteKey::kHost : std::min(event.shape->device, SiteKey::kMaxDevice);
   const uint64_t key = uint64_t{event.shape->ref} << 32 | (device & 0xffff) << 8 | kind;
   RecentSite& recent = recent_[key * 0x9e3779b97f4a7c15 >> 52];
   static_assert(kRecentSites == 1 << 12, "12 bits are left of the product");
@@ -191,7 +176,10 @@ uint32_t Ledger::NewSite(const SiteKey& key, uint32_t index) {
   const Level level = LevelOf(key.kind);
   Site& site = sites_.sites()[index];
   if (level != Level::kHandle && !IsForeignMemory(key.kind) && !IsAddressSpace(key.kind))
-    site.scope = ScopeOf(level, key.device);
+    site.scope = site.peak_scope = ScopeOf(level, key.device);
+  if (site.scope != Site::kNoScope && !scopes_[site.scope].is_leading() && scopes_[site.scope].segments != nullptr) {
+    site.peak_scope = scopes_[site.scope].other_level;
+  }
   if (options_.histories) histories_.emplace_back();
   return index;
 }
@@ -207,6 +195,8 @@ uint32_t Ledger::ScopeOf(Level level, uint32_t device) {
   // Until now there was nothing.
   scope.floors.resize(clock_.step());
   scope.ceilings.resize(clock_.step());
+  scope.reserved_floors.resize(clock_.step());
+  scope.live_floors.resize(clock_.step());
   if (options_.timeline) scope.timeline_row = timeline_.AddRow();
   return static_cast<uint32_t>(scopes_.size() - 1);
 }
@@ -219,21 +209,26 @@ void Ledger::Allocate(const StreamEvent& event) {
   LiveAllocation allocation;
   allocation.bytes = bytes;
   allocation.address = event.address & ((uint64_t{1} << 56) - 1);
-  allocation.device = std::min(event.shape->device, kMaxDevice);
+  allocation.device = std::min(event.shape->device, SiteKey::kMaxDevice);
   allocation.site = index;
   allocation.birth_step = clock_.step();
+  if (__builtin_expect(!pending_failures_.empty(), 0)) ForgetRetry(event);
   LiveAllocation replaced;
   if (__builtin_expect(live_.Insert(event.slot, event.ordinal, allocation, &replaced), 0))
     Vanish(replaced, {event.slot, event.ordinal});
 
-  if (__builtin_expect(IsMappable(event.shape->kind), 0)) mapped_.OnCreate({event.slot, event.ordinal}, event.address);
+  if (__builtin_expect(IsMappable(event.shape->kind), 0)) {
+    mapped_.OnCreate({event.slot, event.ordinal}, event.address, index);
+  }
   if (__builtin_expect(event.shape->kind == schema::MAPPING, 0)) {
-    mapped_.OnMap({event.slot, event.ordinal}, event.shape->stream);
+    const auto memory = mapped_.OnMap({event.slot, event.ordinal}, event.shape->stream);
+    if (memory) EnterRange(allocation, memory->site, memory->name, /*mapped=*/true);
   }
 
   // What the device holds between two steps tells where one ends, whatever is allocated there.
   if (__builtin_expect(options_.gaps != nullptr && !event.past, 0)) {
-    options_.gaps->OnEvent(index, scopes_[ScopeOf(Level::kDriver, allocation.device)].live);
+    const Scope& driver = scopes_[ScopeOf(Level::kDriver, allocation.device)];
+    options_.gaps->OnEvent(index, driver.segments == nullptr ? driver.live : scopes_[driver.other_level].live);
   }
 
   Site& site = sites_.sites()[index];
@@ -251,10 +246,7 @@ void Ledger::Allocate(const StreamEvent& event) {
 void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& allocation, AllocationName name) {
   // What a site held at the peak is what it held before its first change since: noted then, so raising the peak costs
   // nothing however many sites there are.
-  if (site->peak_epoch != scope->peak_epoch) {
-    site->peak_epoch = scope->peak_epoch;
-    site->bytes_at_peak = site->live_bytes;
-  }
+  if (const uint32_t epoch = scopes_[site->peak_scope].peak_epoch; site->peak_epoch != epoch) site->NotePeak(epoch);
   ++site->live_objects;
   site->live_bytes += allocation.bytes;
   scope->live += allocation.bytes;
@@ -264,12 +256,19 @@ void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& allocation, A
     } else {
       scope->pages.AddUnplaced(allocation.bytes);
     }
-    if (PeakWindow* window = WindowOf(*scope)) window->OnBirth(scope->changes, name, Rounded(*site, allocation));
   }
-  if (scope->live > scope->ceiling) {
+  if (__builtin_expect(scope->segments != nullptr, 0)) {
+    if (scope->level == Level::kFramework) {
+      PlaceBlock(allocation);
+    } else if (IsDeviceRange(site->key.kind)) {
+      EnterRange(allocation, allocation.site, name, /*mapped=*/false);
+    }
+    NoteLevel(scope);
+  } else if (scope->live > scope->ceiling) {
     scope->ceiling = scope->live;
-    if (scope->live > scope->peak) RaisePeak(scope);
   }
+  if (PeakWindow* window = WindowOf(*scope)) window->OnBirth(scope->changes, name, Rounded(*site, allocation));
+  if (scope->live > scope->peak) RaisePeak(scope);
   ++scope->changes;
   if (options_.timeline) Record(*scope);
   if (__builtin_expect(counterfactual_.watching(), 0)) {
@@ -297,27 +296,32 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
   ++site.frees;
   if (options_.histories) NoteDeath(&site, allocation);
   if (site.scope == Site::kNoScope) {
+    if (__builtin_expect(site.key.kind == schema::MAPPING, 0)) LeaveRange(allocation);
     --site.live_objects;
     site.live_bytes -= allocation.bytes;
     return;
   }
   Scope& scope = scopes_[site.scope];
-  if (site.peak_epoch != scope.peak_epoch) {
-    site.peak_epoch = scope.peak_epoch;
-    site.bytes_at_peak = site.live_bytes;
+  if (const uint32_t epoch = scopes_[site.peak_scope].peak_epoch; site.peak_epoch != epoch) site.NotePeak(epoch);
+  if (__builtin_expect(scope.segments != nullptr, 0)) {
+    if (scope.level == Level::kFramework) {
+      scope.segments->RemoveBlock(allocation.address, allocation.bytes);
+    } else if (IsDeviceRange(site.key.kind)) {
+      LeaveRange(allocation);
+    }
   }
   --site.live_objects;
   site.live_bytes -= allocation.bytes;
   scope.live -= allocation.bytes;
-  scope.floor = std::min(scope.floor, scope.live);
   if (scope.is_device()) {
     if (HasDeviceAddress(site.key.kind)) {
       scope.pages.Remove(allocation.address, allocation.bytes);
     } else {
       scope.pages.RemoveUnplaced(allocation.bytes);
     }
-    if (PeakWindow* window = WindowOf(scope)) window->OnDeath(scope.changes, name, Rounded(site, allocation));
   }
+  NoteLevel(&scope);
+  if (PeakWindow* window = WindowOf(scope)) window->OnDeath(scope.changes, name, Rounded(site, allocation));
   ++scope.changes;
   if (options_.timeline) Record(scope);
   if (__builtin_expect(counterfactual_.watching(), 0)) {
@@ -326,12 +330,18 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
 }
 
 PeakWindow* Ledger::WindowOf(const Scope& scope) {
-  if (__builtin_expect(peak_windows_.empty(), 1)) return nullptr;
+  if (__builtin_expect(peak_windows_.empty(), 1) || !scope.is_leading()) return nullptr;
   const auto found = peak_windows_.find(scope.device);
   return found != peak_windows_.end() && found->second.Contains(scope.changes) ? &found->second : nullptr;
 }
 
 void Ledger::Record(const Scope& scope) {
+  if (__builtin_expect(scope.segments != nullptr, 0)) {
+    const Scope& framework = scope.level == Level::kFramework ? scope : scopes_[scope.other_level];
+    const Moment moment = MomentOf(framework);
+    timeline_.Record(framework.timeline_row, moment.device_used, moment.usage.reserved, framework.live);
+    return;
+  }
   const uint64_t reserved = scope.is_device() ? scope.pages.reserved() : scope.live;
   timeline_.Record(scope.timeline_row, reserved + scope.outside, reserved, scope.live);
 }
@@ -349,6 +359,13 @@ Moment Ledger::MomentOf(const Scope& scope) const {
   moment.ticks = last_ticks_;
   if (scope.is_device()) {
     moment.usage = scope.pages.usage();
+  } else if (scope.segments != nullptr) {
+    const FrameworkShare& share = moment.framework = ShareOf(scope);
+    moment.usage.live = scope.live;
+    moment.usage.reserved = scope.live + share.cached;
+    moment.usage.free_pinned = share.cached - share.releasable;
+    moment.device_used = moment.usage.reserved + share.others + share.overhead + share.unattributed;
+    return moment;
   } else {
     moment.usage.live = moment.usage.reserved = scope.live;
   }
@@ -356,36 +373,8 @@ Moment Ledger::MomentOf(const Scope& scope) const {
   return moment;
 }
 
-void Ledger::Fail(const StreamEvent& event) {
-  const uint32_t kind = event.shape->kind;
-  if (!IsOutOfMemory(kind, event.value[0])) return;
-  ++out_of_memory_count_;
-  // The first ones show how it began, the last one ended the job.
-  if (out_of_memory_.size() == kMaxOutOfMemory) out_of_memory_.erase(out_of_memory_.begin() + kMaxOutOfMemory / 2);
-  OutOfMemory failed;
-  failed.step = clock_.step();
-  failed.ticks = event.time;
-  failed.device = std::min(event.shape->device, kMaxDevice);
-  failed.stack = trace_.definitions().stacks.Distinct(event.shape->ref);
-  failed.requested = event.shape->bytes;
-  const Scope& scope = scopes_[ScopeOf(Level::kDriver, failed.device)];
-  failed.usage = scope.pages.usage();
-  failed.outside = scope.outside;
-  const std::vector<Site>& sites = sites_.sites();
-  for (uint32_t i = 0; i < sites.size(); ++i) {
-    if (sites[i].live_bytes > 0 && sites[i].scope != Site::kNoScope && &scopes_[sites[i].scope] == &scope) {
-      failed.holders.push_back({i, sites[i].live_bytes});
-    }
-  }
-  std::sort(failed.holders.begin(), failed.holders.end(), [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
-  if (failed.holders.size() > kMaxHolders) failed.holders.resize(kMaxHolders);
-  out_of_memory_.push_back(std::move(failed));
-}
-
 void Ledger::TellMemory(const StreamEvent& event) {
-  Scope& scope = scopes_[ScopeOf(Level::kDriver, std::min(event.shape->device, kMaxDevice))];
+  Scope& scope = scopes_[ScopeOf(Level::kDriver, std::min(event.shape->device, SiteKey::kMaxDevice))];
   const uint64_t free = event.value[0], total = event.value[1];
   scope.total = total;
   const uint64_t used = total > free ? total - free : 0;
@@ -447,22 +436,23 @@ void Ledger::FoldFree(const StreamEvent& event) {
 void Ledger::MoveFold(const Fold& fold, bool born) {
   Site& site = sites_.sites()[fold.site];
   Scope* scope = site.scope == Site::kNoScope ? nullptr : &scopes_[site.scope];
-  if (scope != nullptr && site.peak_epoch != scope->peak_epoch) {
-    site.peak_epoch = scope->peak_epoch;
-    site.bytes_at_peak = site.live_bytes;
+  if (scope != nullptr) {
+    if (const uint32_t epoch = scopes_[site.peak_scope].peak_epoch; site.peak_epoch != epoch) site.NotePeak(epoch);
   }
   site.live_objects += born ? fold.objects : -fold.objects;
   site.live_bytes += born ? fold.bytes : -fold.bytes;
   if (scope == nullptr) return;
   scope->live += born ? fold.bytes : -fold.bytes;
-  if (born) {
-    if (scope->is_device()) scope->pages.AddUnplaced(fold.bytes);
-    scope->ceiling = std::max(scope->ceiling, scope->live);
-    if (scope->live > scope->peak) RaisePeak(scope);
-  } else {
-    if (scope->is_device()) scope->pages.RemoveUnplaced(fold.bytes);
-    scope->floor = std::min(scope->floor, scope->live);
+  if (scope->level == Level::kFramework) scope->folded += born ? fold.bytes : -fold.bytes;
+  if (scope->is_device()) {
+    if (born) {
+      scope->pages.AddUnplaced(fold.bytes);
+    } else {
+      scope->pages.RemoveUnplaced(fold.bytes);
+    }
   }
+  NoteLevel(scope);
+  if (scope->live > scope->peak) RaisePeak(scope);
   ++scope->changes;
   if (options_.timeline) Record(*scope);
   if (!counterfactual_.watching()) return;
@@ -485,7 +475,11 @@ void Ledger::EndStep(bool past) {
   for (Scope& scope : scopes_) {
     scope.floors.push_back(scope.floor);
     scope.ceilings.push_back(scope.ceiling);
-    scope.floor = scope.ceiling = scope.live;
+    scope.floor = scope.ceiling = LevelOfScope(scope);
+    if (scope.segments != nullptr && scope.level == Level::kFramework) {
+      scope.reserved_floors.push_back(std::exchange(scope.reserved_floor, scope.segments->counted()));
+      scope.live_floors.push_back(std::exchange(scope.live_floor, scope.live));
+    }
   }
   if (timeline_in_steps_ && clock_.step() >= timeline_.bin_end()) timeline_.MoveTo(clock_.step());
 }

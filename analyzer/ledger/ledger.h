@@ -39,6 +39,12 @@ struct LedgerOptions {
   std::vector<std::vector<uint32_t>> watched;
 };
 
+struct FrameworkCheck {
+  uint64_t checks = 0, mismatches = 0;
+  // The framework's figure less the ledger's, at the last check.
+  int64_t given_out = 0, reserved = 0;
+};
+
 // Thread-compatible.
 class Ledger {
  public:
@@ -60,6 +66,8 @@ class Ledger {
   bool timeline_in_steps() const { return timeline_in_steps_; }
   const Timeline& timeline() const { return timeline_; }
   const std::vector<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
+  // How often a framework told what it has given out and reserved, and how far the ledger was from that.
+  const FrameworkCheck& framework_check() const { return framework_check_; }
   const Counterfactual& counterfactual() const { return counterfactual_; }
   // By device; only those of LedgerOptions::peak_changes.
   const std::map<uint32_t, PeakWindow>& peak_windows() const { return peak_windows_; }
@@ -102,8 +110,21 @@ class Ledger {
   void Free(const StreamEvent& event);
   void Vanish(const LiveAllocation& allocation, AllocationName name);
   void Fail(const StreamEvent& event);
+  void ForgetRetry(const StreamEvent& event);
+  void SettleFailures();
+  void AddOutOfMemory(OutOfMemory failed);
+  void FindHolders(const Scope& driver, OutOfMemory* failed) const;
+  OutOfMemory::Framework FrameworkAt(const Scope& framework) const;
   void TellMemory(const StreamEvent& event);
   void EndStep(bool past);
+  void AddFrameworkLevels();
+  void EnterRange(const LiveAllocation& allocation, uint32_t site, AllocationName memory, bool mapped);
+  void LeaveRange(const LiveAllocation& allocation);
+  void PlaceBlock(const LiveAllocation& allocation);
+  void CheckFramework(const StreamEvent& event);
+  FrameworkShare ShareOf(const Scope& framework) const;
+  uint64_t LevelOfScope(const Scope& scope) const;
+  void NoteLevel(Scope* scope);
   void Raise(Site* site, Scope* scope, const LiveAllocation& allocation, AllocationName name);
   // The window that the scope's present change belongs to; usually null.
   PeakWindow* WindowOf(const Scope& scope);
@@ -125,11 +146,20 @@ class Ledger {
   SiteTable sites_;
   std::deque<SiteHistoryBuilder> histories_;  // stay where they are
   std::vector<Scope> scopes_;
+  std::deque<Segments> segments_;  // stay where they are
+  FrameworkCheck framework_check_;
   bool timeline_in_steps_;
   Timeline timeline_;
   Counterfactual counterfactual_;
   std::map<uint32_t, PeakWindow> peak_windows_;
   std::vector<OutOfMemory> out_of_memory_;
+  // By slot: calls of the driver that failed where a framework's allocator may try again, or give up itself.
+  std::map<uint32_t, std::pair<uint32_t, OutOfMemory>> pending_failures_;  // kind, and what failed
+  struct Told {
+    uint32_t slot = UINT32_MAX, device = 0;
+    uint64_t given_out = 0, reserved = 0;
+  };
+  Told told_;  // what a framework's allocator told last
   absl::flat_hash_map<uint64_t, Fold> folds_;  // by StreamEvent::ordinal
   std::vector<uint64_t> past_step_ends_;       // ticks
   uint64_t folded_steps_ = 0;

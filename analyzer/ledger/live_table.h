@@ -65,6 +65,17 @@ class LiveTable {
   // Removes all of one device; returns them by identity.
   std::vector<Named> RemoveDevice(uint32_t device);
 
+  // Calls `visit` for each, in no particular order.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const Window& window : windows_) {
+      for (uint64_t i = 0; window.entries != nullptr && i <= window.mask; ++i) {
+        if (window.entries[i].allocation.site != LiveAllocation::kNoSite) visit(window.entries[i].allocation);
+      }
+    }
+    for (const auto& [name, allocation] : old_) visit(allocation);
+  }
+
   uint64_t size() const { return size_; }
 
  private:

@@ -23,19 +23,27 @@ class MappedMemory {
     LiveAllocation allocation;
   };
 
-  void OnCreate(Name memory, uint64_t handle) { by_handle_[handle] = memory; }
+  // What a handle stands for.
+  struct Created {
+    Name name;
+    uint32_t site;
+  };
 
-  void OnMap(Name mapping, uint64_t handle) {
+  void OnCreate(Name memory, uint64_t handle, uint32_t site) { by_handle_[handle] = {memory, site}; }
+
+  // The memory; none if it was created before recording began, or by another process.
+  std::optional<Created> OnMap(Name mapping, uint64_t handle) {
     const auto memory = by_handle_.find(handle);
-    if (memory == by_handle_.end()) return;  // created before recording began, or another process's
-    mapped_[mapping] = memory->second;
-    ++memory_[memory->second].mappings;
+    if (memory == by_handle_.end()) return std::nullopt;
+    mapped_[mapping] = memory->second.name;
+    ++memory_[memory->second.name].mappings;
+    return memory->second;
   }
 
   // True: still mapped, and kept here until it is not.
   bool OnRelease(Name memory, const LiveAllocation& allocation) {
     const auto by_handle = by_handle_.find(allocation.address);
-    if (by_handle != by_handle_.end() && by_handle->second == memory) by_handle_.erase(by_handle);
+    if (by_handle != by_handle_.end() && by_handle->second.name == memory) by_handle_.erase(by_handle);
     const auto found = memory_.find(memory);
     if (found == memory_.end()) return false;
     if (found->second.mappings == 0) {
@@ -75,7 +83,7 @@ class MappedMemory {
     uint32_t mappings = 0;
     std::optional<LiveAllocation> released;
   };
-  absl::flat_hash_map<uint64_t, Name> by_handle_;
+  absl::flat_hash_map<uint64_t, Created> by_handle_;
   absl::flat_hash_map<Name, Memory> memory_;  // that has been mapped
   absl::flat_hash_map<Name, Name> mapped_;    // mapping to memory
 };

@@ -14,6 +14,7 @@ namespace vramtrack {
 // One line of code with all that called it: allocations of one kind, on one device (or the host), with one stack.
 struct SiteKey {
   static constexpr uint32_t kHost = UINT32_MAX;
+  static constexpr uint32_t kMaxDevice = 255;  // a device number is a byte wherever this project writes it
 
   uint32_t kind;
   uint32_t device;  // kHost for memory of the host
@@ -40,10 +41,20 @@ struct Site {
   static constexpr uint32_t kNoScope = UINT32_MAX;
 
   SiteKey key;
-  uint32_t scope = kNoScope;  // whose total it counts to, see ledger.h
-  uint32_t peak_epoch = 0;    // of the scope, when bytes_at_peak was noted; see Ledger
+  uint32_t scope = kNoScope;       // whose total it counts to, see ledger.h
+  uint32_t peak_scope = kNoScope;  // whose peak bytes_at_peak is about: that of its device
+  uint32_t peak_epoch = 0;         // of peak_scope, when bytes_at_peak was noted; see Ledger
   uint64_t live_bytes = 0, live_objects = 0;
   uint64_t bytes_at_peak = 0;
+  uint64_t segments = 0;  // of its allocations, those that were segments of a framework's allocator
+  uint64_t segment_bytes = 0, segment_bytes_at_peak = 0;  // parts of live_bytes and bytes_at_peak
+
+  // Before its first change since the peak was raised.
+  void NotePeak(uint32_t epoch) {
+    peak_epoch = epoch;
+    bytes_at_peak = live_bytes;
+    segment_bytes_at_peak = segment_bytes;
+  }
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0;
   StepActivity activity;
 };

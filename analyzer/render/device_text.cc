@@ -62,6 +62,24 @@ std::string Fragmentation(const ReportFragmentation& fragmentation) {
   return absl::StrCat(Bytes(fragmentation.reserved), " reserved = ", absl::StrJoin(parts, " + "));
 }
 
+// What adds up to the memory that is used on the device.
+std::string Ledger(const ReportDevice& device) {
+  const ReportFrameworkShare& share = *device.peak.framework;
+  std::vector<std::string> parts = {Bytes(device.peak.live) + " live", Bytes(share.cached) + " cached"};
+  constexpr size_t kMostOwners = 4;
+  uint64_t others = share.others;
+  for (size_t i = 0; i < device.other_owners.size() && i < kMostOwners; ++i) {
+    const auto& [owner, bytes] = device.other_owners[i];
+    if (bytes > others) break;
+    parts.push_back(absl::StrCat(Bytes(bytes), " of ", owner.empty() ? "unknown owners" : Printable(owner)));
+    others -= bytes;
+  }
+  if (others != 0) parts.push_back(Bytes(others) + " of others");
+  if (share.overhead != 0) parts.push_back(Bytes(share.overhead) + " of the driver's granularity");
+  if (share.unattributed != 0) parts.push_back(Bytes(share.unattributed) + " unattributed");
+  return absl::StrCat(Bytes(device.peak.device_used), " used at the peak = ", absl::StrJoin(parts, " + "));
+}
+
 void Row(const std::string& label, const std::string& text, Page* page) {
   page->Words(text, kLabelColumns, Paint::kPlain, std::string(kIndent, ' ') + label);
 }
@@ -90,7 +108,8 @@ void WriteLargestSites(const Report& report, const SitePlaces& places, std::opti
                        Page* page) {
   std::vector<const ReportSite*> sites;
   for (const ReportSite& site : report.sites) {
-    if (site.device == device && site.bytes_at_peak > 0) sites.push_back(&site);
+    // What lies in a segment is listed, not the segment.
+    if (site.device == device && site.bytes_at_peak > 0 && site.category != "segment") sites.push_back(&site);
   }
   if (sites.empty()) return;
   std::stable_sort(sites.begin(), sites.end(),
@@ -131,6 +150,7 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
     page->Section(Title(device));
     Row("peak", Moment(device.peak), page);
     Row("end", Moment(device.end), page);
+    if (device.peak.framework) Row("ledger", Ledger(device), page);
     if (device.growth) Row("growth", Growth(*device.growth), page);
     const ReportFragmentation& fragmentation = device.fragmentation;
     if (fragmentation.reserved != 0) Row("fragmentation", Fragmentation(fragmentation), page);

@@ -51,6 +51,12 @@ Json MomentJson(const ReportMoment& moment) {
   json["device_used"] = moment.device_used;
   json["reserved"] = moment.reserved;
   json["live"] = moment.live;
+  if (moment.framework) {
+    json["cached"] = moment.framework->cached;
+    json["others"] = moment.framework->others;
+    json["overhead"] = moment.framework->overhead;
+    json["unattributed"] = moment.framework->unattributed;
+  }
   return json;
 }
 
@@ -88,6 +94,12 @@ Json DeviceJson(const ReportDevice& device) {
   json["growth"] = GrowthJson(device.growth);
   json["fragmentation"] = FragmentationJson(device.fragmentation);
   json["unattributed_bytes"] = device.unattributed_bytes;
+  json["other_owners"] = Array(device.other_owners, [](const std::pair<std::string, uint64_t>& other) {
+    Json json;
+    json["owner"] = other.first;
+    json["bytes"] = other.second;
+    return json;
+  });
   return json;
 }
 
@@ -160,6 +172,11 @@ Json OomJson(const ReportOom& oom) {
   json["free"] = Optional(oom.free);
   json["largest_free"] = Optional(oom.largest_free);
   json["cause"] = oom.cause.empty() ? Json(nullptr) : Json(oom.cause);
+  json["level"] = oom.level;
+  json["live"] = Optional(oom.live);
+  json["reserved"] = Optional(oom.reserved);
+  json["largest_hole"] = Optional(oom.largest_hole);
+  json["device_free"] = Optional(oom.device_free);
   json["stack"] = Array(oom.stack, FrameJson);
   json["holders"] = Array(oom.holders, [](const std::pair<std::string, uint64_t>& holder) {
     Json json;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/framework_findings.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/leaks/explanation.h"
+
+namespace vramtrack {
+
+std::map<uint32_t, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, const RunShape& run) {
+  std::map<uint32_t, FrameworkGrowth> frameworks;
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.level != Level::kFramework) continue;
+    FrameworkGrowth& growth = frameworks[scope.device];
+    growth.live = EstimateGrowth(scope.live_floors, run.warmup_end);
+    growth.reserved = EstimateGrowth(scope.reserved_floors, run.warmup_end);
+  }
+  return frameworks;
+}
+
+void AddDriverEvidence(const FrameworkGrowth& growth, ReportSite* site) {
+  if (growth.reserved) {
+    site->grade = "framework+driver";
+    absl::StrAppend(&site->explanation, "; the segments that hold the framework's blocks grew as well, by ",
+                    FormatBytes(growth.reserved->bytes_per_step), " per step");
+  } else {
+    absl::StrAppend(&site->explanation, "; the framework's segments have room for it so far: they did not grow");
+  }
+}
+
+std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, uint32_t device,
+                                                          const StackSymbolizer& symbolizer) {
+  std::map<std::string, uint64_t> by_owner;
+  for (const Site& site : ledger.sites()) {
+    if (site.scope == Site::kNoScope) continue;
+    const Scope& scope = ledger.scopes()[site.scope];
+    if (!scope.is_device() || scope.is_leading() || scope.device != device) continue;
+    const uint64_t bytes = site.bytes_at_peak - site.segment_bytes_at_peak;
+    if (bytes > 0) by_owner[symbolizer.Owner(site.key.stack)] += bytes;
+  }
+  std::vector<std::pair<std::string, uint64_t>> owners(by_owner.begin(), by_owner.end());
+  std::stable_sort(owners.begin(), owners.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return owners;
+}
+
+void AddFrameworkRemarks(const std::string& path, const Ledger& ledger, std::vector<std::string>* warnings) {
+  const FrameworkCheck& check = ledger.framework_check();
+  if (check.mismatches > 0 && (check.given_out != 0 || check.reserved != 0 || check.mismatches > check.checks / 10)) {
+    warnings->push_back(absl::StrCat(path, ": ", check.mismatches, " of ", check.checks,
+                                     " times the framework's own count of its memory was not that of its blocks and "
+                                     "segments here; at the last it had given out ",
+                                     check.given_out, " bytes more and reserved ", check.reserved, " bytes more"));
+  }
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.level != Level::kFramework) continue;
+    const uint64_t most = std::max(scope.peak_moment.framework.unplaced, scope.end_moment.framework.unplaced);
+    if (most == 0) continue;
+    warnings->push_back(absl::StrCat(path, ": device ", scope.device, ": ", FormatBytes(static_cast<double>(most)),
+                                     " of the framework's blocks lie in memory whose allocation was not seen"));
+  }
+}
+
+}  // namespace vramtrack

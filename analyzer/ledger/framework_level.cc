@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the ledger does where a framework's allocator cuts blocks from the driver's memory. docs/ledger.md explains it.
+#include <algorithm>
+
+#include "analyzer/ledger/ledger.h"
+
+namespace vramtrack {
+
+void Ledger::AddFrameworkLevels() {
+  for (uint32_t device = 0; device < 64; ++device) {
+    if ((trace_.framework_devices() >> device & 1) == 0) continue;
+    const uint32_t driver = ScopeOf(Level::kDriver, device), framework = ScopeOf(Level::kFramework, device);
+    segments_.emplace_back();
+    scopes_[driver].segments = scopes_[framework].segments = &segments_.back();
+    scopes_[driver].other_level = framework;
+    scopes_[framework].other_level = driver;
+  }
+}
+
+// Memory at an address, where blocks may come to lie.
+void Ledger::EnterRange(const LiveAllocation& allocation, uint32_t site, AllocationName memory, bool mapped) {
+  const uint32_t scope = sites_.sites()[site].scope;
+  if (scope == Site::kNoScope || scopes_[scope].segments == nullptr) return;
+  scopes_[scope].segments->AddRange(allocation.address, allocation.bytes, memory, site, mapped);
+}
+
+void Ledger::LeaveRange(const LiveAllocation& allocation) {
+  for (Scope& scope : scopes_) {
+    if (scope.level != Level::kFramework || scope.device != allocation.device) continue;
+    const Segments::Range gone = scope.segments->RemoveRange(allocation.address);
+    if (gone.counted == 0) return;
+    Site& site = sites_.sites()[gone.site];
+    if (site.peak_epoch != scope.peak_epoch) site.NotePeak(scope.peak_epoch);
+    site.segment_bytes -= gone.counted;
+  }
+}
+
+void Ledger::PlaceBlock(const LiveAllocation& allocation) {
+  const Scope& scope = scopes_[sites_.sites()[allocation.site].scope];
+  for (const Segments::Range* range : scope.segments->AddBlock(allocation.address, allocation.bytes)) {
+    Site& site = sites_.sites()[range->site];
+    if (site.peak_epoch != scope.peak_epoch) site.NotePeak(scope.peak_epoch);
+    site.segment_bytes += range->counted;
+    site.segments += range->counted > 0;
+  }
+}
+
+FrameworkShare Ledger::ShareOf(const Scope& framework) const {
+  const Scope& driver = scopes_[framework.other_level];
+  const Segments& segments = *framework.segments;
+  const uint64_t known = segments.placed() + framework.folded;
+  FrameworkShare share;
+  share.unplaced = framework.live > known ? framework.live - known : 0;
+  uint64_t reserved = segments.counted() + share.unplaced;
+  share.others = driver.live > segments.counted() ? driver.live - segments.counted() : 0;
+  if (framework.live > reserved) {
+    // Blocks of the past whose addresses are not kept lie in segments that no other block has shown to be some.
+    share.others -= std::min(share.others, framework.live - reserved);
+    reserved = framework.live;
+  }
+  share.cached = reserved - framework.live;
+  share.releasable = std::min(share.cached, segments.releasable());
+  const uint64_t pages = driver.pages.reserved();
+  share.overhead = pages > driver.live ? pages - driver.live : 0;
+  share.unattributed = driver.outside > share.unplaced ? driver.outside - share.unplaced : 0;
+  return share;
+}
+
+// What a scope's steps are measured by. A job runs out of memory by its blocks and by what others hold; what its
+// allocator keeps is there to be used.
+uint64_t Ledger::LevelOfScope(const Scope& scope) const {
+  if (scope.segments == nullptr || scope.level != Level::kFramework) return scope.live;
+  const Scope& driver = scopes_[scope.other_level];
+  return scope.live + (driver.live > scope.segments->counted() ? driver.live - scope.segments->counted() : 0);
+}
+
+void Ledger::NoteLevel(Scope* scope) {
+  const uint64_t level = LevelOfScope(*scope);
+  scope->floor = std::min(scope->floor, level);
+  scope->ceiling = std::max(scope->ceiling, level);
+  if (scope->segments == nullptr) return;
+  if (scope->level != Level::kFramework) return NoteLevel(&scopes_[scope->other_level]);
+  scope->reserved_floor = std::min(scope->reserved_floor, scope->segments->counted());
+  scope->live_floor = std::min(scope->live_floor, scope->live);
+}
+
+void Ledger::CheckFramework(const StreamEvent& event) {
+  // The past has neither all blocks nor all segments.
+  if (event.past || event.shape->device >= 64) return;
+  for (const Scope& scope : scopes_) {
+    if (scope.level != Level::kFramework || scope.device != event.shape->device) continue;
+    ++framework_check_.checks;
+    framework_check_.given_out = static_cast<int64_t>(event.value[0] - scope.live);
+    framework_check_.reserved = static_cast<int64_t>(event.value[1] - scope.live - ShareOf(scope).cached);
+    framework_check_.mismatches += framework_check_.given_out != 0 || framework_check_.reserved != 0;
+    told_ = {event.slot, event.shape->device, event.value[0], event.value[1]};
+  }
+}
+
+}  // namespace vramtrack

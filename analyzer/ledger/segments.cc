@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ledger/segments.h"
+
+#include <algorithm>
+
+namespace vramtrack {
+
+void Segments::AddRange(uint64_t begin, uint64_t bytes, Name memory, uint32_t site, bool mapped) {
+  if (bytes == 0) return;
+  RemoveRange(begin);
+  Range& range = ranges_[begin];
+  range.begin = begin;
+  range.bytes = bytes;
+  range.memory = memory;
+  range.site = site;
+  range.mapped = mapped;
+}
+
+Segments::Range Segments::RemoveRange(uint64_t begin) {
+  const auto found = ranges_.find(begin);
+  if (found == ranges_.end()) return {};
+  const Range gone = found->second;
+  ranges_.erase(found);
+  recent_.fill({});
+  placed_ -= gone.live;
+  counted_ -= gone.counted;
+  if (gone.counted > 0) counted_memory_.erase(gone.memory);
+  if (gone.is_segment && gone.live == 0) releasable_ -= gone.counted;
+  return gone;
+}
+
+Segments::Range* Segments::Whole(uint64_t address, uint64_t bytes) {
+  const uint64_t page = address >> kPageShift;
+  Recent& recent = recent_[page % kRecent];
+  if (__builtin_expect(recent.page == page, 1)) {
+    Range* range = recent.range;
+    if (address >= range->begin && address + bytes <= range->begin + range->bytes) return range;
+  }
+  auto after = ranges_.upper_bound(address);
+  if (after == ranges_.begin()) return nullptr;
+  Range* range = &std::prev(after)->second;
+  if (address + bytes > range->begin + range->bytes) return nullptr;
+  recent = {page, range};
+  return range;
+}
+
+template <typename Visit>
+void Segments::ForEachPart(uint64_t address, uint64_t bytes, Visit visit) {
+  const uint64_t end = address + bytes;
+  auto at = ranges_.upper_bound(address);
+  if (at != ranges_.begin()) --at;
+  for (; at != ranges_.end() && at->second.begin < end; ++at) {
+    Range& range = at->second;
+    const uint64_t from = std::max(address, range.begin), to = std::min(end, range.begin + range.bytes);
+    if (from < to) visit(&range, to - from);
+  }
+}
+
+void Segments::AddLive(Range* range, uint64_t bytes) {
+  if (!range->is_segment) {
+    range->is_segment = true;
+    range->counted = counted_memory_.insert(range->memory).second ? range->bytes : 0;
+    counted_ += range->counted;
+    recognised_.push_back(range);
+  } else if (range->live == 0) {
+    releasable_ -= range->counted;
+  }
+  range->live += bytes;
+  placed_ += bytes;
+}
+
+void Segments::RemoveLive(Range* range, uint64_t bytes) {
+  // A block may be older than the range, in a damaged trace.
+  bytes = std::min(bytes, range->live);
+  if (bytes == 0) return;
+  range->live -= bytes;
+  placed_ -= bytes;
+  if (range->live == 0) releasable_ += range->counted;
+}
+
+const std::vector<const Segments::Range*>& Segments::AddBlock(uint64_t address, uint64_t bytes) {
+  recognised_.clear();
+  if (bytes == 0) return recognised_;
+  if (Range* range = Whole(address, bytes)) {
+    AddLive(range, bytes);
+  } else {
+    ForEachPart(address, bytes, [this](Range* part, uint64_t overlap) { AddLive(part, overlap); });
+  }
+  return recognised_;
+}
+
+void Segments::RemoveBlock(uint64_t address, uint64_t bytes) {
+  if (bytes == 0) return;
+  if (Range* range = Whole(address, bytes)) {
+    RemoveLive(range, bytes);
+  } else {
+    ForEachPart(address, bytes, [this](Range* part, uint64_t overlap) { RemoveLive(part, overlap); });
+  }
+}
+
+uint64_t Segments::LargestHole(const std::vector<std::pair<uint64_t, uint64_t>>& blocks) const {
+  uint64_t largest = 0;
+  auto block = blocks.begin();
+  for (auto at = ranges_.begin(); at != ranges_.end();) {
+    const uint64_t begin = at->first;
+    const bool is_segment = at->second.is_segment, mapped = at->second.mapped;
+    uint64_t end = begin + at->second.bytes;
+    for (++at; at != ranges_.end() && mapped && at->second.mapped && at->first == end && at->second.is_segment; ++at) {
+      end += at->second.bytes;
+    }
+    if (!is_segment) continue;
+    uint64_t free_from = begin;
+    for (; block != blocks.end() && block->first < end; ++block) {
+      if (block->first > free_from) largest = std::max(largest, block->first - free_from);
+      free_from = std::max(free_from, block->first + block->second);
+    }
+    if (end > free_from) largest = std::max(largest, end - free_from);
+  }
+  return largest;
+}
+
+}  // namespace vramtrack
