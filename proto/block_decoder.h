@@ -25,9 +25,9 @@ struct BlockHeader {
   uint32_t address_shift = 0;
   uint32_t event_count = 0;
   uint32_t allocation_count = 0;
-  uint32_t generation = 0;       // 0 where it has none
-  std::string_view definitions;  // an encoded Definitions message
-  uint32_t operations = 0;       // bit 1 << o is set if events of operation o are in it
+  uint32_t generation = 0;         // 0 where it has none
+  std::string_view definitions;    // an encoded Definitions message
+  uint32_t operations = 0;         // bit 1 << o is set if events of operation o are in it
   uint64_t framework_devices = 0;  // bit 1 << d is set if a framework's blocks on device d are allocated in it; d < 64
 };
 

@@ -158,7 +158,8 @@ struct Job {
       const uint64_t dice = below(100);
       if (dice < 10) {
         const uint64_t bytes = 64 * 512 * (1 + below(4));
-        memory.push_back({next_segment, bytes, 0, trace.Allocate(thread, now, DEVICE, 0, stack, next_segment, bytes), {}});
+        memory.push_back(
+            {next_segment, bytes, 0, trace.Allocate(thread, now, DEVICE, 0, stack, next_segment, bytes), {}});
         // Some touch.
         next_segment += below(2) == 0 ? bytes : 4 * kMiB;
       } else if (dice < 16) {
@@ -172,7 +173,8 @@ struct Job {
         // A segment goes only when nothing is in it.
         const size_t victim = below(memory.size());
         const Memory range = memory[victim];
-        if (std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) { return Overlap(block, range); })) continue;
+        if (std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) { return Overlap(block, range); }))
+          continue;
         if (range.handle != 0) {
           trace.Free(thread, now, schema::MAPPING, 0, range.mapping);
           trace.Free(thread, now + 1, schema::PHYSICAL, 0, range.id);

@@ -159,7 +159,7 @@ class Ledger {
     uint32_t slot = UINT32_MAX, device = 0;
     uint64_t given_out = 0, reserved = 0;
   };
-  Told told_;  // what a framework's allocator told last
+  Told told_;                                  // what a framework's allocator told last
   absl::flat_hash_map<uint64_t, Fold> folds_;  // by StreamEvent::ordinal
   std::vector<uint64_t> past_step_ends_;       // ticks
   uint64_t folded_steps_ = 0;

@@ -58,13 +58,11 @@ struct Scope {
   // Framework level: as floor, of the segments and of the blocks alone.
   uint64_t reserved_floor = 0, live_floor = 0;
   std::vector<uint64_t> reserved_floors, live_floors;  // of each complete step
-  uint64_t folded = 0;       // framework level: bytes of live blocks whose address is not kept
+  uint64_t folded = 0;  // framework level: bytes of live blocks whose address is not kept
 
   bool is_device() const { return level == Level::kDriver && device != SiteKey::kHost; }
   // The one of a device's levels that its figures in a report are about.
-  bool is_leading() const {
-    return device != SiteKey::kHost && (segments == nullptr || level == Level::kFramework);
-  }
+  bool is_leading() const { return device != SiteKey::kHost && (segments == nullptr || level == Level::kFramework); }
 };
 
 // An allocation that failed for lack of memory.
@@ -77,9 +75,9 @@ struct OutOfMemory {
   uint64_t outside = 0;
   // Of a device with a framework's level, at that moment.
   struct Framework {
-    bool failed = false;          // its allocator gave up; otherwise a call of the driver failed
+    bool failed = false;              // its allocator gave up; otherwise a call of the driver failed
     uint64_t live = 0, reserved = 0;  // as the allocator itself told, if it did
-    uint64_t largest_hole = 0;    // in its segments
+    uint64_t largest_hole = 0;        // in its segments
   };
   std::optional<Framework> framework;
   std::vector<std::pair<uint32_t, uint64_t>> holders;  // site, bytes live then; the largest first

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the driver's memory a framework's allocator cuts its blocks from. Nothing in a trace says "this cudaMalloc is
-// a segment": the blocks that come to lie in it do.
+// Which of the driver's memory a framework's allocator cuts its blocks from. Nothing in a trace says "this cudaMalloc
+// is a segment": the blocks that come to lie in it do.
 #ifndef ANALYZER_LEDGER_SEGMENTS_H_
 #define ANALYZER_LEDGER_SEGMENTS_H_
 
@@ -24,12 +24,12 @@ class Segments {
 
   struct Range {
     uint64_t begin = 0, bytes = 0;
-    Name memory;             // the allocation that pays for it
-    uint32_t site = 0;       // of that allocation
-    bool mapped = false;     // a mapping, which the allocator joins with its neighbours
-    uint64_t live = 0;       // bytes of blocks in it
+    Name memory;          // the allocation that pays for it
+    uint32_t site = 0;    // of that allocation
+    bool mapped = false;  // a mapping, which the allocator joins with its neighbours
+    uint64_t live = 0;    // bytes of blocks in it
     bool is_segment = false;
-    uint64_t counted = 0;    // what it adds to counted(): 0 for the second view of memory that is mapped twice
+    uint64_t counted = 0;  // what it adds to counted(): 0 for the second view of memory that is mapped twice
   };
 
   // Memory at an address. What was known there before is gone.

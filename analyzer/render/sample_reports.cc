@@ -103,8 +103,11 @@ Report Job(uint64_t steps, uint64_t leak_per_step) {
   device.name = "Simulated GPU";
   device.total_bytes = 80 * kGiB;
   device.peak = {static_cast<int64_t>(steps) - 1, peak + 508 * kMiB, peak + 8 * kMiB, peak, {}};
-  device.end = {static_cast<int64_t>(steps) - 1, kWeights + leaked + 508 * kMiB, kWeights + leaked + 8 * kMiB,
-                kWeights + leaked, {}};
+  device.end = {static_cast<int64_t>(steps) - 1,
+                kWeights + leaked + 508 * kMiB,
+                kWeights + leaked + 8 * kMiB,
+                kWeights + leaked,
+                {}};
   auto rate = static_cast<double>(leak_per_step);
   device.growth = ReportGrowth{rate, rate, rate, {}};
   if (leak_per_step > 0) device.growth->steps_to_oom = 19432.25;
