@@ -129,7 +129,8 @@ void Call::CaptureStack() {
     if (!through_signal) frames = python.TakeFrom(frame, lane_);
     if (__builtin_expect(frames == 0, 0) && thread_.capture != nullptr) native = CaptureNative({}, &through_signal);
   }
-  stack_ = JoinStacks(native, frames, 0, schema::NODE_NONE, &session_->stacks(), lane_);
+  const torch::CurrentNode node = session_->graph().Current();
+  stack_ = JoinStacks(native, frames, node.forward, node.kind, &session_->stacks(), lane_);
 }
 
 uint32_t Call::CaptureNative(const CodeRange& last, bool* through_signal) {

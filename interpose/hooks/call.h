@@ -49,6 +49,7 @@ class Call {
   // False: pass the call through and record nothing.
   bool active() const { return lane_ != nullptr; }
   Lane* lane() const { return lane_; }
+  Session* session() const { return session_; }
 
   // Around the real call, so that it finds and leaves errno as it would without us.
   void BeforeReal() {

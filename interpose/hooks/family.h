@@ -18,6 +18,7 @@ enum Family : uint32_t {
   kQueries = 1u << 1,
   kTrimming = 1u << 2,
   kLimits = 1u << 3,
+  kGraph = 1u << 29,   // nodes of a framework's graph
   kBlocks = 1u << 30,  // of a framework: it tells of them while it allocates, and the driver's memory is another event
   kEverything = ~0u,
 };
@@ -25,7 +26,7 @@ enum Family : uint32_t {
 // Memory of all kinds is one family, each kind of handle another.
 constexpr uint32_t FamilyOf(uint32_t kind) {
   constexpr uint32_t kFirstHandleBit = 4;
-  static_assert(schema::TEXTURE - schema::STREAM + kFirstHandleBit < 30, "a bit for every kind of handle");
+  static_assert(schema::TEXTURE - schema::STREAM + kFirstHandleBit < 29, "a bit for every kind of handle");
   return kind < schema::STREAM ? kMemory : 1u << (kind - schema::STREAM + kFirstHandleBit);
 }
 

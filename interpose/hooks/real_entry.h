@@ -35,6 +35,9 @@ class Providers {
   // Whether `caller`'s library has it or asks for a library that has.
   static bool IsNeededBy(Entry entry, const void* caller);
 
+  // Changes whenever a library may be gone.
+  static uint32_t unloads() { return unloads_.load(std::memory_order_acquire); }
+
   // Around every unloading of a library: what lies in it is forgotten.
   static void BeforeUnload();
   static void AfterUnload();

@@ -20,7 +20,9 @@ Note notes[kMaxNotes];
 
 }  // namespace
 
-void NoteUnseen(const char* name, schema::UnseenReason reason) {
+namespace {
+
+void Keep(const char* name, schema::UnseenReason reason) {
   // The end of a path says more than its beginning.
   const size_t length = strlen(name);
   if (length >= sizeof Note::name) name += length - sizeof Note::name + 1;
@@ -36,9 +38,20 @@ void NoteUnseen(const char* name, schema::UnseenReason reason) {
     note.state.store(2, std::memory_order_release);
     break;
   }
+}
+
+}  // namespace
+
+void NoteUnseen(const char* name, schema::UnseenReason reason) {
+  Keep(name, reason);
   if (Session::Running() == nullptr) return;
   Call call(kNoFamily);
   if (call.active()) DefineUnseen(call.lane());
+}
+
+void DefineUnseenNow(const char* name, schema::UnseenReason reason, Lane* lane) {
+  Keep(name, reason);
+  DefineUnseen(lane);
 }
 
 void DefineUnseen(Lane* lane) {

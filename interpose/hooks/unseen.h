@@ -14,6 +14,9 @@ namespace vramtrack {
 // after the 32nd is dropped.
 void NoteUnseen(const char* name, schema::UnseenReason reason);
 
+// The same where a hook of this library is recording already.
+void DefineUnseenNow(const char* name, schema::UnseenReason reason, Lane* lane);
+
 // Defines in `lane` what was noted since the last call.
 void DefineUnseen(Lane* lane);
 

@@ -189,10 +189,18 @@ const ElfW(Sym) * LoadedObject::Symbol(const char* name, const char* version, ui
 }
 
 bool LoadedObject::Contains(const void* address) const {
+  uint64_t begin, bytes;
+  return SegmentOf(address, &begin, &bytes);
+}
+
+bool LoadedObject::SegmentOf(const void* address, uint64_t* begin, uint64_t* bytes) const {
   const uint64_t at = reinterpret_cast<uint64_t>(address) - base_;
   for (size_t i = 0; i < segment_count_; ++i) {
     const ElfW(Phdr)& segment = segments_[i];
-    if (segment.p_type == PT_LOAD && at - segment.p_vaddr < segment.p_memsz) return true;
+    if (segment.p_type != PT_LOAD || at - segment.p_vaddr >= segment.p_memsz) continue;
+    *begin = base_ + segment.p_vaddr;
+    *bytes = segment.p_memsz;
+    return true;
   }
   return false;
 }

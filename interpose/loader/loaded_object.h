@@ -27,6 +27,8 @@ class LoadedObject {
   uint64_t SizeOf(const char* name) const;
 
   bool Contains(const void* address) const;
+  // The part of it that the address lies in. False for none.
+  bool SegmentOf(const void* address, uint64_t* begin, uint64_t* bytes) const;
   // The library's own name for itself, or the last part of its path.
   const char* name() const { return name_; }
   uint64_t base() const { return base_; }

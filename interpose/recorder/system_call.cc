@@ -117,6 +117,8 @@ void* MapWipedOnFork(size_t bytes) {
 
 void Unmap(void* at, size_t bytes) { munmap(at, bytes); }
 
+bool Empty(void* at, size_t bytes) { return madvise(at, bytes, MADV_DONTNEED) == 0; }
+
 bool IsReadable(uint64_t address) {
   // The kernel reads the set of signals before it refuses what is to be done with it; a null pointer is no set. No
   // sandbox forbids this call.

@@ -43,6 +43,8 @@ void* MapPrivate(size_t bytes);
 // Private memory that a forked child finds zeroed, or null where the kernel cannot (before 4.14).
 void* MapWipedOnFork(size_t bytes);
 void Unmap(void* at, size_t bytes);
+// Makes private memory zero again, in place. False: it is as it was.
+bool Empty(void* at, size_t bytes);
 // Private memory of another size with the same contents, maybe elsewhere; what is added is zero. Null: `at` is as it
 // was.
 void* Remap(void* at, size_t bytes, size_t new_bytes);

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "interpose/frameworks/torch/graph_nodes.h"
 #include "interpose/python/python_stacks.h"
 #include "interpose/recorder/concurrent_table.h"
 #include "interpose/recorder/lane.h"
@@ -42,6 +43,7 @@ class Session {
   StackTable& stacks() { return stacks_; }
   StackCapture& captures() { return captures_; }
   PythonStacks& python() { return python_; }
+  torch::GraphNodes& graph() { return graph_; }
   ModuleMap& modules() { return modules_; }
   // Address and space (see hooks/call.h) to identity of the live allocation there.
   ConcurrentTable& live() { return live_; }
@@ -70,6 +72,7 @@ class Session {
   StackTable stacks_;
   StackCapture captures_;
   PythonStacks python_;
+  torch::GraphNodes graph_;
   ModuleMap modules_;
   ConcurrentTable live_;
   SpinLock lanes_lock_;

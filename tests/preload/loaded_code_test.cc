@@ -31,7 +31,7 @@ TEST(LoadedCodeTest, EveryAllocationIsItsOwnPlugins) {
   while (stream.Next(&event)) {
     if (event.operation != schema::ALLOCATE || IsOfTheRuntime(event.shape->kind)) continue;
     ++allocations[event.shape->bytes];
-    const StackRef stack = definitions.stacks.Get(definitions.stacks.Distinct(event.shape->ref));
+    const StackRef stack = definitions.stacks.Get(definitions.stacks.Distinct(event.shape->ref)).native;
     ASSERT_GE(stack.count, 3u);
     const int module = definitions.modules.Find(stack.frames[0], stack.module_epoch);
     ASSERT_GE(module, 0);

@@ -70,6 +70,7 @@ void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torc
     }                                                                                                                  \
     VRAMTRACK_PASS_ON(entry, parameters, arguments)                                                                    \
   }
+#define VRAMTRACK_FOLLOWS_GRAPH(entry, parameters)  // see graph_hooks.cc
 #include "interpose/frameworks/torch/torch_api.inc"
 
 }  // namespace vramtrack

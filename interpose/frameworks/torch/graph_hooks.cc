@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two functions of libtorch_cpu that tell which nodes of the autograd graph are made and evaluated.
+#include <atomic>
+#include <cstdint>
+
+#include "interpose/frameworks/torch/graph_nodes.h"
+#include "interpose/frameworks/torch/real_function.h"
+#include "interpose/hooks/call.h"
+#include "interpose/hooks/unseen.h"
+#include "interpose/loader/loaded_object.h"
+
+// at::sequence_number::get_and_increment()
+#define GET_AND_INCREMENT _ZN2at15sequence_number17get_and_incrementEv
+// torch::autograd::Engine::evaluate_function(std::shared_ptr<GraphTask>&, Node*, InputBuffer&,
+//                                            const std::shared_ptr<ReadyQueue>&)
+#define EVALUATE_FUNCTION \
+  _ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_11InputBufferERKS2_INS0_10ReadyQueueEE  // NOLINT
+#define ENTRY_OF(name) ENTRY_OF_EXPANDED(name)
+#define ENTRY_OF_EXPANDED(name) Entry::k_##name
+#define TEXT_OF(name) TEXT_OF_EXPANDED(name)
+#define TEXT_OF_EXPANDED(name) #name
+
+namespace vramtrack {
+namespace {
+
+torch::RealFunction<ENTRY_OF(GET_AND_INCREMENT)> real_get_and_increment;
+torch::RealFunction<ENTRY_OF(EVALUATE_FUNCTION)> real_evaluate_function;
+
+// The graph of a session in which nodes can be followed, or null. `real`: a function of the library that has the
+// others.
+torch::GraphNodes* GraphOf(const Call& call, void* real) {
+  using State = torch::GraphNodes::State;
+  torch::GraphNodes* graph = &call.session()->graph();
+  const State state = graph->state();
+  if (__builtin_expect(state == State::kFollowing, 1)) return graph;
+  LoadedObject library;
+  if (state == State::kRefused || !FindLoadedObject(real, &library)) return nullptr;
+  void* const current_thread = library.Find("_ZN2at14RecordFunction15currentThreadIdEv");
+  if (current_thread == nullptr || library.Find(TEXT_OF(EVALUATE_FUNCTION)) == nullptr) {
+    if (graph->Refuse()) DefineUnseenNow(library.name(), schema::UNSEEN_GRAPH, call.lane());
+    return nullptr;
+  }
+  graph->Follow(reinterpret_cast<uint64_t (*)()>(current_thread));
+  return graph;
+}
+
+void NodeMade(uint64_t number, void* real) {
+  Call call(kGraph);
+  torch::GraphNodes* graph = call.active() ? GraphOf(call, real) : nullptr;
+  if (graph == nullptr) return;
+  // Made by a node that is being evaluated, as in a double backward, it stands for the same forward call.
+  PythonStacks& python = call.session()->python();
+  const uint64_t frame = python.Innermost(call.lane());
+  const torch::CurrentNode current = graph->Current();
+  if (current.kind != schema::NODE_NONE && current.python_frame == frame) {
+    graph->Made(number, current.forward);
+  } else {
+    graph->Made(number, frame == 0 ? 0 : python.TakeFrom(frame, call.lane()));
+  }
+}
+
+}  // namespace
+
+// Returns the real function.
+extern "C" __attribute__((visibility("hidden"), used)) void* vramtrack_before_evaluate(void* node, uint64_t frame,
+                                                                                       const void* caller) {
+  void* const real = real_evaluate_function.For(caller);
+  if (Session::Running() == nullptr || real == nullptr) return real;
+  Call call(kGraph);
+  torch::GraphNodes* graph = call.active() ? GraphOf(call, real) : nullptr;
+  if (graph != nullptr && !graph->Begin(node, frame, call.session()->python().Innermost(call.lane()))) {
+    LoadedObject library;
+    if (FindLoadedObject(real, &library)) DefineUnseenNow(library.name(), schema::UNSEEN_GRAPH, call.lane());
+  }
+  return real;
+}
+
+extern "C" __attribute__((visibility("hidden"), used)) void vramtrack_after_evaluate(uint64_t frame) {
+  torch::GraphNodes::End(frame);
+}
+
+// A personality routine of the Itanium C++ ABI (Level I, 1.3). This library cannot catch what passes through it, and
+// need not: it only has to know that the node is left.
+extern "C" __attribute__((visibility("hidden"), used)) int vramtrack_evaluate_personality(int version, int actions,
+                                                                                          uint64_t, void*, void*) {
+  constexpr int kCleanupPhase = 2, kFatalPhase2Error = 2, kContinueUnwind = 8;
+  if (version != 1) return kFatalPhase2Error;
+  if ((actions & kCleanupPhase) != 0) torch::GraphNodes::Abandon();
+  return kContinueUnwind;
+}
+
+}  // namespace vramtrack
+
+extern "C" __attribute__((visibility("default"))) uint64_t GET_AND_INCREMENT() {
+  using namespace vramtrack;  // NOLINT
+  void* const real = real_get_and_increment.For(__builtin_return_address(0));
+  if (real == nullptr) return 0;
+  const uint64_t number = reinterpret_cast<uint64_t (*)()>(real)();
+  if (Session::Running() != nullptr) NodeMade(number, real);
+  return number;
+}
+
+// The real function is called with the registers as they were; its stack arguments are none.
+#if defined(__x86_64__)
+__asm__(
+    ".text\n"
+    ".p2align 4\n"
+    ".globl " TEXT_OF(EVALUATE_FUNCTION) "\n"
+    ".type " TEXT_OF(EVALUATE_FUNCTION) ", @function\n"
+    TEXT_OF(EVALUATE_FUNCTION) ":\n"
+    ".cfi_startproc\n"
+    ".cfi_personality 0x1b, vramtrack_evaluate_personality\n"  // relative to the place, 4 bytes
+    "  endbr64\n"
+    "  push %rbp\n"
+    "  .cfi_def_cfa_offset 16\n"
+    "  .cfi_offset %rbp, -16\n"
+    "  mov %rsp, %rbp\n"
+    "  .cfi_def_cfa_register %rbp\n"
+    "  push %rdi\n"
+    "  push %rsi\n"
+    "  push %rdx\n"
+    "  push %rcx\n"
+    "  push %r8\n"
+    "  sub $8, %rsp\n"
+    "  mov %rdx, %rdi\n"
+    "  mov %rbp, %rsi\n"
+    "  mov 8(%rbp), %rdx\n"
+    "  call vramtrack_before_evaluate\n"
+    "  add $8, %rsp\n"
+    "  pop %r8\n"
+    "  pop %rcx\n"
+    "  pop %rdx\n"
+    "  pop %rsi\n"
+    "  pop %rdi\n"
+    "  test %rax, %rax\n"
+    "  je 1f\n"
+    "  call *%rax\n"
+    "  mov %rbp, %rdi\n"
+    "  call vramtrack_after_evaluate\n"
+    "1:\n"
+    "  pop %rbp\n"
+    "  .cfi_def_cfa %rsp, 8\n"
+    "  ret\n"
+    ".cfi_endproc\n"
+    ".size " TEXT_OF(EVALUATE_FUNCTION) ", .-" TEXT_OF(EVALUATE_FUNCTION) "\n");
+#elif defined(__aarch64__)
+__asm__(
+    ".text\n"
+    ".p2align 4\n"
+    ".globl " TEXT_OF(EVALUATE_FUNCTION) "\n"
+    ".type " TEXT_OF(EVALUATE_FUNCTION) ", %function\n"
+    TEXT_OF(EVALUATE_FUNCTION) ":\n"
+    ".cfi_startproc\n"
+    ".cfi_personality 0x1b, vramtrack_evaluate_personality\n"
+    "  hint 34\n"
+    "  stp x29, x30, [sp, #-64]!\n"
+    "  .cfi_def_cfa_offset 64\n"
+    "  .cfi_offset 29, -64\n"
+    "  .cfi_offset 30, -56\n"
+    "  mov x29, sp\n"
+    "  stp x0, x1, [sp, #16]\n"
+    "  stp x2, x3, [sp, #32]\n"
+    "  str x4, [sp, #48]\n"
+    "  mov x0, x2\n"
+    "  mov x1, x29\n"
+    "  mov x2, x30\n"
+    "  bl vramtrack_before_evaluate\n"
+    "  mov x16, x0\n"
+    "  ldp x0, x1, [sp, #16]\n"
+    "  ldp x2, x3, [sp, #32]\n"
+    "  ldr x4, [sp, #48]\n"
+    "  cbz x16, 1f\n"
+    "  blr x16\n"
+    "  mov x0, x29\n"
+    "  bl vramtrack_after_evaluate\n"
+    "1:\n"
+    "  ldp x29, x30, [sp], #64\n"
+    "  .cfi_def_cfa_offset 0\n"
+    "  .cfi_restore 29\n"
+    "  .cfi_restore 30\n"
+    "  ret\n"
+    ".cfi_endproc\n"
+    ".size " TEXT_OF(EVALUATE_FUNCTION) ", .-" TEXT_OF(EVALUATE_FUNCTION) "\n");
+#endif

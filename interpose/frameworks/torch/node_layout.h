@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a node of the autograd graph has its number and the thread that made it. Versions of PyTorch differ, so it is
+// found by looking: the words that, over the first nodes, are always a pair that was noted when a node was made.
+#ifndef INTERPOSE_FRAMEWORKS_TORCH_NODE_LAYOUT_H_
+#define INTERPOSE_FRAMEWORKS_TORCH_NODE_LAYOUT_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/frameworks/torch/graph_rings.h"
+#include "interpose/recorder/spin_lock.h"
+
+namespace vramtrack::torch {
+
+// Of nodes without a number: gradient accumulators, and the root of a graph.
+constexpr uint64_t kNoNumber = ~uint64_t{0};
+
+// Zeroed memory knows nothing yet. Thread-safe; nobody waits.
+class NodeLayout {
+ public:
+  bool known() const { return number_word_.load(std::memory_order_acquire) != 0; }
+  bool given_up() const { return rounds_ == kMaxRounds; }
+
+  // `node` is about to be evaluated: one more to learn from. True if that makes the layout known, or hopeless.
+  bool Learn(const void* node, const GraphRings& rings);
+
+  struct Origin {
+    uint64_t thread, number;
+  };
+  // Of a node that is about to be evaluated, once the layout is known.
+  Origin OriginOf(const void* node, const GraphRings& rings) {
+    const auto* words = static_cast<const uint64_t*>(node);
+    const uint64_t number = words[number_word_.load(std::memory_order_acquire)];
+    uint32_t candidates = thread_words_.load(std::memory_order_relaxed);
+    if (__builtin_expect((candidates & (candidates - 1)) != 0, 0) && number != kNoNumber) {
+      candidates = Refine(words, number, candidates, rings);
+    }
+    return {words[Best(candidates)], number};
+  }
+
+ private:
+  // A node is larger than the first, and smaller than a page.
+  static constexpr size_t kWords = 32, kNodes = 48, kPageBytes = 4096;
+  static constexpr uint32_t kMaxRounds = 8;
+  static constexpr uint64_t kMaxThread = 1 << 16;
+
+  void Choose(const GraphRings& rings);
+  uint32_t Refine(const uint64_t* words, uint64_t number, uint32_t candidates, const GraphRings& rings);
+  // Of several: PyTorch has always had the number, the height, a flag that most nodes have set, and the thread in this
+  // order, and a count of references before them.
+  size_t Best(uint32_t candidates) const {
+    const uint32_t near = candidates & 0x1eu << number_word_.load(std::memory_order_relaxed);
+    return static_cast<size_t>(31 - __builtin_clz(near != 0 ? near : candidates));
+  }
+
+  std::atomic<uint32_t> number_word_;   // 0: not known
+  std::atomic<uint32_t> thread_words_;  // a bit for each that may be it
+  SpinLock lock_;
+  uint32_t rounds_, looked_;
+  const void* nodes_[kNodes];
+  uint64_t words_[kNodes][kWords];
+};
+
+}  // namespace vramtrack::torch
+
+#endif  // INTERPOSE_FRAMEWORKS_TORCH_NODE_LAYOUT_H_
