@@ -60,27 +60,40 @@ install_wheels() {
   say "installed CUDA from PyPI into ${target#"$root"/}: $(sed -n 's/^\([a-z][^ ]*\).*/\1/p' "$table" | paste -sd ' ')"
 }
 
-# The first Python that the pinned PyTorch has a wheel for.
-pytorch_python() {
-  local python
+# python_for TABLE: the first Python among those that its second line names.
+python_for() {
+  local python range
+  range=$(sed -n 's/^# for Python 3\.\([0-9]*\) to 3\.\([0-9]*\)$/(3, \1) <= sys.version_info < (3, 1 + \2)/p' "$1")
   for python in python3 python3.13 python3.12 python3.11; do
-    if "$python" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; then
+    if "$python" -c "import sys, venv, ensurepip; sys.exit(not $range)" 2>/dev/null; then
       printf '%s\n' "$python"
       return
     fi
   done
 }
 
+# The versions besides the newest that there is a table for.
+older_pytorch() {
+  local table
+  for table in "$root"/tools/lib/pytorch-*.txt; do
+    table=${table##*/pytorch-}
+    printf '%s\n' "${table%.txt}"
+  done
+}
+
+# install_pytorch [VERSION]: into .venv/pytorch, or an older one into .venv/pytorch-VERSION.
 install_pytorch() {
-  local table=$root/tools/lib/pytorch.txt environment=$root/.venv/pytorch
+  local name=pytorch${1:+-$1}
+  local table=$root/tools/lib/$name.txt environment=$root/.venv/$name
+  [[ -e $table ]] || die "no PyTorch $1 is pinned, but the newest and $(older_pytorch | paste -sd ' ')"
   cmp -s "$table" "$environment/.made-from" && return 0
   local python
-  python=$(pytorch_python)
-  [[ -n $python ]] || die "PyTorch needs Python 3.11 to 3.13 with its venv module, and none is installed"
+  python=$(python_for "$table")
+  [[ -n $python ]] || die "$name needs $(sed -n 's/^# for //p' "$table") with its venv module, and none is installed"
   make_environment "$environment" "$python"
   download_wheels "$environment" "$table"
   run_pip "$environment" install --no-index --no-deps --find-links "$wheels" -r "$table" ||
     die "cannot install PyTorch: $(pip_error)"
   cp "$table" "$environment/.made-from"
-  say "installed PyTorch into .venv/pytorch: $(sed -n 's/^\([a-z][^ ]*\).*/\1/p' "$table" | paste -sd ' ')"
+  say "installed into .venv/$name: $(sed -n 's/^\(torch==.*\)/\1/p' "$table") and $(($(grep -c '==' "$table") - 1)) other packages"
 }

@@ -13,6 +13,8 @@ namespace {
 struct Registry {
   std::recursive_mutex mutex;  // an allocation that goes away while the list is walked takes itself off it
   std::map<const void*, std::weak_ptr<GraphAllocation>> allocations;
+  // What is live must be freed by the program, even when its graph is gone.
+  std::map<const void*, std::shared_ptr<GraphAllocation>> live;
 };
 
 Registry& GetRegistry() {
@@ -62,7 +64,8 @@ std::shared_ptr<GraphAllocation> MakeGraphAllocation(int device, size_t bytes) {
 }
 
 CUresult StartGraphAllocation(GraphAllocation* allocation) {
-  std::lock_guard<std::recursive_mutex> lock(GetRegistry().mutex);
+  Registry& registry = GetRegistry();
+  std::lock_guard<std::recursive_mutex> lock(registry.mutex);
   if (allocation->live) return CUDA_ERROR_INVALID_VALUE;
   Device& device = GetDevice(allocation->device);
   if (allocation->memory == nullptr) {
@@ -76,15 +79,18 @@ CUresult StartGraphAllocation(GraphAllocation* allocation) {
     Raise(&device.graph_reserved_high, device.graph_reserved += allocation->reserved);
   }
   allocation->live = true;
+  registry.live[allocation->address] = allocation->shared_from_this();
   Raise(&device.graph_used_high, device.graph_used += allocation->bytes);
   return CUDA_SUCCESS;
 }
 
 CUresult EndGraphAllocation(GraphAllocation* allocation) {
-  std::lock_guard<std::recursive_mutex> lock(GetRegistry().mutex);
+  Registry& registry = GetRegistry();
+  std::lock_guard<std::recursive_mutex> lock(registry.mutex);
   if (!allocation->live) return CUDA_ERROR_INVALID_VALUE;
   allocation->live = false;
   GetDevice(allocation->device).graph_used -= allocation->bytes;
+  registry.live.erase(allocation->address);  // perhaps the last that held it
   return CUDA_SUCCESS;
 }
 

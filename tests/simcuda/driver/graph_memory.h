@@ -12,8 +12,9 @@
 namespace vramtrack::simcuda {
 
 // The memory of one allocation node. Its address is fixed when the node is made; device memory is behind it from the
-// first launch on, and stays when it is freed, until the device's graph memory is trimmed.
-struct GraphAllocation {
+// first launch on, and stays when it is freed, until the device's graph memory is trimmed. While it is live it outlives
+// its graph.
+struct GraphAllocation : std::enable_shared_from_this<GraphAllocation> {
   ~GraphAllocation();
 
   int device = 0;

@@ -145,17 +145,17 @@ cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t, void* descriptor, int layer
       bytes < rnn.WeightElements() * ElementBytes(rnn.type)) {
     return 2000;
   }
-  if (is_projection) {
+  // Of a matrix and a bias the caller may want one only.
+  if (matrix != nullptr && is_projection) {
     SetPlane(matrix, rnn.type, rnn.projection, rnn.hidden);
-  } else {
+  } else if (matrix != nullptr) {
     SetPlane(matrix, rnn.type, rnn.hidden, gate < rnn.gates() ? rnn.layer_input(layer) : rnn.output());
   }
-  *matrix_address = At(weights, MatrixOffset(rnn, layer, gate), rnn.type);
+  if (matrix_address != nullptr) *matrix_address = At(weights, MatrixOffset(rnn, layer, gate), rnn.type);
   size_t elements = 0;
-  *bias_address = nullptr;
-  if (!BiasOffset(rnn, layer, gate, &elements)) return 0;
-  SetPlane(bias, rnn.type, rnn.hidden, 1);
-  *bias_address = At(weights, elements, rnn.type);
+  const bool has_bias = BiasOffset(rnn, layer, gate, &elements);
+  if (bias != nullptr && has_bias) SetPlane(bias, rnn.type, rnn.hidden, 1);
+  if (bias_address != nullptr) *bias_address = has_bias ? At(weights, elements, rnn.type) : nullptr;
   return 0;
 }
 

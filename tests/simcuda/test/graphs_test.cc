@@ -119,6 +119,24 @@ TEST_F(GraphsTest, memory_that_a_graph_leaves_behind_is_freed_by_the_program) {
   EXPECT_EQ(UsedBytes(), before);
 }
 
+TEST_F(GraphsTest, memory_that_a_graph_leaves_behind_outlives_it) {
+  const size_t before = UsedBytes();
+  ASSERT_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
+  void* address = nullptr;
+  ASSERT_CUDA(cudaMallocAsync(&address, kMiB, stream_));
+  cudaGraph_t graph = nullptr;
+  ASSERT_CUDA(cudaStreamEndCapture(stream_, &graph));
+  cudaGraphExec_t exec = nullptr;
+  ASSERT_CUDA(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+  ASSERT_CUDA(cudaGraphLaunch(exec, stream_));
+  ASSERT_CUDA(cudaGraphExecDestroy(exec));
+  ASSERT_CUDA(cudaGraphDestroy(graph));
+  ASSERT_CUDA(cudaMemset(address, 1, kMiB));
+  EXPECT_EQ(GraphMemory(cudaGraphMemAttrUsedMemCurrent), kMiB);
+  ASSERT_CUDA(cudaFreeAsync(address, stream_));
+  EXPECT_EQ(UsedBytes(), before);
+}
+
 TEST_F(GraphsTest, an_allocation_breaks_a_global_capture_and_not_a_relaxed_thread) {
   void* address = nullptr;
   ASSERT_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
