@@ -139,6 +139,25 @@ struct ReportOom {
   std::vector<std::pair<std::string, uint64_t>> holders;  // site id, bytes live at that moment, largest first
 };
 
+// A rank of a job with several, or one of several processes without ranks. Sums over its devices.
+struct ReportRank {
+  struct Difference {
+    std::string what;  // "leak", "growth", "peak", "end"
+    double value = 0;  // bytes, or bytes per step
+    double usual = 0;  // the median of the other ranks
+    std::string site;  // id, of a leak
+  };
+
+  std::optional<int> rank;
+  uint32_t pid = 0;
+  std::vector<uint32_t> devices;
+  uint64_t peak_live = 0, end_live = 0;
+  std::optional<double> growth_bytes_per_step;
+  uint64_t leaks = 0;
+  double leak_bytes_per_step = 0;
+  std::vector<Difference> differs;  // how it is unlike most of the others; empty: it is not
+};
+
 struct Report {
   std::string tool_version;
   std::vector<ReportProcess> processes;
@@ -150,6 +169,7 @@ struct Report {
   std::vector<std::string> ranking;  // site ids, only those whose verdict is a leak
   std::vector<ReportTimeline> timeline;
   std::vector<ReportOom> oom;
+  std::vector<ReportRank> ranks;      // by rank; none where there is only one process
   std::vector<std::string> warnings;  // one line each: missing symbols, lost events, damage
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/findings/job_findings.h"
+#include "analyzer/findings/rank_findings.h"
 
 #include <algorithm>
 #include <map>
@@ -158,6 +159,7 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
     }
   }
   AssignIds(&report.sites);
+  report.ranks = CompareRanks(processes, [&](size_t p, size_t site) { return report.sites[joined[p][site]].id; });
   for (size_t p = 0; p < processes.size(); ++p) {
     ProcessFindings& process = processes[p];
     for (ReportOom& oom : process.oom) {

@@ -25,7 +25,7 @@ std::string ModuleAndOffset(const ReportFrame& frame) {
 // How many frames there are up to main; all if it is not among them.
 size_t WithoutStartUp(const std::vector<ReportFrame>& frames) {
   for (size_t i = 0; i < frames.size(); ++i) {
-    if (frames[i].function == "main") return i + 1;
+    if (frames[i].function == "main" && frames[i].language != "python") return i + 1;
   }
   return frames.size();
 }

@@ -187,6 +187,27 @@ Json OomJson(const ReportOom& oom) {
   return json;
 }
 
+Json RankJson(const ReportRank& rank) {
+  Json json;
+  json["rank"] = Optional(rank.rank);
+  json["pid"] = rank.pid;
+  json["devices"] = rank.devices;
+  json["peak_live"] = rank.peak_live;
+  json["end_live"] = rank.end_live;
+  json["growth_bytes_per_step"] = rank.growth_bytes_per_step ? Number(*rank.growth_bytes_per_step) : Json(nullptr);
+  json["leaks"] = rank.leaks;
+  json["leak_bytes_per_step"] = Number(rank.leak_bytes_per_step);
+  json["differs"] = Array(rank.differs, [](const ReportRank::Difference& difference) {
+    Json json;
+    json["what"] = difference.what;
+    json["value"] = Number(difference.value);
+    json["usual"] = Number(difference.usual);
+    json["site"] = difference.site.empty() ? Json(nullptr) : Json(difference.site);
+    return json;
+  });
+  return json;
+}
+
 std::string Compact(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // One line a field, and in lists one line an element: fit for grep and diff, and no larger than it must be.
@@ -226,6 +247,7 @@ std::string RenderJson(const Report& report) {
   json["ranking"] = report.ranking;
   json["timeline"] = Array(report.timeline, TimelineJson);
   json["oom"] = Array(report.oom, OomJson);
+  json["ranks"] = Array(report.ranks, RankJson);
   json["warnings"] = report.warnings;
   return Lines(json);
 }

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
       {"too_short", vramtrack::TooShortSample}, {"oom", vramtrack::OutOfMemorySample},
       {"many", vramtrack::ManySitesSample},     {"hostile", vramtrack::HostileTextSample},
       {"empty", vramtrack::EmptySample},        {"pytorch", vramtrack::PyTorchSample},
+      {"ranks", vramtrack::RanksSample},
   };
   if (argc == 2 && std::string(argv[1]) == "--names") {
     for (const auto& [name, sample] : samples) puts(name.c_str());

@@ -22,6 +22,8 @@ Report ManySitesSample();
 Report HostileTextSample();
 // A PyTorch job that leaks what its backward pass makes.
 Report PyTorchSample();
+// The same with four ranks, of which the third leaks.
+Report RanksSample();
 // Of a process that did nothing.
 Report EmptySample();
 

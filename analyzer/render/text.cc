@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/render/text.h"
 
+#include <algorithm>
+
 #include "analyzer/render/completeness_text.h"
 #include "analyzer/render/device_text.h"
 #include "analyzer/render/finding_text.h"
 #include "analyzer/render/oom_text.h"
 #include "analyzer/render/page.h"
+#include "analyzer/render/rank_text.h"
 
 namespace vramtrack {
 namespace {
@@ -13,6 +16,7 @@ namespace {
 constexpr size_t kFrames = 12;
 constexpr size_t kFramesInShort = 5;
 constexpr size_t kFindingsInShort = 2;
+constexpr size_t kRanks = 16;
 constexpr size_t kRequestFramesInShort = 4;
 
 }  // namespace
@@ -24,6 +28,7 @@ std::string RenderText(const Report& report, const TextStyle& style, size_t top)
   WriteAnswer(report, kFrames, &page);
   WriteFurtherFindings(report, top, true, &page);
   WriteVerdictCounts(report, true, &page);
+  WriteRanks(report, std::max(top, kRanks), &page);
   WriteDevices(report, top, &page);
   WriteCompleteness(report, top, &page);
   return page.text();
@@ -35,6 +40,7 @@ std::string RenderShortText(const Report& report, const TextStyle& style) {
   WriteAnswer(report, report.oom.empty() ? kFramesInShort : 0, &page);
   if (report.oom.empty()) WriteFurtherFindings(report, kFindingsInShort, false, &page);
   WriteVerdictCounts(report, false, &page);
+  WriteRanksInShort(report, 2, &page);
   WriteDevicesInShort(report, 2, &page);
   WriteCompletenessInShort(report, &page);
   return page.text();

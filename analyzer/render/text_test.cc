@@ -30,8 +30,8 @@ std::string Render(const Report& report, int columns = 100, size_t top = 10) {
 bool Contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::vector<Report> AllSamples() {
-  return {LeakSample(),      NoLeakSample(),      TooShortSample(), OutOfMemorySample(),
-          ManySitesSample(), HostileTextSample(), PyTorchSample(),  EmptySample()};
+  return {LeakSample(),        NoLeakSample(),  TooShortSample(), OutOfMemorySample(), ManySitesSample(),
+          HostileTextSample(), PyTorchSample(), RanksSample(),    EmptySample()};
 }
 
 TEST(TextReport, FirstLineNamesTheLeaksFileLineFunctionAndRate) {
@@ -48,6 +48,26 @@ TEST(TextReport, APythonLeakIsNamedAsTracebacksName) {
       << text;
   EXPECT_TRUE(Contains(text, "AddmmBackward0      (backward) of the call below\n")) << text;
   EXPECT_TRUE(Contains(text, "Linear.forward      torch/nn/modules/linear.py:134\n")) << text;
+}
+
+TEST(TextReport, RanksStandSideBySideAndTheOneThatDiffersIsNamed) {
+  const std::string text = Render(RanksSample(), 120);
+  EXPECT_TRUE(Contains(text, "\n     0     4700       0    500 MiB     400 MiB              0 B  no leak\n")) << text;
+  EXPECT_TRUE(Contains(text, "\n     2     4702       2    700 MiB     400 MiB              0 B  1 leak\n"));
+  EXPECT_TRUE(
+      Contains(text,
+               "\n  rank 2 differs: it leaks 4.00 MiB per step at train.py:42 in step, where most others do not;"
+               " it peaks at 700 MiB (the\n  others have 500 MiB)\n"))
+      << text;
+  TextStyle style;
+  EXPECT_TRUE(Contains(RenderShortText(RanksSample(), style), "\nrank 2 differs: it leaks 4.00 MiB per step"));
+  EXPECT_FALSE(Contains(Render(PyTorchSample()), "Ranks"));
+}
+
+TEST(TextReport, APythonMainIsNoEndOfTheStack) {
+  Report report = PyTorchSample();
+  report.sites[0].frames[4].function = "main";
+  EXPECT_TRUE(Contains(Render(report), "<module>"));
 }
 
 TEST(TextReport, CertaintyAndTimeToOutOfMemoryFollowTheLeak) {

@@ -43,4 +43,23 @@ Report PyTorchSample() {
   return report;
 }
 
+Report RanksSample() {
+  Report report = PyTorchSample();
+  for (uint32_t i = 0; i < 4; ++i) {
+    ReportRank rank;
+    rank.rank = static_cast<int>(i);
+    rank.pid = 4700 + i;
+    rank.devices = {i};
+    rank.peak_live = (500 + 200 * (i == 2)) << 20;
+    rank.end_live = 400 << 20;
+    if (i != 3) rank.growth_bytes_per_step = 0;
+    report.ranks.push_back(rank);
+  }
+  ReportRank& leaking = report.ranks[2];
+  leaking.leaks = 1;
+  leaking.leak_bytes_per_step = 4 << 20;
+  leaking.differs = {{"leak", 4 << 20, 0, report.sites[0].id}, {"peak", 700 << 20, 500 << 20, ""}};
+  return report;
+}
+
 }  // namespace vramtrack

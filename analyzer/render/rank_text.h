@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_RENDER_RANK_TEXT_H_
+#define ANALYZER_RENDER_RANK_TEXT_H_
+
+#include <cstddef>
+
+#include "analyzer/render/page.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// The ranks of a job side by side, and what tells some from the others. No more than `most` rows: those that differ
+// stay.
+void WriteRanks(const Report& report, size_t most, Page* page);
+
+// Only what tells some from the others, in `most` sentences.
+void WriteRanksInShort(const Report& report, size_t most, Page* page);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_RANK_TEXT_H_
