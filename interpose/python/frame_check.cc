@@ -53,8 +53,12 @@ bool IsCode(const Interpreter& python, uint64_t code, Reader* read) {
 // Whether the frame stands at an instruction of its code.
 bool IsAtInstruction(const FrameOffsets& o, uint64_t frame, uint64_t code, uint8_t owner, Reader* read) {
   if (o.chain == FrameChain::kObjects) {
+    // Every frame is at a call, which is nobody's first instruction: where another version has this field there is
+    // mostly a 0.
     const auto lasti = read->Load<int32_t>(frame + o.frame_position);
-    return read->Require(lasti >= -1 && lasti < 1 << 24);
+    const uint64_t bytes = read->Load(read->Load(code + o.code_instructions) + kVarSize);
+    const uint64_t at = static_cast<uint64_t>(lasti) * o.lasti_unit;
+    return read->Require(lasti > 0 && at % 2 == 0 && at < bytes);
   }
   const uint64_t bytes = 2 * read->Load(code + kVarSize);
   const auto offset = static_cast<int64_t>(read->Load(frame + o.frame_position) - (code + o.code_instructions));

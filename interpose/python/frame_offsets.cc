@@ -18,6 +18,7 @@ constexpr FrameOffsets FrameObjects(uint32_t minor, uint16_t lasti, uint16_t las
   o.frame_position = lasti;
   o.lasti_unit = lasti_unit;
   o.code_first_line = 40;
+  o.code_instructions = 48;
   o.code_file = 104;
   o.code_name = o.code_qualified_name = 112;
   o.code_line_table = 120;

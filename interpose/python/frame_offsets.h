@@ -32,7 +32,8 @@ struct FrameOffsets {
   uint16_t frame_is_entry;
   uint16_t frame_owner;
   uint16_t code_first_line, code_file, code_name, code_qualified_name, code_line_table;
-  uint16_t code_first_traceable, code_instructions;
+  uint16_t code_first_traceable;
+  uint16_t code_instructions;         // the instructions themselves; of frame objects: a bytes object that has them
   uint16_t lasti_unit;                // bytes that f_lasti counts
   uint16_t text_ascii, text_compact;  // a str's characters
 };

@@ -8,6 +8,7 @@
 
 #include "interpose/loader/loaded_object.h"
 #include "interpose/python/frame_offsets.h"
+#include "interpose/recorder/system_call.h"
 #include "interpose/stacks/native_stack.h"
 
 namespace vramtrack {
@@ -26,13 +27,15 @@ class Interpreter {
   }
 
   // The innermost frame of the calling thread, or 0 where it has none, has never been in Python, or the interpreter is
-  // about to end, when frames of other threads go away. Takes no lock.
-  uint64_t InnermostFrame() const {
+  // about to end, when frames of other threads go away. Takes no lock. `trusted`: it is known that frames lie where
+  // they should; otherwise the kernel is asked before each read.
+  uint64_t InnermostFrame(bool trusted) const {
     if (__builtin_expect(is_finalizing_() != 0, 0)) return 0;
     const auto thread = reinterpret_cast<uint64_t>(thread_state_());
-    if (thread == 0) return 0;
+    if (thread == 0 || (!trusted && !IsReadable(thread + offsets_.thread_frame))) return 0;
     const uint64_t first = *reinterpret_cast<const uint64_t*>(thread + offsets_.thread_frame);
     if (!offsets_.by_cframe || first == 0) return first;
+    if (!trusted && !IsReadable(first + offsets_.cframe_frame)) return 0;
     return *reinterpret_cast<const uint64_t*>(first + offsets_.cframe_frame);
   }
 

@@ -43,7 +43,7 @@ class PythonStacks {
     if (__builtin_expect(modules_->refresh_due(), 0) && !modules_->Refresh(lane)) return 0;
     if (__builtin_expect(modules_->generation() != looked_at_.load(std::memory_order_acquire), 0)) Look(lane);
     const Candidate* python = current_.load(std::memory_order_acquire);
-    return python == nullptr ? 0 : python->interpreter.InnermostFrame();
+    return python == nullptr ? 0 : python->interpreter.InnermostFrame(python->checked.load(std::memory_order_acquire));
   }
   uint32_t TakeFrom(uint64_t frame, Lane* lane);
 

@@ -19,7 +19,9 @@ constexpr char kAsk[] =
     "assert platform.python_implementation() == 'CPython' and sys.version_info >= (3, 8); "
     "v = s.get_config_var; lib = os.path.join(v('LIBDIR') or '', v('INSTSONAME') or ''); "
     "print(os.path.realpath(sys.executable), sys.version_info[1], 'Python' + sys.version.split()[0].replace('.', '_')"
-    ".replace('+', ''), lib if v('Py_ENABLE_SHARED') and os.path.exists(lib) else '')";
+    ".replace('+', ''), int('/libpython' in open('/proc/self/maps').read()), lib if v('Py_ENABLE_SHARED') and "
+    "os.path.exists(lib) "
+    "else '')";
 
 std::vector<std::string> Matches(const std::string& pattern) {
   glob_t found;
@@ -68,7 +70,7 @@ std::vector<PythonProgram> FindInterpreters() {
     free(resolved);
     PythonProgram python;
     std::istringstream said(Output("'" + one + "' -c \"" + kAsk + "\" 2>/dev/null"));
-    if (!(said >> python.path >> python.minor >> python.name)) continue;
+    if (!(said >> python.path >> python.minor >> python.name >> python.uses_library)) continue;
     said >> python.library;
     if (!names.insert(python.name).second) continue;
     found.push_back(python);

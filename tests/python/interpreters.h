@@ -12,7 +12,8 @@ struct PythonProgram {
   std::string path;
   int minor = 0;
   std::string name;     // such as "Python3_11_7"
-  std::string library;  // libpython, empty where it is linked into the program
+  std::string library;  // libpython, empty where there is none
+  bool uses_library = false;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const PythonProgram& python) { return out << python.path; }

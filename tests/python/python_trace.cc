@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "proto/journal.h"
 #include "proto/schema_constants.h"
 
 namespace vramtrack {
@@ -84,6 +85,20 @@ class Defined {
   std::map<uint32_t, format::JoinedStack> joined_;
 };
 
+// What a journal holds that is in no block.
+template <typename Visit>
+void EachRecord(const format::Journal& journal, Visit visit) {
+  const auto& words = journal.words();
+  if (words.size() < static_cast<int>(kJournalHeaderWords)) return;
+  const size_t end = kJournalHeaderWords + words.Get(kJournalCommitted);
+  for (size_t i = kJournalHeaderWords; i < end;) {
+    const size_t length = RecordWords(words.Get(static_cast<int>(i)));
+    if (length == 0 || i + length > end) break;
+    visit(words.data() + i, length);
+    i += length;
+  }
+}
+
 uint64_t At(const google::protobuf::RepeatedField<uint64_t>& column, int row) {
   return row < column.size() ? column.Get(row) : 0;
 }
@@ -105,21 +120,39 @@ PythonTrace ReadPythonTrace(const std::string& path) {
   }
   const uint64_t base = trace.header().counters(format::COUNTER_BASE_GENERATION);
   Defined defined(&out);
+  const auto add = [&](uint64_t bytes, uint32_t stack) {
+    const TracedAllocation allocation = defined.Resolve(stack);
+    if (allocation.joined) ++out.joined_of_bytes[bytes];
+    out.by_bytes.emplace(bytes, allocation);
+  };
   std::string pieces;
   for (const format::CheckpointPart& part : trace.checkpoint_parts()) {
     if (part.generation() == base) pieces += part.piece();
   }
   format::Checkpoint checkpoint;
   if (!checkpoint.ParseFromString(pieces)) out.errors.push_back("no checkpoint");
-  defined.Add(checkpoint.definitions());
   // A thread may use what another one has defined in a block that comes later.
+  defined.Add(checkpoint.definitions());
   for (const format::Block& block : trace.blocks()) {
     if (block.generation() >= base) defined.Add(block.definitions());
   }
+  for (const format::Journal& journal : trace.journals()) {
+    EachRecord(journal, [&](const uint64_t* record, size_t words) {
+      format::Definitions definitions;
+      if (OperationOf(record[0]) == kDefineEncoded) {
+        definitions.ParseFromArray(record + 2, static_cast<int>(record[1]));
+      } else if (OperationOf(record[0]) == kDefineStack) {
+        format::Stack* stack = definitions.add_stacks();
+        stack->set_id(RefOf(record[0]));
+        for (size_t i = 2; i < words; ++i)
+          stack->add_frames(static_cast<int64_t>(record[i] - (i > 2 ? record[i - 1] : 0)));
+      }
+      defined.Add(definitions);
+    });
+  }
   for (int row = 0; row < checkpoint.shape_bytes_size(); ++row) {
     const int site = static_cast<int>(checkpoint.shape_site(row));
-    if (checkpoint.site_kind(site) != format::DEVICE) continue;
-    out.by_bytes[checkpoint.shape_bytes(row)] = defined.Resolve(checkpoint.site_stack(site));
+    if (checkpoint.site_kind(site) == format::DEVICE) add(checkpoint.shape_bytes(row), checkpoint.site_stack(site));
   }
   for (const format::Block& block : trace.blocks()) {
     if (block.generation() < base) continue;
@@ -127,10 +160,15 @@ PythonTrace ReadPythonTrace(const std::string& path) {
     for (const uint32_t shape : block.event_shape()) {
       const int row = shape == 0 ? rows++ : static_cast<int>(shape) - 1;
       if (block.shape_call(row) != (format::ALLOCATE | format::DEVICE << 4)) continue;
-      const uint64_t bytes = At(block.shape_bytes(), row);
-      ++out.allocations_of_bytes[bytes];
-      out.by_bytes[bytes] = defined.Resolve(row < block.shape_stack_size() ? block.shape_stack(row) : 0);
+      add(At(block.shape_bytes(), row), row < block.shape_stack_size() ? block.shape_stack(row) : 0);
     }
+  }
+  for (const format::Journal& journal : trace.journals()) {
+    EachRecord(journal, [&](const uint64_t* record, size_t) {
+      if (OperationOf(record[0]) == schema::ALLOCATE && KindOf(record[0]) == schema::DEVICE) {
+        add(record[3], RefOf(record[0]));
+      }
+    });
   }
   return out;
 }

@@ -27,14 +27,14 @@ struct TracedAllocation {
 };
 
 struct PythonTrace {
-  std::map<uint64_t, TracedAllocation> by_bytes;  // of allocations on the device
-  std::map<uint64_t, uint64_t> allocations_of_bytes;
+  // Of allocations on the device: the first one of each size, and how many of it have a JoinedStack.
+  std::map<uint64_t, TracedAllocation> by_bytes;
+  std::map<uint64_t, uint64_t> joined_of_bytes;
   std::vector<format::Code> codes;  // with their whole tables, by first appearance
   std::vector<std::string> unseen;  // of reason UNSEEN_PYTHON
   std::vector<std::string> errors;  // references to what is not defined, columns of different lengths
 };
 
-// Of a trace that was finished.
 PythonTrace ReadPythonTrace(const std::string& path);
 
 // Compares all that is in the oracle's file with the trace. Returns a line for each difference, at most 20.
