@@ -142,7 +142,7 @@ uint64_t Oracle::Verify() {
   for (const Seen& seen : left_) {
     differing += seen.differing;
     for (const auto& [number, frames] : seen.by_stack) {
-      const StackRef stack = definitions.stacks.Get(definitions.stacks.Distinct(number));
+      const StackRef stack = definitions.stacks.Get(definitions.stacks.Distinct(number)).native;
       bool same = number != 0 && stack.count == frames.size();
       for (size_t i = 1; same && i < frames.size(); ++i) same = stack.frames[i] == frames[i];
       if (same) continue;
