@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The module marks steps in a traced program and is silent in any other."""
+
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = """
+import ctypes, sys, vramtrack
+vramtrack.step(1)
+runtime = ctypes.CDLL(sys.argv[1])
+address = ctypes.c_void_p()
+assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(512)) == 0
+vramtrack.step(2)
+vramtrack.step(3, tokens=1024)
+vramtrack.step(number=2**63, tokens=0.5)
+try:
+    vramtrack.step("four")
+except ctypes.ArgumentError:
+    print("a number, please")
+"""
+RUNTIME = os.path.abspath(max(glob.glob("tests/simcuda/libcudart.so.1[23]")))
+
+
+class StepTest(unittest.TestCase):
+    def run_program(self, **environment):
+        environment = dict(os.environ, PYTHONPATH="python", PYTHONDONTWRITEBYTECODE="1", SIMCUDA_BACKED="0",
+                           LD_LIBRARY_PATH=os.path.abspath("tests/simcuda"), **environment)
+        return subprocess.run([sys.executable, "-c", PROGRAM, RUNTIME], env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, universal_newlines=True, timeout=60)
+
+    def test_marks_a_traced_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "trace")
+            ran = self.run_program(LD_PRELOAD=os.path.abspath("interpose/libvramtrack.so"), VRAMTRACK_OUTPUT=trace)
+            self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "a number, please\n", ""))
+            dump = subprocess.check_output(["analyzer/vramtrack", "dump", trace], universal_newlines=True)
+        steps = [line.split(None, 9)[9] for line in dump.splitlines() if line.split()[2:3] == ["step"]]
+        self.assertEqual(steps, ["step 2", "step 3 value 1024", "step 9223372036854775808 value 0.5"])
+
+    def test_does_nothing_untraced(self):
+        ran = self.run_program()
+        # Without the tracer nothing looks at the arguments.
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
