@@ -25,7 +25,7 @@ LEAK_VERDICTS = ("leak", "minor_leak", "accelerating_leak")
 def marked_lines(path):
     """Line numbers by the name of the mark."""
     with open(path, encoding="utf-8") as file:
-        return {match[1]: number for number, line in enumerate(file, 1) if (match := re.search(r"# LEAK (\w+)$", line))}
+        return {match[1]: number for number, line in enumerate(file, 1) if (match := re.search(r"(?:#|//) LEAK (\w+)$", line))}
 
 
 def line_in(script, site):
