@@ -20,6 +20,8 @@ TEST(Library, PlumbingIsToldFromLibrariesThatDecide) {
                            "/opt/libcudaapp.so", "/opt/libtorch_cuda.so", ""}) {
     EXPECT_FALSE(IsAllocationPlumbing(path)) << path;
   }
+  EXPECT_TRUE(IsFrameworkAllocator("/env/torch/lib/libc10_cuda.so"));
+  EXPECT_FALSE(IsFrameworkAllocator("/env/torch/lib/libtorch_cuda.so"));
   EXPECT_EQ(ModuleName("/a/b/libx.so (deleted)"), "libx.so");
   EXPECT_EQ(ModuleName("train"), "train");
 }

@@ -52,6 +52,8 @@ constexpr std::string_view kNativeGlue[] = {
     "torch::autograd::python::PythonEngine::",
     "torch::autograd::Node::operator()",
     "torch::autograd::call_function",
+    "torch::autograd::validate_outputs",
+    "torch::autograd::InputMetadata::",
     "std::_Function_handler",
     "std::_Function_base",
     "std::function",
@@ -71,6 +73,9 @@ constexpr std::string_view kNativeGlue[] = {
 // Libraries whose functions without a name are glue: that of a thread's start, and what a stripped wheel does not
 // export.
 constexpr std::string_view kNamelessGlue[] = {"libtorch", "libc10", "libstdc++.so"};
+
+// The other half of a node's own function.
+constexpr std::string_view kNativeGlueEnd = "_apply_functional";
 
 struct PythonGlue {
   std::string_view file;      // its end, from the beginning of a folder's or the file's name
@@ -137,6 +142,7 @@ bool IsNativeGlue(const ReportFrame& frame) {
                        [&](std::string_view library) { return StartsWith(module, library); });
   }
   const std::string name = ShortName(frame.function);
+  if (EndsWith(name, kNativeGlueEnd)) return true;
   return std::any_of(std::begin(kNativeGlue), std::end(kNativeGlue), [&](std::string_view prefix) {
     if (!StartsWith(name, prefix)) return false;
     // A function as a whole, not another one whose name begins like it.

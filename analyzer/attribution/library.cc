@@ -23,6 +23,11 @@ bool IsAllocationPlumbing(std::string_view path) {
   return false;
 }
 
+bool IsFrameworkAllocator(std::string_view path) {
+  constexpr std::string_view kName = "libc10";  // also libc10_cuda
+  return ModuleName(path).substr(0, kName.size()) == kName;
+}
+
 bool IsStaticRuntime(std::string_view function, std::string_view inner) {
   constexpr std::string_view kInternal = "libcudart_static_", kEntry = "cuda";
   if (function.substr(0, kInternal.size()) == kInternal) return true;

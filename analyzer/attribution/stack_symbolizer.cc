@@ -74,7 +74,9 @@ class StackSymbolizer::Pieces {
 
   ReportFrame NodeFrame() const {
     ReportFrame frame;
-    frame.function = !node_.empty() ? node_ : stack_.node == schema::NODE_ACCUMULATE ? "AccumulateGrad" : "backward";
+    frame.function = !node_.empty()                           ? node_
+                     : stack_.node == schema::NODE_ACCUMULATE ? "AccumulateGrad"
+                                                              : "autograd node";
     frame.language = "autograd";
     frame.origin = ReportFrame::Origin::kNode;
     return frame;
@@ -173,13 +175,16 @@ std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
 
 std::string StackSymbolizer::Owner(uint32_t distinct_stack) const {
   const StackRef stack = definitions_.stacks.Get(distinct_stack).native;
+  std::string owner;
   for (size_t i = 0; i < stack.count; ++i) {
     const int module = ModuleAt(stack.frames[i], stack.module_epoch);
     if (module < 0) continue;
     const std::string& path = definitions_.modules.modules()[static_cast<size_t>(module)].path;
-    if (!IsAllocationPlumbing(path)) return std::string(ModuleName(path));
+    if (IsAllocationPlumbing(path)) continue;
+    if (owner.empty()) owner = std::string(ModuleName(path));
+    if (!IsFrameworkAllocator(path)) return std::string(ModuleName(path));
   }
-  return "";
+  return owner;
 }
 
 }  // namespace vramtrack

@@ -32,7 +32,8 @@ class StackSymbolizer {
   // All of a stack; empty for the empty stack. A stack of nothing but glue is given whole.
   std::vector<ReportFrame> Frames(uint32_t distinct_stack);
 
-  // The name of the first module on the stack that is no plumbing; empty if there is none.
+  // The name of the first module on the stack that is no plumbing and no framework's allocator, if there is one other;
+  // empty if there is none at all.
   std::string Owner(uint32_t distinct_stack) const;
 
  private:

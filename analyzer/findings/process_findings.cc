@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analyzer/attribution/blame.h"
+#include "analyzer/attribution/category.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/framework_findings.h"
@@ -75,10 +76,12 @@ void FindBlame(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, c
   }
 }
 
-std::string CategoryOf(const Site& site) {
+std::string CategoryOf(const Site& site, const std::vector<ReportFrame>& frames) {
   if (LevelOf(site.key.kind) == Level::kHandle) return "handle";
   if (IsSegmentSite(site)) return "segment";
-  return IsHostMemory(site.key.kind) ? "host" : "unknown";
+  if (IsHostMemory(site.key.kind)) return "host";
+  const std::string category = CategoryOf(frames);
+  return category.empty() ? "unknown" : category;
 }
 
 ReportSite DescribeGroup(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, const RunShape& run,
@@ -91,7 +94,7 @@ ReportSite DescribeGroup(const Ledger& ledger, const std::vector<LeakVerdict>& v
   site.level = LevelName(level);
   site.kind = KindName(first.key.kind);
   site.owner = symbolizer.Owner(first.key.stack);
-  site.category = CategoryOf(first);
+  site.category = CategoryOf(first, group.frames);
   site.verdict = ToString(verdict.verdict);
   site.grade = level == Level::kHandle ? "" : LevelName(level);
   site.explanation = verdict.explanation;

@@ -41,6 +41,15 @@ std::string Moment(const ReportMoment& moment) {
   return text;
 }
 
+// "  (optimizer state)", where the stack tells.
+std::string Purpose(const ReportSite& site) {
+  if (site.category == "optimizer_state") return "  (optimizer state)";
+  if (site.category == "parameter" || site.category == "gradient" || site.category == "workspace") {
+    return absl::StrCat("  (", site.category, ")");
+  }
+  return "";
+}
+
 std::string Growth(const ReportGrowth& growth) {
   std::string text = absl::StrCat(FormatByteCount(growth.bytes_per_step), " per step (95 % CI ",
                                   FormatByteRange(growth.ci_low, growth.ci_high), ")");
@@ -129,6 +138,10 @@ void WriteLargestSites(const Report& report, const SitePlaces& places, std::opti
     int behind = left - DisplayWidth(place);
     if (frame != nullptr && behind >= kNarrowestFunction + 2) {
       absl::StrAppend(&place, CutEnd(FunctionBehindLocation(*frame), behind));
+    }
+    const std::string purpose = Purpose(site);
+    if (!purpose.empty() && DisplayWidth(place) + DisplayWidth(purpose) <= left) {
+      place += Painted(style, Paint::kDim, purpose);
     }
     page->Line(
         absl::StrCat(PadLeft(Bytes(site.bytes_at_peak), kBytes), PadLeft(Bytes(site.peak_without_site), kWithout), "  ",

@@ -48,8 +48,10 @@ std::string Sentence(const Report& report, const ReportRank& rank) {
 
 std::string Row(const std::string& name, const std::string& process, const std::string& devices,
                 const std::string& peak, const std::string& end, const std::string& growth, const std::string& leaks) {
-  return absl::StrCat(PadLeft(name, 4), PadLeft(process, 9), PadLeft(devices, 8), PadLeft(peak, 11), PadLeft(end, 12),
-                      PadLeft(growth, 17), "  ", leaks);
+  std::string row = absl::StrCat(PadLeft(name, 4), PadLeft(process, 9), PadLeft(devices, 8), PadLeft(peak, 11),
+                                 PadLeft(end, 12), PadLeft(growth, 17), "  ", leaks);
+  row.erase(row.find_last_not_of(' ') + 1);
+  return row;
 }
 
 std::string RowOf(const ReportRank& rank) {
