@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/operation_names.h"
 #include "analyzer/cli/output.h"
@@ -21,7 +22,7 @@ namespace {
 constexpr char kNothing[] = "-";
 
 // What the columns do not hold.
-std::string Details(const StreamEvent& event) {
+std::string Details(const Trace& trace, const StreamEvent& event) {
   switch (event.operation) {
     case schema::FREE_UNKNOWN:
       // One that was recorded as the free of a known allocation has no address.
@@ -41,6 +42,14 @@ std::string Details(const StreamEvent& event) {
     case schema::TRIM:
       return absl::StrCat(event.value[0] == 0 ? "" : absl::StrFormat("pool 0x%x ", event.value[0]), "to ",
                           event.value[1]);
+    case schema::FRAMEWORK_MEMORY:
+      return absl::StrCat("given out ", event.value[0], " reserved ", event.value[1]);
+    case schema::MARK: {
+      const auto& names = trace.definitions().names;
+      const auto name = names.find(static_cast<uint32_t>(event.value[0]));
+      return absl::StrCat(name == names.end() ? "" : Printable(name->second),
+                          event.value[1] == 0 ? "" : absl::StrCat(" ", event.value[1]));
+    }
     case schema::LIMIT:
       return absl::StrCat("limit ", event.value[0], " to ", event.value[1]);
     default:
@@ -59,10 +68,18 @@ std::string IdentityOf(const Trace& trace, const StreamEvent& event) {
   return absl::StrCat(trace.threads()[event.owner].thread, ":", event.ordinal);
 }
 
+std::string KindOf(const StreamEvent& event) {
+  if (event.operation == schema::MARK) {
+    const char* name = schema::MarkKindName(event.shape->kind);
+    return name != nullptr ? std::string(absl::StripPrefix(name, "mark_")) : kNothing;
+  }
+  return event.shape->kind == schema::KIND_NONE ? kNothing : KindName(event.shape->kind);
+}
+
 bool HasStack(const StreamEvent& event) {
   return event.operation == schema::ALLOCATE || event.operation == schema::FAIL || event.operation == schema::STEP ||
-         event.operation == schema::LIMIT || event.operation == schema::FOLD_ALLOCATE ||
-         event.operation == schema::FOLD_FREE;
+         event.operation == schema::LIMIT || event.operation == schema::MARK ||
+         event.operation == schema::FOLD_ALLOCATE || event.operation == schema::FOLD_FREE;
 }
 
 std::string EventLine(const Trace& trace, const StreamEvent& event, uint32_t stack) {
@@ -71,10 +88,9 @@ std::string EventLine(const Trace& trace, const StreamEvent& event, uint32_t sta
   bool sized = event.operation == schema::ALLOCATE || event.operation == schema::FAIL || folded;
   std::string line =
       absl::StrFormat("%14.9f %6u %-12s %-16s %6u %14s %18s %14s %6s %s", trace.clock().Seconds(event.time),
-                      trace.threads()[event.slot].thread, OperationName(event.operation),
-                      shape.kind == schema::KIND_NONE ? kNothing : KindName(shape.kind), shape.device,
+                      trace.threads()[event.slot].thread, OperationName(event.operation), KindOf(event), shape.device,
                       sized ? absl::StrCat(folded ? event.value[1] : shape.bytes) : kNothing, AddressOf(event),
-                      IdentityOf(trace, event), stack == 0 ? kNothing : absl::StrCat(stack), Details(event));
+                      IdentityOf(trace, event), stack == 0 ? kNothing : absl::StrCat(stack), Details(trace, event));
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }

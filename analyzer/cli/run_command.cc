@@ -37,6 +37,8 @@ std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOpt
       {"LD_PRELOAD", AddToPreload(library, preload == nullptr ? "" : preload)},
       {"VRAMTRACK_OUTPUT", folder.OutputPattern()},
   };
+  // NVTX knows one tool only: one that is there already keeps its place.
+  if (getenv("NVTX_INJECTION64_PATH") == nullptr) environment.emplace_back("NVTX_INJECTION64_PATH", library);
   if (!options.stacks.empty()) environment.emplace_back("VRAMTRACK_STACKS", options.stacks);
   if (!options.max_frames.empty()) environment.emplace_back("VRAMTRACK_MAX_FRAMES", options.max_frames);
   if (!options.max_bytes.empty()) environment.emplace_back("VRAMTRACK_MAX_BYTES", options.max_bytes);

@@ -159,8 +159,18 @@ void Call::Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on) 
   Check(lane_->Event(schema::FAIL, kind, Device(on), 0, stack_, static_cast<uint64_t>(error), bytes));
 }
 
+// A framework's allocator gives memory back at a few places, and much at once: one mark says where for all that follow.
+void Call::MarkRelease() {
+  if (!session_->has_framework()) return;
+  CaptureStack();
+  if (stack_ == thread_.release_stack) return;
+  thread_.release_stack = stack_;
+  Check(lane_->Event(schema::MARK, schema::MARK_RELEASE, thread_.device, 0, stack_, uint64_t{0}, uint64_t{0}));
+}
+
 void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on) {
   if (address == 0) return;
+  if (kind == schema::DEVICE || kind == schema::PHYSICAL) MarkRelease();
   freed_address_ = address;
   freed_key_ = KeyOf(kind, address);
   freed_identity_ = session_->live().Remove(freed_key_);
@@ -215,6 +225,7 @@ void Call::Mapped(uint64_t address, uint64_t bytes, uint64_t handle) {
 }
 
 void Call::Unmapped(uint64_t address, uint64_t bytes) {
+  MarkRelease();
   // The program alone decides what is mapped there next, so recording it afterwards mixes nothing up.
   for (const uint64_t end = address + bytes; address < end;) {
     const uint64_t mapping = mapped_bytes.Remove(KeyOf(schema::MAPPING, address));
@@ -280,6 +291,7 @@ void Call::MemoryInfo(const size_t* free, const size_t* total) {
 }
 
 void Call::FrameworkMemory(uint64_t given_out, uint64_t reserved, int device) {
+  session_->NoteFramework();
   Check(lane_->Event(schema::FRAMEWORK_MEMORY, 0, Device(device), 0, 0, given_out, reserved));
 }
 
@@ -311,6 +323,11 @@ void Call::Version(const char* of, const int* number) {
   out.Varint(schema::version_field::number, static_cast<uint64_t>(*number));
   out.End(message);
   lane_->DefineEncoded(buffer, out.size());
+}
+
+void Call::Mark(schema::MarkKind kind, uint32_t name, uint64_t number) {
+  CaptureStack();
+  Check(lane_->Event(schema::MARK, kind, thread_.device, 0, stack_, uint64_t{name}, number));
 }
 
 void Call::Step(uint64_t number, double value) {

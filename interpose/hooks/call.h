@@ -110,6 +110,8 @@ class Call {
   void Properties(const cuda::DeviceProp* properties, int device);
   void Version(const char* of, const int* number);
   void Step(uint64_t number, double value);
+  // Takes the stack.
+  void Mark(schema::MarkKind kind, uint32_t name, uint64_t number);
   bool FirstReportOf(uint32_t device, bool with_total) { return session_->FirstReportOf(device, with_total); }
   // "" for a name that is not known, 0 for a total.
   void DefineDevice(uint32_t device, const char* name, uint64_t total_bytes);
@@ -117,6 +119,7 @@ class Call {
  private:
   bool Stale(uint32_t family);
   bool Begin();
+  void MarkRelease();
   void Attach();
   void DefineKnown();
   uint32_t CaptureNative(const CodeRange& last, bool* through_signal);

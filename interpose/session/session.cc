@@ -171,6 +171,7 @@ Lane* Session::AttachThread() {
   DefineThread(lane);
   thread_state.session = this;
   thread_state.lane = lane;
+  thread_state.release_stack = 0;
   thread_state.capture = options_.native_stacks ? captures_.threads().Acquire() : nullptr;
   if (have_thread_end_key) pthread_setspecific(thread_end_key, lane);
   return lane;

@@ -48,6 +48,17 @@ class Session {
   // Address and space (see hooks/call.h) to identity of the live allocation there.
   ConcurrentTable& live() { return live_; }
 
+  // Of marks: by the hash of their text, and how many there are.
+  struct Names {
+    ConcurrentTable by_hash;
+    std::atomic<uint32_t> count;
+  };
+  Names& names() { return names_; }
+
+  // Whether a framework's allocator has told of its memory.
+  bool has_framework() const { return has_framework_.load(std::memory_order_relaxed); }
+  void NoteFramework() { has_framework_.store(true, std::memory_order_relaxed); }
+
   // Says once on stderr that recording has stopped, and why, if it has.
   void ReportIfStopped();
 
@@ -75,11 +86,12 @@ class Session {
   torch::GraphNodes graph_;
   ModuleMap modules_;
   ConcurrentTable live_;
+  Names names_;
   SpinLock lanes_lock_;
   Lane* free_lanes_;
   std::atomic<uint32_t> next_thread_;
   std::atomic<uint64_t> devices_named_, devices_sized_;  // bit sets
-  std::atomic<bool> said_stopped_;
+  std::atomic<bool> said_stopped_, has_framework_;
 };
 
 // What a thread keeps. Plain data in static thread-local storage: hooks run while a thread's other thread-local objects
@@ -92,6 +104,7 @@ struct ThreadState {
   CaptureThread* capture;  // of the same session; null where no stacks are taken
   const void* innermost;   // hooked call that the thread is in
   uint32_t covered;        // families of calls (hooks/family.h) whose real functions the thread is in
+  uint32_t release_stack;  // of the thread's last MARK_RELEASE
   uint32_t device;         // current device, as far as the thread's own calls tell
   bool busy;               // in this library's own code
   uint8_t pushed_devices;

@@ -22,14 +22,16 @@ def free_port():
         return s.getsockname()[1]
 
 
-def traced(folder, *arguments):
+def traced(folder, *arguments, script="backward_cases.py", environment={}):
+    """Of a run of the script: the lines of JSON that it printed, and its trace as text."""
     environment = dict(
         os.environ,
         LD_PRELOAD=" ".join([os.path.abspath(os.environ["PRELOAD_LIBRARY"]), os.environ.get("LD_PRELOAD", "")]).strip(),
         VRAMTRACK_OUTPUT=os.path.join(folder, "%p.vtrace"),
         SIMCUDA_DEVICES="2",
+        **environment,
     )
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "backward_cases.py")
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), script)
     run = subprocess.run(
         [os.environ["PYTORCH_PYTHON"], script, *arguments], env=environment, capture_output=True, text=True, timeout=200
     )

@@ -70,7 +70,8 @@ void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torc
     }                                                                                                                  \
     VRAMTRACK_PASS_ON(entry, parameters, arguments)                                                                    \
   }
-#define VRAMTRACK_FOLLOWS_GRAPH(entry, parameters)  // see graph_hooks.cc
+#define VRAMTRACK_BEGINS_RECORD(entry, parameters, arguments)  // see record_hooks.cc
+#define VRAMTRACK_FOLLOWS_GRAPH(entry, parameters)             // see graph_hooks.cc
 #include "interpose/frameworks/torch/torch_api.inc"
 
 }  // namespace vramtrack
