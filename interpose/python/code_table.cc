@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/python/code_table.h"
 
+#include "interpose/python/code_deaths.h"
 #include "interpose/python/text.h"
 #include "proto/message_writer.h"
 
@@ -29,6 +30,7 @@ uint64_t KeyOf(const PythonFrame& frame) {
 uint32_t CodeTable::NumberOf(const PythonFrame& frame, const FrameOffsets& offsets, Lane* lane) {
   const uint64_t key = KeyOf(frame);
   if (const uint64_t known = ids_.Find(key)) return static_cast<uint32_t>(known);
+  CodeDeaths::Met(frame.code());
   const uint32_t id = next_id_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (!Define(id, frame.code(), offsets, lane)) return 0;
   ids_.Insert(key, id);

@@ -7,68 +7,6 @@
 namespace vramtrack {
 namespace {
 
-constexpr FrameOffsets FrameObjects(uint32_t minor, uint16_t lasti, uint16_t lasti_unit, schema::LineTable lines) {
-  FrameOffsets o = {};
-  o.minor = minor;
-  o.chain = FrameChain::kObjects;
-  o.lines = lines;
-  o.thread_frame = 24;
-  o.frame_code = 32;
-  o.frame_previous = 24;
-  o.frame_position = lasti;
-  o.lasti_unit = lasti_unit;
-  o.code_first_line = 40;
-  o.code_instructions = 48;
-  o.code_file = 104;
-  o.code_name = o.code_qualified_name = 112;
-  o.code_line_table = 120;
-  o.text_ascii = 48;
-  o.text_compact = 72;
-  return o;
-}
-
-constexpr FrameOffsets Common311(uint32_t minor, FrameChain chain, uint16_t thread_frame, uint16_t first_traceable) {
-  FrameOffsets o = {};
-  o.minor = minor;
-  o.chain = chain;
-  o.lines = schema::LINES_LOCATIONS;
-  o.by_cframe = minor <= 12;
-  o.thread_frame = thread_frame;
-  o.frame_position = 56;
-  o.code_first_line = 68;
-  o.code_file = 112;
-  o.code_name = 120;
-  o.code_qualified_name = 128;
-  o.code_line_table = 136;
-  o.code_first_traceable = first_traceable;
-  o.code_instructions = static_cast<uint16_t>(first_traceable + 16);
-  o.frame_previous = 8;
-  o.frame_owner = 70;
-  o.text_ascii = 40;
-  o.text_compact = 56;
-  return o;
-}
-
-constexpr FrameOffsets Of311() {
-  FrameOffsets o = Common311(11, FrameChain::kMarked, 56, 168);
-  o.cframe_frame = 8;
-  o.frame_code = 32;
-  o.frame_previous = 48;
-  o.frame_is_entry = 68;
-  o.frame_owner = 69;
-  o.code_first_line = 72;
-  o.text_ascii = 48;
-  o.text_compact = 72;
-  return o;
-}
-
-constexpr FrameOffsets kKnown[] = {
-    FrameObjects(8, 104, 1, schema::LINES_LNOTAB),    FrameObjects(9, 104, 1, schema::LINES_LNOTAB),
-    FrameObjects(10, 96, 2, schema::LINES_LINETABLE), Of311(),
-    Common311(12, FrameChain::kShims, 56, 176),       Common311(13, FrameChain::kShims, 72, 184),
-    Common311(14, FrameChain::kShims, 72, 184),
-};
-
 // Where _Py_DebugOffsets has what is needed, in units of 8 bytes.
 struct DebugOffsets {
   uint32_t minor;
@@ -86,7 +24,7 @@ static_assert(8 * 49 <= kDebugOffsetsBytes, "the last one is read");
 }  // namespace
 
 const FrameOffsets* OffsetsOfVersion(uint32_t minor) {
-  for (const FrameOffsets& offsets : kKnown) {
+  for (const FrameOffsets& offsets : kKnownOffsets) {
     if (offsets.minor == minor) return &offsets;
   }
   return nullptr;

@@ -21,8 +21,8 @@ enum class FrameChain : uint8_t {
 // All in bytes. Of what an interpreter does not have the offset is 0.
 struct FrameOffsets {
   uint32_t minor;  // of 3.minor
-  FrameChain chain;
   schema::LineTable lines;
+  FrameChain chain;
   bool by_cframe;           // what a thread state has is a _PyCFrame, which has the frame
   uint16_t thread_frame;    // PyThreadState.frame, .cframe or .current_frame
   uint16_t cframe_frame;    // _PyCFrame.current_frame
@@ -43,6 +43,73 @@ constexpr uint16_t kObjectType = 8, kVarSize = 16, kTextLength = 16, kTextHash =
 
 // Values of frame_owner. From 3.12 on a frame of a greater owner than a frame object is a shim.
 constexpr uint8_t kOwnedByGenerator = 1, kOwnedByFrameObject = 2;
+
+namespace offsets {
+
+constexpr FrameOffsets FrameObjects(uint32_t minor, uint16_t lasti, uint16_t lasti_unit, schema::LineTable lines) {
+  FrameOffsets o = {};
+  o.minor = minor;
+  o.chain = FrameChain::kObjects;
+  o.lines = lines;
+  o.thread_frame = 24;
+  o.frame_code = 32;
+  o.frame_previous = 24;
+  o.frame_position = lasti;
+  o.lasti_unit = lasti_unit;
+  o.code_first_line = 40;
+  o.code_instructions = 48;
+  o.code_file = 104;
+  o.code_name = o.code_qualified_name = 112;
+  o.code_line_table = 120;
+  o.text_ascii = 48;
+  o.text_compact = 72;
+  return o;
+}
+
+constexpr FrameOffsets Common311(uint32_t minor, FrameChain chain, uint16_t thread_frame, uint16_t first_traceable) {
+  FrameOffsets o = {};
+  o.minor = minor;
+  o.chain = chain;
+  o.lines = schema::LINES_LOCATIONS;
+  o.by_cframe = minor <= 12;
+  o.thread_frame = thread_frame;
+  o.frame_position = 56;
+  o.code_first_line = 68;
+  o.code_file = 112;
+  o.code_name = 120;
+  o.code_qualified_name = 128;
+  o.code_line_table = 136;
+  o.code_first_traceable = first_traceable;
+  o.code_instructions = static_cast<uint16_t>(first_traceable + 16);
+  o.frame_previous = 8;
+  o.frame_owner = 70;
+  o.text_ascii = 40;
+  o.text_compact = 56;
+  return o;
+}
+
+constexpr FrameOffsets Of311() {
+  FrameOffsets o = Common311(11, FrameChain::kMarked, 56, 168);
+  o.cframe_frame = 8;
+  o.frame_code = 32;
+  o.frame_previous = 48;
+  o.frame_is_entry = 68;
+  o.frame_owner = 69;
+  o.code_first_line = 72;
+  o.text_ascii = 48;
+  o.text_compact = 72;
+  return o;
+}
+
+}  // namespace offsets
+
+// In headers, so that a walk can be compiled for each.
+constexpr FrameOffsets kKnownOffsets[] = {
+    offsets::FrameObjects(8, 104, 1, schema::LINES_LNOTAB),    offsets::FrameObjects(9, 104, 1, schema::LINES_LNOTAB),
+    offsets::FrameObjects(10, 96, 2, schema::LINES_LINETABLE), offsets::Of311(),
+    offsets::Common311(12, FrameChain::kShims, 56, 176),       offsets::Common311(13, FrameChain::kShims, 72, 184),
+    offsets::Common311(14, FrameChain::kShims, 72, 184),
+};
 
 // Null for a version whose frames are not known.
 const FrameOffsets* OffsetsOfVersion(uint32_t minor);

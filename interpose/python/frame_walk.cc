@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/python/frame_walk.h"
 
+#include <cstring>
+#include <type_traits>
+
+#include "interpose/python/code_deaths.h"
 #include "interpose/python/text.h"
 
 namespace vramtrack {
@@ -29,25 +33,27 @@ uint64_t TextTail(const FrameOffsets& o, uint64_t text) {
   return TailOf(text + TextDataOffset(o, state), Load(text + kTextLength) * TextUnit(state));
 }
 
-// Pointers do not do: a function that is made, run and dropped again and again finds the same places free each time. So
-// it says something of the contents, too: of the names, which the compiler hashes, of the file and of the lines.
-uint64_t FingerprintOf(const FrameOffsets& o, uint64_t code) {
-  const uint64_t qualified = Load(code + o.code_qualified_name), file = Load(code + o.code_file);
-  const uint64_t lines = Load(code + o.code_line_table);
-  uint64_t a = Load<uint32_t>(code + o.code_first_line) * kPrime ^ qualified;
-  uint64_t b = lines * kPrime ^ file;
-  a = Mix(a, Load(Load(code + o.code_name) + kTextHash));
-  b = Mix(b, TailOf(lines + kBytesData, Load(lines + kVarSize)));
-  a = Mix(a, TextTail(o, qualified));
-  b = Mix(b, TextTail(o, file));
-  return Mix(a, b ^ b >> 29);
+// What tells a code object from another one at its address: where its parts lie, and what is in them. Of the names,
+// which the compiler hashes, of the file and of the lines.
+__attribute__((noinline)) uint64_t ContentsOf(const FrameOffsets& o, uint64_t code) {
+  const uint64_t lines = Load(code + o.code_line_table), file = Load(code + o.code_file);
+  const uint64_t qualified = Load(code + o.code_qualified_name);
+  // One after the other: addresses and line numbers differ by few bits, which would cancel each other out.
+  uint64_t h = Mix(lines, kPrime);
+  h = Mix(h, Load<uint32_t>(code + o.code_first_line));
+  h = Mix(h, qualified);
+  h = Mix(h, file);
+  h = Mix(h, Load(Load(code + o.code_name) + kTextHash));
+  h = Mix(h, TailOf(lines + kBytesData, Load(lines + kVarSize)));
+  h = Mix(h, TextTail(o, qualified));
+  return Mix(h, TextTail(o, file));
 }
 
 // Of 3.14 on the code object is a reference with tags.
 constexpr uint64_t kTagBits = 3;
 
-template <FrameChain kChain>
-void Read(const FrameOffsets& o, uint64_t code_type, uint64_t frame, size_t max_frames, PythonFrames* out) {
+__attribute__((always_inline)) inline void Read(const FrameOffsets& o, uint64_t code_type, uint64_t frame,
+                                                size_t max_frames, PythonFrames* out) {
   size_t count = 0;
   out->truncated = false;
   for (uint64_t previous; frame != 0; frame = previous) {
@@ -55,12 +61,12 @@ void Read(const FrameOffsets& o, uint64_t code_type, uint64_t frame, size_t max_
     uint64_t code = Load(frame + o.frame_code);
     uint64_t entry = PythonFrame::kEntry;
     uint32_t instruction;
-    if (kChain == FrameChain::kObjects) {
+    if (o.chain == FrameChain::kObjects) {
       const auto lasti = Load<int32_t>(frame + o.frame_position);
       instruction = lasti < 0 ? 0 : static_cast<uint32_t>(lasti) * o.lasti_unit;
     } else {
       const auto owner = Load<uint8_t>(frame + o.frame_owner);
-      if (kChain == FrameChain::kShims) {
+      if (o.chain == FrameChain::kShims) {
         if (owner > kOwnedByFrameObject) {
           if (count != 0) out->frames[count - 1].code_and_entry |= PythonFrame::kEntry;
           continue;
@@ -82,23 +88,46 @@ void Read(const FrameOffsets& o, uint64_t code_type, uint64_t frame, size_t max_
       break;
     }
     if (__builtin_expect(instruction > PythonFrame::kLastInstruction, 0)) instruction = PythonFrame::kLastInstruction;
-    out->frames[count++] = {code | entry, FingerprintOf(o, code) << PythonFrame::kInstructionBits | instruction};
+    uint64_t print = Load(code + o.code_line_table) << PythonFrame::kInstructionBits;
+    if (__builtin_expect(CodeDeaths::MayBeAnother(code), 0)) {
+      // The highest bits are the best mixed ones.
+      print = ContentsOf(o, code) >> PythonFrame::kInstructionBits << PythonFrame::kInstructionBits;
+    }
+    out->frames[count++] = {code | entry, print | instruction};
   }
   out->count = count;
 }
 
+using Walk = void (*)(const FrameOffsets& offsets, uint64_t code_type, uint64_t innermost, size_t max_frames,
+                      PythonFrames* frames);
+
+// With offsets as constants a frame takes half the time.
+template <size_t kIndex>
+void ReadKnown(const FrameOffsets&, uint64_t code_type, uint64_t frame, size_t max_frames, PythonFrames* out) {
+  static constexpr FrameOffsets kOffsets = kKnownOffsets[kIndex];
+  Read(kOffsets, code_type, frame, max_frames, out);
+}
+void ReadOther(const FrameOffsets& offsets, uint64_t code_type, uint64_t frame, size_t max_frames, PythonFrames* out) {
+  Read(offsets, code_type, frame, max_frames, out);
+}
+
+constexpr size_t kKnownCount = sizeof kKnownOffsets / sizeof *kKnownOffsets;
+static_assert(kKnownCount == 7, "one for each");
+constexpr Walk kWalks[] = {ReadKnown<0>, ReadKnown<1>, ReadKnown<2>, ReadKnown<3>,
+                           ReadKnown<4>, ReadKnown<5>, ReadKnown<6>, ReadOther};
+
 }  // namespace
 
+static_assert(std::has_unique_object_representations_v<FrameOffsets>, "compared byte by byte");
+
+size_t KnownLayout(const FrameOffsets& offsets) {
+  size_t i = 0;
+  while (i < kKnownCount && std::memcmp(&kKnownOffsets[i], &offsets, sizeof offsets) != 0) ++i;
+  return i;
+}
+
 void ReadFrames(const Interpreter& interpreter, uint64_t innermost, size_t max_frames, PythonFrames* frames) {
-  const FrameOffsets& offsets = interpreter.offsets();
-  switch (offsets.chain) {
-    case FrameChain::kObjects:
-      return Read<FrameChain::kObjects>(offsets, interpreter.code_type(), innermost, max_frames, frames);
-    case FrameChain::kMarked:
-      return Read<FrameChain::kMarked>(offsets, interpreter.code_type(), innermost, max_frames, frames);
-    case FrameChain::kShims:
-      return Read<FrameChain::kShims>(offsets, interpreter.code_type(), innermost, max_frames, frames);
-  }
+  kWalks[interpreter.layout()](interpreter.offsets(), interpreter.code_type(), innermost, max_frames, frames);
 }
 
 }  // namespace vramtrack

@@ -41,6 +41,9 @@ struct PythonFrames {
 // interpreter's own. Takes at most `max_frames`.
 void ReadFrames(const Interpreter& interpreter, uint64_t innermost, size_t max_frames, PythonFrames* frames);
 
+// For Interpreter: which of the walks fits.
+size_t KnownLayout(const FrameOffsets& offsets);
+
 // Whether what lies there looks like frames: every pointer can be read, code objects are code objects, names are text.
 // Asks the kernel before each read, so it does no harm where the interpreter is not what it says.
 bool FramesArePlausible(const Interpreter& interpreter, uint64_t innermost);

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "interpose/python/frame_walk.h"
+
 namespace vramtrack {
 namespace {
 
@@ -74,6 +76,7 @@ Interpreter::Found Interpreter::LookIn(const LoadedObject& object, const LoadedO
            version >> 8 & 0xff, *object.name() != '\0' ? object.name() : "the program");
   if (text_type_ == nullptr || bytes_type_ == nullptr || is_finalizing_ == nullptr) return Found::kUnknown;
   if (!ReadOffsets(object, version, runtime)) return Found::kUnknown;
+  layout_ = KnownLayout(offsets_);
   // Without it, native stacks are walked whole.
   const auto evaluation = reinterpret_cast<uint64_t>(object.Find("_PyEval_EvalFrameDefault"));
   evaluation_ = {evaluation, evaluation + (evaluation == 0 ? 0 : object.SizeOf("_PyEval_EvalFrameDefault"))};

@@ -40,6 +40,7 @@ class Interpreter {
   }
 
   const FrameOffsets& offsets() const { return offsets_; }
+  size_t layout() const { return layout_; }  // see frame_walk.h
   // The types, as addresses.
   uint64_t code_type() const { return reinterpret_cast<uint64_t>(code_type_); }
   uint64_t text_type() const { return reinterpret_cast<uint64_t>(text_type_); }
@@ -53,6 +54,7 @@ class Interpreter {
   bool ReadOffsets(const LoadedObject& object, uint32_t version, const void* runtime);
 
   FrameOffsets offsets_;
+  size_t layout_;
   void* (*thread_state_)();
   int (*is_finalizing_)();
   const void* code_type_;

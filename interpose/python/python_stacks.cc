@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/python/python_stacks.h"
 
+#include "interpose/python/code_deaths.h"
 #include "proto/message_writer.h"
 
 namespace vramtrack {
@@ -44,16 +45,19 @@ PythonStacks::Candidate* PythonStacks::Known(const LoadedObject& object) {
 
 // Once, on the first thread that has frames: what they say must look like frames.
 __attribute__((noinline)) bool PythonStacks::Check(Candidate* python, uint64_t frame, Lane* lane) {
-  if (FramesArePlausible(python->interpreter, frame)) {
-    python->checked.store(true, std::memory_order_release);
-    return true;
-  }
+  const bool plausible = FramesArePlausible(python->interpreter, frame);
   SpinLockHolder hold(&lock_);
-  if (hold.held() && !python->refused) {
+  if (!hold.held() || python->refused) return false;
+  if (!plausible) {
     Refuse(python, lane);
     current_.store(nullptr, std::memory_order_release);
+    return false;
   }
-  return false;
+  if (!python->checked.load(std::memory_order_relaxed)) {
+    CodeDeaths::Watch(python->interpreter, static_cast<size_t>(python - candidates_));
+    python->checked.store(true, std::memory_order_release);
+  }
+  return true;
 }
 
 // With the lock held.

@@ -60,7 +60,7 @@ class PythonStacks {
     std::atomic<bool> checked;  // its frames have been seen to be frames
     bool refused;
   };
-  static constexpr size_t kMaxInterpreters = 4;
+  static constexpr size_t kMaxInterpreters = 4;  // as many as CodeDeaths can watch
 
   void Look(Lane* lane);
   Candidate* Known(const LoadedObject& object);
