@@ -108,6 +108,9 @@ TEST(PythonFile, LibrariesAreTheStandardOneAndPyTorch) {
   EXPECT_TRUE(IsPythonLibrary("/usr/lib/python3.11/threading.py"));
   EXPECT_TRUE(IsPythonLibrary("/env/lib/python3.11/site-packages/torch/nn/functional.py"));
   EXPECT_TRUE(IsPythonLibrary("<frozen runpy>"));
+  EXPECT_TRUE(IsPythonLibrary("<eval_with_key>.12"));
+  EXPECT_TRUE(IsPythonLibrary("/tmp/torchinductor_me/qx/cqxabc.py"));
+  EXPECT_FALSE(IsPythonLibrary("/tmp/ipykernel_12/345.py"));
   EXPECT_FALSE(IsPythonLibrary("/env/lib/python3.11/site-packages/transformers/models/gpt2/modeling_gpt2.py"));
   EXPECT_FALSE(IsPythonLibrary("/home/me/torch/train.py"));
   EXPECT_FALSE(IsPythonLibrary("<string>"));

@@ -131,6 +131,18 @@ TEST_F(JoinedStackTest, PythonFramesFollowTheNativeOnes) {
   EXPECT_EQ(NamingFrame(frames, 0), 2u);
 }
 
+TEST_F(JoinedStackTest, PyTorchIsALibraryWhereverItIs) {
+  TracedModule module;
+  module.id = 2;
+  module.path = "/src/pytorch/torch/lib/libtorch_python.so";
+  definitions_.modules.Add(module);
+  constexpr uint32_t kFromSource = 20;
+  Code(kFromSource, "linear", "/src/pytorch/torch/nn/functional.py", 3);
+  Native({In(at::native::add_out)});
+  Python(2, {kFromSource, kStep, kMain});
+  EXPECT_EQ(NamingFrame(Join(2), 0), 2u);
+}
+
 TEST_F(JoinedStackTest, RawStacksHaveEveryFrame) {
   Native({In(at::native::add_out), In(at::_ops::add_Tensor::call), In(PyObject_Call)});
   Python(2, {kLinear, kCallImpl, kStep, kMain});

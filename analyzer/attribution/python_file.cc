@@ -33,7 +33,9 @@ std::string_view InStandardLibrary(std::string_view path) {
 }  // namespace
 
 bool IsPythonLibrary(std::string_view path) {
-  if (StartsWith(path, "<frozen ")) return true;
+  // Code that was made at run time, but for that of `python -c`, of standard input and of notebooks.
+  if (StartsWith(path, "<")) return path != "<string>" && path != "<stdin>" && !StartsWith(path, "<ipython-input");
+  if (path.find("/torchinductor_") != std::string_view::npos) return true;  // what torch.compile wrote
   if (const std::string_view package = InPackages(path); !package.empty()) {
     const std::string_view name = package.substr(0, package.find('/'));
     return std::find(std::begin(kPyTorch), std::end(kPyTorch), name) != std::end(kPyTorch);

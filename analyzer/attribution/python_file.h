@@ -6,8 +6,8 @@
 
 namespace vramtrack {
 
-// Whether a Python file belongs to the standard library or to PyTorch itself. Other installed packages do not: a line
-// in a model's package says more than that of the script which called it.
+// Whether a Python file belongs to the standard library or to PyTorch itself, or was made by it at run time. Other
+// installed packages do not: a line in a model's package says more than that of the script which called it.
 bool IsPythonLibrary(std::string_view path);
 
 // A Python file's path as it is shown: without `working_directory`, and of an installed package from the package on.

@@ -90,6 +90,16 @@ class StackSymbolizer::Pieces {
   bool node_told_ = false;
 };
 
+StackSymbolizer::StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer, StackDetail detail)
+    : definitions_(definitions), symbolizer_(symbolizer), detail_(detail) {
+  for (const TracedModule& module : definitions.modules.modules()) {
+    constexpr std::string_view kEnd = "/lib/libtorch_python.so";
+    const std::string_view path = module.path;
+    if (path.size() <= kEnd.size() || path.substr(path.size() - kEnd.size()) != kEnd) continue;
+    pytorch_ = std::string(path.substr(0, path.size() - kEnd.size() + 1));
+  }
+}
+
 // A return address is behind the call, which may be the last instruction of its module.
 int StackSymbolizer::ModuleAt(uint64_t return_address, uint32_t module_epoch) const {
   return definitions_.modules.Find(return_address - 1, module_epoch);
@@ -150,7 +160,8 @@ ReportFrame StackSymbolizer::FrameOf(const PythonFrame& called) const {
   frame.language = "python";
   const std::string_view shown = ShownPythonFile(code.file, definitions_.process.working_directory);
   if (shown.size() < code.file.size()) frame.shown_file = std::string(shown);
-  if (IsPythonLibrary(code.file)) frame.origin = ReportFrame::Origin::kLibrary;
+  const bool in_pytorch = !pytorch_.empty() && code.file.compare(0, pytorch_.size(), pytorch_) == 0;
+  if (in_pytorch || IsPythonLibrary(code.file)) frame.origin = ReportFrame::Origin::kLibrary;
   return frame;
 }
 

@@ -22,8 +22,7 @@ enum class StackDetail {
 // `definitions` and `symbolizer` must outlive it.
 class StackSymbolizer {
  public:
-  StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer, StackDetail detail = StackDetail::kUseful)
-      : definitions_(definitions), symbolizer_(symbolizer), detail_(detail) {}
+  StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer, StackDetail detail = StackDetail::kUseful);
 
   // Gives a stack's frames piece by piece, innermost first, and nothing at its end: the functions at one more return
   // address, or one of Python's.
@@ -47,6 +46,7 @@ class StackSymbolizer {
   const Definitions& definitions_;
   Symbolizer* symbolizer_;
   StackDetail detail_;
+  std::string pytorch_;  // the folder of PyTorch's package, which need not be installed as packages are; empty: none
 };
 
 }  // namespace vramtrack

@@ -2,6 +2,7 @@
 #include "analyzer/render/finding_text.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,37 @@ constexpr int kExplanationLines = 4;
 constexpr int kFindingLines = 2;
 
 bool IsHandle(const ReportSite& site) { return site.level == "handle"; }
+
+// A leak at one place in the code, which several devices may have: the ranks of a job do the same on different ones.
+struct Leak {
+  const ReportSite* site;  // the worst
+  size_t devices = 1;
+};
+
+std::vector<Leak> LeaksOf(const Report& report) {
+  std::vector<Leak> leaks;
+  std::map<std::string, size_t> by_place;
+  for (const std::string& id : report.ranking) {
+    const ReportSite* site = FindSite(report, id);
+    if (site == nullptr) continue;
+    std::string place = absl::StrCat(site->level, "|", site->kind, "|", site->device ? "device" : "host");
+    for (const ReportFrame& frame : site->frames) {
+      absl::StrAppend(&place, "|", frame.function, "|", frame.file, "|", frame.line, "|", frame.module, "|",
+                      frame.line == 0 ? frame.offset : 0);
+    }
+    const auto [found, is_new] = by_place.try_emplace(std::move(place), leaks.size());
+    if (is_new) {
+      leaks.push_back({site});
+    } else {
+      ++leaks[found->second].devices;
+    }
+  }
+  return leaks;
+}
+
+std::string OnDevices(const Leak& leak) {
+  return leak.devices == 1 ? "" : absl::StrCat(" on ", leak.devices, " devices");
+}
 
 std::string LeakTitle(const ReportSite& site) {
   if (site.verdict == "accelerating_leak") return "ACCELERATING LEAK";
@@ -95,11 +127,12 @@ Place PlaceOf(const SitePlaces& places, const ReportSite& site) {
 
 // "LEAK  file:line  function  leaks RATE (certainty)": what does not fit on the line goes to the next ones, but the
 // line, the place in the code and the rate stay together.
-void WriteLeak(const Report& report, const ReportSite& site, Page* page) {
+void WriteLeak(const Report& report, const Leak& leak, Page* page) {
+  const ReportSite& site = *leak.site;
   const TextStyle& style = page->style();
   Place place = PlaceOf(SitePlaces(report), site);
   std::string title = LeakTitle(site);
-  std::string rate = "leaks " + Rate(site);
+  std::string rate = absl::StrCat("leaks ", Rate(site), OnDevices(leak));
   std::string certainty = absl::StrCat("(", Certainty(report, site), ")");
   int left = style.columns - DisplayWidth(title) - 2 - DisplayWidth(rate) - 2;
 
@@ -184,9 +217,10 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
     case Answer::kLeak:
       break;
   }
-  const ReportSite* worst = FindSite(report, report.ranking[0]);
-  if (worst == nullptr) return;
-  WriteLeak(report, *worst, page);
+  const std::vector<Leak> leaks = LeaksOf(report);
+  if (leaks.empty()) return;
+  const ReportSite* worst = leaks[0].site;
+  WriteLeak(report, leaks[0], page);
   std::string out_of_memory = TimeToOutOfMemory(report, *worst);
   if (!out_of_memory.empty()) page->Words(out_of_memory, kIndent, Paint::kBold);
   if (!worst->explanation.empty()) {
@@ -208,13 +242,13 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
     std::string what;
   };
   std::vector<Finding> findings;
-  for (size_t i = 1; i < report.ranking.size(); ++i) {
-    const ReportSite* site = FindSite(report, report.ranking[i]);
-    if (site == nullptr) continue;
+  const std::vector<Leak> leaks = LeaksOf(report);
+  for (size_t i = 1; i < leaks.size(); ++i) {
+    const ReportSite* site = leaks[i].site;
     const char* verb = site->verdict == "minor_leak"          ? "leaks a little: "
                        : site->verdict == "accelerating_leak" ? "leaks ever faster: "
                                                               : "leaks ";
-    findings.push_back({site, absl::StrCat(verb, Rate(*site))});
+    findings.push_back({site, absl::StrCat(verb, Rate(*site), OnDevices(leaks[i]))});
   }
   for (const ReportSite& site : report.sites) {
     std::string remark = RemarkOn(site);

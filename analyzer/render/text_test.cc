@@ -64,6 +64,18 @@ TEST(TextReport, RanksStandSideBySideAndTheOneThatDiffersIsNamed) {
   EXPECT_FALSE(Contains(Render(PyTorchSample()), "Ranks"));
 }
 
+TEST(TextReport, OneLeakOnSeveralDevicesIsOneFinding) {
+  Report report = RanksSample();
+  ReportSite other = report.sites[0];
+  other.id = "other";
+  other.device = 1;
+  report.sites.push_back(other);
+  report.ranking.push_back(other.id);
+  const std::string text = Render(report);
+  EXPECT_TRUE(Contains(text, "train.py:42 in step  leaks 4.00 MiB per step on 2 devices")) << text;
+  EXPECT_FALSE(Contains(text, "Further findings"));
+}
+
 TEST(TextReport, APythonMainIsNoEndOfTheStack) {
   Report report = PyTorchSample();
   report.sites[0].frames[4].function = "main";
