@@ -109,6 +109,21 @@ TEST_P(HazardsTest, NothingOfPythonIsTouched) {
   EXPECT_NE(run_.out.find(" True "), std::string::npos) << run_.out;
 }
 
+TEST_P(HazardsTest, DefinitionsOutliveTheirBlocks) {
+  RunOptions options;
+  options.environment["VRAMTRACK_MAX_BYTES"] = "704K";
+  const RunResult run = RunProgram(
+      GetParam().path, {DataPath("tests/python/programs/long_run.py"), Data("SIMCUDA"), Data("HELPER")}, options);
+  EXPECT_EQ(run.wait_status, 0) << run.err;
+  ASSERT_EQ(run.traces.size(), 1u);
+  const TraceCounts counts = Count(run.traces[0]);
+  EXPECT_GT(counts.generation, 0u);
+  EXPECT_EQ(counts.lost_events, 0u);
+  const PythonTrace trace = ReadPythonTrace(run.traces[0]);
+  EXPECT_TRUE(trace.errors.empty());
+  for (uint64_t i = 0; i < 20; ++i) ExpectFrames(trace, 100 + i, {"keep_" + std::to_string(i), "<module>"});
+}
+
 TEST_P(HazardsTest, Greenlets) {
   const PythonTrace trace = Run("greenlets");
   if (run_.traces.empty()) return;
