@@ -84,6 +84,25 @@ TEST_P(GraphNodesTest, FindsTheCallThatMadeANode) {
   EXPECT_EQ(Evaluate(Make(101, 3, 1)).forward, 0u) << "never made";
 }
 
+TEST_P(GraphNodesTest, LearnsFromSmallGraphsWhoseNodesTakeEachOthersPlaces) {
+  // Seven functions and an accumulator a step, always at the same addresses.
+  std::vector<Node*> places;
+  for (int i = 0; i < 8; ++i) places.push_back(Make(0, 0, 1));
+  uint64_t number = 1;
+  for (int step = 0; step < 20; ++step) {
+    for (uint64_t i = 0; i < 7; ++i) graph_->Made(number + i, 500 + static_cast<uint32_t>(number + i));
+    for (uint64_t i = 7; i-- > 0;) {
+      places[i]->words[GetParam()] = number + i;
+      places[i]->words[GetParam() + 1] = i + 1;
+      Evaluate(places[i]);
+    }
+    places[7]->words[GetParam()] = kAccumulator;
+    Evaluate(places[7]);
+    number += 7;
+  }
+  EXPECT_EQ(Evaluate(Make(number - 2, 3, 1)).forward, 500 + number - 2);
+}
+
 TEST_P(GraphNodesTest, TellsThreadsApartThatCountAlike) {
   Learn(1);
   std::thread([&] {

@@ -11,7 +11,10 @@ bool NodeLayout::Learn(const void* node, const GraphRings& rings) {
   if (!lock_.TryLock()) return false;
   bool decided = false;
   bool seen = known() || given_up();
-  for (uint32_t i = 0; i < looked_ && !seen; ++i) seen = nodes_[i] == node;
+  // Of a graph that is kept. A node of the next step's graph may be where one of this step's was, with another number.
+  for (uint32_t i = 0; i < looked_ && !seen; ++i) {
+    seen = nodes_[i] == node && std::memcmp(words_[i], node, kCommonWords * sizeof(uint64_t)) == 0;
+  }
   if (!seen) {
     nodes_[looked_] = node;
     std::memcpy(words_[looked_], node, sizeof words_[0]);

@@ -43,6 +43,7 @@ class NodeLayout {
  private:
   // A node is larger than the first, and smaller than a page.
   static constexpr size_t kWords = 32, kNodes = 48, kPageBytes = 4096;
+  static constexpr size_t kCommonWords = 8;  // of every node, the number among them
   static constexpr uint32_t kMaxRounds = 8;
   static constexpr uint64_t kMaxThread = 1 << 16;
 
