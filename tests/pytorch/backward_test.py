@@ -35,6 +35,8 @@ def traced(folder, *arguments, script="backward_cases.py", environment={}):
     run = subprocess.run(
         [os.environ["PYTORCH_PYTHON"], script, *arguments], env=environment, capture_output=True, text=True, timeout=200
     )
+    if "not yet supported for torch.compile" in run.stderr:
+        raise unittest.SkipTest("this PyTorch does not compile for this Python")
     if run.returncode != 0:
         raise AssertionError(run.stderr)
     (trace,) = glob.glob(os.path.join(folder, "*.vtrace"))

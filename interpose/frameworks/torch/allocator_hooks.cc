@@ -26,8 +26,8 @@ void TellReserved(Call* call, torch::Device device, uint64_t given_out, uint64_t
   call->FrameworkMemory(given_out, reserved, device.index);
 }
 
-inline __attribute__((always_inline)) void NoteBlock(const void* block, int64_t bytes, uint64_t given_out,
-                                                     uint64_t reserved, torch::Device device) {
+__attribute__((noinline)) void NoteBlock(const void* block, int64_t bytes, uint64_t given_out, uint64_t reserved,
+                                         torch::Device device) {
   Call call(kBlocks);
   if (!call.active()) return;
   const auto address = reinterpret_cast<uint64_t>(block);
