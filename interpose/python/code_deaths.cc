@@ -29,8 +29,8 @@ void CodeDeaths::Watch(const Interpreter& interpreter, size_t slot) {
     if (original == replacement) return;
   }
   LoadedObject owner;
-  if (slot >= kMaxInterpreters || originals_[slot] != nullptr ||
-      !FindLoadedObject(reinterpret_cast<const void*>(original), &owner) || !interpreter.IsIn(owner)) {
+  const bool taken = slot >= kMaxInterpreters || (originals_[slot] != nullptr && originals_[slot] != original);
+  if (taken || !FindLoadedObject(reinterpret_cast<const void*>(original), &owner) || !interpreter.IsIn(owner)) {
     for (std::atomic<uint64_t>& word : dead_) word.store(~uint64_t{0}, std::memory_order_relaxed);
     return;
   }

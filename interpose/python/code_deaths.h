@@ -21,8 +21,8 @@ namespace vramtrack {
 // count as given out again that was not.
 class CodeDeaths {
  public:
-  // Before any frame of the interpreter is met. `slot` is below kMaxInterpreters and used once. Where the function
-  // cannot be replaced all addresses count.
+  // Before any frame of the interpreter is met, and again when its library may have been loaded anew. `slot` is below
+  // kMaxInterpreters and that interpreter's. Where the function cannot be replaced all addresses count.
   static constexpr size_t kMaxInterpreters = 4;
   static void Watch(const Interpreter& interpreter, size_t slot);
 

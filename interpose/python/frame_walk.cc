@@ -14,7 +14,9 @@ constexpr uint64_t kPrime = 0x9e3779b97f4a7c15;
 
 template <typename Value = uint64_t>
 Value Load(uint64_t address) {
-  return *reinterpret_cast<const Value*>(address);
+  Value value;
+  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+  return value;
 }
 
 uint64_t Mix(uint64_t a, uint64_t b) {

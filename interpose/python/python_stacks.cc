@@ -32,6 +32,8 @@ __attribute__((noinline)) void PythonStacks::Look(Lane* lane) {
     if (what == Interpreter::Found::kUnknown) Refuse(next, lane);
     return false;
   });
+  // It may have gone and come back to the same place.
+  if (found != nullptr && found->checked.load(std::memory_order_relaxed)) Watch(found);
   current_.store(found == nullptr || found->refused ? nullptr : found, std::memory_order_release);
   looked_at_.store(generation, std::memory_order_release);
 }
@@ -54,10 +56,14 @@ __attribute__((noinline)) bool PythonStacks::Check(Candidate* python, uint64_t f
     return false;
   }
   if (!python->checked.load(std::memory_order_relaxed)) {
-    CodeDeaths::Watch(python->interpreter, static_cast<size_t>(python - candidates_));
+    Watch(python);
     python->checked.store(true, std::memory_order_release);
   }
   return true;
+}
+
+void PythonStacks::Watch(const Candidate* python) {
+  CodeDeaths::Watch(python->interpreter, static_cast<size_t>(python - candidates_));
 }
 
 // With the lock held.

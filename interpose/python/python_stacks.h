@@ -65,6 +65,7 @@ class PythonStacks {
   void Look(Lane* lane);
   Candidate* Known(const LoadedObject& object);
   bool Check(Candidate* python, uint64_t frame, Lane* lane);
+  void Watch(const Candidate* python);
   static void Refuse(Candidate* python, Lane* lane);
   bool Define(uint32_t number, const PythonFrames& frames, const FrameOffsets& offsets, Lane* lane);
 
