@@ -15,7 +15,8 @@ namespace vramtrack {
 class CodeTable {
  public:
   // The number of the frame's code object, at least 1; 0 where it could not be recorded. What is new is defined in
-  // `lane` first: its names, file and table of lines are copied once. The frame is the calling thread's.
+  // `lane` first: its names, file and table of lines are copied once. Two threads that meet it at the same moment may
+  // define it twice, with different numbers. The frame is the calling thread's.
   uint32_t NumberOf(const PythonFrame& frame, const FrameOffsets& offsets, Lane* lane);
 
  private:
