@@ -2,7 +2,6 @@
 //
 // Ranges and marks that a program sets with NVTX, for finding steps. NVTX is a header: every library that uses it has a
 // copy of its own, which at its first use loads what NVTX_INJECTION64_PATH names and gives it its table of functions.
-// The layouts are those of nvtx3/nvToolsExt.h and nvtx3/nvtxDetail/nvtxTypes.h.
 //
 // Domains other than the default one are the libraries' own (CCCL has a range around each of its algorithms).
 #include <cstddef>
@@ -10,22 +9,12 @@
 
 #include "interpose/hooks/call.h"
 #include "interpose/hooks/mark_names.h"
+#include "interpose/hooks/nvtx_abi.h"
 
 namespace vramtrack {
 namespace {
 
-// nvtxEventAttributes_t
-struct EventAttributes {
-  uint16_t version, size;
-  uint32_t category;
-  int32_t color_type;
-  uint32_t color;
-  int32_t payload_type, reserved;
-  uint64_t payload;
-  int32_t message_type;
-  const char* message;
-};
-constexpr int32_t kAscii = 1, kRegistered = 3;
+using namespace nvtx;  // NOLINT: its callbacks are written as NVTX has them
 
 constexpr int kNoTracking = -2;  // what a range's functions return where no tool is
 
@@ -75,14 +64,6 @@ const void* DomainRegisterString(const void* domain, const char* text) {
   return domain == nullptr && text != nullptr ? KeptText(text) : nullptr;
 }
 
-using Function = void (*)();
-struct ExportedCallbacks {  // NvtxExportTableCallbacks
-  size_t size;
-  int (*get_module_functions)(int module, Function*** functions, unsigned* count);
-};
-constexpr uint32_t kCallbacks = 1;    // NVTX_ETID_CALLBACKS
-constexpr int kCore = 1, kCore2 = 5;  // NvtxCallbackModule
-
 struct Callback {
   int module;
   unsigned index;  // NvtxCallbackIdCore, NvtxCallbackIdCore2
@@ -109,7 +90,8 @@ const Callback kFunctions[] = {
 
 // NVTX calls this for each of its copies; 1 means success.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(const void* (*get_table)(uint32_t)) {
-  using namespace vramtrack;  // NOLINT
+  using namespace vramtrack;        // NOLINT
+  using namespace vramtrack::nvtx;  // NOLINT
   const auto* table = static_cast<const ExportedCallbacks*>(get_table(kCallbacks));
   if (table == nullptr || table->size < sizeof *table) return 0;
   for (const Callback& callback : kFunctions) {
