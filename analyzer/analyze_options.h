@@ -3,6 +3,7 @@
 #define ANALYZER_ANALYZE_OPTIONS_H_
 
 #include <cstddef>
+#include <string>
 
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/symbols/symbolizer.h"
@@ -13,6 +14,9 @@ struct AnalyzeOptions {
   size_t top = 20;  // sites that are no leaks, by what they hold at the peak
   StackDetail stacks = StackDetail::kUseful;
   SymbolizerOptions symbols;
+  // Where steps end: "marks", "nvtx", "nvtx:NAME", "record_function:NAME", "optimizer", "periodicity", "none"; empty: the
+  // first of these that there is.
+  std::string step_marks;
 };
 
 }  // namespace vramtrack

@@ -92,6 +92,56 @@ Checkpoint::Memory ReadMemory(pbf_reader in) {
   return memory;
 }
 
+Checkpoint::FrameworkMemory ReadFrameworkMemory(pbf_reader in) {
+  namespace g = schema::foldedFrameworkMemory_field;
+  Checkpoint::FrameworkMemory memory;
+  ReadFields(&in, [&](uint32_t field) {
+    switch (field) {
+      case g::device:
+        return memory.device = in.get_uint32(), true;
+      case g::time:
+        return memory.time = in.get_uint64(), true;
+      case g::given_out:
+        return memory.given_out = in.get_uint64(), true;
+      case g::reserved:
+        return memory.reserved = in.get_uint64(), true;
+      default:
+        return false;
+    }
+  });
+  return memory;
+}
+
+Checkpoint::Marks ReadMarks(pbf_reader in) {
+  namespace g = schema::foldedMarks_field;
+  Checkpoint::Marks marks;
+  ReadFields(&in, [&](uint32_t field) {
+    switch (field) {
+      case g::thread:
+        return marks.thread = in.get_uint32(), true;
+      case g::kind:
+        return marks.kind = in.get_uint32(), true;
+      case g::stack:
+        return marks.stack = in.get_uint32(), true;
+      case g::name:
+        return marks.name = in.get_uint32(), true;
+      case g::count:
+        return marks.count = in.get_uint64(), true;
+      case g::first_time:
+        return marks.first_time = in.get_uint64(), true;
+      case g::last_time:
+        return marks.last_time = in.get_uint64(), true;
+      case g::first_number:
+        return marks.first_number = in.get_uint64(), true;
+      case g::last_number:
+        return marks.last_number = in.get_uint64(), true;
+      default:
+        return false;
+    }
+  });
+  return marks;
+}
+
 Checkpoint::Failure ReadFailures(pbf_reader in) {
   namespace g = schema::foldedFailures_field;
   Checkpoint::Failure failure;
@@ -251,6 +301,10 @@ class CheckpointReader {
         return to_.steps.push_back(ReadSteps(in_.get_message())), true;
       case f::memory:
         return to_.memory.push_back(ReadMemory(in_.get_message())), true;
+      case f::marks:
+        return to_.marks.push_back(ReadMarks(in_.get_message())), true;
+      case f::framework_memory:
+        return to_.framework_memory.push_back(ReadFrameworkMemory(in_.get_message())), true;
       case f::failures:
         return to_.failures.push_back(ReadFailures(in_.get_message())), true;
       case f::kept_failures:

@@ -42,6 +42,14 @@ struct Checkpoint {
     uint32_t device = 0;
     uint64_t time = 0, free = 0, total = 0;
   };
+  struct FrameworkMemory {
+    uint32_t device = 0;
+    uint64_t time = 0, given_out = 0, reserved = 0;
+  };
+  struct Marks {
+    uint32_t thread = 0, kind = 0, stack = 0, name = 0;
+    uint64_t count = 0, first_time = 0, last_time = 0, first_number = 0, last_number = 0;
+  };
   struct Failure {
     uint32_t thread = 0, kind = 0, device = 0, stack = 0;
     uint64_t error = 0, bytes = 0, time = 0, count = 0;
@@ -74,6 +82,8 @@ struct Checkpoint {
   std::vector<EarlyFree> early_frees;
   std::vector<Reset> resets;
   std::vector<Setting> settings;
+  std::vector<Marks> marks;
+  std::vector<FrameworkMemory> framework_memory;
 };
 
 // The generation that a part belongs to, of which only the beginning may be there. 0 where it does not say.

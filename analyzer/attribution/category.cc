@@ -5,46 +5,78 @@
 #include <string_view>
 
 #include "analyzer/attribution/glue.h"
+#include "analyzer/attribution/optimizer_frame.h"
 
 namespace vramtrack {
 namespace {
 
-struct PythonRule {
-  std::string_view folder;    // part of the file's path
-  std::string_view function;  // the last part of its name
-  const char* category;
-};
+bool Has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-constexpr PythonRule kPythonRules[] = {
-    {"/torch/optim/", "_init_group", "optimizer_state"},
-    {"/torch/nn/modules/", "__init__", "parameter"},
-    {"/torch/nn/modules/module.py", "_apply", "parameter"},  // cuda(), to(), half()
-};
+std::string_view LastPart(std::string_view function) { return function.substr(function.rfind('.') + 1); }
 
-constexpr std::string_view kWorkspaces[] = {"allocateCUDABlasWorkspace", "CublasLtWorkspace"};
+bool IsSetup(std::string_view file, std::string_view function) {
+  constexpr std::string_view kMoves[] = {"to",  "cuda", "_apply",  "half", "float", "double", "bfloat16", "to_empty",
+                                         "convert", "type", "reset_parameters", "load_state_dict"};
+  if (Has(file, "torch/nn/init.py") || Has(file, "torch/nn/parameter.py")) return true;
+  if (Has(file, "torch/nn/modules/")) {
+    return function == "__init__" ||
+           std::find(std::begin(kMoves), std::end(kMoves), function) != std::end(kMoves);
+  }
+  return Has(file, "transformers/modeling_utils.py") && (function == "from_pretrained" || function == "_load_state_dict");
+}
 
-bool Contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+void AddPython(const ReportFrame& frame, StackTraits* traits) {
+  const std::string_view file = frame.file, function = LastPart(frame.function);
+  // The forward pass that made the node says what for, not when.
+  if (frame.forward) return;
+  traits->communication |= Has(file, "torch/distributed/");
+  traits->optimizer |= IsOptimizerFrame(file, function);
+  traits->data_loader |= Has(file, "torch/utils/data/");
+  traits->pins |= Has(file, "torch/utils/data/_utils/pin_memory.py");
+  traits->setup |= IsSetup(file, function);
+  traits->module |= function == "forward" || (Has(file, "torch/nn/modules/module.py") && function == "_call_impl");
+  traits->backward |= Has(file, "torch/autograd/__init__.py") && function == "backward";
+}
+
+void AddNative(const ReportFrame& frame, StackTraits* traits) {
+  const std::string_view function = frame.function;
+  traits->communication |= function.substr(0, 4) == "nccl" || function.substr(0, 5) == "pnccl" ||
+                           Has(function, "c10d::") || Has(function, "ncclMemAlloc") || Has(frame.module, "libnccl.so");
+  traits->workspace |= Has(function, "orkspace") || Has(function, "cublasCreate") || Has(function, "cublasLtCreate") ||
+                       Has(function, "getCurrentCUDABlasHandle") || Has(function, "cudnnCreate");
+  traits->backward |= frame.origin == ReportFrame::Origin::kNode || !GraphNodeName(frame).empty() ||
+                      Has(function, "torch::autograd::Engine::evaluate_function");
+}
 
 }  // namespace
 
-std::string CategoryOf(const std::vector<ReportFrame>& frames) {
-  bool backward = false;
+StackTraits TraitsOf(const std::vector<ReportFrame>& frames, schema::GraphNode node) {
+  StackTraits traits;
   for (const ReportFrame& frame : frames) {
-    if (frame.origin == ReportFrame::Origin::kNode) return "gradient";  // what is behind it was long before
     if (frame.language == "python") {
-      const std::string_view function = std::string_view(frame.function).substr(frame.function.rfind('.') + 1);
-      for (const PythonRule& rule : kPythonRules) {
-        if (rule.function == function && Contains(frame.file, rule.folder)) return rule.category;
-      }
-      continue;
+      AddPython(frame, &traits);
+    } else {
+      AddNative(frame, &traits);
     }
-    if (std::any_of(std::begin(kWorkspaces), std::end(kWorkspaces),
-                    [&](std::string_view name) { return Contains(frame.function, name); })) {
-      return "workspace";
-    }
-    backward |= !GraphNodeName(frame).empty();
   }
-  return backward ? "gradient" : "";
+  traits.accumulate = node == schema::NODE_ACCUMULATE;
+  traits.backward |= node != schema::NODE_NONE;
+  return traits;
+}
+
+const char* CategoryOf(const StackTraits& traits, const SiteLifetime& lifetime, bool host) {
+  if (host) return traits.pins || traits.data_loader ? "input" : "pinned";
+  if (traits.communication) return "communication";
+  if (traits.workspace) return "workspace";
+  if (traits.accumulate) return "gradients";
+  const bool lasting = lifetime.kept || lifetime.across_steps;
+  if (traits.optimizer) return lasting ? "optimizer_state" : "temporary";
+  // A gradient is allocated by the node before, and taken over where it is the first.
+  if (traits.backward) return lasting ? "gradients" : "temporary";
+  if (traits.setup && lifetime.kept) return "parameters";
+  if (traits.data_loader) return "input";
+  if (traits.module) return "activations";
+  return lasting ? "unknown" : "temporary";
 }
 
 }  // namespace vramtrack

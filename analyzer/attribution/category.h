@@ -1,17 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What an allocation is for, as far as its stack and its lifetime tell. docs/ledger.md has the rules in words.
 #ifndef ANALYZER_ATTRIBUTION_CATEGORY_H_
 #define ANALYZER_ATTRIBUTION_CATEGORY_H_
 
-#include <string>
 #include <vector>
 
 #include "analyzer/report.h"
+#include "proto/schema_constants.h"
 
 namespace vramtrack {
 
-// What PyTorch's memory is for, as far as the stack that asked for it tells: "parameter", "gradient" (all that the
-// backward pass makes), "optimizer_state", "workspace" (of the CUDA libraries), or empty.
-std::string CategoryOf(const std::vector<ReportFrame>& frames);
+// What a stack passes through.
+struct StackTraits {
+  bool communication = false;  // NCCL, torch.distributed
+  bool workspace = false;      // of cuBLAS, cuDNN and the like
+  bool optimizer = false;      // an optimizer's step
+  bool data_loader = false;
+  bool pins = false;           // the thread of a DataLoader that copies batches to pinned memory
+  bool setup = false;          // of a module's parameters: its constructor, .to(), .cuda(), loading of weights
+  bool module = false;         // a module's forward
+  bool backward = false;       // the backward pass
+  bool accumulate = false;     // a graph node that adds up a gradient
+};
+
+// Of all frames of a stack, raw ones.
+StackTraits TraitsOf(const std::vector<ReportFrame>& frames, schema::GraphNode node);
+
+// How long what a site allocates lives.
+struct SiteLifetime {
+  bool kept = false;          // some of it is alive at the end
+  bool across_steps = false;  // some of it lived on into another step
+};
+
+// "parameters", "gradients", "optimizer_state", "activations", "temporary", "workspace", "communication", "input" or
+// "unknown"; of host memory "input" or "pinned".
+const char* CategoryOf(const StackTraits& traits, const SiteLifetime& lifetime, bool host);
 
 }  // namespace vramtrack
 

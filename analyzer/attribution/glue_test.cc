@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/attribution/category.h"
 #include "analyzer/attribution/python_file.h"
 
 namespace vramtrack {
@@ -87,21 +86,6 @@ TEST(Glue, ANodeIsNamedByItsClass) {
   EXPECT_EQ(GraphNodeName(Native("torch::autograd::AccumulateGrad::apply(std::vector<at::Tensor>&&)")),
             "AccumulateGrad");
   EXPECT_EQ(GraphNodeName(Native("at::native::apply(int)")), "");
-}
-
-TEST(Category, IsWhatTheStackTells) {
-  const std::string torch = "/env/lib/python3.11/site-packages/torch/";
-  const ReportFrame step = Python("step", "/job/train.py"), empty = Native("at::native::empty_cuda(int)");
-  EXPECT_EQ(CategoryOf({empty, Python("Adam._init_group", torch + "optim/adam.py"), step}), "optimizer_state");
-  EXPECT_EQ(CategoryOf({empty, Python("adam", torch + "optim/adam.py"), step}), "");
-  EXPECT_EQ(CategoryOf({empty, Python("Linear.__init__", torch + "nn/modules/linear.py"), step}), "parameter");
-  EXPECT_EQ(CategoryOf({empty, Python("Module._apply", torch + "nn/modules/module.py"), step}), "parameter");
-  EXPECT_EQ(CategoryOf({empty, Native("torch::autograd::generated::MulBackward0::apply(int)")}), "gradient");
-  EXPECT_EQ(CategoryOf({Native("at::cuda::allocateCUDABlasWorkspace(unsigned long)"), step}), "workspace");
-  ReportFrame node = Native("MulBackward0");
-  node.origin = ReportFrame::Origin::kNode;
-  EXPECT_EQ(CategoryOf({empty, node, Python("Linear.__init__", torch + "nn/modules/linear.py")}), "gradient");
-  EXPECT_EQ(CategoryOf({empty, step}), "");
 }
 
 TEST(PythonFile, LibrariesAreTheStandardOneAndPyTorch) {

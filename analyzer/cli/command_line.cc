@@ -60,6 +60,17 @@ void AddTrace(CLI::App* app, std::string* trace, std::vector<std::string>* searc
   app->add_option("--search-path", *search_paths)->allow_extra_args(false);
 }
 
+// Empty if `source` says where steps end.
+std::string CheckStepMarks(const std::string& source) {
+  for (const char* one : {"marks", "nvtx", "optimizer", "periodicity", "none"}) {
+    if (source == one) return "";
+  }
+  for (const std::string prefix : {"nvtx:", "record_function:"}) {
+    if (source.rfind(prefix, 0) == 0 && source.size() > prefix.size()) return "";
+  }
+  return source + " is not marks, nvtx, nvtx:NAME, record_function:NAME, optimizer, periodicity or none";
+}
+
 int Report(const Arguments& arguments) {
   ReportOptions options;
   std::string color = "auto";
@@ -69,6 +80,7 @@ int Report(const Arguments& arguments) {
   app->add_option("-o,--output", options.output);
   app->add_flag("--raw-stacks", options.raw_stacks);
   app->add_option("--top", options.top)->check(CLI::Range(1, 1000000));
+  app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
   app->add_option("--color", color)->check(CLI::IsMember({"auto", "always", "never"}));
   int code;
   if (!Parse(app.get(), kReportHelp, arguments, &code)) return code;

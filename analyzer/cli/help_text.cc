@@ -37,6 +37,8 @@ Prints which line leaks how much per step and how sure that is, where the memory
   -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
       --top N            the longest list to print in text (default 10)
       --raw-stacks       show every frame, also those of the interpreter and of PyTorch's dispatcher
+      --step-marks KIND  where steps end: marks, nvtx, nvtx:NAME, record_function:NAME, optimizer, periodicity or none
+                         (default: the first that there is)
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
       --color WHEN       auto (default: on a terminal), always or never
   -h, --help             print this

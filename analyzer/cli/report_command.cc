@@ -23,6 +23,7 @@ absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options) {
   if (!paths.ok()) return paths.status();
   AnalyzeOptions analyze;
   analyze.top = std::max(analyze.top, options.top);
+  analyze.step_marks = options.step_marks;
   if (options.raw_stacks) analyze.stacks = StackDetail::kRaw;
   analyze.symbols.search.search_paths = options.search_paths;
   Progress progress("analysing " + options.trace);

@@ -15,7 +15,8 @@ struct ReportOptions {
   std::string format = "text";  // or "json"
   std::string output;           // empty or "-": standard output
   size_t top = 10;
-  bool raw_stacks = false;  // with every frame
+  bool raw_stacks = false;
+  std::string step_marks;  // as AnalyzeOptions has it
   std::vector<std::string> search_paths;
   ColorMode color = ColorMode::kAuto;
 };

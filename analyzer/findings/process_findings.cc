@@ -76,12 +76,17 @@ void FindBlame(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, c
   }
 }
 
-std::string CategoryOf(const Site& site, const std::vector<ReportFrame>& frames) {
+std::string SiteCategory(const Trace& trace, const Ledger& ledger, uint32_t index, StackSymbolizer* raw) {
+  const Site& site = ledger.sites()[index];
   if (LevelOf(site.key.kind) == Level::kHandle) return "handle";
   if (IsSegmentSite(site)) return "segment";
-  if (IsHostMemory(site.key.kind)) return "host";
-  const std::string category = CategoryOf(frames);
-  return category.empty() ? "unknown" : category;
+  const SiteHistory history = ledger.history(index);
+  SiteLifetime lifetime;
+  lifetime.kept = history.live_objects() > 0;
+  lifetime.across_steps = std::max(history.max_completed_lifetime_steps, history.max_setup_lifetime_steps) > 0;
+  const uint32_t stack = site.key.stack;
+  return CategoryOf(TraitsOf(raw->Frames(stack), trace.definitions().stacks.Get(stack).node), lifetime,
+                    IsHostMemory(site.key.kind));
 }
 
 ReportSite DescribeGroup(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, const RunShape& run,
@@ -94,7 +99,6 @@ ReportSite DescribeGroup(const Ledger& ledger, const std::vector<LeakVerdict>& v
   site.level = LevelName(level);
   site.kind = KindName(first.key.kind);
   site.owner = symbolizer.Owner(first.key.stack);
-  site.category = CategoryOf(first, group.frames);
   site.verdict = ToString(verdict.verdict);
   site.grade = level == Level::kHandle ? "" : LevelName(level);
   site.explanation = verdict.explanation;
@@ -146,6 +150,8 @@ ReportSteps DescribeSteps(const Ledger& ledger) {
     steps.confidence = 1;
   } else if (plan.has_steps()) {
     steps.confidence = ShareOfMatchingSteps(ledger.step_similarities());
+    // That they are steps is known, though they may be unlike each other.
+    if (plan.anchor_site == StepPlan::kNone) steps.confidence = (9 + steps.confidence) / 10;
   }
   return steps;
 }
@@ -204,7 +210,7 @@ void AddTraceWarnings(const Trace& trace, const Ledger& ledger, std::vector<std:
 }  // namespace
 
 ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options) {
-  const StepPlan plan = PlanSteps(trace);
+  const StepPlan plan = PlanSteps(trace, options.step_marks);
   Ledger ledger(trace, plan);
   ledger.Replay();
   const RunShape run = ShapeOfRun(ledger, 0);
@@ -213,6 +219,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
 
   Symbolizer symbols(options.symbols);
   StackSymbolizer symbolizer(trace.definitions(), &symbols, options.stacks);
+  StackSymbolizer raw(trace.definitions(), &symbols, StackDetail::kRaw);
   const std::vector<SiteGroup> groups = SelectSites(ledger, verdicts, options.top, &symbolizer);
   BlameFinder blame;
   FindBlame(ledger, verdicts, groups, &symbolizer, &blame);
@@ -230,6 +237,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   std::map<uint32_t, size_t> group_of_site;
   for (size_t i = 0; i < groups.size(); ++i) {
     ReportSite site = DescribeGroup(ledger, verdicts, run, frameworks, groups[i], symbolizer);
+    site.category = SiteCategory(trace, ledger, groups[i].sites[0], &raw);
     site.peak_without_site = counterfactual.counterfactual().PeakWithout(i);
     if (IsLeak(verdicts[groups[i].sites[0]].verdict)) site.blame_frame = blame.Blame(groups[i].frames);
     for (const uint32_t index : groups[i].sites) group_of_site[index] = i;

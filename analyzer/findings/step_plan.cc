@@ -2,8 +2,10 @@
 #include "analyzer/findings/step_plan.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "analyzer/findings/step_marks.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/steps/regular_gaps.h"
 #include "proto/block_decoder.h"
@@ -50,15 +52,36 @@ uint32_t MarkingSlot(const Trace& trace) {
   return best;
 }
 
+// "nvtx:NAME" to the name behind `prefix`; empty for what does not begin like that.
+std::string NameBehind(const std::string& wanted, const std::string& prefix) {
+  return wanted.rfind(prefix, 0) == 0 ? wanted.substr(prefix.size()) : "";
+}
+
+bool PlanByMarks(const Trace& trace, const std::string& wanted, StepPlan* plan) {
+  const StepMarks marks(trace);
+  const std::string range = NameBehind(wanted, "nvtx:"), function = NameBehind(wanted, "record_function:");
+  if (!range.empty()) return marks.PlanByNames(range, schema::MARK_RANGE_PUSH, plan);
+  if (!function.empty()) return marks.PlanByNames(function, schema::MARK_RECORD_FUNCTION, plan);
+  const bool any = wanted.empty();
+  if ((any || wanted == "nvtx") && marks.PlanByNames("", schema::MARK_NONE, plan)) return true;
+  return (any || wanted == "optimizer") &&
+         (marks.PlanByOptimizer(plan) || marks.PlanByOptimizerAllocations(plan));
+}
+
 }  // namespace
 
-StepPlan PlanSteps(const Trace& trace) {
+StepPlan PlanSteps(const Trace& trace, const std::string& wanted) {
   StepPlan plan;
-  plan.mark_slot = MarkingSlot(trace);
-  if (plan.mark_slot != StepPlan::kNone) {
-    plan.source = "marks";
-    return plan;
+  if (wanted == "none") return plan;
+  if (wanted.empty() || wanted == "marks") {
+    plan.mark_slot = MarkingSlot(trace);
+    if (plan.mark_slot != StepPlan::kNone) {
+      plan.source = "marks";
+      return plan;
+    }
   }
+  if (wanted != "marks" && wanted != "periodicity" && PlanByMarks(trace, wanted, &plan)) return plan;
+  if (!wanted.empty() && wanted != "periodicity") return plan;
   RegularGaps gaps;
   LedgerOptions options;
   options.histories = options.timeline = false;

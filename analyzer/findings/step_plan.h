@@ -2,14 +2,17 @@
 #ifndef ANALYZER_FINDINGS_STEP_PLAN_H_
 #define ANALYZER_FINDINGS_STEP_PLAN_H_
 
+#include <string>
+
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/step_clock.h"
 
 namespace vramtrack {
 
-// Decides where the steps of a trace end: at the marks of the thread that set most of them, or else where the stream of
-// allocations repeats itself, which takes a replay. Without either there are no steps.
-StepPlan PlanSteps(const Trace& trace);
+// Decides where the steps of a trace end: at the marks of the thread that set most of them, or else at ranges of NVTX,
+// or at an optimizer's steps, or where the stream of allocations repeats itself, which takes a replay. Without any of
+// that there are no steps. `wanted`: one of these only, see AnalyzeOptions::step_marks.
+StepPlan PlanSteps(const Trace& trace, const std::string& wanted = "");
 
 }  // namespace vramtrack
 

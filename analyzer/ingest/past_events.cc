@@ -17,9 +17,10 @@ uint64_t PlaceIn(uint64_t begin, uint64_t end, uint64_t i, uint64_t n) {
 }  // namespace
 
 PastEvents::PastEvents(const Trace& trace, const std::vector<bool>& undone)
-    : trace_(trace), past_(*trace.past()), births_(kBins), deaths_(kBins), steps_(kBins) {
+    : trace_(trace), past_(*trace.past()), births_(kBins), deaths_(kBins), steps_(kBins), marks_(kBins) {
   shapes_.reserve(past_.shapes.size() + 2 * past_.sites.size() + past_.kept_failures.size() + past_.memory.size() +
-                  past_.early_frees.size() + past_.resets.size() + past_.settings.size() + 1);
+                  past_.early_frees.size() + past_.resets.size() + past_.settings.size() +
+                  past_.framework_memory.size() + past_.marks.size() + 1);
   for (const Checkpoint::Shape& shape : past_.shapes) {
     const Checkpoint::Site& site = past_.sites[shape.site];
     AddShape(schema::ALLOCATE, site.kind, site.device, site.stack, shape.bytes, shape.stream);
@@ -34,6 +35,11 @@ PastEvents::PastEvents(const Trace& trace, const std::vector<bool>& undone)
     const Checkpoint::Fold& fold = past_.folds[i];
     births_[fold.birth].push_back(i);
     if (fold.death != fold.birth) deaths_[fold.death].push_back(i);
+  }
+  first_mark_shape_ = static_cast<uint32_t>(shapes_.size());
+  for (uint32_t i = 0; i < past_.marks.size(); ++i) {
+    AddShape(schema::MARK, past_.marks[i].kind, 0, past_.marks[i].stack, 0, 0);
+    marks_[BinOf(past_.marks[i].first_time)].push_back(i);
   }
   for (uint32_t i = 0; i < past_.steps.size(); ++i) steps_[BinOf(past_.steps[i].first_time)].push_back(i);
   SortLive();
@@ -75,6 +81,13 @@ void PastEvents::AddSingles(const std::vector<bool>& undone) {
     StreamEvent event = EventOf(AddShape(schema::MEMORY_INFO, 0, memory.device, 0, 0, 0), memory.time, 0);
     event.value[0] = memory.free;
     event.value[1] = memory.total;
+    singles_.push_back(event);
+  }
+  for (const Checkpoint::FrameworkMemory& memory : past_.framework_memory) {
+    StreamEvent event =
+        EventOf(AddShape(schema::FRAMEWORK_MEMORY, 0, memory.device, 0, 0, 0), memory.time, 0);
+    event.value[0] = memory.given_out;
+    event.value[1] = memory.reserved;
     singles_.push_back(event);
   }
   for (const Checkpoint::Failure& failure : past_.kept_failures) {
@@ -196,6 +209,24 @@ void PastEvents::AddSteps(const Checkpoint::Steps& steps) {
   }
 }
 
+void PastEvents::AddMarks(uint32_t index) {
+  const Checkpoint::Marks& marks = past_.marks[index];
+  const uint32_t slot = trace_.SlotOf(marks.thread);
+  if (slot == Trace::kNoSlot) return;
+  const uint64_t count = std::min(marks.count, steps_left_);
+  steps_left_ -= count;
+  const uint64_t span = marks.last_time > marks.first_time ? marks.last_time - marks.first_time : 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const double share = count > 1 ? static_cast<double>(i) / static_cast<double>(count - 1) : 0;
+    StreamEvent event = EventOf(first_mark_shape_ + index, 0, slot);
+    const bool last = i + 1 == count;
+    event.time = marks.first_time + (last ? span : static_cast<uint64_t>(share * static_cast<double>(span)));
+    event.value[0] = marks.name;
+    event.value[1] = last ? marks.last_number : marks.first_number;
+    bin_events_.push_back(event);
+  }
+}
+
 void PastEvents::FillBin(uint32_t bin) {
   bin_events_.clear();
   next_ = 0;
@@ -214,6 +245,7 @@ void PastEvents::FillBin(uint32_t bin) {
   for (const uint32_t index : deaths_[bin]) AddDeaths(index);
   for (const uint32_t index : births_[bin]) AddBirths(index);
   for (const uint32_t index : steps_[bin]) AddSteps(past_.steps[index]);
+  for (const uint32_t index : marks_[bin]) AddMarks(index);
   std::stable_sort(bin_events_.begin(), bin_events_.end(),
                    [](const StreamEvent& a, const StreamEvent& b) { return a.time < b.time; });
   for (StreamEvent& event : bin_events_) {

@@ -20,8 +20,8 @@ namespace vramtrack {
 //   FOLD_FREE       their frees. Those of one FOLD_ALLOCATE have its `ordinal`. Ordinal 0: freed in the bin of the
 //   birth,
 //                   and the FOLD_FREE follows at once; nothing is known of how much of that was live at the same time
-//   STEP            as many as there were, the times in between evenly spread
-//   MEMORY_INFO, FAIL, FREE, DEVICE_RESET, TRIM, LIMIT   those that were kept
+//   STEP, MARK      as many as there were, the times in between evenly spread
+//   MEMORY_INFO, FRAMEWORK_MEMORY, FAIL, FREE, DEVICE_RESET, TRIM, LIMIT   those that were kept
 //
 // Memory is bounded by what is live, and by a bin. Thread-compatible.
 class PastEvents {
@@ -67,17 +67,18 @@ class PastEvents {
   void AddBirths(uint32_t fold);
   void AddDeaths(uint32_t fold);
   void AddSteps(const Checkpoint::Steps& steps);
+  void AddMarks(uint32_t index);
 
   const Trace& trace_;
   const Checkpoint& past_;
   std::vector<DecodedShape> shapes_;
   std::vector<uint32_t> notes_;
   uint32_t first_site_shape_ = 0;  // two a site: FOLD_ALLOCATE, FOLD_FREE
-  uint32_t step_shape_ = 0;
+  uint32_t step_shape_ = 0, first_mark_shape_ = 0;
   std::vector<uint32_t> live_order_;  // by time
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint64_t> live_ranks_;
   std::vector<StreamEvent> singles_;                            // what is not spread, by time
-  std::vector<std::vector<uint32_t>> births_, deaths_, steps_;  // by bin: indices
+  std::vector<std::vector<uint32_t>> births_, deaths_, steps_, marks_;  // by bin: indices
   uint32_t next_bin_ = 0;
   size_t next_live_ = 0, next_single_ = 0, next_ = 0;
   uint64_t live_delivered_ = 0, steps_left_ = kMaxSteps, last_time_ = 0, latest_reset_ = 0;

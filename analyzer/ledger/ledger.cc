@@ -91,6 +91,9 @@ void Ledger::Apply(const StreamEvent& event) {
     case schema::MEMORY_INFO:
       TellMemory(event);
       break;
+    case schema::MARK:
+      if (!clock_.plan().marks.empty()) EndStepsAt(event);
+      break;
     case schema::FRAMEWORK_MEMORY:
       CheckFramework(event);
       break;
@@ -204,6 +207,9 @@ uint32_t Ledger::ScopeOf(Level level, uint32_t device) {
 void Ledger::Allocate(const StreamEvent& event) {
   const uint32_t index = SiteOf(event);
   if (__builtin_expect(clock_.OnAllocation(index), 0)) EndStep(event.past);
+  if (__builtin_expect(clock_.plan().tells_inside(), 0) && clock_.OnAllocationBy(sites_.sites()[index].key.stack)) {
+    EndStep(event.past);
+  }
   if (options_.histories && !event.past) similarity_.OnEvent(index);
   const uint64_t bytes = std::min(event.shape->bytes, kMaxBytes);
   LiveAllocation allocation;
@@ -461,6 +467,12 @@ void Ledger::MoveFold(const Fold& fold, bool born) {
   } else {
     counterfactual_.OnFree(fold.site, site.scope, fold.bytes);
   }
+}
+
+void Ledger::EndStepsAt(const StreamEvent& event) {
+  const StepMark mark = {event.slot, event.shape->kind, trace_.definitions().stacks.Distinct(event.shape->ref),
+                         static_cast<uint32_t>(event.value[0])};
+  if (clock_.OnMark(mark)) EndStep(event.past);
 }
 
 void Ledger::EndStep(bool past) {

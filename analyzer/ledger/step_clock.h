@@ -2,6 +2,7 @@
 #ifndef ANALYZER_LEDGER_STEP_CLOCK_H_
 #define ANALYZER_LEDGER_STEP_CLOCK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -9,16 +10,30 @@
 
 namespace vramtrack {
 
-// Where the steps of a run end, as decided before its replay: at the marks of one thread, or before each allocation of
-// one site.
+// A MARK event, but for its time and number.
+struct StepMark {
+  uint32_t slot, kind, stack, name;  // stack: distinct
+
+  bool operator==(const StepMark& other) const {
+    return slot == other.slot && kind == other.kind && stack == other.stack && name == other.name;
+  }
+};
+
+// Where the steps of a run end, as decided before its replay: at the STEP marks of one thread, at some MARK events,
+// where an optimizer begins to allocate, or before each allocation of one site.
 struct StepPlan {
   static constexpr uint32_t kNone = UINT32_MAX;
 
   std::string source = "none";  // as in the report
   uint32_t mark_slot = kNone;   // the thread whose STEP events count
   uint32_t anchor_site = kNone;
+  std::vector<StepMark> marks;
+  std::vector<bool> inside;      // by distinct stack: within an optimizer's step; empty if that does not matter
+  bool only_after_work = false;  // a mark counts only if something was allocated elsewhere since the one before
+  bool at_inside = false;        // the first allocation within an optimizer's step ends a step
 
-  bool has_steps() const { return mark_slot != kNone || anchor_site != kNone; }
+  bool has_steps() const { return mark_slot != kNone || anchor_site != kNone || !marks.empty() || at_inside; }
+  bool tells_inside() const { return only_after_work || at_inside; }
 };
 
 // Numbers the steps while events go by. Steps are dense indices; what the job calls them is in numbers().
@@ -30,6 +45,24 @@ class StepClock {
   // To be called before an allocation counts. True if a step ends before it.
   bool OnAllocation(uint32_t site) {
     if (__builtin_expect(site != plan_.anchor_site, 1)) return false;
+    ++step_;
+    return true;
+  }
+  // To be called before an allocation counts if the plan tells_inside(). True if a step ends before it.
+  bool OnAllocationBy(uint32_t stack) {
+    const bool inside = stack < plan_.inside.size() && plan_.inside[stack];
+    const bool entered = inside && !inside_;
+    inside_ = inside;
+    worked_ |= !inside;
+    if (!entered || !plan_.at_inside) return false;
+    ++step_;
+    return true;
+  }
+  // To be called for a MARK event. True if a step ends with it.
+  bool OnMark(const StepMark& mark) {
+    if (std::find(plan_.marks.begin(), plan_.marks.end(), mark) == plan_.marks.end()) return false;
+    if (plan_.only_after_work && !worked_) return false;
+    worked_ = false;
     ++step_;
     return true;
   }
@@ -48,6 +81,7 @@ class StepClock {
  private:
   StepPlan plan_;
   uint32_t step_ = 0;
+  bool inside_ = false, worked_ = true;
   std::vector<uint64_t> numbers_;
 };
 

@@ -44,8 +44,8 @@ std::string Moment(const ReportMoment& moment) {
 // "  (optimizer state)", where the stack tells.
 std::string Purpose(const ReportSite& site) {
   if (site.category == "optimizer_state") return "  (optimizer state)";
-  if (site.category == "parameter" || site.category == "gradient" || site.category == "workspace") {
-    return absl::StrCat("  (", site.category, ")");
+  for (const char* told : {"parameters", "gradients", "activations", "temporary", "workspace", "communication", "input"}) {
+    if (site.category == told) return absl::StrCat("  (", told, ")");
   }
   return "";
 }

@@ -22,6 +22,15 @@ std::string Cause(const ReportOom& oom) {
   return "Whether too little was free or only in pieces is not known.";
 }
 
+// How the allocator stood that gave up.
+std::string Framework(const ReportOom& oom) {
+  const auto bytes = [](uint64_t count) { return FormatByteCount(static_cast<double>(count)); };
+  std::string text = absl::StrCat("It had given out ", bytes(*oom.live), " of ", bytes(*oom.reserved),
+                                  " reserved; the largest hole in its segments is ", bytes(*oom.largest_hole));
+  if (oom.device_free) absl::StrAppend(&text, ", and the device has ", bytes(*oom.device_free), " left");
+  return text + ".";
+}
+
 std::string Request(const ReportOom& oom) {
   std::string text = FormatByteCount(static_cast<double>(oom.requested)) + " requested";
   if (oom.free) absl::StrAppend(&text, ", ", FormatByteCount(static_cast<double>(*oom.free)), " free");
@@ -45,6 +54,7 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
     absl::StrAppend(&why, " It is one of ", FormatCount(report.oom.size()), " allocations that failed.");
   }
   page->Words(why, kIndent);
+  if (oom.level == "framework" && oom.live && oom.reserved && oom.largest_hole) page->Words(Framework(oom), kIndent);
   if (!oom.stack.empty()) {
     TextStyle narrower = style;
     narrower.columns -= kIndent - 2;

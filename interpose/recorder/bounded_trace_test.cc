@@ -139,7 +139,17 @@ class Job {
       return Both(lane,
                   [](Lane* on) { on->Event(schema::MEMORY_INFO, 0, 0, 0, 0, uint64_t{1} << 30, uint64_t{1} << 34); });
     }
-    if (dice < 1500) {
+    if (dice < 1200) {
+      const uint64_t name = 1 + Below(3), number = next_mark_++;
+      const auto kind = static_cast<uint32_t>(schema::MARK_RECORD_FUNCTION + Below(3));
+      const auto stack = static_cast<uint32_t>(1 + Below(3));
+      return Both(lane % 2, [=](Lane* on) { on->Event(schema::MARK, kind, 0, 0, stack, name, number); });
+    }
+    if (dice < 1300) {
+      const uint64_t bytes = Below(1 << 30);
+      return Both(0, [=](Lane* on) { on->Event(schema::FRAMEWORK_MEMORY, 0, 1, 0, 0, bytes, 2 * bytes); });
+    }
+    if (dice < 1900) {
       ++steps_;
       return Both(0, [this](Lane* on) { on->Event(schema::STEP, 0, 0, 0, 0, steps_, uint64_t{0}); });
     }
@@ -151,13 +161,15 @@ class Job {
   std::mt19937_64 random_;
   std::vector<Recording*> recordings_;
   std::vector<Live> live_;
-  uint64_t next_ = 0, steps_ = 0;
+  uint64_t next_ = 0, steps_ = 0, next_mark_ = 1;
 };
 
 using SiteFigures = std::tuple<uint64_t, uint64_t, uint64_t, uint64_t, uint64_t>;
 
 struct Figures {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, SiteFigures> sites;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint64_t>, uint64_t> marks;  // by thread, kind, stack and name
+  uint64_t framework_given_out = 0, framework_reserved = 0;                      // told last
   uint64_t events = 0, lost_events = 0, live_objects = 0, unknown_frees = 0, out_of_memory = 0, steps = 0, limits = 0;
 };
 
@@ -175,7 +187,18 @@ Figures FiguresOf(const std::string& path) {
         site.allocations, site.frees, site.bytes_allocated, site.live_objects, site.live_bytes};
   }
   EventStream stream(**trace);
-  for (StreamEvent event; stream.Next(&event);) figures.limits += event.operation == schema::LIMIT;
+  for (StreamEvent event; stream.Next(&event);) {
+    figures.limits += event.operation == schema::LIMIT;
+    if (event.operation == schema::MARK) {
+      const uint32_t stack = (*trace)->definitions().stacks.Distinct(event.shape->ref);
+      ++figures.marks[{(*trace)->threads()[event.slot].thread, event.shape->kind, stack, event.value[0]}];
+    }
+    if (event.operation == schema::FRAMEWORK_MEMORY) {
+      EXPECT_EQ(event.shape->device, 1u);
+      figures.framework_given_out = event.value[0];
+      figures.framework_reserved = event.value[1];
+    }
+  }
   figures.events = (*trace)->events();
   figures.lost_events = (*trace)->lost_events() + ledger.unreadable_events();
   figures.live_objects = ledger.live_objects();
@@ -223,6 +246,10 @@ TEST(BoundedTraceTest, TellsTheSameAsAFullTrace) {
     EXPECT_EQ(figures.unknown_frees, expected.unknown_frees);
     EXPECT_EQ(figures.out_of_memory, expected.out_of_memory);
     EXPECT_EQ(figures.steps, expected.steps);
+    EXPECT_EQ(figures.marks, expected.marks);
+    EXPECT_GT(expected.marks.size(), 40u);
+    EXPECT_EQ(figures.framework_given_out, expected.framework_given_out);
+    EXPECT_EQ(figures.framework_reserved, 2 * expected.framework_given_out);
     EXPECT_EQ(figures.limits, 1u) << "what was set long ago is known";
   }
 }

@@ -226,6 +226,21 @@ void CheckpointEncoder::WriteSteps() {
     Fixed64(g::last_value, steps->value);
     End(message);
   });
+  past_.marks_.ForEach([this](uint64_t key, const FoldedPast::Marks* marks) {
+    namespace h = schema::foldedMarks_field;
+    const FoldedPast::MarkSite& site = past_.mark_sites_[(key >> 8) - 1];
+    const size_t message = Begin(f::marks);
+    Varint(h::thread, site.thread);
+    Varint(h::kind, site.kind);
+    Varint(h::stack, site.stack);
+    Varint(h::name, site.name);
+    Varint(h::count, marks->count);
+    Varint(h::first_time, marks->first_time);
+    Varint(h::last_time, marks->last_time);
+    Varint(h::first_number, marks->first_number);
+    Varint(h::last_number, marks->last_number);
+    End(message);
+  });
 }
 
 void CheckpointEncoder::WriteMemory() {
@@ -236,6 +251,15 @@ void CheckpointEncoder::WriteMemory() {
     Varint(g::time, memory->time);
     Varint(g::free, memory->free);
     Varint(g::total, memory->total);
+    End(message);
+  });
+  past_.framework_memory_.ForEach([this](uint64_t key, const FoldedPast::FrameworkMemory* memory) {
+    namespace h = schema::foldedFrameworkMemory_field;
+    const size_t message = Begin(f::framework_memory);
+    Varint(h::device, (key >> 8) - 1);
+    Varint(h::time, memory->time);
+    Varint(h::given_out, memory->given_out);
+    Varint(h::reserved, memory->reserved);
     End(message);
   });
   for (uint32_t device = 0; device < FoldedPast::kDevices; ++device) {

@@ -64,6 +64,12 @@ bool FoldedPast::Add(const JournalView& view, uint64_t events, const uint8_t* de
       case schema::MEMORY_INFO:
         good = AddMemory(record);
         break;
+      case schema::FRAMEWORK_MEMORY:
+        good = AddFrameworkMemory(record);
+        break;
+      case schema::MARK:
+        good = AddMark(view.thread, record);
+        break;
       case schema::TRIM:
       case schema::LIMIT:
         kept_settings_[settings_++ % kKeptSettings] = {OperationOf(word), view.thread, KindOf(word), DeviceOf(word),
@@ -277,6 +283,51 @@ bool FoldedPast::AddMemory(const uint64_t* record) {
   return true;
 }
 
+bool FoldedPast::AddFrameworkMemory(const uint64_t* record) {
+  MakeBinFor(record[1]);
+  FrameworkMemory* memory =
+      framework_memory_.Insert((DeviceOf(record[0]) + uint64_t{1}) << 8 | bins_.BinOf(record[1]));
+  if (memory == nullptr) return false;
+  if (record[1] >= memory->time) *memory = {record[1], record[2], record[3]};
+  return true;
+}
+
+bool FoldedPast::MarkSiteOf(const MarkSite& mark, uint32_t* site) {
+  uint64_t key = (uint64_t{mark.stack} << 32 | mark.name) * 0x9e3779b97f4a7c15 ^ (uint64_t{mark.thread} << 8 | mark.kind);
+  for (;; key = (key | 1) * 0x9e3779b97f4a7c15) {
+    uint32_t* found = mark_index_.Insert(key | 1);
+    if (found == nullptr) return false;
+    if (*found == 0) {
+      if (!mark_sites_.Reserve(1)) return false;
+      mark_sites_.Add(mark);
+      *found = static_cast<uint32_t>(mark_sites_.size());
+    }
+    const MarkSite& there = mark_sites_[*found - 1];
+    if (there.thread != mark.thread || there.kind != mark.kind || there.stack != mark.stack || there.name != mark.name) {
+      continue;
+    }
+    *site = *found - 1;
+    return true;
+  }
+}
+
+bool FoldedPast::AddMark(uint32_t thread, const uint64_t* record) {
+  MakeBinFor(record[1]);
+  MarkSite mark = {thread, KindOf(record[0]), RefOf(record[0]), static_cast<uint32_t>(record[2])};
+  if (mark_sites_.size() >= kMarkSites) mark.name = 0;
+  uint32_t site;
+  if (!MarkSiteOf(mark, &site)) return false;
+  Marks* marks = marks_.Insert((site + uint64_t{1}) << 8 | bins_.BinOf(record[1]));
+  if (marks == nullptr) return false;
+  if (marks->count++ == 0) {
+    marks->first_time = record[1];
+    marks->first_number = record[3];
+  }
+  marks->last_time = record[1];
+  marks->last_number = record[3];
+  return true;
+}
+
 bool FoldedPast::AddFailure(uint32_t thread, const uint64_t* record) {
   const uint32_t kind = KindOf(record[0]), device = DeviceOf(record[0]), stack = RefOf(record[0]);
   uint64_t* count = failed_.Insert(FailureKey(kind, device, stack, record[2]));
@@ -319,6 +370,28 @@ void FoldedPast::Widen() {
       steps->value = fine->value;
     }
     steps->count = count;
+  });
+  marks_.Rebuild([&](uint64_t key, const Marks* fine) {
+    Marks* marks = marks_.Insert(coarse(key));
+    if (marks == nullptr) {
+      out_of_memory_ = true;
+      return;
+    }
+    const uint64_t count = marks->count + fine->count;
+    if (marks->count == 0) {
+      *marks = *fine;
+    } else if (fine->first_time < marks->first_time) {
+      marks->first_time = fine->first_time;
+      marks->first_number = fine->first_number;
+    } else {
+      marks->last_time = fine->last_time;
+      marks->last_number = fine->last_number;
+    }
+    marks->count = count;
+  });
+  framework_memory_.Rebuild([&](uint64_t key, const FrameworkMemory* fine) {
+    FrameworkMemory* memory = framework_memory_.Insert(coarse(key));
+    if (memory != nullptr && fine->time >= memory->time) *memory = *fine;
   });
   memory_.Rebuild([&](uint64_t key, const Memory* fine) {
     Memory* memory = memory_.Insert(coarse(key));

@@ -46,6 +46,8 @@ class FoldedPast {
   static constexpr size_t kKeptFailures = 16;
   static constexpr size_t kKeptSettings = 64;
   static constexpr size_t kDevices = 256;
+  // Threads, kinds, stacks and names of marks that are told apart; those beyond have no name.
+  static constexpr size_t kMarkSites = 4096;
 
   struct Site {
     uint32_t kind, device, stack;
@@ -66,6 +68,15 @@ class FoldedPast {
   };
   struct Memory {
     uint64_t time, free, total;
+  };
+  struct FrameworkMemory {
+    uint64_t time, given_out, reserved;
+  };
+  struct MarkSite {
+    uint32_t thread, kind, stack, name;
+  };
+  struct Marks {
+    uint64_t count, first_time, last_time, first_number, last_number;
   };
   struct Failure {
     uint32_t thread, kind, device, stack;
@@ -100,6 +111,9 @@ class FoldedPast {
   bool KeepLocal(const JournalView& view);
   bool AddStep(uint32_t thread, const uint64_t* record);
   bool AddMemory(const uint64_t* record);
+  bool AddFrameworkMemory(const uint64_t* record);
+  bool MarkSiteOf(const MarkSite& mark, uint32_t* site);
+  bool AddMark(uint32_t thread, const uint64_t* record);
   bool AddFailure(uint32_t thread, const uint64_t* record);
   void MakeBinFor(uint64_t time);
   void Widen();
@@ -117,6 +131,10 @@ class FoldedPast {
   CompactTable<uint64_t> early_;              // time of a free by identity, its allocation is not here yet
   CompactTable<Steps> steps_;                 // by 1 + thread, and bin
   CompactTable<Memory> memory_;               // by 1 + device, and bin
+  CompactTable<FrameworkMemory> framework_memory_;  // by 1 + device, and bin
+  CompactTable<uint32_t> mark_index_;               // 1 + row of mark_sites_
+  GrowingArray<MarkSite> mark_sites_;
+  CompactTable<Marks> marks_;     // by 1 + row of mark_sites_, and bin
   CompactTable<uint64_t> failed_;             // how often, by FailureKey
   Failure kept_failures_[2 * kKeptFailures];  // the first ones, then the last ones in turn
   uint64_t failures_;

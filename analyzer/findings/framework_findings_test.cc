@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is found in the trace of a training job whose framework has an allocator of its own: where its steps end, what
+// its memory is for, and which of the two levels a leak is told of.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/findings/process_findings.h"
+#include "proto/trace_builder.h"
+
+namespace vramtrack {
+namespace {
+
+using schema::DEVICE;
+using schema::FRAMEWORK_BLOCK;
+
+constexpr uint64_t kMiB = 1 << 20, kKiB = 1 << 10;
+
+enum Stack : uint32_t {
+  kParameters = 11, kForward, kBackward, kAccumulate, kState, kOptimizerTemporary, kStepMark, kOtherStepMark, kLeak,
+  kBatch, kSegment, kWorkspaceLike, kCritic,
+};
+
+// Trains in a made-up trainer.py. Python stacks are those that PyTorch 2.x has.
+class Trainer {
+ public:
+  Trainer() {
+    trace_.DefineProcess(0, 4711, {"python", "trainer.py"});
+    trace_.DefineThread(0, 4711, "python");
+    trace_.DefineDevice(0, 0, "Simulated GPU", uint64_t{80} << 30);
+    const uint32_t main = Code("main", "/job/trainer.py", 10), train = Code("train", "/job/trainer.py", 20);
+    const uint32_t wrapper = Code("Optimizer.profile_hook_step.<locals>.wrapper", "/x/torch/optim/optimizer.py", 480);
+    const uint32_t step = Code("AdamW.step", "/x/torch/optim/adamw.py", 210);
+    const uint32_t init = Code("AdamW._init_group", "/x/torch/optim/adamw.py", 100);
+    const uint32_t to = Code("Module.to", "/x/torch/nn/modules/module.py", 1300);
+    const uint32_t linear = Code("Linear.forward", "/x/torch/nn/modules/linear.py", 130);
+    const uint32_t keep = Code("keep_outputs", "/job/trainer.py", 60);
+    const uint32_t loader = Code("_MultiProcessingDataLoaderIter._next_data", "/x/torch/utils/data/dataloader.py", 900);
+    const uint32_t second = Code("train_critic", "/job/trainer.py", 90);
+    Python(kParameters, {to, main});
+    Python(kForward, {linear, train, main});
+    Python(kState, {init, step, wrapper, train, main});
+    Python(kOptimizerTemporary, {step, wrapper, train, main});
+    Python(kStepMark, {wrapper, train, main});
+    Python(kOtherStepMark, {wrapper, main});
+    Python(kCritic, {wrapper, second, main});
+    Python(kLeak, {keep, train, main});
+    Python(kBatch, {loader, train, main});
+    Python(kSegment, {linear, train, main});
+    trace_.DefinePythonStack(0, 900, {{linear, 0}, {train, 0}});
+    trace_.DefineJoinedStack(0, kBackward, 0, 0, 900, schema::NODE_FUNCTION);
+    trace_.DefineJoinedStack(0, kAccumulate, 0, 0, 0, schema::NODE_ACCUMULATE);
+    Segment(64 * kMiB);
+  }
+
+  uint64_t now() const { return now_; }
+  TraceBuilder& trace() { return trace_; }
+
+  void Segment(uint64_t bytes) {
+    end_ = next_ = (end_ + 2 * kMiB) / (2 * kMiB) * (2 * kMiB) + 64 * kMiB;
+    end_ += bytes;
+    segments_.push_back(trace_.Allocate(0, now_ += 100, DEVICE, 0, kSegment, next_, bytes));
+  }
+  // Blocks are never cut from freed ones here; what is freed is a hole.
+  AllocationId Block(Stack stack, uint64_t bytes) {
+    if (next_ + bytes > end_) Segment(std::max(bytes, 20 * kMiB));
+    const uint64_t address = next_;
+    next_ += bytes;
+    return trace_.Allocate(0, now_ += 100, FRAMEWORK_BLOCK, 0, stack, address, bytes);
+  }
+  // As the real allocator does it, a place is used again.
+  AllocationId BlockAt(Stack stack, uint64_t address, uint64_t bytes) {
+    return trace_.Allocate(0, now_ += 100, FRAMEWORK_BLOCK, 0, stack, address, bytes);
+  }
+  void Free(AllocationId block) { trace_.Free(0, now_ += 100, FRAMEWORK_BLOCK, 0, block); }
+  void Mark(schema::MarkKind kind, uint32_t stack, uint32_t name = 0) {
+    trace_.Event(0, now_ += 100, schema::MARK, static_cast<schema::Kind>(kind), 0, stack, {name, 0});
+  }
+
+  void Prepare() {
+    place_ = next_;
+    next_ += 16 * kMiB;
+    for (int i = 0; i < 4; ++i) Block(kParameters, 512 * kKiB);
+  }
+
+  // One step: forward, backward, optimizer. The gradient lives on until the next step. `marks`: whether the optimizer
+  // tells of itself.
+  void Step(int step, bool marks, const std::function<void()>& after_forward = nullptr) {
+    if (step > 0) Free(gradient_);
+    const AllocationId batch = BlockAt(kBatch, place_, kMiB);
+    const AllocationId activation = BlockAt(kForward, place_ + kMiB, 2 * kMiB);
+    if (after_forward) after_forward();
+    const AllocationId temporary = BlockAt(kBackward, place_ + 3 * kMiB, 2 * kMiB);
+    gradient_ = BlockAt(kAccumulate, place_ + 5 * kMiB, kMiB);
+    Free(temporary);
+    Free(activation);
+    Free(batch);
+    if (marks) Mark(schema::MARK_RECORD_FUNCTION, kStepMark);
+    if (step == 0) Block(kState, 3 * kMiB);
+    Free(BlockAt(kOptimizerTemporary, place_ + 6 * kMiB, 64 * kKiB));
+  }
+
+  ProcessFindings Find(const AnalyzeOptions& options = {}) {
+    static std::deque<std::string> files;
+    files.push_back(trace_.Finish());
+    auto trace = Trace::Read(files.back(), "test");
+    EXPECT_TRUE(trace.ok()) << trace.status();
+    return FindInProcess(**trace, options);
+  }
+
+ private:
+  uint32_t Code(const std::string& name, const std::string& file, uint32_t line) {
+    trace_.DefineCode(0, ++codes_, name, file, line, schema::LINES_NONE, "");
+    return codes_;
+  }
+  void Python(uint32_t id, const std::vector<uint32_t>& codes) {
+    std::vector<std::pair<uint32_t, uint32_t>> frames;
+    for (const uint32_t code : codes) frames.emplace_back(code, 0);
+    trace_.DefinePythonStack(0, 500 + id, frames);
+    trace_.DefineJoinedStack(0, id, 0, 500 + id);
+  }
+
+  TraceBuilder trace_;
+  std::vector<AllocationId> segments_;
+  AllocationId gradient_ = {};
+  uint32_t codes_ = 0;
+  uint64_t now_ = 0, next_ = 0, end_ = 0, place_ = 0;
+};
+
+const ReportSite* SiteOf(const ProcessFindings& findings, const std::string& function, const std::string& level) {
+  for (const ReportSite& site : findings.sites) {
+    if (site.level != level) continue;
+    for (const ReportFrame& frame : site.frames) {
+      if (frame.function == function) return &site;
+    }
+  }
+  return nullptr;
+}
+
+std::string CategoryOfFirst(const ProcessFindings& findings, const std::string& function) {
+  const ReportSite* site = SiteOf(findings, function, "framework");
+  return site == nullptr ? "none" : site->category;
+}
+
+TEST(FrameworkFindings, StepsEndAtTheOptimizersMarks) {
+  Trainer job;
+  job.Prepare();
+  for (int i = 0; i < 50; ++i) job.Step(i, /*marks=*/true);
+  const ProcessFindings findings = job.Find();
+  EXPECT_EQ(findings.steps.source, "optimizer");
+  EXPECT_EQ(findings.steps.count, 50u);
+  EXPECT_GT(findings.steps.confidence, 0.9);
+}
+
+TEST(FrameworkFindings, StepsEndWhereAnOptimizerAllocatesIfItDoesNotTell) {
+  Trainer job;
+  job.Prepare();
+  for (int i = 0; i < 50; ++i) job.Step(i, /*marks=*/false);
+  const ProcessFindings findings = job.Find();
+  EXPECT_EQ(findings.steps.source, "optimizer");
+  EXPECT_EQ(findings.steps.count, 50u);
+}
+
+TEST(FrameworkFindings, TwoOptimizersOfOneStepMakeOneStep) {
+  Trainer job;
+  job.Prepare();
+  for (int i = 0; i < 40; ++i) {
+    // The critic takes five steps for one of the generator's.
+    for (int j = 0; j < 5; ++j) {
+      job.Free(job.Block(kForward, kMiB));
+      job.Mark(schema::MARK_RECORD_FUNCTION, kCritic);
+    }
+    job.Step(i, /*marks=*/true);
+  }
+  EXPECT_EQ(job.Find().steps.count, 40u);
+}
+
+TEST(FrameworkFindings, OptimizersCalledInTurnAtOnePlaceMakeOneStep) {
+  Trainer job;
+  job.Prepare();
+  for (int i = 0; i < 40; ++i) {
+    job.Step(i, /*marks=*/true);
+    job.Mark(schema::MARK_RECORD_FUNCTION, kStepMark);
+    job.Mark(schema::MARK_RECORD_FUNCTION, kStepMark);
+  }
+  EXPECT_EQ(job.Find().steps.count, 40u);
+}
+
+TEST(FrameworkFindings, RangesOfOneNameComeBeforeTheOptimizer) {
+  Trainer job;
+  for (uint32_t i = 0; i < 40; ++i) job.trace().DefineName(0, 1 + i, "step " + std::to_string(i));
+  job.trace().DefineName(0, 100, "forward");
+  job.Prepare();
+  for (int i = 0; i < 40; ++i) {
+    job.Mark(schema::MARK_RANGE_PUSH, 0, static_cast<uint32_t>(1 + i));
+    for (int micro = 0; micro < 2; ++micro) {
+      job.Mark(schema::MARK_RANGE_PUSH, 0, 100);
+      job.Mark(schema::MARK_RANGE_POP, 0);
+      job.Step(2 * i + micro, /*marks=*/true);
+    }
+    job.Mark(schema::MARK_RANGE_POP, 0);
+  }
+  const ProcessFindings findings = job.Find();
+  EXPECT_EQ(findings.steps.source, "nvtx");
+  EXPECT_EQ(findings.steps.count, 40u);
+  AnalyzeOptions options;
+  options.step_marks = "optimizer";
+  EXPECT_EQ(job.Find(options).steps.count, 80u);
+  options.step_marks = "nvtx:forward";
+  EXPECT_EQ(job.Find(options).steps.count, 80u);
+  options.step_marks = "none";
+  EXPECT_EQ(job.Find(options).steps.source, "none");
+}
+
+TEST(FrameworkFindings, MemoryHasItsCategory) {
+  Trainer job;
+  job.Prepare();
+  for (int i = 0; i < 50; ++i) job.Step(i, /*marks=*/true);
+  const ProcessFindings findings = job.Find();
+  EXPECT_EQ(CategoryOfFirst(findings, "Module.to"), "parameters");
+  EXPECT_EQ(CategoryOfFirst(findings, "AdamW._init_group"), "optimizer_state");
+  EXPECT_EQ(CategoryOfFirst(findings, "_MultiProcessingDataLoaderIter._next_data"), "input");
+  std::map<std::string, uint64_t> allocations;
+  for (const ReportSite& site : findings.sites) {
+    if (site.level == "framework") allocations[site.category] += site.allocations;
+  }
+  EXPECT_EQ(allocations["gradients"], 50u);
+  EXPECT_EQ(allocations["activations"], 50u);
+  EXPECT_EQ(allocations["temporary"], 100u) << "of the backward pass and of the optimizer";
+  const ReportSite* segments = SiteOf(findings, "Linear.forward", "driver");
+  ASSERT_NE(segments, nullptr);
+  EXPECT_EQ(segments->category, "segment");
+}
+
+TEST(FrameworkFindings, ALeakOfBlocksIsOneFindingWithTheDriverAsItsWitness) {
+  Trainer job;
+  job.Prepare();
+  for (int i = 0; i < 100; ++i) job.Step(i, true, [&] { job.Block(kLeak, 6 * kMiB); });
+  const ProcessFindings findings = job.Find();
+  size_t leaks = 0;
+  for (const ReportSite& site : findings.sites) {
+    if (!IsLeak(site)) continue;
+    ++leaks;
+    EXPECT_EQ(site.level, "framework");
+    EXPECT_EQ(site.grade, "framework+driver");
+    EXPECT_DOUBLE_EQ(site.rate_bytes_per_step, 6 * kMiB);
+    EXPECT_NE(site.explanation.find("segments"), std::string::npos);
+  }
+  EXPECT_EQ(leaks, 1u);
+  const ReportSite* segments = SiteOf(findings, "Linear.forward", "driver");
+  ASSERT_NE(segments, nullptr);
+  EXPECT_EQ(segments->verdict, "steady") << segments->explanation;
+}
+
+TEST(FrameworkFindings, ALeakThatTheSegmentsHaveRoomForIsGradedSo) {
+  Trainer job;
+  job.Prepare();
+  for (int i = 0; i < 100; ++i) job.Step(i, true, [&] { job.Block(kLeak, 16 * kKiB); });
+  const ProcessFindings findings = job.Find();
+  const ReportSite* leak = SiteOf(findings, "keep_outputs", "framework");
+  ASSERT_NE(leak, nullptr);
+  EXPECT_TRUE(IsLeak(*leak));
+  EXPECT_EQ(leak->grade, "framework");
+}
+
+TEST(FrameworkFindings, SegmentsThatGrowAloneAreFragmentation) {
+  Trainer job;
+  job.Prepare();
+  for (int i = 0; i < 100; ++i) {
+    // Each step needs a larger piece than any hole has, and gives it back.
+    job.Step(i, true, [&] {
+      job.Segment(20 * kMiB);
+      job.Free(job.Block(kForward, 19 * kMiB));
+    });
+  }
+  const ProcessFindings findings = job.Find();
+  for (const ReportSite& site : findings.sites) EXPECT_FALSE(IsLeak(site)) << site.explanation;
+  const ReportSite* segments = SiteOf(findings, "Linear.forward", "driver");
+  ASSERT_NE(segments, nullptr);
+  EXPECT_EQ(segments->verdict, "fragmentation_growth") << segments->explanation;
+}
+
+}  // namespace
+}  // namespace vramtrack
