@@ -14,8 +14,8 @@ struct AnalyzeOptions {
   size_t top = 20;  // sites that are no leaks, by what they hold at the peak
   StackDetail stacks = StackDetail::kUseful;
   SymbolizerOptions symbols;
-  // Where steps end: "marks", "nvtx", "nvtx:NAME", "record_function:NAME", "optimizer", "periodicity", "none"; empty: the
-  // first of these that there is.
+  // Where steps end: "marks", "nvtx", "nvtx:NAME", "record_function:NAME", "optimizer", "periodicity", "none"; empty:
+  // the first of these that there is.
   std::string step_marks;
 };
 

@@ -136,7 +136,7 @@ TEST(Analyze, HandlesAndHostMemoryAreApart) {
   ASSERT_TRUE(report.ok()) << report.status();
   const ReportSite* pinned = Find(*report, "pinned", 60000);
   ASSERT_NE(pinned, nullptr);
-  EXPECT_EQ(pinned->category, "host");
+  EXPECT_EQ(pinned->category, "pinned");
   EXPECT_FALSE(pinned->device.has_value());
   EXPECT_EQ(pinned->bytes_at_peak, 60000u);
   const ReportSite* event = Find(*report, "event", 0);

@@ -15,14 +15,15 @@ bool Has(std::string_view text, std::string_view part) { return text.find(part) 
 std::string_view LastPart(std::string_view function) { return function.substr(function.rfind('.') + 1); }
 
 bool IsSetup(std::string_view file, std::string_view function) {
-  constexpr std::string_view kMoves[] = {"to",  "cuda", "_apply",  "half", "float", "double", "bfloat16", "to_empty",
-                                         "convert", "type", "reset_parameters", "load_state_dict"};
+  constexpr std::string_view kMoves[] = {"to",      "cuda",   "_apply",           "half",
+                                         "float",   "double", "bfloat16",         "to_empty",
+                                         "convert", "type",   "reset_parameters", "load_state_dict"};
   if (Has(file, "torch/nn/init.py") || Has(file, "torch/nn/parameter.py")) return true;
   if (Has(file, "torch/nn/modules/")) {
-    return function == "__init__" ||
-           std::find(std::begin(kMoves), std::end(kMoves), function) != std::end(kMoves);
+    return function == "__init__" || std::find(std::begin(kMoves), std::end(kMoves), function) != std::end(kMoves);
   }
-  return Has(file, "transformers/modeling_utils.py") && (function == "from_pretrained" || function == "_load_state_dict");
+  return Has(file, "transformers/modeling_utils.py") &&
+         (function == "from_pretrained" || function == "_load_state_dict");
 }
 
 void AddPython(const ReportFrame& frame, StackTraits* traits) {

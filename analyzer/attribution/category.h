@@ -17,11 +17,11 @@ struct StackTraits {
   bool workspace = false;      // of cuBLAS, cuDNN and the like
   bool optimizer = false;      // an optimizer's step
   bool data_loader = false;
-  bool pins = false;           // the thread of a DataLoader that copies batches to pinned memory
-  bool setup = false;          // of a module's parameters: its constructor, .to(), .cuda(), loading of weights
-  bool module = false;         // a module's forward
-  bool backward = false;       // the backward pass
-  bool accumulate = false;     // a graph node that adds up a gradient
+  bool pins = false;        // the thread of a DataLoader that copies batches to pinned memory
+  bool setup = false;       // of a module's parameters: its constructor, .to(), .cuda(), loading of weights
+  bool module = false;      // a module's forward
+  bool backward = false;    // the backward pass
+  bool accumulate = false;  // a graph node that adds up a gradient
 };
 
 // Of all frames of a stack, raw ones.

@@ -22,8 +22,19 @@ using schema::FRAMEWORK_BLOCK;
 constexpr uint64_t kMiB = 1 << 20, kKiB = 1 << 10;
 
 enum Stack : uint32_t {
-  kParameters = 11, kForward, kBackward, kAccumulate, kState, kOptimizerTemporary, kStepMark, kOtherStepMark, kLeak,
-  kBatch, kSegment, kWorkspaceLike, kCritic,
+  kParameters = 11,
+  kForward,
+  kBackward,
+  kAccumulate,
+  kState,
+  kOptimizerTemporary,
+  kStepMark,
+  kOtherStepMark,
+  kLeak,
+  kBatch,
+  kSegment,
+  kWorkspaceLike,
+  kCritic,
 };
 
 // Trains in a made-up trainer.py. Python stacks are those that PyTorch 2.x has.

@@ -159,8 +159,7 @@ bool StepMarks::PlanByNames(const std::string& name, schema::MarkKind kind, Step
     } else if (range.kind == schema::MARK_RECORD_FUNCTION) {
       fits = Lower(range.name).rfind(kProfilerStep, 0) == 0;
     } else {
-      fits = range.kind == schema::MARK_RANGE_PUSH &&
-             (NamesAStep(range.name) || 10 * kept.outermost >= 9 * outermost);
+      fits = range.kind == schema::MARK_RANGE_PUSH && (NamesAStep(range.name) || 10 * kept.outermost >= 9 * outermost);
     }
     if (!fits || (name.empty() && kept.group.count < kMinMarks)) continue;
     // Of several the one that holds the others.

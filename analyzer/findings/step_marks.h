@@ -41,9 +41,9 @@ class StepMarks {
     }
   };
   struct SlotState {
-    uint64_t depth = 0;     // of ranges
-    bool worked = true;     // since the last optimizer's step
-    bool inside = false;    // the last allocation was an optimizer's
+    uint64_t depth = 0;   // of ranges
+    bool worked = true;   // since the last optimizer's step
+    bool inside = false;  // the last allocation was an optimizer's
   };
 
   void FindOptimizers();
@@ -54,7 +54,7 @@ class StepMarks {
   std::vector<bool> in_optimizer_;        // by distinct stack
   std::vector<uint64_t> optimizer_call_;  // the same: a number for where step() is called, 0 outside
   std::map<RangeName, Kept> ranges_;
-  std::map<uint64_t, Kept> optimizers_;   // by optimizer_call_
+  std::map<uint64_t, Kept> optimizers_;  // by optimizer_call_
   std::map<RangeName, std::vector<StepMark>> marks_of_range_;
   std::map<uint64_t, std::vector<StepMark>> marks_of_optimizer_;
   uint64_t optimizer_allocations_ = 0;  // runs of them

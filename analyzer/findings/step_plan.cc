@@ -64,8 +64,7 @@ bool PlanByMarks(const Trace& trace, const std::string& wanted, StepPlan* plan) 
   if (!function.empty()) return marks.PlanByNames(function, schema::MARK_RECORD_FUNCTION, plan);
   const bool any = wanted.empty();
   if ((any || wanted == "nvtx") && marks.PlanByNames("", schema::MARK_NONE, plan)) return true;
-  return (any || wanted == "optimizer") &&
-         (marks.PlanByOptimizer(plan) || marks.PlanByOptimizerAllocations(plan));
+  return (any || wanted == "optimizer") && (marks.PlanByOptimizer(plan) || marks.PlanByOptimizerAllocations(plan));
 }
 
 }  // namespace

@@ -84,8 +84,7 @@ void PastEvents::AddSingles(const std::vector<bool>& undone) {
     singles_.push_back(event);
   }
   for (const Checkpoint::FrameworkMemory& memory : past_.framework_memory) {
-    StreamEvent event =
-        EventOf(AddShape(schema::FRAMEWORK_MEMORY, 0, memory.device, 0, 0, 0), memory.time, 0);
+    StreamEvent event = EventOf(AddShape(schema::FRAMEWORK_MEMORY, 0, memory.device, 0, 0, 0), memory.time, 0);
     event.value[0] = memory.given_out;
     event.value[1] = memory.reserved;
     singles_.push_back(event);

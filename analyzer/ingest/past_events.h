@@ -77,7 +77,7 @@ class PastEvents {
   uint32_t step_shape_ = 0, first_mark_shape_ = 0;
   std::vector<uint32_t> live_order_;  // by time
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint64_t> live_ranks_;
-  std::vector<StreamEvent> singles_;                            // what is not spread, by time
+  std::vector<StreamEvent> singles_;                                    // what is not spread, by time
   std::vector<std::vector<uint32_t>> births_, deaths_, steps_, marks_;  // by bin: indices
   uint32_t next_bin_ = 0;
   size_t next_live_ = 0, next_single_ = 0, next_ = 0;

@@ -44,7 +44,8 @@ std::string Moment(const ReportMoment& moment) {
 // "  (optimizer state)", where the stack tells.
 std::string Purpose(const ReportSite& site) {
   if (site.category == "optimizer_state") return "  (optimizer state)";
-  for (const char* told : {"parameters", "gradients", "activations", "temporary", "workspace", "communication", "input"}) {
+  for (const char* told :
+       {"parameters", "gradients", "activations", "temporary", "workspace", "communication", "input"}) {
     if (site.category == told) return absl::StrCat("  (", told, ")");
   }
   return "";

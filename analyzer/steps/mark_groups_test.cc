@@ -20,7 +20,9 @@ TEST(MarkGroups, TheOnlyOneCounts) {
   EXPECT_EQ(SelectGroups({Group(10, 10, 100)}), Indices{0});
 }
 
-TEST(MarkGroups, OfTwoOptimizersInAStepOneCounts) { EXPECT_EQ(SelectGroups({Group(10, 10, 100), Group(15, 10, 100)}).size(), 1u); }
+TEST(MarkGroups, OfTwoOptimizersInAStepOneCounts) {
+  EXPECT_EQ(SelectGroups({Group(10, 10, 100), Group(15, 10, 100)}).size(), 1u);
+}
 
 TEST(MarkGroups, AGeneratorStepsMoreRarelyThanItsCritic) {
   EXPECT_EQ(SelectGroups({Group(10, 10, 500), Group(55, 50, 100)}), Indices{1});

@@ -285,15 +285,15 @@ bool FoldedPast::AddMemory(const uint64_t* record) {
 
 bool FoldedPast::AddFrameworkMemory(const uint64_t* record) {
   MakeBinFor(record[1]);
-  FrameworkMemory* memory =
-      framework_memory_.Insert((DeviceOf(record[0]) + uint64_t{1}) << 8 | bins_.BinOf(record[1]));
+  FrameworkMemory* memory = framework_memory_.Insert((DeviceOf(record[0]) + uint64_t{1}) << 8 | bins_.BinOf(record[1]));
   if (memory == nullptr) return false;
   if (record[1] >= memory->time) *memory = {record[1], record[2], record[3]};
   return true;
 }
 
 bool FoldedPast::MarkSiteOf(const MarkSite& mark, uint32_t* site) {
-  uint64_t key = (uint64_t{mark.stack} << 32 | mark.name) * 0x9e3779b97f4a7c15 ^ (uint64_t{mark.thread} << 8 | mark.kind);
+  uint64_t key =
+      (uint64_t{mark.stack} << 32 | mark.name) * 0x9e3779b97f4a7c15 ^ (uint64_t{mark.thread} << 8 | mark.kind);
   for (;; key = (key | 1) * 0x9e3779b97f4a7c15) {
     uint32_t* found = mark_index_.Insert(key | 1);
     if (found == nullptr) return false;
@@ -303,7 +303,8 @@ bool FoldedPast::MarkSiteOf(const MarkSite& mark, uint32_t* site) {
       *found = static_cast<uint32_t>(mark_sites_.size());
     }
     const MarkSite& there = mark_sites_[*found - 1];
-    if (there.thread != mark.thread || there.kind != mark.kind || there.stack != mark.stack || there.name != mark.name) {
+    if (there.thread != mark.thread || there.kind != mark.kind || there.stack != mark.stack ||
+        there.name != mark.name) {
       continue;
     }
     *site = *found - 1;

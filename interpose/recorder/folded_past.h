@@ -128,13 +128,13 @@ class FoldedPast {
   LiveSet live_;
   CompactTable<Sum> sums_;
   MappedHandles mapped_;
-  CompactTable<uint64_t> early_;              // time of a free by identity, its allocation is not here yet
-  CompactTable<Steps> steps_;                 // by 1 + thread, and bin
-  CompactTable<Memory> memory_;               // by 1 + device, and bin
+  CompactTable<uint64_t> early_;                    // time of a free by identity, its allocation is not here yet
+  CompactTable<Steps> steps_;                       // by 1 + thread, and bin
+  CompactTable<Memory> memory_;                     // by 1 + device, and bin
   CompactTable<FrameworkMemory> framework_memory_;  // by 1 + device, and bin
   CompactTable<uint32_t> mark_index_;               // 1 + row of mark_sites_
   GrowingArray<MarkSite> mark_sites_;
-  CompactTable<Marks> marks_;     // by 1 + row of mark_sites_, and bin
+  CompactTable<Marks> marks_;                 // by 1 + row of mark_sites_, and bin
   CompactTable<uint64_t> failed_;             // how often, by FailureKey
   Failure kept_failures_[2 * kKeptFailures];  // the first ones, then the last ones in turn
   uint64_t failures_;
