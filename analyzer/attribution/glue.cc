@@ -20,6 +20,7 @@ constexpr std::string_view kNativeGlue[] = {
     "c10::make_storage_impl",
     "at::detail::empty_",
     "at::create_out",
+    "at::TensorIterator",
     "at::structured_",
     // The dispatcher and the kernels that do no more than wrap others.
     "c10::Dispatcher::",
@@ -145,10 +146,8 @@ bool IsNativeGlue(const ReportFrame& frame) {
   if (EndsWith(name, kNativeGlueEnd)) return true;
   return std::any_of(std::begin(kNativeGlue), std::end(kNativeGlue), [&](std::string_view prefix) {
     if (!StartsWith(name, prefix)) return false;
-    // A function as a whole, not another one whose name begins like it.
-    const bool whole = name.size() == prefix.size() || name[prefix.size()] == '<' || name[prefix.size()] == '(';
-    return whole || prefix.back() == ':' || prefix.back() == '_' || StartsWith(prefix, "c10::") ||
-           StartsWith(prefix, "std::") || StartsWith(prefix, "torch::");
+    // A C function is meant as a whole: others of the program may begin like it.
+    return name.size() == prefix.size() || prefix.back() == '_' || prefix.find("::") != std::string_view::npos;
   });
 }
 

@@ -38,6 +38,7 @@ TEST(Glue, PyTorchsDispatcherIsGlue) {
            "std::_Function_handler<void (int), f::{lambda()#1}>::_M_invoke(std::_Any_data const&)",
            "torch::autograd::Engine::evaluate_function(std::shared_ptr<int>&)",
            "torch::autograd::generated::AddmmBackward0_apply_functional(std::vector<at::Tensor>&&)",
+           "at::TensorIteratorBase::build(at::TensorIteratorConfig&)",
            "clone",
            "at::(anonymous namespace)::create_out(c10::ArrayRef<long>)",
            "libtorch_cpu.so+0x12ab",

@@ -252,7 +252,8 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
   }
   for (const ReportSite& site : report.sites) {
     std::string remark = RemarkOn(site);
-    if (remark.empty()) continue;
+    // A segment is what blocks are in: that too little is known is said of them.
+    if (remark.empty() || (site.category == "segment" && site.verdict == "insufficient_evidence")) continue;
     findings.push_back(
         {&site, absl::StrCat(remark, ", ", FormatByteCount(static_cast<double>(site.live_bytes)), " live at the end")});
   }
