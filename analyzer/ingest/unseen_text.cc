@@ -19,6 +19,8 @@ const char* UnseenText(uint32_t reason) {
       return "tells of its allocator's blocks in a way that is not known: of its memory only the driver's is seen";
     case schema::UNSEEN_GRAPH:
       return "has graph nodes of an unknown form: what its backward pass allocates is not tied to the forward pass";
+    case schema::UNSEEN_PYTHON:
+      return "has frames of an unknown form: stacks are native only";
     default:
       return "may have called CUDA unseen";
   }

@@ -62,6 +62,11 @@ TEST_P(OracleTest, TellsTheSameFrames) {
       }
     }
   }
+  // The native part ends at the innermost of all these calls of the interpreter.
+  for (const auto& [bytes, allocation] : trace.by_bytes) {
+    if (allocation.joined) EXPECT_LT(allocation.native.size(), 24u) << bytes;
+    if (allocation.joined) EXPECT_GT(allocation.native.size(), 3u) << bytes;
+  }
   EXPECT_GT(calls, 100u);
   EXPECT_GT(plain, 100u);
 }
