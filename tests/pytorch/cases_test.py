@@ -5,6 +5,7 @@ What a case prints, how it ends and what PyTorch counts must be the same in both
 same as PyTorch does: how many blocks were given out and taken back, how many bytes of them are live and were at most, how
 often the driver was asked and how much it has given.
 """
+import importlib.util
 import json
 import os
 import signal
@@ -12,7 +13,10 @@ import subprocess
 import sys
 import tempfile
 
+import torch
+
 import trace_events
+import under_test
 from runs import RUNS
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -28,15 +32,15 @@ ORDER_DOES_NOT_MATTER = tuple(
 class Outcome:
     """One run of a script: what it printed and left behind."""
 
-    def __init__(self, run, folder, preload):
+    def __init__(self, run, folder, traced):
         self.folder = folder
         os.mkdir(folder)
         environment = dict(os.environ, WATCH_FOLDER=folder, SIMCUDA_BACKED="1" if run.launcher else "0",
                            PYTHONDONTWRITEBYTECODE="1", USE_LIBUV="0", OMP_NUM_THREADS="1", **run.environment)
         if "PLUGGABLE" in run.environment:
             environment["PLUGGABLE"] = os.path.abspath(os.path.join("tests/pytorch", run.environment["PLUGGABLE"]))
-        if preload:
-            environment["LD_PRELOAD"] = ":".join([preload] + environment.get("LD_PRELOAD", "").split())
+        if traced:
+            environment["LD_PRELOAD"] = under_test.preloaded(environment)
             environment["VRAMTRACK_OUTPUT"] = os.path.join(folder, "%p.vtrace")
         script = os.path.join(HERE, "cases", run.script)
         self.files = [open(os.path.join(folder, name), "w+", encoding="utf-8") for name in ("stdout", "stderr")]
@@ -115,7 +119,7 @@ def driver_level(check, where, segments, counters, kind):
         check.equal(where + "calls of cudaFree", counters["num_device_free"], segments.freed)
 
 
-def same_as_pytorch(check, run, vramtrack, traced):
+def same_as_pytorch(check, run, traced):
     for role in run.roles:
         # Before the first CUDA call there is no trace that a mark could go to.
         checkpoints = {c["mark"]: c for c in traced.checkpoints(role) if c["devices"]}
@@ -144,32 +148,48 @@ def same_as_pytorch(check, run, vramtrack, traced):
             unknown = [event for event in replay.failures if event.operation == "free_unknown"]
             check.equal("%s, %s: frees of the unknown" % (role, checkpoint["name"]), [], unknown)
 
-        trace_events.replay(trace_events.read(vramtrack, traced.trace(pid)), at_mark)
+        trace_events.replay(trace_events.read(traced.trace(pid)), at_mark)
         check.equal(role + ": marks in the trace", sorted(checkpoints), sorted(seen & set(checkpoints)))
 
 
-def out_of_memory(check, vramtrack, traced):
+def out_of_memory(check, traced):
     """Every OutOfMemoryError is in the trace with what was asked for."""
     pid = traced.checkpoints("main")[0]["pid"]
-    asked = [event.bytes for event in trace_events.read(vramtrack, traced.trace(pid))
+    asked = [event.bytes for event in trace_events.read(traced.trace(pid))
              if event.operation == "fail" and event.kind == "framework_block"]
     check.equal("requests that failed", [64 << 20, 200 << 20, 4 << 30], asked)
 
 
-def run_one(name, preload, vramtrack, folder):
+def passed_over(run):
+    """Why the machine's own PyTorch does not do this run; None if it does."""
+    if not under_test.OWN_PYTORCH:
+        return None
+    if "SIMCUDA_MEMORY" in run.environment:
+        return "it is for a small device"
+    if torch.cuda.device_count() < int(run.environment.get("SIMCUDA_DEVICES", 1)):
+        return "there are too few devices"
+    missing = [module for module in run.modules if importlib.util.find_spec(module) is None]
+    return "%s is not installed" % missing[0] if missing else None
+
+
+def run_one(name, folder):
     run = RUNS[name]
+    why_not = passed_over(run)
+    if why_not:
+        print("%-20s skipped: %s" % (name, why_not))
+        return True
     for attempt in range(ATTEMPTS):
         check = Check()
-        plain = Outcome(run, os.path.join(folder, "%s-plain-%d" % (name, attempt)), None)
-        traced = Outcome(run, os.path.join(folder, "%s-traced-%d" % (name, attempt)), preload)
+        plain = Outcome(run, os.path.join(folder, "%s-plain-%d" % (name, attempt)), False)
+        traced = Outcome(run, os.path.join(folder, "%s-traced-%d" % (name, attempt)), True)
         plain.wait()
         traced.wait()
         by_chance = same_behaviour(check, run, plain, traced)
         if check.wrong or not by_chance:
             break
-    same_as_pytorch(check, run, vramtrack, traced)
+    same_as_pytorch(check, run, traced)
     if name == "out_of_memory":
-        out_of_memory(check, vramtrack, traced)
+        out_of_memory(check, traced)
     wrong = check.wrong + by_chance
     print("%-20s %6d comparisons, %d wrong%s" % (name, check.compared, len(wrong), ", %d attempts" % (attempt + 1)
                                                  if attempt else ""), flush=True)
@@ -181,9 +201,8 @@ def run_one(name, preload, vramtrack, folder):
 
 
 def main():
-    preload, vramtrack = (os.path.abspath(path) for path in ("interpose/libvramtrack.so", "analyzer/vramtrack"))
     with tempfile.TemporaryDirectory() as folder:
-        return 0 if all([run_one(name, preload, vramtrack, folder) for name in sys.argv[1:] or RUNS]) else 1
+        return 0 if all([run_one(name, folder) for name in sys.argv[1:] or RUNS]) else 1
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+import under_test
+
 LEAKS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "leaks")
 TIMEOUT_S = 120
 SCRIPTS = ("evaluation_loss", "gradient_graph", "loss_list", "activation_hook",
@@ -38,11 +40,10 @@ def line_in(script, site):
 
 def report_on(script, variant, folder):
     """(report, what the script printed) of one traced run."""
-    preload, vramtrack = (os.path.abspath(path) for path in ("interpose/libvramtrack.so", "analyzer/vramtrack"))
     trace = os.path.join(folder, "%s-%s.vtrace" % (os.path.basename(script), variant))
     environment = dict(os.environ, VRAMTRACK_OUTPUT=trace, SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
-                       PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=os.path.abspath("python"),
-                       LD_PRELOAD=":".join([preload] + os.environ.get("LD_PRELOAD", "").split()))
+                       PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=under_test.MODULE,
+                       LD_PRELOAD=under_test.preloaded(os.environ))
     # Let threads of autograd come to rest before the interpreter ends: see cases/watch.py.
     start = "import runpy, sys, time; sys.argv = sys.argv[1:]; sys.path.insert(0, %r); " \
             "runpy.run_path(sys.argv[0], run_name='__main__'); time.sleep(.2)" % LEAKS
@@ -50,7 +51,7 @@ def report_on(script, variant, folder):
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
     if ran.returncode != 0:
         raise RuntimeError("exit code %d: %s" % (ran.returncode, ran.stderr[-2000:]))
-    made = subprocess.run([vramtrack, "report", "--format", "json", trace], stdout=subprocess.PIPE,
+    made = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", trace], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
     if made.returncode not in (0, 3):
         raise RuntimeError("report: exit code %d: %s" % (made.returncode, made.stderr))

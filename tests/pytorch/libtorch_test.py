@@ -14,16 +14,16 @@ import torch
 
 import leaks_test
 import trace_events
+import under_test
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
 SOURCE = os.path.join(HERE, "libtorch_training.cc")
 TORCH = os.path.dirname(torch.__file__)
 STEPS = "60"
 
 
 def cuda_headers():
-    for folder in (os.environ.get("CUDA_HOME", ""), os.path.join(ROOT, ".deps", "cuda"), "/usr/local/cuda"):
+    for folder in (os.environ.get("CUDA_HOME", ""), os.path.join(under_test.ROOT, ".deps", "cuda"), "/usr/local/cuda"):
         if os.path.exists(os.path.join(folder, "include", "cuda_runtime_api.h")):
             return os.path.join(folder, "include")
     return None
@@ -37,7 +37,7 @@ def build():
                  "-lc10_cuda", "-lc10", "-Wl,-rpath," + library, "-Wl,--unresolved-symbols=ignore-in-shared-libs"]
     with open(SOURCE, "rb") as source:
         key = hashlib.sha256(source.read() + repr([torch.__version__, arguments]).encode()).hexdigest()[:16]
-    folder = os.path.join(ROOT, ".deps", "libtorch")
+    folder = os.path.join(under_test.ROOT, ".deps", "libtorch")
     program = os.path.join(folder, "training-" + key)
     if not os.path.exists(program):
         os.makedirs(folder, exist_ok=True)
@@ -62,8 +62,7 @@ class LibTorchTest(unittest.TestCase):
 
     def traced(self, folder, *arguments):
         trace = os.path.join(folder, "trace")
-        preload = ":".join([os.path.abspath("interpose/libvramtrack.so")] + os.environ.get("LD_PRELOAD", "").split())
-        return trace, self.run_program(*arguments, LD_PRELOAD=preload, VRAMTRACK_OUTPUT=trace)
+        return trace, self.run_program(*arguments, LD_PRELOAD=under_test.preloaded(os.environ), VRAMTRACK_OUTPUT=trace)
 
     def test_counts_what_the_allocator_counts(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +71,7 @@ class LibTorchTest(unittest.TestCase):
             counts = [int(word) for word in re.findall(r"\d+", printed)]
             replay = trace_events.Replay()
             live = None
-            for event in trace_events.read("analyzer/vramtrack", trace):
+            for event in trace_events.read(trace):
                 replay.add(event)
                 # The program prints its counters before its tensors are given back.
                 blocks = replay.sums["framework_block", "0"]
@@ -84,7 +83,7 @@ class LibTorchTest(unittest.TestCase):
     def test_leak_is_at_its_line(self):
         with tempfile.TemporaryDirectory() as folder:
             trace, printed = self.traced(folder, "leaky")
-            report = json.loads(subprocess.check_output(["analyzer/vramtrack", "report", "--format", "json", trace]))
+            report = json.loads(subprocess.check_output([under_test.VRAMTRACK, "report", "--format", "json", trace]))
             sites = {site["id"]: site for site in report["sites"]}
             self.assertEqual(len(report["ranking"]), 1)
             leak = sites[report["ranking"][0]]
@@ -94,7 +93,7 @@ class LibTorchTest(unittest.TestCase):
     def test_no_leak_without_it(self):
         with tempfile.TemporaryDirectory() as folder:
             trace, _ = self.traced(folder)
-            report = json.loads(subprocess.check_output(["analyzer/vramtrack", "report", "--format", "json", trace]))
+            report = json.loads(subprocess.check_output([under_test.VRAMTRACK, "report", "--format", "json", trace]))
             self.assertEqual(report["ranking"], [])
             self.assertEqual(report["verdict_counts"].get("insufficient_evidence", 0), 0)
 

@@ -2,17 +2,18 @@
 """The ways in which the cases are run, each a process or a family of processes of its own."""
 import collections
 
-Run = collections.namedtuple("Run", "script arguments environment roles exit_code reserved ordered launcher")
+Run = collections.namedtuple("Run", "script arguments environment roles exit_code reserved ordered launcher modules")
 
 
-def run(script, *arguments, roles=("main",), exit_code=0, reserved="segment", ordered=True, launcher=(), **environment):
+def run(script, *arguments, roles=("main",), exit_code=0, reserved="segment", ordered=True, launcher=(),
+        modules=(), **environment):
     """A script of cases/, its arguments and environment variables.
 
     roles: of the processes that leave checkpoints. reserved: the kind of the driver's memory that the caching allocator
     takes; None where there is no caching allocator. ordered: whether allocations come in the same order every time.
-    launcher: arguments of the interpreter before the script.
+    launcher: arguments of the interpreter before the script. modules: what it imports besides PyTorch.
     """
-    return Run(script, arguments, environment, roles, exit_code, reserved, ordered, launcher)
+    return Run(script, arguments, environment, roles, exit_code, reserved, ordered, launcher, modules)
 
 
 def torchrun(ranks):
@@ -25,7 +26,7 @@ RUNS = {
     "input": run("input.py"),
     "graphs": run("graphs.py"),
     "devices": run("devices.py", SIMCUDA_DEVICES="2"),
-    "huggingface": run("huggingface.py"),
+    "huggingface": run("huggingface.py", modules=("transformers", "accelerate")),
     "native": run("allocator.py"),
     "max_split": run("allocator.py", **{CONF: "max_split_size_mb:32,roundup_power2_divisions:4"}),
     "expandable_segments": run("allocator.py", reserved="physical", **{CONF: "expandable_segments:True"}),
@@ -34,7 +35,7 @@ RUNS = {
     "no_caching": run("plain_allocator.py", reserved=None, PYTORCH_NO_CUDA_MEMORY_CACHING="1"),
     "pluggable": run("plain_allocator.py", reserved=None, PLUGGABLE="plain_allocator.so"),
     "out_of_memory": run("out_of_memory.py", exit_code=1, SIMCUDA_MEMORY="1G"),
-    "threads": run("threads.py", ordered=False),
+    "threads": run("threads.py", ordered=False, modules=("greenlet",)),
     "processes": run("processes.py", "forked_before_cuda", "spawned", "forked_after_cuda",
                      roles=("main", "forked0", "forked1", "spawned")),
     "one_rank": run("distributed.py", roles=("rank0",), launcher=torchrun(1)),

@@ -3,12 +3,14 @@
 import collections
 import subprocess
 
+import under_test
+
 Event = collections.namedtuple("Event", "operation kind device bytes address allocation details")
 
 
-def read(vramtrack, path):
+def read(path):
     """All events of one process, in order."""
-    dump = subprocess.run([vramtrack, "dump", path], stdout=subprocess.PIPE, text=True, check=True, timeout=120).stdout
+    dump = subprocess.run([under_test.VRAMTRACK, "dump", path], stdout=subprocess.PIPE, text=True, check=True, timeout=120).stdout
     for line in dump.splitlines():
         if line.lstrip().startswith("#"):
             continue

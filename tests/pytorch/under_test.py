@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the tracer and the analyzer are: in the folder of runfiles, or where the environment says."""
+import os
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+LIBRARY = os.path.abspath(os.environ.get("VRAMTRACK_LIBRARY", "interpose/libvramtrack.so"))
+VRAMTRACK = os.path.abspath(os.environ.get("VRAMTRACK_PROGRAM", "analyzer/vramtrack"))
+MODULE = os.path.join(ROOT, "python")
+
+# The machine's own PyTorch, on a real GPU: what it lacks is passed over, and so is what needs a device of a certain size.
+OWN_PYTORCH = "VRAMTRACK_OWN_PYTORCH" in os.environ
+
+
+def preloaded(environment):
+    """LD_PRELOAD with the tracer before what is there."""
+    return ":".join([LIBRARY] + environment.get("LD_PRELOAD", "").split())

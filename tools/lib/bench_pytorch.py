@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tracing costs a step of unmodified PyTorch, beside what PyTorch's own recording of allocations costs."""
+import os
+import statistics
+
+ROUNDS = 7
+STEPS = 200
+BOUND = "1M"
+
+
+class Mode:
+    """One way to run the steps."""
+
+    def __init__(self, name, stacks=None, history=None, bound=None):
+        self.name, self.stacks, self.history, self.bound = name, stacks, history, bound
+
+    @property
+    def traced(self):
+        return self.stacks is not None
+
+
+UNTRACED = Mode("untraced")
+MODES = [
+    UNTRACED,
+    Mode("no stacks", stacks="none"),
+    Mode("native stacks", stacks="native"),
+    Mode("Python stacks", stacks="python"),
+    Mode("both, and the backward link", stacks="native,python"),
+    Mode("the same, at most %s of trace" % BOUND, stacks="native,python", bound=BOUND),
+    Mode("PyTorch's own history, Python", history="python"),
+    Mode("PyTorch's own history, all", history="all"),
+]
+
+
+class Steps:
+    """Runs tests/benchmark/pytorch_steps.py in a process of its own each time."""
+
+    def __init__(self, root, python, run_json, folder):
+        self.root, self.python, self.run_json, self.folder = root, python, run_json, folder
+
+    def run(self, mode, steps):
+        command = [os.path.join(self.root, "tools", "simulated-cuda"), "--"]
+        environment = {"SIMCUDA_BACKED": "0", "SIMCUDA_PYTORCH": os.path.dirname(os.path.dirname(self.python)),
+                       "PYTHONDONTWRITEBYTECODE": "1"}
+        trace = os.path.join(self.folder, "steps.vtrace")
+        if mode.traced:
+            if os.path.exists(trace):
+                os.remove(trace)
+            environment.update({"VRAMTRACK_OUTPUT": trace, "VRAMTRACK_STACKS": mode.stacks})
+            if mode.bound:
+                environment["VRAMTRACK_MAX_BYTES"] = mode.bound
+            library = os.path.join(self.root, ".bazel", "bin", "interpose", "libvramtrack.so")
+            command += ["env", "LD_PRELOAD=" + library]
+        command += [self.python, os.path.join(self.root, "tests", "benchmark", "pytorch_steps.py"), str(steps)]
+        if mode.history:
+            command += ["--history", mode.history]
+        result = self.run_json(command, environment)
+        if mode.traced:
+            result["trace_bytes"] = os.path.getsize(trace)
+        return result
+
+
+def summary(mode, results, plain, longer):
+    """Each round is compared with the untraced one of the same round, so that a slow minute of the machine counts for all,
+    and the best of all rounds with the best untraced one."""
+    def best(clock, of):
+        return min(r[clock] for r in of)
+
+    outcome = {"wall_ms": best("wall_ms", results), "cpu_ms": best("cpu_ms", results),
+               "best_ratio": best("cpu_ms", results) / best("cpu_ms", plain),
+               "median_ratio": statistics.median(r["cpu_ms"] / p["cpu_ms"] for r, p in zip(results, plain)),
+               "resident_mib": statistics.median((r["resident_kib"] - p["resident_kib"]) / 1024
+                                                 for r, p in zip(results, plain)),
+               "allocations_per_step": results[0]["allocations_per_step"]}
+    if mode.traced:
+        outcome["bytes_per_step"] = ((longer["trace_bytes"] - results[-1]["trace_bytes"]) /
+                                     (longer["steps"] - results[-1]["steps"]))
+    return outcome
+
+
+def bench(root, run_json, folder, quick):
+    """The results by mode; None without PyTorch. `run_json` runs a command and returns the JSON of its last line."""
+    python = os.path.join(root, ".venv", "pytorch", "bin", "python")
+    if not os.path.exists(python):
+        print("\nPyTorch is not installed: tools/setup --pytorch does it; no steps in this run")
+        return None
+    steps = Steps(root, python, run_json, folder)
+    rounds, count = (2, STEPS // 4) if quick else (ROUNDS, STEPS)
+    results = {mode.name: [] for mode in MODES}
+    for turn in range(rounds):
+        for mode in (MODES if turn % 2 == 0 else reversed(MODES)):
+            results[mode.name].append(steps.run(mode, count))
+    summaries = {mode.name: summary(mode, results[mode.name], results[UNTRACED.name],
+                                    steps.run(mode, 3 * count) if mode.traced else None) for mode in MODES}
+    print("\na step of GPT-2 small, %d allocations; %d rounds of %d steps, each compared within its round" %
+          (round(summaries[UNTRACED.name]["allocations_per_step"]), rounds, count))
+    print("%-34s %8s %8s %8s %8s %8s %12s" % ("", "wall ms", "cpu ms", "best", "median", "MiB", "bytes/step"))
+    for name, s in summaries.items():
+        print("%-34s %8.2f %8.2f %+7.1f%% %+7.1f%% %8.1f %12s" %
+              (name, s["wall_ms"], s["cpu_ms"], 100 * (s["best_ratio"] - 1), 100 * (s["median_ratio"] - 1),
+               s["resident_mib"], "%.0f" % s["bytes_per_step"] if "bytes_per_step" in s else "-"))
+    return summaries
