@@ -87,6 +87,23 @@ void Arena::Touch(const void* address, size_t bytes) {
   }
 }
 
+void Arena::Clear(void* address, size_t bytes) {
+  char* at = static_cast<char*>(address);
+  char* const end = at + bytes;
+  while (at < end) {
+    const size_t page = static_cast<size_t>(at - base_) / kPageBytes;
+    char* const page_end = std::min(base_ + (page + 1) * kPageBytes, end);
+    const size_t length = static_cast<size_t>(page_end - at);
+    const uint64_t bit = uint64_t{1} << (page % 64);
+    if (length == kPageBytes) {
+      Discard(page, 1);
+    } else if ((touched_[page / 64].load(std::memory_order_relaxed) & bit) != 0) {
+      memset(at, 0, length);
+    }
+    at = page_end;
+  }
+}
+
 void Arena::Discard(size_t first_page, size_t pages) {
   for (size_t page = first_page; page < first_page + pages; ++page) {
     if (page % 64 == 0 && page + 64 <= first_page + pages && touched_[page / 64].load(std::memory_order_relaxed) == 0) {

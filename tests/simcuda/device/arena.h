@@ -23,9 +23,14 @@ class Arena {
   char* base() const { return base_; }
   size_t bytes() const { return bytes_; }
   bool backed() const { return file_ >= 0; }
+  // The file of a backed one, for other processes to open; -1 otherwise.
+  int file() const { return file_; }
 
   // To be called before bytes of the range are written.
   void Touch(const void* address, size_t bytes);
+
+  // Makes the range read as zero, which costs nothing where it was never written.
+  void Clear(void* address, size_t bytes);
 
   // Gives the host memory of whole pages back; they read as zero afterwards.
   void Discard(size_t first_page, size_t pages);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simcuda/device/transfer.h"
 
+#include <sys/mman.h>
+
 #include <cstring>
 
 #include "tests/simcuda/device/device.h"
@@ -23,6 +25,20 @@ bool IsDeviceMemory(const void* address) {
 void TouchPages(void* address, size_t bytes) {
   // Mapped memory was touched when it was made accessible.
   if (Device* device = DeviceOf(address)) device->memory.arena().Touch(address, bytes);
+}
+
+// Whole pages of a window on device memory are given back rather than written.
+void ClearMapped(char* to, size_t bytes) {
+  char* const end = to + bytes;
+  const uintptr_t first = (reinterpret_cast<uintptr_t>(to) + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const uintptr_t last = reinterpret_cast<uintptr_t>(end) / kPageBytes * kPageBytes;
+  char* const pages = reinterpret_cast<char*>(first);
+  if (first >= last || madvise(pages, last - first, MADV_REMOVE) != 0) {
+    memset(to, 0, bytes);
+    return;
+  }
+  memset(to, 0, static_cast<size_t>(pages - to));
+  memset(reinterpret_cast<char*>(last), 0, static_cast<size_t>(end - reinterpret_cast<char*>(last)));
 }
 
 void MoveBytes(void* to, const void* from, size_t bytes) {
@@ -89,6 +105,16 @@ bool FillRows(void* to, size_t pitch, uint32_t value, size_t element_bytes, size
   const size_t extent = Extent(count * element_bytes, pitch, rows, 0, 1);
   if (!IsValidRange(to, extent)) return false;
   if (!GetOptions().backed && IsDeviceMemory(to)) return true;
+  if (value == 0 && rows == 1) {
+    if (Device* device = DeviceOf(to)) {
+      device->memory.arena().Clear(to, extent);
+      return true;
+    }
+    if (Describe(to).mapped) {
+      ClearMapped(static_cast<char*>(to), extent);
+      return true;
+    }
+  }
   TouchPages(to, extent);
   for (size_t row = 0; row < rows; ++row) {
     char* begin = static_cast<char*>(to) + row * pitch;

@@ -2,6 +2,7 @@
 #include "tests/simcuda/device/virtual_memory.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -18,6 +19,17 @@ constexpr uintptr_t kFirstReservation = uintptr_t{0x400000000000};
 constexpr int kNoAccess = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
 
 int Protection(int access) { return (access & 1 ? PROT_READ : 0) | (access & 2 ? PROT_WRITE : 0); }
+
+// Maps a part of the pages of `memory`, which begins at `base`, at `window`.
+bool MapRun(const PhysicalMemory& memory, char* base, size_t bytes, int access, char* window) {
+  if (memory.foreign) {
+    return mmap(window, bytes, Protection(access), MAP_SHARED | MAP_FIXED | MAP_NORESERVE, memory.file,
+                static_cast<off_t>(reinterpret_cast<uintptr_t>(base))) != MAP_FAILED;
+  }
+  Arena& arena = GetDevice(memory.device).memory.arena();
+  if (access != 0) arena.Touch(base, bytes);
+  return arena.MapAlias(window, static_cast<size_t>(base - arena.base()), bytes, Protection(access));
+}
 
 }  // namespace
 
@@ -104,6 +116,7 @@ void VirtualMemory::FreeIfUnused(PhysicalMemory* memory) {
   if (!memory->borrowed) {
     for (const DeviceMemory::PageRun& run : memory->runs) GetDevice(memory->device).memory.ReturnPages(run.base);
   }
+  if (memory->file >= 0) close(memory->file);
   for (const auto& bound : memory->bound) {
     --bound.second->mappings;
     FreeIfUnused(bound.second);
@@ -170,9 +183,9 @@ VirtualMemory::Result VirtualMemory::SetAccess(void* address, size_t bytes, int 
   for (auto mapping = first; mapping != mappings_.end() && mapping->first < end; ++mapping) {
     Mapping& entry = mapping->second;
     entry.access = access;
-    DeviceMemory& device = GetDevice(entry.device).memory;
-    if (!device.arena().backed()) continue;
-    // The mapping is a window on the pages of the arena that the memory holds, from `offset` on.
+    if (!entry.memory->foreign && !GetDevice(entry.device).memory.arena().backed()) continue;
+    if (entry.memory->foreign && entry.memory->file < 0) continue;
+    // The mapping is a window on the pages that the memory holds, from `offset` on.
     size_t skip = entry.offset;
     char* window = entry.base;
     size_t rest = entry.bytes;
@@ -183,9 +196,7 @@ VirtualMemory::Result VirtualMemory::SetAccess(void* address, size_t bytes, int 
         continue;
       }
       const size_t length = std::min(rest, run_bytes - skip);
-      if (access != 0) device.arena().Touch(run.base + skip, length);
-      const size_t offset = static_cast<size_t>(run.base - device.arena().base()) + skip;
-      if (!device.arena().MapAlias(window, offset, length, Protection(access))) return Result::kOutOfMemory;
+      if (!MapRun(*entry.memory, run.base + skip, length, access, window)) return Result::kOutOfMemory;
       window += length;
       rest -= length;
       skip = 0;
@@ -216,20 +227,43 @@ VirtualMemory::Result VirtualMemory::Unbind(PhysicalMemory* multicast, size_t of
   return Result::kOk;
 }
 
+bool VirtualMemory::FindWindow(pid_t process, const char* target, char** window) {
+  for (auto& entry : windows_) {
+    if (entry.second.process != process || entry.second.target != target) continue;
+    ++entry.second.opened;
+    *window = entry.first;
+    return true;
+  }
+  return false;
+}
+
+VirtualMemory::Result VirtualMemory::MapWindow(pid_t process, char* target, PhysicalMemory* borrowed, size_t skip,
+                                               char** window) {
+  char* reservation = nullptr;
+  const size_t bytes = borrowed->bytes;
+  Result result = Reserve(bytes, 0, nullptr, &reservation);
+  if (result == Result::kOk) {
+    Map(reservation, bytes, 0, borrowed);
+    result = SetAccess(reservation, bytes, 3);
+    if (result != Result::kOk) {
+      Unmap(reservation, bytes);
+      Release(reservation, bytes);
+    }
+  }
+  // From here on it lives as long as the mapping.
+  Drop(borrowed);
+  if (result != Result::kOk) return result;
+  *window = reservation + skip;
+  windows_[*window] = Window{process, target, reservation, bytes, 1};
+  return Result::kOk;
+}
+
 VirtualMemory::Result VirtualMemory::OpenWindow(DeviceMemory* device, int ordinal, char* address, size_t bytes,
                                                 char** window) {
   std::lock_guard<std::mutex> windows_lock(windows_mutex_);
-  for (auto& entry : windows_) {
-    if (entry.second.target != address) continue;
-    ++entry.second.opened;
-    *window = entry.first;
-    return Result::kOk;
-  }
+  if (FindWindow(0, address, window)) return Result::kOk;
   const size_t skip = static_cast<size_t>(address - device->arena().base()) % kPageBytes;
   const size_t pages = (skip + bytes + kPageBytes - 1) / kPageBytes;
-  char* reservation = nullptr;
-  const Result reserved = Reserve(pages * kPageBytes, 0, nullptr, &reservation);
-  if (reserved != Result::kOk) return reserved;
   auto* memory = new PhysicalMemory;
   memory->device = ordinal;
   memory->bytes = pages * kPageBytes;
@@ -239,13 +273,35 @@ VirtualMemory::Result VirtualMemory::OpenWindow(DeviceMemory* device, int ordina
     std::lock_guard<std::mutex> lock(mutex_);
     memories_.insert(memory);
   }
-  Map(reservation, memory->bytes, 0, memory);
-  SetAccess(reservation, memory->bytes, 3);
-  // From here on it lives as long as the mapping.
-  Drop(memory);
-  *window = reservation + skip;
-  windows_[*window] = Window{address, reservation, pages * kPageBytes, 1};
-  return Result::kOk;
+  return MapWindow(0, address, memory, skip, window);
+}
+
+VirtualMemory::Result VirtualMemory::OpenForeignWindow(pid_t process, char* address, int ordinal, int file,
+                                                       size_t offset, size_t bytes, char** window) {
+  std::lock_guard<std::mutex> windows_lock(windows_mutex_);
+  if (FindWindow(process, address, window)) {
+    if (file >= 0) close(file);
+    return Result::kOk;
+  }
+  const size_t skip = offset % kPageBytes;
+  const size_t pages = (skip + bytes + kPageBytes - 1) / kPageBytes;
+  PhysicalMemory* memory =
+      AdoptForeign(ordinal, file, pages * kPageBytes, {{reinterpret_cast<char*>(offset - skip), pages}});
+  return MapWindow(process, address, memory, skip, window);
+}
+
+PhysicalMemory* VirtualMemory::AdoptForeign(int ordinal, int file, size_t bytes,
+                                            const std::vector<DeviceMemory::PageRun>& runs) {
+  auto* memory = new PhysicalMemory;
+  memory->device = ordinal;
+  memory->bytes = bytes;
+  memory->borrowed = true;
+  memory->foreign = true;
+  memory->file = file;
+  memory->runs = runs;
+  std::lock_guard<std::mutex> lock(mutex_);
+  memories_.insert(memory);
+  return memory;
 }
 
 VirtualMemory::Result VirtualMemory::CloseWindow(void* window) {

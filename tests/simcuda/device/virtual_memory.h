@@ -2,6 +2,8 @@
 #ifndef TESTS_SIMCUDA_DEVICE_VIRTUAL_MEMORY_H_
 #define TESTS_SIMCUDA_DEVICE_VIRTUAL_MEMORY_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -23,6 +25,8 @@ struct PhysicalMemory {
   unsigned handles = 1;
   unsigned mappings = 0;
   bool borrowed = false;  // the pages are somebody else's
+  bool foreign = false;   // namely another process's: the bases of the runs are offsets in its file
+  int file = -1;          // of foreign memory, if that is backed; closed with it
   bool multicast = false;
   std::map<size_t, PhysicalMemory*> bound;  // to a multicast object, by offset
 };
@@ -61,7 +65,14 @@ class VirtualMemory {
   // A second address of memory that a device has given out, as another process would have it. Opening the same memory
   // again gives the same address, which is to be closed as often.
   Result OpenWindow(DeviceMemory* device, int ordinal, char* address, size_t bytes, char** window);
+  // The same for memory that begins `offset` bytes into the device of another process, which has it at `address` and
+  // has opened its file; `file` is -1 without backing, and is closed with the window otherwise, or at once.
+  Result OpenForeignWindow(pid_t process, char* address, int ordinal, int file, size_t offset, size_t bytes,
+                           char** window);
   Result CloseWindow(void* window);
+
+  // Memory of another process, with one handle. Closes `file` in the end.
+  PhysicalMemory* AdoptForeign(int ordinal, int file, size_t bytes, const std::vector<DeviceMemory::PageRun>& runs);
 
   bool FindMapping(const void* address, Mapping* mapping);
   bool FindReservation(const void* address, char** base, size_t* bytes);
@@ -70,6 +81,7 @@ class VirtualMemory {
 
  private:
   struct Window {
+    pid_t process;
     char* target;
     char* reservation;
     size_t bytes;  // of the reservation
@@ -77,6 +89,10 @@ class VirtualMemory {
   };
 
   void FreeIfUnused(PhysicalMemory* memory);
+  // Maps `borrowed`, whose bytes from `skip` on are those at `target` in that process, unless that is done already.
+  // Takes it over. Wants windows_mutex_.
+  Result MapWindow(pid_t process, char* target, PhysicalMemory* borrowed, size_t skip, char** window);
+  bool FindWindow(pid_t process, const char* target, char** window);
 
   std::mutex mutex_;
   char* next_address_ = nullptr;

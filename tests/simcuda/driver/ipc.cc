@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of memory and events for other processes. Only the process that made one can open it; it then gets a second
-// address, as another process would.
+// Handles of memory and events for other processes. The process that made one may open it too; it then gets a second
+// address, as another one does. Nothing is taken from the opener's device: every process has its own.
 #include <cuda.h>
 #include <unistd.h>
 
 #include <cstring>
 
 #include "tests/simcuda/device/log.h"
+#include "tests/simcuda/device/other_process.h"
 #include "tests/simcuda/device/virtual_memory.h"
 #include "tests/simcuda/driver/current.h"
 
@@ -16,8 +17,11 @@ namespace {
 struct MemoryTicket {
   char magic[8];
   pid_t process;
+  int device;
   CUdeviceptr base;
   size_t bytes;
+  int file;       // behind the device, as the process has it open
+  size_t offset;  // in that
 };
 static_assert(sizeof(MemoryTicket) <= sizeof(CUipcMemHandle), "a handle has room for it");
 
@@ -40,7 +44,9 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr pointer) {
   if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const PointerInfo info = Describe(ToAddress(pointer));
   if (info.kind != PointerInfo::Kind::kDevice || info.mapped || info.pool != nullptr) return CUDA_ERROR_INVALID_VALUE;
-  MemoryTicket ticket = {{}, getpid(), ToPointer(info.base), info.bytes};
+  Arena& arena = GetDevice(info.device).memory.arena();
+  MemoryTicket ticket = {{}, getpid(), info.device, ToPointer(info.base), info.bytes, arena.file(), 0};
+  ticket.offset = static_cast<size_t>(info.base - arena.base());
   memcpy(ticket.magic, kMemoryMagic, sizeof(kMemoryMagic));
   memset(handle, 0, sizeof(*handle));
   memcpy(handle, &ticket, sizeof(ticket));
@@ -54,14 +60,23 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* pointer, CUipcMemHandle handle, unsi
   MemoryTicket ticket;
   memcpy(&ticket, &handle, sizeof(ticket));
   if (memcmp(ticket.magic, kMemoryMagic, sizeof(kMemoryMagic)) != 0) return CUDA_ERROR_INVALID_VALUE;
-  if (ticket.process != getpid()) return CUDA_ERROR_NOT_SUPPORTED;
-  const PointerInfo info = Describe(ToAddress(ticket.base));
-  if (info.kind != PointerInfo::Kind::kDevice || ToPointer(info.base) != ticket.base) return CUDA_ERROR_INVALID_VALUE;
   char* window = nullptr;
-  const VirtualMemory::Result result =
-      VirtualMemory::Get().OpenWindow(&GetDevice(info.device).memory, info.device, info.base, info.bytes, &window);
+  VirtualMemory::Result result;
+  if (ticket.process == getpid()) {
+    const PointerInfo info = Describe(ToAddress(ticket.base));
+    if (info.kind != PointerInfo::Kind::kDevice || ToPointer(info.base) != ticket.base) return CUDA_ERROR_INVALID_VALUE;
+    result =
+        VirtualMemory::Get().OpenWindow(&GetDevice(info.device).memory, info.device, info.base, info.bytes, &window);
+  } else {
+    SIMCUDA_TRY(CheckDevice(ticket.device));
+    const int file = OpenFileOf(ticket.process, ticket.file);
+    if (file < 0 && (ticket.file >= 0 || !Runs(ticket.process))) return CUDA_ERROR_INVALID_VALUE;
+    result = VirtualMemory::Get().OpenForeignWindow(ticket.process, ToAddress(ticket.base), ticket.device, file,
+                                                    ticket.offset, ticket.bytes, &window);
+  }
   if (result != VirtualMemory::Result::kOk) return CUDA_ERROR_OUT_OF_MEMORY;
-  SIMCUDA_LOG_CALL("opened %p as %p", static_cast<void*>(info.base), static_cast<void*>(window));
+  SIMCUDA_LOG_CALL("opened %p of process %d as %p", static_cast<void*>(ToAddress(ticket.base)), ticket.process,
+                   static_cast<void*>(window));
   *pointer = ToPointer(window);
   return CUDA_SUCCESS;
 }
@@ -92,7 +107,6 @@ CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle handle) {
   EventTicket ticket;
   memcpy(&ticket, &handle, sizeof(ticket));
   if (memcmp(ticket.magic, kEventMagic, sizeof(kEventMagic)) != 0) return CUDA_ERROR_INVALID_VALUE;
-  if (ticket.process != getpid()) return CUDA_ERROR_NOT_SUPPORTED;
   *event = reinterpret_cast<CUevent>(
       Handles<Event>::Create(context, unsigned{CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING}));
   return CUDA_SUCCESS;

@@ -4,13 +4,16 @@
 
 #include <cuda.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "tests/simcuda/device/clock.h"
 #include "tests/simcuda/device/log.h"
+#include "tests/simcuda/device/other_process.h"
 #include "tests/simcuda/driver/current.h"
 
 namespace vramtrack::simcuda {
@@ -32,13 +35,44 @@ CUmemGenericAllocationHandle ToHandle(PhysicalMemory* memory) {
   return reinterpret_cast<CUmemGenericAllocationHandle>(memory);
 }
 
-// Written into the file behind an exported descriptor. Only the exporting process can import it.
+// Written into the file behind an exported descriptor, with the runs of pages behind it, as offsets on the device.
 struct SharedHandle {
   char magic[8];
   pid_t process;
   PhysicalMemory* memory;
+  int device;
+  int file;  // behind the device, as the process has it open
+  size_t bytes;
+  size_t runs;
 };
 constexpr char kMagic[8] = {'s', 'i', 'm', 'c', 'u', 'd', 'a', '1'};
+
+bool WriteShared(int file, PhysicalMemory* memory) {
+  const Arena& arena = GetDevice(memory->device).memory.arena();
+  SharedHandle content = {{}, getpid(), memory, memory->device, arena.file(), memory->bytes, memory->runs.size()};
+  memcpy(content.magic, kMagic, sizeof(kMagic));
+  std::vector<DeviceMemory::PageRun> runs = memory->runs;
+  for (DeviceMemory::PageRun& run : runs) run.base = reinterpret_cast<char*>(run.base - arena.base());
+  const size_t bytes = runs.size() * sizeof(runs[0]);
+  return pwrite(file, &content, sizeof(content), 0) == static_cast<ssize_t>(sizeof(content)) &&
+         pwrite(file, runs.data(), bytes, sizeof(content)) == static_cast<ssize_t>(bytes);
+}
+
+// What another process exported.
+CUresult ImportForeign(int file, const SharedHandle& content, PhysicalMemory** memory) {
+  SIMCUDA_TRY(CheckDevice(content.device));
+  struct stat status;
+  if (fstat(file, &status) != 0 || static_cast<size_t>(status.st_size) / sizeof(DeviceMemory::PageRun) < content.runs) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  std::vector<DeviceMemory::PageRun> runs(content.runs);
+  const size_t bytes = runs.size() * sizeof(runs[0]);
+  if (pread(file, runs.data(), bytes, sizeof(content)) != static_cast<ssize_t>(bytes)) return CUDA_ERROR_INVALID_VALUE;
+  const int device_file = OpenFileOf(content.process, content.file);
+  if (device_file < 0 && (content.file >= 0 || !Runs(content.process))) return CUDA_ERROR_INVALID_VALUE;
+  *memory = VirtualMemory::Get().AdoptForeign(content.device, device_file, content.bytes, runs);
+  return CUDA_SUCCESS;
+}
 
 }  // namespace
 
@@ -152,12 +186,11 @@ CUresult cuMemExportToShareableHandle(void* shared, CUmemGenericAllocationHandle
   SIMCUDA_TRY(CheckInitialized());
   if (shared == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
-  SharedHandle content = {{}, getpid(), FromHandle(handle)};
-  memcpy(content.magic, kMagic, sizeof(kMagic));
-  if (!VirtualMemory::Get().IsLive(content.memory)) return CUDA_ERROR_INVALID_VALUE;
+  PhysicalMemory* memory = FromHandle(handle);
+  if (!VirtualMemory::Get().IsLive(memory) || memory->foreign) return CUDA_ERROR_INVALID_VALUE;
   const int file = memfd_create("simcuda-handle", MFD_CLOEXEC);
   if (file < 0) return CUDA_ERROR_OUT_OF_MEMORY;
-  if (pwrite(file, &content, sizeof(content), 0) != static_cast<ssize_t>(sizeof(content))) {
+  if (!WriteShared(file, memory)) {
     close(file);
     return CUDA_ERROR_UNKNOWN;
   }
@@ -176,7 +209,12 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
       memcmp(content.magic, kMagic, sizeof(kMagic)) != 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (content.process != getpid()) return CUDA_ERROR_NOT_SUPPORTED;
+  if (content.process != getpid()) {
+    PhysicalMemory* memory = nullptr;
+    SIMCUDA_TRY(ImportForeign(file, content, &memory));
+    *handle = ToHandle(memory);
+    return CUDA_SUCCESS;
+  }
   if (!VirtualMemory::Get().IsLive(content.memory)) return CUDA_ERROR_INVALID_VALUE;
   VirtualMemory::Get().Retain(content.memory);
   *handle = ToHandle(content.memory);

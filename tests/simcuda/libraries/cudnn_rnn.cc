@@ -1,73 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent layers: where each gate's weights lie in the one buffer that a program passes, and how large that and the
 // buffers for a run are.
-#include <cstdint>
+#include "tests/simcuda/libraries/cudnn_rnn.h"
 
-#include "tests/simcuda/libraries/cudnn.h"
 #include "tests/simcuda/libraries/cudnn_tensor.h"
 
 namespace vramtrack::simcuda {
+
+RnnPart MatrixOf(const Rnn& rnn, int layer, int gate) {
+  RnnPart part;
+  const bool projection = rnn.projects() && gate == 2 * rnn.gates();
+  if (layer < 0 || layer >= rnn.pseudo_layers() || gate < 0 || (gate >= 2 * rnn.gates() && !projection)) return part;
+  part.there = true;
+  part.rows = projection ? rnn.projection : rnn.hidden;
+  part.columns = projection ? rnn.hidden : gate < rnn.gates() ? rnn.layer_input(layer) : rnn.output();
+  for (int before = 0; before < layer; ++before) part.offset += rnn.MatrixElements(before);
+  const size_t of_input = size_t(rnn.hidden) * size_t(rnn.layer_input(layer));
+  const size_t of_state = size_t(rnn.hidden) * size_t(rnn.output());
+  part.offset += gate < rnn.gates() ? size_t(gate) * of_input
+                                    : size_t(rnn.gates()) * of_input + size_t(gate - rnn.gates()) * of_state;
+  return part;
+}
+
+RnnPart BiasOf(const Rnn& rnn, int layer, int gate) {
+  RnnPart part;
+  const bool of_state = gate >= rnn.gates();
+  if (rnn.bias == kRnnNoBias || gate < 0 || gate >= 2 * rnn.gates()) return part;
+  if (rnn.bias == (of_state ? kRnnOneInputBias : kRnnOneRecurrentBias)) return part;
+  const int row = rnn.bias == kRnnTwoBiases ? gate : gate % rnn.gates();
+  part.there = true;
+  part.rows = rnn.hidden;
+  part.columns = 1;
+  part.offset = rnn.WeightElements() - size_t(rnn.pseudo_layers() - layer) * rnn.BiasElements() +
+                size_t(row) * size_t(rnn.hidden);
+  return part;
+}
+
+void ReportPart(const Rnn& rnn, const RnnPart& part, const void* weights, void* descriptor, void** address) {
+  if (descriptor != nullptr && part.there) {
+    const int sizes[] = {1, part.rows, part.columns}, strides[] = {part.rows * part.columns, part.columns, 1};
+    static_cast<Tensor*>(descriptor)->Set(rnn.type, 3, sizes, strides);
+  }
+  if (address == nullptr) return;
+  const char* at = static_cast<const char*>(weights) + part.offset * ElementBytes(rnn.type);
+  *address = part.there ? const_cast<char*>(at) : nullptr;
+}
+
+size_t RnnWorkBytes(const Rnn& rnn, int longest, int batch) {
+  const size_t steps = size_t(longest) * size_t(batch) * size_t(rnn.directions);
+  return WorkBytes(steps * size_t(rnn.gates()) * size_t(rnn.hidden) * ElementBytes(rnn.type));
+}
+
+size_t RnnReserveBytes(const Rnn& rnn, int longest, int batch) {
+  const size_t steps = size_t(longest) * size_t(batch) * size_t(rnn.pseudo_layers());
+  const size_t kept = size_t(rnn.gates() + 1) * size_t(rnn.hidden) + size_t(rnn.output());
+  return WorkBytes(steps * kept * ElementBytes(rnn.type));
+}
+
 namespace {
-
-struct Rnn {
-  int cell = kRnnRelu, bias = kRnnTwoBiases, type = 0;
-  int input = 0, hidden = 0, projection = 0, layers = 0, directions = 1;
-
-  int gates() const { return cell == kRnnLstm ? 4 : cell == kRnnGru ? 3 : 1; }
-  bool projects() const { return projection != 0 && projection != hidden; }
-  // What a step hands on.
-  int output() const { return projects() ? projection : hidden; }
-  int pseudo_layers() const { return layers * directions; }
-  int layer_input(int layer) const { return layer / directions == 0 ? input : output() * directions; }
-  int biases() const { return bias == kRnnNoBias ? 0 : bias == kRnnTwoBiases ? 2 : 1; }
-
-  size_t MatrixElements(int layer) const {
-    const size_t of_gate = size_t(hidden) * size_t(layer_input(layer) + output());
-    return size_t(gates()) * of_gate + (projects() ? size_t(projection) * size_t(hidden) : 0);
-  }
-  size_t BiasElements() const { return size_t(biases()) * size_t(gates()) * size_t(hidden); }
-  size_t WeightElements() const {
-    size_t elements = size_t(pseudo_layers()) * BiasElements();
-    for (int layer = 0; layer < pseudo_layers(); ++layer) elements += MatrixElements(layer);
-    return elements;
-  }
-};
 
 struct RnnData {
   int longest = 0, batch = 0;
 };
-
-// All matrices come first, layer by layer: those that the input is multiplied with, gate by gate, then those of the
-// state, then the projection. All biases follow in the same order.
-size_t MatrixOffset(const Rnn& rnn, int layer, int gate) {
-  size_t elements = 0;
-  for (int before = 0; before < layer; ++before) elements += rnn.MatrixElements(before);
-  const size_t of_input = size_t(rnn.hidden) * size_t(rnn.layer_input(layer));
-  const size_t of_state = size_t(rnn.hidden) * size_t(rnn.output());
-  if (gate < rnn.gates()) return elements + size_t(gate) * of_input;
-  return elements + size_t(rnn.gates()) * of_input + size_t(gate - rnn.gates()) * of_state;
-}
-
-// False where that gate has no bias.
-bool BiasOffset(const Rnn& rnn, int layer, int gate, size_t* elements) {
-  const bool of_state = gate >= rnn.gates();
-  if (rnn.bias == kRnnNoBias || gate >= 2 * rnn.gates()) return false;
-  if (rnn.bias == (of_state ? kRnnOneInputBias : kRnnOneRecurrentBias)) return false;
-  const int row = rnn.bias == kRnnTwoBiases ? gate : gate % rnn.gates();
-  *elements = rnn.WeightElements() - size_t(rnn.pseudo_layers() - layer) * rnn.BiasElements() +
-              size_t(row) * size_t(rnn.hidden);
-  return true;
-}
-
-void SetPlane(void* descriptor, int type, int rows, int columns) {
-  const int sizes[] = {1, rows, columns}, strides[] = {rows * columns, columns, 1};
-  static_cast<Tensor*>(descriptor)->Set(type, 3, sizes, strides);
-}
-
-void* At(const void* weights, size_t elements, int type) {
-  const auto* bytes = static_cast<const char*>(weights) + elements * ElementBytes(type);
-  return const_cast<char*>(bytes);
-}
 
 }  // namespace
 
@@ -122,40 +116,24 @@ cudnnStatus_t cudnnGetRNNWeightSpaceSize(cudnnHandle_t, void* descriptor, size_t
   return 0;
 }
 
-// The gates of one layer are worked on; for the way back the gates, the cell and the output of every step of every
-// layer are kept.
 cudnnStatus_t cudnnGetRNNTempSpaceSizes(cudnnHandle_t, void* descriptor, int mode, void* data_descriptor,
                                         size_t* work_bytes, size_t* reserve_bytes) {
-  const auto* rnn = static_cast<const Rnn*>(descriptor);
-  const auto* data = static_cast<const RnnData*>(data_descriptor);
-  const size_t steps = size_t(data->longest) * size_t(data->batch) * size_t(rnn->directions);
-  const size_t element = ElementBytes(rnn->type);
-  if (work_bytes != nullptr) *work_bytes = WorkBytes(steps * size_t(rnn->gates()) * size_t(rnn->hidden) * element);
-  if (reserve_bytes == nullptr) return 0;
-  const size_t kept = size_t(rnn->gates() + 1) * size_t(rnn->hidden) + size_t(rnn->output());
-  *reserve_bytes = mode == kRnnTraining ? WorkBytes(steps * size_t(rnn->layers) * kept * element) : 0;
+  const auto& rnn = *static_cast<const Rnn*>(descriptor);
+  const auto& data = *static_cast<const RnnData*>(data_descriptor);
+  if (work_bytes != nullptr) *work_bytes = RnnWorkBytes(rnn, data.longest, data.batch);
+  if (reserve_bytes != nullptr) {
+    *reserve_bytes = mode == kRnnTraining ? RnnReserveBytes(rnn, data.longest, data.batch) : 0;
+  }
   return 0;
 }
 
 cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t, void* descriptor, int layer, size_t bytes, const void* weights,
                                       int gate, void* matrix, void** matrix_address, void* bias, void** bias_address) {
   const auto& rnn = *static_cast<const Rnn*>(descriptor);
-  const bool is_projection = rnn.projects() && gate == 2 * rnn.gates();
-  if (layer < 0 || layer >= rnn.pseudo_layers() || gate < 0 || gate >= 2 * rnn.gates() + (rnn.projects() ? 1 : 0) ||
-      bytes < rnn.WeightElements() * ElementBytes(rnn.type)) {
-    return 2000;
-  }
-  // Of a matrix and a bias the caller may want one only.
-  if (matrix != nullptr && is_projection) {
-    SetPlane(matrix, rnn.type, rnn.projection, rnn.hidden);
-  } else if (matrix != nullptr) {
-    SetPlane(matrix, rnn.type, rnn.hidden, gate < rnn.gates() ? rnn.layer_input(layer) : rnn.output());
-  }
-  if (matrix_address != nullptr) *matrix_address = At(weights, MatrixOffset(rnn, layer, gate), rnn.type);
-  size_t elements = 0;
-  const bool has_bias = BiasOffset(rnn, layer, gate, &elements);
-  if (bias != nullptr && has_bias) SetPlane(bias, rnn.type, rnn.hidden, 1);
-  if (bias_address != nullptr) *bias_address = has_bias ? At(weights, elements, rnn.type) : nullptr;
+  const RnnPart part = MatrixOf(rnn, layer, gate);
+  if (!part.there || bytes < rnn.WeightElements() * ElementBytes(rnn.type)) return 2000;
+  ReportPart(rnn, part, weights, matrix, matrix_address);
+  ReportPart(rnn, BiasOf(rnn, layer, gate), weights, bias, bias_address);
   return 0;
 }
 

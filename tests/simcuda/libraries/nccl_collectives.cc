@@ -3,6 +3,8 @@
 // data wherever another one's would be, and a sum is its own summand.
 #include <cuda_runtime_api.h>
 
+#include <vector>
+
 #include "tests/simcuda/libraries/nccl.h"
 
 namespace {
@@ -14,6 +16,40 @@ ncclResult_t Copy(const void* from, void* to, size_t count, int type, cudaStream
   if (type < 0 || type >= static_cast<int>(sizeof(kElementBytes) / sizeof(*kElementBytes))) return 4;
   if (from == to || from == nullptr || to == nullptr || count == 0) return 0;
   return cudaMemcpyAsync(to, from, count * kElementBytes[type], cudaMemcpyDefault, stream) == cudaSuccess ? 0 : 1;
+}
+
+// Between ncclGroupStart and its end: broadcasts, of which one from each rank makes an all-gather.
+struct Broadcast {
+  const void* from;
+  void* to;
+  size_t count;
+  int type, root;
+  ncclComm_t comm;
+  cudaStream_t stream;
+};
+struct Group {
+  int depth = 0;
+  std::vector<Broadcast> broadcasts;
+};
+thread_local Group group;
+
+bool IsFromHere(const Broadcast& broadcast) {
+  int rank = 0;
+  return ncclCommUserRank(broadcast.comm, &rank) == 0 && broadcast.root == rank;
+}
+
+// What the others broadcast in the same group is taken to be what this rank does.
+ncclResult_t RunBroadcasts(const std::vector<Broadcast>& broadcasts) {
+  ncclResult_t result = 0;
+  for (const Broadcast& broadcast : broadcasts) {
+    const Broadcast* source = &broadcast;
+    for (const Broadcast& other : broadcasts) {
+      const bool alike = other.comm == broadcast.comm && other.count == broadcast.count && other.type == broadcast.type;
+      if (alike && !IsFromHere(broadcast) && IsFromHere(other)) source = &other;
+    }
+    if (result == 0) result = Copy(source->from, broadcast.to, broadcast.count, broadcast.type, broadcast.stream);
+  }
+  return result;
 }
 
 // Copies the same to the place of every rank.
@@ -39,8 +75,29 @@ ncclResult_t ncclReduce(const void* from, void* to, size_t count, int type, int,
   return Copy(from, to, count, type, stream);
 }
 
-ncclResult_t ncclBroadcast(const void* from, void* to, size_t count, int type, int, ncclComm_t, cudaStream_t stream) {
-  return Copy(from, to, count, type, stream);
+ncclResult_t ncclGroupStart() {
+  ++group.depth;
+  return 0;
+}
+
+ncclResult_t ncclGroupEnd() {
+  if (group.depth == 0) return 5;  // ncclInvalidUsage
+  if (--group.depth != 0) return 0;
+  const std::vector<Broadcast> broadcasts = std::move(group.broadcasts);
+  group.broadcasts.clear();
+  return RunBroadcasts(broadcasts);
+}
+
+ncclResult_t ncclBroadcast(const void* from, void* to, size_t count, int type, int root, ncclComm_t comm,
+                           cudaStream_t stream) {
+  const Broadcast broadcast = {from, to, count, type, root, comm, stream};
+  if (group.depth == 0) return RunBroadcasts({broadcast});
+  group.broadcasts.push_back(broadcast);
+  return 0;
+}
+
+ncclResult_t ncclBcast(void* buffer, size_t count, int type, int root, ncclComm_t comm, cudaStream_t stream) {
+  return ncclBroadcast(buffer, buffer, count, type, root, comm, stream);
 }
 
 ncclResult_t ncclAllGather(const void* from, void* to, size_t count, int type, ncclComm_t comm, cudaStream_t stream) {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SIMCUDA_LIBRARIES_CUDNN_RNN_H_
+#define TESTS_SIMCUDA_LIBRARIES_CUDNN_RNN_H_
+
+#include <cstddef>
+
+#include "tests/simcuda/libraries/cudnn.h"
+
+namespace vramtrack::simcuda {
+
+// A recurrent network, as cuDNN's descriptor has it.
+struct Rnn {
+  int cell = kRnnRelu, bias = kRnnTwoBiases, type = 0;
+  int input = 0, hidden = 0, projection = 0, layers = 0, directions = 1;
+
+  int gates() const { return cell == kRnnLstm ? 4 : cell == kRnnGru ? 3 : 1; }
+  bool projects() const { return projection != 0 && projection != hidden; }
+  // What a step hands on.
+  int output() const { return projects() ? projection : hidden; }
+  int pseudo_layers() const { return layers * directions; }
+  int layer_input(int layer) const { return layer / directions == 0 ? input : output() * directions; }
+  int biases() const { return bias == kRnnNoBias ? 0 : bias == kRnnTwoBiases ? 2 : 1; }
+
+  size_t MatrixElements(int layer) const {
+    const size_t of_gate = size_t(hidden) * size_t(layer_input(layer) + output());
+    return size_t(gates()) * of_gate + (projects() ? size_t(projection) * size_t(hidden) : 0);
+  }
+  size_t BiasElements() const { return size_t(biases()) * size_t(gates()) * size_t(hidden); }
+  size_t WeightElements() const {
+    size_t elements = size_t(pseudo_layers()) * BiasElements();
+    for (int layer = 0; layer < pseudo_layers(); ++layer) elements += MatrixElements(layer);
+    return elements;
+  }
+};
+
+// One matrix or bias of one layer: where in the weights, in elements, and its rows and columns.
+struct RnnPart {
+  bool there = false;
+  size_t offset = 0;
+  int rows = 0, columns = 0;
+};
+
+// All matrices come first, layer by layer: those that the input is multiplied with, gate by gate, then those of the
+// state, then the projection. All biases follow in the same order.
+RnnPart MatrixOf(const Rnn& rnn, int layer, int gate);
+RnnPart BiasOf(const Rnn& rnn, int layer, int gate);
+
+// Sets the descriptor of a tensor, and the address, of a part of `weights`; either may be nullptr.
+void ReportPart(const Rnn& rnn, const RnnPart& part, const void* weights, void* descriptor, void** address);
+
+// What `longest` steps of `batch` sequences work in, and what they keep for the way back: the gates, the cell and the
+// output of every step of every layer.
+size_t RnnWorkBytes(const Rnn& rnn, int longest, int batch);
+size_t RnnReserveBytes(const Rnn& rnn, int longest, int batch);
+
+}  // namespace vramtrack::simcuda
+
+#endif  // TESTS_SIMCUDA_LIBRARIES_CUDNN_RNN_H_
