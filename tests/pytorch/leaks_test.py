@@ -17,7 +17,7 @@ import under_test
 
 LEAKS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "leaks")
 TIMEOUT_S = 120
-SCRIPTS = ("evaluation_loss", "gradient_graph", "loss_list", "activation_hook",
+SCRIPTS = ("evaluation_loss", "hidden_state", "gradient_graph", "loss_list", "context_cycle", "activation_hook",
            "stored_cache", "pinned_batches", "detached_view")
 LOOKALIKES = ("first_steps", "cycles", "bounded_cache", "cache_by_shape", "phases", "static_cache", "curriculum",
               "moving_average")
