@@ -91,12 +91,21 @@ std::vector<Candidate> Candidates(const std::vector<ProcessFindings>& processes)
   return candidates;
 }
 
-void CompareFigures(const char* what, const std::vector<double>& values, double floor, double share,
-                    std::vector<Candidate>* candidates) {
+// Among those of which the figure is known.
+void CompareFigures(const char* what, const std::function<std::optional<double>(const ReportRank&)>& figure,
+                    double floor, double share, std::vector<Candidate>* candidates) {
+  std::vector<double> values;
+  std::vector<ReportRank*> ranks;
+  for (Candidate& candidate : *candidates) {
+    const std::optional<double> value = figure(candidate.rank);
+    if (!value) continue;
+    values.push_back(*value);
+    ranks.push_back(&candidate.rank);
+  }
   const std::vector<bool> outliers =
       Outliers(values, [=](double median) { return std::max(floor, share * std::fabs(median)); });
   for (size_t i = 0; i < values.size(); ++i) {
-    if (outliers[i]) (*candidates)[i].rank.differs.push_back({what, values[i], MedianOfOthers(values, i), ""});
+    if (outliers[i]) ranks[i]->differs.push_back({what, values[i], MedianOfOthers(values, i), ""});
   }
 }
 
@@ -146,17 +155,15 @@ std::vector<ReportRank> CompareRanks(const std::vector<ProcessFindings>& process
   std::vector<Candidate> candidates = Candidates(processes);
   if (candidates.size() < 2) return {};
   CompareLeaks(processes, site_id, &candidates);
-  const auto values = [&candidates](auto&& value) {
-    std::vector<double> all;
-    for (const Candidate& candidate : candidates) all.push_back(static_cast<double>(value(candidate.rank)));
-    return all;
-  };
-  CompareFigures("growth", values([](const ReportRank& rank) { return rank.growth_bytes_per_step.value_or(0); }),
-                 kMinGrowth, kMinGrowthShare, &candidates);
-  CompareFigures("peak", values([](const ReportRank& rank) { return rank.peak_live; }), kMinBytes, kMinShare,
-                 &candidates);
-  CompareFigures("end", values([](const ReportRank& rank) { return rank.end_live; }), kMinBytes, kMinShare,
-                 &candidates);
+  CompareFigures(
+      "growth", [](const ReportRank& rank) { return rank.growth_bytes_per_step; }, kMinGrowth, kMinGrowthShare,
+      &candidates);
+  CompareFigures(
+      "peak", [](const ReportRank& rank) { return static_cast<double>(rank.peak_live); }, kMinBytes, kMinShare,
+      &candidates);
+  CompareFigures(
+      "end", [](const ReportRank& rank) { return static_cast<double>(rank.end_live); }, kMinBytes, kMinShare,
+      &candidates);
   std::vector<ReportRank> ranks;
   for (Candidate& candidate : candidates) ranks.push_back(std::move(candidate.rank));
   return ranks;

@@ -106,6 +106,15 @@ TEST(Ranks, ALeakThatOneRankHasIsNamed) {
   }
 }
 
+TEST(Ranks, AGrowthThatIsNotKnownIsNone) {
+  std::vector<ProcessFindings> job = Job(4);
+  for (ProcessFindings& process : job) process.devices[0].growth->bytes_per_step = 1 << 20;
+  job[3].devices[0].growth.reset();
+  const std::vector<ReportRank> ranks = Compare(job);
+  EXPECT_EQ(Differing(ranks), "");
+  EXPECT_FALSE(ranks[3].growth_bytes_per_step);
+}
+
 TEST(Ranks, ALeakThatAllHaveIsNoDifference) {
   std::vector<ProcessFindings> job = Job(4);
   for (uint32_t i = 0; i < 4; ++i) job[i].sites.push_back(Site("leaky", i, "leak"));
