@@ -158,6 +158,13 @@ struct ReportRank {
   std::vector<Difference> differs;  // how it is unlike most of the others; empty: it is not
 };
 
+// What a framework's allocator gave back to the driver from one place.
+struct ReportRelease {
+  uint64_t calls = 0, segments = 0, bytes = 0;
+  uint64_t least = 0, most = 0;  // bytes of one call
+  std::vector<ReportFrame> stack;
+};
+
 struct Report {
   std::string tool_version;
   std::vector<ReportProcess> processes;
@@ -169,8 +176,9 @@ struct Report {
   std::vector<std::string> ranking;  // site ids, only those whose verdict is a leak
   std::vector<ReportTimeline> timeline;
   std::vector<ReportOom> oom;
-  std::vector<ReportRank> ranks;      // by rank; none where there is only one process
-  std::vector<std::string> warnings;  // one line each: missing symbols, lost events, damage
+  std::vector<ReportRelease> releases;  // by bytes, the most first
+  std::vector<ReportRank> ranks;        // by rank; none where there is only one process
+  std::vector<std::string> warnings;    // one line each: missing symbols, lost events, damage
 };
 
 }  // namespace vramtrack

@@ -162,6 +162,7 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
   report.ranks = CompareRanks(processes, [&](size_t p, size_t site) { return report.sites[joined[p][site]].id; });
   for (size_t p = 0; p < processes.size(); ++p) {
     ProcessFindings& process = processes[p];
+    for (ReportRelease& release : process.releases) report.releases.push_back(std::move(release));
     for (ReportOom& oom : process.oom) {
       for (auto& [site, bytes] : oom.holders) site = report.sites[joined[p][std::stoul(site)]].id;
       report.oom.push_back(std::move(oom));
@@ -175,6 +176,8 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
     }
     report.processes.push_back(std::move(process.process));
   }
+  std::stable_sort(report.releases.begin(), report.releases.end(),
+                   [](const ReportRelease& a, const ReportRelease& b) { return a.bytes > b.bytes; });
   report.verdict_counts.assign(verdict_counts.begin(), verdict_counts.end());
   JoinDevices(&processes, &report);
   std::sort(report.sites.begin(), report.sites.end(), Worse);

@@ -263,6 +263,10 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
     findings.oom.push_back(std::move(oom));
   }
   for (ReportDevice& device : findings.devices) device.other_owners = OtherOwners(ledger, device.index, symbolizer);
+  for (const auto& [stack, releases] : ledger.releases().by_stack()) {
+    findings.releases.push_back(
+        {releases.calls, releases.segments, releases.bytes, releases.least, releases.most, symbolizer.Frames(stack)});
+  }
   AddTraceWarnings(trace, ledger, &findings.warnings);
   AddFrameworkRemarks(trace.path(), ledger, &findings.warnings);
   AddModuleWarnings(symbols, &findings.warnings);

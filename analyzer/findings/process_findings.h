@@ -22,6 +22,7 @@ struct ProcessFindings {
   std::map<std::string, uint64_t> verdict_counts;  // of all sites, as in the report
   std::vector<ReportTimeline> timeline;
   std::vector<ReportOom> oom;  // holders name indices of `sites`
+  std::vector<ReportRelease> releases;
   std::vector<std::string> warnings;
 };
 

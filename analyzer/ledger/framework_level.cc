@@ -36,6 +36,21 @@ void Ledger::LeaveRange(const LiveAllocation& allocation) {
   }
 }
 
+uint64_t Ledger::SegmentBytes() const {
+  uint64_t bytes = 0;
+  for (const Segments& segments : segments_) bytes += segments.counted();
+  return bytes;
+}
+
+// After a free by the thread of `slot`, of `bytes` of segments.
+void Ledger::NoteRelease(uint32_t slot, uint32_t kind, uint64_t bytes) {
+  if (bytes > 0) {
+    releases_.OnSegment(slot, bytes);
+  } else if (LevelOf(kind) == Level::kFramework && releases_.any_open()) {
+    releases_.Close(slot);
+  }
+}
+
 void Ledger::PlaceBlock(const LiveAllocation& allocation) {
   const Scope& scope = scopes_[sites_.sites()[allocation.site].scope];
   for (const Segments::Range* range : scope.segments->AddBlock(allocation.address, allocation.bytes)) {

@@ -306,6 +306,49 @@ TEST(FrameworkLevel, WithoutBlocksTheDriverIsTheFrameworksLevel) {
   EXPECT_EQ(live[1], kMiB);
 }
 
+TEST(FrameworkLevel, WhatACallGaveBackIsKnown) {
+  TraceBuilder builder;
+  for (uint32_t stack : {1, 2, 7, 8, 9}) builder.DefineStack(0, stack, {0x1000 + stack});
+  uint64_t now = 0;
+  const auto segment = [&](uint64_t place, uint64_t bytes) {
+    const AllocationId id = builder.Allocate(0, ++now, DEVICE, 0, 1, place, bytes);
+    const AllocationId block = builder.Allocate(0, ++now, FRAMEWORK_BLOCK, 0, 2, place, bytes);
+    builder.Free(0, ++now, FRAMEWORK_BLOCK, 0, block);
+    return id;
+  };
+  const auto mark = [&](uint32_t stack) {
+    builder.Event(0, ++now, schema::MARK, static_cast<schema::Kind>(schema::MARK_RELEASE), 0, stack, {0, 0});
+  };
+  // One call that frees from two places within itself.
+  const AllocationId first = segment(2 * kMiB, 2 * kMiB), second = segment(32 * kMiB, 20 * kMiB);
+  mark(7);
+  builder.Free(0, ++now, DEVICE, 0, first);
+  mark(8);
+  builder.Free(0, ++now, DEVICE, 0, second);
+  // Memory of others is none of it.
+  const AllocationId other = builder.Allocate(0, ++now, DEVICE, 0, 1, 512 * kMiB, 2 * kMiB);
+  builder.Free(0, ++now, DEVICE, 0, other);
+  // A call from one place, and another that is not marked again.
+  for (int i = 0; i < 2; ++i) {
+    const AllocationId again = segment(2 * kMiB, 4 * kMiB);
+    if (i == 0) mark(9);
+    builder.Free(0, ++now, DEVICE, 0, again);
+  }
+  const std::unique_ptr<Trace> trace = Read(builder.Finish());
+  Ledger ledger(*trace, StepPlan());
+  ledger.Replay();
+  const auto& by_stack = ledger.releases().by_stack();
+  ASSERT_EQ(by_stack.size(), 2u);
+  const Releases& one = by_stack.at(trace->definitions().stacks.Distinct(7));
+  EXPECT_EQ(one.calls, 1u);
+  EXPECT_EQ(one.segments, 2u);
+  EXPECT_EQ(one.bytes, 22 * kMiB);
+  const Releases& two = by_stack.at(trace->definitions().stacks.Distinct(9));
+  EXPECT_EQ(two.calls, 2u);
+  EXPECT_EQ(two.least, 4 * kMiB);
+  EXPECT_EQ(two.bytes, 8 * kMiB);
+}
+
 TEST(FrameworkLevel, ARequestThatIsGrantedAfterAllIsNoFailure) {
   TraceBuilder builder;
   builder.Allocate(0, 1, DEVICE, 0, 1, 2 * kMiB, 2 * kMiB);

@@ -46,6 +46,7 @@ void Ledger::Replay() {
   for (StreamEvent event; stream.Next(&event);) Apply(event);
   unreadable_events_ = stream.unreadable_events();
   SettleFailures();
+  releases_.CloseAll();
   for (uint32_t i = 0; options_.histories && i < histories_.size(); ++i) {
     Site& site = sites_.sites()[i];
     // What the last step, which is not complete, did is nobody's history.
@@ -92,6 +93,9 @@ void Ledger::Apply(const StreamEvent& event) {
       TellMemory(event);
       break;
     case schema::MARK:
+      if (event.shape->kind == schema::MARK_RELEASE && !event.past) {
+        releases_.OnMark(event.slot, trace_.definitions().stacks.Distinct(event.shape->ref));
+      }
       if (!clock_.plan().marks.empty()) EndStepsAt(event);
       break;
     case schema::FRAMEWORK_MEMORY:
@@ -218,6 +222,7 @@ void Ledger::Allocate(const StreamEvent& event) {
   allocation.device = std::min(event.shape->device, SiteKey::kMaxDevice);
   allocation.site = index;
   allocation.birth_step = clock_.step();
+  if (__builtin_expect(releases_.any_open(), 0)) releases_.Close(event.slot);
   if (__builtin_expect(!pending_failures_.empty(), 0)) ForgetRetry(event);
   LiveAllocation replaced;
   if (__builtin_expect(live_.Insert(event.slot, event.ordinal, allocation, &replaced), 0))
@@ -291,7 +296,9 @@ void Ledger::Free(const StreamEvent& event) {
   const AllocationName name = {event.owner, event.ordinal};
   const uint32_t kind = sites_.sites()[allocation.site].key.kind;
   if (__builtin_expect(IsMappable(kind) && mapped_.OnRelease(name, allocation), 0)) return;
+  const uint64_t segments = segments_.empty() ? 0 : SegmentBytes();
   Vanish(allocation, name);
+  if (__builtin_expect(!segments_.empty(), 0)) NoteRelease(event.slot, kind, segments - SegmentBytes());
   if (__builtin_expect(kind == schema::MAPPING, 0)) {
     if (const auto ended = mapped_.OnUnmap(name)) Vanish(ended->allocation, ended->name);
   }

@@ -17,6 +17,7 @@
 #include "analyzer/leaks/site_history.h"
 #include "analyzer/ledger/live_table.h"
 #include "analyzer/ledger/mapped_memory.h"
+#include "analyzer/ledger/release_log.h"
 #include "analyzer/ledger/scope.h"
 #include "analyzer/ledger/site_table.h"
 #include "analyzer/ledger/step_clock.h"
@@ -68,6 +69,7 @@ class Ledger {
   const std::vector<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
   // How often a framework told what it has given out and reserved, and how far the ledger was from that.
   const FrameworkCheck& framework_check() const { return framework_check_; }
+  const ReleaseLog& releases() const { return releases_; }
   const Counterfactual& counterfactual() const { return counterfactual_; }
   // By device; only those of LedgerOptions::peak_changes.
   const std::map<uint32_t, PeakWindow>& peak_windows() const { return peak_windows_; }
@@ -121,6 +123,8 @@ class Ledger {
   void AddFrameworkLevels();
   void EnterRange(const LiveAllocation& allocation, uint32_t site, AllocationName memory, bool mapped);
   void LeaveRange(const LiveAllocation& allocation);
+  uint64_t SegmentBytes() const;
+  void NoteRelease(uint32_t slot, uint32_t kind, uint64_t bytes);
   void PlaceBlock(const LiveAllocation& allocation);
   void CheckFramework(const StreamEvent& event);
   FrameworkShare ShareOf(const Scope& framework) const;
@@ -149,6 +153,7 @@ class Ledger {
   std::vector<Scope> scopes_;
   std::deque<Segments> segments_;  // stay where they are
   FrameworkCheck framework_check_;
+  ReleaseLog releases_;
   bool timeline_in_steps_;
   Timeline timeline_;
   Counterfactual counterfactual_;

@@ -156,6 +156,26 @@ void WriteLargestSites(const Report& report, const SitePlaces& places, std::opti
   }
 }
 
+// What empty_cache() and the like returned.
+void WriteReleases(const Report& report, size_t top, Page* page) {
+  if (report.releases.empty()) return;
+  page->Section("Given back to the driver");
+  for (size_t i = 0; i < report.releases.size() && i < top; ++i) {
+    const ReportRelease& release = report.releases[i];
+    std::string text =
+        absl::StrCat(release.calls == 1 ? "1 call" : FormatCount(release.calls) + " calls", ", ", Bytes(release.bytes),
+                     " in ", FormatCount(release.segments), release.segments == 1 ? " segment" : " segments");
+    if (release.least != release.most) {
+      absl::StrAppend(&text, " (", Bytes(release.least), " to ", Bytes(release.most), " each)");
+    }
+    const size_t frame = NamingFrame(release.stack, 0);
+    if (frame < release.stack.size()) {
+      absl::StrAppend(&text, "  ", FrameLocation(release.stack[frame]), FunctionBehindLocation(release.stack[frame]));
+    }
+    page->Words(text, kIndent);
+  }
+}
+
 }  // namespace
 
 void WriteDevices(const Report& report, size_t top, Page* page) {
@@ -181,6 +201,7 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
     WriteChart(report, device.index, page);
     WriteLargestSites(report, places, device.index, top, page);
   }
+  WriteReleases(report, top, page);
   bool host = std::any_of(report.sites.begin(), report.sites.end(),
                           [](const ReportSite& site) { return !site.device && site.bytes_at_peak > 0; });
   if (!host) return;

@@ -208,6 +208,17 @@ Json RankJson(const ReportRank& rank) {
   return json;
 }
 
+Json ReleaseJson(const ReportRelease& release) {
+  Json json;
+  json["calls"] = release.calls;
+  json["segments"] = release.segments;
+  json["bytes"] = release.bytes;
+  json["least"] = release.least;
+  json["most"] = release.most;
+  json["stack"] = Array(release.stack, FrameJson);
+  return json;
+}
+
 std::string Compact(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // One line a field, and in lists one line an element: fit for grep and diff, and no larger than it must be.
@@ -247,6 +258,7 @@ std::string RenderJson(const Report& report) {
   json["ranking"] = report.ranking;
   json["timeline"] = Array(report.timeline, TimelineJson);
   json["oom"] = Array(report.oom, OomJson);
+  json["releases"] = Array(report.releases, ReleaseJson);
   json["ranks"] = Array(report.ranks, RankJson);
   json["warnings"] = report.warnings;
   return Lines(json);
