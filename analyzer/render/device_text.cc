@@ -41,8 +41,18 @@ std::string Moment(const ReportMoment& moment) {
   return text;
 }
 
+// Beside a framework's blocks: what the driver gave to somebody else, which is no part of the live bytes.
+bool IsBesideFramework(const Report& report, const ReportSite& site) {
+  if (site.level != "driver" || !site.device) return false;
+  for (const ReportDevice& device : report.devices) {
+    if (device.index == *site.device) return !device.other_owners.empty();
+  }
+  return false;
+}
+
 // "  (optimizer state)", where the stack tells.
-std::string Purpose(const ReportSite& site) {
+std::string Purpose(const Report& report, const ReportSite& site) {
+  if (IsBesideFramework(report, site)) return absl::StrCat("  (of ", Printable(site.owner), ")");
   if (site.category == "optimizer_state") return "  (optimizer state)";
   for (const char* told :
        {"parameters", "gradients", "activations", "temporary", "workspace", "communication", "input"}) {
@@ -114,6 +124,13 @@ void WriteChart(const Report& report, std::optional<uint32_t> device, Page* page
 // What a reader of the table should not overlook.
 std::string Note(const ReportSite& site) { return IsLeak(site) ? "leak" : ""; }
 
+// Scopes are not what tells two calls apart, but for PyTorch's structured kernels, whose functions are all "meta" or
+// "impl".
+std::string WithoutScope(const std::string& function) {
+  if (function.rfind("structured_", 0) == 0) return function;
+  return function.substr(function.rfind(':') + 1);
+}
+
 void WriteLargestSites(const Report& report, const SitePlaces& places, std::optional<uint32_t> device, size_t top,
                        Page* page) {
   std::vector<const ReportSite*> sites;
@@ -140,14 +157,18 @@ void WriteLargestSites(const Report& report, const SitePlaces& places, std::opti
     if (frame != nullptr && behind >= kNarrowestFunction + 2) {
       absl::StrAppend(&place, CutEnd(FunctionBehindLocation(*frame), behind));
     }
-    const std::string purpose = Purpose(site);
-    if (!purpose.empty() && DisplayWidth(place) + DisplayWidth(purpose) <= left) {
-      place += Painted(style, Paint::kDim, purpose);
-    }
-    page->Line(
-        absl::StrCat(PadLeft(Bytes(site.bytes_at_peak), kBytes), PadLeft(Bytes(site.peak_without_site), kWithout), "  ",
-                     Painted(style, Paint::kAlarm, PadRight(Note(site), kNote)), place),
-        kIndent);
+    // What does not fit is left out; what the memory is for goes before how it was asked for.
+    std::string purpose = Purpose(report, site);
+    if (DisplayWidth(place) + DisplayWidth(purpose) > left) purpose.clear();
+    const ReportFrame* within = places.Within(site);
+    std::string via = within == nullptr ? "" : FrameFunction(*within);
+    behind = left - DisplayWidth(place) - DisplayWidth(purpose);
+    via = via.empty() || behind < kNarrowestFunction ? "" : CutEnd(" via " + WithoutScope(via), behind);
+    if (!via.empty() || !purpose.empty()) place += Painted(style, Paint::kDim, via + purpose);
+    const std::string without = IsBesideFramework(report, site) ? "" : Bytes(site.peak_without_site);
+    page->Line(absl::StrCat(PadLeft(Bytes(site.bytes_at_peak), kBytes), PadLeft(without, kWithout), "  ",
+                            Painted(style, Paint::kAlarm, PadRight(Note(site), kNote)), place),
+               kIndent);
   }
   if (sites.size() > top) {
     page->Line(

@@ -30,15 +30,26 @@ SitePlaces::SitePlaces(const Report& report) {
   }
 }
 
-const ReportFrame* SitePlaces::Of(const ReportSite& site) const {
-  if (site.frames.empty()) return nullptr;
-  if (IsLeak(site)) return &site.frames[std::min(site.blame_frame, site.frames.size() - 1)];
+size_t SitePlaces::FirstOfItsOwn(const ReportSite& site) const {
   std::vector<size_t> hashes = Hashes(site.frames);
   // More than one if sites differ in more than their frames.
   int fewest = sites_with_.at(hashes.back());
   size_t i = 0;
   while (sites_with_.at(hashes[i]) > fewest) ++i;
-  return &site.frames[NamingFrame(site.frames, i)];
+  return i;
+}
+
+const ReportFrame* SitePlaces::Of(const ReportSite& site) const {
+  if (site.frames.empty()) return nullptr;
+  if (IsLeak(site)) return &site.frames[std::min(site.blame_frame, site.frames.size() - 1)];
+  return &site.frames[NamingFrame(site.frames, FirstOfItsOwn(site))];
+}
+
+const ReportFrame* SitePlaces::Within(const ReportSite& site) const {
+  if (site.frames.empty()) return nullptr;
+  const ReportFrame* own = &site.frames[FirstOfItsOwn(site)];
+  const ReportFrame* place = Of(site);
+  return own < place ? own : nullptr;
 }
 
 }  // namespace vramtrack

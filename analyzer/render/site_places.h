@@ -17,7 +17,12 @@ class SitePlaces {
   // Null for a site without frames.
   const ReportFrame* Of(const ReportSite& site) const;
 
+  // What tells the site apart further in, where several sites have the line that Of names; null where Of does.
+  const ReportFrame* Within(const ReportSite& site) const;
+
  private:
+  size_t FirstOfItsOwn(const ReportSite& site) const;
+
   // How many sites begin, at the innermost frame, with frames of this hash.
   std::unordered_map<size_t, int> sites_with_;
 };

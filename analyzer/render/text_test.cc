@@ -82,6 +82,28 @@ TEST(TextReport, APythonMainIsNoEndOfTheStack) {
   EXPECT_TRUE(Contains(Render(report), "<module>"));
 }
 
+TEST(TextReport, SitesOfOneLineAreToldApartAndTheDriversMemoryHasItsOwner) {
+  Report report = PyTorchSample();
+  ReportSite site = report.sites[0];
+  site.verdict = "steady";
+  site.id = "relu";
+  site.device = report.devices[0].index;
+  site.category = "activations";
+  site.frames[0].function = "at::native::relu(at::Tensor const&)";
+  site.frames[0].offset += 1;
+  report.sites.push_back(site);
+  site.id = "handle";
+  site.level = "driver";
+  site.category = "unknown";
+  site.owner = "libcublas.so.13";
+  site.frames[0].offset += 1;
+  report.sites.push_back(site);
+  report.devices[0].other_owners = {{"libcublas.so.13", 8 << 20}};
+  const std::string text = Render(report, 120);
+  EXPECT_TRUE(Contains(text, "model.py:12 in Net.forward via relu  (activations)\n")) << text;
+  EXPECT_TRUE(Contains(text, "model.py:12 in Net.forward via relu  (of libcublas.so.13)\n")) << text;
+}
+
 TEST(TextReport, CertaintyAndTimeToOutOfMemoryFollowTheLeak) {
   std::vector<std::string> lines = Lines(Render(LeakSample()));
   EXPECT_EQ(lines[1], "      (certain: 95 % CI 4.00 to 4.00 MiB, 52 steps, since step 3)");
