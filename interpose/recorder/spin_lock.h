@@ -15,7 +15,8 @@ namespace vramtrack {
 class SpinLock {
  public:
   bool TryLock() { return !held_.exchange(true, std::memory_order_acquire); }
-  // False after a second, and at once as long as a lock that was given up once is still held.
+  // False after ten seconds, which a full disk queue or a thousand threads do not take, and at once as long as a lock
+  // that was given up once is still held.
   bool Lock() {
     uint64_t start = 0;
     for (int spins = 0; !TryLock(); ++spins) {
@@ -27,7 +28,8 @@ class SpinLock {
         given_up_.store(true, std::memory_order_relaxed);
         return false;
       }
-      Yield();
+      // Yielding alone lets a thousand waiting threads run in turn before the one that holds the lock.
+      spins < kYields ? Yield() : Nap(kNapNs);
     }
     if (__builtin_expect(given_up_.load(std::memory_order_relaxed), 0)) {
       given_up_.store(false, std::memory_order_relaxed);
@@ -37,8 +39,9 @@ class SpinLock {
   void Unlock() { held_.store(false, std::memory_order_release); }
 
  private:
-  static constexpr int kSpins = 64;
-  static constexpr uint64_t kPatienceNs = 1000000000;
+  static constexpr int kSpins = 64, kYields = kSpins + 16;
+  static constexpr uint32_t kNapNs = 50000;
+  static constexpr uint64_t kPatienceNs = 10000000000;
 
   std::atomic<bool> held_{false};
   std::atomic<bool> given_up_{false};

@@ -135,6 +135,11 @@ uint32_t ThreadId() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
 
 void Yield() { syscall(SYS_sched_yield); }
 
+void Nap(uint32_t nanoseconds) {
+  const timespec time = {0, static_cast<long>(nanoseconds)};
+  syscall(SYS_nanosleep, &time, nullptr);
+}
+
 int ReadSmallFile(const char* path, char* buffer, size_t capacity) {
   const int fd = OpenForReading(path);
   if (fd < 0) return fd;

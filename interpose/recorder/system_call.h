@@ -54,6 +54,8 @@ bool IsReadable(uint64_t address);
 
 uint32_t ThreadId();
 void Yield();
+// Lets others run who wait for a processor, however many want one.
+void Nap(uint32_t nanoseconds);
 
 // Bytes read into `buffer` (at most `capacity` - 1, then a zero), or -errno.
 int ReadSmallFile(const char* path, char* buffer, size_t capacity);

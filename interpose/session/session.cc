@@ -89,7 +89,7 @@ Session* Session::Start() {
   int expected = 0;
   if (!fork_page_->state.compare_exchange_strong(expected, 1)) {
     // Whoever starts it may stand still until we are done, see SpinLock.
-    constexpr uint64_t kPatienceNs = 1000000000;
+    constexpr uint64_t kPatienceNs = 10000000000;
     for (const uint64_t start = MonotonicNs(); fork_page_->state.load(std::memory_order_acquire) == 1; Yield()) {
       if (MonotonicNs() - start > kPatienceNs) return nullptr;
     }
