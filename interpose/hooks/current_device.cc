@@ -9,19 +9,15 @@
 namespace vramtrack {
 namespace {
 
-constexpr int kMaxDevices = 256;  // an event has a byte for it
-
 ConcurrentTable contexts;    // context to 1 + device
 ConcurrentTable host_pools;  // pools whose memory is the host's
 std::atomic<bool> any_host_pool{false};
-std::atomic<uint64_t> primary_contexts[kMaxDevices];
-std::atomic<uint32_t> context_counts[kMaxDevices];
+std::atomic<uint64_t> primary_contexts[kDeviceNumbers];
+std::atomic<uint32_t> context_counts[kDeviceNumbers];
 
-bool Valid(int device) { return device >= 0 && device < kMaxDevices; }
+bool Valid(int device) { return device >= 0 && device < kDeviceNumbers; }
 
 }  // namespace
-
-void SetCurrentDevice(int device) { thread_state.device = Valid(device) ? static_cast<uint32_t>(device) : 0; }
 
 void SetCurrentContext(uint64_t context) {
   if (context == 0) return;
@@ -61,7 +57,7 @@ void NotePrimaryContext(uint64_t context, int device) {
 }
 
 int CountPrimaryOwners(int device, int more) {
-  static std::atomic<int> owners[kMaxDevices];
+  static std::atomic<int> owners[kDeviceNumbers];
   return Valid(device) ? owners[device].fetch_add(more) + more : 1;
 }
 

@@ -9,11 +9,16 @@
 #include <cstdint>
 
 #include "interpose/hooks/cuda_abi.h"
+#include "interpose/session/session.h"
 
 namespace vramtrack {
 
+constexpr int kDeviceNumbers = 256;  // an event has a byte for it
+
 // Of the calling thread. Signal-safe.
-void SetCurrentDevice(int device);
+inline void SetCurrentDevice(int device) {
+  thread_state.device = device >= 0 && device < kDeviceNumbers ? static_cast<uint32_t>(device) : 0;
+}
 void SetCurrentContext(uint64_t context);
 void PushCurrentContext(uint64_t context);
 void PopCurrentContext();

@@ -2,7 +2,8 @@
 //
 // A map from 64-bit keys to 64-bit values that threads share without a lock, in memory of its own.
 //
-// Buckets of eight; a key that finds its bucket full goes to the next, larger level, which is made when first needed.
+// Buckets of four, each a line of the cache with its keys and values: most calls come upon cold ones. A key that finds
+// its bucket full goes to the next, larger level, which is made when first needed.
 // There are no tombstones: a removed key leaves a free slot. For one key, calls must be ordered by the program itself
 // (an address is freed after it was given out, and given out again after it was freed); calls for different keys need
 // no order.
@@ -62,10 +63,10 @@ class ConcurrentTable {
   }
 
  private:
-  static constexpr int kWays = 8;
+  static constexpr int kWays = 4;
   static constexpr int kLevels = 5;
   // Entries: 32 Ki, 256 Ki, 2 Mi, 16 Mi, 128 Mi. Pages that no key reaches take no memory.
-  static constexpr int kBucketBits[kLevels] = {12, 15, 18, 21, 24};
+  static constexpr int kBucketBits[kLevels] = {13, 16, 19, 22, 25};
 
   struct alignas(64) Bucket {
     std::atomic<uint64_t> keys[kWays];

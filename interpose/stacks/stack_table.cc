@@ -79,7 +79,7 @@ StackTable::Entry* StackTable::NewEntry(const StackWords& stack) {
     arena_ += bytes;
   }
   entry->sort = stack.sort;
-  entry->id = next_id_.fetch_add(1, std::memory_order_relaxed) + 1;
+  entry->id = NextNumber();
   entry->state = stack.state;
   entry->count = static_cast<uint32_t>(stack.count);
   std::memcpy(entry->words, stack.words, 8 * stack.count);
@@ -88,6 +88,10 @@ StackTable::Entry* StackTable::NewEntry(const StackWords& stack) {
 
 void StackTable::Publish(uint64_t key, Entry* entry, Lane* lane) {
   by_hash_.Insert(key, reinterpret_cast<uint64_t>(entry));
+  CountIn(lane);
+}
+
+void StackTable::CountIn(Lane* lane) const {
   lane->file().counter(schema::COUNTER_STACKS)->store(count(), std::memory_order_relaxed);
 }
 

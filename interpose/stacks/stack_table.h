@@ -16,7 +16,7 @@ namespace vramtrack {
 
 // What a stack is: words of some meaning, told apart by `sort` and by `state`, whatever else a sort's stacks differ in.
 struct StackWords {
-  enum Sort : uint32_t { kNative, kPython, kJoined };
+  enum Sort : uint32_t { kNative, kPython };
 
   Sort sort;
   uint32_t state;
@@ -40,6 +40,17 @@ class StackTable {
     return entry->id;
   }
 
+  // The same for a stack that one word says, which is not 0.
+  template <typename Define>
+  uint32_t Intern(uint64_t word, Lane* lane, Define define) {
+    if (const uint64_t known = by_word_.Find(word)) return static_cast<uint32_t>(known);
+    const uint32_t number = NextNumber();
+    if (!define(number)) return 0;
+    by_word_.Insert(word, number);
+    CountIn(lane);
+    return number;
+  }
+
   // The same for return addresses; they mean what they say under the module map of the moment.
   uint32_t Intern(const NativeStack& stack, ModuleMap* modules, Lane* lane);
 
@@ -56,8 +67,10 @@ class StackTable {
   uint32_t Find(const StackWords& stack, uint64_t* key) const;
   Entry* NewEntry(const StackWords& stack);
   void Publish(uint64_t key, Entry* entry, Lane* lane);
+  uint32_t NextNumber() { return next_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  void CountIn(Lane* lane) const;
 
-  ConcurrentTable by_hash_;
+  ConcurrentTable by_hash_, by_word_;
   std::atomic<uint32_t> next_id_;
   SpinLock arena_lock_;
   uint64_t arena_, arena_end_;  // the free part of the newest arena; arenas are never given back
