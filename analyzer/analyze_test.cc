@@ -130,6 +130,15 @@ TEST(Analyze, FindsTheLeakAndItsRate) {
   EXPECT_NEAR(*device.growth->steps_to_oom, (1024 - 372) / 4.0, 6);
 }
 
+TEST(Analyze, WhatElseIsAllocatedAtALeaksOwnPlaceDoesNotClearIt) {
+  Job job(60);
+  job.trace.Allocate(0, ++job.time, PINNED, 0, 3, 0x7000000000, 4 * kMiB);
+  TraceFolder folder;
+  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", job.trace.Finish())});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->sites[0].blame_frame, 1u);
+}
+
 TEST(Analyze, HandlesAndHostMemoryAreApart) {
   TraceFolder folder;
   const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", Job(60).trace.Finish())});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -60,17 +61,19 @@ std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger,
 // Tells the frames of leaks from those that clean sites go through as well.
 void FindBlame(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, const std::vector<SiteGroup>& groups,
                StackSymbolizer* symbolizer, BlameFinder* blame) {
-  bool any = false;
+  const std::vector<Site>& sites = ledger.sites();
+  // What else is allocated at a leak's own place tells nothing apart, least of all the segments that its blocks lie in.
+  std::set<uint32_t> stacks_of_leaks;
   for (const SiteGroup& group : groups) {
     if (!IsLeak(verdicts[group.sites[0]].verdict)) continue;
     blame->AddLeak(group.frames);
-    any = true;
+    for (const uint32_t site : group.sites) stacks_of_leaks.insert(sites[site].key.stack);
   }
-  if (!any) return;
-  const std::vector<Site>& sites = ledger.sites();
+  if (stacks_of_leaks.empty()) return;
   size_t compared = 0;
   for (uint32_t i = 0; i < sites.size() && compared < kMaxCleanSites; ++i) {
     if (IsLeak(verdicts[i].verdict) || verdicts[i].verdict == Verdict::kInsufficientEvidence) continue;
+    if (IsSegmentSite(sites[i]) || stacks_of_leaks.count(sites[i].key.stack) != 0) continue;
     ++compared;
     blame->AddClean(symbolizer->Reader(sites[i].key.stack));
   }
