@@ -68,6 +68,9 @@ class Call {
     saved_errno_ = errno;
   }
 
+  // Where the address is known so early: it will be Allocated or Freeing's.
+  void Expect(schema::Kind kind, uint64_t address) const;
+
   // Before an allocating call: takes the stack.
   void CaptureStack();
   // After it. `on`: a device, kCurrentDevice or kHostMemory.

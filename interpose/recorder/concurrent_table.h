@@ -52,6 +52,13 @@ class ConcurrentTable {
     return slot.bucket == nullptr ? 0 : slot.bucket->values[slot.way].load(std::memory_order_acquire);
   }
 
+  // Fetches what a call for this key soon touches: it is mostly cold, and the caller has other things to do meanwhile.
+  void Prefetch(uint64_t key) const {
+    if (const Bucket* buckets = levels_[0].load(std::memory_order_acquire)) {
+      __builtin_prefetch(buckets + Index(key, 0), 1);
+    }
+  }
+
   // Removes the key and returns its value, or 0 where it is not there.
   uint64_t Remove(uint64_t key) {
     const Slot slot = FindSlot(key);

@@ -31,6 +31,7 @@ __attribute__((noinline)) void NoteBlock(const void* block, int64_t bytes, uint6
   Call call(kBlocks);
   if (!call.active()) return;
   const auto address = reinterpret_cast<uint64_t>(block);
+  call.Expect(schema::FRAMEWORK_BLOCK, address);
   if (bytes > 0) {
     call.CaptureStack();
     call.Allocated(schema::FRAMEWORK_BLOCK, address, static_cast<uint64_t>(bytes), 0, device.index);
