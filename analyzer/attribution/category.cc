@@ -71,13 +71,14 @@ const char* CategoryOf(const StackTraits& traits, const SiteLifetime& lifetime, 
   if (traits.workspace) return "workspace";
   if (traits.accumulate) return "gradients";
   const bool lasting = lifetime.kept || lifetime.across_steps;
-  if (traits.optimizer) return lasting ? "optimizer_state" : "temporary";
+  const char* const brief = lifetime.in_steps ? "temporary" : "unknown";
+  if (traits.optimizer) return lasting ? "optimizer_state" : brief;
   // A gradient is allocated by the node before, and taken over where it is the first.
-  if (traits.backward) return lasting ? "gradients" : "temporary";
+  if (traits.backward) return lasting ? "gradients" : brief;
   if (traits.setup && lifetime.kept) return "parameters";
   if (traits.data_loader) return "input";
   if (traits.module) return "activations";
-  return lasting ? "unknown" : "temporary";
+  return lasting ? "unknown" : brief;
 }
 
 }  // namespace vramtrack

@@ -31,6 +31,7 @@ StackTraits TraitsOf(const std::vector<ReportFrame>& frames, schema::GraphNode n
 struct SiteLifetime {
   bool kept = false;          // some of it is alive at the end
   bool across_steps = false;  // some of it lived on into another step
+  bool in_steps = true;       // there were steps, so that what is not kept is known to be gone within one
 };
 
 // "parameters", "gradients", "optimizer_state", "activations", "temporary", "workspace", "communication", "input" or

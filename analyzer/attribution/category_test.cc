@@ -29,7 +29,7 @@ ReportFrame Native(const std::string& function) {
   return frame;
 }
 
-constexpr SiteLifetime kShort = {}, kKept = {true, false}, kAcross = {false, true};
+constexpr SiteLifetime kShort = {}, kKept = {true, false}, kAcross = {false, true}, kNoSteps = {false, false, false};
 
 std::string Category(const std::vector<ReportFrame>& frames, SiteLifetime lifetime,
                      schema::GraphNode node = schema::NODE_NONE) {
@@ -45,6 +45,7 @@ TEST(Category, IsWhatStackAndLifetimeTell) {
   EXPECT_EQ(Category({empty, Torch("Module._apply", "nn/modules/module.py"), job}, kKept), "parameters");
   EXPECT_EQ(Category({empty, Torch("Linear.forward", "nn/modules/linear.py"), job}, kShort), "activations");
   EXPECT_EQ(Category({empty, job}, kShort), "temporary");
+  EXPECT_EQ(Category({empty, job}, kNoSteps), "unknown") << "it may have lived for hours";
   EXPECT_EQ(Category({empty, job}, kKept), "unknown");
   EXPECT_EQ(Category({empty, job}, kAcross), "unknown");
   EXPECT_EQ(Category({}, kKept), "unknown");

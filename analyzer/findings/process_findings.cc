@@ -85,7 +85,8 @@ std::string SiteCategory(const Trace& trace, const Ledger& ledger, uint32_t inde
   if (IsSegmentSite(site)) return "segment";
   const SiteHistory history = ledger.history(index);
   SiteLifetime lifetime;
-  lifetime.kept = history.live_objects() > 0;
+  lifetime.in_steps = ledger.steps().step() > 0;
+  lifetime.kept = history.live_objects() > 0 || site.live_objects > 0;
   lifetime.across_steps = std::max(history.max_completed_lifetime_steps, history.max_setup_lifetime_steps) > 0;
   const uint32_t stack = site.key.stack;
   return CategoryOf(TraitsOf(raw->Frames(stack), trace.definitions().stacks.Get(stack).node), lifetime,
