@@ -38,220 +38,117 @@ class Column {
   const uint8_t* end_ = nullptr;
 };
 
-// Calls `on_field(number)`, which reads what it knows and returns false for the rest.
-template <typename OnField>
-void ReadFields(pbf_reader* in, OnField on_field) {
-  while (in->next()) {
-    if (!on_field(in->tag())) in->skip();
+// How a value is read, by the type of the member that it goes to.
+void Get(pbf_reader* in, bool* to) { *to = in->get_bool(); }
+void Get(pbf_reader* in, uint32_t* to) { *to = in->get_uint32(); }
+void Get(pbf_reader* in, uint64_t* to) { *to = in->get_uint64(); }
+void Get(pbf_reader* in, std::string_view* to) {
+  const protozero::data_view view = in->get_view();
+  *to = {view.data(), view.size()};
+}
+void GetFixed64(pbf_reader* in, uint64_t* to) { *to = in->get_fixed64(); }
+
+// A field of a message: its number, the member that it goes to, and how it is read.
+template <typename Message, typename Value>
+class Field {
+ public:
+  using Getter = void (*)(pbf_reader*, Value*);
+  constexpr Field(uint32_t number, Value Message::*to, Getter get = Get) : number_(number), to_(to), get_(get) {}
+
+  // False, with nothing read, where `in` is at another field.
+  bool Read(pbf_reader* in, Message* message) const {
+    if (in->tag() != number_) return false;
+    get_(in, &(message->*to_));
+    return true;
   }
+
+ private:
+  uint32_t number_;
+  Value Message::*to_;
+  Getter get_;
+};
+
+// Fields that are not among `fields` are skipped.
+template <typename Message, typename... Values>
+Message ReadMessage(pbf_reader in, Field<Message, Values>... fields) {
+  Message message;
+  while (in.next()) {
+    if (!(fields.Read(&in, &message) || ...)) in.skip();
+  }
+  return message;
 }
 
 Checkpoint::Steps ReadSteps(pbf_reader in) {
   namespace g = schema::foldedSteps_field;
-  Checkpoint::Steps steps;
-  ReadFields(&in, [&](uint32_t field) {
-    switch (field) {
-      case g::thread:
-        return steps.thread = in.get_uint32(), true;
-      case g::count:
-        return steps.count = in.get_uint64(), true;
-      case g::first_time:
-        return steps.first_time = in.get_uint64(), true;
-      case g::last_time:
-        return steps.last_time = in.get_uint64(), true;
-      case g::first_number:
-        return steps.first_number = in.get_uint64(), true;
-      case g::last_number:
-        return steps.last_number = in.get_uint64(), true;
-      case g::last_value:
-        return steps.last_value = in.get_fixed64(), true;
-      default:
-        return false;
-    }
-  });
-  return steps;
+  using M = Checkpoint::Steps;
+  return ReadMessage(in, Field(g::thread, &M::thread), Field(g::count, &M::count), Field(g::first_time, &M::first_time),
+                     Field(g::last_time, &M::last_time), Field(g::first_number, &M::first_number),
+                     Field(g::last_number, &M::last_number), Field(g::last_value, &M::last_value, GetFixed64));
 }
 
 Checkpoint::Memory ReadMemory(pbf_reader in) {
   namespace g = schema::foldedMemory_field;
-  Checkpoint::Memory memory;
-  ReadFields(&in, [&](uint32_t field) {
-    switch (field) {
-      case g::device:
-        return memory.device = in.get_uint32(), true;
-      case g::time:
-        return memory.time = in.get_uint64(), true;
-      case g::free:
-        return memory.free = in.get_uint64(), true;
-      case g::total:
-        return memory.total = in.get_uint64(), true;
-      default:
-        return false;
-    }
-  });
-  return memory;
+  using M = Checkpoint::Memory;
+  return ReadMessage(in, Field(g::device, &M::device), Field(g::time, &M::time), Field(g::free, &M::free),
+                     Field(g::total, &M::total));
 }
 
 Checkpoint::FrameworkMemory ReadFrameworkMemory(pbf_reader in) {
   namespace g = schema::foldedFrameworkMemory_field;
-  Checkpoint::FrameworkMemory memory;
-  ReadFields(&in, [&](uint32_t field) {
-    switch (field) {
-      case g::device:
-        return memory.device = in.get_uint32(), true;
-      case g::time:
-        return memory.time = in.get_uint64(), true;
-      case g::given_out:
-        return memory.given_out = in.get_uint64(), true;
-      case g::reserved:
-        return memory.reserved = in.get_uint64(), true;
-      default:
-        return false;
-    }
-  });
-  return memory;
+  using M = Checkpoint::FrameworkMemory;
+  return ReadMessage(in, Field(g::device, &M::device), Field(g::time, &M::time), Field(g::given_out, &M::given_out),
+                     Field(g::reserved, &M::reserved));
 }
 
 Checkpoint::Marks ReadMarks(pbf_reader in) {
   namespace g = schema::foldedMarks_field;
-  Checkpoint::Marks marks;
-  ReadFields(&in, [&](uint32_t field) {
-    switch (field) {
-      case g::thread:
-        return marks.thread = in.get_uint32(), true;
-      case g::kind:
-        return marks.kind = in.get_uint32(), true;
-      case g::stack:
-        return marks.stack = in.get_uint32(), true;
-      case g::name:
-        return marks.name = in.get_uint32(), true;
-      case g::count:
-        return marks.count = in.get_uint64(), true;
-      case g::first_time:
-        return marks.first_time = in.get_uint64(), true;
-      case g::last_time:
-        return marks.last_time = in.get_uint64(), true;
-      case g::first_number:
-        return marks.first_number = in.get_uint64(), true;
-      case g::last_number:
-        return marks.last_number = in.get_uint64(), true;
-      default:
-        return false;
-    }
-  });
-  return marks;
+  using M = Checkpoint::Marks;
+  return ReadMessage(in, Field(g::thread, &M::thread), Field(g::kind, &M::kind), Field(g::stack, &M::stack),
+                     Field(g::name, &M::name), Field(g::count, &M::count), Field(g::first_time, &M::first_time),
+                     Field(g::last_time, &M::last_time), Field(g::first_number, &M::first_number),
+                     Field(g::last_number, &M::last_number));
 }
 
 Checkpoint::Failure ReadFailures(pbf_reader in) {
   namespace g = schema::foldedFailures_field;
-  Checkpoint::Failure failure;
-  ReadFields(&in, [&](uint32_t field) {
-    switch (field) {
-      case g::kind:
-        return failure.kind = in.get_uint32(), true;
-      case g::device:
-        return failure.device = in.get_uint32(), true;
-      case g::stack:
-        return failure.stack = in.get_uint32(), true;
-      case g::error:
-        return failure.error = in.get_uint64(), true;
-      case g::count:
-        return failure.count = in.get_uint64(), true;
-      default:
-        return false;
-    }
-  });
-  return failure;
+  using M = Checkpoint::Failure;
+  return ReadMessage(in, Field(g::kind, &M::kind), Field(g::device, &M::device), Field(g::stack, &M::stack),
+                     Field(g::error, &M::error), Field(g::count, &M::count));
 }
 
 Checkpoint::Failure ReadKeptFailure(pbf_reader in) {
   namespace g = schema::keptFailure_field;
-  Checkpoint::Failure failure;
-  ReadFields(&in, [&](uint32_t field) {
-    switch (field) {
-      case g::thread:
-        return failure.thread = in.get_uint32(), true;
-      case g::kind:
-        return failure.kind = in.get_uint32(), true;
-      case g::device:
-        return failure.device = in.get_uint32(), true;
-      case g::stack:
-        return failure.stack = in.get_uint32(), true;
-      case g::error:
-        return failure.error = in.get_uint64(), true;
-      case g::bytes:
-        return failure.bytes = in.get_uint64(), true;
-      case g::time:
-        return failure.time = in.get_uint64(), true;
-      default:
-        return false;
-    }
-  });
-  return failure;
+  using M = Checkpoint::Failure;
+  return ReadMessage(in, Field(g::thread, &M::thread), Field(g::kind, &M::kind), Field(g::device, &M::device),
+                     Field(g::stack, &M::stack), Field(g::error, &M::error), Field(g::bytes, &M::bytes),
+                     Field(g::time, &M::time));
 }
 
 Checkpoint::EarlyFree ReadEarlyFree(pbf_reader in) {
   namespace g = schema::earlyFree_field;
-  Checkpoint::EarlyFree free;
-  ReadFields(&in, [&](uint32_t field) {
-    switch (field) {
-      case g::thread:
-        return free.thread = in.get_uint32(), true;
-      case g::ordinal:
-        return free.ordinal = in.get_uint64(), true;
-      case g::time:
-        return free.time = in.get_uint64(), true;
-      case g::last_of:
-        return free.last_of = in.get_uint32(), true;
-      default:
-        return false;
-    }
-  });
-  return free;
+  using M = Checkpoint::EarlyFree;
+  return ReadMessage(in, Field(g::thread, &M::thread), Field(g::ordinal, &M::ordinal), Field(g::time, &M::time),
+                     Field(g::last_of, &M::last_of));
 }
 
 Checkpoint::Setting ReadSetting(pbf_reader in) {
   namespace g = schema::keptSetting_field;
-  Checkpoint::Setting setting;
-  ReadFields(&in, [&](uint32_t field) {
-    switch (field) {
-      case g::operation:
-        return setting.operation = in.get_uint32(), true;
-      case g::thread:
-        return setting.thread = in.get_uint32(), true;
-      case g::kind:
-        return setting.kind = in.get_uint32(), true;
-      case g::device:
-        return setting.device = in.get_uint32(), true;
-      case g::stack:
-        return setting.stack = in.get_uint32(), true;
-      case g::first:
-        return setting.first = in.get_uint64(), true;
-      case g::second:
-        return setting.second = in.get_uint64(), true;
-      case g::time:
-        return setting.time = in.get_uint64(), true;
-      default:
-        return false;
-    }
-  });
-  return setting;
+  using M = Checkpoint::Setting;
+  return ReadMessage(in, Field(g::operation, &M::operation), Field(g::thread, &M::thread), Field(g::kind, &M::kind),
+                     Field(g::device, &M::device), Field(g::stack, &M::stack), Field(g::first, &M::first),
+                     Field(g::second, &M::second), Field(g::time, &M::time));
 }
 
 Checkpoint::Reset ReadReset(pbf_reader in) {
   namespace g = schema::keptReset_field;
-  Checkpoint::Reset reset;
-  ReadFields(&in, [&](uint32_t field) {
-    switch (field) {
-      case g::device:
-        return reset.device = in.get_uint32(), true;
-      case g::time:
-        return reset.time = in.get_uint64(), true;
-      default:
-        return false;
-    }
-  });
-  return reset;
+  using M = Checkpoint::Reset;
+  return ReadMessage(in, Field(g::device, &M::device), Field(g::time, &M::time));
+}
+
+// Reads a field that is a message, a row of `*to`.
+template <typename Row, Row (*ReadRow)(pbf_reader)>
+void Add(pbf_reader* in, std::vector<Row>* to) {
+  to->push_back(ReadRow(in->get_message()));
 }
 
 class CheckpointReader {
@@ -259,7 +156,9 @@ class CheckpointReader {
   CheckpointReader(std::string_view bytes, Checkpoint* to) : in_(bytes.data(), bytes.size()), to_(*to) {}
 
   bool Read() {
-    ReadFields(&in_, [this](uint32_t field) { return ReadField(field); });
+    while (in_.next()) {
+      if (!ReadField() && !OpenColumn()) in_.skip();
+    }
     if (to_.bin_shift >= 64 || time_shift_ >= 64 || address_shift_ >= 64) return false;
     while (!column(f::thread).done()) {
       to_.threads.push_back(
@@ -276,49 +175,34 @@ class CheckpointReader {
   static constexpr uint32_t kColumns = f::fold_age + 1;
   Column& column(uint32_t field) { return columns_[field]; }
 
-  bool ReadField(uint32_t field) {
-    switch (field) {
-      case f::definitions: {
-        const protozero::data_view view = in_.get_view();
-        to_.definitions = {view.data(), view.size()};
-        return true;
-      }
-      case f::events:
-        return to_.events = in_.get_uint64(), true;
-      case f::start_time:
-        return to_.start_time = in_.get_uint64(), true;
-      case f::last_time:
-        return to_.last_time = in_.get_uint64(), true;
-      case f::bin_shift:
-        return to_.bin_shift = in_.get_uint32(), true;
-      case f::time_shift:
-        return time_shift_ = in_.get_uint32(), true;
-      case f::address_shift:
-        return address_shift_ = in_.get_uint32(), true;
-      case f::unknown_frees:
-        return to_.unknown_frees = in_.get_uint64(), true;
-      case f::steps:
-        return to_.steps.push_back(ReadSteps(in_.get_message())), true;
-      case f::memory:
-        return to_.memory.push_back(ReadMemory(in_.get_message())), true;
-      case f::marks:
-        return to_.marks.push_back(ReadMarks(in_.get_message())), true;
-      case f::framework_memory:
-        return to_.framework_memory.push_back(ReadFrameworkMemory(in_.get_message())), true;
-      case f::failures:
-        return to_.failures.push_back(ReadFailures(in_.get_message())), true;
-      case f::kept_failures:
-        return to_.kept_failures.push_back(ReadKeptFailure(in_.get_message())), true;
-      case f::early_frees:
-        return to_.early_frees.push_back(ReadEarlyFree(in_.get_message())), true;
-      case f::resets:
-        return to_.resets.push_back(ReadReset(in_.get_message())), true;
-      case f::settings:
-        return to_.settings.push_back(ReadSetting(in_.get_message())), true;
-      default:
-        if (field >= kColumns || in_.wire_type() != protozero::pbf_wire_type::length_delimited) return false;
-        return columns_[field].Open(&in_), true;
-    }
+  template <typename Message, typename... Values>
+  bool ReadInto(Message* message, Field<Message, Values>... fields) {
+    return (fields.Read(&in_, message) || ...);
+  }
+
+  bool ReadField() {
+    using C = Checkpoint;
+    return ReadInto(&to_, Field(f::definitions, &C::definitions), Field(f::events, &C::events),
+                    Field(f::start_time, &C::start_time), Field(f::last_time, &C::last_time),
+                    Field(f::bin_shift, &C::bin_shift), Field(f::unknown_frees, &C::unknown_frees),
+                    Field(f::steps, &C::steps, Add<C::Steps, ReadSteps>),
+                    Field(f::memory, &C::memory, Add<C::Memory, ReadMemory>),
+                    Field(f::marks, &C::marks, Add<C::Marks, ReadMarks>),
+                    Field(f::framework_memory, &C::framework_memory, Add<C::FrameworkMemory, ReadFrameworkMemory>),
+                    Field(f::failures, &C::failures, Add<C::Failure, ReadFailures>),
+                    Field(f::kept_failures, &C::kept_failures, Add<C::Failure, ReadKeptFailure>),
+                    Field(f::early_frees, &C::early_frees, Add<C::EarlyFree, ReadEarlyFree>),
+                    Field(f::resets, &C::resets, Add<C::Reset, ReadReset>),
+                    Field(f::settings, &C::settings, Add<C::Setting, ReadSetting>)) ||
+           ReadInto(this, Field(f::time_shift, &CheckpointReader::time_shift_),
+                    Field(f::address_shift, &CheckpointReader::address_shift_));
+  }
+
+  bool OpenColumn() {
+    const uint32_t field = in_.tag();
+    if (field >= kColumns || in_.wire_type() != protozero::pbf_wire_type::length_delimited) return false;
+    column(field).Open(&in_);
+    return true;
   }
 
   bool ReadShapes() {
@@ -390,37 +274,21 @@ uint32_t GenerationOfPart(std::string_view beginning) {
 bool JoinCheckpoint(const std::vector<FrameRef>& parts, uint32_t generation, std::string* bytes) {
   namespace g = schema::checkpointPart_field;
   struct Part {
-    uint32_t number = 0;
+    uint32_t generation = 0, number = 0;
     bool last = false;
     std::string_view piece;
   };
   std::vector<Part> mine;
   for (const FrameRef& frame : parts) {
     Part part;
-    uint32_t of = 0;
     try {
-      pbf_reader in(frame.payload.data(), frame.payload.size());
-      ReadFields(&in, [&](uint32_t field) {
-        switch (field) {
-          case g::generation:
-            return of = in.get_uint32(), true;
-          case g::part:
-            return part.number = in.get_uint32(), true;
-          case g::last:
-            return part.last = in.get_bool(), true;
-          case g::piece: {
-            const protozero::data_view view = in.get_view();
-            part.piece = {view.data(), view.size()};
-            return true;
-          }
-          default:
-            return false;
-        }
-      });
+      part =
+          ReadMessage(pbf_reader(frame.payload.data(), frame.payload.size()), Field(g::generation, &Part::generation),
+                      Field(g::part, &Part::number), Field(g::last, &Part::last), Field(g::piece, &Part::piece));
     } catch (const protozero::exception&) {
       continue;
     }
-    if (of == generation) mine.push_back(part);
+    if (part.generation == generation) mine.push_back(part);
   }
   std::stable_sort(mine.begin(), mine.end(), [](const Part& a, const Part& b) { return a.number < b.number; });
   bytes->clear();

@@ -61,6 +61,16 @@ void CheckpointEncoder::Varint(uint32_t field, uint64_t value) {
   RawVarint(value);
 }
 
+void CheckpointEncoder::Varints(std::initializer_list<Field> fields) {
+  for (const Field& field : fields) Varint(field.number, field.value);
+}
+
+void CheckpointEncoder::Message(uint32_t number, std::initializer_list<Field> fields) {
+  const size_t message = Begin(number);
+  Varints(fields);
+  End(message);
+}
+
 void CheckpointEncoder::Fixed64(uint32_t field, uint64_t value) {
   if (value == 0) return;
   RawVarint(field << 3 | 1);
@@ -217,57 +227,47 @@ void CheckpointEncoder::WriteSteps() {
   namespace g = schema::foldedSteps_field;
   past_.steps_.ForEach([this](uint64_t key, const FoldedPast::Steps* steps) {
     const size_t message = Begin(f::steps);
-    Varint(g::thread, (key >> 8) - 1);
-    Varint(g::count, steps->count);
-    Varint(g::first_time, steps->first_time);
-    Varint(g::last_time, steps->last_time);
-    Varint(g::first_number, steps->first_number);
-    Varint(g::last_number, steps->last_number);
+    Varints({{g::thread, (key >> 8) - 1},
+             {g::count, steps->count},
+             {g::first_time, steps->first_time},
+             {g::last_time, steps->last_time},
+             {g::first_number, steps->first_number},
+             {g::last_number, steps->last_number}});
     Fixed64(g::last_value, steps->value);
     End(message);
   });
   past_.marks_.ForEach([this](uint64_t key, const FoldedPast::Marks* marks) {
     namespace h = schema::foldedMarks_field;
     const FoldedPast::MarkSite& site = past_.mark_sites_[(key >> 8) - 1];
-    const size_t message = Begin(f::marks);
-    Varint(h::thread, site.thread);
-    Varint(h::kind, site.kind);
-    Varint(h::stack, site.stack);
-    Varint(h::name, site.name);
-    Varint(h::count, marks->count);
-    Varint(h::first_time, marks->first_time);
-    Varint(h::last_time, marks->last_time);
-    Varint(h::first_number, marks->first_number);
-    Varint(h::last_number, marks->last_number);
-    End(message);
+    Message(f::marks, {{h::thread, site.thread},
+                       {h::kind, site.kind},
+                       {h::stack, site.stack},
+                       {h::name, site.name},
+                       {h::count, marks->count},
+                       {h::first_time, marks->first_time},
+                       {h::last_time, marks->last_time},
+                       {h::first_number, marks->first_number},
+                       {h::last_number, marks->last_number}});
   });
 }
 
 void CheckpointEncoder::WriteMemory() {
   namespace g = schema::foldedMemory_field;
   past_.memory_.ForEach([this](uint64_t key, const FoldedPast::Memory* memory) {
-    const size_t message = Begin(f::memory);
-    Varint(g::device, (key >> 8) - 1);
-    Varint(g::time, memory->time);
-    Varint(g::free, memory->free);
-    Varint(g::total, memory->total);
-    End(message);
+    Message(f::memory,
+            {{g::device, (key >> 8) - 1}, {g::time, memory->time}, {g::free, memory->free}, {g::total, memory->total}});
   });
   past_.framework_memory_.ForEach([this](uint64_t key, const FoldedPast::FrameworkMemory* memory) {
     namespace h = schema::foldedFrameworkMemory_field;
-    const size_t message = Begin(f::framework_memory);
-    Varint(h::device, (key >> 8) - 1);
-    Varint(h::time, memory->time);
-    Varint(h::given_out, memory->given_out);
-    Varint(h::reserved, memory->reserved);
-    End(message);
+    Message(f::framework_memory, {{h::device, (key >> 8) - 1},
+                                  {h::time, memory->time},
+                                  {h::given_out, memory->given_out},
+                                  {h::reserved, memory->reserved}});
   });
   for (uint32_t device = 0; device < FoldedPast::kDevices; ++device) {
     if (past_.reset_time_[device] == 0) continue;
-    const size_t message = Begin(f::resets);
-    Varint(schema::keptReset_field::device, device);
-    Varint(schema::keptReset_field::time, past_.reset_time_[device]);
-    End(message);
+    Message(f::resets,
+            {{schema::keptReset_field::device, device}, {schema::keptReset_field::time, past_.reset_time_[device]}});
   }
 }
 
@@ -275,55 +275,47 @@ void CheckpointEncoder::WriteSettings() {
   namespace g = schema::keptSetting_field;
   for (uint64_t i = 0; i < past_.settings_ && i < FoldedPast::kKeptSettings; ++i) {
     const FoldedPast::Setting& kept = past_.kept_settings_[i];
-    const size_t message = Begin(f::settings);
-    Varint(g::operation, kept.operation);
-    Varint(g::thread, kept.thread);
-    Varint(g::kind, kept.kind);
-    Varint(g::device, kept.device);
-    Varint(g::stack, kept.stack);
-    Varint(g::first, kept.first);
-    Varint(g::second, kept.second);
-    Varint(g::time, kept.time);
-    End(message);
+    Message(f::settings, {{g::operation, kept.operation},
+                          {g::thread, kept.thread},
+                          {g::kind, kept.kind},
+                          {g::device, kept.device},
+                          {g::stack, kept.stack},
+                          {g::first, kept.first},
+                          {g::second, kept.second},
+                          {g::time, kept.time}});
   }
 }
 
 void CheckpointEncoder::WriteFailures() {
   past_.failed_.ForEach([this](uint64_t key, const uint64_t* count) {
     namespace g = schema::foldedFailures_field;
-    const size_t message = Begin(f::failures);
-    Varint(g::kind, key >> 24 & 0xff);
-    Varint(g::device, key >> 16 & 0xff);
-    Varint(g::stack, key >> 32);
-    Varint(g::error, key & 0xffff);
-    Varint(g::count, *count);
-    End(message);
+    Message(f::failures, {{g::kind, key >> 24 & 0xff},
+                          {g::device, key >> 16 & 0xff},
+                          {g::stack, key >> 32},
+                          {g::error, key & 0xffff},
+                          {g::count, *count}});
   });
   constexpr uint64_t kMost = 2 * FoldedPast::kKeptFailures;
   for (uint64_t i = 0; i < past_.failures_ && i < kMost; ++i) {
     namespace g = schema::keptFailure_field;
     const FoldedPast::Failure& kept = past_.kept_failures_[i];
-    const size_t message = Begin(f::kept_failures);
-    Varint(g::thread, kept.thread);
-    Varint(g::kind, kept.kind);
-    Varint(g::device, kept.device);
-    Varint(g::stack, kept.stack);
-    Varint(g::error, kept.error);
-    Varint(g::bytes, kept.bytes);
-    Varint(g::time, kept.time);
-    End(message);
+    Message(f::kept_failures, {{g::thread, kept.thread},
+                               {g::kind, kept.kind},
+                               {g::device, kept.device},
+                               {g::stack, kept.stack},
+                               {g::error, kept.error},
+                               {g::bytes, kept.bytes},
+                               {g::time, kept.time}});
   }
 }
 
 void CheckpointEncoder::WriteFrees() {
   namespace g = schema::earlyFree_field;
   const auto write = [this](uint64_t identity, uint64_t time, uint64_t last_of) {
-    const size_t message = Begin(f::early_frees);
-    Varint(g::thread, FoldedPast::ThreadOf(identity));
-    Varint(g::ordinal, FoldedPast::OrdinalOf(identity));
-    Varint(g::time, time);
-    Varint(g::last_of, last_of);
-    End(message);
+    Message(f::early_frees, {{g::thread, FoldedPast::ThreadOf(identity)},
+                             {g::ordinal, FoldedPast::OrdinalOf(identity)},
+                             {g::time, time},
+                             {g::last_of, last_of}});
   };
   past_.early_.ForEach([&](uint64_t identity, const uint64_t* time) { write(identity, *time, 0); });
   past_.mapped_.ForEachReleased([&](uint64_t memory, uint64_t time) { write(memory, time, 0); });

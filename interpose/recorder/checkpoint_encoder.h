@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "interpose/recorder/folded_past.h"
 #include "interpose/recorder/growing_array.h"
@@ -32,8 +33,14 @@ class CheckpointEncoder {
   void WriteFrees();
   uint64_t ShapeReference(const LiveRecord& live);
 
+  struct Field {
+    uint32_t number;
+    uint64_t value;
+  };
   // A field whose value is 0 is left out; a column has all its values.
   void Varint(uint32_t field, uint64_t value);
+  void Varints(std::initializer_list<Field> fields);
+  void Message(uint32_t number, std::initializer_list<Field> fields);
   void Fixed64(uint32_t field, uint64_t value);
   void Raw(const void* data, size_t bytes);
   void RawVarint(uint64_t value);
