@@ -39,14 +39,14 @@ def innermost(node):
 
 def watch(output, device="cuda"):
     """Puts a probe on every node of the graph behind `output` that has none yet; returns it."""
-    todo = [output.grad_fn]
+    waiting = [output.grad_fn]
     seen = set()
-    while todo:
-        node = todo.pop()
+    while waiting:
+        node = waiting.pop()
         if node is None or node in seen:
             continue
         seen.add(node)
-        todo += [following for following, _ in node.next_functions]
+        waiting += [following for following, _ in node.next_functions]
         if "vramtrack_probe" in node.metadata:
             continue
         size = 512 * (len(probes) + 1)
