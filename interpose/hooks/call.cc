@@ -201,6 +201,7 @@ void Call::ContextFreed() {
 void Call::Retained(schema::Kind kind, uint64_t address) {
   if (address == 0) return;
   const uint64_t key = KeyOf(kind, address);
+  const SpinLockHolder hold(&session_->retaining());
   if (session_->live().Find(key) != 0) {
     references.Retain(key);
     return;
@@ -251,6 +252,7 @@ void Call::NodeAdded(const void* parameters) {
 
 void Call::PrimaryRetained(uint64_t context, int device) {
   NotePrimaryContext(context, device);
+  const SpinLockHolder hold(&session_->retaining());
   if (context != 0 && session_->live().Find(KeyOf(schema::CONTEXT, context)) == 0) {
     Allocated(schema::CONTEXT, context, 0, 0, device);
   }

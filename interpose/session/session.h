@@ -47,6 +47,8 @@ class Session {
   ModuleMap& modules() { return modules_; }
   // Address and space (see hooks/call.h) to identity of the live allocation there.
   ConcurrentTable& live() { return live_; }
+  // Held while it is found out whether something is given out for the first time.
+  SpinLock& retaining() { return retaining_; }
 
   // Of marks: by the hash of their text, and how many there are.
   struct Names {
@@ -87,7 +89,7 @@ class Session {
   ModuleMap modules_;
   ConcurrentTable live_;
   Names names_;
-  SpinLock lanes_lock_;
+  SpinLock lanes_lock_, retaining_;
   Lane* free_lanes_;
   std::atomic<uint32_t> next_thread_;
   std::atomic<uint64_t> devices_named_, devices_sized_;  // bit sets

@@ -37,6 +37,21 @@ TEST(CallsTest, FreesOnAnotherThreadStreamAndDevice) {
   ExpectUnharmed(hazard);
 }
 
+TEST(CallsTest, WhatSeveralThreadsAreGivenAtOnceIsRecordedOnce) {
+  const RunResult run = ExpectUnharmed(
+      {"", "first_calls_at_once", {"60"}, {.processes = 60, .finished = 60, .allocations = 480, .frees = 480}});
+  for (const std::string& path : run.traces) {
+    auto trace = Trace::Open(path);
+    ASSERT_TRUE(trace.ok());
+    EventStream stream(**trace);
+    int contexts = 0;
+    for (StreamEvent event; stream.Next(&event);) {
+      contexts += event.operation == schema::ALLOCATE && event.shape->kind == schema::CONTEXT;
+    }
+    EXPECT_EQ(contexts, 1) << path;
+  }
+}
+
 TEST(CallsTest, AnAddressGivenOutAgainIsNeverTakenForTheOldOne) {
   const RunResult run = ExpectUnharmed({"", "address_given_out_again", {}, {.allocations = 60000, .frees = 60000}});
   ASSERT_EQ(run.traces.size(), 1u);
