@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/strip.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/operation_names.h"
 #include "analyzer/cli/output.h"
@@ -69,11 +68,8 @@ std::string IdentityOf(const Trace& trace, const StreamEvent& event) {
 }
 
 std::string KindOf(const StreamEvent& event) {
-  if (event.operation == schema::MARK) {
-    const char* name = schema::MarkKindName(event.shape->kind);
-    return name != nullptr ? std::string(absl::StripPrefix(name, "mark_")) : kNothing;
-  }
-  return event.shape->kind == schema::KIND_NONE ? kNothing : KindName(event.shape->kind);
+  const std::string name = KindNameOf(event.operation, event.shape->kind);
+  return name.empty() ? kNothing : name;
 }
 
 bool HasStack(const StreamEvent& event) {

@@ -123,9 +123,10 @@ void WriteEvents(const Trace& trace, const EventCounts& counts, Page* page) {
     std::vector<std::string> parts;
     for (const auto& [kind, count] : kinds) {
       all += count;
-      if (kind != schema::KIND_NONE) parts.push_back(absl::StrCat(FormatCount(count), " ", KindName(kind)));
+      const std::string name = KindNameOf(operation, kind);
+      if (!name.empty()) parts.push_back(absl::StrCat(FormatCount(count), " ", name));
     }
-    std::string line = absl::StrCat(PadRight(OperationName(operation), 13), PadLeft(FormatCount(all), 13));
+    std::string line = absl::StrCat(PadRight(OperationName(operation), 16), PadLeft(FormatCount(all), 12));
     if (!parts.empty()) absl::StrAppend(&line, "   ", absl::StrJoin(parts, ", "));
     page->Line(CutEnd(line, page->style().columns - kLabelColumns), kLabelColumns);
   }
