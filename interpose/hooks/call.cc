@@ -109,10 +109,10 @@ void Call::DefineKnown() {
   DefineKnownDevices(this);
 }
 
-// A thread's native stack ends where the Python frames go on. The two are read one after the other, so that nothing of
-// Python is read where a signal handler may have interrupted the interpreter.
 void Call::Expect(schema::Kind kind, uint64_t address) const { session_->live().Prefetch(KeyOf(kind, address)); }
 
+// A thread's native stack ends where the Python frames go on. The two are read one after the other, so that nothing of
+// Python is read where a signal handler may have interrupted the interpreter.
 void Call::CaptureStack() {
   PythonStacks& python = session_->python();
   uint64_t frame = python.Innermost(lane_);

@@ -15,8 +15,6 @@ std::atomic<bool> any_host_pool{false};
 std::atomic<uint64_t> primary_contexts[kDeviceNumbers];
 std::atomic<uint32_t> context_counts[kDeviceNumbers];
 
-bool Valid(int device) { return device >= 0 && device < kDeviceNumbers; }
-
 }  // namespace
 
 void SetCurrentContext(uint64_t context) {
@@ -41,24 +39,24 @@ void PopCurrentContext() {
 }
 
 void NoteContext(uint64_t context, int device) {
-  if (context == 0 || !Valid(device)) return;
+  if (context == 0 || !IsDeviceNumber(device)) return;
   uint64_t before = 0;
   contexts.Insert(context, static_cast<uint64_t>(device) + 1, &before);
   if (before == 0) context_counts[device].fetch_add(1, std::memory_order_relaxed);
 }
 
 uint64_t PrimaryContextOf(int device) {
-  return Valid(device) ? primary_contexts[device].load(std::memory_order_relaxed) : 0;
+  return IsDeviceNumber(device) ? primary_contexts[device].load(std::memory_order_relaxed) : 0;
 }
 
 void NotePrimaryContext(uint64_t context, int device) {
   NoteContext(context, device);
-  if (Valid(device)) primary_contexts[device].store(context, std::memory_order_relaxed);
+  if (IsDeviceNumber(device)) primary_contexts[device].store(context, std::memory_order_relaxed);
 }
 
 int CountPrimaryOwners(int device, int more) {
   static std::atomic<int> owners[kDeviceNumbers];
-  return Valid(device) ? owners[device].fetch_add(more) + more : 1;
+  return IsDeviceNumber(device) ? owners[device].fetch_add(more) + more : 1;
 }
 
 int ForgetContext(uint64_t context) {

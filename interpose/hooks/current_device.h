@@ -14,10 +14,11 @@
 namespace vramtrack {
 
 constexpr int kDeviceNumbers = 256;  // an event has a byte for it
+constexpr bool IsDeviceNumber(int device) { return device >= 0 && device < kDeviceNumbers; }
 
 // Of the calling thread. Signal-safe.
 inline void SetCurrentDevice(int device) {
-  thread_state.device = device >= 0 && device < kDeviceNumbers ? static_cast<uint32_t>(device) : 0;
+  thread_state.device = IsDeviceNumber(device) ? static_cast<uint32_t>(device) : 0;
 }
 void SetCurrentContext(uint64_t context);
 void PushCurrentContext(uint64_t context);
