@@ -42,6 +42,14 @@ class GraphsTest : public testing::Test {
     ASSERT_CUDA(cudaStreamDestroy(stream_));
     cudaGetLastError();
   }
+  // A graph, launched once, that takes memory of one MiB and leaves it behind.
+  void LeaveMemory(cudaGraph_t* graph, cudaGraphExec_t* exec, void** address) {
+    ASSERT_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
+    ASSERT_CUDA(cudaMallocAsync(address, kMiB, stream_));
+    ASSERT_CUDA(cudaStreamEndCapture(stream_, graph));
+    ASSERT_CUDA(cudaGraphInstantiateWithFlags(exec, *graph, 0));
+    ASSERT_CUDA(cudaGraphLaunch(*exec, stream_));
+  }
   cudaStream_t stream_ = nullptr;
 };
 
@@ -99,14 +107,10 @@ TEST_F(GraphsTest, memory_of_a_graph_is_taken_by_the_launch_and_kept_until_trimm
 
 TEST_F(GraphsTest, memory_that_a_graph_leaves_behind_is_freed_by_the_program) {
   const size_t before = UsedBytes();
-  ASSERT_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
   void* address = nullptr;
-  ASSERT_CUDA(cudaMallocAsync(&address, kMiB, stream_));
   cudaGraph_t graph = nullptr;
-  ASSERT_CUDA(cudaStreamEndCapture(stream_, &graph));
   cudaGraphExec_t exec = nullptr;
-  ASSERT_CUDA(cudaGraphInstantiateWithFlags(&exec, graph, 0));
-  ASSERT_CUDA(cudaGraphLaunch(exec, stream_));
+  ASSERT_NO_FATAL_FAILURE(LeaveMemory(&graph, &exec, &address));
   EXPECT_EQ(GraphMemory(cudaGraphMemAttrUsedMemCurrent), kMiB);
   EXPECT_EQ(cudaGraphLaunch(exec, stream_), cudaErrorInvalidValue);
   ASSERT_CUDA(cudaMemset(address, 1, kMiB));
@@ -121,14 +125,10 @@ TEST_F(GraphsTest, memory_that_a_graph_leaves_behind_is_freed_by_the_program) {
 
 TEST_F(GraphsTest, memory_that_a_graph_leaves_behind_outlives_it) {
   const size_t before = UsedBytes();
-  ASSERT_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
   void* address = nullptr;
-  ASSERT_CUDA(cudaMallocAsync(&address, kMiB, stream_));
   cudaGraph_t graph = nullptr;
-  ASSERT_CUDA(cudaStreamEndCapture(stream_, &graph));
   cudaGraphExec_t exec = nullptr;
-  ASSERT_CUDA(cudaGraphInstantiateWithFlags(&exec, graph, 0));
-  ASSERT_CUDA(cudaGraphLaunch(exec, stream_));
+  ASSERT_NO_FATAL_FAILURE(LeaveMemory(&graph, &exec, &address));
   ASSERT_CUDA(cudaGraphExecDestroy(exec));
   ASSERT_CUDA(cudaGraphDestroy(graph));
   ASSERT_CUDA(cudaMemset(address, 1, kMiB));
