@@ -6,47 +6,47 @@
 
 #include "analyzer/attribution/glue.h"
 #include "analyzer/attribution/optimizer_frame.h"
+#include "analyzer/attribution/python_file.h"
+#include "analyzer/symbols/affix.h"
 
 namespace vramtrack {
 namespace {
-
-bool Has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-std::string_view LastPart(std::string_view function) { return function.substr(function.rfind('.') + 1); }
 
 bool IsSetup(std::string_view file, std::string_view function) {
   constexpr std::string_view kMoves[] = {"to",      "cuda",   "_apply",           "half",
                                          "float",   "double", "bfloat16",         "to_empty",
                                          "convert", "type",   "reset_parameters", "load_state_dict"};
-  if (Has(file, "torch/nn/init.py") || Has(file, "torch/nn/parameter.py")) return true;
-  if (Has(file, "torch/nn/modules/")) {
+  if (Contains(file, "torch/nn/init.py") || Contains(file, "torch/nn/parameter.py")) return true;
+  if (Contains(file, "torch/nn/modules/")) {
     return function == "__init__" || std::find(std::begin(kMoves), std::end(kMoves), function) != std::end(kMoves);
   }
-  return Has(file, "transformers/modeling_utils.py") &&
+  return Contains(file, "transformers/modeling_utils.py") &&
          (function == "from_pretrained" || function == "_load_state_dict");
 }
 
 void AddPython(const ReportFrame& frame, StackTraits* traits) {
-  const std::string_view file = frame.file, function = LastPart(frame.function);
+  const std::string_view file = frame.file, function = UnqualifiedName(frame.function);
   // The forward pass that made the node says what for, not when.
   if (frame.forward) return;
-  traits->communication |= Has(file, "torch/distributed/");
+  traits->communication |= Contains(file, "torch/distributed/");
   traits->optimizer |= IsOptimizerFrame(file, function);
-  traits->data_loader |= Has(file, "torch/utils/data/");
-  traits->pins |= Has(file, "torch/utils/data/_utils/pin_memory.py");
+  traits->data_loader |= Contains(file, "torch/utils/data/");
+  traits->pins |= Contains(file, "torch/utils/data/_utils/pin_memory.py");
   traits->setup |= IsSetup(file, function);
-  traits->module |= function == "forward" || (Has(file, "torch/nn/modules/module.py") && function == "_call_impl");
-  traits->backward |= Has(file, "torch/autograd/__init__.py") && function == "backward";
+  traits->module |= function == "forward" || (Contains(file, "torch/nn/modules/module.py") && function == "_call_impl");
+  traits->backward |= Contains(file, "torch/autograd/__init__.py") && function == "backward";
 }
 
 void AddNative(const ReportFrame& frame, StackTraits* traits) {
   const std::string_view function = frame.function;
-  traits->communication |= function.substr(0, 4) == "nccl" || function.substr(0, 5) == "pnccl" ||
-                           Has(function, "c10d::") || Has(function, "ncclMemAlloc") || Has(frame.module, "libnccl.so");
-  traits->workspace |= Has(function, "orkspace") || Has(function, "cublasCreate") || Has(function, "cublasLtCreate") ||
-                       Has(function, "getCurrentCUDABlasHandle") || Has(function, "cudnnCreate");
+  traits->communication |= StartsWith(function, "nccl") || StartsWith(function, "pnccl") ||
+                           Contains(function, "c10d::") || Contains(function, "ncclMemAlloc") ||
+                           Contains(frame.module, "libnccl.so");
+  traits->workspace |= Contains(function, "orkspace") || Contains(function, "cublasCreate") ||
+                       Contains(function, "cublasLtCreate") || Contains(function, "getCurrentCUDABlasHandle") ||
+                       Contains(function, "cudnnCreate");
   traits->backward |= frame.origin == ReportFrame::Origin::kNode || !GraphNodeName(frame).empty() ||
-                      Has(function, "torch::autograd::Engine::evaluate_function");
+                      Contains(function, "torch::autograd::Engine::evaluate_function");
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "analyzer/attribution/library.h"
+#include "analyzer/attribution/python_file.h"
+#include "analyzer/symbols/affix.h"
 #include "analyzer/symbols/short_name.h"
 
 namespace vramtrack {
@@ -109,12 +111,6 @@ constexpr PythonGlue kPythonGlue[] = {
     {"contextlib.py", ""},
 };
 
-bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
-
-bool EndsWith(std::string_view text, std::string_view suffix) {
-  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
-}
-
 bool IsPathEnd(std::string_view path, std::string_view end) {
   return EndsWith(path, end) && (path.size() == end.size() || path[path.size() - end.size() - 1] == '/');
 }
@@ -152,7 +148,7 @@ bool IsNativeGlue(const ReportFrame& frame) {
 }
 
 bool IsPythonGlue(const ReportFrame& frame) {
-  const std::string_view function = std::string_view(frame.function).substr(frame.function.rfind('.') + 1);
+  const std::string_view function = UnqualifiedName(frame.function);
   return std::any_of(std::begin(kPythonGlue), std::end(kPythonGlue), [&](const PythonGlue& glue) {
     return IsPathEnd(frame.file, glue.file) && (glue.function.empty() || glue.function == function);
   });

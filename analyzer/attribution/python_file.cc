@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "analyzer/symbols/affix.h"
+
 namespace vramtrack {
 namespace {
 
 // Packages that PyTorch's wheel brings, and the compiler that it depends on.
 constexpr std::string_view kPyTorch[] = {"torch", "functorch", "torchgen", "triton"};
-
-bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 // What follows the last folder of installed packages; empty if the path has none.
 std::string_view InPackages(std::string_view path) {
@@ -41,6 +41,10 @@ bool IsPythonLibrary(std::string_view path) {
     return std::find(std::begin(kPyTorch), std::end(kPyTorch), name) != std::end(kPyTorch);
   }
   return !InStandardLibrary(path).empty();
+}
+
+std::string_view UnqualifiedName(std::string_view function) {
+  return function.substr(function.rfind('.') + 1);  // npos + 1 is 0
 }
 
 std::string_view ShownPythonFile(std::string_view path, std::string_view working_directory) {

@@ -10,6 +10,9 @@ namespace vramtrack {
 // installed packages do not: a line in a model's package says more than that of the script which called it.
 bool IsPythonLibrary(std::string_view path);
 
+// "step" of "Trainer.step" and of "make.<locals>.step".
+std::string_view UnqualifiedName(std::string_view function);
+
 // A Python file's path as it is shown: without `working_directory`, and of an installed package from the package on.
 std::string_view ShownPythonFile(std::string_view path, std::string_view working_directory);
 

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "analyzer/attribution/optimizer_frame.h"
+#include "analyzer/attribution/python_file.h"
 #include "proto/block_decoder.h"
 
 namespace vramtrack {
@@ -91,7 +92,7 @@ void StepMarks::FindOptimizers() {
     for (size_t frame = 0; frame < python.count; ++frame) {
       const TracedCode& code = definitions.codes.Get(python.frames[frame].code);
       const std::string_view name = code.name;
-      if (IsOptimizerFrame(code.file, name.substr(name.rfind('.') + 1))) in_optimizer_[i] = true;
+      if (IsOptimizerFrame(code.file, UnqualifiedName(name))) in_optimizer_[i] = true;
       if (IsOptimizerFile(code.file)) outside = frame + 1;
     }
     if (!in_optimizer_[i]) continue;

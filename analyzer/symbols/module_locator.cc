@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/symbols/affix.h"
 #include "analyzer/symbols/build_id.h"
 #include "analyzer/symbols/debug_link_crc.h"
 
@@ -15,8 +16,6 @@ namespace vramtrack {
 namespace {
 
 constexpr std::string_view kDeletedMark = " (deleted)";
-
-bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 std::string Join(std::string_view folder, std::string_view path) {
   while (!folder.empty() && folder.back() == '/') folder.remove_suffix(1);

@@ -4,12 +4,12 @@
 
 #include <cctype>
 
+#include "analyzer/symbols/affix.h"
+
 namespace vramtrack {
 namespace {
 
 constexpr size_t kLongestTemplateArguments = 24;
-
-bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 bool IsIdentifierChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
 

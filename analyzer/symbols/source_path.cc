@@ -4,17 +4,13 @@
 
 #include <vector>
 
+#include "analyzer/symbols/affix.h"
+
 namespace vramtrack {
 namespace {
 
 // What Bazel tells compilers that their working folder is, so that the real one stays out of the output.
 constexpr std::string_view kBazelWorkingDir = "/proc/self/cwd";
-
-bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
-
-bool EndsWith(std::string_view text, std::string_view suffix) {
-  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
-}
 
 // Compilers that ignore $PWD (nvcc) record the real folder, ".../_bazel_USER/HASH/[sandbox/.../]execroot/WORKSPACE/",
 // which is another one in each build.
