@@ -10,16 +10,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analyzer/attribution/blame.h"
-#include "analyzer/attribution/category.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/framework_findings.h"
-#include "analyzer/findings/site_selection.h"
-#include "analyzer/findings/step_plan.h"
+#include "analyzer/findings/process_analysis.h"
 #include "analyzer/ingest/unseen_text.h"
-#include "analyzer/leaks/cohort.h"
-#include "analyzer/leaks/windows.h"
-#include "analyzer/ledger/ledger.h"
 #include "analyzer/steps/step_similarity.h"
 
 namespace vramtrack {
@@ -27,36 +22,6 @@ namespace {
 
 // Clean sites whose stacks are compared with those of leaks; reading debug information for more would take long.
 constexpr size_t kMaxCleanSites = 4000;
-
-RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes) {
-  RunShape run;
-  run.steps = ledger.steps().step();
-  run.warmup_end = WarmupEnd(run.steps, StructureSettled(ledger.step_similarities()));
-  run.device_total_bytes = device_total_bytes;
-  run.step_numbers = ledger.steps().numbers();
-  return run;
-}
-
-std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger,
-                               const std::map<uint32_t, FrameworkGrowth>& frameworks) {
-  const std::vector<Site>& sites = ledger.sites();
-  std::map<uint32_t, RunShape> shapes;
-  std::vector<LeakVerdict> verdicts;
-  for (uint32_t i = 0; i < sites.size(); ++i) {
-    const uint32_t device = sites[i].key.device;
-    auto [shape, is_new] = shapes.try_emplace(device);
-    if (is_new) shape->second = ShapeOfRun(ledger, DeviceTotalBytes(trace, ledger, device));
-    SiteContext context;
-    if (IsSegmentSite(sites[i])) {
-      const auto framework = frameworks.find(device);
-      context.segments = framework != frameworks.end() && framework->second.live ? SegmentRole::kFrameworkGrowing
-                                                                                 : SegmentRole::kFrameworkFlat;
-    }
-    verdicts.push_back(JudgeSite(ledger.history(i), shape->second, context));
-  }
-  DemoteChanceFindings(&verdicts);
-  return verdicts;
-}
 
 // Tells the frames of leaks from those that clean sites go through as well.
 void FindBlame(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, const std::vector<SiteGroup>& groups,
@@ -79,39 +44,26 @@ void FindBlame(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, c
   }
 }
 
-std::string SiteCategory(const Trace& trace, const Ledger& ledger, uint32_t index, StackSymbolizer* raw) {
-  const Site& site = ledger.sites()[index];
-  if (LevelOf(site.key.kind) == Level::kHandle) return "handle";
-  if (IsSegmentSite(site)) return "segment";
-  const SiteHistory history = ledger.history(index);
-  SiteLifetime lifetime;
-  lifetime.in_steps = ledger.steps().step() > 0;
-  lifetime.kept = history.live_objects() > 0 || site.live_objects > 0;
-  lifetime.across_steps = std::max(history.max_completed_lifetime_steps, history.max_setup_lifetime_steps) > 0;
-  const uint32_t stack = site.key.stack;
-  return CategoryOf(TraitsOf(raw->Frames(stack), trace.definitions().stacks.Get(stack).node), lifetime,
-                    IsHostMemory(site.key.kind));
-}
-
-ReportSite DescribeGroup(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, const RunShape& run,
-                         const std::map<uint32_t, FrameworkGrowth>& frameworks, const SiteGroup& group,
-                         const StackSymbolizer& symbolizer) {
+ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
+  const Ledger& ledger = analysis.ledger();
+  const std::vector<LeakVerdict>& verdicts = analysis.verdicts();
   const Site& first = ledger.sites()[group.sites[0]];
   const LeakVerdict& verdict = verdicts[group.sites[0]];
   const Level level = LevelOf(first.key.kind);
   ReportSite site;
   site.level = LevelName(level);
   site.kind = KindName(first.key.kind);
-  site.owner = symbolizer.Owner(first.key.stack);
+  site.owner = analysis.symbolizer().Owner(first.key.stack);
+  site.category = analysis.Category(group.sites[0]);
   site.verdict = ToString(verdict.verdict);
   site.grade = level == Level::kHandle ? "" : LevelName(level);
   site.explanation = verdict.explanation;
-  const auto framework = frameworks.find(first.key.device);
-  if (level == Level::kFramework && IsLeak(verdict.verdict) && framework != frameworks.end()) {
+  const auto framework = analysis.frameworks().find(first.key.device);
+  if (level == Level::kFramework && IsLeak(verdict.verdict) && framework != analysis.frameworks().end()) {
     AddDriverEvidence(framework->second, &site);
   }
   if (first.key.device != SiteKey::kHost) site.device = first.key.device;
-  if (verdict.onset_step) site.onset_step = static_cast<int64_t>(run.NumberOf(*verdict.onset_step));
+  if (verdict.onset_step) site.onset_step = static_cast<int64_t>(analysis.run().NumberOf(*verdict.onset_step));
   if (verdict.verdict == Verdict::kInsufficientEvidence) site.further_steps_needed = verdict.further_steps_needed;
   site.frames = group.frames;
   for (const uint32_t index : group.sites) {
@@ -214,17 +166,12 @@ void AddTraceWarnings(const Trace& trace, const Ledger& ledger, std::vector<std:
 }  // namespace
 
 ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options) {
-  const StepPlan plan = PlanSteps(trace, options.step_marks);
-  Ledger ledger(trace, plan);
-  ledger.Replay();
-  const RunShape run = ShapeOfRun(ledger, 0);
-  const std::map<uint32_t, FrameworkGrowth> frameworks = GrowthOfFrameworks(ledger, run);
-  const std::vector<LeakVerdict> verdicts = Judge(trace, ledger, frameworks);
-
-  Symbolizer symbols(options.symbols);
-  StackSymbolizer symbolizer(trace.definitions(), &symbols, options.stacks);
-  StackSymbolizer raw(trace.definitions(), &symbols, StackDetail::kRaw);
-  const std::vector<SiteGroup> groups = SelectSites(ledger, verdicts, options.top, &symbolizer);
+  ProcessAnalysis analysis(trace, options);
+  const Ledger& ledger = analysis.ledger();
+  const RunShape& run = analysis.run();
+  const std::vector<LeakVerdict>& verdicts = analysis.verdicts();
+  const std::vector<SiteGroup>& groups = analysis.groups();
+  StackSymbolizer& symbolizer = analysis.symbolizer();
   BlameFinder blame;
   FindBlame(ledger, verdicts, groups, &symbolizer, &blame);
 
@@ -234,33 +181,30 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   for (const Scope& scope : ledger.scopes()) {
     if (scope.is_leading() && scope.peak > 0) without.peak_changes[scope.device] = scope.peak_change;
   }
-  Ledger counterfactual(trace, plan, without);
-  counterfactual.Replay();
+  Ledger second(trace, analysis.plan(), without);
+  second.Replay();
 
   ProcessFindings findings;
-  std::map<uint32_t, size_t> group_of_site;
   for (size_t i = 0; i < groups.size(); ++i) {
-    ReportSite site = DescribeGroup(ledger, verdicts, run, frameworks, groups[i], symbolizer);
-    site.category = SiteCategory(trace, ledger, groups[i].sites[0], &raw);
-    site.peak_without_site = counterfactual.counterfactual().PeakWithout(i);
+    ReportSite site = DescribeGroup(analysis, groups[i]);
+    site.peak_without_site = second.counterfactual().PeakWithout(i);
     if (IsLeak(verdicts[groups[i].sites[0]].verdict)) site.blame_frame = blame.Blame(groups[i].frames);
-    for (const uint32_t index : groups[i].sites) group_of_site[index] = i;
     findings.sites.push_back(std::move(site));
   }
   // Sites in one group are one to the reader; those of no group are not symbolized, and each counts for itself.
   for (const SiteGroup& group : groups) ++findings.verdict_counts[ToString(verdicts[group.sites[0]].verdict)];
   for (uint32_t i = 0; i < verdicts.size(); ++i) {
-    if (group_of_site.count(i) == 0) ++findings.verdict_counts[ToString(verdicts[i].verdict)];
+    if (analysis.GroupOf(i) == ProcessAnalysis::kNoGroup) ++findings.verdict_counts[ToString(verdicts[i].verdict)];
   }
   findings.process = DescribeProcess(trace, ledger);
   findings.steps = DescribeSteps(ledger);
-  findings.devices = DescribeDevices(trace, ledger, run, counterfactual.peak_windows());
+  findings.devices = DescribeDevices(trace, ledger, run, second.peak_windows());
   findings.timeline = DescribeTimeline(trace, ledger, run);
   for (const OutOfMemory& failed : ledger.out_of_memory()) {
     ReportOom oom = DescribeOutOfMemory(trace, ledger, run, failed);
     oom.stack = symbolizer.Frames(failed.stack);
     std::map<size_t, uint64_t> held;
-    for (const auto& [site, bytes] : failed.holders) held[group_of_site.at(site)] += bytes;
+    for (const auto& [site, bytes] : failed.holders) held[analysis.GroupOf(site)] += bytes;
     for (const auto& [group, bytes] : held) oom.holders.push_back({absl::StrCat(group), bytes});
     std::stable_sort(oom.holders.begin(), oom.holders.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -273,7 +217,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   }
   AddTraceWarnings(trace, ledger, &findings.warnings);
   AddFrameworkRemarks(trace.path(), ledger, &findings.warnings);
-  AddModuleWarnings(symbols, &findings.warnings);
+  AddModuleWarnings(analysis.symbols(), &findings.warnings);
   return findings;
 }
 

@@ -41,6 +41,7 @@ Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
 }
 
 void Ledger::Replay() {
+  for (ReplayObserver* observer : options_.observers) observer->OnBegin(*this);
   CountPast();
   EventStream stream(trace_);
   for (StreamEvent event; stream.Next(&event);) Apply(event);
@@ -76,10 +77,10 @@ void Ledger::Apply(const StreamEvent& event) {
   switch (event.operation) {
     case schema::ALLOCATE:
       Allocate(event);
-      break;
+      return;
     case schema::FREE:
       Free(event);
-      break;
+      return;
     case schema::FREE_UNKNOWN:
       ++unknown_frees_;
       break;
@@ -118,6 +119,7 @@ void Ledger::Apply(const StreamEvent& event) {
     default:
       break;
   }
+  for (ReplayObserver* observer : options_.observers) observer->OnOtherEvent(event);
 }
 
 uint32_t Ledger::SiteOf(const StreamEvent& event) {
@@ -249,9 +251,10 @@ void Ledger::Allocate(const StreamEvent& event) {
   if (site.scope == Site::kNoScope) {
     ++site.live_objects;
     site.live_bytes += bytes;
-    return;
+  } else {
+    Raise(&site, &scopes_[site.scope], allocation, {event.slot, event.ordinal});
   }
-  Raise(&site, &scopes_[site.scope], allocation, {event.slot, event.ordinal});
+  for (ReplayObserver* observer : options_.observers) observer->OnAllocate({event.slot, event.ordinal, allocation});
 }
 
 void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& allocation, AllocationName name) {
@@ -312,6 +315,7 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
     if (__builtin_expect(site.key.kind == schema::MAPPING, 0)) LeaveRange(allocation);
     --site.live_objects;
     site.live_bytes -= allocation.bytes;
+    for (ReplayObserver* observer : options_.observers) observer->OnFree({name.first, name.second, allocation});
     return;
   }
   Scope& scope = scopes_[site.scope];
@@ -340,6 +344,7 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
   if (__builtin_expect(counterfactual_.watching(), 0)) {
     counterfactual_.OnFree(allocation.site, site.scope, allocation.bytes);
   }
+  for (ReplayObserver* observer : options_.observers) observer->OnFree({name.first, name.second, allocation});
 }
 
 PeakWindow* Ledger::WindowOf(const Scope& scope) {
@@ -468,6 +473,7 @@ void Ledger::MoveFold(const Fold& fold, bool born) {
   if (scope->live > scope->peak) RaisePeak(scope);
   ++scope->changes;
   if (options_.timeline) Record(*scope);
+  for (ReplayObserver* observer : options_.observers) observer->OnFold(fold.site, fold.objects, fold.bytes, born);
   if (!counterfactual_.watching()) return;
   if (born) {
     counterfactual_.OnAllocate(fold.site, site.scope, fold.bytes, scope->live);
@@ -501,6 +507,7 @@ void Ledger::EndStep(bool past) {
     }
   }
   if (timeline_in_steps_ && clock_.step() >= timeline_.bin_end()) timeline_.MoveTo(clock_.step());
+  for (ReplayObserver* observer : options_.observers) observer->OnStepEnd(clock_.step() - 1);
 }
 
 }  // namespace vramtrack

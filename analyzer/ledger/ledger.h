@@ -18,6 +18,7 @@
 #include "analyzer/ledger/live_table.h"
 #include "analyzer/ledger/mapped_memory.h"
 #include "analyzer/ledger/release_log.h"
+#include "analyzer/ledger/replay_observer.h"
 #include "analyzer/ledger/scope.h"
 #include "analyzer/ledger/site_table.h"
 #include "analyzer/ledger/step_clock.h"
@@ -38,6 +39,8 @@ struct LedgerOptions {
   // Groups of sites whose absence is played through, see peaks/counterfactual.h. Sites are numbered alike in every
   // replay.
   std::vector<std::vector<uint32_t>> watched;
+  // Told of what is replayed, in this order; not owned.
+  std::vector<ReplayObserver*> observers;
 };
 
 struct FrameworkCheck {

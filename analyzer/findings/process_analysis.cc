@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/process_analysis.h"
+
+#include <algorithm>
+
+#include "analyzer/attribution/category.h"
+#include "analyzer/findings/device_findings.h"
+#include "analyzer/findings/step_plan.h"
+#include "analyzer/leaks/windows.h"
+#include "analyzer/steps/step_similarity.h"
+
+namespace vramtrack {
+namespace {
+
+RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes) {
+  RunShape run;
+  run.steps = ledger.steps().step();
+  run.warmup_end = WarmupEnd(run.steps, StructureSettled(ledger.step_similarities()));
+  run.device_total_bytes = device_total_bytes;
+  run.step_numbers = ledger.steps().numbers();
+  return run;
+}
+
+std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger,
+                               const std::map<uint32_t, FrameworkGrowth>& frameworks) {
+  const std::vector<Site>& sites = ledger.sites();
+  std::map<uint32_t, RunShape> shapes;
+  std::vector<LeakVerdict> verdicts;
+  for (uint32_t i = 0; i < sites.size(); ++i) {
+    const uint32_t device = sites[i].key.device;
+    auto [shape, is_new] = shapes.try_emplace(device);
+    if (is_new) shape->second = ShapeOfRun(ledger, DeviceTotalBytes(trace, ledger, device));
+    SiteContext context;
+    if (IsSegmentSite(sites[i])) {
+      const auto framework = frameworks.find(device);
+      context.segments = framework != frameworks.end() && framework->second.live ? SegmentRole::kFrameworkGrowing
+                                                                                 : SegmentRole::kFrameworkFlat;
+    }
+    verdicts.push_back(JudgeSite(ledger.history(i), shape->second, context));
+  }
+  DemoteChanceFindings(&verdicts);
+  return verdicts;
+}
+
+std::string SiteCategory(const Trace& trace, const Ledger& ledger, uint32_t index, StackSymbolizer* raw) {
+  const Site& site = ledger.sites()[index];
+  if (LevelOf(site.key.kind) == Level::kHandle) return "handle";
+  if (IsSegmentSite(site)) return "segment";
+  const SiteHistory history = ledger.history(index);
+  SiteLifetime lifetime;
+  lifetime.in_steps = ledger.steps().step() > 0;
+  lifetime.kept = history.live_objects() > 0 || site.live_objects > 0;
+  lifetime.across_steps = std::max(history.max_completed_lifetime_steps, history.max_setup_lifetime_steps) > 0;
+  const uint32_t stack = site.key.stack;
+  return CategoryOf(TraitsOf(raw->Frames(stack), trace.definitions().stacks.Get(stack).node), lifetime,
+                    IsHostMemory(site.key.kind));
+}
+
+}  // namespace
+
+ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options)
+    : trace_(trace),
+      options_(options),
+      ledger_(trace, PlanSteps(trace, options.step_marks)),
+      symbols_(options.symbols),
+      symbolizer_(trace.definitions(), &symbols_, options.stacks),
+      raw_(trace.definitions(), &symbols_, StackDetail::kRaw) {
+  ledger_.Replay();
+  run_ = ShapeOfRun(ledger_, 0);
+  frameworks_ = GrowthOfFrameworks(ledger_, run_);
+  verdicts_ = Judge(trace, ledger_, frameworks_);
+  groups_ = SelectSites(ledger_, verdicts_, options.top, &symbolizer_);
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    for (const uint32_t site : groups_[i].sites) group_of_site_[site] = i;
+  }
+}
+
+const std::string& ProcessAnalysis::Category(uint32_t site) {
+  const auto [found, is_new] = categories_.try_emplace(site);
+  if (is_new) found->second = SiteCategory(trace_, ledger_, site, &raw_);
+  return found->second;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_PROCESS_ANALYSIS_H_
+#define ANALYZER_FINDINGS_PROCESS_ANALYSIS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/analyze_options.h"
+#include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/findings/framework_findings.h"
+#include "analyzer/findings/site_selection.h"
+#include "analyzer/ingest/trace.h"
+#include "analyzer/leaks/cohort.h"
+#include "analyzer/ledger/ledger.h"
+#include "analyzer/symbols/symbolizer.h"
+
+namespace vramtrack {
+
+// What one trace has told after its first replay, and who can be asked about it: findings are made from this, by
+// looking at it or by a second replay with observers. Not movable, as its parts refer to each other. Thread-compatible.
+class ProcessAnalysis {
+ public:
+  // Finds the steps, replays the trace, judges its sites and selects those to report. Both must outlive it.
+  ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options);
+  ProcessAnalysis(const ProcessAnalysis&) = delete;
+  ProcessAnalysis& operator=(const ProcessAnalysis&) = delete;
+
+  static constexpr size_t kNoGroup = SIZE_MAX;
+
+  const Trace& trace() const { return trace_; }
+  const AnalyzeOptions& options() const { return options_; }
+  const StepPlan& plan() const { return ledger_.steps().plan(); }
+  const Ledger& ledger() const { return ledger_; }  // after its replay
+  const RunShape& run() const { return run_; }      // its device_total_bytes is 0
+  const std::map<uint32_t, FrameworkGrowth>& frameworks() const { return frameworks_; }
+  const std::vector<LeakVerdict>& verdicts() const { return verdicts_; }  // by site
+  const std::vector<SiteGroup>& groups() const { return groups_; }  // the sites to report, as SelectSites has them
+  size_t GroupOf(uint32_t site) const {
+    const auto found = group_of_site_.find(site);
+    return found == group_of_site_.end() ? kNoGroup : found->second;
+  }
+
+  const Symbolizer& symbols() const { return symbols_; }
+  StackSymbolizer& symbolizer() { return symbolizer_; }  // as the report shows stacks
+  StackSymbolizer& raw() { return raw_; }                // with all frames
+  // What a site is for, see attribution/category.h; "segment" and "handle" for what is no memory of its own. Symbolizes
+  // the site's stack the first time.
+  const std::string& Category(uint32_t site);
+
+ private:
+  const Trace& trace_;
+  const AnalyzeOptions& options_;
+  Ledger ledger_;
+  RunShape run_;
+  std::map<uint32_t, FrameworkGrowth> frameworks_;
+  std::vector<LeakVerdict> verdicts_;
+  Symbolizer symbols_;
+  StackSymbolizer symbolizer_, raw_;
+  std::vector<SiteGroup> groups_;
+  std::map<uint32_t, size_t> group_of_site_;
+  std::map<uint32_t, std::string> categories_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_PROCESS_ANALYSIS_H_
