@@ -17,6 +17,8 @@ struct AnalyzeOptions {
   // Where steps end: "marks", "nvtx", "nvtx:NAME", "record_function:NAME", "optimizer", "periodicity", "none"; empty:
   // the first of these that there is.
   std::string step_marks;
+  // Processors to use; 0: all there are. What is found does not depend on it.
+  size_t threads = 0;
 };
 
 }  // namespace vramtrack

@@ -61,6 +61,9 @@ class BlockDecoder {
   bool Open(std::string_view payload);
   const BlockHeader& header() const { return header_; }
   const std::vector<DecodedShape>& shapes() const { return shapes_; }
+  // Swaps the block's shapes, which stay where they are, for room for the next block's. To be called after the last
+  // event.
+  void SwapShapes(std::vector<DecodedShape>* other) { shapes_.swap(*other); }
 
   // The next event; false after the last, or with `error()` set where the columns do not fit together.
   bool Next(DecodedEvent* event) {

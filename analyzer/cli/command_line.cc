@@ -20,6 +20,8 @@
 namespace vramtrack {
 namespace {
 
+constexpr int kMostThreads = 1024;
+
 using Arguments = std::vector<std::string>;
 
 int Print(const std::string& text) {
@@ -81,6 +83,7 @@ int Report(const Arguments& arguments) {
   app->add_flag("--raw-stacks", options.raw_stacks);
   app->add_option("--top", options.top)->check(CLI::Range(1, 1000000));
   app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
+  app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
   app->add_option("--color", color)->check(CLI::IsMember({"auto", "always", "never"}));
   int code;
   if (!Parse(app.get(), kReportHelp, arguments, &code)) return code;

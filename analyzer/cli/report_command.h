@@ -18,6 +18,7 @@ struct ReportOptions {
   bool raw_stacks = false;
   std::string step_marks;  // as AnalyzeOptions has it
   std::vector<std::string> search_paths;
+  size_t threads = 0;  // as AnalyzeOptions has it
   ColorMode color = ColorMode::kAuto;
 };
 

@@ -12,6 +12,12 @@
 namespace vramtrack {
 namespace {
 
+LedgerOptions FirstReplay(const AnalyzeOptions& options) {
+  LedgerOptions first;
+  first.decode_ahead = options.threads != 1;
+  return first;
+}
+
 RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes) {
   RunShape run;
   run.steps = ledger.steps().step();
@@ -61,7 +67,7 @@ std::string SiteCategory(const Trace& trace, const Ledger& ledger, uint32_t inde
 ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options)
     : trace_(trace),
       options_(options),
-      ledger_(trace, PlanSteps(trace, options.step_marks)),
+      ledger_(trace, PlanSteps(trace, options.step_marks, options.threads != 1), FirstReplay(options)),
       symbols_(options.symbols),
       symbolizer_(trace.definitions(), &symbols_, options.stacks),
       raw_(trace.definitions(), &symbols_, StackDetail::kRaw) {

@@ -177,6 +177,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
 
   LedgerOptions without;
   without.histories = without.timeline = false;
+  without.decode_ahead = options.threads != 1;
   for (const SiteGroup& group : groups) without.watched.push_back(group.sites);
   for (const Scope& scope : ledger.scopes()) {
     if (scope.is_leading() && scope.peak > 0) without.peak_changes[scope.device] = scope.peak_change;

@@ -69,7 +69,7 @@ bool PlanByMarks(const Trace& trace, const std::string& wanted, StepPlan* plan) 
 
 }  // namespace
 
-StepPlan PlanSteps(const Trace& trace, const std::string& wanted) {
+StepPlan PlanSteps(const Trace& trace, const std::string& wanted, bool decode_ahead) {
   StepPlan plan;
   if (wanted == "none") return plan;
   if (wanted.empty() || wanted == "marks") {
@@ -85,6 +85,7 @@ StepPlan PlanSteps(const Trace& trace, const std::string& wanted) {
   LedgerOptions options;
   options.histories = options.timeline = false;
   options.gaps = &gaps;
+  options.decode_ahead = decode_ahead;
   Ledger ledger(trace, plan, options);
   ledger.Replay();
   const std::vector<GapFamily> families = gaps.Families();

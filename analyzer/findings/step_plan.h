@@ -11,8 +11,9 @@ namespace vramtrack {
 
 // Decides where the steps of a trace end: at the marks of the thread that set most of them, or else at ranges of NVTX,
 // or at an optimizer's steps, or where the stream of allocations repeats itself, which takes a replay. Without any of
-// that there are no steps. `wanted`: one of these only, see AnalyzeOptions::step_marks.
-StepPlan PlanSteps(const Trace& trace, const std::string& wanted = "");
+// that there are no steps. `wanted`: one of these only, see AnalyzeOptions::step_marks. `decode_ahead`: see
+// LedgerOptions.
+StepPlan PlanSteps(const Trace& trace, const std::string& wanted = "", bool decode_ahead = false);
 
 }  // namespace vramtrack
 

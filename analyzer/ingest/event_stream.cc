@@ -109,8 +109,17 @@ void EventStream::Advance(Cursor* cursor) {
 
 void EventStream::Close(Cursor* cursor) {
   trace_.Release(*cursor->open->block);
+  if (keep_tables_) SetTablesAside(cursor->open.get());
   const std::vector<BlockRef>& blocks = cursor->blocks->blocks;
   if (cursor->next_block < blocks.size()) cursor->time = std::max(cursor->time, blocks[cursor->next_block].first_time);
+}
+
+void EventStream::SetTablesAside(OpenBlock* open) {
+  if (spare_.empty()) spare_.push_back(std::make_unique<BlockTables>());
+  ended_.push_back(std::move(spare_.back()));
+  spare_.pop_back();
+  open->decoder.SwapShapes(&ended_.back()->shapes);
+  open->notes.swap(ended_.back()->notes);
 }
 
 bool EventStream::Ready(Cursor* cursor) {

@@ -21,11 +21,26 @@ namespace vramtrack {
 // it. Thread-compatible.
 class EventStream {
  public:
+  // What the events of a block point to.
+  struct BlockTables {
+    std::vector<DecodedShape> shapes;
+    std::vector<uint32_t> notes;  // by shape
+  };
+
   explicit EventStream(const Trace& trace);
   ~EventStream();
 
   // False after the last event.
   bool Next(StreamEvent* event);
+
+  // From now on what the events of a block point to stays until it is given back. TakeEnded adds the tables of blocks
+  // all of whose events have been delivered to `*ended`.
+  void KeepTables() { keep_tables_ = true; }
+  void TakeEnded(std::vector<std::unique_ptr<BlockTables>>* ended) {
+    for (std::unique_ptr<BlockTables>& tables : ended_) ended->push_back(std::move(tables));
+    ended_.clear();
+  }
+  void GiveBack(std::unique_ptr<BlockTables> tables) { spare_.push_back(std::move(tables)); }
 
   uint32_t slots() const { return static_cast<uint32_t>(cursors_.size()); }
   // Events of blocks whose columns do not fit together: they could not be read.
@@ -37,7 +52,7 @@ class EventStream {
   // A block that is being read.
   struct OpenBlock {
     BlockDecoder decoder;
-    std::vector<uint32_t> notes;
+    std::vector<uint32_t> notes;   // by shape
     std::vector<uint32_t> owners;  // of FREE shapes: slot, or kNoSlot
     DecodedEvent event;            // the next one
     uint64_t sequence;             // its number within the thread
@@ -73,6 +88,7 @@ class EventStream {
   void Open(Cursor* cursor, const BlockRef& block);
   void Advance(Cursor* cursor);  // to the event behind the next one; opens no block
   void Close(Cursor* cursor);
+  void SetTablesAside(OpenBlock* open);
   bool Waiting(uint32_t slot) const;
   uint32_t SlotOf(uint32_t thread) const;
   void FindUndone(Cursor* cursor, std::vector<bool>* undone_past);
@@ -89,6 +105,8 @@ class EventStream {
   std::vector<HeapEntry> heap_;       // the earliest first
   std::vector<Forced> forced_;
   uint64_t unreadable_events_ = 0;
+  bool keep_tables_ = false;
+  std::vector<std::unique_ptr<BlockTables>> ended_, spare_;
 };
 
 }  // namespace vramtrack

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/ingest/event_pipe.h"
+
 namespace vramtrack {
 namespace {
 
@@ -43,9 +45,13 @@ Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
 void Ledger::Replay() {
   for (ReplayObserver* observer : options_.observers) observer->OnBegin(*this);
   CountPast();
-  EventStream stream(trace_);
-  for (StreamEvent event; stream.Next(&event);) Apply(event);
-  unreadable_events_ = stream.unreadable_events();
+  EventPipe pipe(trace_, options_.decode_ahead);
+  for (;;) {
+    const std::vector<StreamEvent>& events = pipe.Next();
+    if (events.empty()) break;
+    for (const StreamEvent& event : events) Apply(event);
+  }
+  unreadable_events_ = pipe.unreadable_events();
   SettleFailures();
   releases_.CloseAll();
   for (uint32_t i = 0; options_.histories && i < histories_.size(); ++i) {

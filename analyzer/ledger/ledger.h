@@ -32,6 +32,7 @@ namespace vramtrack {
 struct LedgerOptions {
   bool histories = true;  // of sites, for their verdicts, and how alike steps are
   bool timeline = true;
+  bool decode_ahead = false;  // in another thread; what is found is the same
   // Told of every allocation; may be null.
   RegularGaps* gaps = nullptr;
   // Devices with the change that reached their peak (Scope::peak_change), for a bound on what that needed.
