@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/corpus/suites.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "tests/corpus/cases.h"
+
+namespace vramtrack::corpus {
+namespace {
+
+constexpr int kInjectedSites = 50;
+constexpr int kInjectedRates[] = {1, 2, 5, 10, 50};
+
+bool IsSelected(const Selection& selection, const std::string& id) {
+  return selection.cases.empty() ||
+         std::find(selection.cases.begin(), selection.cases.end(), id) != selection.cases.end();
+}
+
+// The same number for the same text, so that each case has a job of its own.
+uint64_t SeedOf(const std::string& id, int seed) {
+  uint64_t value = 1469598103934665603;
+  for (const char c : id) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211;
+  return value % 100003 * 100 + static_cast<uint64_t>(seed);
+}
+
+void AddRuns(RunSpec run, const Selection& selection, int seeds, std::vector<RunSpec>* runs) {
+  for (const int steps : selection.steps) {
+    for (int seed = 0; seed < seeds; ++seed) {
+      run.options.steps = steps;
+      run.options.seed = SeedOf(run.id, seed);
+      run.options.marking = MarkingOf(static_cast<uint64_t>(seed));
+      runs->push_back(run);
+    }
+  }
+}
+
+RunSpec RunOf(const Case& one, Variant variant) {
+  RunSpec run;
+  run.suite = "cases";
+  run.id = one.id;
+  run.variant = variant;
+  run.half = one.half;
+  run.shape = one.shape;
+  run.flows = variant == Variant::kFixed ? one.fixed : one.flows;
+  if (variant != Variant::kFixed) run.right = one.right;
+  return run;
+}
+
+}  // namespace
+
+Marking MarkingOf(uint64_t seed) {
+  constexpr Marking kMarkings[] = {Marking::kMarks, Marking::kNone, Marking::kImplied, Marking::kMarks, Marking::kNone};
+  return kMarkings[seed % 5];
+}
+
+std::vector<RunSpec> CaseRuns(const Selection& selection) {
+  std::vector<RunSpec> runs;
+  for (const Case& one : Cases()) {
+    if (!IsSelected(selection, one.id)) continue;
+    AddRuns(RunOf(one, one.lookalike ? Variant::kLookalike : Variant::kLeaky), selection, selection.seeds, &runs);
+    if (!one.lookalike && one.flows[0].family < 0) {
+      AddRuns(RunOf(one, Variant::kFixed), selection, selection.seeds, &runs);
+    }
+  }
+  return runs;
+}
+
+std::vector<RunSpec> InjectedRuns(const Selection& selection) {
+  std::vector<RunSpec> runs;
+  for (const int rate : kInjectedRates) {
+    for (int site = 0; site < kInjectedSites; ++site) {
+      RunSpec run;
+      run.suite = "injected";
+      run.id = "1 in " + std::to_string(rate);
+      run.half = site % 2 == 0 ? Half::kTuning : Half::kHeldOut;
+      run.flows = {Flow::Kept(Role::kTemporary).Every(rate).Site(site)};
+      for (const int steps : selection.steps) {
+        run.options.steps = steps;
+        // One job for all sites, so that their ranks can be compared.
+        run.options.seed = 4242;
+        run.options.marking = MarkingOf(static_cast<uint64_t>(site));
+        runs.push_back(run);
+      }
+    }
+  }
+  return runs;
+}
+
+std::vector<RunSpec> CleanRuns(const Selection& selection) {
+  std::vector<RunSpec> runs;
+  for (const bool training : {true, false}) {
+    RunSpec run;
+    run.suite = "clean";
+    run.id = training ? "clean training" : "clean service";
+    run.variant = Variant::kClean;
+    run.shape.training = training;
+    AddRuns(run, selection, 4 * selection.seeds, &runs);
+  }
+  return runs;
+}
+
+std::vector<RunSpec> PairRuns(const Selection& selection) {
+  const auto find = [](const std::string& id) {
+    return *std::find_if(Cases().begin(), Cases().end(), [&](const Case& one) { return one.id == id; });
+  };
+  std::vector<RunSpec> runs;
+  constexpr const char* kPairs[][2] = {{"C2", "C4"},  {"C12", "C22"}, {"C20", "C32"}, {"C5", "C8"},
+                                       {"C7", "C30"}, {"C13", "C17"}, {"C41", "C6"},  {"C1", "C23"}};
+  for (const auto& pair : kPairs) {
+    const Case first = find(pair[0]), second = find(pair[1]);
+    RunSpec run = RunOf(first, Variant::kLeaky);
+    run.suite = "two leaks";
+    run.id = first.id + "+" + second.id;
+    run.right.clear();
+    run.flows.insert(run.flows.end(), second.flows.begin(), second.flows.end());
+    AddRuns(run, selection, selection.seeds, &runs);
+  }
+  const Case leak = find("C12");
+  for (const Case& one : Cases()) {
+    if (!one.lookalike || one.flows.empty()) continue;
+    RunSpec run = RunOf(one, Variant::kLeaky);
+    run.suite = "beside a lookalike";
+    run.id = one.id + "+" + leak.id;
+    run.right.clear();
+    run.flows.insert(run.flows.end(), leak.flows.begin(), leak.flows.end());
+    AddRuns(run, selection, selection.seeds, &runs);
+  }
+  return runs;
+}
+
+std::vector<RunScore> RunAll(const std::vector<RunSpec>& runs, int threads,
+                             const std::function<void(size_t)>& progress) {
+  std::vector<RunScore> scores(runs.size());
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  size_t done = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < runs.size(); i = next++) {
+      scores[i] = Score(runs[i]);
+      const std::lock_guard<std::mutex> lock(mutex);
+      ++done;
+      if (progress) progress(done);
+    }
+  };
+  std::vector<std::thread> others;
+  for (int i = 1; i < threads; ++i) others.emplace_back(work);
+  work();
+  for (std::thread& other : others) other.join();
+  return scores;
+}
+
+}  // namespace vramtrack::corpus
