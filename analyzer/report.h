@@ -55,11 +55,34 @@ struct ReportFragmentation {
   std::vector<std::string> advice;
 };
 
+// What is live at a device's peak. Categories and sizes add up to its live bytes each, and so do ages where there are
+// steps.
+struct ReportPeakCategory {
+  std::string name;
+  uint64_t bytes = 0;
+  double confidence = 0;                                   // 0 to 1
+  std::vector<std::pair<std::string, uint64_t>> evidence;  // what decided, with its bytes
+};
+struct ReportPeakShare {
+  std::string name;  // "this_step", "recent_steps", "earlier_steps", "setup"
+  uint64_t objects = 0, bytes = 0;
+};
+struct ReportSizeClass {
+  std::optional<uint64_t> up_to;  // bytes of one object; none: the largest
+  uint64_t objects = 0, bytes = 0;
+};
+struct ReportPeakSet {
+  std::vector<ReportPeakCategory> categories;  // by bytes, the most first
+  std::vector<ReportPeakShare> ages;           // empty without steps
+  std::vector<ReportSizeClass> sizes;
+};
+
 struct ReportDevice {
   uint32_t index = 0;
   std::string name;          // empty: the job never asked
   uint64_t total_bytes = 0;  // 0: unknown
   ReportMoment peak, end;
+  ReportPeakSet peak_set;
   std::optional<ReportGrowth> growth;  // none: too few steps
   ReportFragmentation fragmentation;
   uint64_t unattributed_bytes = 0;

@@ -65,20 +65,37 @@ StackTraits TraitsOf(const std::vector<ReportFrame>& frames, schema::GraphNode n
   return traits;
 }
 
-const char* CategoryOf(const StackTraits& traits, const SiteLifetime& lifetime, bool host) {
-  if (host) return traits.pins || traits.data_loader ? "input" : "pinned";
-  if (traits.communication) return "communication";
-  if (traits.workspace) return "workspace";
-  if (traits.accumulate) return "gradients";
+const char* CategoryName(Category category) {
+  constexpr const char* kNames[kCategories] = {
+      "parameters",    "gradients", "optimizer_state", "activations", "temporary", "workspace",
+      "communication", "input",     "pinned",          "unknown",     "other"};
+  return kNames[static_cast<size_t>(category)];
+}
+
+const char* EvidenceName(Evidence evidence) {
+  constexpr const char* kNames[kEvidences] = {"none", "stack", "graph_node", "lifetime", "size"};
+  return kNames[static_cast<size_t>(evidence)];
+}
+
+Purpose PurposeOf(const StackTraits& traits, const SiteLifetime& lifetime, bool host) {
+  // A name of a library's own function says it nearly for certain. Where what lives on is told from what does not, two
+  // things have to be true. What has no name at all and is gone soon is all that "temporary" means.
+  constexpr double kNamed = 0.95, kNamedAndLives = 0.9, kLives = 0.7;
+  const auto named = [](Category category) { return Purpose{category, Evidence::kStack, kNamed}; };
+  if (host) return traits.pins || traits.data_loader ? named(Category::kInput) : named(Category::kPinned);
+  if (traits.communication) return named(Category::kCommunication);
+  if (traits.workspace) return named(Category::kWorkspace);
+  if (traits.accumulate) return {Category::kGradients, Evidence::kGraphNode, kNamed};
   const bool lasting = lifetime.kept || lifetime.across_steps;
-  const char* const brief = lifetime.in_steps ? "temporary" : "unknown";
-  if (traits.optimizer) return lasting ? "optimizer_state" : brief;
+  const Purpose unknown = {Category::kUnknown, Evidence::kNone, 0};
+  const Purpose brief = lifetime.in_steps ? Purpose{Category::kTemporary, Evidence::kLifetime, kLives} : unknown;
+  if (traits.optimizer) return lasting ? Purpose{Category::kOptimizerState, Evidence::kStack, kNamedAndLives} : brief;
   // A gradient is allocated by the node before, and taken over where it is the first.
-  if (traits.backward) return lasting ? "gradients" : brief;
-  if (traits.setup && lifetime.kept) return "parameters";
-  if (traits.data_loader) return "input";
-  if (traits.module) return "activations";
-  return lasting ? "unknown" : brief;
+  if (traits.backward) return lasting ? Purpose{Category::kGradients, Evidence::kGraphNode, kNamedAndLives} : brief;
+  if (traits.setup && lifetime.kept) return {Category::kParameters, Evidence::kStack, kNamedAndLives};
+  if (traits.data_loader) return named(Category::kInput);
+  if (traits.module) return {Category::kActivations, Evidence::kStack, kNamedAndLives};
+  return lasting ? unknown : brief;
 }
 
 }  // namespace vramtrack

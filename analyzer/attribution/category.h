@@ -4,6 +4,8 @@
 #ifndef ANALYZER_ATTRIBUTION_CATEGORY_H_
 #define ANALYZER_ATTRIBUTION_CATEGORY_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "analyzer/report.h"
@@ -34,9 +36,40 @@ struct SiteLifetime {
   bool in_steps = true;       // there were steps, so that what is not kept is known to be gone within one
 };
 
-// "parameters", "gradients", "optimizer_state", "activations", "temporary", "workspace", "communication", "input" or
-// "unknown"; of host memory "input" or "pinned".
-const char* CategoryOf(const StackTraits& traits, const SiteLifetime& lifetime, bool host);
+enum class Category : uint8_t {
+  kParameters,
+  kGradients,
+  kOptimizerState,
+  kActivations,
+  kTemporary,
+  kWorkspace,
+  kCommunication,
+  kInput,
+  kPinned,   // of the host, of no other category
+  kUnknown,  // looked at in vain
+  kOther,    // not looked at: of sites that hold little
+};
+constexpr size_t kCategories = 11;
+
+// "parameters", "gradients", "optimizer_state", ...
+const char* CategoryName(Category category);
+
+// What decided. Where two speak for a category the stronger one is named: the graph's node, then sizes, the stack, the
+// lifetime.
+enum class Evidence : uint8_t { kNone, kStack, kGraphNode, kLifetime, kSize };
+constexpr size_t kEvidences = 5;
+
+// "none", "stack", "graph_node", "lifetime", "size".
+const char* EvidenceName(Evidence evidence);
+
+struct Purpose {
+  Category category = Category::kOther;
+  Evidence evidence = Evidence::kNone;
+  double confidence = 0;  // 0 to 1: a rule's own, see the table in docs/peaks.md
+};
+
+// `host`: memory of the host, which is input or just pinned.
+Purpose PurposeOf(const StackTraits& traits, const SiteLifetime& lifetime, bool host);
 
 }  // namespace vramtrack
 

@@ -33,7 +33,7 @@ constexpr SiteLifetime kShort = {}, kKept = {true, false}, kAcross = {false, tru
 
 std::string Category(const std::vector<ReportFrame>& frames, SiteLifetime lifetime,
                      schema::GraphNode node = schema::NODE_NONE) {
-  return CategoryOf(TraitsOf(frames, node), lifetime, /*host=*/false);
+  return CategoryName(PurposeOf(TraitsOf(frames, node), lifetime, /*host=*/false).category);
 }
 
 TEST(Category, IsWhatStackAndLifetimeTell) {
@@ -68,8 +68,8 @@ TEST(Category, TheBackwardPassMakesGradientsAndTemporaries) {
 
 TEST(Category, HostMemoryIsInputOrJustPinned) {
   const StackTraits pin = TraitsOf({Torch("pin_memory", "utils/data/_utils/pin_memory.py")}, schema::NODE_NONE);
-  EXPECT_STREQ(CategoryOf(pin, kShort, /*host=*/true), "input");
-  EXPECT_STREQ(CategoryOf({}, kKept, /*host=*/true), "pinned");
+  EXPECT_EQ(PurposeOf(pin, kShort, /*host=*/true).category, Category::kInput);
+  EXPECT_EQ(PurposeOf({}, kKept, /*host=*/true).category, Category::kPinned);
 }
 
 TEST(OptimizerFrame, IsAStepOfWhatTakesSteps) {

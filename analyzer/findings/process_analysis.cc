@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "analyzer/attribution/category.h"
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/step_plan.h"
 #include "analyzer/leaks/windows.h"
@@ -48,18 +47,16 @@ std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger,
   return verdicts;
 }
 
-std::string SiteCategory(const Trace& trace, const Ledger& ledger, uint32_t index, StackSymbolizer* raw) {
+Purpose PurposeOfSite(const Trace& trace, const Ledger& ledger, uint32_t index, StackSymbolizer* raw) {
   const Site& site = ledger.sites()[index];
-  if (LevelOf(site.key.kind) == Level::kHandle) return "handle";
-  if (IsSegmentSite(site)) return "segment";
   const SiteHistory history = ledger.history(index);
   SiteLifetime lifetime;
   lifetime.in_steps = ledger.steps().step() > 0;
   lifetime.kept = history.live_objects() > 0 || site.live_objects > 0;
   lifetime.across_steps = std::max(history.max_completed_lifetime_steps, history.max_setup_lifetime_steps) > 0;
   const uint32_t stack = site.key.stack;
-  return CategoryOf(TraitsOf(raw->Frames(stack), trace.definitions().stacks.Get(stack).node), lifetime,
-                    IsHostMemory(site.key.kind));
+  return PurposeOf(TraitsOf(raw->Frames(stack), trace.definitions().stacks.Get(stack).node), lifetime,
+                   IsHostMemory(site.key.kind));
 }
 
 }  // namespace
@@ -81,10 +78,17 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
   }
 }
 
-const std::string& ProcessAnalysis::Category(uint32_t site) {
-  const auto [found, is_new] = categories_.try_emplace(site);
-  if (is_new) found->second = SiteCategory(trace_, ledger_, site, &raw_);
+const Purpose& ProcessAnalysis::PurposeOf(uint32_t site) {
+  const auto [found, is_new] = purposes_.try_emplace(site);
+  if (is_new) found->second = PurposeOfSite(trace_, ledger_, site, &raw_);
   return found->second;
+}
+
+std::string ProcessAnalysis::Category(uint32_t site) {
+  const Site& known = ledger_.sites()[site];
+  if (LevelOf(known.key.kind) == Level::kHandle) return "handle";
+  if (IsSegmentSite(known)) return "segment";
+  return CategoryName(PurposeOf(site).category);
 }
 
 }  // namespace vramtrack

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/analyze_options.h"
+#include "analyzer/attribution/category.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/framework_findings.h"
 #include "analyzer/findings/site_selection.h"
@@ -46,9 +47,10 @@ class ProcessAnalysis {
   const Symbolizer& symbols() const { return symbols_; }
   StackSymbolizer& symbolizer() { return symbolizer_; }  // as the report shows stacks
   StackSymbolizer& raw() { return raw_; }                // with all frames
-  // What a site is for, see attribution/category.h; "segment" and "handle" for what is no memory of its own. Symbolizes
-  // the site's stack the first time.
-  const std::string& Category(uint32_t site);
+  // What a site is for, see attribution/category.h. Symbolizes the site's stack the first time.
+  const Purpose& PurposeOf(uint32_t site);
+  // The name of that; "segment" and "handle" for what is no memory of its own.
+  std::string Category(uint32_t site);
 
  private:
   const Trace& trace_;
@@ -61,7 +63,7 @@ class ProcessAnalysis {
   StackSymbolizer symbolizer_, raw_;
   std::vector<SiteGroup> groups_;
   std::map<uint32_t, size_t> group_of_site_;
-  std::map<uint32_t, std::string> categories_;
+  std::map<uint32_t, Purpose> purposes_;
 };
 
 }  // namespace vramtrack

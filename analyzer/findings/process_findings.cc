@@ -13,6 +13,7 @@
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/framework_findings.h"
+#include "analyzer/findings/peak_findings.h"
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/ingest/unseen_text.h"
 #include "analyzer/steps/step_similarity.h"
@@ -182,6 +183,12 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   for (const Scope& scope : ledger.scopes()) {
     if (scope.is_leading() && scope.peak > 0) without.peak_changes[scope.device] = scope.peak_change;
   }
+  const std::vector<Purpose> purposes = PurposesOfSites(&analysis);
+  std::vector<Category> category_of_site;
+  for (const Purpose& purpose : purposes) category_of_site.push_back(purpose.category);
+  CategoryTimeline category_timeline(ledger, category_of_site, trace.clock().start_ticks());
+  PeakLiveSet peak_live_set(without.peak_changes);
+  without.observers = {&category_timeline, &peak_live_set};
   Ledger second(trace, analysis.plan(), without);
   second.Replay();
 
@@ -200,7 +207,9 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   findings.process = DescribeProcess(trace, ledger);
   findings.steps = DescribeSteps(ledger);
   findings.devices = DescribeDevices(trace, ledger, run, second.peak_windows());
+  DescribePeaks(ledger, purposes, peak_live_set, &findings.devices);
   findings.timeline = DescribeTimeline(trace, ledger, run);
+  AddCategories(ledger, category_timeline, &findings.timeline);
   for (const OutOfMemory& failed : ledger.out_of_memory()) {
     ReportOom oom = DescribeOutOfMemory(trace, ledger, run, failed);
     oom.stack = symbolizer.Frames(failed.stack);

@@ -78,6 +78,18 @@ class Ledger {
   // By device; only those of LedgerOptions::peak_changes.
   const std::map<uint32_t, PeakWindow>& peak_windows() const { return peak_windows_; }
 
+  // Calls `visit(site, birth_step, objects, bytes)` for all that is live now, in no particular order: one object each
+  // time, but of the past of a trace of bounded size, where several count together.
+  template <typename Visit>
+  void ForEachLive(Visit visit) const {
+    const auto one = [&visit](const LiveAllocation& allocation) {
+      visit(allocation.site, allocation.birth_step, uint64_t{1}, allocation.bytes);
+    };
+    live_.ForEach(one);
+    mapped_.ForEachReleased(one);
+    for (const auto& [name, fold] : folds_) visit(fold.site, fold.birth_step, fold.objects, fold.bytes);
+  }
+
   uint64_t events() const { return events_; }
   uint64_t out_of_memory_count() const { return out_of_memory_count_; }
   uint64_t unknown_frees() const { return unknown_frees_; }

@@ -66,6 +66,14 @@ class MappedMemory {
     return ended;
   }
 
+  // Calls `visit` for each allocation whose handle is released while it is still mapped, in no particular order.
+  template <typename Visit>
+  void ForEachReleased(Visit visit) const {
+    for (const auto& [name, memory] : memory_) {
+      if (memory.released) visit(*memory.released);
+    }
+  }
+
   // Ends all that is put off on a device.
   std::vector<Ended> RemoveDevice(uint32_t device) {
     std::vector<Ended> ended;

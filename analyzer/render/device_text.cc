@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "analyzer/render/chart.h"
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
@@ -98,6 +99,22 @@ std::string Ledger(const ReportDevice& device) {
   if (share.overhead != 0) parts.push_back(Bytes(share.overhead) + " of the driver's granularity");
   if (share.unattributed != 0) parts.push_back(Bytes(share.unattributed) + " unattributed");
   return absl::StrCat(Bytes(device.peak.device_used), " used at the peak = ", absl::StrJoin(parts, " + "));
+}
+
+// "4.20 GiB activations, 1.10 GiB optimizer state"; what is little goes together at the end.
+std::string PeakCategories(const ReportDevice& device) {
+  constexpr uint64_t kLittle = 100;  // a hundredth
+  std::vector<std::string> parts;
+  uint64_t rest = 0;
+  for (const ReportPeakCategory& category : device.peak_set.categories) {
+    if (category.name == "other" || category.bytes < device.peak.live / kLittle) {
+      rest += category.bytes;
+      continue;
+    }
+    parts.push_back(absl::StrCat(Bytes(category.bytes), " ", absl::StrReplaceAll(category.name, {{"_", " "}})));
+  }
+  if (rest != 0 && !parts.empty()) parts.push_back(Bytes(rest) + " other");
+  return absl::StrJoin(parts, ", ");
 }
 
 void Row(const std::string& label, const std::string& text, Page* page) {
@@ -204,6 +221,8 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
   for (const ReportDevice& device : report.devices) {
     page->Section(Title(device));
     Row("peak", Moment(device.peak), page);
+    if (const std::string categories = PeakCategories(device); !categories.empty())
+      Row("at the peak", categories, page);
     Row("end", Moment(device.end), page);
     if (device.peak.framework) Row("ledger", Ledger(device), page);
     if (device.growth) Row("growth", Growth(*device.growth), page);

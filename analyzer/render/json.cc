@@ -84,12 +84,39 @@ Json FragmentationJson(const ReportFragmentation& fragmentation) {
   return json;
 }
 
+void AddPeakSet(const ReportPeakSet& set, Json* peak) {
+  (*peak)["categories"] = Array(set.categories, [](const ReportPeakCategory& category) {
+    Json json;
+    json["name"] = category.name;
+    json["bytes"] = category.bytes;
+    json["confidence"] = Number(category.confidence);
+    json["evidence"] = Json::object();
+    for (const auto& [name, bytes] : category.evidence) json["evidence"][name] = bytes;
+    return json;
+  });
+  (*peak)["ages"] = Array(set.ages, [](const ReportPeakShare& age) {
+    Json json;
+    json["age"] = age.name;
+    json["objects"] = age.objects;
+    json["bytes"] = age.bytes;
+    return json;
+  });
+  (*peak)["sizes"] = Array(set.sizes, [](const ReportSizeClass& size) {
+    Json json;
+    json["up_to"] = Optional(size.up_to);
+    json["objects"] = size.objects;
+    json["bytes"] = size.bytes;
+    return json;
+  });
+}
+
 Json DeviceJson(const ReportDevice& device) {
   Json json;
   json["index"] = device.index;
   json["name"] = device.name;
   json["total_bytes"] = device.total_bytes;
   json["peak"] = MomentJson(device.peak);
+  AddPeakSet(device.peak_set, &json["peak"]);
   json["end"] = MomentJson(device.end);
   json["growth"] = GrowthJson(device.growth);
   json["fragmentation"] = FragmentationJson(device.fragmentation);

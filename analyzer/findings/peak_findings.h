@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the memory at the peaks is for, how old and how large it is, and how the categories change over the run.
+#ifndef ANALYZER_FINDINGS_PEAK_FINDINGS_H_
+#define ANALYZER_FINDINGS_PEAK_FINDINGS_H_
+
+#include <vector>
+
+#include "analyzer/attribution/category.h"
+#include "analyzer/findings/process_analysis.h"
+#include "analyzer/peaks/category_timeline.h"
+#include "analyzer/peaks/peak_live_set.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// By site. Symbolizes the sites that hold nearly all of the memory; the others are Category::kOther.
+std::vector<Purpose> PurposesOfSites(ProcessAnalysis* analysis);
+
+// Fills in what a device's peak consists of. `devices`: as DescribeDevices made them.
+void DescribePeaks(const Ledger& ledger, const std::vector<Purpose>& purposes, const PeakLiveSet& live_set,
+                   std::vector<ReportDevice>* devices);
+
+// Fills in the categories. `timelines`: as DescribeTimeline made them.
+void AddCategories(const Ledger& ledger, const CategoryTimeline& categories, std::vector<ReportTimeline>* timelines);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_PEAK_FINDINGS_H_

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_PEAKS_CATEGORY_TIMELINE_H_
+#define ANALYZER_PEAKS_CATEGORY_TIMELINE_H_
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/attribution/category.h"
+#include "analyzer/ledger/ledger.h"
+
+namespace vramtrack {
+
+// What each category holds of a device's live bytes, over the same bins as Ledger::timeline(): its lowest and highest
+// value in each. A category of a site is known after a replay only, so this follows a second one. Memory is bounded by
+// the number of bins. Thread-compatible.
+class CategoryTimeline final : public ReplayObserver {
+ public:
+  struct Bin {
+    uint64_t low = 0, high = 0;
+  };
+
+  // `first`: the trace's first replay, which had a timeline. `categories`: by site. Only scopes that a report's
+  // timeline is about are followed: leading ones and the host's.
+  CategoryTimeline(const Ledger& first, const std::vector<Category>& categories, uint64_t start_ticks);
+
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    Change(allocated.allocation.site, allocated.allocation.bytes);
+  }
+  void OnFree(const ReplayAllocation& freed) override { Change(freed.allocation.site, 0 - freed.allocation.bytes); }
+  void OnFold(uint32_t site, uint64_t /*objects*/, uint64_t bytes, bool born) override {
+    Change(site, born ? bytes : 0 - bytes);
+  }
+  void OnStepEnd(uint32_t step) override {
+    if (in_steps_ && uint64_t{step} + 1 >= bin_end_) MoveTo(uint64_t{step} + 1);
+  }
+
+  // Live bytes now; 0 for scopes that are not followed.
+  uint64_t Live(uint32_t scope, Category category) const;
+  // As many as the first replay's timeline has; empty for a category that never held anything.
+  std::vector<Bin> Bins(uint32_t scope, Category category) const;
+
+ private:
+  static constexpr uint16_t kNoRow = UINT16_MAX;
+
+  struct Place {
+    uint16_t row = kNoRow;
+    Category category = Category::kOther;
+  };
+  struct Series {
+    uint64_t live = 0;
+    std::vector<Bin> bins;  // empty: nothing yet
+  };
+  using Row = std::array<Series, kCategories>;
+
+  // Of a free, `bytes` is what brings the sum down: 0 - bytes.
+  void Change(uint32_t site, uint64_t bytes) {
+    const Place place = places_[site];
+    if (place.row == kNoRow) return;
+    if (!in_steps_) FollowTime();
+    Series& series = rows_[place.row][static_cast<size_t>(place.category)];
+    if (__builtin_expect(series.bins.empty(), 0)) series.bins.resize(bin_ + 1);
+    series.live += bytes;
+    Bin& bin = series.bins.back();
+    bin.low = std::min(bin.low, series.live);
+    bin.high = std::max(bin.high, series.live);
+  }
+  void FollowTime();
+  void MoveTo(uint64_t position);
+
+  const Ledger* ledger_ = nullptr;
+  std::vector<Place> places_;  // by site
+  std::vector<uint16_t> rows_of_scopes_;
+  std::vector<Row> rows_;
+  const bool in_steps_;
+  const uint64_t bin_width_, start_ticks_;
+  const size_t bin_count_;
+  size_t bin_ = 0;
+  uint64_t bin_end_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_PEAKS_CATEGORY_TIMELINE_H_

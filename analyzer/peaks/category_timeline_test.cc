@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The categories of a timeline add up: at each step's end to what is live, in each bin to no less than its lowest and
+// no more than its highest. The live set at the peak adds up to the peak.
+#include "analyzer/peaks/category_timeline.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analyzer/peaks/peak_live_set.h"
+#include "proto/trace_builder.h"
+
+namespace vramtrack {
+namespace {
+
+// Checks the sums of every scope while a replay goes on.
+class SumCheck final : public ReplayObserver {
+ public:
+  explicit SumCheck(const CategoryTimeline& categories) : categories_(categories) {}
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnStepEnd(uint32_t /*step*/) override {
+    for (uint32_t i = 0; i < ledger_->scopes().size(); ++i) {
+      const Scope& scope = ledger_->scopes()[i];
+      if (!scope.is_leading() && scope.device != SiteKey::kHost) continue;
+      uint64_t sum = 0;
+      for (size_t c = 0; c < kCategories; ++c) sum += categories_.Live(i, static_cast<Category>(c));
+      EXPECT_EQ(sum, scope.live);
+      ++checks_;
+    }
+  }
+  int checks() const { return checks_; }
+
+ private:
+  const CategoryTimeline& categories_;
+  const Ledger* ledger_ = nullptr;
+  int checks_ = 0;
+};
+
+// Two devices and the host, objects that live for up to many steps, memory that is mapped after its handle is gone.
+std::string RandomTrace(uint32_t seed, int steps, bool marks) {
+  std::mt19937 random(seed);
+  TraceBuilder trace;
+  trace.DefineProcess(0, 1, {"job"});
+  for (uint32_t stack = 1; stack < 50; ++stack) trace.DefineStack(0, stack, {0x1000 + stack});
+  uint64_t now = 0, address = 1 << 21;
+  struct Live {
+    AllocationId id;
+    schema::Kind kind;
+    uint32_t device;
+  };
+  std::vector<Live> live;
+  for (int step = 0; step < steps; ++step) {
+    for (int i = 0; i < 40; ++i) {
+      now += 1 + random() % 1000;
+      if (random() % 2 == 0 && !live.empty()) {
+        const size_t victim = random() % live.size();
+        trace.Free(0, now, live[victim].kind, live[victim].device, live[victim].id);
+        live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
+        continue;
+      }
+      const schema::Kind kind = random() % 4 == 0 ? schema::PINNED : schema::DEVICE;
+      const uint32_t device = random() % 2;
+      const uint64_t bytes = 1 + random() % (1 << 20);
+      live.push_back({trace.Allocate(0, now, kind, device, 1 + random() % 30, address, bytes), kind, device});
+      address += 2 << 20;
+    }
+    if (step == steps / 2) {
+      const AllocationId memory = trace.Allocate(0, ++now, schema::PHYSICAL, 0, 40, 0x1234, 64 << 20);
+      trace.Allocate(0, ++now, schema::MAPPING, 0, 41, address, 64 << 20, 0x1234);
+      trace.Free(0, ++now, schema::PHYSICAL, 0, memory);
+      address += 64 << 20;
+    }
+    if (marks) trace.Step(0, ++now, static_cast<uint64_t>(step));
+  }
+  return trace.Finish();
+}
+
+void Check(const std::string& file, bool marks) {
+  auto read = Trace::Read(file, "test");
+  ASSERT_TRUE(read.ok()) << read.status();
+  const Trace& trace = **read;
+  StepPlan plan;
+  if (marks) {
+    plan.source = "marks";
+    plan.mark_slot = 0;
+  }
+  Ledger first(trace, plan);
+  first.Replay();
+  std::vector<Category> categories;
+  for (uint32_t i = 0; i < first.sites().size(); ++i) categories.push_back(static_cast<Category>(i % kCategories));
+  CategoryTimeline timeline(first, categories, trace.clock().start_ticks());
+  LedgerOptions options;
+  options.timeline = options.histories = false;
+  for (const Scope& scope : first.scopes()) {
+    if (scope.is_leading()) options.peak_changes[scope.device] = scope.peak_change;
+  }
+  PeakLiveSet live_set(options.peak_changes);
+  SumCheck check(timeline);
+  options.observers = {&timeline, &live_set, &check};
+  Ledger second(trace, plan, options);
+  second.Replay();
+  if (marks) EXPECT_GT(check.checks(), 100);
+
+  size_t scopes = 0;
+  for (uint32_t i = 0; i < first.scopes().size(); ++i) {
+    const Scope& scope = first.scopes()[i];
+    const std::vector<Timeline::Bin>& bins = first.timeline().bins(scope.timeline_row);
+    std::vector<uint64_t> low(bins.size()), high(bins.size());
+    for (size_t c = 0; c < kCategories; ++c) {
+      const std::vector<CategoryTimeline::Bin> of_category = timeline.Bins(i, static_cast<Category>(c));
+      if (of_category.empty()) continue;
+      ASSERT_EQ(of_category.size(), bins.size());
+      for (size_t bin = 0; bin < bins.size(); ++bin) {
+        EXPECT_LE(of_category[bin].low, of_category[bin].high);
+        EXPECT_LE(of_category[bin].high, bins[bin].high[2]) << "a part is no more than the whole";
+        low[bin] += of_category[bin].low;
+        high[bin] += of_category[bin].high;
+      }
+    }
+    for (size_t bin = 0; bin < bins.size(); ++bin) {
+      EXPECT_LE(low[bin], bins[bin].low[2]);
+      EXPECT_GE(high[bin], bins[bin].high[2]);
+    }
+    if (!scope.is_leading()) continue;
+    ++scopes;
+    const PeakLiveSet::Peak& peak = live_set.peaks().at(scope.device);
+    uint64_t ages = 0, sizes = 0, objects_by_age = 0, objects_by_size = 0;
+    for (const PeakLiveSet::Sum& sum : peak.ages) ages += sum.bytes, objects_by_age += sum.objects;
+    for (const PeakLiveSet::Sum& sum : peak.sizes) sizes += sum.bytes, objects_by_size += sum.objects;
+    EXPECT_EQ(ages, scope.peak);
+    EXPECT_EQ(sizes, scope.peak);
+    EXPECT_EQ(objects_by_age, objects_by_size);
+  }
+  EXPECT_EQ(scopes, 2u);
+}
+
+TEST(CategoryTimeline, AddsUpOverSteps) { Check(RandomTrace(1, 60, true), true); }
+TEST(CategoryTimeline, AddsUpOverMoreStepsThanBins) { Check(RandomTrace(2, 9000, true), true); }
+TEST(CategoryTimeline, AddsUpOverTime) { Check(RandomTrace(3, 2000, false), false); }
+
+// One category for each of two sites: the bins are those that a reader of the events would make.
+TEST(CategoryTimeline, ABinHasTheLowestAndTheHighestOfItsStep) {
+  TraceBuilder trace;
+  trace.DefineProcess(0, 1, {"job"});
+  for (uint32_t stack = 1; stack < 50; ++stack) trace.DefineStack(0, stack, {0x1000 + stack});
+  const AllocationId kept = trace.Allocate(0, 1, schema::DEVICE, 0, 1, 2 << 20, 1000);
+  trace.Step(0, 2, 0);
+  const AllocationId brief = trace.Allocate(0, 3, schema::DEVICE, 0, 2, 4 << 20, 500);
+  trace.Free(0, 4, schema::DEVICE, 0, brief);
+  trace.Step(0, 5, 1);
+  trace.Free(0, 6, schema::DEVICE, 0, kept);
+  const std::string file = trace.Finish();
+  auto read = Trace::Read(file, "test");
+  ASSERT_TRUE(read.ok());
+  StepPlan plan;
+  plan.mark_slot = 0;
+  Ledger first(**read, plan);
+  first.Replay();
+  CategoryTimeline timeline(first, {Category::kParameters, Category::kTemporary}, (*read)->clock().start_ticks());
+  LedgerOptions options;
+  options.observers = {&timeline};
+  Ledger second(**read, plan, options);
+  second.Replay();
+  const auto values = [&](Category category) {
+    std::string text;
+    for (const CategoryTimeline::Bin& bin : timeline.Bins(first.sites()[0].scope, category)) {
+      text += std::to_string(bin.low) + ".." + std::to_string(bin.high) + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(values(Category::kParameters), "0..1000 1000..1000 0..1000 ");
+  EXPECT_EQ(values(Category::kTemporary), "0..0 0..500 0..0 ");
+  EXPECT_EQ(values(Category::kInput), "");
+}
+
+}  // namespace
+}  // namespace vramtrack

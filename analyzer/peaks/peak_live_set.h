@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_PEAKS_PEAK_LIVE_SET_H_
+#define ANALYZER_PEAKS_PEAK_LIVE_SET_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "analyzer/ledger/ledger.h"
+
+namespace vramtrack {
+
+// How old what is live at a peak is, and how large, by sums that add up to the peak. Filled at the moments when the
+// devices reach their peaks, in a second replay. Thread-compatible.
+class PeakLiveSet final : public ReplayObserver {
+ public:
+  // Steps before the peak's own that count as recent.
+  static constexpr uint32_t kRecentSteps = 10;
+
+  enum Age { kThisStep, kRecent, kEarlier, kSetup };  // kSetup: before the end of the first step
+  static constexpr size_t kAges = 4;
+  // The largest size of each class but the last, which has none.
+  static constexpr std::array<uint64_t, 6> kSizeLimits = {4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20};
+  static constexpr size_t kSizes = kSizeLimits.size() + 1;
+
+  struct Sum {
+    uint64_t objects = 0, bytes = 0;
+    void Add(uint64_t more, uint64_t of_bytes) {
+      objects += more;
+      bytes += of_bytes;
+    }
+  };
+  struct Peak {
+    std::array<Sum, kAges> ages;
+    std::array<Sum, kSizes> sizes;
+  };
+
+  // By device: the change of its leading scope that reached the peak, as LedgerOptions::peak_changes.
+  explicit PeakLiveSet(const std::map<uint32_t, uint64_t>& peak_changes) : awaited_(peak_changes) {}
+
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    if (__builtin_expect(!awaited_.empty(), 0)) LookAt(allocated.allocation.site);
+  }
+  void OnFold(uint32_t site, uint64_t /*objects*/, uint64_t /*bytes*/, bool born) override {
+    if (born && !awaited_.empty()) LookAt(site);
+  }
+
+  // By device.
+  const std::map<uint32_t, Peak>& peaks() const { return peaks_; }
+
+ private:
+  void LookAt(uint32_t site);
+
+  const Ledger* ledger_ = nullptr;
+  std::map<uint32_t, uint64_t> awaited_;
+  std::map<uint32_t, Peak> peaks_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_PEAKS_PEAK_LIVE_SET_H_
