@@ -2,7 +2,7 @@
 """What a leak script says of itself: whether it is to leak, and how much at the lines that it marks with `# LEAK NAME`."""
 import sys
 
-STEPS = 120
+STEPS = int(sys.argv[2]) if len(sys.argv) > 2 else 120
 LEAKY = len(sys.argv) > 1 and sys.argv[1] == "leaky"
 
 
@@ -20,3 +20,9 @@ def expect(**bytes_per_step):
     if LEAKY:
         for name, size in bytes_per_step.items():
             print("expect", name, size)
+
+
+def no_leak(**verdicts):
+    """By name of a line that is marked with `# SITE NAME`: its verdict, or several that are right, joined by "|"."""
+    for name, verdict in verdicts.items():
+        print("verdict", name, verdict)
