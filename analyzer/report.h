@@ -45,7 +45,16 @@ struct ReportMoment {
 
 struct ReportGrowth {
   double bytes_per_step = 0, ci_low = 0, ci_high = 0;
-  std::optional<double> steps_to_oom;  // none: does not grow, or the device's size is unknown
+  std::optional<double> steps_to_oom;  // none: does not grow, or it cannot be told
+  // 95 %; with steps_to_oom.
+  double steps_to_oom_low = 0, steps_to_oom_high = 0;
+  std::optional<double> seconds_to_oom;  // none: no steps_to_oom, or steps have no duration
+  std::string refused;                   // one line: why nothing is foretold of what grows; empty otherwise
+};
+
+// Of a device: what is allocated, what is taken from the driver, what is used on it.
+struct ReportGrowths {
+  ReportGrowth live, reserved, device_used;
 };
 
 // reserved = live + rounding + free_releasable + free_pinned + deferred, to the byte, at the peak.
@@ -83,7 +92,8 @@ struct ReportDevice {
   uint64_t total_bytes = 0;  // 0: unknown
   ReportMoment peak, end;
   ReportPeakSet peak_set;
-  std::optional<ReportGrowth> growth;  // none: too few steps
+  std::optional<ReportGrowth> growth;      // of live bytes; none: too few steps
+  std::optional<ReportGrowths> growth_of;  // none: too few steps
   ReportFragmentation fragmentation;
   uint64_t unattributed_bytes = 0;
   // Of a device with a framework's level: what of the driver's memory at the peak is no segment, by owner, the most

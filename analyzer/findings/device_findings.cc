@@ -6,30 +6,13 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/leaks/growth.h"
 
 namespace vramtrack {
 namespace {
 
-// How many of the last steps tell what an ordinary step needs.
-constexpr size_t kLastSteps = 10;
-
 // Less is not worth a line of advice.
 constexpr uint64_t kMinAdvisedBytes = 16u << 20;
 constexpr uint64_t kMinAdvisedShare = 20;  // a twentieth
-
-const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device) {
-  for (const Scope& scope : ledger.scopes()) {
-    if (scope.is_device() && scope.device == device) return &scope;
-  }
-  return nullptr;
-}
-
-// The level that the device's figures are about.
-const Scope* LeadingScope(const Ledger& ledger, uint32_t device) {
-  const Scope* scope = ScopeOfDevice(ledger, device);
-  return scope == nullptr || scope->is_leading() ? scope : &ledger.scopes()[scope->other_level];
-}
 
 // The job's own number; the step after the last complete one is called by the next number.
 int64_t StepNumber(const RunShape& run, uint32_t step) {
@@ -50,34 +33,6 @@ ReportMoment Describe(const RunShape& run, const Scope& scope, const Moment& mom
     const FrameworkShare& share = moment.framework;
     described.framework = {share.cached,   share.releasable,   share.others,
                            share.overhead, share.unattributed, share.unplaced};
-  }
-  return described;
-}
-
-// What an ordinary step at the end needs at its highest.
-uint64_t LastLevel(const Scope& scope) {
-  std::vector<uint64_t> last(
-      scope.ceilings.end() - static_cast<std::ptrdiff_t>(std::min(kLastSteps, scope.ceilings.size())),
-      scope.ceilings.end());
-  if (last.empty()) return scope.live;
-  std::nth_element(last.begin(), last.begin() + static_cast<std::ptrdiff_t>(last.size() / 2), last.end());
-  return last[last.size() / 2];
-}
-
-std::optional<ReportGrowth> DescribeGrowth(const Scope& scope, const RunShape& run, uint64_t total_bytes,
-                                           uint64_t outside) {
-  if (scope.floors.size() < run.warmup_end || scope.floors.size() - run.warmup_end < kMinGrowthSteps) {
-    return std::nullopt;
-  }
-  ReportGrowth described;
-  const std::optional<Growth> growth = EstimateGrowth(scope.floors, run.warmup_end);
-  if (!growth) return described;  // it does not grow
-  described.bytes_per_step = growth->bytes_per_step;
-  described.ci_low = growth->ci_low;
-  described.ci_high = growth->ci_high;
-  const uint64_t limit = total_bytes > outside ? total_bytes - outside : 0;
-  if (const std::optional<StepsToOom> left = EstimateStepsToOom(*growth, LastLevel(scope), limit)) {
-    described.steps_to_oom = left->steps;
   }
   return described;
 }
@@ -113,6 +68,19 @@ ReportFragmentation DescribeFragmentation(const Moment& peak, bool of_framework,
 
 }  // namespace
 
+const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device) {
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.is_device() && scope.device == device) return &scope;
+  }
+  return nullptr;
+}
+
+// The level that the device's figures are about.
+const Scope* LeadingScope(const Ledger& ledger, uint32_t device) {
+  const Scope* scope = ScopeOfDevice(ledger, device);
+  return scope == nullptr || scope->is_leading() ? scope : &ledger.scopes()[scope->other_level];
+}
+
 uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device) {
   const auto defined = trace.definitions().devices.find(device);
   if (defined != trace.definitions().devices.end() && defined->second.total_bytes != 0) {
@@ -140,7 +108,6 @@ std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledg
       device.peak = Describe(run, *scope, scope->peak_moment);
       device.end = Describe(run, *scope, scope->end_moment);
       const uint64_t outside = ScopeOfDevice(ledger, index)->outside;
-      device.growth = DescribeGrowth(*scope, run, device.total_bytes, outside);
       device.unattributed_bytes = device.end.framework ? device.end.framework->unattributed : outside;
       const auto window = windows.find(index);
       device.fragmentation = DescribeFragmentation(scope->peak_moment, scope->segments != nullptr,

@@ -13,10 +13,14 @@
 
 namespace vramtrack {
 
+// The driver's level of a device, and the level that its figures are about; null if nothing happened on it.
+const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device);
+const Scope* LeadingScope(const Ledger& ledger, uint32_t device);
+
 // The size of the device's memory as far as the trace tells it, 0 where it does not and for SiteKey::kHost.
 uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device);
 
-// `run`: the steps of the replay. `windows`: what led to the peaks, from a second replay.
+// Without their growth. `run`: the steps of the replay. `windows`: what led to the peaks, from a second replay.
 std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledger, const RunShape& run,
                                           const std::map<uint32_t, PeakWindow>& windows);
 std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& ledger, const RunShape& run);

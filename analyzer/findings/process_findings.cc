@@ -13,6 +13,7 @@
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/framework_findings.h"
+#include "analyzer/findings/growth_findings.h"
 #include "analyzer/findings/peak_findings.h"
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/ingest/unseen_text.h"
@@ -220,7 +221,10 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     findings.oom.push_back(std::move(oom));
   }
-  for (ReportDevice& device : findings.devices) device.other_owners = OtherOwners(ledger, device.index, symbolizer);
+  for (ReportDevice& device : findings.devices) {
+    DescribeGrowth(analysis, &device);
+    device.other_owners = OtherOwners(ledger, device.index, symbolizer);
+  }
   for (const auto& [stack, releases] : ledger.releases().by_stack()) {
     findings.releases.push_back(
         {releases.calls, releases.segments, releases.bytes, releases.least, releases.most, symbolizer.Frames(stack)});

@@ -58,8 +58,11 @@ ReportRank Describe(const ProcessFindings& findings) {
     rank.devices.push_back(device.index);
     rank.peak_live += device.peak.live;
     rank.end_live += device.end.live;
-    if (device.growth)
-      rank.growth_bytes_per_step = rank.growth_bytes_per_step.value_or(0) + device.growth->bytes_per_step;
+    if (device.growth) {
+      // Noise is no growth.
+      const bool sure = device.growth->ci_low > 0 || device.growth->ci_high < 0;
+      rank.growth_bytes_per_step = rank.growth_bytes_per_step.value_or(0) + (sure ? device.growth->bytes_per_step : 0);
+    }
   }
   for (const ReportSite& site : findings.sites) {
     if (!IsLeak(site)) continue;

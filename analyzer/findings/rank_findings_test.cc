@@ -37,7 +37,7 @@ std::vector<ProcessFindings> Job(int count) {
     device.index = static_cast<uint32_t>(i);
     device.peak.live = (1000 + static_cast<uint64_t>(i % 3)) * kMiB;
     device.end.live = 500 * kMiB;
-    device.growth = ReportGrowth{0, 0, 0, {}};
+    device.growth = ReportGrowth{};
     process.devices = {device};
     process.sites = {Site("shared", device.index, "steady")};
   }
@@ -98,7 +98,7 @@ TEST(Ranks, ALeakThatOneRankHasIsNamed) {
   for (const int count : {2, 3, 4, 8}) {
     std::vector<ProcessFindings> job = Job(count);
     job[1].sites.push_back(Site("leaky", 1, "leak"));
-    job[1].devices[0].growth->bytes_per_step = 1 << 20;
+    job[1].devices[0].growth = ReportGrowth{1 << 20, 1 << 20, 1 << 20, {}, 0, 0, {}, {}};
     const std::vector<ReportRank> ranks = Compare(job);
     EXPECT_EQ(Differing(ranks), "1: leak growth") << count;
     EXPECT_EQ(ranks[1].differs[0].site, "1/1");
@@ -108,7 +108,9 @@ TEST(Ranks, ALeakThatOneRankHasIsNamed) {
 
 TEST(Ranks, AGrowthThatIsNotKnownIsNone) {
   std::vector<ProcessFindings> job = Job(4);
-  for (ProcessFindings& process : job) process.devices[0].growth->bytes_per_step = 1 << 20;
+  for (ProcessFindings& process : job) {
+    process.devices[0].growth = ReportGrowth{1 << 20, 1 << 20, 1 << 20, {}, 0, 0, {}, {}};
+  }
   job[3].devices[0].growth.reset();
   const std::vector<ReportRank> ranks = Compare(job);
   EXPECT_EQ(Differing(ranks), "");

@@ -9,17 +9,22 @@ namespace vramtrack {
 namespace {
 
 constexpr size_t kMaxPoints = 500;
+constexpr size_t kMaxFittedPoints = 300;
 constexpr double kNormal975 = 1.959964;
+// Stretches of a run that tell how far it wanders, and Student's t for as many.
+constexpr size_t kLags = 8;
+constexpr double kStudent975 = 2.306;
 
 struct Point {
   double step, bytes;
 };
 
-std::vector<Point> Sample(const std::vector<uint64_t>& floors, Step warmup_end) {
+template <typename Level>
+std::vector<Point> Sample(const std::vector<Level>& floors, size_t begin, size_t most) {
   std::vector<Point> points;
-  const size_t begin = std::min<size_t>(warmup_end, floors.size());
+  begin = std::min(begin, floors.size());
   const size_t steps = floors.size() - begin;
-  const size_t count = std::min(steps, kMaxPoints);
+  const size_t count = std::min(steps, most);
   points.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     // The first and the last step are among them.
@@ -47,16 +52,14 @@ double KendallVariance(const std::vector<Point>& points) {
   return variance / 18;
 }
 
-double Median(const std::vector<double>& sorted) {
-  const size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+double Median(std::vector<double>* values) {
+  const auto middle = values->begin() + static_cast<std::ptrdiff_t>(values->size() / 2);
+  std::nth_element(values->begin(), middle, values->end());
+  return values->size() % 2 == 1 ? *middle : (*std::max_element(values->begin(), middle) + *middle) / 2;
 }
 
-}  // namespace
-
-std::optional<Growth> EstimateGrowth(const std::vector<uint64_t>& floors, Step warmup_end) {
-  const std::vector<Point> points = Sample(floors, warmup_end);
-  if (points.size() < kMinGrowthSteps) return std::nullopt;
+// Theil and Sen's slope. Its interval (Sen 1968): the slopes whose ranks are half the spread of S away from the middle.
+Growth SenSlope(const std::vector<Point>& points) {
   std::vector<double> slopes;
   slopes.reserve(points.size() * (points.size() - 1) / 2);
   for (size_t i = 0; i < points.size(); ++i) {
@@ -64,25 +67,79 @@ std::optional<Growth> EstimateGrowth(const std::vector<uint64_t>& floors, Step w
       slopes.push_back((points[j].bytes - points[i].bytes) / (points[j].step - points[i].step));
     }
   }
-  std::sort(slopes.begin(), slopes.end());
-
-  // Sen 1968: the slopes whose ranks are half the spread of S away from the middle.
   const double pairs = static_cast<double>(slopes.size());
   const double spread = kNormal975 * std::sqrt(std::max(0.0, KendallVariance(points)));
-  const auto rank = [&](double position) { return static_cast<size_t>(std::clamp(position, 0.0, pairs - 1)); };
+  const auto ranked = [&](double position) {
+    const auto at = slopes.begin() + static_cast<std::ptrdiff_t>(std::clamp(position, 0.0, pairs - 1));
+    std::nth_element(slopes.begin(), at, slopes.end());
+    return *at;
+  };
   Growth growth;
-  growth.bytes_per_step = Median(slopes);
-  growth.ci_low = slopes[rank(std::floor((pairs - spread) / 2) - 1)];
-  growth.ci_high = slopes[rank(std::ceil((pairs + spread) / 2))];
+  growth.ci_low = ranked(std::floor((pairs - spread) / 2) - 1);
+  growth.ci_high = ranked(std::ceil((pairs + spread) / 2));
+  growth.bytes_per_step = Median(&slopes);
+  return growth;
+}
+
+// Mean square of what the level changes by over `lag` points, beyond its growth.
+double Spread(const std::vector<double>& levels, double growth_per_point, size_t lag) {
+  double sum = 0;
+  for (size_t i = lag; i < levels.size(); ++i) {
+    const double change = levels[i] - levels[i - lag] - growth_per_point * static_cast<double>(lag);
+    sum += change * change;
+  }
+  return sum / static_cast<double>(levels.size() - lag);
+}
+
+}  // namespace
+
+std::optional<Growth> EstimateGrowth(const std::vector<uint64_t>& floors, Step warmup_end) {
+  const std::vector<Point> points = Sample(floors, warmup_end, kMaxPoints);
+  if (points.size() < kMinGrowthSteps) return std::nullopt;
+  const Growth growth = SenSlope(points);
   if (growth.ci_low <= 0 || growth.bytes_per_step <= 0) return std::nullopt;
   return growth;
 }
 
-std::optional<StepsToOom> EstimateStepsToOom(const Growth& growth, uint64_t level_bytes, uint64_t limit_bytes) {
-  if (limit_bytes == 0 || growth.ci_low <= 0) return std::nullopt;
-  if (level_bytes >= limit_bytes) return StepsToOom{};
-  const double left = static_cast<double>(limit_bytes - level_bytes);
-  return StepsToOom{left / growth.bytes_per_step, left / growth.ci_high, left / growth.ci_low};
+std::vector<double> WithoutSpikes(const std::vector<double>& values) {
+  constexpr size_t kReach = 2;
+  std::vector<double> smooth, around;
+  smooth.reserve(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    // As far to one side as to the other: at its ends a line stays a line.
+    const size_t reach = std::min({kReach, i, values.size() - 1 - i});
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(i);
+    around.assign(at - static_cast<std::ptrdiff_t>(reach), at + static_cast<std::ptrdiff_t>(reach) + 1);
+    smooth.push_back(Median(&around));
+  }
+  return smooth;
+}
+
+std::optional<FittedGrowth> FitGrowth(const LevelSeries& series, size_t begin) {
+  const std::vector<Point> points = Sample(series.low, begin, kMaxFittedPoints);
+  if (points.size() < kMinGrowthSteps) return std::nullopt;
+  FittedGrowth growth;
+  static_cast<Growth&>(growth) = SenSlope(points);
+  const std::vector<double> levels =
+      WithoutSpikes({series.low.begin() + static_cast<std::ptrdiff_t>(begin), series.low.end()});
+  for (size_t i = 1; i < levels.size(); ++i) growth.rises += levels[i] > levels[i - 1];
+
+  const size_t lag = std::max<size_t>(3, levels.size() / kLags);
+  // Not neighbours: their medians share points.
+  const size_t near = std::clamp<size_t>(lag / 2, 1, 5);
+  const double wander = (Spread(levels, growth.bytes_per_step, lag) - Spread(levels, growth.bytes_per_step, near)) /
+                        static_cast<double>(lag - near);
+  if (wander > 0) {
+    // The variance of a straight line's slope through a random walk, Student's t for as many independent stretches.
+    const double margin = kStudent975 * std::sqrt(1.2 * wander / static_cast<double>(levels.size()));
+    growth.ci_low = growth.bytes_per_step - std::hypot(growth.bytes_per_step - growth.ci_low, margin);
+    growth.ci_high = growth.bytes_per_step + std::hypot(growth.ci_high - growth.bytes_per_step, margin);
+    growth.wander_per_step = wander / series.steps_per_point;
+  }
+  growth.bytes_per_step /= series.steps_per_point;
+  growth.ci_low /= series.steps_per_point;
+  growth.ci_high /= series.steps_per_point;
+  return growth;
 }
 
 }  // namespace vramtrack

@@ -4,6 +4,7 @@
 #ifndef ANALYZER_LEAKS_GROWTH_H_
 #define ANALYZER_LEAKS_GROWTH_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -30,14 +31,29 @@ std::optional<Growth> EstimateGrowth(const std::vector<uint64_t>& floors, Step w
 // The slope has an interval of 95 % from nine pairs of steps on; with ten floors it is not wider than the slope.
 constexpr Step kMinGrowthSteps = 10;
 
-struct StepsToOom {
-  double steps = 0;
-  double low = 0, high = 0;  // from the interval of the growth
+// What one figure of a device was at its lowest and at its highest in each of successive spans of `steps_per_point`
+// steps, from step 0 on.
+struct LevelSeries {
+  std::vector<double> low, high;  // bytes; equally long
+  double steps_per_point = 1;
 };
 
-// How many more steps until `level_bytes`, the highest level of an ordinary step at the end, reaches `limit_bytes`. 0
-// if it has. None: the limit is unknown (0).
-std::optional<StepsToOom> EstimateStepsToOom(const Growth& growth, uint64_t level_bytes, uint64_t limit_bytes);
+struct FittedGrowth : Growth {
+  // Variance, in bytes squared, that each step adds to the level on its way: 0 where steps add the same, or where they
+  // add it in turns; more where chance decides what a step leaves behind.
+  double wander_per_step = 0;
+  size_t rises = 0;  // how often the lowest level went up from one point to the next
+};
+
+// The slope of the lowest levels from point `begin` on, whatever it is. As EstimateGrowth, but of 300 points at most,
+// and with an interval that is wider where the level wanders: the interval above is that of a line with noise around it
+// and would be far too narrow for a sum of random steps. What it wanders by is told from noise by how much more levels
+// differ that are an eighth of the run apart than neighbours do. None: fewer than kMinGrowthSteps points.
+std::optional<FittedGrowth> FitGrowth(const LevelSeries& series, size_t begin);
+
+// `values` without spikes of one or two points: each is the median of itself and two neighbours on either side, of
+// fewer at the ends.
+std::vector<double> WithoutSpikes(const std::vector<double>& values);
 
 }  // namespace vramtrack
 

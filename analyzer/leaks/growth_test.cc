@@ -69,15 +69,58 @@ TEST(Growth, StandsEvaluationsAndNoise) {
   EXPECT_LT(growth->ci_high - growth->ci_low, .1 * kMiB);
 }
 
-TEST(StepsToOom, AreWhatIsLeftOverTheGrowth) {
-  const Growth growth{4.0 * kMiB, 2.0 * kMiB, 8.0 * kMiB};
-  const std::optional<StepsToOom> oom = EstimateStepsToOom(growth, 600 * kMiB, 1000 * kMiB);
-  ASSERT_TRUE(oom.has_value());
-  EXPECT_DOUBLE_EQ(oom->steps, 100);
-  EXPECT_DOUBLE_EQ(oom->low, 50);
-  EXPECT_DOUBLE_EQ(oom->high, 200);
-  EXPECT_EQ(EstimateStepsToOom(growth, 1001 * kMiB, 1000 * kMiB)->steps, 0);
-  EXPECT_FALSE(EstimateStepsToOom(growth, 600 * kMiB, 0).has_value()) << "the device's size is unknown";
+TEST(FittedGrowth, OfNoiseAroundALineIsThatOfTheLine) {
+  std::mt19937_64 random(7);
+  LevelSeries series;
+  for (int step = 0; step < 200; ++step) {
+    series.low.push_back(static_cast<double>(step * kMiB + random() % (4 * kMiB)));
+    series.high.push_back(series.low.back());
+  }
+  const std::optional<FittedGrowth> growth = FitGrowth(series, 20);
+  ASSERT_TRUE(growth.has_value());
+  EXPECT_NEAR(growth->bytes_per_step, 1.0 * kMiB, .02 * kMiB);
+  EXPECT_LT(growth->ci_high - growth->ci_low, .1 * kMiB);
+}
+
+// What chance leaves behind adds up to a walk: a line's own interval would hold the truth in one run of three.
+TEST(FittedGrowth, CoversTheTruthWhereChanceDecidesWhatAStepLeaves) {
+  std::mt19937_64 random(11);
+  int covered = 0, covered_as_line = 0;
+  constexpr int kRuns = 300;
+  for (int run = 0; run < kRuns; ++run) {
+    LevelSeries series;
+    std::vector<uint64_t> floors;
+    uint64_t level = 100 * kMiB;
+    for (int step = 0; step < 150; ++step) {
+      series.low.push_back(static_cast<double>(level));
+      series.high.push_back(static_cast<double>(level));
+      floors.push_back(level);
+      if (random() % 4 == 0) level += 4 * kMiB;
+    }
+    const std::optional<FittedGrowth> growth = FitGrowth(series, 15);
+    ASSERT_TRUE(growth.has_value());
+    covered += growth->ci_low <= kMiB && kMiB <= growth->ci_high;
+    const std::optional<Growth> line = EstimateGrowth(floors, 15);
+    covered_as_line += line && line->ci_low <= kMiB && kMiB <= line->ci_high;
+  }
+  EXPECT_GE(covered, .92 * kRuns);
+  EXPECT_LT(covered_as_line, .6 * kRuns);
+}
+
+TEST(FittedGrowth, OfWidePointsIsPerStepAndExact) {
+  LevelSeries series;
+  series.steps_per_point = 4;
+  for (int point = 0; point < 100; ++point) {
+    series.low.push_back(4.0 * point * kMiB);
+    series.high.push_back(4.0 * point * kMiB + 3 * kMiB);
+  }
+  const std::optional<FittedGrowth> growth = FitGrowth(series, 5);
+  ASSERT_TRUE(growth.has_value());
+  EXPECT_DOUBLE_EQ(growth->bytes_per_step, kMiB);
+  EXPECT_DOUBLE_EQ(growth->ci_low, kMiB);
+  EXPECT_EQ(growth->wander_per_step, 0);
+  series.low.resize(12);
+  EXPECT_FALSE(FitGrowth(series, 5).has_value()) << "too few";
 }
 
 }  // namespace

@@ -407,8 +407,7 @@ void Ledger::TellMemory(const StreamEvent& event) {
 
 uint32_t Ledger::StepsWithin(uint64_t ticks) const {
   const uint64_t since = last_ticks_ > ticks ? last_ticks_ - ticks : 0;
-  return static_cast<uint32_t>(past_step_ends_.end() -
-                               std::lower_bound(past_step_ends_.begin(), past_step_ends_.end(), since));
+  return static_cast<uint32_t>(step_ends_.end() - std::lower_bound(step_ends_.begin(), step_ends_.end(), since));
 }
 
 void Ledger::FoldAllocate(const StreamEvent& event) {
@@ -495,7 +494,7 @@ void Ledger::EndStepsAt(const StreamEvent& event) {
 }
 
 void Ledger::EndStep(bool past) {
-  if (past) past_step_ends_.push_back(last_ticks_);
+  step_ends_.push_back(last_ticks_);
   if (options_.histories) {
     if (past) {
       similarity_.OnUnknownStepEnd();

@@ -66,6 +66,8 @@ class Ledger {
   SiteHistory history(uint32_t site) const { return histories_[site].Finish(clock_.step()); }
   const std::vector<Scope>& scopes() const { return scopes_; }
   const StepClock& steps() const { return clock_; }
+  // When each complete step ended, in ticks.
+  const std::vector<uint64_t>& step_ends() const { return step_ends_; }
   // Of each complete step with those before it, see step_similarity.h.
   const std::vector<float>& step_similarities() const { return similarity_.similarities(); }
   bool timeline_in_steps() const { return timeline_in_steps_; }
@@ -183,7 +185,7 @@ class Ledger {
   };
   Told told_;                                  // what a framework's allocator told last
   absl::flat_hash_map<uint64_t, Fold> folds_;  // by StreamEvent::ordinal
-  std::vector<uint64_t> past_step_ends_;       // ticks
+  std::vector<uint64_t> step_ends_;            // ticks
   uint64_t folded_steps_ = 0;
   uint64_t events_ = 0, out_of_memory_count_ = 0, unknown_frees_ = 0, unreadable_events_ = 0, last_ticks_ = 0;
 };

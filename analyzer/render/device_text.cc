@@ -2,8 +2,10 @@
 #include "analyzer/render/device_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -62,11 +64,37 @@ std::string Purpose(const Report& report, const ReportSite& site) {
   return "";
 }
 
-std::string Growth(const ReportGrowth& growth) {
-  std::string text = absl::StrCat(FormatByteCount(growth.bytes_per_step), " per step (95 % CI ",
-                                  FormatByteRange(growth.ci_low, growth.ci_high), ")");
+std::string WhenFull(const ReportGrowth& growth) {
+  if (!growth.refused.empty()) return "; when it is full cannot be told: " + Printable(growth.refused);
   std::string full = growth.steps_to_oom ? FormatTimeToFull(*growth.steps_to_oom) : "";
-  if (!full.empty()) absl::StrAppend(&text, ", ", full);
+  if (full.empty()) return "";
+  if (growth.steps_to_oom_low < growth.steps_to_oom_high && growth.steps_to_oom_high >= 1) {
+    const std::string low = FormatAbout(std::floor(growth.steps_to_oom_low));
+    const std::string high = FormatAbout(std::ceil(growth.steps_to_oom_high));
+    if (low != high) absl::StrAppend(&full, " (", low, " to ", high, ")");
+  }
+  if (growth.seconds_to_oom && *growth.steps_to_oom >= 1) {
+    absl::StrAppend(&full, ", ", FormatSeconds(*growth.seconds_to_oom));
+  }
+  return ", " + full;
+}
+
+// Of what is live; of the other figures what they add to that.
+std::string Growth(const ReportDevice& device) {
+  const ReportGrowth& live = *device.growth;
+  std::string text = absl::StrCat(FormatByteCount(live.bytes_per_step), " per step (95 % CI ",
+                                  FormatByteRange(live.ci_low, live.ci_high), ")", WhenFull(live));
+  if (!device.growth_of) return text;
+  const std::pair<const char*, const ReportGrowth*> others[] = {{"reserved", &device.growth_of->reserved},
+                                                                {"used", &device.growth_of->device_used}};
+  std::vector<std::string> said;
+  for (const auto& [name, growth] : others) {
+    std::string full = !live.refused.empty() && growth->refused == live.refused ? "" : WhenFull(*growth);
+    const std::string rate = FormatByteCount(growth->bytes_per_step);
+    if (growth->ci_low <= 0 || said == std::vector<std::string>{rate, full}) continue;
+    said = {rate, full};
+    absl::StrAppend(&text, "; ", name, " ", rate, " per step", full);
+  }
   return text;
 }
 
@@ -225,7 +253,7 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
       Row("at the peak", categories, page);
     Row("end", Moment(device.end), page);
     if (device.peak.framework) Row("ledger", Ledger(device), page);
-    if (device.growth) Row("growth", Growth(*device.growth), page);
+    if (device.growth) Row("growth", Growth(device), page);
     const ReportFragmentation& fragmentation = device.fragmentation;
     if (fragmentation.reserved != 0) Row("fragmentation", Fragmentation(fragmentation), page);
     if (fragmentation.upper_bound != 0 && fragmentation.upper_bound < fragmentation.reserved) {

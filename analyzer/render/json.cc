@@ -60,13 +60,31 @@ Json MomentJson(const ReportMoment& moment) {
   return json;
 }
 
-Json GrowthJson(const std::optional<ReportGrowth>& growth) {
-  if (!growth) return nullptr;
+Json GrowthJson(const ReportGrowth& growth) {
   Json json;
-  json["bytes_per_step"] = Number(growth->bytes_per_step);
-  json["ci_low"] = Number(growth->ci_low);
-  json["ci_high"] = Number(growth->ci_high);
-  json["steps_to_oom"] = growth->steps_to_oom ? Number(*growth->steps_to_oom) : Json(nullptr);
+  json["bytes_per_step"] = Number(growth.bytes_per_step);
+  json["ci_low"] = Number(growth.ci_low);
+  json["ci_high"] = Number(growth.ci_high);
+  json["steps_to_oom"] = growth.steps_to_oom ? Number(*growth.steps_to_oom) : Json(nullptr);
+  return json;
+}
+
+Json GrowthOfJson(const ReportGrowth& growth) {
+  Json json = GrowthJson(growth);
+  json["steps_to_oom_ci"] = nullptr;
+  if (growth.steps_to_oom) {
+    json["steps_to_oom_ci"] = Json::array({Number(growth.steps_to_oom_low), Number(growth.steps_to_oom_high)});
+  }
+  json["seconds_to_oom"] = growth.seconds_to_oom ? Number(*growth.seconds_to_oom) : Json(nullptr);
+  json["refused"] = growth.refused;
+  return json;
+}
+
+Json GrowthsJson(const ReportGrowths& growths) {
+  Json json;
+  json["live"] = GrowthOfJson(growths.live);
+  json["reserved"] = GrowthOfJson(growths.reserved);
+  json["device_used"] = GrowthOfJson(growths.device_used);
   return json;
 }
 
@@ -118,7 +136,8 @@ Json DeviceJson(const ReportDevice& device) {
   json["peak"] = MomentJson(device.peak);
   AddPeakSet(device.peak_set, &json["peak"]);
   json["end"] = MomentJson(device.end);
-  json["growth"] = GrowthJson(device.growth);
+  json["growth"] = device.growth ? GrowthJson(*device.growth) : Json(nullptr);
+  json["growth_of"] = device.growth_of ? GrowthsJson(*device.growth_of) : Json(nullptr);
   json["fragmentation"] = FragmentationJson(device.fragmentation);
   json["unattributed_bytes"] = device.unattributed_bytes;
   json["other_owners"] = Array(device.other_owners, [](const std::pair<std::string, uint64_t>& other) {

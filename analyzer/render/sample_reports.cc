@@ -109,8 +109,16 @@ Report Job(uint64_t steps, uint64_t leak_per_step) {
                 kWeights + leaked,
                 {}};
   auto rate = static_cast<double>(leak_per_step);
-  device.growth = ReportGrowth{rate, rate, rate, {}};
-  if (leak_per_step > 0) device.growth->steps_to_oom = 19432.25;
+  ReportGrowth growth;
+  growth.bytes_per_step = growth.ci_low = growth.ci_high = rate;
+  if (leak_per_step > 0) {
+    growth.steps_to_oom = 19432.25;
+    growth.steps_to_oom_low = 19300;
+    growth.steps_to_oom_high = 19600;
+    growth.seconds_to_oom = 8100;
+  }
+  device.growth = growth;
+  device.growth_of = ReportGrowths{growth, growth, growth};
   device.fragmentation.reserved = peak + 8 * kMiB;
   device.fragmentation.live = peak;
   device.fragmentation.rounding = 2 * kMiB;
@@ -178,6 +186,7 @@ Report NoLeakSample() {
 Report TooShortSample() {
   Report report = Job(4, 0);
   report.devices[0].growth.reset();
+  report.devices[0].growth_of.reset();
   report.sites[1].verdict = "insufficient_evidence";
   report.sites[1].grade = "";
   report.sites[1].explanation = "Four steps tell nothing about growth.";
