@@ -12,6 +12,10 @@
 namespace vramtrack::corpus {
 namespace {
 
+// What the first steps leave is not counted: while an allocator has no blocks of the right size yet, those that it
+// gives out are larger than later on.
+int WarmupOf(int steps) { return std::max(5, steps / 10); }
+
 // Rates are counted over whole periods of up to this many steps where there are any.
 constexpr int kMaxPeriod = 64;
 
@@ -28,10 +32,13 @@ int PeriodOf(const std::vector<StepLeak>& leaks) {
   return 0;
 }
 
-TrueLeak RateOf(uint32_t site, const std::map<int, StepLeak>& by_step, int steps) {
-  const int onset = by_step.begin()->first;
-  std::vector<StepLeak> leaks(static_cast<size_t>(steps - onset));
-  for (const auto& [step, leak] : by_step) leaks[static_cast<size_t>(step - onset)] = leak;
+// `begin`: the step from which on the site leaks.
+TrueLeak RateOf(uint32_t site, const std::map<int, StepLeak>& by_step, int begin, int steps) {
+  const int from = std::min(std::max(WarmupOf(steps), begin), steps - 1);
+  std::vector<StepLeak> leaks(static_cast<size_t>(steps - from));
+  for (auto at = by_step.lower_bound(from); at != by_step.end(); ++at) {
+    leaks[static_cast<size_t>(at->first - from)] = at->second;
+  }
   TrueLeak truth;
   truth.site = site;
   const int period = PeriodOf(leaks);
@@ -63,12 +70,21 @@ Emulation Emulate(const JobShape& shape, const std::vector<Flow>& flows, const R
   run.truth.onset = INT_MAX;
   for (const auto& [site, by_step] : player.leaked()) {
     run.truth.onset = std::min(run.truth.onset, by_step.begin()->first);
-    run.truth.leaks.push_back(RateOf(site, by_step, options.steps));
+    run.truth.leaks.push_back(RateOf(site, by_step, player.BeginOf(site), options.steps));
   }
   std::stable_sort(run.truth.leaks.begin(), run.truth.leaks.end(),
                    [](const TrueLeak& a, const TrueLeak& b) { return a.bytes_per_step > b.bytes_per_step; });
-  run.truth.watched = player.watched();
   run.sites = stream.sites();
+  for (const uint32_t site : player.watched()) run.truth.watched.push_back(site);
+  // What a pool of its own keeps once its blocks are freed are the segments that were taken for them.
+  for (const uint32_t site : player.watched_segments()) {
+    const auto segments = std::find_if(run.sites.begin(), run.sites.end(), [&](const SiteRecord& one) {
+      return one.kind == schema::DEVICE && one.token == run.sites[site].token;
+    });
+    if (segments != run.sites.end()) {
+      run.truth.watched.push_back(static_cast<uint32_t>(segments - run.sites.begin()));
+    }
+  }
   run.step_ends = stream.step_ends();
   run.events = stream.events();
   run.reserved_bytes = stream.reserved_bytes();

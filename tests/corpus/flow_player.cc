@@ -25,7 +25,9 @@ FlowPlayer::FlowPlayer(const std::vector<Flow>& flows, JobStream* stream, int st
       for (uint32_t i = 0; i < count; ++i) {
         state.sites.push_back(stream_.AddSite(flow.kind, flow.look, flow.thread, scope));
         // What goes on beside a leak has other verdicts.
-        if (flow.leaks || !any_leak) watched_.push_back(state.sites.back());
+        if (any_leak && !flow.leaks) continue;
+        const bool empties = flow.own_pool && flow.life == Life::kStep;
+        (empties ? watched_segments_ : watched_).push_back(state.sites.back());
       }
       ++scope;
     }
@@ -47,6 +49,8 @@ FlowPlayer::FlowPlayer(const std::vector<Flow>& flows, JobStream* stream, int st
 
 void FlowPlayer::Leaked(const Flow& flow, const Object& object, int step) {
   if (!flow.leaks) return;
+  // A family has an onset or not; it shows in its first object.
+  begins_.try_emplace(object.site, flow.family >= 0 ? step : static_cast<int>(std::lround(flow.from * steps_)));
   StepLeak& leak = leaked_[object.site][step];
   leak.bytes += static_cast<double>(object.bytes);
   ++leak.objects;

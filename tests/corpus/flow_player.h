@@ -36,8 +36,12 @@ class FlowPlayer {
 
   // By site and step; only of flows that leak.
   const std::map<uint32_t, std::map<int, StepLeak>>& leaked() const { return leaked_; }
+  // The step from which on a site of leaked() leaks, though the first object may come later.
+  int BeginOf(uint32_t site) const { return begins_.at(site); }
   // The sites of flows that leak; of a case without a leak, those of all its flows.
   const std::vector<uint32_t>& watched() const { return watched_; }
+  // Those of them whose blocks are freed while the segments of their pools stay.
+  const std::vector<uint32_t>& watched_segments() const { return watched_segments_; }
 
  private:
   struct State {
@@ -66,7 +70,8 @@ class FlowPlayer {
   std::map<int, std::vector<std::pair<Object, const Flow*>>> deaths_;  // by step
   std::map<int, std::vector<Object>> recycled_;                        // by step
   std::map<uint32_t, std::map<int, StepLeak>> leaked_;
-  std::vector<uint32_t> watched_;
+  std::map<uint32_t, int> begins_;  // by site
+  std::vector<uint32_t> watched_, watched_segments_;
   uint32_t pools_ = 0;
   bool record_ = false;
 };

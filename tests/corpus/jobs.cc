@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -24,6 +26,56 @@ class Chance {
 };
 
 constexpr uint64_t kBlasWorkspace = 8519680;  // of cuBLAS, kept from its first call on
+
+// What a job does besides its regular work, now and then: something is computed for a log, a sample is drawn, a buffer
+// is made and kept. The objects of most of these sites live for a few steps.
+class Occasions {
+ public:
+  Occasions(JobStream* stream, schema::Kind kind, Look look, Chance* chance) : stream_(*stream), chance_(*chance) {
+    for (int i = chance->Between(0, 4); i > 0; --i) {
+      Occasion one;
+      one.site = stream->AddSite(kind, look, 0, 200);
+      one.probability = chance->Uniform(.03, .5);
+      one.bytes = chance->Bytes(512, 4e6);
+      one.lifetime = chance->Between(0, 5);
+      occasions_.push_back(one);
+    }
+    for (int i = chance->Between(0, 3); i > 0; --i) {
+      kept_[chance->Between(0, 400)] = stream->AddSite(kind, look, 0, 201);
+    }
+  }
+
+  void Step(int step) {
+    for (const Object& object : ending_[step]) stream_.Free(object);
+    ending_.erase(step);
+    for (const Occasion& one : occasions_) {
+      if (chance_.Uniform() >= one.probability) continue;
+      const Object object = stream_.Allocate(one.site, one.bytes);
+      const int death = step + chance_.Between(0, one.lifetime);
+      if (death == step) {
+        stream_.Free(object);
+      } else {
+        ending_[death].push_back(object);
+      }
+    }
+    const auto kept = kept_.find(step);
+    if (kept != kept_.end()) stream_.Allocate(kept->second, 4 * kMiB);
+  }
+
+ private:
+  struct Occasion {
+    uint32_t site = 0;
+    double probability = 0;
+    uint64_t bytes = 0;
+    int lifetime = 0;  // at most, in steps
+  };
+
+  JobStream& stream_;
+  Chance& chance_;
+  std::vector<Occasion> occasions_;
+  std::map<int, uint32_t> kept_;               // by step
+  std::map<int, std::vector<Object>> ending_;  // by step
+};
 
 // A site of the work and the bytes of its objects at the usual length of a batch.
 struct Work {
@@ -62,6 +114,7 @@ class TrainingJob : public Job {
     AddSites(&gradient_, 1, Look::kAccumulate, 0, kKiB, kKiB);
     AddSites(&loss_, 1, Look::kForward, 0, 4, 4);
     AddSites(&workspace_, 1, Look::kForward, 1, kBlasWorkspace, kBlasWorkspace);
+    occasions_.emplace(stream, schema::FRAMEWORK_BLOCK, Look::kForward, &chance_);
     for (const Layer& layer : layers_) {
       for (const Work& work : layer.parameters) stream_.Allocate(work.site, work.bytes);
     }
@@ -89,6 +142,7 @@ class TrainingJob : public Job {
     if (shape_.evaluation_every > 0 && (step + 1) % shape_.evaluation_every == 0) {
       for (int batch = 0; batch < 4; ++batch) Forward(1, false, step);
     }
+    occasions_->Step(step);
     player_.Reach(Place::kEnd, step);
     stream_.EndStep();
   }
@@ -194,6 +248,7 @@ class TrainingJob : public Job {
   std::vector<Work> batch_, gradient_, loss_, workspace_;
   std::vector<Object> loaded_;
   std::vector<std::vector<Object>> gradients_;  // by layer
+  std::optional<Occasions> occasions_;
   double longest_ = 0;
   bool has_workspace_ = false;
 };
@@ -205,9 +260,14 @@ class ServiceJob : public Job {
     Add(&kept_, chance_.Between(4, 12), schema::DEVICE, 64 * kKiB, 64 * kMiB);
     Add(&handles_, 3, schema::STREAM, 0, 0);
     Add(&handles_, 1, schema::BLAS_HANDLE, 0, 0);
-    Add(&working_, chance_.Between(6, 30), schema::DEVICE, 4 * kKiB, 32 * kMiB);
-    Add(&working_, 2, schema::PINNED, 64 * kKiB, 4 * kMiB);
-    Add(&working_, 2, schema::EVENT, 0, 0);
+    // Some programs keep nearly all their buffers, so that little goes on beside the case.
+    const bool thin = chance_.Uniform() < .3;
+    Add(&working_, thin ? chance_.Between(1, 3) : chance_.Between(6, 30), schema::DEVICE, 4 * kKiB, 32 * kMiB);
+    if (!thin) {
+      Add(&working_, 2, schema::PINNED, 64 * kKiB, 4 * kMiB);
+      Add(&working_, 2, schema::EVENT, 0, 0);
+      occasions_.emplace(stream, schema::DEVICE, Look::kNative, &chance_);
+    }
     for (const Work& work : kept_) stream_.Allocate(work.site, work.bytes);
     for (const Work& work : handles_) stream_.Allocate(work.site, 0);
     varied_ = chance_.Uniform() < .5;
@@ -231,6 +291,7 @@ class ServiceJob : public Job {
     }
     player_.Reach(Place::kBackward, step);
     for (; !alive.empty(); alive.pop_back()) Release(alive.back(), step);
+    if (occasions_) occasions_->Step(step);
     stream_.Pass(chance_.Bytes(1e6, 1e7));
     player_.Reach(Place::kEnd, step);
     stream_.EndStep();
@@ -250,6 +311,7 @@ class ServiceJob : public Job {
   FlowPlayer& player_;
   Chance chance_;
   std::vector<Work> kept_, handles_, working_;
+  std::optional<Occasions> occasions_;
   bool varied_ = false;
 };
 

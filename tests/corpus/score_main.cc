@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scores the analyzer on emulated cases: see docs/accuracy.md.
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -44,10 +45,23 @@ using Rows = std::vector<std::pair<std::string, Summary>>;
 nlohmann::ordered_json PrintHalf(const std::vector<RunSpec>& runs, const std::vector<RunScore>& scores,
                                  const Options& options, const std::string& title, std::optional<Half> half) {
   const auto wanted = [&](const RunSpec& run) { return !half || run.half == *half; };
+  // The runs of other suites are told apart by their kind as well.
+  std::vector<std::string> kinds;
+  if (runs[0].suite == "injected") {
+    for (const RunSpec& run : runs) {
+      if (std::find(kinds.begin(), kinds.end(), run.id) == kinds.end()) kinds.push_back(run.id);
+    }
+  } else {
+    kinds.emplace_back();
+  }
   Rows rows;
-  for (const int steps : options.selection.steps) {
-    const auto of_steps = [&](const RunSpec& run) { return wanted(run) && run.options.steps == steps; };
-    rows.emplace_back(std::to_string(steps), Summarize(runs, scores, of_steps));
+  for (const std::string& kind : kinds) {
+    for (const int steps : options.selection.steps) {
+      const auto of_row = [&](const RunSpec& run) {
+        return wanted(run) && run.options.steps == steps && (kind.empty() || run.id == kind);
+      };
+      rows.emplace_back((kind.empty() ? "" : kind + ", ") + std::to_string(steps), Summarize(runs, scores, of_row));
+    }
   }
   PrintOurs(title, rows, stdout);
   nlohmann::ordered_json json;

@@ -37,6 +37,27 @@ void AddRuns(RunSpec run, const Selection& selection, int seeds, std::vector<Run
   }
 }
 
+struct JobSite {
+  uint64_t seed = 0;
+  int site = 0;
+};
+
+// Sites of clean jobs whose objects are freed: only these can be made to leak.
+std::vector<JobSite> FreedSites(int count) {
+  std::vector<JobSite> sites;
+  for (uint64_t seed = 4242; sites.size() < static_cast<size_t>(count); ++seed) {
+    RunOptions options;
+    options.steps = 3;
+    options.seed = seed;
+    const Emulation job = Emulate({}, {}, options);
+    for (size_t i = 0; i < job.sites.size() && sites.size() < static_cast<size_t>(count); ++i) {
+      // In each step, so that a rate is what it says.
+      if (job.sites[i].frees >= 2) sites.push_back({seed, static_cast<int>(i)});
+    }
+  }
+  return sites;
+}
+
 RunSpec RunOf(const Case& one, Variant variant) {
   RunSpec run;
   run.suite = "cases";
@@ -70,18 +91,18 @@ std::vector<RunSpec> CaseRuns(const Selection& selection) {
 
 std::vector<RunSpec> InjectedRuns(const Selection& selection) {
   std::vector<RunSpec> runs;
+  const std::vector<JobSite> sites = FreedSites(kInjectedSites);
   for (const int rate : kInjectedRates) {
-    for (int site = 0; site < kInjectedSites; ++site) {
+    for (size_t i = 0; i < sites.size(); ++i) {
       RunSpec run;
       run.suite = "injected";
       run.id = "1 in " + std::to_string(rate);
-      run.half = site % 2 == 0 ? Half::kTuning : Half::kHeldOut;
-      run.flows = {Flow::Kept(Role::kTemporary).Every(rate).Site(site)};
+      run.half = i % 2 == 0 ? Half::kTuning : Half::kHeldOut;
+      run.flows = {Flow::Kept(Role::kTemporary).Every(rate).Site(sites[i].site)};
       for (const int steps : selection.steps) {
         run.options.steps = steps;
-        // One job for all sites, so that their ranks can be compared.
-        run.options.seed = 4242;
-        run.options.marking = MarkingOf(static_cast<uint64_t>(site));
+        run.options.seed = sites[i].seed;
+        run.options.marking = MarkingOf(i);
         runs.push_back(run);
       }
     }

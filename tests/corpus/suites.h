@@ -24,7 +24,8 @@ Marking MarkingOf(uint64_t seed);
 
 // Each case leaky and fixed, each lookalike.
 std::vector<RunSpec> CaseRuns(const Selection& selection);
-// A clean job of which every n-th object of one site is kept: n = 1, 2, 5, 10, 50, at 50 sites in turn.
+// A clean job of which every n-th object of one site is kept: n = 1, 2, 5, 10, 50, at 50 sites in turn. Of a site with
+// several objects in a step they are a pattern of their own.
 std::vector<RunSpec> InjectedRuns(const Selection& selection);
 // Jobs that leak nothing, four times as many seeds.
 std::vector<RunSpec> CleanRuns(const Selection& selection);
