@@ -96,6 +96,10 @@ void Ledger::NoteLevel(Scope* scope) {
   scope->ceiling = std::max(scope->ceiling, level);
   if (scope->segments == nullptr) return;
   if (scope->level != Level::kFramework) return NoteLevel(&scopes_[scope->other_level]);
+  if (scope->segments->counted() > scope->reserved_peak) {
+    scope->reserved_peak = scope->segments->counted();
+    scope->reserved_peak_change = scope->changes;
+  }
   scope->reserved_floor = std::min(scope->reserved_floor, scope->segments->counted());
   scope->live_floor = std::min(scope->live_floor, scope->live);
 }

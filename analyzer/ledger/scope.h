@@ -59,6 +59,7 @@ struct Scope {
   uint64_t reserved_floor = 0, live_floor = 0;
   std::vector<uint64_t> reserved_floors, live_floors;  // of each complete step
   uint64_t folded = 0;  // framework level: bytes of live blocks whose address is not kept
+  uint64_t reserved_peak = 0, reserved_peak_change = 0;  // framework level: of segments, and as peak_change
 
   bool is_device() const { return level == Level::kDriver && device != SiteKey::kHost; }
   // The one of a device's levels that its figures in a report are about.

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PyTorch's native caching allocator, without the memory: what it would have asked the driver for, and where each
+// block would have come to lie.
+#ifndef ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_ALLOCATOR_MODEL_H_
+#define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_ALLOCATOR_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "analyzer/fragmentation/torch_allocator/block_lists.h"
+#include "analyzer/fragmentation/torch_allocator/settings.h"
+
+namespace vramtrack::torch_allocator {
+
+// Where the driver put a segment in a real run. Which of two free blocks of the same size is taken depends on it.
+struct SegmentHint {
+  uint64_t address = 0, bytes = 0;
+};
+
+// One device. Requests that share a stream and a pool of memory are one `arena`: only they use each other's free
+// blocks. Thread-compatible.
+class AllocatorModel {
+ public:
+  using Block = BlockLists::Id;
+  static constexpr Block kNone = BlockLists::kNone;
+
+  explicit AllocatorModel(const Settings& settings) : settings_(settings), blocks_(settings.oldest_first) {}
+
+  // What segments may take in all; without a call as much as they like.
+  void SetLimit(uint64_t bytes) { limit_ = bytes; }
+  // empty_cache() leaves the memory of this arena alone: a captured graph's.
+  void SetPrivate(uint32_t arena, bool is_private);
+
+  // kNone if there is no room even after all that is cached has been given back.
+  Block Allocate(uint32_t arena, uint64_t request, const SegmentHint& hint = {});
+  void Free(Block block);
+  void EmptyCache();
+
+  const Settings& settings() const { return settings_; }
+  uint64_t live() const { return live_; }
+  uint64_t reserved() const { return reserved_; }
+  uint64_t peak_reserved() const { return peak_reserved_; }
+  uint64_t failures() const { return failures_; }  // of Allocate
+  uint64_t address(Block block) const { return blocks_[block].address; }
+  uint64_t bytes(Block block) const { return blocks_[block].bytes; }
+  // The most that a request of the same pool as one of `bytes` could get, if all that is cached were given back first.
+  uint64_t LargestPossible(uint32_t arena, uint64_t bytes) const;
+
+  // Calls `visit(address, bytes, free)` for each block that has memory, in no particular order.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const auto& [address, first] : segments_) {
+      for (Block id = first; id != kNone; id = blocks_[id].next) {
+        if (blocks_[id].mapped) visit(blocks_[id].address, blocks_[id].bytes, blocks_[id].free);
+      }
+    }
+  }
+
+ private:
+  // Addresses that no device has, for segments of which no run tells where they are.
+  static constexpr uint64_t kOwnAddresses = uint64_t{1} << 50, kExpandableAddresses = uint64_t{1} << 52;
+  static constexpr uint64_t kExpandableBytes = uint64_t{1} << 44;
+
+  static uint32_t PoolOf(uint32_t arena, bool small) { return arena * 2 + small; }
+  static bool IsSmall(uint32_t pool) { return pool % 2 == 1; }
+  static uint64_t GranuleOf(uint32_t pool) { return IsSmall(pool) ? kSmallSegmentBytes : kLargeSegmentBytes; }
+  bool IsPrivate(uint32_t pool) const { return pool / 2 < private_.size() && private_[pool / 2]; }
+
+  Block TakeFree(uint32_t pool, uint64_t bytes);
+  Block NewSegment(uint32_t pool, uint64_t bytes, const SegmentHint& hint);
+  Block Expand(uint32_t pool, uint64_t bytes);
+  Block ExpandableRoom(uint32_t pool, uint64_t bytes);
+  bool Map(Block block, uint64_t bytes);
+  void Unmap(Block block);
+  Block Merge(Block block);
+  bool MergeWith(Block block, Block neighbour);
+  void Release(Block block);
+  bool ReleaseOversize(uint32_t pool, uint64_t bytes);
+  void CollectGarbage();
+  uint64_t PlaceSegment(uint64_t bytes, const SegmentHint& hint);
+  void Reserve(uint64_t bytes) {
+    reserved_ += bytes;
+    if (reserved_ > peak_reserved_) peak_reserved_ = reserved_;
+  }
+
+  const Settings settings_;
+  uint64_t limit_ = UINT64_MAX;
+  BlockLists blocks_;
+  std::vector<absl::btree_map<uint64_t, Block>> unmapped_;  // by pool, then by address
+  absl::btree_map<uint64_t, Block> segments_;               // the first block of each, by address
+  std::map<uint64_t, absl::btree_set<uint64_t>> returned_;  // own addresses of segments that are gone, by size
+  uint64_t next_address_ = kOwnAddresses, expandable_segments_ = 0;
+  uint32_t segments_taken_ = 0;
+  std::vector<bool> private_;      // by arena
+  uint64_t searches_[2] = {0, 0};  // of large and small pools: the clock of garbage collection
+  uint64_t live_ = 0, reserved_ = 0, peak_reserved_ = 0, failures_ = 0;
+};
+
+}  // namespace vramtrack::torch_allocator
+
+#endif  // ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_ALLOCATOR_MODEL_H_

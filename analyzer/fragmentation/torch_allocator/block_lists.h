@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_BLOCK_LISTS_H_
+#define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_BLOCK_LISTS_H_
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+
+namespace vramtrack::torch_allocator {
+
+// Segments cut into blocks: each knows its neighbours, and the free ones of a pool are sorted by size, then by the age
+// of the segment where that counts, then by address: the order in which the allocator looks for room.
+// Thread-compatible.
+class BlockLists {
+ public:
+  using Id = uint32_t;
+  static constexpr Id kNone = UINT32_MAX;
+
+  struct Block {
+    uint64_t address = 0, bytes = 0;
+    Id previous = kNone, next = kNone;  // in the same segment
+    uint32_t pool = 0, segment = 0;     // the owner's own numbers
+    uint32_t age = 0;                   // number of its segment
+    bool free = true;
+    bool mapped = true;  // false: addresses of an expandable segment without memory
+    bool expandable = false;
+    uint64_t free_since = 0;  // the owner's own clock
+  };
+
+  struct FreeKey {
+    uint64_t bytes;
+    uint32_t age;  // 0 where it does not count
+    uint64_t address;
+    Id id;
+    bool operator<(const FreeKey& other) const {
+      return std::tie(bytes, age, address) < std::tie(other.bytes, other.age, other.address);
+    }
+  };
+  using FreeSet = absl::btree_set<FreeKey>;
+
+  explicit BlockLists(bool oldest_first) : oldest_first_(oldest_first) {}
+
+  Block& operator[](Id id) { return blocks_[id]; }
+  const Block& operator[](Id id) const { return blocks_[id]; }
+  // All ids are less.
+  Id size() const { return static_cast<Id>(blocks_.size()); }
+  bool IsSplit(const Block& block) const { return block.previous != kNone || block.next != kNone; }
+
+  // A free block that is in no pool's set yet.
+  Id New(const Block& block) {
+    if (unused_.empty()) {
+      blocks_.push_back(block);
+      return size() - 1;
+    }
+    const Id id = unused_.back();
+    unused_.pop_back();
+    blocks_[id] = block;
+    return id;
+  }
+  // Neither in a set nor anybody's neighbour.
+  void Delete(Id id) { unused_.push_back(id); }
+
+  FreeSet& FreeOf(uint32_t pool) {
+    if (pool >= free_.size()) free_.resize(pool + 1);
+    return free_[pool];
+  }
+  uint32_t pools() const { return static_cast<uint32_t>(free_.size()); }
+  void Insert(Id id) { FreeOf(blocks_[id].pool).insert(KeyOf(id)); }
+  void Erase(Id id) { FreeOf(blocks_[id].pool).erase(KeyOf(id)); }
+
+  // Cuts the end off, so that `bytes` are left. Returns the new block, in no set.
+  Id CutOff(Id id, uint64_t bytes) {
+    Block rest = blocks_[id];
+    rest.address += bytes;
+    rest.bytes -= bytes;
+    rest.previous = id;
+    const Id cut = New(rest);
+    blocks_[id].bytes = bytes;
+    blocks_[id].next = cut;
+    if (rest.next != kNone) blocks_[rest.next].previous = cut;
+    return cut;
+  }
+
+  // Makes two neighbours one; `gone` ceases to be. Neither is in a set.
+  void Join(Id id, Id gone) {
+    Block& block = blocks_[id];
+    const Block other = blocks_[gone];
+    if (block.previous == gone) {
+      block.address = other.address;
+      block.previous = other.previous;
+      if (block.previous != kNone) blocks_[block.previous].next = id;
+    } else {
+      block.next = other.next;
+      if (block.next != kNone) blocks_[block.next].previous = id;
+    }
+    block.bytes += other.bytes;
+    Delete(gone);
+  }
+
+ private:
+  FreeKey KeyOf(Id id) const {
+    const Block& block = blocks_[id];
+    return {block.bytes, oldest_first_ ? block.age : 0, block.address, id};
+  }
+
+  const bool oldest_first_;
+  std::vector<Block> blocks_;
+  std::vector<Id> unused_;
+  std::vector<FreeSet> free_;  // by pool
+};
+
+}  // namespace vramtrack::torch_allocator
+
+#endif  // ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_BLOCK_LISTS_H_

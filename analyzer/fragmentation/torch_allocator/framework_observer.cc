@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/fragmentation/torch_allocator/framework_observer.h"
+
+namespace vramtrack::torch_allocator {
+
+FrameworkObserver::Device* FrameworkObserver::DeviceOf(uint32_t device) {
+  if (device >= 64) return nullptr;
+  const auto found = devices_.find(device);
+  if (found != devices_.end()) return &found->second;
+  for (const Scope& scope : ledger_->scopes()) {
+    if (scope.level != Level::kFramework || scope.device != device) continue;
+    return &devices_.emplace(device, KnownOf(device)).first->second;
+  }
+  return nullptr;
+}
+
+const Arenas* FrameworkObserver::KnownOf(uint32_t device) const {
+  if (known_ == nullptr) return nullptr;
+  static const Arenas kNothing;
+  const auto learnt = known_->find(device);
+  return learnt == known_->end() ? &kNothing : &learnt->second;
+}
+
+// With the first block that comes or goes after it.
+void FrameworkObserver::EndGivingBack(Device* device) {
+  if (device->giving_back) device->layout.OnReleased(device->releases);
+  device->giving_back = false;
+}
+
+void FrameworkObserver::OnAllocate(const ReplayAllocation& allocated) {
+  const LiveAllocation& allocation = allocated.allocation;
+  const uint32_t kind = ledger_->sites()[allocation.site].key.kind;
+  const Name name = {allocated.slot, allocated.ordinal};
+  if (LevelOf(kind) == Level::kFramework) {
+    Device* device = DeviceOf(static_cast<uint32_t>(allocation.device));
+    if (device == nullptr) return;
+    EndGivingBack(device);
+    device->driver_refused = false;
+    const SegmentLayout::Placed placed = device->layout.Place(allocated.slot, allocation.address, allocation.bytes);
+    ++device->placements;
+    device->surprises += placed.surprising;
+    OnPlaced(static_cast<uint32_t>(allocation.device), placed, allocated);
+    return;
+  }
+  if (!IsDeviceRange(kind) && kind != schema::ADDRESS_RANGE) return;
+  Device* device = DeviceOf(static_cast<uint32_t>(allocation.device));
+  if (device == nullptr) return;
+  if (kind == schema::ADDRESS_RANGE) {
+    device->layout.AddAddresses(name, allocation.address, allocation.bytes);
+  } else {
+    device->layout.AddMemory(name, allocation.address, allocation.bytes, kind == schema::MAPPING);
+  }
+}
+
+void FrameworkObserver::OnFree(const ReplayAllocation& freed) {
+  const LiveAllocation& allocation = freed.allocation;
+  const uint32_t kind = ledger_->sites()[allocation.site].key.kind;
+  const auto index = static_cast<uint32_t>(allocation.device);
+  if (LevelOf(kind) == Level::kFramework) {
+    Device* device = DeviceOf(index);
+    if (device == nullptr) return;
+    EndGivingBack(device);
+    const SegmentLayout::Block block = device->layout.Remove(allocation.address);
+    if (block != SegmentLayout::kNone) OnRemoved(index, block, freed);
+    return;
+  }
+  if (!IsDeviceRange(kind)) return;
+  Device* device = DeviceOf(index);
+  if (device == nullptr || !device->layout.RemoveMemory(allocation.address) || device->giving_back) return;
+  device->giving_back = true;
+  OnGiveBack(index, ++device->releases, device->driver_refused);
+}
+
+void FrameworkObserver::OnOtherEvent(const StreamEvent& event) {
+  if (event.operation != schema::FAIL) return;
+  Device* device = DeviceOf(event.shape->device);
+  if (device == nullptr) return;
+  switch (LevelOf(event.shape->kind)) {
+    case Level::kFramework:
+      device->driver_refused = false;
+      OnOutOfMemory(event.shape->device, event);
+      break;
+    case Level::kDriver:
+      device->driver_refused = true;
+      break;
+    default:
+      break;
+  }
+}
+
+std::map<uint32_t, Arenas> FrameworkObserver::Learnt() const {
+  std::map<uint32_t, Arenas> learnt;
+  for (const auto& [index, device] : devices_) learnt.emplace(index, device.layout.Learnt());
+  return learnt;
+}
+
+}  // namespace vramtrack::torch_allocator

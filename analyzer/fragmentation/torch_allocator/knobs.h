@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_KNOBS_H_
+#define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_KNOBS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/fragmentation/torch_allocator/settings.h"
+
+namespace vramtrack::torch_allocator {
+
+// Something a user can do.
+struct Knob {
+  enum class Family { kNone, kExpandable, kMaxSplit, kGarbageCollection, kRoundup, kEmptyCache };
+  Family family = Family::kNone;
+  std::string setting;  // as PYTORCH_CUDA_ALLOC_CONF has it; "empty_cache:N" for a call every N steps
+  Settings settings;
+  uint32_t empty_cache_every = 0;  // steps; 0: as the program itself does
+};
+
+// None if `setting` is no knob. "" is the allocator as it comes.
+std::optional<Knob> ParseKnob(const std::string& setting);
+
+// What is worth trying on a device whose allocator reserved `reserved` bytes at its peak, `live` of which are needed at
+// least, and that has `total` bytes (0: unknown). The first is the allocator as it was.
+std::vector<Knob> KnobsToTry(bool expandable, uint64_t reserved, uint64_t live, uint64_t total, bool has_steps);
+
+}  // namespace vramtrack::torch_allocator
+
+#endif  // ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_KNOBS_H_

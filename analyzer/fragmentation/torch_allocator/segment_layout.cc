@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/fragmentation/torch_allocator/segment_layout.h"
+
+#include <algorithm>
+#include <set>
+
+namespace vramtrack::torch_allocator {
+
+void SegmentLayout::AddMemory(Name name, uint64_t address, uint64_t bytes, bool mapped) {
+  if (bytes == 0) return;
+  RemoveMemory(address);
+  Memory& memory = memory_[address];
+  memory.name = name;
+  memory.bytes = bytes;
+  memory.mapped = mapped;
+}
+
+void SegmentLayout::AddAddresses(Name name, uint64_t address, uint64_t bytes) { addresses_[address] = {bytes, name}; }
+
+Name SegmentLayout::RangeOf(uint64_t address) const {
+  auto after = addresses_.upper_bound(address);
+  if (after == addresses_.begin()) return {UINT32_MAX, address};
+  --after;
+  return address < after->first + after->second.first ? after->second.second : Name{UINT32_MAX, address};
+}
+
+bool SegmentLayout::RemoveMemory(uint64_t address) {
+  const auto found = memory_.find(address);
+  if (found == memory_.end()) return false;
+  const Memory memory = found->second;
+  memory_.erase(found);
+  if (!memory.is_segment) return false;
+  reserved_ -= memory.bytes;
+  const uint64_t end = address + memory.bytes;
+  // What is left of live blocks in it comes from a damaged trace, or from the end of the process.
+  for (uint64_t at = address; at < end;) {
+    auto block = by_address_.find(at);
+    if (block == by_address_.end()) {
+      // A free block that begins before it.
+      const Block free = FreeBlockAt(at);
+      if (free == kNone) break;
+      blocks_.Erase(free);
+      const Block cut = blocks_.CutOff(free, at - blocks_[free].address);
+      blocks_.Insert(free);
+      by_address_[at] = cut;
+      blocks_.Insert(cut);
+      block = by_address_.find(at);
+    }
+    const Block id = block->second;
+    if (blocks_[id].free) {
+      blocks_.Erase(id);
+    } else {
+      live_ -= blocks_[id].bytes;
+    }
+    if (at + blocks_[id].bytes > end) {
+      const Block rest = blocks_.CutOff(id, end - at);
+      blocks_[rest].free = true;
+      by_address_[end] = rest;
+      blocks_.Insert(rest);
+    }
+    const BlockLists::Block gone = blocks_[id];
+    if (gone.previous != kNone) blocks_[gone.previous].next = kNone;
+    if (gone.next != kNone) blocks_[gone.next].previous = kNone;
+    by_address_.erase(at);
+    blocks_.Delete(id);
+    at += gone.bytes;
+  }
+  if (known_ == nullptr && !memory.mapped) guess_.OnGone(memory.segment);
+  return true;
+}
+
+// The free block that the address lies in.
+SegmentLayout::Block SegmentLayout::FreeBlockAt(uint64_t address) {
+  const auto exact = by_address_.find(address);
+  if (exact != by_address_.end()) return blocks_[exact->second].free ? exact->second : kNone;
+  auto after = memory_.upper_bound(address);
+  if (after == memory_.begin()) return kNone;
+  --after;
+  // A block may begin in an earlier mapping.
+  auto first = by_address_.find(after->first);
+  while (first == by_address_.end() && after != memory_.begin() && after->second.mapped) {
+    --after;
+    first = by_address_.find(after->first);
+  }
+  if (first == by_address_.end()) return kNone;
+  for (Block id = first->second; id != kNone && blocks_[id].address <= address; id = blocks_[id].next) {
+    if (address < blocks_[id].address + blocks_[id].bytes) return blocks_[id].free ? id : kNone;
+  }
+  return kNone;
+}
+
+// Makes all memory a segment that a block at `address` reaches into. False: there is none.
+bool SegmentLayout::Adopt(uint64_t address, uint64_t bytes, Placed* placed) {
+  auto at = memory_.upper_bound(address);
+  if (at == memory_.begin()) return false;
+  --at;
+  bool any = false;
+  for (; at != memory_.end() && at->first < address + bytes; ++at) {
+    if (at->second.is_segment || at->first + at->second.bytes <= address) continue;
+    AdoptOne(at->first, &at->second, bytes);
+    if (!at->second.mapped && at->first == address) placed->new_segment = {at->first, at->second.bytes};
+    any = true;
+  }
+  return any;
+}
+
+void SegmentLayout::AdoptOne(uint64_t begin, Memory* memory, uint64_t bytes) {
+  memory->is_segment = true;
+  memory->small = bytes <= kSmallRequestBytes;
+  mapped_segments_ |= memory->mapped;
+  reserved_ += memory->bytes;
+  const Name name = memory->mapped ? RangeOf(begin) : memory->name;
+  const auto range = memory->mapped ? range_segments_.find(name) : range_segments_.end();
+  if (range != range_segments_.end()) {
+    memory->segment = range->second;
+  } else if (known_ != nullptr) {
+    memory->segment = known_->Of(name);
+  } else {
+    memory->segment = guess_.Add(name, memory->small);
+  }
+  if (memory->mapped) range_segments_[name] = memory->segment;
+  BlockLists::Block block;
+  block.address = begin;
+  block.bytes = memory->bytes;
+  block.expandable = memory->mapped;
+  block.segment = memory->segment;
+  block.pool = PoolOf(ArenaOfSegment(memory->segment), memory->small);
+  block.age = segments_taken_++;
+  block.free_since = ++clock_;
+  const Block id = blocks_.New(block);
+  by_address_[begin] = id;
+  if (memory->mapped) {
+    const auto link = [this](Block left, Block right) {
+      blocks_[left].next = right;
+      blocks_[right].previous = left;
+    };
+    // The last block before it.
+    const auto here = memory_.find(begin);
+    if (here != memory_.begin()) {
+      const auto before = std::prev(here);
+      if (before->second.is_segment && before->second.segment == memory->segment &&
+          before->first + before->second.bytes == begin) {
+        auto first = std::make_reverse_iterator(here);
+        auto start = by_address_.find(before->first);
+        while (start == by_address_.end() && first != memory_.rend()) start = by_address_.find((first++)->first);
+        if (start != by_address_.end()) {
+          Block last = start->second;
+          while (blocks_[last].next != kNone && blocks_[blocks_[last].next].address < begin) last = blocks_[last].next;
+          if (last != id) link(last, id);
+        }
+      }
+    }
+    const auto behind = by_address_.find(begin + memory->bytes);
+    if (behind != by_address_.end() && blocks_[behind->second].segment == memory->segment) link(id, behind->second);
+  }
+  Merge(id);
+}
+
+SegmentLayout::Block SegmentLayout::Merge(Block id) {
+  const auto swallow = [this, id](Block neighbour) {
+    if (neighbour == kNone || !blocks_[neighbour].free) return;
+    blocks_.Erase(neighbour);
+    by_address_.erase(blocks_[neighbour].address);
+    by_address_.erase(blocks_[id].address);
+    blocks_.Join(id, neighbour);
+    by_address_[blocks_[id].address] = id;
+  };
+  swallow(blocks_[id].previous);
+  swallow(blocks_[id].next);
+  blocks_[id].free_since = clock_;
+  blocks_.Insert(id);
+  return id;
+}
+
+// Whether the block that was taken is the one that fits best, of its arena.
+void SegmentLayout::JudgePlace(Block id, uint64_t bytes, Placed* placed) {
+  const BlockLists::Block& block = blocks_[id];
+  if (known_ == nullptr) guess_.OnUse(block.segment);
+  // An expandable segment weighs what it could grow by as well.
+  if (block.expandable) return;
+  const BlockLists::FreeSet& free = blocks_.FreeOf(block.pool);
+  const bool is_new = placed->new_segment.bytes > 0;
+  int passed = 0;
+  for (auto at = free.lower_bound({bytes, 0, 0, 0}); at != free.end() && passed < kMaxPassed; ++at) {
+    if (at->id == id) {
+      if (known_ != nullptr) break;
+      continue;
+    }
+    if (!is_new && at->bytes > block.bytes) break;
+    const BlockLists::Block& other = blocks_[at->id];
+    if (known_ != nullptr) {
+      placed->surprising = true;
+      break;
+    }
+    // Of the same size it depends on how the allocator chooses between such.
+    const bool as_good = !is_new && other.bytes == block.bytes;
+    const bool lower = other.address < block.address;
+    const bool older = std::make_pair(other.age, other.address) < std::make_pair(block.age, block.address);
+    guess_.OnPassedOver(block.segment, other.segment, !as_good || lower, !as_good || older);
+    ++passed;
+  }
+}
+
+SegmentLayout::Placed SegmentLayout::Place(uint32_t slot, uint64_t address, uint64_t bytes) {
+  Placed placed;
+  if (bytes == 0) return placed;
+  ++clock_;
+  Block id = FreeBlockAt(address);
+  if (id == kNone || blocks_[id].address + blocks_[id].bytes < address + bytes) {
+    const auto live = by_address_.find(address);
+    if (live != by_address_.end() && !blocks_[live->second].free) Remove(address);
+    Adopt(address, bytes, &placed);
+    id = FreeBlockAt(address);
+  }
+  if (id == kNone || blocks_[id].address + blocks_[id].bytes < address + bytes) return {};
+  if (blocks_[id].address == address) JudgePlace(id, bytes, &placed);
+  blocks_.Erase(id);
+  if (blocks_[id].address < address) {
+    const Block rest = blocks_.CutOff(id, address - blocks_[id].address);
+    blocks_.Insert(id);
+    by_address_[address] = rest;
+    id = rest;
+  }
+  if (blocks_[id].bytes > bytes) {
+    const Block rest = blocks_.CutOff(id, bytes);
+    by_address_[blocks_[rest].address] = rest;
+    blocks_[rest].free_since = clock_;
+    blocks_.Insert(rest);
+  }
+  BlockLists::Block& block = blocks_[id];
+  block.free = false;
+  live_ += bytes;
+  placed.block = id;
+  placed.arena = block.pool / 2;
+  if (known_ != nullptr && known_->count > 1) last_arena_[{slot, block.pool % 2 == 1}] = placed.arena;
+  return placed;
+}
+
+SegmentLayout::Block SegmentLayout::Remove(uint64_t address) {
+  const auto found = by_address_.find(address);
+  if (found == by_address_.end() || blocks_[found->second].free) return kNone;
+  const Block id = found->second;
+  BlockLists::Block& block = blocks_[id];
+  live_ -= block.bytes;
+  block.free = true;
+  Merge(id);
+  return id;
+}
+
+uint32_t SegmentLayout::ArenaOf(uint32_t slot, uint64_t bytes) const {
+  const bool small = bytes <= kSmallRequestBytes;
+  const auto found = last_arena_.find({slot, small});
+  return found == last_arena_.end() ? 0 : found->second;
+}
+
+void SegmentLayout::OnReleased(uint64_t release) {
+  if (known_ != nullptr) return;
+  std::vector<ArenaGuess::Segment> kept;
+  for (uint32_t pool = 0; pool < blocks_.pools(); ++pool) {
+    for (const BlockLists::FreeKey& key : blocks_.FreeOf(pool)) {
+      const BlockLists::Block& block = blocks_[key.id];
+      if (!block.expandable && !blocks_.IsSplit(block)) kept.push_back(block.segment);
+    }
+  }
+  std::sort(kept.begin(), kept.end());
+  guess_.OnKept(release, kept);
+}
+
+std::vector<SegmentLayout::Segment> SegmentLayout::Segments() const {
+  std::vector<Segment> segments;
+  for (const auto& [begin, memory] : memory_) {
+    if (memory.is_segment) {
+      segments.push_back({begin, memory.bytes, ArenaOfSegment(memory.segment), memory.small, memory.mapped});
+    }
+  }
+  return segments;
+}
+
+}  // namespace vramtrack::torch_allocator

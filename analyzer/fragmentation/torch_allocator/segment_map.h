@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_SEGMENT_MAP_H_
+#define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_SEGMENT_MAP_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/fragmentation/torch_allocator/segment_layout.h"
+
+namespace vramtrack::torch_allocator {
+
+// The segments of a device at one moment, with what lay in them and how long it was still to live.
+struct SegmentMap {
+  static constexpr uint64_t kNever = UINT64_MAX;
+
+  struct LiveBlock {
+    uint64_t address = 0, bytes = 0;
+    uint32_t site = 0;
+    uint64_t birth = 0, death = kNever;  // in blocks given out and taken back until then
+  };
+  uint32_t step = 0;
+  std::vector<SegmentLayout::Segment> segments;  // by address
+  std::vector<LiveBlock> blocks;                 // by address
+};
+
+// What one site's blocks keep: the free bytes of the segments in which one of its blocks is the last to go.
+struct Pin {
+  uint32_t site = 0;
+  uint64_t segments = 0, bytes = 0;
+};
+
+// The segments that serve the same requests.
+struct PoolUse {
+  uint32_t arena = 0;
+  bool small = false;
+  uint64_t segments = 0, reserved = 0, live = 0;
+  uint64_t releasable = 0;         // in segments without a block
+  uint64_t largest_free = 0;       // one free piece
+  uint64_t free_for_own_size = 0;  // in pieces that are as large as the pool's average live block, or larger
+};
+
+// reserved == live + free_releasable + free_pinned, to the byte.
+struct SegmentUse {
+  uint64_t reserved = 0, live = 0, free_releasable = 0, free_pinned = 0;
+  std::vector<Pin> pins;       // the most bytes first
+  std::vector<PoolUse> pools;  // by arena, large segments first
+};
+
+SegmentUse UseOf(const SegmentMap& map);
+
+}  // namespace vramtrack::torch_allocator
+
+#endif  // ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_SEGMENT_MAP_H_

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs whose allocations the model of the allocator must foretell. Usage: workloads.py NAME
+
+Each prints what PyTorch's own counters say at the end. No size depends on the value of a tensor.
+"""
+import gc
+import json
+import random
+import sys
+
+import torch
+from torch import nn
+
+MiB = 1 << 20
+
+
+def mebibytes(count):
+    return torch.empty(int(count * MiB), dtype=torch.uint8, device="cuda")
+
+
+def training_step(model, optimizer, batch):
+    loss = model(torch.randn(batch, 512, device="cuda")).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+def network():
+    layers = []
+    for _ in range(6):
+        layers += [nn.Linear(512, 2048), nn.ReLU(), nn.Linear(2048, 512)]
+    model = nn.Sequential(*layers).cuda()
+    return model, torch.optim.AdamW(model.parameters())
+
+
+def training():
+    """Every step alike."""
+    model, optimizer = network()
+    for _ in range(20):
+        training_step(model, optimizer, 256)
+
+
+def lengths():
+    """Batches of all sizes, as sentences make them."""
+    model, optimizer = network()
+    sizes = random.Random(1)
+    for _ in range(40):
+        training_step(model, optimizer, sizes.randrange(64, 4096))
+
+
+def emptied():
+    """The same, with empty_cache() now and then."""
+    model, optimizer = network()
+    sizes = random.Random(2)
+    for step in range(30):
+        training_step(model, optimizer, sizes.randrange(64, 2048))
+        if step % 7 == 6:
+            torch.cuda.empty_cache()
+
+
+def churn():
+    """Blocks of all sizes, given back in no order."""
+    numbers = random.Random(3)
+    held = []
+    for i in range(6000):
+        if held and numbers.random() < 0.5 + 0.1 * ((i // 500) % 2):
+            held[numbers.randrange(len(held))] = held[-1]
+            held.pop()
+        else:
+            size = numbers.choice([512, 4096, 100000, 1 << 20, 3 << 20, 9 << 20, 12 << 20, 40 << 20])
+            held.append(torch.empty(numbers.randrange(1, size + 1), dtype=torch.uint8, device="cuda"))
+        if i % 1500 == 1499:
+            torch.cuda.empty_cache()
+
+
+def streams():
+    """Three streams, each with its own free blocks."""
+    model, optimizer = network()
+    sizes = random.Random(4)
+    side = [torch.cuda.Stream(), torch.cuda.Stream()]
+    held = [[], []]
+    for step in range(30):
+        for stream, kept in zip(side, held):
+            with torch.cuda.stream(stream):
+                kept.append(mebibytes(sizes.choice([0.01, 0.5, 3, 8, 24])))
+                if len(kept) > 4:
+                    del kept[sizes.randrange(len(kept))]
+        training_step(model, optimizer, sizes.choice([128, 256, 777]))
+
+
+def captured():
+    """A graph with a pool of its own, which empty_cache() leaves alone."""
+    x, graph = torch.rand(8 << 20, device="cuda"), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = x * 2
+        z = y + 1
+        del y
+    for step in range(20):
+        held = [mebibytes(1 + step), mebibytes(30)]
+        graph.replay()
+        del held
+        if step % 5 == 4:
+            torch.cuda.empty_cache()
+
+
+def refused():
+    """A device that is too small for what is cached: given back, and asked for again."""
+    sizes = random.Random(5)
+    for _ in range(40):
+        held = [mebibytes(sizes.randrange(20, 120)) for _ in range(5)]
+        del held
+    held = []
+    try:
+        while True:
+            held.append(mebibytes(90))
+    except torch.cuda.OutOfMemoryError:
+        print("out of memory after", len(held))
+
+
+def holes():
+    """Of each pair one stays: free memory for all of a request, in no one piece."""
+    pairs = [(mebibytes(11), mebibytes(9)) for _ in range(40)]
+    kept = [small for _, small in pairs]
+    del pairs
+    gc.collect()
+    try:
+        large = mebibytes(200)
+    except torch.cuda.OutOfMemoryError:
+        print("out of memory with", len(kept), "kept")
+
+
+def growth():
+    """A bit more each time, while what is live at the end of a step stays the same."""
+    model, optimizer = network()
+    kept = []
+    for step in range(60):
+        training_step(model, optimizer, 64 + 48 * step)
+        # What one step keeps for the next lands in the middle of a large segment.
+        kept = [torch.empty((2 << 20) + 4096 * step, dtype=torch.uint8, device="cuda") for _ in range(4)]
+
+
+def main():
+    globals()[sys.argv[1]]()
+    gc.collect()
+    stats = torch.cuda.memory_stats()
+    print(json.dumps({name: stats["%s_bytes.all.%s" % (name, how)] for name, how in
+                      (("reserved", "peak"), ("allocated", "peak"))}))
+    sys.stdout.flush()
+
+
+main()
