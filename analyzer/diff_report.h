@@ -47,17 +47,22 @@ struct DiffFinding {
   std::vector<ReportFrame> frames;                 // of the new run where it is there, most recent call first
   size_t naming_frame = 0;                         // the frame that names it
   double base_value = 0, new_value = 0;
-  std::string unit;                   // "bytes_live_per_step", "bytes_at_peak", "bytes_per_step" or "objects_per_step"
+  // What the values are: "bytes_live_per_step" (left behind by a step), "bytes_at_peak" (of the device),
+  // "bytes_per_step" (allocated by a step) or "objects_per_step" (left behind).
+  std::string unit;
   std::optional<double> p_value;      // none: not tested
   std::optional<double> effect_size;  // Cliff's delta, -1 to 1
   bool leak = false;                  // the new run's verdict for the site is a leak
+  bool base_leak = false;             // that of the base was
   std::string explanation;            // one sentence
 
   double delta() const { return new_value - base_value; }
 };
 
 struct DiffDivergence {
-  uint64_t event = 0;  // the number of the allocation or free, from 0
+  uint64_t event = 0;       // the number of the allocation or free, from 0
+  std::optional<int> rank;  // of the process
+  // No frames on the side that ends there.
   std::vector<ReportFrame> base_frames, new_frames;
 };
 
@@ -67,7 +72,14 @@ struct DiffReport {
   bool comparable = true;
   std::string reason;      // why not; empty if it is
   bool identical = false;  // the same allocations and frees in the same order
+  bool reordered = false;  // the same ones in another order
+  bool tested = false;     // there were steps enough to tell a change from chance
+  uint64_t events = 0;     // allocations and frees of the new run that were compared
+  uint64_t matched_sites = 0;
+  uint64_t small_changes = 0;  // sites that changed too little to be findings
   std::optional<DiffDivergence> first_divergence;
+  // Names that are taken to have changed: (base's, the new run's), beside those that the caller gave.
+  std::vector<std::pair<std::string, std::string>> inferred_renames;
   std::string normaliser;  // what makes steps of the two runs comparable, in words; empty: nothing had to
   std::vector<DiffDevice> devices;
   std::vector<DiffFinding> added, gone, grown, shrunk, moved;  // "new" in JSON; the largest first

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "analyzer/cli/diff_command.h"
 #include "analyzer/cli/dump_command.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/help_text.h"
@@ -94,6 +95,34 @@ int Report(const Arguments& arguments) {
   return RunReport(options);
 }
 
+int Diff(const Arguments& arguments) {
+  DiffCommandOptions options;
+  std::string color = "auto";
+  std::unique_ptr<CLI::App> app = Parser("vramtrack diff");
+  app->add_option("BASE", options.base)->required();
+  app->add_option("NEW", options.next)->required();
+  app->add_option("--search-path", options.search_paths)->allow_extra_args(false);
+  app->add_option("--format", options.format);
+  app->add_option("-o,--output", options.output);
+  app->add_option("--top", options.top)->check(CLI::Range(1, 1000000));
+  app->add_option("--rename", options.renames)->allow_extra_args(false);
+  app->add_option("--rename-file", options.rename_file);
+  app->add_option("--fail-on", options.fail_on)
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->check(CLI::IsMember(FailOnNames()));
+  app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
+  app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
+  app->add_option("--color", color)->check(CLI::IsMember({"auto", "always", "never"}));
+  int code;
+  if (!Parse(app.get(), kDiffHelp, arguments, &code)) return code;
+  if (options.format != "text" && options.format != "json" && options.format != "markdown") {
+    return BadInput("--format " + options.format + ": there is text, json and markdown; see vramtrack diff --help");
+  }
+  options.color = color == "always" ? ColorMode::kAlways : color == "never" ? ColorMode::kNever : ColorMode::kAuto;
+  return RunDiff(options);
+}
+
 int Info(const Arguments& arguments) {
   InfoOptions options;
   std::unique_ptr<CLI::App> app = Parser("vramtrack info");
@@ -161,8 +190,8 @@ int Run(const Arguments& arguments) {
 
 int RunCommandLine(const std::vector<std::string>& arguments) {
   const std::vector<std::pair<std::string, std::function<int(const Arguments&)>>> commands = {
-      {"run", Run}, {"report", Report}, {"info", Info}, {"dump", Dump}};
-  if (arguments.empty()) return BadInput("a command is missing: run, report, info or dump; see vramtrack --help");
+      {"run", Run}, {"report", Report}, {"diff", Diff}, {"info", Info}, {"dump", Dump}};
+  if (arguments.empty()) return BadInput("a command is missing: run, report, diff, info or dump; see vramtrack --help");
   if (arguments[0] == "--help" || arguments[0] == "-h") return Print(kOverview);
   if (arguments[0] == "--version") return PrintVersion();
   for (const auto& [name, run] : commands) {

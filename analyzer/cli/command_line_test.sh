@@ -16,7 +16,7 @@ run 2 "$vramtrack" && one_error_line "a command is missing" "see vramtrack --hel
 run 2 "$vramtrack" frobnicate && one_error_line "there is no command frobnicate; see vramtrack --help"
 run 2 "$vramtrack" "" && one_error_line "there is no command"
 run 2 "$vramtrack" --frobnicate && one_error_line "there is no option --frobnicate"
-for missing in diff check export summarize merge; do
+for missing in check export summarize merge; do
   run 2 "$vramtrack" $missing a b && one_error_line "there is no command $missing"
 done
 for command in report info dump; do

@@ -5,6 +5,7 @@
 namespace vramtrack {
 
 constexpr int kExitFine = 0;
+constexpr int kExitFinding = 1;   // that the caller asked to fail on
 constexpr int kExitBadInput = 2;  // or wrong usage
 constexpr int kExitNotEnoughEvidence = 3;
 

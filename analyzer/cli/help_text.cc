@@ -8,6 +8,7 @@ Tells which line of a CUDA program leaks how much memory per step, and where the
 
   vramtrack run [-o DIR] [OPTION...] -- COMMAND [ARG...]   trace a command and all processes that it starts
   vramtrack report TRACE [OPTION...]                       what leaks, where the memory is at the peak
+  vramtrack diff BASE NEW [OPTION...]                      what changed between two runs
   vramtrack info TRACE                                     what is in a trace, and how complete it is
   vramtrack dump TRACE [--stacks]                          the events of a trace, one a line
 
@@ -46,6 +47,29 @@ Prints which line leaks how much per step and how sure that is, where the memory
       --version          print the version
 
 Exit code: 0 fine, 2 bad input or usage, 3 not enough evidence for a verdict.
+)";
+
+const char kDiffHelp[] = R"(Usage: vramtrack diff [OPTION...] BASE NEW
+Prints what changed from one run to another: sites that are new, gone, grown or shrunk, new leaks, the peak, growth,
+fragmentation; moved lines and renamed functions are no change. BASE and NEW are traces, or folders of them.
+
+      --format FORMAT    text (default), json or markdown
+  -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
+      --top N            the longest list to print in text and Markdown (default 10)
+      --rename OLD=NEW   a function, class, namespace or file has another name in NEW; may be given several times
+      --rename-file FILE OLD=NEW, one a line
+      --fail-on WHAT     exit with 1 if there is WHAT: new-leak, leak-growth, peak, growth, fragmentation, new, grown,
+                         change (any of these, or its opposite) or divergence (not the same allocations in the same
+                         order); several may be given, with commas between
+      --step-marks KIND  where steps end, as for vramtrack report
+      --threads N        use N processors (default: all); what is printed does not depend on it
+      --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
+      --color WHEN       auto (default: on a terminal), always or never
+  -h, --help             print this
+      --version          print the version
+
+Exit code: 0 fine, 1 what --fail-on asks for, 2 bad input or usage, 3 not enough evidence: too few steps to tell a change
+from chance, or runs that have nothing in common.
 )";
 
 const char kInfoHelp[] = R"(Usage: vramtrack info [OPTION...] TRACE

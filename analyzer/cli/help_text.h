@@ -9,6 +9,7 @@ namespace vramtrack {
 extern const char kOverview[];
 extern const char kRunHelp[];
 extern const char kReportHelp[];
+extern const char kDiffHelp[];
 extern const char kInfoHelp[];
 extern const char kDumpHelp[];
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/findings/job_findings.h"
 #include "analyzer/findings/rank_findings.h"
+#include "analyzer/findings/site_id.h"
 
 #include <algorithm>
 #include <map>
@@ -8,23 +9,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 
 namespace vramtrack {
 namespace {
-
-uint64_t HashOf(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a: short texts, and the same on every machine
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-  return hash;
-}
-
-// What an id is made of: nothing that moving lines or another run would change.
-std::string Identity(const ReportSite& site) {
-  std::string text = absl::StrCat(site.level, "|", site.kind, "|", site.device ? absl::StrCat(*site.device) : "host");
-  for (const ReportFrame& frame : site.frames) absl::StrAppend(&text, "|", frame.function);
-  return text;
-}
 
 std::string Places(const ReportSite& site) {
   std::string text;
@@ -37,7 +24,7 @@ std::string Places(const ReportSite& site) {
 
 // The same frames at the same lines; addresses may differ where there are lines.
 std::string SameSiteKey(const ReportSite& site) {
-  std::string text = Identity(site);
+  std::string text = SiteIdentity(site);
   for (const ReportFrame& frame : site.frames) {
     absl::StrAppend(&text, "|", frame.file, "|", frame.line);
     if (frame.line == 0) absl::StrAppend(&text, "|", frame.module, "|", frame.offset);
@@ -74,11 +61,11 @@ void AddCounts(const ReportSite& from, ReportSite* to) {
 void AssignIds(std::vector<ReportSite>* sites) {
   std::map<std::string, std::vector<ReportSite*>> by_id;
   for (ReportSite& site : *sites) {
-    by_id[absl::StrFormat("%08x", static_cast<uint32_t>(HashOf(Identity(site)) >> 32))].push_back(&site);
+    by_id[SiteId(site)].push_back(&site);
   }
   for (auto& [id, same] : by_id) {
     std::sort(same.begin(), same.end(), [](const ReportSite* a, const ReportSite* b) {
-      return std::make_tuple(Identity(*a), Places(*a)) < std::make_tuple(Identity(*b), Places(*b));
+      return std::make_tuple(SiteIdentity(*a), Places(*a)) < std::make_tuple(SiteIdentity(*b), Places(*b));
     });
     for (size_t i = 0; i < same.size(); ++i) same[i]->id = i == 0 ? id : absl::StrCat(id, "-", i + 1);
   }

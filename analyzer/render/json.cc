@@ -1,49 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/render/json.h"
 
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "analyzer/render/json_values.h"
 
 namespace vramtrack {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-template <typename T>
-Json Optional(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-template <typename T, typename F>
-Json Array(const std::vector<T>& values, F convert) {
-  Json array = Json::array();
-  for (const T& value : values) array.push_back(convert(value));
-  return array;
-}
-
-Json ProcessJson(const ReportProcess& process) {
-  Json json;
-  json["pid"] = process.pid;
-  json["parent_pid"] = process.parent_pid;
-  json["rank"] = Optional(process.rank);
-  json["command"] = process.command;
-  json["complete"] = process.complete;
-  json["incomplete_why"] = process.incomplete_why;
-  json["events"] = process.events;
-  json["lost_events"] = process.lost_events;
-  json["duration_s"] = Number(process.duration_s);
-  return json;
-}
-
-Json StepsJson(const ReportSteps& steps) {
-  Json json;
-  json["count"] = steps.count;
-  json["source"] = steps.source;
-  json["confidence"] = Number(steps.confidence);
-  return json;
-}
 
 Json MomentJson(const ReportMoment& moment) {
   Json json;
@@ -146,18 +109,6 @@ Json DeviceJson(const ReportDevice& device) {
     json["bytes"] = other.second;
     return json;
   });
-  return json;
-}
-
-Json FrameJson(const ReportFrame& frame) {
-  Json json;
-  json["function"] = frame.function;
-  json["file"] = frame.file;
-  json["line"] = frame.line;
-  json["module"] = frame.module;
-  json["offset"] = frame.offset;
-  json["language"] = frame.language;
-  if (frame.forward) json["forward"] = true;
   return json;
 }
 
@@ -265,29 +216,6 @@ Json ReleaseJson(const ReportRelease& release) {
   return json;
 }
 
-std::string Compact(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-// One line a field, and in lists one line an element: fit for grep and diff, and no larger than it must be.
-std::string Lines(const Json& json) {
-  std::string text = "{";
-  for (const auto& [key, value] : json.items()) {
-    text += text.size() == 1 ? "\n" : ",\n";
-    text += Compact(Json(key)) + ": ";
-    if (!value.is_array() || value.empty()) {
-      text += Compact(value);
-      continue;
-    }
-    char before = '[';
-    for (const Json& element : value) {
-      text += before;
-      text += "\n  " + Compact(element);
-      before = ',';
-    }
-    text += "\n]";
-  }
-  return text + "\n}\n";
-}
-
 }  // namespace
 
 std::string RenderJson(const Report& report) {
@@ -307,7 +235,7 @@ std::string RenderJson(const Report& report) {
   json["releases"] = Array(report.releases, ReleaseJson);
   json["ranks"] = Array(report.ranks, RankJson);
   json["warnings"] = report.warnings;
-  return Lines(json);
+  return JsonLines(json);
 }
 
 }  // namespace vramtrack

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/diff_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "analyzer/cli/exit_code.h"
+#include "analyzer/cli/output.h"
+#include "analyzer/cli/progress.h"
+#include "analyzer/cli/say.h"
+#include "analyzer/diff/diff.h"
+#include "analyzer/ingest/trace_paths.h"
+#include "analyzer/render/diff_json.h"
+#include "analyzer/render/diff_markdown.h"
+#include "analyzer/render/diff_text.h"
+
+namespace vramtrack {
+namespace {
+
+using Renames = std::vector<std::pair<std::string, std::string>>;
+
+bool AnyLeak(const std::vector<DiffFinding>& findings, bool base_leaks) {
+  return std::any_of(findings.begin(), findings.end(), [&](const DiffFinding& finding) {
+    const bool rate = finding.unit == "bytes_live_per_step" || finding.unit == "objects_per_step";
+    return rate && finding.leak && finding.base_leak == base_leaks;
+  });
+}
+
+template <typename Member>
+bool AnyGrowth(const DiffReport& report, Member member) {
+  return std::any_of(report.devices.begin(), report.devices.end(), [&](const DiffDevice& device) {
+    return (device.*member).significant && (device.*member).delta() > 0;
+  });
+}
+
+struct FailOn {
+  const char* name;
+  bool (*applies)(const DiffReport&);
+};
+
+constexpr FailOn kFailOn[] = {
+    {"new-leak", [](const DiffReport& report) { return AnyLeak(report.added, false) || AnyLeak(report.grown, false); }},
+    {"leak-growth", [](const DiffReport& report) { return AnyLeak(report.grown, true); }},
+    {"peak", [](const DiffReport& report) { return AnyGrowth(report, &DiffDevice::peak); }},
+    {"growth", [](const DiffReport& report) { return AnyGrowth(report, &DiffDevice::growth); }},
+    {"fragmentation", [](const DiffReport& report) { return AnyGrowth(report, &DiffDevice::fragmentation); }},
+    {"new", [](const DiffReport& report) { return !report.added.empty(); }},
+    {"grown", [](const DiffReport& report) { return !report.grown.empty(); }},
+    {"change",
+     [](const DiffReport& report) {
+       return !report.added.empty() || !report.gone.empty() || !report.grown.empty() || !report.shrunk.empty() ||
+              std::any_of(report.devices.begin(), report.devices.end(), [](const DiffDevice& device) {
+                return device.peak.significant || device.growth.significant || device.fragmentation.significant;
+              });
+     }},
+    {"divergence", [](const DiffReport& report) { return !report.identical; }},
+};
+
+absl::Status AddRename(const std::string& text, const std::string& where, Renames* renames) {
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(where, ": ", text, " is not OLD=NEW"));
+  }
+  renames->push_back({text.substr(0, equals), text.substr(equals + 1)});
+  return absl::OkStatus();
+}
+
+// One OLD=NEW a line; blank lines and what begins with "#" is left out.
+absl::Status ReadRenames(const std::string& path, Renames* renames) {
+  std::ifstream file(path);
+  if (!file) return absl::NotFoundError(absl::StrCat(path, ": ", std::strerror(errno)));
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    while (!line.empty() && std::strchr(" \t\r", line.back()) != nullptr) line.pop_back();
+    if (line.empty() || line[0] == '#') continue;
+    absl::Status added = AddRename(line, absl::StrCat(path, ": line ", number), renames);
+    if (!added.ok()) return added;
+  }
+  if (file.bad()) return absl::FailedPreconditionError(absl::StrCat(path, ": cannot be read"));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options) {
+  DiffOptions diff;
+  for (const std::string& rename : options.renames) {
+    if (absl::Status added = AddRename(rename, "--rename", &diff.renames); !added.ok()) return added;
+  }
+  if (!options.rename_file.empty()) {
+    if (absl::Status read = ReadRenames(options.rename_file, &diff.renames); !read.ok()) return read;
+  }
+  const absl::StatusOr<std::vector<std::string>> base = ListTraces(options.base), next = ListTraces(options.next);
+  if (!base.ok()) return base.status();
+  if (!next.ok()) return next.status();
+  diff.analyze.step_marks = options.step_marks;
+  diff.analyze.symbols.search.search_paths = options.search_paths;
+  diff.analyze.threads = options.threads;
+  Progress progress("comparing " + options.next);
+  return Diff(*base, *next, diff);
+}
+
+}  // namespace
+
+const std::vector<std::string>& FailOnNames() {
+  static const auto* const names = [] {
+    auto* all = new std::vector<std::string>;
+    for (const FailOn& one : kFailOn) all->push_back(one.name);
+    return all;
+  }();
+  return *names;
+}
+
+int RunDiff(const DiffCommandOptions& options) {
+  const absl::StatusOr<DiffReport> report = CompareTraces(options);
+  if (!report.ok()) return BadInput(std::string(report.status().message()));
+  const bool to_file = !options.output.empty() && options.output != "-";
+  const std::string text =
+      options.format == "json" ? RenderDiffJson(*report)
+      : options.format == "markdown"
+          ? RenderDiffMarkdown(*report, options.top)
+          : RenderDiffText(*report, DetectStyle(to_file ? -1 : STDOUT_FILENO, options.color), options.top);
+  int code;
+  if (to_file) {
+    code = WriteFileAtomically(options.output, text);
+  } else {
+    StandardOutput out;
+    out.Write(text);
+    code = out.Finish();
+  }
+  if (code != kExitFine) return code;
+  if (!report->comparable) return kExitNotEnoughEvidence;
+  for (const FailOn& one : kFailOn) {
+    const bool wanted = std::find(options.fail_on.begin(), options.fail_on.end(), one.name) != options.fail_on.end();
+    if (wanted && one.applies(*report)) return kExitFinding;
+  }
+  return report->identical || report->tested ? kExitFine : kExitNotEnoughEvidence;
+}
+
+}  // namespace vramtrack

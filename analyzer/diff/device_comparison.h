@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_DIFF_DEVICE_COMPARISON_H_
+#define ANALYZER_DIFF_DEVICE_COMPARISON_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/diff/run_profile.h"
+#include "analyzer/diff_report.h"
+
+namespace vramtrack {
+
+// By category: what all its sites together hold.
+struct CategorySeries {
+  std::vector<double> base, next;  // bytes at the steps' peaks, a value a block
+  double base_at_peak = 0, next_at_peak = 0;
+};
+
+// Whether both runs do the same at the same step, so that a difference is no accident: most steps have the same peak to
+// the byte, and the highest is the same step.
+bool InStep(const DeviceSeries& base, const DeviceSeries& next);
+
+// `index`: of the new run's device. The windows are those of the profiles that the series are from.
+DiffDevice CompareDevices(uint32_t index, const DeviceSeries& base, const StepWindow& base_window,
+                          const DeviceSeries& next, const StepWindow& next_window,
+                          const std::map<std::string, CategorySeries>& categories);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_DIFF_DEVICE_COMPARISON_H_

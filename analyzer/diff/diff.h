@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_DIFF_DIFF_H_
+#define ANALYZER_DIFF_DIFF_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "analyzer/diff/diff_options.h"
+#include "analyzer/diff_report.h"
+
+namespace vramtrack {
+
+// What changed between two runs, each of them the traces of its processes. The same traces and options give the same
+// report. The error is one line that names the file and what to do; runs that have nothing to do with each other are no
+// error but not `comparable`.
+absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, const std::vector<std::string>& next_paths,
+                                const DiffOptions& options = {});
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_DIFF_DIFF_H_

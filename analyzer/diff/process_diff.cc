@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/diff/process_diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/diff/device_comparison.h"
+#include "analyzer/diff/diff_site.h"
+#include "analyzer/diff/join_diffs.h"
+#include "analyzer/diff/run_profile.h"
+#include "analyzer/diff/site_comparison.h"
+#include "analyzer/diff/site_matching.h"
+#include "analyzer/diff/step_windows.h"
+#include "analyzer/findings/process_analysis.h"
+#include "analyzer/findings/process_description.h"
+#include "analyzer/findings/site_id.h"
+#include "analyzer/leaks/explanation.h"
+
+namespace vramtrack {
+namespace {
+
+// With less of what both runs allocate at sites that they share, they are not two runs of one program.
+constexpr double kLeastShared = 0.2;
+
+// One of the two processes.
+struct Side {
+  Side(const Trace& traced, const AnalyzeOptions& options)
+      : trace(traced), analysis(traced, options), sites(CollectSites(&analysis)) {}
+
+  const Trace& trace;
+  ProcessAnalysis analysis;
+  std::vector<DiffSite> sites;
+  std::vector<uint32_t> match_of_site;  // of the ledger
+  std::unique_ptr<RunProfile> profile;
+};
+
+class Comparison {
+ public:
+  Comparison(const Trace& base, const Trace& next, const DiffOptions& options)
+      : base_(base, options.analyze),
+        next_(next, options.analyze),
+        matching_(MatchSites(base_.sites, next_.sites, options.renames)) {}
+
+  DiffReport Run() {
+    Describe(base_, &report_.base);
+    Describe(next_, &report_.next);
+    if (!CheckComparable()) return std::move(report_);
+    report_.inferred_renames = matching_.inferred;
+    windows_ = CompareSteps(base_.analysis.run(), next_.analysis.run(), base_.sites, next_.sites, matching_.matches);
+    report_.normaliser = windows_.normaliser;
+    report_.tested = windows_.base.blocks >= kMinSample;
+    Replay(windows_.base, &SiteMatch::base, &base_);
+    Replay(windows_.next, &SiteMatch::next, &next_);
+    CompareSequences();
+    FindChanges();
+    CompareAllDevices();
+    return std::move(report_);
+  }
+
+ private:
+  static void Describe(const Side& side, DiffSide* to) {
+    to->paths = {side.trace.path()};
+    to->processes = {DescribeProcess(side.trace, side.analysis.ledger())};
+    to->steps = DescribeSteps(side.analysis.ledger());
+  }
+
+  // The share of what `side` allocates that is allocated at sites which the other run has as well. Every doubling of
+  // bytes counts once: neither the largest buffer nor the number of scalars decides.
+  static double Shared(const Side& side, const std::vector<SiteMatch>& matches, std::vector<size_t> SiteMatch::*mine,
+                       std::vector<size_t> SiteMatch::*other) {
+    double shared = 0, all = 0;
+    for (const SiteMatch& match : matches) {
+      for (const size_t i : match.*mine) {
+        double bytes = 1;
+        for (const uint32_t site : side.sites[i].sites) {
+          bytes += static_cast<double>(side.analysis.ledger().sites()[site].bytes_allocated);
+        }
+        const double weight = 1 + std::log2(bytes);
+        all += weight;
+        if (!(match.*other).empty()) shared += weight;
+      }
+    }
+    return all == 0 ? 0 : shared / all;
+  }
+
+  bool CheckComparable() {
+    const bool base_empty = base_.sites.empty(), next_empty = next_.sites.empty();
+    if (base_empty || next_empty) {
+      report_.comparable = base_empty && next_empty;
+      report_.reason = absl::StrCat(base_empty && next_empty ? "neither run"
+                                    : base_empty             ? "the base"
+                                                             : "the new run",
+                                    " allocated", base_empty && next_empty ? " anything" : " nothing");
+      return false;
+    }
+    const double shared = std::max(Shared(base_, matching_.matches, &SiteMatch::base, &SiteMatch::next),
+                                   Shared(next_, matching_.matches, &SiteMatch::next, &SiteMatch::base));
+    if (shared >= kLeastShared) return true;
+    report_.comparable = false;
+    report_.reason = absl::StrCat("these are not two runs of one program: only ", std::lround(100 * shared),
+                                  " % of what they allocate is allocated at places that both have");
+    return false;
+  }
+
+  void Replay(const StepWindow& window, std::vector<size_t> SiteMatch::*which, Side* side) {
+    const auto rest = static_cast<uint32_t>(matching_.matches.size());  // sites that were too many
+    side->match_of_site.assign(side->analysis.ledger().sites().size(), rest);
+    for (uint32_t m = 0; m < rest; ++m) {
+      for (const size_t i : matching_.matches[m].*which) {
+        for (const uint32_t site : side->sites[i].sites) side->match_of_site[site] = m;
+      }
+    }
+    side->profile = std::make_unique<RunProfile>(side->match_of_site, size_t{rest} + 1, window);
+    ReplayWith(side->profile.get(), *side);
+    side->profile->Finish();
+  }
+
+  static void ReplayWith(ReplayObserver* observer, const Side& side) {
+    LedgerOptions options;
+    options.histories = options.timeline = false;
+    options.observers = {observer};
+    options.decode_ahead = side.analysis.options().threads != 1;
+    Ledger ledger(side.trace, side.analysis.plan(), options);
+    ledger.Replay();
+  }
+
+  void CompareSequences() {
+    // The order within the past of a trace of bounded size is not known.
+    if (base_.trace.past() != nullptr || next_.trace.past() != nullptr) return;
+    const EventSequence &base = base_.profile->sequence(), &next = next_.profile->sequence();
+    report_.events = next.count();
+    report_.identical = base.SameAs(next);
+    report_.reordered = !report_.identical && base.SameEventsAs(next);
+    if (report_.identical) return;
+    const auto [begin, end] = EventSequence::PartsWithin(base, next);
+    SequencePart of_base(base_.match_of_site, begin, end), of_next(next_.match_of_site, begin, end);
+    ReplayWith(&of_base, base_);
+    ReplayWith(&of_next, next_);
+    size_t same = 0;
+    const std::vector<SequenceEvent>&old = of_base.events(), &now = of_next.events();
+    while (same < old.size() && same < now.size() && old[same].word == now[same].word) ++same;
+    DiffDivergence divergence;
+    divergence.event = begin + same;
+    divergence.rank = next_.trace.definitions().process.rank;
+    if (same < old.size()) divergence.base_frames = FramesOf(&base_, old[same].site);
+    if (same < now.size()) divergence.new_frames = FramesOf(&next_, now[same].site);
+    report_.first_divergence = std::move(divergence);
+  }
+
+  static std::vector<ReportFrame> FramesOf(Side* side, uint32_t site) {
+    return side->analysis.symbolizer().Frames(side->analysis.ledger().sites()[site].key.stack);
+  }
+
+  SiteEvidence EvidenceOf(const Side& side, size_t match, const std::vector<size_t>& members) const {
+    SiteEvidence evidence;
+    evidence.present = !members.empty();
+    evidence.series = side.profile->Series(match);
+    evidence.totals = side.profile->Totals(match);
+    const double per_unit = side.profile->window().per_unit;
+    for (const size_t i : members) {
+      for (const uint32_t site : side.sites[i].sites) {
+        const LeakVerdict& verdict = side.analysis.verdicts()[site];
+        evidence.judged &= verdict.verdict != Verdict::kInsufficientEvidence;
+        if (!IsLeak(verdict.verdict)) continue;
+        evidence.leak = true;
+        evidence.rate.rate += verdict.rate_bytes_per_step * per_unit;
+        evidence.rate.low += verdict.rate_ci_low * per_unit;
+        evidence.rate.high += verdict.rate_ci_high * per_unit;
+        evidence.objects_per_step += verdict.rate_objects_per_step * per_unit;
+      }
+    }
+    return evidence;
+  }
+
+  const DiffSite& SiteOf(const SiteMatch& match) const {
+    return match.next.empty() ? base_.sites[match.base[0]] : next_.sites[match.next[0]];
+  }
+
+  bool DeviceInStep(uint32_t match) const {
+    const SiteMatch& sites = matching_.matches[match];
+    if (windows_.base.per_unit != windows_.next.per_unit) return false;
+    const auto of = [](const Side& side, const std::vector<size_t>& members) -> const DeviceSeries* {
+      if (members.empty()) return nullptr;
+      const auto found = side.profile->devices().find(side.sites[members[0]].device);
+      return found == side.profile->devices().end() ? nullptr : &found->second;
+    };
+    const DeviceSeries *old = of(base_, sites.base), *now = of(next_, sites.next);
+    return old != nullptr && now != nullptr && InStep(*old, *now);
+  }
+
+  void FindChanges() {
+    const std::vector<SiteMatch>& matches = matching_.matches;
+    std::vector<SitePair> pairs;
+    for (uint32_t m = 0; m < matches.size(); ++m) {
+      SitePair pair;
+      pair.base = EvidenceOf(base_, m, matches[m].base);
+      pair.next = EvidenceOf(next_, m, matches[m].next);
+      pair.handle = LevelOf(SiteOf(matches[m]).kind) == Level::kHandle;
+      pair.in_step = DeviceInStep(m);
+      report_.matched_sites += pair.base.present && pair.next.present;
+      pairs.push_back(std::move(pair));
+    }
+    const std::vector<SiteChange> changes = CompareSites(pairs, report_.tested, windows_.base.whole_run);
+    for (size_t m = 0; m < matches.size(); ++m) {
+      AddToCategories(matches[m], pairs[m]);
+      report_.small_changes += changes[m].small;
+      if (changes[m].found) {
+        AddFinding(matches[m], pairs[m], changes[m]);
+      } else if (pairs[m].base.present && pairs[m].next.present && Moved(matches[m])) {
+        AddMove(matches[m], pairs[m]);
+      }
+    }
+    SortFindings(&report_);
+  }
+
+  bool Moved(const SiteMatch& match) const {
+    const std::vector<ReportFrame>&old = base_.sites[match.base[0]].frames, &now = next_.sites[match.next[0]].frames;
+    if (old.size() != now.size() || match.base.size() != match.next.size()) return true;
+    for (size_t i = 0; i < old.size(); ++i) {
+      if (old[i].function != now[i].function || old[i].line != now[i].line) return true;
+      const std::string_view a = old[i].shown_file.empty() ? old[i].file : old[i].shown_file;
+      const std::string_view b = now[i].shown_file.empty() ? now[i].file : now[i].shown_file;
+      if (a != b) return true;
+    }
+    return false;
+  }
+
+  std::string CategoryOf(const SiteMatch& match) {
+    return match.next.empty() ? base_.analysis.Category(base_.sites[match.base[0]].sites[0])
+                              : next_.analysis.Category(next_.sites[match.next[0]].sites[0]);
+  }
+
+  DiffFinding Begin(const SiteMatch& match, const SitePair& pair) {
+    const DiffSite& site = SiteOf(match);
+    DiffFinding finding;
+    finding.level = LevelName(LevelOf(site.kind));
+    finding.kind = KindName(site.kind);
+    finding.category = CategoryOf(match);
+    if (site.device != SiteKey::kHost) finding.device = site.device;
+    if (!match.base.empty()) finding.base_site = IdOf(base_.sites[match.base[0]]);
+    if (!match.next.empty()) finding.new_site = IdOf(next_.sites[match.next[0]]);
+    finding.frames = site.frames;
+    finding.naming_frame = NamingFrame(finding.frames, 0);
+    finding.leak = pair.next.leak;
+    finding.base_leak = pair.base.leak;
+    return finding;
+  }
+
+  static std::string IdOf(const DiffSite& site) {
+    ReportSite described;
+    described.level = LevelName(LevelOf(site.kind));
+    described.kind = KindName(site.kind);
+    if (site.device != SiteKey::kHost) described.device = site.device;
+    described.frames = site.frames;
+    return SiteId(described);
+  }
+
+  void AddFinding(const SiteMatch& match, const SitePair& pair, const SiteChange& change) {
+    DiffFinding finding = Begin(match, pair);
+    finding.base_value = change.base;
+    finding.new_value = change.next;
+    finding.unit = change.unit;
+    finding.p_value = change.p_value;
+    finding.effect_size = change.effect_size;
+    finding.explanation = Explain(pair, change);
+    std::vector<DiffFinding>& list = !pair.base.present    ? report_.added
+                                     : !pair.next.present  ? report_.gone
+                                     : finding.delta() > 0 ? report_.grown
+                                                           : report_.shrunk;
+    list.push_back(std::move(finding));
+  }
+
+  void AddMove(const SiteMatch& match, const SitePair& pair) {
+    DiffFinding finding = Begin(match, pair);
+    finding.base_value = static_cast<double>(pair.base.totals.bytes_at_peak);
+    finding.new_value = static_cast<double>(pair.next.totals.bytes_at_peak);
+    finding.unit = "bytes_at_peak";
+    const DiffSite &old = base_.sites[match.base[0]], &now = next_.sites[match.next[0]];
+    finding.explanation = absl::StrCat("allocates as before; was at ", Place(old), ", is at ", Place(now));
+    report_.moved.push_back(std::move(finding));
+  }
+
+  static std::string Place(const DiffSite& site) {
+    if (site.frames.empty()) return "an unknown place";
+    const ReportFrame& frame = site.frames[NamingFrame(site.frames, 0)];
+    const std::string& file = frame.shown_file.empty() ? frame.file : frame.shown_file;
+    if (file.empty()) return frame.function;
+    return frame.line == 0 ? file : absl::StrCat(file, ":", frame.line);
+  }
+
+  std::string Explain(const SitePair& pair, const SiteChange& change) const {
+    const std::string old = FormatBytes(change.base), now = FormatBytes(change.next);
+    std::string text;
+    if (change.unit == "bytes_live_per_step") {
+      text = pair.base.leak && pair.next.leak ? absl::StrCat("leaks ", now, " per step, where it leaked ", old)
+             : pair.next.leak                 ? absl::StrCat("leaks ", now, " per step, which the base does not")
+                                              : absl::StrCat("no longer leaks ", old, " per step");
+    } else if (change.unit == "objects_per_step") {
+      text = absl::StrCat("leaves ", change.next, " objects behind in a step, where it left ", change.base);
+    } else if (change.unit == "bytes_at_peak") {
+      text = !pair.base.present   ? absl::StrCat("holds ", now, " at the peak, and was not there before")
+             : !pair.next.present ? absl::StrCat("held ", old, " at the peak, and is not there any more")
+                                  : absl::StrCat("holds ", now, " at the peak, where it held ", old);
+    } else {
+      text = !pair.base.present   ? absl::StrCat("allocates ", now, " in a step, and was not there before")
+             : !pair.next.present ? absl::StrCat("allocated ", old, " in a step, and is not there any more")
+                                  : absl::StrCat("allocates ", now, " in a step, where it allocated ", old);
+    }
+    if (!report_.tested && !change.p_value) absl::StrAppend(&text, "; there are too few steps to tell it from chance");
+    return text;
+  }
+
+  void AddToCategories(const SiteMatch& match, const SitePair& pair) {
+    const DiffSite& site = SiteOf(match);
+    if (LevelOf(site.kind) == Level::kHandle) return;
+    CategorySeries& sum = categories_[site.device_ordinal][CategoryOf(match)];
+    const auto add = [](const std::vector<double>& from, std::vector<double>* to) {
+      to->resize(from.size());
+      for (size_t i = 0; i < from.size(); ++i) (*to)[i] += from[i];
+    };
+    add(pair.base.series.at_peak, &sum.base);
+    add(pair.next.series.at_peak, &sum.next);
+    sum.base_at_peak += static_cast<double>(pair.base.totals.bytes_at_peak);
+    sum.next_at_peak += static_cast<double>(pair.next.totals.bytes_at_peak);
+  }
+
+  void CompareAllDevices() {
+    const auto devices = [](const Side& side) {
+      std::vector<std::pair<uint32_t, const DeviceSeries*>> list;
+      for (const auto& [device, series] : side.profile->devices()) {
+        if (device != SiteKey::kHost) list.push_back({device, &series});
+      }
+      return list;
+    };
+    const auto base = devices(base_), next = devices(next_);
+    static const DeviceSeries kNone;
+    for (size_t i = 0; i < std::max(base.size(), next.size()); ++i) {
+      const DeviceSeries& old = i < base.size() ? *base[i].second : kNone;
+      const DeviceSeries& now = i < next.size() ? *next[i].second : kNone;
+      const uint32_t index = i < next.size() ? next[i].first : base[i].first;
+      report_.devices.push_back(
+          CompareDevices(index, old, windows_.base, now, windows_.next, categories_[static_cast<uint32_t>(i)]));
+    }
+  }
+
+  Side base_, next_;
+  SiteMatching matching_;
+  StepWindows windows_;
+  std::map<uint32_t, std::map<std::string, CategorySeries>> categories_;  // by the device's ordinal
+  DiffReport report_;
+};
+
+}  // namespace
+
+DiffReport DiffProcesses(const Trace& base, const Trace& next, const DiffOptions& options) {
+  return Comparison(base, next, options).Run();
+}
+
+}  // namespace vramtrack

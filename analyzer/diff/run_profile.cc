@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/diff/run_profile.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vramtrack {
+namespace {
+
+uint64_t WordOf(uint32_t match, uint64_t bytes, bool born) {
+  return (uint64_t{match} << 1 | born) * 0xff51afd7ed558ccd ^ bytes * 0xc4ceb9fe1a85ec53;
+}
+
+}  // namespace
+
+RunProfile::RunProfile(std::vector<uint32_t> match_of_site, size_t matches, const StepWindow& window)
+    : match_of_site_(std::move(match_of_site)),
+      window_(window),
+      states_(matches),
+      totals_(matches),
+      blocks_(matches * window.blocks),
+      steps_in_block_(window.blocks) {
+  for (uint32_t step = window_.begin; step < window_.end; ++step) {
+    if (const uint32_t block = window_.BlockOf(step); block < window_.blocks) ++steps_in_block_[block];
+  }
+}
+
+void RunProfile::OnBegin(const Ledger& ledger) { ledger_ = &ledger; }
+
+RunProfile::Peak& RunProfile::PeakOf(uint32_t scope) {
+  while (peaks_.size() <= scope) {
+    Peak peak;
+    peak.device = ledger_->scopes()[peaks_.size()].device;
+    // Nothing was there in the steps before.
+    peak.last_epochs.assign(step_, 0);
+    peak.step_peaks.assign(step_, 0);
+    peak.step_fragmentations.assign(step_, 0);
+    peaks_.push_back(std::move(peak));
+  }
+  return peaks_[scope];
+}
+
+void RunProfile::OnAllocate(const ReplayAllocation& allocated) {
+  const LiveAllocation& allocation = allocated.allocation;
+  sequence_.Add(WordOf(match_of_site_[allocation.site], allocation.bytes, true));
+  Change(allocation.site, allocation.bytes, 1, true);
+}
+
+void RunProfile::OnFree(const ReplayAllocation& freed) {
+  const LiveAllocation& allocation = freed.allocation;
+  sequence_.Add(WordOf(match_of_site_[allocation.site], allocation.bytes, false));
+  Change(allocation.site, allocation.bytes, 1, false);
+}
+
+void RunProfile::OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) {
+  sequence_.Add(WordOf(match_of_site_[site], bytes, born) + objects);
+  Change(site, bytes, objects, born);
+}
+
+void RunProfile::Change(uint32_t site, uint64_t bytes, uint64_t objects, bool born) {
+  if (over_) return;
+  const uint32_t match = match_of_site_[site], peak_scope = ledger_->sites()[site].peak_scope;
+  State& state = states_[match];
+  if (state.step != step_) Settle(match);
+  Peak* peak = nullptr;
+  if (peak_scope != Site::kNoScope) {
+    peak = &PeakOf(peak_scope);
+    state.scope = peak_scope;
+    if (state.step_epoch != peak->step_epoch) {
+      state.step_epoch = peak->step_epoch;
+      state.noted_at_step_peak = state.live;
+    }
+    if (state.run_epoch != peak->run_epoch) {
+      state.run_epoch = peak->run_epoch;
+      state.noted_at_run_peak = state.live;
+    }
+  }
+  state.live += born ? bytes : -bytes;
+  if (!born) return;
+  SiteTotals& totals = totals_[match];
+  totals.allocations += objects;
+  totals.bytes_allocated += bytes;
+  if (const uint32_t block = window_.BlockOf(step_); block < window_.blocks) {
+    Block& in = blocks_[size_t{match} * window_.blocks + block];
+    in.bytes += static_cast<double>(bytes);
+    in.births += static_cast<double>(objects);
+  }
+  if (peak == nullptr) return;
+  const Scope& scope = ledger_->scopes()[peak_scope];
+  if (scope.live <= peak->step_peak) return;
+  const uint64_t reserved = scope.segments != nullptr ? std::max(scope.segments->counted(), scope.live)
+                            : scope.is_device()       ? scope.pages.reserved()
+                                                      : scope.live;
+  peak->step_peak = scope.live;
+  peak->step_fragmentation = reserved - scope.live;
+  ++peak->step_epoch;
+  if (scope.live <= peak->run_peak) return;
+  peak->run_peak = scope.live;
+  peak->run_reserved = std::max(peak->run_reserved, reserved);
+  peak->run_fragmentation = reserved - scope.live;
+  peak->run_step = step_;
+  ++peak->run_epoch;
+}
+
+// Fills the blocks of the steps since the match last changed.
+void RunProfile::Settle(uint32_t match) {
+  State& state = states_[match];
+  if (state.scope != Site::kNoScope && state.step < step_ && window_.blocks > 0) {
+    const Peak& peak = peaks_[state.scope];
+    const bool after_peak = state.step < peak.last_epochs.size() && state.step_epoch == peak.last_epochs[state.step];
+    AddToBlock(match, state.step, state.live, after_peak ? state.noted_at_step_peak : state.live);
+    for (uint32_t step = std::max(state.step + 1, window_.begin); step < std::min(step_, window_.end); ++step) {
+      AddToBlock(match, step, state.live, state.live);
+    }
+  }
+  state.step = step_;
+}
+
+void RunProfile::AddToBlock(uint32_t match, uint32_t step, uint64_t live, uint64_t at_peak) {
+  const uint32_t block = window_.BlockOf(step);
+  if (block == window_.blocks) return;
+  Block& in = blocks_[size_t{match} * window_.blocks + block];
+  in.live += static_cast<double>(live);
+  in.at_peak += static_cast<double>(at_peak);
+}
+
+void RunProfile::OnStepEnd(uint32_t step) {
+  if (over_) return;
+  for (size_t i = 0; i < ledger_->scopes().size(); ++i) PeakOf(static_cast<uint32_t>(i));
+  for (size_t i = 0; i < peaks_.size(); ++i) {
+    Peak& peak = peaks_[i];
+    const Scope& scope = ledger_->scopes()[i];
+    peak.last_epochs.push_back(peak.step_epoch);
+    peak.step_peaks.push_back(peak.step_peak);
+    peak.step_fragmentations.push_back(peak.step_fragmentation);
+    // What there is now is the least that the next step will have had at its peak.
+    const uint64_t reserved = scope.segments != nullptr ? std::max(scope.segments->counted(), scope.live)
+                              : scope.is_device()       ? scope.pages.reserved()
+                                                        : scope.live;
+    peak.step_peak = scope.live;
+    peak.step_fragmentation = reserved - scope.live;
+    ++peak.step_epoch;
+  }
+  step_ = step + 1;
+  if (!Counts(step_)) Finish();
+}
+
+void RunProfile::Finish() {
+  if (over_) return;
+  for (uint32_t match = 0; match < states_.size(); ++match) {
+    Settle(match);
+    const State& state = states_[match];
+    totals_[match].live_bytes = state.live;
+    if (state.scope == Site::kNoScope) continue;
+    const bool changed_since = state.run_epoch == peaks_[state.scope].run_epoch;
+    totals_[match].bytes_at_peak = changed_since ? state.noted_at_run_peak : state.live;
+  }
+  for (size_t i = 0; i < peaks_.size(); ++i) {
+    const Peak& peak = peaks_[i];
+    const Scope& scope = ledger_->scopes()[i];
+    if (!scope.is_leading() && peak.device != SiteKey::kHost) continue;
+    DeviceSeries series;
+    series.run_peak = peak.run_peak;
+    series.run_reserved_peak = peak.run_reserved;
+    series.run_fragmentation = peak.run_fragmentation;
+    series.peak_step = peak.run_step;
+    series.peak.assign(window_.blocks, 0);
+    series.fragmentation.assign(window_.blocks, 0);
+    const size_t steps = std::min<size_t>(peak.step_peaks.size(), window_.end);
+    for (size_t step = 0; step < steps; ++step) {
+      const uint32_t block = window_.BlockOf(static_cast<uint32_t>(step));
+      if (block == window_.blocks) continue;
+      series.peak[block] += static_cast<double>(peak.step_peaks[step]) / steps_in_block_[block];
+      series.fragmentation[block] += static_cast<double>(peak.step_fragmentations[step]) / steps_in_block_[block];
+    }
+    series.step_peaks.assign(peak.step_peaks.begin(), peak.step_peaks.begin() + static_cast<std::ptrdiff_t>(steps));
+    const size_t floors = std::min<size_t>(scope.floors.size(), window_.end);
+    series.floors.assign(scope.floors.begin(), scope.floors.begin() + static_cast<std::ptrdiff_t>(floors));
+    devices_[peak.device] = std::move(series);
+  }
+  over_ = true;
+}
+
+SiteSeries RunProfile::Series(size_t match) const {
+  SiteSeries series;
+  for (uint32_t i = 0; i < window_.blocks; ++i) {
+    const Block& block = blocks_[match * window_.blocks + i];
+    const double steps = steps_in_block_[i], units = steps / window_.per_unit;
+    series.live.push_back(block.live / steps);
+    series.at_peak.push_back(block.at_peak / steps);
+    series.bytes.push_back(block.bytes / units);
+    series.births.push_back(block.births / units);
+  }
+  return series;
+}
+
+void SequencePart::Add(const ReplayAllocation& event, bool born) {
+  const LiveAllocation& allocation = event.allocation;
+  if (at_ >= begin_ && at_ < end_) {
+    events_.push_back({WordOf(match_of_site_[allocation.site], allocation.bytes, born), allocation.site});
+  }
+  ++at_;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/diff/significance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace vramtrack {
+namespace {
+
+constexpr double kMaterialShare = 0.01;
+constexpr double kMaterialBytes = 1 << 20;
+constexpr double kHorizonSteps = 100000;  // as RunShape has it
+
+}  // namespace
+
+RankTest MannWhitney(const std::vector<double>& first, const std::vector<double>& second) {
+  const double m = static_cast<double>(first.size()), n = static_cast<double>(second.size());
+  if (first.empty() || second.empty()) return {};
+  std::vector<std::pair<double, bool>> all;
+  for (const double value : first) all.push_back({value, false});
+  for (const double value : second) all.push_back({value, true});
+  std::sort(all.begin(), all.end());
+  double rank_sum = 0, ties = 0;  // ranks of the second sample
+  for (size_t i = 0; i < all.size();) {
+    size_t end = i;
+    double of_second = 0;
+    while (end < all.size() && all[end].first == all[i].first) of_second += all[end++].second;
+    const double tied = static_cast<double>(end - i);
+    rank_sum += of_second * (static_cast<double>(i + end) + 1) / 2;
+    ties += tied * (tied * tied - 1);
+    i = end;
+  }
+  const double u = rank_sum - n * (n + 1) / 2, both = m + n;
+  const double variance = m * n / 12 * (both + 1 - ties / (both * (both - 1)));
+  RankTest test;
+  test.cliffs_delta = 2 * u / (m * n) - 1;
+  if (variance <= 0) return test;
+  const double distance = std::max(0.0, std::fabs(u - m * n / 2) - 0.5);
+  test.p_value = std::erfc(distance / std::sqrt(2 * variance));
+  return test;
+}
+
+double Mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+double TheilSenSlope(const std::vector<double>& values) {
+  std::vector<double> slopes;
+  for (size_t i = 0; i < values.size(); ++i) {
+    for (size_t j = i + 1; j < values.size(); ++j) {
+      slopes.push_back((values[j] - values[i]) / static_cast<double>(j - i));
+    }
+  }
+  if (slopes.empty()) return 0;
+  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
+  std::nth_element(slopes.begin(), middle, slopes.end());
+  return *middle;
+}
+
+bool RatesDiffer(const RateInterval& base, const RateInterval& next) {
+  const double delta = std::fabs(next.rate - base.rate);
+  const double spread = std::hypot((base.high - base.low) / 2, (next.high - next.low) / 2);
+  return delta > spread && delta * kHorizonSteps >= kMaterialBytes &&
+         delta >= kMaterialShare * std::max(std::fabs(base.rate), std::fabs(next.rate));
+}
+
+bool IsMaterial(double base, double next) {
+  const double delta = std::fabs(next - base);
+  return delta >= kMaterialBytes && delta >= kMaterialShare * std::max(base, next);
+}
+
+}  // namespace vramtrack

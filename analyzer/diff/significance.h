@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether two samples differ by more than chance, and by how much.
+#ifndef ANALYZER_DIFF_SIGNIFICANCE_H_
+#define ANALYZER_DIFF_SIGNIFICANCE_H_
+
+#include <cstddef>
+#include <vector>
+
+namespace vramtrack {
+
+constexpr double kAlpha = 0.01;
+
+// Fewer values on a side are no sample: nothing is said of chance then.
+constexpr size_t kMinSample = 8;
+
+struct RankTest {
+  double p_value = 1;       // two-sided, by the normal approximation with its correction for ties
+  double cliffs_delta = 0;  // -1 to 1: how much more often a value of the second sample is the larger one
+};
+
+// Mann and Whitney's U.
+RankTest MannWhitney(const std::vector<double>& first, const std::vector<double>& second);
+
+double Mean(const std::vector<double>& values);
+
+// The median of the slopes between all pairs of values, per value.
+double TheilSenSlope(const std::vector<double>& values);
+
+// A rate in bytes per step with its interval of 95 %.
+struct RateInterval {
+  double rate = 0, low = 0, high = 0;
+};
+
+// Whether the interval of the difference leaves out zero, and the difference would matter in the run's horizon.
+bool RatesDiffer(const RateInterval& base, const RateInterval& next);
+
+// Whether a difference matters: one per cent of the larger value and a mebibyte.
+bool IsMaterial(double base, double next);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_DIFF_SIGNIFICANCE_H_

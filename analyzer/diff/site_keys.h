@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names of a site's frames as numbers, at two levels of detail, after renames.
+#ifndef ANALYZER_DIFF_SITE_KEYS_H_
+#define ANALYZER_DIFF_SITE_KEYS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "analyzer/diff/diff_site.h"
+
+namespace vramtrack {
+
+// Numbers texts as they come. Thread-compatible.
+class NameTable {
+ public:
+  uint32_t Number(const std::string& text);
+  const std::string& Text(uint32_t number) const { return texts_[number]; }
+  size_t size() const { return texts_.size(); }
+
+ private:
+  absl::flat_hash_map<std::string, uint32_t> numbers_;
+  std::vector<std::string> texts_;
+};
+
+struct SiteNames {
+  std::vector<uint32_t> whole;   // one a frame: place and function
+  std::vector<uint32_t> folded;  // functions of the job's own code, what was inlined folded into its caller
+};
+
+// (old, new): functions, classes or namespaces by their whole names or the last parts of these, or files.
+using RenameMap = std::vector<std::pair<std::string, std::string>>;
+
+// The frame with the first rename that fits applied.
+CanonicalFrame Renamed(const CanonicalFrame& frame, const RenameMap& renames);
+
+// "file:function", as renames() and NameTable have it.
+std::string WholeName(const CanonicalFrame& frame);
+
+SiteNames NamesOf(const DiffSite& site, const RenameMap& renames, NameTable* table);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_DIFF_SITE_KEYS_H_

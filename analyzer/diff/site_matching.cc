@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/diff/site_matching.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "analyzer/diff/alignment.h"
+#include "analyzer/diff/assignment.h"
+#include "analyzer/diff/rename_inference.h"
+#include "analyzer/ledger/kind.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kNone = SIZE_MAX;
+constexpr int kRenameRounds = 3;
+constexpr double kSimilar = 0.8;
+// Enough for sites that allocate alike to the last byte: what was moved keeps its callers or its callees.
+constexpr double kSimilarForAlike = 0.5;
+constexpr double kOtherPlace = 0.2;   // what it costs to be another one of the calls of one function
+constexpr size_t kMaxAligned = 1500;  // sites of one run; those that allocate most
+
+// Differences count less the larger they are: of two pairings the one is right that leaves more sites as they were.
+double Saturated(double distance) { return distance / (distance + 0.5); }
+
+class Matcher {
+ public:
+  Matcher(const std::vector<DiffSite>& base, const std::vector<DiffSite>& next, const RenameMap& renames)
+      : sides_{{{base, {}, {}}, {next, {}, {}}}}, renames_(renames) {
+    for (const DiffSite& site : base) sides_[0].names.push_back(NamesOf(site, renames_, &table_));
+    for (const DiffSite& site : next) sides_[1].names.push_back(NamesOf(site, {}, &table_));
+    for (Side& side : sides_) side.partner.assign(side.sites.size(), kNone);
+  }
+
+  SiteMatching Run() {
+    PairEqual(&SiteNames::whole);
+    for (int round = 0; round < kRenameRounds && ApplyInferred(); ++round) PairEqual(&SiteNames::whole);
+    PairEqual(&SiteNames::folded);
+    Align();
+    return Finish();
+  }
+
+ private:
+  struct Side {
+    const std::vector<DiffSite>& sites;
+    std::vector<SiteNames> names;
+    std::vector<size_t> partner;
+  };
+
+  std::vector<size_t> Unmatched(int which) const {
+    std::vector<size_t> left;
+    for (size_t i = 0; i < sides_[which].partner.size(); ++i) {
+      if (sides_[which].partner[i] == kNone) left.push_back(i);
+    }
+    return left;
+  }
+
+  void Pair(size_t base, size_t next) {
+    sides_[0].partner[base] = next;
+    sides_[1].partner[next] = base;
+  }
+
+  // Sites with the same names: alike ones first, then in the order of the code.
+  void PairEqual(std::vector<uint32_t> SiteNames::*level) {
+    std::map<std::vector<uint32_t>, std::array<std::vector<size_t>, 2>> groups;
+    for (const int which : {0, 1}) {
+      for (const size_t i : Unmatched(which)) {
+        const DiffSite& site = sides_[which].sites[i];
+        std::vector<uint32_t> key = {site.kind, site.device_ordinal};
+        const std::vector<uint32_t>& names = sides_[which].names[i].*level;
+        key.insert(key.end(), names.begin(), names.end());
+        groups[std::move(key)][static_cast<size_t>(which)].push_back(i);
+      }
+    }
+    for (auto& [key, members] : groups) {
+      if (members[0].empty() || members[1].empty()) continue;
+      for (const int which : {0, 1}) SortByPlace(which, &members[static_cast<size_t>(which)]);
+      const auto pairs = PairCheapest(members[0].size(), members[1].size(), 1e9, [&](size_t b, size_t n) {
+        const DiffSite &old = sides_[0].sites[members[0][b]], &now = sides_[1].sites[members[1][n]];
+        return Saturated(ShapeDistance(old.shape, now.shape)) + (b == n ? 0 : kOtherPlace);
+      });
+      for (const auto& [b, n] : pairs) Pair(members[0][b], members[1][n]);
+    }
+  }
+
+  void SortByPlace(int which, std::vector<size_t>* sites) const {
+    const std::vector<DiffSite>& all = sides_[which].sites;
+    std::sort(sites->begin(), sites->end(),
+              [&all](size_t a, size_t b) { return std::tie(all[a].position, a) < std::tie(all[b].position, b); });
+  }
+
+  // Names that only one run has, by number.
+  std::vector<bool> Vocabulary(int which) const {
+    std::vector<bool> known(table_.size());
+    for (const SiteNames& names : sides_[which].names) {
+      for (const uint32_t name : names.whole) known[name] = true;
+    }
+    return known;
+  }
+
+  bool ApplyInferred() {
+    std::array<std::vector<RenameCandidate>, 2> candidates;
+    for (const int which : {0, 1}) {
+      for (const size_t i : Unmatched(which)) {
+        candidates[static_cast<size_t>(which)].push_back({&sides_[which].sites[i], &sides_[which].names[i]});
+      }
+    }
+    const std::map<uint32_t, uint32_t> found =
+        InferRenames(candidates[0], candidates[1], Vocabulary(0), Vocabulary(1), table_);
+    for (const auto& [old, now] : found) {
+      renames_.insert(renames_.begin() + static_cast<std::ptrdiff_t>(inferred_.size()),
+                      {table_.Text(old), table_.Text(now)});
+      inferred_.push_back({table_.Text(old), table_.Text(now)});
+    }
+    if (found.empty()) return false;
+    for (SiteNames& names : sides_[0].names) {
+      for (uint32_t& name : names.whole) {
+        if (const auto renamed = found.find(name); renamed != found.end()) name = renamed->second;
+      }
+    }
+    // Folded names have no folders.
+    for (size_t i = 0; i < sides_[0].names.size(); ++i) {
+      sides_[0].names[i].folded = NamesOf(sides_[0].sites[i], renames_, &table_).folded;
+    }
+    return true;
+  }
+
+  std::vector<size_t> ToAlign(int which) const {
+    std::vector<size_t> left = Unmatched(which);
+    if (left.size() <= kMaxAligned) return left;
+    const std::vector<DiffSite>& all = sides_[which].sites;
+    std::stable_sort(left.begin(), left.end(), [&all](size_t a, size_t b) {
+      return all[a].shape.births * all[a].shape.bytes_per_birth > all[b].shape.births * all[b].shape.bytes_per_birth;
+    });
+    left.resize(kMaxAligned);
+    return left;
+  }
+
+  void Align() {
+    const std::vector<size_t> base = ToAlign(0), next = ToAlign(1);
+    if (base.empty() || next.empty()) return;
+    std::array<std::vector<const std::vector<uint32_t>*>, 2> stacks;
+    for (const size_t which : {size_t{0}, size_t{1}}) {
+      for (const SiteNames& names : sides_[which].names) stacks[which].push_back(&names.whole);
+    }
+    const FrameWeights weights(stacks[0], stacks[1], table_.size());
+    const auto pairs = PairCheapest(base.size(), next.size(), 1, [&](size_t b, size_t n) {
+      const DiffSite &old = sides_[0].sites[base[b]], &now = sides_[1].sites[next[n]];
+      if (LevelOf(old.kind) != LevelOf(now.kind) || old.device_ordinal != now.device_ordinal) return 2.0;
+      const double similarity = weights.Similarity(sides_[0].names[base[b]].whole, sides_[1].names[next[n]].whole);
+      const double distance = Saturated(ShapeDistance(old.shape, now.shape));
+      if (similarity < (distance == 0 && old.kind == now.kind ? kSimilarForAlike : kSimilar)) return 2.0;
+      // By similarity, and how alike they allocate where that is about the same.
+      return std::round((1 - similarity) * 20) / 20 + distance / 100;
+    });
+    for (const auto& [b, n] : pairs) Pair(base[b], next[n]);
+  }
+
+  SiteMatching Finish() {
+    SiteMatching matching;
+    matching.inferred = inferred_;
+    for (size_t i = 0; i < sides_[0].partner.size(); ++i) {
+      if (sides_[0].partner[i] != kNone) matching.matches.push_back({{i}, {sides_[0].partner[i]}});
+    }
+    for (const size_t i : Unmatched(0)) matching.matches.push_back({{i}, {}});
+    for (const size_t i : Unmatched(1)) matching.matches.push_back({{}, {i}});
+    return matching;
+  }
+
+  std::array<Side, 2> sides_;
+  RenameMap renames_, inferred_;
+  NameTable table_;
+};
+
+}  // namespace
+
+SiteMatching MatchSites(const std::vector<DiffSite>& base, const std::vector<DiffSite>& next,
+                        const RenameMap& renames) {
+  return Matcher(base, next, renames).Run();
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/diff/step_windows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr double kNearlyAll = 0.8;
+constexpr size_t kFewestSites = 3;
+constexpr double kWhole = 0.05;  // how far from a whole number
+constexpr int kMostPerUnit = 1024;
+
+// How many steps of the new run make one of the base: 4, or -4 where it is the other way round; 1 if they are alike.
+int StepRatio(const std::vector<DiffSite>& base, const std::vector<DiffSite>& next,
+              const std::vector<SiteMatch>& matches) {
+  std::map<int, size_t> ratios;
+  size_t recurring = 0;
+  for (const SiteMatch& match : matches) {
+    if (match.base.size() != 1 || match.next.size() != 1) continue;
+    const DiffSite &old = base[match.base[0]], &now = next[match.next[0]];
+    if (!old.shape.recurring || !now.shape.recurring) continue;
+    ++recurring;
+    const double ratio = old.births_per_step / now.births_per_step;
+    const double whole = std::round(std::max(ratio, 1 / ratio));
+    if (whole < 1 || whole > kMostPerUnit || std::fabs(std::max(ratio, 1 / ratio) / whole - 1) > kWhole) continue;
+    ++ratios[whole == 1 ? 1 : ratio > 1 ? static_cast<int>(whole) : -static_cast<int>(whole)];
+  }
+  for (const auto& [ratio, sites] : ratios) {
+    if (sites >= kFewestSites && static_cast<double>(sites) >= kNearlyAll * static_cast<double>(recurring)) {
+      return ratio;
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+StepWindows CompareSteps(const RunShape& base, const RunShape& next, const std::vector<DiffSite>& base_sites,
+                         const std::vector<DiffSite>& next_sites, const std::vector<SiteMatch>& matches) {
+  StepWindows windows;
+  const int ratio = StepRatio(base_sites, next_sites, matches);
+  windows.next.per_unit = ratio > 1 ? static_cast<uint32_t>(ratio) : 1;
+  windows.base.per_unit = ratio < -1 ? static_cast<uint32_t>(-ratio) : 1;
+  const uint32_t base_units = base.steps / windows.base.per_unit, next_units = next.steps / windows.next.per_unit;
+  const uint32_t units = std::min(base_units, next_units);
+  const auto warm = [](const RunShape& run, uint32_t per_unit) { return (run.warmup_end + per_unit - 1) / per_unit; };
+  // A longer run has a longer warm-up by rule; of the shared part only so much is wanted.
+  const uint32_t begin =
+      std::min({std::max(warm(base, windows.base.per_unit), warm(next, windows.next.per_unit)), units});
+  for (StepWindow* window : {&windows.base, &windows.next}) {
+    window->begin = begin * window->per_unit;
+    window->end = units * window->per_unit;
+    window->whole_run = base_units == next_units;
+    window->blocks = std::min(StepWindow::kBlocks, units - begin);
+  }
+  if (ratio != 1) {
+    windows.normaliser = absl::StrCat(std::abs(ratio), " steps of ", ratio > 1 ? "the new run" : "the base",
+                                      " are taken as one: nearly all sites allocate ", std::abs(ratio),
+                                      " times as often in a step of the other");
+  }
+  if (base_units != next_units) {
+    absl::StrAppend(&windows.normaliser, windows.normaliser.empty() ? "" : "; ", "the first ", units,
+                    " steps of both are compared, as the base has ", base.steps, " and the new run ", next.steps);
+  }
+  return windows;
+}
+
+}  // namespace vramtrack

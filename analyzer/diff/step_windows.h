@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which steps of two runs can be held against each other.
+#ifndef ANALYZER_DIFF_STEP_WINDOWS_H_
+#define ANALYZER_DIFF_STEP_WINDOWS_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diff/diff_site.h"
+#include "analyzer/diff/run_profile.h"
+#include "analyzer/diff/site_matching.h"
+#include "analyzer/leaks/site_history.h"
+
+namespace vramtrack {
+
+struct StepWindows {
+  StepWindow base, next;
+  std::string normaliser;  // in words, as in the report; empty: the steps are alike
+};
+
+// The steps that both runs have, after the warm-up of both. Where nearly all sites allocate a whole number of times as
+// often in a step of one run as in a step of the other, so many steps of that other one are taken as one.
+StepWindows CompareSteps(const RunShape& base, const RunShape& next, const std::vector<DiffSite>& base_sites,
+                         const std::vector<DiffSite>& next_sites, const std::vector<SiteMatch>& matches);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_DIFF_STEP_WINDOWS_H_
