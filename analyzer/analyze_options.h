@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "analyzer/analysis_progress.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/symbols/symbolizer.h"
 
@@ -19,6 +20,7 @@ struct AnalyzeOptions {
   std::string step_marks;
   // Processors to use; 0: all there are. What is found does not depend on it.
   size_t threads = 0;
+  AnalysisProgress* progress = nullptr;  // not owned; may be null
 };
 
 }  // namespace vramtrack

@@ -7,12 +7,16 @@
 #include <string>
 #include <thread>
 
+#include "analyzer/analysis_progress.h"
+
 namespace vramtrack {
 
-// While it lives, and once a second has passed, says on stderr what takes so long. Only where stderr is a terminal.
+// While it lives, and once a second has passed, says on stderr what takes so long and how far it is. Only where stderr
+// is a terminal.
 class Progress {
  public:
-  explicit Progress(std::string what);
+  // `analysis`: what to tell of besides the time; may be null, and must outlive it.
+  explicit Progress(std::string what, const AnalysisProgress* analysis = nullptr);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -21,6 +25,7 @@ class Progress {
   void Show();
 
   const std::string what_;
+  const AnalysisProgress* const analysis_;
   std::mutex mutex_;
   std::condition_variable done_changed_;
   bool done_ = false;  // guarded by mutex_

@@ -27,7 +27,9 @@ absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options) {
   analyze.threads = options.threads;
   if (options.raw_stacks) analyze.stacks = StackDetail::kRaw;
   analyze.symbols.search.search_paths = options.search_paths;
-  Progress progress("analysing " + options.trace);
+  AnalysisProgress far;
+  analyze.progress = &far;
+  Progress progress("analysing " + options.trace, &far);
   return Analyze(*paths, analyze);
 }
 

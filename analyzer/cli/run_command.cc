@@ -58,8 +58,11 @@ int CannotStart(const std::string& command, int error) {
 
 void PrintShortReport(const TraceFolder& folder, const std::vector<std::string>& traces) {
   absl::StatusOr<Report> report = [&] {
-    Progress progress("analysing " + folder.path());
-    return Analyze(traces, AnalyzeOptions());
+    AnalysisProgress far;
+    AnalyzeOptions options;
+    options.progress = &far;
+    Progress progress("analysing " + folder.path(), &far);
+    return Analyze(traces, options);
   }();
   if (!report.ok()) {
     Say(std::string(report.status().message()));

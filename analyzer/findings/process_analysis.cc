@@ -11,12 +11,6 @@
 namespace vramtrack {
 namespace {
 
-LedgerOptions FirstReplay(const AnalyzeOptions& options) {
-  LedgerOptions first;
-  first.decode_ahead = options.threads != 1;
-  return first;
-}
-
 RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes) {
   RunShape run;
   run.steps = ledger.steps().step();
@@ -61,10 +55,17 @@ Purpose PurposeOfSite(const Trace& trace, const Ledger& ledger, uint32_t index, 
 
 }  // namespace
 
+LedgerOptions ReplayOptions(const AnalyzeOptions& options) {
+  LedgerOptions replay;
+  replay.decode_ahead = options.threads != 1;
+  if (options.progress != nullptr) replay.replayed = &options.progress->events;
+  return replay;
+}
+
 ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options)
     : trace_(trace),
       options_(options),
-      ledger_(trace, PlanSteps(trace, options.step_marks, options.threads != 1), FirstReplay(options)),
+      ledger_(trace, PlanSteps(trace, options.step_marks, ReplayOptions(options)), ReplayOptions(options)),
       symbols_(options.symbols),
       symbolizer_(trace.definitions(), &symbols_, options.stacks),
       raw_(trace.definitions(), &symbols_, StackDetail::kRaw) {

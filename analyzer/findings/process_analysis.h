@@ -20,6 +20,9 @@
 
 namespace vramtrack {
 
+// How a replay is to go about it, apart from what it is to find.
+LedgerOptions ReplayOptions(const AnalyzeOptions& options);
+
 // What one trace has told after its first replay, and who can be asked about it: findings are made from this, by
 // looking at it or by a second replay with observers. Not movable, as its parts refer to each other. Thread-compatible.
 class ProcessAnalysis {

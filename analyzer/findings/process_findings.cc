@@ -147,9 +147,8 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   BlameFinder blame;
   FindBlame(ledger, verdicts, groups, &symbolizer, &blame);
 
-  LedgerOptions without;
+  LedgerOptions without = ReplayOptions(options);
   without.histories = without.timeline = false;
-  without.decode_ahead = options.threads != 1;
   for (const SiteGroup& group : groups) without.watched.push_back(group.sites);
   for (const Scope& scope : ledger.scopes()) {
     if (scope.is_leading() && scope.peak > 0) without.peak_changes[scope.device] = scope.peak_change;

@@ -69,7 +69,7 @@ bool PlanByMarks(const Trace& trace, const std::string& wanted, StepPlan* plan) 
 
 }  // namespace
 
-StepPlan PlanSteps(const Trace& trace, const std::string& wanted, bool decode_ahead) {
+StepPlan PlanSteps(const Trace& trace, const std::string& wanted, const LedgerOptions& replay) {
   StepPlan plan;
   if (wanted == "none") return plan;
   if (wanted.empty() || wanted == "marks") {
@@ -82,10 +82,9 @@ StepPlan PlanSteps(const Trace& trace, const std::string& wanted, bool decode_ah
   if (wanted != "marks" && wanted != "periodicity" && PlanByMarks(trace, wanted, &plan)) return plan;
   if (!wanted.empty() && wanted != "periodicity") return plan;
   RegularGaps gaps;
-  LedgerOptions options;
+  LedgerOptions options = replay;
   options.histories = options.timeline = false;
   options.gaps = &gaps;
-  options.decode_ahead = decode_ahead;
   Ledger ledger(trace, plan, options);
   ledger.Replay();
   const std::vector<GapFamily> families = gaps.Families();

@@ -5,15 +5,16 @@
 #include <string>
 
 #include "analyzer/ingest/trace.h"
+#include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/step_clock.h"
 
 namespace vramtrack {
 
 // Decides where the steps of a trace end: at the marks of the thread that set most of them, or else at ranges of NVTX,
 // or at an optimizer's steps, or where the stream of allocations repeats itself, which takes a replay. Without any of
-// that there are no steps. `wanted`: one of these only, see AnalyzeOptions::step_marks. `decode_ahead`: see
-// LedgerOptions.
-StepPlan PlanSteps(const Trace& trace, const std::string& wanted = "", bool decode_ahead = false);
+// that there are no steps. `wanted`: one of these only, see AnalyzeOptions::step_marks. `replay`: how to go
+// about that.
+StepPlan PlanSteps(const Trace& trace, const std::string& wanted = "", const LedgerOptions& replay = {});
 
 }  // namespace vramtrack
 

@@ -5,7 +5,10 @@
 #ifndef ANALYZER_FRAGMENTATION_PAGE_USAGE_H_
 #define ANALYZER_FRAGMENTATION_PAGE_USAGE_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "absl/container/flat_hash_map.h"
 
@@ -30,6 +33,49 @@ struct DeviceUsage {
   uint64_t free_pinned = 0;  // free, in pages that live allocations keep
 };
 
+// How many allocations lie in each page that none of them fills. Memory follows the pages that are in use. Movable, not
+// copyable. Thread-compatible.
+class SharedPages {
+ public:
+  void Change(uint64_t page, bool more) {
+    Group& group = GroupOf(page / kGroupPages);
+    uint32_t& count = group.counts[page % kGroupPages];
+    if (more) {
+      if (count++ > 0) return;
+      ++pages_;
+      if (group.used++ == 0) --unused_groups_;
+      return;
+    }
+    // A free without its allocation comes from a damaged trace only.
+    if (count == 0 || --count > 0) return;
+    --pages_;
+    if (--group.used == 0 && ++unused_groups_ > kMaxUnusedGroups) DropUnused();
+  }
+  uint64_t size() const { return pages_; }
+
+ private:
+  static constexpr uint64_t kGroupPages = 64;
+  static constexpr size_t kRecent = 256, kMaxUnusedGroups = 1024;
+
+  struct Group {
+    uint64_t index = UINT64_MAX;
+    uint32_t used = 0;  // pages with a count
+    std::array<uint32_t, kGroupPages> counts{};
+  };
+
+  Group& GroupOf(uint64_t index) {
+    Group* recent = recent_[index % kRecent];
+    return __builtin_expect(recent != nullptr && recent->index == index, 1) ? *recent : FindGroup(index);
+  }
+  Group& FindGroup(uint64_t index);
+  void DropUnused();
+
+  absl::flat_hash_map<uint64_t, std::unique_ptr<Group>> groups_;
+  std::array<Group*, kRecent> recent_{};
+  uint64_t pages_ = 0;
+  size_t unused_groups_ = 0;
+};
+
 // Counts pages as allocations come and go. Constant time: of an allocation that spans many pages only the first and the
 // last can be shared. Thread-compatible.
 class PageUsage {
@@ -48,8 +94,21 @@ class PageUsage {
   DeviceUsage usage() const { return {reserved(), live_, rounded_ - live_, reserved() - rounded_}; }
 
  private:
-  void Change(uint64_t address, uint64_t bytes, int by);
-  void ChangeShared(uint64_t page, int by);
+  void Change(uint64_t address, uint64_t bytes, int by) {
+    const auto sign = static_cast<uint64_t>(static_cast<int64_t>(by));
+    const uint64_t rounded = RoundedBytes(address, bytes);
+    live_ += sign * bytes;
+    rounded_ += sign * rounded;
+    const uint64_t end = address + rounded;
+    uint64_t first = address / kDevicePageBytes;   // first page that is filled
+    const uint64_t last = end / kDevicePageBytes;  // first page behind them
+    if (address % kDevicePageBytes != 0) {
+      shared_.Change(first, by > 0);
+      ++first;
+    }
+    if (end % kDevicePageBytes != 0 && last >= first) shared_.Change(last, by > 0);
+    if (last > first) whole_pages_ += sign * (last - first);
+  }
   void ChangeUnplaced(uint64_t bytes, int by) {
     const auto sign = static_cast<uint64_t>(static_cast<int64_t>(by));
     live_ += sign * bytes;
@@ -58,7 +117,7 @@ class PageUsage {
   }
 
   uint64_t live_ = 0, rounded_ = 0, whole_pages_ = 0, unplaced_ = 0;
-  absl::flat_hash_map<uint64_t, uint32_t> shared_;  // allocations in a page that none fills
+  SharedPages shared_;
 };
 
 }  // namespace vramtrack

@@ -43,12 +43,8 @@ uint64_t Ledger::SegmentBytes() const {
 }
 
 // After a free by the thread of `slot`, of `bytes` of segments.
-void Ledger::NoteRelease(uint32_t slot, uint32_t kind, uint64_t bytes) {
-  if (bytes > 0) {
-    releases_.OnSegment(slot, bytes);
-  } else if (LevelOf(kind) == Level::kFramework && releases_.any_open()) {
-    releases_.Close(slot);
-  }
+void Ledger::NoteRelease(uint32_t slot, uint64_t bytes) {
+  if (bytes > 0) releases_.OnSegment(slot, bytes);
 }
 
 void Ledger::PlaceBlock(const LiveAllocation& allocation) {

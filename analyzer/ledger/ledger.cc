@@ -50,6 +50,7 @@ void Ledger::Replay() {
     const std::vector<StreamEvent>& events = pipe.Next();
     if (events.empty()) break;
     for (const StreamEvent& event : events) Apply(event);
+    if (options_.replayed != nullptr) *options_.replayed += events.size();
   }
   unreadable_events_ = pipe.unreadable_events();
   SettleFailures();
@@ -305,9 +306,14 @@ void Ledger::Free(const StreamEvent& event) {
   const AllocationName name = {event.owner, event.ordinal};
   const uint32_t kind = sites_.sites()[allocation.site].key.kind;
   if (__builtin_expect(IsMappable(kind) && mapped_.OnRelease(name, allocation), 0)) return;
-  const uint64_t segments = segments_.empty() ? 0 : SegmentBytes();
+  // A block's free changes no segment.
+  const bool may_release = !segments_.empty() && LevelOf(kind) != Level::kFramework;
+  const uint64_t segments = may_release ? SegmentBytes() : 0;
   Vanish(allocation, name);
-  if (__builtin_expect(!segments_.empty(), 0)) NoteRelease(event.slot, kind, segments - SegmentBytes());
+  if (may_release) NoteRelease(event.slot, segments - SegmentBytes());
+  if (__builtin_expect(releases_.any_open(), 0) && LevelOf(kind) == Level::kFramework && !segments_.empty()) {
+    releases_.Close(event.slot);
+  }
   if (__builtin_expect(kind == schema::MAPPING, 0)) {
     if (const auto ended = mapped_.OnUnmap(name)) Vanish(ended->allocation, ended->name);
   }
@@ -362,8 +368,9 @@ PeakWindow* Ledger::WindowOf(const Scope& scope) {
 void Ledger::Record(const Scope& scope) {
   if (__builtin_expect(scope.segments != nullptr, 0)) {
     const Scope& framework = scope.level == Level::kFramework ? scope : scopes_[scope.other_level];
-    const Moment moment = MomentOf(framework);
-    timeline_.Record(framework.timeline_row, moment.device_used, moment.usage.reserved, framework.live);
+    const FrameworkShare share = ShareOf(framework);
+    const uint64_t reserved = framework.live + share.cached;
+    timeline_.Record(framework.timeline_row, share.UsedOnDevice(reserved), reserved, framework.live);
     return;
   }
   const uint64_t reserved = scope.is_device() ? scope.pages.reserved() : scope.live;
@@ -388,7 +395,7 @@ Moment Ledger::MomentOf(const Scope& scope) const {
     moment.usage.live = scope.live;
     moment.usage.reserved = scope.live + share.cached;
     moment.usage.free_pinned = share.cached - share.releasable;
-    moment.device_used = moment.usage.reserved + share.others + share.overhead + share.unattributed;
+    moment.device_used = share.UsedOnDevice(moment.usage.reserved);
     return moment;
   } else {
     moment.usage.live = moment.usage.reserved = scope.live;

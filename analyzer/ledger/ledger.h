@@ -5,6 +5,7 @@
 #ifndef ANALYZER_LEDGER_LEDGER_H_
 #define ANALYZER_LEDGER_LEDGER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -33,6 +34,8 @@ struct LedgerOptions {
   bool histories = true;  // of sites, for their verdicts, and how alike steps are
   bool timeline = true;
   bool decode_ahead = false;  // in another thread; what is found is the same
+  std::atomic<uint64_t>* replayed =
+      nullptr;  // where events are counted while they are replayed; not owned, may be null
   // Told of every allocation; may be null.
   RegularGaps* gaps = nullptr;
   // Devices with the change that reached their peak (Scope::peak_change), for a bound on what that needed.
@@ -142,7 +145,7 @@ class Ledger {
   void EnterRange(const LiveAllocation& allocation, uint32_t site, AllocationName memory, bool mapped);
   void LeaveRange(const LiveAllocation& allocation);
   uint64_t SegmentBytes() const;
-  void NoteRelease(uint32_t slot, uint32_t kind, uint64_t bytes);
+  void NoteRelease(uint32_t slot, uint64_t bytes);
   void PlaceBlock(const LiveAllocation& allocation);
   void CheckFramework(const StreamEvent& event);
   FrameworkShare ShareOf(const Scope& framework) const;

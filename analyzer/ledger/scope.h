@@ -22,6 +22,8 @@ struct FrameworkShare {
   uint64_t overhead = 0;      // of the driver's granularity
   uint64_t unattributed = 0;  // used on the device by what is not in the trace, when the job asked last
   uint64_t unplaced = 0;      // part of usage.live: blocks in memory whose allocation is not in the trace
+
+  uint64_t UsedOnDevice(uint64_t reserved) const { return reserved + others + overhead + unattributed; }
 };
 
 // How much is used at one moment.

@@ -19,14 +19,25 @@ void Segments::AddRange(uint64_t begin, uint64_t bytes, Name memory, uint32_t si
 Segments::Range Segments::RemoveRange(uint64_t begin) {
   const auto found = ranges_.find(begin);
   if (found == ranges_.end()) return {};
+  Forget(found->second);
   const Range gone = found->second;
   ranges_.erase(found);
-  recent_.fill({});
   placed_ -= gone.live;
   counted_ -= gone.counted;
   if (gone.counted > 0) counted_memory_.erase(gone.memory);
   if (gone.is_segment && gone.live == 0) releasable_ -= gone.counted;
   return gone;
+}
+
+void Segments::Forget(const Range& range) {
+  const uint64_t first = range.begin >> kPageShift, pages = (range.bytes >> kPageShift) + 2;
+  if (pages >= kRecent) {
+    recent_.assign(kRecent, {});
+    return;
+  }
+  for (uint64_t page = first; page < first + pages; ++page) {
+    if (recent_[page % kRecent].range == &range) recent_[page % kRecent] = {};
+  }
 }
 
 Segments::Range* Segments::Whole(uint64_t address, uint64_t bytes) {

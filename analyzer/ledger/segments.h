@@ -5,7 +5,6 @@
 #ifndef ANALYZER_LEDGER_SEGMENTS_H_
 #define ANALYZER_LEDGER_SEGMENTS_H_
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -50,7 +49,7 @@ class Segments {
 
  private:
   static constexpr int kPageShift = 21;  // most ranges begin and end at pages of 2 MiB
-  static constexpr size_t kRecent = 512;
+  static constexpr size_t kRecent = 4096;
 
   struct Recent {
     uint64_t page = UINT64_MAX;
@@ -61,11 +60,12 @@ class Segments {
   Range* Whole(uint64_t address, uint64_t bytes);
   template <typename Visit>
   void ForEachPart(uint64_t address, uint64_t bytes, Visit visit);
+  void Forget(const Range& range);  // which ends
   void AddLive(Range* range, uint64_t bytes);
   void RemoveLive(Range* range, uint64_t bytes);
 
-  std::map<uint64_t, Range> ranges_;  // by begin; ranges stay where they are
-  std::array<Recent, kRecent> recent_{};
+  std::map<uint64_t, Range> ranges_;                           // by begin; ranges stay where they are
+  std::vector<Recent> recent_ = std::vector<Recent>(kRecent);  // by page
   absl::flat_hash_set<Name> counted_memory_;
   std::vector<const Range*> recognised_;
   uint64_t counted_ = 0, placed_ = 0, releasable_ = 0;

@@ -80,7 +80,7 @@ const char* ModuleStateName(ModuleState state) {
 }
 
 // One binary with what was read of it. Members that depend on others are declared after them.
-class Symbolizer::Module {
+class ModuleStore::Module {
  public:
   Module(const ModuleRef& ref, const SymbolizerOptions& options)
       : shown_path_(WithoutDeletedMark(ref.path)), files_(LocateModule(ref, options.search)) {
@@ -177,18 +177,30 @@ class Symbolizer::Module {
   std::unordered_map<uint64_t, std::vector<Frame>> frames_[2];
 };
 
-Symbolizer::Symbolizer(SymbolizerOptions options) : options_(std::move(options)) {}
+ModuleStore::ModuleStore() = default;
+
+ModuleStore::~ModuleStore() = default;
+
+Symbolizer::Symbolizer(SymbolizerOptions options)
+    : options_(std::move(options)),
+      store_(options_.modules != nullptr ? options_.modules : std::make_shared<ModuleStore>()) {}
 
 Symbolizer::~Symbolizer() = default;
 
-Symbolizer::Module& Symbolizer::Find(const ModuleRef& ref) {
-  std::unique_ptr<Module>& module = modules_[{ref.path, NormalizedBuildId(ref.build_id)}];
-  if (module == nullptr) module = std::make_unique<Module>(ref, options_);
-  return *module;
+ModuleStore::Module& Symbolizer::Find(const ModuleRef& ref) {
+  ModuleStore::Module*& known = modules_[{ref.path, NormalizedBuildId(ref.build_id)}];
+  if (known != nullptr) return *known;
+  std::lock_guard<std::mutex> lock(store_->mutex_);
+  std::unique_ptr<ModuleStore::Module>& module = store_->modules_[{ref.path, NormalizedBuildId(ref.build_id)}];
+  if (module == nullptr) module = std::make_unique<ModuleStore::Module>(ref, options_);
+  known = module.get();
+  return *known;
 }
 
 const std::vector<Frame>& Symbolizer::Symbolize(const ModuleRef& module, uint64_t address, bool is_return_address) {
-  return Find(module).FramesAt(address, is_return_address);
+  ModuleStore::Module& found = Find(module);
+  std::lock_guard<std::mutex> lock(store_->mutex_);
+  return found.FramesAt(address, is_return_address);
 }
 
 const ModuleStatus& Symbolizer::Status(const ModuleRef& module) { return Find(module).status(); }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,10 +16,29 @@
 
 namespace vramtrack {
 
+// Modules with what was read of their files, for several symbolizers that have the same options. Thread-safe.
+class ModuleStore {
+ public:
+  ModuleStore();
+  ~ModuleStore();
+  ModuleStore(const ModuleStore&) = delete;
+  ModuleStore& operator=(const ModuleStore&) = delete;
+
+ private:
+  friend class Symbolizer;
+  class Module;
+  using Key = std::pair<std::string, std::string>;  // recorded path, and build id as hex
+
+  std::mutex mutex_;  // elfutils is not thread-safe
+  std::map<Key, std::unique_ptr<Module>> modules_;
+};
+
 struct SymbolizerOptions {
   ModuleSearch search;
   // Without it: names of ELF symbols only, no lines and no inlined functions. Faster.
   bool use_debug_info = true;
+  // What is read is kept there; null: by the symbolizer itself.
+  std::shared_ptr<ModuleStore> modules;
 };
 
 // How well a module can be symbolized.
@@ -63,7 +83,7 @@ class Symbolizer {
   // The functions at `address`, innermost first: those that the compiler inlined, then the one that has the code. At
   // least one. `address` is relative to the module's load bias: an address of the file's own program headers. For a
   // return address (all frames of a stack but the one that was interrupted) the line is that of the call.
-  // The result lives as long as the symbolizer.
+  // The result lives as long as the symbolizer, or its store.
   const std::vector<Frame>& Symbolize(const ModuleRef& module, uint64_t address, bool is_return_address);
 
   // How `module` was found; looks for it if need be. Lives as long as the symbolizer.
@@ -73,13 +93,11 @@ class Symbolizer {
   std::vector<ModuleStatus> Statuses() const;
 
  private:
-  class Module;
-
-  Module& Find(const ModuleRef& ref);
+  ModuleStore::Module& Find(const ModuleRef& ref);
 
   const SymbolizerOptions options_;
-  // By recorded path and build id as hex.
-  std::map<std::pair<std::string, std::string>, std::unique_ptr<Module>> modules_;
+  const std::shared_ptr<ModuleStore> store_;
+  std::map<ModuleStore::Key, ModuleStore::Module*> modules_;  // asked for here
 };
 
 }  // namespace vramtrack
