@@ -21,6 +21,8 @@ class BlockAllocator {
     uint64_t new_segment_bytes = 0;
   };
 
+  explicit BlockAllocator(uint64_t first_address = 0x7f0000000000) : next_segment_(first_address) {}
+
   // Blocks of different pools never share a segment.
   Block Allocate(uint64_t bytes, uint32_t pool);
   void Free(uint64_t address);
@@ -37,7 +39,7 @@ class BlockAllocator {
 
   std::map<uint64_t, Piece> pieces_;  // by address; those of a segment follow each other
   std::set<Key> free_;
-  uint64_t next_segment_ = 0x7f0000000000;
+  uint64_t next_segment_;
 };
 
 }  // namespace vramtrack::corpus

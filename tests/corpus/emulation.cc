@@ -87,7 +87,7 @@ Emulation Emulate(const JobShape& shape, const std::vector<Flow>& flows, const R
   }
   run.step_ends = stream.step_ends();
   run.events = stream.events();
-  run.reserved_bytes = stream.reserved_bytes();
+  run.reserved_by_step = stream.reserved_by_step();
   run.trace = stream.Finish();
   return run;
 }

@@ -44,7 +44,7 @@ struct Emulation {
   std::vector<uint64_t> step_ends;  // times in ns
   int micro_steps = 1;
   uint64_t events = 0;
-  uint64_t reserved_bytes = 0;  // of device memory at the end
+  std::vector<uint64_t> reserved_by_step;  // device memory taken from the driver, the most in each step
 };
 
 // The work that the seed draws, and these flows beside it. The same options give the same bytes; the first steps of a

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/corpus/job_stream.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "analyzer/ledger/kind.h"
@@ -10,6 +11,15 @@ namespace {
 
 constexpr uint64_t kLoadBias = 0x400000, kCodeStart = 0x401000, kCodeEnd = 0x4000000;
 constexpr uint32_t kThreads = 3;
+
+constexpr uint64_t kPage = 2 << 20;   // of the driver
+constexpr uint64_t kSmall = 1 << 20;  // what is smaller shares pages
+
+uint64_t RoundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+bool IsDeviceMemory(uint32_t kind) {
+  return LevelOf(kind) == Level::kDriver && !IsHostMemory(kind) && !IsForeignMemory(kind);
+}
 
 std::string Hex(uint64_t value) {
   char text[20];
@@ -121,6 +131,23 @@ void JobStream::Count(uint32_t site, const Object& object, bool born) {
   ++events_;
 }
 
+void JobStream::Reserve(uint64_t bytes) {
+  reserved_ += bytes;
+  most_reserved_ = std::max(most_reserved_, reserved_);
+}
+
+uint64_t JobStream::DriverAddress(uint64_t bytes, bool on_device) {
+  if (on_device && bytes < kSmall) {
+    const BlockAllocator::Block block = pages_.Allocate(bytes, 0);
+    Reserve(block.new_segment_bytes);
+    return block.address;
+  }
+  const uint64_t address = next_address_, pages = RoundUp(bytes + 1, kPage);
+  next_address_ += pages;
+  if (on_device) Reserve(RoundUp(bytes, kPage));
+  return address;
+}
+
 Object JobStream::Allocate(uint32_t site, uint64_t bytes, uint32_t pool) {
   Object object;
   object.site = site;
@@ -134,14 +161,12 @@ Object JobStream::Allocate(uint32_t site, uint64_t bytes, uint32_t pool) {
       trace_.Allocate(thread, Tick(), schema::DEVICE, 0, stack_of_site_[site], block.new_segment,
                       block.new_segment_bytes);
       Count(segment, {segment, block.new_segment, block.new_segment_bytes, {}}, true);
-      reserved_ += block.new_segment_bytes;
+      Reserve(block.new_segment_bytes);
     }
     object.address = block.address;
     object.bytes = block.bytes;
   } else {
-    object.address = next_address_;
-    next_address_ += (bytes / 0x200000 + 1) * 0x200000;
-    if (LevelOf(kind) == Level::kDriver && !IsHostMemory(kind)) reserved_ += bytes;
+    object.address = DriverAddress(bytes, IsDeviceMemory(kind));
   }
   object.id = trace_.Allocate(thread, Tick(), kind, 0, stack_of_site_[site], object.address, object.bytes);
   Count(site, object, true);
@@ -152,7 +177,12 @@ void JobStream::FreeDeferred(const Object& object, uint32_t thread) {
   const schema::Kind kind = sites_[object.site].kind;
   trace_.Free(thread, Tick(), kind, 0, object.id);
   Count(object.site, object, false);
-  if (LevelOf(kind) == Level::kDriver && !IsHostMemory(kind)) reserved_ -= object.bytes;
+  if (!IsDeviceMemory(kind)) return;
+  if (object.bytes < kSmall) {
+    pages_.Free(object.address);
+  } else {
+    reserved_ -= RoundUp(object.bytes, kPage);
+  }
 }
 
 void JobStream::Free(const Object& object, uint32_t thread) {
@@ -178,6 +208,8 @@ void JobStream::EndStep() {
   }
   if (marking_ == Marking::kMarks) trace_.Step(0, Tick(), step_ends_.size());
   step_ends_.push_back(Tick());
+  reserved_by_step_.push_back(most_reserved_);
+  most_reserved_ = reserved_;
   for (SiteRecord& site : sites_) {
     site.live_by_step.resize(step_ends_.size() - 1, 0);
     site.live_by_step.push_back(LevelOf(site.kind) == Level::kHandle ? site.live_objects : site.live_bytes);

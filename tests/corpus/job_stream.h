@@ -67,7 +67,8 @@ class JobStream {
   const std::vector<SiteRecord>& sites() const { return sites_; }
   const std::vector<uint64_t>& step_ends() const { return step_ends_; }  // times
   uint64_t events() const { return events_; }
-  uint64_t reserved_bytes() const { return reserved_; }  // of device memory, taken from the driver
+  // Of device memory, taken from the driver: the most in each step.
+  const std::vector<uint64_t>& reserved_by_step() const { return reserved_by_step_; }
   std::string Finish() { return trace_.Finish(); }
 
  private:
@@ -78,19 +79,24 @@ class JobStream {
   uint64_t Tick() { return now_ += 700; }
   uint32_t SegmentSite(uint32_t site);
   void Count(uint32_t site, const Object& object, bool born);
+  void Reserve(uint64_t bytes);
+  uint64_t DriverAddress(uint64_t bytes, bool on_device);
 
   TraceBuilder trace_;
   BlockAllocator allocator_;
+  // The driver's pages: small allocations share them, larger ones have their own.
+  BlockAllocator pages_{0x7e0000000000};
   const bool python_;
   const Marking marking_;
   uint64_t random_;
-  uint64_t now_ = 1000000, next_address_ = 0x600000000000, next_return_ = 0x401005, reserved_ = 0, events_ = 0;
+  uint64_t now_ = 1000000, next_address_ = 0x600000000000, next_return_ = 0x401005, reserved_ = 0, most_reserved_ = 0,
+           events_ = 0;
   uint32_t stacks_ = 0, codes_ = 0, main_code_ = 0, train_code_ = 0, optimizer_code_ = 0, optimizer_mark_ = 0;
   std::map<uint32_t, uint32_t> scope_codes_;
   std::vector<SiteRecord> sites_;
   std::vector<uint32_t> stack_of_site_, thread_of_site_;
   std::map<uint32_t, uint32_t> segment_site_;  // of the site whose blocks began the segments
-  std::vector<uint64_t> step_ends_;
+  std::vector<uint64_t> step_ends_, reserved_by_step_;
 };
 
 }  // namespace vramtrack::corpus

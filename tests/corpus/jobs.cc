@@ -256,7 +256,8 @@ class TrainingJob : public Job {
 // Requests to a native program: buffers of its own, some for each request, some staged through pinned memory.
 class ServiceJob : public Job {
  public:
-  ServiceJob(JobStream* stream, FlowPlayer* player, uint64_t seed) : stream_(*stream), player_(*player), chance_(seed) {
+  ServiceJob(const JobShape& shape, JobStream* stream, FlowPlayer* player, uint64_t seed)
+      : stream_(*stream), player_(*player), chance_(seed) {
     Add(&kept_, chance_.Between(4, 12), schema::DEVICE, 64 * kKiB, 64 * kMiB);
     Add(&handles_, 3, schema::STREAM, 0, 0);
     Add(&handles_, 1, schema::BLAS_HANDLE, 0, 0);
@@ -270,7 +271,7 @@ class ServiceJob : public Job {
     }
     for (const Work& work : kept_) stream_.Allocate(work.site, work.bytes);
     for (const Work& work : handles_) stream_.Allocate(work.site, 0);
-    varied_ = chance_.Uniform() < .5;
+    varied_ = shape.length_spread < 0 ? chance_.Uniform() < .5 : shape.length_spread > 0;
   }
 
   void Step(int step) override {
@@ -318,7 +319,7 @@ class ServiceJob : public Job {
 }  // namespace
 
 std::unique_ptr<Job> MakeJob(const JobShape& shape, JobStream* stream, FlowPlayer* player, int steps, uint64_t seed) {
-  if (!shape.training) return std::make_unique<ServiceJob>(stream, player, seed);
+  if (!shape.training) return std::make_unique<ServiceJob>(shape, stream, player, seed);
   return std::make_unique<TrainingJob>(shape, stream, player, steps, seed);
 }
 

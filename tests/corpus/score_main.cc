@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <iostream>
+#include <functional>
 #include <optional>
 #include <string>
 #include <thread>
@@ -15,6 +15,7 @@
 #include "tests/corpus/suites.h"
 #include "tests/corpus/summary.h"
 #include "tests/corpus/tables.h"
+#include "tests/corpus/time_to_oom.h"
 
 namespace vramtrack::corpus {
 namespace {
@@ -73,10 +74,60 @@ nlohmann::ordered_json PrintHalf(const std::vector<RunSpec>& runs, const std::ve
   return json;
 }
 
+bool Wants(const Options& options, const std::string& suite) {
+  return std::find(options.suites.begin(), options.suites.end(), suite) != options.suites.end();
+}
+
+std::function<void(size_t)> Progress(const char* suite, size_t runs) {
+  const size_t every = std::max<size_t>(1, runs / 20);
+  return [=](size_t done) {
+    if (done % every == 0) std::fprintf(stderr, "%s: %zu of %zu runs\n", suite, done, runs);
+  };
+}
+
+nlohmann::ordered_json RunOom(const Options& options) {
+  std::printf(
+      "\ntime to out-of-memory, foretold at half of it: share of runs, relative error\n%-12s %6s %9s %8s %8s %8s\n",
+      "steps", "runs", "foretold", "median", "p90", "cover");
+  nlohmann::ordered_json json;
+  for (const int steps : options.selection.steps) {
+    const std::vector<RunSpec> runs = OomRuns({steps}, options.selection.seeds);
+    std::vector<std::optional<OomScore>> scores(runs.size());
+    ForEach(
+        runs.size(), options.threads, [&](size_t i) { scores[i] = ScoreTimeToOom(runs[i]); },
+        Progress("oom", runs.size()));
+    Share foretold, covered;
+    std::vector<double> errors;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const std::optional<OomScore>& score = scores[i];
+      if (!score) continue;
+      foretold.Add(score->foretold.has_value());
+      if (options.explain && (!score->foretold || score->error() > .1)) {
+        std::printf("        %s, seed %d: full after %.0f steps, foretold %.1f%s%s\n", runs[i].id.c_str(),
+                    static_cast<int>(runs[i].options.seed % 100), score->true_steps, score->foretold.value_or(0),
+                    score->refused.empty() ? "" : ": ", score->refused.c_str());
+      }
+      if (!score->foretold) continue;
+      errors.push_back(score->error());
+      covered.Add(score->covered);
+    }
+    std::sort(errors.begin(), errors.end());
+    const double median = Quantile(errors, .5), p90 = Quantile(errors, .9);
+    std::printf("%-12d %6d %9.3f %8.4f %8.4f %8.3f\n", steps, foretold.of, foretold.value(), median, p90,
+                covered.value());
+    json[std::to_string(steps)] = {{"runs", foretold.of},
+                                   {"foretold", foretold.value()},
+                                   {"error_median", median},
+                                   {"error_p90", p90},
+                                   {"covered", covered.value()}};
+  }
+  return json;
+}
+
 int Run(const Options& options) {
   nlohmann::ordered_json json;
   for (const Suite& suite : kSuites) {
-    if (std::find(options.suites.begin(), options.suites.end(), suite.name) == options.suites.end()) continue;
+    if (!Wants(options, suite.name)) continue;
     std::vector<RunSpec> runs = suite.runs(options.selection);
     if (options.half != "both") {
       runs.erase(std::remove_if(runs.begin(), runs.end(),
@@ -84,10 +135,7 @@ int Run(const Options& options) {
                  runs.end());
     }
     if (runs.empty()) continue;
-    const size_t every = std::max<size_t>(1, runs.size() / 20);
-    const std::vector<RunScore> scores = RunAll(runs, options.threads, [&](size_t done) {
-      if (done % every == 0) std::fprintf(stderr, "%s: %zu of %zu runs\n", suite.name, done, runs.size());
-    });
+    const std::vector<RunScore> scores = RunAll(runs, options.threads, Progress(suite.name, runs.size()));
     if (options.half == "both" && suite.name == std::string("cases")) {
       for (const Half half : {Half::kTuning, Half::kHeldOut}) {
         json[suite.name][ToString(half)] =
@@ -98,6 +146,7 @@ int Run(const Options& options) {
     }
     PrintFailures(runs, scores, options.explain, stdout);
   }
+  if (Wants(options, "oom")) json["oom"] = RunOom(options);
   if (!options.json.empty()) {
     std::ofstream out(options.json);
     out << json.dump(1) << '\n';
@@ -121,7 +170,7 @@ int main(int argc, char** argv) {
   app.add_option("--half", options.half, "tuning, held-out or both")
       ->check(CLI::IsMember({"tuning", "held-out", "both"}));
   options.suites = {"cases"};
-  app.add_option("--suites", options.suites, "cases, injected, clean, pairs (cases)")->delimiter(',');
+  app.add_option("--suites", options.suites, "cases, injected, clean, pairs, oom (cases)")->delimiter(',');
   app.add_option("--threads", options.threads, "how many runs at a time (one a core)");
   app.add_option("--json", options.json, "where the figures go as JSON");
   app.add_flag("--explain", options.explain, "says of each case that fails what was said of it");

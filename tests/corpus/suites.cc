@@ -152,24 +152,30 @@ std::vector<RunSpec> PairRuns(const Selection& selection) {
   return runs;
 }
 
-std::vector<RunScore> RunAll(const std::vector<RunSpec>& runs, int threads,
-                             const std::function<void(size_t)>& progress) {
-  std::vector<RunScore> scores(runs.size());
+void ForEach(size_t count, int threads, const std::function<void(size_t)>& work,
+             const std::function<void(size_t)>& progress) {
   std::atomic<size_t> next{0};
   std::mutex mutex;
   size_t done = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < runs.size(); i = next++) {
-      scores[i] = Score(runs[i]);
+  const auto loop = [&] {
+    for (size_t i = next++; i < count; i = next++) {
+      work(i);
       const std::lock_guard<std::mutex> lock(mutex);
       ++done;
       if (progress) progress(done);
     }
   };
   std::vector<std::thread> others;
-  for (int i = 1; i < threads; ++i) others.emplace_back(work);
-  work();
+  for (int i = 1; i < threads; ++i) others.emplace_back(loop);
+  loop();
   for (std::thread& other : others) other.join();
+}
+
+std::vector<RunScore> RunAll(const std::vector<RunSpec>& runs, int threads,
+                             const std::function<void(size_t)>& progress) {
+  std::vector<RunScore> scores(runs.size());
+  ForEach(
+      runs.size(), threads, [&](size_t i) { scores[i] = Score(runs[i]); }, progress);
   return scores;
 }
 

@@ -32,8 +32,12 @@ std::vector<RunSpec> CleanRuns(const Selection& selection);
 // Two leaks at once, and a leak beside each lookalike.
 std::vector<RunSpec> PairRuns(const Selection& selection);
 
-// Scores in the order of the runs, made by so many threads. `progress` is told how many are done, by one thread at a
+// Calls work(i) for each i below `count`, by so many threads. `progress` is told how many are done, by one thread at a
 // time.
+void ForEach(size_t count, int threads, const std::function<void(size_t)>& work,
+             const std::function<void(size_t)>& progress = nullptr);
+
+// Scores in the order of the runs.
 std::vector<RunScore> RunAll(const std::vector<RunSpec>& runs, int threads,
                              const std::function<void(size_t)>& progress = nullptr);
 

@@ -29,6 +29,10 @@ void AddTo(RuleSummary* summary, const RunSpec& run, const Detection& detection,
 
 }  // namespace
 
+double Quantile(const std::vector<double>& sorted, double share) {
+  return sorted.empty() ? 0 : sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
 bool HasLeak(const RunSpec& run) {
   return std::any_of(run.flows.begin(), run.flows.end(), [](const Flow& flow) { return flow.leaks; });
 }

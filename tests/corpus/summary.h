@@ -23,6 +23,9 @@ struct Share {
   double value() const { return of > 0 ? static_cast<double>(hits) / of : 0; }
 };
 
+// 0 of nothing.
+double Quantile(const std::vector<double>& sorted, double share);
+
 // What a rule gets right of a set of runs.
 struct RuleSummary {
   Share recall;                 // of leaky runs

@@ -21,10 +21,6 @@ std::string Number(double value, const char* format, bool known = true) {
   return text;
 }
 
-double Quantile(const std::vector<double>& sorted, double share) {
-  return sorted.empty() ? 0 : sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
-}
-
 double MeanReciprocalRank(const RuleSummary& rule) {
   return rule.recall.of > 0 ? rule.reciprocal_ranks / rule.recall.of : 0;
 }
