@@ -5,6 +5,8 @@
 
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/step_plan.h"
+#include "analyzer/findings/trace_warnings.h"
+#include "analyzer/leaks/lost_frees.h"
 #include "analyzer/leaks/windows.h"
 #include "analyzer/steps/step_similarity.h"
 
@@ -25,6 +27,7 @@ std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger,
   const std::vector<Site>& sites = ledger.sites();
   std::map<uint32_t, RunShape> shapes;
   std::vector<LeakVerdict> verdicts;
+  const double lost_share = LostShare(trace, ledger);
   for (uint32_t i = 0; i < sites.size(); ++i) {
     const uint32_t device = sites[i].key.device;
     auto [shape, is_new] = shapes.try_emplace(device);
@@ -35,7 +38,9 @@ std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger,
       context.segments = framework != frameworks.end() && framework->second.live ? SegmentRole::kFrameworkGrowing
                                                                                  : SegmentRole::kFrameworkFlat;
     }
-    verdicts.push_back(JudgeSite(ledger.history(i), shape->second, context));
+    const SiteHistory history = ledger.history(i);
+    verdicts.push_back(JudgeSite(history, shape->second, context));
+    DoubtWhatLossesExplain(history, lost_share, &verdicts.back());
   }
   DemoteChanceFindings(&verdicts);
   return verdicts;

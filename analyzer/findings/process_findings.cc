@@ -17,7 +17,7 @@
 #include "analyzer/findings/peak_findings.h"
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/findings/process_description.h"
-#include "analyzer/ingest/unseen_text.h"
+#include "analyzer/findings/trace_warnings.h"
 
 namespace vramtrack {
 namespace {
@@ -66,7 +66,10 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   }
   if (first.key.device != SiteKey::kHost) site.device = first.key.device;
   if (verdict.onset_step) site.onset_step = static_cast<int64_t>(analysis.run().NumberOf(*verdict.onset_step));
-  if (verdict.verdict == Verdict::kInsufficientEvidence) site.further_steps_needed = verdict.further_steps_needed;
+  // None: no number of them would do.
+  if (verdict.verdict == Verdict::kInsufficientEvidence && verdict.further_steps_needed > 0) {
+    site.further_steps_needed = verdict.further_steps_needed;
+  }
   site.frames = group.frames;
   for (const uint32_t index : group.sites) {
     const Site& one = ledger.sites()[index];
@@ -82,57 +85,6 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
     site.rate_ci_high += verdicts[index].rate_ci_high;
   }
   return site;
-}
-
-void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* warnings) {
-  for (const ModuleStatus& module : symbolizer.Statuses()) {
-    switch (module.state) {
-      case ModuleState::kMissing:
-        warnings->push_back(absl::StrCat(module.path, " is not there: its frames have no names"));
-        break;
-      case ModuleState::kBuildIdMismatch:
-        warnings->push_back(absl::StrCat(module.path, " has changed since (", module.refused_path,
-                                         " has another build id): its frames have no names"));
-        break;
-      case ModuleState::kUnreadable:
-        warnings->push_back(absl::StrCat(module.path, " is no ELF file: its frames have no names"));
-        break;
-      default:
-        break;
-    }
-  }
-}
-
-std::string Seconds(double seconds) { return absl::StrFormat("%.2g s", seconds); }
-
-void AddTraceWarnings(const Trace& trace, const Ledger& ledger, std::vector<std::string>* warnings) {
-  const std::string& path = trace.path();
-  if (trace.lost_bytes() > 0) {
-    warnings->push_back(absl::StrCat(path, ": offset ", trace.damage().front().offset, ": ",
-                                     trace.damage().front().reason, "; ", trace.lost_bytes(),
-                                     " bytes in all could not be used"));
-  }
-  if (const uint64_t lost = trace.lost_events() + ledger.unreadable_events(); lost > 0) {
-    warnings->push_back(
-        absl::StrCat(path, ": ", lost, " events are missing: what was freed in them is counted as live"));
-  }
-  if (trace.past() != nullptr) {
-    warnings->push_back(absl::StrCat(
-        path, ": its size is bounded: of the first ", Seconds(trace.clock().Seconds(trace.past()->last_time)),
-        " the sums of each site are exact, but peaks and lifetimes are known to ",
-        Seconds(std::ldexp(1, static_cast<int>(trace.past()->bin_shift)) / trace.clock().ticks_per_second()), " only"));
-  }
-  if (const uint64_t full = trace.counter(schema::COUNTER_TABLE_FULL); full > 0) {
-    warnings->push_back(absl::StrCat(path, ": the frees of ", full, " allocations are not known: too many were live"));
-  }
-  for (const auto& [name, reason] : trace.definitions().process.unseen) {
-    warnings->push_back(absl::StrCat(path, ": ", name, " ", UnseenText(reason)));
-  }
-  if (ledger.out_of_memory_count() > ledger.out_of_memory().size()) {
-    warnings->push_back(absl::StrCat(path, ": ", ledger.out_of_memory_count(),
-                                     " allocations failed for lack of memory; the first and the last ",
-                                     ledger.out_of_memory().size() / 2, " are shown"));
-  }
 }
 
 }  // namespace
@@ -199,6 +151,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
         {releases.calls, releases.segments, releases.bytes, releases.least, releases.most, symbolizer.Frames(stack)});
   }
   AddTraceWarnings(trace, ledger, &findings.warnings);
+  AddDeviceWarnings(trace.path(), findings.devices, &findings.warnings);
   AddFrameworkRemarks(trace.path(), ledger, &findings.warnings);
   AddModuleWarnings(analysis.symbols(), &findings.warnings);
   return findings;

@@ -69,7 +69,8 @@ class Explainer {
   }
 
  private:
-  std::string StepName(Step step) const { return std::to_string(run_.NumberOf(step)); }
+  // A job may count from -1.
+  std::string StepName(Step step) const { return std::to_string(static_cast<int64_t>(run_.NumberOf(step))); }
 
   // "every one of the 52 steps up to step 57 left 1 object of 4.0 MiB behind that was never freed"
   std::string LeftBehind() const {

@@ -28,7 +28,8 @@ std::string Extent(const ReportProcess& process) {
 
 std::string Name(const ReportProcess& process, int columns) {
   std::string name = process.rank ? absl::StrCat("rank ", *process.rank, ", ") : "";
-  absl::StrAppend(&name, "process ", process.pid);
+  // Which one, its definitions say, and those may be lost.
+  absl::StrAppend(&name, process.pid != 0 ? absl::StrCat("process ", process.pid) : "a process that is not known");
   if (!process.command.empty())
     absl::StrAppend(&name, ", ", CutEnd(Printable(absl::StrJoin(process.command, " ")), columns));
   return name;

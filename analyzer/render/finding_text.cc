@@ -176,15 +176,15 @@ void WriteNotEnough(const Report& report, Page* page) {
     words =
         "no steps were found, so growth per step cannot be told; call vramtrack_step() once a step, or trace more "
         "steps";
+  } else if (uint64_t unjudged = SitesWith(report, "insufficient_evidence"); !FurtherStepsNeeded(report)) {
+    words = absl::StrCat("over ", Plural(report.steps.count, "step", "steps"), ", ", FormatCount(unjudged), " of ",
+                         Plural(AllSites(report), "site", "sites"),
+                         " may leak or not: the trace lacks what would tell; none of the others leaks");
   } else {
-    uint64_t unjudged = SitesWith(report, "insufficient_evidence");
     words =
         absl::StrCat(Plural(report.steps.count, "step", "steps"), " ", report.steps.count == 1 ? "is" : "are",
-                     " too few to judge ", FormatCount(unjudged), " of ", Plural(AllSites(report), "site", "sites"));
-    if (std::optional<uint64_t> further = FurtherStepsNeeded(report)) {
-      absl::StrAppend(&words, "; about ", FormatCount(*further), " more would do");
-    }
-    words += "; none of the others leaks";
+                     " too few to judge ", FormatCount(unjudged), " of ", Plural(AllSites(report), "site", "sites"),
+                     "; about ", FormatCount(*FurtherStepsNeeded(report)), " more would do; none of the others leaks");
   }
   page->Words(words, 21, Paint::kPlain, Painted(page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE"));
 }
