@@ -130,6 +130,13 @@ inline size_t NamingFrame(const std::vector<ReportFrame>& frames, size_t from) {
   return from;
 }
 
+// A leak as a whole: its leading site and its parts together.
+struct ReportLeak {
+  double rate_bytes_per_step = 0, rate_ci_low = 0, rate_ci_high = 0, rate_objects_per_step = 0;
+  uint64_t live_bytes = 0, bytes_at_peak = 0;
+  uint64_t peak_without = 0;  // the peak of its device had none of them allocated anything
+};
+
 struct ReportSite {
   std::string id;  // short and stable: a hash of the frames' functions, level, kind and device
   std::string level, kind, owner, category, verdict, grade, explanation;
@@ -140,7 +147,11 @@ struct ReportSite {
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
   uint64_t peak_without_site = 0;
   std::vector<ReportFrame> frames;  // most recent call first
-  size_t blame_frame = 0;           // the innermost frame that no site without a leak shares: the line to look at
+  size_t blame_frame = 0;           // the line to look at: the call that leads to all of a leak, or the innermost
+                                    // frame that no site without a leak shares
+  std::string part_of;              // id of the site that leads the leak which this one belongs to; empty: none does
+  uint64_t parts = 0;               // how many other sites belong to the leak that this one leads
+  std::optional<ReportLeak> group;  // of a leak that is no part of another
 };
 
 inline bool IsLeak(const ReportSite& site) {
@@ -206,7 +217,7 @@ struct Report {
   std::vector<ReportSite> sites;  // leaks first, worst first; then by bytes at the peak
   // How many sites have each verdict, by its name: of all sites, while `sites` leaves out small ones that are no leaks.
   std::vector<std::pair<std::string, uint64_t>> verdict_counts;
-  std::vector<std::string> ranking;  // site ids, only those whose verdict is a leak
+  std::vector<std::string> ranking;  // site ids, only those whose verdict is a leak and which are no part of another
   std::vector<ReportTimeline> timeline;
   std::vector<ReportOom> oom;
   std::vector<ReportRelease> releases;  // by bytes, the most first

@@ -154,6 +154,10 @@ bool IsPythonGlue(const ReportFrame& frame) {
   });
 }
 
+bool IsModuleCall(const ReportFrame& frame) {
+  return IsPathEnd(frame.file, "torch/nn/modules/module.py") && UnqualifiedName(frame.function) == "_call_impl";
+}
+
 bool IsInterpreter(const ReportFrame& frame) {
   if (IsInterpreterModule(frame.module)) return true;
   return StartsWith(frame.function, "_PyEval_") || StartsWith(frame.function, "_PyObject_") ||

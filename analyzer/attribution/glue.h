@@ -17,6 +17,9 @@ bool IsNativeGlue(const ReportFrame& frame);
 // Whether a Python frame is.
 bool IsPythonGlue(const ReportFrame& frame);
 
+// Whether a Python frame calls a torch.nn.Module: what is within it is one module's forward.
+bool IsModuleCall(const ReportFrame& frame);
+
 // Whether a native frame is the interpreter's own; `IsEvaluation`: the one that runs Python frames.
 bool IsInterpreter(const ReportFrame& frame);
 bool IsEvaluation(const ReportFrame& frame);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -32,13 +34,19 @@ std::string SameSiteKey(const ReportSite& site) {
   return text;
 }
 
+// Of what a leak keeps as a whole.
+std::pair<double, double> RateOf(const ReportSite& site) {
+  if (!site.group) return {site.rate_bytes_per_step, site.rate_objects_per_step};
+  return {site.group->rate_bytes_per_step, site.group->rate_objects_per_step};
+}
+
 bool Worse(const ReportSite& a, const ReportSite& b) {
-  const auto rank = [](const ReportSite& site) { return !IsLeak(site) ? 2 : site.verdict == "minor_leak"; };
+  const auto rank = [](const ReportSite& site) {
+    if (!IsLeak(site)) return 3;
+    return !site.part_of.empty() ? 2 : site.verdict == "minor_leak" ? 1 : 0;
+  };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
-  if (rank(a) != 2) {
-    if (a.rate_bytes_per_step != b.rate_bytes_per_step) return a.rate_bytes_per_step > b.rate_bytes_per_step;
-    if (a.rate_objects_per_step != b.rate_objects_per_step) return a.rate_objects_per_step > b.rate_objects_per_step;
-  }
+  if (rank(a) != 3 && RateOf(a) != RateOf(b)) return RateOf(a) > RateOf(b);
   if (a.bytes_at_peak != b.bytes_at_peak) return a.bytes_at_peak > b.bytes_at_peak;
   return a.id < b.id;
 }
@@ -68,6 +76,43 @@ void AssignIds(std::vector<ReportSite>* sites) {
       return std::make_tuple(SiteIdentity(*a), Places(*a)) < std::make_tuple(SiteIdentity(*b), Places(*b));
     });
     for (size_t i = 0; i < same.size(); ++i) same[i]->id = i == 0 ? id : absl::StrCat(id, "-", i + 1);
+  }
+}
+
+// The site that leads the leak of `index`: part_of holds indices until the sites have ids.
+size_t LeaderOf(const std::vector<ReportSite>& sites, size_t index) {
+  std::set<size_t> seen;
+  while (!sites[index].part_of.empty() && seen.insert(index).second) index = std::stoul(sites[index].part_of);
+  // Where processes contradict each other in a circle.
+  return seen.count(index) != 0 ? *seen.begin() : index;
+}
+
+// Gives each part the id of its leader, and each leader the figures of the whole. `processes`: how many there are; the
+// figures of a single one are right as they are.
+void JoinLeaks(size_t processes, std::vector<ReportSite>* sites) {
+  std::vector<size_t> leaders(sites->size());
+  for (size_t i = 0; i < leaders.size(); ++i) leaders[i] = LeaderOf(*sites, i);
+  for (ReportSite& site : *sites) {
+    site.parts = 0;
+    if (site.group && processes > 1) site.group = ReportLeak{0, 0, 0, 0, 0, 0, site.group->peak_without};
+  }
+  for (size_t i = 0; i < leaders.size(); ++i) {
+    ReportSite& site = (*sites)[i];
+    ReportSite& leader = (*sites)[leaders[i]];
+    site.part_of = leaders[i] == i ? "" : leader.id;
+    leader.parts += leaders[i] != i;
+    if (!IsLeak(site)) continue;
+    if (!leader.group) leader.group = ReportLeak{0, 0, 0, 0, 0, 0, leader.peak_without_site};
+    if (processes == 1) continue;
+    leader.group->rate_bytes_per_step += site.rate_bytes_per_step;
+    leader.group->rate_ci_low += site.rate_ci_low;
+    leader.group->rate_ci_high += site.rate_ci_high;
+    leader.group->rate_objects_per_step += site.rate_objects_per_step;
+    leader.group->live_bytes += site.live_bytes;
+    leader.group->bytes_at_peak += site.bytes_at_peak;
+  }
+  for (size_t i = 0; i < leaders.size(); ++i) {
+    if (leaders[i] != i) (*sites)[i].group.reset();
   }
 }
 
@@ -121,19 +166,26 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
   std::map<std::string, size_t> by_key;
   std::vector<ReportSite> worst_part;  // of each joined site: the process's own figures that gave the verdict
   for (size_t p = 0; p < processes.size(); ++p) {
+    const size_t known = report.sites.size();
     for (const ReportSite& site : processes[p].sites) {
       const auto [found, is_new] = by_key.try_emplace(SameSiteKey(site), report.sites.size());
       joined[p].push_back(found->second);
-      if (is_new) {
-        report.sites.push_back(site);
-        worst_part.push_back(site);
+      if (is_new) report.sites.push_back(site);
+    }
+    worst_part.resize(report.sites.size());
+    for (size_t s = 0; s < processes[p].sites.size(); ++s) {
+      ReportSite& site = processes[p].sites[s];
+      if (!site.part_of.empty()) site.part_of = absl::StrCat(joined[p][std::stoul(site.part_of)]);
+      ReportSite& whole = report.sites[joined[p][s]];
+      ReportSite& worst = worst_part[joined[p][s]];
+      if (joined[p][s] >= known) {
+        worst = whole = site;
         continue;
       }
-      ReportSite& whole = report.sites[found->second];
       ReportSite sum = whole;
       AddCounts(site, &sum);
-      if (Worse(site, worst_part[found->second])) {
-        worst_part[found->second] = site;
+      if (Worse(site, worst)) {
+        worst = site;
         const ReportSite counted = sum;
         sum = site;
         // The verdict is that of the worst process, the figures are those of all.
@@ -146,6 +198,7 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
     }
   }
   AssignIds(&report.sites);
+  JoinLeaks(processes.size(), &report.sites);
   report.ranks = CompareRanks(processes, [&](size_t p, size_t site) { return report.sites[joined[p][site]].id; });
   for (size_t p = 0; p < processes.size(); ++p) {
     ProcessFindings& process = processes[p];
@@ -169,7 +222,7 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
   JoinDevices(&processes, &report);
   std::sort(report.sites.begin(), report.sites.end(), Worse);
   for (const ReportSite& site : report.sites) {
-    if (IsLeak(site)) report.ranking.push_back(site.id);
+    if (IsLeak(site) && site.part_of.empty()) report.ranking.push_back(site.id);
   }
   return report;
 }

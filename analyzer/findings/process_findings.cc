@@ -14,6 +14,7 @@
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/framework_findings.h"
 #include "analyzer/findings/growth_findings.h"
+#include "analyzer/findings/leak_findings.h"
 #include "analyzer/findings/peak_findings.h"
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/findings/process_description.h"
@@ -99,9 +100,11 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   BlameFinder blame;
   FindBlame(ledger, verdicts, groups, &symbolizer, &blame);
 
+  LeakFindings leaks(&analysis);
   LedgerOptions without = ReplayOptions(options);
   without.histories = without.timeline = false;
   for (const SiteGroup& group : groups) without.watched.push_back(group.sites);
+  leaks.Prepare(&without);
   for (const Scope& scope : ledger.scopes()) {
     if (scope.is_leading() && scope.peak > 0) without.peak_changes[scope.device] = scope.peak_change;
   }
@@ -110,7 +113,8 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   for (const Purpose& purpose : purposes) category_of_site.push_back(purpose.category);
   CategoryTimeline category_timeline(ledger, category_of_site, trace.clock().start_ticks());
   PeakLiveSet peak_live_set(without.peak_changes);
-  without.observers = {&category_timeline, &peak_live_set};
+  without.observers.push_back(&category_timeline);
+  without.observers.push_back(&peak_live_set);
   Ledger second(trace, analysis.plan(), without);
   second.Replay();
 
@@ -121,6 +125,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
     if (IsLeak(verdicts[groups[i].sites[0]].verdict)) site.blame_frame = blame.Blame(groups[i].frames);
     findings.sites.push_back(std::move(site));
   }
+  leaks.Describe(second, &findings.sites);
   // Sites in one group are one to the reader; those of no group are not symbolized, and each counts for itself.
   for (const SiteGroup& group : groups) ++findings.verdict_counts[ToString(verdicts[group.sites[0]].verdict)];
   for (uint32_t i = 0; i < verdicts.size(); ++i) {

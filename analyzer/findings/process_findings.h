@@ -18,7 +18,7 @@ struct ProcessFindings {
   ReportProcess process;
   ReportSteps steps;
   std::vector<ReportDevice> devices;
-  std::vector<ReportSite> sites;
+  std::vector<ReportSite> sites;                   // part_of names indices of `sites`
   std::map<std::string, uint64_t> verdict_counts;  // of all sites, as in the report
   std::vector<ReportTimeline> timeline;
   std::vector<ReportOom> oom;  // holders name indices of `sites`

@@ -66,7 +66,7 @@ ReportRank Describe(const ProcessFindings& findings) {
   }
   for (const ReportSite& site : findings.sites) {
     if (!IsLeak(site)) continue;
-    ++rank.leaks;
+    rank.leaks += site.part_of.empty();
     rank.leak_bytes_per_step += site.rate_bytes_per_step;
   }
   return rank;
@@ -126,11 +126,13 @@ void CompareLeaks(const std::vector<ProcessFindings>& processes,
     const size_t process = (*candidates)[c].process;
     const std::vector<ReportSite>& sites = processes[process].sites;
     for (size_t s = 0; s < sites.size(); ++s) {
-      if (!IsLeak(sites[s])) continue;
+      // What a leak keeps besides is told with its leader.
+      if (!IsLeak(sites[s]) || !sites[s].part_of.empty()) continue;
       const std::string place = PlaceOf(sites[s]);
       if (leaking[place].size() * 2 > candidates->size() || undecided.count(place) != 0) continue;
       if (leaking[place].size() * 2 == candidates->size() && candidates->size() > 2) continue;
-      (*candidates)[c].rank.differs.push_back({"leak", sites[s].rate_bytes_per_step, 0, site_id(process, s)});
+      const double rate = sites[s].group ? sites[s].group->rate_bytes_per_step : sites[s].rate_bytes_per_step;
+      (*candidates)[c].rank.differs.push_back({"leak", rate, 0, site_id(process, s)});
     }
   }
 }

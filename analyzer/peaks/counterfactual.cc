@@ -2,22 +2,30 @@
 #include "analyzer/peaks/counterfactual.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace vramtrack {
 
 Counterfactual::Counterfactual(const std::vector<std::vector<uint32_t>>& groups) : groups_(groups.size()) {
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;  // site and group
   for (size_t i = 0; i < groups.size(); ++i) {
-    for (const uint32_t site : groups[i]) {
-      if (site >= group_of_.size()) group_of_.resize(site + 1, kNone);
-      group_of_[site] = static_cast<uint32_t>(i);
-    }
+    for (const uint32_t site : groups[i]) pairs.emplace_back(site, static_cast<uint32_t>(i));
   }
+  if (pairs.empty()) return;
+  std::sort(pairs.begin(), pairs.end());
+  first_.resize(pairs.back().first + size_t{2});
+  for (const auto& [site, group] : pairs) {
+    ++first_[site + size_t{1}];
+    memberships_.push_back(group);
+  }
+  for (size_t site = 1; site < first_.size(); ++site) first_[site] += first_[site - 1];
 }
 
 void Counterfactual::OnAllocate(uint32_t site, uint32_t scope_index, uint64_t bytes, uint64_t live) {
   if (scope_index >= scopes_.size()) scopes_.resize(scope_index + 1);
   Scope& scope = scopes_[scope_index];
-  if (const uint32_t index = GroupOf(site); index != kNone) {
+  for (uint32_t i = FirstOf(site), end = FirstOf(site + 1); i < end; ++i) {
+    const uint32_t index = memberships_[i];
     Group& group = groups_[index];
     if (!group.joined) {
       group.joined = true;
@@ -39,12 +47,12 @@ void Counterfactual::OnAllocate(uint32_t site, uint32_t scope_index, uint64_t by
 }
 
 void Counterfactual::OnFree(uint32_t site, uint32_t scope_index, uint64_t bytes) {
-  const uint32_t index = GroupOf(site);
-  if (index == kNone) return;
-  Group& group = groups_[index];
-  group.live -= bytes;
-  Scope& scope = scopes_[scope_index];
-  scope.threshold = std::min(scope.threshold, group.peak + group.live);
+  for (uint32_t i = FirstOf(site), end = FirstOf(site + 1); i < end; ++i) {
+    Group& group = groups_[memberships_[i]];
+    group.live -= bytes;
+    Scope& scope = scopes_[scope_index];
+    scope.threshold = std::min(scope.threshold, group.peak + group.live);
+  }
 }
 
 }  // namespace vramtrack

@@ -12,10 +12,11 @@
 namespace vramtrack {
 
 // Watches groups of sites during a replay; the sites of a group count to the same total. Exact. An event costs a
-// comparison, unless it brings a new record for one of the groups. Thread-compatible.
+// comparison, unless it brings a new record for one of the groups. A site may be in several groups: a leak's line, and
+// the leak as a whole. Thread-compatible.
 class Counterfactual {
  public:
-  // `groups`: each a few site indices; no site is in two of them.
+  // `groups`: each a few site indices.
   explicit Counterfactual(const std::vector<std::vector<uint32_t>>& groups);
 
   bool watching() const { return !groups_.empty(); }
@@ -28,8 +29,6 @@ class Counterfactual {
   uint64_t PeakWithout(size_t group) const { return groups_[group].peak; }
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
-
   struct Group {
     uint64_t live = 0;
     uint64_t peak = 0;    // of its scope without it
@@ -42,9 +41,13 @@ class Counterfactual {
     uint64_t threshold = 0;
   };
 
-  uint32_t GroupOf(uint32_t site) const { return site < group_of_.size() ? group_of_[site] : kNone; }
+  // The groups of a site are memberships_[FirstOf(site)] to memberships_[FirstOf(site + 1) - 1].
+  uint32_t FirstOf(uint32_t site) const {
+    return site < first_.size() ? first_[site] : first_.empty() ? 0 : first_.back();
+  }
 
-  std::vector<uint32_t> group_of_;  // by site
+  std::vector<uint32_t> first_;  // by site
+  std::vector<uint32_t> memberships_;
   std::vector<Group> groups_;
   std::vector<Scope> scopes_;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +22,7 @@ constexpr int kIndent = 6;
 constexpr int kNarrowestLocation = 20;
 constexpr int kExplanationLines = 4;
 constexpr int kFindingLines = 2;
+constexpr size_t kParts = 6;
 
 bool IsHandle(const ReportSite& site) { return site.level == "handle"; }
 
@@ -72,12 +74,20 @@ std::string RemarkOn(const ReportSite& site) {
   return "";
 }
 
-std::string Rate(const ReportSite& site) {
+std::string Rate(const ReportSite& site, double bytes, double objects) {
   if (IsHandle(site)) {
-    return absl::StrCat(FormatAbout(site.rate_objects_per_step), " ", site.kind.empty() ? "handle" : site.kind,
-                        site.rate_objects_per_step == 1 ? "" : "s", " per step");
+    return absl::StrCat(FormatAbout(objects), " ", site.kind.empty() ? "handle" : site.kind, objects == 1 ? "" : "s",
+                        " per step");
   }
-  return absl::StrCat(FormatByteCount(site.rate_bytes_per_step), " per step");
+  return absl::StrCat(FormatByteCount(bytes), " per step");
+}
+
+std::string OwnRate(const ReportSite& site) { return Rate(site, site.rate_bytes_per_step, site.rate_objects_per_step); }
+
+// Of the whole leak that the site leads.
+std::string Rate(const ReportSite& site) {
+  if (!site.group) return OwnRate(site);
+  return Rate(site, site.group->rate_bytes_per_step, site.group->rate_objects_per_step);
 }
 
 // The levels at which a leak shows are worth a word where they agree: the usual driver or framework is not.
@@ -88,7 +98,11 @@ std::string GradeInWords(const std::string& grade) {
 
 std::string Certainty(const Report& report, const ReportSite& site) {
   std::vector<std::string> parts;
-  if (!IsHandle(site)) parts.push_back("95 % CI " + FormatByteRange(site.rate_ci_low, site.rate_ci_high));
+  if (!IsHandle(site)) {
+    parts.push_back("95 % CI " + (site.group ? FormatByteRange(site.group->rate_ci_low, site.group->rate_ci_high)
+                                             : FormatByteRange(site.rate_ci_low, site.rate_ci_high)));
+  }
+  if (site.parts > 0) parts.push_back(absl::StrCat(site.parts + 1, " sites"));
   parts.push_back(Plural(report.steps.count, "step", "steps"));
   if (site.onset_step) parts.push_back(absl::StrCat("since step ", *site.onset_step));
   std::string joined = absl::StrJoin(parts, ", ");
@@ -151,6 +165,36 @@ void WriteLeak(const Report& report, const Leak& leak, Page* page) {
     std::string second = function_fits || place.function.empty() ? "" : absl::StrCat("in ", place.function, "  ");
     page->Words(second + certainty, kIndent);
   }
+}
+
+// The sites of a leak, its leader among them, largest first: what each leaves behind, and where it was allocated.
+void WriteParts(const Report& report, const ReportSite& leader, size_t most, Page* page) {
+  std::vector<const ReportSite*> parts = {&leader};
+  for (const ReportSite& site : report.sites) {
+    if (site.part_of == leader.id) parts.push_back(&site);
+  }
+  if (parts.size() == 1) return;
+  std::stable_sort(parts.begin(), parts.end(), [](const ReportSite* a, const ReportSite* b) {
+    return std::make_pair(a->rate_bytes_per_step, a->rate_objects_per_step) >
+           std::make_pair(b->rate_bytes_per_step, b->rate_objects_per_step);
+  });
+  const SitePlaces places(parts);
+  const size_t shown = std::min(most, parts.size());
+  std::vector<std::string> rates;
+  int width = 0;
+  for (size_t i = 0; i < shown; ++i) {
+    rates.push_back(OwnRate(*parts[i]));
+    width = std::max(width, DisplayWidth(rates.back()));
+  }
+  for (size_t i = 0; i < shown; ++i) {
+    const ReportFrame* frame = places.Innermost(*parts[i]);
+    const std::string place =
+        frame == nullptr ? "(no stack recorded)" : absl::StrCat(FrameLocation(*frame), FunctionBehindLocation(*frame));
+    page->Line(absl::StrCat(std::string(width - DisplayWidth(rates[i]), ' '), rates[i], "  ",
+                            CutBeginning(place, page->style().columns - kIndent - 2 - width)),
+               kIndent);
+  }
+  if (parts.size() > shown) page->Line(absl::StrCat("and ", FormatCount(parts.size() - shown), " more"), kIndent);
 }
 
 void WriteNoLeak(const Report& report, Page* page) {
@@ -227,6 +271,7 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
     int room = kExplanationLines * (page->style().columns - kIndent);
     page->Words(CutEnd(Printable(worst->explanation), room), kIndent);
   }
+  WriteParts(report, *worst, kParts, page);
   if (worst->frames.empty() || frames == 0) return;
   page->Blank();
   TextStyle narrower = page->style();

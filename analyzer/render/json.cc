@@ -112,6 +112,17 @@ Json DeviceJson(const ReportDevice& device) {
   return json;
 }
 
+Json LeakJson(const ReportLeak& leak) {
+  Json json;
+  json["rate_bytes_per_step"] = Number(leak.rate_bytes_per_step);
+  json["rate_ci"] = Json::array({Number(leak.rate_ci_low), Number(leak.rate_ci_high)});
+  json["rate_objects_per_step"] = Number(leak.rate_objects_per_step);
+  json["live_bytes"] = leak.live_bytes;
+  json["bytes_at_peak"] = leak.bytes_at_peak;
+  json["peak_without"] = leak.peak_without;
+  return json;
+}
+
 Json SiteJson(const ReportSite& site) {
   Json json;
   json["id"] = site.id;
@@ -135,6 +146,9 @@ Json SiteJson(const ReportSite& site) {
   json["live_bytes"] = site.live_bytes;
   json["bytes_at_peak"] = site.bytes_at_peak;
   json["peak_without_site"] = site.peak_without_site;
+  json["part_of"] = site.part_of.empty() ? Json(nullptr) : Json(site.part_of);
+  json["parts"] = site.parts;
+  json["group"] = site.group ? LeakJson(*site.group) : Json(nullptr);
   json["blame_frame"] = site.blame_frame;
   json["frames"] = Array(site.frames, FrameJson);
   return json;

@@ -25,9 +25,15 @@ std::vector<size_t> Hashes(const std::vector<ReportFrame>& frames) {
 }  // namespace
 
 SitePlaces::SitePlaces(const Report& report) {
-  for (const ReportSite& site : report.sites) {
-    for (size_t hash : Hashes(site.frames)) ++sites_with_[hash];
-  }
+  for (const ReportSite& site : report.sites) Count(site);
+}
+
+SitePlaces::SitePlaces(const std::vector<const ReportSite*>& sites) {
+  for (const ReportSite* site : sites) Count(*site);
+}
+
+void SitePlaces::Count(const ReportSite& site) {
+  for (size_t hash : Hashes(site.frames)) ++sites_with_[hash];
 }
 
 size_t SitePlaces::FirstOfItsOwn(const ReportSite& site) const {
@@ -50,6 +56,15 @@ const ReportFrame* SitePlaces::Within(const ReportSite& site) const {
   const ReportFrame* own = &site.frames[FirstOfItsOwn(site)];
   const ReportFrame* place = Of(site);
   return own < place ? own : nullptr;
+}
+
+const ReportFrame* SitePlaces::Innermost(const ReportSite& site) const {
+  if (site.frames.empty()) return nullptr;
+  const size_t own = FirstOfItsOwn(site);
+  for (size_t i = own; i < site.frames.size(); ++i) {
+    if (site.frames[i].language == "python") return &site.frames[i];
+  }
+  return &site.frames[own];
 }
 
 }  // namespace vramtrack

@@ -3,6 +3,7 @@
 #define ANALYZER_RENDER_SITE_PLACES_H_
 
 #include <unordered_map>
+#include <vector>
 
 #include "analyzer/report.h"
 
@@ -13,6 +14,8 @@ namespace vramtrack {
 class SitePlaces {
  public:
   explicit SitePlaces(const Report& report);
+  // Of these only, as the parts of one leak, that are to be told apart from each other.
+  explicit SitePlaces(const std::vector<const ReportSite*>& sites);
 
   // Null for a site without frames.
   const ReportFrame* Of(const ReportSite& site) const;
@@ -20,7 +23,11 @@ class SitePlaces {
   // What tells the site apart further in, where several sites have the line that Of names; null where Of does.
   const ReportFrame* Within(const ReportSite& site) const;
 
+  // The innermost that tells the site apart, in a stack with Python the nearest of Python's; null without frames.
+  const ReportFrame* Innermost(const ReportSite& site) const;
+
  private:
+  void Count(const ReportSite& site);
   size_t FirstOfItsOwn(const ReportSite& site) const;
 
   // How many sites begin, at the innermost frame, with frames of this hash.

@@ -5,7 +5,8 @@
 usage: check_planted_leak.py REPORT.json WORKLOAD.stderr
 
 The workload writes a line `planted leak: FAMILY FILE:LINE BYTES bytes/step` for each line of its source that leaks. The
-report is right if its first finding is one of them: that file and line among the frames, and that rate to the byte.
+report is right if the site that leads its first finding is one of them: that file and line among the frames, and that
+rate to the byte.
 Exit code 0 if so, 1 if not, 2 if there is nothing to compare.
 """
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/leak_findings.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/findings/device_findings.h"
+#include "analyzer/leaks/explanation.h"
+#include "analyzer/leaks/materiality.h"
+#include "analyzer/leaks/pattern.h"
+#include "analyzer/leaks/rate.h"
+
+namespace vramtrack {
+namespace {
+
+// Of the groups that leak; the others have no sites.
+std::vector<LeakOrder::Watched> LeakingSites(const ProcessAnalysis& analysis) {
+  std::vector<LeakOrder::Watched> watched;
+  for (const SiteGroup& group : analysis.groups()) {
+    watched.emplace_back();
+    const LeakVerdict& first = analysis.verdicts()[group.sites[0]];
+    if (!IsLeak(first.verdict)) continue;
+    watched.back().sites = group.sites;
+    SurvivorSeries survivors;
+    for (const uint32_t site : group.sites) {
+      survivors = SumOf(survivors, SurvivorsIn(analysis.ledger().history(site), first.evidence.tested));
+    }
+    for (const Survivors& at : survivors) watched.back().steps.push_back(at.step);
+  }
+  return watched;
+}
+
+std::vector<size_t> Sorted(std::vector<size_t> members) {
+  std::sort(members.begin(), members.end());
+  return members;
+}
+
+std::vector<size_t> MembersOf(const LeakGroup& leak) {
+  std::vector<size_t> members = leak.parts;
+  members.push_back(leak.leader);
+  return Sorted(std::move(members));
+}
+
+}  // namespace
+
+LeakFindings::LeakFindings(ProcessAnalysis* analysis)
+    : analysis_(*analysis), grouping_(analysis), order_(LeakingSites(*analysis), analysis->run().steps) {}
+
+std::vector<uint32_t> LeakFindings::SitesOf(const std::vector<size_t>& groups) const {
+  std::vector<uint32_t> sites;
+  for (const size_t group : groups) {
+    const std::vector<uint32_t>& of = analysis_.groups()[group].sites;
+    sites.insert(sites.end(), of.begin(), of.end());
+  }
+  return sites;
+}
+
+void LeakFindings::Prepare(LedgerOptions* options) {
+  const std::vector<std::vector<size_t>> leaks = grouping_.ByCalls();
+  for (const std::vector<size_t>& members : leaks) {
+    if (members.size() < 2) continue;
+    watched_[Sorted(members)] = options->watched.size();
+    options->watched.push_back(SitesOf(members));
+  }
+  // Alone in its leak, nothing has an order.
+  if (leaks.size() + watched_.size() > 1) options->observers.push_back(&order_);
+}
+
+ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite>& sites) const {
+  ReportLeak sum;
+  SurvivorSeries survivors;
+  StepSpan span{0, analysis_.run().steps};
+  uint32_t lifetime = 0;
+  for (const size_t member : MembersOf(leak)) {
+    const ReportSite& site = sites[member];
+    sum.rate_bytes_per_step += site.rate_bytes_per_step;
+    sum.rate_objects_per_step += site.rate_objects_per_step;
+    sum.live_bytes += site.live_bytes;
+    sum.bytes_at_peak += site.bytes_at_peak;
+    for (const uint32_t index : analysis_.groups()[member].sites) {
+      const LeakEvidence& evidence = analysis_.verdicts()[index].evidence;
+      if (!IsLeak(analysis_.verdicts()[index].verdict)) continue;
+      survivors = SumOf(survivors, SurvivorsIn(analysis_.ledger().history(index), {0, analysis_.run().steps}));
+      span.begin = std::max(span.begin, evidence.leaking.begin);
+      span.end = std::min(span.end, evidence.leaking.end);
+      lifetime = std::max(lifetime, evidence.max_lifetime_steps);
+    }
+  }
+  const bool onset = analysis_.verdicts()[analysis_.groups()[leak.leader].sites[0]].onset_step.has_value();
+  const Rate rate = EstimateRate(survivors, {span, onset}, lifetime);
+  // About the sum of what the parts say of themselves, so that they add up.
+  sum.rate_ci_low = sum.rate_bytes_per_step - (rate.bytes_per_step - rate.bytes_interval.low);
+  sum.rate_ci_high = sum.rate_bytes_per_step + (rate.bytes_interval.high - rate.bytes_per_step);
+  return sum;
+}
+
+void LeakFindings::Describe(const Ledger& replayed, std::vector<ReportSite>* sites) {
+  const std::vector<LeakGroup> leaks = grouping_.Finish(order_);
+  LedgerOptions changed = ReplayOptions(analysis_.options());
+  changed.histories = changed.timeline = false;
+  for (const LeakGroup& leak : leaks) {
+    if (!leak.parts.empty() && watched_.count(MembersOf(leak)) == 0) {
+      changed.watched.push_back(SitesOf(MembersOf(leak)));
+    }
+  }
+  const size_t changes = changed.watched.size();
+  Ledger third(analysis_.trace(), analysis_.plan(), std::move(changed));
+  if (changes > 0) third.Replay();
+  size_t change = 0;
+  for (const LeakGroup& leak : leaks) {
+    ReportSite& leader = (*sites)[leak.leader];
+    for (const size_t part : leak.parts) (*sites)[part].part_of = absl::StrCat(leak.leader);
+    leader.parts = leak.parts.size();
+    leader.group = Sum(leak, *sites);
+    if (leak.parts.empty()) {
+      leader.group->rate_ci_low = leader.rate_ci_low;
+      leader.group->rate_ci_high = leader.rate_ci_high;
+      leader.group->peak_without = leader.peak_without_site;
+      continue;
+    }
+    const auto known = watched_.find(MembersOf(leak));
+    leader.group->peak_without = known != watched_.end() ? replayed.counterfactual().PeakWithout(known->second)
+                                                         : third.counterfactual().PeakWithout(change++);
+    if (leak.call_frame) leader.blame_frame = *leak.call_frame;
+    absl::StrAppend(
+        &leader.explanation, "; ", leak.parts.size(), leak.parts.size() == 1 ? " other site" : " other sites",
+        leak.parts.size() == 1 ? " of the same leak leaves" : " of the same leak leave",
+        " something behind in the same steps: ", FormatBytes(leader.group->rate_bytes_per_step), " per step in all");
+    if (leader.verdict != "minor_leak") continue;
+    // What hardly matters by itself may do so with all that it keeps.
+    RunShape run = analysis_.run();
+    const uint32_t first = analysis_.groups()[leak.leader].sites[0];
+    const uint32_t device = analysis_.ledger().sites()[first].key.device;
+    run.device_total_bytes = DeviceTotalBytes(analysis_.trace(), analysis_.ledger(), device);
+    const Rate whole{leader.group->rate_bytes_per_step, leader.group->rate_objects_per_step, {}, {}};
+    if (IsMaterial(whole, run)) leader.verdict = "leak";
+  }
+}
+
+}  // namespace vramtrack

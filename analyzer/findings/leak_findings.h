@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_LEAK_FINDINGS_H_
+#define ANALYZER_FINDINGS_LEAK_FINDINGS_H_
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "analyzer/findings/leak_groups.h"
+#include "analyzer/findings/leak_order.h"
+#include "analyzer/findings/process_analysis.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// Says of the sites of a process which leak each belongs to, and what the leak comes to as a whole.
+class LeakFindings {
+ public:
+  // `analysis` must outlive it.
+  explicit LeakFindings(ProcessAnalysis* analysis);
+
+  // What the next replay is to follow. `options` watches the analysis' groups already, and nothing after them.
+  void Prepare(LedgerOptions* options);
+
+  // After that replay. `sites`: one for each of the analysis' groups. Replays the trace once more if the order of
+  // events made a leak of other parts than the stacks had.
+  void Describe(const Ledger& replayed, std::vector<ReportSite>* sites);
+
+ private:
+  ReportLeak Sum(const LeakGroup& leak, const std::vector<ReportSite>& sites) const;
+  std::vector<uint32_t> SitesOf(const std::vector<size_t>& groups) const;
+
+  ProcessAnalysis& analysis_;
+  LeakGrouping grouping_;
+  LeakOrder order_;
+  std::map<std::vector<size_t>, size_t> watched_;  // sets of groups, and where their counterfactual is
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_LEAK_FINDINGS_H_
