@@ -104,20 +104,23 @@ def judge(report, truth, steps, exact):
     if truth.leaks and rank != 1:
         wrong.append("the first finding is not the leak")
 
-    classes = {}
+    classes, classes_wrong = {}, 0
     for name, allowed in truth.verdicts.items():
         verdicts = sorted({site["verdict"] for site in report["sites"] if truth.name_of(site) == name and in_use(site)})
         classes[name] = verdicts
         if not verdicts:
             wrong.append("%s is not in the report" % name)
+            classes_wrong += 1
         elif (not any(verdict in allowed for verdict in verdicts) or
               any(verdict not in allowed and verdict not in HARMLESS for verdict in verdicts)):
+            classes_wrong += 1
             wrong.append("%s is %s, and should be %s" % (name, ", ".join(verdicts), " or ".join(allowed)))
     if not truth.leaks:
         wrong += ["not judged: " + shown(site) for site in report["sites"]
                   if site["verdict"] == "insufficient_evidence" and in_use(site) and truth.line_of(site) and
                   site["verdict"] not in truth.verdicts.get(truth.name_of(site), ())]
-    if steps and report["steps"]["count"] not in (steps, steps - 1, steps - 2):
+    steps_right = report["steps"]["count"] in (steps, steps - 1, steps - 2)
+    if not steps_right:
         wrong.append("%d steps from %s, and should be %d" % (report["steps"]["count"], report["steps"]["source"], steps))
     figures = {
         "expected_leaks": len(truth.leaks),
@@ -126,6 +129,8 @@ def judge(report, truth, steps, exact):
         "rank": rank,
         "rate_error": max(errors) if errors else None,
         "classes": classes,
+        "classes_right": not classes_wrong,
+        "steps_right": steps_right,
         "steps_found": report["steps"]["count"],
         "steps_source": report["steps"]["source"],
     }

@@ -25,7 +25,7 @@ def runs_of(table):
             for count in steps.split(","):
                 for source in sources.split(","):
                     yield {"case": case, "program": program, "variant": variant, "steps": int(count),
-                           "steps_by": source, "rate": rate}
+                           "steps_by": source, "rate": rate, "language": "c++"}
 
 
 def traced(run, folder):

@@ -30,7 +30,7 @@ def runs_of(table, bench):
         if where == "test" or bench:
             for variant in variants.split(","):
                 yield {"case": case, "program": program, "variant": variant, "steps": int(steps), "steps_by": "stream",
-                       "rate": rate}
+                       "rate": rate, "language": "python"}
 
 
 class Python:
