@@ -116,17 +116,19 @@ class Comparison {
       }
     }
     side->profile = std::make_unique<RunProfile>(side->match_of_site, size_t{rest} + 1, window);
-    ReplayWith(side->profile.get(), *side);
+    const std::unique_ptr<Ledger> ledger = ReplayWith(side->profile.get(), *side);
     side->profile->Finish();
   }
 
-  static void ReplayWith(ReplayObserver* observer, const Side& side) {
+  // The ledger that `observer` has followed.
+  static std::unique_ptr<Ledger> ReplayWith(ReplayObserver* observer, const Side& side) {
     LedgerOptions options;
     options.histories = options.timeline = false;
     options.observers = {observer};
     options.decode_ahead = side.analysis.options().threads != 1;
-    Ledger ledger(side.trace, side.analysis.plan(), options);
-    ledger.Replay();
+    auto ledger = std::make_unique<Ledger>(side.trace, side.analysis.plan(), options);
+    ledger->Replay();
+    return ledger;
   }
 
   void CompareSequences() {

@@ -67,7 +67,7 @@ class RunProfile : public ReplayObserver {
   void OnFree(const ReplayAllocation& freed) override;
   void OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) override;
   void OnStepEnd(uint32_t step) override;
-  // After the replay.
+  // After the replay, while its ledger is there.
   void Finish();
 
   const StepWindow& window() const { return window_; }
