@@ -25,6 +25,8 @@ _LIBRARIES = {
     "protobuf": (["protobuf"], ["-lprotobuf"], "google/protobuf/message.h", "libprotobuf-dev"),
     "protobuf_lite": (["protobuf-lite"], ["-lprotobuf-lite"], "google/protobuf/message_lite.h", "libprotobuf-dev"),
     "protozero": ([], [], "protozero/pbf_reader.hpp", "libprotozero-dev"),
+    # By its headers alone: its .pc file is for the library.
+    "tomlplusplus": ([], [], "toml++/toml.h", "libtomlplusplus-dev"),
     "xxhash": ([], [], "xxhash.h", "libxxhash-dev"),
 }
 
@@ -38,7 +40,7 @@ _GOOGLETEST = {
     "gtest": ":googletest",
     "gtest_main": ":googletest_main",
 }
-_HEADER_ONLY = ["cli11", "nlohmann_json", "protozero", "xxhash"]
+_HEADER_ONLY = ["cli11", "nlohmann_json", "protozero", "tomlplusplus", "xxhash"]
 
 _SYSTEM_INCLUDES = ["/usr/include", "/usr/local/include"]
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "analyzer/cli/check_command.h"
 #include "analyzer/cli/diff_command.h"
 #include "analyzer/cli/dump_command.h"
 #include "analyzer/cli/exit_code.h"
@@ -123,6 +124,27 @@ int Diff(const Arguments& arguments) {
   return RunDiff(options);
 }
 
+int Check(const Arguments& arguments) {
+  CheckCommandOptions options;
+  std::unique_ptr<CLI::App> app = Parser("vramtrack check");
+  AddTrace(app.get(), &options.trace, &options.search_paths);
+  app->add_option("--baseline", options.baseline);
+  app->add_option("--budget", options.budget_file);
+  for (const LimitKind& kind : kLimitKinds) {
+    app->add_option_function<std::string>(
+        LimitOption(kind), [&options, key = kind.key](const std::string& text) { options.limits[key] = text; });
+  }
+  app->add_option("--fail-on", options.fail_on)->allow_extra_args(false)->delimiter(',');
+  app->add_option("--today", options.today);
+  app->add_option("--format", options.format);
+  app->add_option("-o,--output", options.output);
+  app->add_option("--source-root", options.source_root);
+  app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
+  app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
+  int code;
+  return Parse(app.get(), kCheckHelp, arguments, &code) ? RunCheck(options) : code;
+}
+
 int Info(const Arguments& arguments) {
   InfoOptions options;
   std::unique_ptr<CLI::App> app = Parser("vramtrack info");
@@ -190,8 +212,9 @@ int Run(const Arguments& arguments) {
 
 int RunCommandLine(const std::vector<std::string>& arguments) {
   const std::vector<std::pair<std::string, std::function<int(const Arguments&)>>> commands = {
-      {"run", Run}, {"report", Report}, {"diff", Diff}, {"info", Info}, {"dump", Dump}};
-  if (arguments.empty()) return BadInput("a command is missing: run, report, diff, info or dump; see vramtrack --help");
+      {"run", Run}, {"report", Report}, {"diff", Diff}, {"check", Check}, {"info", Info}, {"dump", Dump}};
+  if (arguments.empty())
+    return BadInput("a command is missing: run, report, diff, check, info or dump; see vramtrack --help");
   if (arguments[0] == "--help" || arguments[0] == "-h") return Print(kOverview);
   if (arguments[0] == "--version") return PrintVersion();
   for (const auto& [name, run] : commands) {

@@ -16,10 +16,10 @@ run 2 "$vramtrack" && one_error_line "a command is missing" "see vramtrack --hel
 run 2 "$vramtrack" frobnicate && one_error_line "there is no command frobnicate; see vramtrack --help"
 run 2 "$vramtrack" "" && one_error_line "there is no command"
 run 2 "$vramtrack" --frobnicate && one_error_line "there is no option --frobnicate"
-for missing in check export summarize merge; do
+for missing in export summarize merge; do
   run 2 "$vramtrack" $missing a b && one_error_line "there is no command $missing"
 done
-for command in report info dump; do
+for command in report check info dump; do
   run 2 "$vramtrack" $command && one_error_line "TRACE" "see vramtrack $command --help"
   run 2 "$vramtrack" $command --frobnicate leak.vtrace && one_error_line "--frobnicate" "see vramtrack $command --help"
   run 2 "$vramtrack" $command leak.vtrace more && one_error_line "more"
@@ -31,9 +31,9 @@ run 2 "$vramtrack" report leak.vtrace --color sometimes && one_error_line "--col
 run 2 "$vramtrack" report leak.vtrace --format html && one_error_line "--format html" "text and json"
 
 # Help and version, on stdout.
-run 0 "$vramtrack" --help && says stdout "Usage: vramtrack COMMAND" "run" "report" "info" "dump"
+run 0 "$vramtrack" --help && says stdout "Usage: vramtrack COMMAND" "run" "report" "check" "info" "dump"
 run 0 "$vramtrack" --version && says stdout "vramtrack 0.1.0"
-for command in run report info dump; do
+for command in run report check info dump; do
   run 0 "$vramtrack" $command --help && says stdout "Usage: vramtrack $command" "--help"
   run 0 "$vramtrack" $command --version && says stdout "vramtrack 0.1.0"
   [[ -s stderr ]] && fail "help on stderr"
@@ -48,7 +48,7 @@ cp leak.vtrace newer.vtrace
 printf '\x63\0\0\0' | dd of=newer.vtrace bs=1 seek=$version_at conv=notrunc 2>dd.log || cat dd.log
 head -c 1000 leak.vtrace >stub.vtrace
 mkdir no_traces
-for command in report info dump; do
+for command in report check info dump; do
   run 2 "$vramtrack" $command missing.vtrace && one_error_line "missing.vtrace" "No such file"
   run 2 "$vramtrack" $command empty.vtrace && one_error_line "empty.vtrace" "empty"
   run 2 "$vramtrack" $command foreign.vtrace && one_error_line "foreign.vtrace" "offset 0" "not a vramtrack trace"

@@ -9,6 +9,7 @@ Tells which line of a CUDA program leaks how much memory per step, and where the
   vramtrack run [-o DIR] [OPTION...] -- COMMAND [ARG...]   trace a command and all processes that it starts
   vramtrack report TRACE [OPTION...]                       what leaks, where the memory is at the peak
   vramtrack diff BASE NEW [OPTION...]                      what changed between two runs
+  vramtrack check TRACE [OPTION...]                        fail on leaks, regressions and budgets, for CI
   vramtrack info TRACE                                     what is in a trace, and how complete it is
   vramtrack dump TRACE [--stacks]                          the events of a trace, one a line
 
@@ -70,6 +71,35 @@ fragmentation; moved lines and renamed functions are no change. BASE and NEW are
 
 Exit code: 0 fine, 1 what --fail-on asks for, 2 bad input or usage, 3 not enough evidence: too few steps to tell a change
 from chance, or runs that have nothing in common.
+)";
+
+const char kCheckHelp[] = R"(Usage: vramtrack check [OPTION...] TRACE
+Fails if a run leaks, needs more than its budget or has become worse than a baseline. Without any option every leak that
+is not minor fails; with --baseline what was there before does not.
+
+      --baseline BASE        an earlier run to compare with: a trace, or a folder of them
+      --budget FILE          limits and exceptions (TOML, see docs/check.md); what is given below goes before it
+      --max-leak RATE        of one leak, such as 64KiB/step or 0: minor leaks are judged by it as well
+      --max-leak-objects N   of one leak that has no bytes (streams, events), per step
+      --max-leak-total RATE  of all leaks of a device
+      --max-peak SIZE        live bytes of a device at the peak, such as 70GiB
+      --max-reserved SIZE    taken from the device at the peak
+      --max-device-used SIZE used on the device at the peak
+      --max-growth RATE      of live bytes of a device
+      --max-fragmentation X  reserved and not live at the peak, such as 2GiB or 10%
+      --min-steps-to-oom N   steps until a device is full
+      --fail-on RULE         only these rules fail, others warn; several may be given, with commas between (default: all)
+      --today DATE           for exceptions that expire, such as 2026-12-31 (default: today, UTC)
+      --format FORMAT        text (default), json, github, junit or sarif
+  -o, --output FILE          write to FILE, whole or not at all, instead of to standard output
+      --source-root DIR      files are named from here (default: the git work tree, or else this folder)
+      --step-marks KIND      where steps end, as for vramtrack report
+      --threads N            use N processors (default: all); what is printed does not depend on it
+      --search-path DIR      look here for binaries that are no longer where they ran; may be given several times
+  -h, --help                 print this
+      --version              print the version
+
+Exit code: 0 fine, 1 something failed, 2 bad input or usage, 3 nothing failed, but there is too little evidence.
 )";
 
 const char kInfoHelp[] = R"(Usage: vramtrack info [OPTION...] TRACE

@@ -10,6 +10,7 @@ extern const char kOverview[];
 extern const char kRunHelp[];
 extern const char kReportHelp[];
 extern const char kDiffHelp[];
+extern const char kCheckHelp[];
 extern const char kInfoHelp[];
 extern const char kDumpHelp[];
 

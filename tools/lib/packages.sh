@@ -20,6 +20,7 @@ build_packages=(
   libgtest-dev
   libprotobuf-dev
   libprotozero-dev
+  libtomlplusplus-dev
   libxxhash-dev
   nlohmann-json3-dev
   pkgconf

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/check/judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/check/exceptions.h"
+#include "analyzer/check/limit_text.h"
+#include "analyzer/check/regressions.h"
+#include "analyzer/check/rules.h"
+#include "analyzer/check/site_findings.h"
+
+namespace vramtrack {
+namespace {
+
+const char* UnitName(LimitUnit unit, bool share) {
+  if (share) return "share";
+  switch (unit) {
+    case LimitUnit::kBytesPerStep:
+      return "bytes_per_step";
+    case LimitUnit::kObjectsPerStep:
+      return "objects_per_step";
+    case LimitUnit::kSteps:
+      return "steps";
+    default:
+      return "bytes";
+  }
+}
+
+// What the limits of devices and ranks are compared with.
+using Measured = std::map<std::string, std::optional<double>>;  // by key of kLimitKinds; none: it is not known
+
+Measured MeasureDevice(const Report& report, const ReportDevice& device, bool fragmentation_as_share) {
+  Measured measured;
+  double leaks = 0;
+  for (const ReportSite& site : report.sites) {
+    if (IsLeak(site) && site.device == device.index) leaks += site.rate_bytes_per_step;
+  }
+  const auto reserved = static_cast<double>(device.peak.reserved);
+  const double unused = std::max(0.0, reserved - static_cast<double>(device.peak.live));
+  measured["leak_total"] = leaks;
+  measured["peak"] = static_cast<double>(device.peak.live);
+  measured["reserved"] = reserved;
+  measured["device_used"] = static_cast<double>(device.peak.device_used);
+  measured["fragmentation"] = !fragmentation_as_share ? unused : reserved > 0 ? unused / reserved : 0;
+  measured["growth"] = std::nullopt;
+  measured["steps_to_oom"] = std::nullopt;
+  if (device.growth) {
+    measured["growth"] = device.growth->ci_low > 0 ? device.growth->bytes_per_step : 0;
+    // What does not grow is never full.
+    if (device.growth->ci_low <= 0) measured["steps_to_oom"] = INFINITY;
+    if (device.growth->steps_to_oom) measured["steps_to_oom"] = *device.growth->steps_to_oom;
+  }
+  return measured;
+}
+
+std::string Message(const LimitKind& kind, double value, const Limit& limit) {
+  const std::string is = FormatValue(value, kind.unit, limit.share);
+  const std::string budget = absl::StrCat("; the budget is ", FormatLimit(limit, kind.unit), " (", limit.place, ")");
+  const std::string rule = kind.rule;
+  if (rule == "leak-total") return absl::StrCat("its sites leak ", is, budget);
+  if (rule == "peak") return absl::StrCat(is, " live at the peak", budget);
+  if (rule == "reserved") return absl::StrCat(is, " reserved at the peak", budget);
+  if (rule == "device-used") return absl::StrCat(is, " used on the device at the peak", budget);
+  if (rule == "growth") return absl::StrCat("live memory grows by ", is, budget);
+  if (rule == "time-to-oom") return absl::StrCat("full in ", is, budget);
+  if (limit.share) return absl::StrCat(is, " of what is reserved at the peak is not live", budget);
+  return absl::StrCat(is, " reserved and not live at the peak", budget);
+}
+
+class Judge {
+ public:
+  Judge(const Report& report, const DiffReport* diff, const CheckOptions& options)
+      : report_(report),
+        baseline_(diff),
+        diff_(diff != nullptr && diff->comparable ? diff : nullptr),
+        options_(options) {}
+
+  CheckReport Run();
+
+ private:
+  bool Fails(const std::string& rule) const { return options_.fail_on.empty() || options_.fail_on.count(rule) != 0; }
+  // That the rule has been applied once more.
+  CheckedRule& Applied(const std::string& rule);
+  void NotJudged(const std::string& rule, const std::string& why);
+  void Add(CheckFinding finding) { findings_.push_back(std::move(finding)); }
+
+  std::optional<Limit> LimitOf(const LimitKind& kind, std::optional<uint32_t> device) const;
+  struct Leak {
+    const ReportSite* leader;
+    const DiffFinding* change;  // of one of its sites; null: none has changed, or there is no baseline
+    double base_rate;           // bytes per step, of all its sites
+    bool material;
+  };
+  std::vector<Leak> Leaks(FasterLeaks* worse);
+  void JudgeLeaks();
+  void JudgeMeasured(const LimitKind& kind, const Limit& limit, const std::optional<double>& value,
+                     CheckFinding finding);
+  void JudgeDevices();
+  void JudgeCategories(const ReportDevice& device);
+  void JudgeRanks();
+  void JudgeRegressions();
+  void JudgeEvidence(CheckReport* check);
+
+  const Report& report_;
+  const DiffReport* baseline_;
+  const DiffReport* diff_;  // the same if it can be compared with
+  const CheckOptions& options_;
+  std::vector<CheckFinding> findings_;
+  std::map<std::string, CheckedRule> rules_;
+  std::vector<std::string> notes_;
+};
+
+CheckedRule& Judge::Applied(const std::string& rule) {
+  CheckedRule& checked = rules_[rule];
+  checked.rule = rule;
+  ++checked.checked;
+  return checked;
+}
+
+void Judge::NotJudged(const std::string& rule, const std::string& why) {
+  CheckedRule& checked = rules_[rule];
+  checked.rule = rule;
+  checked.result = CheckedRule::Result::kNotJudged;
+  if (checked.note.empty()) checked.note = why;
+}
+
+std::optional<Limit> Judge::LimitOf(const LimitKind& kind, std::optional<uint32_t> device) const {
+  const auto found = device ? options_.budgets.devices.find(*device) : options_.budgets.devices.end();
+  if (found != options_.budgets.devices.end() && found->second.*kind.limit) return found->second.*kind.limit;
+  return options_.budgets.job.*kind.limit;
+}
+
+// Leaks with what belongs to them: one is one finding, however many sites it has.
+std::vector<Judge::Leak> Judge::Leaks(FasterLeaks* worse) {
+  std::vector<Leak> leaks;
+  std::map<std::string, size_t> by_leader;
+  for (const bool parts : {false, true}) {
+    for (const ReportSite& site : report_.sites) {
+      if (!IsLeak(site) || site.part_of.empty() == parts) continue;
+      const auto leader = by_leader.find(parts ? site.part_of : site.id);
+      const size_t index = leader == by_leader.end() ? leaks.size() : leader->second;
+      if (index == leaks.size()) {
+        by_leader[site.id] = index;
+        leaks.push_back({&site, nullptr, 0, false});
+      }
+      Leak& leak = leaks[index];
+      const DiffFinding* change = worse == nullptr ? nullptr : worse->Find(site);
+      if (leak.change == nullptr) leak.change = change;
+      leak.base_rate += change == nullptr ? site.rate_bytes_per_step : change->base_leak ? change->base_value : 0;
+      leak.material |= site.verdict != "minor_leak";
+    }
+  }
+  return leaks;
+}
+
+void Judge::JudgeLeaks() {
+  std::optional<FasterLeaks> worse;
+  if (diff_ != nullptr) worse.emplace(*diff_);
+  CheckedRule& checked = Applied("leak");
+  checked.checked = report_.sites.size();
+  for (const Leak& leak : Leaks(worse ? &*worse : nullptr)) {
+    const ReportSite& site = *leak.leader;
+    if (worse && leak.change == nullptr) continue;
+    const ReportLeak rates = RatesOf(site);
+    const bool objects = rates.rate_bytes_per_step <= 0;
+    const LimitKind& kind = kLimitKinds[objects ? 1 : 0];
+    const std::optional<Limit> limit = LimitOf(kind, site.device);
+    const double rate = objects ? rates.rate_objects_per_step : rates.rate_bytes_per_step;
+    if (limit ? rate <= limit->value : !leak.material) continue;
+    CheckFinding finding = FindingOf(site);
+    finding.rule = "leak";
+    finding.value = rate;
+    finding.unit = UnitName(kind.unit, false);
+    finding.message = LeakMessage(site, limit ? &*limit : nullptr);
+    if (limit) finding.limit = limit->value;
+    if (leak.change != nullptr) DescribeChange(*leak.change, leak.base_rate, &finding);
+    Add(std::move(finding));
+  }
+  if (!worse) return;
+  for (const DiffFinding* change : worse->Others()) {
+    const LimitKind& kind = kLimitKinds[change->unit == "objects_per_step" ? 1 : 0];
+    const std::optional<Limit> limit = LimitOf(kind, change->device);
+    if (!limit || change->new_value > limit->value) Add(LeakRegression(*change));
+  }
+}
+
+void Judge::JudgeMeasured(const LimitKind& kind, const Limit& limit, const std::optional<double>& value,
+                          CheckFinding finding) {
+  if (!value) {
+    NotJudged(kind.rule, absl::StrCat(finding.subject, ": growth is not known, or cannot be foretold"));
+    return;
+  }
+  Applied(kind.rule);
+  const bool at_least = kind.unit == LimitUnit::kSteps;
+  if (at_least ? *value >= limit.value : *value <= limit.value) return;
+  finding.rule = kind.rule;
+  finding.key = absl::StrCat(kind.rule, "|", finding.subject);
+  finding.value = *value;
+  finding.limit = limit.value;
+  finding.unit = UnitName(kind.unit, limit.share);
+  finding.message = Message(kind, *value, limit);
+  Add(std::move(finding));
+}
+
+void Judge::JudgeDevices() {
+  for (const auto& [number, limits] : options_.budgets.devices) {
+    const bool there = std::any_of(report_.devices.begin(), report_.devices.end(),
+                                   [number = number](const ReportDevice& one) { return one.index == number; });
+    if (!there) notes_.push_back(absl::StrCat("there are budgets for device ", number, ", which is not in the trace"));
+  }
+  for (const ReportDevice& device : report_.devices) {
+    for (const LimitKind& kind : kLimitKinds) {
+      if (kind.limit == &Limits::leak || kind.limit == &Limits::leak_objects) continue;
+      const std::optional<Limit> limit = LimitOf(kind, device.index);
+      if (!limit) continue;
+      CheckFinding finding;
+      finding.subject = absl::StrCat("device ", device.index);
+      finding.device = device.index;
+      JudgeMeasured(kind, *limit, MeasureDevice(report_, device, limit->share)[kind.key], std::move(finding));
+    }
+    JudgeCategories(device);
+  }
+}
+
+void Judge::JudgeCategories(const ReportDevice& device) {
+  std::map<std::string, Limit> limits = options_.budgets.job.categories;
+  if (const auto own = options_.budgets.devices.find(device.index); own != options_.budgets.devices.end()) {
+    for (const auto& [name, limit] : own->second.categories) limits[name] = limit;
+  }
+  for (const auto& [name, limit] : limits) {
+    double bytes = 0;
+    for (const ReportPeakCategory& category : device.peak_set.categories) {
+      if (category.name == name) bytes = static_cast<double>(category.bytes);
+    }
+    Applied("category");
+    if (bytes <= limit.value) continue;
+    CheckFinding finding;
+    finding.rule = "category";
+    finding.subject = absl::StrCat("device ", device.index);
+    finding.device = device.index;
+    finding.key = absl::StrCat("category|", finding.subject, "|", name);
+    finding.value = bytes;
+    finding.limit = limit.value;
+    finding.unit = "bytes";
+    finding.message =
+        absl::StrCat(FormatValue(bytes, LimitUnit::kBytes), " of ", name, " live at the peak; the budget is ",
+                     FormatLimit(limit, LimitUnit::kBytes), " (", limit.place, ")");
+    Add(std::move(finding));
+  }
+}
+
+void Judge::JudgeRanks() {
+  std::vector<ReportRank> ranks = report_.ranks;
+  if (ranks.empty() && report_.processes.size() == 1 && report_.processes[0].rank) {
+    // The only one: what the devices say.
+    ReportRank& only = ranks.emplace_back();
+    only.rank = report_.processes[0].rank;
+    for (const ReportDevice& device : report_.devices) {
+      only.peak_live += device.peak.live;
+      if (device.growth) {
+        only.growth_bytes_per_step =
+            only.growth_bytes_per_step.value_or(0) + (device.growth->ci_low > 0 ? device.growth->bytes_per_step : 0);
+      }
+    }
+    for (const ReportSite& site : report_.sites) {
+      if (IsLeak(site) && site.device) only.leak_bytes_per_step += site.rate_bytes_per_step;
+    }
+  }
+  const bool has_ranks = std::any_of(ranks.begin(), ranks.end(), [](const ReportRank& one) { return one.rank; });
+  for (const auto& [number, limits] : options_.budgets.ranks) {
+    if (!has_ranks) {
+      notes_.push_back(
+          absl::StrCat("there are budgets for rank ", number, ", but the trace is of a job without ranks"));
+      continue;
+    }
+    const auto rank = std::find_if(ranks.begin(), ranks.end(),
+                                   [number = number](const ReportRank& one) { return one.rank == number; });
+    for (const LimitKind& kind : kLimitKinds) {
+      const std::optional<Limit>& limit = limits.*kind.limit;
+      if (!limit) continue;
+      if (rank == ranks.end()) {
+        NotJudged(kind.rule, absl::StrCat("rank ", number, " is not in the trace"));
+        continue;
+      }
+      CheckFinding finding;
+      finding.subject = absl::StrCat("rank ", number);
+      finding.rank = number;
+      const Measured measured = {{"leak_total", rank->leak_bytes_per_step},
+                                 {"peak", static_cast<double>(rank->peak_live)},
+                                 {"growth", rank->growth_bytes_per_step}};
+      JudgeMeasured(kind, *limit, measured.at(kind.key), std::move(finding));
+    }
+  }
+}
+
+void Judge::JudgeRegressions() {
+  if (baseline_ == nullptr) return;
+  std::string why;
+  if (diff_ == nullptr) {
+    why = "the baseline cannot be compared with: " + baseline_->reason;
+  } else {
+    for (CheckFinding& finding : FindRegressions(*diff_, report_)) Add(std::move(finding));
+    if (!diff_->tested && !diff_->identical) why = "too few steps to tell a change from chance";
+  }
+  for (const CheckRule& rule : kCheckRules) {
+    if (!rule.of_baseline) continue;
+    Applied(rule.id);
+    if (!why.empty()) NotJudged(rule.id, why);
+  }
+}
+
+void Judge::JudgeEvidence(CheckReport* check) {
+  uint64_t unjudged = 0, lost = 0;
+  for (const auto& [verdict, sites] : report_.verdict_counts) {
+    if (verdict == "insufficient_evidence") unjudged = sites;
+  }
+  for (const ReportProcess& process : report_.processes) lost += process.lost_events;
+  std::string why;
+  if (report_.steps.count == 0) {
+    why = "no steps were found";
+  } else if (unjudged > 0) {
+    uint64_t more = 0;
+    for (const ReportSite& site : report_.sites) more = std::max(more, site.further_steps_needed.value_or(0));
+    why = absl::StrCat(report_.steps.count, " steps are too few to judge ", unjudged, " of ", check->sites, " sites");
+    if (more > 0) absl::StrAppend(&why, "; about ", more, " more would do");
+  } else if (lost > 0) {
+    why = absl::StrCat(lost, " events are missing");
+  }
+  if (!why.empty() && Fails("leak")) {
+    NotJudged("leak", why);
+    check->enough_evidence = false;
+    check->evidence_note = why;
+  }
+  for (auto& [id, rule] : rules_) {
+    if (rule.result != CheckedRule::Result::kNotJudged || id == "leak" || !Fails(id)) continue;
+    check->enough_evidence = false;
+    if (check->evidence_note.empty()) check->evidence_note = rule.note;
+  }
+}
+
+CheckReport Judge::Run() {
+  CheckReport check;
+  check.tool_version = report_.tool_version;
+  check.steps = report_.steps.count;
+  check.devices = report_.devices.size();
+  for (const auto& [verdict, sites] : report_.verdict_counts) check.sites += sites;
+  check.warnings = report_.warnings;
+  JudgeLeaks();
+  JudgeDevices();
+  JudgeRanks();
+  JudgeRegressions();
+  JudgeEvidence(&check);
+
+  ExceptionList exceptions(options_.budgets.exceptions, options_.today);
+  for (CheckFinding& finding : findings_) {
+    if (!Fails(finding.rule)) finding.status = CheckFinding::Status::kWarning;
+    exceptions.Apply(&finding);
+    if (finding.status == CheckFinding::Status::kFailed) rules_[finding.rule].result = CheckedRule::Result::kFailed;
+    check.failed += finding.status == CheckFinding::Status::kFailed;
+    check.warned += finding.status == CheckFinding::Status::kWarning;
+    check.excepted += finding.status == CheckFinding::Status::kExcepted;
+  }
+  for (std::string& line : notes_) check.warnings.push_back(std::move(line));
+  for (std::string& line : exceptions.Unused()) check.warnings.push_back(std::move(line));
+  // In the order of the rules; within one as they were found: leaks by rate, devices by number.
+  for (const CheckRule& rule : kCheckRules) {
+    for (CheckFinding& finding : findings_) {
+      if (finding.rule == rule.id) check.findings.push_back(std::move(finding));
+    }
+    if (const auto found = rules_.find(rule.id); found != rules_.end()) check.rules.push_back(found->second);
+  }
+  return check;
+}
+
+}  // namespace
+
+CheckReport Check(const Report& report, const DiffReport* diff, const CheckOptions& options) {
+  return Judge(report, diff, options).Run();
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_CHECK_JUDGE_H_
+#define ANALYZER_CHECK_JUDGE_H_
+
+#include <set>
+#include <string>
+
+#include "absl/time/civil_time.h"
+#include "analyzer/check/check_report.h"
+#include "analyzer/check/limits.h"
+#include "analyzer/diff_report.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+struct CheckOptions {
+  Budgets budgets;
+  std::set<std::string> fail_on;  // rule ids; empty: all
+  absl::CivilDay today;
+};
+
+// Judges a run. Without a budget for leaks every leak that is not minor fails; with one, those above it. With a diff
+// only leaks that are new or have become faster fail, and what else has become worse; limits
+// hold for the run itself, as without. A baseline that cannot be compared with is too little evidence. Pure and
+// deterministic. File and line of findings are as the report has them.
+CheckReport Check(const Report& report, const DiffReport* diff, const CheckOptions& options);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_CHECK_JUDGE_H_

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/check/judge.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/check/budget_file.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+
+ReportFrame Frame(const std::string& function, const std::string& file, uint32_t line) {
+  ReportFrame frame;
+  frame.function = function;
+  frame.file = file;
+  frame.line = line;
+  frame.language = "c++";
+  return frame;
+}
+
+ReportSite Site(const std::string& id, const std::string& verdict, double rate) {
+  ReportSite site;
+  site.id = id;
+  site.level = "driver";
+  site.kind = "device";
+  site.device = 0;
+  site.verdict = verdict;
+  site.rate_bytes_per_step = site.rate_ci_low = site.rate_ci_high = rate;
+  site.frames = {Frame("cudaMalloc", "", 0), Frame("job::Keep(int)", "/src/job/keep.cu", 12),
+                 Frame("main", "main.cc", 3)};
+  site.blame_frame = 1;
+  return site;
+}
+
+Report Job(std::vector<ReportSite> sites) {
+  Report report;
+  report.steps = {60, "marks", 1};
+  ReportProcess process;
+  process.pid = 1;
+  report.processes.push_back(process);
+  ReportDevice device;
+  device.total_bytes = 1024 * kMiB;
+  device.peak.live = 100 * kMiB;
+  device.peak.reserved = 120 * kMiB;
+  device.peak.device_used = 150 * kMiB;
+  ReportGrowth growth;
+  growth.bytes_per_step = growth.ci_low = growth.ci_high = 4.0 * kMiB;
+  growth.steps_to_oom = 200;
+  device.growth = growth;
+  device.peak_set.categories = {{"activations", 70 * kMiB, 1, {}}, {"parameters", 30 * kMiB, 1, {}}};
+  report.devices.push_back(device);
+  std::map<std::string, uint64_t> counts;
+  for (const ReportSite& site : sites) ++counts[site.verdict];
+  report.verdict_counts.assign(counts.begin(), counts.end());
+  report.sites = std::move(sites);
+  return report;
+}
+
+CheckReport Judged(const Report& report, const std::string& budgets = "", const DiffReport* diff = nullptr,
+                   std::set<std::string> fail_on = {}) {
+  CheckOptions options;
+  options.today = absl::CivilDay(2026, 6, 1);
+  options.fail_on = std::move(fail_on);
+  const absl::StatusOr<Budgets> parsed = ParseBudgets(budgets, "b.toml");
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  if (parsed.ok()) options.budgets = *parsed;
+  return Check(report, diff, options);
+}
+
+// "rule rule" of the findings that fail.
+std::string Failed(const CheckReport& check) {
+  std::string rules;
+  for (const CheckFinding& finding : check.findings) {
+    if (finding.status == CheckFinding::Status::kFailed) rules += (rules.empty() ? "" : " ") + finding.rule;
+  }
+  EXPECT_EQ(check.failed > 0, ExitCodeOf(check) == 1);
+  return rules;
+}
+
+TEST(Check, FailsOnEveryLeakThatIsNotMinor) {
+  EXPECT_EQ(Failed(Judged(Job({Site("a", "leak", 512)}))), "leak");
+  EXPECT_EQ(Failed(Judged(Job({Site("a", "accelerating_leak", 512)}))), "leak");
+  for (const char* fine : {"minor_leak", "sublinear", "phase_accumulation", "steady", "one_time", "cycle_garbage"}) {
+    const CheckReport check = Judged(Job({Site("a", fine, 512)}));
+    EXPECT_EQ(Failed(check), "") << fine;
+    EXPECT_EQ(ExitCodeOf(check), 0) << fine;
+  }
+  const CheckReport check = Judged(Job({Site("a", "leak", 512)}));
+  EXPECT_EQ(check.findings[0].subject, "job::Keep");
+  EXPECT_EQ(check.findings[0].file, "/src/job/keep.cu");
+  EXPECT_EQ(check.findings[0].line, 12u);
+  EXPECT_EQ(check.findings[0].message, "leaks 512 B per step (95 % CI 512 to 512 B) on device 0");
+}
+
+TEST(Check, ALeakOfManySitesIsOneFinding) {
+  ReportSite leader = Site("a", "leak", 1000), part = Site("b", "leak", 3000);
+  leader.parts = 1;
+  leader.group = ReportLeak{};
+  leader.group->rate_bytes_per_step = leader.group->rate_ci_low = leader.group->rate_ci_high = 4000;
+  part.part_of = "a";
+  part.frames[1].line = 99;
+  const Report job = Job({leader, part});
+  const CheckReport check = Judged(job);
+  EXPECT_EQ(Failed(check), "leak");
+  EXPECT_EQ(check.findings[0].site, "a");
+  EXPECT_EQ(check.findings[0].value, 4000);
+  EXPECT_NE(check.findings[0].message.find("at 2 places"), std::string::npos);
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = 3999")), "leak");
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = 4000")), "");
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = 4000\nbudget.leak_total = 3999")), "leak-total");
+}
+
+TEST(Check, WithABudgetForLeaksOnlyThoseAboveItFail) {
+  const Report job = Job({Site("a", "leak", 5000), Site("b", "leak", 1000), Site("c", "minor_leak", 2000)});
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = 1000")), "leak leak");
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = \"4 KiB/step\"")), "leak");
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = 5000")), "");
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = 5000\nbudget.leak_total = 7999")), "leak-total");
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = 0\n[device.0]\nleak = 5000")), "") << "a device's own goes before";
+  // Streams have no bytes.
+  ReportSite stream = Site("s", "leak", 0);
+  stream.rate_objects_per_step = 1;
+  EXPECT_EQ(Failed(Judged(Job({stream}), "budget.leak = 5000")), "leak");
+  EXPECT_EQ(Failed(Judged(Job({stream}), "budget.leak_objects = 1")), "");
+}
+
+TEST(Check, JudgesDevicesByTheirBudgets) {
+  const Report job = Job({});
+  EXPECT_EQ(Failed(Judged(job,
+                          "[budget]\npeak = \"100 MiB\"\nreserved = \"120 MiB\"\ndevice_used = \"150 MiB\"\n"
+                          "growth = \"4 MiB/step\"\nfragmentation = \"20 MiB\"\nsteps_to_oom = 200\n"
+                          "categories.activations = \"70 MiB\"")),
+            "");
+  EXPECT_EQ(Failed(Judged(job,
+                          "[budget]\npeak = \"99 MiB\"\nreserved = \"119 MiB\"\ndevice_used = \"149 MiB\"\n"
+                          "growth = \"3 MiB/step\"\nfragmentation = \"19 MiB\"\nsteps_to_oom = 201\n"
+                          "categories.activations = \"69 MiB\"\ncategories.gradients = 0")),
+            "peak reserved device-used growth fragmentation time-to-oom category");
+  EXPECT_EQ(Failed(Judged(job, "budget.fragmentation = \"16 %\"")), "fragmentation");
+  EXPECT_EQ(Failed(Judged(job, "budget.fragmentation = \"17 %\"")), "");
+  EXPECT_EQ(Failed(Judged(job, "budget.peak = 1\n[device.0]\npeak = \"1 GiB\"")), "");
+  const CheckReport check = Judged(job, "[budget]\npeak = \"99 MiB\"");
+  EXPECT_EQ(check.findings[0].message, "100 MiB live at the peak; the budget is 99.0 MiB (b.toml:2)");
+}
+
+TEST(Check, WhatDoesNotGrowIsNeverFull) {
+  Report job = Job({});
+  job.devices[0].growth = ReportGrowth{};
+  EXPECT_EQ(ExitCodeOf(Judged(job, "budget.steps_to_oom = 1000000")), 0);
+  EXPECT_EQ(ExitCodeOf(Judged(job, "budget.growth = 0")), 0);
+  // It grows, and nobody knows how long.
+  job.devices[0].growth->ci_low = 5;
+  EXPECT_EQ(ExitCodeOf(Judged(job, "budget.steps_to_oom = 1000000")), 3);
+  job.devices[0].growth.reset();
+  EXPECT_EQ(ExitCodeOf(Judged(job, "budget.growth = 0")), 3);
+  EXPECT_EQ(ExitCodeOf(Judged(job)), 0) << "nobody asks";
+}
+
+TEST(Check, JudgesRanks) {
+  Report job = Job({});
+  for (int number = 0; number < 2; ++number) {
+    ReportRank rank;
+    rank.rank = number;
+    rank.peak_live = (100 + 50 * static_cast<uint64_t>(number)) * kMiB;
+    job.ranks.push_back(rank);
+  }
+  EXPECT_EQ(Failed(Judged(job, "[rank.0]\npeak = \"110 MiB\"\n[rank.1]\npeak = \"110 MiB\"")), "peak");
+  EXPECT_EQ(ExitCodeOf(Judged(job, "[rank.7]\npeak = 1")), 3);
+  const CheckReport without = Judged(Job({}), "[rank.0]\npeak = 1");
+  EXPECT_EQ(ExitCodeOf(without), 0);
+  EXPECT_EQ(without.warnings.size(), 1u);
+}
+
+TEST(Check, SaysWhereThereIsTooLittleEvidence) {
+  Report job = Job({Site("a", "insufficient_evidence", 0)});
+  job.sites[0].further_steps_needed = 15;
+  CheckReport check = Judged(job);
+  EXPECT_EQ(ExitCodeOf(check), 3);
+  EXPECT_NE(check.evidence_note.find("15 more would do"), std::string::npos) << check.evidence_note;
+  // What has failed has failed.
+  EXPECT_EQ(ExitCodeOf(Judged(job, "budget.peak = 1")), 1);
+  // Leaks are nobody's concern here.
+  EXPECT_EQ(ExitCodeOf(Judged(job, "", nullptr, {"peak"})), 0);
+  Report no_steps = Job({});
+  no_steps.steps = {};
+  EXPECT_EQ(ExitCodeOf(Judged(no_steps)), 3);
+  Report lossy = Job({});
+  lossy.processes[0].lost_events = 5;
+  EXPECT_EQ(ExitCodeOf(Judged(lossy)), 3);
+}
+
+TEST(Check, WarnsOnWhatTheCallerDoesNotFailOn) {
+  const CheckReport check = Judged(Job({Site("a", "leak", 512)}), "budget.peak = 1", nullptr, {"peak"});
+  EXPECT_EQ(Failed(check), "peak");
+  EXPECT_EQ(check.warned, 1u);
+  EXPECT_EQ(ExitCodeOf(Judged(Job({Site("a", "leak", 512)}), "", nullptr, {"peak"})), 0);
+}
+
+std::string Exception(const std::string& what) { return "[[exception]]\nreason = \"known\"\n" + what; }
+
+TEST(Check, ExceptsWhatIsKnown) {
+  const Report job = Job({Site("0a1b", "leak", 5000)});
+  for (const char* what : {"site = \"0a1b\"", "function = \"job::Keep\"", "function = \"job::Keep(int)\"",
+                           "function = \"*Keep\"", "file = \"keep.cu\"", "file = \"job/k*.cu\"", "file = \"/src/*\"",
+                           "rule = \"leak\"", "function = \"main\"", "file = \"keep.cu\"\nfunction = \"job::?eep\"",
+                           "site = \"0a1b\"\ndevice = 0", "rule = \"leak\"\nup_to = 5000"}) {
+    const CheckReport check = Judged(job, Exception(std::string("expires = 2026-06-01\n") + what));
+    EXPECT_EQ(ExitCodeOf(check), 0) << what;
+    EXPECT_EQ(check.excepted, 1u) << what;
+    EXPECT_EQ(check.findings[0].reason, "known");
+    EXPECT_TRUE(check.warnings.empty()) << what;
+  }
+  for (const char* what :
+       {"site = \"0a1c\"", "function = \"Keep\"", "file = \"eep.cu\"", "file = \"main.cc\"\nfunction = \"job::Keep\"",
+        "rule = \"peak\"", "site = \"0a1b\"\ndevice = 1", "function = \"job::keep\""}) {
+    const CheckReport check = Judged(job, Exception(std::string("expires = \"never\"\n") + what));
+    EXPECT_EQ(ExitCodeOf(check), 1) << what;
+    EXPECT_EQ(check.warnings.size(), 1u) << what << ": it is of no use";
+  }
+}
+
+TEST(Check, AnExceptionEnds) {
+  const Report job = Job({Site("0a1b", "leak", 5000)});
+  CheckReport check = Judged(job, Exception("site = \"0a1b\"\nexpires = 2026-05-31"));
+  EXPECT_EQ(ExitCodeOf(check), 1);
+  EXPECT_TRUE(check.findings[0].expired);
+  EXPECT_NE(check.findings[0].message.find("expired on 2026-05-31 (b.toml:1: known)"), std::string::npos)
+      << check.findings[0].message;
+  // Another one may hold.
+  check = Judged(
+      job, Exception("site = \"0a1b\"\nexpires = 2026-05-31\n") + Exception("rule = \"leak\"\nexpires = 2026-06-01"));
+  EXPECT_EQ(ExitCodeOf(check), 0);
+  // Above its limit it fails.
+  check = Judged(job, Exception("site = \"0a1b\"\nexpires = \"never\"\nup_to = 4999"));
+  EXPECT_EQ(ExitCodeOf(check), 1);
+}
+
+DiffReport Compared() {
+  DiffReport diff;
+  diff.tested = true;
+  return diff;
+}
+
+DiffFinding Change(const Report& report, size_t site, const std::string& unit, double base, double next) {
+  DiffFinding change;
+  change.level = "driver";
+  change.device = 0;
+  change.new_site = report.sites[site].id.substr(0, report.sites[site].id.find('-'));
+  if (base > 0) change.base_site = change.new_site;
+  change.frames = report.sites[site].frames;
+  change.unit = unit;
+  change.base_value = base;
+  change.new_value = next;
+  change.leak = IsLeak(report.sites[site]);
+  change.explanation = "because";
+  return change;
+}
+
+TEST(CheckAgainstABaseline, WhatWasThereBeforeDoesNotFail) {
+  const Report job = Job({Site("a", "leak", 5000), Site("b-2", "leak", 1000)});
+  DiffReport diff = Compared();
+  EXPECT_EQ(Failed(Judged(job, "", &diff)), "");
+  EXPECT_EQ(ExitCodeOf(Judged(job, "", &diff)), 0);
+  // A new leak, and a faster one.
+  diff.added = {Change(job, 1, "bytes_live_per_step", 0, 1000)};
+  CheckReport check = Judged(job, "", &diff);
+  EXPECT_EQ(Failed(check), "leak");
+  EXPECT_EQ(check.findings[0].site, "b-2");
+  EXPECT_NE(check.findings[0].message.find("the baseline does not have this site"), std::string::npos);
+  diff.grown = {Change(job, 0, "bytes_live_per_step", 4000, 5000)};
+  diff.grown[0].base_leak = true;
+  check = Judged(job, "", &diff);
+  EXPECT_EQ(Failed(check), "leak leak");
+  EXPECT_NE(check.findings[0].message.find("in the baseline it leaks 3.91 KiB per step"), std::string::npos)
+      << check.findings[0].message;
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = 1000", &diff)), "leak");
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = 5000", &diff)), "");
+  EXPECT_EQ(Failed(Judged(job, "budget.leak_total = 5000", &diff)), "leak leak leak-total") << "limits hold as ever";
+}
+
+TEST(CheckAgainstABaseline, ALeakThatHasAnotherSiteHasBecomeWorse) {
+  ReportSite leader = Site("a", "leak", 1000), part = Site("b", "leak", 3000);
+  leader.parts = 1;
+  leader.group = ReportLeak{};
+  leader.group->rate_bytes_per_step = 4000;
+  part.part_of = "a";
+  const Report job = Job({leader, part});
+  DiffReport diff = Compared();
+  EXPECT_EQ(Failed(Judged(job, "", &diff)), "");
+  diff.grown = {Change(job, 1, "bytes_live_per_step", 2000, 3000)};
+  diff.grown[0].base_leak = true;
+  const CheckReport check = Judged(job, "", &diff);
+  EXPECT_EQ(Failed(check), "leak");
+  EXPECT_NE(check.findings[0].message.find("in the baseline it leaks 2.93 KiB per step"), std::string::npos)
+      << check.findings[0].message;
+}
+
+TEST(CheckAgainstABaseline, ALeakIsOneFindingHoweverItIsListed) {
+  const Report job = Job({Site("a", "leak", 5000)});
+  DiffReport diff = Compared();
+  diff.added = {Change(job, 0, "bytes_live_per_step", 0, 5000), Change(job, 0, "objects_per_step", 0, 1),
+                Change(job, 0, "bytes_at_peak", 0, 300000)};
+  EXPECT_EQ(Failed(Judged(job, "", &diff)), "leak");
+  // A leak that the report of the run does not list is not lost.
+  Report without = job;
+  without.sites.clear();
+  diff.added.resize(1);
+  EXPECT_EQ(Failed(Judged(without, "", &diff)), "leak");
+}
+
+TEST(CheckAgainstABaseline, FailsOnWhatHasBecomeWorse) {
+  const Report job = Job({Site("a", "steady", 0), Site("b", "steady", 0)});
+  DiffReport diff = Compared();
+  diff.added = {Change(job, 0, "bytes_at_peak", 0, 5 * kMiB)};
+  diff.grown = {Change(job, 1, "bytes_at_peak", 5 * kMiB, 9 * kMiB)};
+  DiffDevice device;
+  device.peak = {100, 200, true};
+  device.reserved_peak = {100, 200, true};
+  device.growth = {1, 2, true};
+  device.fragmentation = {1, 2, true};
+  device.categories = {{"activations", {1, 2, true}}, {"parameters", {1, 2, false}}};
+  diff.devices = {device};
+  EXPECT_EQ(Failed(Judged(job, "", &diff)),
+            "new-site grown-site peak-regression reserved-regression growth-regression fragmentation-regression "
+            "category-regression");
+  EXPECT_EQ(Failed(Judged(job, "", &diff, {"leak"})), "");
+  // Better, or not more than chance.
+  for (DiffValue* value : {&device.peak, &device.reserved_peak, &device.growth, &device.fragmentation})
+    *value = {2, 1, true};
+  device.categories = {{"activations", {2, 1, true}}, {"parameters", {1, 2, false}}};
+  diff = Compared();
+  diff.devices = {device};
+  diff.gone = diff.shrunk = {Change(job, 0, "bytes_at_peak", 5, 1)};
+  EXPECT_EQ(Failed(Judged(job, "", &diff)), "");
+}
+
+TEST(CheckAgainstABaseline, WhatHasMovedIsNoFinding) {
+  const Report job = Job({Site("a", "leak", 5000)});
+  DiffReport diff = Compared();
+  diff.moved = {Change(job, 0, "bytes_at_peak", 5, 5)};
+  const CheckReport check = Judged(job, "", &diff);
+  EXPECT_TRUE(check.findings.empty());
+  EXPECT_EQ(ExitCodeOf(check), 0);
+}
+
+TEST(CheckAgainstABaseline, NeedsOneThatCanBeCompared) {
+  DiffReport diff;
+  diff.comparable = false;
+  diff.reason = "nothing in common";
+  const CheckReport check = Judged(Job({}), "", &diff);
+  EXPECT_EQ(ExitCodeOf(check), 3);
+  EXPECT_NE(check.evidence_note.find("nothing in common"), std::string::npos);
+  EXPECT_EQ(Failed(Judged(Job({Site("a", "leak", 5000)}), "", &diff)), "leak") << "nobody knows whether it is new";
+  diff = DiffReport{};
+  EXPECT_EQ(ExitCodeOf(Judged(Job({}), "", &diff)), 3) << "too few steps";
+  diff.identical = true;
+  EXPECT_EQ(ExitCodeOf(Judged(Job({}), "", &diff)), 0);
+}
+
+}  // namespace
+}  // namespace vramtrack

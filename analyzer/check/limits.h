@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run may use, as plain data, and the one table of the limits that there are.
+#ifndef ANALYZER_CHECK_LIMITS_H_
+#define ANALYZER_CHECK_LIMITS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/civil_time.h"
+
+namespace vramtrack {
+
+enum class LimitUnit { kBytes, kBytesPerStep, kObjectsPerStep, kBytesOrShare, kSteps };
+
+struct Limit {
+  double value = 0;    // bytes, bytes per step, objects per step, steps; of a share 0 to 1
+  bool share = false;  // of what is reserved
+  std::string place;   // who set it: "budgets.toml:12", "--max-peak"
+};
+
+// Of a whole job, one device or one rank. None: no limit.
+struct Limits {
+  std::optional<Limit> leak;          // one, with all sites that belong to it
+  std::optional<Limit> leak_objects;  // one that has no bytes: streams, events
+  std::optional<Limit> leak_total;    // all of a device or rank
+  std::optional<Limit> peak;          // live bytes
+  std::optional<Limit> reserved, device_used;
+  std::optional<Limit> growth;              // of live bytes
+  std::optional<Limit> fragmentation;       // reserved and not live, at the peak
+  std::optional<Limit> steps_to_oom;        // at least
+  std::map<std::string, Limit> categories;  // bytes live at the peak
+};
+
+struct LimitKind {
+  const char* key;   // in a budgets file, and with --max- before it (dashes for underscores) on the command line
+  const char* rule;  // see rules.h
+  LimitUnit unit;
+  std::optional<Limit> Limits::*limit;
+  bool of_device, of_rank;  // may be set for one device, one rank
+};
+extern const std::vector<LimitKind> kLimitKinds;
+
+// A finding that is known and put up with. A field that is empty holds for all.
+struct CheckException {
+  std::string site;            // id
+  std::string function, file;  // patterns with * and ?, of one frame
+  std::vector<std::string> rules;
+  std::optional<uint32_t> device;
+  std::optional<Limit> up_to;  // bytes or bytes per step: above it, it fails
+  std::string reason;
+  std::optional<absl::CivilDay> expires;  // the last day on which it holds; none: never
+  std::string place;
+};
+
+struct Budgets {
+  Limits job;
+  std::map<uint32_t, Limits> devices;  // instead of those of the job
+  std::map<int, Limits> ranks;
+  std::vector<CheckException> exceptions;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_CHECK_LIMITS_H_

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/check/site_findings.h"
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/check/limit_text.h"
+#include "analyzer/render/frame_text.h"
+#include "analyzer/render/quantity.h"
+
+namespace vramtrack {
+
+size_t FrameToAnnotate(const std::vector<ReportFrame>& frames, size_t from) {
+  for (const bool own : {true, false}) {
+    for (size_t i = from; i < frames.size(); ++i) {
+      if (frames[i].line == 0 || (own && frames[i].origin != ReportFrame::Origin::kJob)) continue;
+      return i;
+    }
+  }
+  return from;
+}
+
+void NameByFrame(const std::vector<ReportFrame>& frames, size_t frame, CheckFinding* finding) {
+  finding->frames = frames;
+  finding->naming_frame = FrameToAnnotate(frames, frame);
+  if (finding->naming_frame >= frames.size()) {
+    finding->subject = "(no stack recorded)";
+    return;
+  }
+  const ReportFrame& named = frames[finding->naming_frame];
+  finding->subject = FrameFunction(named);
+  if (finding->subject.empty()) finding->subject = FrameLocation(named);
+  finding->file = named.file;
+  finding->line = named.line;
+}
+
+CheckFinding FindingOf(const ReportSite& site) {
+  CheckFinding finding;
+  NameByFrame(site.frames, site.blame_frame, &finding);
+  finding.site = finding.key = site.id;
+  finding.device = site.device;
+  return finding;
+}
+
+ReportLeak RatesOf(const ReportSite& site) {
+  if (site.group) return *site.group;
+  ReportLeak own;
+  own.rate_bytes_per_step = site.rate_bytes_per_step;
+  own.rate_ci_low = site.rate_ci_low;
+  own.rate_ci_high = site.rate_ci_high;
+  own.rate_objects_per_step = site.rate_objects_per_step;
+  return own;
+}
+
+std::string LeakMessage(const ReportSite& site, const Limit* limit) {
+  const ReportLeak leak = RatesOf(site);
+  const bool objects = leak.rate_bytes_per_step <= 0;
+  const LimitUnit unit = objects ? LimitUnit::kObjectsPerStep : LimitUnit::kBytesPerStep;
+  std::string text = absl::StrCat(site.verdict == "accelerating_leak" ? "leaks more and more, at present " : "leaks ",
+                                  FormatValue(objects ? leak.rate_objects_per_step : leak.rate_bytes_per_step, unit));
+  if (!objects) {
+    absl::StrAppend(&text, " (95 % CI ", FormatByteRange(leak.rate_ci_low, leak.rate_ci_high), ")");
+  }
+  absl::StrAppend(&text, site.device ? absl::StrCat(" on device ", *site.device) : " of host memory");
+  if (site.parts > 0) absl::StrAppend(&text, ", at ", Plural(site.parts + 1, "place", "places"));
+  if (site.onset_step) absl::StrAppend(&text, " from step ", *site.onset_step, " on");
+  if (limit != nullptr) absl::StrAppend(&text, "; the budget is ", FormatLimit(*limit, unit), " (", limit->place, ")");
+  return text;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/check_command.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "analyzer/analyze.h"
+#include "analyzer/check/budget_file.h"
+#include "analyzer/check/judge.h"
+#include "analyzer/check/limit_text.h"
+#include "analyzer/check/rules.h"
+#include "analyzer/check/source_paths.h"
+#include "analyzer/cli/exit_code.h"
+#include "analyzer/cli/output.h"
+#include "analyzer/cli/progress.h"
+#include "analyzer/cli/say.h"
+#include "analyzer/diff/diff.h"
+#include "analyzer/ingest/trace_paths.h"
+#include "analyzer/render/check_output.h"
+
+namespace vramtrack {
+namespace {
+
+struct Format {
+  const char* name;
+  std::string (*render)(const CheckReport&);
+};
+constexpr Format kFormats[] = {{"text", RenderCheckText},
+                               {"json", RenderCheckJson},
+                               {"github", RenderCheckGithub},
+                               {"junit", RenderCheckJunit},
+                               {"sarif", RenderCheckSarif}};
+
+absl::StatusOr<Budgets> ReadBudgets(const std::string& path) {
+  if (path.empty()) return Budgets{};
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is a folder, not a file of budgets"));
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::NotFoundError(absl::StrCat(path, ": ", std::strerror(errno)));
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (file.bad()) return absl::UnavailableError(absl::StrCat(path, ": cannot be read"));
+  return ParseBudgets(text.str(), path);
+}
+
+absl::StatusOr<CheckOptions> ReadOptions(const CheckCommandOptions& given) {
+  CheckOptions options;
+  absl::StatusOr<Budgets> budgets = ReadBudgets(given.budget_file);
+  if (!budgets.ok()) return budgets.status();
+  options.budgets = *std::move(budgets);
+  for (const LimitKind& kind : kLimitKinds) {
+    const auto text = given.limits.find(kind.key);
+    if (text == given.limits.end()) continue;
+    absl::StatusOr<Limit> limit = ParseLimit(text->second, kind.unit);
+    const std::string option = LimitOption(kind);
+    if (!limit.ok())
+      return absl::InvalidArgumentError(absl::StrCat(option, " ", std::string(limit.status().message())));
+    limit->place = option;
+    // What is said on the command line goes before the file, for each device.
+    options.budgets.job.*kind.limit = *limit;
+    for (auto& [device, limits] : options.budgets.devices) limits.*kind.limit = std::nullopt;
+  }
+  for (const std::string& rule : given.fail_on) {
+    if (FindRule(rule) == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat("--fail-on ", rule, ": there are ", RuleNames()));
+    }
+    options.fail_on.insert(rule);
+  }
+  options.today = absl::ToCivilDay(absl::Now(), absl::UTCTimeZone());
+  if (!given.today.empty()) {
+    absl::StatusOr<absl::CivilDay> today = ParseDay(given.today);
+    if (!today.ok()) return absl::InvalidArgumentError(absl::StrCat("--today ", std::string(today.status().message())));
+    options.today = *today;
+  }
+  return options;
+}
+
+absl::StatusOr<CheckReport> CheckTrace(const CheckCommandOptions& given, const CheckOptions& options) {
+  DiffOptions diff_options;
+  AnalyzeOptions& analyze = diff_options.analyze;
+  analyze.step_marks = given.step_marks;
+  analyze.threads = given.threads;
+  analyze.symbols.search.search_paths = given.search_paths;
+  absl::StatusOr<std::vector<std::string>> paths = ListTraces(given.trace);
+  if (!paths.ok()) return paths.status();
+  absl::StatusOr<std::vector<std::string>> base_paths = std::vector<std::string>{};
+  if (!given.baseline.empty()) base_paths = ListTraces(given.baseline);
+  if (!base_paths.ok()) return base_paths.status();
+
+  Progress progress("analysing " + given.trace);
+  const absl::StatusOr<Report> report = Analyze(*paths, analyze);
+  if (!report.ok()) return report.status();
+  std::optional<DiffReport> diff;
+  if (!given.baseline.empty()) {
+    absl::StatusOr<DiffReport> compared = Diff(*base_paths, *paths, diff_options);
+    if (!compared.ok()) return compared.status();
+    diff = *std::move(compared);
+  }
+  CheckReport checked = Check(*report, diff ? &*diff : nullptr, options);
+  checked.trace = given.trace;
+  checked.baseline = given.baseline;
+  SourcePaths sources(given.source_root);
+  for (CheckFinding& finding : checked.findings) {
+    if (!finding.file.empty()) finding.file = sources.FromRoot(finding.file);
+    for (ReportFrame& frame : finding.frames) {
+      if (!frame.file.empty()) frame.file = sources.FromRoot(frame.file);
+    }
+  }
+  return checked;
+}
+
+}  // namespace
+
+std::string CheckFormats() {
+  std::string names;
+  for (size_t i = 0; i < std::size(kFormats); ++i) {
+    absl::StrAppend(&names, i == 0 ? "" : i + 1 == std::size(kFormats) ? " and " : ", ", kFormats[i].name);
+  }
+  return names;
+}
+
+std::string LimitOption(const LimitKind& kind) {
+  // The only one that is a least value.
+  if (kind.unit == LimitUnit::kSteps) return "--min-steps-to-oom";
+  std::string option = absl::StrCat("--max-", kind.key);
+  for (char& c : option) c = c == '_' ? '-' : c;
+  return option;
+}
+
+int RunCheck(const CheckCommandOptions& options) {
+  const Format* format = nullptr;
+  for (const Format& one : kFormats) {
+    if (options.format == one.name) format = &one;
+  }
+  if (format == nullptr) {
+    return BadInput("--format " + options.format + ": there is " + CheckFormats() + "; see vramtrack check --help");
+  }
+  absl::StatusOr<CheckOptions> how = ReadOptions(options);
+  if (!how.ok()) return BadInput(std::string(how.status().message()));
+  absl::StatusOr<CheckReport> checked = CheckTrace(options, *how);
+  if (!checked.ok()) return BadInput(std::string(checked.status().message()));
+
+  const std::string text = format->render(*checked);
+  int code;
+  if (!options.output.empty() && options.output != "-") {
+    code = WriteFileAtomically(options.output, text);
+  } else {
+    StandardOutput out;
+    out.Write(text);
+    code = out.Finish();
+  }
+  return code == kExitFine ? ExitCodeOf(*checked) : code;
+}
+
+}  // namespace vramtrack
