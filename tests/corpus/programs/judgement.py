@@ -126,6 +126,7 @@ def judge(report, truth, steps, exact):
         "expected_leaks": len(truth.leaks),
         "found_leaks": sum(1 for name in truth.leaks if found[name]),
         "false_leaks": len(false_leaks),
+        "findings": len(ranking),
         "rank": rank,
         "rate_error": max(errors) if errors else None,
         "classes": classes,
