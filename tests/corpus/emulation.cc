@@ -60,9 +60,12 @@ double Truth::bytes_per_step() const {
 }
 
 Emulation Emulate(const JobShape& shape, const std::vector<Flow>& flows, const RunOptions& options) {
-  JobStream stream(shape.training, options.marking, options.device_bytes, options.seed * 1000003 + options.names);
-  FlowPlayer player(flows, &stream, options.steps, options.seed * 2654435761 + 17);
+  Naming naming = options.naming;
+  naming.scramble += options.seed * 1000003;
+  JobStream stream(shape.training, options.marking, options.device_bytes, naming);
+  FlowPlayer player(flows, &stream, options.steps, options.seed * 2654435761 + 17 + options.chance);
   const std::unique_ptr<Job> job = MakeJob(shape, &stream, &player, options.steps, options.seed * 40503 + 5);
+  if (options.chance != 0) job->Reseed(options.chance);
   for (int step = 0; step < options.steps; ++step) job->Step(step);
 
   Emulation run;

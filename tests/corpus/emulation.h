@@ -21,7 +21,8 @@ struct RunOptions {
   uint64_t seed = 0;
   Marking marking = Marking::kMarks;
   uint64_t device_bytes = kDeviceBytes;
-  uint64_t names = 0;  // another number gives other names to functions and files
+  Naming naming;        // its scramble is added to the seed
+  uint64_t chance = 0;  // another number: the same job on another day
 };
 
 struct TrueLeak {

@@ -68,7 +68,7 @@ TEST(Emulation, NamesCarryNoInformation) {
   for (RunSpec run : CaseRuns(selection)) {
     if (run.variant == Variant::kFixed) continue;
     const RunScore as_named = Score(run);
-    run.options.names = 77;
+    run.options.naming.scramble = 77;
     const RunScore renamed = Score(run);
     EXPECT_EQ(as_named.ours.found, renamed.ours.found) << run.id;
     EXPECT_EQ(as_named.ours.rank, renamed.ours.rank) << run.id;

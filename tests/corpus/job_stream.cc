@@ -29,8 +29,8 @@ std::string Hex(uint64_t value) {
 
 }  // namespace
 
-JobStream::JobStream(bool python, Marking marking, uint64_t device_bytes, uint64_t scramble)
-    : python_(python), marking_(marking), random_(scramble * 2 + 1) {
+JobStream::JobStream(bool python, Marking marking, uint64_t device_bytes, const Naming& naming)
+    : python_(python), marking_(marking), naming_(naming), random_(naming.scramble * 2 + 1) {
   trace_.DefineProcess(0, 4711, {python ? "python" : "/opt/job/engine"});
   for (uint32_t thread = 0; thread < kThreads; ++thread) trace_.DefineThread(thread, 4711 + thread, "job");
   trace_.DefineDevice(0, 0, "Emulated device", device_bytes);
@@ -81,15 +81,23 @@ uint32_t JobStream::DefineStack(Look look, uint32_t scope, std::string* token) {
     trace_.DefineJoinedStack(1, stacks_ + 1, stacks_, 0, 0, schema::NODE_ACCUMULATE);
     return ++stacks_;
   }
+  const auto edited = [&](int every) { return Naming::Hits(every, sites_.size()); };
   *token = Name("f");
-  const uint32_t code = Code(*token, "/job/" + Name("m") + ".py", static_cast<uint32_t>(1 + Draw() % 900));
+  std::string file = "/job/" + Name("m") + ".py";
+  const auto line = static_cast<uint32_t>(1 + Draw() % 900) + naming_.line_shift;
+  if (edited(naming_.rename_every)) *token = "new_" + Hex(line * 7919);
+  if (edited(naming_.move_every)) file = "/job/moved.py";
+  const uint32_t code = Code(*token, file, line);
   uint32_t outer = optimizer_code_;
   if (look != Look::kOptimizer) {
     uint32_t& of_scope = scope_codes_[scope];
     if (of_scope == 0) of_scope = Code(Name("f"), "/job/" + Name("m") + ".py", 1);
     outer = of_scope;
   }
-  trace_.DefinePythonStack(0, ++stacks_, {{code, 0}, {outer, 0}, {train_code_, 0}, {main_code_, 0}});
+  std::vector<std::pair<uint32_t, uint32_t>> called = {{code, 0}};
+  if (edited(naming_.wrap_every)) called.emplace_back(Code("inner_" + Hex(line * 31), file, line + 3), 0);
+  called.insert(called.end(), {{outer, 0}, {train_code_, 0}, {main_code_, 0}});
+  trace_.DefinePythonStack(0, ++stacks_, called);
   const uint32_t frames = stacks_;
   if (look == Look::kBackward) {
     trace_.DefineJoinedStack(0, ++stacks_, 0, 0, frames, schema::NODE_FUNCTION);

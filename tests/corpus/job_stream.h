@@ -26,6 +26,21 @@ enum class Marking {
   kNone,
 };
 
+// What a job's code is called. Names are numbers drawn at random; edits are what a new version of the code would
+// change.
+struct Naming {
+  uint64_t scramble = 0;    // another number gives other names
+  uint32_t line_shift = 0;  // all lines are so much further down
+  int rename_every = 0, move_every = 0,
+      wrap_every = 0;  // each so many-th function: another name, file, or a call within
+
+  static bool Hits(int every, size_t site) {
+    return every > 0 && site % static_cast<size_t>(every) == static_cast<size_t>(every) - 1;
+  }
+  // Whether the function of the site of this number is edited but for its line.
+  bool Edits(size_t site) const { return Hits(rename_every, site) || Hits(move_every, site) || Hits(wrap_every, site); }
+};
+
 // A site as the analyzer numbers them: one stack, one kind.
 struct SiteRecord {
   schema::Kind kind = schema::FRAMEWORK_BLOCK;
@@ -42,11 +57,10 @@ struct Object {
   AllocationId id = {};
 };
 
-// Thread-compatible. Names of functions, files and the like are numbers drawn at random.
+// Thread-compatible.
 class JobStream {
  public:
-  // `scramble`: another one gives other names to the same job.
-  JobStream(bool python, Marking marking, uint64_t device_bytes, uint64_t scramble);
+  JobStream(bool python, Marking marking, uint64_t device_bytes, const Naming& naming);
 
   // A new site. Memory is allocated by `thread`. Sites of one `scope` share the outer frames of their stacks.
   uint32_t AddSite(schema::Kind kind, Look look, uint32_t thread = 0, uint32_t scope = 0);
@@ -88,6 +102,7 @@ class JobStream {
   BlockAllocator pages_{0x7e0000000000};
   const bool python_;
   const Marking marking_;
+  const Naming naming_;
   uint64_t random_;
   uint64_t now_ = 1000000, next_address_ = 0x600000000000, next_return_ = 0x401005, reserved_ = 0, most_reserved_ = 0,
            events_ = 0;

@@ -14,6 +14,7 @@ namespace {
 class Chance {
  public:
   explicit Chance(uint64_t seed) : random_(seed) {}
+  void Reseed(uint64_t seed) { random_.seed(seed); }
   double Uniform(double low = 0, double high = 1) { return std::uniform_real_distribution<double>(low, high)(random_); }
   int Between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
   double Normal(double deviation) { return deviation * std::normal_distribution<double>(0, 1)(random_); }
@@ -121,6 +122,8 @@ class TrainingJob : public Job {
   }
 
   int micro_steps() const override { return shape_.accumulation; }
+
+  void Reseed(uint64_t seed) override { chance_.Reseed(seed); }
 
   void Step(int step) override {
     stream_.BeginStep();
@@ -273,6 +276,8 @@ class ServiceJob : public Job {
     for (const Work& work : handles_) stream_.Allocate(work.site, 0);
     varied_ = shape.length_spread < 0 ? chance_.Uniform() < .5 : shape.length_spread > 0;
   }
+
+  void Reseed(uint64_t seed) override { chance_.Reseed(seed); }
 
   void Step(int step) override {
     stream_.BeginStep();

@@ -18,6 +18,8 @@ class Job {
  public:
   virtual ~Job() = default;
   virtual void Step(int step) = 0;
+  // From now on chance takes another way; what the job is made of stays.
+  virtual void Reseed(uint64_t seed) = 0;
   // Optimizer steps have this many passes forward and backward, each as regular as a step.
   virtual int micro_steps() const { return 1; }
 };

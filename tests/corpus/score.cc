@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 
 #include "analyzer/findings/job_findings.h"
 #include "analyzer/findings/process_findings.h"
 #include "analyzer/ingest/trace.h"
-#include "analyzer/ledger/kind.h"
 #include "tests/corpus/rivals.h"
+#include "tests/corpus/site_finder.h"
 #include "tests/corpus/step_accuracy.h"
 
 namespace vramtrack::corpus {
@@ -22,31 +21,6 @@ constexpr size_t kAllSites = 1000;
 
 // An interval of width zero covers a rate that differs from it by rounding.
 constexpr double kRounding = 1e-6;
-
-// Finds the site that an entry of a report is about, by kind and by what is unique in its stack.
-class SiteFinder {
- public:
-  explicit SiteFinder(const std::vector<SiteRecord>& sites) {
-    for (uint32_t i = 0; i < sites.size(); ++i) {
-      by_name_[{vramtrack::KindName(sites[i].kind), sites[i].token}] = i;
-    }
-  }
-
-  std::optional<uint32_t> Find(const ReportSite& site) const {
-    for (const ReportFrame& frame : site.frames) {
-      char offset[20];
-      std::snprintf(offset, sizeof offset, "%llx", static_cast<unsigned long long>(frame.offset));
-      for (const std::string& token : {frame.function, std::string(offset)}) {
-        const auto found = by_name_.find({site.kind, token});
-        if (found != by_name_.end()) return found->second;
-      }
-    }
-    return std::nullopt;
-  }
-
- private:
-  std::map<std::pair<std::string, std::string>, uint32_t> by_name_;
-};
 
 Detection DetectionOf(const Rival& rival, const Emulation& run, const std::set<uint32_t>& leaking) {
   Detection detection;

@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include "tests/corpus/diff_score.h"
 #include "tests/corpus/suites.h"
 #include "tests/corpus/summary.h"
 #include "tests/corpus/tables.h"
@@ -124,6 +125,54 @@ nlohmann::ordered_json RunOom(const Options& options) {
   return json;
 }
 
+nlohmann::ordered_json RunDiff(const Options& options) {
+  const std::vector<DiffSpec> specs = DiffRuns(options.selection.seeds);
+  std::vector<DiffScore> scores(specs.size());
+  ForEach(
+      specs.size(), options.threads, [&](size_t i) { scores[i] = ScoreDiff(specs[i]); },
+      Progress("diff", specs.size()));
+  std::printf("\ncomparisons of two runs\n%-36s %5s %7s %9s %9s %7s %7s %9s\n", "edit", "pairs", "matched", "moved",
+              "right", "changes", "false", "per 1000");
+  nlohmann::ordered_json json;
+  for (size_t first = 0; first < specs.size();) {
+    size_t end = first;
+    int pairs = 0, sites = 0, moved = 0, moved_right = 0, false_findings = 0;
+    Share matched, changes;
+    for (; end < specs.size() && specs[end].id == specs[first].id; ++end) {
+      const DiffScore& score = scores[end];
+      ++pairs;
+      sites += score.sites;
+      moved += score.moved;
+      moved_right += score.moved_right;
+      matched.hits += score.edited - score.unmatched;
+      matched.of += score.edited;
+      changes.hits += score.found;
+      changes.of += score.changes;
+      false_findings += score.false_findings + !score.comparable;
+    }
+    const auto share = [](int hits, int of) { return of > 0 ? static_cast<double>(hits) / of : 0; };
+    std::printf("%-36s %5d %7.3f %9d %9.3f %7.3f %7d %9.2f\n", specs[first].id.c_str(), pairs, matched.value(), moved,
+                share(moved_right, moved), changes.value(), false_findings, 1000 * share(false_findings, sites));
+    if (options.explain) {
+      for (size_t i = first; i < end; ++i) {
+        for (size_t k = 0; k < scores[i].said.size() && k < 2; ++k) {
+          std::printf("        job %d: %s\n", static_cast<int>(specs[i].seed), scores[i].said[k].c_str());
+        }
+      }
+    }
+    json[specs[first].id] = {{"pairs", pairs},
+                             {"sites", sites},
+                             {"edited", matched.of},
+                             {"matched", matched.value()},
+                             {"moved", moved},
+                             {"moved_right", share(moved_right, moved)},
+                             {"changes_found", changes.value()},
+                             {"false_findings", false_findings}};
+    first = end;
+  }
+  return json;
+}
+
 int Run(const Options& options) {
   nlohmann::ordered_json json;
   for (const Suite& suite : kSuites) {
@@ -147,6 +196,7 @@ int Run(const Options& options) {
     PrintFailures(runs, scores, options.explain, stdout);
   }
   if (Wants(options, "oom")) json["oom"] = RunOom(options);
+  if (Wants(options, "diff")) json["diff"] = RunDiff(options);
   if (!options.json.empty()) {
     std::ofstream out(options.json);
     out << json.dump(1) << '\n';
@@ -170,7 +220,7 @@ int main(int argc, char** argv) {
   app.add_option("--half", options.half, "tuning, held-out or both")
       ->check(CLI::IsMember({"tuning", "held-out", "both"}));
   options.suites = {"cases"};
-  app.add_option("--suites", options.suites, "cases, injected, clean, pairs, oom (cases)")->delimiter(',');
+  app.add_option("--suites", options.suites, "cases, injected, clean, pairs, oom, diff (cases)")->delimiter(',');
   app.add_option("--threads", options.threads, "how many runs at a time (one a core)");
   app.add_option("--json", options.json, "where the figures go as JSON");
   app.add_flag("--explain", options.explain, "says of each case that fails what was said of it");
