@@ -96,17 +96,21 @@ Detection DetectionOf(const Report& report, const Emulation& run) {
   for (const TrueLeak& leak : run.truth.leaks) leaking.insert(leak.site);
   std::map<std::string, const ReportSite*> by_id;
   for (const ReportSite& site : report.sites) by_id[site.id] = &site;
+  const auto is_true = [&](const ReportSite& site) {
+    const std::optional<uint32_t> index = finder.Find(site);
+    return index && leaking.count(*index) != 0;
+  };
   Detection detection;
   int position = 0;
   for (const std::string& id : report.ranking) {
     ++position;
-    const std::optional<uint32_t> index = finder.Find(*by_id.at(id));
-    const bool is_true = index && leaking.count(*index) != 0;
-    detection.false_sites += !is_true;
-    if (!is_true || detection.found) continue;
+    if (!is_true(*by_id.at(id))) continue;
+    ++detection.true_findings;
+    if (!detection.found) detection.rank = position;
     detection.found = true;
-    detection.rank = position;
   }
+  // Parts of a finding count as well.
+  for (const ReportSite& site : report.sites) detection.false_sites += IsLeak(site) && !is_true(site);
   return detection;
 }
 

@@ -31,7 +31,8 @@ struct RunSpec {
 struct Detection {
   bool found = false;  // at least one true site is called a leak
   int false_sites = 0;
-  int rank = 0;  // of the first true site, from 1; 0: not found
+  int rank = 0;           // of the first true site, from 1; 0: not found
+  int true_findings = 0;  // ours: in how many findings a report tells the leak
 };
 
 struct RunScore {

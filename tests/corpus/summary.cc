@@ -17,6 +17,7 @@ void AddTo(RuleSummary* summary, const RunSpec& run, const Detection& detection,
     if (detection.found) {
       summary->top1.Add(detection.rank == 1);
       summary->top3.Add(detection.rank <= 3);
+      summary->one_finding.Add(detection.true_findings == 1);
       summary->reciprocal_ranks += 1.0 / detection.rank;
     }
   } else {

@@ -34,6 +34,7 @@ struct RuleSummary {
   Share false_beside;           // of leaky ones: with some false leak beside
   Share false_sites;            // of all sites that do not leak
   Share top1, top3;             // of leaky runs that were found
+  Share one_finding;            // of these: a report tells the leak in one finding; ours only
   double reciprocal_ranks = 0;  // sum over leaky runs
 };
 

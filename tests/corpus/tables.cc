@@ -37,6 +37,7 @@ nlohmann::ordered_json ToJson(const RuleSummary& rule) {
           {"false_sites", ToJson(rule.false_sites)},
           {"top_1", ToJson(rule.top1)},
           {"top_3", ToJson(rule.top3)},
+          {"one_finding", ToJson(rule.one_finding)},
           {"mean_reciprocal_rank", MeanReciprocalRank(rule)}};
 }
 
@@ -59,19 +60,20 @@ const char* ToString(Variant variant) {
 const char* ToString(Half half) { return half == Half::kTuning ? "tuning" : "held-out"; }
 
 void PrintOurs(const std::string& title, const std::vector<std::pair<std::string, Summary>>& rows, FILE* out) {
-  std::fprintf(out, "\n%s\n%-12s %6s %6s %6s %6s %6s %6s %6s %6s %8s %6s %6s %6s %6s %6s\n", title.c_str(), "steps",
-               "runs", "recall", "false", "beside", "top-1", "top-3", "MRR", "rate", "median", "cover", "random",
+  std::fprintf(out, "\n%s\n%-12s %6s %6s %6s %6s %6s %6s %6s %6s %6s %8s %6s %6s %6s %6s %6s\n", title.c_str(), "steps",
+               "runs", "recall", "false", "beside", "top-1", "top-3", "MRR", "one", "rate", "median", "cover", "random",
                "onset", "class", "F1");
   for (const auto& [name, summary] : rows) {
     const RuleSummary& ours = summary.ours;
-    std::fprintf(
-        out, "%-12s %6d %6s %6s %6s %6s %6s %6s %6s %8s %6s %6s %6s %6s %6s\n", name.c_str(), summary.runs,
-        Figure(ours.recall).c_str(), Figure(ours.false_runs).c_str(), Figure(ours.false_beside).c_str(),
-        Figure(ours.top1).c_str(), Figure(ours.top3).c_str(),
-        Number(MeanReciprocalRank(ours), "%.3f", ours.recall.of > 0).c_str(), Figure(summary.rate_close).c_str(),
-        Number(Quantile(summary.rate_errors, .5), "%.5f", !summary.rate_errors.empty()).c_str(),
-        Figure(summary.covered).c_str(), Figure(summary.covered_random).c_str(), Figure(summary.onset_close).c_str(),
-        Figure(summary.classes).c_str(), Number(summary.step_f1 / summary.runs, "%.3f", summary.runs > 0).c_str());
+    std::fprintf(out, "%-12s %6d %6s %6s %6s %6s %6s %6s %6s %6s %8s %6s %6s %6s %6s %6s\n", name.c_str(), summary.runs,
+                 Figure(ours.recall).c_str(), Figure(ours.false_runs).c_str(), Figure(ours.false_beside).c_str(),
+                 Figure(ours.top1).c_str(), Figure(ours.top3).c_str(),
+                 Number(MeanReciprocalRank(ours), "%.3f", ours.recall.of > 0).c_str(), Figure(ours.one_finding).c_str(),
+                 Figure(summary.rate_close).c_str(),
+                 Number(Quantile(summary.rate_errors, .5), "%.5f", !summary.rate_errors.empty()).c_str(),
+                 Figure(summary.covered).c_str(), Figure(summary.covered_random).c_str(),
+                 Figure(summary.onset_close).c_str(), Figure(summary.classes).c_str(),
+                 Number(summary.step_f1 / summary.runs, "%.3f", summary.runs > 0).c_str());
   }
 }
 
