@@ -10,7 +10,7 @@ EXACT = 0.005
 
 def group_of(run):
     if run["language"] == "python":
-        return "PyTorch scripts, unmarked"
+        return "PyTorch scripts"
     return "C++ programs, steps marked" if run["steps_by"] == "marks" else "C++ programs, unmarked"
 
 
