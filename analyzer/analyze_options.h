@@ -3,6 +3,7 @@
 #define ANALYZER_ANALYZE_OPTIONS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "analyzer/analysis_progress.h"
@@ -18,6 +19,8 @@ struct AnalyzeOptions {
   // Where steps end: "marks", "nvtx", "nvtx:NAME", "record_function:NAME", "optimizer", "periodicity", "none"; empty:
   // the first of these that there is.
   std::string step_marks;
+  // The run's planned length in steps: a leak that comes to little until then is minor.
+  uint64_t horizon_steps = 100000;
   // Processors to use; 0: all there are. What is found does not depend on it.
   size_t threads = 0;
   AnalysisProgress* progress = nullptr;  // not owned; may be null

@@ -29,6 +29,9 @@ struct ReportSteps {
   uint64_t count = 0;           // complete steps
   std::string source = "none";  // "marks", "nvtx", "optimizer", "periodicity", "none"
   double confidence = 0;        // 0 to 1
+  // Or "window": there are no steps, and what is counted are windows of so many bytes allocated.
+  std::string unit = "step";
+  uint64_t window_bytes = 0;
 };
 
 // Where a device's memory is that a framework's allocator manages part of. To the byte:
@@ -143,6 +146,9 @@ struct ReportSite {
   std::optional<uint32_t> device;  // none: host memory
   double rate_bytes_per_step = 0, rate_ci_low = 0, rate_ci_high = 0, rate_objects_per_step = 0;
   std::optional<int64_t> onset_step;
+  // What the rates of this site are per: "step" or "GiB allocated".
+  std::string rate_unit = "step";
+  double rate_bytes_per_second = 0;              // over the run; of a leak as a whole where the site leads one
   std::optional<uint64_t> further_steps_needed;  // of insufficient_evidence
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
   uint64_t peak_without_site = 0;

@@ -41,6 +41,7 @@ Prints which line leaks how much per step and how sure that is, where the memory
       --raw-stacks       show every frame, also those of the interpreter and of PyTorch's dispatcher
       --step-marks KIND  where steps end: marks, nvtx, nvtx:NAME, record_function:NAME, optimizer, periodicity or none
                          (default: the first that there is)
+      --horizon STEPS    the run's planned length: what leaks little until then is minor (default 100000)
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
       --threads N        processors to use (default: all); the report is the same for any number
       --color WHEN       auto (default: on a terminal), always or never

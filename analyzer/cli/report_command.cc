@@ -24,6 +24,7 @@ absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options) {
   AnalyzeOptions analyze;
   analyze.top = std::max(analyze.top, options.top);
   analyze.step_marks = options.step_marks;
+  analyze.horizon_steps = options.horizon_steps;
   analyze.threads = options.threads;
   if (options.raw_stacks) analyze.stacks = StackDetail::kRaw;
   analyze.symbols.search.search_paths = options.search_paths;

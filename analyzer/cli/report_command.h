@@ -3,6 +3,7 @@
 #define ANALYZER_CLI_REPORT_COMMAND_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct ReportOptions {
   bool raw_stacks = false;
   std::string step_marks;  // as AnalyzeOptions has it
   std::vector<std::string> search_paths;
-  size_t threads = 0;  // as AnalyzeOptions has it
+  uint64_t horizon_steps = 100000;  // the same
+  size_t threads = 0;               // as AnalyzeOptions has it
   ColorMode color = ColorMode::kAuto;
 };
 

@@ -22,7 +22,7 @@ int64_t StepNumber(const RunShape& run, uint32_t step) {
 }
 
 std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step) {
-  if (run.steps == 0) return std::nullopt;
+  if (run.steps == 0 || run.windows) return std::nullopt;
   return StepNumber(run, step);
 }
 

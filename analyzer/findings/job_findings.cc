@@ -63,6 +63,7 @@ void AddCounts(const ReportSite& from, ReportSite* to) {
   to->rate_objects_per_step += from.rate_objects_per_step;
   to->rate_ci_low += from.rate_ci_low;
   to->rate_ci_high += from.rate_ci_high;
+  to->rate_bytes_per_second += from.rate_bytes_per_second;
 }
 
 // Sites whose functions are the same but whose lines differ share a hash: they are told apart by their order.
@@ -192,6 +193,7 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
         sum.allocations = sum.frees = sum.bytes_allocated = sum.live_objects = sum.live_bytes = 0;
         sum.bytes_at_peak = sum.peak_without_site = 0;
         sum.rate_bytes_per_step = sum.rate_objects_per_step = sum.rate_ci_low = sum.rate_ci_high = 0;
+        sum.rate_bytes_per_second = 0;
         AddCounts(counted, &sum);
       }
       whole = std::move(sum);

@@ -13,8 +13,10 @@
 namespace vramtrack {
 namespace {
 
-RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes) {
+RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes, uint64_t horizon_steps) {
   RunShape run;
+  run.horizon_steps = horizon_steps;
+  run.windows = ledger.steps().plan().has_windows();
   run.steps = ledger.steps().step();
   run.warmup_end = WarmupEnd(run.steps, StructureSettled(ledger.step_similarities()));
   run.device_total_bytes = device_total_bytes;
@@ -23,7 +25,7 @@ RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes) {
 }
 
 std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger,
-                               const std::map<uint32_t, FrameworkGrowth>& frameworks) {
+                               const std::map<uint32_t, FrameworkGrowth>& frameworks, uint64_t horizon_steps) {
   const std::vector<Site>& sites = ledger.sites();
   std::map<uint32_t, RunShape> shapes;
   std::vector<LeakVerdict> verdicts;
@@ -31,7 +33,7 @@ std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger,
   for (uint32_t i = 0; i < sites.size(); ++i) {
     const uint32_t device = sites[i].key.device;
     auto [shape, is_new] = shapes.try_emplace(device);
-    if (is_new) shape->second = ShapeOfRun(ledger, DeviceTotalBytes(trace, ledger, device));
+    if (is_new) shape->second = ShapeOfRun(ledger, DeviceTotalBytes(trace, ledger, device), horizon_steps);
     SiteContext context;
     if (IsSegmentSite(sites[i])) {
       const auto framework = frameworks.find(device);
@@ -75,9 +77,9 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
       symbolizer_(trace.definitions(), &symbols_, options.stacks),
       raw_(trace.definitions(), &symbols_, StackDetail::kRaw) {
   ledger_.Replay();
-  run_ = ShapeOfRun(ledger_, 0);
+  run_ = ShapeOfRun(ledger_, 0, options.horizon_steps);
   frameworks_ = GrowthOfFrameworks(ledger_, run_);
-  verdicts_ = Judge(trace, ledger_, frameworks_);
+  verdicts_ = Judge(trace, ledger_, frameworks_, options.horizon_steps);
   groups_ = SelectSites(ledger_, verdicts_, options.top, &symbolizer_);
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (const uint32_t site : groups_[i].sites) group_of_site_[site] = i;

@@ -27,7 +27,10 @@ ReportSteps DescribeSteps(const Ledger& ledger) {
   ReportSteps steps;
   steps.count = ledger.steps().step();
   steps.source = plan.source;
-  if (plan.mark_slot != StepPlan::kNone) {
+  if (plan.has_windows()) {
+    steps.unit = "window";
+    steps.window_bytes = plan.window_bytes;
+  } else if (plan.mark_slot != StepPlan::kNone) {
     steps.confidence = 1;
   } else if (plan.has_steps()) {
     steps.confidence = ShareOfMatchingSteps(ledger.step_similarities());

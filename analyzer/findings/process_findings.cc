@@ -18,6 +18,7 @@
 #include "analyzer/findings/peak_findings.h"
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/findings/process_description.h"
+#include "analyzer/findings/rate_units.h"
 #include "analyzer/findings/trace_warnings.h"
 
 namespace vramtrack {
@@ -126,6 +127,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
     findings.sites.push_back(std::move(site));
   }
   leaks.Describe(second, &findings.sites);
+  SetRateUnits(analysis, &findings.sites);
   // Sites in one group are one to the reader; those of no group are not symbolized, and each counts for itself.
   for (const SiteGroup& group : groups) ++findings.verdict_counts[ToString(verdicts[group.sites[0]].verdict)];
   for (uint32_t i = 0; i < verdicts.size(); ++i) {
@@ -148,7 +150,8 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
     findings.oom.push_back(std::move(oom));
   }
   for (ReportDevice& device : findings.devices) {
-    DescribeGrowth(analysis, &device);
+    // Growth is per step.
+    if (!analysis.plan().has_windows()) DescribeGrowth(analysis, &device);
     device.other_owners = OtherOwners(ledger, device.index, symbolizer);
   }
   for (const auto& [stack, releases] : ledger.releases().by_stack()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/findings/step_marks.h"
@@ -67,6 +68,36 @@ bool PlanByMarks(const Trace& trace, const std::string& wanted, StepPlan* plan) 
   return (any || wanted == "optimizer") && (marks.PlanByOptimizer(plan) || marks.PlanByOptimizerAllocations(plan));
 }
 
+// Without any step, windows in which a job allocates equally much: each some of what it does over and over. Small ones
+// would hold nothing by chance, few ones would prove nothing.
+constexpr uint64_t kMostWindows = 100;
+constexpr uint64_t kFewestWindows = 32;
+constexpr uint64_t kAllocationsInWindow = 8;
+// What a site allocates less often is set-up.
+constexpr uint64_t kRepeated = 8;
+
+void PlanWindows(const Ledger& ledger, StepPlan* plan) {
+  const std::vector<Site>& sites = ledger.sites();
+  // What is freed again tells how far the work has come; where nothing is, what is allocated again and again.
+  for (const bool freed : {true, false}) {
+    std::vector<bool> work(sites.size());
+    uint64_t allocations = 0, bytes = 0;
+    for (size_t i = 0; i < sites.size(); ++i) {
+      const Site& site = sites[i];
+      work[i] = site.scope != Site::kNoScope && site.segments == 0 && site.allocations >= kRepeated &&
+                (!freed || 2 * site.frees >= site.allocations);
+      if (!work[i]) continue;
+      allocations += site.allocations;
+      bytes += site.bytes_allocated;
+    }
+    const uint64_t windows = std::min(kMostWindows, allocations / kAllocationsInWindow);
+    if (windows < kFewestWindows || bytes < windows) continue;
+    plan->window_bytes = bytes / windows;
+    plan->work = std::move(work);
+    return;
+  }
+}
+
 }  // namespace
 
 StepPlan PlanSteps(const Trace& trace, const std::string& wanted, const LedgerOptions& replay) {
@@ -88,7 +119,10 @@ StepPlan PlanSteps(const Trace& trace, const std::string& wanted, const LedgerOp
   Ledger ledger(trace, plan, options);
   ledger.Replay();
   const std::vector<GapFamily> families = gaps.Families();
-  if (families.empty()) return plan;
+  if (families.empty()) {
+    if (wanted.empty()) PlanWindows(ledger, &plan);
+    return plan;
+  }
   plan.source = "periodicity";
   plan.anchor_site = families[0].anchor;
   return plan;

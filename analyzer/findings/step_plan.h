@@ -12,8 +12,8 @@ namespace vramtrack {
 
 // Decides where the steps of a trace end: at the marks of the thread that set most of them, or else at ranges of NVTX,
 // or at an optimizer's steps, or where the stream of allocations repeats itself, which takes a replay. Without any of
-// that there are no steps. `wanted`: one of these only, see AnalyzeOptions::step_marks. `replay`: how to go
-// about that.
+// that there are no steps, but windows of equally many bytes allocated if there is enough for some dozens of them.
+// `wanted`: one of these only, see AnalyzeOptions::step_marks. `replay`: how to go about that.
 StepPlan PlanSteps(const Trace& trace, const std::string& wanted = "", const LedgerOptions& replay = {});
 
 }  // namespace vramtrack

@@ -224,7 +224,12 @@ std::string FormatBytes(double bytes) {
 
 std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
                     const SiteContext& context) {
-  return Explainer(verdict, history, run, context).Text();
+  std::string text = Explainer(verdict, history, run, context).Text();
+  if (!run.windows) return text;
+  // Nobody knows what this job's steps are.
+  for (size_t at = text.find("step"); at != std::string::npos; at = text.find("step", at))
+    text.replace(at, 4, "window");
+  return text;
 }
 
 }  // namespace vramtrack

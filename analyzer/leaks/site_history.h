@@ -72,6 +72,7 @@ struct RunShape {
   Step warmup_end = 0;                 // the first step after warm-up, see WarmupEnd() in windows.h
   uint64_t device_total_bytes = 0;     // 0: unknown, or host memory
   uint64_t horizon_steps = 100000;     // the run's planned length, for what a leak will come to
+  bool windows = false;                // its steps are windows of equally many bytes allocated
   std::vector<uint64_t> step_numbers;  // the job's own number of each step; empty: the index is the number
 
   uint64_t NumberOf(Step step) const { return step < step_numbers.size() ? step_numbers[step] : step; }

@@ -35,7 +35,7 @@ Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
       clock_(std::move(plan)),
       live_(static_cast<uint32_t>(trace.threads().size())),
       recent_(kRecentSites),
-      timeline_in_steps_(clock_.plan().has_steps()),
+      timeline_in_steps_(clock_.plan().has_steps() && !clock_.plan().has_windows()),
       timeline_(timeline_in_steps_ ? 1 : BinTicks(trace)),
       counterfactual_(options_.watched) {
   for (const auto& [device, change] : options_.peak_changes) peak_windows_.emplace(device, change);
@@ -222,6 +222,9 @@ void Ledger::Allocate(const StreamEvent& event) {
   const uint32_t index = SiteOf(event);
   if (__builtin_expect(clock_.OnAllocation(index), 0)) EndStep(event.past);
   if (__builtin_expect(clock_.plan().tells_inside(), 0) && clock_.OnAllocationBy(sites_.sites()[index].key.stack)) {
+    EndStep(event.past);
+  }
+  if (__builtin_expect(clock_.plan().has_windows(), 0) && !event.past && clock_.OnWork(index, event.shape->bytes)) {
     EndStep(event.past);
   }
   if (options_.histories && !event.past) similarity_.OnEvent(index);

@@ -20,7 +20,8 @@ struct StepMark {
 };
 
 // Where the steps of a run end, as decided before its replay: at the STEP marks of one thread, at some MARK events,
-// where an optimizer begins to allocate, or before each allocation of one site.
+// where an optimizer begins to allocate, before each allocation of one site, or, where there are no steps, each time so
+// much has been allocated.
 struct StepPlan {
   static constexpr uint32_t kNone = UINT32_MAX;
 
@@ -31,8 +32,13 @@ struct StepPlan {
   std::vector<bool> inside;      // by distinct stack: within an optimizer's step; empty if that does not matter
   bool only_after_work = false;  // a mark counts only if something was allocated elsewhere since the one before
   bool at_inside = false;        // the first allocation within an optimizer's step ends a step
+  uint64_t window_bytes = 0;     // not 0: windows of so many bytes, allocated by `work`, stand for steps
+  std::vector<bool> work;        // by site
 
-  bool has_steps() const { return mark_slot != kNone || anchor_site != kNone || !marks.empty() || at_inside; }
+  bool has_steps() const {
+    return mark_slot != kNone || anchor_site != kNone || !marks.empty() || at_inside || has_windows();
+  }
+  bool has_windows() const { return window_bytes != 0; }
   bool tells_inside() const { return only_after_work || at_inside; }
 };
 
@@ -55,6 +61,15 @@ class StepClock {
     inside_ = inside;
     worked_ |= !inside;
     if (!entered || !plan_.at_inside) return false;
+    ++step_;
+    return true;
+  }
+  // To be called before an allocation counts if the plan has windows. True if one ends before it.
+  bool OnWork(uint32_t site, uint64_t bytes) {
+    if (site >= plan_.work.size() || !plan_.work[site]) return false;
+    allocated_ += std::min(bytes, plan_.window_bytes);
+    if (allocated_ < plan_.window_bytes) return false;
+    allocated_ -= plan_.window_bytes;
     ++step_;
     return true;
   }
@@ -82,6 +97,7 @@ class StepClock {
   StepPlan plan_;
   uint32_t step_ = 0;
   bool inside_ = false, worked_ = true;
+  uint64_t allocated_ = 0;  // in the present window
   std::vector<uint64_t> numbers_;
 };
 

@@ -77,9 +77,9 @@ std::string RemarkOn(const ReportSite& site) {
 std::string Rate(const ReportSite& site, double bytes, double objects) {
   if (IsHandle(site)) {
     return absl::StrCat(FormatAbout(objects), " ", site.kind.empty() ? "handle" : site.kind, objects == 1 ? "" : "s",
-                        " per step");
+                        " per ", site.rate_unit);
   }
-  return absl::StrCat(FormatByteCount(bytes), " per step");
+  return absl::StrCat(FormatByteCount(bytes), " per ", site.rate_unit);
 }
 
 std::string OwnRate(const ReportSite& site) { return Rate(site, site.rate_bytes_per_step, site.rate_objects_per_step); }
@@ -96,6 +96,14 @@ std::string GradeInWords(const std::string& grade) {
   return Printable(grade) + ": ";
 }
 
+// Or the windows that stand for them.
+std::string StepsCounted(const Report& report) {
+  if (report.steps.unit == "step") return Plural(report.steps.count, "step", "steps");
+  return absl::StrCat(Plural(report.steps.count, "window", "windows"), " of ",
+                      FormatByteCount(static_cast<double>(report.steps.window_bytes)),
+                      " allocated, as no steps were found");
+}
+
 std::string Certainty(const Report& report, const ReportSite& site) {
   std::vector<std::string> parts;
   if (!IsHandle(site)) {
@@ -103,7 +111,10 @@ std::string Certainty(const Report& report, const ReportSite& site) {
                                              : FormatByteRange(site.rate_ci_low, site.rate_ci_high)));
   }
   if (site.parts > 0) parts.push_back(absl::StrCat(site.parts + 1, " sites"));
-  parts.push_back(Plural(report.steps.count, "step", "steps"));
+  if (site.rate_unit != "step" && !IsHandle(site)) {
+    parts.push_back(absl::StrCat(FormatByteCount(site.rate_bytes_per_second), " per second"));
+  }
+  parts.push_back(StepsCounted(report));
   if (site.onset_step) parts.push_back(absl::StrCat("since step ", *site.onset_step));
   std::string joined = absl::StrJoin(parts, ", ");
   return GradeInWords(site.grade) + joined;
@@ -198,9 +209,9 @@ void WriteParts(const Report& report, const ReportSite& leader, size_t most, Pag
 }
 
 void WriteNoLeak(const Report& report, Page* page) {
-  page->Words(absl::StrCat("none of ", Plural(AllSites(report), "site", "sites"), " leaks, over ",
-                           Plural(report.steps.count, "step", "steps")),
-              9, Paint::kPlain, Painted(page->style(), Paint::kGood, "NO LEAK"));
+  page->Words(
+      absl::StrCat("none of ", Plural(AllSites(report), "site", "sites"), " leaks, over ", StepsCounted(report)), 9,
+      Paint::kPlain, Painted(page->style(), Paint::kGood, "NO LEAK"));
   for (const ReportDevice& device : report.devices) {
     if (!device.growth) continue;
     page->Words(

@@ -137,6 +137,8 @@ Json SiteJson(const ReportSite& site) {
   json["rate_bytes_per_step"] = Number(site.rate_bytes_per_step);
   json["rate_ci"] = Json::array({Number(site.rate_ci_low), Number(site.rate_ci_high)});
   json["rate_objects_per_step"] = Number(site.rate_objects_per_step);
+  json["rate_unit"] = site.rate_unit;
+  json["rate_bytes_per_second"] = Number(site.rate_bytes_per_second);
   json["onset_step"] = Optional(site.onset_step);
   json["further_steps_needed"] = Optional(site.further_steps_needed);
   json["allocations"] = site.allocations;

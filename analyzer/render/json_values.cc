@@ -27,6 +27,8 @@ Json StepsJson(const ReportSteps& steps) {
   json["count"] = steps.count;
   json["source"] = steps.source;
   json["confidence"] = Number(steps.confidence);
+  json["unit"] = steps.unit;
+  json["window_bytes"] = steps.unit == "window" ? Json(steps.window_bytes) : Json(nullptr);
   return json;
 }
 

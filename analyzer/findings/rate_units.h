@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_RATE_UNITS_H_
+#define ANALYZER_FINDINGS_RATE_UNITS_H_
+
+#include <vector>
+
+#include "analyzer/findings/process_analysis.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// Says what the rates of `sites`, which are per step so far, come to in a second; and where windows stand for steps,
+// turns them into rates per GiB allocated.
+void SetRateUnits(const ProcessAnalysis& analysis, std::vector<ReportSite>* sites);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_RATE_UNITS_H_
