@@ -30,10 +30,30 @@ run 2 "$vramtrack" report leak.vtrace --top many && one_error_line "--top"
 run 2 "$vramtrack" report leak.vtrace --color sometimes && one_error_line "--color"
 run 2 "$vramtrack" report leak.vtrace --format html && one_error_line "--format html" "text and json"
 
+# Comparing two.
+run 0 "$vramtrack" diff leak.vtrace leak.vtrace && says stdout "NOTHING CHANGED" "identical allocation sequence"
+run 0 "$vramtrack" diff clean.vtrace leak.vtrace && says stdout "NEW LEAK"
+run 1 "$vramtrack" diff clean.vtrace leak.vtrace --fail-on new-leak,peak
+run 1 "$vramtrack" diff clean.vtrace leak.vtrace --fail-on peak --fail-on new-leak
+run 0 "$vramtrack" diff leak.vtrace clean.vtrace --fail-on new-leak && says stdout "LEAK GONE"
+run 0 "$vramtrack" diff clean.vtrace leak.vtrace --format markdown && says stdout "### GPU memory"
+run 0 "$vramtrack" diff clean.vtrace leak.vtrace --format json -o diff.json && python3 -m json.tool diff.json >/dev/null
+mkdir -p folder && cp leak.vtrace folder/
+run 0 "$vramtrack" diff folder leak.vtrace && says stdout "NOTHING CHANGED"
+run 3 "$vramtrack" diff nothing.vtrace leak.vtrace && says stdout "NOT COMPARABLE"
+run 2 "$vramtrack" diff leak.vtrace && one_error_line "NEW" "see vramtrack diff --help"
+run 2 "$vramtrack" diff leak.vtrace missing.vtrace && one_error_line "missing.vtrace" "No such file"
+run 2 "$vramtrack" diff leak.vtrace leak.vtrace --format html && one_error_line "--format html" "markdown"
+run 2 "$vramtrack" diff leak.vtrace leak.vtrace --fail-on sunrise && one_error_line "--fail-on"
+run 2 "$vramtrack" diff leak.vtrace leak.vtrace --rename onlyold && one_error_line "onlyold is not OLD=NEW"
+printf '# names\nTrainStep=Step\n\n=wrong\n' >renames.txt
+run 2 "$vramtrack" diff leak.vtrace leak.vtrace --rename-file renames.txt && one_error_line "renames.txt: line 4"
+run 2 "$vramtrack" diff leak.vtrace leak.vtrace --rename-file none.txt && one_error_line "none.txt"
+
 # Help and version, on stdout.
 run 0 "$vramtrack" --help && says stdout "Usage: vramtrack COMMAND" "run" "report" "check" "info" "dump"
 run 0 "$vramtrack" --version && says stdout "vramtrack 0.1.0"
-for command in run report check info dump; do
+for command in run report diff check info dump; do
   run 0 "$vramtrack" $command --help && says stdout "Usage: vramtrack $command" "--help"
   run 0 "$vramtrack" $command --version && says stdout "vramtrack 0.1.0"
   [[ -s stderr ]] && fail "help on stderr"

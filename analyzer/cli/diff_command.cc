@@ -102,7 +102,9 @@ absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options) {
   diff.analyze.step_marks = options.step_marks;
   diff.analyze.symbols.search.search_paths = options.search_paths;
   diff.analyze.threads = options.threads;
-  Progress progress("comparing " + options.next);
+  AnalysisProgress far;
+  diff.analyze.progress = &far;
+  Progress progress("comparing " + options.next, &far);
   return Diff(*base, *next, diff);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -104,13 +105,17 @@ absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, cons
   }
   std::vector<std::string> warnings = base->unreadable;
   warnings.insert(warnings.end(), next->unreadable.begin(), next->unreadable.end());
+  DiffOptions each = options;
+  if (each.analyze.threads == 0) each.analyze.threads = std::max(1u, std::thread::hardware_concurrency());
+  // Both runs, and all processes of a job, have most of their modules in common.
+  if (each.analyze.symbols.modules == nullptr) each.analyze.symbols.modules = std::make_shared<ModuleStore>();
   DiffReport report;
   bool first = true;
   for (const auto& [old, now] : PairUp(*base, *next, &warnings)) {
     absl::StatusOr<std::unique_ptr<Trace>> base_trace = Trace::Open(old->path), next_trace = Trace::Open(now->path);
     if (!base_trace.ok()) return base_trace.status();
     if (!next_trace.ok()) return next_trace.status();
-    DiffReport one = DiffProcesses(**base_trace, **next_trace, options);
+    DiffReport one = DiffProcesses(**base_trace, **next_trace, each);
     if (first) {
       report = std::move(one);
     } else {

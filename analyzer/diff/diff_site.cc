@@ -112,6 +112,8 @@ std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis) {
   }
   for (DiffSite& unit : units) {
     unit.shape = ShapeOf(ledger, unit.sites);
+    unit.segments =
+        std::any_of(unit.sites.begin(), unit.sites.end(), [&](uint32_t site) { return IsSegmentSite(sites[site]); });
     for (const uint32_t site : unit.sites)
       unit.births_per_step += static_cast<double>(ledger.history(site).born_objects);
     unit.births_per_step /= std::max(1u, ledger.steps().step());

@@ -32,6 +32,8 @@ struct DiffSite {
   uint32_t device = 0;          // SiteKey::kHost for the host
   uint32_t device_ordinal = 0;  // of the devices that the process used; kHost for the host
   std::vector<uint32_t> sites;  // of the ledger
+  // What it allocates is a framework's to cut up: whose call the allocator made it in is an accident.
+  bool segments = false;
   std::vector<ReportFrame> frames;
   std::vector<CanonicalFrame> canonical;  // one a frame
   // Lines, or offsets in the module where there are none, from the outermost frame on: sites whose canonical frames are

@@ -2,13 +2,17 @@
 #include "analyzer/diff/process_diff.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/attribution/blame.h"
 #include "analyzer/diff/device_comparison.h"
 #include "analyzer/diff/diff_site.h"
 #include "analyzer/diff/join_diffs.h"
@@ -27,6 +31,8 @@ namespace {
 // With less of what both runs allocate at sites that they share, they are not two runs of one program.
 constexpr double kLeastShared = 0.2;
 
+constexpr double kSameSize = 0.02;  // of steps, and of what is in proportion to them
+
 // One of the two processes.
 struct Side {
   Side(const Trace& traced, const AnalyzeOptions& options)
@@ -37,13 +43,15 @@ struct Side {
   std::vector<DiffSite> sites;
   std::vector<uint32_t> match_of_site;  // of the ledger
   std::unique_ptr<RunProfile> profile;
+  BlameFinder blame;
 };
 
 class Comparison {
  public:
   Comparison(const Trace& base, const Trace& next, const DiffOptions& options)
-      : base_(base, options.analyze),
-        next_(next, options.analyze),
+      : sides_(MakeSides(base, next, options.analyze)),
+        base_(*sides_[0]),
+        next_(*sides_[1]),
         matching_(MatchSites(base_.sites, next_.sites, options.renames)) {}
 
   DiffReport Run() {
@@ -54,8 +62,8 @@ class Comparison {
     windows_ = CompareSteps(base_.analysis.run(), next_.analysis.run(), base_.sites, next_.sites, matching_.matches);
     report_.normaliser = windows_.normaliser;
     report_.tested = windows_.base.blocks >= kMinSample;
-    Replay(windows_.base, &SiteMatch::base, &base_);
-    Replay(windows_.next, &SiteMatch::next, &next_);
+    AtOnce([this] { Replay(windows_.base, &SiteMatch::base, &base_); },
+           [this] { Replay(windows_.next, &SiteMatch::next, &next_); });
     CompareSequences();
     FindChanges();
     CompareAllDevices();
@@ -63,6 +71,30 @@ class Comparison {
   }
 
  private:
+  static std::array<std::unique_ptr<Side>, 2> MakeSides(const Trace& base, const Trace& next,
+                                                        const AnalyzeOptions& options) {
+    std::array<std::unique_ptr<Side>, 2> sides;
+    const auto make = [&options](const Trace& trace) { return std::make_unique<Side>(trace, options); };
+    Both(
+        options.threads, [&] { sides[0] = make(base); }, [&] { sides[1] = make(next); });
+    return sides;
+  }
+
+  // Does the same on both sides, in two threads if there may be as many.
+  static void Both(size_t threads, const std::function<void()>& base, const std::function<void()>& next) {
+    if (threads == 1) {
+      base();
+      next();
+      return;
+    }
+    std::thread other(base);
+    next();
+    other.join();
+  }
+  void AtOnce(const std::function<void()>& base, const std::function<void()>& next) const {
+    Both(base_.analysis.options().threads, base, next);
+  }
+
   static void Describe(const Side& side, DiffSide* to) {
     to->paths = {side.trace.path()};
     to->processes = {DescribeProcess(side.trace, side.analysis.ledger())};
@@ -91,7 +123,7 @@ class Comparison {
   bool CheckComparable() {
     const bool base_empty = base_.sites.empty(), next_empty = next_.sites.empty();
     if (base_empty || next_empty) {
-      report_.comparable = base_empty && next_empty;
+      report_.comparable = false;
       report_.reason = absl::StrCat(base_empty && next_empty ? "neither run"
                                     : base_empty             ? "the base"
                                                              : "the new run",
@@ -122,10 +154,9 @@ class Comparison {
 
   // The ledger that `observer` has followed.
   static std::unique_ptr<Ledger> ReplayWith(ReplayObserver* observer, const Side& side) {
-    LedgerOptions options;
+    LedgerOptions options = ReplayOptions(side.analysis.options());
     options.histories = options.timeline = false;
     options.observers = {observer};
-    options.decode_ahead = side.analysis.options().threads != 1;
     auto ledger = std::make_unique<Ledger>(side.trace, side.analysis.plan(), options);
     ledger->Replay();
     return ledger;
@@ -141,8 +172,7 @@ class Comparison {
     if (report_.identical) return;
     const auto [begin, end] = EventSequence::PartsWithin(base, next);
     SequencePart of_base(base_.match_of_site, begin, end), of_next(next_.match_of_site, begin, end);
-    ReplayWith(&of_base, base_);
-    ReplayWith(&of_next, next_);
+    AtOnce([&] { ReplayWith(&of_base, base_); }, [&] { ReplayWith(&of_next, next_); });
     size_t same = 0;
     const std::vector<SequenceEvent>&old = of_base.events(), &now = of_next.events();
     while (same < old.size() && same < now.size() && old[same].word == now[same].word) ++same;
@@ -183,6 +213,28 @@ class Comparison {
     return match.next.empty() ? base_.sites[match.base[0]] : next_.sites[match.next[0]];
   }
 
+  // Where the steps say that they are of another size, what a site has more or less of in proportion is that size's
+  // doing.
+  void LeaveOutScaled(std::vector<SiteChange>* changes) {
+    const double old = base_.profile->step_size(), now = next_.profile->step_size();
+    if (old <= 0 || now <= 0 || std::fabs(now / old - 1) <= kSameSize) return;
+    size_t scaled = 0;
+    for (SiteChange& change : *changes) {
+      if (!change.found || change.base <= 0 || std::fabs(change.next / change.base / (now / old) - 1) > kSameSize)
+        continue;
+      ++scaled;
+      change = {};
+    }
+    absl::StrAppend(&report_.normaliser, report_.normaliser.empty() ? "" : "; ", "a step of the base is of size ", old,
+                    " and one of the new run of size ", now, " by their marks: ", scaled,
+                    scaled == 1 ? " site" : " sites", " that changed in proportion left out");
+  }
+
+  bool IsSegments(const SiteMatch& match) const {
+    return (!match.base.empty() && base_.sites[match.base[0]].segments) ||
+           (!match.next.empty() && next_.sites[match.next[0]].segments);
+  }
+
   bool DeviceInStep(uint32_t match) const {
     const SiteMatch& sites = matching_.matches[match];
     if (windows_.base.per_unit != windows_.next.per_unit) return false;
@@ -207,27 +259,63 @@ class Comparison {
       report_.matched_sites += pair.base.present && pair.next.present;
       pairs.push_back(std::move(pair));
     }
-    const std::vector<SiteChange> changes = CompareSites(pairs, report_.tested, windows_.base.whole_run);
+    std::vector<SiteChange> changes = CompareSites(pairs, report_.tested, windows_.base.whole_run);
+    // What the framework's blocks in them do is told by their own sites, what the allocator does by the devices.
+    for (size_t m = 0; m < matches.size(); ++m) {
+      if (changes[m].found && IsSegments(matches[m])) changes[m] = {};
+    }
+    LeaveOutScaled(&changes);
+    FindBlame(changes);
     for (size_t m = 0; m < matches.size(); ++m) {
       AddToCategories(matches[m], pairs[m]);
       report_.small_changes += changes[m].small;
       if (changes[m].found) {
         AddFinding(matches[m], pairs[m], changes[m]);
-      } else if (pairs[m].base.present && pairs[m].next.present && Moved(matches[m])) {
+      } else if (pairs[m].base.present && pairs[m].next.present && !IsSegments(matches[m]) && Moved(matches[m])) {
         AddMove(matches[m], pairs[m]);
       }
     }
     SortFindings(&report_);
   }
 
+  // The frames that only changed sites go through name them: the innermost one is often a wrapper of all allocations.
+  void FindBlame(const std::vector<SiteChange>& changes) {
+    const auto visit = [&](bool changed, const std::function<void(BlameFinder*, const DiffSite&)>& add) {
+      for (size_t m = 0; m < changes.size(); ++m) {
+        if (changes[m].found != changed) continue;
+        const SiteMatch& match = matching_.matches[m];
+        for (const size_t i : match.base) add(&base_.blame, base_.sites[i]);
+        for (const size_t i : match.next) add(&next_.blame, next_.sites[i]);
+      }
+    };
+    visit(true, [](BlameFinder* blame, const DiffSite& site) { blame->AddLeak(site.frames); });
+    visit(false, [](BlameFinder* blame, const DiffSite& site) {
+      size_t at = 0;
+      blame->AddClean([&]() -> std::vector<ReportFrame> {
+        if (at == site.frames.size()) return {};
+        return {site.frames[at++]};
+      });
+    });
+  }
+
+  // The innermost frame in which the two differ.
+  static size_t FirstDifference(const DiffSite& old, const DiffSite& now) {
+    for (size_t i = 0; i < std::min(old.frames.size(), now.frames.size()); ++i) {
+      if (!SameShownPlace(old.frames[i], now.frames[i])) return i;
+    }
+    return 0;
+  }
+
+  static bool SameShownPlace(const ReportFrame& a, const ReportFrame& b) {
+    return a.function == b.function && a.line == b.line &&
+           (a.shown_file.empty() ? a.file : a.shown_file) == (b.shown_file.empty() ? b.file : b.shown_file);
+  }
+
   bool Moved(const SiteMatch& match) const {
     const std::vector<ReportFrame>&old = base_.sites[match.base[0]].frames, &now = next_.sites[match.next[0]].frames;
     if (old.size() != now.size() || match.base.size() != match.next.size()) return true;
     for (size_t i = 0; i < old.size(); ++i) {
-      if (old[i].function != now[i].function || old[i].line != now[i].line) return true;
-      const std::string_view a = old[i].shown_file.empty() ? old[i].file : old[i].shown_file;
-      const std::string_view b = now[i].shown_file.empty() ? now[i].file : now[i].shown_file;
-      if (a != b) return true;
+      if (!SameShownPlace(old[i], now[i])) return true;
     }
     return false;
   }
@@ -247,7 +335,6 @@ class Comparison {
     if (!match.base.empty()) finding.base_site = IdOf(base_.sites[match.base[0]]);
     if (!match.next.empty()) finding.new_site = IdOf(next_.sites[match.next[0]]);
     finding.frames = site.frames;
-    finding.naming_frame = NamingFrame(finding.frames, 0);
     finding.leak = pair.next.leak;
     finding.base_leak = pair.base.leak;
     return finding;
@@ -264,6 +351,7 @@ class Comparison {
 
   void AddFinding(const SiteMatch& match, const SitePair& pair, const SiteChange& change) {
     DiffFinding finding = Begin(match, pair);
+    finding.naming_frame = (match.next.empty() ? base_ : next_).blame.Blame(finding.frames);
     finding.base_value = change.base;
     finding.new_value = change.next;
     finding.unit = change.unit;
@@ -283,13 +371,21 @@ class Comparison {
     finding.new_value = static_cast<double>(pair.next.totals.bytes_at_peak);
     finding.unit = "bytes_at_peak";
     const DiffSite &old = base_.sites[match.base[0]], &now = next_.sites[match.next[0]];
-    finding.explanation = absl::StrCat("allocates as before; was at ", Place(old), ", is at ", Place(now));
+    const size_t first = FirstDifference(old, now);
+    finding.naming_frame = NamingFrame(finding.frames, first);
+    finding.explanation =
+        absl::StrCat("allocates as before; was at ", Place(old, first), ", is at ", Place(now, first));
+    if (match.next.size() > 1) {
+      absl::StrAppend(&finding.explanation, " and at ", Place(next_.sites[match.next[1]], 0), ": it was split");
+    } else if (match.base.size() > 1) {
+      absl::StrAppend(&finding.explanation, ", where ", Place(base_.sites[match.base[1]], 0), " was merged into it");
+    }
     report_.moved.push_back(std::move(finding));
   }
 
-  static std::string Place(const DiffSite& site) {
+  static std::string Place(const DiffSite& site, size_t from) {
     if (site.frames.empty()) return "an unknown place";
-    const ReportFrame& frame = site.frames[NamingFrame(site.frames, 0)];
+    const ReportFrame& frame = site.frames[NamingFrame(site.frames, std::min(from, site.frames.size() - 1))];
     const std::string& file = frame.shown_file.empty() ? frame.file : frame.shown_file;
     if (file.empty()) return frame.function;
     return frame.line == 0 ? file : absl::StrCat(file, ":", frame.line);
@@ -319,7 +415,7 @@ class Comparison {
 
   void AddToCategories(const SiteMatch& match, const SitePair& pair) {
     const DiffSite& site = SiteOf(match);
-    if (LevelOf(site.kind) == Level::kHandle) return;
+    if (LevelOf(site.kind) == Level::kHandle || IsSegments(match)) return;
     CategorySeries& sum = categories_[site.device_ordinal][CategoryOf(match)];
     const auto add = [](const std::vector<double>& from, std::vector<double>* to) {
       to->resize(from.size());
@@ -350,8 +446,9 @@ class Comparison {
     }
   }
 
-  Side base_, next_;
-  SiteMatching matching_;
+  const std::array<std::unique_ptr<Side>, 2> sides_;
+  Side &base_, &next_;
+  const SiteMatching matching_;
   StepWindows windows_;
   std::map<uint32_t, std::map<std::string, CategorySeries>> categories_;  // by the device's ordinal
   DiffReport report_;

@@ -2,6 +2,8 @@
 #include "analyzer/diff/run_profile.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <utility>
 
 namespace vramtrack {
@@ -19,7 +21,8 @@ RunProfile::RunProfile(std::vector<uint32_t> match_of_site, size_t matches, cons
       states_(matches),
       totals_(matches),
       blocks_(matches * window.blocks),
-      steps_in_block_(window.blocks) {
+      steps_in_block_(window.blocks),
+      block_(window.BlockOf(0)) {
   for (uint32_t step = window_.begin; step < window_.end; ++step) {
     if (const uint32_t block = window_.BlockOf(step); block < window_.blocks) ++steps_in_block_[block];
   }
@@ -53,7 +56,6 @@ void RunProfile::OnFree(const ReplayAllocation& freed) {
 }
 
 void RunProfile::OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) {
-  sequence_.Add(WordOf(match_of_site_[site], bytes, born) + objects);
   Change(site, bytes, objects, born);
 }
 
@@ -80,8 +82,8 @@ void RunProfile::Change(uint32_t site, uint64_t bytes, uint64_t objects, bool bo
   SiteTotals& totals = totals_[match];
   totals.allocations += objects;
   totals.bytes_allocated += bytes;
-  if (const uint32_t block = window_.BlockOf(step_); block < window_.blocks) {
-    Block& in = blocks_[size_t{match} * window_.blocks + block];
+  if (block_ < window_.blocks) {
+    Block& in = blocks_[size_t{match} * window_.blocks + block_];
     in.bytes += static_cast<double>(bytes);
     in.births += static_cast<double>(objects);
   }
@@ -124,6 +126,17 @@ void RunProfile::AddToBlock(uint32_t match, uint32_t step, uint64_t live, uint64
   in.at_peak += static_cast<double>(at_peak);
 }
 
+void RunProfile::OnOtherEvent(const StreamEvent& event) {
+  // The mark of a step comes when the step has ended.
+  if (event.operation != schema::STEP || event.slot != ledger_->steps().plan().mark_slot) return;
+  if (step_ <= window_.begin || step_ > window_.end) return;
+  double size;
+  std::memcpy(&size, &event.value[1], sizeof size);
+  if (!std::isfinite(size) || size <= 0) return;
+  mark_sum_ += size;
+  ++marks_;
+}
+
 void RunProfile::OnStepEnd(uint32_t step) {
   if (over_) return;
   for (size_t i = 0; i < ledger_->scopes().size(); ++i) PeakOf(static_cast<uint32_t>(i));
@@ -139,9 +152,11 @@ void RunProfile::OnStepEnd(uint32_t step) {
                                                         : scope.live;
     peak.step_peak = scope.live;
     peak.step_fragmentation = reserved - scope.live;
+    peak.run_reserved = std::max(peak.run_reserved, reserved);
     ++peak.step_epoch;
   }
   step_ = step + 1;
+  block_ = window_.BlockOf(step_);
   if (!Counts(step_)) Finish();
 }
 

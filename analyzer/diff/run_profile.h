@@ -59,7 +59,6 @@ struct DeviceSeries {
 // Sites are the matches' numbers: `match_of_site` gives that of each site of the ledger. Not movable during a replay.
 class RunProfile : public ReplayObserver {
  public:
-  // `window` to `collect_end`: events [collect_begin, collect_end) are kept for collected().
   RunProfile(std::vector<uint32_t> match_of_site, size_t matches, const StepWindow& window);
 
   void OnBegin(const Ledger& ledger) override;
@@ -67,6 +66,7 @@ class RunProfile : public ReplayObserver {
   void OnFree(const ReplayAllocation& freed) override;
   void OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) override;
   void OnStepEnd(uint32_t step) override;
+  void OnOtherEvent(const StreamEvent& event) override;
   // After the replay, while its ledger is there.
   void Finish();
 
@@ -76,6 +76,9 @@ class RunProfile : public ReplayObserver {
   // By device; kHost for the host.
   const std::map<uint32_t, DeviceSeries>& devices() const { return devices_; }
   const EventSequence& sequence() const { return sequence_; }
+  // The mean of what the compared steps' marks say of their size (tokens, samples), for steps that count as one; 0
+  // where they say nothing.
+  double step_size() const { return marks_ == 0 ? 0 : mark_sum_ / marks_ * window_.per_unit; }
 
  private:
   struct Block {
@@ -113,11 +116,12 @@ class RunProfile : public ReplayObserver {
   std::vector<SiteTotals> totals_;
   std::vector<Block> blocks_;  // of match m those from m * window_.blocks on
   std::vector<uint32_t> steps_in_block_;
-  std::vector<Peak> peaks_;  // by scope
-  uint32_t step_ = 0;
-  bool over_ = false;  // the compared part has ended
+  std::vector<Peak> peaks_;        // by scope
+  uint32_t step_ = 0, block_ = 0;  // the present ones
+  bool over_ = false;              // the compared part has ended
   std::map<uint32_t, DeviceSeries> devices_;
   EventSequence sequence_;
+  double mark_sum_ = 0, marks_ = 0;
 };
 
 // A replay that keeps events [begin, end) of the sequence.

@@ -19,6 +19,10 @@ struct RankTest {
   double cliffs_delta = 0;  // -1 to 1: how much more often a value of the second sample is the larger one
 };
 
+// Steps of one run are more alike than two runs are, so that a small p-value alone is no reason to believe in a change:
+// the samples must hardly overlap, too. For 24 blocks a side chance does that once in 2,500 times.
+constexpr double kLeastEffect = 0.6;
+
 // Mann and Whitney's U.
 RankTest MannWhitney(const std::vector<double>& first, const std::vector<double>& second);
 

@@ -95,7 +95,7 @@ std::vector<SiteChange> CompareSites(const std::vector<SitePair>& pairs, bool te
     for (const Sample& sample : kSamples) {
       const std::vector<double>&base = pair.base.series.*sample.values, &next = pair.next.series.*sample.values;
       // The same to the byte needs no test.
-      if (base == next || !IsMaterial(Mean(base), Mean(next))) continue;
+      if (base == next) continue;
       tests.push_back({i, &sample, MannWhitney(base, next)});
     }
   }
@@ -104,9 +104,12 @@ std::vector<SiteChange> CompareSites(const std::vector<SitePair>& pairs, bool te
   const std::vector<bool> rejected = BenjaminiHochberg(p_values, kAlpha);
   for (size_t i = 0; i < tests.size(); ++i) {
     SiteChange& change = changes[tests[i].pair];
-    if (!rejected[i] || change.found) continue;
+    if (!rejected[i] || change.found || std::fabs(tests[i].result.cliffs_delta) < kLeastEffect) continue;
+    const SitePair& pair = pairs[tests[i].pair];
+    const std::vector<double> SiteSeries::*values = tests[i].sample->values;
+    if (!IsMaterial(Mean(pair.base.series.*values), Mean(pair.next.series.*values))) continue;
     change.found = true;
-    Take(pairs[tests[i].pair], tests[i], &change);
+    Take(pair, tests[i], &change);
   }
   for (size_t i = 0; i < pairs.size(); ++i) {
     SiteChange& change = changes[i];

@@ -22,7 +22,8 @@ constexpr int kRenameRounds = 3;
 constexpr double kSimilar = 0.8;
 // Enough for sites that allocate alike to the last byte: what was moved keeps its callers or its callees.
 constexpr double kSimilarForAlike = 0.5;
-constexpr double kOtherPlace = 0.2;   // what it costs to be another one of the calls of one function
+constexpr double kOtherPlace = 0.2;  // what it costs to be another one of the calls of one function
+constexpr double kSameVolume = 0.01;
 constexpr size_t kMaxAligned = 1500;  // sites of one run; those that allocate most
 
 // Differences count less the larger they are: of two pairings the one is right that leaves more sites as they were.
@@ -42,7 +43,16 @@ class Matcher {
     for (int round = 0; round < kRenameRounds && ApplyInferred(); ++round) PairEqual(&SiteNames::whole);
     PairEqual(&SiteNames::folded);
     Align();
-    return Finish();
+    SiteMatching matching;
+    matching.inferred = inferred_;
+    for (size_t i = 0; i < sides_[0].partner.size(); ++i) {
+      if (sides_[0].partner[i] != kNone) matching.matches.push_back({{i}, {sides_[0].partner[i]}});
+    }
+    JoinParts(1, &SiteMatch::base, &SiteMatch::next, &matching.matches);
+    JoinParts(0, &SiteMatch::next, &SiteMatch::base, &matching.matches);
+    for (const size_t i : Unmatched(0)) matching.matches.push_back({{i}, {}});
+    for (const size_t i : Unmatched(1)) matching.matches.push_back({{}, {i}});
+    return matching;
   }
 
  private:
@@ -82,7 +92,10 @@ class Matcher {
       for (const int which : {0, 1}) SortByPlace(which, &members[static_cast<size_t>(which)]);
       const auto pairs = PairCheapest(members[0].size(), members[1].size(), 1e9, [&](size_t b, size_t n) {
         const DiffSite &old = sides_[0].sites[members[0][b]], &now = sides_[1].sites[members[1][n]];
-        return Saturated(ShapeDistance(old.shape, now.shape)) + (b == n ? 0 : kOtherPlace);
+        const double distance = Saturated(ShapeDistance(old.shape, now.shape));
+        // Where one of the calls is new or gone, their numbers say less than when they first allocated.
+        if (members[0].size() != members[1].size()) return distance + std::fabs(old.shape.phase - now.shape.phase) / 2;
+        return distance + (b == n ? 0 : kOtherPlace);
       });
       for (const auto& [b, n] : pairs) Pair(members[0][b], members[1][n]);
     }
@@ -131,9 +144,12 @@ class Matcher {
   }
 
   std::vector<size_t> ToAlign(int which) const {
-    std::vector<size_t> left = Unmatched(which);
-    if (left.size() <= kMaxAligned) return left;
     const std::vector<DiffSite>& all = sides_[which].sites;
+    std::vector<size_t> left;
+    for (const size_t i : Unmatched(which)) {
+      if (!all[i].segments) left.push_back(i);
+    }
+    if (left.size() <= kMaxAligned) return left;
     std::stable_sort(left.begin(), left.end(), [&all](size_t a, size_t b) {
       return all[a].shape.births * all[a].shape.bytes_per_birth > all[b].shape.births * all[b].shape.bytes_per_birth;
     });
@@ -161,16 +177,41 @@ class Matcher {
     for (const auto& [b, n] : pairs) Pair(base[b], next[n]);
   }
 
-  SiteMatching Finish() {
-    SiteMatching matching;
-    matching.inferred = inferred_;
-    for (size_t i = 0; i < sides_[0].partner.size(); ++i) {
-      if (sides_[0].partner[i] != kNone) matching.matches.push_back({{i}, {sides_[0].partner[i]}});
+  // Code that was split allocates at two places what it allocated at one; merged code the other way round. The sites
+  // without a partner of side `parts` that make up what is missing from a pair, and are called much alike, join it.
+  void JoinParts(int parts, std::vector<size_t> SiteMatch::*whole, std::vector<size_t> SiteMatch::*pieces,
+                 std::vector<SiteMatch>* matches) {
+    const std::vector<size_t> left = ToAlign(parts);
+    if (left.empty() || matches->empty()) return;
+    const int other = 1 - parts;
+    std::array<std::vector<const std::vector<uint32_t>*>, 2> stacks;
+    for (const size_t which : {size_t{0}, size_t{1}}) {
+      for (const SiteNames& names : sides_[which].names) stacks[which].push_back(&names.whole);
     }
-    for (const size_t i : Unmatched(0)) matching.matches.push_back({{i}, {}});
-    for (const size_t i : Unmatched(1)) matching.matches.push_back({{}, {i}});
-    return matching;
+    const FrameWeights weights(stacks[0], stacks[1], table_.size());
+    for (SiteMatch& match : *matches) {
+      if ((match.*whole).size() != 1 || (match.*pieces).size() != 1) continue;
+      const size_t one = (match.*whole)[0], piece = (match.*pieces)[0];
+      const DiffSite &all = sides_[other].sites[one], &rest = sides_[parts].sites[piece];
+      const double missing = Volume(all) - Volume(rest);
+      if (missing <= kSameVolume * Volume(all)) continue;
+      for (const size_t i : left) {
+        const DiffSite& site = sides_[parts].sites[i];
+        if (sides_[parts].partner[i] != kNone || site.kind != all.kind || site.device_ordinal != all.device_ordinal) {
+          continue;
+        }
+        if (std::fabs(Volume(site) - missing) > kSameVolume * missing) continue;
+        if (weights.Similarity(sides_[other].names[one].whole, sides_[parts].names[i].whole) < kSimilarForAlike)
+          continue;
+        (match.*pieces).push_back(i);
+        sides_[parts].partner[i] = one;
+        break;
+      }
+    }
   }
+
+  // Bytes allocated in a step that allocates.
+  static double Volume(const DiffSite& site) { return site.shape.births * site.shape.bytes_per_birth; }
 
   std::array<Side, 2> sides_;
   RenameMap renames_, inferred_;

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/diff/diff.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analyzer/render/diff_json.h"
+#include "analyzer/render/diff_markdown.h"
+#include "analyzer/render/diff_text.h"
+#include "proto/trace_builder.h"
+
+namespace vramtrack {
+namespace {
+
+using schema::DEVICE;
+
+constexpr uint64_t kMiB = 1 << 20;
+
+class Folder {
+ public:
+  Folder() {
+    path_ = ::testing::TempDir() + "/traces.XXXXXX";
+    EXPECT_NE(mkdtemp(&path_[0]), nullptr);
+  }
+  ~Folder() {
+    for (const std::string& file : files_) remove(file.c_str());
+    remove(path_.c_str());
+  }
+  std::string Write(const std::string& bytes) {
+    files_.push_back(path_ + "/" + std::to_string(files_.size()) + ".vtrace");
+    std::ofstream(files_.back(), std::ios::binary) << bytes;
+    return files_.back();
+  }
+
+ private:
+  std::string path_;
+  std::vector<std::string> files_;
+};
+
+// A Python job, as its stacks need no files to have names. Function i of the job is on line 10 * i.
+struct JobOptions {
+  int steps = 100;
+  uint64_t activation = 8 * kMiB, leak = 0;
+  uint64_t evaluation = 0;  // more in every 25th step
+  int mark_every = 1;       // steps
+  uint32_t line_shift = 0;
+  std::string suffix;  // of all names of functions
+  std::string file = "/repo/train.py";
+  int rank = -1;
+  double step_size = 0;
+  bool noise = false;
+  unsigned seed = 1;
+};
+
+class Job {
+ public:
+  explicit Job(const JobOptions& options) : options_(options), random_(options.seed) {
+    trace_.DefineProcess(0, 77, {"python", "train.py"}, options.rank);
+    trace_.DefineDevice(0, 0, "Simulated GPU", 4096 * kMiB);
+    for (uint32_t i = 1; i <= 8; ++i) {
+      trace_.DefineCode(0, i, "function" + std::to_string(i) + options.suffix, options.file,
+                        10 * i + options.line_shift, schema::LINES_LINETABLE, std::string("\4\0", 2));
+      trace_.DefinePythonStack(0, 100 + i, {{i, 0}, {8, 0}});
+      trace_.DefineJoinedStack(0, i, 0, 100 + i);
+    }
+  }
+
+  std::string Run() {
+    Keep(1, 64 * kMiB);
+    for (int step = 0; step < options_.steps; ++step) {
+      uint64_t size = options_.activation;
+      if (options_.noise) size += random_() % kMiB;
+      const AllocationId activation = Allocate(2, size), other = Allocate(3, 2 * kMiB);
+      if (options_.evaluation > 0 && step % 25 == 20) Free(Allocate(5, options_.evaluation));
+      if (options_.leak > 0) Keep(4, options_.leak);
+      // Of two threads the one or the other is first.
+      const bool swap = options_.noise && random_() % 2 == 0;
+      Free(swap ? other : activation);
+      Free(swap ? activation : other);
+      Free(Allocate(6, 3 * kMiB));
+      if ((step + 1) % options_.mark_every == 0)
+        trace_.Step(0, ++time_, static_cast<uint64_t>(step), options_.step_size);
+    }
+    return trace_.Finish();
+  }
+
+ private:
+  AllocationId Allocate(uint32_t stack, uint64_t bytes) {
+    address_ += (bytes + 2 * kMiB - 1) / (2 * kMiB) * 2 * kMiB;
+    return trace_.Allocate(0, ++time_, DEVICE, 0, stack, address_, bytes);
+  }
+  void Keep(uint32_t stack, uint64_t bytes) { Allocate(stack, bytes); }
+  void Free(AllocationId id) { trace_.Free(0, ++time_, DEVICE, 0, id); }
+
+  const JobOptions options_;
+  std::mt19937 random_;
+  TraceBuilder trace_;
+  uint64_t time_ = 1000, address_ = 64 * kMiB;
+};
+
+JobOptions With(const std::function<void(JobOptions*)>& change) {
+  JobOptions options;
+  change(&options);
+  return options;
+}
+
+DiffReport DiffOf(const JobOptions& base, const JobOptions& next, const DiffOptions& options = {}) {
+  Folder folder;
+  const absl::StatusOr<DiffReport> report =
+      Diff({folder.Write(Job(base).Run())}, {folder.Write(Job(next).Run())}, options);
+  EXPECT_TRUE(report.ok()) << report.status();
+  return report.ok() ? *report : DiffReport();
+}
+
+size_t Findings(const DiffReport& report) {
+  return report.added.size() + report.gone.size() + report.grown.size() + report.shrunk.size();
+}
+
+bool AnyDeviceChanged(const DiffReport& report) {
+  for (const DiffDevice& device : report.devices) {
+    if (device.peak.significant || device.growth.significant || device.fragmentation.significant) return true;
+  }
+  return false;
+}
+
+void ExpectNothing(const DiffReport& report) {
+  EXPECT_TRUE(report.comparable) << report.reason;
+  EXPECT_EQ(Findings(report), 0u) << RenderDiffText(report, {});
+  EXPECT_FALSE(AnyDeviceChanged(report)) << RenderDiffText(report, {});
+}
+
+TEST(Diff, OfARunWithItselfIsNothing) {
+  const DiffReport report = DiffOf({}, {});
+  ExpectNothing(report);
+  EXPECT_TRUE(report.identical);
+  EXPECT_FALSE(report.first_divergence);
+  EXPECT_TRUE(report.moved.empty());
+  EXPECT_EQ(report.matched_sites, 4u);
+  EXPECT_NE(RenderDiffText(report, {}).find("identical allocation sequence of 601 events"), std::string::npos)
+      << RenderDiffText(report, {});
+}
+
+TEST(Diff, AfterMovingLinesIsNothingButMoves) {
+  const DiffReport report = DiffOf({}, With([](JobOptions* job) { job->line_shift = 7; }));
+  ExpectNothing(report);
+  EXPECT_TRUE(report.identical);
+  EXPECT_EQ(report.moved.size(), 4u);
+}
+
+TEST(Diff, AfterRenamingTakesAMapWhereNothingElseTells) {
+  const JobOptions renamed = With([](JobOptions* job) { job->suffix = "_v2"; });
+  DiffOptions options;
+  for (int i = 1; i <= 8; ++i) {
+    const std::string name = "function" + std::to_string(i);
+    options.renames.push_back({name, name + "_v2"});
+  }
+  const DiffReport report = DiffOf({}, renamed, options);
+  ExpectNothing(report);
+  EXPECT_TRUE(report.identical);
+}
+
+TEST(Diff, OfAMovedFileIsNothing) {
+  DiffOptions options;
+  options.renames = {{"train.py", "training/loop.py"}};
+  const JobOptions moved = With([](JobOptions* job) { job->file = "/repo/training/loop.py"; });
+  ExpectNothing(DiffOf({}, moved, options));
+}
+
+TEST(Diff, OfRunsOfDifferentLengthComparesTheStepsOfBoth) {
+  for (const uint64_t leak : {uint64_t{0}, kMiB / 2}) {
+    const DiffReport report = DiffOf(With([&](JobOptions* job) { job->leak = leak; }), With([&](JobOptions* job) {
+                                       job->leak = leak;
+                                       job->steps = 300;
+                                     }));
+    ExpectNothing(report);
+    EXPECT_NE(report.normaliser.find("first 100 steps"), std::string::npos) << report.normaliser;
+    EXPECT_FALSE(report.identical);
+    ASSERT_TRUE(report.first_divergence);
+    EXPECT_TRUE(report.first_divergence->base_frames.empty());
+    EXPECT_FALSE(report.first_divergence->new_frames.empty());
+  }
+}
+
+TEST(Diff, TakesMicroStepsTogether) {
+  const JobOptions fine = With([](JobOptions*job) { job->steps = 400; }), coarse = With([](JobOptions*job) {
+                                                                            job->steps = 400;
+                                                                            job->mark_every = 4;
+                                                                          });
+  DiffReport report = DiffOf(fine, coarse);
+  ExpectNothing(report);
+  EXPECT_NE(report.normaliser.find("4 steps of the base are taken as one"), std::string::npos) << report.normaliser;
+  report = DiffOf(coarse, fine);
+  ExpectNothing(report);
+  EXPECT_NE(report.normaliser.find("4 steps of the new run are taken as one"), std::string::npos) << report.normaliser;
+}
+
+TEST(Diff, LeavesOutWhatIsInProportionToTheSizeOfSteps) {
+  const DiffReport report = DiffOf(With([](JobOptions* job) { job->step_size = 256; }), With([](JobOptions* job) {
+                                     job->step_size = 512;
+                                     job->activation *= 2;
+                                   }));
+  EXPECT_EQ(Findings(report), 0u) << RenderDiffText(report, {});
+  EXPECT_TRUE(report.devices.at(0).peak.significant);
+  EXPECT_NE(report.normaliser.find("1 site that changed in proportion"), std::string::npos) << report.normaliser;
+}
+
+TEST(Diff, FindsANewLeakAndOneThatIsGone) {
+  const JobOptions leaky = With([](JobOptions* job) { job->leak = 64 << 10; });
+  const DiffReport report = DiffOf({}, leaky);
+  ASSERT_EQ(report.added.size(), 1u) << RenderDiffText(report, {});
+  EXPECT_EQ(Findings(report), 1u);
+  const DiffFinding& leak = report.added[0];
+  EXPECT_EQ(leak.unit, "bytes_live_per_step");
+  EXPECT_EQ(leak.delta(), 64 << 10);
+  EXPECT_TRUE(leak.leak);
+  EXPECT_FALSE(leak.base_site);
+  EXPECT_EQ(leak.frames.at(leak.naming_frame).function, "function4");
+  EXPECT_EQ(RenderDiffText(report, {}).rfind("NEW LEAK", 0), 0u) << RenderDiffText(report, {});
+  EXPECT_NE(RenderDiffMarkdown(report).find("NEW LEAK"), std::string::npos);
+  ASSERT_TRUE(report.first_divergence);
+
+  const DiffReport fixed = DiffOf(leaky, {});
+  ASSERT_EQ(fixed.gone.size(), 1u);
+  EXPECT_EQ(Findings(fixed), 1u);
+  EXPECT_EQ(RenderDiffText(fixed, {}).rfind("LEAK GONE", 0), 0u);
+}
+
+TEST(Diff, FindsALargerAllocation) {
+  const DiffReport report = DiffOf({}, With([](JobOptions* job) { job->activation = 12 * kMiB; }));
+  ASSERT_EQ(report.grown.size(), 1u) << RenderDiffText(report, {});
+  EXPECT_EQ(Findings(report), 1u);
+  EXPECT_EQ(report.grown[0].unit, "bytes_at_peak");
+  EXPECT_EQ(report.grown[0].delta(), 4 * kMiB);
+  ASSERT_TRUE(report.grown[0].p_value);
+  EXPECT_LT(*report.grown[0].p_value, 1e-6);
+  EXPECT_EQ(*report.grown[0].effect_size, 1);
+  ASSERT_EQ(report.devices.size(), 1u);
+  EXPECT_TRUE(report.devices[0].peak.significant);
+  EXPECT_EQ(report.devices[0].peak.delta(), 4 * kMiB);
+  EXPECT_NE(RenderDiffText(report, {}).find("of which +4.00 MiB at"), std::string::npos);
+}
+
+TEST(Diff, FindsWhatOnlyFewStepsDo) {
+  const DiffReport report = DiffOf(With([](JobOptions* job) { job->evaluation = 100 * kMiB; }),
+                                   With([](JobOptions* job) { job->evaluation = 300 * kMiB; }));
+  EXPECT_TRUE(report.devices.at(0).peak.significant) << RenderDiffText(report, {});
+  ASSERT_EQ(report.grown.size(), 1u);
+  EXPECT_EQ(report.grown[0].delta(), 200 * kMiB);
+}
+
+TEST(Diff, OfNoiseIsNothing) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const DiffReport report = DiffOf(With([&](JobOptions* job) {
+                                       job->noise = true;
+                                       job->seed = 2 * seed;
+                                     }),
+                                     With([&](JobOptions* job) {
+                                       job->noise = true;
+                                       job->seed = 2 * seed + 1;
+                                     }));
+    ExpectNothing(report);
+    EXPECT_FALSE(report.identical);
+    EXPECT_GT(report.small_changes, 0u);
+  }
+}
+
+TEST(Diff, OfOneStepShowsWhatDiffersAndSaysThatItIsUntested) {
+  const auto one = [](JobOptions* job) { job->steps = 1; };
+  EXPECT_TRUE(DiffOf(With(one), With(one)).identical);
+  const DiffReport report = DiffOf(With(one), With([&](JobOptions* job) {
+                                     one(job);
+                                     job->activation = 100 * kMiB;
+                                   }));
+  EXPECT_FALSE(report.tested);
+  ASSERT_EQ(report.grown.size(), 1u);
+  EXPECT_FALSE(report.grown[0].p_value);
+}
+
+TEST(Diff, OfUnrelatedProgramsClaimsNothing) {
+  const DiffReport report = DiffOf({}, With([](JobOptions* job) {
+                                     job->suffix = "_of_something_else_entirely";
+                                     job->file = "/other/place/solver.py";
+                                     job->activation = 333 * kMiB;
+                                   }));
+  EXPECT_FALSE(report.comparable);
+  EXPECT_FALSE(report.reason.empty());
+  EXPECT_EQ(Findings(report), 0u);
+  EXPECT_TRUE(report.devices.empty());
+  EXPECT_EQ(RenderDiffText(report, {}).rfind("NOT COMPARABLE", 0), 0u);
+}
+
+TEST(Diff, OfAnEmptyTraceSaysSo) {
+  Folder folder;
+  TraceBuilder nothing;
+  nothing.DefineProcess(0, 5, {"./nothing"});
+  const std::string empty = folder.Write(nothing.Finish()), full = folder.Write(Job({}).Run());
+  for (const auto& [base, next] : {std::pair(empty, full), std::pair(full, empty), std::pair(empty, empty)}) {
+    const absl::StatusOr<DiffReport> report = Diff({base}, {next});
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_FALSE(report->comparable);
+    EXPECT_NE(report->reason.find("allocated"), std::string::npos);
+  }
+  EXPECT_FALSE(Diff({folder.Write("no trace")}, {full}).ok());
+  EXPECT_FALSE(Diff({}, {full}).ok());
+}
+
+TEST(Diff, OfAJobComparesByRank) {
+  Folder folder;
+  const auto ranks = [&](uint64_t leak, std::vector<int> order) {
+    std::vector<std::string> paths;
+    for (const int rank : order) {
+      paths.push_back(folder.Write(Job(With([&](JobOptions* job) {
+                                     job->rank = rank;
+                                     job->activation = static_cast<uint64_t>(8 + rank) * kMiB;
+                                     job->leak = leak;
+                                   })).Run()));
+    }
+    return paths;
+  };
+  const absl::StatusOr<DiffReport> same = Diff(ranks(0, {0, 1, 2}), ranks(0, {2, 0, 1}));
+  ASSERT_TRUE(same.ok());
+  ExpectNothing(*same);
+  EXPECT_TRUE(same->identical);
+  EXPECT_EQ(same->base.processes.size(), 3u);
+  const absl::StatusOr<DiffReport> leaky = Diff(ranks(0, {0, 1, 2}), ranks(kMiB, {2, 0}));
+  ASSERT_TRUE(leaky.ok());
+  ASSERT_EQ(leaky->added.size(), 1u);
+  EXPECT_EQ(leaky->added[0].new_value, 2.0 * kMiB);
+  EXPECT_EQ(leaky->warnings.size(), 1u);  // rank 1 has no counterpart
+}
+
+TEST(Diff, GivesTheSameBytes) {
+  const JobOptions noisy = With([](JobOptions* job) { job->noise = true; });
+  Folder folder;
+  const std::string base = folder.Write(Job(noisy).Run());
+  const std::string next = folder.Write(Job(With([](JobOptions* job) { job->leak = kMiB; })).Run());
+  DiffOptions one;
+  one.analyze.threads = 1;
+  EXPECT_EQ(RenderDiffJson(*Diff({base}, {next}, one)), RenderDiffJson(*Diff({base}, {next})));
+}
+
+}  // namespace
+}  // namespace vramtrack
