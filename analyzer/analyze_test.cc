@@ -194,7 +194,8 @@ TEST(Analyze, FragmentationAddsUpAndAdvisesWhereItCosts) {
   EXPECT_EQ(found.lower_bound, 6400u << 10);
   EXPECT_EQ(found.upper_bound, 8 * kMiB);
   ASSERT_EQ(found.advice.size(), 1u);
-  EXPECT_NE(found.advice[0].find("192 MiB of 200 MiB"), std::string::npos) << found.advice[0];
+  EXPECT_NE(found.advice[0].text.find("192 MiB of 200 MiB"), std::string::npos) << found.advice[0].text;
+  EXPECT_EQ(found.advice[0].saved_bytes, 192 * kMiB);
 
   const absl::StatusOr<Report> tight = Analyze({folder.Write("b.vtrace", Job(30).trace.Finish())});
   ASSERT_TRUE(tight.ok());

@@ -60,11 +60,48 @@ struct ReportGrowths {
   ReportGrowth live, reserved, device_used;
 };
 
+struct ReportFrame;
+
+// Something that would have helped: tried on a model of the allocator, or counted.
+struct ReportAdvice {
+  std::string text;
+  std::string setting;  // the line to put into the environment or the program; empty: none
+  uint64_t reserved_before = 0, reserved_after = 0, saved_bytes = 0;  // at the peak
+};
+
+// The free bytes of the segments in which an object of this site is the last to go.
+struct ReportPin {
+  std::string site;  // id; empty: it is none of the report's
+  uint64_t segments = 0, bytes = 0;
+  std::vector<ReportFrame> stack;
+};
+
+// Segments of a framework's allocator that serve the same requests: those of a stream, or of a graph.
+struct ReportSegmentPool {
+  uint32_t pool = 0;
+  std::string sizes;  // of the blocks: "small" (up to 1 MiB), "large"
+  uint64_t segments = 0, reserved = 0, live = 0, free_releasable = 0, largest_free = 0;
+  double external = 0;  // share of the free bytes that is not in the largest piece
+  double unusable = 0;  // share of the free bytes in pieces smaller than the pool's average block
+};
+
+// reserved = live + free_releasable + free_pinned, to the byte.
+struct ReportSegmentUse {
+  std::optional<int64_t> step;
+  uint64_t reserved = 0, live = 0, free_releasable = 0, free_pinned = 0;
+};
+
 // reserved = live + rounding + free_releasable + free_pinned + deferred, to the byte, at the peak.
 struct ReportFragmentation {
   uint64_t reserved = 0, live = 0, rounding = 0, free_releasable = 0, free_pinned = 0, deferred = 0;
   uint64_t lower_bound = 0, upper_bound = 0;  // of what any allocator would have needed at the peak
-  std::vector<std::string> advice;
+  std::vector<ReportAdvice> advice;           // the largest saving first
+  // Of a device with a framework's level.
+  std::optional<ReportSegmentUse> at_reserved_peak;  // when its segments were largest
+  std::vector<ReportPin> pins;                       // at that moment, the most bytes first
+  std::vector<ReportSegmentPool> pools;              // at that moment
+  uint64_t model_blocks = 0;                         // that the model of the allocator followed
+  uint64_t model_surprises = 0;                      // of these, those that it would have put elsewhere
 };
 
 // What is live at a device's peak. Categories and sizes add up to its live bytes each, and so do ages where there are
@@ -187,6 +224,8 @@ struct ReportOom {
   std::optional<uint64_t> live, reserved, largest_hole, device_free;
   std::vector<ReportFrame> stack;
   std::vector<std::pair<std::string, uint64_t>> holders;  // site id, bytes live at that moment, largest first
+  // With what the request would have been fulfilled, and the most that could then have been asked for.
+  std::vector<std::pair<std::string, uint64_t>> would_fit;
 };
 
 // A rank of a job with several, or one of several processes without ranks. Sums over its devices.

@@ -21,11 +21,6 @@ int64_t StepNumber(const RunShape& run, uint32_t step) {
   return static_cast<int64_t>(run.step_numbers.back() + (step - run.step_numbers.size()) + 1);
 }
 
-std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step) {
-  if (run.steps == 0 || run.windows) return std::nullopt;
-  return StepNumber(run, step);
-}
-
 ReportMoment Describe(const RunShape& run, const Scope& scope, const Moment& moment) {
   ReportMoment described = {ReportedStep(run, moment.step), moment.device_used, moment.usage.reserved,
                             moment.usage.live, std::nullopt};
@@ -56,17 +51,26 @@ ReportFragmentation DescribeFragmentation(const Moment& peak, bool of_framework,
   const uint64_t saved = std::min(usage.free_pinned, usage.reserved - fragmentation.upper_bound);
   // What would help a framework's allocator is another matter.
   if (of_framework) return fragmentation;
-  if (saved >= kMinAdvisedBytes && saved >= usage.reserved / kMinAdvisedShare) {
+  if (IsWorthAdvice(saved, usage.reserved)) {
     fragmentation.advice.push_back(
-        absl::StrCat("small allocations keep pages of 2 MiB that are mostly free: placed together (one larger "
-                     "allocation cut up by the "
-                     "program, or cudaMallocAsync) they would save up to ",
-                     saved / (1 << 20), " MiB of ", usage.reserved / (1 << 20), " MiB"));
+        {absl::StrCat("small allocations keep pages of 2 MiB that are mostly free: placed together (one larger "
+                      "allocation cut up by the program, or cudaMallocAsync) they would save up to ",
+                      saved / (1 << 20), " MiB of ", usage.reserved / (1 << 20), " MiB"),
+         "", usage.reserved, usage.reserved - saved, saved});
   }
   return fragmentation;
 }
 
 }  // namespace
+
+std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step) {
+  if (run.steps == 0 || run.windows) return std::nullopt;
+  return StepNumber(run, step);
+}
+
+bool IsWorthAdvice(uint64_t saved, uint64_t reserved) {
+  return saved >= kMinAdvisedBytes && saved >= reserved / kMinAdvisedShare;
+}
 
 const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device) {
   for (const Scope& scope : ledger.scopes()) {

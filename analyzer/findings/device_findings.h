@@ -13,6 +13,12 @@
 
 namespace vramtrack {
 
+// The job's own number of a step; none where there are no steps.
+std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step);
+
+// Whether `saved` of `reserved` bytes are worth a line.
+bool IsWorthAdvice(uint64_t saved, uint64_t reserved);
+
 // The driver's level of a device, and the level that its figures are about; null if nothing happened on it.
 const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device);
 const Scope* LeadingScope(const Ledger& ledger, uint32_t device);

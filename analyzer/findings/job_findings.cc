@@ -209,6 +209,11 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
       for (auto& [site, bytes] : oom.holders) site = report.sites[joined[p][std::stoul(site)]].id;
       report.oom.push_back(std::move(oom));
     }
+    for (ReportDevice& device : process.devices) {
+      for (ReportPin& pin : device.fragmentation.pins) {
+        if (!pin.site.empty()) pin.site = report.sites[joined[p][std::stoul(pin.site)]].id;
+      }
+    }
     for (const auto& [verdict, sites] : process.verdict_counts) verdict_counts[verdict] += sites;
     if (process.steps.count > report.steps.count) report.steps = process.steps;
     for (std::string& warning : process.warnings) {

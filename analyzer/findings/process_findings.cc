@@ -19,6 +19,7 @@
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/findings/process_description.h"
 #include "analyzer/findings/rate_units.h"
+#include "analyzer/findings/segment_findings.h"
 #include "analyzer/findings/trace_warnings.h"
 
 namespace vramtrack {
@@ -116,6 +117,8 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   PeakLiveSet peak_live_set(without.peak_changes);
   without.observers.push_back(&category_timeline);
   without.observers.push_back(&peak_live_set);
+  torch_allocator::PeakSegments segments(ledger);
+  if (segments.has_devices()) without.observers.push_back(&segments);
   Ledger second(trace, analysis.plan(), without);
   second.Replay();
 
@@ -149,6 +152,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     findings.oom.push_back(std::move(oom));
   }
+  if (segments.has_devices()) DescribeSegments(&analysis, &segments, &findings.devices, &findings.oom);
   for (ReportDevice& device : findings.devices) {
     // Growth is per step.
     if (!analysis.plan().has_windows()) DescribeGrowth(analysis, &device);

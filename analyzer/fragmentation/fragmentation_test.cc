@@ -89,14 +89,14 @@ TEST(PageUsage, AllocationsOnTopOfEachOtherDoNotBreakTheIdentity) {
 
 TEST(Placement, NeedsNoMoreThanWhatIsLiveWhereThatIsPossible) {
   // All at once; one after the other; a stack.
-  EXPECT_EQ(BestPlacement({{0, 9, 100}, {0, 9, 30}, {1, 9, 5}}), 135u);
-  EXPECT_EQ(BestPlacement({{0, 1, 100}, {1, 2, 70}, {2, 3, 100}}), 100u);
-  EXPECT_EQ(BestPlacement({{0, 10, 10}, {1, 9, 20}, {2, 8, 30}, {3, 4, 40}, {5, 6, 40}}), 100u);
-  EXPECT_EQ(BestPlacement({}), 0u);
-  EXPECT_EQ(BestPlacement({{3, 3, 100}}), 0u);
+  EXPECT_EQ(BestPlacement({{0, 9, 100}, {0, 9, 30}, {1, 9, 5}}).bytes, 135u);
+  EXPECT_EQ(BestPlacement({{0, 1, 100}, {1, 2, 70}, {2, 3, 100}}).bytes, 100u);
+  EXPECT_EQ(BestPlacement({{0, 10, 10}, {1, 9, 20}, {2, 8, 30}, {3, 4, 40}, {5, 6, 40}}).bytes, 100u);
+  EXPECT_EQ(BestPlacement({}).bytes, 0u);
+  EXPECT_EQ(BestPlacement({{3, 3, 100}}).bytes, 0u);
 }
 
-TEST(Placement, NeverLessThanWhatIsLive) {
+TEST(Placement, NeverLessThanWhatIsLiveAndNothingOverlaps) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 50; ++round) {
     std::vector<Lifetime> lifetimes;
@@ -110,7 +110,18 @@ TEST(Placement, NeverLessThanWhatIsLive) {
       for (const Lifetime& l : lifetimes) live += l.birth <= time && time < l.death ? l.bytes : 0;
       most = std::max(most, live);
     }
-    const uint64_t needed = BestPlacement(lifetimes);
+    const Placement placement = BestPlacement(lifetimes);
+    const uint64_t needed = placement.bytes;
+    for (size_t i = 0; i < lifetimes.size(); ++i) {
+      EXPECT_LE(placement.offsets[i] + lifetimes[i].bytes, needed);
+      for (size_t j = 0; j < i; ++j) {
+        const Lifetime &a = lifetimes[i], &b = lifetimes[j];
+        if (a.death <= b.birth || b.death <= a.birth) continue;
+        EXPECT_TRUE(placement.offsets[i] + a.bytes <= placement.offsets[j] ||
+                    placement.offsets[j] + b.bytes <= placement.offsets[i])
+            << i << " and " << j << " overlap";
+      }
+    }
     EXPECT_GE(needed, most);
     EXPECT_LE(needed, most * 13 / 10);
   }

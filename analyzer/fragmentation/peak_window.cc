@@ -24,7 +24,7 @@ void PeakWindow::OnDeath(uint64_t event, std::pair<uint32_t, uint64_t> id, uint6
 
 uint64_t PeakWindow::Bound(uint64_t peak_bytes) const {
   const uint64_t there_throughout = peak_bytes > born_and_live_bytes_ ? peak_bytes - born_and_live_bytes_ : 0;
-  return there_throughout + BestPlacement(lifetimes_);
+  return there_throughout + BestPlacement(lifetimes_).bytes;
 }
 
 }  // namespace vramtrack

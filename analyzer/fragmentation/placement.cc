@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace vramtrack {
 namespace {
@@ -12,10 +13,11 @@ struct Placed {
   const Lifetime* lifetime;
 };
 
-// Each at the lowest address that is free throughout its life.
-uint64_t PlaceInOrder(const std::vector<const Lifetime*>& order) {
+// Each at the lowest address that is free throughout its life. `first` is the lifetime that has the first offset.
+Placement PlaceInOrder(const std::vector<const Lifetime*>& order, const Lifetime* first, size_t count) {
   std::vector<Placed> placed;  // by address
-  uint64_t height = 0;
+  Placement placement;
+  placement.offsets.resize(count);
   for (const Lifetime* lifetime : order) {
     uint64_t begin = 0;
     for (const Placed& other : placed) {
@@ -27,14 +29,15 @@ uint64_t PlaceInOrder(const std::vector<const Lifetime*>& order) {
     placed.insert(std::upper_bound(placed.begin(), placed.end(), entry,
                                    [](const Placed& a, const Placed& b) { return a.begin < b.begin; }),
                   entry);
-    height = std::max(height, entry.end);
+    placement.bytes = std::max(placement.bytes, entry.end);
+    placement.offsets[static_cast<size_t>(lifetime - first)] = begin;
   }
-  return height;
+  return placement;
 }
 
 }  // namespace
 
-uint64_t BestPlacement(const std::vector<Lifetime>& lifetimes) {
+Placement BestPlacement(const std::vector<Lifetime>& lifetimes) {
   std::vector<const Lifetime*> order;
   for (const Lifetime& lifetime : lifetimes) {
     if (lifetime.birth < lifetime.death && lifetime.bytes > 0) order.push_back(&lifetime);
@@ -47,11 +50,13 @@ uint64_t BestPlacement(const std::vector<Lifetime>& lifetimes) {
       [&](const Lifetime* l) { return bytes(l) * length(l); },
       [](const Lifetime* l) { return -static_cast<double>(l->birth); },
   };
-  uint64_t best = UINT64_MAX;
+  Placement best;
+  best.bytes = UINT64_MAX;
   for (const auto& first : kFirst) {
     std::stable_sort(order.begin(), order.end(),
                      [&first](const Lifetime* a, const Lifetime* b) { return first(a) > first(b); });
-    best = std::min(best, PlaceInOrder(order));
+    Placement placement = PlaceInOrder(order, lifetimes.data(), lifetimes.size());
+    if (placement.bytes < best.bytes) best = std::move(placement);
   }
   return best;
 }

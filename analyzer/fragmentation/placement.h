@@ -13,9 +13,15 @@ struct Lifetime {
   uint64_t bytes = 0;
 };
 
-// How much memory is enough for all of them if all lifetimes are known beforehand: the best of four greedy placements.
-// At least what is live at the same time, and seldom much more. Time: quadratic in the number of lifetimes.
-uint64_t BestPlacement(const std::vector<Lifetime>& lifetimes);
+// Where each of them lies so that none that live at the same time overlap, and how much memory is enough for that.
+struct Placement {
+  uint64_t bytes = 0;
+  std::vector<uint64_t> offsets;  // one for each lifetime; what takes no bytes or no time lies at 0
+};
+
+// The best of four greedy placements, if all lifetimes are known beforehand. At least what is live at the same time,
+// and seldom much more. Time: quadratic in the number of lifetimes.
+Placement BestPlacement(const std::vector<Lifetime>& lifetimes);
 
 }  // namespace vramtrack
 

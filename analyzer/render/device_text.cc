@@ -24,6 +24,7 @@ constexpr int kIndent = 2;
 constexpr int kLabelColumns = 17;  // indentation included
 constexpr int kChartRows = 4;
 constexpr int kNarrowestFunction = 12;
+constexpr uint64_t kLeastPinnedBytes = 1 << 20;
 
 std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
@@ -242,6 +243,25 @@ void WriteReleases(const Report& report, size_t top, Page* page) {
   }
 }
 
+// Whose objects keep segments that are mostly free.
+void WritePins(const ReportFragmentation& fragmentation, Page* page) {
+  constexpr size_t kMostPins = 3;
+  for (size_t i = 0; i < fragmentation.pins.size() && i < kMostPins; ++i) {
+    const ReportPin& pin = fragmentation.pins[i];
+    // What is less than a twentieth of what is pinned does not matter.
+    if (pin.bytes < fragmentation.at_reserved_peak->free_pinned / 20 || pin.bytes < kLeastPinnedBytes) break;
+    std::string text = absl::StrCat(Bytes(pin.bytes), " free in ", pin.segments,
+                                    pin.segments == 1 ? " segment pinned by " : " segments pinned by ");
+    if (pin.stack.empty()) {
+      absl::StrAppend(&text, "an unknown place");
+    } else {
+      const ReportFrame& frame = pin.stack[NamingFrame(pin.stack, 0)];
+      absl::StrAppend(&text, FrameLocation(frame), FunctionBehindLocation(frame));
+    }
+    Row(i == 0 ? "pinned" : "", text, page);
+  }
+}
+
 }  // namespace
 
 void WriteDevices(const Report& report, size_t top, Page* page) {
@@ -262,7 +282,11 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
                        Bytes(fragmentation.upper_bound)),
           page);
     }
-    for (const std::string& advice : fragmentation.advice) Row("advice", Printable(advice), page);
+    WritePins(fragmentation, page);
+    for (const ReportAdvice& advice : fragmentation.advice) {
+      const std::string setting = advice.setting.empty() ? "" : advice.setting + " ";
+      Row("advice", Printable(setting + advice.text), page);
+    }
     if (device.unattributed_bytes != 0)
       Row("unattributed", Bytes(device.unattributed_bytes) + ": the CUDA context, libraries that were not traced",
           page);

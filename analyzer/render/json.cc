@@ -61,7 +61,46 @@ Json FragmentationJson(const ReportFragmentation& fragmentation) {
   json["deferred"] = fragmentation.deferred;
   json["lower_bound"] = fragmentation.lower_bound;
   json["upper_bound"] = fragmentation.upper_bound;
-  json["advice"] = fragmentation.advice;
+  json["advice"] = Array(fragmentation.advice, [](const ReportAdvice& advice) {
+    Json json;
+    json["text"] = advice.text;
+    json["setting"] = advice.setting.empty() ? Json(nullptr) : Json(advice.setting);
+    json["reserved_before"] = advice.reserved_before;
+    json["reserved_after"] = advice.reserved_after;
+    json["saved_bytes"] = advice.saved_bytes;
+    return json;
+  });
+  if (!fragmentation.at_reserved_peak) return json;
+  const ReportSegmentUse& use = *fragmentation.at_reserved_peak;
+  Json& at_peak = json["at_reserved_peak"];
+  at_peak["step"] = Optional(use.step);
+  at_peak["reserved"] = use.reserved;
+  at_peak["live"] = use.live;
+  at_peak["free_releasable"] = use.free_releasable;
+  at_peak["free_pinned"] = use.free_pinned;
+  json["pins"] = Array(fragmentation.pins, [](const ReportPin& pin) {
+    Json json;
+    json["site"] = pin.site.empty() ? Json(nullptr) : Json(pin.site);
+    json["segments"] = pin.segments;
+    json["bytes"] = pin.bytes;
+    json["stack"] = Array(pin.stack, FrameJson);
+    return json;
+  });
+  json["pools"] = Array(fragmentation.pools, [](const ReportSegmentPool& pool) {
+    Json json;
+    json["pool"] = pool.pool;
+    json["sizes"] = pool.sizes;
+    json["segments"] = pool.segments;
+    json["reserved"] = pool.reserved;
+    json["live"] = pool.live;
+    json["free_releasable"] = pool.free_releasable;
+    json["largest_free"] = pool.largest_free;
+    json["external"] = Number(pool.external);
+    json["unusable"] = Number(pool.unusable);
+    return json;
+  });
+  json["model"]["blocks"] = fragmentation.model_blocks;
+  json["model"]["surprises"] = fragmentation.model_surprises;
   return json;
 }
 
@@ -195,6 +234,12 @@ Json OomJson(const ReportOom& oom) {
     Json json;
     json["site"] = holder.first;
     json["bytes"] = holder.second;
+    return json;
+  });
+  json["would_fit"] = Array(oom.would_fit, [](const std::pair<std::string, uint64_t>& fit) {
+    Json json;
+    json["setting"] = fit.first;
+    json["free_bytes"] = fit.second;
     return json;
   });
   return json;

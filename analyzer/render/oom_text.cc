@@ -63,6 +63,12 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
       page->Line(line, kIndent - 2);
     }
   }
+  if (!oom.would_fit.empty()) {
+    const auto& [setting, bytes] = oom.would_fit.front();
+    page->Words(absl::StrCat("It would have fitted with ", setting, ": ", FormatByteCount(static_cast<double>(bytes)),
+                             " could then have been asked for."),
+                kIndent);
+  }
   if (oom.holders.empty()) return;
   SitePlaces places(report);
   page->Line("held at that moment:", kIndent);

@@ -64,8 +64,9 @@ void FrameworkObserver::OnFree(const ReplayAllocation& freed) {
     if (block != SegmentLayout::kNone) OnRemoved(index, block, freed);
     return;
   }
-  if (!IsDeviceRange(kind)) return;
+  if (!IsDeviceRange(kind) && kind != schema::ADDRESS_RANGE) return;
   Device* device = DeviceOf(index);
+  if (device != nullptr && kind == schema::ADDRESS_RANGE) return device->layout.RemoveAddresses(allocation.address);
   if (device == nullptr || !device->layout.RemoveMemory(allocation.address) || device->giving_back) return;
   device->giving_back = true;
   OnGiveBack(index, ++device->releases, device->driver_refused);

@@ -19,6 +19,9 @@ class PeakSegments : public FrameworkObserver {
   // `first`: after its replay.
   explicit PeakSegments(const Ledger& first);
 
+  // Whether there is a device to follow.
+  bool has_devices() const { return !states_.empty(); }
+
   struct Maps {
     SegmentMap live_peak, reserved_peak;
     uint64_t placements = 0, surprises = 0;  // blocks, and those that the rules would have put elsewhere

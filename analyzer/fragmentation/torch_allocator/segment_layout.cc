@@ -17,6 +17,17 @@ void SegmentLayout::AddMemory(Name name, uint64_t address, uint64_t bytes, bool 
 
 void SegmentLayout::AddAddresses(Name name, uint64_t address, uint64_t bytes) { addresses_[address] = {bytes, name}; }
 
+void SegmentLayout::RemoveAddresses(uint64_t address) {
+  const auto found = addresses_.find(address);
+  if (found == addresses_.end()) return;
+  const auto segment = range_segments_.find(found->second.second);
+  if (segment != range_segments_.end()) {
+    if (known_ == nullptr) guess_.OnGone(segment->second.first);
+    range_segments_.erase(segment);
+  }
+  addresses_.erase(found);
+}
+
 Name SegmentLayout::RangeOf(uint64_t address) const {
   auto after = addresses_.upper_bound(address);
   if (after == addresses_.begin()) return {UINT32_MAX, address};
@@ -112,13 +123,19 @@ void SegmentLayout::AdoptOne(uint64_t begin, Memory* memory, uint64_t bytes) {
   const Name name = memory->mapped ? RangeOf(begin) : memory->name;
   const auto range = memory->mapped ? range_segments_.find(name) : range_segments_.end();
   if (range != range_segments_.end()) {
-    memory->segment = range->second;
+    memory->segment = range->second.first;
   } else if (known_ != nullptr) {
     memory->segment = known_->Of(name);
   } else {
     memory->segment = guess_.Add(name, memory->small);
+    // Of expandable segments there is one for each stream.
+    for (const auto& [other, segment] : range_segments_) {
+      if (memory->mapped && segment.second == memory->small) {
+        guess_.OnPassedOver(memory->segment, segment.first, true, true);
+      }
+    }
   }
-  if (memory->mapped) range_segments_[name] = memory->segment;
+  if (memory->mapped) range_segments_[name] = {memory->segment, memory->small};
   BlockLists::Block block;
   block.address = begin;
   block.bytes = memory->bytes;

@@ -30,6 +30,7 @@ class SegmentLayout {
   // Memory of the driver, a segment from its first block on. A mapping is part of `range`, the addresses that it is in.
   void AddMemory(Name name, uint64_t address, uint64_t bytes, bool mapped);
   void AddAddresses(Name name, uint64_t address, uint64_t bytes);
+  void RemoveAddresses(uint64_t address);
   // Whether it was a segment.
   bool RemoveMemory(uint64_t address);
 
@@ -95,9 +96,9 @@ class SegmentLayout {
   BlockLists blocks_;
   absl::btree_map<uint64_t, Memory> memory_;                        // by address
   absl::btree_map<uint64_t, std::pair<uint64_t, Name>> addresses_;  // reserved: bytes and who
-  absl::flat_hash_map<Name, uint32_t> range_segments_;              // number of the segment in reserved addresses
-  absl::flat_hash_map<uint64_t, Block> by_address_;                 // free ones as well
-  std::map<std::pair<uint32_t, bool>, uint32_t> last_arena_;        // by slot and whether small
+  std::map<Name, std::pair<uint32_t, bool>> range_segments_;  // in reserved addresses: segment, and whether it is small
+  absl::flat_hash_map<uint64_t, Block> by_address_;           // free ones as well
+  std::map<std::pair<uint32_t, bool>, uint32_t> last_arena_;  // by slot and whether small
   uint64_t reserved_ = 0, live_ = 0, clock_ = 0;
   uint32_t segments_taken_ = 0;
   bool mapped_segments_ = false;

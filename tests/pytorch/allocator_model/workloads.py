@@ -136,7 +136,7 @@ def growth():
     for step in range(60):
         training_step(model, optimizer, 64 + 48 * step)
         # What one step keeps for the next lands in the middle of a large segment.
-        kept = [torch.empty((2 << 20) + 4096 * step, dtype=torch.uint8, device="cuda") for _ in range(4)]
+        kept = [torch.empty(2 << 20, dtype=torch.uint8, device="cuda") for _ in range(4)]
 
 
 def main():
