@@ -77,10 +77,12 @@ const char* EvidenceName(Evidence evidence) {
   return kNames[static_cast<size_t>(evidence)];
 }
 
-Purpose PurposeOf(const StackTraits& traits, const SiteLifetime& lifetime, bool host) {
+namespace {
+
+Purpose Decide(const StackTraits& traits, const SiteLifetime& lifetime, bool host) {
   // A name of a library's own function says it nearly for certain. Where what lives on is told from what does not, two
   // things have to be true. What has no name at all and is gone soon is all that "temporary" means.
-  constexpr double kNamed = 0.95, kNamedAndLives = 0.9, kLives = 0.7;
+  constexpr double kNamed = 0.95, kNamedAndLives = 0.9, kLives = 0.7, kSizes = 0.8;
   const auto named = [](Category category) { return Purpose{category, Evidence::kStack, kNamed}; };
   if (host) return traits.pins || traits.data_loader ? named(Category::kInput) : named(Category::kPinned);
   if (traits.communication) return named(Category::kCommunication);
@@ -89,13 +91,30 @@ Purpose PurposeOf(const StackTraits& traits, const SiteLifetime& lifetime, bool 
   const bool lasting = lifetime.kept || lifetime.across_steps;
   const Purpose unknown = {Category::kUnknown, Evidence::kNone, 0};
   const Purpose brief = lifetime.in_steps ? Purpose{Category::kTemporary, Evidence::kLifetime, kLives} : unknown;
-  if (traits.optimizer) return lasting ? Purpose{Category::kOptimizerState, Evidence::kStack, kNamedAndLives} : brief;
+  if (traits.optimizer) {
+    if (lifetime.kept && lifetime.as_parameters) return {Category::kOptimizerState, Evidence::kSize, kNamed};
+    return lasting ? Purpose{Category::kOptimizerState, Evidence::kStack, kNamedAndLives} : brief;
+  }
   // A gradient is allocated by the node before, and taken over where it is the first.
-  if (traits.backward) return lasting ? Purpose{Category::kGradients, Evidence::kGraphNode, kNamedAndLives} : brief;
+  if (traits.backward) {
+    return lasting || lifetime.into_optimizer ? Purpose{Category::kGradients, Evidence::kGraphNode, kNamedAndLives}
+                                              : brief;
+  }
   if (traits.setup && lifetime.kept) return {Category::kParameters, Evidence::kStack, kNamedAndLives};
   if (traits.data_loader) return named(Category::kInput);
   if (traits.module) return {Category::kActivations, Evidence::kStack, kNamedAndLives};
+  // Nobody tells, but autograd needs what the forward pass keeps until its backward pass.
+  if (lifetime.into_backward && !lifetime.kept) return {Category::kActivations, Evidence::kLifetime, kLives};
+  if (lifetime.kept && lifetime.as_parameters) return {Category::kOptimizerState, Evidence::kSize, kSizes};
   return lasting ? unknown : brief;
+}
+
+}  // namespace
+
+Purpose PurposeOf(const StackTraits& traits, const SiteLifetime& lifetime, bool host) {
+  Purpose purpose = Decide(traits, lifetime, host);
+  purpose.in_optimizer = traits.optimizer;
+  return purpose;
 }
 
 }  // namespace vramtrack

@@ -34,6 +34,9 @@ struct SiteLifetime {
   bool kept = false;          // some of it is alive at the end
   bool across_steps = false;  // some of it lived on into another step
   bool in_steps = true;       // there were steps, so that what is not kept is known to be gone within one
+  // Most of what was freed had lived into a backward pass, or into an optimizer's step.
+  bool into_backward = false, into_optimizer = false;
+  bool as_parameters = false;  // kept, made after the first backward pass, and as many and as large as the parameters
 };
 
 enum class Category : uint8_t {
@@ -65,7 +68,8 @@ const char* EvidenceName(Evidence evidence);
 struct Purpose {
   Category category = Category::kOther;
   Evidence evidence = Evidence::kNone;
-  double confidence = 0;  // 0 to 1: a rule's own, see the table in docs/peaks.md
+  double confidence = 0;      // 0 to 1: a rule's own, see the table in docs/peaks.md
+  bool in_optimizer = false;  // made within an optimizer's step
 };
 
 // `host`: memory of the host, which is input or just pinned.

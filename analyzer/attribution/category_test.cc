@@ -66,6 +66,28 @@ TEST(Category, TheBackwardPassMakesGradientsAndTemporaries) {
   EXPECT_EQ(Category({Native("at::native::mm(int)"), forward}, kShort, schema::NODE_FUNCTION), "temporary");
 }
 
+TEST(Category, ThePhasesThatItLivesThroughTellWhatNoStackDoes) {
+  const ReportFrame job = Python("step", "/job/train.py");
+  SiteLifetime into_backward;
+  into_backward.into_backward = true;
+  EXPECT_EQ(Category({job}, into_backward), "activations") << "a loss that the job computes itself";
+  into_backward.across_steps = true;
+  EXPECT_EQ(Category({job}, into_backward), "activations") << "held by a variable until the next step";
+  into_backward.kept = true;
+  EXPECT_EQ(Category({job}, into_backward), "unknown") << "a leak";
+  SiteLifetime into_optimizer;
+  into_optimizer.into_optimizer = true;
+  EXPECT_EQ(Category({job}, into_optimizer, schema::NODE_FUNCTION), "gradients") << "dropped before the step ends";
+  EXPECT_EQ(Category({job}, into_optimizer), "temporary");
+  SiteLifetime as_parameters = kKept;
+  as_parameters.as_parameters = true;
+  EXPECT_EQ(Category({job}, as_parameters), "optimizer_state") << "of an optimizer that nobody knows";
+  const Purpose adam = PurposeOf(TraitsOf({Torch("Adam.step", "optim/adam.py"), job}, schema::NODE_NONE), as_parameters,
+                                 /*host=*/false);
+  EXPECT_EQ(adam.evidence, Evidence::kSize);
+  EXPECT_TRUE(adam.in_optimizer);
+}
+
 TEST(Category, HostMemoryIsInputOrJustPinned) {
   const StackTraits pin = TraitsOf({Torch("pin_memory", "utils/data/_utils/pin_memory.py")}, schema::NODE_NONE);
   EXPECT_EQ(PurposeOf(pin, kShort, /*host=*/true).category, Category::kInput);

@@ -10,7 +10,7 @@ namespace vramtrack {
 namespace {
 
 // Sites are looked at, the largest first, until what the others can hold is less than this share of the peaks.
-constexpr uint64_t kUnseenShare = 200;
+constexpr uint64_t kUnseenShare = 1000;
 constexpr size_t kMaxSites = 4000;  // reading debug information for more would take long
 
 // About the most that a site held at a time: at the peak, at the end, or of what it allocates in a step. A site that
@@ -85,13 +85,16 @@ std::vector<Purpose> PurposesOfSites(ProcessAnalysis* analysis) {
   uint64_t peaks = 0, unseen = 0;
   for (const Scope& scope : analysis->ledger().scopes()) peaks += scope.peak;
   for (const uint32_t site : order) unseen += WeightOf(sites[site], steps);
-  std::vector<Purpose> purposes(sites.size());
+  std::vector<uint32_t> seen;
   for (size_t i = 0; i < order.size(); ++i) {
     const uint32_t site = order[i];
     const bool symbolized = analysis->GroupOf(site) != ProcessAnalysis::kNoGroup;
-    if (symbolized || (i < kMaxSites && unseen > peaks / kUnseenShare)) purposes[site] = analysis->PurposeOf(site);
+    if (symbolized || (i < kMaxSites && unseen > peaks / kUnseenShare)) seen.push_back(site);
     unseen -= WeightOf(sites[site], steps);
   }
+  analysis->FindSizesOfParameters(seen);
+  std::vector<Purpose> purposes(sites.size());
+  for (const uint32_t site : seen) purposes[site] = analysis->PurposeOf(site);
   return purposes;
 }
 

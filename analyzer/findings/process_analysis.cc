@@ -2,6 +2,7 @@
 #include "analyzer/findings/process_analysis.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/step_plan.h"
@@ -12,6 +13,13 @@
 
 namespace vramtrack {
 namespace {
+
+// Backward passes and optimizers are known of where a framework tells of its blocks.
+LedgerOptions FirstReplay(const Trace& trace, const AnalyzeOptions& options, SitePhases* phases) {
+  LedgerOptions first = ReplayOptions(options);
+  if (trace.framework_devices() != 0) first.observers.push_back(phases);
+  return first;
+}
 
 RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes, uint64_t horizon_steps) {
   RunShape run;
@@ -48,16 +56,11 @@ std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger,
   return verdicts;
 }
 
-Purpose PurposeOfSite(const Trace& trace, const Ledger& ledger, uint32_t index, StackSymbolizer* raw) {
-  const Site& site = ledger.sites()[index];
-  const SiteHistory history = ledger.history(index);
-  SiteLifetime lifetime;
-  lifetime.in_steps = ledger.steps().step() > 0;
-  lifetime.kept = history.live_objects() > 0 || site.live_objects > 0;
-  lifetime.across_steps = std::max(history.max_completed_lifetime_steps, history.max_setup_lifetime_steps) > 0;
-  const uint32_t stack = site.key.stack;
-  return PurposeOf(TraitsOf(raw->Frames(stack), trace.definitions().stacks.Get(stack).node), lifetime,
-                   IsHostMemory(site.key.kind));
+// What is alive at the end may be but the latest of what a site makes and drops all the time.
+bool IsKept(const SiteHistory& history, const Site& site) {
+  constexpr uint64_t kDrops = 4;
+  if (history.born_objects == 0) return site.live_objects > 0;
+  return history.live_objects() > 0 && history.died_objects < kDrops * history.live_objects();
 }
 
 }  // namespace
@@ -72,7 +75,9 @@ LedgerOptions ReplayOptions(const AnalyzeOptions& options) {
 ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options)
     : trace_(trace),
       options_(options),
-      ledger_(trace, PlanSteps(trace, options.step_marks, ReplayOptions(options)), ReplayOptions(options)),
+      phases_(trace),
+      ledger_(trace, PlanSteps(trace, options.step_marks, ReplayOptions(options)),
+              FirstReplay(trace, options, &phases_)),
       symbols_(options.symbols),
       symbolizer_(trace.definitions(), &symbols_, options.stacks),
       raw_(trace.definitions(), &symbols_, StackDetail::kRaw) {
@@ -86,9 +91,52 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
   }
 }
 
+Purpose ProcessAnalysis::Decide(uint32_t index, bool sizes) {
+  const Site& site = ledger_.sites()[index];
+  const SiteHistory history = ledger_.history(index);
+  const SitePhases::Counts phases = phases_.Of(index);
+  SiteLifetime lifetime;
+  lifetime.in_steps = ledger_.steps().step() > 0;
+  lifetime.kept = IsKept(history, site);
+  lifetime.across_steps = history.live_objects() > 0 || site.live_objects > 0 ||
+                          std::max(history.max_completed_lifetime_steps, history.max_setup_lifetime_steps) > 0;
+  lifetime.into_backward = phases.freed > 0 && 2 * phases.into_backward > phases.freed;
+  lifetime.into_optimizer = phases.freed > 0 && 2 * phases.into_optimizer > phases.freed;
+  lifetime.as_parameters = sizes && lifetime.kept && phases.after_backward && IsLikeParameters(history);
+  const uint32_t stack = site.key.stack;
+  return vramtrack::PurposeOf(TraitsOf(raw_.Frames(stack), trace_.definitions().stacks.Get(stack).node), lifetime,
+                              IsHostMemory(site.key.kind));
+}
+
+void ProcessAnalysis::FindSizesOfParameters(const std::vector<uint32_t>& sites) {
+  for (const uint32_t site : sites) {
+    if (PurposeOf(site).category != vramtrack::Category::kParameters) continue;
+    const SiteHistory history = ledger_.history(site);
+    parameter_objects_ += history.live_objects();
+    parameter_bytes_ += history.live_bytes();
+  }
+  for (const uint32_t site : sites) purposes_[site] = Decide(site, /*sizes=*/true);
+}
+
+// One object for each parameter, of one, two, a half or twice the bytes: moments, in the parameters' own precision or
+// another. Allocators round, and some parameters may be frozen.
+bool ProcessAnalysis::IsLikeParameters(const SiteHistory& history) const {
+  constexpr double kSame = 0.02;
+  if (parameter_objects_ < 2) return false;
+  const double objects = static_cast<double>(history.live_objects()) / static_cast<double>(parameter_objects_);
+  const double bytes = static_cast<double>(history.live_bytes()) / static_cast<double>(parameter_bytes_);
+  for (const double copies : {1.0, 2.0}) {
+    if (std::fabs(objects - copies) > kSame * copies) continue;
+    for (const double width : {0.5, 1.0, 2.0}) {
+      if (std::fabs(bytes - copies * width) <= kSame * copies * width) return true;
+    }
+  }
+  return false;
+}
+
 const Purpose& ProcessAnalysis::PurposeOf(uint32_t site) {
   const auto [found, is_new] = purposes_.try_emplace(site);
-  if (is_new) found->second = PurposeOfSite(trace_, ledger_, site, &raw_);
+  if (is_new) found->second = Decide(site, parameter_objects_ > 0);
   return found->second;
 }
 

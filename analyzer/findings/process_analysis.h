@@ -16,6 +16,7 @@
 #include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/cohort.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/site_phases.h"
 #include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
@@ -52,12 +53,18 @@ class ProcessAnalysis {
   StackSymbolizer& raw() { return raw_; }                // with all frames
   // What a site is for, see attribution/category.h. Symbolizes the site's stack the first time.
   const Purpose& PurposeOf(uint32_t site);
+  // Decides on these sites again with what their parameters' sizes tell: which others are copies of them.
+  void FindSizesOfParameters(const std::vector<uint32_t>& sites);
   // The name of that; "segment" and "handle" for what is no memory of its own.
   std::string Category(uint32_t site);
 
  private:
+  Purpose Decide(uint32_t site, bool sizes);
+  bool IsLikeParameters(const SiteHistory& history) const;
+
   const Trace& trace_;
   const AnalyzeOptions& options_;
+  SitePhases phases_;
   Ledger ledger_;
   RunShape run_;
   std::map<uint32_t, FrameworkGrowth> frameworks_;
@@ -67,6 +74,7 @@ class ProcessAnalysis {
   std::vector<SiteGroup> groups_;
   std::map<uint32_t, size_t> group_of_site_;
   std::map<uint32_t, Purpose> purposes_;
+  uint64_t parameter_objects_ = 0, parameter_bytes_ = 0;  // of complete steps, kept
 };
 
 }  // namespace vramtrack

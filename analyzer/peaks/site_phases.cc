@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/peaks/site_phases.h"
+
+#include "analyzer/attribution/optimizer_frame.h"
+#include "analyzer/attribution/python_file.h"
+#include "analyzer/symbols/affix.h"
+
+namespace vramtrack {
+
+SitePhases::SitePhases(const Trace& trace)
+    : trace_(trace),
+      next_(trace.threads().size()),
+      at_backward_(trace.threads().size()),
+      at_optimizer_(trace.threads().size()) {
+  for (const auto& [name, text] : trace.definitions().names) {
+    if (StartsWith(text, "Optimizer.step#")) optimizer_names_.insert(name);
+  }
+}
+
+SitePhases::Entry& SitePhases::EntryOf(uint32_t site) {
+  if (site >= sites_.size()) sites_.resize(site + 1);
+  Entry& entry = sites_[site];
+  if (!entry.known) {
+    entry.known = true;
+    const uint32_t stack = ledger_->sites()[site].key.stack;
+    entry.in_backward = trace_.definitions().stacks.Get(stack).node != schema::NODE_NONE;
+    entry.counts.after_backward = seen_backward_;
+  }
+  return entry;
+}
+
+void SitePhases::OnAllocate(const ReplayAllocation& allocated) {
+  Entry& entry = EntryOf(allocated.allocation.site);
+  if (entry.in_backward != in_backward_) {
+    in_backward_ = entry.in_backward;
+    if (in_backward_) {
+      at_backward_ = next_;
+      seen_backward_ = true;
+    }
+  }
+  next_[allocated.slot] = allocated.ordinal + 1;
+}
+
+void SitePhases::OnFree(const ReplayAllocation& freed) {
+  Counts& counts = EntryOf(freed.allocation.site).counts;
+  ++counts.freed;
+  counts.into_backward += freed.ordinal < at_backward_[freed.slot];
+  counts.into_optimizer += freed.ordinal < at_optimizer_[freed.slot];
+}
+
+bool SitePhases::IsOfOptimizer(uint32_t stack) {
+  const auto [found, is_new] = stacks_of_marks_.try_emplace(stack, false);
+  if (!is_new) return found->second;
+  const Definitions& definitions = trace_.definitions();
+  const PythonStackRef python = definitions.stacks.Get(stack).python;
+  for (size_t i = 0; i < python.count; ++i) {
+    const TracedCode& code = definitions.codes.Get(python.frames[i].code);
+    found->second |= IsOptimizerFrame(code.file, UnqualifiedName(code.name));
+  }
+  return found->second;
+}
+
+void SitePhases::OnOtherEvent(const StreamEvent& event) {
+  if (event.operation != schema::MARK || event.shape->kind != schema::MARK_RECORD_FUNCTION) return;
+  if (optimizer_names_.count(static_cast<uint32_t>(event.value[0])) != 0 ||
+      IsOfOptimizer(trace_.definitions().stacks.Distinct(event.shape->ref))) {
+    at_optimizer_ = next_;
+  }
+}
+
+}  // namespace vramtrack
