@@ -120,10 +120,28 @@ struct ReportSizeClass {
   std::optional<uint64_t> up_to;  // bytes of one object; none: the largest
   uint64_t objects = 0, bytes = 0;
 };
+// What the peak would have been without several of its largest sites.
+struct ReportPeakWithout {
+  std::vector<std::string> sites;  // ids, the largest first
+  uint64_t peak = 0;
+};
 struct ReportPeakSet {
   std::vector<ReportPeakCategory> categories;  // by bytes, the most first
   std::vector<ReportPeakShare> ages;           // empty without steps
   std::vector<ReportSizeClass> sizes;
+  std::vector<ReportPeakWithout> without;  // the largest, the two largest, the three largest
+};
+
+// Objects that need not be there, as far as allocations and frees alone tell: evidence, no proof. docs/peaks.md.
+struct ReportPattern {
+  std::string pattern;  // "late_free", "unused_between", "redundant_allocation"
+  std::string category;
+  std::string site;         // id of the largest one; empty: none of them is in the report
+  uint64_t sites = 0;       // how many there are
+  uint64_t objects = 0;     // that the pattern was seen in
+  uint64_t bytes = 0;       // of them at a time, at most; of redundant allocations all
+  uint64_t peak_saved = 0;  // by what the peak would be lower
+  std::string explanation;
 };
 
 struct ReportDevice {
@@ -136,6 +154,7 @@ struct ReportDevice {
   std::optional<ReportGrowths> growth_of;  // none: too few steps
   ReportFragmentation fragmentation;
   uint64_t unattributed_bytes = 0;
+  std::vector<ReportPattern> patterns;  // by what they save, the most first
   // Of a device with a framework's level: what of the driver's memory at the peak is no segment, by owner, the most
   // first.
   std::vector<std::pair<std::string, uint64_t>> other_owners;
@@ -223,24 +242,39 @@ struct ReportOom {
   // Of a device with a framework's level.
   std::optional<uint64_t> live, reserved, largest_hole, device_free;
   std::vector<ReportFrame> stack;
-  std::vector<std::pair<std::string, uint64_t>> holders;  // site id, bytes live at that moment, largest first
   // With what the request would have been fulfilled, and the most that could then have been asked for.
   std::vector<std::pair<std::string, uint64_t>> would_fit;
+  std::vector<std::pair<std::string, uint64_t>> holders;     // site id, bytes live at that moment, largest first
+  std::vector<std::pair<std::string, uint64_t>> categories;  // all that was live then, by category, largest first
+
+  // What is different from the last step that went well.
+  struct Change {
+    std::string site;            // id
+    uint64_t then = 0, now = 0;  // bytes live
+  };
+  std::optional<int64_t> compared_step;  // none: there is no such step, and nothing below is known
+  bool same_point = false;               // where the same place asked as often in that step; otherwise its peak
+  uint64_t then = 0, now = 0;            // bytes live of all sites that changed
+  std::vector<Change> changes;           // sites of the report, what grew most first
+  // How large the step's objects are, over those of the same sites in the steps before; none: not known.
+  std::optional<double> size_ratio;
 };
 
 // A rank of a job with several, or one of several processes without ranks. Sums over its devices.
 struct ReportRank {
   struct Difference {
-    std::string what;  // "leak", "growth", "peak", "end"
-    double value = 0;  // bytes, or bytes per step
-    double usual = 0;  // the median of the other ranks
-    std::string site;  // id, of a leak
+    std::string what;      // "leak", "growth", "peak", "end", "category"
+    double value = 0;      // bytes, or bytes per step
+    double usual = 0;      // the median of the other ranks
+    std::string site;      // id, of a leak
+    std::string category;  // of "category": what the rank holds more or less of at its peaks
   };
 
   std::optional<int> rank;
   uint32_t pid = 0;
   std::vector<uint32_t> devices;
   uint64_t peak_live = 0, end_live = 0;
+  std::vector<std::pair<std::string, uint64_t>> categories;  // at the peaks, by name
   std::optional<double> growth_bytes_per_step;
   uint64_t leaks = 0;
   double leak_bytes_per_step = 0;

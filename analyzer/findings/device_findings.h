@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "analyzer/ingest/trace.h"
@@ -22,6 +23,10 @@ bool IsWorthAdvice(uint64_t saved, uint64_t reserved);
 // The driver's level of a device, and the level that its figures are about; null if nothing happened on it.
 const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device);
 const Scope* LeadingScope(const Ledger& ledger, uint32_t device);
+
+// The job's own number of a step; the step after the last complete one is called by the next number. None without
+// steps.
+std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step);
 
 // The size of the device's memory as far as the trace tells it, 0 where it does not and for SiteKey::kHost.
 uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device);

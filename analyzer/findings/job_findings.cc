@@ -205,8 +205,18 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
   for (size_t p = 0; p < processes.size(); ++p) {
     ProcessFindings& process = processes[p];
     for (ReportRelease& release : process.releases) report.releases.push_back(std::move(release));
+    const auto name = [&](std::string* site) {
+      if (!site->empty()) *site = report.sites[joined[p][std::stoul(*site)]].id;
+    };
+    for (ReportDevice& device : process.devices) {
+      for (ReportPeakWithout& without : device.peak_set.without) {
+        for (std::string& site : without.sites) name(&site);
+      }
+      for (ReportPattern& pattern : device.patterns) name(&pattern.site);
+    }
     for (ReportOom& oom : process.oom) {
-      for (auto& [site, bytes] : oom.holders) site = report.sites[joined[p][std::stoul(site)]].id;
+      for (auto& [site, bytes] : oom.holders) name(&site);
+      for (ReportOom::Change& change : oom.changes) name(&change.site);
       report.oom.push_back(std::move(oom));
     }
     for (ReportDevice& device : process.devices) {

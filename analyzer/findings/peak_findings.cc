@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -98,6 +99,38 @@ std::vector<Purpose> PurposesOfSites(ProcessAnalysis* analysis) {
   return purposes;
 }
 
+std::vector<LargestTogether> LargestGroups(const ProcessAnalysis& analysis) {
+  constexpr size_t kMost = 3;
+  const Ledger& ledger = analysis.ledger();
+  std::map<uint32_t, std::vector<std::pair<uint64_t, size_t>>> by_device;  // bytes at the peak, group
+  for (size_t i = 0; i < analysis.groups().size(); ++i) {
+    uint64_t bytes = 0;
+    for (const uint32_t site : analysis.groups()[i].sites) bytes += ledger.sites()[site].bytes_at_peak;
+    const Site& first = ledger.sites()[analysis.groups()[i].sites[0]];
+    if (bytes == 0 || first.scope == Site::kNoScope || !ledger.scopes()[first.scope].is_leading()) continue;
+    by_device[first.key.device].emplace_back(bytes, i);
+  }
+  std::vector<LargestTogether> all;
+  for (auto& [device, groups] : by_device) {
+    std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    LargestTogether together;
+    together.device = device;
+    for (size_t i = 0; i < groups.size() && i < kMost; ++i) {
+      together.groups.push_back(groups[i].second);
+      all.push_back(together);
+    }
+  }
+  return all;
+}
+
+std::vector<uint32_t> SitesOf(const ProcessAnalysis& analysis, const LargestTogether& together) {
+  std::vector<uint32_t> sites;
+  for (const size_t group : together.groups) {
+    sites.insert(sites.end(), analysis.groups()[group].sites.begin(), analysis.groups()[group].sites.end());
+  }
+  return sites;
+}
+
 void DescribePeaks(const Ledger& ledger, const std::vector<Purpose>& purposes, const PeakLiveSet& live_set,
                    std::vector<ReportDevice>* devices) {
   constexpr const char* kAgeNames[PeakLiveSet::kAges] = {"this_step", "recent_steps", "earlier_steps", "setup"};
@@ -106,7 +139,7 @@ void DescribePeaks(const Ledger& ledger, const std::vector<Purpose>& purposes, c
     const auto peak = live_set.peaks().find(device.index);
     if (scope == nullptr || peak == live_set.peaks().end()) continue;
     device.peak_set.categories = CategoriesAtPeak(ledger, purposes, *scope);
-    if (ledger.steps().step() > 0) {
+    if (device.peak.step) {
       for (size_t i = 0; i < PeakLiveSet::kAges; ++i) {
         device.peak_set.ages.push_back(Share(kAgeNames[i], peak->second.ages[i]));
       }

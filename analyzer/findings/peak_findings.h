@@ -17,6 +17,18 @@ namespace vramtrack {
 // By site. Symbolizes the sites that hold nearly all of the memory; the others are Category::kOther.
 std::vector<Purpose> PurposesOfSites(ProcessAnalysis* analysis);
 
+// Groups of analysis->groups() that are taken away from a device's peak together.
+struct LargestTogether {
+  uint32_t device = 0;
+  std::vector<size_t> groups;  // those that hold most at the peak, the largest first
+};
+
+// The largest of each device, the two largest and the three largest.
+std::vector<LargestTogether> LargestGroups(const ProcessAnalysis& analysis);
+
+// All sites of some groups.
+std::vector<uint32_t> SitesOf(const ProcessAnalysis& analysis, const LargestTogether& together);
+
 // Fills in what a device's peak consists of. `devices`: as DescribeDevices made them.
 void DescribePeaks(const Ledger& ledger, const std::vector<Purpose>& purposes, const PeakLiveSet& live_set,
                    std::vector<ReportDevice>* devices);

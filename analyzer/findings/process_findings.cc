@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,6 +16,8 @@
 #include "analyzer/findings/framework_findings.h"
 #include "analyzer/findings/growth_findings.h"
 #include "analyzer/findings/leak_findings.h"
+#include "analyzer/findings/oom_findings.h"
+#include "analyzer/findings/pattern_findings.h"
 #include "analyzer/findings/peak_findings.h"
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/findings/process_description.h"
@@ -107,18 +110,30 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   without.histories = without.timeline = false;
   for (const SiteGroup& group : groups) without.watched.push_back(group.sites);
   leaks.Prepare(&without);
+  const std::vector<LargestTogether> largest = LargestGroups(analysis);
+  const size_t first_of_largest = without.watched.size();
+  for (const LargestTogether& together : largest) without.watched.push_back(SitesOf(analysis, together));
   for (const Scope& scope : ledger.scopes()) {
     if (scope.is_leading() && scope.peak > 0) without.peak_changes[scope.device] = scope.peak_change;
   }
   const std::vector<Purpose> purposes = PurposesOfSites(&analysis);
   std::vector<Category> category_of_site;
-  for (const Purpose& purpose : purposes) category_of_site.push_back(purpose.category);
+  std::vector<bool> in_optimizer;
+  for (const Purpose& purpose : purposes) {
+    category_of_site.push_back(purpose.category);
+    in_optimizer.push_back(purpose.in_optimizer);
+  }
   CategoryTimeline category_timeline(ledger, category_of_site, trace.clock().start_ticks());
   PeakLiveSet peak_live_set(without.peak_changes);
-  without.observers.push_back(&category_timeline);
-  without.observers.push_back(&peak_live_set);
   torch_allocator::PeakSegments segments(ledger);
   if (segments.has_devices()) without.observers.push_back(&segments);
+  OomStudy oom_study(ledger, AskingSites(trace, ledger));
+  LateObjects late_objects(LateGroups(analysis, purposes), in_optimizer);
+  ReusableMemory reusable(ScopesOfDriver(ledger));
+  for (ReplayObserver* observer : std::initializer_list<ReplayObserver*>{&category_timeline, &peak_live_set, &oom_study,
+                                                                         &late_objects, &reusable}) {
+    without.observers.push_back(observer);
+  }
   Ledger second(trace, analysis.plan(), without);
   second.Replay();
 
@@ -140,19 +155,26 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   findings.steps = DescribeSteps(ledger);
   findings.devices = DescribeDevices(trace, ledger, run, second.peak_windows());
   DescribePeaks(ledger, purposes, peak_live_set, &findings.devices);
+  for (size_t i = 0; i < largest.size(); ++i) {
+    for (ReportDevice& device : findings.devices) {
+      if (device.index != largest[i].device) continue;
+      ReportPeakWithout several;
+      for (const size_t group : largest[i].groups) several.sites.push_back(absl::StrCat(group));
+      several.peak = second.counterfactual().PeakWithout(first_of_largest + i);
+      device.peak_set.without.push_back(std::move(several));
+    }
+  }
   findings.timeline = DescribeTimeline(trace, ledger, run);
   AddCategories(ledger, category_timeline, &findings.timeline);
-  for (const OutOfMemory& failed : ledger.out_of_memory()) {
+  for (size_t i = 0; i < ledger.out_of_memory().size(); ++i) {
+    const OutOfMemory& failed = ledger.out_of_memory()[i];
     ReportOom oom = DescribeOutOfMemory(trace, ledger, run, failed);
     oom.stack = symbolizer.Frames(failed.stack);
-    std::map<size_t, uint64_t> held;
-    for (const auto& [site, bytes] : failed.holders) held[analysis.GroupOf(site)] += bytes;
-    for (const auto& [group, bytes] : held) oom.holders.push_back({absl::StrCat(group), bytes});
-    std::stable_sort(oom.holders.begin(), oom.holders.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    DescribeHolders(analysis, purposes, failed, oom_study.findings()[i], &oom);
     findings.oom.push_back(std::move(oom));
   }
   if (segments.has_devices()) DescribeSegments(&analysis, &segments, &findings.devices, &findings.oom);
+  DescribePatterns(analysis, purposes, late_objects, reusable, &findings.devices);
   for (ReportDevice& device : findings.devices) {
     // Growth is per step.
     if (!analysis.plan().has_windows()) DescribeGrowth(analysis, &device);

@@ -17,7 +17,7 @@ namespace vramtrack {
 struct ProcessFindings {
   ReportProcess process;
   ReportSteps steps;
-  std::vector<ReportDevice> devices;
+  std::vector<ReportDevice> devices;               // their sites are indices of `sites`
   std::vector<ReportSite> sites;                   // part_of names indices of `sites`
   std::map<std::string, uint64_t> verdict_counts;  // of all sites, as in the report
   std::vector<ReportTimeline> timeline;

@@ -53,10 +53,12 @@ ReportRank Describe(const ProcessFindings& findings) {
   ReportRank rank;
   rank.rank = findings.process.rank;
   rank.pid = findings.process.pid;
+  std::map<std::string, uint64_t> by_category;
   for (const ReportDevice& device : findings.devices) {
     if (device.peak.live == 0) continue;
     rank.devices.push_back(device.index);
     rank.peak_live += device.peak.live;
+    for (const ReportPeakCategory& category : device.peak_set.categories) by_category[category.name] += category.bytes;
     rank.end_live += device.end.live;
     if (device.growth) {
       // Noise is no growth.
@@ -64,6 +66,7 @@ ReportRank Describe(const ProcessFindings& findings) {
       rank.growth_bytes_per_step = rank.growth_bytes_per_step.value_or(0) + (sure ? device.growth->bytes_per_step : 0);
     }
   }
+  rank.categories.assign(by_category.begin(), by_category.end());
   for (const ReportSite& site : findings.sites) {
     if (!IsLeak(site)) continue;
     rank.leaks += site.part_of.empty();
@@ -96,7 +99,7 @@ std::vector<Candidate> Candidates(const std::vector<ProcessFindings>& processes)
 
 // Among those of which the figure is known.
 void CompareFigures(const char* what, const std::function<std::optional<double>(const ReportRank&)>& figure,
-                    double floor, double share, std::vector<Candidate>* candidates) {
+                    double floor, double share, std::vector<Candidate>* candidates, const std::string& category = "") {
   std::vector<double> values;
   std::vector<ReportRank*> ranks;
   for (Candidate& candidate : *candidates) {
@@ -108,7 +111,27 @@ void CompareFigures(const char* what, const std::function<std::optional<double>(
   const std::vector<bool> outliers =
       Outliers(values, [=](double median) { return std::max(floor, share * std::fabs(median)); });
   for (size_t i = 0; i < values.size(); ++i) {
-    if (outliers[i]) ranks[i]->differs.push_back({what, values[i], MedianOfOthers(values, i), ""});
+    if (outliers[i]) ranks[i]->differs.push_back({what, values[i], MedianOfOthers(values, i), "", category});
+  }
+}
+
+uint64_t HeldFor(const ReportRank& rank, const std::string& category) {
+  for (const auto& [name, bytes] : rank.categories) {
+    if (name == category) return bytes;
+  }
+  return 0;
+}
+
+// What the peaks consist of: two that are equally high may hold different things.
+void CompareCategories(std::vector<Candidate>* candidates) {
+  std::set<std::string> names;
+  for (const Candidate& candidate : *candidates) {
+    for (const auto& [name, bytes] : candidate.rank.categories) names.insert(name);
+  }
+  for (const std::string& name : names) {
+    CompareFigures(
+        "category", [&name](const ReportRank& rank) { return static_cast<double>(HeldFor(rank, name)); }, kMinBytes,
+        kMinShare, candidates, name);
   }
 }
 
@@ -132,7 +155,7 @@ void CompareLeaks(const std::vector<ProcessFindings>& processes,
       if (leaking[place].size() * 2 > candidates->size() || undecided.count(place) != 0) continue;
       if (leaking[place].size() * 2 == candidates->size() && candidates->size() > 2) continue;
       const double rate = sites[s].group ? sites[s].group->rate_bytes_per_step : sites[s].rate_bytes_per_step;
-      (*candidates)[c].rank.differs.push_back({"leak", rate, 0, site_id(process, s)});
+      (*candidates)[c].rank.differs.push_back({"leak", rate, 0, site_id(process, s), ""});
     }
   }
 }
@@ -166,6 +189,7 @@ std::vector<ReportRank> CompareRanks(const std::vector<ProcessFindings>& process
   CompareFigures(
       "peak", [](const ReportRank& rank) { return static_cast<double>(rank.peak_live); }, kMinBytes, kMinShare,
       &candidates);
+  CompareCategories(&candidates);
   CompareFigures(
       "end", [](const ReportRank& rank) { return static_cast<double>(rank.end_live); }, kMinBytes, kMinShare,
       &candidates);

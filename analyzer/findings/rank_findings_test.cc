@@ -87,6 +87,22 @@ TEST(Ranks, APeakThatIsTooLowIsNamedWhereMostAgree) {
   EXPECT_EQ(Differing(Compare(job)), "3: peak end");
 }
 
+TEST(Ranks, ACategoryThatIsOffIsNamedThoughThePeaksAreAlike) {
+  for (const int count : {2, 4, 8}) {
+    std::vector<ProcessFindings> job = Job(count);
+    for (size_t i = 0; i < job.size(); ++i) {
+      const uint64_t more = i == 1 ? 200 * kMiB : 0;
+      job[i].devices[0].peak_set.categories = {{"activations", 400 * kMiB + more, 1, {}},
+                                               {"optimizer_state", 400 * kMiB, 1, {}}};
+    }
+    const std::vector<ReportRank> ranks = Compare(job);
+    EXPECT_EQ(Differing(ranks), "1: category") << count;
+    EXPECT_EQ(ranks[1].differs[0].category, "activations");
+    EXPECT_DOUBLE_EQ(ranks[1].differs[0].value, 600.0 * kMiB);
+    EXPECT_DOUBLE_EQ(ranks[1].differs[0].usual, 400.0 * kMiB);
+  }
+}
+
 TEST(Ranks, RanksThatAllDifferAreNoOutliers) {
   // A pipeline: every stage has its own size.
   std::vector<ProcessFindings> job = Job(8);

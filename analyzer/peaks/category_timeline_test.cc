@@ -102,7 +102,9 @@ void Check(const std::string& file, bool marks) {
   options.observers = {&timeline, &live_set, &check};
   Ledger second(trace, plan, options);
   second.Replay();
-  if (marks) EXPECT_GT(check.checks(), 100);
+  if (marks) {
+    EXPECT_GT(check.checks(), 100);
+  }
 
   size_t scopes = 0;
   for (uint32_t i = 0; i < first.scopes().size(); ++i) {

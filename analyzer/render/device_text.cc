@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "analyzer/render/answer.h"
+#include "analyzer/render/category_text.h"
 #include "analyzer/render/chart.h"
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
@@ -130,20 +132,12 @@ std::string Ledger(const ReportDevice& device) {
   return absl::StrCat(Bytes(device.peak.device_used), " used at the peak = ", absl::StrJoin(parts, " + "));
 }
 
-// "4.20 GiB activations, 1.10 GiB optimizer state"; what is little goes together at the end.
 std::string PeakCategories(const ReportDevice& device) {
-  constexpr uint64_t kLittle = 100;  // a hundredth
-  std::vector<std::string> parts;
-  uint64_t rest = 0;
+  std::vector<std::pair<std::string, uint64_t>> categories;
   for (const ReportPeakCategory& category : device.peak_set.categories) {
-    if (category.name == "other" || category.bytes < device.peak.live / kLittle) {
-      rest += category.bytes;
-      continue;
-    }
-    parts.push_back(absl::StrCat(Bytes(category.bytes), " ", absl::StrReplaceAll(category.name, {{"_", " "}})));
+    categories.emplace_back(category.name, category.bytes);
   }
-  if (rest != 0 && !parts.empty()) parts.push_back(Bytes(rest) + " other");
-  return absl::StrJoin(parts, ", ");
+  return CategoriesText(categories);
 }
 
 void Row(const std::string& label, const std::string& text, Page* page) {
@@ -223,6 +217,36 @@ void WriteLargestSites(const Report& report, const SitePlaces& places, std::opti
   }
 }
 
+// What the three largest sites come to together.
+void WriteWithoutSeveral(const ReportDevice& device, Page* page) {
+  if (device.peak_set.without.size() < 2) return;
+  std::vector<std::string> parts;
+  for (size_t i = 1; i < device.peak_set.without.size(); ++i) {
+    parts.push_back(
+        absl::StrCat(Bytes(device.peak_set.without[i].peak), " without the ", i == 1 ? "two" : "three", " largest"));
+  }
+  page->Words(absl::StrCat("the peak would be ", absl::StrJoin(parts, ", ")), kIndent);
+}
+
+void WritePatterns(const Report& report, const SitePlaces& places, const ReportDevice& device, Page* page) {
+  if (device.patterns.empty()) return;
+  page->Blank();
+  page->Line("what need not be there, as far as allocations tell:", kIndent);
+  for (const ReportPattern& pattern : device.patterns) {
+    std::string text = pattern.peak_saved == 0 ? absl::StrReplaceAll(pattern.pattern, {{"_", " "}})
+                                               : absl::StrCat(absl::StrReplaceAll(pattern.pattern, {{"_", " "}}),
+                                                              ", saves ", Bytes(pattern.peak_saved), " of the peak");
+    absl::StrAppend(&text, ": ", Printable(pattern.explanation));
+    const ReportSite* site = FindSite(report, pattern.site);
+    const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
+    if (frame != nullptr) {
+      absl::StrAppend(&text, "; ", FrameLocation(*frame), FunctionBehindLocation(*frame));
+      if (pattern.sites > 1) absl::StrAppend(&text, " and ", FormatCount(pattern.sites - 1), " more");
+    }
+    page->Words(text, kIndent + 2, Paint::kPlain, std::string(kIndent, ' ') + "-");
+  }
+}
+
 // What empty_cache() and the like returned.
 void WriteReleases(const Report& report, size_t top, Page* page) {
   if (report.releases.empty()) return;
@@ -292,6 +316,8 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
           page);
     WriteChart(report, device.index, page);
     WriteLargestSites(report, places, device.index, top, page);
+    WriteWithoutSeveral(device, page);
+    WritePatterns(report, places, device, page);
   }
   WriteReleases(report, top, page);
   bool host = std::any_of(report.sites.begin(), report.sites.end(),

@@ -128,6 +128,25 @@ void AddPeakSet(const ReportPeakSet& set, Json* peak) {
     json["bytes"] = size.bytes;
     return json;
   });
+  (*peak)["without"] = Array(set.without, [](const ReportPeakWithout& without) {
+    Json json;
+    json["sites"] = without.sites;
+    json["peak"] = without.peak;
+    return json;
+  });
+}
+
+Json PatternJson(const ReportPattern& pattern) {
+  Json json;
+  json["pattern"] = pattern.pattern;
+  json["category"] = pattern.category;
+  json["site"] = pattern.site.empty() ? Json(nullptr) : Json(pattern.site);
+  json["sites"] = pattern.sites;
+  json["objects"] = pattern.objects;
+  json["bytes"] = pattern.bytes;
+  json["peak_saved"] = pattern.peak_saved;
+  json["explanation"] = pattern.explanation;
+  return json;
 }
 
 Json DeviceJson(const ReportDevice& device) {
@@ -142,6 +161,7 @@ Json DeviceJson(const ReportDevice& device) {
   json["growth_of"] = device.growth_of ? GrowthsJson(*device.growth_of) : Json(nullptr);
   json["fragmentation"] = FragmentationJson(device.fragmentation);
   json["unattributed_bytes"] = device.unattributed_bytes;
+  json["patterns"] = Array(device.patterns, PatternJson);
   json["other_owners"] = Array(device.other_owners, [](const std::pair<std::string, uint64_t>& other) {
     Json json;
     json["owner"] = other.first;
@@ -216,6 +236,13 @@ Json TimelineJson(const ReportTimeline& timeline) {
   return json;
 }
 
+Json NamedBytesJson(const std::pair<std::string, uint64_t>& named) {
+  Json json;
+  json["name"] = named.first;
+  json["bytes"] = named.second;
+  return json;
+}
+
 Json OomJson(const ReportOom& oom) {
   Json json;
   json["step"] = Optional(oom.step);
@@ -242,6 +269,19 @@ Json OomJson(const ReportOom& oom) {
     json["free_bytes"] = fit.second;
     return json;
   });
+  json["categories"] = Array(oom.categories, NamedBytesJson);
+  json["compared_step"] = Optional(oom.compared_step);
+  json["same_point"] = oom.same_point;
+  json["then"] = oom.then;
+  json["now"] = oom.now;
+  json["changes"] = Array(oom.changes, [](const ReportOom::Change& change) {
+    Json json;
+    json["site"] = change.site;
+    json["then"] = change.then;
+    json["now"] = change.now;
+    return json;
+  });
+  json["size_ratio"] = oom.size_ratio ? Number(*oom.size_ratio) : Json(nullptr);
   return json;
 }
 
@@ -251,6 +291,7 @@ Json RankJson(const ReportRank& rank) {
   json["pid"] = rank.pid;
   json["devices"] = rank.devices;
   json["peak_live"] = rank.peak_live;
+  json["categories"] = Array(rank.categories, NamedBytesJson);
   json["end_live"] = rank.end_live;
   json["growth_bytes_per_step"] = rank.growth_bytes_per_step ? Number(*rank.growth_bytes_per_step) : Json(nullptr);
   json["leaks"] = rank.leaks;
@@ -261,6 +302,7 @@ Json RankJson(const ReportRank& rank) {
     json["value"] = Number(difference.value);
     json["usual"] = Number(difference.usual);
     json["site"] = difference.site.empty() ? Json(nullptr) : Json(difference.site);
+    json["category"] = difference.category.empty() ? Json(nullptr) : Json(difference.category);
     return json;
   });
   return json;

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "analyzer/render/answer.h"
+#include "analyzer/render/category_text.h"
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/quantity.h"
@@ -31,6 +34,10 @@ std::string Framework(const ReportOom& oom) {
   return text + ".";
 }
 
+struct SiteLine {
+  std::string figures, site;
+};
+
 std::string Request(const ReportOom& oom) {
   std::string text = FormatByteCount(static_cast<double>(oom.requested)) + " requested";
   if (oom.free) absl::StrAppend(&text, ", ", FormatByteCount(static_cast<double>(*oom.free)), " free");
@@ -40,6 +47,45 @@ std::string Request(const ReportOom& oom) {
   absl::StrAppend(&text, " on device ", oom.device);
   if (oom.step) absl::StrAppend(&text, " at step ", *oom.step);
   return text;
+}
+
+// What a colleague would say who has looked at the steps before.
+std::string Difference(const ReportOom& oom) {
+  const auto bytes = [](uint64_t count) { return FormatByteCount(static_cast<double>(count)); };
+  std::string text;
+  if (oom.now > oom.then) {
+    text = absl::StrCat("That is ", bytes(oom.now - oom.then), " more than in step ", *oom.compared_step,
+                        oom.same_point ? ", at the same point of it." : ", at its peak.");
+  } else {
+    text = absl::StrCat("Step ", *oom.compared_step, ", which went well, held as much",
+                        oom.same_point ? " at the same point." : " at its peak.");
+  }
+  constexpr double kLarger = 1.1;
+  if (oom.size_ratio && (*oom.size_ratio > kLarger || *oom.size_ratio < 1 / kLarger)) {
+    absl::StrAppend(&text, " This step allocates ", absl::StrFormat("%.1f", *oom.size_ratio),
+                    " times what the steps before did at the same lines: ",
+                    *oom.size_ratio > 1 ? "longer sequences or a larger batch." : "it is no larger batch.");
+  } else if (oom.size_ratio) {
+    absl::StrAppend(&text, " This step's own allocations are as large as before.");
+  }
+  return text;
+}
+
+void WriteSites(const Report& report, const std::vector<SiteLine>& lines, size_t top, Page* page) {
+  const TextStyle& style = page->style();
+  SitePlaces places(report);
+  for (size_t i = 0; i < lines.size() && i < top; ++i) {
+    const ReportSite* site = FindSite(report, lines[i].site);
+    const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
+    const bool leak = std::find(report.ranking.begin(), report.ranking.end(), lines[i].site) != report.ranking.end();
+    std::string line = absl::StrCat(lines[i].figures, "  ", Painted(style, Paint::kAlarm, leak ? "leak  " : "      "));
+    int left = style.columns - kIndent - DisplayWidth(line);
+    std::string place = frame == nullptr ? absl::StrCat("site ", Printable(lines[i].site)) : FrameLocation(*frame);
+    const std::string function = frame == nullptr ? "" : FunctionBehindLocation(*frame);
+    if (DisplayWidth(place) + DisplayWidth(function) <= left) place += function;
+    page->Line(line + CutBeginning(place, left), kIndent);
+  }
+  if (lines.size() > top) page->Line(absl::StrCat("and ", FormatCount(lines.size() - top), " more"), kIndent);
 }
 
 }  // namespace
@@ -69,24 +115,25 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
                              " could then have been asked for."),
                 kIndent);
   }
-  if (oom.holders.empty()) return;
-  SitePlaces places(report);
-  page->Line("held at that moment:", kIndent);
-  for (size_t i = 0; i < oom.holders.size() && i < top; ++i) {
-    const auto& [id, bytes] = oom.holders[i];
-    const ReportSite* site = FindSite(report, id);
-    const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
-    bool leak = std::find(report.ranking.begin(), report.ranking.end(), id) != report.ranking.end();
-    std::string line = absl::StrCat(PadLeft(FormatByteCount(static_cast<double>(bytes)), 9), "  ",
-                                    Painted(style, Paint::kAlarm, leak ? "leak  " : "      "));
-    int left = style.columns - kIndent - DisplayWidth(line);
-    std::string place = frame == nullptr ? absl::StrCat("site ", Printable(id)) : FrameLocation(*frame);
-    const std::string function = frame == nullptr ? "" : FunctionBehindLocation(*frame);
-    if (DisplayWidth(place) + DisplayWidth(function) <= left) place += function;
-    page->Line(line + CutBeginning(place, left), kIndent);
+  const auto bytes = [](uint64_t count) { return FormatByteCount(static_cast<double>(count)); };
+  if (const std::string held = CategoriesText(oom.categories); !held.empty()) {
+    page->Words("held at that moment: " + held, kIndent);
+  } else if (!oom.holders.empty()) {
+    page->Line("held at that moment:", kIndent);
   }
-  if (oom.holders.size() > top)
-    page->Line(absl::StrCat("and ", FormatCount(oom.holders.size() - top), " more"), kIndent);
+  std::vector<SiteLine> lines;
+  for (const auto& [id, held] : oom.holders) lines.push_back({PadLeft(bytes(held), 9), id});
+  WriteSites(report, lines, top, page);
+  if (!oom.compared_step) return;
+  page->Words(Difference(oom), kIndent);
+  lines.clear();
+  for (const ReportOom::Change& change : oom.changes) {
+    if (change.now <= change.then) break;
+    lines.push_back({PadLeft(absl::StrCat("+", bytes(change.now - change.then)), 10) +
+                         PadLeft(absl::StrCat("  ", bytes(change.then), " to ", bytes(change.now)), 24),
+                     change.site});
+  }
+  WriteSites(report, lines, top, page);
 }
 
 }  // namespace vramtrack

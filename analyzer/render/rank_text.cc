@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "analyzer/render/answer.h"
+#include "analyzer/render/category_text.h"
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/quantity.h"
@@ -36,6 +37,10 @@ std::string Reason(const Report& report, const ReportRank::Difference& differenc
   const std::string usual = absl::StrCat(" (", others, Bytes(difference.usual), ")");
   if (difference.what == "growth") return absl::StrCat("grows by ", Bytes(difference.value), " per step", usual);
   if (difference.what == "peak") return absl::StrCat("peaks at ", Bytes(difference.value), usual);
+  if (difference.what == "category") {
+    return absl::StrCat("holds ", Bytes(difference.value), " of ", CategoryText(difference.category), " at its peak",
+                        usual);
+  }
   return absl::StrCat("holds ", Bytes(difference.value), " at the end", usual);
 }
 

@@ -58,7 +58,7 @@ Report RanksSample() {
   ReportRank& leaking = report.ranks[2];
   leaking.leaks = 1;
   leaking.leak_bytes_per_step = 4 << 20;
-  leaking.differs = {{"leak", 4 << 20, 0, report.sites[0].id}, {"peak", 700 << 20, 500 << 20, ""}};
+  leaking.differs = {{"leak", 4 << 20, 0, report.sites[0].id, ""}, {"peak", 700 << 20, 500 << 20, "", ""}};
   return report;
 }
 

@@ -104,6 +104,53 @@ TEST(TextReport, SitesOfOneLineAreToldApartAndTheDriversMemoryHasItsOwner) {
   EXPECT_TRUE(Contains(text, "model.py:12 in Net.forward via relu  (of libcublas.so.13)\n")) << text;
 }
 
+TEST(TextReport, SaysWhatThePeakConsistsOfAndWhatNeedNotBeThere) {
+  Report report = LeakSample();
+  ReportDevice& device = report.devices[0];
+  const uint64_t mib = 1 << 20;
+  device.peak_set.categories = {{"activations", 300 * mib, .9, {}},
+                                {"optimizer_state", 200 * mib, .9, {}},
+                                {"input", mib, .9, {}},
+                                {"other", 2 * mib, 0, {}}};
+  ReportPattern pattern;
+  pattern.pattern = "unused_between";
+  pattern.category = "gradients";
+  pattern.site = "00000001";
+  pattern.sites = 3;
+  pattern.peak_saved = 20 * mib;
+  pattern.explanation = "gradients lie idle";
+  device.patterns = {pattern};
+  device.peak_set.without = {{{"a1b2c3d4"}, 90 * mib}, {{"a1b2c3d4", "00000001"}, 80 * mib}};
+  const std::string text = Render(report, 120);
+  EXPECT_TRUE(Contains(text, "\n  at the peak    300 MiB activations, 200 MiB optimizer state, 3.00 MiB other\n"))
+      << text;
+  EXPECT_TRUE(Contains(text, "\n  the peak would be 80.0 MiB without the two largest\n")) << text;
+  EXPECT_TRUE(Contains(text, "\n  - unused between, saves 20.0 MiB of the peak: gradients lie idle; testdata/"))
+      << text;
+  EXPECT_TRUE(Contains(text, "and 2 more\n")) << text;
+}
+
+TEST(TextReport, AnOutOfMemoryIsComparedWithTheLastGoodStep) {
+  Report report = OutOfMemorySample();
+  ReportOom& oom = report.oom[0];
+  const uint64_t mib = 1 << 20;
+  oom.categories = {{"activations", 300 * mib}, {"unknown", 200 * mib}};
+  oom.compared_step = 418;
+  oom.same_point = true;
+  oom.then = 100 * mib;
+  oom.now = 148 * mib;
+  oom.changes = {{"00000002", 48 * mib, 96 * mib}, {"00000001", 10 * mib, 4 * mib}};
+  oom.size_ratio = 1.84;
+  const std::string text = Render(report, 120);
+  EXPECT_TRUE(Contains(text, "\n      held at that moment: 300 MiB activations, 200 MiB unknown use\n")) << text;
+  EXPECT_TRUE(
+      Contains(text, "That is 48.0 MiB more than in step 418, at the same point of it. This step allocates 1.8"))
+      << text;
+  EXPECT_TRUE(Contains(text, "\n       +48.0 MiB    48.0 MiB to 96.0 MiB        testdata/transformer/mlp.cu:63"))
+      << text;
+  EXPECT_FALSE(Contains(text, "10.0 MiB to 4.00 MiB")) << "only what grew";
+}
+
 TEST(TextReport, CertaintyAndTimeToOutOfMemoryFollowTheLeak) {
   std::vector<std::string> lines = Lines(Render(LeakSample()));
   EXPECT_EQ(lines[1], "      (certain: 95 % CI 4.00 to 4.00 MiB, 52 steps, since step 3)");

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is said of peaks and of failed allocations, from traces whose truth is known.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/findings/process_findings.h"
+#include "proto/trace_builder.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+
+// A program that allocates from the driver, each stack a line of its own.
+class Job {
+ public:
+  Job() {
+    trace_.DefineProcess(0, 4711, {"job"});
+    trace_.DefineThread(0, 4711, "job");
+    trace_.DefineDevice(0, 0, "Simulated GPU", uint64_t{1} << 30);
+    for (uint32_t stack = 1; stack < 20; ++stack) trace_.DefineStack(0, stack, {0x10000 + stack * 16});
+  }
+  AllocationId Allocate(uint32_t stack, uint64_t bytes) {
+    const uint64_t address = next_;
+    next_ += (bytes + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB);
+    return trace_.Allocate(0, now_ += 10, schema::DEVICE, 0, stack, address, bytes);
+  }
+  void Free(AllocationId id) { trace_.Free(0, now_ += 10, schema::DEVICE, 0, id); }
+  void Fail(uint32_t stack, uint64_t bytes) {
+    trace_.Event(0, now_ += 10, schema::FAIL, schema::DEVICE, 0, stack, {2, bytes});
+  }
+  void EndStep() { trace_.Step(0, now_ += 10, steps_++); }
+  TraceBuilder& trace() { return trace_; }
+
+  ProcessFindings Find(const AnalyzeOptions& options = {}) {
+    file_ = trace_.Finish();
+    auto trace = Trace::Read(file_, "test");
+    EXPECT_TRUE(trace.ok()) << trace.status();
+    return FindInProcess(**trace, options);
+  }
+
+ private:
+  TraceBuilder trace_;
+  std::string file_;
+  uint64_t now_ = 0, next_ = 2 * kMiB, steps_ = 0;
+};
+
+std::vector<ReportPattern> PatternsOf(const ProcessFindings& findings, const std::string& name) {
+  std::vector<ReportPattern> found;
+  for (const ReportPattern& pattern : findings.devices[0].patterns) {
+    if (pattern.pattern == name) found.push_back(pattern);
+  }
+  return found;
+}
+
+TEST(Patterns, WhatIsFreedOnlyAfterItsSuccessorWasMadeIsFreedLate) {
+  Job job;
+  job.Allocate(1, 100 * kMiB);
+  AllocationId output = {};
+  for (int step = 0; step < 30; ++step) {
+    const AllocationId activation = job.Allocate(2, 20 * kMiB);
+    const AllocationId next = job.Allocate(3, 8 * kMiB);  // at the peak the one before is there, too
+    if (step > 0) job.Free(output);
+    output = next;
+    job.Free(activation);
+    job.EndStep();
+  }
+  const ProcessFindings findings = job.Find();
+  const std::vector<ReportPattern> late = PatternsOf(findings, "late_free");
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(findings.devices[0].peak.live, 136 * kMiB);
+  EXPECT_EQ(late[0].peak_saved, 8 * kMiB) << "128 MiB are left: 100 + 20 + 8";
+  EXPECT_EQ(late[0].bytes, 8 * kMiB);
+  EXPECT_EQ(late[0].objects, 29u);
+  EXPECT_EQ(findings.sites[std::stoul(late[0].site)].bytes_allocated, 30 * 8 * kMiB);
+  EXPECT_TRUE(PatternsOf(findings, "unused_between").empty());
+}
+
+TEST(Patterns, WhatIsFreedBeforeItIsMadeAnewLiesIdleBetween) {
+  Job job;
+  job.Allocate(1, 100 * kMiB);
+  AllocationId gradient = {};
+  for (int step = 0; step < 30; ++step) {
+    const AllocationId activation = job.Allocate(2, 20 * kMiB);  // the peak, with the gradient of the step before
+    if (step > 0) job.Free(gradient);
+    job.Free(activation);
+    gradient = job.Allocate(3, 12 * kMiB);
+    job.EndStep();
+  }
+  const ProcessFindings findings = job.Find();
+  const std::vector<ReportPattern> unused = PatternsOf(findings, "unused_between");
+  ASSERT_EQ(unused.size(), 1u);
+  EXPECT_EQ(unused[0].peak_saved, 12 * kMiB);
+  EXPECT_TRUE(PatternsOf(findings, "late_free").empty());
+}
+
+TEST(Patterns, ThePeakMayBeElsewhere) {
+  Job job;
+  job.Allocate(1, 100 * kMiB);
+  AllocationId gradient = {};
+  for (int step = 0; step < 30; ++step) {
+    const AllocationId activation = job.Allocate(2, 20 * kMiB);
+    if (step > 0) job.Free(gradient);
+    job.Free(activation);
+    gradient = job.Allocate(3, 12 * kMiB);
+    job.Free(job.Allocate(4, 16 * kMiB));  // 128 MiB, whenever the gradient is freed
+    job.EndStep();
+  }
+  const std::vector<ReportPattern> unused = PatternsOf(job.Find(), "unused_between");
+  ASSERT_EQ(unused.size(), 1u);
+  EXPECT_EQ(unused[0].peak_saved, 4 * kMiB) << "132 MiB at the peak, and 128 MiB at the next highest";
+}
+
+TEST(Patterns, AFewThatAreFreedLaterThanTheirLikeAreFreedLate) {
+  Job job;
+  job.Allocate(1, 100 * kMiB);
+  AllocationId kept = {};
+  for (int step = 0; step < 60; ++step) {
+    const AllocationId object = job.Allocate(3, 10 * kMiB);
+    if (step % 10 == 2) job.Free(kept);
+    if (step % 10 == 0) {
+      kept = object;
+    } else {
+      job.Free(object);
+    }
+    job.EndStep();
+  }
+  job.Free(kept);
+  job.EndStep();
+  const std::vector<ReportPattern> late = PatternsOf(job.Find(), "late_free");
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].peak_saved, 10 * kMiB);
+}
+
+TEST(Patterns, ACleanJobHasNone) {
+  Job job;
+  job.Allocate(1, 100 * kMiB);
+  const AllocationId buffer = job.Allocate(2, 20 * kMiB);
+  for (int step = 0; step < 30; ++step) job.EndStep();
+  job.Free(buffer);
+  EXPECT_TRUE(job.Find().devices[0].patterns.empty());
+}
+
+TEST(Patterns, WhatIsFreedBeforeThePeakIsOfNoConcern) {
+  Job job;
+  job.Allocate(1, 100 * kMiB);
+  AllocationId gradient = {};
+  for (int step = 0; step < 30; ++step) {
+    if (step > 0) job.Free(gradient);  // zero_grad() at the beginning
+    job.Free(job.Allocate(2, 20 * kMiB));
+    gradient = job.Allocate(3, 12 * kMiB);
+    job.EndStep();
+  }
+  const ProcessFindings findings = job.Find();
+  EXPECT_TRUE(PatternsOf(findings, "unused_between").empty());
+  EXPECT_TRUE(PatternsOf(findings, "late_free").empty());
+}
+
+TEST(Patterns, MemoryThatIsAskedForAgainAndAgainCouldBeKept) {
+  Job job;
+  job.Allocate(1, 100 * kMiB);
+  for (int step = 0; step < 30; ++step) {
+    // Two at a time, of about a size: two buffers would do.
+    const AllocationId a = job.Allocate(2, 8 * kMiB), b = job.Allocate(3, 8 * kMiB + 4096);
+    job.Free(a);
+    const AllocationId c = job.Allocate(4, 8 * kMiB + 8192);
+    job.Free(b);
+    job.Free(c);
+    job.EndStep();
+  }
+  const std::vector<ReportPattern> redundant = PatternsOf(job.Find(), "redundant_allocation");
+  ASSERT_EQ(redundant.size(), 1u);
+  EXPECT_EQ(redundant[0].objects, 29u * 3);
+  EXPECT_EQ(redundant[0].peak_saved, 0u);
+  EXPECT_NE(redundant[0].explanation.find("3 buffers"), std::string::npos) << redundant[0].explanation << ": 100 + 2";
+}
+
+TEST(Peaks, WithoutTheLargestTogether) {
+  Job job;
+  job.Allocate(1, 10 * kMiB);
+  for (int step = 0; step < 30; ++step) {
+    const AllocationId a = job.Allocate(2, 50 * kMiB), b = job.Allocate(3, 40 * kMiB), c = job.Allocate(4, 30 * kMiB);
+    job.Free(a);
+    job.Free(b);
+    job.Free(c);
+    job.Free(job.Allocate(5, 60 * kMiB));
+    job.EndStep();
+  }
+  const std::vector<ReportPeakWithout> without = job.Find().devices[0].peak_set.without;
+  ASSERT_EQ(without.size(), 3u);
+  EXPECT_EQ(without[0].peak, 80 * kMiB);
+  EXPECT_EQ(without[1].peak, 70 * kMiB) << "the second peak binds: 10 + 60";
+  EXPECT_EQ(without[2].peak, 70 * kMiB);
+  EXPECT_EQ(without[2].sites.size(), 3u);
+}
+
+TEST(OutOfMemory, SaysWhatHasChangedAtTheSamePointOfTheStepBefore) {
+  Job job;
+  job.Allocate(1, 100 * kMiB);
+  std::vector<AllocationId> leaked;
+  const auto step = [&](uint64_t scale, bool fails) {
+    const AllocationId first = job.Allocate(2, scale * 10 * kMiB);
+    const AllocationId second = job.Allocate(3, scale * 20 * kMiB);
+    if (fails) {
+      job.Fail(4, 900 * kMiB);
+      return;
+    }
+    const AllocationId third = job.Allocate(4, 5 * kMiB);
+    job.Free(first);
+    job.Free(second);
+    job.Free(third);
+    job.Allocate(5, kMiB);  // a leak
+    job.EndStep();
+  };
+  for (int i = 0; i < 30; ++i) step(1, false);
+  step(2, true);
+  const ProcessFindings findings = job.Find();
+  ASSERT_EQ(findings.oom.size(), 1u);
+  const ReportOom& oom = findings.oom[0];
+  EXPECT_EQ(oom.compared_step, 29);
+  EXPECT_TRUE(oom.same_point);
+  std::map<uint64_t, std::string> grown;
+  for (const ReportOom::Change& change : oom.changes) {
+    EXPECT_GT(change.now, change.then);
+    grown[change.now - change.then] = change.site;
+  }
+  ASSERT_EQ(grown.size(), 3u);
+  EXPECT_EQ(grown.count(kMiB), 1u) << "the leak, by one step's share";
+  EXPECT_EQ(oom.changes[0].now, 40 * kMiB) << "what grew most comes first";
+  EXPECT_EQ(oom.now - oom.then, 31 * kMiB);
+  ASSERT_TRUE(oom.size_ratio.has_value());
+  EXPECT_DOUBLE_EQ(*oom.size_ratio, 2);
+  uint64_t held = 0;
+  for (const auto& [name, bytes] : oom.categories) held += bytes;
+  EXPECT_EQ(held, 100 * kMiB + 60 * kMiB + 30 * kMiB);
+}
+
+TEST(OutOfMemory, APlaceThatHasNeverAskedBeforeIsComparedWithThePeak) {
+  Job job;
+  job.Allocate(1, 100 * kMiB);
+  for (int i = 0; i < 30; ++i) {
+    job.Free(job.Allocate(2, 10 * kMiB));
+    job.EndStep();
+  }
+  job.Allocate(2, 10 * kMiB);
+  job.Allocate(3, 50 * kMiB);
+  job.Fail(4, 900 * kMiB);
+  const ProcessFindings findings = job.Find();
+  ASSERT_EQ(findings.oom.size(), 1u);
+  EXPECT_FALSE(findings.oom[0].same_point);
+  ASSERT_EQ(findings.oom[0].changes.size(), 1u);
+  EXPECT_EQ(findings.oom[0].changes[0].then, 0u);
+  EXPECT_EQ(findings.oom[0].changes[0].now, 50 * kMiB);
+  EXPECT_FALSE(findings.oom[0].size_ratio.has_value()) << "most of the step's bytes are of a place that is new";
+}
+
+TEST(OutOfMemory, WithoutStepsThereIsNothingToCompareWith) {
+  Job job;
+  job.Allocate(1, 100 * kMiB);
+  job.Fail(4, 950 * kMiB);
+  const ProcessFindings findings = job.Find();
+  ASSERT_EQ(findings.oom.size(), 1u);
+  EXPECT_FALSE(findings.oom[0].compared_step.has_value());
+  EXPECT_TRUE(findings.oom[0].changes.empty());
+}
+
+}  // namespace
+}  // namespace vramtrack
