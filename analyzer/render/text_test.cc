@@ -127,7 +127,7 @@ TEST(TextReport, SaysWhatThePeakConsistsOfAndWhatNeedNotBeThere) {
   EXPECT_TRUE(Contains(text, "\n  the peak would be 80.0 MiB without the two largest\n")) << text;
   EXPECT_TRUE(Contains(text, "\n  - unused between, saves 20.0 MiB of the peak: gradients lie idle; testdata/"))
       << text;
-  EXPECT_TRUE(Contains(text, "and 2 more\n")) << text;
+  EXPECT_TRUE(Contains(text, " and 2\n    more\n")) << text;
 }
 
 TEST(TextReport, AnOutOfMemoryIsComparedWithTheLastGoodStep) {
