@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/findings/job_findings.h"
 #include "analyzer/findings/process_findings.h"
+#include "analyzer/findings/timeline_reduction.h"
 #include "analyzer/ingest/trace.h"
 #include "proto/tool_version.h"
 
@@ -110,6 +111,7 @@ absl::StatusOr<Report> Analyze(const std::vector<std::string>& paths, const Anal
 
   ProcessQueue queue(paths, each, at_once);
   std::vector<ProcessFindings> processes;
+  TimelineReduction timelines;
   std::vector<std::string> unreadable;
   for (size_t i = 0; i < paths.size(); ++i) {
     absl::StatusOr<ProcessFindings> findings = queue.Take();
@@ -120,6 +122,7 @@ absl::StatusOr<Report> Analyze(const std::vector<std::string>& paths, const Anal
       continue;
     }
     processes.push_back(*std::move(findings));
+    timelines.OnAdded(&processes);
   }
   Report report = JoinFindings(std::move(processes));
   report.tool_version = kToolVersion;

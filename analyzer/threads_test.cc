@@ -38,7 +38,7 @@ class Threads : public ::testing::Test {
     return path;
   }
 
-  std::string WriteJob(SyntheticShape shape, uint32_t threads, bool steps, int rank = -1, uint64_t events = 100000) {
+  std::string WriteJob(SyntheticShape shape, uint32_t threads, bool steps, int rank = -1, uint64_t events = 40000) {
     SyntheticTrace wanted;
     wanted.shape = shape;
     wanted.threads = threads;

@@ -32,29 +32,41 @@ RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes, uint64_t 
   return run;
 }
 
-std::vector<LeakVerdict> Judge(const Trace& trace, const Ledger& ledger,
-                               const std::map<uint32_t, FrameworkGrowth>& frameworks, uint64_t horizon_steps) {
-  const std::vector<Site>& sites = ledger.sites();
-  std::map<uint32_t, RunShape> shapes;
-  std::vector<LeakVerdict> verdicts;
-  const double lost_share = LostShare(trace, ledger);
-  for (uint32_t i = 0; i < sites.size(); ++i) {
-    const uint32_t device = sites[i].key.device;
-    auto [shape, is_new] = shapes.try_emplace(device);
-    if (is_new) shape->second = ShapeOfRun(ledger, DeviceTotalBytes(trace, ledger, device), horizon_steps);
+class SiteJudge {
+ public:
+  SiteJudge(const Trace& trace, const Ledger& ledger, const std::map<uint32_t, FrameworkGrowth>& frameworks,
+            uint64_t horizon_steps)
+      : trace_(trace),
+        ledger_(ledger),
+        frameworks_(frameworks),
+        horizon_steps_(horizon_steps),
+        lost_share_(LostShare(trace, ledger)) {}
+
+  LeakVerdict Judge(uint32_t index, JudgeDetail detail) {
+    const Site& site = ledger_.sites()[index];
+    const uint32_t device = site.key.device;
+    auto [shape, is_new] = shapes_.try_emplace(device);
+    if (is_new) shape->second = ShapeOfRun(ledger_, DeviceTotalBytes(trace_, ledger_, device), horizon_steps_);
     SiteContext context;
-    if (IsSegmentSite(sites[i])) {
-      const auto framework = frameworks.find(device);
-      context.segments = framework != frameworks.end() && framework->second.live ? SegmentRole::kFrameworkGrowing
-                                                                                 : SegmentRole::kFrameworkFlat;
+    if (IsSegmentSite(site)) {
+      const auto framework = frameworks_.find(device);
+      context.segments = framework != frameworks_.end() && framework->second.live ? SegmentRole::kFrameworkGrowing
+                                                                                  : SegmentRole::kFrameworkFlat;
     }
-    const SiteHistory history = ledger.history(i);
-    verdicts.push_back(JudgeSite(history, shape->second, context));
-    DoubtWhatLossesExplain(history, lost_share, &verdicts.back());
+    const SiteHistory history = ledger_.history(index);
+    LeakVerdict verdict = JudgeSite(history, shape->second, context, detail);
+    DoubtWhatLossesExplain(history, lost_share_, &verdict);
+    return verdict;
   }
-  DemoteChanceFindings(&verdicts);
-  return verdicts;
-}
+
+ private:
+  const Trace& trace_;
+  const Ledger& ledger_;
+  const std::map<uint32_t, FrameworkGrowth>& frameworks_;
+  uint64_t horizon_steps_;
+  double lost_share_;
+  std::map<uint32_t, RunShape> shapes_;  // by device
+};
 
 // What is alive at the end may be but the latest of what a site makes and drops all the time.
 bool IsKept(const SiteHistory& history, const Site& site) {
@@ -84,10 +96,16 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
   ledger_.Replay();
   run_ = ShapeOfRun(ledger_, 0, options.horizon_steps);
   frameworks_ = GrowthOfFrameworks(ledger_, run_);
-  verdicts_ = Judge(trace, ledger_, frameworks_, options.horizon_steps);
+  SiteJudge judge(trace, ledger_, frameworks_, options.horizon_steps);
+  verdicts_.reserve(ledger_.sites().size());
+  for (uint32_t i = 0; i < ledger_.sites().size(); ++i) verdicts_.push_back(judge.Judge(i, JudgeDetail::kVerdict));
+  DemoteChanceFindings(&verdicts_);
   groups_ = SelectSites(ledger_, verdicts_, options.top, &symbolizer_);
   for (size_t i = 0; i < groups_.size(); ++i) {
-    for (const uint32_t site : groups_[i].sites) group_of_site_[site] = i;
+    for (const uint32_t site : groups_[i].sites) {
+      group_of_site_[site] = i;
+      if (verdicts_[site].explanation.empty()) verdicts_[site] = judge.Judge(site, JudgeDetail::kWhole);
+    }
   }
 }
 

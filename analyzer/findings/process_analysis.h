@@ -41,7 +41,8 @@ class ProcessAnalysis {
   const Ledger& ledger() const { return ledger_; }  // after its replay
   const RunShape& run() const { return run_; }      // its device_total_bytes is 0
   const std::map<uint32_t, FrameworkGrowth>& frameworks() const { return frameworks_; }
-  const std::vector<LeakVerdict>& verdicts() const { return verdicts_; }  // by site
+  const std::vector<LeakVerdict>& verdicts() const { return verdicts_; }  // by site; of sites that are
+  // in no group without explanation and interval
   const std::vector<SiteGroup>& groups() const { return groups_; }  // the sites to report, as SelectSites has them
   size_t GroupOf(uint32_t site) const {
     const auto found = group_of_site_.find(site);

@@ -48,7 +48,9 @@ StepMarks::StepMarks(const Trace& trace) : trace_(trace) {
   }
   for (uint32_t slot = 0; slot < trace.threads().size(); ++slot) {
     SlotState state;
+    ReleaseBehind release(trace);
     for (const BlockRef& block : trace.threads()[slot].blocks) {
+      release.Passed(block.offset);
       BlockDecoder decoder;
       if (!decoder.Open(block.payload)) continue;
       const std::vector<DecodedShape>& shapes = decoder.shapes();

@@ -18,9 +18,11 @@ struct Marks {
   uint64_t count = 0, first_time = 0;
 };
 
-Marks CountMarks(const ThreadBlocks& thread) {
+Marks CountMarks(const Trace& trace, const ThreadBlocks& thread) {
   Marks marks = {thread.past_steps, thread.first_past_step};
+  ReleaseBehind release(trace);
   for (const BlockRef& block : thread.blocks) {
+    release.Passed(block.offset);
     BlockDecoder decoder;
     if (!block.has_steps || !decoder.Open(block.payload)) continue;
     for (DecodedEvent event; decoder.Next(&event);) {
@@ -44,7 +46,7 @@ uint32_t MarkingSlot(const Trace& trace) {
   uint32_t best = candidates[0];
   Marks most;
   for (const uint32_t slot : candidates) {
-    const Marks marks = CountMarks(trace.threads()[slot]);
+    const Marks marks = CountMarks(trace, trace.threads()[slot]);
     if (marks.count > most.count || (marks.count == most.count && marks.first_time < most.first_time)) {
       best = slot;
       most = marks;

@@ -5,7 +5,7 @@
 
 namespace vramtrack {
 
-EventStream::EventStream(const Trace& trace) : trace_(trace), cursors_(trace.threads().size()) {
+EventStream::EventStream(const Trace& trace) : trace_(trace), release_(trace), cursors_(trace.threads().size()) {
   std::vector<bool> undone_past;
   for (uint32_t slot = 0; slot < cursors_.size(); ++slot) {
     Cursor& cursor = cursors_[slot];
@@ -108,10 +108,25 @@ void EventStream::Advance(Cursor* cursor) {
 }
 
 void EventStream::Close(Cursor* cursor) {
-  trace_.Release(*cursor->open->block);
+  const BlockRef& closed = *cursor->open->block;
+  if (!closed.from_journal) closed_bytes_ += closed.payload.size();
+  if (__builtin_expect(closed_bytes_ >= kReleaseBytes, 0)) ReleaseRead();
   if (keep_tables_) SetTablesAside(cursor->open.get());
   const std::vector<BlockRef>& blocks = cursor->blocks->blocks;
   if (cursor->next_block < blocks.size()) cursor->time = std::max(cursor->time, blocks[cursor->next_block].first_time);
+}
+
+// What lies before the blocks that each thread has still to read. They are in the file about as they were recorded.
+void EventStream::ReleaseRead() {
+  closed_bytes_ = 0;
+  uint64_t first = trace_.file_bytes();
+  for (const Cursor& cursor : cursors_) {
+    if (cursor.open != nullptr && cursor.open->has_event) first = std::min(first, cursor.open->block->offset);
+    if (cursor.next_block < cursor.blocks->blocks.size()) {
+      first = std::min(first, cursor.blocks->blocks[cursor.next_block].offset);
+    }
+  }
+  release_.Passed(first);
 }
 
 void EventStream::SetTablesAside(OpenBlock* open) {

@@ -89,6 +89,7 @@ class EventStream {
   void Advance(Cursor* cursor);  // to the event behind the next one; opens no block
   void Close(Cursor* cursor);
   void SetTablesAside(OpenBlock* open);
+  void ReleaseRead();
   bool Waiting(uint32_t slot) const;
   uint32_t SlotOf(uint32_t thread) const;
   void FindUndone(Cursor* cursor, std::vector<bool>* undone_past);
@@ -99,7 +100,11 @@ class EventStream {
   void SiftTop();
   void PopTop();
 
+  static constexpr uint64_t kReleaseBytes = 8 << 20;
+
   const Trace& trace_;
+  ReleaseBehind release_;
+  uint64_t closed_bytes_ = 0;  // of blocks since memory was given back
   std::vector<Cursor> cursors_;
   std::unique_ptr<PastEvents> past_;  // null: there is none
   std::vector<HeapEntry> heap_;       // the earliest first

@@ -311,8 +311,9 @@ std::string Trace::IncompleteWhy() const {
   return why;
 }
 
-void Trace::Release(const BlockRef& block) const {
-  if (!file_.bytes().empty() && !block.from_journal) MappedFile::Release(block.payload);
+void Trace::Release(uint64_t begin, uint64_t end) const {
+  if (!file_.bytes().empty() && begin < end && end <= bytes_.size())
+    MappedFile::Release(bytes_.substr(begin, end - begin));
 }
 
 }  // namespace vramtrack

@@ -83,8 +83,9 @@ class Trace {
   // Whether the process ended normally and the file holds all that it did; otherwise why not, in one line.
   std::string IncompleteWhy() const;
 
-  // A hint that `block` will not be read again soon.
-  void Release(const BlockRef& block) const;
+  // A hint that the bytes [begin, end) of the file will not be read again soon. Of little use for less than some MiB:
+  // the system maps what lies around a page that is read, too.
+  void Release(uint64_t begin, uint64_t end) const;
 
  private:
   absl::Status Map(bool copy);
@@ -113,6 +114,25 @@ class Trace {
   TickClock clock_;
   std::vector<ThreadBlocks> threads_;
   uint64_t events_ = 0, lost_events_ = 0, gap_events_ = 0, framework_devices_ = 0;
+};
+
+// Gives back the memory of what lies behind someone who reads a trace from its beginning to its end. Thread-compatible.
+class ReleaseBehind {
+ public:
+  explicit ReleaseBehind(const Trace& trace) : trace_(trace) {}
+
+  // Nothing before `offset` will be read again. Less than the last one: nothing happens.
+  void Passed(uint64_t offset) {
+    if (offset < released_ + kStride) return;
+    trace_.Release(released_, offset);
+    released_ = offset;
+  }
+
+ private:
+  static constexpr uint64_t kStride = 8 << 20;
+
+  const Trace& trace_;
+  uint64_t released_ = 0;
 };
 
 }  // namespace vramtrack

@@ -56,8 +56,15 @@ uint32_t FirstEqual(uint64_t hash, uint32_t index, std::unordered_multimap<uint6
 
 void TracedStacks::Define(uint32_t id, const uint64_t* frames, size_t count, uint32_t module_epoch, bool truncated) {
   if (!by_id_.emplace(id, Number{Form::kNative, static_cast<uint32_t>(native_.size())}).second) return;
-  native_.push_back({frames_.size(), static_cast<uint32_t>(count), module_epoch, 0, truncated});
-  frames_.insert(frames_.end(), frames, frames + count);
+  if (frames_.empty() || frames_.back().capacity() - frames_.back().size() < count) {
+    frames_.emplace_back();
+    // The first pieces are small: most traces have few stacks, and a job has many processes.
+    frames_.back().reserve(
+        std::max(count, std::min(kPieceFrames, size_t{1024} << std::min<size_t>(frames_.size(), 6))));
+  }
+  std::vector<uint64_t>& piece = frames_.back();
+  piece.insert(piece.end(), frames, frames + count);
+  native_.push_back({piece.data() + piece.size() - count, static_cast<uint32_t>(count), module_epoch, 0, truncated});
 }
 
 void TracedStacks::DefinePython(uint32_t id, const std::vector<uint32_t>& codes,
@@ -158,7 +165,7 @@ JoinedStackRef TracedStacks::Get(uint32_t distinct) const {
 
 StackRef TracedStacks::Native(size_t index) const {
   const NativeStack& stack = native_[index];
-  return {frames_.data() + stack.offset, stack.count, stack.module_epoch, stack.truncated};
+  return {stack.frames, stack.count, stack.module_epoch, stack.truncated};
 }
 
 PythonStackRef TracedStacks::Python(size_t index) const {

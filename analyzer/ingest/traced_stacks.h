@@ -90,7 +90,7 @@ class TracedStacks {
     uint32_t distinct = 0;
   };
   struct NativeStack {
-    size_t offset;  // into frames_
+    const uint64_t* frames;  // in frames_
     uint32_t count, module_epoch;
     uint32_t same;  // the first that is equal
     bool truncated;
@@ -108,6 +108,8 @@ class TracedStacks {
     bool is_part = false;
   };
 
+  static constexpr size_t kPieceFrames = 1 << 16;
+
   PythonStackRef Python(size_t index) const;
   uint32_t Find(uint32_t id, Form form) const;
   void FindEqualNative(const std::vector<uint32_t>& order, const LoadedModules& modules);
@@ -117,7 +119,8 @@ class TracedStacks {
   std::vector<NativeStack> native_;
   std::vector<PythonStack> python_;
   std::vector<Joined> joined_;
-  std::vector<uint64_t> frames_;
+  // Of native stacks, in pieces, as a single array would be copied while it grows.
+  std::vector<std::vector<uint64_t>> frames_;
   std::vector<PythonFrame> python_frames_;  // before Freeze with the trace's numbers of codes, and instructions
   std::vector<Joined> distinct_ = std::vector<Joined>(1);
 };

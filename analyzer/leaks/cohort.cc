@@ -30,14 +30,14 @@ constexpr Step kSetupSteps = 2;
 
 class Judge {
  public:
-  Judge(const SiteHistory& history, const RunShape& run, const SiteContext& context)
-      : history_(history), run_(run), context_(context) {}
+  Judge(const SiteHistory& history, const RunShape& run, const SiteContext& context, JudgeDetail detail)
+      : history_(history), run_(run), context_(context), detail_(detail) {}
 
   LeakVerdict Run() {
     Measure();
     verdict_.verdict = Decide();
     if (!IsLeak(verdict_.verdict)) verdict_.onset_step.reset();
-    verdict_.explanation = Explain(verdict_, history_, run_, context_);
+    if (detail_ == JudgeDetail::kWhole) verdict_.explanation = Explain(verdict_, history_, run_, context_);
     return verdict_;
   }
 
@@ -110,7 +110,7 @@ class Judge {
   void MeasureGrowth() {
     LeakEvidence& e = evidence();
     const Onset onset = FindOnset(series_, e.tested);
-    rate_ = EstimateRate(series_, onset, e.max_lifetime_steps);
+    rate_ = EstimateRate(series_, onset, e.max_lifetime_steps, detail_ == JudgeDetail::kWhole);
     verdict_.rate_bytes_per_step = rate_.bytes_per_step;
     verdict_.rate_objects_per_step = rate_.objects_per_step;
     verdict_.rate_ci_low = rate_.bytes_interval.low;
@@ -185,6 +185,7 @@ class Judge {
   const SiteHistory& history_;
   const RunShape& run_;
   const SiteContext& context_;
+  const JudgeDetail detail_;
   LeakVerdict verdict_;
   SurvivorSeries series_;      // in the tested span
   SurvivorSeries run_series_;  // warm-up included
@@ -194,8 +195,10 @@ class Judge {
 
 }  // namespace
 
-LeakVerdict JudgeSite(const SiteHistory& history, const RunShape& run, const SiteContext& context) {
-  return Judge(history, run, context).Run();
+LeakVerdict JudgeSite(const SiteHistory& history, const RunShape& run, const SiteContext& context, JudgeDetail detail) {
+  LeakVerdict verdict = Judge(history, run, context, detail).Run();
+  if (detail == JudgeDetail::kWhole || !IsLeak(verdict.verdict)) return verdict;
+  return Judge(history, run, context, JudgeDetail::kWhole).Run();
 }
 
 void DemoteChanceFindings(std::vector<LeakVerdict>* verdicts, double false_discovery_rate) {

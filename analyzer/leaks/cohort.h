@@ -62,8 +62,14 @@ struct LeakVerdict {
   LeakEvidence evidence;
 };
 
+enum class JudgeDetail {
+  kWhole,
+  kVerdict,  // without explanation and interval of the rate, unless it is a leak; much faster
+};
+
 // Pure and deterministic.
-LeakVerdict JudgeSite(const SiteHistory& history, const RunShape& run, const SiteContext& context = {});
+LeakVerdict JudgeSite(const SiteHistory& history, const RunShape& run, const SiteContext& context = {},
+                      JudgeDetail detail = JudgeDetail::kWhole);
 
 // To be called once with the verdicts of all sites of a run: leaks that chance explains, given how many sites were
 // tested, become insufficient_evidence. A leak in every step is never among them.

@@ -34,7 +34,7 @@ uint32_t BlockSteps(StepSpan span, uint32_t max_lifetime_steps) {
 
 }  // namespace
 
-Rate EstimateRate(const SurvivorSeries& series, const Onset& onset, uint32_t max_lifetime_steps) {
+Rate EstimateRate(const SurvivorSeries& series, const Onset& onset, uint32_t max_lifetime_steps, bool with_interval) {
   Rate rate;
   StepSpan span = onset.span;
   if (span.size() == 0) return rate;
@@ -46,6 +46,7 @@ Rate EstimateRate(const SurvivorSeries& series, const Onset& onset, uint32_t max
     const Mean mean = MeanOver(after_onset, averaged);
     rate.bytes_per_step = mean.bytes;
     rate.objects_per_step = mean.objects;
+    if (!with_interval) return rate;
     if (rate.period.bytes_repeat) {
       rate.bytes_interval = {mean.bytes, mean.bytes};
       return rate;
@@ -59,6 +60,7 @@ Rate EstimateRate(const SurvivorSeries& series, const Onset& onset, uint32_t max
   const Mean mean = MeanOver(after_onset, span);
   rate.bytes_per_step = mean.bytes;
   rate.objects_per_step = mean.objects;
+  if (!with_interval) return rate;
   rate.bytes_interval = BootstrapMean(BytesByStep(after_onset, span), BlockSteps(span, max_lifetime_steps));
   return rate;
 }

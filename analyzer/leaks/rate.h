@@ -23,8 +23,10 @@ struct Rate {
 // - after an onset that was seen, the first step with survivors is left out, together with itself as a step: it is in
 // the
 //   span by construction, and counting it would overstate a rare leak by one survivor.
-// `max_lifetime_steps`: how far steps may depend on each other.
-Rate EstimateRate(const SurvivorSeries& series, const Onset& onset, uint32_t max_lifetime_steps);
+// `max_lifetime_steps`: how far steps may depend on each other. The interval is what takes time: without it
+// `bytes_interval` is zero.
+Rate EstimateRate(const SurvivorSeries& series, const Onset& onset, uint32_t max_lifetime_steps,
+                  bool with_interval = true);
 
 }  // namespace vramtrack
 

@@ -68,6 +68,15 @@ void SiteHistoryBuilder::CountBirthStep(Step step) {
   ++settled_.birth_steps;
 }
 
+void SiteHistoryBuilder::CountLifetime(uint32_t lifetime_steps, uint64_t objects) {
+  const size_t bin = LifetimeBin(lifetime_steps);
+  if (__builtin_expect(bin >= lifetimes_.size(), 0)) {
+    lifetimes_.reserve(bin + 1);
+    lifetimes_.resize(bin + 1);
+  }
+  lifetimes_[bin] += objects;
+}
+
 void SiteHistoryBuilder::OnBirth(Step step, uint64_t bytes, uint32_t objects) {
   BeginStep(step);
   Cohort& cohort = BornIn(step).cohort;
@@ -86,7 +95,7 @@ void SiteHistoryBuilder::OnShortLived(Step step, uint32_t objects, uint64_t byte
   settled_.born_bytes += bytes;
   settled_.died_objects += objects;
   settled_.died_bytes += bytes;
-  settled_.completed_lifetimes[0] += objects;
+  CountLifetime(0, objects);
 }
 
 void SiteHistoryBuilder::OnFreeRequested(Step birth_step, Step step, uint64_t bytes) {
@@ -131,7 +140,7 @@ void SiteHistoryBuilder::SettleDeaths() {
     cohort.free_requested_bytes -= AtMost(open.dying_requested_bytes, cohort.free_requested_bytes);
 
     const uint32_t lifetime_steps = latest_step_ - birth_step;
-    settled_.completed_lifetimes[LifetimeBin(lifetime_steps)] += open.dying_objects;
+    CountLifetime(lifetime_steps, open.dying_objects);
     uint32_t& longest = birth_step == 0 ? settled_.max_setup_lifetime_steps : settled_.max_completed_lifetime_steps;
     longest = std::max(longest, lifetime_steps);
     settled_.died_objects += open.dying_objects;
@@ -187,7 +196,9 @@ void SiteHistoryBuilder::DropEmptyCohorts() {
 SiteHistory SiteHistoryBuilder::Finish(Step complete_steps) const {
   SiteHistoryBuilder settled = *this;
   if (latest_step_ < complete_steps) settled.SettleDeaths();
-  SiteHistory history = std::move(settled.settled_);
+  SiteHistory history;
+  static_cast<HistoryTotals&>(history) = std::move(settled.settled_);
+  std::copy(settled.lifetimes_.begin(), settled.lifetimes_.end(), history.completed_lifetimes.begin());
   for (const OpenCohort& open : settled.cohorts_) {
     if (open.cohort.step < complete_steps) {
       history.cohorts.push_back(open.cohort);

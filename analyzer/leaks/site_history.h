@@ -42,8 +42,7 @@ struct Deaths {
 // lifetimes in [2^(i-1), 2^i).
 using LifetimeHistogram = std::array<uint64_t, 33>;
 
-struct SiteHistory {
-  std::vector<Cohort> cohorts;   // by step, ascending; steps without survivors may be absent
+struct HistoryTotals {
   std::vector<Deaths> deaths;    // by step, ascending; only bins with deaths
   uint32_t death_bin_steps = 1;  // a power of two; more than 1 only where deaths fell in thousands of steps
 
@@ -51,7 +50,6 @@ struct SiteHistory {
   uint32_t max_completed_lifetime_steps = 0;  // of those not born in step 0
   // Of those born in step 0: what a job sets up before its first step lives by other rules.
   uint32_t max_setup_lifetime_steps = 0;
-  LifetimeHistogram completed_lifetimes{};
   uint32_t max_free_delay_steps = 0;  // from asking for a free to the free
   uint64_t delayed_frees = 0;         // objects whose free came in a later step than it was asked for
 
@@ -64,6 +62,11 @@ struct SiteHistory {
 
   uint64_t live_objects() const { return born_objects - died_objects; }
   uint64_t live_bytes() const { return born_bytes - died_bytes; }
+};
+
+struct SiteHistory : HistoryTotals {
+  std::vector<Cohort> cohorts;  // by step, ascending; steps without survivors may be absent
+  LifetimeHistogram completed_lifetimes{};
 };
 
 // Figures of the run that a site's verdict depends on.
@@ -80,7 +83,8 @@ struct RunShape {
 
 // Fills a SiteHistory from the events of one site in the order in which they happened. Memory: one entry for each step
 // that still has a live object, and at most a few thousand more, whatever the length of the trace. Time: constant for
-// objects that die young, logarithmic in the number of cohorts otherwise. Not thread-safe.
+// objects that die young, logarithmic in the number of cohorts otherwise. There may be millions of sites with a handful
+// of events each, so one without cohorts takes about 200 bytes. Not thread-safe.
 class SiteHistoryBuilder {
  public:
   // `objects` of `bytes` together are born. The step of successive calls must not decrease.
@@ -126,6 +130,7 @@ class SiteHistoryBuilder {
   void RecordDeaths(Step step, uint32_t objects, uint64_t bytes);
   OpenCohort& BornIn(Step step);  // adds it if need be
   void CountBirthStep(Step step);
+  void CountLifetime(uint32_t lifetime_steps, uint64_t objects);
   OpenCohort* Find(Step birth_step);  // null: nobody of that step is alive
 
   std::vector<OpenCohort> cohorts_;
@@ -134,7 +139,8 @@ class SiteHistoryBuilder {
   Step previous_birth_ = 0;  // the last step with a birth before settled_.last_birth
   size_t compact_at_ = kFewCohorts;
   // Totals and deaths of settled steps. Births of latest_step_ are in the totals too; Finish takes them off if need be.
-  SiteHistory settled_;
+  HistoryTotals settled_;
+  std::vector<uint64_t> lifetimes_;  // as SiteHistory::completed_lifetimes, up to the last bin with any
 };
 
 }  // namespace vramtrack
