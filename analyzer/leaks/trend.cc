@@ -52,8 +52,9 @@ HalvesRatio LateToEarly(const std::vector<SurvivorTotal>& windows) {
     late.bytes += windows[windows.size() - 1 - i].bytes;
     late.objects += windows[windows.size() - 1 - i].objects;
   }
-  return {Ratio(static_cast<double>(late.bytes), static_cast<double>(early.bytes)),
-          Ratio(static_cast<double>(late.objects), static_cast<double>(early.objects))};
+  const double objects = Ratio(static_cast<double>(late.objects), static_cast<double>(early.objects));
+  if (late.bytes == 0 && early.bytes == 0) return {objects, objects};
+  return {Ratio(static_cast<double>(late.bytes), static_cast<double>(early.bytes)), objects};
 }
 
 double WindowTrend(const std::vector<SurvivorTotal>& windows) {
