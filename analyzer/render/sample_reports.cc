@@ -125,8 +125,8 @@ Report Job(uint64_t steps, uint64_t leak_per_step) {
   device.fragmentation.free_pinned = 6 * kMiB;
   device.fragmentation.lower_bound = peak;
   device.fragmentation.upper_bound = peak + 2 * kMiB;
-  device.fragmentation.advice = {{"would have reserved 60.0 MiB instead of 66.0 MiB",
-                                  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", 66 * kMiB, 60 * kMiB, 6 * kMiB}};
+  device.fragmentation.advice = {
+      {"would save 6.00 MiB", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", 66 * kMiB, 60 * kMiB, 6 * kMiB}};
   device.unattributed_bytes = 500 * kMiB;
   report.devices.push_back(device);
 
