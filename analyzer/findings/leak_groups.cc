@@ -35,12 +35,12 @@ struct LeakGrouping::Candidate {
   uint32_t device;
   Level level;
   StepSpan tested;
-  SurvivorSeries survivors;
+  SurvivorSeries survivors = {};
   uint64_t live_objects = 0;  // when the last complete step ended
   double bytes_per_step = 0, objects_per_step = 0;
   bool in_python = false;
-  const std::vector<ReportFrame>* frames;
-  std::vector<ReportFrame> raw;  // of framework blocks
+  const std::vector<ReportFrame>* frames = nullptr;
+  std::vector<ReportFrame> raw = {};  // of framework blocks
 };
 
 LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis) {

@@ -17,7 +17,8 @@ namespace vramtrack {
 double LaplaceTrend(const SurvivorSeries& series, StepSpan span, bool by_steps);
 
 // Late half of the windows over early half, in bytes and in objects; the middle one of an odd number belongs to
-// neither. A large number, not infinity, where the early half is empty. Handles have no bytes: both are of objects then.
+// neither. A large number, not infinity, where the early half is empty. Handles have no bytes: both are of objects
+// then.
 struct HalvesRatio {
   double bytes = 1, objects = 1;
 };

@@ -22,6 +22,8 @@ constexpr size_t kAllSites = 1000;
 // An interval of width zero covers a rate that differs from it by rounding.
 constexpr double kRounding = 1e-6;
 
+constexpr double kGiB = 1u << 30;
+
 Detection DetectionOf(const Rival& rival, const Emulation& run, const std::set<uint32_t>& leaking) {
   Detection detection;
   std::vector<std::pair<double, uint32_t>> flagged;
@@ -44,16 +46,24 @@ const char* Or(const std::string& text, const char* otherwise) { return text.emp
 
 void ScoreRate(const Report& report, const SiteFinder& finder, const Emulation& run, const std::set<uint32_t>& leaking,
                int micro, RunScore* score) {
+  // Where no steps were found, rates are per GiB allocated: as many as a true step allocates.
+  const double units = report.steps.unit == "window"
+                           ? static_cast<double>(report.steps.window_bytes) * static_cast<double>(report.steps.count) /
+                                 (kGiB * static_cast<double>(run.step_ends.size()))
+                           : micro;
   double rate = 0, low = 0, high = 0;
   double onset = -1;
   bool first = true;
   for (const ReportSite& site : report.sites) {
     const std::optional<uint32_t> index = finder.Find(site);
     if (!index || leaking.count(*index) == 0 || !IsLeak(site)) continue;
-    rate += site.rate_bytes_per_step * micro;
-    low += site.rate_ci_low * micro;
-    high += site.rate_ci_high * micro;
-    if (first && site.onset_step) onset = static_cast<double>(*site.onset_step) / micro;
+    rate += site.rate_bytes_per_step * units;
+    low += site.rate_ci_low * units;
+    high += site.rate_ci_high * units;
+    if (first && site.onset_step) {
+      onset = static_cast<double>(*site.onset_step) * static_cast<double>(run.step_ends.size()) /
+              static_cast<double>(report.steps.unit == "window" ? report.steps.count : run.step_ends.size() * micro);
+    }
     first = false;
   }
   const double truth = run.truth.bytes_per_step();
