@@ -38,10 +38,10 @@ struct Detection {
 struct RunScore {
   Detection ours;
   std::vector<Detection> rivals;
-  std::optional<double> rate_error;                          // relative, of all true sites together
-  bool exact_rate = false;                                   // the true rate has no randomness to it
-  std::optional<bool> covered;                               // by the interval
-  std::optional<double> onset_error;                         // steps
+  std::optional<double> rate_error;   // relative, of all true sites together
+  bool exact_rate = false;            // the true rate has no randomness to it, and steps were found
+  std::optional<bool> covered;        // by the interval
+  std::optional<double> onset_error;  // steps
   std::vector<std::pair<std::string, std::string>> classes;  // of watched sites: the right one, and what was said
   bool class_right = true;
   double step_f1 = 0;

@@ -22,7 +22,7 @@ def edit(name, *replacements):
     def apply(folder):
         path = os.path.join(folder, name)
         with open(path, encoding="utf-8") as file:
-            text = file.read()
+            text = re.sub(r" +// @", "  // @", file.read())
         for old, new in replacements:
             assert old in text, (name, old)
             text = text.replace(old, new)
@@ -80,7 +80,7 @@ CASES = {
     "optimised": (None, None, "-O0", "-O2", NONE),
     "moved_to_another_file": (None, move_softmax, "-O0", "-O0", NONE),
     "call_sites_swapped": (None, edit("layers.cc", (
-        "  const Buffer queries(2 * kMiB);  // @queries\n  const Buffer keys(4 * kMiB);     // @keys\n",
+        "  const Buffer queries(2 * kMiB);  // @queries\n  const Buffer keys(4 * kMiB);  // @keys\n",
         "  const Buffer keys(4 * kMiB);  // @keys\n  const Buffer queries(2 * kMiB);  // @queries\n")), "-O0", "-O0", NONE),
     "calls_swapped": (None, edit("job.cc", (
         "    attention.Forward(saved);  // @block_attention\n    mlp.Forward(saved);  // @block_mlp\n",
