@@ -171,16 +171,20 @@ std::string WithoutScope(const std::string& function) {
   return function.substr(function.rfind(':') + 1);
 }
 
+// With its parts, if it leads a leak that has some.
+uint64_t AtPeak(const ReportSite& site) { return site.parts > 0 ? site.group->bytes_at_peak : site.bytes_at_peak; }
+
 void WriteLargestSites(const Report& report, const SitePlaces& places, std::optional<uint32_t> device, size_t top,
                        Page* page) {
   std::vector<const ReportSite*> sites;
   for (const ReportSite& site : report.sites) {
-    // What lies in a segment is listed, not the segment.
-    if (site.device == device && site.bytes_at_peak > 0 && site.category != "segment") sites.push_back(&site);
+    // What lies in a segment is listed, not the segment; a leak of many sites is one row.
+    if (site.device != device || site.category == "segment" || !site.part_of.empty()) continue;
+    if (AtPeak(site) > 0) sites.push_back(&site);
   }
   if (sites.empty()) return;
   std::stable_sort(sites.begin(), sites.end(),
-                   [](const ReportSite* a, const ReportSite* b) { return a->bytes_at_peak > b->bytes_at_peak; });
+                   [](const ReportSite* a, const ReportSite* b) { return AtPeak(*a) > AtPeak(*b); });
   const TextStyle& style = page->style();
   constexpr int kBytes = 11, kWithout = 17, kNote = 6;
   page->Blank();
@@ -198,15 +202,17 @@ void WriteLargestSites(const Report& report, const SitePlaces& places, std::opti
       absl::StrAppend(&place, CutEnd(FunctionBehindLocation(*frame), behind));
     }
     // What does not fit is left out; what the memory is for goes before how it was asked for.
-    std::string purpose = Purpose(report, site);
+    std::string purpose =
+        site.parts > 0 ? absl::StrCat("  (", FormatCount(site.parts + 1), " sites)") : Purpose(report, site);
     if (DisplayWidth(place) + DisplayWidth(purpose) > left) purpose.clear();
-    const ReportFrame* within = places.Within(site);
+    const ReportFrame* within = site.parts > 0 ? nullptr : places.Within(site);
     std::string via = within == nullptr ? "" : FrameFunction(*within);
     behind = left - DisplayWidth(place) - DisplayWidth(purpose);
     via = via.empty() || behind < kNarrowestFunction ? "" : CutEnd(" via " + WithoutScope(via), behind);
     if (!via.empty() || !purpose.empty()) place += Painted(style, Paint::kDim, via + purpose);
-    const std::string without = IsBesideFramework(report, site) ? "" : Bytes(site.peak_without_site);
-    page->Line(absl::StrCat(PadLeft(Bytes(site.bytes_at_peak), kBytes), PadLeft(without, kWithout), "  ",
+    const uint64_t peak_without = site.parts > 0 ? site.group->peak_without : site.peak_without_site;
+    const std::string without = IsBesideFramework(report, site) ? "" : Bytes(peak_without);
+    page->Line(absl::StrCat(PadLeft(Bytes(AtPeak(site)), kBytes), PadLeft(without, kWithout), "  ",
                             Painted(style, Paint::kAlarm, PadRight(Note(site), kNote)), place),
                kIndent);
   }
@@ -217,9 +223,12 @@ void WriteLargestSites(const Report& report, const SitePlaces& places, std::opti
   }
 }
 
-// What the three largest sites come to together.
-void WriteWithoutSeveral(const ReportDevice& device, Page* page) {
+// What the three largest sites come to together: what they are shows in the table, unless it has several in one row.
+void WriteWithoutSeveral(const Report& report, const ReportDevice& device, Page* page) {
   if (device.peak_set.without.size() < 2) return;
+  for (const ReportSite& site : report.sites) {
+    if (site.device == device.index && site.parts > 0) return;
+  }
   std::vector<std::string> parts;
   for (size_t i = 1; i < device.peak_set.without.size(); ++i) {
     parts.push_back(
@@ -316,7 +325,7 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
           page);
     WriteChart(report, device.index, page);
     WriteLargestSites(report, places, device.index, top, page);
-    WriteWithoutSeveral(device, page);
+    WriteWithoutSeveral(report, device, page);
     WritePatterns(report, places, device, page);
   }
   WriteReleases(report, top, page);

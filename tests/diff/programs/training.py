@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: training.py STEPS: trains a small transformer with Adam."""
 import sys
+import time
 
 import torch
 
@@ -42,6 +43,9 @@ def main():
     optimizer = torch.optim.Adam(model.parameters())
     for _ in range(int(sys.argv[1])):
         train_step(model, optimizer)
+    # PyTorch's backward thread may still be letting go of Python objects: an interpreter that ends meanwhile stops it within
+    # a destructor, which aborts the process.
+    time.sleep(0.2)
 
 
 if __name__ == "__main__":
