@@ -59,6 +59,11 @@ struct DiffFinding {
   double delta() const { return new_value - base_value; }
 };
 
+// Whether its values are of what a step leaves behind: a leak, new, gone or changed.
+inline bool IsRate(const DiffFinding& finding) {
+  return finding.unit == "bytes_live_per_step" || finding.unit == "objects_per_step";
+}
+
 struct DiffDivergence {
   uint64_t event = 0;       // the number of the allocation or free, from 0
   std::optional<int> rank;  // of the process

@@ -115,13 +115,6 @@ bool IsPathEnd(std::string_view path, std::string_view end) {
   return EndsWith(path, end) && (path.size() == end.size() || path[path.size() - end.size() - 1] == '/');
 }
 
-// "libfoo.so+0x12ab" stands for a function whose name is not known.
-bool IsNameless(const ReportFrame& frame) {
-  const std::string_view module = ModuleName(frame.module);
-  return frame.function.empty() || (StartsWith(frame.function, module) &&
-                                    StartsWith(std::string_view(frame.function).substr(module.size()), "+0x"));
-}
-
 bool IsInterpreterModule(std::string_view path) {
   std::string_view name = ModuleName(path);
   if (StartsWith(name, "libpython")) return true;
@@ -131,6 +124,12 @@ bool IsInterpreterModule(std::string_view path) {
 }
 
 }  // namespace
+
+bool IsNameless(const ReportFrame& frame) {
+  const std::string_view module = ModuleName(frame.module);
+  return frame.function.empty() || (StartsWith(frame.function, module) &&
+                                    StartsWith(std::string_view(frame.function).substr(module.size()), "+0x"));
+}
 
 bool IsNativeGlue(const ReportFrame& frame) {
   if (IsNameless(frame)) {

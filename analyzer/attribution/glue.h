@@ -11,6 +11,9 @@
 
 namespace vramtrack {
 
+// Whether a native frame's function is not known: it is empty, or "libfoo.so+0x12ab".
+bool IsNameless(const ReportFrame& frame);
+
 // Whether a native frame is glue. docs/symbols.md tells the rules in words.
 bool IsNativeGlue(const ReportFrame& frame);
 

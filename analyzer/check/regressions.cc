@@ -11,10 +11,6 @@ namespace vramtrack {
 namespace {
 
 // Of what a step leaves behind.
-bool IsRate(const DiffFinding& finding) {
-  return finding.unit == "bytes_live_per_step" || finding.unit == "objects_per_step";
-}
-
 bool IsFasterLeak(const DiffFinding& finding) {
   // A new site that leaks may be listed by what it holds.
   return finding.leak && finding.new_site && (IsRate(finding) || !finding.base_site);

@@ -153,15 +153,7 @@ int RunCheck(const CheckCommandOptions& options) {
   absl::StatusOr<CheckReport> checked = CheckTrace(options, *how);
   if (!checked.ok()) return BadInput(std::string(checked.status().message()));
 
-  const std::string text = format->render(*checked);
-  int code;
-  if (!options.output.empty() && options.output != "-") {
-    code = WriteFileAtomically(options.output, text);
-  } else {
-    StandardOutput out;
-    out.Write(text);
-    code = out.Finish();
-  }
+  const int code = WriteOutput(options.output, format->render(*checked));
   return code == kExitFine ? ExitCodeOf(*checked) : code;
 }
 

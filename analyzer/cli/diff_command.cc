@@ -28,8 +28,7 @@ using Renames = std::vector<std::pair<std::string, std::string>>;
 
 bool AnyLeak(const std::vector<DiffFinding>& findings, bool base_leaks) {
   return std::any_of(findings.begin(), findings.end(), [&](const DiffFinding& finding) {
-    const bool rate = finding.unit == "bytes_live_per_step" || finding.unit == "objects_per_step";
-    return rate && finding.leak && finding.base_leak == base_leaks;
+    return IsRate(finding) && finding.leak && finding.base_leak == base_leaks;
   });
 }
 
@@ -122,21 +121,13 @@ const std::vector<std::string>& FailOnNames() {
 int RunDiff(const DiffCommandOptions& options) {
   const absl::StatusOr<DiffReport> report = CompareTraces(options);
   if (!report.ok()) return BadInput(std::string(report.status().message()));
-  const bool to_file = !options.output.empty() && options.output != "-";
   const std::string text =
       options.format == "json" ? RenderDiffJson(*report)
       : options.format == "markdown"
           ? RenderDiffMarkdown(*report, options.top)
-          : RenderDiffText(*report, DetectStyle(to_file ? -1 : STDOUT_FILENO, options.color), options.top);
-  int code;
-  if (to_file) {
-    code = WriteFileAtomically(options.output, text);
-  } else {
-    StandardOutput out;
-    out.Write(text);
-    code = out.Finish();
-  }
-  if (code != kExitFine) return code;
+          : RenderDiffText(*report, DetectStyle(IsFile(options.output) ? -1 : STDOUT_FILENO, options.color),
+                           options.top);
+  if (const int code = WriteOutput(options.output, text); code != kExitFine) return code;
   if (!report->comparable) return kExitNotEnoughEvidence;
   for (const FailOn& one : kFailOn) {
     const bool wanted = std::find(options.fail_on.begin(), options.fail_on.end(), one.name) != options.fail_on.end();

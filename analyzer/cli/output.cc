@@ -88,4 +88,13 @@ int WriteFileAtomically(const std::string& path, std::string_view text) {
   return CannotWrite(path, error);
 }
 
+bool IsFile(const std::string& output) { return !output.empty() && output != "-"; }
+
+int WriteOutput(const std::string& output, std::string_view text) {
+  if (IsFile(output)) return WriteFileAtomically(output, text);
+  StandardOutput out;
+  out.Write(text);
+  return out.Finish();
+}
+
 }  // namespace vramtrack

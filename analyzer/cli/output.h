@@ -33,6 +33,12 @@ class StandardOutput {
 // /dev/null) is written to directly.
 int WriteFileAtomically(const std::string& path, std::string_view text);
 
+// Whether an option --output names a file: it is not empty and not "-", which is standard output.
+bool IsFile(const std::string& output);
+
+// Writes `text` to where an option --output says. An exit code, as of the above.
+int WriteOutput(const std::string& output, std::string_view text);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_CLI_OUTPUT_H_

@@ -40,19 +40,11 @@ int RunReport(const ReportOptions& options) {
   absl::StatusOr<Report> report = AnalyzeTrace(options);
   if (!report.ok()) return BadInput(std::string(report.status().message()));
 
-  bool to_file = !options.output.empty() && options.output != "-";
-  std::string text = options.format == "json"
-                         ? RenderJson(*report)
-                         : RenderText(*report, DetectStyle(to_file ? -1 : STDOUT_FILENO, options.color), options.top);
-  int code;
-  if (to_file) {
-    code = WriteFileAtomically(options.output, text);
-  } else {
-    StandardOutput out;
-    out.Write(text);
-    code = out.Finish();
-  }
-  if (code != kExitFine) return code;
+  std::string text =
+      options.format == "json"
+          ? RenderJson(*report)
+          : RenderText(*report, DetectStyle(IsFile(options.output) ? -1 : STDOUT_FILENO, options.color), options.top);
+  if (const int code = WriteOutput(options.output, text); code != kExitFine) return code;
   return AnswerOf(*report) == Answer::kNotEnough ? kExitNotEnoughEvidence : kExitFine;
 }
 

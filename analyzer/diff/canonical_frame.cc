@@ -3,6 +3,7 @@
 
 #include <cctype>
 
+#include "analyzer/attribution/glue.h"
 #include "analyzer/attribution/library.h"
 #include "analyzer/attribution/python_file.h"
 #include "analyzer/symbols/affix.h"
@@ -82,13 +83,6 @@ bool IsSystemModule(std::string_view path) {
     if (StartsWith(path, folder)) return true;
   }
   return Contains(path, "/site-packages/") || Contains(path, "/dist-packages/");
-}
-
-// "libfoo.so+0x12ab" stands for a function whose name is not known, "0x12ab" for one of no module.
-bool IsNameless(const ReportFrame& frame) {
-  const std::string_view function = frame.function, module = ModuleName(frame.module);
-  if (function.empty() || StartsWith(function, "0x")) return true;
-  return StartsWith(function, module) && StartsWith(function.substr(module.size()), "+0x");
 }
 
 }  // namespace
@@ -179,7 +173,8 @@ CanonicalFrame Canonical(const ReportFrame& frame, const CodeRoots& roots) {
   // A program may be called something else in each run.
   const bool program = !roots.executable.empty() && ModuleName(frame.module) == ModuleName(roots.executable);
   canonical.place = program ? std::string(kProgram) : CanonicalModule(frame.module);
-  if (!IsNameless(frame)) canonical.name = CanonicalFunction(frame.function);
+  // "0x12ab" is a function of no module.
+  if (!IsNameless(frame) && !StartsWith(frame.function, "0x")) canonical.name = CanonicalFunction(frame.function);
   canonical.own = program || (!frame.module.empty() && !IsSystemModule(frame.module));
   return canonical;
 }

@@ -12,10 +12,6 @@
 namespace vramtrack {
 namespace {
 
-bool IsRate(const DiffFinding& finding) {
-  return finding.unit == "bytes_live_per_step" || finding.unit == "objects_per_step";
-}
-
 std::string Amount(const DiffFinding& finding, double value) {
   if (finding.unit == "objects_per_step") {
     return absl::StrCat(FormatAbout(value), " ", finding.kind, value == 1 ? "" : "s");

@@ -2,19 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: mutation_test.py [MUTATION...]: a small C++ job, changed in the ways in which code changes, each variant traced on
 the simulated device: the diff must match its sites, and find what really changed and nothing else."""
-import concurrent.futures
 import os
 import re
 import shutil
 import sys
-import tempfile
 
 import mutations
 
 SOURCES = os.path.join(os.path.dirname(os.path.realpath(__file__)), "programs")
 SIMULATED = os.path.abspath(os.environ.get("SIMCUDA_LIBRARIES", "tests/simcuda"))
 CUDART = os.path.join(SIMULATED, "libcudart.so.13")
-PRECISION, RECALL = 0.99, 0.97
 
 
 def edit(name, *replacements):
@@ -165,20 +162,8 @@ def what_is_wrong(name, folder):
 
 
 def main():
-    names = sys.argv[1:] or list(CASES)
-    right = made = found = possible = failed = 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as executor:
-        folder = os.environ.get("KEEP", folder)
-        for name, (wrong, *counts) in zip(names, executor.map(lambda name: what_is_wrong(name, folder), names)):
-            print("%-28s %s  %d of %d matches right, %d of %d sites found" % (name, "wrong" if wrong else "right", *counts),
-                  flush=True)
-            for line in wrong:
-                print("  " + line)
-            failed += bool(wrong)
-            right, made, found, possible = [sum(pair) for pair in zip((right, made, found, possible), counts)]
-    precision, recall = right / max(made, 1), found / max(possible, 1)
-    print("precision %.4f, recall %.4f of %d sites" % (precision, recall, possible))
-    return 1 if failed or precision < PRECISION or recall < RECALL else 0
+    return mutations.judge_all(sys.argv[1:] or list(CASES),
+                               lambda folder: lambda name: what_is_wrong(name, folder))
 
 
 if __name__ == "__main__":

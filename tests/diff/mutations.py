@@ -4,10 +4,12 @@
 A line with the comment `@NAME` is a place of its own. The marks on a stack say which site it is, whatever its lines, files
 and functions are called in a variant.
 """
+import concurrent.futures
 import json
 import os
 import re
 import subprocess
+import tempfile
 
 try:
     import jsonschema
@@ -19,6 +21,7 @@ VRAMTRACK = os.path.abspath(os.environ.get("VRAMTRACK_PROGRAM", "analyzer/vramtr
 PRINT_MATCHES = os.path.abspath(os.environ.get("PRINT_MATCHES", "tests/diff/print_matches"))
 SCHEMA = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "docs", "diff.schema.json")
 TIMEOUT_S = 120
+PRECISION, RECALL = 0.99, 0.97
 MARK = re.compile(r"(?:#|//) @(\w+)\s*$")
 
 
@@ -101,3 +104,21 @@ def findings_of(report, base_marks, new_marks):
 
 def changed_devices(report):
     return sorted({key for key in ("peak", "growth", "fragmentation") for value in report[key] if value["significant"]})
+
+
+def judge_all(names, prepare):
+    """An exit code. `prepare`, given a folder to work in (kept if the environment names one in KEEP), gives what judges a
+    name: (what is wrong, matches right, made, sites found, to be found)."""
+    right = made = found = possible = failed = 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as executor:
+        judge = prepare(os.environ.get("KEEP", folder))
+        for name, (wrong, *counts) in zip(names, executor.map(judge, names)):
+            print("%-28s %s  %d of %d matches right, %d of %d sites found" % (name, "wrong" if wrong else "right", *counts),
+                  flush=True)
+            for line in wrong:
+                print("  " + line)
+            failed += bool(wrong)
+            right, made, found, possible = [sum(pair) for pair in zip((right, made, found, possible), counts)]
+    precision, recall = right / max(made, 1), found / max(possible, 1)
+    print("precision %.4f, recall %.4f of %d sites" % (precision, recall, possible))
+    return 1 if failed or precision < PRECISION or recall < RECALL else 0

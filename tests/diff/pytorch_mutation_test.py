@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: pytorch_mutation_test.py [MUTATION...]: a training script on real PyTorch, changed in the ways in which code
 changes: the diff must match its sites, and find what really changed and nothing else."""
-import concurrent.futures
 import os
 import re
 import shutil
 import sys
-import tempfile
 
 import mutations
 
 SOURCES = os.path.join(os.path.dirname(os.path.realpath(__file__)), "programs")
 SCRIPTS = ("training.py", "blocks.py")
 STEPS = "50"
-PRECISION, RECALL = 0.99, 0.97
 
 
 def edit(name, *replacements):
@@ -120,21 +117,10 @@ def what_is_wrong(name, base, folder):
 
 
 def main():
-    names = sys.argv[1:] or list(CASES)
-    right = made = found = possible = failed = 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as executor:
-        folder = os.environ.get("KEEP", folder)
+    def prepare(folder):
         base = traced(os.path.join(folder, "base"), None)
-        for name, (wrong, *counts) in zip(names, executor.map(lambda name: what_is_wrong(name, base, folder), names)):
-            print("%-24s %s  %d of %d matches right, %d of %d sites found" % (name, "wrong" if wrong else "right", *counts),
-                  flush=True)
-            for line in wrong:
-                print("  " + line)
-            failed += bool(wrong)
-            right, made, found, possible = [sum(pair) for pair in zip((right, made, found, possible), counts)]
-    precision, recall = right / max(made, 1), found / max(possible, 1)
-    print("precision %.4f, recall %.4f of %d sites" % (precision, recall, possible))
-    return 1 if failed or precision < PRECISION or recall < RECALL else 0
+        return lambda name: what_is_wrong(name, base, folder)
+    return mutations.judge_all(sys.argv[1:] or list(CASES), prepare)
 
 
 if __name__ == "__main__":
