@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a TraceFile of bounded size uses its room again. Free room is always covered by padding, which is shortened
-// before something is written behind it: whenever the process is killed, the file can be walked from its beginning to
-// its end, and what was being written is a frame with a wrong checksum.
+// How a TraceFile of bounded size uses its room again.
 #include <errno.h>
 
 #include <cstring>
@@ -16,24 +14,14 @@ namespace {
 
 // With less a generation would be a few blocks.
 constexpr uint64_t kMinGenerationBytes = 32 << 10;
-constexpr uint64_t kMinExtendBytes = 16 << 10, kMaxExtendBytes = 256 << 10;
-// The file has room for the trailer from the beginning, behind the header page.
-constexpr uint64_t kTrailerRoom = FileSpace::kGranuleBytes;
-static_assert(kTrailerBytes + kPaddingPrefixBytes <= kTrailerRoom, "the rest is padding");
 // The part of a generation that its checkpoint may take.
 constexpr uint64_t kCheckpointEighths = 7;
 constexpr uint64_t kMinPieceBytes = 256;
 constexpr uint64_t kPartOverhead = 2 * FileSpace::kGranuleBytes;
 
-// What a frame takes, padding to the next multiple included.
-uint64_t PlaceBytes(uint64_t bytes) {
-  const uint64_t rounded = FileSpace::RoundUp(bytes);
-  const bool too_narrow = rounded != bytes && rounded - bytes < kPaddingPrefixBytes;
-  return too_narrow ? rounded + FileSpace::kGranuleBytes : rounded;
-}
-
 }  // namespace
 
+// The file has room for the trailer from the beginning, behind the header page.
 int TraceFile::BeginBounded() {
   if (Cap() < end_ + kTrailerRoom) return -EFBIG;
   const int error = Allocate(fd_, end_, kTrailerRoom);
@@ -49,53 +37,11 @@ uint64_t TraceFile::GenerationBytes() const {
   return cap > fixed ? (cap - fixed) / 2 : 0;
 }
 
-bool TraceFile::WritePadding(const FileSpace::Range& range) {
-  uint8_t prefix[kPaddingPrefixBytes];
-  WritePaddingPrefix(prefix, range.end - range.begin);
-  return Write(prefix, sizeof prefix, range.begin);
-}
-
-// Makes the file longer so that `bytes` fit at its end. False where it may not be.
-bool TraceFile::Extend(uint64_t bytes) {
-  const uint64_t cap = Cap() / FileSpace::kGranuleBytes * FileSpace::kGranuleBytes;
-  const uint64_t tail = bounded_->space.FreeAtEnd(end_);
-  const uint64_t need = bytes > tail ? bytes - tail : 0;
-  uint64_t grow = FileSpace::RoundUp(cap / 64);
-  if (grow < kMinExtendBytes) grow = kMinExtendBytes;
-  if (grow > kMaxExtendBytes) grow = kMaxExtendBytes;
-  if (grow < need) grow = need;
-  if (cap < end_ + grow) grow = cap > end_ ? cap - end_ : 0;
-  if (grow < need || grow == 0) return false;
-  const int error = Allocate(fd_, end_, grow);
-  if (error != 0) {
-    StopFor(error);
-    return false;
-  }
-  const FileSpace::Range range = bounded_->space.Add(end_, end_ + grow);
-  end_ += grow;
-  return WritePadding(range);
-}
-
 // Writes a frame where there is room. False where there is none, or recording has stopped.
-bool TraceFile::Place(const uint8_t* frame, size_t bytes) {
-  Bounded& b = *bounded_;
-  const uint64_t room = PlaceBytes(bytes);
-  uint64_t offset;
-  FileSpace::Range rest;
-  if (!b.space.Take(room, b.generation, &offset, &rest)) {
-    if (!Extend(room) || !b.space.Take(room, b.generation, &offset, &rest)) return false;
-  }
-  b.generation_bytes += room;
-  // First what follows: until the frame is there, the padding around it still counts.
-  uint8_t behind[2 * FileSpace::kGranuleBytes] = {};
-  const uint64_t gap = room - bytes;
-  if (gap != 0) WritePaddingPrefix(behind, gap);
-  size_t behind_bytes = gap;
-  if (rest.begin != rest.end) {
-    WritePaddingPrefix(behind + gap, rest.end - rest.begin);
-    behind_bytes += kPaddingPrefixBytes;
-  }
-  return (behind_bytes == 0 || Write(behind, behind_bytes, offset + bytes)) && Write(frame, bytes, offset);
+bool TraceFile::PlaceInGeneration(const uint8_t* frame, size_t bytes) {
+  if (!Place(frame, bytes, bounded_->generation)) return false;
+  bounded_->generation_bytes += PlaceBytes(bytes);
+  return true;
 }
 
 bool TraceFile::AppendBounded(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary) {
@@ -107,7 +53,7 @@ bool TraceFile::AppendBounded(uint8_t* frame, size_t bytes, const JournalView& v
   }
   if (b.generation_bytes + PlaceBytes(bytes) > GenerationBytes() && !BeginGeneration()) return false;
   SetBlockGeneration(frame, bytes, b.generation);
-  for (int tries = 0; !Place(frame, bytes); ++tries) {
+  for (int tries = 0; !PlaceInGeneration(frame, bytes); ++tries) {
     // There is room, but in pieces, or a generation has more than its share since there are more journals.
     if (!GiveUpGeneration(tries)) return false;
     SetBlockGeneration(frame, bytes, b.generation);
@@ -127,7 +73,7 @@ bool TraceFile::BeginGeneration() {
   counter(schema::COUNTER_FOLDED_PAIRS)->store(b.pairs_at_checkpoint, std::memory_order_relaxed);
   counter(schema::COUNTER_BASE_GENERATION)->store(b.generation, std::memory_order_release);
   if (b.generation > 0) {
-    b.space.Release(b.generation - 1, [this](const FileSpace::Range& range) { WritePadding(range); });
+    space_->Release(b.generation - 1, [this](const FileSpace::Range& range) { WritePadding(range); });
   }
   ++b.generation;
   b.generation_bytes = 0;
@@ -183,10 +129,10 @@ bool TraceFile::WriteCheckpoint() {
       out.Varint(f::last, piece == left);
       out.Bytes(f::piece, b.checkpoint.data() + at, piece);
       SealFrame(b.part, schema::trace_field::checkpoint_parts, out.size());
-      if (Place(b.part, kSealedPrefixBytes + out.size())) break;
+      if (PlaceInGeneration(b.part, kSealedPrefixBytes + out.size())) break;
       if (stopped()) return false;
       // There may be room for less.
-      const uint64_t most = b.space.largest();
+      const uint64_t most = space_->largest();
       if (most < kMinPieceBytes + kPartOverhead || most - kPartOverhead >= piece) return false;
       piece = most - kPartOverhead;
     }
@@ -214,10 +160,10 @@ uint64_t* TraceFile::NewBoundedJournal() {
       StopFor(error);
       return nullptr;
     }
-    if (start != end_) before = b.space.Add(end_, start);
+    if (start != end_) before = space_->Add(end_, start);
     end_ = start + kMaxJournalBytes;
   } else {
-    for (int tries = 0; !b.space.TakeAligned(kMaxJournalBytes, kPageBytes, &start, &before, &after); ++tries) {
+    for (int tries = 0; !space_->TakeAligned(kMaxJournalBytes, kPageBytes, &start, &before, &after); ++tries) {
       if (!GiveUpGeneration(tries)) return nullptr;
     }
   }
@@ -233,11 +179,8 @@ uint64_t* TraceFile::NewBoundedJournal() {
   return words;
 }
 
-bool TraceFile::AppendTrailer(const uint8_t* trailer) {
-  uint8_t room[kTrailerRoom] = {};
-  std::memcpy(room, trailer, kTrailerBytes);
-  WritePaddingPrefix(room + kTrailerBytes, kTrailerRoom - kTrailerBytes);
-  return !stopped() && OwnDescriptor() && Write(room, sizeof room, kHeaderBytes);
+bool TraceFile::WriteBoundedTrailer(const uint8_t* trailer) {
+  return !stopped() && OwnDescriptor() && Write(trailer, kTrailerRoom, kHeaderBytes);
 }
 
 }  // namespace vramtrack

@@ -52,7 +52,7 @@ class Recording {
 
   void Finish() {
     for (Lane* lane : lanes_) EXPECT_TRUE(lane->Seal());
-    file_->Finish(Clock::Ticks());
+    file_->Finish(Clock::Ticks(), 0);
   }
   std::string Bytes() const {
     std::ifstream in(path_, std::ios::binary);

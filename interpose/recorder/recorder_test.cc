@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -14,6 +15,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "analyzer/ingest/trace.h"
@@ -21,6 +23,7 @@
 #include "proto/block_decoder.h"
 #include "proto/block_encoder.h"
 #include "proto/frame_scanner.h"
+#include "proto/trace.pb.h"
 
 namespace vramtrack {
 namespace {
@@ -130,7 +133,7 @@ TEST_F(RecorderTest, AFinishedFileHasEverythingInBlocks) {
   RecordPairs(a, 7, 5000);
   ASSERT_TRUE(a->Seal());
   ASSERT_TRUE(b->Seal());
-  file_->Finish(Clock::Ticks());
+  file_->Finish(Clock::Ticks(), 0);
   const ReadBack back = Read(path_);
   EXPECT_TRUE(back.layout.finished);
   EXPECT_TRUE(back.layout.damage.empty());
@@ -139,6 +142,39 @@ TEST_F(RecorderTest, AFinishedFileHasEverythingInBlocks) {
   EXPECT_EQ(back.layout.indexes.size(), 1u);
   EXPECT_EQ(Counter(schema::COUNTER_FINISHED), 1u);
   EXPECT_EQ(Counter(schema::COUNTER_LOST_EVENTS), 0u);
+}
+
+// A write of several pages that the end of the process meets is stopped halfway.
+TEST_F(RecorderTest, AFinishedFileIsWholeThoughThreadsRecordUntilTheProcessEnds) {
+  for (int run = 0; run < 300; ++run) {
+    unlink(path_.c_str());
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      if (file_->Create(path_.c_str(), UINT64_MAX) != 0) _exit(1);
+      constexpr uint32_t kThreads = 4;
+      for (uint32_t thread = 0; thread < kThreads; ++thread) {
+        Lane* lane = NewLane(thread);
+        if (lane == nullptr) _exit(1);
+        std::thread([lane] {
+          for (uint64_t i = 0;; i += 16) RecordPairs(lane, 16, i);
+        }).detach();
+      }
+      usleep(1000);
+      file_->Finish(Clock::Ticks(), kThreads);
+      usleep(static_cast<useconds_t>(run * 7 % 500));
+      _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+    const ReadBack back = Read(path_);
+    ASSERT_EQ(back.error, "");
+    ASSERT_TRUE(back.layout.finished);
+    EXPECT_TRUE(back.layout.damage.empty()) << "run " << run;
+    format::Trace trace;
+    ASSERT_TRUE(trace.ParseFromString(back.file)) << "run " << run;
+  }
 }
 
 TEST_F(RecorderTest, ALaneServesOneThreadAfterTheOther) {

@@ -33,7 +33,7 @@ int TraceFile::Create(const char* path, uint64_t max_bytes) {
   end_ = kHeaderBytes;
   if (max_bytes == UINT64_MAX) return 0;
   bounded_ = static_cast<Bounded*>(MapPrivate(sizeof(Bounded)));
-  error = bounded_ == nullptr ? -ENOMEM : BeginBounded();
+  error = bounded_ == nullptr || !MakeSpace() ? -ENOMEM : BeginBounded();
   if (error != 0) Discard();
   counter(schema::COUNTER_MAX_BYTES)->store(max_bytes, std::memory_order_relaxed);
   return error;
@@ -108,6 +108,7 @@ bool TraceFile::AppendBlock(uint8_t* frame, size_t bytes, const JournalView& vie
   SpinLockHolder hold(&lock_);
   if (!hold.held()) return false;
   if (bounded()) return AppendBounded(frame, bytes, view, summary);
+  if (space_ != nullptr) return AppendFinished(frame, bytes);
   const uint64_t offset = end_;
   if (!Append(frame, bytes)) return false;
   events_ += summary.events;
@@ -182,17 +183,20 @@ void TraceFile::EndThread(uint32_t thread) {
   if (hold.held()) bounded_->past.EndThread(thread);
 }
 
-void TraceFile::Finish(uint64_t end_ticks) {
+void TraceFile::Finish(uint64_t end_ticks, size_t other_threads) {
   SpinLockHolder hold(&lock_);
   if (!hold.held()) return;
   if (index_entries_ > 0) WriteIndex();
-  uint8_t trailer[kTrailerBytes];
+  if (!bounded()) MakeTail(other_threads);
+  uint8_t trailer[kTrailerRoom] = {};
   MessageWriter out(trailer + kSealedPrefixBytes, kTrailerBytes - kSealedPrefixBytes);
   out.Fixed64(schema::trailer_field::last_index, last_index_);
   out.Fixed64(schema::trailer_field::events, events_);
   out.Fixed64(schema::trailer_field::end_ticks, end_ticks);
   SealFrame(trailer, schema::trace_field::trailer, out.size());
-  if (bounded() ? AppendTrailer(trailer) : Append(trailer, sizeof trailer)) {
+  WritePaddingPrefix(trailer + kTrailerBytes, kTrailerRoom - kTrailerBytes);
+  if (bounded() ? WriteBoundedTrailer(trailer) : Append(trailer, sizeof trailer)) {
+    finished_ = true;
     counter(schema::COUNTER_FINISHED)->store(1, std::memory_order_relaxed);
   }
 }

@@ -42,8 +42,9 @@ class TraceFile {
   // A new journal, mapped: kMaxJournalBytes whose words begin at kJournalWordsOffset. Null where there is no room.
   uint64_t* NewJournal();
 
-  // Writes what is left of the index and the Trailer. Events may still be recorded afterwards.
-  void Finish(uint64_t end_ticks);
+  // Writes what is left of the index and the Trailer. Events may still be recorded afterwards, by this thread or by
+  // `other_threads`, and stock protobuf reads the file even where the process ends while one of them writes.
+  void Finish(uint64_t end_ticks, size_t other_threads);
 
   // Ends recording: what is in the file stays. Only the first reason counts.
   void Stop(schema::StopReason reason);
@@ -60,10 +61,12 @@ class TraceFile {
   };
   static constexpr size_t kIndexEntries = 1024;
   static constexpr size_t kPathBytes = 4096;
+  // The trailer takes a granule, the rest of which is padding.
+  static constexpr size_t kTrailerRoom = FileSpace::kGranuleBytes;
+  static_assert(kTrailerBytes + kPaddingPrefixBytes <= kTrailerRoom, "the padding's prefix");
 
   // What only a file of bounded size has, in memory of its own.
   struct Bounded {
-    FileSpace space;
     FoldedPast past;
     uint32_t generation;
     uint64_t generation_bytes, journal_bytes;
@@ -86,14 +89,22 @@ class TraceFile {
   int BeginBounded();
   bool AppendBounded(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary);
   uint64_t* NewBoundedJournal();
-  bool AppendTrailer(const uint8_t* trailer);
+  bool WriteBoundedTrailer(const uint8_t* trailer);
   uint64_t GenerationBytes() const;
   bool BeginGeneration();
   bool GiveUpGeneration(int tries);
   bool EncodeCheckpoint();
   bool WriteCheckpoint();
-  bool Place(const uint8_t* frame, size_t bytes);
+  bool PlaceInGeneration(const uint8_t* frame, size_t bytes);
+
+  // Of room that the file has already, in trace_file_space.cc; lock held.
+  static uint64_t PlaceBytes(uint64_t bytes);  // what a frame takes, padding to the next multiple included
+  bool MakeSpace();
+  void MakeTail(size_t threads);
+  bool AppendFinished(const uint8_t* frame, size_t bytes);
+  bool Place(const uint8_t* frame, size_t bytes, uint32_t generation);
   bool Extend(uint64_t bytes);
+  bool ExtendBy(uint64_t bytes);
   bool WritePadding(const FileSpace::Range& range);
 
   SpinLock lock_;
@@ -101,9 +112,11 @@ class TraceFile {
   FileIdentity identity_;
   uint64_t end_, max_bytes_, events_, last_index_;
   size_t index_entries_;
+  bool finished_;
   std::atomic<bool> stopped_;
   std::atomic<uint64_t>* counters_;
   Bounded* bounded_;
+  FileSpace* space_;  // null where frames are appended only
   IndexEntry index_[kIndexEntries];
   uint8_t index_frame_[kIndexEntries * 64];
   char path_[kPathBytes];

@@ -171,6 +171,7 @@ Lane* Session::AttachThread() {
   DefineThread(lane);
   thread_state.session = this;
   thread_state.lane = lane;
+  attached_threads_.fetch_add(1, std::memory_order_relaxed);
   thread_state.release_stack = 0;
   thread_state.capture = options_.native_stacks ? captures_.threads().Acquire() : nullptr;
   if (have_thread_end_key) pthread_setspecific(thread_end_key, lane);
@@ -178,6 +179,7 @@ Lane* Session::AttachThread() {
 }
 
 void Session::DetachThread(Lane* lane) {
+  attached_threads_.fetch_sub(1, std::memory_order_relaxed);
   if (thread_state.capture != nullptr) captures_.threads().Release(thread_state.capture);
   // Where recording has stopped, the journal keeps what it holds and is not used again.
   if (!lane->Seal()) return ReportIfStopped();
@@ -223,7 +225,9 @@ void Session::FinishRunning() {
   thread.busy = true;
   if (thread.session == session && thread.lane != nullptr) thread.lane->Seal();
   session->captures_.Publish(&session->file_);
-  session->file_.Finish(Clock::Ticks());
+  const uint32_t own = thread.session == session && thread.lane != nullptr;
+  const uint32_t attached = session->attached_threads_.load(std::memory_order_relaxed);
+  session->file_.Finish(Clock::Ticks(), attached - own);
   session->ReportIfStopped();
   thread.busy = nested;
 }

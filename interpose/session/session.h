@@ -91,7 +91,7 @@ class Session {
   Names names_;
   SpinLock lanes_lock_, retaining_;
   Lane* free_lanes_;
-  std::atomic<uint32_t> next_thread_;
+  std::atomic<uint32_t> next_thread_, attached_threads_;
   std::atomic<uint64_t> devices_named_, devices_sized_;  // bit sets
   std::atomic<bool> said_stopped_, has_framework_;
 };

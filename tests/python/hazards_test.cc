@@ -56,7 +56,7 @@ void ExpectNoPython(const PythonTrace& trace, uint64_t bytes, size_t frames = 2)
 TEST_P(HazardsTest, EndsAmongThreads) {
   for (int i = 0; i < 3; ++i) {
     const PythonTrace trace = Run("finalizing");
-    EXPECT_TRUE(trace.errors.empty());
+    EXPECT_EQ(trace.errors, std::vector<std::string>());
     ExpectFrames(trace, 900, {"allocate", "loop", "recurse"});
     ExpectNoPython(trace, 903);
   }
@@ -64,7 +64,7 @@ TEST_P(HazardsTest, EndsAmongThreads) {
 
 TEST_P(HazardsTest, Subinterpreters) {
   const PythonTrace trace = Run("subinterpreters");
-  EXPECT_TRUE(trace.errors.empty());
+  EXPECT_EQ(trace.errors, std::vector<std::string>());
   ExpectFrames(trace, 701, {"allocate", "enter"});
   ExpectFrames(trace, 702, {"allocate", "enter"});
   // Up to 3.11 a thread is only known by what it runs in the main interpreter.
@@ -75,7 +75,7 @@ TEST_P(HazardsTest, Subinterpreters) {
 
 TEST_P(HazardsTest, ThreadsOutsideOfPython) {
   const PythonTrace trace = Run("native_threads");
-  EXPECT_TRUE(trace.errors.empty());
+  EXPECT_EQ(trace.errors, std::vector<std::string>());
   ExpectFrames(trace, 500, {"allocate", "main", "<module>"});
   ExpectNoPython(trace, 501);
   ExpectNoPython(trace, 502);
@@ -83,7 +83,7 @@ TEST_P(HazardsTest, ThreadsOutsideOfPython) {
 
 TEST_P(HazardsTest, SignalHandlerInC) {
   const PythonTrace trace = Run("c_signal", "REENTRANT");
-  EXPECT_TRUE(trace.errors.empty());
+  EXPECT_EQ(trace.errors, std::vector<std::string>());
   ExpectNoPython(trace, 600, 5);
 }
 
@@ -94,7 +94,7 @@ TEST_P(HazardsTest, Forks) {
   std::set<uint64_t> children;
   for (const std::string& path : run_.traces) {
     const PythonTrace trace = ReadPythonTrace(path);
-    EXPECT_TRUE(trace.errors.empty());
+    EXPECT_EQ(trace.errors, std::vector<std::string>());
     for (const auto& [bytes, allocation] : trace.by_bytes) {
       ExpectFrames(trace, bytes, {"allocate", bytes == 400 ? "in_parent" : "in_child"});
       if (bytes != 400) children.insert(bytes);
@@ -120,7 +120,7 @@ TEST_P(HazardsTest, DefinitionsOutliveTheirBlocks) {
   EXPECT_GT(counts.generation, 0u);
   EXPECT_EQ(counts.lost_events, 0u);
   const PythonTrace trace = ReadPythonTrace(run.traces[0]);
-  EXPECT_TRUE(trace.errors.empty());
+  EXPECT_EQ(trace.errors, std::vector<std::string>());
   for (uint64_t i = 0; i < 20; ++i) ExpectFrames(trace, 100 + i, {"keep_" + std::to_string(i), "<module>"});
 }
 
@@ -141,7 +141,7 @@ TEST_P(HazardsTest, EmbeddedAndLoadedLocally) {
       ExpectUnharmed({"embedded", "embedded", {GetParam().library, home}, {.allocations = 7, .frees = 7}});
   ASSERT_EQ(run.traces.size(), 1u);
   const PythonTrace trace = ReadPythonTrace(run.traces[0]);
-  EXPECT_TRUE(trace.errors.empty());
+  EXPECT_EQ(trace.errors, std::vector<std::string>());
   ExpectFrames(trace, 802, {"first", "<module>"});
   ExpectFrames(trace, 804, {"second", "<module>"});
   for (const uint64_t bytes : {800, 801, 803, 805, 806}) ExpectNoPython(trace, bytes);

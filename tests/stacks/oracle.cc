@@ -125,7 +125,7 @@ __attribute__((noinline)) void Oracle::Check() {
 uint64_t Oracle::Verify() {
   Leave();
   capture_->Publish(file_);
-  file_->Finish(Clock::Ticks());
+  file_->Finish(Clock::Ticks(), 0);
   auto trace = Trace::Open(path_);
   if (!trace.ok()) {
     std::fprintf(stderr, "%s\n", std::string(trace.status().message()).c_str());
