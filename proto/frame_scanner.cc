@@ -186,9 +186,9 @@ std::string ScanTrace(std::string_view file, TraceLayout* layout, const std::fun
   return "";
 }
 
-std::vector<FrameRef> FindJournals(std::string_view file) {
+std::vector<FrameRef> FindJournals(std::string_view file, const std::function<void(std::string_view)>& passed) {
   TraceLayout layout;
-  if (file.size() > kHeaderBytes) Scanner(file, /*verify=*/false, &layout).Run(nullptr);
+  if (file.size() > kHeaderBytes) Scanner(file, /*verify=*/false, &layout).Run(passed);
   return std::move(layout.journals);
 }
 

@@ -44,7 +44,8 @@ std::string ScanTrace(std::string_view file, TraceLayout* layout,
                       const std::function<void(std::string_view)>& passed = nullptr);
 
 // The journals alone, found without a look at what is in the other frames: for a file that is being written.
-std::vector<FrameRef> FindJournals(std::string_view file);
+std::vector<FrameRef> FindJournals(std::string_view file,
+                                   const std::function<void(std::string_view)>& passed = nullptr);
 
 }  // namespace vramtrack
 

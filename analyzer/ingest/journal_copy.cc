@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "analyzer/ingest/mapped_file.h"
 #include "proto/frame_scanner.h"
 #include "proto/journal.h"
 
@@ -35,7 +36,8 @@ std::string CopyJournal(std::string_view words) {
 
 JournalCopies CopyJournals(std::string_view file) {
   JournalCopies copies;
-  for (const FrameRef& journal : FindJournals(file)) copies[journal.offset] = CopyJournal(journal.payload);
+  for (const FrameRef& journal : FindJournals(file, MappedFile::Release))
+    copies[journal.offset] = CopyJournal(journal.payload);
   return copies;
 }
 
