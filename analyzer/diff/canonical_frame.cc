@@ -85,11 +85,7 @@ bool IsSystemModule(std::string_view path) {
   return Contains(path, "/site-packages/") || Contains(path, "/dist-packages/");
 }
 
-}  // namespace
-
-std::string CanonicalFunction(std::string_view demangled) {
-  const std::string name = ShortName(demangled);
-  const std::string_view text = name;
+std::string CanonicalText(std::string_view text, TemplateArguments arguments) {
   constexpr std::string_view kOperator = "operator";
   std::string out;
   for (size_t at = 0; at < text.size();) {
@@ -104,8 +100,13 @@ std::string CanonicalFunction(std::string_view demangled) {
       for (at += 2; at < text.size() && IsDigit(text[at]);) ++at;
     } else if (rest[0] == '<') {
       if (!out.empty() && out.back() == ' ') out.pop_back();
-      out.append("<...>");
-      at = AngleEnd(text, at);
+      const size_t end = AngleEnd(text, at);
+      if (arguments == TemplateArguments::kDrop || end - at < 2) {
+        out.append("<...>");
+      } else {
+        out.append("<").append(CanonicalText(text.substr(at + 1, end - at - 2), arguments)).append(">");
+      }
+      at = end;
     } else if (rest[0] == '{') {
       const size_t end = text.find('}', at);
       const size_t length = (end == std::string_view::npos ? text.size() : end + 1) - at;
@@ -117,6 +118,12 @@ std::string CanonicalFunction(std::string_view demangled) {
     }
   }
   return out;
+}
+
+}  // namespace
+
+std::string CanonicalFunction(std::string_view demangled, TemplateArguments arguments) {
+  return CanonicalText(ShortName(demangled), arguments);
 }
 
 std::string CanonicalModule(std::string_view path) {
@@ -174,7 +181,10 @@ CanonicalFrame Canonical(const ReportFrame& frame, const CodeRoots& roots) {
   const bool program = !roots.executable.empty() && ModuleName(frame.module) == ModuleName(roots.executable);
   canonical.place = program ? std::string(kProgram) : CanonicalModule(frame.module);
   // "0x12ab" is a function of no module.
-  if (!IsNameless(frame) && !StartsWith(frame.function, "0x")) canonical.name = CanonicalFunction(frame.function);
+  if (!IsNameless(frame) && !StartsWith(frame.function, "0x")) {
+    canonical.name = CanonicalFunction(frame.function, TemplateArguments::kDrop);
+    canonical.exact_name = CanonicalFunction(frame.function, TemplateArguments::kKeep);
+  }
   canonical.own = program || (!frame.module.empty() && !IsSystemModule(frame.module));
   return canonical;
 }

@@ -14,10 +14,11 @@
 namespace vramtrack {
 
 struct CanonicalFrame {
-  std::string place;     // the module, or the Python file from its package or repository on
-  std::string name;      // the function; empty: not known
-  bool inlined = false;  // into the next frame's function
-  bool own = false;      // the job's own code, no library's
+  std::string place;       // the module, or the Python file from its package or repository on
+  std::string name;        // the function; empty: not known
+  std::string exact_name;  // with its template arguments; empty where they are not known to be any
+  bool inlined = false;    // into the next frame's function
+  bool own = false;        // the job's own code, no library's
 };
 
 // Where a process's own code lies.
@@ -30,9 +31,11 @@ CodeRoots RootsOf(const TracedProcess& process);
 
 CanonicalFrame Canonical(const ReportFrame& frame, const CodeRoots& roots);
 
+enum class TemplateArguments { kDrop, kKeep };
+
 // "void at::(anonymous namespace)::fill<float>(at::Tensor&) [clone .cold]" is "at::fill<...>"; the numbers of lambdas
 // and of unnamed types are left out.
-std::string CanonicalFunction(std::string_view demangled);
+std::string CanonicalFunction(std::string_view demangled, TemplateArguments arguments = TemplateArguments::kDrop);
 
 // "libcudart-d0da41ae.so.12" is "libcudart.so", "_C.cpython-311-x86_64-linux-gnu.so" is "_C.so".
 std::string CanonicalModule(std::string_view path);

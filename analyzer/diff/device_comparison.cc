@@ -11,24 +11,46 @@ namespace vramtrack {
 namespace {
 
 constexpr double kMostSteps = 0.9;
+// Of what is reserved: where runs are not in step, what an allocator comes to keep is up to chance, once a run.
+constexpr double kMaterialFragmentation = 0.1;
+
+// More than the runs' own spread.
+bool Differs(const std::vector<double>& base, const std::vector<double>& next) {
+  if (base.size() < kMinSample || base == next || !IsMaterial(Mean(base), Mean(next))) return false;
+  const RankTest test = Compare(base, next);
+  return test.p_value < kAlpha && std::fabs(test.cliffs_delta) >= kLeastEffect;
+}
 
 DiffValue Value(double base, double next, const std::vector<double>& base_sample,
                 const std::vector<double>& next_sample, bool in_step) {
   DiffValue value;
   value.base = base;
   value.next = next;
-  if (base_sample.size() >= kMinSample && base_sample != next_sample &&
-      IsMaterial(Mean(base_sample), Mean(next_sample)) && MannWhitney(base_sample, next_sample).p_value < kAlpha) {
-    value.significant = IsMaterial(base, next);
-  }
-  if (in_step && IsMaterial(base, next)) value.significant = true;
+  value.significant = IsMaterial(base, next) && (in_step || Differs(base_sample, next_sample));
   return value;
+}
+
+// Where several threads allocate at once, what there is at a time depends on how they are scheduled, and that on what
+// else the machine does. What the sites hold for themselves does not.
+bool SitesExplain(const DiffValue& peak, const OwnSeries& own) {
+  return Differs(own.base, own.next) && (Mean(own.next) > Mean(own.base)) == (peak.delta() > 0);
+}
+
+std::vector<double> WithoutSlope(const std::vector<uint64_t>& floors, uint32_t begin, double slope) {
+  std::vector<double> rest;
+  for (size_t i = begin; i < floors.size(); ++i) {
+    rest.push_back(static_cast<double>(floors[i]) - slope * static_cast<double>(i));
+  }
+  return rest;
 }
 
 DiffValue GrowthValue(const DeviceSeries& base, const StepWindow& base_window, const DeviceSeries& next,
                       const StepWindow& next_window) {
   const auto estimate = [](const DeviceSeries& series, const StepWindow& window) {
     Growth growth = EstimateGrowth(series.floors, window.begin).value_or(Growth());
+    const double wander = Wander(WithoutSlope(series.floors, window.begin, growth.bytes_per_step));
+    growth.ci_low = growth.bytes_per_step - wander * (growth.bytes_per_step - growth.ci_low);
+    growth.ci_high = growth.bytes_per_step + wander * (growth.ci_high - growth.bytes_per_step);
     for (double* number : {&growth.bytes_per_step, &growth.ci_low, &growth.ci_high}) *number *= window.per_unit;
     return growth;
   };
@@ -52,17 +74,22 @@ bool InStep(const DeviceSeries& base, const DeviceSeries& next) {
 }
 
 DiffDevice CompareDevices(uint32_t index, const DeviceSeries& base, const StepWindow& base_window,
-                          const DeviceSeries& next, const StepWindow& next_window,
+                          const DeviceSeries& next, const StepWindow& next_window, const OwnSeries& own,
                           const std::map<std::string, CategorySeries>& categories) {
   const bool in_step = InStep(base, next);
   const auto number = [](uint64_t bytes) { return static_cast<double>(bytes); };
   DiffDevice device;
   device.index = index;
   device.peak = Value(number(base.run_peak), number(next.run_peak), base.peak, next.peak, in_step);
+  if ((base.concurrent || next.concurrent) && !in_step) device.peak.significant &= SitesExplain(device.peak, own);
   device.fragmentation = Value(number(base.run_fragmentation), number(next.run_fragmentation), base.fragmentation,
                                next.fragmentation, in_step);
   device.reserved_peak.base = number(base.run_reserved_peak);
   device.reserved_peak.next = number(next.run_reserved_peak);
+  if (!in_step) {
+    const double reserved = std::max(device.reserved_peak.base, device.reserved_peak.next);
+    device.fragmentation.significant &= std::fabs(device.fragmentation.delta()) >= kMaterialFragmentation * reserved;
+  }
   device.reserved_peak.significant = (device.peak.significant || device.fragmentation.significant) &&
                                      IsMaterial(device.reserved_peak.base, device.reserved_peak.next);
   device.growth = GrowthValue(base, base_window, next, next_window);

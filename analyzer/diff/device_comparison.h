@@ -18,13 +18,18 @@ struct CategorySeries {
   double base_at_peak = 0, next_at_peak = 0;
 };
 
+// What all sites of a device hold for themselves, see SiteSeries::own: a value a block.
+struct OwnSeries {
+  std::vector<double> base, next;
+};
+
 // Whether both runs do the same at the same step, so that a difference is no accident: most steps have the same peak to
 // the byte, and the highest is the same step.
 bool InStep(const DeviceSeries& base, const DeviceSeries& next);
 
 // `index`: of the new run's device. The windows are those of the profiles that the series are from.
 DiffDevice CompareDevices(uint32_t index, const DeviceSeries& base, const StepWindow& base_window,
-                          const DeviceSeries& next, const StepWindow& next_window,
+                          const DeviceSeries& next, const StepWindow& next_window, const OwnSeries& own,
                           const std::map<std::string, CategorySeries>& categories);
 
 }  // namespace vramtrack

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -147,7 +148,8 @@ class Comparison {
         for (const uint32_t site : side->sites[i].sites) side->match_of_site[site] = m;
       }
     }
-    side->profile = std::make_unique<RunProfile>(side->match_of_site, size_t{rest} + 1, window);
+    side->profile = std::make_unique<RunProfile>(side->match_of_site, size_t{rest} + 1, window,
+                                                 side->trace.framework_devices() != 0);
     const std::unique_ptr<Ledger> ledger = ReplayWith(side->profile.get(), *side);
     side->profile->Finish();
   }
@@ -193,6 +195,7 @@ class Comparison {
     evidence.present = !members.empty();
     evidence.series = side.profile->Series(match);
     evidence.totals = side.profile->Totals(match);
+    evidence.sizes = &side.profile->Sizes(match);
     const double per_unit = side.profile->window().per_unit;
     for (const size_t i : members) {
       for (const uint32_t site : side.sites[i].sites) {
@@ -235,16 +238,16 @@ class Comparison {
            (!match.next.empty() && next_.sites[match.next[0]].segments);
   }
 
-  bool DeviceInStep(uint32_t match) const {
-    const SiteMatch& sites = matching_.matches[match];
-    if (windows_.base.per_unit != windows_.next.per_unit) return false;
+  // Of the device that a match is on, if both runs have it.
+  std::optional<std::pair<const DeviceSeries*, const DeviceSeries*>> DevicesOf(const SiteMatch& sites) const {
     const auto of = [](const Side& side, const std::vector<size_t>& members) -> const DeviceSeries* {
       if (members.empty()) return nullptr;
       const auto found = side.profile->devices().find(side.sites[members[0]].device);
       return found == side.profile->devices().end() ? nullptr : &found->second;
     };
     const DeviceSeries *old = of(base_, sites.base), *now = of(next_, sites.next);
-    return old != nullptr && now != nullptr && InStep(*old, *now);
+    if (old == nullptr || now == nullptr) return std::nullopt;
+    return std::pair(old, now);
   }
 
   void FindChanges() {
@@ -255,7 +258,13 @@ class Comparison {
       pair.base = EvidenceOf(base_, m, matches[m].base);
       pair.next = EvidenceOf(next_, m, matches[m].next);
       pair.handle = LevelOf(SiteOf(matches[m]).kind) == Level::kHandle;
-      pair.in_step = DeviceInStep(m);
+      if (const auto devices = DevicesOf(matches[m])) {
+        const auto [old, now] = *devices;
+        pair.in_step = windows_.base.per_unit == windows_.next.per_unit && InStep(*old, *now);
+        const auto same = [](uint32_t a, uint32_t b) { return a == b && a != DeviceSeries::kNoMaker; };
+        pair.same_peak =
+            same(old->maker, now->maker) && !pair.base.totals.several_threads && !pair.next.totals.several_threads;
+      }
       report_.matched_sites += pair.base.present && pair.next.present;
       pairs.push_back(std::move(pair));
     }
@@ -417,12 +426,15 @@ class Comparison {
     const DiffSite& site = SiteOf(match);
     if (LevelOf(site.kind) == Level::kHandle || IsSegments(match)) return;
     CategorySeries& sum = categories_[site.device_ordinal][CategoryOf(match)];
+    OwnSeries& own = own_[site.device_ordinal];
     const auto add = [](const std::vector<double>& from, std::vector<double>* to) {
       to->resize(from.size());
       for (size_t i = 0; i < from.size(); ++i) (*to)[i] += from[i];
     };
     add(pair.base.series.at_peak, &sum.base);
     add(pair.next.series.at_peak, &sum.next);
+    add(pair.base.series.own, &own.base);
+    add(pair.next.series.own, &own.next);
     sum.base_at_peak += static_cast<double>(pair.base.totals.bytes_at_peak);
     sum.next_at_peak += static_cast<double>(pair.next.totals.bytes_at_peak);
   }
@@ -441,8 +453,8 @@ class Comparison {
       const DeviceSeries& old = i < base.size() ? *base[i].second : kNone;
       const DeviceSeries& now = i < next.size() ? *next[i].second : kNone;
       const uint32_t index = i < next.size() ? next[i].first : base[i].first;
-      report_.devices.push_back(
-          CompareDevices(index, old, windows_.base, now, windows_.next, categories_[static_cast<uint32_t>(i)]));
+      report_.devices.push_back(CompareDevices(index, old, windows_.base, now, windows_.next,
+                                               own_[static_cast<uint32_t>(i)], categories_[static_cast<uint32_t>(i)]));
     }
   }
 
@@ -451,6 +463,7 @@ class Comparison {
   const SiteMatching matching_;
   StepWindows windows_;
   std::map<uint32_t, std::map<std::string, CategorySeries>> categories_;  // by the device's ordinal
+  std::map<uint32_t, OwnSeries> own_;                                     // likewise
   DiffReport report_;
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <utility>
 
 namespace vramtrack {
@@ -13,13 +15,23 @@ uint64_t WordOf(uint32_t match, uint64_t bytes, bool born) {
   return (uint64_t{match} << 1 | born) * 0xff51afd7ed558ccd ^ bytes * 0xc4ceb9fe1a85ec53;
 }
 
+constexpr double kMostSteps = 0.9;
+
 }  // namespace
 
-RunProfile::RunProfile(std::vector<uint32_t> match_of_site, size_t matches, const StepWindow& window)
+uint64_t RunProfile::State::largest() const {
+  uint64_t most = 0;
+  for (const Holder& holder : holders) most = std::max(most, holder.live);
+  return most;
+}
+
+RunProfile::RunProfile(std::vector<uint32_t> match_of_site, size_t matches, const StepWindow& window, bool framework)
     : match_of_site_(std::move(match_of_site)),
       window_(window),
+      framework_(framework),
       states_(matches),
       totals_(matches),
+      sizes_(matches),
       blocks_(matches * window.blocks),
       steps_in_block_(window.blocks),
       block_(window.BlockOf(0)) {
@@ -38,6 +50,7 @@ RunProfile::Peak& RunProfile::PeakOf(uint32_t scope) {
     peak.last_epochs.assign(step_, 0);
     peak.step_peaks.assign(step_, 0);
     peak.step_fragmentations.assign(step_, 0);
+    peak.makers.assign(step_, DeviceSeries::kNoMaker);
     peaks_.push_back(std::move(peak));
   }
   return peaks_[scope];
@@ -46,20 +59,44 @@ RunProfile::Peak& RunProfile::PeakOf(uint32_t scope) {
 void RunProfile::OnAllocate(const ReplayAllocation& allocated) {
   const LiveAllocation& allocation = allocated.allocation;
   sequence_.Add(WordOf(match_of_site_[allocation.site], allocation.bytes, true));
-  Change(allocation.site, allocation.bytes, 1, true);
+  if (framework_ && !over_) {
+    const std::optional<bool> exact = neighbours_.Allocate(allocation, ledger_->sites()[allocation.site].key.kind);
+    if (exact) sizes_[match_of_site_[allocation.site]].Add(allocation.bytes, *exact);
+  }
+  Change(allocation.site, allocated.slot, allocation.bytes, 1, true);
 }
 
 void RunProfile::OnFree(const ReplayAllocation& freed) {
   const LiveAllocation& allocation = freed.allocation;
   sequence_.Add(WordOf(match_of_site_[allocation.site], allocation.bytes, false));
-  Change(allocation.site, allocation.bytes, 1, false);
+  if (framework_ && !over_) neighbours_.Free(allocation, ledger_->sites()[allocation.site].key.kind);
+  Change(allocation.site, freed.slot, allocation.bytes, 1, false);
 }
 
 void RunProfile::OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) {
-  Change(site, bytes, objects, born);
+  Change(site, 0, bytes, objects, born);
 }
 
-void RunProfile::Change(uint32_t site, uint64_t bytes, uint64_t objects, bool born) {
+void RunProfile::ChangeHolder(uint32_t slot, uint64_t bytes, bool born, State* state) {
+  std::vector<Holder>& holders = state->holders;
+  auto holder = std::find_if(holders.rbegin(), holders.rend(), [slot](const Holder& one) { return one.slot == slot; });
+  if (born) {
+    if (holder == holders.rend()) {
+      holders.push_back({slot, 0});
+      holder = holders.rbegin();
+    }
+    holder->live += bytes;
+    state->own_peak = std::max(state->own_peak, holder->live);
+    return;
+  }
+  if (holder == holders.rend()) return;
+  holder->live -= std::min(bytes, holder->live);
+  if (holder->live > 0) return;
+  *holder = holders.back();
+  holders.pop_back();
+}
+
+void RunProfile::Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t objects, bool born) {
   if (over_) return;
   const uint32_t match = match_of_site_[site], peak_scope = ledger_->sites()[site].peak_scope;
   State& state = states_[match];
@@ -78,8 +115,11 @@ void RunProfile::Change(uint32_t site, uint64_t bytes, uint64_t objects, bool bo
     }
   }
   state.live += born ? bytes : -bytes;
+  ChangeHolder(slot, bytes, born, &state);
   if (!born) return;
   SiteTotals& totals = totals_[match];
+  totals.own_peak = std::max(totals.own_peak, state.own_peak);
+  totals.several_threads |= state.holders.size() > 1;
   totals.allocations += objects;
   totals.bytes_allocated += bytes;
   if (block_ < window_.blocks) {
@@ -88,6 +128,10 @@ void RunProfile::Change(uint32_t site, uint64_t bytes, uint64_t objects, bool bo
     in.births += static_cast<double>(objects);
   }
   if (peak == nullptr) return;
+  if (state.holders.size() > 1 && peak->concurrent_in != step_) {
+    peak->concurrent_in = step_;
+    peak->concurrent_steps += step_ >= window_.begin;
+  }
   const Scope& scope = ledger_->scopes()[peak_scope];
   if (scope.live <= peak->step_peak) return;
   const uint64_t reserved = scope.segments != nullptr ? std::max(scope.segments->counted(), scope.live)
@@ -95,12 +139,14 @@ void RunProfile::Change(uint32_t site, uint64_t bytes, uint64_t objects, bool bo
                                                       : scope.live;
   peak->step_peak = scope.live;
   peak->step_fragmentation = reserved - scope.live;
+  peak->step_maker = match;
   ++peak->step_epoch;
   if (scope.live <= peak->run_peak) return;
   peak->run_peak = scope.live;
   peak->run_reserved = std::max(peak->run_reserved, reserved);
   peak->run_fragmentation = reserved - scope.live;
   peak->run_step = step_;
+  peak->run_maker = match;
   ++peak->run_epoch;
 }
 
@@ -110,20 +156,23 @@ void RunProfile::Settle(uint32_t match) {
   if (state.scope != Site::kNoScope && state.step < step_ && window_.blocks > 0) {
     const Peak& peak = peaks_[state.scope];
     const bool after_peak = state.step < peak.last_epochs.size() && state.step_epoch == peak.last_epochs[state.step];
-    AddToBlock(match, state.step, state.live, after_peak ? state.noted_at_step_peak : state.live);
+    AddToBlock(match, state.step, state.live, after_peak ? state.noted_at_step_peak : state.live, state.own_peak);
+    const uint64_t largest = state.largest();
     for (uint32_t step = std::max(state.step + 1, window_.begin); step < std::min(step_, window_.end); ++step) {
-      AddToBlock(match, step, state.live, state.live);
+      AddToBlock(match, step, state.live, state.live, largest);
     }
   }
+  state.own_peak = state.largest();
   state.step = step_;
 }
 
-void RunProfile::AddToBlock(uint32_t match, uint32_t step, uint64_t live, uint64_t at_peak) {
+void RunProfile::AddToBlock(uint32_t match, uint32_t step, uint64_t live, uint64_t at_peak, uint64_t own) {
   const uint32_t block = window_.BlockOf(step);
   if (block == window_.blocks) return;
   Block& in = blocks_[size_t{match} * window_.blocks + block];
   in.live += static_cast<double>(live);
   in.at_peak += static_cast<double>(at_peak);
+  in.own += static_cast<double>(own);
 }
 
 void RunProfile::OnOtherEvent(const StreamEvent& event) {
@@ -146,6 +195,8 @@ void RunProfile::OnStepEnd(uint32_t step) {
     peak.last_epochs.push_back(peak.step_epoch);
     peak.step_peaks.push_back(peak.step_peak);
     peak.step_fragmentations.push_back(peak.step_fragmentation);
+    peak.makers.push_back(peak.step_maker);
+    peak.step_maker = DeviceSeries::kNoMaker;
     // What there is now is the least that the next step will have had at its peak.
     const uint64_t reserved = scope.segments != nullptr ? std::max(scope.segments->counted(), scope.live)
                               : scope.is_device()       ? scope.pages.reserved()
@@ -179,6 +230,9 @@ void RunProfile::Finish() {
     series.run_reserved_peak = peak.run_reserved;
     series.run_fragmentation = peak.run_fragmentation;
     series.peak_step = peak.run_step;
+    series.maker = UsualMaker(peak);
+    series.run_maker = peak.run_maker;
+    series.concurrent = 2 * peak.concurrent_steps > window_.end - window_.begin;
     series.peak.assign(window_.blocks, 0);
     series.fragmentation.assign(window_.blocks, 0);
     const size_t steps = std::min<size_t>(peak.step_peaks.size(), window_.end);
@@ -196,6 +250,16 @@ void RunProfile::Finish() {
   over_ = true;
 }
 
+uint32_t RunProfile::UsualMaker(const Peak& peak) const {
+  std::map<uint32_t, size_t> steps_of;
+  const size_t end = std::min<size_t>(peak.makers.size(), window_.end);
+  for (size_t step = window_.begin; step < end; ++step) ++steps_of[peak.makers[step]];
+  for (const auto& [maker, steps] : steps_of) {
+    if (static_cast<double>(steps) >= kMostSteps * (window_.end - window_.begin)) return maker;
+  }
+  return DeviceSeries::kNoMaker;
+}
+
 SiteSeries RunProfile::Series(size_t match) const {
   SiteSeries series;
   for (uint32_t i = 0; i < window_.blocks; ++i) {
@@ -203,6 +267,7 @@ SiteSeries RunProfile::Series(size_t match) const {
     const double steps = steps_in_block_[i], units = steps / window_.per_unit;
     series.live.push_back(block.live / steps);
     series.at_peak.push_back(block.at_peak / steps);
+    series.own.push_back(block.own / steps);
     series.bytes.push_back(block.bytes / units);
     series.births.push_back(block.births / units);
   }

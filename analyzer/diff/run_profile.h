@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/diff/block_sizes.h"
 #include "analyzer/diff/event_sequence.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/replay_observer.h"
@@ -37,13 +38,16 @@ struct StepWindow {
 struct SiteSeries {
   std::vector<double> live;     // bytes, when a step ends
   std::vector<double> at_peak;  // bytes, when the device has most in the step
+  std::vector<double> own;      // bytes of one thread, at most in the step: whatever the other sites and threads do
   std::vector<double> bytes;    // allocated
   std::vector<double> births;
 };
 
 struct SiteTotals {
-  uint64_t bytes_at_peak = 0;  // at the peak of the compared part of the run
-  uint64_t live_bytes = 0;     // at its end
+  uint64_t bytes_at_peak = 0;    // at the peak of the compared part of the run
+  uint64_t own_peak = 0;         // of one thread, at most in that part
+  uint64_t live_bytes = 0;       // at its end
+  bool several_threads = false;  // held memory of it at a time
   uint64_t allocations = 0, bytes_allocated = 0;
 };
 
@@ -54,12 +58,19 @@ struct DeviceSeries {
   std::vector<uint64_t> floors;       // bytes live, at least in each of these steps
   uint64_t run_peak = 0, run_reserved_peak = 0, run_fragmentation = 0;
   uint32_t peak_step = 0;
+  // The site whose allocation makes the peak of at least nine of ten steps, and of the run; none: kNoMaker.
+  uint32_t maker = kNoMaker, run_maker = kNoMaker;
+  // Several threads hold memory of one site at a time: how much is there at once is up to how they are scheduled.
+  bool concurrent = false;
+
+  static constexpr uint32_t kNoMaker = UINT32_MAX;
 };
 
 // Sites are the matches' numbers: `match_of_site` gives that of each site of the ledger. Not movable during a replay.
 class RunProfile : public ReplayObserver {
  public:
-  RunProfile(std::vector<uint32_t> match_of_site, size_t matches, const StepWindow& window);
+  // `framework`: the trace has blocks of a framework's allocator.
+  RunProfile(std::vector<uint32_t> match_of_site, size_t matches, const StepWindow& window, bool framework);
 
   void OnBegin(const Ledger& ledger) override;
   void OnAllocate(const ReplayAllocation& allocated) override;
@@ -72,6 +83,7 @@ class RunProfile : public ReplayObserver {
 
   const StepWindow& window() const { return window_; }
   SiteSeries Series(size_t match) const;
+  const BlockSizes& Sizes(size_t match) const { return sizes_[match]; }
   const SiteTotals& Totals(size_t match) const { return totals_[match]; }
   // By device; kHost for the host.
   const std::map<uint32_t, DeviceSeries>& devices() const { return devices_; }
@@ -82,7 +94,12 @@ class RunProfile : public ReplayObserver {
 
  private:
   struct Block {
-    double live = 0, at_peak = 0, bytes = 0, births = 0;
+    double live = 0, at_peak = 0, own = 0, bytes = 0, births = 0;
+  };
+  // What a thread holds of a match.
+  struct Holder {
+    uint32_t slot;
+    uint64_t live;
   };
   // What a match holds at one level of one device: its sites are all of one scope.
   struct State {
@@ -91,6 +108,10 @@ class RunProfile : public ReplayObserver {
     uint32_t scope = Site::kNoScope;
     uint64_t step_epoch = 0, noted_at_step_peak = 0;
     uint64_t run_epoch = 0, noted_at_run_peak = 0;
+    std::vector<Holder> holders;  // of something
+    uint64_t own_peak = 0;        // of the present step
+
+    uint64_t largest() const;
   };
   // Of the peak that a device is known by.
   struct Peak {
@@ -98,22 +119,30 @@ class RunProfile : public ReplayObserver {
     uint64_t step_peak = 0, step_fragmentation = 0, step_epoch = 1;
     uint64_t run_peak = 0, run_reserved = 0, run_fragmentation = 0, run_epoch = 1;
     uint32_t run_step = 0;
+    uint32_t step_maker = DeviceSeries::kNoMaker, run_maker = DeviceSeries::kNoMaker;
+    uint32_t concurrent_in = UINT32_MAX,
+             concurrent_steps = 0;      // the last step with a site of several threads; how many
+    std::vector<uint32_t> makers;       // of each complete step
     std::vector<uint64_t> last_epochs;  // of each complete step
     std::vector<uint64_t> step_peaks, step_fragmentations, floors;
   };
 
   bool Counts(uint32_t step) const { return window_.whole_run || step < window_.end; }
   Peak& PeakOf(uint32_t scope);
-  void Change(uint32_t site, uint64_t bytes, uint64_t objects, bool born);
+  void Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t objects, bool born);
+  void ChangeHolder(uint32_t slot, uint64_t bytes, bool born, State* state);
   void Settle(uint32_t match);
-  void AddToBlock(uint32_t match, uint32_t step, uint64_t live, uint64_t at_peak);
-  void BeginStep();
+  void AddToBlock(uint32_t match, uint32_t step, uint64_t live, uint64_t at_peak, uint64_t own);
+  uint32_t UsualMaker(const Peak& peak) const;
 
   const std::vector<uint32_t> match_of_site_;
   const StepWindow window_;
+  const bool framework_;
   const Ledger* ledger_ = nullptr;
   std::vector<State> states_;
   std::vector<SiteTotals> totals_;
+  std::vector<BlockSizes> sizes_;
+  BlockNeighbours neighbours_;
   std::vector<Block> blocks_;  // of match m those from m * window_.blocks on
   std::vector<uint32_t> steps_in_block_;
   std::vector<Peak> peaks_;        // by scope

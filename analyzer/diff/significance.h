@@ -23,6 +23,17 @@ struct RankTest {
 // the samples must hardly overlap, too. For 24 blocks a side chance does that once in 2,500 times.
 constexpr double kLeastEffect = 0.6;
 
+// Whether the means differ by more than the samples wander: Welch's test, two-sided, with variances as of a series
+// whose values are like their neighbours (autoregressive of the first order). A load that drifts, or a cache that turns
+// over in many steps, has few independent values however many steps there are. 0 where nothing varies.
+double MeansDiffer(const std::vector<double>& first, const std::vector<double>& second);
+
+// By how much longer the interval of a mean is than that of independent values. At least 1.
+double Wander(const std::vector<double>& values);
+
+// Mann and Whitney's U; its p-value is not smaller than that of MeansDiffer().
+RankTest Compare(const std::vector<double>& first, const std::vector<double>& second);
+
 // Mann and Whitney's U.
 RankTest MannWhitney(const std::vector<double>& first, const std::vector<double>& second);
 

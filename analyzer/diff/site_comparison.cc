@@ -11,17 +11,21 @@ namespace {
 
 constexpr double kSameObjects = 0.05;
 
-// What each site is tested for, in the order in which a change is told.
-struct Sample {
-  const char* unit;
-  std::vector<double> SiteSeries::*values;
-};
-constexpr Sample kSamples[] = {{"bytes_at_peak", &SiteSeries::at_peak}, {"bytes_per_step", &SiteSeries::bytes}};
+// What each site is tested for.
+constexpr std::vector<double> SiteSeries::*kAtPeak = &SiteSeries::at_peak;
+constexpr std::vector<double> SiteSeries::*kOwn = &SiteSeries::own;
+constexpr std::vector<double> SiteSeries::*kBytes = &SiteSeries::bytes;
+constexpr std::vector<double> SiteSeries::*kSamples[] = {kAtPeak, kOwn, kBytes};
 
 struct Test {
   size_t pair;
-  const Sample* sample;
+  std::vector<double> SiteSeries::*values;
   RankTest result;
+};
+
+// The tests of one site that say that it changed.
+struct Changed {
+  const Test *at_peak = nullptr, *own = nullptr, *bytes = nullptr;
 };
 
 // A leak is judged by its run alone; that of a longer run may only have needed the steps to show. What both runs did in
@@ -58,24 +62,52 @@ bool PeakChanged(const SitePair& pair) {
                     static_cast<double>(pair.next.totals.bytes_at_peak));
 }
 
+// Whether it is the site's own doing, and not that of what moved the peak.
+bool HoldsMore(const SitePair& pair) {
+  return pair.same_peak ||
+         IsMaterial(static_cast<double>(pair.base.totals.own_peak), static_cast<double>(pair.next.totals.own_peak));
+}
+
 void TakePeak(const SitePair& pair, SiteChange* change) {
   change->unit = "bytes_at_peak";
   change->base = static_cast<double>(pair.base.totals.bytes_at_peak);
   change->next = static_cast<double>(pair.next.totals.bytes_at_peak);
 }
 
-void Take(const SitePair& pair, const Test& test, SiteChange* change) {
-  change->unit = test.sample->unit;
-  change->base = Mean(pair.base.series.*test.sample->values);
-  change->next = Mean(pair.next.series.*test.sample->values);
+// Whether blocks that were handed out larger than they were asked for explain the difference.
+bool IsLeftOver(const SitePair& pair, double base, double next) {
+  if (pair.base.sizes == nullptr || pair.next.sizes == nullptr) return false;
+  const auto [old, now] = BlockSizes::AskedFor(*pair.base.sizes, *pair.next.sizes);
+  return !IsMaterial(base * old, next * now);
+}
+
+void Take(const SitePair& pair, const char* unit, const Test& test, SiteChange* change) {
+  change->unit = unit;
+  change->base = Mean(pair.base.series.*test.values);
+  change->next = Mean(pair.next.series.*test.values);
   // The run's peak is what the reader sees elsewhere, if it tells the same.
-  const bool at_peak = test.sample == &kSamples[0];
+  const bool at_peak = test.values == kAtPeak;
   if (at_peak && PeakChanged(pair) &&
       (pair.next.totals.bytes_at_peak > pair.base.totals.bytes_at_peak) == (change->next > change->base)) {
     TakePeak(pair, change);
   }
   change->p_value = test.result.p_value;
   change->effect_size = test.result.cliffs_delta;
+  change->found = !IsLeftOver(pair, change->base, change->next);
+}
+
+bool SameDirection(const Test& a, const Test& b) { return (a.result.cliffs_delta > 0) == (b.result.cliffs_delta > 0); }
+
+// What a site holds at a device's peak also changes when something else moves the peak. It is the site's own change if
+// it holds more or less whatever the moment, or if the peak is at the same place as before.
+void Judge(const SitePair& pair, const Changed& changed, SiteChange* change) {
+  const bool own =
+      changed.own != nullptr && changed.at_peak != nullptr && SameDirection(*changed.own, *changed.at_peak);
+  if (changed.at_peak != nullptr && (own || pair.same_peak)) {
+    Take(pair, "bytes_at_peak", *changed.at_peak, change);
+  } else if (changed.bytes != nullptr) {
+    Take(pair, "bytes_per_step", *changed.bytes, change);
+  }
 }
 
 bool Differs(const SitePair& pair) {
@@ -92,30 +124,32 @@ std::vector<SiteChange> CompareSites(const std::vector<SitePair>& pairs, bool te
     const SitePair& pair = pairs[i];
     changes[i].found = RateChanged(pair, whole_runs, &changes[i]);
     if (changes[i].found || !tested) continue;
-    for (const Sample& sample : kSamples) {
-      const std::vector<double>&base = pair.base.series.*sample.values, &next = pair.next.series.*sample.values;
+    for (const auto values : kSamples) {
+      const std::vector<double>&base = pair.base.series.*values, &next = pair.next.series.*values;
       // The same to the byte needs no test.
-      if (base == next) continue;
-      tests.push_back({i, &sample, MannWhitney(base, next)});
+      if (base != next) tests.push_back({i, values, Compare(base, next)});
     }
   }
   std::vector<double> p_values;
   for (const Test& test : tests) p_values.push_back(test.result.p_value);
   const std::vector<bool> rejected = BenjaminiHochberg(p_values, kAlpha);
+  std::vector<Changed> changed(pairs.size());
   for (size_t i = 0; i < tests.size(); ++i) {
-    SiteChange& change = changes[tests[i].pair];
-    if (!rejected[i] || change.found || std::fabs(tests[i].result.cliffs_delta) < kLeastEffect) continue;
-    const SitePair& pair = pairs[tests[i].pair];
-    const std::vector<double> SiteSeries::*values = tests[i].sample->values;
-    if (!IsMaterial(Mean(pair.base.series.*values), Mean(pair.next.series.*values))) continue;
-    change.found = true;
-    Take(pair, tests[i], &change);
+    const Test& test = tests[i];
+    const SitePair& pair = pairs[test.pair];
+    if (!rejected[i] || std::fabs(test.result.cliffs_delta) < kLeastEffect) continue;
+    if (!IsMaterial(Mean(pair.base.series.*test.values), Mean(pair.next.series.*test.values))) continue;
+    Changed& site = changed[test.pair];
+    (test.values == kAtPeak ? site.at_peak : test.values == kOwn ? site.own : site.bytes) = &test;
+  }
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    if (!changes[i].found) Judge(pairs[i], changed[i], &changes[i]);
   }
   for (size_t i = 0; i < pairs.size(); ++i) {
     SiteChange& change = changes[i];
-    if (!change.found && PeakChanged(pairs[i]) && (!tested || pairs[i].in_step)) {
-      change.found = true;
+    if (!change.found && PeakChanged(pairs[i]) && (!tested || (pairs[i].in_step && HoldsMore(pairs[i])))) {
       TakePeak(pairs[i], &change);
+      change.found = !IsLeftOver(pairs[i], change.base, change.next);
     }
     change.small = !change.found && Differs(pairs[i]);
   }

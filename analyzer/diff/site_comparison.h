@@ -18,8 +18,9 @@ struct SiteEvidence {
   bool present = false;
   SiteSeries series;
   SiteTotals totals;
-  RateInterval rate;            // of what is left behind
-  double objects_per_step = 0;  // left behind
+  const BlockSizes* sizes = nullptr;  // none: nothing is there
+  RateInterval rate;                  // of what is left behind
+  double objects_per_step = 0;        // left behind
   bool leak = false;
   bool judged = true;  // the steps were enough for a verdict
 };
@@ -28,6 +29,8 @@ struct SitePair {
   SiteEvidence base, next;
   bool handle = false;
   bool in_step = false;  // the runs do the same at the same step, see device_comparison.h
+  // The same site's allocation makes the peak in both, and how much this one holds then is not up to several threads.
+  bool same_peak = false;
 };
 
 struct SiteChange {

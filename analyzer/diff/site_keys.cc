@@ -62,6 +62,9 @@ SiteNames NamesOf(const DiffSite& site, const RenameMap& renames, NameTable* tab
   for (const CanonicalFrame& original : site.canonical) {
     const CanonicalFrame frame = renames.empty() ? original : Renamed(original, renames);
     names.whole.push_back(table->Number(WholeName(frame)));
+    const bool arguments = !frame.exact_name.empty() && frame.name == original.name;
+    names.exact.push_back(arguments ? table->Number(absl::StrCat(frame.place, ": ", frame.exact_name))
+                                    : names.whole.back());
     // The folder says nothing that the function and the file's own name do not.
     const uint32_t function = table->Number(frame.name.empty() ? frame.place : absl::StrCat(": ", frame.name));
     all.push_back(function);

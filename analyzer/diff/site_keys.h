@@ -27,7 +27,8 @@ class NameTable {
 };
 
 struct SiteNames {
-  std::vector<uint32_t> whole;   // one a frame: place and function
+  std::vector<uint32_t> exact;   // one a frame: place and function with its template arguments
+  std::vector<uint32_t> whole;   // likewise, without them
   std::vector<uint32_t> folded;  // functions of the job's own code, what was inlined folded into its caller
 };
 

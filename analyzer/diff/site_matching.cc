@@ -39,6 +39,7 @@ class Matcher {
   }
 
   SiteMatching Run() {
+    PairEqual(&SiteNames::exact);
     PairEqual(&SiteNames::whole);
     for (int round = 0; round < kRenameRounds && ApplyInferred(); ++round) PairEqual(&SiteNames::whole);
     PairEqual(&SiteNames::folded);
