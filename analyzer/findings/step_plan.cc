@@ -80,24 +80,29 @@ constexpr uint64_t kRepeated = 8;
 
 void PlanWindows(const Ledger& ledger, StepPlan* plan) {
   const std::vector<Site>& sites = ledger.sites();
-  // What is freed again tells how far the work has come; where nothing is, what is allocated again and again.
-  for (const bool freed : {true, false}) {
-    std::vector<bool> work(sites.size());
-    uint64_t allocations = 0, bytes = 0;
-    for (size_t i = 0; i < sites.size(); ++i) {
-      const Site& site = sites[i];
-      work[i] = site.scope != Site::kNoScope && site.segments == 0 && site.allocations >= kRepeated &&
-                (!freed || 2 * site.frees >= site.allocations);
-      if (!work[i]) continue;
-      allocations += site.allocations;
-      bytes += site.bytes_allocated;
-    }
-    const uint64_t windows = std::min(kMostWindows, allocations / kAllocationsInWindow);
-    if (windows < kFewestWindows || bytes < windows) continue;
-    plan->window_bytes = bytes / windows;
-    plan->work = std::move(work);
-    return;
+  // What is freed again tells how far the work has come. What only grows may be a model that is read.
+  std::vector<bool> work(sites.size());
+  uint64_t allocations = 0, bytes = 0;
+  for (size_t i = 0; i < sites.size(); ++i) {
+    const Site& site = sites[i];
+    work[i] = site.scope != Site::kNoScope && site.segments == 0 && site.allocations >= kRepeated &&
+              2 * site.frees >= site.allocations;
+    if (!work[i]) continue;
+    allocations += site.allocations;
+    bytes += site.bytes_allocated;
   }
+  const uint64_t windows = std::min(kMostWindows, allocations / kAllocationsInWindow);
+  if (windows < kFewestWindows || bytes < windows) return;
+  plan->window_bytes = bytes / windows;
+  plan->work = std::move(work);
+}
+
+// Whether anything comes and goes as often as the family occurs. A loop in which nothing does is one over the weights
+// of a model, or another part of the set-up: it does not work.
+bool Works(const Ledger& ledger, const GapFamily& family) {
+  return std::any_of(ledger.sites().begin(), ledger.sites().end(), [&](const Site& site) {
+    return site.allocations + 1 >= family.occurrences && 2 * site.frees >= site.allocations;
+  });
 }
 
 }  // namespace
@@ -121,12 +126,13 @@ StepPlan PlanSteps(const Trace& trace, const std::string& wanted, const LedgerOp
   Ledger ledger(trace, plan, options);
   ledger.Replay();
   const std::vector<GapFamily> families = gaps.Families();
-  if (families.empty()) {
+  const GapFamily* steps = RegularGaps::StepsOf(families);
+  if (steps == nullptr || !Works(ledger, *steps)) {
     if (wanted.empty()) PlanWindows(ledger, &plan);
     return plan;
   }
   plan.source = "periodicity";
-  plan.anchor_site = families[0].anchor;
+  plan.anchor_site = steps->anchor;
   return plan;
 }
 

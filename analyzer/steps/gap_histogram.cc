@@ -51,4 +51,10 @@ double GapHistogram::DeviationQuantile(double centre, double quantile) const {
   return 0;
 }
 
+double GapHistogram::MeanLogDeviation(double centre) const {
+  double sum = 0;
+  for (const Bin& bin : bins_) sum += bin.count * std::fabs(std::log(std::max(bin.Mean(), 0.5) / centre));
+  return count_ > 0 ? sum / static_cast<double>(count_) : 0;
+}
+
 }  // namespace vramtrack

@@ -22,6 +22,10 @@ class GapHistogram {
   // The quantile (0 to 1) of the distance from `centre`, relative to it.
   double DeviationQuantile(double centre, double quantile) const;
 
+  // The mean distance of a gap's logarithm from that of `centre`, which is above 0: half of it and twice it are equally
+  // far away.
+  double MeanLogDeviation(double centre) const;
+
  private:
   struct Bin {
     uint32_t index = 0;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/steps/regular_gaps.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
+#include <utility>
 
 namespace vramtrack {
 namespace {
@@ -16,10 +18,18 @@ constexpr double kDeviationQuantile = 0.9;
 // Rejects the loop over layers, whose gaps are many small ones and a huge one in each step: without it, every stream of
 // a transformer looks periodic at its layers.
 constexpr double kMaxMeanOverMedian = 0.15;
-// A loop of fewer events is one inside a step.
+// A loop of fewer events is one inside a step, unless there is nothing else. What is an event more or less in it says
+// nothing, so gaps are compared as if they were no shorter than this.
 constexpr double kMinPeriodEvents = 5;
 // One site, or two, may be regular by accident.
 constexpr size_t kMinSites = 3;
+// Unless they are most of the stream. Two: a loop over one line cannot be told from one that runs through its data.
+constexpr size_t kMinTightSites = 2;
+constexpr double kTightShare = 0.5;
+// What a loop does from its second or tenth time on, or not every time, comes nearly as often.
+constexpr double kSameLoop = 0.85;
+// A loop around another comes at most half as often. Halfway between that and equally often.
+constexpr double kNearlyAsOften = 0.67;
 
 }  // namespace
 
@@ -37,40 +47,84 @@ void RegularGaps::OnEvent(uint32_t site_index, uint64_t live_bytes) {
   ++events_;
 }
 
-bool RegularGaps::IsRegular(const Site& site) const {
+bool RegularGaps::IsSpread(const Site& site) const {
   if (site.count < kMinOccurrences) return false;
   const double span = static_cast<double>(site.last - site.first);
   if (span < kMinSpan * static_cast<double>(events_)) return false;
   const double median = site.gaps.Median();
-  if (median < kMinPeriodEvents) return false;
   const double mean = span / static_cast<double>(site.count - 1);
-  if (std::fabs(mean / median - 1) >= kMaxMeanOverMedian) return false;
-  return site.gaps.DeviationQuantile(median, kDeviationQuantile) < kMaxDeviation;
+  return std::fabs(mean - median) < kMaxMeanOverMedian * std::max(median, kMinPeriodEvents);
+}
+
+bool RegularGaps::IsRegular(const Site& site) const {
+  const double median = site.gaps.Median();
+  return median >= kMinPeriodEvents && IsSpread(site) &&
+         site.gaps.DeviationQuantile(median, kDeviationQuantile) < kMaxDeviation;
+}
+
+GapFamily RegularGaps::Describe(std::vector<uint32_t> sites) const {
+  std::sort(sites.begin(), sites.end());
+  GapFamily family;
+  for (const uint32_t index : sites) family.occurrences = std::max(family.occurrences, sites_[index].count);
+  bool found = false;
+  for (const uint32_t index : sites) {
+    const Site& candidate = sites_[index];
+    family.deviation += candidate.gaps.MeanLogDeviation(candidate.gaps.Median()) / static_cast<double>(sites.size());
+    // In a run that was cut off within a step, some come once less.
+    if (candidate.count + 1 < family.occurrences) continue;
+    const Site& best = sites_[family.anchor];
+    const double less = candidate.MeanLiveBytes() - best.MeanLiveBytes();
+    // Of equals the first in the step.
+    if (!found || less < 0 || (less == 0 && candidate.first < best.first)) family.anchor = index;
+    found = true;
+  }
+  const Site& anchor = sites_[family.anchor];
+  family.occurrences = anchor.count;
+  family.period_events = static_cast<double>(anchor.last - anchor.first) / static_cast<double>(anchor.count - 1);
+  family.sites = std::move(sites);
+  return family;
 }
 
 std::vector<GapFamily> RegularGaps::Families() const {
-  std::map<uint64_t, GapFamily, std::greater<>> by_count;
+  std::map<uint64_t, std::vector<uint32_t>, std::greater<>> by_count;
   for (uint32_t index = 0; index < sites_.size(); ++index) {
-    if (IsRegular(sites_[index])) by_count[sites_[index].count].sites.push_back(index);
+    if (IsRegular(sites_[index])) by_count[sites_[index].count].push_back(index);
   }
   std::vector<GapFamily> families;
-  for (auto& [count, family] : by_count) {
-    if (family.sites.size() < kMinSites) continue;
-    family.occurrences = count;
-    family.anchor = family.sites.front();
-    for (const uint32_t index : family.sites) {
-      const Site& candidate = sites_[index];
-      const Site& best = sites_[family.anchor];
-      // Equally often seen, so sums compare as means do; of equals the first in the step.
-      const bool less = candidate.live_bytes < best.live_bytes;
-      const bool earlier = candidate.live_bytes == best.live_bytes && candidate.first < best.first;
-      if (less || earlier) family.anchor = index;
-    }
-    const Site& anchor = sites_[family.anchor];
-    family.period_events = static_cast<double>(anchor.last - anchor.first) / static_cast<double>(count - 1);
-    families.push_back(std::move(family));
+  for (auto& [count, sites] : by_count) {
+    if (sites.size() >= kMinSites) families.push_back(Describe(std::move(sites)));
   }
+  if (!families.empty()) return families;
+  if (std::optional<GapFamily> tight = TightLoop()) families.push_back(std::move(*tight));
   return families;
+}
+
+std::optional<GapFamily> RegularGaps::TightLoop() const {
+  uint64_t most = 0;
+  std::vector<uint32_t> spread, sites;
+  for (uint32_t index = 0; index < sites_.size(); ++index) {
+    if (!IsSpread(sites_[index])) continue;
+    spread.push_back(index);
+    most = std::max(most, sites_[index].count);
+  }
+  uint64_t covered = 0;
+  for (const uint32_t index : spread) {
+    if (static_cast<double>(sites_[index].count) < kSameLoop * static_cast<double>(most)) continue;
+    sites.push_back(index);
+    covered += sites_[index].count;
+  }
+  const bool dominates = static_cast<double>(covered) >= kTightShare * static_cast<double>(events_);
+  if (sites.size() < kMinTightSites || !dominates) return std::nullopt;
+  return Describe(std::move(sites));
+}
+
+const GapFamily* RegularGaps::StepsOf(const std::vector<GapFamily>& families) {
+  const GapFamily* steps = families.empty() ? nullptr : &families.front();
+  for (const GapFamily& family : families) {
+    const double often = static_cast<double>(family.occurrences) / static_cast<double>(families.front().occurrences);
+    if (often > kNearlyAsOften && family.deviation < steps->deviation) steps = &family;
+  }
+  return steps;
 }
 
 }  // namespace vramtrack

@@ -5,11 +5,13 @@
 // Comparing the stream with itself at a fixed distance breaks as soon as one step allocates one block more than
 // another. Single sites are steadier: what a step does once comes back at regular gaps, whatever happens in between.
 // Sites that do so equally often are a family, and the largest family count is the innermost loop that spans the whole
-// step; the next smaller ones are the loops around it.
+// step; the next smaller ones are the loops around it. A program may do so little in a step that three sites are all it
+// has: where no family stands out, one that makes up most of the stream by itself is a loop however few its sites are.
 #ifndef ANALYZER_STEPS_REGULAR_GAPS_H_
 #define ANALYZER_STEPS_REGULAR_GAPS_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analyzer/steps/gap_histogram.h"
@@ -20,6 +22,7 @@ namespace vramtrack {
 struct GapFamily {
   uint64_t occurrences = 0;
   double period_events = 0;
+  double deviation = 0;         // mean distance of its sites' gaps from their medians, of the gaps' logarithms
   std::vector<uint32_t> sites;  // ascending
   uint32_t anchor = 0;          // the one to cut at: where the least memory is live, between two steps
 };
@@ -34,14 +37,25 @@ class RegularGaps {
   // Most occurrences, that is the innermost loop, first. Empty: the stream has no period.
   std::vector<GapFamily> Families() const;
 
+  // The family whose occurrences are the steps; null: there is none. That is the innermost loop, unless another family
+  // occurs nearly as often, too often to be a loop around it, and at more even gaps: the passes of an evaluation then
+  // run through sites of the step, and others are those of the step alone.
+  static const GapFamily* StepsOf(const std::vector<GapFamily>& families);
+
  private:
   struct Site {
     uint64_t count = 0, first = 0, last = 0;  // positions in the stream
     double live_bytes = 0;                    // sum over occurrences
     GapHistogram gaps;
+
+    double MeanLiveBytes() const { return live_bytes / static_cast<double>(count); }
   };
 
-  bool IsRegular(const Site& site) const;
+  bool IsSpread(const Site& site) const;   // evenly over the stream, on average
+  bool IsRegular(const Site& site) const;  // and its gaps are alike
+  // What there is but a few sites, in a stream without other families.
+  std::optional<GapFamily> TightLoop() const;
+  GapFamily Describe(std::vector<uint32_t> sites) const;
 
   std::vector<Site> sites_;
   uint64_t events_ = 0;

@@ -159,6 +159,89 @@ TEST(RegularGaps, CutsWhereTheLeastIsLive) {
   EXPECT_EQ(gaps.Families()[0].anchor, 4u);
 }
 
+// The job of a native program that does little: `sites` in each step.
+void Loop(RegularGaps& gaps, uint32_t sites, int steps) {
+  for (int step = 0; step < steps; ++step) {
+    for (uint32_t site = 0; site < sites; ++site) gaps.OnEvent(site, site * 100);
+  }
+}
+
+TEST(RegularGaps, ALoopThatIsTheWholeStreamMayHaveTwoSites) {
+  for (const uint32_t sites : {2, 3, 4}) {
+    RegularGaps gaps;
+    Loop(gaps, sites, 50);
+    ASSERT_EQ(gaps.Families().size(), 1u) << sites;
+    EXPECT_EQ(gaps.Families()[0].occurrences, 50u);
+    EXPECT_EQ(gaps.Families()[0].anchor, 0u);
+  }
+  RegularGaps one;
+  Loop(one, 1, 500);
+  EXPECT_TRUE(one.Families().empty()) << "one line may be a loop within a step as well";
+}
+
+TEST(RegularGaps, ARunKilledWithinAStepHasTheSameSteps) {
+  RegularGaps gaps;
+  Loop(gaps, 3, 40);
+  gaps.OnEvent(0, 0);
+  ASSERT_EQ(gaps.Families().size(), 1u);
+  EXPECT_EQ(gaps.Families()[0].occurrences, 41u);
+  EXPECT_EQ(gaps.Families()[0].sites.size(), 3u);
+}
+
+TEST(RegularGaps, ASmallLoopMayDoMoreNowAndThen) {
+  RegularGaps gaps;
+  for (int step = 0; step < 60; ++step) {
+    gaps.OnEvent(0, 0);
+    if (step >= 6) gaps.OnEvent(1, 100);  // not before a queue has filled
+    if (step >= 6) gaps.OnEvent(2, 200);
+    if (step % 7 == 3) gaps.OnEvent(3, 200);
+  }
+  ASSERT_EQ(gaps.Families().size(), 1u);
+  EXPECT_EQ(gaps.Families()[0].occurrences, 60u);
+  EXPECT_EQ(gaps.Families()[0].anchor, 0u);
+}
+
+TEST(RegularGaps, ASmallLoopWithinAStepIsNone) {
+  // Thirty parameters of two allocations each, in a step of 61 with one more: half of the stream and more, but in
+  // bursts.
+  RegularGaps gaps;
+  for (int step = 0; step < 40; ++step) {
+    for (int i = 0; i < 30; ++i) Loop(gaps, 2, 1);
+    for (int i = 0; i < 30; ++i) gaps.OnEvent(2);
+  }
+  EXPECT_TRUE(gaps.Families().empty());
+}
+
+// Steps of a forward pass (sites 0 to 9) and what only training does (10 to 39), and an evaluation of four forward
+// passes after each `every` of them; or what only some steps do (site 40 to 43), in all but one of `every`.
+GapFamily StepsWith(int every, bool evaluation) {
+  RegularGaps gaps;
+  for (int step = 0; step < 200; ++step) {
+    Loop(gaps, 10, 1);
+    for (uint32_t site = 10; site < 40; ++site) gaps.OnEvent(site);
+    const bool at = step % every == every - 1;
+    if (evaluation && at) Loop(gaps, 10, 4);
+    for (uint32_t site = 40; site < 44 && !evaluation && !at; ++site) gaps.OnEvent(site);
+  }
+  const std::vector<GapFamily> families = gaps.Families();
+  EXPECT_EQ(families.size(), 2u);
+  const GapFamily* steps = RegularGaps::StepsOf(families);
+  return steps != nullptr ? *steps : GapFamily();
+}
+
+TEST(RegularGaps, PassesOfAnEvaluationAreNoSteps) {
+  // Forward passes: 200 and 4 in each evaluation.
+  EXPECT_EQ(StepsWith(/*every=*/50, /*evaluation=*/true).occurrences, 200u);
+  EXPECT_EQ(StepsWith(/*every=*/100, /*evaluation=*/true).occurrences, 200u);
+}
+
+TEST(RegularGaps, WhatMostStepsDoIsNotTheStep) {
+  EXPECT_EQ(StepsWith(/*every=*/20, /*evaluation=*/false).occurrences, 200u);
+  EXPECT_EQ(StepsWith(/*every=*/50, /*evaluation=*/false).occurrences, 200u);
+}
+
+TEST(RegularGaps, OfNoFamilyThereAreNoSteps) { EXPECT_EQ(RegularGaps::StepsOf({}), nullptr); }
+
 TEST(AnchorSteps, WithoutAnOccurrenceThereAreNoSteps) {
   AnchorSteps steps(5);
   steps.OnEvent(1, 10);
@@ -174,6 +257,9 @@ TEST(GapHistogram, KnowsEqualGapsExactlyAndOthersToASixteenth) {
   for (uint64_t gap = 1000; gap <= 3000; ++gap) spread.Add(gap);
   EXPECT_NEAR(spread.Median(), 2000, 2000 / 16.);
   EXPECT_NEAR(spread.DeviationQuantile(2000, .9), .45, .04);
+  EXPECT_DOUBLE_EQ(equal.MeanLogDeviation(equal.Median()), 0);
+  EXPECT_NEAR(equal.MeanLogDeviation(2 * equal.Median()), std::log(2), 1e-9);
+  EXPECT_NEAR(equal.MeanLogDeviation(equal.Median() / 2), std::log(2), 1e-9);
   GapHistogram extreme;
   extreme.Add(0);
   extreme.Add(UINT64_MAX);

@@ -103,10 +103,11 @@ nlohmann::ordered_json RunOom(const Options& options) {
       const std::optional<OomScore>& score = scores[i];
       if (!score) continue;
       foretold.Add(score->foretold.has_value());
-      if (options.explain && (!score->foretold || score->error() > .1)) {
-        std::printf("        %s, seed %d: full after %.0f steps, foretold %.1f%s%s\n", runs[i].id.c_str(),
-                    static_cast<int>(runs[i].options.seed % 100), score->true_steps, score->foretold.value_or(0),
-                    score->refused.empty() ? "" : ": ", score->refused.c_str());
+      if (options.explain && (!score->foretold || !score->covered || score->error() > .1)) {
+        std::printf("        %s, seed %d: full after %.0f steps, foretold %.1f (%.1f to %.1f)%s%s\n",
+                    runs[i].id.c_str(), static_cast<int>(runs[i].options.seed % 100), score->true_steps,
+                    score->foretold.value_or(0), score->low, score->high, score->refused.empty() ? "" : ": ",
+                    score->refused.c_str());
       }
       if (!score->foretold) continue;
       errors.push_back(score->error());
@@ -194,6 +195,7 @@ int Run(const Options& options) {
       json[suite.name][options.half] = PrintHalf(runs, scores, options, suite.title, std::nullopt);
     }
     PrintFailures(runs, scores, options.explain, stdout);
+    if (options.explain) PrintRatesOff(runs, scores, stdout);
   }
   if (Wants(options, "oom")) json["oom"] = RunOom(options);
   if (Wants(options, "diff")) json["diff"] = RunDiff(options);

@@ -6,7 +6,6 @@
 namespace vramtrack::corpus {
 namespace {
 
-constexpr double kCloseRate = .005;
 constexpr double kCloseOnset = 5;  // steps
 constexpr double kRightSteps = .99;
 

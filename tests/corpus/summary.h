@@ -23,6 +23,8 @@ struct Share {
   double value() const { return of > 0 ? static_cast<double>(hits) / of : 0; }
 };
 
+constexpr double kCloseRate = .005;  // relative
+
 // 0 of nothing.
 double Quantile(const std::vector<double>& sorted, double share);
 

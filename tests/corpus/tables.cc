@@ -126,6 +126,19 @@ void PrintFailures(const std::vector<RunSpec>& runs, const std::vector<RunScore>
   }
 }
 
+void PrintRatesOff(const std::vector<RunSpec>& runs, const std::vector<RunScore>& scores, FILE* out) {
+  std::fprintf(out, "\nrates that are off, or outside their interval: steps, case, half, seed\n");
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const RunScore& score = scores[i];
+    const bool off = score.rate_error && score.exact_rate && *score.rate_error > kCloseRate;
+    if (!off && score.covered.value_or(true)) continue;
+    std::fprintf(out, "%5d  %-12s %-9s %2d: by %.4f, %s, steps by %s, F1 %.3f\n", runs[i].options.steps,
+                 runs[i].id.c_str(), ToString(runs[i].half), static_cast<int>(runs[i].options.seed % 100),
+                 score.rate_error.value_or(0), score.covered.value_or(true) ? "covered" : "not covered",
+                 score.step_source.c_str(), score.step_f1);
+  }
+}
+
 nlohmann::ordered_json ToJson(const Summary& summary) {
   nlohmann::ordered_json json = {{"runs", summary.runs}, {"vramtrack", ToJson(summary.ours)}};
   for (size_t i = 0; i < summary.rivals.size(); ++i) json["rivals"][Rivals()[i].name] = ToJson(summary.rivals[i]);

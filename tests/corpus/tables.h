@@ -20,6 +20,9 @@ void PrintConfusion(const Summary& summary, FILE* out);
 // Each case and variant of which a run failed, with how many, and what was said once.
 void PrintFailures(const std::vector<RunSpec>& runs, const std::vector<RunScore>& scores, bool explain, FILE* out);
 
+// Each run whose rate is not right, or whose interval does not hold it.
+void PrintRatesOff(const std::vector<RunSpec>& runs, const std::vector<RunScore>& scores, FILE* out);
+
 nlohmann::ordered_json ToJson(const Summary& summary);
 
 const char* ToString(Variant variant);

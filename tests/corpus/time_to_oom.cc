@@ -57,8 +57,9 @@ std::optional<OomScore> ScoreTimeToOom(const RunSpec& spec) {
   score.refused = growth.refused;
   if (!growth.steps_to_oom) return score;
   score.foretold = *growth.steps_to_oom / accuracy.unit;
-  score.covered = growth.steps_to_oom_low / accuracy.unit <= score.true_steps + 1 &&
-                  score.true_steps - 1 <= growth.steps_to_oom_high / accuracy.unit;
+  score.low = growth.steps_to_oom_low / accuracy.unit;
+  score.high = growth.steps_to_oom_high / accuracy.unit;
+  score.covered = score.low <= score.true_steps + 1 && score.true_steps - 1 <= score.high;
   return score;
 }
 

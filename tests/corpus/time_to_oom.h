@@ -15,6 +15,7 @@ namespace vramtrack::corpus {
 struct OomScore {
   double true_steps = 0;           // from the end of the trace on
   std::optional<double> foretold;  // steps
+  double low = 0, high = 0;        // the interval
   bool covered = false;            // by the interval
   std::string refused;             // why nothing is foretold
   double error() const;            // relative; of what was foretold
