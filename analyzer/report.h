@@ -91,6 +91,27 @@ struct ReportSegmentUse {
   uint64_t reserved = 0, live = 0, free_releasable = 0, free_pinned = 0;
 };
 
+// Segments of one size that have become more.
+struct ReportGrownSegments {
+  std::string sizes;  // as ReportSegmentPool
+  uint64_t segment_bytes = 0, segments = 0, bytes = 0;
+  uint64_t pools = 0;  // that they are of
+};
+
+// A framework's allocator takes more and more from the device while what it hands out does not grow.
+struct ReportReserveGrowth {
+  double bytes_per_step = 0, ci_low = 0, ci_high = 0;  // of what is reserved beyond the most that was live; 95 %
+  std::optional<int64_t> first_step;                   // from when on
+  uint64_t stairs = 0;                                 // in how many it grew
+  // From then to the end: segments that are there beyond those that were, of how many pools, asked for from how many
+  // places.
+  uint64_t segments = 0, bytes = 0, pools = 0, stacks = 0;
+  uint64_t free_releasable = 0, free_pinned = 0;  // of the new ones, at the end of the last step
+  std::vector<ReportGrownSegments> sizes;         // the most bytes first
+  std::vector<ReportPin> pins;                    // of the new ones
+  std::string explanation;
+};
+
 // reserved = live + rounding + free_releasable + free_pinned + deferred, to the byte, at the peak.
 struct ReportFragmentation {
   uint64_t reserved = 0, live = 0, rounding = 0, free_releasable = 0, free_pinned = 0, deferred = 0;
@@ -100,8 +121,25 @@ struct ReportFragmentation {
   std::optional<ReportSegmentUse> at_reserved_peak;  // when its segments were largest
   std::vector<ReportPin> pins;                       // at that moment, the most bytes first
   std::vector<ReportSegmentPool> pools;              // at that moment
+  std::optional<ReportReserveGrowth> growth;         // none: it does not grow, or too few steps tell
   uint64_t model_blocks = 0;                         // that the model of the allocator followed
   uint64_t model_surprises = 0;                      // of these, those that it would have put elsewhere
+};
+
+// A pool of the driver's stream-ordered memory, by pages of 2 MiB. When a pool gives back what is free depends on when
+// the job waits for its device, which a trace does not tell: what is held is between two bounds.
+struct ReportMemoryPool {
+  std::string pool;  // "default", or its handle
+  uint64_t allocations = 0, trims = 0;
+  std::optional<uint64_t> release_threshold;  // none: it is not known which pool one was set for
+  uint64_t peak_live = 0;
+  // What any pool needs, and what this one's placement took.
+  uint64_t lower_bound = 0, upper_bound = 0;
+  // reserved = live + rounding + free_pinned + free_releasable, to the byte, when most was free, if nothing was given
+  // back but by trimming.
+  std::optional<int64_t> step;
+  uint64_t reserved = 0, live = 0, rounding = 0, free_pinned = 0, free_releasable = 0;
+  uint64_t free_releasable_at_least = 0;  // at any time, if the job waited after each free
 };
 
 // What is live at a device's peak. Categories and sizes add up to its live bytes each, and so do ages where there are
@@ -153,6 +191,7 @@ struct ReportDevice {
   std::optional<ReportGrowth> growth;      // of live bytes; none: too few steps
   std::optional<ReportGrowths> growth_of;  // none: too few steps
   ReportFragmentation fragmentation;
+  std::vector<ReportMemoryPool> memory_pools;  // by handle, the device's own first
   uint64_t unattributed_bytes = 0;
   std::vector<ReportPattern> patterns;  // by what they save, the most first
   // Of a device with a framework's level: what of the driver's memory at the peak is no segment, by owner, the most

@@ -33,7 +33,7 @@ struct CheckFinding {
   std::optional<int> rank;
   double value = 0;
   std::optional<double> limit;  // a budget, or the baseline's value
-  std::string unit;             // "bytes", "bytes_per_step", "objects_per_step", "share" or "steps"
+  std::string unit;             // "bytes", "bytes_per_step", "objects_per_step" (or _gib, _second), "share" or "steps"
   std::string file;             // of the line to look at, from the root of the sources where it is below it
   uint32_t line = 0;
   std::vector<ReportFrame> frames;  // most recent call first

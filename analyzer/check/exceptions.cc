@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/check/limit_text.h"
+#include "analyzer/check/measured.h"
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 
@@ -60,9 +61,14 @@ void ExceptionList::Apply(CheckFinding* finding) {
                       ": ", Printable(exception.reason), ")");
       continue;  // another one may hold
     }
-    if (exception.up_to && finding->value > exception.up_to->value) {
-      absl::StrAppend(&finding->message, "; the exception for it is up to ",
-                      FormatLimit(*exception.up_to, LimitUnit::kBytes), " (", exception.place, ")");
+    // A rate per something else cannot be held against it.
+    const bool is_rate = finding->unit.rfind("bytes_per_", 0) == 0;
+    const bool compares = !is_rate || !exception.up_to ||
+                          finding->unit == UnitName(LimitUnit::kBytesPerStep, false, exception.up_to->per);
+    if (exception.up_to && (!compares || finding->value > exception.up_to->value)) {
+      const LimitUnit unit = compares ? LimitUnit::kBytes : LimitUnit::kBytesPerStep;
+      absl::StrAppend(&finding->message, "; the exception for it is up to ", FormatLimit(*exception.up_to, unit), " (",
+                      exception.place, ")");
       continue;
     }
     finding->expired = false;

@@ -35,6 +35,7 @@ class Judge {
   void Add(CheckFinding finding) { findings_.push_back(std::move(finding)); }
 
   std::optional<Limit> LimitOf(const LimitKind& kind, std::optional<uint32_t> device) const;
+  std::optional<Limit> ForTrace(std::optional<Limit> limit) const;
   struct Leak {
     const ReportSite* leader;
     const DiffFinding* change;  // of one of its sites; null: none has changed, or there is no baseline
@@ -58,6 +59,7 @@ class Judge {
   std::vector<CheckFinding> findings_;
   std::map<std::string, CheckedRule> rules_;
   std::vector<std::string> notes_;
+  std::string not_comparable_;  // why a leak could not be held against its budget; empty: each could
 };
 
 CheckedRule& Judge::Applied(const std::string& rule) {
@@ -76,8 +78,14 @@ void Judge::NotJudged(const std::string& rule, const std::string& why) {
 
 std::optional<Limit> Judge::LimitOf(const LimitKind& kind, std::optional<uint32_t> device) const {
   const auto found = device ? options_.budgets.devices.find(*device) : options_.budgets.devices.end();
-  if (found != options_.budgets.devices.end() && found->second.*kind.limit) return found->second.*kind.limit;
-  return options_.budgets.job.*kind.limit;
+  const bool has_own = found != options_.budgets.devices.end() && found->second.*kind.limit;
+  return ForTrace((has_own ? found->second : options_.budgets.job).*kind.limit);
+}
+
+// Nothing is nothing, per whatever.
+std::optional<Limit> Judge::ForTrace(std::optional<Limit> limit) const {
+  if (limit && limit->value == 0) limit->per = PerOf(report_);
+  return limit;
 }
 
 // Leaks with what belongs to them: one is one finding, however many sites it has.
@@ -115,12 +123,19 @@ void Judge::JudgeLeaks() {
     const bool objects = rates.rate_bytes_per_step <= 0;
     const LimitKind& kind = kLimitKinds[objects ? 1 : 0];
     const std::optional<Limit> limit = LimitOf(kind, site.device);
-    const double rate = objects ? rates.rate_objects_per_step : rates.rate_bytes_per_step;
+    double rate = objects ? rates.rate_objects_per_step : rates.rate_bytes_per_step;
+    const RatePer per = limit ? limit->per : PerOf(site);
+    if (const std::optional<double> known = RateOf(site, per)) {
+      rate = *known;
+    } else {
+      not_comparable_ = WhyNoRate(per, PerOf(site));
+      continue;
+    }
     if (limit ? rate <= limit->value : !leak.material) continue;
     CheckFinding finding = FindingOf(site);
     finding.rule = "leak";
     finding.value = rate;
-    finding.unit = UnitName(kind.unit, false);
+    finding.unit = UnitName(kind.unit, false, per);
     finding.message = LeakMessage(site, limit ? &*limit : nullptr);
     if (limit) finding.limit = limit->value;
     if (leak.change != nullptr) DescribeChange(*leak.change, leak.base_rate, &finding);
@@ -137,7 +152,7 @@ void Judge::JudgeLeaks() {
 void Judge::JudgeMeasured(const LimitKind& kind, const Limit& limit, const std::optional<double>& value,
                           CheckFinding finding) {
   if (!value) {
-    NotJudged(kind.rule, absl::StrCat(finding.subject, ": growth is not known, or cannot be foretold"));
+    NotJudged(kind.rule, absl::StrCat(finding.subject, ": ", WhyUnknown(report_, kind, limit)));
     return;
   }
   Applied(kind.rule);
@@ -147,7 +162,7 @@ void Judge::JudgeMeasured(const LimitKind& kind, const Limit& limit, const std::
   finding.key = absl::StrCat(kind.rule, "|", finding.subject);
   finding.value = *value;
   finding.limit = limit.value;
-  finding.unit = UnitName(kind.unit, limit.share);
+  finding.unit = UnitName(kind.unit, limit.share, limit.per);
   finding.message = MeasuredMessage(kind, *value, limit);
   Add(std::move(finding));
 }
@@ -166,7 +181,7 @@ void Judge::JudgeDevices() {
       CheckFinding finding;
       finding.subject = absl::StrCat("device ", device.index);
       finding.device = device.index;
-      JudgeMeasured(kind, *limit, MeasureDevice(report_, device, limit->share).at(kind.key), std::move(finding));
+      JudgeMeasured(kind, *limit, MeasureDevice(report_, device, *limit).at(kind.key), std::move(finding));
     }
     JudgeCategories(device);
   }
@@ -211,7 +226,7 @@ void Judge::JudgeRanks() {
     const auto rank = std::find_if(ranks.begin(), ranks.end(),
                                    [number = number](const ReportRank& one) { return one.rank == number; });
     for (const LimitKind& kind : kLimitKinds) {
-      const std::optional<Limit>& limit = limits.*kind.limit;
+      const std::optional<Limit> limit = ForTrace(limits.*kind.limit);
       if (!limit) continue;
       if (rank == ranks.end()) {
         NotJudged(kind.rule, absl::StrCat("rank ", number, " is not in the trace"));
@@ -220,7 +235,7 @@ void Judge::JudgeRanks() {
       CheckFinding finding;
       finding.subject = absl::StrCat("rank ", number);
       finding.rank = number;
-      JudgeMeasured(kind, *limit, MeasureRank(*rank).at(kind.key), std::move(finding));
+      JudgeMeasured(kind, *limit, MeasureRank(report_, *rank, *limit).at(kind.key), std::move(finding));
     }
   }
 }
@@ -257,6 +272,8 @@ void Judge::JudgeEvidence(CheckReport* check) {
     if (more > 0) absl::StrAppend(&why, "; about ", more, " more would do");
   } else if (lost > 0) {
     why = absl::StrCat(lost, " events are missing");
+  } else {
+    why = not_comparable_;
   }
   if (!why.empty() && Fails("leak")) {
     NotJudged("leak", why);

@@ -130,6 +130,60 @@ TEST(Check, WithABudgetForLeaksOnlyThoseAboveItFail) {
   EXPECT_EQ(Failed(Judged(Job({stream}), "budget.leak_objects = 1")), "");
 }
 
+// A job in which windows of equally many bytes stand for steps.
+Report WithoutSteps() {
+  Report job = Job({Site("a", "leak", 16 * kMiB)});
+  job.steps.unit = "window";
+  job.steps.window_bytes = 100 * kMiB;
+  job.sites[0].rate_unit = "GiB allocated";
+  job.sites[0].rate_bytes_per_second = 4096;
+  job.devices[0].growth.reset();
+  return job;
+}
+
+TEST(Check, ABudgetPerStepSaysNothingOfATraceWithoutSteps) {
+  const Report job = WithoutSteps();
+  for (const char* budget : {"budget.leak = \"1 KiB/step\"", "budget.leak = 1000", "budget.leak_total = \"1 KiB/step\"",
+                             "budget.growth = \"1 KiB/step\""}) {
+    const CheckReport check = Judged(job, budget);
+    EXPECT_EQ(ExitCodeOf(check), Failed(check) == "leak" ? 1 : 3) << budget;
+    EXPECT_NE(check.evidence_note.find("no steps"), std::string::npos) << budget << ": " << check.evidence_note;
+  }
+  EXPECT_EQ(ExitCodeOf(Judged(job, "budget.leak = 1000")), 3);
+  EXPECT_EQ(
+      Judged(job, "budget.leak = 1000").evidence_note,
+      "the trace has no steps: its leaks are known per GiB allocated, and a budget per step says nothing of them");
+}
+
+TEST(Check, ARateMayBeGivenInTheTracesOwnUnit) {
+  const Report job = WithoutSteps();
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = \"15 MiB/GiB\"")), "leak");
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = \"16 MiB/GiB\"")), "");
+  EXPECT_EQ(ExitCodeOf(Judged(job, "budget.leak = \"16 MiB/GiB\"")), 0);
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = \"4 KiB/s\"")), "");
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = \"3 KiB/s\"")), "leak");
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = \"16 MiB/GiB\"\nbudget.leak_total = \"15 MiB/GiB\"")), "leak-total");
+  // Nothing is nothing, per whatever.
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = 0")), "leak");
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = \"16 MiB/GiB\"\nbudget.leak_total = 0")), "leak-total");
+  const CheckReport check = Judged(job, "budget.leak = \"15 MiB/GiB\"");
+  EXPECT_EQ(check.findings[0].unit, "bytes_per_gib");
+  EXPECT_EQ(check.findings[0].message,
+            "leaks 16.0 MiB per GiB allocated (95 % CI 16.0 to 16.0 MiB) on device 0; the budget is 15.0 MiB per GiB "
+            "allocated (b.toml:1)");
+  EXPECT_EQ(Failed(Judged(job,
+                          "[[exception]]\nrule = \"leak\"\nup_to = \"17 MiB/GiB\"\nreason = \"known\"\nexpires = "
+                          "\"never\"")),
+            "");
+  EXPECT_EQ(Failed(Judged(job,
+                          "[[exception]]\nrule = \"leak\"\nup_to = \"17 MiB/step\"\nreason = \"known\"\nexpires = "
+                          "\"never\"")),
+            "leak")
+      << "per step it says nothing of a rate per GiB";
+  // One with steps has no rate per GiB.
+  EXPECT_EQ(ExitCodeOf(Judged(Job({Site("a", "leak", 5000)}), "budget.leak = \"1 KiB/GiB\"")), 3);
+}
+
 TEST(Check, JudgesDevicesByTheirBudgets) {
   const Report job = Job({});
   EXPECT_EQ(Failed(Judged(job,

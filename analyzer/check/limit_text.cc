@@ -38,12 +38,24 @@ constexpr Unit kUnits[] = {
     {"tb", 1e12},
 };
 
+struct RateEnd {
+  const char* text;
+  RatePer per;
+};
+// What is part of another comes later.
+constexpr RateEnd kRateEnds[] = {
+    {"/step", RatePer::kStep},     {"per step", RatePer::kStep},
+    {"/gib", RatePer::kGiB},       {"per gib allocated", RatePer::kGiB},
+    {"per gib", RatePer::kGiB},    {"/s", RatePer::kSecond},
+    {"/second", RatePer::kSecond}, {"per second", RatePer::kSecond},
+};
+
 const char* Kind(LimitUnit unit) {
   switch (unit) {
     case LimitUnit::kBytes:
       return "size such as 500 MiB or 2 GiB";
     case LimitUnit::kBytesPerStep:
-      return "rate such as 64 KiB/step or 0";
+      return "rate such as 64 KiB/step, 16 MiB/GiB, 4 KiB/s or 0";
     case LimitUnit::kObjectsPerStep:
       return "number of objects per step such as 2 or 0.5/step";
     case LimitUnit::kBytesOrShare:
@@ -78,9 +90,13 @@ bool HasBytes(LimitUnit unit) { return unit != LimitUnit::kObjectsPerStep && uni
 absl::StatusOr<Limit> ParseLimit(std::string_view text, LimitUnit unit) {
   std::string left = Trimmed(text);
   for (char& c : left) c = absl::ascii_tolower(static_cast<unsigned char>(c));
-  const bool per_step = TakeEnd("/step", &left) || TakeEnd("per step", &left);
-  if (per_step && !IsRate(unit)) return NoLimit(text, unit);
   Limit limit;
+  for (const RateEnd& end : kRateEnds) {
+    if (!TakeEnd(end.text, &left)) continue;
+    if (!IsRate(unit)) return NoLimit(text, unit);
+    limit.per = end.per;
+    break;
+  }
   limit.share = unit == LimitUnit::kBytesOrShare && TakeEnd("%", &left);
   const size_t digits = std::min(left.size(), left.find_first_not_of("0123456789."));
   double number = 0;
@@ -105,13 +121,24 @@ absl::StatusOr<Limit> LimitOfNumber(double value, LimitUnit unit) {
   return limit;
 }
 
-std::string FormatValue(double value, LimitUnit unit, bool share) {
+const char* PerName(RatePer per) {
+  switch (per) {
+    case RatePer::kGiB:
+      return "GiB allocated";
+    case RatePer::kSecond:
+      return "second";
+    default:
+      return "step";
+  }
+}
+
+std::string FormatValue(double value, LimitUnit unit, bool share, RatePer per) {
   if (share) return absl::StrFormat("%.3g %%", 100 * value);
   switch (unit) {
     case LimitUnit::kBytesPerStep:
-      return FormatByteCount(value) + " per step";
+      return absl::StrCat(FormatByteCount(value), " per ", PerName(per));
     case LimitUnit::kObjectsPerStep:
-      return FormatAbout(value) + " objects per step";
+      return absl::StrCat(FormatAbout(value), " objects per ", PerName(per));
     case LimitUnit::kSteps:
       return FormatAbout(value) + " steps";
     default:
@@ -119,7 +146,9 @@ std::string FormatValue(double value, LimitUnit unit, bool share) {
   }
 }
 
-std::string FormatLimit(const Limit& limit, LimitUnit unit) { return FormatValue(limit.value, unit, limit.share); }
+std::string FormatLimit(const Limit& limit, LimitUnit unit) {
+  return FormatValue(limit.value, unit, limit.share, limit.per);
+}
 
 absl::StatusOr<absl::CivilDay> ParseDay(std::string_view text) {
   absl::CivilDay day;

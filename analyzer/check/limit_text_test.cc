@@ -38,6 +38,14 @@ TEST(LimitText, ReadsRatesSharesAndCounts) {
   EXPECT_EQ(Bytes("64 KiB per step", LimitUnit::kBytesPerStep), 65536);
   EXPECT_EQ(Bytes("64KiB", LimitUnit::kBytesPerStep), 65536);
   EXPECT_EQ(Bytes("0.5/step", LimitUnit::kObjectsPerStep), 0.5);
+  EXPECT_EQ(Bytes("16 MiB/GiB", LimitUnit::kBytesPerStep), 16777216);
+  EXPECT_EQ(ParseLimit("16 MiB/GiB", LimitUnit::kBytesPerStep)->per, RatePer::kGiB);
+  EXPECT_EQ(ParseLimit("16 MiB per GiB allocated", LimitUnit::kBytesPerStep)->per, RatePer::kGiB);
+  EXPECT_EQ(ParseLimit("4KiB/s", LimitUnit::kBytesPerStep)->per, RatePer::kSecond);
+  EXPECT_EQ(ParseLimit("4KiB", LimitUnit::kBytesPerStep)->per, RatePer::kStep);
+  EXPECT_FALSE(ParseLimit("4KiB/s", LimitUnit::kBytes).ok());
+  EXPECT_EQ(FormatLimit(*ParseLimit("4KiB/s", LimitUnit::kBytesPerStep), LimitUnit::kBytesPerStep),
+            "4.00 KiB per second");
   EXPECT_EQ(Bytes("100000", LimitUnit::kSteps), 100000);
   const absl::StatusOr<Limit> share = ParseLimit("15 %", LimitUnit::kBytesOrShare);
   ASSERT_TRUE(share.ok());

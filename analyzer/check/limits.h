@@ -16,10 +16,14 @@ namespace vramtrack {
 
 enum class LimitUnit { kBytes, kBytesPerStep, kObjectsPerStep, kBytesOrShare, kSteps };
 
+// What a rate is per. A trace has one of the first two, see ReportSite::rate_unit.
+enum class RatePer { kStep, kGiB, kSecond };
+
 struct Limit {
-  double value = 0;    // bytes, bytes per step, objects per step, steps; of a share 0 to 1
-  bool share = false;  // of what is reserved
-  std::string place;   // who set it: "budgets.toml:12", "--max-peak"
+  double value = 0;              // bytes, bytes per step, objects per step, steps; of a share 0 to 1
+  RatePer per = RatePer::kStep;  // of rates
+  bool share = false;            // of what is reserved
+  std::string place;             // who set it: "budgets.toml:12", "--max-peak"
 };
 
 // Of a whole job, one device or one rank. None: no limit.

@@ -6,16 +6,46 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/check/limit_text.h"
+#include "analyzer/check/site_findings.h"
 
 namespace vramtrack {
 
-const char* UnitName(LimitUnit unit, bool share) {
+namespace {
+
+const char* PerSuffix(RatePer per) {
+  switch (per) {
+    case RatePer::kGiB:
+      return "gib";
+    case RatePer::kSecond:
+      return "second";
+    default:
+      return "step";
+  }
+}
+
+// Of all sites of one device; none: they are not known per that.
+std::optional<double> LeakTotal(const Report& report, uint32_t device, RatePer per) {
+  double sum = 0;
+  for (const ReportSite& site : report.sites) {
+    if (!IsLeak(site) || site.device != device || !site.part_of.empty()) continue;
+    const std::optional<double> rate = RateOf(site, per);
+    if (!rate) return std::nullopt;
+    if (RatesOf(site).rate_bytes_per_step > 0) sum += *rate;
+  }
+  return sum;
+}
+
+}  // namespace
+
+RatePer PerOf(const Report& report) { return report.steps.unit == "step" ? RatePer::kStep : RatePer::kGiB; }
+
+std::string UnitName(LimitUnit unit, bool share, RatePer per) {
   if (share) return "share";
   switch (unit) {
     case LimitUnit::kBytesPerStep:
-      return "bytes_per_step";
+      return absl::StrCat("bytes_per_", PerSuffix(per));
     case LimitUnit::kObjectsPerStep:
-      return "objects_per_step";
+      return absl::StrCat("objects_per_", PerSuffix(per));
     case LimitUnit::kSteps:
       return "steps";
     default:
@@ -23,22 +53,18 @@ const char* UnitName(LimitUnit unit, bool share) {
   }
 }
 
-Measured MeasureDevice(const Report& report, const ReportDevice& device, bool fragmentation_as_share) {
+Measured MeasureDevice(const Report& report, const ReportDevice& device, const Limit& limit) {
   Measured measured;
-  double leaks = 0;
-  for (const ReportSite& site : report.sites) {
-    if (IsLeak(site) && site.device == device.index) leaks += site.rate_bytes_per_step;
-  }
   const auto reserved = static_cast<double>(device.peak.reserved);
   const double unused = std::max(0.0, reserved - static_cast<double>(device.peak.live));
-  measured["leak_total"] = leaks;
+  measured["leak_total"] = LeakTotal(report, device.index, limit.per);
   measured["peak"] = static_cast<double>(device.peak.live);
   measured["reserved"] = reserved;
   measured["device_used"] = static_cast<double>(device.peak.device_used);
-  measured["fragmentation"] = !fragmentation_as_share ? unused : reserved > 0 ? unused / reserved : 0;
+  measured["fragmentation"] = !limit.share ? unused : reserved > 0 ? unused / reserved : 0;
   measured["growth"] = std::nullopt;
   measured["steps_to_oom"] = std::nullopt;
-  if (device.growth) {
+  if (device.growth && limit.per == RatePer::kStep) {
     measured["growth"] = device.growth->ci_low > 0 ? device.growth->bytes_per_step : 0;
     // What does not grow is never full.
     if (device.growth->ci_low <= 0) measured["steps_to_oom"] = INFINITY;
@@ -48,7 +74,7 @@ Measured MeasureDevice(const Report& report, const ReportDevice& device, bool fr
 }
 
 std::string MeasuredMessage(const LimitKind& kind, double value, const Limit& limit) {
-  const std::string is = FormatValue(value, kind.unit, limit.share);
+  const std::string is = FormatValue(value, kind.unit, limit.share, limit.per);
   const std::string budget = absl::StrCat("; the budget is ", FormatLimit(limit, kind.unit), " (", limit.place, ")");
   const std::string rule = kind.rule;
   if (rule == "leak-total") return absl::StrCat("its sites leak ", is, budget);
@@ -81,10 +107,20 @@ std::vector<ReportRank> RanksOf(const Report& report) {
   return ranks;
 }
 
-Measured MeasureRank(const ReportRank& rank) {
-  return {{"leak_total", rank.leak_bytes_per_step},
-          {"peak", static_cast<double>(rank.peak_live)},
-          {"growth", rank.growth_bytes_per_step}};
+Measured MeasureRank(const Report& report, const ReportRank& rank, const Limit& limit) {
+  Measured measured;
+  measured["peak"] = static_cast<double>(rank.peak_live);
+  const bool knows = limit.per == PerOf(report) || rank.leak_bytes_per_step <= 0;
+  measured["leak_total"] = knows ? std::optional<double>(rank.leak_bytes_per_step) : std::nullopt;
+  measured["growth"] = limit.per == RatePer::kStep ? rank.growth_bytes_per_step : std::nullopt;
+  return measured;
+}
+
+std::string WhyUnknown(const Report& report, const LimitKind& kind, const Limit& limit) {
+  if (kind.limit == &Limits::leak_total) return WhyNoRate(limit.per, PerOf(report));
+  if (PerOf(report) != RatePer::kStep) return "the trace has no steps, and growth is told per step";
+  if (limit.per != RatePer::kStep) return "growth is told per step";
+  return "growth is not known, or cannot be foretold";
 }
 
 }  // namespace vramtrack

@@ -16,9 +16,14 @@ namespace vramtrack {
 
 using Measured = std::map<std::string, std::optional<double>>;  // by key of kLimitKinds; none: it is not known
 
-// Fragmentation in bytes, or as a share of what is reserved.
-Measured MeasureDevice(const Report& report, const ReportDevice& device, bool fragmentation_as_share);
-Measured MeasureRank(const ReportRank& rank);
+// What the rates of the report are per.
+RatePer PerOf(const Report& report);
+
+// In what `limit` is: fragmentation in bytes or as a share of what is reserved, rates per step, GiB or second.
+Measured MeasureDevice(const Report& report, const ReportDevice& device, const Limit& limit);
+Measured MeasureRank(const Report& report, const ReportRank& rank, const Limit& limit);
+// Why a figure is not known.
+std::string WhyUnknown(const Report& report, const LimitKind& kind, const Limit& limit);
 
 // Also of a trace with one rank only, which the report does not compare.
 std::vector<ReportRank> RanksOf(const Report& report);
@@ -27,7 +32,7 @@ std::vector<ReportRank> RanksOf(const Report& report);
 std::string MeasuredMessage(const LimitKind& kind, double value, const Limit& limit);
 
 // As CheckFinding has it.
-const char* UnitName(LimitUnit unit, bool share);
+std::string UnitName(LimitUnit unit, bool share, RatePer per);
 
 }  // namespace vramtrack
 

@@ -50,18 +50,37 @@ ReportLeak RatesOf(const ReportSite& site) {
   return own;
 }
 
+RatePer PerOf(const ReportSite& site) { return site.rate_unit == "step" ? RatePer::kStep : RatePer::kGiB; }
+
+std::optional<double> RateOf(const ReportSite& site, RatePer per) {
+  const ReportLeak leak = RatesOf(site);
+  const bool objects = leak.rate_bytes_per_step <= 0;
+  if (per == PerOf(site)) return objects ? leak.rate_objects_per_step : leak.rate_bytes_per_step;
+  if (per == RatePer::kSecond && !objects) return site.rate_bytes_per_second;
+  return std::nullopt;
+}
+
+std::string WhyNoRate(RatePer asked, RatePer per) {
+  return absl::StrCat("the trace has ", per == RatePer::kStep ? "" : "no ", "steps: its leaks are known per ",
+                      PerName(per), ", and a budget per ", PerName(asked), " says nothing of them");
+}
+
 std::string LeakMessage(const ReportSite& site, const Limit* limit) {
   const ReportLeak leak = RatesOf(site);
   const bool objects = leak.rate_bytes_per_step <= 0;
   const LimitUnit unit = objects ? LimitUnit::kObjectsPerStep : LimitUnit::kBytesPerStep;
   std::string text = absl::StrCat(site.verdict == "accelerating_leak" ? "leaks more and more, at present " : "leaks ",
-                                  FormatValue(objects ? leak.rate_objects_per_step : leak.rate_bytes_per_step, unit));
+                                  FormatValue(objects ? leak.rate_objects_per_step : leak.rate_bytes_per_step, unit,
+                                              /*share=*/false, PerOf(site)));
   if (!objects) {
     absl::StrAppend(&text, " (95 % CI ", FormatByteRange(leak.rate_ci_low, leak.rate_ci_high), ")");
   }
   absl::StrAppend(&text, site.device ? absl::StrCat(" on device ", *site.device) : " of host memory");
   if (site.parts > 0) absl::StrAppend(&text, ", at ", Plural(site.parts + 1, "place", "places"));
   if (site.onset_step) absl::StrAppend(&text, " from step ", *site.onset_step, " on");
+  if (limit != nullptr && limit->per == RatePer::kSecond) {
+    absl::StrAppend(&text, ", ", FormatValue(site.rate_bytes_per_second, unit, /*share=*/false, limit->per));
+  }
   if (limit != nullptr) absl::StrAppend(&text, "; the budget is ", FormatLimit(*limit, unit), " (", limit->place, ")");
   return text;
 }

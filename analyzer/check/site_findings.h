@@ -4,6 +4,7 @@
 #ifndef ANALYZER_CHECK_SITE_FINDINGS_H_
 #define ANALYZER_CHECK_SITE_FINDINGS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,14 @@ CheckFinding FindingOf(const ReportSite& site);
 
 // Of a leak as a whole; of a site that leads none, its own.
 ReportLeak RatesOf(const ReportSite& site);
+
+// What the rates of the leak are per.
+RatePer PerOf(const ReportSite& site);
+// The rate of a leak, with all that belongs to it, in bytes, or in objects where it has none. None: the trace does not
+// tell it per that.
+std::optional<double> RateOf(const ReportSite& site, RatePer per);
+// Why not.
+std::string WhyNoRate(RatePer asked, RatePer per);
 
 // "leaks 768 KiB per step (95 % CI 760 to 776 KiB) on device 0; the budget is ...".
 std::string LeakMessage(const ReportSite& site, const Limit* limit);

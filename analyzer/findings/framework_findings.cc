@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/findings/rate_units.h"
 #include "analyzer/leaks/explanation.h"
 
 namespace vramtrack {
@@ -19,11 +20,13 @@ std::map<uint32_t, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, con
   return frameworks;
 }
 
-void AddDriverEvidence(const FrameworkGrowth& growth, ReportSite* site) {
+void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, ReportSite* site) {
   if (growth.reserved) {
     site->grade = "framework+driver";
+    const double units = window_bytes == 0 ? 1 : kRateBytes / static_cast<double>(window_bytes);
     absl::StrAppend(&site->explanation, "; the segments that hold the framework's blocks grew as well, by ",
-                    FormatBytes(growth.reserved->bytes_per_step), " per step");
+                    FormatBytes(growth.reserved->bytes_per_step * units), " per ",
+                    window_bytes == 0 ? kPerStep : kPerBytes);
   } else {
     absl::StrAppend(&site->explanation, "; the framework's segments have room for it so far: they did not grow");
   }

@@ -13,6 +13,7 @@
 
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/leaks/growth.h"
+#include "analyzer/leaks/reserve_growth.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/report.h"
 
@@ -22,6 +23,9 @@ namespace vramtrack {
 struct FrameworkGrowth {
   std::optional<Growth> live;      // of blocks
   std::optional<Growth> reserved;  // of segments
+
+  // Whether what is live is a reason for more segments.
+  bool needs_segments() const { return !IsFlatBeside(live, reserved); }
 };
 
 // By device; only devices with a framework's level.
@@ -31,7 +35,8 @@ std::map<uint32_t, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, con
 inline bool IsSegmentSite(const Site& site) { return site.segments > 0 && 2 * site.segments >= site.allocations; }
 
 // Says in the grade and the explanation of a leak at the framework's level whether the driver's memory grows as well.
-void AddDriverEvidence(const FrameworkGrowth& growth, ReportSite* site);
+// `window_bytes`: what is allocated in a window, where windows stand for steps; otherwise 0.
+void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, ReportSite* site);
 
 // Driver memory of the device that is no segment, at its peak, by owner; the most first. Empty without a framework.
 std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, uint32_t device,

@@ -2,7 +2,6 @@
 #include "analyzer/findings/growth_findings.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/findings/device_findings.h"
+#include "analyzer/findings/device_levels.h"
 #include "analyzer/findings/framework_findings.h"
 #include "analyzer/leaks/explanation.h"
 #include "analyzer/leaks/growth.h"
@@ -119,19 +119,6 @@ LevelSeries OfSteps(const std::vector<uint64_t>& low, const std::vector<uint64_t
   return {{low.begin(), low.end()}, {high.begin(), high.end()}, 1};
 }
 
-// One of the timeline's values, of complete steps.
-LevelSeries OfTimeline(const Ledger& ledger, const Scope& scope, size_t value) {
-  LevelSeries series;
-  const uint64_t width = ledger.timeline().bin_width();
-  series.steps_per_point = static_cast<double>(width);
-  const std::vector<Timeline::Bin>& bins = ledger.timeline().bins(scope.timeline_row);
-  for (size_t i = 0; i < bins.size() && (i + 1) * width <= ledger.steps().step(); ++i) {
-    series.low.push_back(static_cast<double>(bins[i].low[value]));
-    series.high.push_back(static_cast<double>(bins[i].high[value]));
-  }
-  return series;
-}
-
 // Of the later half of the run: the first steps are often slower. None: it takes no time that could be measured.
 std::optional<double> SecondsPerStep(const ProcessAnalysis& analysis) {
   const std::vector<uint64_t>& ends = analysis.ledger().step_ends();
@@ -222,8 +209,9 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
       Fit(OfSteps(scope->floors, scope->ceilings), first, total == 0 ? 0 : std::max(1.0, total - beside), seconds);
   const double outside =
       std::max(0.0, static_cast<double>(peak.device_used) - static_cast<double>(peak.usage.reserved));
-  Grown reserved = Fit(OfTimeline(ledger, *scope, 1), first, total == 0 ? 0 : std::max(1.0, total - outside), seconds);
-  Grown used = Fit(OfTimeline(ledger, *scope, 0), first, total, seconds);
+  Grown reserved = Fit(LevelsOf(ledger, *scope, DeviceFigure::kReserved), first,
+                       total == 0 ? 0 : std::max(1.0, total - outside), seconds);
+  Grown used = Fit(LevelsOf(ledger, *scope, DeviceFigure::kUsed), first, total, seconds);
 
   std::string live_refused;
   if (live.surely()) {

@@ -50,8 +50,9 @@ class SiteJudge {
     SiteContext context;
     if (IsSegmentSite(site)) {
       const auto framework = frameworks_.find(device);
-      context.segments = framework != frameworks_.end() && framework->second.live ? SegmentRole::kFrameworkGrowing
-                                                                                  : SegmentRole::kFrameworkFlat;
+      context.segments = framework != frameworks_.end() && framework->second.needs_segments()
+                             ? SegmentRole::kFrameworkGrowing
+                             : SegmentRole::kFrameworkFlat;
     }
     const SiteHistory history = ledger_.history(index);
     LeakVerdict verdict = JudgeSite(history, shape->second, context, detail);

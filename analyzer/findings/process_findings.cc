@@ -19,9 +19,11 @@
 #include "analyzer/findings/oom_findings.h"
 #include "analyzer/findings/pattern_findings.h"
 #include "analyzer/findings/peak_findings.h"
+#include "analyzer/findings/pool_findings.h"
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/findings/process_description.h"
 #include "analyzer/findings/rate_units.h"
+#include "analyzer/findings/reserve_findings.h"
 #include "analyzer/findings/segment_findings.h"
 #include "analyzer/findings/trace_warnings.h"
 
@@ -68,7 +70,7 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   site.explanation = verdict.explanation;
   const auto framework = analysis.frameworks().find(first.key.device);
   if (level == Level::kFramework && IsLeak(verdict.verdict) && framework != analysis.frameworks().end()) {
-    AddDriverEvidence(framework->second, &site);
+    AddDriverEvidence(framework->second, analysis.plan().window_bytes, &site);
   }
   if (first.key.device != SiteKey::kHost) site.device = first.key.device;
   if (verdict.onset_step) site.onset_step = static_cast<int64_t>(analysis.run().NumberOf(*verdict.onset_step));
@@ -125,8 +127,13 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   }
   CategoryTimeline category_timeline(ledger, category_of_site, trace.clock().start_ticks());
   PeakLiveSet peak_live_set(without.peak_changes);
-  torch_allocator::PeakSegments segments(ledger);
+  const std::map<uint32_t, ReserveGrowth> growing = GrowthOfReserves(analysis);
+  std::map<uint32_t, uint32_t> growing_since;
+  for (const auto& [device, growth] : growing) growing_since[device] = growth.first;
+  torch_allocator::PeakSegments segments(ledger, growing_since);
   if (segments.has_devices()) without.observers.push_back(&segments);
+  MemoryPools memory_pools;
+  without.observers.push_back(&memory_pools);
   OomStudy oom_study(ledger, AskingSites(trace, ledger));
   LateObjects late_objects(LateGroups(analysis, purposes), in_optimizer);
   ReusableMemory reusable(ScopesOfDriver(ledger));
@@ -173,7 +180,8 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
     DescribeHolders(analysis, purposes, failed, oom_study.findings()[i], &oom);
     findings.oom.push_back(std::move(oom));
   }
-  if (segments.has_devices()) DescribeSegments(&analysis, &segments, &findings.devices, &findings.oom);
+  if (segments.has_devices()) DescribeSegments(&analysis, &segments, growing, &findings.devices, &findings.oom);
+  DescribeMemoryPools(analysis, &memory_pools, &findings.devices);
   DescribePatterns(analysis, purposes, late_objects, reusable, &findings.devices);
   for (ReportDevice& device : findings.devices) {
     // Growth is per step.

@@ -6,8 +6,6 @@
 namespace vramtrack {
 namespace {
 
-constexpr double kGiB = 1 << 30;
-
 template <typename Rates>
 void Scale(double factor, Rates* rates) {
   rates->rate_bytes_per_step *= factor;
@@ -26,8 +24,8 @@ void SetRateUnits(const ProcessAnalysis& analysis, std::vector<ReportSite>* site
     const double whole = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
     site.rate_bytes_per_second = whole * steps_per_second;
     if (!analysis.plan().has_windows()) continue;
-    const double windows_in_unit = kGiB / static_cast<double>(analysis.plan().window_bytes);
-    site.rate_unit = "GiB allocated";
+    const double windows_in_unit = kRateBytes / static_cast<double>(analysis.plan().window_bytes);
+    site.rate_unit = kPerBytes;
     Scale(windows_in_unit, &site);
     if (site.group) Scale(windows_in_unit, &*site.group);
   }

@@ -9,6 +9,10 @@
 
 namespace vramtrack {
 
+// What rates are per, see ReportSite::rate_unit.
+constexpr char kPerStep[] = "step", kPerBytes[] = "GiB allocated";
+constexpr double kRateBytes = 1 << 30;  // of the latter
+
 // Says what the rates of `sites`, which are per step so far, come to in a second; and where windows stand for steps,
 // turns them into rates per GiB allocated.
 void SetRateUnits(const ProcessAnalysis& analysis, std::vector<ReportSite>* sites);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/findings/device_findings.h"
+#include "analyzer/findings/reserve_findings.h"
 #include "analyzer/fragmentation/torch_allocator/what_if.h"
 #include "analyzer/leaks/explanation.h"
 
@@ -24,6 +25,8 @@ std::string Bytes(uint64_t bytes) { return FormatBytes(static_cast<double>(bytes
 
 // What to put into the environment, or into the program.
 std::string SettingLine(const Knob& knob) {
+  if (knob.family == Knob::Family::kPreallocate)
+    return "a forward and backward pass with the largest batch at the start";
   if (knob.family != Knob::Family::kEmptyCache) return absl::StrCat("PYTORCH_CUDA_ALLOC_CONF=", knob.setting);
   if (knob.empty_cache_every == 1) return "torch.cuda.empty_cache() after each step";
   return absl::StrCat("torch.cuda.empty_cache() after every ", knob.empty_cache_every, " steps");
@@ -42,6 +45,8 @@ const char* Reason(Knob::Family family) {
     case Knob::Family::kEmptyCache:
       return "segments of sizes that are not asked for any more are given back, at the price of waiting for the device "
              "each time";
+    case Knob::Family::kPreallocate:
+      return "the segments that the largest batch needs are there before smaller ones are taken";
     default:
       return "";
   }
@@ -73,12 +78,6 @@ std::vector<ReportAdvice> Advice(const WhatIf::Outcome& followed) {
   return advice;
 }
 
-std::string NamingLine(const std::vector<ReportFrame>& stack) {
-  if (stack.empty()) return "";
-  const ReportFrame& frame = stack[NamingFrame(stack, 0)];
-  return absl::StrCat(frame.file, ":", frame.line, " ", frame.module, "+", frame.offset, " ", frame.function);
-}
-
 void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments::Maps& maps,
                  ReportFragmentation* fragmentation) {
   const torch_allocator::SegmentUse use = UseOf(maps.reserved_peak);
@@ -88,25 +87,7 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
   at_peak.live = use.live;
   at_peak.free_releasable = use.free_releasable;
   at_peak.free_pinned = use.free_pinned;
-  // Sites that the same line stands for are one to the reader.
-  std::map<std::string, size_t> by_line;
-  for (const torch_allocator::Pin& pin : use.pins) {
-    ReportPin described;
-    const size_t group = analysis->GroupOf(pin.site);
-    if (group != ProcessAnalysis::kNoGroup) described.site = absl::StrCat(group);
-    described.segments = pin.segments;
-    described.bytes = pin.bytes;
-    described.stack = analysis->symbolizer().Frames(analysis->ledger().sites()[pin.site].key.stack);
-    const auto [line, is_new] = by_line.try_emplace(NamingLine(described.stack), fragmentation->pins.size());
-    if (is_new) {
-      fragmentation->pins.push_back(std::move(described));
-      continue;
-    }
-    fragmentation->pins[line->second].segments += pin.segments;
-    fragmentation->pins[line->second].bytes += pin.bytes;
-  }
-  std::stable_sort(fragmentation->pins.begin(), fragmentation->pins.end(),
-                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  fragmentation->pins = DescribePins(analysis, use.pins);
   for (const torch_allocator::PoolUse& pool : use.pools) {
     ReportSegmentPool described;
     described.pool = pool.arena;
@@ -130,12 +111,14 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
 }  // namespace
 
 void DescribeSegments(ProcessAnalysis* analysis, torch_allocator::PeakSegments* segments,
-                      std::vector<ReportDevice>* devices, std::vector<ReportOom>* oom) {
+                      const std::map<uint32_t, ReserveGrowth>& growing, std::vector<ReportDevice>* devices,
+                      std::vector<ReportOom>* oom) {
   const Ledger& ledger = analysis->ledger();
   const std::map<uint32_t, torch_allocator::Arenas> arenas = segments->Learnt();
   const std::map<uint32_t, torch_allocator::PeakSegments::Maps> maps = segments->Finish();
   std::map<uint32_t, std::vector<Knob>> knobs;
   std::map<uint32_t, uint64_t> totals;
+  std::map<uint32_t, torch_allocator::LargestPass> passes;
   for (const Scope& scope : ledger.scopes()) {
     const auto map = maps.find(scope.device);
     if (scope.level != Level::kFramework || map == maps.end()) continue;
@@ -143,15 +126,19 @@ void DescribeSegments(ProcessAnalysis* analysis, torch_allocator::PeakSegments* 
                                      [&scope](const ReportDevice& d) { return d.index == scope.device; });
     if (device == devices->end()) continue;
     DescribeUse(analysis, map->second, &device->fragmentation);
+    if (const auto growth = growing.find(scope.device); growth != growing.end()) {
+      device->fragmentation.growth = DescribeReserveGrowth(analysis, scope.device, growth->second, map->second);
+    }
     const bool gave_up = std::any_of(
         ledger.out_of_memory().begin(), ledger.out_of_memory().end(),
         [&scope](const OutOfMemory& f) { return f.device == scope.device && f.framework && f.framework->failed; });
     const uint64_t unused = scope.reserved_peak > scope.peak ? scope.reserved_peak - scope.peak : 0;
     if (!gave_up && !IsWorthAdvice(unused, scope.reserved_peak)) continue;
     totals[scope.device] = DeviceTotalBytes(analysis->trace(), ledger, scope.device);
-    std::vector<Knob>& tried = knobs[scope.device] =
-        torch_allocator::KnobsToTry(map->second.expandable, scope.reserved_peak, scope.peak, totals[scope.device],
-                                    analysis->plan().has_steps() && !analysis->plan().has_windows());
+    std::vector<Knob>& tried = knobs[scope.device] = torch_allocator::KnobsToTry(
+        map->second.expandable, scope.reserved_peak, scope.peak, totals[scope.device],
+        analysis->plan().has_steps() && !analysis->plan().has_windows(), !map->second.largest_pass.events().empty());
+    passes[scope.device] = map->second.largest_pass;
     const auto learnt = arenas.find(scope.device);
     for (Knob& knob : tried) knob.settings.oldest_first = learnt != arenas.end() && learnt->second.oldest_first;
   }
@@ -160,7 +147,7 @@ void DescribeSegments(ProcessAnalysis* analysis, torch_allocator::PeakSegments* 
   LedgerOptions options;
   options.histories = options.timeline = false;
   options.decode_ahead = analysis->options().threads != 1;
-  WhatIf what_if(&arenas, std::move(knobs), std::move(totals));
+  WhatIf what_if(&arenas, std::move(knobs), std::move(totals), std::move(passes));
   options.observers = {&what_if};
   Ledger third(analysis->trace(), analysis->plan(), options);
   third.Replay();

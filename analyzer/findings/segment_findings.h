@@ -5,18 +5,23 @@
 #ifndef ANALYZER_FINDINGS_SEGMENT_FINDINGS_H_
 #define ANALYZER_FINDINGS_SEGMENT_FINDINGS_H_
 
+#include <cstdint>
+#include <map>
 #include <vector>
 
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/fragmentation/torch_allocator/peak_segments.h"
+#include "analyzer/leaks/reserve_growth.h"
 #include "analyzer/report.h"
 
 namespace vramtrack {
 
 // `segments` has followed the second replay. Replays the trace once more where much was reserved and not used, or where
-// the allocator gave up. `oom`: one for each of the ledger's out_of_memory(), in order.
+// the allocator gave up. `growing`: what GrowthOfReserves found, and `segments` was told of. `oom`: one for each of the
+// ledger's out_of_memory(), in order.
 void DescribeSegments(ProcessAnalysis* analysis, torch_allocator::PeakSegments* segments,
-                      std::vector<ReportDevice>* devices, std::vector<ReportOom>* oom);
+                      const std::map<uint32_t, ReserveGrowth>& growing, std::vector<ReportDevice>* devices,
+                      std::vector<ReportOom>* oom);
 
 }  // namespace vramtrack
 

@@ -265,7 +265,9 @@ void Ledger::Allocate(const StreamEvent& event) {
   } else {
     Raise(&site, &scopes_[site.scope], allocation, {event.slot, event.ordinal});
   }
-  for (ReplayObserver* observer : options_.observers) observer->OnAllocate({event.slot, event.ordinal, allocation});
+  for (ReplayObserver* observer : options_.observers) {
+    observer->OnAllocate({event.slot, event.ordinal, allocation, event.shape->stream});
+  }
 }
 
 void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& allocation, AllocationName name) {

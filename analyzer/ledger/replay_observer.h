@@ -16,6 +16,7 @@ struct ReplayAllocation {
   uint32_t slot;  // of the thread that allocated, see StreamEvent
   uint64_t ordinal;
   const LiveAllocation& allocation;  // its site tells kind, level and device; valid during the call
+  uint64_t stream = 0;               // OnAllocate, of stream-ordered memory: the handle of its stream or pool
 };
 
 // Follows a replay: for findings that need single events and not only sums. Each call comes after the ledger has

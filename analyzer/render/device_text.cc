@@ -27,6 +27,7 @@ constexpr int kLabelColumns = 17;  // indentation included
 constexpr int kChartRows = 4;
 constexpr int kNarrowestFunction = 12;
 constexpr uint64_t kLeastPinnedBytes = 1 << 20;
+constexpr uint64_t kUnlimitedThreshold = uint64_t{1} << 60;  // programs set the largest number there is
 
 std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
@@ -112,6 +113,27 @@ std::string Fragmentation(const ReportFragmentation& fragmentation) {
   add(fragmentation.deferred, "waiting to be freed");
   if (parts.size() == 1) return absl::StrCat("none: the ", Bytes(fragmentation.reserved), " reserved are all live");
   return absl::StrCat(Bytes(fragmentation.reserved), " reserved = ", absl::StrJoin(parts, " + "));
+}
+
+std::string MemoryPool(const ReportMemoryPool& pool) {
+  std::string text = absl::StrCat(pool.pool, ": ", Bytes(pool.peak_live), " live at its peak, in ",
+                                  Bytes(pool.upper_bound), " of pages");
+  if (pool.free_releasable > 0) {
+    absl::StrAppend(&text, "; it may hold ", Bytes(pool.free_releasable), " that is free");
+    if (pool.free_releasable_at_least > 0) {
+      absl::StrAppend(&text, ", ", Bytes(pool.free_releasable_at_least), " at least");
+    }
+    if (pool.step) absl::StrAppend(&text, ", at step ", *pool.step);
+  }
+  if (!pool.release_threshold) {
+    absl::StrAppend(&text, "; which pools have a release threshold is not known");
+  } else if (*pool.release_threshold == 0) {
+    absl::StrAppend(&text, "; no release threshold: gives back what is free whenever the job waits");
+  } else {
+    absl::StrAppend(&text, "; release threshold ",
+                    *pool.release_threshold >= kUnlimitedThreshold ? "unlimited" : Bytes(*pool.release_threshold));
+  }
+  return text;
 }
 
 // What adds up to the memory that is used on the device.
@@ -277,13 +299,14 @@ void WriteReleases(const Report& report, size_t top, Page* page) {
 }
 
 // Whose objects keep segments that are mostly free.
-void WritePins(const ReportFragmentation& fragmentation, Page* page) {
+// `all`: what is pinned in all.
+void WritePins(const std::vector<ReportPin>& pins, uint64_t all, const char* label, const char* which, Page* page) {
   constexpr size_t kMostPins = 3;
-  for (size_t i = 0; i < fragmentation.pins.size() && i < kMostPins; ++i) {
-    const ReportPin& pin = fragmentation.pins[i];
+  for (size_t i = 0; i < pins.size() && i < kMostPins; ++i) {
+    const ReportPin& pin = pins[i];
     // What is less than a twentieth of what is pinned does not matter.
-    if (pin.bytes < fragmentation.at_reserved_peak->free_pinned / 20 || pin.bytes < kLeastPinnedBytes) break;
-    std::string text = absl::StrCat(Bytes(pin.bytes), " free in ", pin.segments,
+    if (pin.bytes < all / 20 || pin.bytes < kLeastPinnedBytes) break;
+    std::string text = absl::StrCat(Bytes(pin.bytes), " free in ", pin.segments, which,
                                     pin.segments == 1 ? " segment pinned by " : " segments pinned by ");
     if (pin.stack.empty()) {
       absl::StrAppend(&text, "an unknown place");
@@ -291,7 +314,7 @@ void WritePins(const ReportFragmentation& fragmentation, Page* page) {
       const ReportFrame& frame = pin.stack[NamingFrame(pin.stack, 0)];
       absl::StrAppend(&text, FrameLocation(frame), FunctionBehindLocation(frame));
     }
-    Row(i == 0 ? "pinned" : "", text, page);
+    Row(i == 0 ? label : "", text, page);
   }
 }
 
@@ -315,7 +338,14 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
                        Bytes(fragmentation.upper_bound)),
           page);
     }
-    WritePins(fragmentation, page);
+    if (fragmentation.at_reserved_peak) {
+      WritePins(fragmentation.pins, fragmentation.at_reserved_peak->free_pinned, "pinned", "", page);
+    }
+    if (fragmentation.growth) {
+      Row("reserve grows", Printable(fragmentation.growth->explanation), page);
+      WritePins(fragmentation.growth->pins, fragmentation.growth->free_pinned, "", " new", page);
+    }
+    for (const ReportMemoryPool& pool : device.memory_pools) Row("pool", Printable(MemoryPool(pool)), page);
     for (const ReportAdvice& advice : fragmentation.advice) {
       const std::string setting = advice.setting.empty() ? "" : advice.setting + " ";
       Row("advice", Printable(setting + advice.text), page);

@@ -51,6 +51,42 @@ Json GrowthsJson(const ReportGrowths& growths) {
   return json;
 }
 
+Json PinJson(const ReportPin& pin) {
+  Json json;
+  json["site"] = pin.site.empty() ? Json(nullptr) : Json(pin.site);
+  json["segments"] = pin.segments;
+  json["bytes"] = pin.bytes;
+  json["stack"] = Array(pin.stack, FrameJson);
+  return json;
+}
+
+Json ReserveGrowthJson(const ReportReserveGrowth& growth) {
+  Json json;
+  json["bytes_per_step"] = Number(growth.bytes_per_step);
+  json["ci_low"] = Number(growth.ci_low);
+  json["ci_high"] = Number(growth.ci_high);
+  json["first_step"] = Optional(growth.first_step);
+  json["stairs"] = growth.stairs;
+  json["segments"] = growth.segments;
+  json["bytes"] = growth.bytes;
+  json["pools"] = growth.pools;
+  json["stacks"] = growth.stacks;
+  json["free_releasable"] = growth.free_releasable;
+  json["free_pinned"] = growth.free_pinned;
+  json["sizes"] = Array(growth.sizes, [](const ReportGrownSegments& grown) {
+    Json json;
+    json["sizes"] = grown.sizes;
+    json["pools"] = grown.pools;
+    json["segment_bytes"] = grown.segment_bytes;
+    json["segments"] = grown.segments;
+    json["bytes"] = grown.bytes;
+    return json;
+  });
+  json["pins"] = Array(growth.pins, PinJson);
+  json["explanation"] = growth.explanation;
+  return json;
+}
+
 Json FragmentationJson(const ReportFragmentation& fragmentation) {
   Json json;
   json["reserved"] = fragmentation.reserved;
@@ -78,14 +114,7 @@ Json FragmentationJson(const ReportFragmentation& fragmentation) {
   at_peak["live"] = use.live;
   at_peak["free_releasable"] = use.free_releasable;
   at_peak["free_pinned"] = use.free_pinned;
-  json["pins"] = Array(fragmentation.pins, [](const ReportPin& pin) {
-    Json json;
-    json["site"] = pin.site.empty() ? Json(nullptr) : Json(pin.site);
-    json["segments"] = pin.segments;
-    json["bytes"] = pin.bytes;
-    json["stack"] = Array(pin.stack, FrameJson);
-    return json;
-  });
+  json["pins"] = Array(fragmentation.pins, PinJson);
   json["pools"] = Array(fragmentation.pools, [](const ReportSegmentPool& pool) {
     Json json;
     json["pool"] = pool.pool;
@@ -99,6 +128,7 @@ Json FragmentationJson(const ReportFragmentation& fragmentation) {
     json["unusable"] = Number(pool.unusable);
     return json;
   });
+  json["growth"] = fragmentation.growth ? ReserveGrowthJson(*fragmentation.growth) : Json(nullptr);
   json["model"]["blocks"] = fragmentation.model_blocks;
   json["model"]["surprises"] = fragmentation.model_surprises;
   return json;
@@ -160,6 +190,24 @@ Json DeviceJson(const ReportDevice& device) {
   json["growth"] = device.growth ? GrowthJson(*device.growth) : Json(nullptr);
   json["growth_of"] = device.growth_of ? GrowthsJson(*device.growth_of) : Json(nullptr);
   json["fragmentation"] = FragmentationJson(device.fragmentation);
+  json["memory_pools"] = Array(device.memory_pools, [](const ReportMemoryPool& pool) {
+    Json json;
+    json["pool"] = pool.pool;
+    json["allocations"] = pool.allocations;
+    json["trims"] = pool.trims;
+    json["release_threshold"] = Optional(pool.release_threshold);
+    json["peak_live"] = pool.peak_live;
+    json["lower_bound"] = pool.lower_bound;
+    json["upper_bound"] = pool.upper_bound;
+    json["step"] = Optional(pool.step);
+    json["reserved"] = pool.reserved;
+    json["live"] = pool.live;
+    json["rounding"] = pool.rounding;
+    json["free_pinned"] = pool.free_pinned;
+    json["free_releasable"] = pool.free_releasable;
+    json["free_releasable_at_least"] = pool.free_releasable_at_least;
+    return json;
+  });
   json["unattributed_bytes"] = device.unattributed_bytes;
   json["patterns"] = Array(device.patterns, PatternJson);
   json["other_owners"] = Array(device.other_owners, [](const std::pair<std::string, uint64_t>& other) {

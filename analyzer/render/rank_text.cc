@@ -27,8 +27,9 @@ std::string NameOf(const ReportRank& rank) {
 
 std::string Reason(const Report& report, const ReportRank::Difference& difference) {
   if (difference.what == "leak") {
-    std::string text = absl::StrCat("leaks ", Bytes(difference.value), " per step");
     const ReportSite* site = FindSite(report, difference.site);
+    std::string text =
+        absl::StrCat("leaks ", Bytes(difference.value), " per ", site == nullptr ? "step" : site->rate_unit);
     const ReportFrame* frame = site == nullptr ? nullptr : SitePlaces(report).Of(*site);
     if (frame != nullptr) absl::StrAppend(&text, " at ", FrameLocation(*frame), FunctionBehindLocation(*frame));
     return absl::StrCat(text, ", where ", report.ranks.size() == 2 ? "the other does" : "most others do", " not");

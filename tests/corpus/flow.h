@@ -6,6 +6,7 @@
 #define TESTS_CORPUS_FLOW_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -138,6 +139,9 @@ struct Case {
   // The verdicts that are right for the leaky variant, or for the lookalike, the best one first. A leak that is no
   // leak in the sense of a report (garbage of a collector, one-time) is a class to be told, and never ranked.
   std::vector<std::string> right;
+  // Whether the leaky variant's allocator takes ever more segments without need, which is told of its device. None:
+  // what is reserved may go either way.
+  std::optional<bool> reserve_grows = false;
   JobShape shape;
   Half half = Half::kTuning;
 

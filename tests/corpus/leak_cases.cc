@@ -49,6 +49,7 @@ class Table {
     one.shape = shape;
     cases_.push_back(std::move(one));
   }
+  Case& last() { return cases_.back(); }
   std::vector<Case> Take() { return std::move(cases_); }
 
  private:
@@ -109,6 +110,16 @@ void AddPools(Table* table) {
   table->AddFixed("C26", "pool", "a failed capture never gives its pool back",
                   {Blocks(3 * kMiB).Every(3).OwnPool().Lives(Life::kStep)},
                   {Blocks(3 * kMiB).Every(3).Lives(Life::kStep)}, {"fragmentation_growth"});
+  table->last().reserve_grows = true;
+  // One pool in three steps, each of 60 places now and then.
+  std::vector<Flow> captures, without;
+  for (int place = 0; place < 60; ++place) {
+    captures.push_back(Blocks(3 * kMiB).Chance(1. / 180).OwnPool().Lives(Life::kStep));
+    without.push_back(Blocks(3 * kMiB).Chance(1. / 180).Lives(Life::kStep));
+  }
+  table->AddFixed("C26b", "pool", "failed captures in ever other places, none of which shows it", std::move(captures),
+                  std::move(without), {});
+  table->last().reserve_grows = true;
 }
 
 void AddLibraries(Table* table) {

@@ -151,6 +151,15 @@ RunScore Score(const RunSpec& spec) {
   score.step_f1 = steps.f1;
   if (score.ours.found) ScoreRate(report, finder, run, leaking, steps.unit, &score);
   ScoreClasses(spec, report, finder, run, &score);
+  // It is told per step.
+  const bool may_tell = report.steps.unit == "step";
+  for (const ReportDevice& device : report.devices) {
+    const std::optional<ReportReserveGrowth>& growth = device.fragmentation.growth;
+    if (!spec.reserve_grows || (*spec.reserve_grows && !may_tell)) continue;
+    if (growth.has_value() == *spec.reserve_grows) continue;
+    score.reserve_right = false;
+    score.said.push_back(growth ? "false: " + growth->explanation : "missed: what is reserved grows");
+  }
   for (const ReportSite& site : report.sites) {
     const std::optional<uint32_t> index = finder.Find(site);
     const bool is_true = index && leaking.count(*index) != 0;

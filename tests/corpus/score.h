@@ -23,7 +23,8 @@ struct RunSpec {
   Half half = Half::kTuning;
   JobShape shape;
   std::vector<Flow> flows;
-  std::vector<std::string> right;  // verdicts of the watched sites; empty: none is compared
+  std::vector<std::string> right;             // verdicts of the watched sites; empty: none is compared
+  std::optional<bool> reserve_grows = false;  // see Case
   RunOptions options;
 };
 
@@ -44,6 +45,7 @@ struct RunScore {
   std::optional<double> onset_error;  // steps
   std::vector<std::pair<std::string, std::string>> classes;  // of watched sites: the right one, and what was said
   bool class_right = true;
+  bool reserve_right = true;  // of the device: whether what is reserved grows without need
   double step_f1 = 0;
   std::string step_source;
   std::vector<std::string> said;  // of the true sites: their verdicts; of false leaks: what they are

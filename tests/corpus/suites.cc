@@ -66,7 +66,10 @@ RunSpec RunOf(const Case& one, Variant variant) {
   run.half = one.half;
   run.shape = one.shape;
   run.flows = variant == Variant::kFixed ? one.fixed : one.flows;
-  if (variant != Variant::kFixed) run.right = one.right;
+  if (variant != Variant::kFixed) {
+    run.right = one.right;
+    run.reserve_grows = one.reserve_grows;
+  }
   return run;
 }
 

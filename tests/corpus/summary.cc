@@ -38,7 +38,7 @@ bool HasLeak(const RunSpec& run) {
 }
 
 bool Passes(const RunSpec& run, const RunScore& score) {
-  if (score.ours.false_sites > 0) return false;
+  if (score.ours.false_sites > 0 || !score.reserve_right) return false;
   return HasLeak(run) ? score.ours.found : score.class_right;
 }
 

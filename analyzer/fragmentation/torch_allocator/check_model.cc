@@ -37,7 +37,7 @@ int Main(int argc, char** argv) {
 
   LedgerOptions options;
   options.histories = options.timeline = false;
-  PeakSegments segments(first);
+  PeakSegments segments(first, {});
   options.observers = {&segments};
   Ledger second(**trace, plan, options);
   second.Replay();
@@ -60,6 +60,8 @@ int Main(int argc, char** argv) {
       }
       if (real) {
         knobs[device][0] = *knob;
+        // Sizes in the trace are rounded already.
+        knobs[device][0].settings.roundup_power2_divisions = 0;
       } else {
         knobs[device].push_back(*knob);
       }
@@ -69,7 +71,9 @@ int Main(int argc, char** argv) {
   for (auto& [device, all] : knobs) {
     for (Knob& knob : all) knob.settings.oldest_first = arenas.at(device).oldest_first;
   }
-  WhatIf what_if(&arenas, knobs, totals);
+  std::map<uint32_t, LargestPass> passes;
+  for (const auto& [device, map] : maps) passes[device] = map.largest_pass;
+  WhatIf what_if(&arenas, knobs, totals, passes);
   options.observers = {&what_if};
   Ledger third(**trace, plan, options);
   third.Replay();

@@ -43,6 +43,8 @@ std::optional<Knob> ParseKnob(const std::string& setting) {
     } else if (pair[0] == "empty_cache" && is_number && number > 0 && number <= UINT32_MAX) {
       knob.family = Knob::Family::kEmptyCache;
       knob.empty_cache_every = static_cast<uint32_t>(number);
+    } else if (pair[0] == "preallocate" && pair[1] == "largest") {
+      knob.family = Knob::Family::kPreallocate;
     } else {
       return std::nullopt;
     }
@@ -50,7 +52,8 @@ std::optional<Knob> ParseKnob(const std::string& setting) {
   return knob;
 }
 
-std::vector<Knob> KnobsToTry(bool expandable, uint64_t reserved, uint64_t live, uint64_t total, bool has_steps) {
+std::vector<Knob> KnobsToTry(bool expandable, uint64_t reserved, uint64_t live, uint64_t total, bool has_steps,
+                             bool has_pass) {
   std::vector<std::string> settings;
   if (!expandable) {
     settings.push_back("expandable_segments:True");
@@ -69,12 +72,14 @@ std::vector<Knob> KnobsToTry(bool expandable, uint64_t reserved, uint64_t live, 
   if (has_steps) {
     for (const int steps : {1, 10}) settings.push_back(absl::StrCat("empty_cache:", steps));
   }
+  if (has_steps && has_pass) settings.push_back("preallocate:largest");
   Knob as_it_was;
   as_it_was.settings.expandable_segments = expandable;
   std::vector<Knob> knobs = {as_it_was};
   for (const std::string& setting : settings) {
     Knob knob = *ParseKnob(setting);
-    if (knob.family == Knob::Family::kEmptyCache) knob.settings = as_it_was.settings;
+    const bool is_setting = knob.family != Knob::Family::kEmptyCache && knob.family != Knob::Family::kPreallocate;
+    if (!is_setting) knob.settings = as_it_was.settings;
     knobs.push_back(std::move(knob));
   }
   return knobs;

@@ -13,9 +13,11 @@ namespace vramtrack::torch_allocator {
 
 // Something a user can do.
 struct Knob {
-  enum class Family { kNone, kExpandable, kMaxSplit, kGarbageCollection, kRoundup, kEmptyCache };
+  enum class Family { kNone, kExpandable, kMaxSplit, kGarbageCollection, kRoundup, kEmptyCache, kPreallocate };
   Family family = Family::kNone;
-  std::string setting;  // as PYTORCH_CUDA_ALLOC_CONF has it; "empty_cache:N" for a call every N steps
+  // As PYTORCH_CUDA_ALLOC_CONF has it; "empty_cache:N" for a call every N steps, "preallocate:largest" for a pass with
+  // the largest shape before the others.
+  std::string setting;
   Settings settings;
   uint32_t empty_cache_every = 0;  // steps; 0: as the program itself does
 };
@@ -24,8 +26,10 @@ struct Knob {
 std::optional<Knob> ParseKnob(const std::string& setting);
 
 // What is worth trying on a device whose allocator reserved `reserved` bytes at its peak, `live` of which are needed at
-// least, and that has `total` bytes (0: unknown). The first is the allocator as it was.
-std::vector<Knob> KnobsToTry(bool expandable, uint64_t reserved, uint64_t live, uint64_t total, bool has_steps);
+// least, and that has `total` bytes (0: unknown). `has_pass`: it is known what the largest step asked for. The first is
+// the allocator as it was.
+std::vector<Knob> KnobsToTry(bool expandable, uint64_t reserved, uint64_t live, uint64_t total, bool has_steps,
+                             bool has_pass);
 
 }  // namespace vramtrack::torch_allocator
 

@@ -8,35 +8,42 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/fragmentation/torch_allocator/framework_observer.h"
+#include "analyzer/fragmentation/torch_allocator/largest_pass.h"
 #include "analyzer/fragmentation/torch_allocator/segment_map.h"
 
 namespace vramtrack::torch_allocator {
 
-// Learns the arenas of all devices, and keeps the map of their segments at two moments that an earlier replay has
-// found: when most was live and when most was reserved. Thread-compatible.
+// Learns the arenas of all devices, and keeps the map of their segments at moments that an earlier replay has found:
+// when most was live, when most was reserved, and, where it grew, from when on and at the end of the last complete
+// step. Thread-compatible.
 class PeakSegments : public FrameworkObserver {
  public:
-  // `first`: after its replay.
-  explicit PeakSegments(const Ledger& first);
+  // `first`: after its replay. `growing_since`: devices with the step from which on what they reserve grew.
+  PeakSegments(const Ledger& first, const std::map<uint32_t, uint32_t>& growing_since);
 
   // Whether there is a device to follow.
   bool has_devices() const { return !states_.empty(); }
 
   struct Maps {
-    SegmentMap live_peak, reserved_peak;
+    SegmentMap live_peak, reserved_peak, growth_begin, growth_end;
+    LargestPass largest_pass;                // of the step in which most was live, if it was none of the first
     uint64_t placements = 0, surprises = 0;  // blocks, and those that the rules would have put elsewhere
     bool expandable = false;
   };
   // By device, after the replay.
   std::map<uint32_t, Maps> Finish();
 
+  void OnStepEnd(uint32_t step) override;
+
  protected:
   void OnPlaced(uint32_t device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated) override;
   void OnRemoved(uint32_t device, SegmentLayout::Block block, const ReplayAllocation& freed) override;
 
  private:
+  enum { kLivePeak, kReservedPeak, kGrowthBegin, kGrowthEnd, kMoments };
   struct Moment {
-    uint64_t change = UINT64_MAX;  // of the framework's scope
+    uint64_t change = UINT64_MAX;  // of the framework's scope; or:
+    uint32_t steps = UINT32_MAX;   // when so many are complete
     SegmentMap map;
     absl::flat_hash_map<SegmentLayout::Block, size_t> live;  // index into map.blocks
   };
@@ -48,6 +55,8 @@ class PeakSegments : public FrameworkObserver {
     };
     std::vector<Born> born;  // by block
     uint64_t time = 0;
+    uint32_t largest_step = UINT32_MAX;
+    LargestPass largest_pass;
     size_t watched = 0;  // entries of all Moment::live
   };
 

@@ -283,11 +283,19 @@ void SegmentLayout::OnReleased(uint64_t release) {
   guess_.OnKept(release, kept);
 }
 
+Name SegmentLayout::SegmentAt(uint64_t address) const {
+  auto at = memory_.upper_bound(address);
+  if (at == memory_.begin()) return {};
+  --at;
+  return at->second.mapped ? RangeOf(at->first) : at->second.name;
+}
+
 std::vector<SegmentLayout::Segment> SegmentLayout::Segments() const {
   std::vector<Segment> segments;
   for (const auto& [begin, memory] : memory_) {
     if (memory.is_segment) {
-      segments.push_back({begin, memory.bytes, ArenaOfSegment(memory.segment), memory.small, memory.mapped});
+      segments.push_back({begin, memory.bytes, ArenaOfSegment(memory.segment), memory.small, memory.mapped,
+                          memory.mapped ? RangeOf(begin) : memory.name});
     }
   }
   return segments;

@@ -49,17 +49,21 @@ class SegmentLayout {
   // The allocator has given back what it wanted to; it is the `release`th time.
   void OnReleased(uint64_t release);
 
+  // The segment that has this address; of a mapping the addresses that it is in.
+  Name SegmentAt(uint64_t address) const;
+
   Block blocks() const { return blocks_.size(); }
   uint64_t reserved() const { return reserved_; }
   uint64_t live() const { return live_; }
   bool has_mapped_segments() const { return mapped_segments_; }
   Arenas Learnt() const { return guess_.Finish(); }
 
-  // The driver's memory that is segments, by address, as (begin, bytes, arena).
+  // The driver's memory that is segments, by address.
   struct Segment {
     uint64_t begin = 0, bytes = 0;
-    uint32_t arena = 0;
+    uint32_t arena = 0;  // 0 while they are learnt: what Learnt() says of `name` is known at the end
     bool small = false, mapped = false;
+    Name name;  // of a mapping that of the addresses it is in
   };
   std::vector<Segment> Segments() const;
   // Calls `visit(block, address, bytes)` for all live blocks, in no particular order.

@@ -87,9 +87,32 @@ void WhatIf::OnGiveBack(uint32_t device, uint64_t release, bool after_refusal) {
   for (Run& run : state->trials) empty(&run);
 }
 
+// The largest step's requests, none of which outlives the pass.
+void WhatIf::MakePass(uint32_t device, AllocatorModel* model) const {
+  const auto pass = passes_.find(device);
+  if (pass == passes_.end()) return;
+  const Arenas* arenas = KnownOf(device);
+  std::map<uint32_t, AllocatorModel::Block> held;
+  for (const LargestPass::Event& event : pass->second.events()) {
+    if (event.bytes > 0) {
+      held[event.block] = model->Allocate(arenas == nullptr ? 0 : arenas->Of(event.segment), event.bytes);
+      continue;
+    }
+    const auto block = held.find(event.block);
+    if (block == held.end()) continue;
+    if (block->second != AllocatorModel::kNone) model->Free(block->second);
+    held.erase(block);
+  }
+  for (const auto& [number, block] : held) {
+    if (block != AllocatorModel::kNone) model->Free(block);
+  }
+}
+
 void WhatIf::OnStepEnd(uint32_t step) {
   for (auto& [device, state] : states_) {
     for (Run& run : state.trials) {
+      // Set-up is part of the first step, so the pass comes behind it.
+      if (step == 0 && run.knob.family == Knob::Family::kPreallocate) MakePass(device, &run.model);
       if (run.knob.empty_cache_every > 0 && (step + 1) % run.knob.empty_cache_every == 0) run.model.EmptyCache();
     }
   }

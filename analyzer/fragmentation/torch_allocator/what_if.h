@@ -12,6 +12,7 @@
 #include "analyzer/fragmentation/torch_allocator/allocator_model.h"
 #include "analyzer/fragmentation/torch_allocator/framework_observer.h"
 #include "analyzer/fragmentation/torch_allocator/knobs.h"
+#include "analyzer/fragmentation/torch_allocator/largest_pass.h"
 
 namespace vramtrack::torch_allocator {
 
@@ -22,10 +23,10 @@ class WhatIf : public FrameworkObserver {
   static constexpr uint64_t kMaxBlocks = 2'000'000;
 
   // `known`: by device, what an earlier replay has learnt; must outlive this. `knobs`: by device. `totals`: the sizes
-  // of devices, where they are known.
+  // of devices, where they are known. `passes`: by device, what the largest step asked for.
   WhatIf(const std::map<uint32_t, Arenas>* known, std::map<uint32_t, std::vector<Knob>> knobs,
-         std::map<uint32_t, uint64_t> totals)
-      : FrameworkObserver(known), knobs_(std::move(knobs)), totals_(std::move(totals)) {}
+         std::map<uint32_t, uint64_t> totals, std::map<uint32_t, LargestPass> passes)
+      : FrameworkObserver(known), knobs_(std::move(knobs)), totals_(std::move(totals)), passes_(std::move(passes)) {}
 
   struct Trial {
     Knob knob;
@@ -76,9 +77,11 @@ class WhatIf : public FrameworkObserver {
 
   State* StateOf(uint32_t device);
   void SetLimits(uint32_t device, State* state);
+  void MakePass(uint32_t device, AllocatorModel* model) const;
 
   std::map<uint32_t, std::vector<Knob>> knobs_;
   std::map<uint32_t, uint64_t> totals_;
+  std::map<uint32_t, LargestPass> passes_;
   std::map<uint32_t, State> states_;
 };
 

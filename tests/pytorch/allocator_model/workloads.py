@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose allocations the model of the allocator must foretell. Usage: workloads.py NAME
+"""Programs whose allocations the model of the allocator must foretell. Usage: workloads.py NAME[:SEED]
 
 Each prints what PyTorch's own counters say at the end. No size depends on the value of a tensor.
 """
@@ -136,8 +136,43 @@ def growth():
         kept = [torch.empty(2 << 20, dtype=torch.uint8, device="cuda") for _ in range(4)]
 
 
+def preallocated():
+    """`lengths`, with the largest batch before the others."""
+    model, optimizer = network()
+    sizes = random.Random(1)
+    batches = [sizes.randrange(64, 4096) for _ in range(40)]
+    for batch in [max(batches)] + batches:
+        training_step(model, optimizer, batch)
+
+
+def any_order(seed=1):
+    """Drawn from the seed: sizes of all kinds, streams, lifetimes, empty_cache() now and then."""
+    numbers = random.Random(seed)
+    streams = [torch.cuda.default_stream()] + [torch.cuda.Stream() for _ in range(numbers.randrange(3))]
+    scales = numbers.sample([700, 5000, 60000, 400000, 1 << 20, 3 << 20, 9 << 20, 15 << 20, 40 << 20, 90 << 20],
+                            numbers.randrange(2, 7))
+    same_sizes = [numbers.randrange(1, scale + 1) for scale in scales for _ in range(3)]
+    repeats, most = numbers.random(), numbers.randrange(5, 80)
+    emptied = numbers.choice([0, 0, 0.002, 0.01])
+    held = [[] for _ in streams]
+    for _ in range(3000):
+        which = numbers.randrange(len(streams))
+        mine = held[which]
+        if mine and numbers.random() < len(mine) / most:
+            # The last of all, or any.
+            mine.pop(-1 if numbers.random() < 0.5 else numbers.randrange(len(mine)))
+            continue
+        size = numbers.choice(same_sizes) if numbers.random() < repeats else numbers.randrange(
+            1, numbers.choice(scales) + 1)
+        with torch.cuda.stream(streams[which]):
+            mine.append(torch.empty(size, dtype=torch.uint8, device="cuda"))
+        if numbers.random() < emptied:
+            torch.cuda.empty_cache()
+
+
 def main():
-    globals()[sys.argv[1]]()
+    name, _, seed = sys.argv[1].partition(":")
+    globals()[name](*([int(seed)] if seed else []))
     gc.collect()
     stats = torch.cuda.memory_stats()
     print(json.dumps({name: stats["%s_bytes.all.%s" % (name, how)] for name, how in
