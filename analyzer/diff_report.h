@@ -55,6 +55,8 @@ struct DiffFinding {
   bool leak = false;                  // the new run's verdict for the site is a leak
   bool base_leak = false;             // that of the base was
   std::string explanation;            // one sentence
+  // Of a leak: its other sites, whose values are in those above; the largest first. They have no parts.
+  std::vector<DiffFinding> parts;
 
   double delta() const { return new_value - base_value; }
 };

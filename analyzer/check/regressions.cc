@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/check/regressions.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "analyzer/check/limit_text.h"
 #include "analyzer/check/site_findings.h"
@@ -22,11 +24,10 @@ std::string UnitName(const DiffFinding& finding) {
   return finding.unit == "bytes_at_peak" ? "bytes" : "bytes_per_step";
 }
 
-// A site of a report has the same id as that of a diff, but for what tells sites with the same functions apart.
+// The number that tells sites with the same functions apart depends on which sites a report lists.
 bool IsSameSite(const ReportSite& site, const DiffFinding& finding) {
-  if (site.id.substr(0, site.id.find('-')) != *finding.new_site || site.frames.size() != finding.frames.size()) {
-    return false;
-  }
+  const auto functions = [](const std::string& id) { return id.substr(0, id.find('-')); };
+  if (functions(site.id) != functions(*finding.new_site) || site.frames.size() != finding.frames.size()) return false;
   for (size_t i = 0; i < site.frames.size(); ++i) {
     if (site.frames[i].line != finding.frames[i].line || site.frames[i].offset != finding.frames[i].offset)
       return false;
@@ -91,7 +92,8 @@ const DiffFinding* FasterLeaks::Find(const ReportSite& site) {
   const DiffFinding* first = nullptr;
   // One leak may be there by its bytes and by its objects.
   for (auto& [finding, found] : leaks_) {
-    if (!IsSameSite(site, *finding)) continue;
+    const auto is_site = [&site](const DiffFinding& one) { return one.new_site && IsSameSite(site, one); };
+    if (!is_site(*finding) && std::none_of(finding->parts.begin(), finding->parts.end(), is_site)) continue;
     found = true;
     if (first == nullptr) first = finding;
   }

@@ -110,19 +110,23 @@ absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, cons
   // Both runs, and all processes of a job, have most of their modules in common.
   if (each.analyze.symbols.modules == nullptr) each.analyze.symbols.modules = std::make_shared<ModuleStore>();
   DiffReport report;
+  SiteIds base_sites, new_sites;
   bool first = true;
   for (const auto& [old, now] : PairUp(*base, *next, &warnings)) {
     absl::StatusOr<std::unique_ptr<Trace>> base_trace = Trace::Open(old->path), next_trace = Trace::Open(now->path);
     if (!base_trace.ok()) return base_trace.status();
     if (!next_trace.ok()) return next_trace.status();
-    DiffReport one = DiffProcesses(**base_trace, **next_trace, each);
+    ProcessDiff one = CompareProcesses(**base_trace, **next_trace, each);
+    base_sites.Join(std::move(one.base_sites));
+    new_sites.Join(std::move(one.new_sites));
     if (first) {
-      report = std::move(one);
+      report = std::move(one.report);
     } else {
-      JoinDiffs(std::move(one), &report);
+      JoinDiffs(std::move(one.report), &report);
     }
     first = false;
   }
+  NameSites(base_sites, new_sites, &report);
   report.tool_version = kToolVersion;
   report.warnings.insert(report.warnings.begin(), warnings.begin(), warnings.end());
   return report;

@@ -11,6 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/findings/job_findings.h"
+#include "analyzer/findings/process_findings.h"
+#include "analyzer/ingest/trace.h"
 #include "analyzer/render/diff_json.h"
 #include "analyzer/render/diff_markdown.h"
 #include "analyzer/render/diff_text.h"
@@ -48,6 +51,8 @@ class Folder {
 struct JobOptions {
   int steps = 100;
   uint64_t activation = 8 * kMiB, leak = 0;
+  uint64_t graph = 0;       // kept in each step, from two lines of a function that nothing else calls
+  uint64_t two_lines = 0;   // from two lines of one function
   uint64_t evaluation = 0;  // more in every 25th step
   int mark_every = 1;       // steps
   uint32_t line_shift = 0;
@@ -70,6 +75,12 @@ class Job {
       trace_.DefinePythonStack(0, 100 + i, {{i, 0}, {8, 0}});
       trace_.DefineJoinedStack(0, i, 0, 100 + i);
     }
+    for (uint32_t line = 0; line < 2; ++line) {
+      trace_.DefineCode(0, 9 + line, "function9", options.file, 90 + 5 * line, schema::LINES_LINETABLE,
+                        std::string("\4\0", 2));
+      trace_.DefinePythonStack(0, 109 + line, {{9 + line, 0}, {7, 0}, {8, 0}});
+      trace_.DefineJoinedStack(0, 9 + line, 0, 109 + line);
+    }
   }
 
   std::string Run() {
@@ -80,6 +91,10 @@ class Job {
       const AllocationId activation = Allocate(2, size), other = Allocate(3, 2 * kMiB);
       if (options_.evaluation > 0 && step % 25 == 20) Free(Allocate(5, options_.evaluation));
       if (options_.leak > 0) Keep(4, options_.leak);
+      for (uint32_t stack = 9; options_.graph > 0 && stack <= 10; ++stack) Keep(stack, options_.graph * (stack - 8));
+      for (uint32_t stack = 9; options_.two_lines > 0 && stack <= 10; ++stack) {
+        Free(Allocate(stack, options_.two_lines * (stack - 8)));
+      }
       // Of two threads the one or the other is first.
       const bool swap = options_.noise && random_() % 2 == 0;
       Free(swap ? other : activation);
@@ -230,6 +245,48 @@ TEST(Diff, FindsANewLeakAndOneThatIsGone) {
   ASSERT_EQ(fixed.gone.size(), 1u);
   EXPECT_EQ(Findings(fixed), 1u);
   EXPECT_EQ(RenderDiffText(fixed, {}).rfind("LEAK GONE", 0), 0u);
+}
+
+TEST(Diff, OfALeakOfSeveralSitesIsOneFinding) {
+  const JobOptions leaky = With([](JobOptions* job) { job->graph = 64 << 10; });
+  const DiffReport report = DiffOf({}, leaky);
+  EXPECT_EQ(Findings(report), 1u) << RenderDiffText(report, {});
+  ASSERT_EQ(report.added.size(), 1u);
+  const DiffFinding& leak = report.added[0];
+  EXPECT_EQ(leak.delta(), 3 * (64 << 10));
+  EXPECT_TRUE(leak.leak);
+  ASSERT_EQ(leak.parts.size(), 1u);
+  EXPECT_EQ(leak.frames[0].line + leak.parts[0].frames[0].line, 185u);
+  EXPECT_NE(leak.explanation.find("1 other site of the same leak"), std::string::npos) << leak.explanation;
+  const DiffReport fixed = DiffOf(leaky, {});
+  EXPECT_EQ(Findings(fixed), 1u) << RenderDiffText(fixed, {});
+  ASSERT_EQ(fixed.gone.size(), 1u);
+  EXPECT_EQ(fixed.gone[0].parts.size(), 1u);
+}
+
+TEST(Diff, NamesSitesAsTheReportsDo) {
+  Folder folder;
+  const std::string base = folder.Write(Job(With([](JobOptions* job) { job->two_lines = 4 * kMiB; })).Run());
+  const std::string next = folder.Write(Job(With([](JobOptions* job) { job->two_lines = 5 * kMiB; })).Run());
+  // The id of the site at a line of function9.
+  const auto id_at = [](const std::string& path, uint32_t line) {
+    const auto trace = Trace::Open(path);
+    EXPECT_TRUE(trace.ok());
+    std::vector<ProcessFindings> processes;
+    processes.push_back(FindInProcess(**trace, {}));
+    for (const ReportSite& site : JoinFindings(std::move(processes)).sites) {
+      if (site.frames.at(0).function == "function9" && site.frames[0].line == line) return site.id;
+    }
+    return std::string("none");
+  };
+  const absl::StatusOr<DiffReport> report = Diff({base}, {next});
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->grown.size(), 2u) << RenderDiffText(*report, {});
+  for (const DiffFinding& finding : report->grown) {
+    EXPECT_EQ(finding.base_site, id_at(base, finding.frames.at(0).line));
+    EXPECT_EQ(finding.new_site, id_at(next, finding.frames.at(0).line));
+  }
+  EXPECT_NE(report->grown[0].new_site, report->grown[1].new_site);
 }
 
 TEST(Diff, FindsALargerAllocation) {

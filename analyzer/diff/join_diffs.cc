@@ -59,6 +59,7 @@ void JoinFindings(std::vector<DiffFinding> one, std::vector<DiffFinding>* job) {
     same.new_value += finding.new_value;
     same.leak |= finding.leak;
     same.base_leak |= finding.base_leak;
+    JoinFindings(std::move(finding.parts), &same.parts);
     if (finding.p_value && (!same.p_value || *finding.p_value < *same.p_value)) {
       same.p_value = finding.p_value;
       same.effect_size = finding.effect_size;

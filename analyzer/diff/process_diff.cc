@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,9 +22,10 @@
 #include "analyzer/diff/site_comparison.h"
 #include "analyzer/diff/site_matching.h"
 #include "analyzer/diff/step_windows.h"
+#include "analyzer/findings/leak_findings.h"
+#include "analyzer/findings/leak_groups.h"
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/findings/process_description.h"
-#include "analyzer/findings/site_id.h"
 #include "analyzer/leaks/explanation.h"
 
 namespace vramtrack {
@@ -45,6 +47,9 @@ struct Side {
   std::vector<uint32_t> match_of_site;  // of the ledger
   std::unique_ptr<RunProfile> profile;
   BlameFinder blame;
+  std::unique_ptr<LeakOrder> order;
+  std::vector<LeakGroup> leaks;
+  std::map<size_t, size_t> leak_of_group;  // by index into ProcessAnalysis::groups()
 };
 
 class Comparison {
@@ -55,7 +60,15 @@ class Comparison {
         next_(*sides_[1]),
         matching_(MatchSites(base_.sites, next_.sites, options.renames)) {}
 
-  DiffReport Run() {
+  ProcessDiff Run() {
+    DiffReport report = Compare();
+    AddReported(base_, &base_sites_);
+    AddReported(next_, &new_sites_);
+    return {std::move(report), std::move(base_sites_), std::move(new_sites_)};
+  }
+
+ private:
+  DiffReport Compare() {
     Describe(base_, &report_.base);
     Describe(next_, &report_.next);
     if (!CheckComparable()) return std::move(report_);
@@ -71,7 +84,6 @@ class Comparison {
     return std::move(report_);
   }
 
- private:
   static std::array<std::unique_ptr<Side>, 2> MakeSides(const Trace& base, const Trace& next,
                                                         const AnalyzeOptions& options) {
     std::array<std::unique_ptr<Side>, 2> sides;
@@ -150,15 +162,21 @@ class Comparison {
     }
     side->profile = std::make_unique<RunProfile>(side->match_of_site, size_t{rest} + 1, window,
                                                  side->trace.framework_devices() != 0);
-    const std::unique_ptr<Ledger> ledger = ReplayWith(side->profile.get(), *side);
+    side->order = std::make_unique<LeakOrder>(LeakingSites(side->analysis), side->analysis.run().steps);
+    const std::unique_ptr<Ledger> ledger = ReplayWith({side->profile.get(), side->order.get()}, *side);
     side->profile->Finish();
+    side->leaks = LeakGrouping(&side->analysis).Finish(*side->order);
+    for (size_t i = 0; i < side->leaks.size(); ++i) {
+      side->leak_of_group[side->leaks[i].leader] = i;
+      for (const size_t part : side->leaks[i].parts) side->leak_of_group[part] = i;
+    }
   }
 
-  // The ledger that `observer` has followed.
-  static std::unique_ptr<Ledger> ReplayWith(ReplayObserver* observer, const Side& side) {
+  // The ledger that `observers` have followed.
+  static std::unique_ptr<Ledger> ReplayWith(std::vector<ReplayObserver*> observers, const Side& side) {
     LedgerOptions options = ReplayOptions(side.analysis.options());
     options.histories = options.timeline = false;
-    options.observers = {observer};
+    options.observers = std::move(observers);
     auto ledger = std::make_unique<Ledger>(side.trace, side.analysis.plan(), options);
     ledger->Replay();
     return ledger;
@@ -174,7 +192,7 @@ class Comparison {
     if (report_.identical) return;
     const auto [begin, end] = EventSequence::PartsWithin(base, next);
     SequencePart of_base(base_.match_of_site, begin, end), of_next(next_.match_of_site, begin, end);
-    AtOnce([&] { ReplayWith(&of_base, base_); }, [&] { ReplayWith(&of_next, next_); });
+    AtOnce([&] { ReplayWith({&of_base}, base_); }, [&] { ReplayWith({&of_next}, next_); });
     size_t same = 0;
     const std::vector<SequenceEvent>&old = of_base.events(), &now = of_next.events();
     while (same < old.size() && same < now.size() && old[same].word == now[same].word) ++same;
@@ -275,15 +293,21 @@ class Comparison {
     }
     LeaveOutScaled(&changes);
     FindBlame(changes);
-    for (size_t m = 0; m < matches.size(); ++m) {
+    std::map<LeakOf, std::vector<uint32_t>> leaks;
+    for (uint32_t m = 0; m < matches.size(); ++m) {
       AddToCategories(matches[m], pairs[m]);
       report_.small_changes += changes[m].small;
       if (changes[m].found) {
-        AddFinding(matches[m], pairs[m], changes[m]);
+        if (const std::optional<LeakOf> leak = LeakOfChange(matches[m], changes[m])) {
+          leaks[*leak].push_back(m);
+        } else {
+          AddFinding(pairs[m], Describe(m, pairs[m], changes[m]));
+        }
       } else if (pairs[m].base.present && pairs[m].next.present && !IsSegments(matches[m]) && Moved(matches[m])) {
         AddMove(matches[m], pairs[m]);
       }
     }
+    for (auto& [leak, members] : leaks) AddLeak(leak, std::move(members), pairs, changes);
     SortFindings(&report_);
   }
 
@@ -341,24 +365,36 @@ class Comparison {
     finding.kind = KindName(site.kind);
     finding.category = CategoryOf(match);
     if (site.device != SiteKey::kHost) finding.device = site.device;
-    if (!match.base.empty()) finding.base_site = IdOf(base_.sites[match.base[0]]);
-    if (!match.next.empty()) finding.new_site = IdOf(next_.sites[match.next[0]]);
+    if (!match.base.empty()) finding.base_site = KeyOf(base_.sites[match.base[0]], &base_sites_);
+    if (!match.next.empty()) finding.new_site = KeyOf(next_.sites[match.next[0]], &new_sites_);
     finding.frames = site.frames;
     finding.leak = pair.next.leak;
     finding.base_leak = pair.base.leak;
     return finding;
   }
 
-  static std::string IdOf(const DiffSite& site) {
+  static ReportSite Described(uint32_t kind, uint32_t device, const std::vector<ReportFrame>& frames) {
     ReportSite described;
-    described.level = LevelName(LevelOf(site.kind));
-    described.kind = KindName(site.kind);
-    if (site.device != SiteKey::kHost) described.device = site.device;
-    described.frames = site.frames;
-    return SiteId(described);
+    described.level = LevelName(LevelOf(kind));
+    described.kind = KindName(kind);
+    if (device != SiteKey::kHost) described.device = device;
+    described.frames = frames;
+    return described;
   }
 
-  void AddFinding(const SiteMatch& match, const SitePair& pair, const SiteChange& change) {
+  static std::string KeyOf(const DiffSite& site, SiteIds* ids) {
+    return ids->Add(Described(site.kind, site.device, site.frames));
+  }
+
+  static void AddReported(const Side& side, SiteIds* ids) {
+    for (const SiteGroup& group : side.analysis.groups()) {
+      const SiteKey& key = side.analysis.ledger().sites()[group.sites[0]].key;
+      ids->AddReported(Described(key.kind, key.device, group.frames));
+    }
+  }
+
+  DiffFinding Describe(uint32_t m, const SitePair& pair, const SiteChange& change) {
+    const SiteMatch& match = matching_.matches[m];
     DiffFinding finding = Begin(match, pair);
     finding.naming_frame = (match.next.empty() ? base_ : next_).blame.Blame(finding.frames);
     finding.base_value = change.base;
@@ -367,11 +403,80 @@ class Comparison {
     finding.p_value = change.p_value;
     finding.effect_size = change.effect_size;
     finding.explanation = Explain(pair, change);
+    return finding;
+  }
+
+  void AddFinding(const SitePair& pair, DiffFinding finding) {
     std::vector<DiffFinding>& list = !pair.base.present    ? report_.added
                                      : !pair.next.present  ? report_.gone
                                      : finding.delta() > 0 ? report_.grown
                                                            : report_.shrunk;
     list.push_back(std::move(finding));
+  }
+
+  // Of the changes of rates: the leak that the site belongs to in the run where there is more of it.
+  struct LeakOf {
+    bool of_next;
+    size_t leak;
+    std::string unit;
+
+    bool operator<(const LeakOf& other) const {
+      return std::tie(of_next, leak, unit) < std::tie(other.of_next, other.leak, other.unit);
+    }
+  };
+  std::optional<LeakOf> LeakOfChange(const SiteMatch& match, const SiteChange& change) const {
+    if (change.unit != "bytes_live_per_step" && change.unit != "objects_per_step") return std::nullopt;
+    const bool more = change.next > change.base;
+    const Side& side = more ? next_ : base_;
+    for (const size_t i : more ? match.next : match.base) {
+      for (const uint32_t site : side.sites[i].sites) {
+        if (!IsLeak(side.analysis.verdicts()[site].verdict)) continue;
+        const auto found = side.leak_of_group.find(side.analysis.GroupOf(site));
+        if (found != side.leak_of_group.end()) return LeakOf{more, found->second, change.unit};
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool Leads(const LeakOf& leak, uint32_t m) const {
+    const Side& side = leak.of_next ? next_ : base_;
+    const std::vector<uint32_t>& leading = side.analysis.groups()[side.leaks[leak.leak].leader].sites;
+    return std::any_of(leading.begin(), leading.end(), [&](uint32_t site) { return side.match_of_site[site] == m; });
+  }
+
+  // One leak is one finding, named by the site that leads it, with the others as its parts.
+  void AddLeak(const LeakOf& leak, std::vector<uint32_t> members, const std::vector<SitePair>& pairs,
+               const std::vector<SiteChange>& changes) {
+    std::stable_sort(members.begin(), members.end(), [&](uint32_t a, uint32_t b) {
+      const auto key = [&](uint32_t m) {
+        return std::make_pair(!Leads(leak, m), -std::fabs(changes[m].next - changes[m].base));
+      };
+      return key(a) < key(b);
+    });
+    const uint32_t first = members[0];
+    DiffFinding finding = Describe(first, pairs[first], changes[first]);
+    if (members.size() == 1) return AddFinding(pairs[first], std::move(finding));
+    const LeakGroup& group = (leak.of_next ? next_ : base_).leaks[leak.leak];
+    if (group.call_frame && Leads(leak, first) && *group.call_frame < finding.frames.size()) {
+      finding.naming_frame = *group.call_frame;
+    }
+    SiteChange whole = changes[first];
+    SitePair all = pairs[first];
+    for (size_t i = 1; i < members.size(); ++i) {
+      const uint32_t m = members[i];
+      whole.base += changes[m].base;
+      whole.next += changes[m].next;
+      all.base.leak |= pairs[m].base.leak;
+      all.next.leak |= pairs[m].next.leak;
+      finding.parts.push_back(Describe(m, pairs[m], changes[m]));
+    }
+    finding.base_value = whole.base;
+    finding.new_value = whole.next;
+    finding.leak = all.next.leak;
+    finding.base_leak = all.base.leak;
+    finding.explanation = absl::StrCat(Explain(all, whole), ", with ", members.size() - 1,
+                                       members.size() == 2 ? " other site" : " other sites", " of the same leak");
+    AddFinding(pairs[first], std::move(finding));
   }
 
   void AddMove(const SiteMatch& match, const SitePair& pair) {
@@ -464,13 +569,20 @@ class Comparison {
   StepWindows windows_;
   std::map<uint32_t, std::map<std::string, CategorySeries>> categories_;  // by the device's ordinal
   std::map<uint32_t, OwnSeries> own_;                                     // likewise
+  SiteIds base_sites_, new_sites_;
   DiffReport report_;
 };
 
 }  // namespace
 
-DiffReport DiffProcesses(const Trace& base, const Trace& next, const DiffOptions& options) {
+ProcessDiff CompareProcesses(const Trace& base, const Trace& next, const DiffOptions& options) {
   return Comparison(base, next, options).Run();
+}
+
+DiffReport DiffProcesses(const Trace& base, const Trace& next, const DiffOptions& options) {
+  ProcessDiff diff = CompareProcesses(base, next, options);
+  NameSites(diff.base_sites, diff.new_sites, &diff.report);
+  return std::move(diff.report);
 }
 
 }  // namespace vramtrack

@@ -3,12 +3,22 @@
 #define ANALYZER_DIFF_PROCESS_DIFF_H_
 
 #include "analyzer/diff/diff_options.h"
+#include "analyzer/diff/site_ids.h"
 #include "analyzer/diff_report.h"
 #include "analyzer/ingest/trace.h"
 
 namespace vramtrack {
 
 // Compares one process with its counterpart.
+// One process of a job. The sites of findings are keys of `base_sites` and `new_sites`, until those of all processes
+// are joined.
+struct ProcessDiff {
+  DiffReport report;
+  SiteIds base_sites, new_sites;
+};
+ProcessDiff CompareProcesses(const Trace& base, const Trace& next, const DiffOptions& options);
+
+// Two runs of one process each.
 DiffReport DiffProcesses(const Trace& base, const Trace& next, const DiffOptions& options);
 
 }  // namespace vramtrack

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "analyzer/diff/block_sizes.h"
 #include "analyzer/diff/event_sequence.h"
 
 namespace vramtrack {
@@ -25,6 +30,64 @@ TEST(MannWhitney, OfConstantsThatDifferIsSure) {
   const RankTest test = MannWhitney(std::vector<double>(24, 5), std::vector<double>(24, 6));
   EXPECT_LT(test.p_value, 1e-9);
   EXPECT_EQ(test.cliffs_delta, 1);
+}
+
+// A series whose values are `likeness` times their predecessors and chance, with variance 1.
+std::vector<double> Wandering(double likeness, double mean, std::mt19937* random) {
+  std::normal_distribution<double> normal;
+  std::vector<double> values;
+  double value = normal(*random);
+  for (int i = 0; i < 24; ++i) {
+    values.push_back(mean + value);
+    value = likeness * value + std::sqrt(1 - likeness * likeness) * normal(*random);
+  }
+  return values;
+}
+
+// How many of 400 pairs of series would be told apart.
+int ToldApart(double likeness, double shift, RankTest (*test)(const std::vector<double>&, const std::vector<double>&)) {
+  std::mt19937 random(1);
+  int apart = 0;
+  for (int i = 0; i < 400; ++i) {
+    const std::vector<double> base = Wandering(likeness, 0, &random), next = Wandering(likeness, shift, &random);
+    const RankTest result = test(base, next);
+    apart += result.p_value < kAlpha && std::fabs(result.cliffs_delta) >= kLeastEffect;
+  }
+  return apart;
+}
+
+TEST(Compare, TakesASeriesThatWandersForNoChange) {
+  EXPECT_GT(ToldApart(0.9, 0, MannWhitney), 60);  // what the test alone would say
+  EXPECT_LE(ToldApart(0.9, 0, Compare), 12);
+  EXPECT_LE(ToldApart(0.7, 0, Compare), 12);
+  EXPECT_LE(ToldApart(0, 0, Compare), 1);
+}
+
+TEST(Compare, FindsAChangeOfIndependentValues) {
+  EXPECT_GE(ToldApart(0, 2, Compare), 380);
+  EXPECT_GE(ToldApart(0.5, 4, Compare), 300);
+}
+
+TEST(Compare, OfConstantsThatDifferIsSure) {
+  EXPECT_LT(Compare(std::vector<double>(24, 5), std::vector<double>(24, 6)).p_value, 1e-9);
+  EXPECT_EQ(Compare(std::vector<double>(24, 5), std::vector<double>(24, 5)).p_value, 1);
+}
+
+TEST(BlockSizes, OfWhatWasHandedOutWholeAreThoseOfWhatWasCutOff) {
+  constexpr uint64_t kMiB = 1 << 20;
+  BlockSizes base, next;
+  base.Add(8 * kMiB, true);
+  next.Add(8 * kMiB + kMiB / 2, false);  // a cached block that was half a mebibyte too large
+  const auto [old, now] = BlockSizes::AskedFor(base, next);
+  EXPECT_EQ(old, 1);
+  EXPECT_DOUBLE_EQ(now, 16.0 / 17);
+  // Cut off at that size it was asked for.
+  next.Add(8 * kMiB + kMiB / 2, true);
+  EXPECT_EQ(BlockSizes::AskedFor(base, next).second, 1);
+  // Nothing is more than a mebibyte too large.
+  BlockSizes larger;
+  larger.Add(12 * kMiB, false);
+  EXPECT_EQ(BlockSizes::AskedFor(base, larger).second, 1);
 }
 
 TEST(IsMaterial, WantsBothShareAndBytes) {

@@ -15,25 +15,6 @@
 namespace vramtrack {
 namespace {
 
-std::string Places(const ReportSite& site) {
-  std::string text;
-  for (const ReportFrame& frame : site.frames) {
-    absl::StrAppend(&text, "|", frame.file, "|", absl::Dec(frame.line, absl::kZeroPad8), "|", frame.module, "|",
-                    absl::Hex(frame.offset, absl::kZeroPad16));
-  }
-  return text;
-}
-
-// The same frames at the same lines; addresses may differ where there are lines.
-std::string SameSiteKey(const ReportSite& site) {
-  std::string text = SiteIdentity(site);
-  for (const ReportFrame& frame : site.frames) {
-    absl::StrAppend(&text, "|", frame.file, "|", frame.line);
-    if (frame.line == 0) absl::StrAppend(&text, "|", frame.module, "|", frame.offset);
-  }
-  return text;
-}
-
 // Of what a leak keeps as a whole.
 std::pair<double, double> RateOf(const ReportSite& site) {
   if (!site.group) return {site.rate_bytes_per_step, site.rate_objects_per_step};
@@ -64,20 +45,6 @@ void AddCounts(const ReportSite& from, ReportSite* to) {
   to->rate_ci_low += from.rate_ci_low;
   to->rate_ci_high += from.rate_ci_high;
   to->rate_bytes_per_second += from.rate_bytes_per_second;
-}
-
-// Sites whose functions are the same but whose lines differ share a hash: they are told apart by their order.
-void AssignIds(std::vector<ReportSite>* sites) {
-  std::map<std::string, std::vector<ReportSite*>> by_id;
-  for (ReportSite& site : *sites) {
-    by_id[SiteId(site)].push_back(&site);
-  }
-  for (auto& [id, same] : by_id) {
-    std::sort(same.begin(), same.end(), [](const ReportSite* a, const ReportSite* b) {
-      return std::make_tuple(SiteIdentity(*a), Places(*a)) < std::make_tuple(SiteIdentity(*b), Places(*b));
-    });
-    for (size_t i = 0; i < same.size(); ++i) same[i]->id = i == 0 ? id : absl::StrCat(id, "-", i + 1);
-  }
 }
 
 // The site that leads the leak of `index`: part_of holds indices until the sites have ids.
@@ -199,7 +166,7 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
       whole = std::move(sum);
     }
   }
-  AssignIds(&report.sites);
+  AssignIds(report.sites.size(), &report.sites);
   JoinLeaks(processes.size(), &report.sites);
   report.ranks = CompareRanks(processes, [&](size_t p, size_t site) { return report.sites[joined[p][site]].id; });
   for (size_t p = 0; p < processes.size(); ++p) {

@@ -15,7 +15,19 @@
 namespace vramtrack {
 namespace {
 
-// Of the groups that leak; the others have no sites.
+std::vector<size_t> Sorted(std::vector<size_t> members) {
+  std::sort(members.begin(), members.end());
+  return members;
+}
+
+std::vector<size_t> MembersOf(const LeakGroup& leak) {
+  std::vector<size_t> members = leak.parts;
+  members.push_back(leak.leader);
+  return Sorted(std::move(members));
+}
+
+}  // namespace
+
 std::vector<LeakOrder::Watched> LeakingSites(const ProcessAnalysis& analysis) {
   std::vector<LeakOrder::Watched> watched;
   for (const SiteGroup& group : analysis.groups()) {
@@ -31,19 +43,6 @@ std::vector<LeakOrder::Watched> LeakingSites(const ProcessAnalysis& analysis) {
   }
   return watched;
 }
-
-std::vector<size_t> Sorted(std::vector<size_t> members) {
-  std::sort(members.begin(), members.end());
-  return members;
-}
-
-std::vector<size_t> MembersOf(const LeakGroup& leak) {
-  std::vector<size_t> members = leak.parts;
-  members.push_back(leak.leader);
-  return Sorted(std::move(members));
-}
-
-}  // namespace
 
 LeakFindings::LeakFindings(ProcessAnalysis* analysis)
     : analysis_(*analysis), grouping_(analysis), order_(LeakingSites(*analysis), analysis->run().steps) {}

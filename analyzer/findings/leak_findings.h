@@ -13,6 +13,9 @@
 
 namespace vramtrack {
 
+// What LeakOrder is to follow: one entry for each of the analysis' groups, without sites where it is no leak.
+std::vector<LeakOrder::Watched> LeakingSites(const ProcessAnalysis& analysis);
+
 // Says of the sites of a process which leak each belongs to, and what the leak comes to as a whole.
 class LeakFindings {
  public:

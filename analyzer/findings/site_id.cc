@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/findings/site_id.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -15,6 +18,15 @@ uint64_t HashOf(const std::string& text) {
   return hash;
 }
 
+std::string Places(const ReportSite& site) {
+  std::string text;
+  for (const ReportFrame& frame : site.frames) {
+    absl::StrAppend(&text, "|", frame.file, "|", absl::Dec(frame.line, absl::kZeroPad8), "|", frame.module, "|",
+                    absl::Hex(frame.offset, absl::kZeroPad16));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string SiteIdentity(const ReportSite& site) {
@@ -25,6 +37,27 @@ std::string SiteIdentity(const ReportSite& site) {
 
 std::string SiteId(const ReportSite& site) {
   return absl::StrFormat("%08x", static_cast<uint32_t>(HashOf(SiteIdentity(site)) >> 32));
+}
+
+std::string SameSiteKey(const ReportSite& site) {
+  std::string text = SiteIdentity(site);
+  for (const ReportFrame& frame : site.frames) {
+    absl::StrAppend(&text, "|", frame.file, "|", frame.line);
+    if (frame.line == 0) absl::StrAppend(&text, "|", frame.module, "|", frame.offset);
+  }
+  return text;
+}
+
+void AssignIds(size_t reported, std::vector<ReportSite>* sites) {
+  std::map<std::string, std::vector<size_t>> by_id;
+  for (size_t i = 0; i < sites->size(); ++i) by_id[SiteId((*sites)[i])].push_back(i);
+  for (auto& [id, same] : by_id) {
+    const auto key = [&](size_t i) {
+      return std::make_tuple(i >= reported, SiteIdentity((*sites)[i]), Places((*sites)[i]));
+    };
+    std::sort(same.begin(), same.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+    for (size_t i = 0; i < same.size(); ++i) (*sites)[same[i]].id = i == 0 ? id : absl::StrCat(id, "-", i + 1);
+  }
 }
 
 }  // namespace vramtrack

@@ -2,7 +2,9 @@
 #ifndef ANALYZER_FINDINGS_SITE_ID_H_
 #define ANALYZER_FINDINGS_SITE_ID_H_
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "analyzer/report.h"
 
@@ -13,6 +15,14 @@ std::string SiteIdentity(const ReportSite& site);
 
 // Eight hexadecimal digits. Sites whose functions are the same share them.
 std::string SiteId(const ReportSite& site);
+
+// The same for sites that are one to a reader: the same frames at the same lines; addresses may differ where there are
+// lines.
+std::string SameSiteKey(const ReportSite& site);
+
+// Gives each site its id. Sites whose functions are the same but whose lines differ share a hash: they are told apart
+// by their order. Those from index `reported` on come after the others, whose ids they do not change.
+void AssignIds(size_t reported, std::vector<ReportSite>* sites);
 
 }  // namespace vramtrack
 

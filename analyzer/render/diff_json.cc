@@ -75,6 +75,7 @@ Json FindingJson(const DiffFinding& finding) {
   json["explanation"] = finding.explanation;
   json["naming_frame"] = finding.naming_frame;
   json["frames"] = Array(finding.frames, FrameJson);
+  json["parts"] = Array(finding.parts, FindingJson);
   return json;
 }
 

@@ -18,7 +18,7 @@ constexpr int kIndent = 6;
 constexpr int kNames = 16;   // columns of what a device's line is about
 constexpr int kValues = 12;  // columns of a value
 constexpr size_t kFrames = 12;
-constexpr size_t kMovesShown = 3;
+constexpr size_t kMovesShown = 3, kPartsShown = 5;
 
 void WriteAnswer(const DiffReport& report, Page* page) {
   const DiffAnswer answer = AnswerOf(report);
@@ -67,16 +67,25 @@ void WriteDevices(const DiffReport& report, Page* page) {
     page->Line(Painted(page->style(), Paint::kDim, "* more than the runs' own spread, and 1 % and 1 MiB"), 2);
 }
 
-void WriteFinding(const DiffFinding& finding, Page* page) {
+void WriteFinding(const DiffFinding& finding, int indent, Paint paint, Page* page) {
   const std::string change = ChangeOf(finding), place = PlaceOf(finding);
-  const int left = std::max(page->style().columns - 4 - DisplayWidth(change), 20);
-  page->Line(absl::StrCat(Painted(page->style(), Paint::kBold, CutBeginning(place, left)), "  ", change), 2);
+  const int left = std::max(page->style().columns - indent - 2 - DisplayWidth(change), 20);
+  page->Line(absl::StrCat(Painted(page->style(), paint, CutBeginning(place, left)), "  ", change), indent);
+}
+
+void WriteWithParts(const DiffFinding& finding, Page* page) {
+  WriteFinding(finding, 2, Paint::kBold, page);
+  const size_t shown = std::min(finding.parts.size(), kPartsShown);
+  for (size_t i = 0; i < shown; ++i) WriteFinding(finding.parts[i], 4, Paint::kPlain, page);
+  if (shown < finding.parts.size()) {
+    page->Line(absl::StrCat("and ", finding.parts.size() - shown, " more of the same leak"), 4);
+  }
 }
 
 void WriteSections(const DiffReport& report, size_t top, Page* page) {
   for (const DiffSection& section : SectionsOf(report)) {
     page->Section(section.title);
-    for (size_t i = 0; i < section.findings->size() && i < top; ++i) WriteFinding((*section.findings)[i], page);
+    for (size_t i = 0; i < section.findings->size() && i < top; ++i) WriteWithParts((*section.findings)[i], page);
     if (section.findings->size() > top) {
       const std::string all = absl::StrCat(section.findings->size());
       page->Line(absl::StrCat("and ", section.findings->size() - top, " more (--top ", all, ")"), 2);

@@ -29,9 +29,15 @@ std::vector<Flow> FlowsOf(const DiffSpec& spec, bool next) {
           added.Bytes(5 * kMiB).Until(next ? 1 : 0)};
 }
 
-Report ReportOf(const Trace& trace) {
+// Ids depend on the sites that are listed.
+AnalyzeOptions ListingAll() {
   AnalyzeOptions options;
   options.top = 1000;
+  return options;
+}
+
+Report ReportOf(const Trace& trace) {
+  const AnalyzeOptions options = ListingAll();
   std::vector<ProcessFindings> processes;
   processes.push_back(FindInProcess(trace, options));
   return JoinFindings(std::move(processes));
@@ -55,7 +61,9 @@ DiffScore ScoreDiff(const DiffSpec& spec) {
     score.comparable = false;
     return score;
   }
-  const DiffReport diff = DiffProcesses(**base_trace, **next_trace, {});
+  DiffOptions of_diff;
+  of_diff.analyze = ListingAll();
+  const DiffReport diff = DiffProcesses(**base_trace, **next_trace, of_diff);
   score.comparable = diff.comparable;
   score.identical = diff.identical;
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_DIFF_SITE_IDS_H_
+#define ANALYZER_DIFF_SITE_IDS_H_
+
+#include <map>
+#include <string>
+
+#include "analyzer/diff_report.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// The ids that a report on one of the runs gives to its sites: they depend on the sites of all processes. Until those
+// are known a site goes by a key. Thread-compatible.
+class SiteIds {
+ public:
+  // A site that the report lists.
+  void AddReported(ReportSite site);
+  // One that it may not list. Its key.
+  std::string Add(ReportSite site);
+  void Join(SiteIds other);
+
+  // By key. Sites that the report leaves out are numbered after those that it lists.
+  std::map<std::string, std::string> Assign() const;
+
+ private:
+  std::map<std::string, ReportSite> reported_, others_;  // by key
+};
+
+// Puts the ids in the place of keys in all findings.
+void NameSites(const SiteIds& base, const SiteIds& next, DiffReport* report);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_DIFF_SITE_IDS_H_
