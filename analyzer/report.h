@@ -15,6 +15,32 @@ namespace vramtrack {
 
 constexpr int kReportSchemaVersion = 1;
 
+// What CUPTI's activity records say beside the hooked events: docs/cupti.md. Of the memory that the driver gives out.
+struct ReportActivities {
+  struct OnlyCupti {
+    std::string library;  // that asked for it; empty: CUPTI did not say
+    std::string kind;
+    uint32_t device = 0;
+    uint64_t allocations = 0, bytes = 0, live_objects = 0, live_bytes = 0;
+  };
+  struct OnlyHooks {
+    std::string kind;
+    uint64_t allocations = 0, bytes = 0;
+    bool reported = false;  // CUPTI has told of others of this kind, so that it should have told of these
+  };
+  struct Missing {
+    double from_s = 0, to_s = 0;  // since the recording began
+    std::string why;
+  };
+
+  uint64_t records = 0, dropped = 0, unwritten = 0;
+  uint64_t joined = 0, joined_bytes = 0;  // allocations that both saw
+  uint64_t other_sizes = 0;               // of these, those whose sizes differ
+  std::vector<OnlyCupti> only_cupti;      // by live bytes, the most first
+  std::vector<OnlyHooks> only_hooks;      // by bytes, the most first
+  std::vector<Missing> missing;           // when no records came
+};
+
 struct ReportProcess {
   uint32_t pid = 0, parent_pid = 0;
   std::optional<int> rank;
@@ -23,6 +49,7 @@ struct ReportProcess {
   std::string incomplete_why;  // one line; empty when complete
   uint64_t events = 0, lost_events = 0;
   double duration_s = 0;
+  std::optional<ReportActivities> activities;  // none: CUPTI was not asked
 };
 
 struct ReportSteps {
@@ -193,6 +220,8 @@ struct ReportDevice {
   ReportFragmentation fragmentation;
   std::vector<ReportMemoryPool> memory_pools;  // by handle, the device's own first
   uint64_t unattributed_bytes = 0;
+  // At the end: what of the unattributed bytes CUPTI saw being allocated, by library, the most first.
+  std::vector<std::pair<std::string, uint64_t>> unattributed_owners;
   std::vector<ReportPattern> patterns;  // by what they save, the most first
   // Of a device with a framework's level: what of the driver's memory at the peak is no segment, by owner, the most
   // first.

@@ -4,11 +4,14 @@
 load("@bazel_tools//tools/build_defs/repo:http.bzl", "http_archive")
 load("//bazel:cuda_configure.bzl", "cuda_configure")
 load("//bazel:cuda_headers.bzl", "cuda_headers")
+load("//bazel:cupti_headers.bzl", "cupti_headers")
 load("//bazel:debian_source.bzl", "debian_source")
 load("//bazel:system_libs.bzl", "system_libs")
 
+CUPTI_RELEASES = ["11.8", "12.0", "12.9", "13.5"]
+
 def vramtrack_deps():
-    """Declares @abseil_source, @cuda<release>_headers, @elfutils_source, @libunwind, @local_cuda and @system_libs."""
+    """Declares @abseil_source, @cuda<release>_headers, @cupti<release>_headers, @elfutils_source, @libunwind, @local_cuda and @system_libs."""
     cuda_configure(name = "local_cuda")
 
     # What the simulated device imitates beside the toolkit's release.
@@ -23,6 +26,10 @@ def vramtrack_deps():
     # Further releases whose functions the hooks are held against.
     cuda_headers(name = "cuda12_0_headers", folder = "cuda-12.0", library = "libcudart.so.12")
     cuda_headers(name = "cuda13_5_headers", folder = "cuda-13.5", library = "libcudart.so.13")
+
+    # Releases of CUPTI that the tracer's records are held against, and that the simulated one imitates.
+    for release in CUPTI_RELEASES:
+        cupti_headers(name = "cupti%s_headers" % release.replace(".", "_"), folder = "cupti-" + release)
 
     system_libs(name = "system_libs")
 

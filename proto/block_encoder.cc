@@ -174,11 +174,6 @@ size_t BlockEncoder::WriteDefinitions(const JournalView& view, size_t words, uin
   return writer.overflowed() ? 0 : writer.size();
 }
 
-void SetBlockGeneration(uint8_t* frame, size_t frame_bytes, uint32_t generation) {
-  std::memcpy(frame + kSealedPrefixBytes + 1, &generation, sizeof generation);
-  SealFrame(frame, schema::trace_field::blocks, frame_bytes - kSealedPrefixBytes);
-}
-
 uint8_t* BlockEncoder::Encode(const JournalView& view, uint32_t time_shift, size_t* frame_bytes, BlockSummary* summary,
                               size_t* words_read, bool with_generation) {
   namespace f = schema::block_field;

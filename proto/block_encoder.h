@@ -33,9 +33,6 @@ struct BlockSummary {
   uint32_t definitions_offset;  // of the encoded definitions, from the beginning of the frame
 };
 
-// A block of a file of bounded size has its generation in front. It is filled in when its place in the file is known.
-void SetBlockGeneration(uint8_t* frame, size_t frame_bytes, uint32_t generation);
-
 // Block.shape_call.
 constexpr int kShapeCallBits = 4;
 constexpr uint32_t ShapeCall(uint32_t operation, uint32_t kind) { return operation | kind << kShapeCallBits; }
@@ -51,7 +48,7 @@ class BlockEncoder {
   // Encodes the whole view as one frame and returns it (valid until the next call), `*frame_bytes` long. A view with
   // neither events nor definitions gives 0 bytes. Records behind one that makes no sense are left out; `*words_read`
   // (may be null) tells how far it came. `time_shift`: units of 2^time_shift ticks are kept.
-  // `with_generation`: see SetBlockGeneration.
+  // `with_generation`: it is in front, to be filled in by SetGeneration when the block's place in the file is known.
   uint8_t* Encode(const JournalView& view, uint32_t time_shift, size_t* frame_bytes, BlockSummary* summary,
                   size_t* words_read = nullptr, bool with_generation = false);
 

@@ -70,6 +70,11 @@ void SealFrame(uint8_t* at, schema::trace_field::Number trace_field, size_t payl
   Put(at, PayloadChecksum(trace_field, payload, payload_bytes));
 }
 
+void SetGeneration(uint8_t* frame, size_t frame_bytes, schema::trace_field::Number trace_field, uint32_t generation) {
+  std::memcpy(frame + kSealedPrefixBytes + 1, &generation, sizeof generation);
+  SealFrame(frame, trace_field, frame_bytes - kSealedPrefixBytes);
+}
+
 uint64_t PayloadChecksum(uint32_t trace_field, const uint8_t* payload, size_t bytes) {
   return XXH3_64bits_withSeed(payload, bytes, trace_field);
 }

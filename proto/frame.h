@@ -4,7 +4,7 @@
 // damage:
 //
 //   header page   0A len*5 | 09 magic*8 | 15 version*4 | 1A len*3 counter*8... | 7A len padding   4,096 bytes in all
-//   sealed frame  tag len*5 | 0D sync*4 | 11 checksum*8 | payload          a Block, an Index or the Trailer
+//   sealed frame  tag len*5 | 0D sync*4 | 11 checksum*8 | payload          a Block, an Index, Activities or the Trailer
 //   padding       7A len*5 | anything
 //   journal       1A len*5 | 0D sync*4 | 12 len*4 | word*8...              words begin 16 bytes into it, page aligned
 #ifndef PROTO_FRAME_H_
@@ -52,6 +52,9 @@ void WritePaddingPrefix(uint8_t* at, size_t bytes);
 
 // Fills the kSealedPrefixBytes before `payload_bytes` of payload that are already in place behind them.
 void SealFrame(uint8_t* at, schema::trace_field::Number trace_field, size_t payload_bytes);
+
+// Of a sealed frame whose payload begins with its generation: sets that, and seals the frame anew.
+void SetGeneration(uint8_t* frame, size_t frame_bytes, schema::trace_field::Number trace_field, uint32_t generation);
 
 // Of a sealed frame: its field is the seed, so that no frame passes for one of another kind.
 uint64_t PayloadChecksum(uint32_t trace_field, const uint8_t* payload, size_t bytes);

@@ -32,6 +32,7 @@ struct TraceLayout {
   std::vector<FrameRef> journals;
   std::vector<FrameRef> indexes;
   std::vector<FrameRef> checkpoint_parts;
+  std::vector<FrameRef> activities;
   bool finished = false;  // has its Trailer
   uint64_t end_ticks = 0;
   std::vector<Damage> damage;

@@ -15,6 +15,7 @@ fail() {
 expected='bin/vramtrack
 include/vramtrack/vramtrack.h
 lib/vramtrack/libvramtrack.so
+lib/vramtrack/libvramtrack_cupti.so
 share/doc/vramtrack/LICENSE
 share/doc/vramtrack/THIRD_PARTY_NOTICES.md'
 contents=$(tar -tzf "$archive" | sed -n 's|^\./\(.*[^/]\)$|\1|p')

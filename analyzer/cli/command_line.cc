@@ -191,6 +191,8 @@ int Run(const Arguments& arguments) {
   app->add_option("--stacks", options.stacks)->check(CheckStacks);
   app->add_option("--max-frames", options.max_frames)->check(CLI::Range(1, 256));
   app->add_option("--max-bytes", options.max_bytes)->check(CheckSize);
+  app->add_flag("--cupti", options.cupti);
+  app->add_option("--cupti-records", options.cupti_records);
   // Options end at the first word that is none, or at "--"; what follows is the command's.
   app->prefix_command();
   auto marker = std::find(arguments.begin(), arguments.end(), "--");

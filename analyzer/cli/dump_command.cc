@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "analyzer/activity/activity_stream.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/operation_names.h"
 #include "analyzer/cli/output.h"
@@ -91,6 +92,32 @@ std::string EventLine(const Trace& trace, const StreamEvent& event, uint32_t sta
   return line + "\n";
 }
 
+// CUPTI's records, behind the events: their times are CUPTI's, turned into those of events. False: nobody reads on.
+bool DumpActivities(const Trace& trace, StandardOutput* out) {
+  if (trace.activities().empty()) return true;
+  if (!out->Write(absl::StrFormat("%14s %-16s %9s %6s %14s %18s %14s %11s %s\n", "#    seconds", "record", "operation",
+                                  "device", "bytes", "address", "duration ns", "correlation", "details"))) {
+    return false;
+  }
+  ActivityStream stream(trace);
+  ActivityRecord record;
+  uint64_t ticks;
+  while (stream.Next(&record, &ticks)) {
+    std::string details = Printable(stream.Text(record.text));
+    if (record.stream != 0) absl::StrAppend(&details, details.empty() ? "" : " ", "stream ", record.stream);
+    if (record.pool != 0)
+      absl::StrAppend(&details, details.empty() ? "" : " ", absl::StrFormat("pool 0x%x", record.pool));
+    std::string line = absl::StrFormat(
+        "%14.9f %-16s %9u %6u %14s %18s %14s %11u %s", trace.clock().Seconds(ticks), ActivityName(record.kind),
+        record.operation, record.device, record.bytes == 0 ? kNothing : absl::StrCat(record.bytes),
+        record.address == 0 ? kNothing : absl::StrFormat("0x%x", record.address),
+        TakesTime(record.kind) ? absl::StrCat(record.duration_ns) : kNothing, record.correlation, details);
+    line.erase(line.find_last_not_of(' ') + 1);
+    if (!out->Write(line + "\n")) return false;
+  }
+  return true;
+}
+
 // False: nobody reads on.
 bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* out) {
   out->Write(absl::StrFormat("# %s\n%14s %6s %-12s %-16s %6s %14s %18s %14s %6s %s\n", Printable(trace.path()),
@@ -106,6 +133,7 @@ bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* o
     if (!options.stacks || stack == 0) continue;
     for (const std::string& line : frames.Lines(stack)) out->Write(absl::StrCat("    ", line, "\n"));
   }
+  if (!DumpActivities(trace, out)) return false;
   if (stream.unreadable_events() > 0) {
     out->Write(absl::StrCat("# ", stream.unreadable_events(), " events could not be read\n"));
   }

@@ -25,6 +25,9 @@ stderr at the end. Output, input and exit code are COMMAND's.
       --stacks KINDS   native, python, native,python or none
       --max-frames N   the deepest stack to record, 1 to 256 (default 128)
       --max-bytes SIZE the largest trace of one process, such as 500M or 2G (default: no limit)
+      --cupti          what CUPTI tells of memory, too; one tool at a time can have it, so not for jobs that profile
+      --cupti-records LIST  what it is asked for (default: memory,pools): memory, pools, kernels, copies, fills,
+                       synchronization, graphs, calls, markers, unified, external
   -h, --help           print this
       --version        print the version
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "analyzer/activity/activity_stream.h"
 #include "analyzer/cli/operation_names.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
@@ -129,6 +130,41 @@ void WriteEvents(const Trace& trace, const EventCounts& counts, Page* page) {
     std::string line = absl::StrCat(PadRight(OperationName(operation), 16), PadLeft(FormatCount(all), 12));
     if (!parts.empty()) absl::StrAppend(&line, "   ", absl::StrJoin(parts, ", "));
     page->Line(CutEnd(line, page->style().columns - kLabelColumns), kLabelColumns);
+  }
+}
+
+void WriteActivities(const Trace& trace, const EventCounts& counts, Page* page) {
+  if (trace.activities().empty()) return;
+  ActivityStream stream(trace);
+  std::map<uint32_t, uint64_t> kinds;
+  uint64_t all = 0, file_bytes = 0, ticks;
+  for (ActivityRecord record; stream.Next(&record, &ticks); ++all) ++kinds[record.kind];
+  for (const FrameRef& frame : trace.activities()) file_bytes += frame.payload.size();
+  std::vector<std::string> parts;
+  for (const auto& [kind, count] : kinds) parts.push_back(absl::StrCat(FormatCount(count), " ", ActivityName(kind)));
+  std::string text = absl::StrCat(Plural(all, "record", "records"));
+  if (!parts.empty()) absl::StrAppend(&text, ": ", absl::StrJoin(parts, ", "));
+  if (all > 0) {
+    absl::StrAppend(&text, absl::StrFormat("; %.2f bytes of file each",
+                                           static_cast<double>(file_bytes) / static_cast<double>(all)));
+  }
+  Row("CUPTI", absl::StrCat(text, "; its version is ", stream.cupti_version()), page);
+  if (const uint64_t dropped = trace.counter(schema::COUNTER_ACTIVITIES_DROPPED)) {
+    Row("", Plural(dropped, "record", "records") + " dropped by CUPTI for want of buffers", page, Paint::kWarning);
+  }
+  if (const uint64_t unwritten = trace.counter(schema::COUNTER_ACTIVITIES_UNWRITTEN)) {
+    Row("", Plural(unwritten, "record", "records") + " found no room in the trace", page, Paint::kWarning);
+  }
+  const uint64_t written = trace.counter(schema::COUNTER_ACTIVITIES);
+  if (written > all) {
+    Row("", Plural(written - all, "earlier record", "earlier records") + " made room for later ones", page);
+  }
+  const uint64_t end = trace.end_ticks() != 0 ? trace.end_ticks() : counts.last_time;
+  for (const ActivityGap& gap : stream.Gaps(end)) {
+    Row("",
+        absl::StrCat("none from ", FormatSeconds(trace.clock().Seconds(gap.begin)), " to ",
+                     FormatSeconds(trace.clock().Seconds(gap.end)), ": ", Printable(gap.why)),
+        page, Paint::kWarning);
   }
 }
 
@@ -252,6 +288,7 @@ void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
   std::string why = trace.IncompleteWhy();
   Row("complete", why.empty() ? "yes" : "no: " + Printable(why), page, why.empty() ? Paint::kPlain : Paint::kWarning);
   WriteEvents(trace, counts, page);
+  WriteActivities(trace, counts, page);
   WriteLosses(trace, counts, page);
   WriteUnseen(trace.definitions().process, page);
   WriteThreads(trace, counts, 16, page);

@@ -42,6 +42,8 @@ std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOpt
   if (!options.stacks.empty()) environment.emplace_back("VRAMTRACK_STACKS", options.stacks);
   if (!options.max_frames.empty()) environment.emplace_back("VRAMTRACK_MAX_FRAMES", options.max_frames);
   if (!options.max_bytes.empty()) environment.emplace_back("VRAMTRACK_MAX_BYTES", options.max_bytes);
+  if (options.cupti || !options.cupti_records.empty()) environment.emplace_back("VRAMTRACK_CUPTI", "1");
+  if (!options.cupti_records.empty()) environment.emplace_back("VRAMTRACK_CUPTI_RECORDS", options.cupti_records);
   return environment;
 }
 

@@ -8,10 +8,12 @@
 namespace vramtrack {
 
 struct RunOptions {
-  std::string output;      // the folder; empty: a new one named after the time
-  std::string stacks;      // VRAMTRACK_STACKS; empty: as the environment has it. So the others
-  std::string max_frames;  // VRAMTRACK_MAX_FRAMES
-  std::string max_bytes;   // VRAMTRACK_MAX_BYTES
+  std::string output;         // the folder; empty: a new one named after the time
+  std::string stacks;         // VRAMTRACK_STACKS; empty: as the environment has it. So the others
+  std::string max_frames;     // VRAMTRACK_MAX_FRAMES
+  std::string max_bytes;      // VRAMTRACK_MAX_BYTES
+  bool cupti = false;         // VRAMTRACK_CUPTI
+  std::string cupti_records;  // VRAMTRACK_CUPTI_RECORDS
   std::vector<std::string> command;
 };
 

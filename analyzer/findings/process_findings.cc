@@ -5,13 +5,16 @@
 #include <cmath>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "analyzer/activity/activity_join.h"
 #include "analyzer/attribution/blame.h"
 #include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/findings/activity_findings.h"
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/framework_findings.h"
 #include "analyzer/findings/growth_findings.h"
@@ -141,6 +144,8 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
                                                                          &late_objects, &reusable}) {
     without.observers.push_back(observer);
   }
+  std::optional<ActivityJoin> activities;
+  if (!trace.activities().empty()) without.observers.push_back(&activities.emplace(trace));
   Ledger second(trace, analysis.plan(), without);
   second.Replay();
 
@@ -161,6 +166,11 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   findings.process = DescribeProcess(trace, ledger);
   findings.steps = DescribeSteps(ledger);
   findings.devices = DescribeDevices(trace, ledger, run, second.peak_windows());
+  if (activities) {
+    activities->Finish();
+    findings.process.activities = DescribeActivities(trace, *activities);
+    NameUnattributed(*activities, &findings.devices);
+  }
   DescribePeaks(ledger, purposes, peak_live_set, &findings.devices);
   for (size_t i = 0; i < largest.size(); ++i) {
     for (ReportDevice& device : findings.devices) {

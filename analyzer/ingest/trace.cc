@@ -11,6 +11,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "analyzer/ingest/journal_recovery.h"
+#include "proto/activity_decoder.h"
 #include "proto/block_decoder.h"
 
 namespace vramtrack {
@@ -124,6 +125,15 @@ absl::Status Trace::Load() {
       released = frame.offset;
     }
   }
+  const auto base = counter(schema::COUNTER_BASE_GENERATION);
+  const auto gone = [base](const FrameRef& frame) {
+    DecodedActivities header;
+    return ReadActivitiesHeader(frame.payload, &header) && header.generation < base;
+  };
+  if (base != 0) {
+    layout_.activities.erase(std::remove_if(layout_.activities.begin(), layout_.activities.end(), gone),
+                             layout_.activities.end());
+  }
   RecoverJournals();
   ForgiveTornFrames();
   OrderBlocks();
@@ -235,6 +245,8 @@ bool Trace::IsNoLoss(const Damage& torn) const {
   if (tag == FrameTag(schema::trace_field::checkpoint_parts)) {
     return GenerationOfPart(payload) != counter(schema::COUNTER_BASE_GENERATION);
   }
+  // CUPTI's records are in nobody's journal: those of a frame that was being written are gone with the process.
+  if (tag == FrameTag(schema::trace_field::activities)) return true;
   // A thread's journal is emptied when its block is written, and not before. Of a finished file too: other threads may
   // go on while the process ends.
   if (tag != FrameTag(schema::trace_field::blocks)) return false;

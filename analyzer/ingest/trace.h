@@ -63,6 +63,8 @@ class Trace {
   // What a trace of bounded size keeps of events before its blocks; null where there is nothing.
   const Checkpoint* past() const { return past_.get(); }
   uint64_t events() const { return events_; }  // in all blocks, and those of the past
+  // Frames of CUPTI's activity records that count, in the order of the file; see ActivityStream.
+  const std::vector<FrameRef>& activities() const { return layout_.activities; }
   // Bit 1 << d is set if blocks of a framework's allocator on device d are in it; d < 64.
   uint64_t framework_devices() const { return framework_devices_; }
 

@@ -35,6 +35,36 @@ std::string Name(const ReportProcess& process, int columns) {
   return name;
 }
 
+// What CUPTI's records add.
+std::vector<std::string> ActivityLines(const ReportActivities& activities) {
+  std::vector<std::string> lines;
+  std::string text =
+      absl::StrCat("CUPTI: ", Plural(activities.records, "record", "records"), ", of ",
+                   Plural(activities.joined, "allocation that was", "allocations that were"), " hooked as well");
+  if (activities.other_sizes != 0) {
+    absl::StrAppend(&text, ", ", FormatCount(activities.other_sizes), " of another size");
+  }
+  if (activities.dropped != 0) absl::StrAppend(&text, "; CUPTI dropped ", FormatCount(activities.dropped));
+  if (activities.unwritten != 0) absl::StrAppend(&text, "; ", FormatCount(activities.unwritten), " found no room");
+  lines.push_back(std::move(text));
+  for (const ReportActivities::OnlyCupti& only : activities.only_cupti) {
+    lines.push_back(absl::StrCat("only CUPTI saw ", Plural(only.allocations, "allocation", "allocations"), " (",
+                                 only.kind, ") of ", only.library.empty() ? "nobody it names" : Printable(only.library),
+                                 " on device ", only.device, ", ", FormatByteCount(static_cast<double>(only.bytes)),
+                                 "; live at the end: ", FormatByteCount(static_cast<double>(only.live_bytes))));
+  }
+  for (const ReportActivities::OnlyHooks& only : activities.only_hooks) {
+    lines.push_back(absl::StrCat("only hooks saw ", Plural(only.allocations, "allocation", "allocations"), " (",
+                                 Printable(only.kind), "), ", FormatByteCount(static_cast<double>(only.bytes)),
+                                 only.reported ? "" : ": this CUPTI does not tell of that kind"));
+  }
+  for (const ReportActivities::Missing& missing : activities.missing) {
+    lines.push_back(absl::StrCat("no CUPTI from ", FormatSeconds(missing.from_s), " to ", FormatSeconds(missing.to_s),
+                                 ": ", Printable(missing.why)));
+  }
+  return lines;
+}
+
 std::string StepSource(const ReportSteps& steps) {
   if (steps.source == "none") return "no steps were found";
   std::string source = steps.source == "marks"         ? "marked by the job"
@@ -61,6 +91,8 @@ void WriteCompleteness(const Report& report, size_t most, Page* page) {
     page->Line(Painted(page->style(), Paint::kDim,
                        CutEnd(Name(process, page->style().columns), page->style().columns - kIndent)),
                kIndent);
+    if (!process.activities) continue;
+    for (const std::string& line : ActivityLines(*process.activities)) page->Words(line, kIndent);
   }
   if (processes.size() > most) {
     page->Line(absl::StrCat("and ", FormatCount(processes.size() - most), " more processes"), kIndent);

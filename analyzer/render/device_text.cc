@@ -350,9 +350,16 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
       const std::string setting = advice.setting.empty() ? "" : advice.setting + " ";
       Row("advice", Printable(setting + advice.text), page);
     }
-    if (device.unattributed_bytes != 0)
-      Row("unattributed", Bytes(device.unattributed_bytes) + ": the CUDA context, libraries that were not traced",
-          page);
+    if (device.unattributed_bytes != 0) {
+      std::string text = Bytes(device.unattributed_bytes) + ": the CUDA context, libraries that were not traced";
+      if (!device.unattributed_owners.empty()) absl::StrAppend(&text, "; by CUPTI:");
+      const char* before = " ";
+      for (const auto& [owner, bytes] : device.unattributed_owners) {
+        absl::StrAppend(&text, before, Bytes(bytes), " of ", owner.empty() ? "it does not say whom" : Printable(owner));
+        before = ", ";
+      }
+      Row("unattributed", text, page);
+    }
     WriteChart(report, device.index, page);
     WriteLargestSites(report, places, device.index, top, page);
     WriteWithoutSeveral(report, device, page);

@@ -209,13 +209,15 @@ Json DeviceJson(const ReportDevice& device) {
     return json;
   });
   json["unattributed_bytes"] = device.unattributed_bytes;
-  json["patterns"] = Array(device.patterns, PatternJson);
-  json["other_owners"] = Array(device.other_owners, [](const std::pair<std::string, uint64_t>& other) {
+  const auto owner = [](const std::pair<std::string, uint64_t>& other) {
     Json json;
     json["owner"] = other.first;
     json["bytes"] = other.second;
     return json;
-  });
+  };
+  json["unattributed_owners"] = Array(device.unattributed_owners, owner);
+  json["patterns"] = Array(device.patterns, PatternJson);
+  json["other_owners"] = Array(device.other_owners, owner);
   return json;
 }
 

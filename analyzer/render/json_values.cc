@@ -6,6 +6,49 @@ namespace {
 
 std::string Compact(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+Json OnlyCuptiJson(const ReportActivities::OnlyCupti& only) {
+  Json json;
+  json["library"] = only.library;
+  json["kind"] = only.kind;
+  json["device"] = only.device;
+  json["allocations"] = only.allocations;
+  json["bytes"] = only.bytes;
+  json["live_objects"] = only.live_objects;
+  json["live_bytes"] = only.live_bytes;
+  return json;
+}
+
+Json OnlyHooksJson(const ReportActivities::OnlyHooks& only) {
+  Json json;
+  json["kind"] = only.kind;
+  json["allocations"] = only.allocations;
+  json["bytes"] = only.bytes;
+  json["reported"] = only.reported;
+  return json;
+}
+
+Json MissingJson(const ReportActivities::Missing& missing) {
+  Json json;
+  json["from_s"] = Number(missing.from_s);
+  json["to_s"] = Number(missing.to_s);
+  json["why"] = missing.why;
+  return json;
+}
+
+Json ActivitiesJson(const ReportActivities& activities) {
+  Json json;
+  json["records"] = activities.records;
+  json["dropped"] = activities.dropped;
+  json["unwritten"] = activities.unwritten;
+  json["joined"] = activities.joined;
+  json["joined_bytes"] = activities.joined_bytes;
+  json["other_sizes"] = activities.other_sizes;
+  json["only_cupti"] = Array(activities.only_cupti, OnlyCuptiJson);
+  json["only_hooks"] = Array(activities.only_hooks, OnlyHooksJson);
+  json["missing"] = Array(activities.missing, MissingJson);
+  return json;
+}
+
 }  // namespace
 
 Json ProcessJson(const ReportProcess& process) {
@@ -19,6 +62,7 @@ Json ProcessJson(const ReportProcess& process) {
   json["events"] = process.events;
   json["lost_events"] = process.lost_events;
   json["duration_s"] = Number(process.duration_s);
+  json["activities"] = process.activities ? ActivitiesJson(*process.activities) : Json(nullptr);
   return json;
 }
 

@@ -16,6 +16,8 @@ namespace {
 constexpr uint64_t kMinGenerationBytes = 32 << 10;
 // The part of a generation that its checkpoint may take.
 constexpr uint64_t kCheckpointEighths = 7;
+// Activities may take the generation's bytes over this.
+constexpr uint64_t kActivityShare = 4;
 constexpr uint64_t kMinPieceBytes = 256;
 constexpr uint64_t kPartOverhead = 2 * FileSpace::kGranuleBytes;
 
@@ -52,16 +54,29 @@ bool TraceFile::AppendBounded(uint8_t* frame, size_t bytes, const JournalView& v
     return false;
   }
   if (b.generation_bytes + PlaceBytes(bytes) > GenerationBytes() && !BeginGeneration()) return false;
-  SetBlockGeneration(frame, bytes, b.generation);
+  SetGeneration(frame, bytes, schema::trace_field::blocks, b.generation);
   for (int tries = 0; !PlaceInGeneration(frame, bytes); ++tries) {
     // There is room, but in pieces, or a generation has more than its share since there are more journals.
     if (!GiveUpGeneration(tries)) return false;
-    SetBlockGeneration(frame, bytes, b.generation);
+    SetGeneration(frame, bytes, schema::trace_field::blocks, b.generation);
   }
   events_ += summary.events;
   if (!b.past.Add(view, summary.events, frame + summary.definitions_offset, summary.definition_bytes)) {
     Stop(schema::STOP_OUT_OF_MEMORY);
   }
+  return true;
+}
+
+// Activities never end a generation: events are worth more. They may take a part of each.
+bool TraceFile::AppendBoundedActivities(uint8_t* frame, size_t bytes) {
+  Bounded& b = *bounded_;
+  if (stopped() || !OwnDescriptor()) return false;
+  const uint64_t room = PlaceBytes(bytes);
+  if (kActivityShare * (b.activity_bytes + room) > GenerationBytes()) return false;
+  if (b.generation_bytes + room > GenerationBytes()) return false;
+  SetGeneration(frame, bytes, schema::trace_field::activities, b.generation);
+  if (!PlaceInGeneration(frame, bytes)) return false;
+  b.activity_bytes += room;
   return true;
 }
 
@@ -76,7 +91,7 @@ bool TraceFile::BeginGeneration() {
     space_->Release(b.generation - 1, [this](const FileSpace::Range& range) { WritePadding(range); });
   }
   ++b.generation;
-  b.generation_bytes = 0;
+  b.generation_bytes = b.activity_bytes = 0;
   b.pairs_at_checkpoint = b.past.folded_pairs();
   if (stopped()) return false;
   if (!WriteCheckpoint()) {

@@ -119,6 +119,16 @@ bool TraceFile::AppendBlock(uint8_t* frame, size_t bytes, const JournalView& vie
   return true;
 }
 
+bool TraceFile::AppendActivities(uint8_t* frame, size_t bytes, uint64_t records) {
+  SpinLockHolder hold(&lock_);
+  // What comes after the trailer has no room kept for it, other than events.
+  const bool written =
+      hold.held() && (bounded() ? AppendBoundedActivities(frame, bytes) : space_ == nullptr && Append(frame, bytes));
+  counter(written ? schema::COUNTER_ACTIVITIES : schema::COUNTER_ACTIVITIES_UNWRITTEN)
+      ->fetch_add(records, std::memory_order_relaxed);
+  return written;
+}
+
 void TraceFile::WriteIndex() {
   namespace f = schema::index_field;
   MessageWriter out(index_frame_ + kSealedPrefixBytes, sizeof index_frame_ - kSealedPrefixBytes);

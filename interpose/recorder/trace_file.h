@@ -36,6 +36,10 @@ class TraceFile {
   // Appends a sealed Block, whose generation is filled in if there is one. False once recording has stopped.
   bool AppendBlock(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary);
 
+  // Appends sealed Activities, whose generation is filled in if there is one. False, with the records counted as
+  // unwritten, where they have no room or recording has stopped.
+  bool AppendActivities(uint8_t* frame, size_t bytes, uint64_t records);
+
   // The thread will record nothing more.
   void EndThread(uint32_t thread);
 
@@ -69,7 +73,7 @@ class TraceFile {
   struct Bounded {
     FoldedPast past;
     uint32_t generation;
-    uint64_t generation_bytes, journal_bytes;
+    uint64_t generation_bytes, activity_bytes, journal_bytes;
     uint64_t pairs_at_checkpoint;  // folded when this generation began
     GrowingArray<uint8_t> checkpoint;
     uint8_t part[(32 << 10) + FileSpace::kGranuleBytes];
@@ -88,6 +92,7 @@ class TraceFile {
   // Of a file of bounded size, in bounded_trace_file.cc; lock held.
   int BeginBounded();
   bool AppendBounded(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary);
+  bool AppendBoundedActivities(uint8_t* frame, size_t bytes);
   uint64_t* NewBoundedJournal();
   bool WriteBoundedTrailer(const uint8_t* trailer);
   uint64_t GenerationBytes() const;

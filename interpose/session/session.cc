@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "interpose/recorder/fork_gate.h"
+#include "interpose/session/cupti_request.h"
 #include "interpose/session/message.h"
 #include "interpose/session/process_info.h"
 #include "interpose/stacks/unwinder_gate.h"
@@ -109,6 +110,7 @@ Session* Session::Start() {
 
 bool Session::Open() {
   ReadOptions(&options_);
+  ReportCuptiRequest();
   Clock::Calibrate();
   int error = file_.Create(options_.output, options_.max_bytes);
   // After exec a process keeps its number, and the name may lack one: an older file is never overwritten.

@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include "tests/simcuda/device/log.h"
+#include "tests/simcuda/driver/activity.h"
 #include "tests/simcuda/driver/copy_descriptor.h"
 #include "tests/simcuda/driver/current.h"
 
@@ -57,7 +58,10 @@ CUresult TakeMemory(size_t bytes, int* device, char** memory) {
   *device = context->device->ordinal;
   *memory = context->device->memory.Allocate(bytes);
   SIMCUDA_LOG_CALL("device %d: array of %zu bytes at %p", *device, bytes, static_cast<void*>(*memory));
-  if (*memory != nullptr) return CUDA_SUCCESS;
+  if (*memory != nullptr) {
+    SIMCUDA_TELL(allocated, ActivityMemoryKind::kArray, *memory, bytes, *device);
+    return CUDA_SUCCESS;
+  }
   Count(Counter::kOutOfMemory);
   return CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -126,6 +130,7 @@ CUresult cuArrayDestroy(CUarray handle) {
   Array* array = Handles<Array>::Get(handle);
   if (array == nullptr || !array->owned) return CUDA_ERROR_INVALID_HANDLE;
   Count(Counter::kFree);
+  SIMCUDA_TELL(released, array->memory);
   GetDevice(array->device).memory.Free(array->memory);
   Handles<Array>::Destroy(array);
   return CUDA_SUCCESS;
@@ -174,6 +179,7 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
   if (mipmapped == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   Count(Counter::kFree);
   for (Array* level : mipmapped->levels) Handles<Array>::Destroy(level);
+  SIMCUDA_TELL(released, mipmapped->memory);
   GetDevice(mipmapped->device).memory.Free(mipmapped->memory);
   Handles<MipmappedArray>::Destroy(mipmapped);
   return CUDA_SUCCESS;

@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 #include "tests/simcuda/device/transfer.h"
+#include "tests/simcuda/driver/activity.h"
 #include "tests/simcuda/driver/copy_descriptor.h"
 #include "tests/simcuda/driver/current.h"
 #include "tests/simcuda/driver/submit.h"
@@ -13,18 +14,29 @@ namespace {
 CUresult Copy(void* to, const void* from, size_t bytes) {
   Context* context;
   SIMCUDA_TRY(CurrentContext(&context));
-  return CopyBytes(to, from, bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  if (!CopyBytes(to, from, bytes)) return CUDA_ERROR_INVALID_VALUE;
+  SIMCUDA_TELL(copied, bytes, context->device->ordinal, 0);
+  return CUDA_SUCCESS;
 }
 
 CUresult CopyOn(CUstream stream, void* to, const void* from, size_t bytes) {
-  return Submit(stream, CU_GRAPH_NODE_TYPE_MEMCPY, [=] { return CopyBytes(to, from, bytes); });
+  Context* context;
+  SIMCUDA_TRY(CurrentContext(&context));
+  const int device = context->device->ordinal;
+  return Submit(stream, CU_GRAPH_NODE_TYPE_MEMCPY, [=] {
+    if (!CopyBytes(to, from, bytes)) return false;
+    SIMCUDA_TELL(copied, bytes, device, reinterpret_cast<uint64_t>(stream));
+    return true;
+  });
 }
 
 CUresult Fill(CUdeviceptr to, size_t pitch, uint32_t value, size_t element, size_t count, size_t rows) {
   Context* context;
   SIMCUDA_TRY(CurrentContext(&context));
   if (to % element != 0 || pitch % element != 0) return CUDA_ERROR_INVALID_VALUE;
-  return FillRows(ToAddress(to), pitch, value, element, count, rows) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  if (!FillRows(ToAddress(to), pitch, value, element, count, rows)) return CUDA_ERROR_INVALID_VALUE;
+  SIMCUDA_TELL(filled, element * count * rows, context->device->ordinal, 0);
+  return CUDA_SUCCESS;
 }
 
 CUresult FillOn(CUstream stream, CUdeviceptr to, size_t pitch, uint32_t value, size_t element, size_t count,

@@ -12,6 +12,7 @@
 
 #include "tests/simcuda/device/log.h"
 #include "tests/simcuda/device/options.h"
+#include "tests/simcuda/driver/activity.h"
 #include "tests/simcuda/driver/capture.h"
 #include "tests/simcuda/driver/current.h"
 
@@ -122,7 +123,10 @@ CUresult Launch(CUfunction handle, Extent grid, Extent block, unsigned shared_by
     LogLine("launch %s<<<(%u,%u,%u), (%u,%u,%u), %u>>>", FromHandle(handle)->name.c_str(), grid.x, grid.y, grid.z,
             block.x, block.y, block.z, shared_bytes);
   }
-  if (!stream->IsCapturing()) return CUDA_SUCCESS;
+  if (!stream->IsCapturing()) {
+    SIMCUDA_TELL(kernel, FromHandle(handle)->name.c_str(), stream->context->device->ordinal, stream->id);
+    return CUDA_SUCCESS;
+  }
   GraphNode* node;
   SIMCUDA_TRY(CaptureNode(stream, CU_GRAPH_NODE_TYPE_KERNEL, nullptr, &node));
   node->kernel.func = handle;

@@ -9,6 +9,7 @@
 #include "tests/simcuda/device/log.h"
 #include "tests/simcuda/device/options.h"
 #include "tests/simcuda/device/virtual_memory.h"
+#include "tests/simcuda/driver/activity.h"
 #include "tests/simcuda/driver/current.h"
 #include "tests/simcuda/driver/graph_memory.h"
 #include "tests/simcuda/driver/pool_handles.h"
@@ -36,6 +37,7 @@ CUresult Allocate(Device* device, size_t bytes, CUdeviceptr* pointer) {
   }
   SIMCUDA_LOG_CALL("device %d: allocated %zu bytes at %p", device->ordinal, bytes, static_cast<void*>(address));
   *pointer = ToPointer(address);
+  SIMCUDA_TELL(allocated, ActivityMemoryKind::kDevice, address, bytes, device->ordinal);
   return CUDA_SUCCESS;
 }
 
@@ -45,7 +47,11 @@ CUresult AllocateHost(void** address, size_t bytes, HostMemory::Kind kind, unsig
   if (address == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   *address = HostMemory::Get().Allocate(bytes, kind, flags, context->device->ordinal);
   SIMCUDA_LOG_CALL("host: allocated %zu bytes at %p", bytes, *address);
-  return *address != nullptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  if (*address == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+  SIMCUDA_TELL(allocated,
+               kind == HostMemory::Kind::kManaged ? ActivityMemoryKind::kManaged : ActivityMemoryKind::kPinned,
+               *address, bytes, context->device->ordinal);
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -91,6 +97,7 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
   void* address = ToAddress(pointer);
   Count(Counter::kFree);
   SIMCUDA_LOG_CALL("free of %p", address);
+  SIMCUDA_TELL(released, address);
   if (Device* device = DeviceOf(address)) {
     if (device->memory.Free(address) == DeviceMemory::FreeResult::kFreed) return CUDA_SUCCESS;
     DeviceMemory::Range range;
@@ -131,6 +138,7 @@ CUresult cuMemFreeHost(void* address) {
   SIMCUDA_LOG_CALL("host: free of %p", address);
   HostMemory::Range range;
   if (HostMemory::Get().Find(address, &range) && range.pool != nullptr) return CUDA_ERROR_INVALID_VALUE;
+  SIMCUDA_TELL(released, address);
   return HostMemory::Get().Free(address, HostMemory::Kind::kPinned) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -13,6 +13,7 @@
 #include "tests/simcuda/device/log.h"
 #include "tests/simcuda/device/memory_pool.h"
 #include "tests/simcuda/device/virtual_memory.h"
+#include "tests/simcuda/driver/activity.h"
 #include "tests/simcuda/driver/capture.h"
 #include "tests/simcuda/driver/current.h"
 #include "tests/simcuda/driver/graph_memory.h"
@@ -71,7 +72,7 @@ bool IsDefault(MemoryPool* pool) {
                      [pool](const auto& entry) { return entry.second == pool; });
 }
 
-CUresult Allocate(MemoryPool* pool, size_t bytes, CUdeviceptr* pointer) {
+CUresult Allocate(MemoryPool* pool, size_t bytes, uint64_t stream, CUdeviceptr* pointer) {
   if (GetOptions().allocation_delay_ns != 0) SpinNs(GetOptions().allocation_delay_ns);
   Count(Counter::kAllocation);
   char* address = pool->Allocate(bytes);
@@ -82,6 +83,7 @@ CUresult Allocate(MemoryPool* pool, size_t bytes, CUdeviceptr* pointer) {
   }
   SIMCUDA_LOG_CALL("device %d: pool allocated %zu bytes at %p", pool->device(), bytes, static_cast<void*>(address));
   *pointer = ToPointer(address);
+  SIMCUDA_TELL(allocated_on, address, bytes, pool->on_host() ? 0 : pool->device(), stream, pool);
   return CUDA_SUCCESS;
 }
 
@@ -115,7 +117,7 @@ CUresult AllocateOn(CUdeviceptr* pointer, size_t bytes, MemoryPool* pool, CUstre
   if (pool == nullptr) pool = stream->context->device->current_pool();
   if (stream->IsCapturing() && pool->on_host()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (stream->IsCapturing()) return CaptureAllocation(stream, pool->device(), bytes, pointer);
-  return Allocate(pool, bytes, pointer);
+  return Allocate(pool, bytes, stream->id, pointer);
 }
 
 CUresult LocationDevice(const CUmemLocation* location, int* device) {
@@ -178,6 +180,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
   if (stream->IsCapturing()) return CaptureFree(stream, address);
   Count(Counter::kFree);
   SIMCUDA_LOG_CALL("free of %p on a stream", address);
+  SIMCUDA_TELL(released, address);
   if (Device* device = DeviceOf(address)) {
     DeviceMemory::Range range;
     if (!device->memory.Find(address, &range)) return CUDA_ERROR_INVALID_VALUE;
@@ -212,6 +215,7 @@ CUresult cuMemPoolCreate(CUmemoryPool* handle, const CUmemPoolProps* properties)
   MemoryPool* pool = Handles<MemoryPool>::Create(ordinal, &device.memory, properties->maxSize);
   device.AddPool(pool);
   *handle = ToHandle(pool);
+  SIMCUDA_TELL(pool, 1, pool, ordinal, 0);
   return CUDA_SUCCESS;
 }
 
@@ -220,6 +224,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle) {
   MemoryPool* pool = FromHandle(handle);
   if (pool == nullptr || IsDefault(pool)) return CUDA_ERROR_INVALID_VALUE;
   ForgetHostPool(pool);
+  SIMCUDA_TELL(pool, 2, pool, pool->device(), pool->usage().reserved);
   Device& device = GetDevice(pool->device());
   if (device.current_pool() == pool) device.set_current_pool(device.default_pool());
   if (pool->usage().used != 0) {
@@ -237,6 +242,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep_bytes) {
   MemoryPool* pool = FromHandle(handle);
   if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
   pool->TrimTo(keep_bytes);
+  SIMCUDA_TELL(pool, 3, pool, pool->device(), pool->usage().reserved);
   return CUDA_SUCCESS;
 }
 

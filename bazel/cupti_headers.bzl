@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cupti_headers: headers of one release of CUPTI.
+
+tools/setup unpacks CUPTI's wheel into a folder under .deps of the checkout. Where it is not, FOUND in defs.bzl is False
+and what needs it is left out. The headers want cuda.h, which the release's cuda_headers have.
+"""
+
+_BUILD = """\
+load("@rules_cc//cc:defs.bzl", "cc_library")
+
+package(default_visibility = ["//visibility:public"])
+
+cc_library(
+    name = "headers",
+    hdrs = glob(["include/*.h"], allow_empty = True),
+    includes = ["include"],
+)
+"""
+
+def _impl(ctx):
+    # Not a label of a file in this tree: the folder is not there before tools/setup ran.
+    home = ctx.path(Label("//:WORKSPACE")).dirname.get_child(".deps").get_child(ctx.attr.folder)
+    include = home.get_child("include")
+    ctx.file("defs.bzl", "FOUND = %s\n" % include.get_child("cupti.h").exists)
+    ctx.file("BUILD.bazel", _BUILD)
+    if include.exists:
+        ctx.symlink(include, "include")
+
+cupti_headers = repository_rule(
+    implementation = _impl,
+    attrs = {"folder": attr.string(mandatory = True, doc = "folder under .deps")},
+    configure = True,
+    local = True,
+)

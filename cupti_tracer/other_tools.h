@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who else is there: CUPTI serves one tool before 13.3, and the last one to ask gets the records.
+#ifndef CUPTI_TRACER_OTHER_TOOLS_H_
+#define CUPTI_TRACER_OTHER_TOOLS_H_
+
+#include "cupti_tracer/cupti_library.h"
+#include "proto/recorder_interface.h"
+
+namespace vramtrack::cupti {
+
+// The name of a profiler or debugger that is in the process, or null.
+const char* OtherTool();
+
+// From now on `leave(why)` is called before another library registers for CUPTI's records (as torch.profiler does when
+// it starts), or detaches CUPTI from the process (cuptiFinalize); then its call goes on. Sees what calls CUPTI's shared
+// library by its imports.
+void GiveWayToOthers(const VramtrackRecorder* recorder, const Library& library, void (*leave)(const char* why));
+
+// Looks at libraries that were loaded since; now and then, from the worker.
+void WatchOtherTools(const VramtrackRecorder* recorder);
+
+}  // namespace vramtrack::cupti
+
+#endif  // CUPTI_TRACER_OTHER_TOOLS_H_

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: check_cupti.py NAME REPORT.json STDERR
+
+Whether hooks and CUPTI saw the same memory: a line for each difference. Exit code 1 where a kind of memory that CUPTI
+tells of is not the same to the byte, 77 where CUPTI was not there.
+"""
+import json
+import sys
+
+
+def differences(activities):
+    """(line, whether it is a failure) for each."""
+    for only in activities["only_cupti"]:
+        library = only["library"] or "nobody it names"
+        yield (f"only CUPTI: {only['allocations']} {only['kind']} of {library}, {only['bytes']} bytes, "
+               f"{only['live_bytes']} live", False)
+    for only in activities["only_hooks"]:
+        yield f"only hooks: {only['allocations']} {only['kind']}, {only['bytes']} bytes", only["reported"]
+    if activities["other_sizes"]:
+        yield f"{activities['other_sizes']} allocations have another size", True
+    if activities["dropped"] or activities["unwritten"]:
+        yield f"{activities['dropped']} records dropped, {activities['unwritten']} not written", True
+    if activities["joined"] == 0:
+        yield "nothing was seen by both", True
+
+
+def main(arguments):
+    name, report, errors = arguments
+    with open(report, encoding="utf-8") as file:
+        activities = json.load(file)["processes"][0]["activities"]
+    if activities is None:
+        with open(errors, encoding="utf-8") as file:
+            why = [line.strip() for line in file if "CUPTI" in line]
+        print(f"{name}: {why[0] if why else 'no records of CUPTI'}")
+        return 77
+    code = 0
+    print(f"{name}: {activities['joined']} allocations, {activities['joined_bytes']} bytes, seen by both")
+    for line, failed in differences(activities):
+        print(f"{name}: {line}{' (FAILED)' if failed else ''}")
+        code = code or int(failed)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
