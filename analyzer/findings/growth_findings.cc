@@ -225,7 +225,11 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
     if (!live_refused.empty()) Refuse(live_refused, &live.report);
   }
   for (Grown* other : {&reserved, &used}) {
-    if (!other->surely()) continue;
+    if (!other->surely()) {
+      const bool follows = live.surely() && live_refused.empty() && other->report.refused.empty();
+      if (follows) Refuse("it hardly rises yet: what stays behind fits into what was taken before", &other->report);
+      continue;
+    }
     if (!live_refused.empty()) {
       Refuse(live_refused, &other->report);
     } else if (!live.surely()) {

@@ -22,6 +22,13 @@ constexpr double kFadingTrend = -1.96;
 // The accidental survivors of a harmless site, over the whole tested span. A site with k of them in k steps is as
 // likely as k or more events of a Poisson process with this mean.
 constexpr double kAccidentalSurvivors = 1;
+// A cache takes what is rare ever more rarely, and while it is young that hardly shows: whatever leaves something in
+// some steps only may be one that fills. With the first of these numbers of steps nothing tells the two apart; up to
+// the second, ever less of a trend downwards is enough to doubt a leak, from none at all to a significant one.
+constexpr double kStepsWithoutTrend = 48, kStepsWithTrend = 128;
+constexpr double kDoubtfulTrend = -1.645;
+// What leaves something in nearly every step is no cache.
+constexpr double kEveryStepShare = 0.95;
 // Occurrences that settle a rare leak: two for each window.
 constexpr double kOccurrencesNeeded = 2 * kWindows;
 
@@ -69,6 +76,7 @@ class Judge {
     }
     if (!Steadily()) return NowAndThen();
     if (evidence().trend.trend == Trend::kDecelerating) return Verdict::kSublinear;
+    if (MayBeFilling()) return AsItMayBeFilling();
     if (evidence().leaking.begin > evidence().tested.begin) verdict_.onset_step = evidence().leaking.begin;
     if (!IsMaterial(rate_, run_)) return Verdict::kMinorLeak;
     return evidence().trend.trend == Trend::kAccelerating ? Verdict::kAcceleratingLeak : Verdict::kLeak;
@@ -158,6 +166,21 @@ class Judge {
     const LeakEvidence& e = verdict_.evidence;
     return e.survivors.objects >= kMinSurvivors && e.windows >= kMinWindows &&
            e.windows_with_survivors >= std::ceil(kOccupiedShare * e.windows);
+  }
+
+  bool MayBeFilling() const {
+    const LeakEvidence& e = verdict_.evidence;
+    const double steps = e.leaking.size();
+    const auto occurrences = static_cast<double>(Within(series_, e.leaking).size());
+    if (e.period.steps > 0 || occurrences >= kEveryStepShare * steps || steps >= kStepsWithTrend) return false;
+    const double past = (steps - kStepsWithoutTrend) / (kStepsWithTrend - kStepsWithoutTrend);
+    return past <= 0 || e.trend.laplace_by_run < kDoubtfulTrend * past;
+  }
+
+  Verdict AsItMayBeFilling() {
+    evidence().may_be_filling = true;
+    verdict_.further_steps_needed = static_cast<Step>(kStepsWithTrend) - evidence().leaking.size();
+    return Verdict::kInsufficientEvidence;
   }
 
   bool Fading() const {

@@ -46,7 +46,8 @@ struct LeakEvidence {
   uint32_t windows = 0, windows_with_survivors = 0;
   TrendEvidence trend;
   Bursts bursts;
-  Period period;  // of the survivors
+  Period period;                // of the survivors
+  bool may_be_filling = false;  // a cache could have left as much in so few steps
 };
 
 struct LeakVerdict {

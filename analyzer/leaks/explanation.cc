@@ -198,7 +198,8 @@ class Explainer {
              " are warm-up, in the last " + std::to_string(e_.censor_margin) + " anything may be alive); " + more;
     }
     return std::to_string(LeakingSteps()) + " of the " + Tested(e_.leaking.size()) +
-           " left objects behind, too few to tell a leak from chance; about " + more;
+           " left objects behind, too few to tell a leak from " +
+           (e_.may_be_filling ? "a cache that fills" : "chance") + "; about " + more;
   }
 
   const LeakVerdict& v_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 namespace vramtrack {
 namespace {
@@ -91,6 +92,21 @@ double Spread(const std::vector<double>& levels, double growth_per_point, size_t
   return sum / static_cast<double>(levels.size() - lag);
 }
 
+// The height of a stair that half of all rises come to with lower ones.
+double UsualRise(const std::vector<double>& levels) {
+  std::vector<double> rises;
+  for (size_t i = 1; i < levels.size(); ++i) {
+    if (levels[i] > levels[i - 1]) rises.push_back(levels[i] - levels[i - 1]);
+  }
+  std::sort(rises.begin(), rises.end());
+  double left = std::accumulate(rises.begin(), rises.end(), 0.0) / 2;
+  for (const double rise : rises) {
+    left -= rise;
+    if (left <= 0) return rise;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::optional<Growth> EstimateGrowth(const std::vector<uint64_t>& floors, Step warmup_end) {
@@ -123,6 +139,10 @@ std::optional<FittedGrowth> FitGrowth(const LevelSeries& series, size_t begin) {
   const std::vector<double> levels =
       WithoutSpikes({series.low.begin() + static_cast<std::ptrdiff_t>(begin), series.low.end()});
   for (size_t i = 1; i < levels.size(); ++i) growth.rises += levels[i] > levels[i - 1];
+
+  if (growth.bytes_per_step > 0) {
+    growth.stair_steps = UsualRise(levels) / growth.bytes_per_step * series.steps_per_point;
+  }
 
   const size_t lag = std::max<size_t>(3, levels.size() / kLags);
   // Not neighbours: their medians share points.

@@ -43,6 +43,9 @@ struct FittedGrowth : Growth {
   // add it in turns; more where chance decides what a step leaves behind.
   double wander_per_step = 0;
   size_t rises = 0;  // how often the lowest level went up from one point to the next
+  // A level that rises in stairs (segments, pages, an object each tenth step) is full when the next one does not fit:
+  // how many steps of growth the usual stair is. Half of what the level rose by it did in stairs at least as high.
+  double stair_steps = 0;
 };
 
 // The slope of the lowest levels from point `begin` on, whatever it is. As EstimateGrowth, but of 300 points at most,

@@ -8,7 +8,7 @@
 namespace vramtrack {
 namespace {
 
-// The last points that tell where the level is now.
+// The last points that tell where the level is now; as many as a stair has, if that is more.
 constexpr size_t kLastPoints = 10;
 constexpr double kNormal975 = 1.959964;
 
@@ -40,7 +40,9 @@ std::optional<StepsToOom> PredictStepsToOom(const FittedGrowth& growth, const Le
   for (size_t i = 0; i < low.size(); ++i) needs.push_back(series.high[begin + i] - smooth[i]);
   std::sort(needs.begin(), needs.end());
   const double per_point = growth.bytes_per_step * series.steps_per_point;
-  for (size_t i = low.size() - std::min(kLastPoints, low.size()); i < low.size(); ++i) {
+  const auto stair_points = static_cast<size_t>(
+      std::min(std::ceil(growth.stair_steps / series.steps_per_point), static_cast<double>(low.size())));
+  for (size_t i = low.size() - std::min(std::max(kLastPoints, stair_points), low.size()); i < low.size(); ++i) {
     last.push_back(low[i] + per_point * static_cast<double>(low.size() - 1 - i));
   }
   std::nth_element(last.begin(), last.begin() + static_cast<std::ptrdiff_t>(last.size() / 2), last.end());
@@ -53,7 +55,8 @@ std::optional<StepsToOom> PredictStepsToOom(const FittedGrowth& growth, const Le
   left.steps = after(growth.bytes_per_step, .5);
   const double wander = kNormal975 * std::sqrt(left.steps * growth.wander_per_step) / growth.bytes_per_step;
   const auto margin = [&](double slope, double share) {
-    return std::hypot(left.steps - after(slope, .5), left.steps - after(growth.bytes_per_step, share), wander);
+    return std::hypot(std::hypot(left.steps - after(slope, .5), left.steps - after(growth.bytes_per_step, share)),
+                      std::hypot(wander, growth.stair_steps));
   };
   left.low = std::max(0.0, std::floor(left.steps - margin(growth.ci_high, .025)));
   left.high = left.steps + margin(growth.ci_low, .975);

@@ -21,8 +21,8 @@ struct StepsToOom {
 //
 // A step fails by its highest level, and a few steps need more than others (long batches, evaluations): what each step
 // so far needed above the growing level is taken for a sample of what the next ones will need, and the job ends with
-// the first that does not fit. The interval adds up how sure the growth is, which of the coming steps that will be, and
-// how far the level may wander until then.
+// the first that does not fit. The interval adds up how sure the growth is, which of the coming steps that will be,
+// how far the level may wander until then, and, where it rises in stairs, how long one lasts.
 //
 // 0 if an ordinary step does not fit any more. None: the growth is not surely above zero.
 std::optional<StepsToOom> PredictStepsToOom(const FittedGrowth& growth, const LevelSeries& series, size_t begin,

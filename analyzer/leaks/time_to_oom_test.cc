@@ -137,6 +137,25 @@ TEST(TimeToOom, IsHonestAboutLeaksByChance) {
   EXPECT_GE(rare.covered, .92 * (rare.runs - rare.refused));
 }
 
+// Segments, or an object each tenth step: the device is full when the next stair does not fit, wherever that is.
+TEST(TimeToOom, CoversWhereTheNextStairDoesNotFit) {
+  Outcome outcome;
+  for (const int stair : {2, 5, 7, 12, 20, 30}) {
+    for (int limit = 380; limit < 420; ++limit) {
+      const Outcome one = PredictAtHalfWay(
+          [&] {
+            return RunUntilFull(limit, [&](int step) { return StepOf{step % stair == 0 ? double(stair) : 0, 0}; });
+          },
+          1);
+      outcome.covered += one.covered;
+      outcome.runs += one.runs;
+      outcome.refused += one.refused;
+    }
+  }
+  EXPECT_EQ(outcome.refused, 0);
+  EXPECT_GE(outcome.covered, .95 * outcome.runs);
+}
+
 TEST(TimeToOom, OfAFullDeviceIsNow) {
   LevelSeries levels;
   for (int step = 0; step < 50; ++step) {

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Histories of jobs as one meets them, each with the verdict that a person who knew the job would give.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analyzer/leaks/cohort.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+
+RunShape RunOf(Step steps) {
+  RunShape run;
+  run.steps = steps;
+  run.warmup_end = WarmupEnd(steps);
+  run.device_total_bytes = uint64_t{80} << 30;
+  return run;
+}
+
+using DoStep = std::function<void(SiteHistoryBuilder*, Step)>;
+
+LeakVerdict Judged(Step steps, const DoStep& step, const SiteContext& context = {}) {
+  SiteHistoryBuilder builder;
+  for (Step i = 0; i < steps; ++i) step(&builder, i);
+  return JudgeSite(builder.Finish(steps), RunOf(steps), context);
+}
+
+Verdict VerdictOf(Step steps, const DoStep& step) { return Judged(steps, step).verdict; }
+
+TEST(WalkThrough, AListOfScalarsIsALeakThatMatters) {
+  // 512 bytes a step come to 49 MiB in 100,000 steps.
+  const LeakVerdict verdict = Judged(200, [](auto* site, Step step) { site->OnBirth(step, 512); });
+  EXPECT_EQ(verdict.verdict, Verdict::kLeak) << verdict.explanation;
+  EXPECT_DOUBLE_EQ(verdict.rate_bytes_per_step, 512);
+}
+
+TEST(WalkThrough, SevenToNineSmallTensorsAStepAreALeakWithAnInterval) {
+  int covered = 0, exact = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    std::mt19937_64 random(seed);
+    double total = 0;
+    const LeakVerdict verdict = Judged(200, [&](auto* site, Step step) {
+      const auto objects = static_cast<uint32_t>(7 + random() % 3);
+      site->OnBirth(step, uint64_t{objects} * 512, objects);
+      total += objects;
+    });
+    EXPECT_EQ(verdict.verdict, Verdict::kLeak) << verdict.explanation;
+    covered += verdict.rate_ci_low <= 8 * 512 && 8 * 512 <= verdict.rate_ci_high;
+    exact += std::abs(verdict.rate_objects_per_step - total / 200) < .04 * 8;
+  }
+  EXPECT_GE(covered, 88);
+  EXPECT_EQ(exact, 100);
+}
+
+TEST(WalkThrough, EventsThatAreNeverDestroyedLeakWithoutBytes) {
+  const LeakVerdict verdict = Judged(60, [](auto* site, Step step) { site->OnBirth(step, 0, 2); });
+  EXPECT_EQ(verdict.verdict, Verdict::kLeak) << verdict.explanation;
+  EXPECT_DOUBLE_EQ(verdict.rate_objects_per_step, 2);
+  EXPECT_DOUBLE_EQ(verdict.rate_bytes_per_step, 0);
+}
+
+TEST(WalkThrough, StepsOfVeryUnequalLengthChangeNothing) {
+  // Each fiftieth step is an epoch's end with a thousand times the work.
+  const auto work = [](auto* site, Step step) {
+    const uint32_t objects = step % 50 == 49 ? 1000 : 1;
+    site->OnBirth(step, objects * kMiB, objects);
+    site->OnDeath(step, step, objects * kMiB, SiteHistoryBuilder::kNotRequested, objects);
+  };
+  EXPECT_EQ(VerdictOf(200, work), Verdict::kSteady);
+  const LeakVerdict leaky = Judged(200, [&](auto* site, Step step) {
+    work(site, step);
+    site->OnBirth(step, kMiB);
+  });
+  EXPECT_EQ(leaky.verdict, Verdict::kLeak) << leaky.explanation;
+  EXPECT_DOUBLE_EQ(leaky.rate_bytes_per_step, kMiB);
+}
+
+TEST(WalkThrough, OneStepAndTwoProveNothing) {
+  for (const Step steps : {1u, 2u}) {
+    const LeakVerdict kept = Judged(steps, [](auto* site, Step step) { site->OnBirth(step, kMiB); });
+    EXPECT_EQ(kept.verdict, Verdict::kInsufficientEvidence) << steps;
+    EXPECT_GE(kept.further_steps_needed, 20u);
+    EXPECT_NE(kept.explanation.find("more steps"), std::string::npos) << kept.explanation;
+    const LeakVerdict freed = Judged(steps, [](auto* site, Step step) {
+      site->OnBirth(step, kMiB);
+      site->OnDeath(step, step, kMiB);
+    });
+    EXPECT_EQ(freed.verdict, Verdict::kSteady) << steps;
+  }
+}
+
+// A cache of what is asked for with probabilities that fall as those of words do.
+DoStep WordCache(std::mt19937_64* random, std::vector<bool>* known) {
+  known->assign(4096, false);
+  return [=](auto* site, Step step) {
+    const double u = static_cast<double>((*random)() % 1000000 + 1) / 1e6;
+    const auto key = std::min<size_t>(4095, static_cast<size_t>(std::pow(4096.0, u)) - 1);
+    if (!(*known)[key]) site->OnBirth(step, kMiB);
+    (*known)[key] = true;
+  };
+}
+
+TEST(WalkThrough, ACacheThatFillsIsNotSurelyALeak) {
+  struct Bar {
+    Step steps;
+    int leaks;  // at most, of 200: those that take a new word in every step so far are none but a leak to see
+  };
+  for (const auto& [steps, most] : {Bar{30, 30}, Bar{40, 8}, Bar{50, 5}}) {
+    int leaks = 0;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+      std::mt19937_64 random(seed);
+      std::vector<bool> known;
+      const LeakVerdict verdict = Judged(steps, WordCache(&random, &known));
+      leaks += IsLeak(verdict.verdict);
+      if (verdict.evidence.may_be_filling) {
+        EXPECT_EQ(verdict.verdict, Verdict::kInsufficientEvidence);
+        EXPECT_NE(verdict.explanation.find("a cache that fills"), std::string::npos) << verdict.explanation;
+        EXPECT_GT(verdict.further_steps_needed, 0u);
+      }
+    }
+    EXPECT_LE(leaks, most) << steps << " steps, of 200";
+  }
+  int sublinear = 0, leaks = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<bool> known;
+    const Verdict verdict = VerdictOf(1000, WordCache(&random, &known));
+    sublinear += verdict == Verdict::kSublinear;
+    leaks += IsLeak(verdict);
+  }
+  EXPECT_GE(sublinear, 190);
+  EXPECT_LE(leaks, 8);
+}
+
+TEST(WalkThrough, WhatIsAllocatedOnceIsOneTime) {
+  EXPECT_EQ(VerdictOf(100,
+                      [](auto* site, Step step) {
+                        if (step == 0) site->OnBirth(step, 50 * kMiB);
+                      }),
+            Verdict::kOneTime);
+  EXPECT_EQ(VerdictOf(100,
+                      [](auto* site, Step step) {
+                        if (step == 40) site->OnBirth(step, 50 * kMiB);
+                      }),
+            Verdict::kOneTime);
+}
+
+TEST(WalkThrough, WhatAnEpochKeepsAndGivesBackIsAPhase) {
+  EXPECT_EQ(VerdictOf(200,
+                      [](auto* site, Step step) {
+                        site->OnBirth(step, kMiB);
+                        if (step % 25 != 24) return;
+                        for (Step born = step - 24; born <= step; ++born) site->OnDeath(born, step, kMiB);
+                      }),
+            Verdict::kPhaseAccumulation);
+}
+
+TEST(WalkThrough, AnEpochThatKeepsOneOfItsTensorsIsALeak) {
+  const LeakVerdict verdict = Judged(400, [](auto* site, Step step) {
+    site->OnBirth(step, kMiB);
+    if (step % 25 != 24) return;
+    for (Step born = step - 23; born <= step; ++born) site->OnDeath(born, step, kMiB);
+  });
+  EXPECT_EQ(verdict.verdict, Verdict::kLeak) << verdict.explanation;
+  EXPECT_NEAR(verdict.rate_objects_per_step, 1. / 25, 1e-9);
+}
+
+// Thousands of sites of one run, each of which keeps `mean` objects by accident at some time. All devices and levels
+// are tested together, so they are but more sites.
+int FalseLeaksAmong(int sites, Step steps, double mean, int leaking) {
+  std::mt19937_64 random(steps);
+  std::vector<LeakVerdict> verdicts;
+  for (int i = 0; i < sites; ++i) {
+    std::vector<uint32_t> kept(steps, 0);
+    // Poisson distributed, and the same in every standard library.
+    for (Step step = 0; step < steps; ++step)
+      kept[step] += static_cast<double>(random() % 1000000) < 1e6 * mean / steps;
+    SiteHistoryBuilder builder;
+    for (Step step = 0; step < steps; ++step) {
+      builder.OnBirth(step, kMiB);
+      builder.OnDeath(step, step, kMiB);
+      if (kept[step] > 0 || i < leaking) builder.OnBirth(step, kMiB);
+    }
+    verdicts.push_back(JudgeSite(builder.Finish(steps), RunOf(steps), {}, JudgeDetail::kVerdict));
+  }
+  DemoteChanceFindings(&verdicts);
+  int found = 0;
+  for (const LeakVerdict& verdict : verdicts) found += IsLeak(verdict.verdict);
+  return found;
+}
+
+TEST(WalkThrough, AmongThousandsOfHarmlessSitesNoneIsALeak) {
+  for (const Step steps : {50u, 200u}) {
+    EXPECT_EQ(FalseLeaksAmong(4000, steps, 1, 0), 0);
+    EXPECT_LE(FalseLeaksAmong(4000, steps, 2, 0), 1) << "twice what is taken for an accident";
+    EXPECT_EQ(FalseLeaksAmong(4000, steps, 1, 3), 3) << "and real ones are found beside them";
+  }
+}
+
+}  // namespace
+}  // namespace vramtrack
