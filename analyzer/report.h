@@ -52,6 +52,12 @@ struct ReportProcess {
   std::optional<ReportActivities> activities;  // none: CUPTI was not asked
 };
 
+// A loop around the steps: an epoch, an evaluation every so many steps, micro-steps that are accumulated.
+struct ReportStepRounds {
+  uint64_t steps = 0;  // in each
+  uint64_t count = 0;  // complete ones
+};
+
 struct ReportSteps {
   uint64_t count = 0;           // complete steps
   std::string source = "none";  // "marks", "nvtx", "optimizer", "periodicity", "none"
@@ -59,6 +65,7 @@ struct ReportSteps {
   // Or "window": there are no steps, and what is counted are windows of so many bytes allocated.
   std::string unit = "step";
   uint64_t window_bytes = 0;
+  std::vector<ReportStepRounds> rounds;  // the shortest first; only those that are sure
 };
 
 // Where a device's memory is that a framework's allocator manages part of. To the byte:
@@ -234,6 +241,7 @@ struct ReportFrame {
   uint64_t offset = 0;  // in the module, where there is no line
   // Whose code it is. A site is named by the job's own frames where it has some.
   enum class Origin { kJob, kLibrary, kNode } origin = Origin::kJob;
+  bool installed = false;  // of a Python package that is installed, not of the job's own folder
   bool inlined = false;    // into the next frame's function
   bool forward = false;    // of the forward call that made the graph node which is run backward
   std::string shown_file;  // `file` as it is shown in text, where that is shorter
@@ -298,6 +306,26 @@ struct ReportTimeline {
   };
   Series device_used, reserved, live;
   std::vector<std::pair<std::string, Series>> categories;
+};
+
+// A line of the job, and what was allocated there of the memory that is live at a peak.
+struct ReportPeakLine {
+  std::optional<ReportFrame> line;  // none: no stack was recorded
+  std::string site;                 // id of the largest of its sites; of a leak, of the one that leads it; empty: it is
+                                    // none of the report's
+  bool leak = false;                // the line is that of a leak, and stands for all of its sites
+  uint64_t sites = 0;               // call stacks
+  uint64_t bytes = 0;
+  uint64_t peak_without = 0;  // the peak had none of them allocated anything
+  std::string category;       // what all of it is for; empty: for several things
+};
+
+// Who holds the memory at the peak of a device, or of the host. To the byte: live = sum of lines + other_bytes.
+struct ReportPeakLines {
+  std::optional<uint32_t> device;  // none: host memory
+  uint64_t live = 0;
+  std::vector<ReportPeakLine> lines;  // the most bytes first
+  uint64_t other_sites = 0, other_bytes = 0;
 };
 
 struct ReportOom {
@@ -366,6 +394,7 @@ struct Report {
   std::vector<std::pair<std::string, uint64_t>> verdict_counts;
   std::vector<std::string> ranking;  // site ids, only those whose verdict is a leak and which are no part of another
   std::vector<ReportTimeline> timeline;
+  std::vector<ReportPeakLines> peak_lines;  // of each device, and of the host
   std::vector<ReportOom> oom;
   std::vector<ReportRelease> releases;  // by bytes, the most first
   std::vector<ReportRank> ranks;        // by rank; none where there is only one process

@@ -43,6 +43,8 @@ bool IsPythonLibrary(std::string_view path) {
   return !InStandardLibrary(path).empty();
 }
 
+bool IsInPythonPackage(std::string_view path) { return !InPackages(path).empty(); }
+
 std::string_view UnqualifiedName(std::string_view function) {
   return function.substr(function.rfind('.') + 1);  // npos + 1 is 0
 }

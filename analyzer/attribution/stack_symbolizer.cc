@@ -161,6 +161,7 @@ ReportFrame StackSymbolizer::FrameOf(const PythonFrame& called) const {
   const std::string_view shown = ShownPythonFile(code.file, definitions_.process.working_directory);
   if (shown.size() < code.file.size()) frame.shown_file = std::string(shown);
   const bool in_pytorch = !pytorch_.empty() && code.file.compare(0, pytorch_.size(), pytorch_) == 0;
+  frame.installed = IsInPythonPackage(code.file);
   if (in_pytorch || IsPythonLibrary(code.file)) frame.origin = ReportFrame::Origin::kLibrary;
   return frame;
 }

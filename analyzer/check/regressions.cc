@@ -7,7 +7,7 @@
 #include "analyzer/check/limit_text.h"
 #include "analyzer/check/site_findings.h"
 #include "analyzer/render/display_text.h"
-#include "analyzer/render/site_places.h"
+#include "analyzer/site_places.h"
 
 namespace vramtrack {
 namespace {

@@ -24,7 +24,7 @@ void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, Rep
   if (growth.reserved) {
     site->grade = "framework+driver";
     const double units = window_bytes == 0 ? 1 : kRateBytes / static_cast<double>(window_bytes);
-    absl::StrAppend(&site->explanation, "; the segments that hold the framework's blocks grew as well, by ",
+    absl::StrAppend(&site->explanation, "; the framework's segments grew as well, by ",
                     FormatBytes(growth.reserved->bytes_per_step * units), " per ",
                     window_bytes == 0 ? kPerStep : kPerBytes);
   } else {

@@ -105,6 +105,9 @@ void JoinDevices(std::vector<ProcessFindings>* processes, Report* report) {
     for (ReportTimeline& timeline : process.timeline) {
       if (timeline.device == index) report->timeline.push_back(std::move(timeline));
     }
+    for (ReportPeakLines& lines : process.peak_lines) {
+      if (lines.device == index) report->peak_lines.push_back(std::move(lines));
+    }
     if (users[index] > 1) {
       report->warnings.push_back(absl::StrCat(users[index], " processes used a device with number ", index,
                                               ": its figures are those of process ", process.process.pid,
@@ -113,6 +116,7 @@ void JoinDevices(std::vector<ProcessFindings>* processes, Report* report) {
   }
   // The host's memory is that of the process which has most of it.
   const ReportTimeline* host = nullptr;
+  const ReportPeakLines* host_lines = nullptr;
   const auto highest = [](const ReportTimeline& timeline) {
     return *std::max_element(timeline.live.high.begin(), timeline.live.high.end());
   };
@@ -121,8 +125,12 @@ void JoinDevices(std::vector<ProcessFindings>* processes, Report* report) {
       if (timeline.device || timeline.live.high.empty()) continue;
       if (host == nullptr || highest(timeline) > highest(*host)) host = &timeline;
     }
+    for (const ReportPeakLines& lines : process.peak_lines) {
+      if (!lines.device && (host_lines == nullptr || lines.live > host_lines->live)) host_lines = &lines;
+    }
   }
   if (host != nullptr) report->timeline.push_back(*host);
+  if (host_lines != nullptr) report->peak_lines.push_back(*host_lines);
 }
 
 }  // namespace
@@ -180,6 +188,9 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
         for (std::string& site : without.sites) name(&site);
       }
       for (ReportPattern& pattern : device.patterns) name(&pattern.site);
+    }
+    for (ReportPeakLines& lines : process.peak_lines) {
+      for (ReportPeakLine& line : lines.lines) name(&line.site);
     }
     for (ReportOom& oom : process.oom) {
       for (auto& [site, bytes] : oom.holders) name(&site);

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "analyzer/findings/device_findings.h"
+#include "analyzer/findings/framework_findings.h"
 #include "analyzer/leaks/explanation.h"
 #include "analyzer/leaks/materiality.h"
 #include "analyzer/leaks/pattern.h"
@@ -117,24 +119,61 @@ void LeakFindings::Describe(const Ledger& replayed, std::vector<ReportSite>* sit
       leader.group->rate_ci_low = leader.rate_ci_low;
       leader.group->rate_ci_high = leader.rate_ci_high;
       leader.group->peak_without = leader.peak_without_site;
-      continue;
+    } else {
+      const auto known = watched_.find(MembersOf(leak));
+      leader.group->peak_without = known != watched_.end() ? replayed.counterfactual().PeakWithout(known->second)
+                                                           : third.counterfactual().PeakWithout(change++);
+      if (leak.call_frame) leader.blame_frame = *leak.call_frame;
     }
-    const auto known = watched_.find(MembersOf(leak));
-    leader.group->peak_without = known != watched_.end() ? replayed.counterfactual().PeakWithout(known->second)
-                                                         : third.counterfactual().PeakWithout(change++);
-    if (leak.call_frame) leader.blame_frame = *leak.call_frame;
-    absl::StrAppend(
-        &leader.explanation, "; ", leak.parts.size(), leak.parts.size() == 1 ? " other site" : " other sites",
-        leak.parts.size() == 1 ? " of the same leak leaves" : " of the same leak leave",
-        " something behind in the same steps: ", FormatBytes(leader.group->rate_bytes_per_step), " per step in all");
-    if (leader.verdict != "minor_leak") continue;
     // What hardly matters by itself may do so with all that it keeps.
-    RunShape run = analysis_.run();
-    const uint32_t first = analysis_.groups()[leak.leader].sites[0];
-    const uint32_t device = analysis_.ledger().sites()[first].key.device;
-    run.device_total_bytes = DeviceTotalBytes(analysis_.trace(), analysis_.ledger(), device);
-    const Rate whole{leader.group->rate_bytes_per_step, leader.group->rate_objects_per_step, {}, {}};
-    if (IsMaterial(whole, run)) leader.verdict = "leak";
+    if (leader.verdict == "minor_leak" && IsMaterialTogether(leak, *leader.group)) leader.verdict = "leak";
+    std::vector<size_t> members = leak.parts;
+    members.insert(members.begin(), leak.leader);
+    DescribeTogether(members, *leader.group, &leader);
+    for (const size_t part : leak.parts) {
+      const ReportSite& site = (*sites)[part];
+      DescribeTogether({part}, {site.rate_bytes_per_step, 0, 0, site.rate_objects_per_step, 0, 0, 0}, &(*sites)[part]);
+    }
+  }
+}
+
+bool LeakFindings::IsMaterialTogether(const LeakGroup& leak, const ReportLeak& whole) const {
+  RunShape run = analysis_.run();
+  const uint32_t first = analysis_.groups()[leak.leader].sites[0];
+  const uint32_t device = analysis_.ledger().sites()[first].key.device;
+  run.device_total_bytes = DeviceTotalBytes(analysis_.trace(), analysis_.ledger(), device);
+  return IsMaterial({whole.rate_bytes_per_step, whole.rate_objects_per_step, {}, {}}, run);
+}
+
+void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const ReportLeak& whole,
+                                    ReportSite* site) const {
+  const std::vector<uint32_t> sites = SitesOf(members);
+  if (sites.size() < 2) return;  // what its verdict says of it is all there is
+  const uint32_t first = analysis_.groups()[members[0]].sites[0];
+  LeakVerdict verdict = analysis_.verdicts()[first];
+  SiteHistory history = analysis_.ledger().history(first);
+  for (const uint32_t other : sites) {
+    if (other == first) continue;
+    const LeakEvidence& evidence = analysis_.verdicts()[other].evidence;
+    const SiteHistory more = analysis_.ledger().history(other);
+    verdict.evidence.period.bytes_repeat &=
+        evidence.period.bytes_repeat && evidence.period.steps == verdict.evidence.period.steps;
+    verdict.evidence.max_lifetime_steps = std::max(verdict.evidence.max_lifetime_steps, evidence.max_lifetime_steps);
+    history.died_objects += more.died_objects;
+    history.max_setup_lifetime_steps = std::max(history.max_setup_lifetime_steps, more.max_setup_lifetime_steps);
+  }
+  verdict.rate_bytes_per_step = whole.rate_bytes_per_step;
+  verdict.rate_objects_per_step = whole.rate_objects_per_step;
+  if (verdict.verdict == Verdict::kMinorLeak && site->verdict == "leak") verdict.verdict = Verdict::kLeak;
+  site->explanation = Explain(verdict, history, analysis_.run(), {});
+  if (members.size() > 1) {
+    site->explanation =
+        absl::StrReplaceAll(site->explanation, {{"of this site", absl::StrCat("of these ", members.size(), " sites")}});
+  }
+  const uint32_t device = analysis_.ledger().sites()[first].key.device;
+  const auto framework = analysis_.frameworks().find(device);
+  if (site->level == LevelName(Level::kFramework) && framework != analysis_.frameworks().end()) {
+    AddDriverEvidence(framework->second, analysis_.plan().window_bytes, site);
   }
 }
 

@@ -31,6 +31,10 @@ class LeakFindings {
 
  private:
   ReportLeak Sum(const LeakGroup& leak, const std::vector<ReportSite>& sites) const;
+  bool IsMaterialTogether(const LeakGroup& leak, const ReportLeak& whole) const;
+  // Of several call stacks, what they leave behind together in one sentence. `members`: of the analysis' groups, the
+  // leading one first. `whole`: their rates.
+  void DescribeTogether(const std::vector<size_t>& members, const ReportLeak& whole, ReportSite* site) const;
   std::vector<uint32_t> SitesOf(const std::vector<size_t>& groups) const;
 
   ProcessAnalysis& analysis_;

@@ -28,6 +28,17 @@ bool InPython(const std::vector<ReportFrame>& frames) {
   return std::any_of(frames.begin(), frames.end(), [](const ReportFrame& frame) { return frame.language == "python"; });
 }
 
+// What several lines of a package leave behind is kept by who called it: the nearest line of the job's own from there
+// outwards, where there is one.
+size_t OwnFrame(const std::vector<ReportFrame>& frames, size_t from) {
+  for (size_t i = from; i < frames.size(); ++i) {
+    if (frames[i].language == "python" && frames[i].origin == ReportFrame::Origin::kJob && !frames[i].installed) {
+      return i;
+    }
+  }
+  return from;
+}
+
 }  // namespace
 
 struct LeakGrouping::Candidate {
@@ -281,13 +292,13 @@ std::vector<LeakGroup> LeakGrouping::Finish(const LeakOrder& order) {
     if (const std::vector<size_t>& same_call = *calls_of.at(leader); same_call.size() > 1) {
       const size_t calls = SharedCalls(same_call);
       const std::vector<ReportFrame>& frames = *candidates_[leader].frames;
-      if (calls > 0) group.call_frame = NamingFrame(frames, frames.size() - calls);
+      if (calls > 0) group.call_frame = OwnFrame(frames, NamingFrame(frames, frames.size() - calls));
     }
     if (members.size() > calls_of.at(leader)->size()) {
       // Parts at several lines of one function: the leader's line there.
       const size_t calls = SharedCalls(members);
       const std::vector<ReportFrame>& frames = *candidates_[leader].frames;
-      if (calls < frames.size()) group.call_frame = NamingFrame(frames, frames.size() - 1 - calls);
+      if (calls < frames.size()) group.call_frame = OwnFrame(frames, NamingFrame(frames, frames.size() - 1 - calls));
     }
     groups.push_back(std::move(group));
   }

@@ -59,6 +59,40 @@ std::vector<ReportPattern> PatternsOf(const ProcessFindings& findings, const std
   return found;
 }
 
+TEST(PeakLines, AddUpToThePeakWhateverIsListed) {
+  for (const size_t top : {1, 3, 20}) {
+    Job job;
+    for (uint32_t stack = 1; stack < 8; ++stack) job.Allocate(stack, stack * 10 * kMiB);
+    job.Allocate(0, kMiB);  // no stack was recorded
+    for (int step = 0; step < 30; ++step) {
+      const AllocationId work = job.Allocate(8, 20 * kMiB);
+      job.Allocate(9, kMiB);  // leaks
+      job.Free(work);
+      job.EndStep();
+    }
+    AnalyzeOptions options;
+    options.top = top;
+    const ProcessFindings findings = job.Find(options);
+    ASSERT_EQ(findings.peak_lines.size(), 1u);
+    const ReportPeakLines& peak = findings.peak_lines[0];
+    EXPECT_EQ(peak.live, findings.devices[0].peak.live);
+    EXPECT_EQ(peak.live, 351 * kMiB - 20 * kMiB);
+    uint64_t bytes = peak.other_bytes, sites = peak.other_sites, leaks = 0;
+    for (const ReportPeakLine& line : peak.lines) {
+      bytes += line.bytes;
+      sites += line.sites;
+      leaks += line.leak;
+      // The work of a step is there at the highest point of each.
+      EXPECT_EQ(line.peak_without, peak.live - line.bytes) << line.bytes;
+      if (line.leak) EXPECT_EQ(line.bytes, 30 * kMiB);
+    }
+    EXPECT_EQ(bytes, peak.live);
+    EXPECT_EQ(sites, 10u);
+    EXPECT_EQ(leaks, 1u);
+    EXPECT_EQ(peak.lines.size(), std::min<size_t>(top, 9) + 1);
+  }
+}
+
 TEST(Patterns, WhatIsFreedOnlyAfterItsSuccessorWasMadeIsFreedLate) {
   Job job;
   job.Allocate(1, 100 * kMiB);

@@ -37,6 +37,7 @@ ReportSteps DescribeSteps(const Ledger& ledger) {
     // That they are steps is known, though they may be unlike each other.
     if (plan.anchor_site == StepPlan::kNone) steps.confidence = (9 + steps.confidence) / 10;
   }
+  for (const OuterLoop& loop : plan.outer) steps.rounds.push_back({loop.inner, loop.occurrences});
   return steps;
 }
 

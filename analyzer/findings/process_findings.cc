@@ -22,6 +22,7 @@
 #include "analyzer/findings/oom_findings.h"
 #include "analyzer/findings/pattern_findings.h"
 #include "analyzer/findings/peak_findings.h"
+#include "analyzer/findings/peak_lines.h"
 #include "analyzer/findings/pool_findings.h"
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/findings/process_description.h"
@@ -122,6 +123,8 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
     if (scope.is_leading() && scope.peak > 0) without.peak_changes[scope.device] = scope.peak_change;
   }
   const std::vector<Purpose> purposes = PurposesOfSites(&analysis);
+  PeakLines peak_lines(&analysis, purposes);
+  peak_lines.Prepare(&without);
   std::vector<Category> category_of_site;
   std::vector<bool> in_optimizer;
   for (const Purpose& purpose : purposes) {
@@ -158,6 +161,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   }
   leaks.Describe(second, &findings.sites);
   SetRateUnits(analysis, &findings.sites);
+  findings.peak_lines = peak_lines.Describe(second, findings.sites);
   // Sites in one group are one to the reader; those of no group are not symbolized, and each counts for itself.
   for (const SiteGroup& group : groups) ++findings.verdict_counts[ToString(verdicts[group.sites[0]].verdict)];
   for (uint32_t i = 0; i < verdicts.size(); ++i) {

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/findings/framework_findings.h"
 
 namespace vramtrack {
 namespace {
@@ -17,6 +19,10 @@ std::string GroupKey(const SiteKey& key, const std::vector<ReportFrame>& frames)
   }
   return text;
 }
+
+// What is compared with each other: a segment of a framework's allocator holds what its blocks hold.
+using Rank = std::pair<Level, bool>;
+Rank RankOf(const Site& site) { return {LevelOf(site.key.kind), IsSegmentSite(site)}; }
 
 }  // namespace
 
@@ -42,22 +48,22 @@ std::vector<SiteGroup> SelectSites(const Ledger& ledger, const std::vector<LeakV
 
   std::vector<SiteGroup> groups;
   std::map<std::string, size_t> by_key;
-  size_t others = 0;
+  std::map<Rank, size_t> others;
   for (const uint32_t site : order) {
     const bool needed = wanted[site] || IsLeak(verdicts[site].verdict);
     // A few more than asked for: some of them turn out to be the same.
-    if (!needed && others++ >= 2 * top) continue;
+    if (!needed && others[RankOf(sites[site])]++ >= 2 * top) continue;
     std::vector<ReportFrame> frames = symbolizer->Frames(sites[site].key.stack);
     const auto [found, is_new] = by_key.try_emplace(GroupKey(sites[site].key, frames), groups.size());
     if (is_new) groups.push_back({{}, std::move(frames)});
     groups[found->second].sites.push_back(site);
   }
-  size_t kept_others = 0;
+  std::map<Rank, size_t> kept_others;
   std::vector<SiteGroup> kept;
   for (SiteGroup& group : groups) {
     const bool needed = std::any_of(group.sites.begin(), group.sites.end(),
                                     [&](uint32_t site) { return wanted[site] || IsLeak(verdicts[site].verdict); });
-    if (needed || kept_others++ < top) kept.push_back(std::move(group));
+    if (needed || kept_others[RankOf(sites[group.sites[0]])]++ < top) kept.push_back(std::move(group));
   }
   return kept;
 }

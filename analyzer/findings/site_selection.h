@@ -18,8 +18,9 @@ struct SiteGroup {
   std::vector<ReportFrame> frames;
 };
 
-// The sites to report: all leaks, all holders of failed allocations, and the `top` others that hold most at the peak.
-// Leaks first. `verdicts`: one for each site of the ledger.
+// The sites to report: all leaks, all holders of failed allocations, and of the others the `top` of each level that
+// hold most at the peak; the segments of a framework's allocator have a `top` of their own. Leaks first. `verdicts`:
+// one for each site of the ledger.
 std::vector<SiteGroup> SelectSites(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, size_t top,
                                    StackSymbolizer* symbolizer);
 

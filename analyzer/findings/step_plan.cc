@@ -133,6 +133,7 @@ StepPlan PlanSteps(const Trace& trace, const std::string& wanted, const LedgerOp
   }
   plan.source = "periodicity";
   plan.anchor_site = steps->anchor;
+  plan.outer = LoopsAround(*steps, families);
   return plan;
 }
 

@@ -75,14 +75,14 @@ TEST(CohortTest, ALeakInEveryNthStepHasItsExactRate) {
 }
 
 TEST(CohortTest, SaysInOneSentenceWhatDecided) {
-  EXPECT_EQ(
-      JudgeSite(Leaking(60, 1, 4 * kMiB, 1), RunOf(60)).explanation,
-      "every one of the 51 steps up to step 56 left 1 object of 4.0 MiB behind that was never freed; objects of this "
-      "site that are freed live at most 1 step");
-  EXPECT_EQ(
-      JudgeSite(Leaking(60, 3, 4 * kMiB), RunOf(60)).explanation,
-      "every 3rd of the 52 steps up to step 57 left 1 object of 4.0 MiB behind that was never freed; objects of this "
-      "site that are freed do not outlive their step");
+  EXPECT_EQ(JudgeSite(Leaking(60, 1, 4 * kMiB, 1), RunOf(60)).explanation,
+            "every one of the 51 steps up to step 56 left 1 object of 4.00 MiB behind that was alive when the last "
+            "step ended; "
+            "objects of this site that were freed before lived at most 1 step");
+  EXPECT_EQ(JudgeSite(Leaking(60, 3, 4 * kMiB), RunOf(60)).explanation,
+            "every 3rd of the 52 steps up to step 57 left 1 object of 4.00 MiB behind that was alive when the last "
+            "step ended; "
+            "objects of this site that were freed before did not outlive their step");
 }
 
 TEST(CohortTest, SpeaksInTheJobsOwnStepNumbers) {

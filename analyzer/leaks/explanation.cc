@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "analyzer/byte_count.h"
+
 namespace vramtrack {
 namespace {
 
@@ -15,7 +17,7 @@ std::string ObjectsOfBytes(double objects, double bytes) {
   char number[32];
   std::snprintf(number, sizeof number, objects == std::floor(objects) ? "%.0f" : "%.2g", objects);
   std::string text = std::string(number) + (objects == 1 ? " object" : " objects");
-  if (bytes > 0) text += (objects == 1 ? " of " : ", together ") + FormatBytes(bytes);
+  if (bytes > 0) text += (objects == 1 ? " of " : ", together ") + FormatBytes(bytes) + (objects == 1 ? "" : ",");
   return text;
 }
 
@@ -72,34 +74,35 @@ class Explainer {
   // A job may count from -1.
   std::string StepName(Step step) const { return std::to_string(static_cast<int64_t>(run_.NumberOf(step))); }
 
-  // "every one of the 52 steps up to step 57 left 1 object of 4.0 MiB behind that was never freed"
+  // "every one of the 52 steps up to step 57 left 1 object of 4.00 MiB behind that was alive when the last step ended"
   std::string LeftBehind() const {
     const uint64_t steps = e_.leaking.size();
     const bool exact = e_.period.steps > 0 && e_.period.bytes_repeat;
     const std::string since = v_.onset_step.has_value() ? "since step " + StepName(*v_.onset_step) + ", " : "";
     if (exact && e_.period.steps == 1) {
       return since + "every one of the " + Tested(steps) + " left " +
-             ObjectsOfBytes(v_.rate_objects_per_step, v_.rate_bytes_per_step) + " behind that " + WereNeverFreed();
+             ObjectsOfBytes(v_.rate_objects_per_step, v_.rate_bytes_per_step) + " behind that " + AreStillAlive();
     }
     const uint64_t leaking_steps = LeakingSteps();
     if (exact && leaking_steps * e_.period.steps < steps + e_.period.steps) {
       return since + "every " + Ordinal(e_.period.steps) + " of the " + Tested(steps) + " left " +
              ObjectsOfBytes(std::round(v_.rate_objects_per_step * e_.period.steps),
                             v_.rate_bytes_per_step * e_.period.steps) +
-             " behind that " + WereNeverFreed();
+             " behind that " + AreStillAlive();
     }
     const std::string which = leaking_steps == steps ? "every one of the " : std::to_string(leaking_steps) + " of the ";
     const std::string average =
         v_.rate_bytes_per_step > 0 ? FormatBytes(v_.rate_bytes_per_step) : ObjectsOfBytes(v_.rate_objects_per_step, 0);
-    return since + which + Tested(steps) + " left objects behind that were never freed, " + average +
+    return since + which + Tested(steps) + " left objects behind that were alive when the last step ended, " + average +
            " a step on average";
   }
 
   uint64_t LeakingSteps() const { return TotalOf(SurvivorsIn(history_, e_.leaking)).steps; }
 
-  std::string WereNeverFreed() const {
+  // They may have been freed afterwards, when the job came to its end.
+  std::string AreStillAlive() const {
     const double in_period = std::round(v_.rate_objects_per_step * e_.period.steps);
-    return in_period == 1 ? "was never freed" : "were never freed";
+    return std::string(in_period == 1 ? "was" : "were") + " alive when the last step ended";
   }
 
   // The last steps of all are not judged: they are left out of the number, and named.
@@ -108,10 +111,10 @@ class Explainer {
   }
 
   std::string FreedLifetimes() const {
-    if (history_.died_objects == 0) return "no object of this site was ever freed";
-    std::string text = "objects of this site that are freed ";
-    text += e_.max_lifetime_steps == 0 ? "do not outlive their step"
-                                       : "live at most " + Count(e_.max_lifetime_steps, "step");
+    if (history_.died_objects == 0) return "no object of this site was freed before";
+    std::string text = "objects of this site that were freed before ";
+    text += e_.max_lifetime_steps == 0 ? "did not outlive their step"
+                                       : "lived at most " + Count(e_.max_lifetime_steps, "step");
     if (history_.max_setup_lifetime_steps > e_.max_lifetime_steps) {
       text += ", those from the set-up up to " + std::to_string(history_.max_setup_lifetime_steps);
     }
@@ -183,14 +186,16 @@ class Explainer {
     if (context_.segments == SegmentRole::kFrameworkGrowing && e_.survivors.objects > 0) {
       return "it grows because what the framework's allocator hands out grows: see the framework's own sites";
     }
-    if (history_.live_objects() == 0) return "everything that was allocated was freed; " + FreedLifetimes();
+    if (history_.born_objects == 0) return "it allocated nothing in a complete step";
+    if (history_.live_objects() == 0) return "everything that complete steps allocated was freed; " + FreedLifetimes();
     if (e_.max_lifetime_steps == 0) return "nothing that was born before the last steps is alive; " + FreedLifetimes();
     return "what is alive is no older than objects of this site become that are freed (" +
            Count(e_.max_lifetime_steps, "step") + ")";
   }
 
   std::string Insufficient() const {
-    const std::string more = Count(v_.further_steps_needed, "more step") + " would tell";
+    const std::string more = v_.further_steps_needed == 0 ? "no number of further steps would tell"
+                                                          : Count(v_.further_steps_needed, "more step") + " would tell";
     if (run_.steps == 0) return "the trace has no complete step; " + more;
     if (e_.tested.size() < kMinTestedSteps) {
       return Count(history_.live_objects(), "object") + " stayed, but of " + Count(run_.steps, "complete step") +
@@ -199,7 +204,8 @@ class Explainer {
     }
     return std::to_string(LeakingSteps()) + " of the " + Tested(e_.leaking.size()) +
            " left objects behind, too few to tell a leak from " +
-           (e_.may_be_filling ? "a cache that fills" : "chance") + "; about " + more;
+           (e_.may_be_filling ? "a cache that fills" : "chance") + "; " +
+           (v_.further_steps_needed == 0 ? "" : "about ") + more;
   }
 
   const LeakVerdict& v_;
@@ -211,17 +217,7 @@ class Explainer {
 
 }  // namespace
 
-std::string FormatBytes(double bytes) {
-  static const char* const kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  size_t unit = 0;
-  while (std::fabs(bytes) >= 1024 && unit < 4) {
-    bytes /= 1024;
-    ++unit;
-  }
-  char text[48];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
-  return text;
-}
+std::string FormatBytes(double bytes) { return FormatByteCount(bytes); }
 
 std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
                     const SiteContext& context) {

@@ -14,7 +14,7 @@ namespace vramtrack {
 std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
                     const SiteContext& context);
 
-// E.g. "512 B", "4.0 MiB".
+// As everything else that is printed: "512 B", "4.00 MiB".
 std::string FormatBytes(double bytes);
 
 }  // namespace vramtrack

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/steps/regular_gaps.h"
+
 namespace vramtrack {
 
 // A MARK event, but for its time and number.
@@ -34,6 +36,8 @@ struct StepPlan {
   bool at_inside = false;        // the first allocation within an optimizer's step ends a step
   uint64_t window_bytes = 0;     // not 0: windows of so many bytes, allocated by `work`, stand for steps
   std::vector<bool> work;        // by site
+
+  std::vector<OuterLoop> outer;  // loops around the steps
 
   bool has_steps() const {
     return mark_slot != kNone || anchor_site != kNone || !marks.empty() || at_inside || has_windows();

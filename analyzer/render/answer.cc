@@ -33,6 +33,10 @@ std::optional<uint64_t> FurtherStepsNeeded(const Report& report) {
   return most;
 }
 
+bool HasRunOut(const Report& report, uint32_t device) {
+  return std::any_of(report.oom.begin(), report.oom.end(), [&](const ReportOom& oom) { return oom.device == device; });
+}
+
 const ReportSite* FindSite(const Report& report, const std::string& id) {
   for (const ReportSite& site : report.sites) {
     if (site.id == id) return &site;

@@ -26,6 +26,9 @@ Answer AnswerOf(const Report& report);
 // The most further steps that a site without a verdict asks for; none: that is not known, or none asks.
 std::optional<uint64_t> FurtherStepsNeeded(const Report& report);
 
+// Whether an allocation on the device failed for want of memory: what would come about has done so.
+bool HasRunOut(const Report& report, uint32_t device);
+
 // The site with this id; null if there is none.
 const ReportSite* FindSite(const Report& report, const std::string& id);
 

@@ -74,6 +74,11 @@ std::string StepSource(const ReportSteps& steps) {
                                                        : Printable(steps.source);
   std::string text = absl::StrCat(Plural(steps.count, "step", "steps"), ", ", source);
   if (steps.source != "marks") absl::StrAppend(&text, " (confidence ", FormatAbout(steps.confidence), ")");
+  std::vector<std::string> rounds;
+  for (const ReportStepRounds& round : steps.rounds) {
+    rounds.push_back(absl::StrCat(FormatCount(round.count), " times ", FormatCount(round.steps)));
+  }
+  if (!rounds.empty()) absl::StrAppend(&text, ", in rounds: ", absl::StrJoin(rounds, ", "));
   return text;
 }
 

@@ -17,7 +17,7 @@
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/quantity.h"
-#include "analyzer/render/site_places.h"
+#include "analyzer/site_places.h"
 
 namespace vramtrack {
 namespace {
@@ -48,27 +48,9 @@ std::string Moment(const ReportMoment& moment) {
   return text;
 }
 
-// Beside a framework's blocks: what the driver gave to somebody else, which is no part of the live bytes.
-bool IsBesideFramework(const Report& report, const ReportSite& site) {
-  if (site.level != "driver" || !site.device) return false;
-  for (const ReportDevice& device : report.devices) {
-    if (device.index == *site.device) return !device.other_owners.empty();
-  }
-  return false;
-}
-
-// "  (optimizer state)", where the stack tells.
-std::string Purpose(const Report& report, const ReportSite& site) {
-  if (IsBesideFramework(report, site)) return absl::StrCat("  (of ", Printable(site.owner), ")");
-  if (site.category == "optimizer_state") return "  (optimizer state)";
-  for (const char* told :
-       {"parameters", "gradients", "activations", "temporary", "workspace", "communication", "input"}) {
-    if (site.category == told) return absl::StrCat("  (", told, ")");
-  }
-  return "";
-}
-
-std::string WhenFull(const ReportGrowth& growth) {
+// `told`: whether it has been told already, or has come about.
+std::string WhenFull(const ReportGrowth& growth, bool told) {
+  if (told) return "";
   if (!growth.refused.empty()) return "; when it is full cannot be told: " + Printable(growth.refused);
   std::string full = growth.steps_to_oom ? FormatTimeToFull(*growth.steps_to_oom) : "";
   if (full.empty()) return "";
@@ -78,28 +60,31 @@ std::string WhenFull(const ReportGrowth& growth) {
     if (low != high) absl::StrAppend(&full, " (", low, " to ", high, ")");
   }
   if (growth.seconds_to_oom && *growth.steps_to_oom >= 1) {
-    absl::StrAppend(&full, ", ", FormatSeconds(*growth.seconds_to_oom));
+    absl::StrAppend(&full, ", which take ", FormatSeconds(*growth.seconds_to_oom));
   }
   return ", " + full;
 }
 
-// Of what is live; of the other figures what they add to that.
-std::string Growth(const ReportDevice& device) {
+// A row for what is live, and one for each of the other figures that adds to that. `ran_out`: it has come to the end of
+// the device already.
+std::vector<std::string> GrowthRows(const ReportDevice& device, bool ran_out) {
   const ReportGrowth& live = *device.growth;
-  std::string text = absl::StrCat(FormatByteCount(live.bytes_per_step), " per step (95 % CI ",
-                                  FormatByteRange(live.ci_low, live.ci_high), ")", WhenFull(live));
-  if (!device.growth_of) return text;
+  std::vector<std::string> rows = {absl::StrCat(FormatByteCount(live.bytes_per_step), " per step (95 % CI ",
+                                                FormatByteRange(live.ci_low, live.ci_high), ")",
+                                                WhenFull(live, ran_out))};
+  if (!device.growth_of) return rows;
   const std::pair<const char*, const ReportGrowth*> others[] = {{"reserved", &device.growth_of->reserved},
                                                                 {"used", &device.growth_of->device_used}};
-  std::vector<std::string> said;
+  std::string said;
   for (const auto& [name, growth] : others) {
-    std::string full = !live.refused.empty() && growth->refused == live.refused ? "" : WhenFull(*growth);
-    const std::string rate = FormatByteCount(growth->bytes_per_step);
-    if (growth->ci_low <= 0 || said == std::vector<std::string>{rate, full}) continue;
-    said = {rate, full};
-    absl::StrAppend(&text, "; ", name, " ", rate, " per step", full);
+    const bool refused_alike = !live.refused.empty() && growth->refused == live.refused;
+    const std::string row =
+        absl::StrCat(FormatByteCount(growth->bytes_per_step), " per step", WhenFull(*growth, ran_out || refused_alike));
+    if (growth->ci_low <= 0 || row == said) continue;
+    rows.push_back(absl::StrCat(name, " ", row));
+    said = row;
   }
-  return text;
+  return rows;
 }
 
 std::string Fragmentation(const ReportFragmentation& fragmentation) {
@@ -183,76 +168,106 @@ void WriteChart(const Report& report, std::optional<uint32_t> device, Page* page
   for (const std::string& line : Chart(narrower, *timeline, timeline->live, kChartRows)) page->Line(line, kIndent);
 }
 
-// What a reader of the table should not overlook.
-std::string Note(const ReportSite& site) { return IsLeak(site) ? "leak" : ""; }
-
-// Scopes are not what tells two calls apart, but for PyTorch's structured kernels, whose functions are all "meta" or
-// "impl".
-std::string WithoutScope(const std::string& function) {
-  if (function.rfind("structured_", 0) == 0) return function;
-  return function.substr(function.rfind(':') + 1);
+// "  (3 sites, optimizer state)": what is behind a line, where it is more than one call, and what it is for; and the
+// shorter forms of it.
+std::vector<std::string> Remarks(const ReportPeakLine& line) {
+  const std::string sites = line.sites > 1 ? Plural(line.sites, "site", "sites") : "";
+  const std::string purpose = line.category.empty() || line.category == "unknown" || line.category == "other"
+                                  ? ""
+                                  : CategoryText(line.category);
+  const std::string short_form = sites.empty() ? "" : absl::StrCat("  (", sites, ")");
+  if (purpose.empty()) return {short_form};
+  return {absl::StrCat("  (", sites, sites.empty() ? "" : ", ", purpose, ")"), short_form};
 }
 
-// With its parts, if it leads a leak that has some.
-uint64_t AtPeak(const ReportSite& site) { return site.parts > 0 ? site.group->bytes_at_peak : site.bytes_at_peak; }
+constexpr int kPeakBytes = 11, kPeakWithout = 17, kPeakNote = 6;
 
-void WriteLargestSites(const Report& report, const SitePlaces& places, std::optional<uint32_t> device, size_t top,
-                       Page* page) {
-  std::vector<const ReportSite*> sites;
-  for (const ReportSite& site : report.sites) {
-    // What lies in a segment is listed, not the segment; a leak of many sites is one row.
-    if (site.device != device || site.category == "segment" || !site.part_of.empty()) continue;
-    if (AtPeak(site) > 0) sites.push_back(&site);
+std::string PeakRow(const TextStyle& style, const std::string& bytes, const std::string& without, bool leak,
+                    const std::string& rest) {
+  return absl::StrCat(PadLeft(bytes, kPeakBytes), PadLeft(without, kPeakWithout), "  ",
+                      Painted(style, Paint::kAlarm, PadRight(leak ? "leak" : "", kPeakNote)), rest);
+}
+
+// A place in the source with what is said about it, within `columns`. `remarks`: from the longest to the shortest; one
+// is taken with which the function's name is whole, or else the last.
+std::string PlaceWithRemark(const TextStyle& style, const ReportFrame* frame, const std::vector<std::string>& remarks,
+                            int columns) {
+  if (frame == nullptr) return "(no stack recorded)" + Painted(style, Paint::kDim, remarks.back());
+  const std::string function = FunctionBehindLocation(*frame);
+  std::string place = CutBeginning(FrameLocation(*frame), columns);
+  const int all = columns - DisplayWidth(place);
+  std::string remark = remarks.back();
+  for (const std::string& longer : remarks) {
+    if (DisplayWidth(function) + DisplayWidth(longer) > all) continue;
+    remark = longer;
+    break;
   }
-  if (sites.empty()) return;
-  std::stable_sort(sites.begin(), sites.end(),
-                   [](const ReportSite* a, const ReportSite* b) { return AtPeak(*a) > AtPeak(*b); });
+  int left = all - DisplayWidth(remark);
+  if (left < 0) left = all, remark.clear();
+  if (DisplayWidth(function) <= left || left >= kNarrowestFunction + 2) place += CutEnd(function, left);
+  return place + Painted(style, Paint::kDim, remark);
+}
+
+const ReportPeakLines* PeakLinesOf(const Report& report, std::optional<uint32_t> device) {
+  for (const ReportPeakLines& lines : report.peak_lines) {
+    if (lines.device == device) return &lines;
+  }
+  return nullptr;
+}
+
+// Who holds the memory at the peak, line by line; it adds up to what is live.
+void WritePeakLines(const Report& report, std::optional<uint32_t> device, size_t top, Page* page) {
+  const ReportPeakLines* peak = PeakLinesOf(report, device);
+  if (peak == nullptr || peak->lines.empty()) return;
   const TextStyle& style = page->style();
-  constexpr int kBytes = 11, kWithout = 17, kNote = 6;
   page->Blank();
-  page->Line(Painted(style, Paint::kDim,
-                     absl::StrCat(PadLeft("at the peak", kBytes), PadLeft("peak without it", kWithout), "  ",
-                                  PadRight("", kNote), "site")),
-             kIndent);
-  int left = style.columns - kIndent - kBytes - kWithout - 2 - kNote;
-  for (size_t i = 0; i < sites.size() && i < top; ++i) {
-    const ReportSite& site = *sites[i];
-    const ReportFrame* frame = places.Of(site);
-    std::string place = frame == nullptr ? "(no stack recorded)" : CutBeginning(FrameLocation(*frame), left);
-    int behind = left - DisplayWidth(place);
-    if (frame != nullptr && behind >= kNarrowestFunction + 2) {
-      absl::StrAppend(&place, CutEnd(FunctionBehindLocation(*frame), behind));
+  page->Line(Painted(style, Paint::kDim, PeakRow(style, "at the peak", "peak without it", false, "line")), kIndent);
+  const int left = style.columns - kIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
+  uint64_t other_bytes = peak->other_bytes, other_sites = peak->other_sites;
+  for (size_t i = 0; i < peak->lines.size(); ++i) {
+    const ReportPeakLine& line = peak->lines[i];
+    if (i >= top) {
+      other_bytes += line.bytes;
+      other_sites += line.sites;
+      continue;
     }
-    // What does not fit is left out; what the memory is for goes before how it was asked for.
-    std::string purpose =
-        site.parts > 0 ? absl::StrCat("  (", FormatCount(site.parts + 1), " sites)") : Purpose(report, site);
-    if (DisplayWidth(place) + DisplayWidth(purpose) > left) purpose.clear();
-    const ReportFrame* within = site.parts > 0 ? nullptr : places.Within(site);
-    std::string via = within == nullptr ? "" : FrameFunction(*within);
-    behind = left - DisplayWidth(place) - DisplayWidth(purpose);
-    via = via.empty() || behind < kNarrowestFunction ? "" : CutEnd(" via " + WithoutScope(via), behind);
-    if (!via.empty() || !purpose.empty()) place += Painted(style, Paint::kDim, via + purpose);
-    const uint64_t peak_without = site.parts > 0 ? site.group->peak_without : site.peak_without_site;
-    const std::string without = IsBesideFramework(report, site) ? "" : Bytes(peak_without);
-    page->Line(absl::StrCat(PadLeft(Bytes(AtPeak(site)), kBytes), PadLeft(without, kWithout), "  ",
-                            Painted(style, Paint::kAlarm, PadRight(Note(site), kNote)), place),
+    const std::string place = PlaceWithRemark(style, line.line ? &*line.line : nullptr, Remarks(line), left);
+    page->Line(PeakRow(style, Bytes(line.bytes), Bytes(line.peak_without), line.leak, place), kIndent);
+  }
+  if (other_bytes == 0) return;
+  page->Line(PeakRow(style, Bytes(other_bytes), "", false,
+                     absl::StrCat("in ", Plural(other_sites, "other site", "other sites"))),
+             kIndent);
+}
+
+// Beside a framework's blocks: where the driver gave much to somebody else, which is no part of the live bytes.
+void WriteBesideFramework(const Report& report, const SitePlaces& places, const ReportDevice& device, Page* page) {
+  constexpr uint64_t kMuch = 20;  // this share of what is used on the device, and no less
+  if (device.other_owners.empty()) return;
+  const TextStyle& style = page->style();
+  bool any = false;
+  for (const ReportSite& site : report.sites) {
+    if (site.device != device.index || site.level != "driver" || site.category == "segment") continue;
+    if (site.bytes_at_peak < device.peak.device_used / kMuch || site.bytes_at_peak == 0) continue;
+    if (!std::exchange(any, true)) page->Line("beside them, from the driver:", kIndent);
+    const int left = style.columns - kIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
+    const std::string owner = absl::StrCat("  (of ", Printable(site.owner), ")");
+    page->Line(PeakRow(style, Bytes(site.bytes_at_peak), "", IsLeak(site),
+                       PlaceWithRemark(style, places.Of(site), {owner}, left)),
                kIndent);
   }
-  if (sites.size() > top) {
-    page->Line(
-        absl::StrCat(PadLeft("", kBytes + kWithout + 2 + kNote), "and ", FormatCount(sites.size() - top), " more"),
-        kIndent);
-  }
 }
 
-// What the three largest sites come to together: what they are shows in the table, unless it has several in one row.
+// What the largest sites come to together, where each is a row of the table.
 void WriteWithoutSeveral(const Report& report, const ReportDevice& device, Page* page) {
-  if (device.peak_set.without.size() < 2) return;
-  for (const ReportSite& site : report.sites) {
-    if (site.device == device.index && site.parts > 0) return;
+  const size_t several = device.peak_set.without.size();
+  const ReportPeakLines* peak = PeakLinesOf(report, device.index);
+  if (several < 2 || peak == nullptr || peak->lines.size() < several) return;
+  for (size_t i = 0; i < several; ++i) {
+    if (peak->lines[i].sites > 1 || peak->lines[i].site != device.peak_set.without.back().sites[i]) return;
   }
   std::vector<std::string> parts;
-  for (size_t i = 1; i < device.peak_set.without.size(); ++i) {
+  for (size_t i = 1; i < several; ++i) {
     parts.push_back(
         absl::StrCat(Bytes(device.peak_set.without[i].peak), " without the ", i == 1 ? "two" : "three", " largest"));
   }
@@ -298,6 +313,15 @@ void WriteReleases(const Report& report, size_t top, Page* page) {
   }
 }
 
+// Whether what is pinned when the most is reserved is worth a line, and somebody keeps much of it.
+bool IsMuchPinned(const ReportFragmentation& fragmentation) {
+  constexpr uint64_t kMuch = 20;  // this share, and no less
+  if (!fragmentation.at_reserved_peak || fragmentation.pins.empty()) return false;
+  const ReportSegmentUse& use = *fragmentation.at_reserved_peak;
+  return use.free_pinned >= use.reserved / kMuch && fragmentation.pins[0].bytes >= use.free_pinned / kMuch &&
+         fragmentation.pins[0].bytes >= kLeastPinnedBytes;
+}
+
 // Whose objects keep segments that are mostly free.
 // `all`: what is pinned in all.
 void WritePins(const std::vector<ReportPin>& pins, uint64_t all, const char* label, const char* which, Page* page) {
@@ -329,7 +353,10 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
       Row("at the peak", categories, page);
     Row("end", Moment(device.end), page);
     if (device.peak.framework) Row("ledger", Ledger(device), page);
-    if (device.growth) Row("growth", Growth(device), page);
+    if (device.growth) {
+      const std::vector<std::string> rows = GrowthRows(device, HasRunOut(report, device.index));
+      for (size_t i = 0; i < rows.size(); ++i) Row(i == 0 ? "growth" : "", rows[i], page);
+    }
     const ReportFragmentation& fragmentation = device.fragmentation;
     if (fragmentation.reserved != 0) Row("fragmentation", Fragmentation(fragmentation), page);
     if (fragmentation.upper_bound != 0 && fragmentation.upper_bound < fragmentation.reserved) {
@@ -338,8 +365,14 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
                        Bytes(fragmentation.upper_bound)),
           page);
     }
-    if (fragmentation.at_reserved_peak) {
-      WritePins(fragmentation.pins, fragmentation.at_reserved_peak->free_pinned, "pinned", "", page);
+    if (IsMuchPinned(fragmentation)) {
+      const ReportSegmentUse& use = *fragmentation.at_reserved_peak;
+      Row("pinned",
+          absl::StrCat("with the most reserved, ", Bytes(use.reserved),
+                       use.step ? absl::StrCat(" at step ", *use.step) : std::string(), ", ", Bytes(use.free_pinned),
+                       " were free but pinned:"),
+          page);
+      WritePins(fragmentation.pins, use.free_pinned, "", "", page);
     }
     if (fragmentation.growth) {
       Row("reserve grows", Printable(fragmentation.growth->explanation), page);
@@ -361,17 +394,16 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
       Row("unattributed", text, page);
     }
     WriteChart(report, device.index, page);
-    WriteLargestSites(report, places, device.index, top, page);
+    WritePeakLines(report, device.index, top, page);
+    WriteBesideFramework(report, places, device, page);
     WriteWithoutSeveral(report, device, page);
     WritePatterns(report, places, device, page);
   }
   WriteReleases(report, top, page);
-  bool host = std::any_of(report.sites.begin(), report.sites.end(),
-                          [](const ReportSite& site) { return !site.device && site.bytes_at_peak > 0; });
-  if (!host) return;
+  if (PeakLinesOf(report, std::nullopt) == nullptr) return;
   page->Section("Pinned host memory");
   WriteChart(report, std::nullopt, page);
-  WriteLargestSites(report, places, std::nullopt, top, page);
+  WritePeakLines(report, std::nullopt, top, page);
 }
 
 void WriteDevicesInShort(const Report& report, size_t most, Page* page) {

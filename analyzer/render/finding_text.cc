@@ -2,6 +2,7 @@
 #include "analyzer/render/finding_text.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -13,7 +14,7 @@
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/quantity.h"
-#include "analyzer/render/site_places.h"
+#include "analyzer/site_places.h"
 
 namespace vramtrack {
 namespace {
@@ -90,12 +91,6 @@ std::string Rate(const ReportSite& site) {
   return Rate(site, site.group->rate_bytes_per_step, site.group->rate_objects_per_step);
 }
 
-// The levels at which a leak shows are worth a word where they agree: the usual driver or framework is not.
-std::string GradeInWords(const std::string& grade) {
-  if (grade.empty() || grade == "driver" || grade == "framework") return "";
-  return Printable(grade) + ": ";
-}
-
 // Or the windows that stand for them.
 std::string StepsCounted(const Report& report) {
   if (report.steps.unit == "step") return Plural(report.steps.count, "step", "steps");
@@ -116,8 +111,7 @@ std::string Certainty(const Report& report, const ReportSite& site) {
   }
   parts.push_back(StepsCounted(report));
   if (site.onset_step) parts.push_back(absl::StrCat("since step ", *site.onset_step));
-  std::string joined = absl::StrJoin(parts, ", ");
-  return GradeInWords(site.grade) + joined;
+  return absl::StrJoin(parts, ", ");
 }
 
 std::string DeviceName(const ReportDevice& device) {
@@ -128,9 +122,9 @@ std::string DeviceName(const ReportDevice& device) {
   return details.empty() ? name : absl::StrCat(name, " (", absl::StrJoin(details, ", "), ")");
 }
 
-// Device memory of `site`'s device runs out in so many steps. Empty where that is not known.
+// Device memory of `site`'s device runs out in so many steps. Empty where that is not known, or has happened.
 std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
-  if (!site.device) return "";
+  if (!site.device || HasRunOut(report, *site.device)) return "";
   for (const ReportDevice& device : report.devices) {
     if (device.index != *site.device || !device.growth || !device.growth->steps_to_oom) continue;
     std::string full = FormatTimeToFull(*device.growth->steps_to_oom);
@@ -178,6 +172,15 @@ void WriteLeak(const Report& report, const Leak& leak, Page* page) {
   }
 }
 
+// Where a site of a leak is told from the others: its own line, or, where that is the line of the whole leak, what is
+// further in.
+const ReportFrame* PlaceOfPart(const SitePlaces& places, const ReportSite& leader, const ReportSite& part) {
+  const ReportFrame* place = places.Of(part.frames);
+  if (place == nullptr) return nullptr;
+  const ReportFrame& whole = leader.frames[leader.blame_frame];
+  return place->file == whole.file && place->line == whole.line ? places.Innermost(part) : place;
+}
+
 // The sites of a leak, its leader among them, largest first: what each leaves behind, and where it was allocated.
 void WriteParts(const Report& report, const ReportSite& leader, size_t most, Page* page) {
   std::vector<const ReportSite*> parts = {&leader};
@@ -198,7 +201,7 @@ void WriteParts(const Report& report, const ReportSite& leader, size_t most, Pag
     width = std::max(width, DisplayWidth(rates.back()));
   }
   for (size_t i = 0; i < shown; ++i) {
-    const ReportFrame* frame = places.Innermost(*parts[i]);
+    const ReportFrame* frame = PlaceOfPart(places, leader, *parts[i]);
     const std::string place =
         frame == nullptr ? "(no stack recorded)" : absl::StrCat(FrameLocation(*frame), FunctionBehindLocation(*frame));
     page->Line(absl::StrCat(std::string(width - DisplayWidth(rates[i]), ' '), rates[i], "  ",
@@ -287,7 +290,10 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
   page->Blank();
   TextStyle narrower = page->style();
   narrower.columns -= kIndent - 2;
-  for (const std::string& line : StackLines(narrower, worst->frames, worst->blame_frame, frames)) {
+  // What one of several sites called beyond the line that leads to all of them is told by the list of them.
+  const size_t begin = worst->parts > 0 ? worst->blame_frame : 0;
+  const std::vector<ReportFrame> shown(worst->frames.begin() + static_cast<std::ptrdiff_t>(begin), worst->frames.end());
+  for (const std::string& line : StackLines(narrower, shown, worst->blame_frame - begin, frames)) {
     page->Line(line, kIndent - 2);
   }
 }
@@ -308,16 +314,21 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
   }
   for (const ReportSite& site : report.sites) {
     std::string remark = RemarkOn(site);
-    // A segment is what blocks are in: that too little is known is said of them.
-    if (remark.empty() || (site.category == "segment" && site.verdict == "insufficient_evidence")) continue;
+    // A segment is what blocks are in: that too little is known is said of them. Without steps it is so of all.
+    const bool unjudged = site.verdict == "insufficient_evidence";
+    if (remark.empty() || (unjudged && (site.category == "segment" || report.steps.count == 0))) continue;
     findings.push_back(
         {&site, absl::StrCat(remark, ", ", FormatByteCount(static_cast<double>(site.live_bytes)), " live at the end")});
   }
   if (findings.empty()) return;
   page->Section(report.ranking.empty() ? "Worth a look" : "Further findings");
   SitePlaces places(report);
-  for (size_t i = 0; i < findings.size() && i < most; ++i)
-    WriteFinding(places, *findings[i].site, findings[i].what, reasons, page);
+  const Answer answer = AnswerOf(report);
+  for (size_t i = 0; i < findings.size() && i < most; ++i) {
+    // Where too few steps are the answer, they are the reason.
+    const bool said = answer == Answer::kNotEnough && findings[i].site->verdict == "insufficient_evidence";
+    WriteFinding(places, *findings[i].site, findings[i].what, reasons && !said, page);
+  }
   if (findings.size() > most) {
     page->Line(absl::StrCat("and ", FormatCount(findings.size() - most), " more (--top ", findings.size(), ")"), 2);
   }

@@ -286,6 +286,26 @@ Json TimelineJson(const ReportTimeline& timeline) {
   return json;
 }
 
+Json PeakLinesJson(const ReportPeakLines& lines) {
+  Json json;
+  json["device"] = Optional(lines.device);
+  json["live"] = lines.live;
+  json["lines"] = Array(lines.lines, [](const ReportPeakLine& line) {
+    Json json;
+    json["line"] = line.line ? FrameJson(*line.line) : Json(nullptr);
+    json["site"] = line.site.empty() ? Json(nullptr) : Json(line.site);
+    json["leak"] = line.leak;
+    json["sites"] = line.sites;
+    json["bytes"] = line.bytes;
+    json["peak_without"] = line.peak_without;
+    json["category"] = line.category.empty() ? Json(nullptr) : Json(line.category);
+    return json;
+  });
+  json["other_sites"] = lines.other_sites;
+  json["other_bytes"] = lines.other_bytes;
+  return json;
+}
+
 Json NamedBytesJson(const std::pair<std::string, uint64_t>& named) {
   Json json;
   json["name"] = named.first;
@@ -384,6 +404,7 @@ std::string RenderJson(const Report& report) {
   json["verdict_counts"] = std::move(verdict_counts);
   json["ranking"] = report.ranking;
   json["timeline"] = Array(report.timeline, TimelineJson);
+  json["peak_lines"] = Array(report.peak_lines, PeakLinesJson);
   json["oom"] = Array(report.oom, OomJson);
   json["releases"] = Array(report.releases, ReleaseJson);
   json["ranks"] = Array(report.ranks, RankJson);

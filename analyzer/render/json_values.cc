@@ -73,6 +73,12 @@ Json StepsJson(const ReportSteps& steps) {
   json["confidence"] = Number(steps.confidence);
   json["unit"] = steps.unit;
   json["window_bytes"] = steps.unit == "window" ? Json(steps.window_bytes) : Json(nullptr);
+  json["rounds"] = Array(steps.rounds, [](const ReportStepRounds& rounds) {
+    Json json;
+    json["steps"] = rounds.steps;
+    json["count"] = rounds.count;
+    return json;
+  });
   return json;
 }
 

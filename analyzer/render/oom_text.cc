@@ -12,7 +12,7 @@
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/quantity.h"
-#include "analyzer/render/site_places.h"
+#include "analyzer/site_places.h"
 
 namespace vramtrack {
 namespace {
@@ -34,8 +34,12 @@ std::string Framework(const ReportOom& oom) {
   return text + ".";
 }
 
-struct SiteLine {
-  std::string figures, site;
+// What sites of one line hold together, or those of one leak.
+struct PlaceLine {
+  std::string place;
+  bool leak = false;
+  uint64_t sites = 0;
+  uint64_t then = 0, now = 0;  // bytes
 };
 
 std::string Request(const ReportOom& oom) {
@@ -71,21 +75,42 @@ std::string Difference(const ReportOom& oom) {
   return text;
 }
 
-void WriteSites(const Report& report, const std::vector<SiteLine>& lines, size_t top, Page* page) {
-  const TextStyle& style = page->style();
-  SitePlaces places(report);
-  for (size_t i = 0; i < lines.size() && i < top; ++i) {
-    const ReportSite* site = FindSite(report, lines[i].site);
+// The places of `changes`, what grew most first.
+std::vector<PlaceLine> PlacesOf(const Report& report, const std::vector<ReportOom::Change>& changes) {
+  const SitePlaces places(report);
+  std::vector<PlaceLine> lines;
+  for (const ReportOom::Change& change : changes) {
+    const ReportSite* site = FindSite(report, change.site);
+    if (const ReportSite* leader = site == nullptr ? nullptr : FindSite(report, site->part_of)) site = leader;
     const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
-    const bool leak = std::find(report.ranking.begin(), report.ranking.end(), lines[i].site) != report.ranking.end();
-    std::string line = absl::StrCat(lines[i].figures, "  ", Painted(style, Paint::kAlarm, leak ? "leak  " : "      "));
-    int left = style.columns - kIndent - DisplayWidth(line);
-    std::string place = frame == nullptr ? absl::StrCat("site ", Printable(lines[i].site)) : FrameLocation(*frame);
-    const std::string function = frame == nullptr ? "" : FunctionBehindLocation(*frame);
-    if (DisplayWidth(place) + DisplayWidth(function) <= left) place += function;
-    page->Line(line + CutBeginning(place, left), kIndent);
+    const std::string place = frame == nullptr ? absl::StrCat("site ", Printable(change.site))
+                                               : absl::StrCat(FrameLocation(*frame), FunctionBehindLocation(*frame));
+    const bool leak = site != nullptr && IsLeak(*site);
+    auto found = std::find_if(lines.begin(), lines.end(),
+                              [&](const PlaceLine& line) { return line.place == place && line.leak == leak; });
+    if (found == lines.end()) found = lines.insert(lines.end(), {place, leak});
+    ++found->sites;
+    found->then += change.then;
+    found->now += change.now;
   }
-  if (lines.size() > top) page->Line(absl::StrCat("and ", FormatCount(lines.size() - top), " more"), kIndent);
+  const auto growth = [](const PlaceLine& line) {
+    return static_cast<int64_t>(line.now) - static_cast<int64_t>(line.then);
+  };
+  std::stable_sort(lines.begin(), lines.end(),
+                   [&](const PlaceLine& a, const PlaceLine& b) { return growth(a) > growth(b); });
+  return lines;
+}
+
+void WritePlace(const std::string& figures, const PlaceLine& line, Page* page) {
+  const TextStyle& style = page->style();
+  const std::string begin = absl::StrCat(figures, "  ", Painted(style, Paint::kAlarm, line.leak ? "leak  " : "      "));
+  const std::string sites = line.sites > 1 ? absl::StrCat("  (", Plural(line.sites, "site", "sites"), ")") : "";
+  const int left = style.columns - kIndent - DisplayWidth(begin) - DisplayWidth(sites);
+  page->Line(absl::StrCat(begin, CutEnd(line.place, left), Painted(style, Paint::kDim, sites)), kIndent);
+}
+
+void WriteMore(size_t all, size_t shown, Page* page) {
+  if (all > shown) page->Line(absl::StrCat("and ", FormatCount(all - shown), " more"), kIndent);
 }
 
 }  // namespace
@@ -116,24 +141,29 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
                 kIndent);
   }
   const auto bytes = [](uint64_t count) { return FormatByteCount(static_cast<double>(count)); };
-  if (const std::string held = CategoriesText(oom.categories); !held.empty()) {
-    page->Words("held at that moment: " + held, kIndent);
+  if (const std::string categories = CategoriesText(oom.categories); !categories.empty()) {
+    page->Words("held at that moment: " + categories, kIndent);
   } else if (!oom.holders.empty()) {
     page->Line("held at that moment:", kIndent);
   }
-  std::vector<SiteLine> lines;
-  for (const auto& [id, held] : oom.holders) lines.push_back({PadLeft(bytes(held), 9), id});
-  WriteSites(report, lines, top, page);
+  std::vector<ReportOom::Change> held;
+  for (const auto& [site, now] : oom.holders) held.push_back({site, 0, now});
+  const std::vector<PlaceLine> holders = PlacesOf(report, held);
+  for (size_t i = 0; i < holders.size() && i < top; ++i)
+    WritePlace(PadLeft(bytes(holders[i].now), 9), holders[i], page);
+  WriteMore(holders.size(), top, page);
   if (!oom.compared_step) return;
   page->Words(Difference(oom), kIndent);
-  lines.clear();
-  for (const ReportOom::Change& change : oom.changes) {
-    if (change.now <= change.then) break;
-    lines.push_back({PadLeft(absl::StrCat("+", bytes(change.now - change.then)), 10) +
-                         PadLeft(absl::StrCat("  ", bytes(change.then), " to ", bytes(change.now)), 24),
-                     change.site});
+  std::vector<PlaceLine> grown = PlacesOf(report, oom.changes);
+  grown.erase(std::remove_if(grown.begin(), grown.end(), [](const PlaceLine& line) { return line.now <= line.then; }),
+              grown.end());
+  for (size_t i = 0; i < grown.size() && i < top; ++i) {
+    const PlaceLine& line = grown[i];
+    WritePlace(PadLeft(absl::StrCat("+", bytes(line.now - line.then)), 10) +
+                   PadLeft(absl::StrCat("  ", bytes(line.then), " to ", bytes(line.now)), 24),
+               line, page);
   }
-  WriteSites(report, lines, top, page);
+  WriteMore(grown.size(), top, page);
 }
 
 }  // namespace vramtrack

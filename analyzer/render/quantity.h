@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers as people read them: three digits that count, IEC units (as PyTorch prints them), commas.
+// Numbers as people read them: three digits that count, commas.
 #ifndef ANALYZER_RENDER_QUANTITY_H_
 #define ANALYZER_RENDER_QUANTITY_H_
 
 #include <cstdint>
 #include <string>
 
+#include "analyzer/byte_count.h"  // part of the same interface
+
 namespace vramtrack {
 
-std::string FormatByteCount(double bytes);             // "4.00 MiB", "512 B", "-1.50 KiB"
-std::string FormatByteRange(double low, double high);  // "3.99 to 4.01 MiB", "900 KiB to 1.20 MiB"
-std::string FormatCount(uint64_t count);               // "12,345"
-std::string FormatAbout(double number);                // "19,400", "3.5", "0.02", "2.1e+12"
+std::string FormatCount(uint64_t count);  // "12,345"
+std::string FormatAbout(double number);   // "19,400", "3.5", "0.02", "2.1e+12"
 // "full in 19,400 steps", "full already"; empty if `steps` is not finite.
 std::string FormatTimeToFull(double steps);
 std::string FormatSeconds(double seconds);  // "0.42 s", "3 min 20 s", "5 h 12 min"

@@ -12,7 +12,7 @@
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/quantity.h"
-#include "analyzer/render/site_places.h"
+#include "analyzer/site_places.h"
 
 namespace vramtrack {
 namespace {

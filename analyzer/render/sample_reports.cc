@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/render/sample_reports.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace vramtrack {
@@ -166,8 +168,35 @@ Report Job(uint64_t steps, uint64_t leak_per_step) {
   return report;
 }
 
-// `report` with the counts that its sites give.
+// `report` with the counts that its sites give, and each site a line of the peak.
 Report Counted(Report report) {
+  std::map<std::optional<uint32_t>, ReportPeakLines> peaks;
+  for (const ReportSite& site : report.sites) {
+    ReportPeakLines& peak = peaks[site.device];
+    peak.device = site.device;
+    if (site.level == "handle" || site.bytes_at_peak == 0) continue;
+    peak.live += site.bytes_at_peak;
+    if (peak.lines.size() == 20) {
+      peak.other_bytes += site.bytes_at_peak;
+      ++peak.other_sites;
+      continue;
+    }
+    ReportPeakLine line;
+    line.line = site.frames[std::min<size_t>(2, site.frames.size() - 1)];
+    line.site = site.id;
+    line.leak = IsLeak(site);
+    line.sites = 1;
+    line.bytes = site.bytes_at_peak;
+    line.peak_without = site.peak_without_site;
+    line.category = site.category;
+    peak.lines.push_back(std::move(line));
+  }
+  report.peak_lines.clear();
+  for (auto& [device, peak] : peaks) {
+    std::stable_sort(peak.lines.begin(), peak.lines.end(),
+                     [](const ReportPeakLine& a, const ReportPeakLine& b) { return a.bytes > b.bytes; });
+    report.peak_lines.push_back(std::move(peak));
+  }
   std::map<std::string, uint64_t> counts;
   for (const ReportSite& site : report.sites) ++counts[site.verdict];
   report.verdict_counts.assign(counts.begin(), counts.end());

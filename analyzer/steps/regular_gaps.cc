@@ -31,7 +31,26 @@ constexpr double kSameLoop = 0.85;
 // A loop around another comes at most half as often. Halfway between that and equally often.
 constexpr double kNearlyAsOften = 0.67;
 
+// So far from a whole number of steps, and a loop is not made of them.
+constexpr double kMaxFraction = 0.05;
+
 }  // namespace
+
+std::vector<OuterLoop> LoopsAround(const GapFamily& steps, const std::vector<GapFamily>& families) {
+  std::vector<OuterLoop> loops;
+  for (const GapFamily& family : families) {
+    const double inner = family.period_events / steps.period_events;
+    const double whole = std::round(inner);
+    if (whole < 2 || std::fabs(inner - whole) > kMaxFraction) continue;
+    const auto each = static_cast<uint64_t>(whole);
+    // One may have begun at each end.
+    const uint64_t expected = each * family.occurrences;
+    if (expected > steps.occurrences + each || expected + 2 * each < steps.occurrences) continue;
+    // Families by falling numbers: their loops become longer. Of equally long ones the first, which is seen more often.
+    if (loops.empty() || loops.back().inner < each) loops.push_back({each, family.occurrences});
+  }
+  return loops;
+}
 
 void RegularGaps::OnEvent(uint32_t site_index, uint64_t live_bytes) {
   if (site_index >= sites_.size()) sites_.resize(size_t{site_index} + 1 + site_index / 2);

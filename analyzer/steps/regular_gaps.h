@@ -27,6 +27,16 @@ struct GapFamily {
   uint32_t anchor = 0;          // the one to cut at: where the least memory is live, between two steps
 };
 
+// A loop around the steps.
+struct OuterLoop {
+  uint64_t inner = 0;  // steps in each
+  uint64_t occurrences = 0;
+};
+
+// Of what RegularGaps::Families() says, the loops around `steps` that are sure: each holds the same whole number of
+// them, throughout. The shortest first.
+std::vector<OuterLoop> LoopsAround(const GapFamily& steps, const std::vector<GapFamily>& families);
+
 // Fed with every allocation of a stream, in order of time. Memory: a few words and the gap histogram for each site,
 // whatever the length of the stream. Not thread-safe.
 class RegularGaps {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <random>
+#include <vector>
 
 #include "analyzer/steps/anchor_steps.h"
 
@@ -104,6 +105,14 @@ TEST_P(JobsTest, StepOrMicroStepIsFoundAndNeverALayer) {
     ASSERT_GE(families.size(), 2u) << "the optimizer's step is the loop around it";
     EXPECT_EQ(families[1].occurrences, stream.step_starts.size());
   }
+  const std::vector<OuterLoop> loops = LoopsAround(innermost, families);
+  if (job.micro_steps > 1) {
+    ASSERT_FALSE(loops.empty());
+    EXPECT_EQ(loops[0].inner, static_cast<uint64_t>(job.micro_steps));
+    EXPECT_EQ(loops[0].occurrences, stream.step_starts.size());
+  } else if (job.evaluate_every == 0) {
+    EXPECT_TRUE(loops.empty()) << loops[0].inner << " steps";
+  }
 
   AnchorSteps anchor(innermost.anchor);
   for (size_t i = 0; i < stream.sites.size(); ++i) anchor.OnEvent(stream.sites[i], 1000 + i);
@@ -147,6 +156,22 @@ TEST(RegularGaps, AnOrdinaryShortJobIsEnough) {
   ASSERT_EQ(gaps.Families().size(), 1u);
   EXPECT_EQ(gaps.Families()[0].occurrences, 12u);
   EXPECT_DOUBLE_EQ(gaps.Families()[0].period_events, 9);
+}
+
+TEST(RegularGaps, ALoopThatIsNoWholeNumberOfTheInnermostIsNotSure) {
+  GapFamily step, whole, broken, rare;
+  step.occurrences = 120;
+  step.period_events = 50;
+  whole.occurrences = 30;
+  whole.period_events = 201;
+  broken.occurrences = 48;
+  broken.period_events = 125;
+  rare.occurrences = 8;
+  rare.period_events = 400;  // eight steps, but of a part of the run
+  ASSERT_EQ(LoopsAround(step, {step, broken, whole, rare}).size(), 1u);
+  EXPECT_EQ(LoopsAround(step, {step, broken, whole, rare})[0].inner, 4u);
+  EXPECT_EQ(LoopsAround(step, {step, broken, whole, rare})[0].occurrences, 30u);
+  EXPECT_TRUE(LoopsAround(step, {step}).empty());
 }
 
 TEST(RegularGaps, CutsWhereTheLeastIsLive) {

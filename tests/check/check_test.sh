@@ -3,8 +3,8 @@
 # `vramtrack check` on traces of the transformer workload on the simulated device: exit codes, budgets, a baseline, and the
 # formats as others read them. Arguments: see BUILD.bazel.
 set -uo pipefail
-vramtrack=$PWD/$1 library=$PWD/$2 train=$PWD/$3 example=$PWD/$4 helpers=$PWD/$5 validate=$PWD/$6
-libraries=$PWD/$(dirname "$7")
+vramtrack=$PWD/$1 library=$PWD/$2 train=$PWD/$3 example=$PWD/$4 helpers=$PWD/$5 validate=$PWD/$6 schema=$PWD/$7
+libraries=$PWD/$(dirname "$8")
 . "$helpers"
 unset COLUMNS NO_COLOR LD_PRELOAD
 export LC_ALL=C
@@ -84,7 +84,8 @@ for format in json junit sarif github; do
 done
 run 1 "$vramtrack" check leakier --baseline fixed --format sarif && cp stdout worse.sarif
 run 1 "$vramtrack" check leakier --baseline fixed --format junit && cp stdout worse.junit
-python3 "$validate" . || fail "a format is not as promised"
+run 1 "$vramtrack" check leakier --baseline fixed --format json && cp stdout worse.json
+python3 "$validate" . "$schema" || fail "a format is not as promised"
 grep -q '^::error file=testdata/transformer/attention.cu,line=26,title=Memory leak::' <("$vramtrack" check leaky --format github) ||
   fail "no annotation"
 finish

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""validate_outputs.py FOLDER: reads NAME.junit, NAME.sarif, NAME.json and NAME.github as the services do that show them.
+"""validate_outputs.py FOLDER SCHEMA: reads NAME.junit, NAME.sarif, NAME.json and NAME.github as those do that show them.
 
 The rules are those of the JUnit schema of Jenkins' xUnit plugin and of SARIF 2.1.0 (OASIS) for what is used of them.
 """
@@ -132,7 +132,52 @@ def check_github(path):
     return commands
 
 
+def fields(value, path=()):
+    """Paths of all fields of `value`; of a list, only those of its first element."""
+    if isinstance(value, dict):
+        for key in value:
+            yield path + (key,)
+            yield from fields(value[key], path + (key,))
+    elif isinstance(value, list) and value:
+        yield from fields(value[0], path + (0,))
+
+
+def check_json(names, schema, rules):
+    """What was printed is as the schema says, and the schema refuses what lacks a field or has another type there."""
+    known = set(schema["definitions"]["rule"]["enum"])
+    assert known == rules, known ^ rules
+    try:
+        import jsonschema
+    except ImportError:
+        print("the schema is not tested: python3-jsonschema is not installed (tools/setup installs it)")
+        return
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
+    reports = []
+    for name in names:
+        with open(name + ".json", encoding="utf-8") as file:
+            reports.append(json.load(file))
+        validator.validate(reports[-1])
+    refused = 0
+    for report in reports:
+        for path in fields(report):
+            for damage in ("missing", "type"):
+                damaged = json.loads(json.dumps(report))
+                parent = damaged
+                for key in path[:-1]:
+                    parent = parent[key]
+                if damage == "missing":
+                    del parent[path[-1]]
+                else:
+                    parent[path[-1]] = {} if isinstance(parent[path[-1]], (str, list)) else "text"
+                assert not validator.is_valid(damaged), (damage, path)
+                refused += 1
+    assert refused > 100, refused
+
+
 def main():
+    with open(sys.argv[2], encoding="utf-8") as file:
+        schema = json.load(file)
     os.chdir(sys.argv[1])
     cases = check_junit("failed.junit")
     assert cases["leak"] == ["system-out"], cases  # excepted
@@ -158,6 +203,8 @@ def main():
         report = json.load(file)
     assert report["exit_code"] == 1 and report["result"] == "failed"
     assert report["failed"] == sum(finding["status"] == "failed" for finding in report["findings"])
+    check_json(("failed", "passed", "short", "worse"), schema,
+               {rule["id"] for rule in run["tool"]["driver"]["rules"]})
     assert {finding["rule"] for finding in report["findings"]} <= {rule["rule"] for rule in report["rules"]}
 
     assert ("error", {"title": "Growth"}) in check_github("failed.github")

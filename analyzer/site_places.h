@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef ANALYZER_RENDER_SITE_PLACES_H_
-#define ANALYZER_RENDER_SITE_PLACES_H_
+#ifndef ANALYZER_SITE_PLACES_H_
+#define ANALYZER_SITE_PLACES_H_
 
 #include <unordered_map>
 #include <vector>
@@ -16,19 +16,19 @@ class SitePlaces {
   explicit SitePlaces(const Report& report);
   // Of these only, as the parts of one leak, that are to be told apart from each other.
   explicit SitePlaces(const std::vector<const ReportSite*>& sites);
+  // Of stacks that are no sites of a report; a stack must have been counted before it is asked for.
+  SitePlaces() = default;
+  void Count(const std::vector<ReportFrame>& frames);
+  const ReportFrame* Of(const std::vector<ReportFrame>& frames) const;
 
   // Null for a site without frames.
   const ReportFrame* Of(const ReportSite& site) const;
-
-  // What tells the site apart further in, where several sites have the line that Of names; null where Of does.
-  const ReportFrame* Within(const ReportSite& site) const;
 
   // The innermost that tells the site apart, in a stack with Python the nearest of Python's; null without frames.
   const ReportFrame* Innermost(const ReportSite& site) const;
 
  private:
-  void Count(const ReportSite& site);
-  size_t FirstOfItsOwn(const ReportSite& site) const;
+  size_t FirstOfItsOwn(const std::vector<ReportFrame>& frames) const;
 
   // How many sites begin, at the innermost frame, with frames of this hash.
   std::unordered_map<size_t, int> sites_with_;
@@ -36,4 +36,4 @@ class SitePlaces {
 
 }  // namespace vramtrack
 
-#endif  // ANALYZER_RENDER_SITE_PLACES_H_
+#endif  // ANALYZER_SITE_PLACES_H_

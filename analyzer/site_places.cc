@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/render/site_places.h"
+#include "analyzer/site_places.h"
 
 #include <algorithm>
 #include <functional>
@@ -25,19 +25,19 @@ std::vector<size_t> Hashes(const std::vector<ReportFrame>& frames) {
 }  // namespace
 
 SitePlaces::SitePlaces(const Report& report) {
-  for (const ReportSite& site : report.sites) Count(site);
+  for (const ReportSite& site : report.sites) Count(site.frames);
 }
 
 SitePlaces::SitePlaces(const std::vector<const ReportSite*>& sites) {
-  for (const ReportSite* site : sites) Count(*site);
+  for (const ReportSite* site : sites) Count(site->frames);
 }
 
-void SitePlaces::Count(const ReportSite& site) {
-  for (size_t hash : Hashes(site.frames)) ++sites_with_[hash];
+void SitePlaces::Count(const std::vector<ReportFrame>& frames) {
+  for (size_t hash : Hashes(frames)) ++sites_with_[hash];
 }
 
-size_t SitePlaces::FirstOfItsOwn(const ReportSite& site) const {
-  std::vector<size_t> hashes = Hashes(site.frames);
+size_t SitePlaces::FirstOfItsOwn(const std::vector<ReportFrame>& frames) const {
+  std::vector<size_t> hashes = Hashes(frames);
   // More than one if sites differ in more than their frames.
   int fewest = sites_with_.at(hashes.back());
   size_t i = 0;
@@ -48,19 +48,16 @@ size_t SitePlaces::FirstOfItsOwn(const ReportSite& site) const {
 const ReportFrame* SitePlaces::Of(const ReportSite& site) const {
   if (site.frames.empty()) return nullptr;
   if (IsLeak(site)) return &site.frames[std::min(site.blame_frame, site.frames.size() - 1)];
-  return &site.frames[NamingFrame(site.frames, FirstOfItsOwn(site))];
+  return Of(site.frames);
 }
 
-const ReportFrame* SitePlaces::Within(const ReportSite& site) const {
-  if (site.frames.empty()) return nullptr;
-  const ReportFrame* own = &site.frames[FirstOfItsOwn(site)];
-  const ReportFrame* place = Of(site);
-  return own < place ? own : nullptr;
+const ReportFrame* SitePlaces::Of(const std::vector<ReportFrame>& frames) const {
+  return frames.empty() ? nullptr : &frames[NamingFrame(frames, FirstOfItsOwn(frames))];
 }
 
 const ReportFrame* SitePlaces::Innermost(const ReportSite& site) const {
   if (site.frames.empty()) return nullptr;
-  const size_t own = FirstOfItsOwn(site);
+  const size_t own = FirstOfItsOwn(site.frames);
   for (size_t i = own; i < site.frames.size(); ++i) {
     if (site.frames[i].language == "python") return &site.frames[i];
   }
