@@ -251,8 +251,8 @@ TEST(DemoteChanceFindings, KeepsRealLeaksAmongThousandsOfSites) {
 
 TEST(FormatBytes, IsShort) {
   EXPECT_EQ(FormatBytes(512), "512 B");
-  EXPECT_EQ(FormatBytes(4 * kMiB), "4.0 MiB");
-  EXPECT_EQ(FormatBytes(1536), "1.5 KiB");
+  EXPECT_EQ(FormatBytes(4 * kMiB), "4.00 MiB");
+  EXPECT_EQ(FormatBytes(1536), "1.50 KiB");
 }
 
 }  // namespace
