@@ -65,7 +65,7 @@ struct ReportSteps {
   // Or "window": there are no steps, and what is counted are windows of so many bytes allocated.
   std::string unit = "step";
   uint64_t window_bytes = 0;
-  std::vector<ReportStepRounds> rounds;  // the shortest first; only those that are sure
+  std::vector<ReportStepRounds> rounds = {};  // the shortest first; only those that are sure
 };
 
 // Where a device's memory is that a framework's allocator manages part of. To the byte:

@@ -169,7 +169,7 @@ def check_json(names, schema, rules):
                 if damage == "missing":
                     del parent[path[-1]]
                 else:
-                    parent[path[-1]] = {} if isinstance(parent[path[-1]], (str, list)) else "text"
+                    parent[path[-1]] = "text" if isinstance(parent[path[-1]], dict) else {}
                 assert not validator.is_valid(damaged), (damage, path)
                 refused += 1
     assert refused > 100, refused
