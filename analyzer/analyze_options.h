@@ -19,6 +19,8 @@ struct AnalyzeOptions {
   // Where steps end: "marks", "nvtx", "nvtx:NAME", "record_function:NAME", "optimizer", "periodicity", "none"; empty:
   // the first of these that there is.
   std::string step_marks;
+  // Of the windows that stand for steps where there are none; 0: chosen from what the trace allocates.
+  uint64_t window_bytes = 0;
   // The run's planned length in steps: a leak that comes to little until then is minor.
   uint64_t horizon_steps = 100000;
   // Processors to use; 0: all there are. What is found does not depend on it.

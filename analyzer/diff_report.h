@@ -35,7 +35,7 @@ struct DiffDevice {
   uint32_t index = 0;
   DiffValue peak;                                             // bytes live
   DiffValue reserved_peak;                                    // bytes
-  DiffValue growth;                                           // bytes per step
+  DiffValue growth;                                           // bytes per rate_unit
   DiffValue fragmentation;                                    // bytes reserved at the peak and not live
   std::vector<std::pair<std::string, DiffValue>> categories;  // bytes live at the peak
 };
@@ -50,6 +50,7 @@ struct DiffFinding {
   // What the values are: "bytes_live_per_step" (left behind by a step), "bytes_at_peak" (of the device),
   // "bytes_per_step" (allocated by a step) or "objects_per_step" (left behind).
   std::string unit;
+  std::string rate_unit = "step";     // what rates are per, as ReportSite has it
   std::optional<double> p_value;      // none: not tested
   std::optional<double> effect_size;  // Cliff's delta, -1 to 1
   bool leak = false;                  // the new run's verdict for the site is a leak
@@ -87,7 +88,8 @@ struct DiffReport {
   std::optional<DiffDivergence> first_divergence;
   // Names that are taken to have changed: (base's, the new run's), beside those that the caller gave.
   std::vector<std::pair<std::string, std::string>> inferred_renames;
-  std::string normaliser;  // what makes steps of the two runs comparable, in words; empty: nothing had to
+  std::string rate_unit = "step";  // what rates are per, as ReportSite has it
+  std::string normaliser;          // what makes steps of the two runs comparable, in words; empty: nothing had to
   std::vector<DiffDevice> devices;
   std::vector<DiffFinding> added, gone, grown, shrunk, moved;  // "new" in JSON; the largest first
   std::vector<std::string> warnings;

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "analyzer/analyze.h"
+#include "analyzer/diff/diff.h"
+#include "analyzer/render/diff_text.h"
 #include "analyzer/render/text.h"
 #include "proto/trace_builder.h"
 
@@ -117,6 +119,27 @@ TEST(Windows, AFewAllocationsMakeNone) {
     EXPECT_EQ(report.steps.count, 0u);
     EXPECT_TRUE(report.ranking.empty());
   }
+}
+
+// Of which one is half as long, so that its windows would be half as large.
+TEST(Windows, RatesOfTwoRunsAreComparedPerGiBAllocated) {
+  const Service base = Serve(2000, 0.1, 1), next = Serve(4000, 0.4, 2);
+  const std::string folder = testing::TempDir();
+  std::ofstream(folder + "/base.vtrace", std::ios::binary) << base.trace;
+  std::ofstream(folder + "/next.vtrace", std::ios::binary) << next.trace;
+  const absl::StatusOr<DiffReport> report = Diff({folder + "/base.vtrace"}, {folder + "/next.vtrace"}, {});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->base.steps.unit, "window");
+  EXPECT_EQ(report->base.steps.window_bytes, report->next.steps.window_bytes);
+  EXPECT_EQ(report->rate_unit, "GiB allocated");
+  ASSERT_EQ(report->grown.size(), 1u);
+  EXPECT_TRUE(report->added.empty() && report->gone.empty() && report->shrunk.empty());
+  const DiffFinding& leak = report->grown[0];
+  EXPECT_EQ(leak.unit, "bytes_live_per_step");
+  EXPECT_EQ(leak.rate_unit, "GiB allocated");
+  EXPECT_NEAR(leak.base_value, base.leaked / base.allocated * kGiB, 0.15 * leak.base_value);
+  EXPECT_NEAR(leak.new_value, next.leaked / next.allocated * kGiB, 0.15 * leak.new_value);
+  EXPECT_NE(RenderDiffText(*report, {}, 10).find(" per GiB allocated"), std::string::npos);
 }
 
 }  // namespace

@@ -112,6 +112,7 @@ void JoinDiffs(DiffReport one, DiffReport* job) {
       job->inferred_renames.push_back(std::move(rename));
     }
   }
+  if (one.rate_unit != DiffReport().rate_unit) job->rate_unit = one.rate_unit;
   if (job->normaliser.empty()) job->normaliser = std::move(one.normaliser);
   JoinDevices(std::move(one.devices), &job->devices);
   for (const FindingList list : kLists) JoinFindings(std::move(one.*list), &(job->*list));

@@ -8,13 +8,15 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/attribution/blame.h"
+#include "analyzer/diff/change_text.h"
+#include "analyzer/diff/comparable.h"
+#include "analyzer/diff/compared_run.h"
 #include "analyzer/diff/device_comparison.h"
 #include "analyzer/diff/diff_site.h"
 #include "analyzer/diff/join_diffs.h"
@@ -22,40 +24,20 @@
 #include "analyzer/diff/site_comparison.h"
 #include "analyzer/diff/site_matching.h"
 #include "analyzer/diff/step_windows.h"
-#include "analyzer/findings/leak_findings.h"
-#include "analyzer/findings/leak_groups.h"
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/findings/process_description.h"
-#include "analyzer/leaks/explanation.h"
+#include "analyzer/findings/rate_units.h"
 
 namespace vramtrack {
 namespace {
 
-// With less of what both runs allocate at sites that they share, they are not two runs of one program.
-constexpr double kLeastShared = 0.2;
-
 constexpr double kSameSize = 0.02;  // of steps, and of what is in proportion to them
-
-// One of the two processes.
-struct Side {
-  Side(const Trace& traced, const AnalyzeOptions& options)
-      : trace(traced), analysis(traced, options), sites(CollectSites(&analysis)) {}
-
-  const Trace& trace;
-  ProcessAnalysis analysis;
-  std::vector<DiffSite> sites;
-  std::vector<uint32_t> match_of_site;  // of the ledger
-  std::unique_ptr<RunProfile> profile;
-  BlameFinder blame;
-  std::unique_ptr<LeakOrder> order;
-  std::vector<LeakGroup> leaks;
-  std::map<size_t, size_t> leak_of_group;  // by index into ProcessAnalysis::groups()
-};
 
 class Comparison {
  public:
   Comparison(const Trace& base, const Trace& next, const DiffOptions& options)
-      : sides_(MakeSides(base, next, options.analyze)),
+      : options_(options.analyze),
+        sides_(MakeComparedRuns(base, next, &options_)),
         base_(*sides_[0]),
         next_(*sides_[1]),
         matching_(MatchSites(base_.sites, next_.sites, options.renames)) {}
@@ -71,115 +53,30 @@ class Comparison {
   DiffReport Compare() {
     Describe(base_, &report_.base);
     Describe(next_, &report_.next);
-    if (!CheckComparable()) return std::move(report_);
+    report_.reason = WhyNotComparable(base_, next_, matching_.matches);
+    report_.comparable = report_.reason.empty();
+    if (!report_.comparable) return std::move(report_);
+    if (base_.analysis.plan().has_windows() && next_.analysis.plan().has_windows()) report_.rate_unit = kPerBytes;
     report_.inferred_renames = matching_.inferred;
     windows_ = CompareSteps(base_.analysis.run(), next_.analysis.run(), base_.sites, next_.sites, matching_.matches);
     report_.normaliser = windows_.normaliser;
     report_.tested = windows_.base.blocks >= kMinSample;
-    AtOnce([this] { Replay(windows_.base, &SiteMatch::base, &base_); },
-           [this] { Replay(windows_.next, &SiteMatch::next, &next_); });
+    AtOnce([this] { base_.Profile(matching_.matches, &SiteMatch::base, windows_.base); },
+           [this] { next_.Profile(matching_.matches, &SiteMatch::next, windows_.next); });
     CompareSequences();
     FindChanges();
     CompareAllDevices();
     return std::move(report_);
   }
 
-  static std::array<std::unique_ptr<Side>, 2> MakeSides(const Trace& base, const Trace& next,
-                                                        const AnalyzeOptions& options) {
-    std::array<std::unique_ptr<Side>, 2> sides;
-    const auto make = [&options](const Trace& trace) { return std::make_unique<Side>(trace, options); };
-    Both(
-        options.threads, [&] { sides[0] = make(base); }, [&] { sides[1] = make(next); });
-    return sides;
-  }
-
-  // Does the same on both sides, in two threads if there may be as many.
-  static void Both(size_t threads, const std::function<void()>& base, const std::function<void()>& next) {
-    if (threads == 1) {
-      base();
-      next();
-      return;
-    }
-    std::thread other(base);
-    next();
-    other.join();
-  }
   void AtOnce(const std::function<void()>& base, const std::function<void()>& next) const {
-    Both(base_.analysis.options().threads, base, next);
+    DoBoth(options_.threads, base, next);
   }
 
-  static void Describe(const Side& side, DiffSide* to) {
+  static void Describe(const ComparedRun& side, DiffSide* to) {
     to->paths = {side.trace.path()};
     to->processes = {DescribeProcess(side.trace, side.analysis.ledger())};
     to->steps = DescribeSteps(side.analysis.ledger());
-  }
-
-  // The share of what `side` allocates that is allocated at sites which the other run has as well. Every doubling of
-  // bytes counts once: neither the largest buffer nor the number of scalars decides.
-  static double Shared(const Side& side, const std::vector<SiteMatch>& matches, std::vector<size_t> SiteMatch::*mine,
-                       std::vector<size_t> SiteMatch::*other) {
-    double shared = 0, all = 0;
-    for (const SiteMatch& match : matches) {
-      for (const size_t i : match.*mine) {
-        double bytes = 1;
-        for (const uint32_t site : side.sites[i].sites) {
-          bytes += static_cast<double>(side.analysis.ledger().sites()[site].bytes_allocated);
-        }
-        const double weight = 1 + std::log2(bytes);
-        all += weight;
-        if (!(match.*other).empty()) shared += weight;
-      }
-    }
-    return all == 0 ? 0 : shared / all;
-  }
-
-  bool CheckComparable() {
-    const bool base_empty = base_.sites.empty(), next_empty = next_.sites.empty();
-    if (base_empty || next_empty) {
-      report_.comparable = false;
-      report_.reason = absl::StrCat(base_empty && next_empty ? "neither run"
-                                    : base_empty             ? "the base"
-                                                             : "the new run",
-                                    " allocated", base_empty && next_empty ? " anything" : " nothing");
-      return false;
-    }
-    const double shared = std::max(Shared(base_, matching_.matches, &SiteMatch::base, &SiteMatch::next),
-                                   Shared(next_, matching_.matches, &SiteMatch::next, &SiteMatch::base));
-    if (shared >= kLeastShared) return true;
-    report_.comparable = false;
-    report_.reason = absl::StrCat("these are not two runs of one program: only ", std::lround(100 * shared),
-                                  " % of what they allocate is allocated at places that both have");
-    return false;
-  }
-
-  void Replay(const StepWindow& window, std::vector<size_t> SiteMatch::*which, Side* side) {
-    const auto rest = static_cast<uint32_t>(matching_.matches.size());  // sites that were too many
-    side->match_of_site.assign(side->analysis.ledger().sites().size(), rest);
-    for (uint32_t m = 0; m < rest; ++m) {
-      for (const size_t i : matching_.matches[m].*which) {
-        for (const uint32_t site : side->sites[i].sites) side->match_of_site[site] = m;
-      }
-    }
-    side->profile = std::make_unique<RunProfile>(side->match_of_site, size_t{rest} + 1, window,
-                                                 side->trace.framework_devices() != 0);
-    side->order = std::make_unique<LeakOrder>(LeakingSites(side->analysis), side->analysis.run().steps);
-    const std::unique_ptr<Ledger> ledger = ReplayWith({side->profile.get(), side->order.get()}, *side);
-    side->profile->Finish();
-    side->leaks = LeakGrouping(&side->analysis).Finish(*side->order);
-    for (size_t i = 0; i < side->leaks.size(); ++i) {
-      side->leak_of_group[side->leaks[i].leader] = i;
-      for (const size_t part : side->leaks[i].parts) side->leak_of_group[part] = i;
-    }
-  }
-
-  // The ledger that `observers` have followed.
-  static std::unique_ptr<Ledger> ReplayWith(std::vector<ReplayObserver*> observers, const Side& side) {
-    LedgerOptions options = ReplayOptions(side.analysis.options());
-    options.histories = options.timeline = false;
-    options.observers = std::move(observers);
-    auto ledger = std::make_unique<Ledger>(side.trace, side.analysis.plan(), options);
-    ledger->Replay();
-    return ledger;
   }
 
   void CompareSequences() {
@@ -192,39 +89,35 @@ class Comparison {
     if (report_.identical) return;
     const auto [begin, end] = EventSequence::PartsWithin(base, next);
     SequencePart of_base(base_.match_of_site, begin, end), of_next(next_.match_of_site, begin, end);
-    AtOnce([&] { ReplayWith({&of_base}, base_); }, [&] { ReplayWith({&of_next}, next_); });
+    AtOnce([&] { base_.ReplayWith({&of_base}); }, [&] { next_.ReplayWith({&of_next}); });
     size_t same = 0;
     const std::vector<SequenceEvent>&old = of_base.events(), &now = of_next.events();
     while (same < old.size() && same < now.size() && old[same].word == now[same].word) ++same;
     DiffDivergence divergence;
     divergence.event = begin + same;
     divergence.rank = next_.trace.definitions().process.rank;
-    if (same < old.size()) divergence.base_frames = FramesOf(&base_, old[same].site);
-    if (same < now.size()) divergence.new_frames = FramesOf(&next_, now[same].site);
+    if (same < old.size()) divergence.base_frames = base_.Frames(old[same].site);
+    if (same < now.size()) divergence.new_frames = next_.Frames(now[same].site);
     report_.first_divergence = std::move(divergence);
   }
 
-  static std::vector<ReportFrame> FramesOf(Side* side, uint32_t site) {
-    return side->analysis.symbolizer().Frames(side->analysis.ledger().sites()[site].key.stack);
-  }
-
-  SiteEvidence EvidenceOf(const Side& side, size_t match, const std::vector<size_t>& members) const {
+  SiteEvidence EvidenceOf(const ComparedRun& side, size_t match, const std::vector<size_t>& members) const {
     SiteEvidence evidence;
     evidence.present = !members.empty();
     evidence.series = side.profile->Series(match);
     evidence.totals = side.profile->Totals(match);
     evidence.sizes = &side.profile->Sizes(match);
-    const double per_unit = side.profile->window().per_unit;
+    const double scale = side.profile->window().per_unit * side.rate_scale();
     for (const size_t i : members) {
       for (const uint32_t site : side.sites[i].sites) {
         const LeakVerdict& verdict = side.analysis.verdicts()[site];
         evidence.judged &= verdict.verdict != Verdict::kInsufficientEvidence;
         if (!IsLeak(verdict.verdict)) continue;
         evidence.leak = true;
-        evidence.rate.rate += verdict.rate_bytes_per_step * per_unit;
-        evidence.rate.low += verdict.rate_ci_low * per_unit;
-        evidence.rate.high += verdict.rate_ci_high * per_unit;
-        evidence.objects_per_step += verdict.rate_objects_per_step * per_unit;
+        evidence.rate.rate += verdict.rate_bytes_per_step * scale;
+        evidence.rate.low += verdict.rate_ci_low * scale;
+        evidence.rate.high += verdict.rate_ci_high * scale;
+        evidence.objects_per_step += verdict.rate_objects_per_step * scale;
       }
     }
     return evidence;
@@ -258,7 +151,7 @@ class Comparison {
 
   // Of the device that a match is on, if both runs have it.
   std::optional<std::pair<const DeviceSeries*, const DeviceSeries*>> DevicesOf(const SiteMatch& sites) const {
-    const auto of = [](const Side& side, const std::vector<size_t>& members) -> const DeviceSeries* {
+    const auto of = [](const ComparedRun& side, const std::vector<size_t>& members) -> const DeviceSeries* {
       if (members.empty()) return nullptr;
       const auto found = side.profile->devices().find(side.sites[members[0]].device);
       return found == side.profile->devices().end() ? nullptr : &found->second;
@@ -331,26 +224,9 @@ class Comparison {
     });
   }
 
-  // The innermost frame in which the two differ.
-  static size_t FirstDifference(const DiffSite& old, const DiffSite& now) {
-    for (size_t i = 0; i < std::min(old.frames.size(), now.frames.size()); ++i) {
-      if (!SameShownPlace(old.frames[i], now.frames[i])) return i;
-    }
-    return 0;
-  }
-
-  static bool SameShownPlace(const ReportFrame& a, const ReportFrame& b) {
-    return a.function == b.function && a.line == b.line &&
-           (a.shown_file.empty() ? a.file : a.shown_file) == (b.shown_file.empty() ? b.file : b.shown_file);
-  }
-
   bool Moved(const SiteMatch& match) const {
-    const std::vector<ReportFrame>&old = base_.sites[match.base[0]].frames, &now = next_.sites[match.next[0]].frames;
-    if (old.size() != now.size() || match.base.size() != match.next.size()) return true;
-    for (size_t i = 0; i < old.size(); ++i) {
-      if (!SameShownPlace(old[i], now[i])) return true;
-    }
-    return false;
+    return match.base.size() != match.next.size() ||
+           LooksMoved(base_.sites[match.base[0]].frames, next_.sites[match.next[0]].frames);
   }
 
   std::string CategoryOf(const SiteMatch& match) {
@@ -386,7 +262,7 @@ class Comparison {
     return ids->Add(Described(site.kind, site.device, site.frames));
   }
 
-  static void AddReported(const Side& side, SiteIds* ids) {
+  static void AddReported(const ComparedRun& side, SiteIds* ids) {
     for (const SiteGroup& group : side.analysis.groups()) {
       const SiteKey& key = side.analysis.ledger().sites()[group.sites[0]].key;
       ids->AddReported(Described(key.kind, key.device, group.frames));
@@ -402,6 +278,7 @@ class Comparison {
     finding.unit = change.unit;
     finding.p_value = change.p_value;
     finding.effect_size = change.effect_size;
+    finding.rate_unit = report_.rate_unit;
     finding.explanation = Explain(pair, change);
     return finding;
   }
@@ -427,7 +304,7 @@ class Comparison {
   std::optional<LeakOf> LeakOfChange(const SiteMatch& match, const SiteChange& change) const {
     if (change.unit != "bytes_live_per_step" && change.unit != "objects_per_step") return std::nullopt;
     const bool more = change.next > change.base;
-    const Side& side = more ? next_ : base_;
+    const ComparedRun& side = more ? next_ : base_;
     for (const size_t i : more ? match.next : match.base) {
       for (const uint32_t site : side.sites[i].sites) {
         if (!IsLeak(side.analysis.verdicts()[site].verdict)) continue;
@@ -439,7 +316,7 @@ class Comparison {
   }
 
   bool Leads(const LeakOf& leak, uint32_t m) const {
-    const Side& side = leak.of_next ? next_ : base_;
+    const ComparedRun& side = leak.of_next ? next_ : base_;
     const std::vector<uint32_t>& leading = side.analysis.groups()[side.leaks[leak.leak].leader].sites;
     return std::any_of(leading.begin(), leading.end(), [&](uint32_t site) { return side.match_of_site[site] == m; });
   }
@@ -485,46 +362,23 @@ class Comparison {
     finding.new_value = static_cast<double>(pair.next.totals.bytes_at_peak);
     finding.unit = "bytes_at_peak";
     const DiffSite &old = base_.sites[match.base[0]], &now = next_.sites[match.next[0]];
-    const size_t first = FirstDifference(old, now);
+    const size_t first = FirstDifference(old.frames, now.frames);
     finding.naming_frame = NamingFrame(finding.frames, first);
     finding.explanation =
-        absl::StrCat("allocates as before; was at ", Place(old, first), ", is at ", Place(now, first));
+        absl::StrCat("allocates as before; was at ", PlaceFrom(old, first), ", is at ", PlaceFrom(now, first));
     if (match.next.size() > 1) {
-      absl::StrAppend(&finding.explanation, " and at ", Place(next_.sites[match.next[1]], 0), ": it was split");
+      absl::StrAppend(&finding.explanation, " and at ", PlaceFrom(next_.sites[match.next[1]], 0), ": it was split");
     } else if (match.base.size() > 1) {
-      absl::StrAppend(&finding.explanation, ", where ", Place(base_.sites[match.base[1]], 0), " was merged into it");
+      absl::StrAppend(&finding.explanation, ", where ", PlaceFrom(base_.sites[match.base[1]], 0),
+                      " was merged into it");
     }
     report_.moved.push_back(std::move(finding));
   }
 
-  static std::string Place(const DiffSite& site, size_t from) {
-    if (site.frames.empty()) return "an unknown place";
-    const ReportFrame& frame = site.frames[NamingFrame(site.frames, std::min(from, site.frames.size() - 1))];
-    const std::string& file = frame.shown_file.empty() ? frame.file : frame.shown_file;
-    if (file.empty()) return frame.function;
-    return frame.line == 0 ? file : absl::StrCat(file, ":", frame.line);
-  }
-
   std::string Explain(const SitePair& pair, const SiteChange& change) const {
-    const std::string old = FormatBytes(change.base), now = FormatBytes(change.next);
-    std::string text;
-    if (change.unit == "bytes_live_per_step") {
-      text = pair.base.leak && pair.next.leak ? absl::StrCat("leaks ", now, " per step, where it leaked ", old)
-             : pair.next.leak                 ? absl::StrCat("leaks ", now, " per step, which the base does not")
-                                              : absl::StrCat("no longer leaks ", old, " per step");
-    } else if (change.unit == "objects_per_step") {
-      text = absl::StrCat("leaves ", change.next, " objects behind in a step, where it left ", change.base);
-    } else if (change.unit == "bytes_at_peak") {
-      text = !pair.base.present   ? absl::StrCat("holds ", now, " at the peak, and was not there before")
-             : !pair.next.present ? absl::StrCat("held ", old, " at the peak, and is not there any more")
-                                  : absl::StrCat("holds ", now, " at the peak, where it held ", old);
-    } else {
-      text = !pair.base.present   ? absl::StrCat("allocates ", now, " in a step, and was not there before")
-             : !pair.next.present ? absl::StrCat("allocated ", old, " in a step, and is not there any more")
-                                  : absl::StrCat("allocates ", now, " in a step, where it allocated ", old);
-    }
-    if (!report_.tested && !change.p_value) absl::StrAppend(&text, "; there are too few steps to tell it from chance");
-    return text;
+    const bool doubtful = !report_.tested && !change.p_value;
+    return absl::StrCat(ExplainChange(pair, change, report_.rate_unit),
+                        doubtful ? "; there are too few steps to tell it from chance" : "");
   }
 
   void AddToCategories(const SiteMatch& match, const SitePair& pair) {
@@ -545,7 +399,7 @@ class Comparison {
   }
 
   void CompareAllDevices() {
-    const auto devices = [](const Side& side) {
+    const auto devices = [](const ComparedRun& side) {
       std::vector<std::pair<uint32_t, const DeviceSeries*>> list;
       for (const auto& [device, series] : side.profile->devices()) {
         if (device != SiteKey::kHost) list.push_back({device, &series});
@@ -560,11 +414,15 @@ class Comparison {
       const uint32_t index = i < next.size() ? next[i].first : base[i].first;
       report_.devices.push_back(CompareDevices(index, old, windows_.base, now, windows_.next,
                                                own_[static_cast<uint32_t>(i)], categories_[static_cast<uint32_t>(i)]));
+      DiffValue& growth = report_.devices.back().growth;
+      growth.base *= base_.rate_scale();
+      growth.next *= next_.rate_scale();
     }
   }
 
-  const std::array<std::unique_ptr<Side>, 2> sides_;
-  Side &base_, &next_;
+  AnalyzeOptions options_;
+  const std::array<std::unique_ptr<ComparedRun>, 2> sides_;
+  ComparedRun &base_, &next_;
   const SiteMatching matching_;
   StepWindows windows_;
   std::map<uint32_t, std::map<std::string, CategorySeries>> categories_;  // by the device's ordinal

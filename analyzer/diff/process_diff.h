@@ -9,9 +9,8 @@
 
 namespace vramtrack {
 
-// Compares one process with its counterpart.
-// One process of a job. The sites of findings are keys of `base_sites` and `new_sites`, until those of all processes
-// are joined.
+// One process of a job, compared with its counterpart. The sites of findings are keys of `base_sites` and `new_sites`,
+// until those of all processes are joined.
 struct ProcessDiff {
   DiffReport report;
   SiteIds base_sites, new_sites;

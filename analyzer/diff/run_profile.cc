@@ -146,7 +146,6 @@ void RunProfile::Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t o
   peak->run_reserved = std::max(peak->run_reserved, reserved);
   peak->run_fragmentation = reserved - scope.live;
   peak->run_step = step_;
-  peak->run_maker = match;
   ++peak->run_epoch;
 }
 
@@ -231,7 +230,6 @@ void RunProfile::Finish() {
     series.run_fragmentation = peak.run_fragmentation;
     series.peak_step = peak.run_step;
     series.maker = UsualMaker(peak);
-    series.run_maker = peak.run_maker;
     series.concurrent = 2 * peak.concurrent_steps > window_.end - window_.begin;
     series.peak.assign(window_.blocks, 0);
     series.fragmentation.assign(window_.blocks, 0);

@@ -58,8 +58,8 @@ struct DeviceSeries {
   std::vector<uint64_t> floors;       // bytes live, at least in each of these steps
   uint64_t run_peak = 0, run_reserved_peak = 0, run_fragmentation = 0;
   uint32_t peak_step = 0;
-  // The site whose allocation makes the peak of at least nine of ten steps, and of the run; none: kNoMaker.
-  uint32_t maker = kNoMaker, run_maker = kNoMaker;
+  // The site whose allocation makes the peak of at least nine of ten steps; none: kNoMaker.
+  uint32_t maker = kNoMaker;
   // Several threads hold memory of one site at a time: how much is there at once is up to how they are scheduled.
   bool concurrent = false;
 
@@ -119,7 +119,7 @@ class RunProfile : public ReplayObserver {
     uint64_t step_peak = 0, step_fragmentation = 0, step_epoch = 1;
     uint64_t run_peak = 0, run_reserved = 0, run_fragmentation = 0, run_epoch = 1;
     uint32_t run_step = 0;
-    uint32_t step_maker = DeviceSeries::kNoMaker, run_maker = DeviceSeries::kNoMaker;
+    uint32_t step_maker = DeviceSeries::kNoMaker;
     uint32_t concurrent_in = UINT32_MAX,
              concurrent_steps = 0;      // the last step with a site of several threads; how many
     std::vector<uint32_t> makers;       // of each complete step

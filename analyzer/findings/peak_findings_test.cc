@@ -84,7 +84,9 @@ TEST(PeakLines, AddUpToThePeakWhateverIsListed) {
       leaks += line.leak;
       // The work of a step is there at the highest point of each.
       EXPECT_EQ(line.peak_without, peak.live - line.bytes) << line.bytes;
-      if (line.leak) EXPECT_EQ(line.bytes, 30 * kMiB);
+      if (line.leak) {
+        EXPECT_EQ(line.bytes, 30 * kMiB);
+      }
     }
     EXPECT_EQ(bytes, peak.live);
     EXPECT_EQ(sites, 10u);

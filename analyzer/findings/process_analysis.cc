@@ -89,7 +89,7 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
     : trace_(trace),
       options_(options),
       phases_(trace),
-      ledger_(trace, PlanSteps(trace, options.step_marks, ReplayOptions(options)),
+      ledger_(trace, PlanSteps(trace, options.step_marks, ReplayOptions(options), options.window_bytes),
               FirstReplay(trace, options, &phases_)),
       symbols_(options.symbols),
       symbolizer_(trace.definitions(), &symbols_, options.stacks),

@@ -62,8 +62,9 @@ class Job {
     const ProcessFindings findings = FindInProcess(**trace, {});
     EXPECT_EQ(findings.devices.size(), 1u);
     for (const ReportSite& site : findings.sites) {
-      if (site.category == "segment")
+      if (site.category == "segment") {
         EXPECT_NE(site.verdict, "fragmentation_growth") << "no single site should show it";
+      }
     }
     return findings.devices[0].fragmentation;
   }

@@ -78,7 +78,7 @@ constexpr uint64_t kAllocationsInWindow = 8;
 // What a site allocates less often is set-up.
 constexpr uint64_t kRepeated = 8;
 
-void PlanWindows(const Ledger& ledger, StepPlan* plan) {
+void PlanWindows(const Ledger& ledger, uint64_t window_bytes, StepPlan* plan) {
   const std::vector<Site>& sites = ledger.sites();
   // What is freed again tells how far the work has come. What only grows may be a model that is read.
   std::vector<bool> work(sites.size());
@@ -93,7 +93,7 @@ void PlanWindows(const Ledger& ledger, StepPlan* plan) {
   }
   const uint64_t windows = std::min(kMostWindows, allocations / kAllocationsInWindow);
   if (windows < kFewestWindows || bytes < windows) return;
-  plan->window_bytes = bytes / windows;
+  plan->window_bytes = window_bytes != 0 ? window_bytes : bytes / windows;
   plan->work = std::move(work);
 }
 
@@ -107,7 +107,7 @@ bool Works(const Ledger& ledger, const GapFamily& family) {
 
 }  // namespace
 
-StepPlan PlanSteps(const Trace& trace, const std::string& wanted, const LedgerOptions& replay) {
+StepPlan PlanSteps(const Trace& trace, const std::string& wanted, const LedgerOptions& replay, uint64_t window_bytes) {
   StepPlan plan;
   if (wanted == "none") return plan;
   if (wanted.empty() || wanted == "marks") {
@@ -128,7 +128,7 @@ StepPlan PlanSteps(const Trace& trace, const std::string& wanted, const LedgerOp
   const std::vector<GapFamily> families = gaps.Families();
   const GapFamily* steps = RegularGaps::StepsOf(families);
   if (steps == nullptr || !Works(ledger, *steps)) {
-    if (wanted.empty()) PlanWindows(ledger, &plan);
+    if (wanted.empty()) PlanWindows(ledger, window_bytes, &plan);
     return plan;
   }
   plan.source = "periodicity";

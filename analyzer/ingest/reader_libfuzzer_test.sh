@@ -18,7 +18,7 @@ fi
 libraries=$(pkg-config --libs absl_flat_hash_map absl_status absl_statusor absl_strings absl_time)
 objects=
 pids=
-for source in proto/block_decoder.cc proto/block_encoder.cc proto/checkpoint.cc proto/frame.cc proto/frame_scanner.cc \
+for source in proto/activity_decoder.cc proto/block_decoder.cc proto/block_encoder.cc proto/checkpoint.cc proto/frame.cc proto/frame_scanner.cc \
   proto/trace_builder.cc proto/random_trace.cc analyzer/ingest/definitions.cc analyzer/ingest/event_stream.cc \
   analyzer/ingest/fuzz_file.cc analyzer/ingest/journal_copy.cc analyzer/ingest/journal_recovery.cc \
   analyzer/ingest/loaded_modules.cc analyzer/ingest/process_state.cc \

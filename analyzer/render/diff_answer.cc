@@ -110,11 +110,14 @@ std::string PlaceOf(const DiffFinding& finding) {
 std::string ChangeOf(const DiffFinding& finding) {
   const std::string old = Amount(finding, finding.base_value), now = Amount(finding, finding.new_value);
   if (IsRate(finding)) {
-    if (!finding.leak) return absl::StrCat("no longer leaks ", old, " per step");
-    if (!finding.base_leak) return absl::StrCat("leaks ", now, " per step");
-    return absl::StrCat("leaks ", now, " per step, before ", old);
+    const std::string per = absl::StrCat(" per ", finding.rate_unit);
+    if (!finding.leak) return absl::StrCat("no longer leaks ", old, per);
+    if (!finding.base_leak) return absl::StrCat("leaks ", now, per);
+    return absl::StrCat("leaks ", now, per, ", before ", old);
   }
-  const char* when = finding.unit == "bytes_at_peak" ? "at the peak" : "allocated per step";
+  const char* when = finding.unit == "bytes_at_peak" ? "at the peak"
+                     : finding.rate_unit == "step"   ? "allocated per step"
+                                                     : "allocated per window";
   return absl::StrCat(SignedBytes(finding.delta()), " ", when, " (", old, " to ", now, ")");
 }
 

@@ -68,6 +68,7 @@ Json FindingJson(const DiffFinding& finding) {
   json["new_value"] = Number(finding.new_value);
   json["delta"] = Number(finding.delta());
   json["unit"] = finding.unit;
+  json["rate_unit"] = finding.rate_unit;
   json["p_value"] = finding.p_value ? Number(*finding.p_value) : Json(nullptr);
   json["effect_size"] = finding.effect_size ? Number(*finding.effect_size) : Json(nullptr);
   json["leak"] = finding.leak;
@@ -102,6 +103,7 @@ std::string RenderDiffJson(const DiffReport& report) {
     json["new"] = rename.second;
     return json;
   });
+  json["rate_unit"] = report.rate_unit;
   json["normaliser"] = report.normaliser;
   json["peak"] = PerDevice(report, [](const DiffDevice& device) { return BytesJson(device.peak); });
   json["reserved_peak"] = PerDevice(report, [](const DiffDevice& device) { return BytesJson(device.reserved_peak); });

@@ -22,7 +22,7 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-void WriteValue(const std::string& name, const DiffValue& value, const char* unit, std::string* text) {
+void WriteValue(const std::string& name, const DiffValue& value, const std::string& unit, std::string* text) {
   if (value.base == 0 && value.next == 0) return;
   const char* mark = value.significant ? "**" : "";
   absl::StrAppend(text, "| ", Escaped(name), " | ", FormatByteCount(value.base), unit, " | ",
@@ -36,7 +36,7 @@ void WriteDevices(const DiffReport& report, std::string* text) {
     WriteValue("peak", device.peak, "", text);
     WriteValue("reserved", device.reserved_peak, "", text);
     WriteValue("fragmentation", device.fragmentation, "", text);
-    WriteValue("growth", device.growth, " per step", text);
+    WriteValue("growth", device.growth, absl::StrCat(" per ", report.rate_unit), text);
     if (device.categories.size() < 2) continue;
     for (const auto& [name, value] : device.categories) WriteValue(name + " at the peak", value, "", text);
   }

@@ -39,7 +39,7 @@ std::string Row(const std::string& name, const std::string& base, const std::str
   return absl::StrCat(PadRight(name, kNames), PadLeft(base, kValues), PadLeft(next, kValues), PadLeft(delta, kValues));
 }
 
-void WriteValue(const std::string& name, const DiffValue& value, const char* unit, Page* page) {
+void WriteValue(const std::string& name, const DiffValue& value, const std::string& unit, Page* page) {
   std::string line = Row(name, FormatByteCount(value.base), FormatByteCount(value.next),
                          value.delta() == 0 ? "same" : SignedBytes(value.delta()));
   absl::StrAppend(&line, unit);
@@ -54,7 +54,8 @@ void WriteDevices(const DiffReport& report, Page* page) {
     WriteValue("peak", device.peak, "", page);
     WriteValue("reserved", device.reserved_peak, "", page);
     WriteValue("fragmentation", device.fragmentation, "", page);
-    if (device.growth.base != 0 || device.growth.next != 0) WriteValue("growth", device.growth, " per step", page);
+    if (device.growth.base != 0 || device.growth.next != 0)
+      WriteValue("growth", device.growth, absl::StrCat(" per ", report.rate_unit), page);
     starred |= device.peak.significant || device.fragmentation.significant || device.growth.significant;
     if (device.categories.size() > 1) page->Line("at the peak, by category:", 2);
     for (const auto& [name, value] : device.categories) {

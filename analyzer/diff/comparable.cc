@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/diff/comparable.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+
+namespace vramtrack {
+namespace {
+
+// With less of what both runs allocate at sites that they share, they are not two runs of one program.
+constexpr double kLeastShared = 0.2;
+
+// The share of what `run` allocates that is allocated at sites which the other one has as well. Every doubling of bytes
+// counts once: neither the largest buffer nor the number of scalars decides.
+double Shared(const ComparedRun& run, const std::vector<SiteMatch>& matches, std::vector<size_t> SiteMatch::*mine,
+              std::vector<size_t> SiteMatch::*other) {
+  double shared = 0, all = 0;
+  for (const SiteMatch& match : matches) {
+    for (const size_t i : match.*mine) {
+      double bytes = 1;
+      for (const uint32_t site : run.sites[i].sites) {
+        bytes += static_cast<double>(run.analysis.ledger().sites()[site].bytes_allocated);
+      }
+      const double weight = 1 + std::log2(bytes);
+      all += weight;
+      if (!(match.*other).empty()) shared += weight;
+    }
+  }
+  return all == 0 ? 0 : shared / all;
+}
+
+}  // namespace
+
+std::string WhyNotComparable(const ComparedRun& base, const ComparedRun& next, const std::vector<SiteMatch>& matches) {
+  const bool base_empty = base.sites.empty(), next_empty = next.sites.empty();
+  if (base_empty && next_empty) return "neither run allocated anything";
+  if (base_empty || next_empty) return absl::StrCat(base_empty ? "the base" : "the new run", " allocated nothing");
+  const double shared = std::max(Shared(base, matches, &SiteMatch::base, &SiteMatch::next),
+                                 Shared(next, matches, &SiteMatch::next, &SiteMatch::base));
+  if (shared >= kLeastShared) return "";
+  return absl::StrCat("these are not two runs of one program: only ", std::lround(100 * shared),
+                      " % of what they allocate is allocated at places that both have");
+}
+
+}  // namespace vramtrack
