@@ -11,6 +11,7 @@ namespace vramtrack {
 namespace {
 
 constexpr double kMostSteps = 0.9;
+constexpr double kMostOf = 0.5;
 // Of what is reserved: where runs are not in step, what an allocator comes to keep is up to chance, once a run.
 constexpr double kMaterialFragmentation = 0.1;
 
@@ -34,6 +35,14 @@ DiffValue Value(double base, double next, const std::vector<double>& base_sample
 // else the machine does. What the sites hold for themselves does not.
 bool SitesExplain(const DiffValue& peak, const OwnSeries& own) {
   return Differs(own.base, own.next) && (Mean(own.next) > Mean(own.base)) == (peak.delta() > 0);
+}
+
+// What accumulates wanders by more than any test of means allows for; that it accumulates is what is sure. `units`: how
+// long it does.
+bool GrowthExplains(const DiffValue& peak, const DiffValue& growth, uint32_t units) {
+  const double grown = growth.delta() * units;
+  return growth.significant && (grown > 0) == (peak.delta() > 0) &&
+         std::fabs(grown) >= kMostOf * std::fabs(peak.delta());
 }
 
 std::vector<double> WithoutSlope(const std::vector<uint64_t>& floors, uint32_t begin, double slope) {
@@ -80,8 +89,11 @@ DiffDevice CompareDevices(uint32_t index, const DeviceSeries& base, const StepWi
   const auto number = [](uint64_t bytes) { return static_cast<double>(bytes); };
   DiffDevice device;
   device.index = index;
+  device.growth = GrowthValue(base, base_window, next, next_window);
   device.peak = Value(number(base.run_peak), number(next.run_peak), base.peak, next.peak, in_step);
   if ((base.concurrent || next.concurrent) && !in_step) device.peak.significant &= SitesExplain(device.peak, own);
+  const bool accumulates = GrowthExplains(device.peak, device.growth, base_window.end / base_window.per_unit);
+  device.peak.significant |= accumulates && IsMaterial(device.peak.base, device.peak.next);
   device.fragmentation = Value(number(base.run_fragmentation), number(next.run_fragmentation), base.fragmentation,
                                next.fragmentation, in_step);
   device.reserved_peak.base = number(base.run_reserved_peak);
@@ -92,10 +104,10 @@ DiffDevice CompareDevices(uint32_t index, const DeviceSeries& base, const StepWi
   }
   device.reserved_peak.significant = (device.peak.significant || device.fragmentation.significant) &&
                                      IsMaterial(device.reserved_peak.base, device.reserved_peak.next);
-  device.growth = GrowthValue(base, base_window, next, next_window);
   for (const auto& [name, series] : categories) {
-    device.categories.push_back(
-        {name, Value(series.base_at_peak, series.next_at_peak, series.base, series.next, in_step)});
+    DiffValue value = Value(series.base_at_peak, series.next_at_peak, series.base, series.next, in_step);
+    value.significant |= accumulates && value.delta() / device.peak.delta() >= kMostOf;
+    device.categories.push_back({name, value});
   }
   return device;
 }

@@ -231,6 +231,10 @@ TEST(Diff, FindsANewLeakAndOneThatIsGone) {
   const DiffReport report = DiffOf({}, leaky);
   ASSERT_EQ(report.added.size(), 1u) << RenderDiffText(report, {});
   EXPECT_EQ(Findings(report), 1u);
+  // What has leaked is in the peak as well, though from one step to the next that wanders as much as it has grown by.
+  EXPECT_TRUE(report.devices.at(0).growth.significant);
+  EXPECT_TRUE(report.devices.at(0).peak.significant);
+  EXPECT_EQ(report.devices.at(0).peak.delta(), 100 * (64 << 10));
   const DiffFinding& leak = report.added[0];
   EXPECT_EQ(leak.unit, "bytes_live_per_step");
   EXPECT_EQ(leak.delta(), 64 << 10);

@@ -75,7 +75,9 @@ absl::StatusOr<std::unique_ptr<Trace>> Trace::Open(const std::string& path) {
       copy = true;
       continue;
     }
-    if (!trace->running() || !trace->IsTorn() || tries == kMostTries) return trace;
+    // Whose trace it is may be in the very part that was being written over.
+    const bool may_run = trace->running() || (trace->bounded() && trace->definitions().process.pid == 0);
+    if (!may_run || !trace->IsTorn() || tries == kMostTries) return trace;
     // Something was written over while it was read.
     absl::SleepFor(absl::Milliseconds(1 << tries));
   }
