@@ -140,8 +140,11 @@ std::optional<GapFamily> RegularGaps::TightLoop() const {
 const GapFamily* RegularGaps::StepsOf(const std::vector<GapFamily>& families) {
   const GapFamily* steps = families.empty() ? nullptr : &families.front();
   for (const GapFamily& family : families) {
-    const double often = static_cast<double>(family.occurrences) / static_cast<double>(families.front().occurrences);
-    if (often > kNearlyAsOften && family.deviation < steps->deviation) steps = &family;
+    const GapFamily& first = families.front();
+    const double often = static_cast<double>(family.occurrences) / static_cast<double>(first.occurrences);
+    // As often while it lasts: what the loop does from its tenth time on, say, but not another loop.
+    const bool is_part = first.period_events / family.period_events > (1 + often) / 2;
+    if (often > kNearlyAsOften && !is_part && family.deviation < steps->deviation) steps = &family;
   }
   return steps;
 }

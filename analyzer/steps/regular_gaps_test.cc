@@ -265,6 +265,20 @@ TEST(RegularGaps, WhatMostStepsDoIsNotTheStep) {
   EXPECT_EQ(StepsWith(/*every=*/50, /*evaluation=*/false).occurrences, 200u);
 }
 
+TEST(RegularGaps, WhatBeginsLaterIsTheSameLoop) {
+  RegularGaps gaps;
+  for (int step = 0; step < 120; ++step) {
+    for (uint32_t site = 0; site < 6; ++site) gaps.OnEvent(site);
+    // At first something else takes the place of what is a cache's or a compiler's later on.
+    for (uint32_t site = 10; site < 16; ++site) gaps.OnEvent(step < 8 ? 20 + site + static_cast<uint32_t>(step) : site);
+    if (step < 4) gaps.OnEvent(50);
+  }
+  const std::vector<GapFamily> families = gaps.Families();
+  ASSERT_EQ(families.size(), 2u);
+  EXPECT_LT(families[1].deviation, families[0].deviation);
+  EXPECT_EQ(RegularGaps::StepsOf(families)->occurrences, 120u);
+}
+
 TEST(RegularGaps, OfNoFamilyThereAreNoSteps) { EXPECT_EQ(RegularGaps::StepsOf({}), nullptr); }
 
 TEST(AnchorSteps, WithoutAnOccurrenceThereAreNoSteps) {
