@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -146,7 +147,9 @@ TEST_F(RecorderTest, AFinishedFileHasEverythingInBlocks) {
 
 // A write of several pages that the end of the process meets is stopped halfway.
 TEST_F(RecorderTest, AFinishedFileIsWholeThoughThreadsRecordUntilTheProcessEnds) {
-  for (int run = 0; run < 300; ++run) {
+  // Under a sanitizer each takes seconds.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  for (int run = 0; run < 300 && std::chrono::steady_clock::now() < end; ++run) {
     unlink(path_.c_str());
     const pid_t child = fork();
     ASSERT_GE(child, 0);
