@@ -92,8 +92,9 @@ DiffDevice CompareDevices(uint32_t index, const DeviceSeries& base, const StepWi
   device.growth = GrowthValue(base, base_window, next, next_window);
   device.peak = Value(number(base.run_peak), number(next.run_peak), base.peak, next.peak, in_step);
   if ((base.concurrent || next.concurrent) && !in_step) device.peak.significant &= SitesExplain(device.peak, own);
-  const bool accumulates = GrowthExplains(device.peak, device.growth, base_window.end / base_window.per_unit);
-  device.peak.significant |= accumulates && IsMaterial(device.peak.base, device.peak.next);
+  const bool accumulates = IsMaterial(device.peak.base, device.peak.next) &&
+                           GrowthExplains(device.peak, device.growth, base_window.end / base_window.per_unit);
+  device.peak.significant |= accumulates;
   device.fragmentation = Value(number(base.run_fragmentation), number(next.run_fragmentation), base.fragmentation,
                                next.fragmentation, in_step);
   device.reserved_peak.base = number(base.run_reserved_peak);

@@ -163,9 +163,7 @@ void DescribeSegments(ProcessAnalysis* analysis, torch_allocator::PeakSegments* 
     for (const WhatIf::Failure& failure : outcome->second.failures) {
       if (failure.ticks != failed.ticks || failure.requested != failed.requested) continue;
       for (const auto& fit : failure.would_fit) {
-        Knob knob;
-        knob = *torch_allocator::ParseKnob(fit.setting);
-        (*oom)[i].would_fit.push_back({SettingLine(knob), fit.free_bytes});
+        (*oom)[i].would_fit.push_back({SettingLine(*torch_allocator::ParseKnob(fit.setting)), fit.free_bytes});
       }
       break;
     }
