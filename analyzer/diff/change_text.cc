@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/attribution/blame.h"
-#include "analyzer/leaks/explanation.h"
+#include "analyzer/byte_count.h"
 
 namespace vramtrack {
 namespace {
@@ -18,7 +18,7 @@ bool SameShownPlace(const ReportFrame& a, const ReportFrame& b) {
 }  // namespace
 
 std::string ExplainChange(const SitePair& pair, const SiteChange& change, const std::string& rate_unit) {
-  const std::string old = FormatBytes(change.base), now = FormatBytes(change.next);
+  const std::string old = FormatByteCount(change.base), now = FormatByteCount(change.next);
   const std::string per = absl::StrCat(" per ", rate_unit);
   if (change.unit == "bytes_live_per_step") {
     if (!pair.next.leak) return absl::StrCat("no longer leaks ", old, per);

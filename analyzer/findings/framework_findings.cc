@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/byte_count.h"
 #include "analyzer/findings/rate_units.h"
-#include "analyzer/leaks/explanation.h"
 
 namespace vramtrack {
 
@@ -25,7 +25,7 @@ void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, Rep
     site->grade = "framework+driver";
     const double units = window_bytes == 0 ? 1 : kRateBytes / static_cast<double>(window_bytes);
     absl::StrAppend(&site->explanation, "; the framework's segments grew as well, by ",
-                    FormatBytes(growth.reserved->bytes_per_step * units), " per ",
+                    FormatByteCount(growth.reserved->bytes_per_step * units), " per ",
                     window_bytes == 0 ? kPerStep : kPerBytes);
   } else {
     absl::StrAppend(&site->explanation, "; the framework's segments have room for it so far: they did not grow");
@@ -59,7 +59,7 @@ void AddFrameworkRemarks(const std::string& path, const Ledger& ledger, std::vec
     if (scope.level != Level::kFramework) continue;
     const uint64_t most = std::max(scope.peak_moment.framework.unplaced, scope.end_moment.framework.unplaced);
     if (most == 0) continue;
-    warnings->push_back(absl::StrCat(path, ": device ", scope.device, ": ", FormatBytes(static_cast<double>(most)),
+    warnings->push_back(absl::StrCat(path, ": device ", scope.device, ": ", FormatByteCount(static_cast<double>(most)),
                                      " of the framework's blocks lie in memory whose allocation was not seen"));
   }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/byte_count.h"
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/device_levels.h"
 #include "analyzer/leaks/explanation.h"
@@ -21,7 +22,7 @@ using torch_allocator::SegmentMap;
 // Sizes of segments that are told; what is left is of many sizes.
 constexpr size_t kMostSizes = 8;
 
-std::string Bytes(double bytes) { return FormatBytes(bytes); }
+std::string Bytes(double bytes) { return FormatByteCount(bytes); }
 
 // Segments that serve the same requests and are of one size.
 using SegmentClass = std::tuple<uint32_t, bool, uint64_t>;  // pool, small, bytes

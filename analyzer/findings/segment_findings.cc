@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/byte_count.h"
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/reserve_findings.h"
 #include "analyzer/fragmentation/torch_allocator/what_if.h"
-#include "analyzer/leaks/explanation.h"
 
 namespace vramtrack {
 namespace {
@@ -21,7 +21,7 @@ using torch_allocator::WhatIf;
 // The model has to be this near to the trace before its advice counts: a hundredth.
 constexpr uint64_t kMaxModelError = 100;
 
-std::string Bytes(uint64_t bytes) { return FormatBytes(static_cast<double>(bytes)); }
+std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
 // What to put into the environment, or into the program.
 std::string SettingLine(const Knob& knob) {

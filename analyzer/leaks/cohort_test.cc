@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/leaks/cohort.h"
+#include "analyzer/byte_count.h"
 
 #include <gtest/gtest.h>
 
@@ -250,9 +251,9 @@ TEST(DemoteChanceFindings, KeepsRealLeaksAmongThousandsOfSites) {
 }
 
 TEST(FormatBytes, IsShort) {
-  EXPECT_EQ(FormatBytes(512), "512 B");
-  EXPECT_EQ(FormatBytes(4 * kMiB), "4.00 MiB");
-  EXPECT_EQ(FormatBytes(1536), "1.50 KiB");
+  EXPECT_EQ(FormatByteCount(512), "512 B");
+  EXPECT_EQ(FormatByteCount(4 * kMiB), "4.00 MiB");
+  EXPECT_EQ(FormatByteCount(1536), "1.50 KiB");
 }
 
 }  // namespace

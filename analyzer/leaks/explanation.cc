@@ -17,7 +17,7 @@ std::string ObjectsOfBytes(double objects, double bytes) {
   char number[32];
   std::snprintf(number, sizeof number, objects == std::floor(objects) ? "%.0f" : "%.2g", objects);
   std::string text = std::string(number) + (objects == 1 ? " object" : " objects");
-  if (bytes > 0) text += (objects == 1 ? " of " : ", together ") + FormatBytes(bytes) + (objects == 1 ? "" : ",");
+  if (bytes > 0) text += (objects == 1 ? " of " : ", together ") + FormatByteCount(bytes) + (objects == 1 ? "" : ",");
   return text;
 }
 
@@ -46,7 +46,7 @@ class Explainer {
                Times(e_.trend.late_to_early.bytes) + " what the earlier half left; " + FreedLifetimes();
       case Verdict::kMinorLeak:
         return LeftBehind() + ", which comes to " +
-               FormatBytes(v_.rate_bytes_per_step * static_cast<double>(run_.horizon_steps)) + " in " +
+               FormatByteCount(v_.rate_bytes_per_step * static_cast<double>(run_.horizon_steps)) + " in " +
                Count(run_.horizon_steps, "step") + " and will hardly matter; " + FreedLifetimes();
       case Verdict::kSublinear:
         return Sublinear();
@@ -91,8 +91,8 @@ class Explainer {
              " behind that " + AreStillAlive();
     }
     const std::string which = leaking_steps == steps ? "every one of the " : std::to_string(leaking_steps) + " of the ";
-    const std::string average =
-        v_.rate_bytes_per_step > 0 ? FormatBytes(v_.rate_bytes_per_step) : ObjectsOfBytes(v_.rate_objects_per_step, 0);
+    const std::string average = v_.rate_bytes_per_step > 0 ? FormatByteCount(v_.rate_bytes_per_step)
+                                                           : ObjectsOfBytes(v_.rate_objects_per_step, 0);
     return since + which + Tested(steps) + " left objects behind that were alive when the last step ended, " + average +
            " a step on average";
   }
@@ -130,7 +130,7 @@ class Explainer {
 
   std::string Sublinear() const {
     const std::string kept = Count(e_.survivors.objects, "object") + " (" +
-                             FormatBytes(static_cast<double>(e_.survivors.bytes)) + ") of the " +
+                             FormatByteCount(static_cast<double>(e_.survivors.bytes)) + ") of the " +
                              Tested(e_.tested.size()) + " stayed, but ";
     if (e_.trend.trend == Trend::kDecelerating && v_.rate_objects_per_step > 0) {
       char text[160];
@@ -155,7 +155,8 @@ class Explainer {
     std::snprintf(text, sizeof text,
                   "objects pile up and are freed together at %s: %.0f at a time (%s), every %.1f steps on average, and "
                   "nothing stays behind",
-                  cause, e_.bursts.mean_objects, FormatBytes(e_.bursts.mean_bytes).c_str(), e_.bursts.mean_gap_steps);
+                  cause, e_.bursts.mean_objects, FormatByteCount(e_.bursts.mean_bytes).c_str(),
+                  e_.bursts.mean_gap_steps);
     return text;
   }
 
@@ -216,8 +217,6 @@ class Explainer {
 };
 
 }  // namespace
-
-std::string FormatBytes(double bytes) { return FormatByteCount(bytes); }
 
 std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
                     const SiteContext& context) {

@@ -14,9 +14,6 @@ namespace vramtrack {
 std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
                     const SiteContext& context);
 
-// As everything else that is printed: "512 B", "4.00 MiB".
-std::string FormatBytes(double bytes);
-
 }  // namespace vramtrack
 
 #endif  // ANALYZER_LEAKS_EXPLANATION_H_
