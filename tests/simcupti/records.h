@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SIMCUPTI_RECORDS_H_
+#define TESTS_SIMCUPTI_RECORDS_H_
+
+#include "tests/simcuda/driver/activity.h"
+
+namespace vramtrack::simcupti {
+
+// Makes records of what the simulated driver tells.
+extern const simcuda::ActivitySink kRecordSink;
+
+}  // namespace vramtrack::simcupti
+
+#endif  // TESTS_SIMCUPTI_RECORDS_H_

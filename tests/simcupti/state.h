@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SIMCUPTI_STATE_H_
+#define TESTS_SIMCUPTI_STATE_H_
+
+#include <cupti.h>
+
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+
+namespace vramtrack::simcupti {
+
+constexpr size_t kKinds = 64;
+
+// What the public calls set and the making of records asks for; all under `mutex`.
+struct State {
+  std::mutex mutex;
+  CUpti_BuffersCallbackRequestFunc request = nullptr;
+  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+  uint8_t* buffer = nullptr;
+  size_t size = 0, used = 0;
+  bool enabled[kKinds] = {};
+  bool source = false;
+  size_t dropped = 0;
+  uint64_t made = 0, flushes = 0, enables = 0;
+  uint32_t correlation = 0;
+};
+
+// Never destroyed: the driver calls while the process ends.
+State& GetState();
+
+// In ns, as the simulated device's clock.
+uint64_t Now();
+
+// Gives the buffer that is being filled to the tool. With the lock held, which the callbacks do not mind: they call
+// nothing back.
+void Deliver(State* state);
+
+// Room for a record of `bytes`, with the lock held and all zero; null where it is not asked for or dropped.
+void* NewRecord(State* state, CUpti_ActivityKind kind, size_t bytes);
+
+template <typename Record>
+Record* NewRecord(State* state, CUpti_ActivityKind kind) {
+  auto* record = static_cast<Record*>(NewRecord(state, kind, sizeof(Record)));
+  if (record != nullptr) record->kind = kind;
+  return record;
+}
+
+}  // namespace vramtrack::simcupti
+
+#endif  // TESTS_SIMCUPTI_STATE_H_
