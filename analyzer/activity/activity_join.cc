@@ -44,6 +44,10 @@ ActivityJoin::ActivityJoin(const Trace& trace) : stream_(trace) {
   hooked_in_gap_.resize(gaps_.size());
   tolerance_ = static_cast<uint64_t>(trace.clock().ticks_per_second() * kClockToleranceS);
   has_record_ = stream_.Next(&record_, &record_ticks_);
+  // A tracer that says late that it has begun has told of what came before.
+  if (has_record_ && !gaps_.empty() && gaps_[0].begin < record_ticks_) {
+    gaps_[0].end = std::min(gaps_[0].end, record_ticks_);
+  }
 }
 
 void ActivityJoin::ReadUntil(uint64_t ticks) {
