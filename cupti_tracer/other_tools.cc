@@ -21,26 +21,48 @@ constexpr Tool kTools[] = {
 };
 
 // The real functions, and who is told before they are called.
-struct Next {
-  int (*register_callbacks)(RequestBuffer, CompleteBuffer);
-  int (*finalize)();
-  void (*leave)(const char* why);
-};
-Next next;
+const Library* real;
+void (*leave)(const char* why);
 std::atomic<unsigned long long> libraries_seen{0};
+std::atomic<uint64_t> enabled_by_others{0};  // kinds, one bit each
 
 int OtherRegisters(RequestBuffer request, CompleteBuffer complete) {
-  next.leave("another tool asked CUPTI for its records");
-  return next.register_callbacks(request, complete);
+  leave("another tool asked CUPTI for its records");
+  return real->cuptiActivityRegisterCallbacks(request, complete);
+}
+
+// torch.profiler does this before it registers. Records of ours would have times of that clock from then on.
+int OtherSetsClock(uint64_t (*clock)()) {
+  leave("another tool gave CUPTI a clock of its own");
+  return real->cuptiActivityRegisterTimestampCallback(clock);
 }
 
 int OtherFinalizes() {
-  next.leave("CUPTI was detached by another tool");
-  return next.finalize();
+  leave("CUPTI was detached by another tool");
+  return real->cuptiFinalize();
 }
 
-constexpr const char* kNames[] = {"cuptiActivityRegisterCallbacks", "cuptiFinalize", nullptr};
-void* const kReplacements[] = {reinterpret_cast<void*>(&OtherRegisters), reinterpret_cast<void*>(&OtherFinalizes)};
+int OtherEnables(uint32_t kind) {
+  if (kind < 64) enabled_by_others.fetch_or(uint64_t{1} << kind);
+  return real->cuptiActivityEnable(kind);
+}
+
+int OtherDisables(uint32_t kind) {
+  if (kind < 64) enabled_by_others.fetch_and(~(uint64_t{1} << kind));
+  return real->cuptiActivityDisable(kind);
+}
+
+constexpr const char* kNames[] = {"cuptiActivityRegisterCallbacks",
+                                  "cuptiActivityRegisterTimestampCallback",
+                                  "cuptiFinalize",
+                                  "cuptiActivityEnable",
+                                  "cuptiActivityDisable",
+                                  nullptr};
+void* const kReplacements[] = {
+    reinterpret_cast<void*>(&OtherRegisters), reinterpret_cast<void*>(&OtherSetsClock),
+    reinterpret_cast<void*>(&OtherFinalizes), reinterpret_cast<void*>(&OtherEnables),
+    reinterpret_cast<void*>(&OtherDisables),
+};
 
 unsigned long long LibrariesLoaded() {
   unsigned long long count = 0;
@@ -70,8 +92,11 @@ const char* OtherTool() {
   return found;
 }
 
-void GiveWayToOthers(const VramtrackRecorder* recorder, const Library& library, void (*leave)(const char* why)) {
-  next = {library.cuptiActivityRegisterCallbacks, library.cuptiFinalize, leave};
+bool EnabledByOthers(uint32_t kind) { return kind < 64 && (enabled_by_others.load() >> kind & 1) != 0; }
+
+void GiveWayToOthers(const VramtrackRecorder* recorder, const Library& library, void (*on_other)(const char* why)) {
+  real = &library;
+  leave = on_other;
   WatchOtherTools(recorder);
 }
 

@@ -12,10 +12,13 @@ namespace vramtrack::cupti {
 // The name of a profiler or debugger that is in the process, or null.
 const char* OtherTool();
 
-// From now on `leave(why)` is called before another library registers for CUPTI's records (as torch.profiler does when
-// it starts), or detaches CUPTI from the process (cuptiFinalize); then its call goes on. Sees what calls CUPTI's shared
-// library by its imports.
+// From now on `leave(why)` is called before another library registers for CUPTI's records or gives it a clock (as
+// torch.profiler does when it starts), or detaches CUPTI from the process (cuptiFinalize); then its call goes on. Sees
+// what calls CUPTI's shared library by its imports. `library` stays.
 void GiveWayToOthers(const VramtrackRecorder* recorder, const Library& library, void (*leave)(const char* why));
+
+// Whether another library wants records of this kind, so that they are not ours to disable.
+bool EnabledByOthers(uint32_t kind);
 
 // Looks at libraries that were loaded since; now and then, from the worker.
 void WatchOtherTools(const VramtrackRecorder* recorder);

@@ -131,7 +131,7 @@ void DisableKinds(uint32_t kinds) {
   for (size_t i = 0; i < kRecordKindCount; ++i) {
     if ((kinds >> i & 1) == 0) continue;
     for (const uint32_t kind : kRecordKinds[i].kinds) {
-      if (kind != 0) tracer.library.cuptiActivityDisable(kind);
+      if (kind != 0 && !EnabledByOthers(kind)) tracer.library.cuptiActivityDisable(kind);
     }
   }
 }
@@ -170,6 +170,8 @@ void* Work(void*) {
     const uint64_t now_ms = static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
     if (!leaving && now_ms < next_flush) continue;
     next_flush = now_ms + kPeriodMs;
+    // Another tool that takes the records over wants none of ours among them, and none of our buffers.
+    if (leaving && *tracer.why.load() != '\0') DisableKinds(tracer.record_kinds);
     const int result = tracer.library.cuptiActivityFlushAll(leaving ? kFlushForced : 0);
     ReadCompleted();
     CountDropped(nullptr, 0);
@@ -182,10 +184,7 @@ void* Work(void*) {
       WatchOtherTools(tracer.recorder);
     }
   }
-  const char* why = tracer.why.load();
-  // Another tool that has taken the records over wants none of ours among them.
-  if (*why != '\0') DisableKinds(tracer.record_kinds);
-  tracer.encoder->AddSpan(false, tracer.recorder->ticks(), why);
+  tracer.encoder->AddSpan(false, tracer.recorder->ticks(), tracer.why.load());
   WriteFrame();
   tracer.state.store(kOver);
   sem_post(&tracer.left);
@@ -198,6 +197,7 @@ void LeaveAndWait(const char* why) {
   const timespec until = In(kPatienceMs);
   while (tracer.state.load() == kLeaving && sem_timedwait(&tracer.left, &until) != 0 && errno == EINTR) {
   }
+  sem_post(&tracer.left);  // several threads may wait
 }
 
 bool EnableKinds() {

@@ -153,7 +153,7 @@ void ActivityJoin::Finish() {
   std::vector<ActivityGap> kept;
   for (size_t i = 0; i < gaps_.size(); ++i) {
     gaps_[i].end = std::min(gaps_[i].end, ledger_->last_ticks());
-    if (hooked_in_gap_[i] != 0) kept.push_back(gaps_[i]);
+    if (hooked_in_gap_[i] != 0 || gaps_[i].stopped) kept.push_back(gaps_[i]);
   }
   gaps_ = std::move(kept);
 }

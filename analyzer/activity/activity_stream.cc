@@ -61,7 +61,7 @@ const std::string& ActivityStream::Text(uint32_t id) const {
 std::vector<ActivityGap> ActivityStream::Gaps(uint64_t end) const {
   std::vector<ActivityGap> gaps;
   if (version_ == 0) return gaps;
-  bool on = false;
+  bool on = false, stopped = false;
   uint64_t since = trace_.clock().start_ticks();
   std::string why = "CUPTI was not at work yet";
   if (trace_.counter(schema::COUNTER_BASE_GENERATION) != 0) {
@@ -71,7 +71,8 @@ std::vector<ActivityGap> ActivityStream::Gaps(uint64_t end) const {
   }
   for (const DecodedSpan& span : spans_) {
     if (span.begins == on) continue;
-    if (span.begins && span.ticks > since) gaps.push_back({since, span.ticks, why});
+    if (span.begins && span.ticks > since) gaps.push_back({since, span.ticks, why, stopped});
+    stopped = on;
     on = span.begins;
     since = span.ticks;
     why = span.why;
@@ -81,7 +82,7 @@ std::vector<ActivityGap> ActivityStream::Gaps(uint64_t end) const {
     since = last_tie_;
     why = "the process ended before CUPTI had delivered its last records";
   }
-  if ((!on || !trace_.finished()) && end > since && !why.empty()) gaps.push_back({since, end, why});
+  if ((!on || !trace_.finished()) && end > since && !why.empty()) gaps.push_back({since, end, why, !on && stopped});
   return gaps;
 }
 

@@ -17,6 +17,7 @@ namespace vramtrack {
 struct ActivityGap {
   uint64_t begin = 0, end = 0;
   std::string why;
+  bool stopped = false;  // they had been coming, and the tracer gave them up
 };
 
 // CUPTI's activity records of a trace, in the order of their times as events have them, but for those that CUPTI

@@ -9,19 +9,31 @@
 #include "tests/simcupti/record_types.h"
 #include "tests/simcupti/records.h"
 #include "tests/simcupti/state.h"
+#include "tests/simcupti/subscription.h"
 
 namespace vramtrack::simcupti {
 
 #pragma GCC visibility push(default)
 extern "C" {
 
+// In the library that is made for a wheel: the number in its soname.
+__attribute__((weak)) extern const int simcuda_library_major;
+
 CUptiResult CUPTIAPI cuptiGetVersion(uint32_t* version) {
   *version = SIMCUPTI_VERSION;
+  if (&simcuda_library_major != nullptr && simcuda_library_major < 13) *version = simcuda_library_major < 12 ? 18 : 28;
   return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t* ns) {
   *ns = Now();
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc timestamp) {
+  State& state = GetState();
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
+  state.timestamp = timestamp;
   return CUPTI_SUCCESS;
 }
 
@@ -49,7 +61,7 @@ CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
   if (Faults::Get().newer_than_driver) return CUPTI_ERROR_NOT_INITIALIZED;
   if (Faults::Get().taken) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   // What the one before had not got yet goes to the last one, as with the real one.
   state.request = request;
   state.complete = complete;
@@ -58,7 +70,7 @@ CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
 
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   if (Faults::Get().no_permission) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
   if (++state.enables == Faults::Get().enable_fails) return CUPTI_ERROR_UNKNOWN;
   if (kind >= kKinds) return CUPTI_ERROR_INVALID_KIND;
@@ -68,7 +80,7 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
 
 CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind) {
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   if (kind >= kKinds) return CUPTI_ERROR_INVALID_KIND;
   state.enabled[kind] = false;
   return CUPTI_SUCCESS;
@@ -77,7 +89,7 @@ CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind) {
 #ifdef SIMCUPTI_SOURCE
 CUptiResult CUPTIAPI cuptiActivityEnableAllocationSource(uint8_t enable) {
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   state.source = enable != 0;
   return CUPTI_SUCCESS;
 }
@@ -85,7 +97,7 @@ CUptiResult CUPTIAPI cuptiActivityEnableAllocationSource(uint8_t enable) {
 
 CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flags) {
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   if (++state.flushes == Faults::Get().flush_fails) return CUPTI_ERROR_UNKNOWN;
   if (Faults::Get().late && flags == 0) return CUPTI_SUCCESS;
   Deliver(&state);
@@ -102,7 +114,7 @@ CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_by
 
 CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   *dropped = state.dropped;
   state.dropped = 0;
   return CUPTI_SUCCESS;
@@ -110,11 +122,14 @@ CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size
 
 CUptiResult CUPTIAPI cuptiFinalize() {
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   SetActivitySink(nullptr);
   state.request = nullptr;
   state.complete = nullptr;
   state.buffer = nullptr;
+  state.timestamp = nullptr;
+  for (bool& enabled : state.enabled) enabled = false;
+  ForgetSubscriber();
   return CUPTI_SUCCESS;
 }
 

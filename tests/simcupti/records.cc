@@ -51,7 +51,7 @@ void TellMemory(State* state, bool allocated, const void* address, const Allocat
 
 void Allocated(const void* address, const Allocation& allocation) {
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   Live()[address] = allocation;
   TellMemory(&state, true, address, allocation);
 }
@@ -66,7 +66,7 @@ void OnAllocatedOn(const void* address, uint64_t bytes, int device, uint64_t str
 
 void OnReleased(const void* address) {
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   const auto found = Live().find(address);
   if (found == Live().end()) return;
   TellMemory(&state, false, address, found->second);
@@ -75,7 +75,7 @@ void OnReleased(const void* address) {
 
 void OnPool(uint32_t operation, const void* pool, int device, uint64_t bytes) {
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   auto* record = NewRecord<PoolRecord>(&state, CUPTI_ACTIVITY_KIND_MEMORY_POOL);
   if (record == nullptr) return;
   record->memoryPoolOperationType = static_cast<CUpti_ActivityMemoryPoolOperationType>(operation);
@@ -102,21 +102,21 @@ Record* NewExecution(State* state, CUpti_ActivityKind kind, int device, uint64_t
 
 void OnKernel(const char* name, int device, uint64_t stream) {
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   auto* record = NewExecution<KernelRecord>(&state, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, device, stream);
   if (record != nullptr) record->name = name;
 }
 
 void OnCopied(uint64_t bytes, int device, uint64_t stream) {
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   auto* record = NewExecution<CopyRecord>(&state, CUPTI_ACTIVITY_KIND_MEMCPY, device, stream);
   if (record != nullptr) record->bytes = bytes;
 }
 
 void OnFilled(uint64_t bytes, int device, uint64_t stream) {
   State& state = GetState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  std::lock_guard<std::recursive_mutex> lock(state.mutex);
   auto* record = NewExecution<FillRecord>(&state, CUPTI_ACTIVITY_KIND_MEMSET, device, stream);
   if (record != nullptr) record->bytes = bytes;
 }

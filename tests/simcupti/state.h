@@ -14,7 +14,7 @@ constexpr size_t kKinds = 64;
 
 // What the public calls set and the making of records asks for; all under `mutex`.
 struct State {
-  std::mutex mutex;
+  std::recursive_mutex mutex;
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   uint8_t* buffer = nullptr;
@@ -24,16 +24,17 @@ struct State {
   size_t dropped = 0;
   uint64_t made = 0, flushes = 0, enables = 0;
   uint32_t correlation = 0;
+  CUpti_TimestampCallbackFunc timestamp = nullptr;  // a tool's own clock
 };
 
 // Never destroyed: the driver calls while the process ends.
 State& GetState();
 
-// In ns, as the simulated device's clock.
+// In ns, as the simulated device's clock, or as a tool's own.
 uint64_t Now();
 
-// Gives the buffer that is being filled to the tool. With the lock held, which the callbacks do not mind: they call
-// nothing back.
+// Gives the buffer that is being filled to the tool. With the lock held, which is recursive: a tool may ask for dropped
+// records from its callback.
 void Deliver(State* state);
 
 // Room for a record of `bytes`, with the lock held and all zero; null where it is not asked for or dropped.
