@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells vramtrack where a step ends, in a program that is traced; does nothing in one that is not.
+"""The CUDA memory tracer vramtrack, in Python.
+
+`step` tells it where a step ends, in a program that is traced; it does nothing in one that is not:
 
     import vramtrack
 
@@ -7,27 +9,80 @@
         train(batch)
         vramtrack.step(number, tokens=batch.numel())
 
-A job need not do this: steps are found without it. It helps where they are not, as in a server.
+A job need not do this: steps are found without it. It helps where they are not, as in a server. `load` reads what was
+recorded, `where` says where the program and its libraries are. What is not used is not imported.
 """
 
-import ctypes
+from __future__ import annotations
 
-__all__ = ["step"]
+TYPE_CHECKING = False  # typing's own costs an import
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._installation import Installation, where
+    from ._program import VramtrackError
+    from ._trace import Device, Event, Finding, Frame, Process, Site, Steps, TimelineBin, Trace, load
+
+    __version__: str
+
+_PLACES = {
+    "Installation": "_installation",
+    "where": "_installation",
+    "VramtrackError": "_program",
+    "Device": "_trace",
+    "Event": "_trace",
+    "Finding": "_trace",
+    "Frame": "_trace",
+    "Process": "_trace",
+    "Site": "_trace",
+    "Steps": "_trace",
+    "TimelineBin": "_trace",
+    "Trace": "_trace",
+    "load": "_trace",
+}
+
+__all__ = [
+    "Device", "Event", "Finding", "Frame", "Installation", "Process", "Site", "Steps", "TimelineBin", "Trace",
+    "VramtrackError", "load", "step", "where",
+]
 
 
-def _find_step():
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("vramtrack")
+    if name not in _PLACES:
+        raise AttributeError("module 'vramtrack' has no attribute %r" % name)
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module("vramtrack." + _PLACES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__ + ["__version__"]
+
+
+def _ignore(number: int, tokens: float) -> None:
+    pass
+
+
+def _find_step() -> Any:
     # Of the tracer that LD_PRELOAD brought in, if any. PyDLL keeps the interpreter's lock: the call takes less time than
     # giving the lock away.
+    import ctypes
+
     try:
         function = ctypes.PyDLL(None).vramtrack_step
     except (AttributeError, OSError):
-        return None
+        return _ignore
     function.argtypes = [ctypes.c_uint64, ctypes.c_double]
     function.restype = None
     return function
 
 
-_step = _find_step()
+_step: Any = None
 
 
 def step(number: int, tokens: float = 0) -> None:
@@ -36,5 +91,7 @@ def step(number: int, tokens: float = 0) -> None:
     `tokens` is whatever explains best how much memory the step took, such as its tokens. Any thread may call it. Ignored
     until the process has made its first CUDA call.
     """
-    if _step is not None:
-        _step(number, tokens)
+    global _step
+    if _step is None:
+        _step = _find_step()
+    _step(number, tokens)

@@ -4,8 +4,9 @@
 
 # make_tree CODENAME: a file tree of the release in the download cache; sets `tree`, or prints why there is none and returns 77.
 make_tree() {
-  local log=$deps/debootstrap.log mirror
-  tree=$(download_dir)/trees/$1
+  local log=$deps/debootstrap.log mirror packages=python3,python3-venv
+  # With other packages it is another tree.
+  tree=$(download_dir)/trees/$1-${packages//,/-}
   [[ -d $tree/usr ]] && return 0
   command -v debootstrap >/dev/null || {
     echo "debootstrap is not installed"
@@ -18,7 +19,7 @@ make_tree() {
   }
   rm -rf "$tree.new"
   mkdir -p "${tree%/*}"
-  debootstrap --variant=minbase --include=python3 "$1" "$tree.new" "$mirror" >"$log" 2>&1 || {
+  debootstrap --variant=minbase --include="$packages" "$1" "$tree.new" "$mirror" >"$log" 2>&1 || {
     echo "debootstrap $1 failed: $(tail -n 1 "$log")"
     return 77
   }

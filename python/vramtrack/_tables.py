@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace's objects as columns, for Arrow and pandas. The types are those that the objects' fields are declared with."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
+
+from . import _trace
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+Rows = Iterable[Any]
+# name, type, value of a row
+Column = tuple[str, str, Callable[[Any], Any]]
+
+_TABLES: dict[str, tuple[Any, Callable[[_trace.Trace], Rows]]] = {
+    "findings": (_trace.Finding, lambda trace: trace.findings),
+    "sites": (_trace.Site, lambda trace: trace.sites),
+    "processes": (_trace.Process, lambda trace: trace.processes),
+    "devices": (_trace.Device, lambda trace: trace.devices),
+    "timeline": (_trace.TimelineBin, lambda trace: trace.timeline),
+    "steps": (_trace.TimelineBin, lambda trace: [row for row in trace.timeline if row.unit == "steps"]),
+    "events": (_trace.Event, lambda trace: trace.events()),
+}
+_BATCH = 1 << 16  # rows of an Arrow batch: all events need not be objects at once
+
+
+def _field_columns(name: str, declared: str) -> Iterator[Column]:
+    if declared.startswith("tuple[float"):  # an interval
+        for end, suffix in enumerate(("_low", "_high")):
+            yield name + suffix, "float", lambda row, end=end: getattr(row, name)[end]  # type: ignore[misc]
+    elif declared in ("tuple[Frame, ...]", "tuple[str, ...]"):
+        yield name, "list", lambda row: [str(one) for one in getattr(row, name)]
+    elif declared == "Site":
+        yield name, "str", lambda row: getattr(row, name).id
+    elif declared == "tuple[Site, ...]":
+        yield name, "list", lambda row: [one.id for one in getattr(row, name)]
+    else:
+        yield name, declared.split(" ")[0], lambda row: getattr(row, name)
+
+
+def _columns(row_type: Any) -> list[Column]:
+    if dataclasses.is_dataclass(row_type):
+        declared = {field.name: str(field.type) for field in dataclasses.fields(row_type)}
+    else:
+        declared = {name: getattr(one, "__forward_arg__", one) for name, one in row_type.__annotations__.items()}
+    columns = [column for name, type_ in declared.items() for column in _field_columns(name, type_)]
+    if row_type is _trace.Site:  # where it is, which a finding has by itself
+        columns += [("function", "str", lambda row: row.function), ("line", "str", lambda row: row.line)]
+    return columns
+
+
+def _table(trace: _trace.Trace, name: str) -> tuple[list[Column], Rows]:
+    if name not in _TABLES:
+        raise ValueError("there is no table %s, but %s" % (name, ", ".join(_TABLES)))
+    row_type, rows = _TABLES[name]
+    return _columns(row_type), rows(trace)
+
+
+def arrow(trace: _trace.Trace, name: str) -> pyarrow.Table:
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError("to_arrow() needs pyarrow, which is not installed: pip install vramtrack[arrow]") from None
+    types = {"str": pyarrow.string(), "int": pyarrow.int64(), "float": pyarrow.float64(), "bool": pyarrow.bool_(),
+             "list": pyarrow.list_(pyarrow.string())}
+    columns, rows = _table(trace, name)
+    schema = pyarrow.schema([(column, types[type_]) for column, type_, _ in columns])
+    rows, batches = iter(rows), []
+    while True:
+        some = list(itertools.islice(rows, _BATCH))
+        if not some:
+            return pyarrow.Table.from_batches(batches, schema)
+        arrays = [pyarrow.array([value(row) for row in some], types[type_]) for _, type_, value in columns]
+        batches.append(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
+
+
+def data_frame(trace: _trace.Trace, name: str) -> pandas.DataFrame:
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("to_pandas() needs pandas, which is not installed: pip install vramtrack[pandas]") from None
+    types = {"str": "object", "int": "Int64", "float": "float64", "bool": "bool", "list": "object"}
+    columns, rows = _table(trace, name)
+    rows = list(rows)
+    return pandas.DataFrame({column: pandas.Series([value(row) for row in rows], dtype=types[type_])
+                             for column, type_, value in columns})

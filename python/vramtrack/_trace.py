@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was recorded, as plain objects. The program reads the trace; this names what it prints (docs/report.md)."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, Type, TypeVar
+
+from . import _program
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True)
+class Frame:
+    """One call of a stack."""
+
+    function: str
+    file: str
+    line: int  # 0 if unknown
+    module: str
+    offset: int
+    language: str
+    forward: bool = False  # of the forward call whose graph node is run backward
+
+    def __str__(self) -> str:
+        return "%s  %s:%d" % (self.function, self.file, self.line) if self.line else self.function
+
+
+@dataclasses.dataclass(frozen=True)
+class Site:
+    """All that one call stack allocated. Sizes are bytes; `None` is what is not known or does not apply."""
+
+    id: str
+    level: str
+    kind: str
+    device: int | None
+    owner: str
+    category: str
+    verdict: str
+    grade: str
+    explanation: str
+    rate_bytes_per_step: float
+    rate_ci: tuple[float | None, float | None]
+    rate_objects_per_step: float
+    rate_unit: str
+    rate_bytes_per_second: float | None
+    onset_step: int | None
+    further_steps_needed: int | None
+    allocations: int
+    frees: int
+    bytes_allocated: int
+    live_objects: int
+    live_bytes: int
+    bytes_at_peak: int
+    peak_without_site: int
+    part_of: str | None
+    parts: int
+    blame_frame: int
+    frames: tuple[Frame, ...]  # most recent call first
+
+    @property
+    def frame(self) -> Frame | None:
+        """The one to look at."""
+        return self.frames[self.blame_frame] if self.blame_frame < len(self.frames) else None
+
+    @property
+    def function(self) -> str:
+        return self.frame.function if self.frame else ""
+
+    @property
+    def line(self) -> str:
+        """FILE:LINE of that frame, empty if unknown."""
+        return "%s:%d" % (self.frame.file, self.frame.line) if self.frame and self.frame.line else ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """A leak: of the site that leads it and of its parts, which leak for the same reason. Figures are of all of it."""
+
+    verdict: str
+    explanation: str
+    line: str
+    function: str
+    device: int | None
+    rate_bytes_per_step: float
+    rate_ci: tuple[float | None, float | None]
+    rate_objects_per_step: float
+    rate_unit: str
+    live_bytes: int
+    bytes_at_peak: int
+    peak_without: int
+    site: Site
+    parts: tuple[Site, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Process:
+    pid: int
+    parent_pid: int
+    rank: int | None
+    command: tuple[str, ...]
+    complete: bool
+    incomplete_why: str
+    events: int
+    lost_events: int
+    duration_s: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Device:
+    """Live: allocated and not freed; reserved: taken from the device; used: on it, by whomever."""
+
+    index: int
+    name: str
+    total_bytes: int  # 0 if unknown
+    peak_step: int | None
+    peak_live: int
+    peak_reserved: int
+    peak_device_used: int
+    end_live: int
+    end_reserved: int
+    end_device_used: int
+    growth_bytes_per_step: float | None
+    growth_ci: tuple[float | None, float | None]
+    steps_to_oom: float | None
+    unattributed_bytes: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Steps:
+    """Where steps come from."""
+
+    count: int
+    source: str
+    confidence: float | None
+    unit: str
+    window_bytes: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class TimelineBin:
+    """Lowest and highest of a step or more (there are at most 4,000 bins), or of a time where there are no steps."""
+
+    device: int | None  # None: host memory
+    unit: str  # "steps" or "seconds"
+    position: float
+    live_low: int
+    live_high: int
+    reserved_low: int
+    reserved_high: int
+    device_used_low: int
+    device_used_high: int
+
+
+class Event(NamedTuple):
+    """One line of `vramtrack dump`."""
+
+    trace: str  # the process's file
+    seconds: float  # since recording began
+    thread: int
+    operation: str
+    kind: str | None
+    device: int | None
+    bytes: int | None
+    address: int | None
+    allocation: str | None  # THREAD:NUMBER; a free has that of what it frees
+    stack: int | None
+    details: str | None
+
+
+class Trace:
+    """A trace, or all traces of a job."""
+
+    def __init__(self, path: str, report: dict[str, Any], enough_evidence: bool) -> None:
+        self.path = path
+        self.report = report  # as docs/report.md has it
+        self.enough_evidence = enough_evidence  # False: too little for a verdict on some sites
+        self.warnings: list[str] = report["warnings"]
+        self.sites = [_site(one) for one in report["sites"]]
+        self.findings = list(_findings(report, self.sites))  # leaks, worst first
+        self.steps = _known(Steps, report["steps"])
+        self.processes = [_known(Process, one, command=tuple(one["command"])) for one in report["processes"]]
+        self.devices = [_device(one) for one in report["devices"]]
+        self.timeline = [row for one in report["timeline"] for row in _timeline(one)]
+
+    def __repr__(self) -> str:
+        return "<vramtrack.Trace %r: %d findings, %d sites, %d %ss>" % (
+            self.path, len(self.findings), len(self.sites), self.steps.count, self.steps.unit)
+
+    @property
+    def complete(self) -> bool:
+        """Every process ended normally, and nothing is missing."""
+        return all(process.complete for process in self.processes)
+
+    def events(self) -> Iterator[Event]:
+        """All events in the order in which they happened, one process after the other, as they are read."""
+        return _events(_program.lines(["dump", _program.as_argument(self.path)]))
+
+    def to_arrow(self, table: str) -> pyarrow.Table:
+        """`findings`, `sites`, `processes`, `devices`, `timeline`, `steps` (the timeline's rows that are of steps) or
+        `events` as an Arrow table. Needs pyarrow."""
+        from ._tables import arrow
+
+        return arrow(self, table)
+
+    def to_pandas(self, table: str) -> pandas.DataFrame:
+        """The same as a data frame. Needs pandas."""
+        from ._tables import data_frame
+
+        return data_frame(self, table)
+
+
+def load(trace: str | os.PathLike[str], *, step_marks: str | None = None, threads: int | None = None,
+         search_path: Iterable[str | os.PathLike[str]] = ()) -> Trace:
+    """Reads a trace, or the folder that `vramtrack run` made. The options are those of `vramtrack report`.
+
+    Raises VramtrackError with the program's one line where it cannot be read.
+    """
+    options = ["report", "--format", "json"]
+    if step_marks is not None:
+        options += ["--step-marks", step_marks]
+    if threads is not None:
+        options += ["--threads", str(threads)]
+    for folder in search_path:
+        options += ["--search-path", _program.as_argument(folder)]
+    code, text = _program.run([*options, _program.as_argument(trace)], good=(0, 3))
+    return Trace(os.fspath(trace), json.loads(text), enough_evidence=code == 0)
+
+
+def _known(type_: Type[T], values: dict[str, Any], **others: Any) -> T:
+    """An object of the fields that it has; a newer program may print more."""
+    names = {field.name for field in dataclasses.fields(type_)}  # type: ignore[arg-type]
+    return type_(**{name: value for name, value in {**values, **others}.items() if name in names})
+
+
+def _site(values: dict[str, Any]) -> Site:
+    return _known(Site, values, rate_ci=tuple(values["rate_ci"]),
+                  frames=tuple(_known(Frame, frame) for frame in values["frames"]))
+
+
+def _findings(report: dict[str, Any], sites: list[Site]) -> Iterator[Finding]:
+    by_id = {site.id: site for site in sites}
+    groups = {one["id"]: one["group"] for one in report["sites"]}
+    for id_ in report["ranking"]:
+        site, whole = by_id[id_], groups[id_]
+        yield Finding(site.verdict, site.explanation, site.line, site.function, site.device, whole["rate_bytes_per_step"],
+                      tuple(whole["rate_ci"]), whole["rate_objects_per_step"], site.rate_unit, whole["live_bytes"],
+                      whole["bytes_at_peak"], whole["peak_without"], site,
+                      tuple(one for one in sites if one.part_of == id_))
+
+
+def _device(values: dict[str, Any]) -> Device:
+    peak, end, growth = values["peak"], values["end"], values["growth"] or {}
+    return Device(values["index"], values["name"], values["total_bytes"], peak["step"], peak["live"], peak["reserved"],
+                  peak["device_used"], end["live"], end["reserved"], end["device_used"], growth.get("bytes_per_step"),
+                  (growth.get("ci_low"), growth.get("ci_high")), growth.get("steps_to_oom"), values["unattributed_bytes"])
+
+
+def _timeline(values: dict[str, Any]) -> Iterator[TimelineBin]:
+    columns = [values[series][end] for series in ("live", "reserved", "device_used") for end in ("low", "high")]
+    for position, *sizes in zip(values["position"], *columns):
+        yield TimelineBin(values["device"], values["unit"], position, *sizes)
+
+
+def _events(lines: Iterable[str]) -> Iterator[Event]:
+    trace = ""
+    for line in lines:
+        if line.startswith("# "):
+            trace = line[2:].rstrip("\n")
+        columns = line.split(None, 9)
+        if not columns or columns[0].startswith("#"):
+            continue
+        seconds, thread, operation, kind, device, size, address, allocation, stack = columns[:9]
+        yield Event(trace, float(seconds), int(thread), operation, _text(kind), _number(device), _number(size), _number(address),
+                    _text(allocation), _number(stack), columns[9].rstrip("\n") if len(columns) > 9 else None)
+
+
+def _text(column: str) -> str | None:
+    return None if column == "-" else column
+
+
+def _number(column: str) -> int | None:
+    return None if column == "-" else int(column, 0)
