@@ -193,6 +193,7 @@ int Run(const Arguments& arguments) {
   app->add_option("--max-bytes", options.max_bytes)->check(CheckSize);
   app->add_flag("--cupti", options.cupti);
   app->add_option("--cupti-records", options.cupti_records);
+  app->add_flag("-q,--quiet", options.quiet);
   // Options end at the first word that is none, or at "--"; what follows is the command's.
   app->prefix_command();
   auto marker = std::find(arguments.begin(), arguments.end(), "--");

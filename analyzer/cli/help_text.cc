@@ -28,6 +28,7 @@ stderr at the end. Output, input and exit code are COMMAND's.
       --cupti          what CUPTI tells of memory, too; one tool at a time can have it, so not for jobs that profile
       --cupti-records LIST  what it is asked for (default: memory,pools): memory, pools, kernels, copies, fills,
                        synchronization, graphs, calls, markers, unified, external
+  -q, --quiet          no report at the end: COMMAND's own output alone
   -h, --help           print this
       --version        print the version
 

@@ -87,7 +87,7 @@ int RunRun(const RunOptions& options) {
   const std::string& command = options.command[0];
   std::string program = FindProgram(command);
   std::string obstacle = program.empty() ? "" : WhyNotTraceable(program);
-  if (!obstacle.empty()) {
+  if (!obstacle.empty() && !options.quiet) {
     Say(absl::StrCat(command, " ", obstacle, ", so it cannot be traced by preloading; it runs untraced"));
   }
 
@@ -101,9 +101,11 @@ int RunRun(const RunOptions& options) {
   signal(SIGPIPE, SIG_IGN);
   std::vector<std::string> traces = folder.NewTraces();
   if (traces.empty()) {
-    Say(absl::StrCat("no trace was written: ", command, " ", obstacle.empty() ? "never called CUDA" : obstacle));
+    if (!options.quiet) {
+      Say(absl::StrCat("no trace was written: ", command, " ", obstacle.empty() ? "never called CUDA" : obstacle));
+    }
     folder.RemoveIfEmpty();
-  } else {
+  } else if (!options.quiet) {
     PrintShortReport(folder, traces);
   }
   EndLike(child.wait_status);

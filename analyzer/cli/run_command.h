@@ -14,11 +14,12 @@ struct RunOptions {
   std::string max_bytes;      // VRAMTRACK_MAX_BYTES
   bool cupti = false;         // VRAMTRACK_CUPTI
   std::string cupti_records;  // VRAMTRACK_CUPTI_RECORDS
+  bool quiet = false;         // no report at the end, and no line about what was not traced
   std::vector<std::string> command;
 };
 
-// `vramtrack run`: traces the command and prints a short report on stderr. Returns an exit code, that of the command if
-// it could be started; does not return if the command ended by a signal.
+// `vramtrack run`: traces the command and prints a short report on stderr unless it is to be quiet. Returns an exit
+// code, that of the command if it could be started; does not return if the command ended by a signal.
 int RunRun(const RunOptions& options);
 
 }  // namespace vramtrack

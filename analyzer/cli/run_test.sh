@@ -40,6 +40,8 @@ head -1 stderr | grep -qE '^LEAK .*leaks 4\.00 MiB per step' || fail "the short 
 says stderr "the whole report: vramtrack report traced"
 (($(wc -l <stderr) <= 26)) || fail "the short report is long"
 ls traced/vramtrack.host.*.vtrace >/dev/null || fail "no trace in the folder"
+run 3 "$vramtrack" run --quiet -o traced -- "$BASH" -c 'echo mine >&2; exit 3'
+[[ $(cat stderr) == mine ]] || fail "--quiet is not quiet: $(cat stderr)"
 traces=$(ls traced | wc -l)
 run 0 "$vramtrack" run -o traced -- "$BASH" -c :
 (($(ls traced | wc -l) > traces)) || fail "a folder cannot be used again"
@@ -117,6 +119,7 @@ run 2 "$vramtrack" run --max-bytes lots -- true && one_error_line "lots" "500M"
 run 5 "$vramtrack" run -o out -- "$static_program"
 [[ $(cat stdout) == ran ]] || fail "the static program did not run"
 says stderr "is statically linked, so it cannot be traced" "no trace was written"
+run 5 "$vramtrack" run -q -o out -- "$static_program" && [[ ! -s stderr ]] || fail "--quiet is not quiet: $(cat stderr)"
 printf '#!%s\n' "$static_program" >script && chmod +x script
 run 5 "$vramtrack" run -o out -- ./script && says stderr "script whose interpreter $static_program is statically linked"
 printf '\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0\x01\0\0\0%032d' 0 >program32 && chmod +x program32

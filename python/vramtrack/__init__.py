@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ._installation import Installation, where
     from ._program import VramtrackError
+    from ._pytest_limits import VramtrackWarning
     from ._trace import Device, Event, Finding, Frame, Process, Site, Steps, TimelineBin, Trace, load
 
     __version__: str
@@ -29,6 +30,7 @@ _PLACES = {
     "Installation": "_installation",
     "where": "_installation",
     "VramtrackError": "_program",
+    "VramtrackWarning": "_pytest_limits",
     "Device": "_trace",
     "Event": "_trace",
     "Finding": "_trace",

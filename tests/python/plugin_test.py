@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pytest plugin in a project of its own: tests on PyTorch that leak, or need more than their limit, fail, their twins
+pass, and everything else that a test can do is as without it."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROJECT = os.path.join(HERE, "sample_project")
+PACKAGE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "python")
+MOST_LINES = 10  # of a finding
+
+
+class Session:
+    """One run of pytest in the project."""
+
+    def __init__(self, *arguments, **environment):
+        environment = dict(os.environ, PYTHONPATH=PACKAGE, PYTHONDONTWRITEBYTECODE="1", SIMCUDA_BACKED="0",
+                           OMP_NUM_THREADS="1", **environment)
+        with tempfile.TemporaryDirectory() as folder:
+            results = os.path.join(folder, "results.xml")
+            command = [sys.executable, "-m", "pytest", "-p", "vramtrack.pytest_plugin", "-p", "no:cacheprovider",
+                       "-o", "junit_logging=all", "--junitxml", results, *arguments]
+            ran = subprocess.run(command, cwd=PROJECT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, encoding="utf-8", timeout=300)
+            self.output = ran.stdout
+            self.cases = {}
+            for case in xml.etree.ElementTree.parse(results).iter("testcase"):
+                self.cases.setdefault(case.get("name"), []).append(case)
+
+    def outcome(self, name):
+        tags = [child.tag for case in self.cases[name] for child in case]
+        return next((tag for tag in ("error", "failure", "skipped") if tag in tags), "passed")
+
+    def text(self, name):
+        """Of the failure."""
+        return "\n".join(child.text or "" for case in self.cases[name] for child in case if child.tag in ("failure", "error"))
+
+
+class PluginTest(unittest.TestCase):
+    maxDiff = None
+
+    def assertOutcomes(self, session, expected):
+        self.assertEqual({name: session.outcome(name) for name in session.cases}, expected, session.output)
+
+    def test_pytorch(self):
+        session = Session("test_training.py")
+        self.assertOutcomes(session, {"test_leaky_step": "failure", "test_step": "passed", "test_fits": "passed",
+                                      "test_does_not_fit": "failure"})
+        leak = session.text("test_leaky_step").splitlines()
+        self.assertRegex(leak[0], r"^training\.py:\d+  Trainer\.loss_of leaks 512 B per step .*; the budget is 0 B per step$")
+        self.assertRegex("\n".join(leak), r"\n  > Trainer\.loss_of  training\.py:\d+\n    Trainer\.leaky_step  training\.py:\d+\n"
+                                          r"    test_leaky_step  test_training\.py:\d+\n")
+        self.assertLessEqual(len(leak), MOST_LINES + 1)
+        peak = session.text("test_does_not_fit").splitlines()
+        self.assertRegex(peak[0], r"^device 0: \S+ MiB live at the peak; the budget is 1\.00 MiB$")
+        self.assertRegex("\n".join(peak), r"\n +\S+ KiB  Trainer\.__init__  training\.py:\d+\n")
+        self.assertLessEqual(len(peak), MOST_LINES + 1)
+
+    def test_corners(self):
+        session = Session("test_corners.py", "-n", "2")
+        words = {"failed": "failure"}
+        expected = {name: re.search(r"_([a-z]+)(\[|$)", name)[1] for name in session.cases}
+        self.assertOutcomes(session, {name: words.get(word, word) for name, word in expected.items()})
+        self.assertIn("  > allocate  device.py:", session.text("test_leak_failed"))
+        for name, text in (
+            ("test_too_few_steps_failed", "not enough evidence: 4 steps are too few"),
+            ("test_both_marks_failed", "device 0: 5.00 MiB live at the peak; the budget is 4.00 MiB"),
+            ("test_peak_with_a_fixture_failed", "  8.00 MiB  block  test_corners.py:"),
+            ("test_limit_of_this_device_failed", "the budget is 1.00 MiB"),
+            ("test_raises_failed", "RuntimeError: of the test"),
+            ("test_fixed_leak_failed", "[XPASS(strict)] fixed"),
+            ("test_leak_of_unittest_failed", "limit_vram_leaks repeats functions, and this test is none"),
+            ("test_wrong_limit_failed", "a limit of this test: peak is a lot, which is no size"),
+            ("test_wrong_keyword_error", "limit_vram: it got an unexpected keyword argument 'devise'"),
+            ("test_wrong_steps_error", "limit_vram_leaks: steps=0: must be a number, 1 or more"),
+            ("test_crash_failed", "the test's process was ended by SIGABRT"),
+            ("test_exit_failed", "the test's process ended with exit code 7 before the test did"),
+        ):
+            self.assertIn(text, session.text(name))
+        self.assertIn("set up 1 times, ran 32 times", "".join(session.cases["test_fixture_once_passed"][0].itertext()))
+        process = session.cases["test_process_of_its_own_passed"][0].find("properties/property[@name='process']")
+        self.assertTrue(process.get("value").isdecimal())
+        self.assertIn("VramtrackWarning: test_no_cuda_passed never called CUDA", session.output)
+        self.assertIn("UserWarning: of the test", session.output)
+
+    def test_options(self):
+        few = ["test_corners.py", "-k", "test_leak_failed or test_no_leak or test_unmarked or test_skips"]
+        expected = {"test_leak_failed": "failure", "test_no_leak_passed": "passed", "test_skips_skipped": "skipped",
+                    "test_unmarked_passed": "passed"}
+        with tempfile.TemporaryDirectory() as folder:
+            session = Session(*few, "--vramtrack-path", folder, "-s")
+            self.assertOutcomes(session, expected)
+            kept = sorted(os.listdir(folder))
+            self.assertEqual(kept, ["test_corners.py-test_leak_failed", "test_corners.py-test_no_leak_passed",
+                                    "test_corners.py-test_skips_skipped"][:len(kept)])
+            self.assertIn("the whole report: vramtrack report " + os.path.join(folder, kept[0]),
+                          session.text("test_leak_failed"))
+        self.assertOutcomes(Session(*few, "--no-vramtrack"), dict(expected, test_leak_failed="passed"))
+
+    def test_no_program(self):
+        session = Session("test_corners.py", "-k", "test_no_leak or test_unmarked", VRAMTRACK_PROGRAM="/no/vramtrack")
+        self.assertOutcomes(session, {"test_no_leak_passed": "error", "test_unmarked_passed": "passed"})
+        self.assertEqual(session.text("test_no_leak_passed"), "/no/vramtrack: no such file; VRAMTRACK_PROGRAM must name one")
+
+
+if __name__ == "__main__":
+    unittest.main()
