@@ -28,6 +28,7 @@ _LIBRARIES = {
     # By its headers alone: its .pc file is for the library.
     "tomlplusplus": ([], [], "toml++/toml.h", "libtomlplusplus-dev"),
     "xxhash": ([], [], "xxhash.h", "libxxhash-dev"),
+    "zlib": (["zlib"], ["-lz"], "zlib.h", "zlib1g-dev"),
 }
 
 # In --config=portable.

@@ -11,6 +11,7 @@
 #include "analyzer/cli/diff_command.h"
 #include "analyzer/cli/dump_command.h"
 #include "analyzer/cli/exit_code.h"
+#include "analyzer/cli/export_command.h"
 #include "analyzer/cli/help_text.h"
 #include "analyzer/cli/info_command.h"
 #include "analyzer/cli/output.h"
@@ -146,6 +147,25 @@ int Check(const Arguments& arguments) {
   return Parse(app.get(), kCheckHelp, arguments, &code) ? RunCheck(options) : code;
 }
 
+int Export(const Arguments& arguments) {
+  ExportCommandOptions options;
+  std::unique_ptr<CLI::App> app = Parser("vramtrack export");
+  AddTrace(app.get(), &options.trace, &options.search_paths);
+  app->add_option("--to", options.format)->required();
+  app->add_option("-o,--output", options.output);
+  app->add_option("--at", options.at);
+  app->add_option("--steps", options.steps);
+  app->add_option("--level", options.level)->check(CLI::IsMember({"all", "driver", "framework"}));
+  app->add_option("--value", options.value)
+      ->check(CLI::IsMember({"inuse_space", "inuse_objects", "alloc_space", "alloc_objects"}));
+  app->add_option("--max-events", options.max_events)->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
+  app->add_flag("--raw-stacks", options.raw_stacks);
+  app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
+  app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
+  int code;
+  return Parse(app.get(), kExportHelp, arguments, &code) ? RunExport(options) : code;
+}
+
 int Info(const Arguments& arguments) {
   InfoOptions options;
   std::unique_ptr<CLI::App> app = Parser("vramtrack info");
@@ -216,9 +236,9 @@ int Run(const Arguments& arguments) {
 
 int RunCommandLine(const std::vector<std::string>& arguments) {
   const std::vector<std::pair<std::string, std::function<int(const Arguments&)>>> commands = {
-      {"run", Run}, {"report", Report}, {"diff", Diff}, {"check", Check}, {"info", Info}, {"dump", Dump}};
+      {"run", Run}, {"report", Report}, {"diff", Diff}, {"check", Check}, {"export", Export}, {"info", Info}, {"dump", Dump}};
   if (arguments.empty())
-    return BadInput("a command is missing: run, report, diff, check, info or dump; see vramtrack --help");
+    return BadInput("a command is missing: run, report, diff, check, export, info or dump; see vramtrack --help");
   if (arguments[0] == "--help" || arguments[0] == "-h") return Print(kOverview);
   if (arguments[0] == "--version") return PrintVersion();
   for (const auto& [name, run] : commands) {

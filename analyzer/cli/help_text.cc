@@ -10,6 +10,7 @@ Tells which line of a CUDA program leaks how much memory per step, and where the
   vramtrack report TRACE [OPTION...]                       what leaks, where the memory is at the peak
   vramtrack diff BASE NEW [OPTION...]                      what changed between two runs
   vramtrack check TRACE [OPTION...]                        fail on leaks, regressions and budgets, for CI
+  vramtrack export TRACE --to FORMAT -o FILE               for pprof, PyTorch's memory_viz, Perfetto, speedscope
   vramtrack info TRACE                                     what is in a trace, and how complete it is
   vramtrack dump TRACE [--stacks]                          the events of a trace, one a line
 
@@ -105,6 +106,27 @@ is not minor fails; with --baseline what was there before does not.
       --version              print the version
 
 Exit code: 0 fine, 1 something failed, 2 bad input or usage, 3 nothing failed, but there is too little evidence.
+)";
+
+const char kExportHelp[] = R"(Usage: vramtrack export [OPTION...] TRACE --to FORMAT -o FILE
+Writes a trace as a file of another tool. Of stacks: what each has in use at one moment, and what it allocated.
+
+      --to FORMAT        pprof, speedscope, folded (stacks for flame graphs) or csv
+  -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
+      --at MOMENT        what is in use: at the peak (default) of each device, at the end, at the first oom, or at the
+                         end of step=N
+      --steps A:B        count as allocated what was in these steps (default: all)
+      --level LEVEL      all (default): a framework's blocks, and of the driver's memory what holds none of them; driver
+                         or framework: these alone, and whole
+      --value VALUE      of one value a stack: inuse_space (default), inuse_objects, alloc_space or alloc_objects
+      --raw-stacks       every frame, also those of the interpreter and of PyTorch's dispatcher
+      --step-marks KIND  where steps end, as for vramtrack report
+      --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
+      --threads N        use N processors (default: all); the file is the same for any number
+  -h, --help             print this
+      --version          print the version
+
+Exit code: 0 fine, 2 bad input or usage.
 )";
 
 const char kInfoHelp[] = R"(Usage: vramtrack info [OPTION...] TRACE

@@ -11,6 +11,7 @@ extern const char kRunHelp[];
 extern const char kReportHelp[];
 extern const char kDiffHelp[];
 extern const char kCheckHelp[];
+extern const char kExportHelp[];
 extern const char kInfoHelp[];
 extern const char kDumpHelp[];
 

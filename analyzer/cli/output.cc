@@ -30,18 +30,6 @@ int WriteAll(int fd, std::string_view text) {
   return 0;
 }
 
-int CannotWrite(const std::string& path, int error) {
-  return BadInput(path + ": cannot be written: " + strerror(error));
-}
-
-int WriteInPlace(const std::string& path, std::string_view text) {
-  int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return CannotWrite(path, errno);
-  int error = WriteAll(fd, text);
-  if (close(fd) != 0 && error == 0) error = errno;
-  return error == 0 ? kExitFine : CannotWrite(path, error);
-}
-
 }  // namespace
 
 StandardOutput::StandardOutput() { signal(SIGPIPE, SIG_IGN); }
@@ -63,36 +51,77 @@ int StandardOutput::Finish() {
   return BadInput(std::string("standard output: cannot be written: ") + strerror(error_));
 }
 
-int WriteFileAtomically(const std::string& path, std::string_view text) {
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) { error_ = Open(); }
+
+OutputFile::~OutputFile() {
+  if (fd_ < 0) return;
+  close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+int OutputFile::Open() {
   struct stat there;
-  bool exists = stat(path.c_str(), &there) == 0;
+  const bool exists = stat(path_.c_str(), &there) == 0;
+  if (exists && S_ISDIR(there.st_mode)) return EISDIR;
   if (exists && !S_ISREG(there.st_mode)) {
-    return S_ISDIR(there.st_mode) ? CannotWrite(path, EISDIR) : WriteInPlace(path, text);
+    fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    return fd_ < 0 ? errno : 0;
   }
   // A link stays one: what it points to is replaced.
-  std::string target = path;
-  if (char* real = realpath(path.c_str(), nullptr)) {
-    target = real;
+  target_ = path_;
+  if (char* real = realpath(path_.c_str(), nullptr)) {
+    target_ = real;
     free(real);
   }
-  std::string temporary = target + ".XXXXXX";
-  int fd = mkostemp(&temporary[0], O_CLOEXEC);
-  if (fd < 0) return CannotWrite(path, errno);
-  mode_t mask = umask(0);
+  temporary_ = target_ + ".XXXXXX";
+  fd_ = mkostemp(&temporary_[0], O_CLOEXEC);
+  if (fd_ < 0) return errno;
+  const mode_t mask = umask(0);
   umask(mask);
-  int error = fchmod(fd, exists ? there.st_mode & 07777 : 0666 & ~mask) == 0 ? WriteAll(fd, text) : errno;
-  if (close(fd) != 0 && error == 0) error = errno;
-  if (error == 0 && rename(temporary.c_str(), target.c_str()) != 0) error = errno;
-  if (error == 0) return kExitFine;
-  unlink(temporary.c_str());
-  return CannotWrite(path, error);
+  return fchmod(fd_, exists ? there.st_mode & 07777 : 0666 & ~mask) == 0 ? 0 : errno;
 }
+
+bool OutputFile::Flush() {
+  if (error_ == 0) error_ = WriteAll(fd_, buffer_);
+  buffer_.clear();
+  return error_ == 0;
+}
+
+bool OutputFile::Write(std::string_view bytes) {
+  if (error_ != 0) return false;
+  buffer_ += bytes;
+  return buffer_.size() < kBufferBytes || Flush();
+}
+
+int OutputFile::Finish() {
+  if (fd_ >= 0) {
+    Flush();
+    if (close(fd_) != 0 && error_ == 0) error_ = errno;
+    fd_ = -1;
+    if (!temporary_.empty()) {
+      if (error_ == 0 && rename(temporary_.c_str(), target_.c_str()) != 0) error_ = errno;
+      if (error_ != 0) unlink(temporary_.c_str());
+    }
+  }
+  return error_ == 0 ? kExitFine : BadInput(path_ + ": cannot be written: " + strerror(error_));
+}
+
+OutputStream::OutputStream(const std::string& output) {
+  if (IsFile(output)) {
+    file_.emplace(output);
+  } else {
+    standard_.emplace();
+  }
+}
+
+bool OutputStream::Write(std::string_view bytes) { return file_ ? file_->Write(bytes) : standard_->Write(bytes); }
+
+int OutputStream::Finish() { return file_ ? file_->Finish() : standard_->Finish(); }
 
 bool IsFile(const std::string& output) { return !output.empty() && output != "-"; }
 
 int WriteOutput(const std::string& output, std::string_view text) {
-  if (IsFile(output)) return WriteFileAtomically(output, text);
-  StandardOutput out;
+  OutputStream out(output);
   out.Write(text);
   return out.Finish();
 }

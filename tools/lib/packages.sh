@@ -25,6 +25,7 @@ build_packages=(
   nlohmann-json3-dev
   pkgconf
   protobuf-compiler
+  zlib1g-dev
 )
 
 # A question mark: without it a check is skipped. That is the format check, as other versions of clang-format format

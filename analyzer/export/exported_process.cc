@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/export/exported_process.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/ledger/kind.h"
+
+namespace vramtrack {
+namespace {
+
+bool IsExported(const Site& site, ExportOptions::Levels levels) {
+  const Level level = LevelOf(site.key.kind);
+  if (IsAddressSpace(site.key.kind)) return false;
+  switch (levels) {
+    case ExportOptions::Levels::kAll:
+      return true;
+    case ExportOptions::Levels::kDriver:
+      return level == Level::kDriver;
+    case ExportOptions::Levels::kFramework:
+      return level == Level::kFramework;
+  }
+  return false;
+}
+
+// What a framework's blocks say is not said again by the segments that they lie in.
+void LeaveOutSegments(const Site& site, SiteCounts* counts) {
+  counts->inuse_bytes -= counts->inuse_segment_bytes;
+  if (counts->inuse_bytes == 0) counts->inuse_objects = 0;
+  if (IsSegmentSite(site)) counts->alloc_objects = counts->alloc_bytes = 0;
+}
+
+}  // namespace
+
+ExportedProcess::ExportedProcess(const Trace& trace, const ExportOptions& options)
+    : options_(options), analysis_(trace, options.analyze) {}
+
+absl::StatusOr<std::unique_ptr<ExportedProcess>> ExportedProcess::Make(const Trace& trace,
+                                                                       const ExportOptions& options) {
+  std::unique_ptr<ExportedProcess> process(new ExportedProcess(trace, options));
+  if (absl::Status status = process->FindMoment(); !status.ok()) return status;
+  process->Count();
+  return process;
+}
+
+std::optional<uint32_t> ExportedProcess::StepIndex(uint64_t number) const {
+  const StepClock& clock = ledger().steps();
+  if (clock.plan().has_windows()) return std::nullopt;
+  const std::vector<uint64_t>& numbers = clock.numbers();
+  if (numbers.empty()) return number < clock.step() ? std::optional<uint32_t>(number) : std::nullopt;
+  const auto found = std::find(numbers.begin(), numbers.end(), number);
+  if (found == numbers.end()) return std::nullopt;
+  return static_cast<uint32_t>(found - numbers.begin());
+}
+
+absl::Status ExportedProcess::FindMoment() {
+  const auto no_step = [this](uint64_t number) {
+    const StepClock& clock = ledger().steps();
+    const std::string has =
+        clock.plan().has_windows() || clock.step() == 0
+            ? "it has no steps"
+            : absl::StrCat("it has ", clock.step(), " complete ones, from ", analysis_.run().NumberOf(0), " to ",
+                           analysis_.run().NumberOf(clock.step() - 1));
+    return absl::InvalidArgumentError(absl::StrCat(trace().path(), ": there is no step ", number, ": ", has));
+  };
+  if (options_.at == ExportOptions::At::kOom && ledger().out_of_memory().empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(trace().path(), ": no allocation failed for lack of memory"));
+  }
+  if (options_.at == ExportOptions::At::kStep) {
+    const std::optional<uint32_t> step = StepIndex(options_.step);
+    if (!step) return no_step(options_.step);
+    step_ = *step;
+  }
+  if (options_.steps) {
+    const std::optional<uint32_t> first = StepIndex(options_.steps->first), last = StepIndex(options_.steps->second);
+    if (!first || !last) return no_step(first ? options_.steps->second : options_.steps->first);
+    span_ = {*first, *last};
+  }
+  return absl::OkStatus();
+}
+
+void ExportedProcess::Count() {
+  SiteCounter counter(ledger(), options_.at, step_, span_);
+  LedgerOptions second = ReplayOptions(options_.analyze);
+  second.histories = second.timeline = false;
+  second.observers.push_back(&counter);
+  Ledger replay(trace(), analysis_.plan(), second);
+  replay.Replay();
+  std::vector<SiteCounts> counts = counter.Finish();
+  for (uint32_t i = 0; i < counts.size(); ++i) {
+    const Site& known = ledger().sites()[i];
+    if (!IsExported(known, options_.levels)) continue;
+    if (options_.levels == ExportOptions::Levels::kAll) LeaveOutSegments(known, &counts[i]);
+    if (counts[i].alloc_objects == 0 && counts[i].inuse_objects == 0) continue;
+    ExportedSite site;
+    site.index = i;
+    site.stack = known.key.stack;
+    site.level = LevelName(LevelOf(known.key.kind));
+    site.kind = KindName(known.key.kind);
+    site.device = known.key.device == SiteKey::kHost ? "host" : absl::StrCat("cuda:", known.key.device);
+    site.category = analysis_.Category(i);
+    site.owner = analysis_.symbolizer().Owner(known.key.stack);
+    site.verdict = ToString(analysis_.verdicts()[i].verdict);
+    site.counts = counts[i];
+    sites_.push_back(std::move(site));
+  }
+}
+
+std::string ExportedProcess::Name() const {
+  const TracedProcess& process = trace().definitions().process;
+  return process.rank ? absl::StrCat("rank ", *process.rank) : absl::StrCat("pid ", process.pid);
+}
+
+uint64_t ValueOf(const SiteCounts& counts, const std::string& value) {
+  if (value == "inuse_objects") return counts.inuse_objects;
+  if (value == "alloc_space") return counts.alloc_bytes;
+  if (value == "alloc_objects") return counts.alloc_objects;
+  return counts.inuse_bytes;
+}
+
+}  // namespace vramtrack

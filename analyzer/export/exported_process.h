@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_EXPORT_EXPORTED_PROCESS_H_
+#define ANALYZER_EXPORT_EXPORTED_PROCESS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "analyzer/export/export_options.h"
+#include "analyzer/export/site_counts.h"
+#include "analyzer/findings/process_analysis.h"
+#include "analyzer/ingest/trace.h"
+
+namespace vramtrack {
+
+// A stack that allocated memory of one kind on one device.
+struct ExportedSite {
+  uint32_t index = 0;  // of the ledger's sites
+  uint32_t stack = 0;  // distinct
+  std::string level, kind, device, category, owner, verdict;  // device: "cuda:0", or "host"
+  SiteCounts counts;
+};
+
+// One traced process, analysed: what every format is made from. Thread-compatible.
+class ExportedProcess {
+ public:
+  // `trace` and `options` must outlive it. The error is one line: there is no such step, nothing ran out of memory.
+  static absl::StatusOr<std::unique_ptr<ExportedProcess>> Make(const Trace& trace, const ExportOptions& options);
+
+  const Trace& trace() const { return analysis_.trace(); }
+  const ExportOptions& options() const { return options_; }
+  ProcessAnalysis& analysis() { return analysis_; }
+  const Ledger& ledger() const { return analysis_.ledger(); }
+
+  // Those with a count that is not 0, in the order of the trace.
+  const std::vector<ExportedSite>& sites() const { return sites_; }
+  // Innermost first.
+  std::vector<ReportFrame> Frames(uint32_t stack) { return analysis_.symbolizer().Frames(stack); }
+
+  // "rank 3", or "pid 17" without ranks.
+  std::string Name() const;
+  // Index of the step that the job calls `number`; none: it made no such step.
+  std::optional<uint32_t> StepIndex(uint64_t number) const;
+  // ExportOptions::steps as indices.
+  std::optional<std::pair<uint32_t, uint32_t>> StepSpan() const { return span_; }
+  // ExportOptions::step as an index.
+  uint32_t step() const { return step_; }
+
+ private:
+  ExportedProcess(const Trace& trace, const ExportOptions& options);
+  absl::Status FindMoment();
+  void Count();
+
+  const ExportOptions& options_;
+  ProcessAnalysis analysis_;
+  uint32_t step_ = 0;
+  std::optional<std::pair<uint32_t, uint32_t>> span_;
+  std::vector<ExportedSite> sites_;
+};
+
+// One of the values that an option --value names: "inuse_space", "inuse_objects", "alloc_space", "alloc_objects".
+uint64_t ValueOf(const SiteCounts& counts, const std::string& value);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_EXPORT_EXPORTED_PROCESS_H_

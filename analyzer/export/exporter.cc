@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/export/exporter.h"
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/export/stack_exporters.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr ExportFormat kFormats[] = {
+    {"pprof", "pprof, and what reads its profiles", true, MakePprof},
+    {"speedscope", "speedscope", false, MakeSpeedscope},
+    {"folded", "flamegraph.pl, inferno, speedscope", false, MakeFolded},
+    {"csv", "spreadsheets, pandas, DuckDB", false, MakeCsv},
+};
+
+}  // namespace
+
+const ExportFormat* FindExportFormat(std::string_view name) {
+  for (const ExportFormat& format : kFormats) {
+    if (name == format.name) return &format;
+  }
+  return nullptr;
+}
+
+std::string ExportFormatNames() {
+  std::string names;
+  for (const ExportFormat& format : kFormats) absl::StrAppend(&names, names.empty() ? "" : ", ", format.name);
+  return names;
+}
+
+}  // namespace vramtrack

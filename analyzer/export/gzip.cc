@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/export/gzip.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <new>
+
+namespace vramtrack {
+
+std::string Gzip(std::string_view bytes) {
+  constexpr int kGzipWindow = 15 + 16;
+  constexpr size_t kPiece = 1 << 20;
+  z_stream stream = {};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+    throw std::bad_alloc();
+  }
+  std::string packed;
+  std::string piece(kPiece, '\0');
+  int result = Z_OK;
+  while (result != Z_STREAM_END) {
+    if (stream.avail_in == 0 && !bytes.empty()) {
+      const size_t next = std::min<size_t>(bytes.size(), 1u << 30);
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+      stream.avail_in = static_cast<uInt>(next);
+      bytes.remove_prefix(next);
+    }
+    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
+    stream.avail_out = kPiece;
+    result = deflate(&stream, bytes.empty() ? Z_FINISH : Z_NO_FLUSH);
+    packed.append(piece.data(), kPiece - stream.avail_out);
+  }
+  deflateEnd(&stream);
+  return packed;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_EXPORT_GZIP_H_
+#define ANALYZER_EXPORT_GZIP_H_
+
+#include <string>
+#include <string_view>
+
+namespace vramtrack {
+
+// As `gzip -n`: the same bytes give the same file.
+std::string Gzip(std::string_view bytes);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_EXPORT_GZIP_H_

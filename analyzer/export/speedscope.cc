@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/export/frame_names.h"
+#include "analyzer/export/stack_exporters.h"
+#include "analyzer/render/display_text.h"
+#include "proto/tool_version.h"
+
+namespace vramtrack {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class Speedscope final : public Exporter {
+ public:
+  Speedscope(const ExportOptions& options, ExportSink sink) : options_(options), sink_(std::move(sink)) {}
+
+  absl::Status Add(ExportedProcess& process) override {
+    struct Profile {
+      Json samples = Json::array(), weights = Json::array();
+      uint64_t sum = 0;
+    };
+    std::map<std::string, Profile> by_device;
+    for (const ExportedSite& site : process.sites()) {
+      const uint64_t value = ValueOf(site.counts, options_.value);
+      if (value == 0) continue;
+      Json sample = Json::array();
+      const std::vector<ReportFrame> frames = process.Frames(site.stack);
+      for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) sample.push_back(FrameIndex(*frame));
+      Profile& profile = by_device[site.device];
+      profile.samples.push_back(std::move(sample));
+      profile.weights.push_back(value);
+      profile.sum += value;
+    }
+    const bool bytes = options_.value.find("space") != std::string::npos;
+    for (auto& [device, profile] : by_device) {
+      profiles_.push_back(Json{{"type", "sampled"},
+                               {"name", absl::StrCat(process.Name(), " ", device, " ", options_.value)},
+                               {"unit", bytes ? "bytes" : "none"},
+                               {"startValue", 0},
+                               {"endValue", profile.sum},
+                               {"samples", std::move(profile.samples)},
+                               {"weights", std::move(profile.weights)}});
+    }
+    return absl::OkStatus();
+  }
+
+  void Finish() override {
+    const Json file = {{"$schema", "https://www.speedscope.app/file-format-schema.json"},
+                       {"exporter", absl::StrCat("vramtrack@", kToolVersion)},
+                       {"name", "CUDA memory"},
+                       {"activeProfileIndex", 0},
+                       {"shared", {{"frames", std::move(frames_)}}},
+                       {"profiles", std::move(profiles_)}};
+    sink_(file.dump(-1, ' ', false, Json::error_handler_t::replace));
+    sink_("\n");
+  }
+
+ private:
+  size_t FrameIndex(const ReportFrame& frame) {
+    const auto [found, is_new] = indices_.try_emplace({frame.function, FileOf(frame), frame.line}, frames_.size());
+    if (is_new) {
+      Json entry = {{"name", Printable(frame.function)}};
+      if (!frame.file.empty()) entry["file"] = Printable(FileOf(frame));
+      if (frame.line != 0) entry["line"] = frame.line;
+      frames_.push_back(std::move(entry));
+    }
+    return found->second;
+  }
+
+  const ExportOptions& options_;
+  ExportSink sink_;
+  std::map<std::tuple<std::string, std::string, uint32_t>, size_t> indices_;
+  Json frames_ = Json::array(), profiles_ = Json::array();
+};
+
+}  // namespace
+
+std::unique_ptr<Exporter> MakeSpeedscope(const ExportOptions& options, ExportSink sink) {
+  return std::make_unique<Speedscope>(options, std::move(sink));
+}
+
+}  // namespace vramtrack
