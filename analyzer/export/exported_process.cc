@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/export/moment_watch.h"
 #include "analyzer/ledger/kind.h"
 
 namespace vramtrack {
@@ -80,13 +81,20 @@ absl::Status ExportedProcess::FindMoment() {
   return absl::OkStatus();
 }
 
-void ExportedProcess::Count() {
-  SiteCounter counter(ledger(), options_.at, step_, span_);
-  LedgerOptions second = ReplayOptions(options_.analyze);
-  second.histories = second.timeline = false;
-  second.observers.push_back(&counter);
-  Ledger replay(trace(), analysis_.plan(), second);
+void ExportedProcess::Replay(std::vector<ReplayObserver*> observers, std::function<void(uint32_t)> come) const {
+  MomentWatch watch(ledger(), options_.at, step_, std::move(come));
+  observers.push_back(&watch);
+  LedgerOptions again = ReplayOptions(options_.analyze);
+  again.histories = again.timeline = false;
+  again.observers = std::move(observers);
+  Ledger replay(trace(), analysis_.plan(), again);
   replay.Replay();
+  watch.Finish();
+}
+
+void ExportedProcess::Count() {
+  SiteCounter counter(span_);
+  Replay({&counter}, [&counter](uint32_t device) { counter.TakeInUse(device); });
   std::vector<SiteCounts> counts = counter.Finish();
   for (uint32_t i = 0; i < counts.size(); ++i) {
     const Site& known = ledger().sites()[i];

@@ -3,6 +3,7 @@
 #define ANALYZER_EXPORT_EXPORTED_PROCESS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,17 +41,18 @@ class ExportedProcess {
   // Innermost first.
   std::vector<ReportFrame> Frames(uint32_t stack) { return analysis_.symbolizer().Frames(stack); }
 
+  // Replays the trace once more. `come`: as MomentWatch calls it, with the observers.
+  void Replay(std::vector<ReplayObserver*> observers, std::function<void(uint32_t device)> come) const;
+
   // "rank 3", or "pid 17" without ranks.
   std::string Name() const;
-  // Index of the step that the job calls `number`; none: it made no such step.
-  std::optional<uint32_t> StepIndex(uint64_t number) const;
   // ExportOptions::steps as indices.
   std::optional<std::pair<uint32_t, uint32_t>> StepSpan() const { return span_; }
-  // ExportOptions::step as an index.
-  uint32_t step() const { return step_; }
 
  private:
   ExportedProcess(const Trace& trace, const ExportOptions& options);
+  // Index of the step that the job calls `number`; none: it made no such step.
+  std::optional<uint32_t> StepIndex(uint64_t number) const;
   absl::Status FindMoment();
   void Count();
 

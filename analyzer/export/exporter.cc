@@ -3,12 +3,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/export/stack_exporters.h"
+#include "analyzer/export/torch_snapshot.h"
 
 namespace vramtrack {
 namespace {
 
 constexpr ExportFormat kFormats[] = {
     {"pprof", "pprof, and what reads its profiles", true, MakePprof},
+    {"torch-snapshot", "memory_viz and torch.cuda._memory_viz", true, MakeTorchSnapshot},
     {"speedscope", "speedscope", false, MakeSpeedscope},
     {"folded", "flamegraph.pl, inferno, speedscope", false, MakeFolded},
     {"csv", "spreadsheets, pandas, DuckDB", false, MakeCsv},

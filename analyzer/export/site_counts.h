@@ -3,12 +3,10 @@
 #define ANALYZER_EXPORT_SITE_COUNTS_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "analyzer/export/export_options.h"
 #include "analyzer/ledger/ledger.h"
 
 namespace vramtrack {
@@ -24,37 +22,28 @@ struct SiteCounts {
 // Counts during a second replay. Memory is bounded by sites. Thread-compatible.
 class SiteCounter final : public ReplayObserver {
  public:
-  // `first`: after its replay. `step` and `steps` are indices here, not the job's numbers.
-  SiteCounter(const Ledger& first, ExportOptions::At at, uint32_t step,
-              std::optional<std::pair<uint32_t, uint32_t>> steps);
+  // `steps`: indices of the first and the last step of which allocations count; none: all.
+  explicit SiteCounter(std::optional<std::pair<uint32_t, uint32_t>> steps) : steps_(std::move(steps)) {}
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
-  void OnAllocate(const ReplayAllocation& allocated) override;
-  void OnFree(const ReplayAllocation& freed) override;
-  void OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) override;
-  void OnStepEnd(uint32_t step) override;
-  void OnOtherEvent(const StreamEvent& event) override;
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    Count(allocated.allocation.site, 1, allocated.allocation.bytes);
+  }
+  void OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) override {
+    if (born) Count(site, objects, bytes);
+  }
+
+  // What is in use now, on the device as MomentWatch names it.
+  void TakeInUse(uint32_t device);
 
   // By site, after the replay.
   std::vector<SiteCounts> Finish();
 
  private:
-  // Of all devices and the host, or of those whose scopes reach their peak with this change.
-  void TakeAll();
-  void TakePeak(uint32_t site);
-  void Take(uint32_t site);
-  void CountAllocated(uint32_t site, uint64_t objects, uint64_t bytes);
-  void LookAtTime();
-  SiteCounts& Of(uint32_t site);
+  void Count(uint32_t site, uint64_t objects, uint64_t bytes);
 
   const Ledger* ledger_ = nullptr;
-  ExportOptions::At at_;
-  uint32_t step_;
   std::optional<std::pair<uint32_t, uint32_t>> steps_;
-  uint64_t oom_ticks_ = UINT64_MAX;
-  bool taken_ = false;
-  // Changes of scopes by level and device that reached the peak, until they come.
-  std::map<std::pair<Level, uint32_t>, uint64_t> awaited_;
   std::vector<SiteCounts> counts_;
 };
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_EXPORT_SEGMENT_SNAPSHOT_H_
+#define ANALYZER_EXPORT_SEGMENT_SNAPSHOT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "analyzer/fragmentation/torch_allocator/framework_observer.h"
+
+namespace vramtrack {
+
+// What a device's memory is made of at one moment, and what happened before: as PyTorch's memory snapshots have it.
+struct DeviceSnapshot {
+  struct Block {
+    uint64_t address = 0, bytes = 0;
+    uint32_t site = 0;
+  };
+  struct Segment {
+    uint64_t address = 0, bytes = 0;
+    bool small = false, expandable = false;
+    bool of_framework = false;  // otherwise memory of the driver that holds no blocks; it is one block itself
+    uint32_t site = 0;          // whose stack asked the driver for it
+    std::vector<Block> blocks;  // live, by address
+  };
+  enum class Action : uint8_t { kAlloc, kFree, kSegmentAlloc, kSegmentFree, kOom };
+  struct Event {
+    Action action;
+    uint64_t address = 0, bytes = 0;
+    uint32_t stack = 0;  // distinct
+    uint64_t ticks = 0;
+  };
+  std::vector<Segment> segments;  // by address
+  std::deque<Event> events;       // the last ones
+  uint64_t events_left_out = 0;   // before these
+};
+
+// Collects them during a second replay. Memory is bounded by what is live and by `max_events` for each device.
+// Thread-compatible.
+class SnapshotObserver final : public torch_allocator::FrameworkObserver {
+ public:
+  // `steps`: indices of the first and last step whose events are wanted; none: all.
+  SnapshotObserver(std::optional<std::pair<uint32_t, uint32_t>> steps, size_t max_events)
+      : FrameworkObserver(nullptr), steps_(std::move(steps)), max_events_(max_events) {}
+
+  void OnAllocate(const ReplayAllocation& allocated) override;
+  void OnFree(const ReplayAllocation& freed) override;
+  void OnOtherEvent(const StreamEvent& event) override;
+
+  // The moment has come for this device, as MomentWatch calls it: later events are not wanted.
+  void Take(uint32_t device);
+
+  // By device, after the replay.
+  const std::map<uint32_t, DeviceSnapshot>& snapshots() const { return snapshots_; }
+
+ private:
+  struct Memory {
+    uint64_t bytes = 0;
+    uint32_t site = 0;
+    bool mapped = false;
+  };
+  struct State {
+    bool taken = false;
+    absl::btree_map<uint64_t, Memory> driver;                // by address
+    absl::flat_hash_map<uint64_t, uint32_t> site_of_block;  // by address
+  };
+
+  void TakeOne(uint32_t device, State* state);
+  void Add(uint32_t device, DeviceSnapshot::Action action, uint64_t address, uint64_t bytes, uint32_t stack);
+
+  std::optional<std::pair<uint32_t, uint32_t>> steps_;
+  size_t max_events_;
+  std::map<uint32_t, State> states_;
+  std::map<uint32_t, DeviceSnapshot> snapshots_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_EXPORT_SEGMENT_SNAPSHOT_H_

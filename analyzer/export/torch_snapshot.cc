@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/export/torch_snapshot.h"
+
+#include <map>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "analyzer/export/frame_names.h"
+#include "analyzer/export/pickle_writer.h"
+#include "analyzer/export/segment_snapshot.h"
+#include "analyzer/render/display_text.h"
+
+namespace vramtrack {
+namespace {
+
+using Action = DeviceSnapshot::Action;
+
+// By Action. The viewer joins the two halves of a free; nothing is known of what lies between them.
+constexpr const char* kNames[][2] = {{"alloc", nullptr},
+                                     {"free_requested", "free_completed"},
+                                     {"segment_alloc", nullptr},
+                                     {"segment_free", nullptr},
+                                     {"oom", nullptr}};
+
+class TorchSnapshot final : public Exporter {
+ public:
+  TorchSnapshot(const ExportOptions& options, ExportSink sink) : options_(options), sink_(std::move(sink)) {}
+
+  absl::Status Add(ExportedProcess& process) override {
+    if (process_ != nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          process.trace().path(), ": a snapshot is of one process: export each trace of the folder by itself"));
+    }
+    process_ = &process;
+    SnapshotObserver observer(process.StepSpan(), options_.max_events);
+    process.Replay({&observer}, [&observer](uint32_t device) { observer.Take(device); });
+    PickleWriter writer(sink_);
+    writer_ = &writer;
+    writer.BeginDict();
+    WriteSegments(observer.snapshots());
+    WriteTraces(observer.snapshots());
+    WriteSettings();
+    writer.Key("external_annotations");
+    writer.BeginList();
+    writer.EndList();
+    writer.EndDict();
+    writer.End();
+    return absl::OkStatus();
+  }
+
+ private:
+  bool IsWanted(const DeviceSnapshot::Segment& segment) const {
+    return segment.of_framework || options_.levels != ExportOptions::Levels::kFramework;
+  }
+
+  void WriteSegments(const std::map<uint32_t, DeviceSnapshot>& snapshots) {
+    writer_->Key("segments");
+    PickleWriter::List list = writer_->BeginList();
+    for (const auto& [device, snapshot] : snapshots) {
+      for (const DeviceSnapshot::Segment& segment : snapshot.segments) {
+        if (!IsWanted(segment)) continue;
+        writer_->Item(&list);
+        WriteSegment(device, segment);
+      }
+    }
+    writer_->EndList();
+  }
+
+  void WriteSegment(uint32_t device, const DeviceSnapshot::Segment& segment) {
+    uint64_t live = 0;
+    for (const DeviceSnapshot::Block& block : segment.blocks) live += block.bytes;
+    writer_->BeginDict();
+    Number("device", device);
+    Number("address", segment.address);
+    Number("total_size", segment.bytes);
+    for (const char* of_blocks : {"allocated_size", "active_size", "requested_size"}) Number(of_blocks, live);
+    Number("stream", 0);
+    writer_->Key("segment_type");
+    writer_->String(segment.small ? "small" : "large");
+    writer_->Key("segment_pool_id");
+    writer_->IntPair(0, 0);
+    writer_->Key("is_expandable");
+    writer_->Bool(segment.expandable);
+    Frames(StackOf(segment.site));
+    writer_->Key("blocks");
+    PickleWriter::List list = writer_->BeginList();
+    uint64_t at = segment.address;
+    const uint64_t end = segment.address + segment.bytes;
+    for (const DeviceSnapshot::Block& block : segment.blocks) {
+      const uint64_t bytes = std::min(block.bytes, end - block.address);
+      if (block.address < at) continue;
+      if (block.address > at) WriteBlock(&list, at, block.address - at, "inactive", 0);
+      WriteBlock(&list, block.address, bytes, "active_allocated", StackOf(block.site));
+      at = block.address + bytes;
+    }
+    if (at < end) WriteBlock(&list, at, end - at, "inactive", 0);
+    writer_->EndList();
+    writer_->EndDict();
+  }
+
+  void WriteBlock(PickleWriter::List* list, uint64_t address, uint64_t bytes, const char* state, uint32_t stack) {
+    writer_->Item(list);
+    writer_->BeginDict();
+    Number("address", address);
+    Number("size", bytes);
+    Number("requested_size", bytes);
+    writer_->Key("state");
+    writer_->String(state);
+    Frames(stack);
+    writer_->EndDict();
+  }
+
+  void WriteTraces(const std::map<uint32_t, DeviceSnapshot>& snapshots) {
+    writer_->Key("device_traces");
+    PickleWriter::List devices = writer_->BeginList();
+    const uint32_t count = snapshots.empty() ? 0 : snapshots.rbegin()->first + 1;
+    for (uint32_t device = 0; device < count; ++device) {
+      writer_->Item(&devices);
+      PickleWriter::List list = writer_->BeginList();
+      const auto found = snapshots.find(device);
+      if (found != snapshots.end()) {
+        for (const DeviceSnapshot::Event& event : found->second.events) WriteEvent(&list, event);
+      }
+      writer_->EndList();
+    }
+    writer_->EndList();
+  }
+
+  void WriteEvent(PickleWriter::List* list, const DeviceSnapshot::Event& event) {
+    const TickClock& clock = process_->trace().clock();
+    for (const char* name : kNames[static_cast<size_t>(event.action)]) {
+      if (name == nullptr) break;
+      writer_->Item(list);
+      writer_->BeginDict();
+      writer_->Key("action");
+      writer_->String(name);
+      Number(event.action == Action::kOom ? "device_free" : "addr", event.address);
+      Number("size", event.bytes);
+      Number("stream", 0);
+      Number("time_us", (clock.start_realtime_ns() + clock.Ns(event.ticks)) / 1000);
+      Frames(event.stack);
+      writer_->EndDict();
+    }
+  }
+
+  void WriteSettings() {
+    writer_->Key("allocator_settings");
+    writer_->BeginDict();
+    for (const auto& [name, value] : process_->trace().definitions().process.environment) {
+      if (name != "PYTORCH_CUDA_ALLOC_CONF" && name != "PYTORCH_ALLOC_CONF") continue;
+      writer_->Key("PYTORCH_CUDA_ALLOC_CONF");
+      writer_->String(Printable(value));
+    }
+    writer_->EndDict();
+  }
+
+  void Number(const char* key, uint64_t value) {
+    writer_->Key(key);
+    writer_->Int(static_cast<int64_t>(value));
+  }
+
+  uint32_t StackOf(uint32_t site) const {
+    const std::vector<Site>& sites = process_->ledger().sites();
+    return site < sites.size() ? sites[site].key.stack : 0;
+  }
+
+  // Each stack is written once.
+  void Frames(uint32_t stack) {
+    writer_->Key("frames");
+    if (const auto known = frames_.find(stack); known != frames_.end()) return writer_->Recall(known->second);
+    PickleWriter::List list = writer_->BeginList();
+    for (const ReportFrame& frame : process_->Frames(stack)) {
+      writer_->Item(&list);
+      writer_->BeginDict();
+      writer_->Key("name");
+      writer_->String(Printable(frame.function));
+      writer_->Key("filename");
+      writer_->String(frame.file.empty() ? "??" : Printable(frame.file));
+      Number("line", frame.line);
+      writer_->EndDict();
+    }
+    writer_->EndList();
+    frames_[stack] = writer_->Remember();
+  }
+
+  const ExportOptions& options_;
+  ExportSink sink_;
+  ExportedProcess* process_ = nullptr;
+  PickleWriter* writer_ = nullptr;
+  absl::flat_hash_map<uint32_t, uint32_t> frames_;  // by stack: what the writer remembers them by
+};
+
+}  // namespace
+
+std::unique_ptr<Exporter> MakeTorchSnapshot(const ExportOptions& options, ExportSink sink) {
+  return std::make_unique<TorchSnapshot>(options, std::move(sink));
+}
+
+}  // namespace vramtrack
