@@ -2,6 +2,7 @@
 #include "analyzer/export/exporter.h"
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/export/perfetto.h"
 #include "analyzer/export/stack_exporters.h"
 #include "analyzer/export/torch_snapshot.h"
 
@@ -11,6 +12,7 @@ namespace {
 constexpr ExportFormat kFormats[] = {
     {"pprof", "pprof, and what reads its profiles", true, MakePprof},
     {"torch-snapshot", "memory_viz and torch.cuda._memory_viz", true, MakeTorchSnapshot},
+    {"perfetto", "Perfetto's UI and trace_processor", true, MakePerfetto},
     {"speedscope", "speedscope", false, MakeSpeedscope},
     {"folded", "flamegraph.pl, inferno, speedscope", false, MakeFolded},
     {"csv", "spreadsheets, pandas, DuckDB", false, MakeCsv},
