@@ -236,7 +236,8 @@ int Run(const Arguments& arguments) {
 
 int RunCommandLine(const std::vector<std::string>& arguments) {
   const std::vector<std::pair<std::string, std::function<int(const Arguments&)>>> commands = {
-      {"run", Run}, {"report", Report}, {"diff", Diff}, {"check", Check}, {"export", Export}, {"info", Info}, {"dump", Dump}};
+      {"run", Run},       {"report", Report}, {"diff", Diff}, {"check", Check},
+      {"export", Export}, {"info", Info},     {"dump", Dump}};
   if (arguments.empty())
     return BadInput("a command is missing: run, report, diff, check, export, info or dump; see vramtrack --help");
   if (arguments[0] == "--help" || arguments[0] == "-h") return Print(kOverview);

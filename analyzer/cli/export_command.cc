@@ -33,7 +33,8 @@ std::string ReadSteps(const std::string& text, ExportOptions* options) {
 std::string ReadMoment(const std::string& text, ExportOptions* options) {
   using At = ExportOptions::At;
   constexpr char kStep[] = "step=";
-  for (const auto& [name, at] : {std::pair("peak", At::kPeak), std::pair("end", At::kEnd), std::pair("oom", At::kOom)}) {
+  for (const auto& [name, at] :
+       {std::pair("peak", At::kPeak), std::pair("end", At::kEnd), std::pair("oom", At::kOom)}) {
     options->at = at;
     if (text == name) return "";
   }

@@ -19,8 +19,8 @@ namespace vramtrack {
 
 // A stack that allocated memory of one kind on one device.
 struct ExportedSite {
-  uint32_t index = 0;  // of the ledger's sites
-  uint32_t stack = 0;  // distinct
+  uint32_t index = 0;                                         // of the ledger's sites
+  uint32_t stack = 0;                                         // distinct
   std::string level, kind, device, category, owner, verdict;  // device: "cuda:0", or "host"
   SiteCounts counts;
 };

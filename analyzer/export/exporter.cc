@@ -2,6 +2,8 @@
 #include "analyzer/export/exporter.h"
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/export/firefox.h"
+#include "analyzer/export/openmetrics.h"
 #include "analyzer/export/perfetto.h"
 #include "analyzer/export/stack_exporters.h"
 #include "analyzer/export/torch_snapshot.h"
@@ -15,6 +17,8 @@ constexpr ExportFormat kFormats[] = {
     {"perfetto", "Perfetto's UI and trace_processor", true, MakePerfetto},
     {"speedscope", "speedscope", false, MakeSpeedscope},
     {"folded", "flamegraph.pl, inferno, speedscope", false, MakeFolded},
+    {"firefox", "Firefox Profiler", false, MakeFirefox},
+    {"openmetrics", "Prometheus' textfile collector", false, MakeOpenMetrics},
     {"csv", "spreadsheets, pandas, DuckDB", false, MakeCsv},
 };
 

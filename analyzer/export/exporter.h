@@ -26,7 +26,7 @@ class Exporter {
 };
 
 struct ExportFormat {
-  const char* name;  // of --to
+  const char* name;    // of --to
   const char* reader;  // what opens it
   bool binary;
   std::unique_ptr<Exporter> (*make)(const ExportOptions& options, ExportSink sink);

@@ -8,8 +8,8 @@
 
 namespace vramtrack {
 
-// Perfetto's own trace format: protos/perfetto/trace/trace.proto. A counter track for each curve of each device, a slice
-// a step, an instant where memory ran out.
+// Perfetto's own trace format: protos/perfetto/trace/trace.proto. A counter track for each curve of each device, a
+// slice a step, an instant where memory ran out.
 std::unique_ptr<Exporter> MakePerfetto(const ExportOptions& options, ExportSink sink);
 
 }  // namespace vramtrack

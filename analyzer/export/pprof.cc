@@ -109,9 +109,8 @@ class Pprof final : public Exporter {
     const std::vector<uint64_t> locations = Locations(process.Frames(site.stack));
     sample.add_packed_uint64(kLocationId, locations.begin(), locations.end());
     const SiteCounts& counts = site.counts;
-    const int64_t values[] = {
-        static_cast<int64_t>(counts.alloc_objects), static_cast<int64_t>(counts.alloc_bytes),
-        static_cast<int64_t>(counts.inuse_objects), static_cast<int64_t>(counts.inuse_bytes)};
+    const int64_t values[] = {static_cast<int64_t>(counts.alloc_objects), static_cast<int64_t>(counts.alloc_bytes),
+                              static_cast<int64_t>(counts.inuse_objects), static_cast<int64_t>(counts.inuse_bytes)};
     sample.add_packed_int64(kValue, std::begin(values), std::end(values));
     const TracedProcess& traced = process.trace().definitions().process;
     for (const auto& [key, text] : std::initializer_list<std::pair<const char*, std::string>>{
@@ -150,8 +149,7 @@ class Pprof final : public Exporter {
     for (size_t i = begin; i < end; ++i) lines.push_back({FunctionOf(frames[i]), frames[i].line});
     const ReportFrame& frame = frames[end - 1];
     const uint64_t mapping = frame.module.empty() ? 0 : MappingOf(frame.module);
-    const auto [found, is_new] =
-        location_ids_.try_emplace({mapping, frame.offset, lines}, location_ids_.size() + 1);
+    const auto [found, is_new] = location_ids_.try_emplace({mapping, frame.offset, lines}, location_ids_.size() + 1);
     if (!is_new) return found->second;
     std::string message;
     Writer location(message);
@@ -220,7 +218,7 @@ class Pprof final : public Exporter {
   const ExportOptions& options_;
   ExportSink sink_;
   std::map<std::string, size_t> string_indices_;
-  std::vector<const std::string*> strings_;  // keys of it
+  std::vector<const std::string*> strings_;             // keys of it
   std::map<std::string, const TracedModule*> modules_;  // of the present process
   std::map<std::string, Mapping> mappings_;
   std::map<std::tuple<uint64_t, uint64_t, Lines>, uint64_t> location_ids_;

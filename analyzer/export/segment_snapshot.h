@@ -67,7 +67,7 @@ class SnapshotObserver final : public torch_allocator::FrameworkObserver {
   };
   struct State {
     bool taken = false;
-    absl::btree_map<uint64_t, Memory> driver;                // by address
+    absl::btree_map<uint64_t, Memory> driver;               // by address
     absl::flat_hash_map<uint64_t, uint32_t> site_of_block;  // by address
   };
 
