@@ -16,7 +16,7 @@ run 2 "$vramtrack" && one_error_line "a command is missing" "see vramtrack --hel
 run 2 "$vramtrack" frobnicate && one_error_line "there is no command frobnicate; see vramtrack --help"
 run 2 "$vramtrack" "" && one_error_line "there is no command"
 run 2 "$vramtrack" --frobnicate && one_error_line "there is no option --frobnicate"
-for missing in export summarize merge; do
+for missing in summarize merge; do
   run 2 "$vramtrack" $missing a b && one_error_line "there is no command $missing"
 done
 for command in report check info dump; do

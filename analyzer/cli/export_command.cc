@@ -54,21 +54,25 @@ std::string ReadOptions(const ExportCommandOptions& command, ExportOptions* opti
   options->analyze.threads = command.threads;
   options->analyze.symbols.search.search_paths = command.search_paths;
   if (command.raw_stacks) options->analyze.stacks = StackDetail::kRaw;
-  std::string wrong = ReadMoment(command.at, options);
-  if (wrong.empty() && !command.steps.empty()) wrong = ReadSteps(command.steps, options);
-  return wrong;
+  if (!command.steps.empty()) {
+    if (std::string wrong = ReadSteps(command.steps, options); !wrong.empty()) return wrong;
+    options->at = ExportOptions::At::kStep;
+    options->step = options->steps->second;
+  }
+  return command.at.empty() ? "" : ReadMoment(command.at, options);
 }
 
 }  // namespace
 
 int RunExport(const ExportCommandOptions& command) {
-  ExportOptions options;
-  if (const std::string wrong = ReadOptions(command, &options); !wrong.empty()) {
-    return BadInput(wrong + "; see vramtrack export --help");
-  }
   const ExportFormat* format = FindExportFormat(command.format);
   if (format == nullptr) {
     return BadInput("--to " + command.format + ": there is " + ExportFormatNames() + "; see vramtrack export --help");
+  }
+  ExportOptions options;
+  options.at = format->at;
+  if (const std::string wrong = ReadOptions(command, &options); !wrong.empty()) {
+    return BadInput(wrong + "; see vramtrack export --help");
   }
   if (!IsFile(command.output) && isatty(STDOUT_FILENO) != 0 && format->binary) {
     return BadInput(std::string(format->name) + " is not for a terminal: give a file with -o");

@@ -13,8 +13,8 @@ struct ExportCommandOptions {
   std::string trace;
   std::string format;  // --to
   std::string output;
-  std::string at = "peak";  // or "end", "oom", "step=N"
-  std::string steps;        // "FIRST:LAST"; empty: all
+  std::string at;     // "peak", "end", "oom", "step=N"; empty: the end of `steps`, or as the format has it
+  std::string steps;  // "FIRST:LAST"; empty: all
   std::string level = "all";
   std::string value = "inuse_space";
   uint64_t max_events = 100'000;

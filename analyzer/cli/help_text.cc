@@ -111,14 +111,17 @@ Exit code: 0 fine, 1 something failed, 2 bad input or usage, 3 nothing failed, b
 const char kExportHelp[] = R"(Usage: vramtrack export [OPTION...] TRACE --to FORMAT -o FILE
 Writes a trace as a file of another tool. Of stacks: what each has in use at one moment, and what it allocated.
 
-      --to FORMAT        pprof, speedscope, folded (stacks for flame graphs) or csv
+      --to FORMAT        stacks: pprof, speedscope, folded, csv; events: torch-snapshot, firefox; curves: perfetto; sums:
+                         openmetrics
   -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
-      --at MOMENT        what is in use: at the peak (default) of each device, at the end, at the first oom, or at the
-                         end of step=N
-      --steps A:B        count as allocated what was in these steps (default: all)
+      --at MOMENT        what is in use: at the peak of each device (default; of firefox the end), at the end, at the
+                         first oom, or at the end of step=N
+      --steps A:B        only what was allocated, and what happened, in these steps; what is in use at their end
       --level LEVEL      all (default): a framework's blocks, and of the driver's memory what holds none of them; driver
                          or framework: these alone, and whole
-      --value VALUE      of one value a stack: inuse_space (default), inuse_objects, alloc_space or alloc_objects
+      --value VALUE      of folded and speedscope, and what pprof shows first: inuse_space (default), inuse_objects,
+                         alloc_space or alloc_objects
+      --max-events N     of events, and points of a curve: the last N of each device (default 100000)
       --raw-stacks       every frame, also those of the interpreter and of PyTorch's dispatcher
       --step-marks KIND  where steps end, as for vramtrack report
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times

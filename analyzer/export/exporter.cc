@@ -11,15 +11,16 @@
 namespace vramtrack {
 namespace {
 
+constexpr auto kPeak = ExportOptions::At::kPeak, kEnd = ExportOptions::At::kEnd;
 constexpr ExportFormat kFormats[] = {
-    {"pprof", "pprof, and what reads its profiles", true, MakePprof},
-    {"torch-snapshot", "memory_viz and torch.cuda._memory_viz", true, MakeTorchSnapshot},
-    {"perfetto", "Perfetto's UI and trace_processor", true, MakePerfetto},
-    {"speedscope", "speedscope", false, MakeSpeedscope},
-    {"folded", "flamegraph.pl, inferno, speedscope", false, MakeFolded},
-    {"firefox", "Firefox Profiler", false, MakeFirefox},
-    {"openmetrics", "Prometheus' textfile collector", false, MakeOpenMetrics},
-    {"csv", "spreadsheets, pandas, DuckDB", false, MakeCsv},
+    {"pprof", "pprof, and what reads its profiles", true, kPeak, MakePprof},
+    {"torch-snapshot", "memory_viz and torch.cuda._memory_viz", true, kPeak, MakeTorchSnapshot},
+    {"perfetto", "Perfetto's UI and trace_processor", true, kPeak, MakePerfetto},
+    {"speedscope", "speedscope", false, kPeak, MakeSpeedscope},
+    {"folded", "flamegraph.pl, inferno, speedscope", false, kPeak, MakeFolded},
+    {"firefox", "Firefox Profiler", false, kEnd, MakeFirefox},
+    {"openmetrics", "Prometheus' textfile collector", false, kPeak, MakeOpenMetrics},
+    {"csv", "spreadsheets, pandas, DuckDB", false, kPeak, MakeCsv},
 };
 
 }  // namespace

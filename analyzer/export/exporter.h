@@ -29,6 +29,7 @@ struct ExportFormat {
   const char* name;    // of --to
   const char* reader;  // what opens it
   bool binary;
+  ExportOptions::At at;  // unless the caller chooses another moment
   std::unique_ptr<Exporter> (*make)(const ExportOptions& options, ExportSink sink);
 };
 

@@ -102,7 +102,7 @@ class Firefox final : public Exporter {
   Firefox(const ExportOptions& options, ExportSink sink) : options_(options), sink_(std::move(sink)) {}
 
   absl::Status Add(ExportedProcess& process) override {
-    SnapshotObserver observer(process.StepSpan(), options_.max_events);
+    SnapshotObserver observer(process.ledger(), process.StepSpan(), options_.max_events);
     process.Replay({&observer}, [&observer](uint32_t device) { observer.Take(device); });
     if (start_ms_ == 0) start_ms_ = static_cast<double>(process.trace().clock().start_realtime_ns()) / 1e6;
     for (const auto& [device, snapshot] : observer.snapshots()) AddThread(process, device, snapshot);
@@ -140,16 +140,14 @@ class Firefox final : public Exporter {
 
  private:
   void AddThread(ExportedProcess& process, uint32_t device, const DeviceSnapshot& snapshot) {
-    // Of a device with a framework's level its blocks, otherwise what the driver gave out.
-    bool has_blocks = false;
-    for (const DeviceSnapshot::Event& event : snapshot.events) has_blocks |= event.action == Action::kAlloc;
     StackTables tables;
     Json time = Json::array(), weight = Json::array(), stack = Json::array(), address = Json::array();
     std::map<uint32_t, Json> stacks;
     const TickClock& clock = process.trace().clock();
     for (const DeviceSnapshot::Event& event : snapshot.events) {
-      const bool born = event.action == (has_blocks ? Action::kAlloc : Action::kSegmentAlloc);
-      if (!born && event.action != (has_blocks ? Action::kFree : Action::kSegmentFree)) continue;
+      // Of the driver's memory only what is no segment, or it would count twice.
+      const bool born = event.action == Action::kAlloc || event.action == Action::kOtherAlloc;
+      if (!born && event.action != Action::kFree && event.action != Action::kOtherFree) continue;
       const auto [known, is_new] = stacks.try_emplace(event.stack);
       if (is_new) known->second = tables.Stack(process.Frames(event.stack));
       const auto bytes = static_cast<int64_t>(event.bytes);

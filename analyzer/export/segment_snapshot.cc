@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/export/moment_watch.h"
+#include "analyzer/findings/framework_findings.h"
 #include "analyzer/ledger/kind.h"
 
 namespace vramtrack {
@@ -36,7 +37,7 @@ void SnapshotObserver::OnAllocate(const ReplayAllocation& allocated) {
     Add(device, Action::kAlloc, allocation.address, allocation.bytes, key.stack);
   } else if (IsDeviceRange(key.kind) && key.device != SiteKey::kHost) {
     states_[device].driver[allocation.address] = {allocation.bytes, allocation.site, key.kind == schema::MAPPING};
-    Add(device, Action::kSegmentAlloc, allocation.address, allocation.bytes, key.stack);
+    Add(device, IsSegment(allocation.site) ? Action::kSegmentAlloc : Action::kOtherAlloc, allocation.address, allocation.bytes, key.stack);
   }
   FrameworkObserver::OnAllocate(allocated);
 }
@@ -50,7 +51,7 @@ void SnapshotObserver::OnFree(const ReplayAllocation& freed) {
     Add(device, Action::kFree, allocation.address, allocation.bytes, key.stack);
   } else if (IsDeviceRange(key.kind) && key.device != SiteKey::kHost) {
     states_[device].driver.erase(allocation.address);
-    Add(device, Action::kSegmentFree, allocation.address, allocation.bytes, key.stack);
+    Add(device, IsSegment(allocation.site) ? Action::kSegmentFree : Action::kOtherFree, allocation.address, allocation.bytes, key.stack);
   }
   FrameworkObserver::OnFree(freed);
 }
@@ -61,6 +62,12 @@ void SnapshotObserver::OnOtherEvent(const StreamEvent& event) {
     Add(event.shape->device, Action::kOom, 0, event.shape->bytes, 0);
   }
   FrameworkObserver::OnOtherEvent(event);
+}
+
+// Mappings hold the blocks of expandable segments.
+bool SnapshotObserver::IsSegment(uint32_t site) const {
+  const Site& known = first_.sites()[site];
+  return IsSegmentSite(known) || known.key.kind == schema::MAPPING;
 }
 
 void SnapshotObserver::Take(uint32_t device) {

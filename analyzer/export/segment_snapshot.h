@@ -29,7 +29,8 @@ struct DeviceSnapshot {
     uint32_t site = 0;          // whose stack asked the driver for it
     std::vector<Block> blocks;  // live, by address
   };
-  enum class Action : uint8_t { kAlloc, kFree, kSegmentAlloc, kSegmentFree, kOom };
+  // The driver's memory is a segment, or what others than a framework's allocator asked for.
+  enum class Action : uint8_t { kAlloc, kFree, kSegmentAlloc, kSegmentFree, kOtherAlloc, kOtherFree, kOom };
   struct Event {
     Action action;
     uint64_t address = 0, bytes = 0;
@@ -45,9 +46,10 @@ struct DeviceSnapshot {
 // Thread-compatible.
 class SnapshotObserver final : public torch_allocator::FrameworkObserver {
  public:
-  // `steps`: indices of the first and last step whose events are wanted; none: all.
-  SnapshotObserver(std::optional<std::pair<uint32_t, uint32_t>> steps, size_t max_events)
-      : FrameworkObserver(nullptr), steps_(std::move(steps)), max_events_(max_events) {}
+  // `first`: after its replay; must outlive this. `steps`: indices of the first and last step whose events are wanted;
+  // none: all.
+  SnapshotObserver(const Ledger& first, std::optional<std::pair<uint32_t, uint32_t>> steps, size_t max_events)
+      : FrameworkObserver(nullptr), first_(first), steps_(std::move(steps)), max_events_(max_events) {}
 
   void OnAllocate(const ReplayAllocation& allocated) override;
   void OnFree(const ReplayAllocation& freed) override;
@@ -72,8 +74,11 @@ class SnapshotObserver final : public torch_allocator::FrameworkObserver {
   };
 
   void TakeOne(uint32_t device, State* state);
+  // Whether what this site allocates is segments: known from the beginning, as an earlier replay has seen it.
+  bool IsSegment(uint32_t site) const;
   void Add(uint32_t device, DeviceSnapshot::Action action, uint64_t address, uint64_t bytes, uint32_t stack);
 
+  const Ledger& first_;
   std::optional<std::pair<uint32_t, uint32_t>> steps_;
   size_t max_events_;
   std::map<uint32_t, State> states_;

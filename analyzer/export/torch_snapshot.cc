@@ -16,11 +16,13 @@ namespace {
 using Action = DeviceSnapshot::Action;
 
 // By Action. The viewer joins the two halves of a free; nothing is known of what lies between them.
-constexpr const char* kNames[][2] = {{"alloc", nullptr},
+constexpr const char* kNames[][3] = {{"alloc"},
                                      {"free_requested", "free_completed"},
-                                     {"segment_alloc", nullptr},
-                                     {"segment_free", nullptr},
-                                     {"oom", nullptr}};
+                                     {"segment_alloc"},
+                                     {"segment_free"},
+                                     {"segment_alloc", "alloc"},
+                                     {"free_requested", "free_completed", "segment_free"},
+                                     {"oom"}};
 
 class TorchSnapshot final : public Exporter {
  public:
@@ -32,7 +34,7 @@ class TorchSnapshot final : public Exporter {
           process.trace().path(), ": a snapshot is of one process: export each trace of the folder by itself"));
     }
     process_ = &process;
-    SnapshotObserver observer(process.StepSpan(), options_.max_events);
+    SnapshotObserver observer(process.ledger(), process.StepSpan(), options_.max_events);
     process.Replay({&observer}, [&observer](uint32_t device) { observer.Take(device); });
     PickleWriter writer(sink_);
     writer_ = &writer;
@@ -127,6 +129,8 @@ class TorchSnapshot final : public Exporter {
   }
 
   void WriteEvent(PickleWriter::List* list, const DeviceSnapshot::Event& event) {
+    const bool other = event.action == Action::kOtherAlloc || event.action == Action::kOtherFree;
+    if (other && options_.levels == ExportOptions::Levels::kFramework) return;
     const TickClock& clock = process_->trace().clock();
     for (const char* name : kNames[static_cast<size_t>(event.action)]) {
       if (name == nullptr) break;

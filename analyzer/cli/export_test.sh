@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# vramtrack export, as a user calls it: what it writes is read by Python's own modules and adds up to the report.
+set -uo pipefail
+vramtrack=$(realpath "$1") make_trace=$(realpath "$2") helpers=$(realpath "$3") reader=$(realpath "$4")
+cd "$TEST_TMPDIR" || exit 1
+# shellcheck source=analyzer/cli/test_helpers.sh
+source "$helpers"
+
+"$make_trace" leak leak.vtrace && "$make_trace" killed killed.vtrace && "$make_trace" short short.vtrace || exit 1
+"$vramtrack" report leak.vtrace --format json >report.json
+
+for format in pprof torch-snapshot perfetto speedscope folded firefox openmetrics csv; do
+  run 0 "$vramtrack" export leak.vtrace --to "$format" -o "leak.$format"
+  [[ -s stdout || -s stderr ]] && fail "$format: something is printed"
+  "$vramtrack" export leak.vtrace --to "$format" | cmp -s - "leak.$format" || fail "$format: standard output differs"
+  "$vramtrack" export --threads 1 leak.vtrace --to "$format" | cmp -s - "leak.$format" || fail "$format: other threads"
+  run 0 "$vramtrack" export killed.vtrace --to "$format" -o killed.out
+  run 0 "$vramtrack" export short.vtrace --to "$format" --at end -o short.out
+done
+python3 "$reader" report.json leak || fail "the files do not say what the report says"
+
+run 2 "$vramtrack" export leak.vtrace --to png -o x
+one_error_line "--to png: there is pprof, torch-snapshot"
+run 2 "$vramtrack" export leak.vtrace
+one_error_line "--to"
+run 2 "$vramtrack" export leak.vtrace --to csv --at noon
+one_error_line "--at noon is not peak, end, oom or step=N"
+run 2 "$vramtrack" export leak.vtrace --to csv --steps 9:3
+one_error_line "--steps 9:3 is not FIRST:LAST"
+run 2 "$vramtrack" export leak.vtrace --to csv --at step=60 -o x
+one_error_line "leak.vtrace: there is no step 60: it has 60 complete ones, from 0 to 59"
+run 2 "$vramtrack" export leak.vtrace --to csv --at oom -o x
+one_error_line "leak.vtrace: no allocation failed"
+[[ -e x ]] && fail "a file was left behind"
+run 2 "$vramtrack" export leak.vtrace --to csv -o no/such/folder/x
+one_error_line "no/such/folder/x: cannot be written"
+run 2 "$vramtrack" export nothing.vtrace --to csv
+one_error_line "nothing.vtrace"
+if [[ -w /dev/full ]]; then
+  run 2 "$vramtrack" export leak.vtrace --to csv -o /dev/full
+  one_error_line "/dev/full: cannot be written"
+fi
+# A reader that closes early is no error, and what was there stays whole until it is replaced.
+"$vramtrack" export leak.vtrace --to csv | head -n 1 >/dev/null
+((PIPESTATUS[0] == 0)) || fail "a closed pipe is an error"
+echo old >there
+run 2 "$vramtrack" export leak.vtrace --to csv --at oom -o there
+[[ $(cat there) == old ]] || fail "an export that failed has changed the file"
+run 0 "$vramtrack" export leak.vtrace --to csv -o there
+cmp -s there leak.csv || fail "an existing file is not replaced"
+
+# Processes of a job are in one file, but for what is of one process by its nature.
+mkdir job && cp leak.vtrace killed.vtrace job/
+run 0 "$vramtrack" export job --to pprof -o job.pprof
+run 2 "$vramtrack" export job --to torch-snapshot -o x
+one_error_line "a snapshot is of one process"
+finish
