@@ -37,7 +37,8 @@ void SnapshotObserver::OnAllocate(const ReplayAllocation& allocated) {
     Add(device, Action::kAlloc, allocation.address, allocation.bytes, key.stack);
   } else if (IsDeviceRange(key.kind) && key.device != SiteKey::kHost) {
     states_[device].driver[allocation.address] = {allocation.bytes, allocation.site, key.kind == schema::MAPPING};
-    Add(device, IsSegment(allocation.site) ? Action::kSegmentAlloc : Action::kOtherAlloc, allocation.address, allocation.bytes, key.stack);
+    Add(device, IsSegment(allocation.site) ? Action::kSegmentAlloc : Action::kOtherAlloc, allocation.address,
+        allocation.bytes, key.stack);
   }
   FrameworkObserver::OnAllocate(allocated);
 }
@@ -51,7 +52,8 @@ void SnapshotObserver::OnFree(const ReplayAllocation& freed) {
     Add(device, Action::kFree, allocation.address, allocation.bytes, key.stack);
   } else if (IsDeviceRange(key.kind) && key.device != SiteKey::kHost) {
     states_[device].driver.erase(allocation.address);
-    Add(device, IsSegment(allocation.site) ? Action::kSegmentFree : Action::kOtherFree, allocation.address, allocation.bytes, key.stack);
+    Add(device, IsSegment(allocation.site) ? Action::kSegmentFree : Action::kOtherFree, allocation.address,
+        allocation.bytes, key.stack);
   }
   FrameworkObserver::OnFree(freed);
 }
