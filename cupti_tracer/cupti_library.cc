@@ -55,17 +55,39 @@ int DriverVersion() {
   return version;
 }
 
-bool Take(void* handle, Library* library) {
-  if (handle == nullptr) return false;
-  bool complete = true;
-#define VRAMTRACK_CUPTI(name, needed, parameters)                            \
-  library->name = reinterpret_cast<int(*) parameters>(dlsym(handle, #name)); \
-  complete = complete && (!(needed) || library->name != nullptr);
-#include "cupti_tracer/cupti_functions.inc"
-  return complete && library->cuptiGetVersion(&library->version) == kSuccess;
-}
+// Takes one CUPTI after the other until one starts.
+class Search {
+ public:
+  Search(LookUp look_up, int (*start)(const Library& library), Library* library, int* result)
+      : look_up_(look_up), start_(start), library_(library), result_(result) {}
 
-bool OpenByPath(const Release& release, const char* runtime_folder, Library* library) {
+  // Whether it was the last to try: it has started, or failed for a reason that an older one has, too.
+  bool Try(const char* path, int flags) {
+    void* handle = dlopen(path, RTLD_LOCAL | flags);
+    if (handle == nullptr || !Take(handle)) return false;
+    *result_ = start_(*library_);
+    too_new_ = library_->version;
+    return !IsTooNew(*result_);
+  }
+
+ private:
+  bool Take(void* handle) {
+    bool complete = true;
+#define VRAMTRACK_CUPTI(name, needed, parameters)                                \
+  library_->name = reinterpret_cast<int(*) parameters>(look_up_(handle, #name)); \
+  complete = complete && (!(needed) || library_->name != nullptr);
+#include "cupti_tracer/cupti_functions.inc"
+    return complete && library_->cuptiGetVersion(&library_->version) == kSuccess && library_->version < too_new_;
+  }
+
+  LookUp look_up_;
+  int (*start_)(const Library& library);
+  Library* library_;
+  int* result_;
+  uint32_t too_new_ = UINT32_MAX;  // this version, and all newer ones
+};
+
+bool TryByPath(const Release& release, const char* runtime_folder, Search* search) {
   // As the toolkit and the wheels of PyPI lay them out.
   static char path[kPathBytes + 64];
   const char* const kToolkits[] = {"/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64"};
@@ -73,11 +95,11 @@ bool OpenByPath(const Release& release, const char* runtime_folder, Library* lib
   for (const char* place : kBeside) {
     if (*runtime_folder == '\0') break;
     snprintf(path, sizeof path, "%s%s/%s", runtime_folder, place, release.soname);
-    if (Take(dlopen(path, RTLD_NOW | RTLD_LOCAL), library)) return true;
+    if (search->Try(path, RTLD_NOW)) return true;
   }
   for (const char* place : kToolkits) {
     snprintf(path, sizeof path, "%s/%s", place, release.soname);
-    if (Take(dlopen(path, RTLD_NOW | RTLD_LOCAL), library)) return true;
+    if (search->Try(path, RTLD_NOW)) return true;
   }
   return false;
 }
@@ -90,9 +112,19 @@ const char* Library::Text(int result) const {
   return text != nullptr ? text : "an error that it has no name for";
 }
 
-bool FindLibrary(Library* library) {
+bool IsTooNew(int result) { return result == kNotInitialized || result == kNotCompatible; }
+
+const void* LoadedLibrary(LookUp look_up) {
   static char path[kPathBytes];
-  if (FindLoaded("libcupti.so", path) && Take(dlopen(path, RTLD_NOW | RTLD_NOLOAD), library)) return true;
+  void* handle = FindLoaded("libcupti.so", path) ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  return handle != nullptr ? look_up(handle, "cuptiActivityRegisterCallbacks") : nullptr;
+}
+
+bool FindLibrary(LookUp look_up, int (*start)(const Library& library), Library* library, int* result) {
+  Search search(look_up, start, library, result);
+  *result = kSuccess;
+  static char path[kPathBytes];
+  if (FindLoaded("libcupti.so", path) && search.Try(path, RTLD_NOW | RTLD_NOLOAD)) return *result == kSuccess;
   const int driver = DriverVersion();
   path[0] = '\0';
   if (FindLoaded("libcudart.so", path)) {
@@ -102,10 +134,10 @@ bool FindLibrary(Library* library) {
   // What the loader finds by itself comes first: a program that has a CUPTI of its own has set that up.
   const auto served = [driver](const Release& release) { return driver == 0 || driver >= release.driver; };
   for (const Release& release : kReleases) {
-    if (served(release) && Take(dlopen(release.soname, RTLD_NOW | RTLD_LOCAL), library)) return true;
+    if (served(release) && search.Try(release.soname, RTLD_NOW)) return *result == kSuccess;
   }
   for (const Release& release : kReleases) {
-    if (served(release) && OpenByPath(release, path, library)) return true;
+    if (served(release) && TryByPath(release, path, &search)) return *result == kSuccess;
   }
   return false;
 }

@@ -17,10 +17,20 @@ struct Library {
   const char* Text(int result) const;
 };
 
+// As dlsym.
+using LookUp = void* (*)(void* library, const char* name);
+
 // The CUPTI that the program has loaded already, or else the newest one that the driver can serve: by the loader's
-// search, beside the CUDA runtime, or in the toolkit's place. False where there is none. Loads libraries: not to be
-// called from a hook.
-bool FindLibrary(Library* library);
+// search, beside the CUDA runtime, or in the toolkit's place. `start` begins to use it; where it says that the driver
+// is too old after all (IsTooNew), an older one is looked for. `result`: what `start` has said last, success where
+// there was none to ask. False where none starts. Loads libraries: not to be called from a hook.
+bool FindLibrary(LookUp look_up, int (*start)(const Library& library), Library* library, int* result);
+
+// A function of the libcupti that the program has loaded already, or null.
+const void* LoadedLibrary(LookUp look_up);
+
+// Whether a result means that the library is newer than the driver.
+bool IsTooNew(int result);
 
 }  // namespace vramtrack::cupti
 

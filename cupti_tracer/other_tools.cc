@@ -20,59 +20,28 @@ constexpr Tool kTools[] = {
     {"libsanitizer-public.so", "compute-sanitizer"}, {"libcudadebugger.so", "cuda-gdb"},
 };
 
-// The real functions, and who is told before they are called.
-const Library* real;
 void (*leave)(const char* why);
-std::atomic<unsigned long long> libraries_seen{0};
 std::atomic<uint64_t> enabled_by_others{0};  // kinds, one bit each
 
-int OtherRegisters(RequestBuffer request, CompleteBuffer complete) {
-  leave("another tool asked CUPTI for its records");
-  return real->cuptiActivityRegisterCallbacks(request, complete);
-}
-
-// torch.profiler does this before it registers. Records of ours would have times of that clock from then on.
-int OtherSetsClock(uint64_t (*clock)()) {
-  leave("another tool gave CUPTI a clock of its own");
-  return real->cuptiActivityRegisterTimestampCallback(clock);
-}
-
-int OtherFinalizes() {
-  leave("CUPTI was detached by another tool");
-  return real->cuptiFinalize();
-}
-
-int OtherEnables(uint32_t kind) {
-  if (kind < 64) enabled_by_others.fetch_or(uint64_t{1} << kind);
-  return real->cuptiActivityEnable(kind);
-}
-
-int OtherDisables(uint32_t kind) {
-  if (kind < 64) enabled_by_others.fetch_and(~(uint64_t{1} << kind));
-  return real->cuptiActivityDisable(kind);
-}
-
-constexpr const char* kNames[] = {"cuptiActivityRegisterCallbacks",
-                                  "cuptiActivityRegisterTimestampCallback",
-                                  "cuptiFinalize",
-                                  "cuptiActivityEnable",
-                                  "cuptiActivityDisable",
-                                  nullptr};
-void* const kReplacements[] = {
-    reinterpret_cast<void*>(&OtherRegisters), reinterpret_cast<void*>(&OtherSetsClock),
-    reinterpret_cast<void*>(&OtherFinalizes), reinterpret_cast<void*>(&OtherEnables),
-    reinterpret_cast<void*>(&OtherDisables),
-};
-
-unsigned long long LibrariesLoaded() {
-  unsigned long long count = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        *static_cast<unsigned long long*>(data) = info->dlpi_adds;
-        return 1;
-      },
-      &count);
-  return count;
+void BeforeOther(uint32_t call, uint64_t argument) {
+  const uint64_t bit = argument < 64 ? uint64_t{1} << argument : 0;
+  switch (call) {
+    case VRAMTRACK_CUPTI_REGISTER:
+      return leave("another tool asked CUPTI for its records");
+    case VRAMTRACK_CUPTI_SET_CLOCK:
+      // torch.profiler does this before it registers. Records of ours would have times of that clock from then on.
+      return leave("another tool gave CUPTI a clock of its own");
+    case VRAMTRACK_CUPTI_FINALIZE:
+      return leave("CUPTI was detached by another tool");
+    case VRAMTRACK_CUPTI_ENABLE:
+      enabled_by_others.fetch_or(bit);
+      return;
+    case VRAMTRACK_CUPTI_DISABLE:
+      enabled_by_others.fetch_and(~bit);
+      return;
+    default:
+      return;
+  }
 }
 
 }  // namespace
@@ -94,16 +63,13 @@ const char* OtherTool() {
 
 bool EnabledByOthers(uint32_t kind) { return kind < 64 && (enabled_by_others.load() >> kind & 1) != 0; }
 
-void GiveWayToOthers(const VramtrackRecorder* recorder, const Library& library, void (*on_other)(const char* why)) {
-  real = &library;
+void GiveWayToOthers(const VramtrackRecorder* recorder, void (*on_other)(const char* why)) {
   leave = on_other;
-  WatchOtherTools(recorder);
+  recorder->listen_to_cupti(BeforeOther);
 }
 
-void WatchOtherTools(const VramtrackRecorder* recorder) {
-  const unsigned long long now = LibrariesLoaded();
-  if (libraries_seen.exchange(now) == now) return;
-  recorder->redirect_imports(kNames, kReplacements);
+const char* OtherCupti(const VramtrackRecorder* recorder, const void* known) {
+  return recorder->other_owner("cuptiActivityRegisterCallbacks", known);
 }
 
 }  // namespace vramtrack::cupti

@@ -42,6 +42,7 @@ struct Tracer {
   ActivityEncoder* encoder;  // of the worker
   uint32_t record_kinds;
   uint64_t dropped;
+  bool others_are_ours;  // a newer libcupti was loaded and did not start
   pid_t process;
   pthread_t worker;
   sem_t wake, left;
@@ -137,10 +138,26 @@ void DisableKinds(uint32_t kinds) {
 }
 
 void Leave(const char* why) {
-  int running = kRunning;
-  if (!tracer.state.compare_exchange_strong(running, kLeaving)) return;
+  int state = kIdle;
+  if (tracer.state.compare_exchange_strong(state, kOver)) {  // it has not begun, and does not
+    tracer.why.store(why);
+    return;
+  }
+  state = kRunning;
+  if (!tracer.state.compare_exchange_strong(state, kLeaving)) return;
   tracer.why.store(why);
   sem_post(&tracer.wake);
+}
+
+// A library that was loaded since may have brought a CUPTI of its own.
+void LookAtNewLibraries() {
+  tracer.recorder->watch_new_libraries();
+  if (tracer.others_are_ours) return;
+  const char* path =
+      OtherCupti(tracer.recorder, reinterpret_cast<const void*>(tracer.library.cuptiActivityRegisterCallbacks));
+  if (path == nullptr) return;
+  Say("no more CUPTI: %s has one of its own, and CUPTI serves one in a process; hooked events go on", path);
+  Leave("another CUPTI was loaded");
 }
 
 timespec In(int ms) {
@@ -181,7 +198,7 @@ void* Work(void*) {
       Say("CUPTI delivers no more records (%s); hooked events go on", tracer.library.Text(result));
       Leave(tracer.library.Text(result));
     } else {
-      WatchOtherTools(tracer.recorder);
+      LookAtNewLibraries();
     }
   }
   tracer.encoder->AddSpan(false, tracer.recorder->ticks(), tracer.why.load());
@@ -245,8 +262,8 @@ bool Prepare() {
     Say("no CUPTI: %s is at work, and CUPTI serves one tool; hooked events go on", tool);
     return false;
   }
-  if (!FindLibrary(&tracer.library)) {
-    Say("no CUPTI: libcupti.so.13, .12 and .11.8 are not installed, or newer than the driver; hooked events go on");
+  if (const char* path = OtherCupti(tracer.recorder, LoadedLibrary(tracer.recorder->look_up))) {
+    Say("no CUPTI: %s has one of its own, and CUPTI serves one in a process; hooked events go on", path);
     return false;
   }
   void* memory = mmap(nullptr, sizeof(ActivityEncoder), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -257,6 +274,29 @@ bool Prepare() {
   return true;
 }
 
+int Register(const Library& library) {
+  const int result = library.cuptiActivityRegisterCallbacks(HandOutBuffer, TakeBackBuffer);
+  tracer.others_are_ours = tracer.others_are_ours || IsTooNew(result);
+  return result;
+}
+
+bool Begin() {
+  int result;
+  if (FindLibrary(tracer.recorder->look_up, Register, &tracer.library, &result)) return true;
+  if (result == kSuccess) {
+    Say("no CUPTI: libcupti.so.13, .12 and .11.8 are not installed, or newer than the driver; hooked events go on");
+  } else {
+    Say("no CUPTI: %s (%s); hooked events go on", tracer.library.Text(result),
+        IsTooNew(result) ? "it is newer than the driver" : "another tool may hold it");
+  }
+  return false;
+}
+
+void SayTooLate() {
+  const char* why = tracer.why.load();
+  Say("no CUPTI: %s; hooked events go on", why != nullptr ? why : "another tool came first");
+}
+
 }  // namespace
 
 void StartTracer(const VramtrackRecorder* recorder) {
@@ -264,23 +304,23 @@ void StartTracer(const VramtrackRecorder* recorder) {
   tracer.recorder = recorder;
   tracer.process = getpid();
   if (!Prepare()) return;
-  const int result = tracer.library.cuptiActivityRegisterCallbacks(HandOutBuffer, TakeBackBuffer);
-  if (result != kSuccess) {
-    Say("no CUPTI: %s (%s); hooked events go on", tracer.library.Text(result),
-        result == kNotInitialized ? "it is newer than the driver" : "another tool may hold it");
-    return;
-  }
+  GiveWayToOthers(recorder, LeaveAndWait);
+  if (tracer.state.load() != kIdle) return SayTooLate();
+  if (!Begin()) return;
   // Before memory records begin: a record says who asked, where CUPTI can tell.
   if (tracer.library.has_source()) tracer.library.cuptiActivityEnableAllocationSource(1);
   if (!EnableKinds()) return;
-  tracer.state.store(kRunning);
+  int idle = kIdle;
+  if (!tracer.state.compare_exchange_strong(idle, kRunning)) {
+    DisableKinds(tracer.record_kinds);
+    return SayTooLate();
+  }
   if (!StartWorker()) {
     Say("no CUPTI: its thread cannot be started; hooked events go on");
     DisableKinds(tracer.record_kinds);
     tracer.state.store(kOver);
     return;
   }
-  GiveWayToOthers(recorder, tracer.library, LeaveAndWait);
   // Before the driver's own end, which was registered earlier.
   atexit([] { LeaveAndWait(""); });
 }

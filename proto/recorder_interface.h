@@ -12,7 +12,16 @@
 extern "C" {
 #endif
 
-#define VRAMTRACK_RECORDER_VERSION 1u
+#define VRAMTRACK_RECORDER_VERSION 2u
+
+// What another tool calls; `argument` is the kind of records for two of them.
+enum VramtrackCuptiCall {
+  VRAMTRACK_CUPTI_REGISTER,
+  VRAMTRACK_CUPTI_SET_CLOCK,
+  VRAMTRACK_CUPTI_ENABLE,
+  VRAMTRACK_CUPTI_DISABLE,
+  VRAMTRACK_CUPTI_FINALIZE,
+};
 
 // Functions may be called from any thread, at any time, but for `append_activities` after a fork: not in a child before
 // it has called CUDA itself. None takes a lock of the program's.
@@ -29,9 +38,16 @@ struct VramtrackRecorder {
   void (*set_dropped)(uint64_t records);
   // One line on stderr; the process has few.
   void (*say)(const char* line);
-  // Points imports of `names` (which ends with a null), in every library that is loaded, at the functions `to`; an
-  // import that `to` already stands in is left alone. For functions of CUPTI: not of what this library hooks itself.
-  void (*redirect_imports)(const char* const* names, void* const* to);
+  // From now on `before(call, argument)` is called before other tools call functions of CUPTI's shared library, in the
+  // thread of the call; and at once for what holds from calls before. To be called once.
+  void (*listen_to_cupti)(void (*before)(uint32_t call, uint64_t argument));
+  // Looks for such calls in libraries that were loaded since; now and then.
+  void (*watch_new_libraries)(void);
+  // dlsym without hooks.
+  void* (*look_up)(void* library, const char* name);
+  // The path of a loaded library that exports a function of this name, other than the library that `known` lies in;
+  // null for none. Valid until the next call, which one thread makes at a time.
+  const char* (*other_owner)(const char* name, const void* known);
 };
 
 // The one function of it that libvramtrack.so exports; never null.

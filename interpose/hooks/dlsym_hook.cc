@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "interpose/hooks/cupti_calls.h"
 #include "interpose/hooks/late_hooks.h"
 #include "interpose/hooks/lookup.h"
 #include "interpose/hooks/real_entry.h"
@@ -108,12 +109,24 @@ bool IsGlobal(const char* name) {
   return first != nullptr && !IsOwnAddress(first);
 }
 
+// A function of CUPTI that the tracer wants to know of; null for all others.
+void* WatchedFunction(void* handle, const char* name, DlsymFunction next) {
+  // A library is asked for what it has right after it was loaded.
+  WatchNewCuptiCalls();
+  if (handle == RTLD_NEXT || name == nullptr || strncmp(name, "cupti", 5) != 0) return nullptr;
+  return CuptiWrapperFor(name, next(handle, name));
+}
+
 }  // namespace
 
 // What a hooked dlsym does before it goes on. `next`: the dlsym behind ours.
 extern "C" __attribute__((visibility("hidden"), used)) Answer vramtrack_before_dlsym(void* handle, const char* name,
                                                                                      uint64_t, const void* caller) {
   void* const next = Next(&functions[kDlsym]);
+  if (AreCuptiCallsWatched()) {
+    void* const watched = WatchedFunction(handle, name, reinterpret_cast<DlsymFunction>(next));
+    if (watched != nullptr) return {watched, next};
+  }
   if (!MayBeHooked(name)) return {nullptr, next};
   const Entry entry = EntryNamed(name);
   if (entry == Entry::kCount) return {nullptr, next};

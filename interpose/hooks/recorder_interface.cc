@@ -3,11 +3,15 @@
 // The trace of this process, for libvramtrack_cupti.so.
 #include "proto/recorder_interface.h"
 
-#include <atomic>
-#include <cstring>
+#include <link.h>
 
+#include <cstring>
+#include <utility>
+
+#include "interpose/hooks/cupti_calls.h"
 #include "interpose/hooks/lookup.h"
-#include "interpose/loader/import_patcher.h"
+#include "interpose/hooks/real_entry.h"
+#include "interpose/loader/loaded_object.h"
 #include "interpose/recorder/clock.h"
 #include "interpose/session/message.h"
 #include "interpose/session/session.h"
@@ -36,25 +40,27 @@ void SetDropped(uint64_t records) {
 
 void SayLine(const char* line) { Say("%s", line); }
 
-std::atomic<const char* const*> redirected_names{nullptr};
-std::atomic<void* const*> redirected_to{nullptr};
+void* LookUp(void* library, const char* name) { return RealDlsym()(library, name); }
 
-void* RedirectionFor(const LoadedObject&, const char* name, const void*) {
-  const char* const* names = redirected_names.load(std::memory_order_acquire);
-  for (size_t i = 0; names[i] != nullptr; ++i) {
-    if (strcmp(names[i], name) == 0) return redirected_to.load(std::memory_order_relaxed)[i];
-  }
-  return nullptr;
-}
-
-void RedirectImports(const char* const* names, void* const* to) {
-  redirected_to.store(to, std::memory_order_relaxed);
-  redirected_names.store(names, std::memory_order_release);
-  PatchImports(RedirectionFor);
+const char* OtherOwner(const char* name, const void* known) {
+  static char path[4096];
+  path[0] = '\0';
+  std::pair<const char*, const void*> what = {name, known};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        const auto& [wanted, own] = *static_cast<std::pair<const char*, const void*>*>(data);
+        const LoadedObject object(*info);
+        if (object.Contains(own) || object.Find(wanted) == nullptr) return 0;
+        strncpy(path, info->dlpi_name[0] != '\0' ? info->dlpi_name : "the program itself", sizeof path - 1);
+        return 1;
+      },
+      &what);
+  return path[0] != '\0' ? path : nullptr;
 }
 
 constexpr VramtrackRecorder kRecorder = {
-    VRAMTRACK_RECORDER_VERSION, Ticks, AppendActivities, FramesMayGo, SetDropped, SayLine, RedirectImports,
+    VRAMTRACK_RECORDER_VERSION, Ticks,  AppendActivities, FramesMayGo, SetDropped, SayLine, ListenToCuptiCalls,
+    WatchNewCuptiCalls,         LookUp, OtherOwner,
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ bool IsOurs(const char* path) {
 __attribute__((constructor)) void Request() {
   const char* wanted = getenv("VRAMTRACK_CUPTI");
   if (wanted == nullptr || *wanted == '\0' || strcmp(wanted, "0") == 0 || getauxval(AT_SECURE) != 0) return;
-  if (strcmp(wanted, "1") != 0) {
+  if (!IsCuptiAsked()) {
     answer = Answer::kNoSense;
     return;
   }
@@ -56,6 +56,11 @@ __attribute__((constructor)) void Request() {
 }
 
 }  // namespace
+
+bool IsCuptiAsked() {
+  const char* wanted = getenv("VRAMTRACK_CUPTI");
+  return wanted != nullptr && strcmp(wanted, "1") == 0 && getauxval(AT_SECURE) == 0;
+}
 
 void ReportCuptiRequest() {
   switch (answer) {

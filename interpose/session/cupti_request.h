@@ -8,6 +8,9 @@ namespace vramtrack {
 // driver may read its variable at any time. Says once on stderr why that was not possible.
 void ReportCuptiRequest();
 
+// Whether VRAMTRACK_CUPTI=1 is set for this program.
+bool IsCuptiAsked();
+
 }  // namespace vramtrack
 
 #endif  // INTERPOSE_SESSION_CUPTI_REQUEST_H_

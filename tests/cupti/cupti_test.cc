@@ -47,9 +47,10 @@ Outcome RunBothWays(const std::string& end, const std::string& faults = "", int 
   options.environment["SIMCUPTI_FAULTS"] = faults;
   const std::string library = PathOf(major == 13 ? "SIMCUPTI_13" : "SIMCUPTI_12");
   const std::string folder = std::string(getenv("TEST_TMPDIR")) + "/cupti" + std::to_string(major);
-  // The name that is asked for first: the machine may have a CUPTI of its own.
-  const std::string name = "libcupti.so.13";
-  const std::string command = "mkdir -p " + folder + " && ln -sf " + library + " " + folder + "/" + name;
+  // By all names that are asked for, and down to the oldest version: the machine may have a CUPTI of its own.
+  const std::string command = "mkdir -p " + folder + " && cd " + folder + " && ln -sf " + library +
+                              " libcupti.so.13 && ln -sf " + PathOf("SIMCUPTI_12") +
+                              " libcupti.so.12 && ln -sf libcupti.so.12 libcupti.so.11.8";
   EXPECT_EQ(system(command.c_str()), 0);
   options.environment["LD_LIBRARY_PATH"] = Folder(PathOf("SIMCUDA")) + ":" + folder;
   Outcome outcome;

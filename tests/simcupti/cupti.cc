@@ -26,6 +26,7 @@ CUptiResult CUPTIAPI cuptiGetVersion(uint32_t* version) {
 }
 
 CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t* ns) {
+  const PublicCall call(__func__);
   *ns = Now();
   return CUPTI_SUCCESS;
 }
@@ -58,6 +59,7 @@ CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char** text)
 
 CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                                     CUpti_BuffersCallbackCompleteFunc complete) {
+  const PublicCall call(__func__, true);
   if (Faults::Get().newer_than_driver) return CUPTI_ERROR_NOT_INITIALIZED;
   if (Faults::Get().taken) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   State& state = GetState();
@@ -65,10 +67,11 @@ CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
   // What the one before had not got yet goes to the last one, as with the real one.
   state.request = request;
   state.complete = complete;
-  return SetActivitySink(&kRecordSink) ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_INITIALIZED;
+  return SetActivitySink(&kRecordSink);
 }
 
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
+  const PublicCall call(__func__, true);
   State& state = GetState();
   std::lock_guard<std::recursive_mutex> lock(state.mutex);
   if (Faults::Get().no_permission) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
@@ -79,6 +82,7 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
 }
 
 CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind) {
+  const PublicCall call(__func__);
   State& state = GetState();
   std::lock_guard<std::recursive_mutex> lock(state.mutex);
   if (kind >= kKinds) return CUPTI_ERROR_INVALID_KIND;
@@ -96,6 +100,7 @@ CUptiResult CUPTIAPI cuptiActivityEnableAllocationSource(uint8_t enable) {
 #endif
 
 CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flags) {
+  const PublicCall call(__func__);
   State& state = GetState();
   std::lock_guard<std::recursive_mutex> lock(state.mutex);
   if (++state.flushes == Faults::Get().flush_fails) return CUPTI_ERROR_UNKNOWN;
@@ -105,6 +110,7 @@ CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flags) {
 }
 
 CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_bytes, CUpti_Activity** record) {
+  const PublicCall call(__func__);
   auto* at = reinterpret_cast<uint8_t*>(*record);
   at = at == nullptr ? buffer : at + RecordBytes((*record)->kind);
   if (at >= buffer + valid_bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
@@ -113,6 +119,7 @@ CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_by
 }
 
 CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
+  const PublicCall call(__func__);
   State& state = GetState();
   std::lock_guard<std::recursive_mutex> lock(state.mutex);
   *dropped = state.dropped;
@@ -121,6 +128,8 @@ CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size
 }
 
 CUptiResult CUPTIAPI cuptiFinalize() {
+  const PublicCall call(__func__, true);
+  PublicCall::Detached();
   State& state = GetState();
   std::lock_guard<std::recursive_mutex> lock(state.mutex);
   SetActivitySink(nullptr);

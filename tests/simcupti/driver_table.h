@@ -2,6 +2,7 @@
 #ifndef TESTS_SIMCUPTI_DRIVER_TABLE_H_
 #define TESTS_SIMCUPTI_DRIVER_TABLE_H_
 
+#include <cupti.h>
 #include <dlfcn.h>
 
 #include "tests/simcuda/driver/activity.h"
@@ -18,11 +19,11 @@ inline const simcuda::PrivateTable* DriverTable() {
   return static_cast<const simcuda::PrivateTable*>(table);
 }
 
-// False where there is no simulated driver.
-inline bool SetActivitySink(const simcuda::ActivitySink* sink) {
+// As the result of what asked for it: there is no simulated driver, or another CUPTI of the process is at work.
+inline CUptiResult SetActivitySink(const simcuda::ActivitySink* sink) {
   const simcuda::PrivateTable* table = DriverTable();
-  if (table != nullptr) table->set_sink(sink);
-  return table != nullptr;
+  if (table == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
+  return table->set_sink(sink) ? CUPTI_SUCCESS : CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 }
 
 }  // namespace vramtrack::simcupti

@@ -11,7 +11,7 @@ namespace vramtrack::simcupti {
 // What goes wrong, from SIMCUPTI_FAULTS: a list of these words, some with a number, as in "late,drop=3".
 struct Faults {
   bool taken = false;              // another tool holds the records
-  bool newer_than_driver = false;  // CUPTI finds that out when it is first used
+  bool newer_than_driver = false;  // "newer", or from a version on, "newer=130000": found out when it is first used
   bool no_permission = false;
   bool late = false;          // buffers come when they must, at the end
   uint64_t drop_every = 0;    // "drop"
@@ -33,7 +33,7 @@ struct Faults {
     };
     const auto has = [text](const char* word) { return text != nullptr && strstr(text, word) != nullptr; };
     faults.taken = has("taken");
-    faults.newer_than_driver = has("newer");
+    faults.newer_than_driver = has("newer") && SIMCUPTI_VERSION >= number("newer=");
     faults.no_permission = has("permission");
     faults.late = has("late");
     faults.drop_every = number("drop=");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simcupti/state.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include "tests/simcupti/faults.h"
@@ -10,6 +11,22 @@ namespace vramtrack::simcupti {
 State& GetState() {
   static State& state = *new State;
   return state;
+}
+
+std::atomic<int> PublicCall::calls_{0};
+std::atomic<bool> PublicCall::detached_{false};
+
+PublicCall::PublicCall(const char* name, bool begins_anew) {
+  ++calls_;
+  if (begins_anew) detached_.store(false);
+  if (detached_.load()) fprintf(stderr, "simcupti: %s after CUPTI was detached\n", name);
+}
+
+PublicCall::~PublicCall() { --calls_; }
+
+void PublicCall::Detached() {
+  if (calls_.load() != 1) fprintf(stderr, "simcupti: detached during another call\n");
+  detached_.store(true);
 }
 
 uint64_t Now() {

@@ -4,6 +4,7 @@
 
 #include <cupti.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -25,6 +26,19 @@ struct State {
   uint64_t made = 0, flushes = 0, enables = 0;
   uint32_t correlation = 0;
   CUpti_TimestampCallbackFunc timestamp = nullptr;  // a tool's own clock
+};
+
+// Lives during a call of the public interface. It says so on stderr when CUPTI is detached during a call of another
+// thread, or used afterwards without having been asked for anything again: the real one may crash then.
+class PublicCall {
+ public:
+  explicit PublicCall(const char* name, bool begins_anew = false);
+  ~PublicCall();
+  static void Detached();  // by the call that is going on
+
+ private:
+  static std::atomic<int> calls_;
+  static std::atomic<bool> detached_;
 };
 
 // Never destroyed: the driver calls while the process ends.

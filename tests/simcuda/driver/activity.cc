@@ -13,7 +13,12 @@ std::atomic<const ActivitySink*> activity_sink;
 
 namespace {
 
-void SetSink(const ActivitySink* sink) { activity_sink.store(sink, std::memory_order_release); }
+bool SetSink(const ActivitySink* sink) {
+  const ActivitySink* present = nullptr;
+  if (sink != nullptr) return activity_sink.compare_exchange_strong(present, sink) || present == sink;
+  activity_sink.store(nullptr, std::memory_order_release);
+  return true;
+}
 
 int AllocatePrivately(void** address, size_t bytes) {
   Context* context;

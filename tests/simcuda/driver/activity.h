@@ -36,7 +36,7 @@ extern std::atomic<const ActivitySink*> activity_sink;
 // The private table. Memory that is taken through it goes by every hook.
 struct PrivateTable {
   size_t size;
-  void (*set_sink)(const ActivitySink* sink);
+  bool (*set_sink)(const ActivitySink* sink);     // false where another CUPTI of the process has one
   int (*allocate)(void** address, size_t bytes);  // on the current device; a CUresult
   int (*release)(void* address);
 };
