@@ -92,6 +92,21 @@ class CuptiTest(unittest.TestCase):
         self.assertRegex(missing["why"], "another tool")
         self.assertLess(missing["from_s"], missing["to_s"])
 
+    def test_a_profile_may_begin_before_cuda_does(self):
+        """The tracer starts in the profiler's first call of CUDA, and gives way in the next one of CUPTI."""
+        _, activities, said = self.both("from_the_start", -1, 5)
+        self.assertGreater(min(profiled(said)[0]), 0)
+        self.assertEqual(activities["joined"], 0)
+        self.assertEqual(len(activities["missing"]), 1)
+
+    def test_the_profiler_may_detach_cupti(self):
+        """kineto does so behind each profile, from a callback in the middle of a launch, and begins anew at the next."""
+        _, activities, said = self.both("detached", 10, 15, 20, 30, TEARDOWN_CUPTI="1")
+        for short, long in zip(*profiled(said)):
+            self.assertGreater(short, 0)
+            self.assertEqual(long, 2 * short)
+        self.assertGreaterEqual(activities["joined"], 4)
+
 
 if __name__ == "__main__":
     unittest.main()

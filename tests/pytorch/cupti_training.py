@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: cupti_training.py [FIRST LAST]...: trains a small transformer that keeps one activation a step.
 
-torch.profiler is at work from step FIRST up to LAST; at the end of each profile how many kernels, copies and fills it has
-seen is printed, by name.
+torch.profiler is at work from step FIRST up to LAST, or from before the first use of CUDA where FIRST is -1. At the end
+of each profile it is printed how many kernels, copies and fills of each name it has seen.
 """
 import collections
 import sys
@@ -16,9 +16,15 @@ STEPS, BATCH, LENGTH, WIDTH = 40, 4, 32, 64
 numbers = [int(word) for word in sys.argv[1:]]
 profiles = dict(zip(numbers[::2], numbers[1::2]))
 
-model = torch.nn.TransformerEncoderLayer(WIDTH, 4, 4 * WIDTH, batch_first=True).cuda()
-optimizer = torch.optim.AdamW(model.parameters())
 kept, profiler, last = [], None, None
+
+
+def start_profile(step):
+    global profiler, last
+    last = profiles[step]
+    profiler = torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA])
+    profiler.__enter__()
 
 
 def on_device(profiler):
@@ -29,11 +35,13 @@ def on_device(profiler):
     return events
 
 
+if -1 in profiles:
+    start_profile(-1)
+model = torch.nn.TransformerEncoderLayer(WIDTH, 4, 4 * WIDTH, batch_first=True).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
 for step in range(STEPS):
     if step in profiles:
-        last = profiles[step]
-        profiler = torch.profiler.profile(activities=list(torch.profiler.supported_activities()))
-        profiler.__enter__()
+        start_profile(step)
     batch = torch.rand(BATCH, LENGTH, WIDTH).cuda()
     output = model(batch)
     kept.append(output.detach().clone())

@@ -10,6 +10,7 @@
 #include "tests/simcupti/owner.h"
 #include "tests/simcupti/record_types.h"
 #include "tests/simcupti/state.h"
+#include "tests/simcupti/subscription.h"
 
 namespace vramtrack::simcupti {
 namespace {
@@ -101,10 +102,13 @@ Record* NewExecution(State* state, CUpti_ActivityKind kind, int device, uint64_t
 }
 
 void OnKernel(const char* name, int device, uint64_t stream) {
-  State& state = GetState();
-  std::lock_guard<std::recursive_mutex> lock(state.mutex);
-  auto* record = NewExecution<KernelRecord>(&state, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, device, stream);
-  if (record != nullptr) record->name = name;
+  {
+    State& state = GetState();
+    std::lock_guard<std::recursive_mutex> lock(state.mutex);
+    auto* record = NewExecution<KernelRecord>(&state, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, device, stream);
+    if (record != nullptr) record->name = name;
+  }
+  CallBackForLaunch();
 }
 
 void OnCopied(uint64_t bytes, int device, uint64_t stream) {

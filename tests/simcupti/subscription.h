@@ -7,6 +7,9 @@ namespace vramtrack::simcupti {
 // Ends the subscription, as cuptiFinalize does.
 void ForgetSubscriber();
 
+// In the thread of a launch and inside it, without a lock: the subscriber may call whatever it likes.
+void CallBackForLaunch();
+
 }  // namespace vramtrack::simcupti
 
 #endif  // TESTS_SIMCUPTI_SUBSCRIPTION_H_
