@@ -15,6 +15,12 @@ cc_library(
     hdrs = glob(["include/*.h"], allow_empty = True),
     includes = ["include"],
 )
+
+# The numbers of API functions.
+filegroup(
+    name = "numbers",
+    srcs = glob(["include/cupti_*_cbid.h"], allow_empty = True),
+)
 """
 
 def _impl(ctx):

@@ -114,6 +114,8 @@ struct Synchronization {
   uint32_t correlation, context, stream;
 };
 
+constexpr uint32_t kNoStream = 0xffffffff;  // CUPTI_SYNCHRONIZATION_INVALID_VALUE
+
 // CUpti_ActivityMarker2.
 struct Marker {
   uint32_t kind, flags;
@@ -144,6 +146,13 @@ struct ExternalCorrelation {
   uint64_t external;
   uint32_t correlation;
 };
+
+// CUpti_ActivityUnifiedMemoryCounterConfig.
+struct UnifiedMemoryConfig {
+  uint32_t scope, counter, device, enable;
+};
+constexpr uint32_t kUnifiedMemoryOfProcess = 1;
+constexpr uint32_t kUnifiedMemoryCounters = 8;  // from 1 on
 
 using RequestBuffer = void (*)(uint8_t** buffer, size_t* bytes, size_t* max_records);
 using CompleteBuffer = void (*)(void* context, uint32_t stream, uint8_t* buffer, size_t bytes, size_t valid_bytes);

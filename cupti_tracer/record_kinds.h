@@ -10,8 +10,11 @@ namespace vramtrack::cupti {
 // What can be asked for in VRAMTRACK_CUPTI_RECORDS, and the kinds of CUPTI behind it.
 struct RecordKind {
   const char* name;
-  uint32_t kinds[2];  // 0: no more
-  bool by_default;    // the cheapest that close the ledger
+  uint32_t kinds[2];            // 0: no more
+  bool by_default;              // the cheapest that close the ledger
+  bool memory_calls = false;    // of API calls: the memory functions, where CUPTI can choose
+  bool late = false;            // cannot be asked for before the driver is initialized
+  const char* needs = nullptr;  // makes no records but beside those
 };
 extern const RecordKind kRecordKinds[];
 extern const size_t kRecordKindCount;

@@ -103,7 +103,7 @@ bool ReadRecord(const Activity& activity, bool has_source, ActivityEncoder* enco
       const auto& from = As<Synchronization>(activity);
       record->kind = schema::ACTIVITY_SYNCHRONIZATION;
       record->operation = from.type;
-      record->stream = from.stream;
+      record->stream = from.stream == kNoStream ? 0 : from.stream;
       record->correlation = from.correlation;
       SetTimes(from.start, from.end, record);
       return true;

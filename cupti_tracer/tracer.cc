@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 
 #include "cupti_tracer/buffer_pool.h"
 #include "cupti_tracer/cupti_library.h"
+#include "cupti_tracer/enable_records.h"
 #include "cupti_tracer/other_tools.h"
 #include "cupti_tracer/record_kinds.h"
 #include "cupti_tracer/record_reader.h"
@@ -25,6 +27,7 @@ namespace vramtrack::cupti {
 namespace {
 
 constexpr int kPeriodMs = 200;     // what a kill may cost
+constexpr int kSoonMs = 5;         // the driver is being initialized
 constexpr int kPatienceMs = 2000;  // of the process's end
 
 enum State : int {
@@ -128,15 +131,6 @@ void ReadCompleted() {
   while (Buffer* buffer = tracer.buffers.TakeCompleted()) ReadBuffer(buffer);
 }
 
-void DisableKinds(uint32_t kinds) {
-  for (size_t i = 0; i < kRecordKindCount; ++i) {
-    if ((kinds >> i & 1) == 0) continue;
-    for (const uint32_t kind : kRecordKinds[i].kinds) {
-      if (kind != 0 && !EnabledByOthers(kind)) tracer.library.cuptiActivityDisable(kind);
-    }
-  }
-}
-
 void Leave(const char* why) {
   int state = kIdle;
   if (tracer.state.compare_exchange_strong(state, kOver)) {  // it has not begun, and does not
@@ -169,16 +163,26 @@ timespec In(int ms) {
   return at;
 }
 
+// False: it is to be tried again soon.
+bool EnableLateKinds() {
+  int result;
+  const Late late = EnableLateRecords(tracer.library, tracer.record_kinds, &result);
+  if (late == Late::kRefused) Say("no unified memory records: %s", tracer.library.Text(result));
+  return late != Late::kNotYet;
+}
+
 void* Work(void*) {
   pthread_setname_np(pthread_self(), "vramtrack-cupti");
   tracer.encoder->AddSpan(true, tracer.recorder->ticks(), "");
   WriteFrame();  // both clocks are known from the beginning
   uint64_t next_flush = 0;
+  bool all_enabled = false;
   for (;;) {
-    const timespec until = In(kPeriodMs);
+    const timespec until = In(all_enabled ? kPeriodMs : kSoonMs);
     while (sem_timedwait(&tracer.wake, &until) != 0 && errno == EINTR) {
     }
     const bool leaving = tracer.state.load() == kLeaving;
+    if (!leaving && !all_enabled) all_enabled = EnableLateKinds();
     while (tracer.buffers.free_count() < BufferPool::kLow && tracer.buffers.Grow()) {
     }
     ReadCompleted();
@@ -188,7 +192,7 @@ void* Work(void*) {
     if (!leaving && now_ms < next_flush) continue;
     next_flush = now_ms + kPeriodMs;
     // Another tool that takes the records over wants none of ours among them, and none of our buffers.
-    if (leaving && *tracer.why.load() != '\0') DisableKinds(tracer.record_kinds);
+    if (leaving && *tracer.why.load() != '\0') DisableRecords(tracer.library, tracer.record_kinds);
     const int result = tracer.library.cuptiActivityFlushAll(leaving ? kFlushForced : 0);
     ReadCompleted();
     CountDropped(nullptr, 0);
@@ -218,24 +222,29 @@ void LeaveAndWait(const char* why) {
 }
 
 bool EnableKinds() {
-  uint32_t enabled = 0;
-  for (size_t i = 0; i < kRecordKindCount; ++i) {
-    if ((tracer.record_kinds >> i & 1) == 0) continue;
-    enabled |= 1u << i;
-    for (const uint32_t kind : kRecordKinds[i].kinds) {
-      const int result = kind == 0 ? kSuccess : tracer.library.cuptiActivityEnable(kind);
-      if (result == kSuccess) continue;
-      // What more a user asked for than the ledger needs may be missing in this release, or on this device.
-      if (!kRecordKinds[i].by_default && (result == kInvalidKind || result == kNotSupported)) continue;
-      const bool refused = result == kInsufficientPrivileges || result == kVirtualizedInsufficientPrivileges;
-      Say("no CUPTI: it refuses %s records: %s%s; hooked events go on", kRecordKinds[i].name,
-          tracer.library.Text(result),
-          refused ? " (the driver's NVreg_RestrictProfilingToAdminUsers keeps them for administrators)" : "");
-      DisableKinds(enabled);
-      return false;
-    }
+  const Enabled enabled = EnableRecords(tracer.library, tracer.record_kinds);
+  if (enabled.refused != nullptr) {
+    const bool not_allowed =
+        enabled.result == kInsufficientPrivileges || enabled.result == kVirtualizedInsufficientPrivileges;
+    Say("no CUPTI: it refuses %s records: %s%s; hooked events go on", enabled.refused,
+        tracer.library.Text(enabled.result),
+        not_allowed ? " (the driver's NVreg_RestrictProfilingToAdminUsers keeps them for administrators)" : "");
+    return false;
   }
+  if (enabled.every_call) Say("this CUPTI cannot record memory calls alone: all API calls are recorded");
   return true;
+}
+
+// NVTX gives its marks to one tool, which the program's environment names: that is not taken from anybody.
+void SayWhereMarkersGo() {
+  const RecordKind* markers = nullptr;
+  for (size_t i = 0; i < kRecordKindCount; ++i) {
+    if ((tracer.record_kinds >> i & 1) != 0 && kRecordKinds[i].kinds[0] == kMarker) markers = &kRecordKinds[i];
+  }
+  const char* named = getenv("NVTX_INJECTION64_PATH");
+  if (markers == nullptr || (named != nullptr && strstr(named, "libcupti.so") != nullptr)) return;
+  Say("no NVTX markers of CUPTI's: NVTX_INJECTION64_PATH does not name libcupti but %s",
+      named != nullptr && *named != '\0' ? named : "nothing");
 }
 
 bool StartWorker() {
@@ -310,14 +319,15 @@ void StartTracer(const VramtrackRecorder* recorder) {
   // Before memory records begin: a record says who asked, where CUPTI can tell.
   if (tracer.library.has_source()) tracer.library.cuptiActivityEnableAllocationSource(1);
   if (!EnableKinds()) return;
+  SayWhereMarkersGo();
   int idle = kIdle;
   if (!tracer.state.compare_exchange_strong(idle, kRunning)) {
-    DisableKinds(tracer.record_kinds);
+    DisableRecords(tracer.library, tracer.record_kinds);
     return SayTooLate();
   }
   if (!StartWorker()) {
     Say("no CUPTI: its thread cannot be started; hooked events go on");
-    DisableKinds(tracer.record_kinds);
+    DisableRecords(tracer.library, tracer.record_kinds);
     tracer.state.store(kOver);
     return;
   }

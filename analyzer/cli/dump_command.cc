@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analyzer/activity/activity_stream.h"
+#include "analyzer/cli/activity_names.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/operation_names.h"
 #include "analyzer/cli/output.h"
@@ -103,7 +104,9 @@ bool DumpActivities(const Trace& trace, StandardOutput* out) {
   ActivityRecord record;
   uint64_t ticks;
   while (stream.Next(&record, &ticks)) {
-    std::string details = Printable(stream.Text(record.text));
+    std::string details = ActivityOperationName(record.kind, record.operation);
+    const std::string text = Printable(stream.Text(record.text));
+    if (!text.empty()) absl::StrAppend(&details, details.empty() ? "" : " ", text);
     if (record.stream != 0) absl::StrAppend(&details, details.empty() ? "" : " ", "stream ", record.stream);
     if (record.pool != 0)
       absl::StrAppend(&details, details.empty() ? "" : " ", absl::StrFormat("pool 0x%x", record.pool));

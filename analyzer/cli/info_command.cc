@@ -13,6 +13,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "analyzer/activity/activity_stream.h"
+#include "analyzer/cli/activity_names.h"
 #include "analyzer/cli/operation_names.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"

@@ -20,9 +20,4 @@ std::string KindNameOf(uint32_t operation, uint32_t kind) {
   return kind == schema::KIND_NONE ? "" : KindName(kind);
 }
 
-std::string ActivityName(uint32_t kind) {
-  const char* name = schema::ActivityKindName(kind);
-  return name != nullptr ? std::string(absl::StripPrefix(name, "activity_")) : "activity " + std::to_string(kind);
-}
-
 }  // namespace vramtrack

@@ -13,9 +13,6 @@ std::string OperationName(uint32_t operation);
 // What the operation was done to, as the report has it; of a mark what it stands for. Empty where that is not told.
 std::string KindNameOf(uint32_t operation, uint32_t kind);
 
-// What dump and info call a kind of CUPTI's records.
-std::string ActivityName(uint32_t kind);
-
 }  // namespace vramtrack
 
 #endif  // ANALYZER_CLI_OPERATION_NAMES_H_

@@ -87,6 +87,12 @@ SAME(UnifiedMemoryCounter, start, UNIFIED_MEMORY, start);
 SAME(UnifiedMemoryCounter, address, UNIFIED_MEMORY, address);
 SAME(UnifiedMemoryCounter, destination, UNIFIED_MEMORY, dstId);
 
+SAME(UnifiedMemoryConfig, scope, CUpti_ActivityUnifiedMemoryCounterConfig, scope);
+SAME(UnifiedMemoryConfig, counter, CUpti_ActivityUnifiedMemoryCounterConfig, kind);
+SAME(UnifiedMemoryConfig, device, CUpti_ActivityUnifiedMemoryCounterConfig, deviceId);
+SAME(UnifiedMemoryConfig, enable, CUpti_ActivityUnifiedMemoryCounterConfig, enable);
+static_assert(sizeof(UnifiedMemoryConfig) == sizeof(CUpti_ActivityUnifiedMemoryCounterConfig), "arrays of it");
+
 SAME(ApiCall, function, CUpti_ActivityAPI, cbid);
 SAME(ApiCall, start, CUpti_ActivityAPI, start);
 SAME(ApiCall, thread, CUpti_ActivityAPI, threadId);
@@ -121,6 +127,10 @@ TEST(CuptiAbi, NumbersAreCuptis) {
   EXPECT_EQ(static_cast<int>(kExternalCorrelation), CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
   EXPECT_EQ(static_cast<int>(kGraphTrace), CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
   EXPECT_EQ(static_cast<uint32_t>(kFlushForced), static_cast<uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
+  EXPECT_EQ(kNoStream, static_cast<uint32_t>(CUPTI_SYNCHRONIZATION_INVALID_VALUE));
+  EXPECT_EQ(kUnifiedMemoryCounters + 1, static_cast<uint32_t>(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COUNT));
+  EXPECT_EQ(kUnifiedMemoryOfProcess,
+            static_cast<uint32_t>(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE));
   EXPECT_EQ(static_cast<int>(kNotInitialized), CUPTI_ERROR_NOT_INITIALIZED);
   EXPECT_EQ(static_cast<int>(kInvalidKind), CUPTI_ERROR_INVALID_KIND);
   EXPECT_EQ(static_cast<int>(kNotSupported), CUPTI_ERROR_NOT_SUPPORTED);

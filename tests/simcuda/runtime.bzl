@@ -3,6 +3,7 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//bazel:shared.bzl", "cc_preload_library")
+load(":calls.bzl", "TOLD_CALLS")
 load(":stubs.bzl", "cuda_stubs")
 
 def soname(version):
@@ -35,10 +36,10 @@ def simulated_runtime(version, headers, driver_headers = None):
             name = "runtime_%d_%s" % (version, kind),
             srcs = native.glob(["runtime/*.cc", "runtime/*.h"]) + [":" + stubs],
             # Old entry points are part of what is simulated.
-            copts = ["-Wno-deprecated-declarations"],
+            copts = ["-Wno-deprecated-declarations"] + TOLD_CALLS,
             linkopts = ["-ldl"],
             linkstatic = True,
-            deps = [":device", driver_headers or headers],
+            deps = [":activity", ":device", driver_headers or headers],
             alwayslink = True,
         )
     cc_library(

@@ -22,6 +22,12 @@ struct ActivitySink {
   void (*kernel)(const char* name, int device, uint64_t stream);
   void (*copied)(uint64_t bytes, int device, uint64_t stream);
   void (*filled)(uint64_t bytes, int device, uint64_t stream);
+  void (*graph_launched)(uint32_t graph, int device, uint64_t stream);
+  void (*synchronized)(uint32_t type, uint64_t stream);                     // numbered as CUPTI's
+  void (*migrated)(const void* address, uint64_t bytes, int from, int to);  // managed memory; the host is -1
+  // Any function of driver and runtime begins and ends; `frame`: of its caller, higher up the stack.
+  void (*entered)(const void* function, const void* frame);
+  void (*left)(const void* function);
 };
 
 extern std::atomic<const ActivitySink*> activity_sink;
@@ -39,6 +45,7 @@ struct PrivateTable {
   bool (*set_sink)(const ActivitySink* sink);     // false where another CUPTI of the process has one
   int (*allocate)(void** address, size_t bytes);  // on the current device; a CUresult
   int (*release)(void* address);
+  const std::atomic<const ActivitySink*>* sink;  // for the runtime
 };
 
 constexpr unsigned char kPrivateTableId[16] = {'s', 'i', 'm', 'c', 'u', 'd', 'a', '-',

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/simcuda/device/log.h"
+#include "tests/simcuda/driver/activity.h"
 #include "tests/simcuda/driver/context_memory.h"
 #include "tests/simcuda/driver/current.h"
 #include "tests/simcuda/driver/injection.h"
@@ -260,6 +261,7 @@ CUresult cuCtxSynchronize() {
   Context* context;
   SIMCUDA_TRY(CurrentContext(&context));
   context->device->Synchronize();
+  SIMCUDA_TELL(synchronized, 4, 0);
   return CUDA_SUCCESS;
 }
 

@@ -22,10 +22,13 @@ CUresult Copy(void* to, const void* from, size_t bytes) {
 CUresult CopyOn(CUstream stream, void* to, const void* from, size_t bytes) {
   Context* context;
   SIMCUDA_TRY(CurrentContext(&context));
+  Stream* resolved;
+  SIMCUDA_TRY(CurrentStream(stream, &resolved));
   const int device = context->device->ordinal;
+  const uint64_t id = resolved->id;
   return Submit(stream, CU_GRAPH_NODE_TYPE_MEMCPY, [=] {
     if (!CopyBytes(to, from, bytes)) return false;
-    SIMCUDA_TELL(copied, bytes, device, reinterpret_cast<uint64_t>(stream));
+    SIMCUDA_TELL(copied, bytes, device, id);
     return true;
   });
 }
@@ -42,8 +45,15 @@ CUresult Fill(CUdeviceptr to, size_t pitch, uint32_t value, size_t element, size
 CUresult FillOn(CUstream stream, CUdeviceptr to, size_t pitch, uint32_t value, size_t element, size_t count,
                 size_t rows) {
   if (to % element != 0 || pitch % element != 0) return CUDA_ERROR_INVALID_VALUE;
-  return Submit(stream, CU_GRAPH_NODE_TYPE_MEMSET,
-                [=] { return FillRows(ToAddress(to), pitch, value, element, count, rows); });
+  Stream* resolved;
+  SIMCUDA_TRY(CurrentStream(stream, &resolved));
+  const int device = resolved->context->device->ordinal;
+  const uint64_t id = resolved->id;
+  return Submit(stream, CU_GRAPH_NODE_TYPE_MEMSET, [=] {
+    if (!FillRows(ToAddress(to), pitch, value, element, count, rows)) return false;
+    SIMCUDA_TELL(filled, element * count * rows, device, id);
+    return true;
+  });
 }
 
 CUresult CopyBox(const BoxCopy& copy) {

@@ -6,6 +6,7 @@
 
 #include "tests/simcuda/device/clock.h"
 #include "tests/simcuda/device/log.h"
+#include "tests/simcuda/driver/activity.h"
 #include "tests/simcuda/driver/capture.h"
 #include "tests/simcuda/driver/current.h"
 
@@ -67,6 +68,7 @@ CUresult cuEventSynchronize(CUevent handle) {
   Count(Counter::kSynchronize);
   if (event->recorded) SleepUntilNs(event->ready_at_ns);
   event->context->device->TrimPools();
+  SIMCUDA_TELL(synchronized, 1, 0);
   return CUDA_SUCCESS;
 }
 

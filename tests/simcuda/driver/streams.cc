@@ -5,6 +5,7 @@
 #include "tests/simcuda/device/clock.h"
 #include "tests/simcuda/device/log.h"
 #include "tests/simcuda/device/transfer.h"
+#include "tests/simcuda/driver/activity.h"
 #include "tests/simcuda/driver/capture.h"
 #include "tests/simcuda/driver/current.h"
 #include "tests/simcuda/driver/submit.h"
@@ -110,6 +111,7 @@ CUresult cuStreamSynchronize(CUstream handle) {
   Count(Counter::kSynchronize);
   if (IsBusy(*stream)) SleepUntilNs(stream->busy_until_ns);
   stream->context->device->TrimPools();
+  SIMCUDA_TELL(synchronized, 3, stream->id);
   return CUDA_SUCCESS;
 }
 
@@ -122,6 +124,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned) {
   if (stream->IsCapturing()) return CaptureNode(stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, nullptr);
   const int64_t ready = event->ready_at_ns.load(std::memory_order_relaxed);
   if (GetOptions().event_delay_us != 0 && event->recorded) RaiseTo(&stream->busy_until_ns, ready);
+  SIMCUDA_TELL(synchronized, 2, stream->id);
   return CUDA_SUCCESS;
 }
 

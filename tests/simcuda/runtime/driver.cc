@@ -39,7 +39,11 @@ cudaError_t Done(cudaError_t error) {
 
 cudaError_t Initialize() {
   if (!LoadDriver()) return cudaErrorInsufficientDriver;
-  static const CUresult result = DRIVER(cuInit)(0);
+  static const CUresult result = [] {
+    const CUresult initialized = DRIVER(cuInit)(0);
+    if (initialized == CUDA_SUCCESS) TellOfCalls();
+    return initialized;
+  }();
   return static_cast<cudaError_t>(result);
 }
 

@@ -28,6 +28,9 @@ inline cudaError_t Done(CUresult result) {
 // Makes sure that the driver is there and initialized.
 cudaError_t Initialize();
 
+// Lets the simulated CUPTI know of this runtime's calls from now on.
+void TellOfCalls();
+
 // And that a context is current to this thread: that of the device which it has set, 0 at first.
 cudaError_t Bind();
 

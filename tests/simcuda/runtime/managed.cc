@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice on managed memory. All of it stays in host memory, so nothing is moved.
+// Advice on managed memory.
 #include "tests/simcuda/runtime/driver.h"
 
 namespace vramtrack::simcuda {
@@ -7,10 +7,12 @@ namespace {
 
 cudaError_t Advise() { return Done(Bind()); }
 
-cudaError_t Prefetch(cudaStream_t stream) {
+cudaError_t Prefetch(const void* address, size_t bytes, cudaMemLocation to, cudaStream_t stream) {
   RUNTIME_TRY(Bind());
-  unsigned flags;
-  return Done(DRIVER(cuStreamGetFlags)(stream, &flags));
+  CUmemLocation location = {};
+  location.type = static_cast<CUmemLocationType>(to.type);
+  location.id = to.id;
+  return Done(DRIVER(cuMemPrefetchAsync_v2)(ToPointer(address), bytes, location, 0, stream));
 }
 
 }  // namespace
@@ -19,15 +21,19 @@ extern "C" {
 
 #if CUDART_VERSION >= 13000
 cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, cudaMemLocation) { return Advise(); }
-cudaError_t cudaMemPrefetchAsync(const void*, size_t, cudaMemLocation, unsigned, cudaStream_t stream) {
-  return Prefetch(stream);
+cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes, cudaMemLocation to, unsigned, cudaStream_t stream) {
+  return Prefetch(address, bytes, to, stream);
 }
 #else
 cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, int) { return Advise(); }
-cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t stream) { return Prefetch(stream); }
+cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes, int device, cudaStream_t stream) {
+  const auto type = device == cudaCpuDeviceId ? cudaMemLocationTypeInvalid : cudaMemLocationTypeDevice;
+  return Prefetch(address, bytes, {type, device}, stream);
+}
 cudaError_t cudaMemAdvise_v2(const void*, size_t, cudaMemoryAdvise, cudaMemLocation) { return Advise(); }
-cudaError_t cudaMemPrefetchAsync_v2(const void*, size_t, cudaMemLocation, unsigned, cudaStream_t stream) {
-  return Prefetch(stream);
+cudaError_t cudaMemPrefetchAsync_v2(const void* address, size_t bytes, cudaMemLocation to, unsigned,
+                                    cudaStream_t stream) {
+  return Prefetch(address, bytes, to, stream);
 }
 #endif
 
