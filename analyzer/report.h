@@ -272,6 +272,25 @@ struct ReportLeak {
   uint64_t peak_without = 0;  // the peak of its device had none of them allocated anything
 };
 
+// What the steps of a finding left behind, and what its verdict was told by: of a leak as a whole where the site leads
+// one. The last step that counts is the last complete one.
+struct ReportKept {
+  struct FitPoint {
+    int64_t step = 0;
+    double bytes = 0, low = 0, high = 0;
+  };
+
+  // One point a step, or one for several: what was born up to this step and is there after the last one, in all.
+  std::vector<int64_t> step;
+  std::vector<uint64_t> bytes, objects;
+  std::vector<FitPoint> fit;  // both ends of the line that the rate and its interval make; empty: there is none
+  // The steps that were judged, and what was born in them and is there after the last step.
+  uint64_t tested_steps = 0;
+  std::optional<int64_t> first_tested_step, last_tested_step;
+  uint64_t steps_with_survivors = 0, survivor_objects = 0, survivor_bytes = 0;
+  uint64_t max_lifetime_steps = 0;  // of objects that were freed
+};
+
 struct ReportSite {
   std::string id;  // short and stable: a hash of the frames' functions, level, kind and device
   std::string level, kind, owner, category, verdict, grade, explanation;
@@ -290,6 +309,7 @@ struct ReportSite {
   std::string part_of;              // id of the site that leads the leak which this one belongs to; empty: none does
   uint64_t parts = 0;               // how many other sites belong to the leak that this one leads
   std::optional<ReportLeak> group;  // of a leak that is no part of another
+  std::optional<ReportKept> kept;   // of a finding that is no part of another, where it left something
 };
 
 inline bool IsLeak(const ReportSite& site) {

@@ -6,12 +6,13 @@ load("//bazel:cuda_configure.bzl", "cuda_configure")
 load("//bazel:cuda_headers.bzl", "cuda_headers")
 load("//bazel:cupti_headers.bzl", "cupti_headers")
 load("//bazel:debian_source.bzl", "debian_source")
+load("//bazel:page_tools.bzl", "page_tools")
 load("//bazel:system_libs.bzl", "system_libs")
 
 CUPTI_RELEASES = ["11.8", "12.0", "12.9", "13.5"]
 
 def vramtrack_deps():
-    """Declares @abseil_source, @cuda<release>_headers, @cupti<release>_headers, @elfutils_source, @libunwind, @local_cuda and @system_libs."""
+    """Declares @abseil_source, @cuda<release>_headers, @cupti<release>_headers, @elfutils_source, @libunwind, @local_cuda, @page_tools and @system_libs."""
     cuda_configure(name = "local_cuda")
 
     # What the simulated device imitates beside the toolkit's release.
@@ -30,6 +31,9 @@ def vramtrack_deps():
     # Releases of CUPTI that the tracer's records are held against, and that the simulated one imitates.
     for release in CUPTI_RELEASES:
         cupti_headers(name = "cupti%s_headers" % release.replace(".", "_"), folder = "cupti-" + release)
+
+    # What the page of an HTML report is bundled with.
+    page_tools(name = "page_tools")
 
     system_libs(name = "system_libs")
 

@@ -91,8 +91,8 @@ int Report(const Arguments& arguments) {
   app->add_option("--color", color)->check(CLI::IsMember({"auto", "always", "never"}));
   int code;
   if (!Parse(app.get(), kReportHelp, arguments, &code)) return code;
-  if (options.format != "text" && options.format != "json") {
-    return BadInput("--format " + options.format + ": there is text and json; see vramtrack report --help");
+  if (options.format != "text" && options.format != "json" && options.format != "html") {
+    return BadInput("--format " + options.format + ": there is text, json and html; see vramtrack report --help");
   }
   options.color = color == "always" ? ColorMode::kAlways : color == "never" ? ColorMode::kNever : ColorMode::kAuto;
   return RunReport(options);

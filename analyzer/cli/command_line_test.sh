@@ -28,7 +28,7 @@ run 2 "$vramtrack" report leak.vtrace $'a\nb' && one_error_line 'a\x0ab'
 run 2 "$vramtrack" report leak.vtrace --top 0 && one_error_line "--top"
 run 2 "$vramtrack" report leak.vtrace --top many && one_error_line "--top"
 run 2 "$vramtrack" report leak.vtrace --color sometimes && one_error_line "--color"
-run 2 "$vramtrack" report leak.vtrace --format html && one_error_line "--format html" "text and json"
+run 2 "$vramtrack" report leak.vtrace --format pdf && one_error_line "--format pdf" "text, json and html"
 
 # Comparing two.
 run 0 "$vramtrack" diff leak.vtrace leak.vtrace && says stdout "NOTHING CHANGED" "identical allocation sequence"

@@ -40,7 +40,7 @@ started, 127 if there is none, 2 if tracing cannot begin. A COMMAND that a signa
 const char kReportHelp[] = R"(Usage: vramtrack report [OPTION...] TRACE
 Prints which line leaks how much per step and how sure that is, where the memory is at the peak, what fragmentation costs.
 
-      --format FORMAT    text (default) or json
+      --format FORMAT    text (default), json or html
   -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
       --top N            the longest list to print in text (default 10)
       --raw-stacks       show every frame, also those of the interpreter and of PyTorch's dispatcher

@@ -12,6 +12,7 @@
 #include "analyzer/cli/say.h"
 #include "analyzer/ingest/trace_paths.h"
 #include "analyzer/render/answer.h"
+#include "analyzer/render/html/html.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/text.h"
 
@@ -22,7 +23,8 @@ absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options) {
   absl::StatusOr<std::vector<std::string>> paths = ListTraces(options.trace);
   if (!paths.ok()) return paths.status();
   AnalyzeOptions analyze;
-  analyze.top = std::max(analyze.top, options.top);
+  // A page has room for all sites that anybody would look for.
+  analyze.top = std::max(options.format == "html" ? kMaxPageSites : analyze.top, options.top);
   analyze.step_marks = options.step_marks;
   analyze.horizon_steps = options.horizon_steps;
   analyze.threads = options.threads;
@@ -41,8 +43,9 @@ int RunReport(const ReportOptions& options) {
   if (!report.ok()) return BadInput(std::string(report.status().message()));
 
   std::string text =
-      options.format == "json"
-          ? RenderJson(*report)
+      options.format == "json" ? RenderJson(*report)
+      : options.format == "html"
+          ? RenderHtml(*report)
           : RenderText(*report, DetectStyle(IsFile(options.output) ? -1 : STDOUT_FILENO, options.color), options.top);
   if (const int code = WriteOutput(options.output, text); code != kExitFine) return code;
   return AnswerOf(*report) == Answer::kNotEnough ? kExitNotEnoughEvidence : kExitFine;

@@ -13,7 +13,7 @@ namespace vramtrack {
 
 struct ReportOptions {
   std::string trace;            // a file or a folder
-  std::string format = "text";  // or "json"
+  std::string format = "text";  // or "json", "html"
   std::string output;           // empty or "-": standard output
   size_t top = 10;
   bool raw_stacks = false;

@@ -18,6 +18,7 @@
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/framework_findings.h"
 #include "analyzer/findings/growth_findings.h"
+#include "analyzer/findings/kept_findings.h"
 #include "analyzer/findings/leak_findings.h"
 #include "analyzer/findings/oom_findings.h"
 #include "analyzer/findings/pattern_findings.h"
@@ -160,6 +161,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
     findings.sites.push_back(std::move(site));
   }
   leaks.Describe(second, &findings.sites);
+  DescribeKept(analysis, &findings.sites);
   SetRateUnits(analysis, &findings.sites);
   findings.peak_lines = peak_lines.Describe(second, findings.sites);
   // Sites in one group are one to the reader; those of no group are not symbolized, and each counts for itself.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "analyzer/render/answer.h"
+#include "analyzer/render/answer_words.h"
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/quantity.h"
@@ -25,45 +25,6 @@ constexpr int kExplanationLines = 4;
 constexpr int kFindingLines = 2;
 constexpr size_t kParts = 6;
 
-bool IsHandle(const ReportSite& site) { return site.level == "handle"; }
-
-// A leak at one place in the code, which several devices may have: the ranks of a job do the same on different ones.
-struct Leak {
-  const ReportSite* site;  // the worst
-  size_t devices = 1;
-};
-
-std::vector<Leak> LeaksOf(const Report& report) {
-  std::vector<Leak> leaks;
-  std::map<std::string, size_t> by_place;
-  for (const std::string& id : report.ranking) {
-    const ReportSite* site = FindSite(report, id);
-    if (site == nullptr) continue;
-    std::string place = absl::StrCat(site->level, "|", site->kind, "|", site->device ? "device" : "host");
-    for (const ReportFrame& frame : site->frames) {
-      absl::StrAppend(&place, "|", frame.function, "|", frame.file, "|", frame.line, "|", frame.module, "|",
-                      frame.line == 0 ? frame.offset : 0);
-    }
-    const auto [found, is_new] = by_place.try_emplace(std::move(place), leaks.size());
-    if (is_new) {
-      leaks.push_back({site});
-    } else {
-      ++leaks[found->second].devices;
-    }
-  }
-  return leaks;
-}
-
-std::string OnDevices(const Leak& leak) {
-  return leak.devices == 1 ? "" : absl::StrCat(" on ", leak.devices, " devices");
-}
-
-std::string LeakTitle(const ReportSite& site) {
-  if (site.verdict == "accelerating_leak") return "ACCELERATING LEAK";
-  if (site.verdict == "minor_leak") return "MINOR LEAK";
-  return "LEAK";
-}
-
 // What a site that is no leak, but no model of steadiness either, does. Empty for the others.
 std::string RemarkOn(const ReportSite& site) {
   if (site.verdict == "sublinear") return "grows, but ever more slowly";
@@ -72,64 +33,6 @@ std::string RemarkOn(const ReportSite& site) {
   if (site.verdict == "deferred_free") return "is freed late";
   if (site.verdict == "fragmentation_growth") return "fragmentation grows";
   if (site.verdict == "insufficient_evidence") return "cannot be judged yet";
-  return "";
-}
-
-std::string Rate(const ReportSite& site, double bytes, double objects) {
-  if (IsHandle(site)) {
-    return absl::StrCat(FormatAbout(objects), " ", site.kind.empty() ? "handle" : site.kind, objects == 1 ? "" : "s",
-                        " per ", site.rate_unit);
-  }
-  return absl::StrCat(FormatByteCount(bytes), " per ", site.rate_unit);
-}
-
-std::string OwnRate(const ReportSite& site) { return Rate(site, site.rate_bytes_per_step, site.rate_objects_per_step); }
-
-// Of the whole leak that the site leads.
-std::string Rate(const ReportSite& site) {
-  if (!site.group) return OwnRate(site);
-  return Rate(site, site.group->rate_bytes_per_step, site.group->rate_objects_per_step);
-}
-
-// Or the windows that stand for them.
-std::string StepsCounted(const Report& report) {
-  if (report.steps.unit == "step") return Plural(report.steps.count, "step", "steps");
-  return absl::StrCat(Plural(report.steps.count, "window", "windows"), " of ",
-                      FormatByteCount(static_cast<double>(report.steps.window_bytes)),
-                      " allocated, as no steps were found");
-}
-
-std::string Certainty(const Report& report, const ReportSite& site) {
-  std::vector<std::string> parts;
-  if (!IsHandle(site)) {
-    parts.push_back("95 % CI " + (site.group ? FormatByteRange(site.group->rate_ci_low, site.group->rate_ci_high)
-                                             : FormatByteRange(site.rate_ci_low, site.rate_ci_high)));
-  }
-  if (site.parts > 0) parts.push_back(absl::StrCat(site.parts + 1, " sites"));
-  if (site.rate_unit != "step" && !IsHandle(site)) {
-    parts.push_back(absl::StrCat(FormatByteCount(site.rate_bytes_per_second), " per second"));
-  }
-  parts.push_back(StepsCounted(report));
-  if (site.onset_step) parts.push_back(absl::StrCat("since step ", *site.onset_step));
-  return absl::StrJoin(parts, ", ");
-}
-
-std::string DeviceName(const ReportDevice& device) {
-  std::vector<std::string> details;
-  if (!device.name.empty()) details.push_back(Printable(device.name));
-  if (device.total_bytes != 0) details.push_back(FormatByteCount(static_cast<double>(device.total_bytes)));
-  std::string name = absl::StrCat("device ", device.index);
-  return details.empty() ? name : absl::StrCat(name, " (", absl::StrJoin(details, ", "), ")");
-}
-
-// Device memory of `site`'s device runs out in so many steps. Empty where that is not known, or has happened.
-std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
-  if (!site.device || HasRunOut(report, *site.device)) return "";
-  for (const ReportDevice& device : report.devices) {
-    if (device.index != *site.device || !device.growth || !device.growth->steps_to_oom) continue;
-    std::string full = FormatTimeToFull(*device.growth->steps_to_oom);
-    return full.empty() ? "" : absl::StrCat("at this rate ", DeviceName(device), " is ", full);
-  }
   return "";
 }
 
@@ -146,12 +49,12 @@ Place PlaceOf(const SitePlaces& places, const ReportSite& site) {
 
 // "LEAK  file:line  function  leaks RATE (certainty)": what does not fit on the line goes to the next ones, but the
 // line, the place in the code and the rate stay together.
-void WriteLeak(const Report& report, const Leak& leak, Page* page) {
+void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
   const ReportSite& site = *leak.site;
   const TextStyle& style = page->style();
   Place place = PlaceOf(SitePlaces(report), site);
   std::string title = LeakTitle(site);
-  std::string rate = absl::StrCat("leaks ", Rate(site), OnDevices(leak));
+  std::string rate = absl::StrCat("leaks ", LeakRate(site), OnDevices(leak));
   std::string certainty = absl::StrCat("(", Certainty(report, site), ")");
   int left = style.columns - DisplayWidth(title) - 2 - DisplayWidth(rate) - 2;
 
@@ -212,39 +115,13 @@ void WriteParts(const Report& report, const ReportSite& leader, size_t most, Pag
 }
 
 void WriteNoLeak(const Report& report, Page* page) {
-  page->Words(
-      absl::StrCat("none of ", Plural(AllSites(report), "site", "sites"), " leaks, over ", StepsCounted(report)), 9,
-      Paint::kPlain, Painted(page->style(), Paint::kGood, "NO LEAK"));
-  for (const ReportDevice& device : report.devices) {
-    if (!device.growth) continue;
-    page->Words(
-        absl::StrCat(DeviceName(device), " changes by ", FormatByteCount(device.growth->bytes_per_step),
-                     " per step (95 % CI ", FormatByteRange(device.growth->ci_low, device.growth->ci_high), ")"),
-        9);
-  }
+  page->Words(NoLeakWords(report), 9, Paint::kPlain, Painted(page->style(), Paint::kGood, "NO LEAK"));
+  for (const std::string& line : DeviceChanges(report)) page->Words(line, 9);
 }
 
 void WriteNotEnough(const Report& report, Page* page) {
-  std::string words;
-  uint64_t events = 0;
-  for (const ReportProcess& process : report.processes) events += process.events;
-  if (events == 0) {
-    words = "nothing was recorded: no allocation, no step";
-  } else if (report.steps.count == 0) {
-    words =
-        "no steps were found, so growth per step cannot be told; call vramtrack_step() once a step, or trace more "
-        "steps";
-  } else if (uint64_t unjudged = SitesWith(report, "insufficient_evidence"); !FurtherStepsNeeded(report)) {
-    words = absl::StrCat("over ", Plural(report.steps.count, "step", "steps"), ", ", FormatCount(unjudged), " of ",
-                         Plural(AllSites(report), "site", "sites"),
-                         " may leak or not: the trace lacks what would tell; none of the others leaks");
-  } else {
-    words =
-        absl::StrCat(Plural(report.steps.count, "step", "steps"), " ", report.steps.count == 1 ? "is" : "are",
-                     " too few to judge ", FormatCount(unjudged), " of ", Plural(AllSites(report), "site", "sites"),
-                     "; about ", FormatCount(*FurtherStepsNeeded(report)), " more would do; none of the others leaks");
-  }
-  page->Words(words, 21, Paint::kPlain, Painted(page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE"));
+  page->Words(NotEnoughWords(report), 21, Paint::kPlain,
+              Painted(page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE"));
 }
 
 // One finding below the first: place, what it does, and, where there is room for it, why.
@@ -275,7 +152,7 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
     case Answer::kLeak:
       break;
   }
-  const std::vector<Leak> leaks = LeaksOf(report);
+  const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
   if (leaks.empty()) return;
   const ReportSite* worst = leaks[0].site;
   WriteLeak(report, leaks[0], page);
@@ -304,13 +181,13 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
     std::string what;
   };
   std::vector<Finding> findings;
-  const std::vector<Leak> leaks = LeaksOf(report);
+  const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
   for (size_t i = 1; i < leaks.size(); ++i) {
     const ReportSite* site = leaks[i].site;
     const char* verb = site->verdict == "minor_leak"          ? "leaks a little: "
                        : site->verdict == "accelerating_leak" ? "leaks ever faster: "
                                                               : "leaks ";
-    findings.push_back({site, absl::StrCat(verb, Rate(*site), OnDevices(leaks[i]))});
+    findings.push_back({site, absl::StrCat(verb, LeakRate(*site), OnDevices(leaks[i]))});
   }
   for (const ReportSite& site : report.sites) {
     std::string remark = RemarkOn(site);

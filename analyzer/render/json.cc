@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "analyzer/render/json_fields.h"
 #include "analyzer/render/json_values.h"
 
 namespace vramtrack {
@@ -232,7 +233,32 @@ Json LeakJson(const ReportLeak& leak) {
   return json;
 }
 
-Json SiteJson(const ReportSite& site) {
+Json KeptJson(const ReportKept& kept) {
+  Json json;
+  json["step"] = kept.step;
+  json["bytes"] = kept.bytes;
+  json["objects"] = kept.objects;
+  json["fit"] = Array(kept.fit, [](const ReportKept::FitPoint& point) {
+    Json json;
+    json["step"] = point.step;
+    json["bytes"] = Number(point.bytes);
+    json["low"] = Number(point.low);
+    json["high"] = Number(point.high);
+    return json;
+  });
+  json["tested_steps"] = kept.tested_steps;
+  json["first_tested_step"] = Optional(kept.first_tested_step);
+  json["last_tested_step"] = Optional(kept.last_tested_step);
+  json["steps_with_survivors"] = kept.steps_with_survivors;
+  json["survivor_objects"] = kept.survivor_objects;
+  json["survivor_bytes"] = kept.survivor_bytes;
+  json["max_lifetime_steps"] = kept.max_lifetime_steps;
+  return json;
+}
+
+}  // namespace
+
+Json SiteFields(const ReportSite& site) {
   Json json;
   json["id"] = site.id;
   json["level"] = site.level;
@@ -260,7 +286,15 @@ Json SiteJson(const ReportSite& site) {
   json["part_of"] = site.part_of.empty() ? Json(nullptr) : Json(site.part_of);
   json["parts"] = site.parts;
   json["group"] = site.group ? LeakJson(*site.group) : Json(nullptr);
+  json["kept"] = site.kept ? KeptJson(*site.kept) : Json(nullptr);
   json["blame_frame"] = site.blame_frame;
+  return json;
+}
+
+namespace {
+
+Json SiteJson(const ReportSite& site) {
+  Json json = SiteFields(site);
   json["frames"] = Array(site.frames, FrameJson);
   return json;
 }
@@ -391,14 +425,14 @@ Json ReleaseJson(const ReportRelease& release) {
 
 }  // namespace
 
-std::string RenderJson(const Report& report) {
+Json ReportFields(const Report& report, Json sites) {
   Json json;
   json["schema_version"] = kReportSchemaVersion;
   json["tool_version"] = report.tool_version;
   json["processes"] = Array(report.processes, ProcessJson);
   json["steps"] = StepsJson(report.steps);
   json["devices"] = Array(report.devices, DeviceJson);
-  json["sites"] = Array(report.sites, SiteJson);
+  json["sites"] = std::move(sites);
   Json verdict_counts = Json::object();
   for (const auto& [verdict, sites] : report.verdict_counts) verdict_counts[verdict] = sites;
   json["verdict_counts"] = std::move(verdict_counts);
@@ -409,7 +443,9 @@ std::string RenderJson(const Report& report) {
   json["releases"] = Array(report.releases, ReleaseJson);
   json["ranks"] = Array(report.ranks, RankJson);
   json["warnings"] = report.warnings;
-  return JsonLines(json);
+  return json;
 }
+
+std::string RenderJson(const Report& report) { return JsonLines(ReportFields(report, Array(report.sites, SiteJson))); }
 
 }  // namespace vramtrack

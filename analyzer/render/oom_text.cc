@@ -19,12 +19,6 @@ namespace {
 
 constexpr int kIndent = 6;
 
-std::string Cause(const ReportOom& oom) {
-  if (oom.cause == "amount") return "There was not that much memory left.";
-  if (oom.cause == "contiguity") return "Enough memory was free, but in pieces: fragmentation.";
-  return "Whether too little was free or only in pieces is not known.";
-}
-
 // How the allocator stood that gave up.
 std::string Framework(const ReportOom& oom) {
   const auto bytes = [](uint64_t count) { return FormatByteCount(static_cast<double>(count)); };
@@ -41,17 +35,6 @@ struct PlaceLine {
   uint64_t sites = 0;
   uint64_t then = 0, now = 0;  // bytes
 };
-
-std::string Request(const ReportOom& oom) {
-  std::string text = FormatByteCount(static_cast<double>(oom.requested)) + " requested";
-  if (oom.free) absl::StrAppend(&text, ", ", FormatByteCount(static_cast<double>(*oom.free)), " free");
-  if (oom.largest_free) {
-    absl::StrAppend(&text, " (largest piece ", FormatByteCount(static_cast<double>(*oom.largest_free)), ")");
-  }
-  absl::StrAppend(&text, " on device ", oom.device);
-  if (oom.step) absl::StrAppend(&text, " at step ", *oom.step);
-  return text;
-}
 
 // What a colleague would say who has looked at the steps before.
 std::string Difference(const ReportOom& oom) {
@@ -115,12 +98,29 @@ void WriteMore(size_t all, size_t shown, Page* page) {
 
 }  // namespace
 
+std::string CauseWords(const ReportOom& oom) {
+  if (oom.cause == "amount") return "There was not that much memory left.";
+  if (oom.cause == "contiguity") return "Enough memory was free, but in pieces: fragmentation.";
+  return "Whether too little was free or only in pieces is not known.";
+}
+
+std::string RequestWords(const ReportOom& oom) {
+  std::string text = FormatByteCount(static_cast<double>(oom.requested)) + " requested";
+  if (oom.free) absl::StrAppend(&text, ", ", FormatByteCount(static_cast<double>(*oom.free)), " free");
+  if (oom.largest_free) {
+    absl::StrAppend(&text, " (largest piece ", FormatByteCount(static_cast<double>(*oom.largest_free)), ")");
+  }
+  absl::StrAppend(&text, " on device ", oom.device);
+  if (oom.step) absl::StrAppend(&text, " at step ", *oom.step);
+  return text;
+}
+
 void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* page) {
   if (report.oom.empty()) return;
   const TextStyle& style = page->style();
   const ReportOom& oom = report.oom.back();
-  page->Words(Request(oom), 15, Paint::kBold, Painted(style, Paint::kAlarm, "OUT OF MEMORY"));
-  std::string why = Cause(oom);
+  page->Words(RequestWords(oom), 15, Paint::kBold, Painted(style, Paint::kAlarm, "OUT OF MEMORY"));
+  std::string why = CauseWords(oom);
   if (report.oom.size() > 1) {
     absl::StrAppend(&why, " It is one of ", FormatCount(report.oom.size()), " allocations that failed.");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// print_sample NAME json|text|short: a report made by hand, as the renderers print it.
+// print_sample NAME json|text|short|html: a report made by hand, as the renderers print it.
 #include <unistd.h>
 
 #include <cstdio>
@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "analyzer/render/html/html.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/sample_reports.h"
 #include "analyzer/render/terminal.h"
@@ -19,7 +20,7 @@ int main(int argc, char** argv) {
       {"too_short", vramtrack::TooShortSample}, {"oom", vramtrack::OutOfMemorySample},
       {"many", vramtrack::ManySitesSample},     {"hostile", vramtrack::HostileTextSample},
       {"empty", vramtrack::EmptySample},        {"pytorch", vramtrack::PyTorchSample},
-      {"ranks", vramtrack::RanksSample},
+      {"ranks", vramtrack::RanksSample},        {"markup", vramtrack::MarkupSample},
   };
   if (argc == 2 && std::string(argv[1]) == "--names") {
     for (const auto& [name, sample] : samples) puts(name.c_str());
@@ -27,13 +28,14 @@ int main(int argc, char** argv) {
   }
   auto sample = argc == 3 ? samples.find(argv[1]) : samples.end();
   if (sample == samples.end()) {
-    fprintf(stderr, "usage: print_sample NAME json|text|short\n");
+    fprintf(stderr, "usage: print_sample NAME json|text|short|html\n");
     return 2;
   }
   std::string format = argv[2];
   vramtrack::Report report = sample->second();
   vramtrack::TextStyle style = vramtrack::DetectStyle(STDOUT_FILENO, vramtrack::ColorMode::kAuto);
   std::string text = format == "json"    ? vramtrack::RenderJson(report)
+                     : format == "html"  ? vramtrack::RenderHtml(report)
                      : format == "short" ? vramtrack::RenderShortText(report, style)
                                          : vramtrack::RenderText(report, style, 10);
   return fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/render/sample_reports.h"
 
+#include <string>
+
 namespace vramtrack {
 namespace {
 
@@ -59,6 +61,31 @@ Report RanksSample() {
   leaking.leaks = 1;
   leaking.leak_bytes_per_step = 4 << 20;
   leaking.differs = {{"leak", 4 << 20, 0, report.sites[0].id, ""}, {"peak", 700 << 20, 500 << 20, "", ""}};
+  return report;
+}
+
+Report MarkupSample() {
+  const std::string hostile =
+      "</script></style></pre></noscript><!--<script>window.hostile=1</script><img src=x onerror=window.hostile=1>"
+      "&lt;b&gt;'\"`${window.hostile=1}\\";
+  Report report = LeakSample();
+  report.tool_version = hostile;
+  for (ReportSite& site : report.sites) {
+    site.owner = site.kind = site.category = site.explanation = hostile;
+    for (ReportFrame& frame : site.frames) frame.function = frame.file = frame.module = hostile;
+  }
+  for (ReportProcess& process : report.processes) process.command = {hostile, "--" + hostile};
+  for (ReportDevice& device : report.devices) device.name = hostile;
+  for (ReportTimeline& timeline : report.timeline) {
+    if (!timeline.categories.empty()) timeline.categories[0].first = hostile;
+  }
+  for (ReportPeakLines& lines : report.peak_lines) {
+    for (ReportPeakLine& line : lines.lines) {
+      line.category = hostile;
+      if (line.line) line.line->function = line.line->file = hostile;
+    }
+  }
+  report.warnings = {hostile};
   return report;
 }
 

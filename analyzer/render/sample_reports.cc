@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace vramtrack {
 namespace {
@@ -205,7 +206,22 @@ Report Counted(Report report) {
 
 }  // namespace
 
-Report LeakSample() { return Counted(Job(52, 4 * kMiB)); }
+Report LeakSample() {
+  Report report = Job(52, 4 * kMiB);
+  ReportKept kept;
+  for (int64_t step = 0; step < 52; ++step) {
+    kept.step.push_back(step);
+    kept.bytes.push_back(static_cast<uint64_t>(step + 1) * 4 * kMiB);
+    kept.objects.push_back(static_cast<uint64_t>(step) + 1);
+  }
+  kept.fit = {{5, 24.0 * kMiB, 23.5 * kMiB, 24.5 * kMiB}, {49, 200.0 * kMiB, 196.0 * kMiB, 204.0 * kMiB}};
+  kept.tested_steps = kept.steps_with_survivors = kept.survivor_objects = 45;
+  kept.survivor_bytes = 180 * kMiB;
+  kept.first_tested_step = 5;
+  kept.last_tested_step = 49;
+  report.sites[0].kept = std::move(kept);
+  return Counted(report);
+}
 
 Report NoLeakSample() {
   Report report = Job(52, 0);

@@ -20,6 +20,8 @@ Report OutOfMemorySample();
 Report ManySitesSample();
 // Names in several scripts, control characters, text that is not UTF-8, numbers that are not finite.
 Report HostileTextSample();
+// Names that are markup, as if somebody wanted to run something in a page.
+Report MarkupSample();
 // A PyTorch job that leaks what its backward pass makes.
 Report PyTorchSample();
 // The same with four ranks, of which the third leaks.

@@ -28,9 +28,13 @@ build_packages=(
   zlib1g-dev
 )
 
+# npm fetches what the page of an HTML report is made with; without it there are plain tables.
+page_packages=('npm?')
+
 # A question mark: without it a check is skipped. That is the format check, as other versions of clang-format format
-# differently, the fuzz test, and running the portable build on another release.
+# differently, the fuzz test, running the portable build on another release, and opening HTML reports in a browser.
 test_packages=(
+  'chromium?'
   'clang-format-14?'
   'clang?'
   'debootstrap?'
@@ -42,8 +46,9 @@ test_packages=(
 )
 
 is_installed() {
-  # Bazel may come from elsewhere.
+  # These may come from elsewhere.
   [[ $1 == bazel-bootstrap ]] && command -v bazel bazelisk >/dev/null && return 0
+  [[ $1 == npm || $1 == chromium ]] && command -v "$1" >/dev/null && return 0
   [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/answer_words.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "analyzer/render/answer.h"
+#include "analyzer/render/display_text.h"
+#include "analyzer/render/quantity.h"
+
+namespace vramtrack {
+namespace {
+
+bool IsHandle(const ReportSite& site) { return site.level == "handle"; }
+
+std::string Rate(const ReportSite& site, double bytes, double objects) {
+  if (IsHandle(site)) {
+    return absl::StrCat(FormatAbout(objects), " ", site.kind.empty() ? "handle" : site.kind, objects == 1 ? "" : "s",
+                        " per ", site.rate_unit);
+  }
+  return absl::StrCat(FormatByteCount(bytes), " per ", site.rate_unit);
+}
+
+// Or the windows that stand for them.
+std::string StepsCounted(const Report& report) {
+  if (report.steps.unit == "step") return Plural(report.steps.count, "step", "steps");
+  return absl::StrCat(Plural(report.steps.count, "window", "windows"), " of ",
+                      FormatByteCount(static_cast<double>(report.steps.window_bytes)),
+                      " allocated, as no steps were found");
+}
+
+std::string DeviceName(const ReportDevice& device) {
+  std::vector<std::string> details;
+  if (!device.name.empty()) details.push_back(Printable(device.name));
+  if (device.total_bytes != 0) details.push_back(FormatByteCount(static_cast<double>(device.total_bytes)));
+  std::string name = absl::StrCat("device ", device.index);
+  return details.empty() ? name : absl::StrCat(name, " (", absl::StrJoin(details, ", "), ")");
+}
+
+}  // namespace
+
+std::vector<LeakAtPlace> LeaksByPlace(const Report& report) {
+  std::vector<LeakAtPlace> leaks;
+  std::map<std::string, size_t> by_place;
+  for (const std::string& id : report.ranking) {
+    const ReportSite* site = FindSite(report, id);
+    if (site == nullptr) continue;
+    std::string place = absl::StrCat(site->level, "|", site->kind, "|", site->device ? "device" : "host");
+    for (const ReportFrame& frame : site->frames) {
+      absl::StrAppend(&place, "|", frame.function, "|", frame.file, "|", frame.line, "|", frame.module, "|",
+                      frame.line == 0 ? frame.offset : 0);
+    }
+    const auto [found, is_new] = by_place.try_emplace(std::move(place), leaks.size());
+    if (is_new) {
+      leaks.push_back({site});
+    } else {
+      ++leaks[found->second].devices;
+    }
+  }
+  return leaks;
+}
+
+std::string OnDevices(const LeakAtPlace& leak) {
+  return leak.devices == 1 ? "" : absl::StrCat(" on ", leak.devices, " devices");
+}
+
+std::string LeakTitle(const ReportSite& site) {
+  if (site.verdict == "accelerating_leak") return "ACCELERATING LEAK";
+  if (site.verdict == "minor_leak") return "MINOR LEAK";
+  return "LEAK";
+}
+
+std::string OwnRate(const ReportSite& site) { return Rate(site, site.rate_bytes_per_step, site.rate_objects_per_step); }
+
+std::string LeakRate(const ReportSite& site) {
+  if (!site.group) return OwnRate(site);
+  return Rate(site, site.group->rate_bytes_per_step, site.group->rate_objects_per_step);
+}
+
+std::string Certainty(const Report& report, const ReportSite& site) {
+  std::vector<std::string> parts;
+  if (!IsHandle(site)) {
+    parts.push_back("95 % CI " + (site.group ? FormatByteRange(site.group->rate_ci_low, site.group->rate_ci_high)
+                                             : FormatByteRange(site.rate_ci_low, site.rate_ci_high)));
+  }
+  if (site.parts > 0) parts.push_back(absl::StrCat(site.parts + 1, " sites"));
+  if (site.rate_unit != "step" && !IsHandle(site)) {
+    parts.push_back(absl::StrCat(FormatByteCount(site.rate_bytes_per_second), " per second"));
+  }
+  parts.push_back(StepsCounted(report));
+  if (site.onset_step) parts.push_back(absl::StrCat("since step ", *site.onset_step));
+  return absl::StrJoin(parts, ", ");
+}
+
+std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
+  if (!site.device || HasRunOut(report, *site.device)) return "";
+  for (const ReportDevice& device : report.devices) {
+    if (device.index != *site.device || !device.growth || !device.growth->steps_to_oom) continue;
+    std::string full = FormatTimeToFull(*device.growth->steps_to_oom);
+    return full.empty() ? "" : absl::StrCat("at this rate ", DeviceName(device), " is ", full);
+  }
+  return "";
+}
+
+std::string NoLeakWords(const Report& report) {
+  return absl::StrCat("none of ", Plural(AllSites(report), "site", "sites"), " leaks, over ", StepsCounted(report));
+}
+
+std::vector<std::string> DeviceChanges(const Report& report) {
+  std::vector<std::string> lines;
+  for (const ReportDevice& device : report.devices) {
+    if (!device.growth) continue;
+    lines.push_back(absl::StrCat(DeviceName(device), " changes by ", FormatByteCount(device.growth->bytes_per_step),
+                                 " per step (95 % CI ", FormatByteRange(device.growth->ci_low, device.growth->ci_high),
+                                 ")"));
+  }
+  return lines;
+}
+
+std::string NotEnoughWords(const Report& report) {
+  uint64_t events = 0;
+  for (const ReportProcess& process : report.processes) events += process.events;
+  if (events == 0) return "nothing was recorded: no allocation, no step";
+  if (report.steps.count == 0) {
+    return "no steps were found, so growth per step cannot be told; call vramtrack_step() once a step, or trace more "
+           "steps";
+  }
+  const uint64_t unjudged = SitesWith(report, "insufficient_evidence");
+  if (!FurtherStepsNeeded(report)) {
+    return absl::StrCat("over ", Plural(report.steps.count, "step", "steps"), ", ", FormatCount(unjudged), " of ",
+                        Plural(AllSites(report), "site", "sites"),
+                        " may leak or not: the trace lacks what would tell; none of the others leaks");
+  }
+  return absl::StrCat(Plural(report.steps.count, "step", "steps"), " ", report.steps.count == 1 ? "is" : "are",
+                      " too few to judge ", FormatCount(unjudged), " of ", Plural(AllSites(report), "site", "sites"),
+                      "; about ", FormatCount(*FurtherStepsNeeded(report)), " more would do; none of the others leaks");
+}
+
+}  // namespace vramtrack

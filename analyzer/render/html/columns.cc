@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/html/columns.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "analyzer/render/frame_text.h"
+#include "analyzer/render/json_fields.h"
+#include "analyzer/site_places.h"
+
+namespace vramtrack {
+namespace {
+
+// One column: where there are texts, the different ones and which of them each row has; -1 is null.
+Json Column(Json values) {
+  if (std::none_of(values.begin(), values.end(), [](const Json& value) { return value.is_string(); })) return values;
+  std::unordered_map<std::string, int64_t> numbers;
+  Json texts = Json::array(), at = Json::array();
+  for (Json& value : values) {
+    if (!value.is_string()) {
+      at.push_back(-1);
+      continue;
+    }
+    const auto [found, is_new] =
+        numbers.try_emplace(value.get_ref<const std::string&>(), static_cast<int64_t>(numbers.size()));
+    if (is_new) texts.push_back(found->first);
+    at.push_back(found->second);
+  }
+  Json column;
+  column["values"] = std::move(texts);
+  column["at"] = std::move(at);
+  return column;
+}
+
+// Objects of the same fields, field by field.
+class Table {
+ public:
+  void Add(const Json& row) {
+    for (const auto& [name, value] : row.items()) columns_[name].push_back(value);
+  }
+  Json Finish() {
+    Json table = Json::object();
+    for (auto& [name, values] : columns_) table[name] = Column(std::move(values));
+    return table;
+  }
+
+ private:
+  std::map<std::string, Json> columns_;
+};
+
+class StackTree {
+ public:
+  // The node of the innermost frame, -1 if there is none.
+  int64_t Add(const std::vector<ReportFrame>& frames) {
+    int64_t node = -1;
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+      const auto [found, is_new] = nodes_.try_emplace(std::make_pair(node, FrameOf(*frame)), nodes_.size());
+      if (is_new) {
+        parents_.push_back(node);
+        frames_of_nodes_.push_back(found->first.second);
+      }
+      node = found->second;
+    }
+    return node;
+  }
+  Json FinishStacks() {
+    Json stacks;
+    stacks["parent"] = std::move(parents_);
+    stacks["frame"] = std::move(frames_of_nodes_);
+    return stacks;
+  }
+  Json FinishFrames() { return frames_.Finish(); }
+
+ private:
+  int64_t FrameOf(const ReportFrame& frame) {
+    Json row = FrameJson(frame);
+    row.erase("forward");  // only of some
+    row["forward"] = frame.forward ? 1 : 0;
+    row["own"] = frame.origin == ReportFrame::Origin::kJob ? 1 : 0;
+    const auto [found, is_new] = numbers_.try_emplace(row.dump(-1, ' ', false, Json::error_handler_t::replace),
+                                                      static_cast<int64_t>(numbers_.size()));
+    if (!is_new) return found->second;
+    row["location"] = FrameLocation(frame);
+    row["short"] = FrameFunction(frame);
+    frames_.Add(row);
+    return found->second;
+  }
+
+  std::unordered_map<std::string, int64_t> numbers_;
+  Table frames_;
+  absl::flat_hash_map<std::pair<int64_t, int64_t>, int64_t> nodes_;
+  Json parents_ = Json::array(), frames_of_nodes_ = Json::array();
+};
+
+}  // namespace
+
+Json SiteColumns(const Report& report, size_t most) {
+  const SitePlaces places(report);
+  const size_t count = std::min(most, report.sites.size());
+  Table fields;
+  StackTree tree;
+  Json stack = Json::array(), place = Json::array();
+  for (size_t i = 0; i < count; ++i) {
+    const ReportSite& site = report.sites[i];
+    fields.Add(SiteFields(site));
+    stack.push_back(tree.Add(site.frames));
+    const ReportFrame* named = places.Of(site);
+    place.push_back(named == nullptr ? -1 : named - site.frames.data());
+  }
+  Json columns;
+  columns["count"] = count;
+  columns["fields"] = fields.Finish();
+  columns["stack"] = std::move(stack);
+  columns["place"] = std::move(place);
+  columns["stacks"] = tree.FinishStacks();
+  columns["frames"] = tree.FinishFrames();
+  return columns;
+}
+
+}  // namespace vramtrack

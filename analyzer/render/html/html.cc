@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/html/html.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/render/html/answer_html.h"
+#include "analyzer/render/html/columns.h"
+#include "analyzer/render/html/escape.h"
+#include "analyzer/render/html/packed.h"
+#include "analyzer/render/html/page_parts.h"
+#include "analyzer/render/html/plain_tables.h"
+#include "analyzer/render/json_fields.h"
+#include "analyzer/render/text.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kTextTop = 10;
+constexpr size_t kFewestSites = 100;
+
+absl::string_view Plain(std::string_view text) { return {text.data(), text.size()}; }
+
+// What a browser may do with the page: show it. Nothing is fetched, and no script or style but the page's own runs,
+// whatever a name in the trace says.
+std::string Policy(const PageParts& parts) {
+  return absl::StrCat("default-src 'none'; style-src '", Plain(parts.style_hash), "'; img-src data:; base-uri 'none'; ",
+                      "form-action 'none'",
+                      parts.script.empty() ? "" : absl::StrCat("; script-src '", Plain(parts.script_hash), "'"));
+}
+
+std::string Head(const Report& report) {
+  const PageParts& parts = kPageParts;
+  return absl::StrCat("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
+                      "<meta http-equiv=\"Content-Security-Policy\" content=\"", Policy(parts), "\">\n",
+                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+                      "<meta name=\"color-scheme\" content=\"light dark\">\n",
+                      "<meta name=\"referrer\" content=\"no-referrer\">\n",
+                      "<meta name=\"generator\" content=\"vramtrack ", EscapeHtml(report.tool_version), "\">\n",
+                      // Or a browser would ask a server for one.
+                      "<link rel=\"icon\" href=\"data:,\">\n", "<title>", PageTitle(report), "</title>\n<style>",
+                      Plain(parts.style), "</style>\n</head>\n");
+}
+
+std::string TextReport(const Report& report) {
+  TextStyle style;
+  style.unicode = true;
+  return absl::StrCat("<pre class=\"text-report\">", EscapeLines(RenderText(report, style, kTextTop)), "</pre>\n",
+                      PlainTables(report));
+}
+
+std::string Data(const Report& report, size_t sites) {
+  Json data = ReportFields(report, SiteColumns(report, sites));
+  data["all_sites"] = report.sites.size();
+  return GzipBase64(data.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+std::string RenderHtml(const Report& report, size_t max_bytes) {
+  const PageParts& parts = kPageParts;
+  std::string page = absl::StrCat(Head(report), "<body>\n<main id=\"report\">\n", AnswerHtml(report));
+  const std::string text = TextReport(report);
+  if (parts.script.empty()) return absl::StrCat(page, text, "</main>\n</body>\n</html>\n");
+  absl::StrAppend(&page, "<noscript>\n", text, "</noscript>\n</main>\n",
+                  "<script id=\"data\" type=\"application/octet-stream\">");
+  const std::string end = absl::StrCat("</script>\n<script>", Plain(parts.script), "</script>\n</body>\n</html>\n");
+  size_t sites = std::min(kMaxPageSites, report.sites.size());
+  std::string data = Data(report, sites);
+  while (page.size() + data.size() + end.size() > max_bytes && sites > kFewestSites) {
+    sites /= 2;
+    data = Data(report, sites);
+  }
+  absl::StrAppend(&page, data, end);
+  return page;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_RENDER_HTML_HTML_H_
+#define ANALYZER_RENDER_HTML_HTML_H_
+
+#include <cstddef>
+#include <string>
+
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// The largest page. Of sites it lists as many as fit, some at least, and says how many there are.
+constexpr size_t kMaxPageBytes = 20 << 20;
+constexpr size_t kMaxPageSites = 20000;
+
+// The report as one file for a browser, which asks for nothing else: docs/html.md. The same report gives the same
+// bytes. Without scripts, or where the build had no bundle of the page, it shows the text and plain tables.
+std::string RenderHtml(const Report& report, size_t max_bytes = kMaxPageBytes);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_HTML_HTML_H_

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/html/html.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <functional>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "analyzer/render/html/columns.h"
+#include "analyzer/render/html/escape.h"
+#include "analyzer/render/html/packed.h"
+#include "analyzer/render/html/page_parts.h"
+#include "analyzer/render/json.h"
+#include "analyzer/render/sample_reports.h"
+
+namespace vramtrack {
+namespace {
+
+std::string Gunzip(const std::string& packed) {
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  std::string text, piece(1 << 16, '\0');
+  int state = Z_OK;
+  while (state == Z_OK) {
+    stream.next_out = reinterpret_cast<Bytef*>(&piece[0]);
+    stream.avail_out = static_cast<uInt>(piece.size());
+    state = inflate(&stream, Z_NO_FLUSH);
+    text.append(piece, 0, piece.size() - stream.avail_out);
+  }
+  EXPECT_EQ(state, Z_STREAM_END);
+  inflateEnd(&stream);
+  return text;
+}
+
+// What is between `begin` and `end`.
+std::string Between(const std::string& text, const std::string& begin, const std::string& end) {
+  const size_t from = text.find(begin);
+  EXPECT_NE(from, std::string::npos) << begin;
+  if (from == std::string::npos) return "";
+  const size_t to = text.find(end, from + begin.size());
+  return text.substr(from + begin.size(), to - from - begin.size());
+}
+
+size_t Count(const std::string& text, const std::string& what) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+Json DataOf(const std::string& page) {
+  std::string packed;
+  EXPECT_TRUE(absl::Base64Unescape(Between(page, "application/octet-stream\">", "</script>"), &packed));
+  return Json::parse(Gunzip(packed));
+}
+
+// A value of one of SiteColumns' columns.
+Json At(const Json& column, size_t row) {
+  if (column.is_array()) return column[row];
+  const auto at = column["at"][row].get<int64_t>();
+  return at < 0 ? Json(nullptr) : column["values"][static_cast<size_t>(at)];
+}
+
+const std::function<Report()> kSamples[] = {LeakSample,      NoLeakSample,      TooShortSample, OutOfMemorySample,
+                                            ManySitesSample, HostileTextSample, MarkupSample,   PyTorchSample,
+                                            RanksSample,     EmptySample};
+
+TEST(Packed, IsGzipOfTheTextInBase64) {
+  std::string long_text;
+  for (int i = 0; i < 100000; ++i) absl::StrAppend(&long_text, i * 2654435761u, " ");
+  for (const std::string& text : {std::string(), std::string("a\0b", 3), long_text}) {
+    std::string packed;
+    ASSERT_TRUE(absl::Base64Unescape(GzipBase64(text), &packed));
+    EXPECT_EQ(Gunzip(packed), text);
+    EXPECT_EQ(GzipBase64(text), GzipBase64(text));
+  }
+}
+
+TEST(EscapeHtml, LeavesNoMarkupAndNoControlCharacters) {
+  EXPECT_EQ(EscapeHtml("<a b='c' d=\"e\">&\n"), "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\\x0a");
+}
+
+TEST(SiteColumns, HoldWhatTheJsonHolds) {
+  for (const auto& sample : kSamples) {
+    const Report report = sample();
+    const Json json = Json::parse(RenderJson(report));
+    // Texts are written out as in the page, where what is no UTF-8 is replaced.
+    const Json columns =
+        Json::parse(SiteColumns(report, SIZE_MAX).dump(-1, ' ', false, Json::error_handler_t::replace));
+    ASSERT_EQ(columns["count"], json["sites"].size());
+    for (size_t row = 0; row < report.sites.size(); ++row) {
+      const Json& site = json["sites"][row];
+      for (const auto& [name, value] : site.items()) {
+        if (name != "frames") EXPECT_EQ(At(columns["fields"][name], row), value) << name;
+      }
+      auto node = columns["stack"][row].get<int64_t>();
+      for (const Json& frame : site["frames"]) {
+        ASSERT_GE(node, 0);
+        const auto number = columns["stacks"]["frame"][static_cast<size_t>(node)].get<size_t>();
+        for (const char* name : {"function", "file", "line", "module", "offset", "language"}) {
+          EXPECT_EQ(At(columns["frames"][name], number), frame[name]);
+        }
+        node = columns["stacks"]["parent"][static_cast<size_t>(node)].get<int64_t>();
+      }
+      EXPECT_EQ(node, -1);
+      EXPECT_LT(columns["place"][row].get<int64_t>(), static_cast<int64_t>(site["frames"].size()));
+    }
+  }
+}
+
+TEST(RenderHtml, HoldsTheReportAndIsTheSameEachTime) {
+  for (const auto& sample : kSamples) {
+    const Report report = sample();
+    const std::string page = RenderHtml(report);
+    EXPECT_EQ(page, RenderHtml(sample()));
+    if (kPageParts.script.empty()) continue;
+    Json data = DataOf(page);
+    Json json = Json::parse(RenderJson(report));
+    data.erase("sites");
+    data.erase("all_sites");
+    json.erase("sites");
+    EXPECT_EQ(data, json);
+  }
+}
+
+TEST(RenderHtml, AsksForNothingAndRunsNothingElse) {
+  for (const auto& sample : kSamples) {
+    const std::string page = RenderHtml(sample());
+    const std::string policy = Between(page, "Content-Security-Policy\" content=\"", "\"");
+    EXPECT_TRUE(absl::StartsWith(policy, "default-src 'none'; ")) << policy;
+    EXPECT_FALSE(absl::StrContains(policy, "unsafe")) << policy;
+    // Before anything that it is to hold for.
+    EXPECT_LT(page.find("Content-Security-Policy"), page.find("<style>"));
+    const bool scripts = !kPageParts.script.empty();
+    // Whatever names say, there are these elements and no others; in the bundle itself, texts are no elements.
+    std::string markup = page;
+    if (scripts) markup.erase(markup.find(std::string(kPageParts.script)), kPageParts.script.size());
+    EXPECT_EQ(Count(markup, "<script"), scripts ? 2u : 0u);
+    EXPECT_EQ(Count(markup, "</script"), scripts ? 2u : 0u);
+    EXPECT_EQ(Count(markup, "<noscript"), scripts ? 1u : 0u);
+    EXPECT_EQ(Count(markup, "</noscript"), scripts ? 1u : 0u);
+    EXPECT_EQ(Count(markup, "<style"), 1u);
+    EXPECT_EQ(Count(markup, "</pre"), 1u);
+    EXPECT_EQ(Count(markup, "<img"), 0u);
+    EXPECT_EQ(Count(markup, "<!--"), 0u);
+    EXPECT_EQ(Count(markup, "http"), Count(markup, "http-equiv"));
+  }
+}
+
+TEST(RenderHtml, LeadsWithTheAnswerInWords) {
+  const std::string page = RenderHtml(LeakSample());
+  EXPECT_LT(page.find("leaks <strong>4.00 MiB per step</strong>"), page.find("<noscript>"));
+  EXPECT_EQ(Between(page, "<title>", "</title>"),
+            "4.00 MiB per step at testdata/transformer/attention.cu:87 - vramtrack");
+  EXPECT_TRUE(absl::StrContains(RenderHtml(NoLeakSample()), "<p class=\"verdict\">NO LEAK</p>"));
+  EXPECT_TRUE(absl::StrContains(RenderHtml(TooShortSample()), "<p class=\"verdict\">NOT ENOUGH EVIDENCE</p>"));
+  const std::string failed = RenderHtml(OutOfMemorySample());
+  EXPECT_LT(failed.find("OUT OF MEMORY"), failed.find("LEAK</p>"));
+}
+
+TEST(RenderHtml, ListsAsManySitesAsFit) {
+  const Report report = ManySitesSample();
+  if (kPageParts.script.empty()) return;
+  const size_t whole = RenderHtml(report).size();
+  const std::string page = RenderHtml(report, whole - 1);
+  EXPECT_LT(page.size(), whole);
+  const Json data = DataOf(page);
+  EXPECT_EQ(data["sites"]["count"], report.sites.size() / 2);
+  EXPECT_EQ(data["all_sites"], report.sites.size());
+  EXPECT_GE(DataOf(RenderHtml(report, 1))["sites"]["count"], 50u);
+}
+
+}  // namespace
+}  // namespace vramtrack

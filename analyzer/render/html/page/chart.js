@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Curves over steps or seconds, drawn by uPlot: dragging zooms in, what is under the pointer is told in the bar below.
+
+import uPlot from 'uplot';
+import * as format from './format.js';
+import {say} from './bar.js';
+import {color, h} from './dom.js';
+
+const POWERS_OF_TWO = Array.from({length: 62}, (_, i) => 2 ** i);
+const TABLE_ROWS = 1000;
+
+const charts = new Set();
+
+// After a change of colours.
+export function redrawCharts() {
+  for (const chart of charts) {
+    if (chart.root.isConnected) chart.redraw();
+  }
+}
+
+export function destroyCharts(within) {
+  for (const chart of charts) {
+    if (!within.contains(chart.root)) continue;
+    chart.destroy();
+    charts.delete(chart);
+  }
+}
+
+// `series`: [{label, values, color, width, dash, fill: opacity, stepped, hidden}], `x`: their positions, ascending.
+// `bands`: [[upper, lower]] of series, filled between with the upper one's colour. `draw(chart)`: what else is to be
+// drawn, in canvas pixels. `onZoom(from, to)`: the range changed by hand; nulls: all of it is shown.
+export function makeChart({label, unit, x, series, bands = [], draw = null, height = 260, range = null, onZoom = null, marks = []}) {
+  const holder = h('div', {class: 'chart', role: 'img', tabindex: 0, 'aria-label': `${label}; arrow keys tell single values, Escape shows all`});
+  const options = {
+    width: 600,
+    height,
+    legend: {show: false},
+    scales: {
+      x: {time: false, range: (u, low, high) => (low === high ? [low - 1, high + 1] : [low, high])},
+      y: {range: (u, low, high) => [0, high > 0 ? high * 1.06 : 1]},
+    },
+    cursor: {drag: {x: true, y: false}, points: {size: 6}, y: false},
+    axes: [
+      {stroke: () => color('muted'), grid: {stroke: () => color('grid'), width: 1}, ticks: {show: false}, values: (u, at) => at.map((v) => (unit === 'seconds' ? `${v} s` : format.count(v))), incrs: unit === 'seconds' ? undefined : [1, 2, 5].flatMap((m) => Array.from({length: 12}, (_, i) => m * 10 ** i)).sort((a, b) => a - b)},
+      {stroke: () => color('muted'), grid: {stroke: () => color('grid'), width: 1}, ticks: {show: false}, size: 76, incrs: POWERS_OF_TWO, values: (u, at) => at.map((v) => format.bytes(v))},
+    ],
+    series: [
+      {},
+      ...series.map((one) => ({
+        label: one.label,
+        show: !one.hidden,
+        stroke: () => color(one.color),
+        width: one.width ?? 1.5,
+        dash: one.dash,
+        fill: one.fill ? () => withOpacity(color(one.color), one.fill) : undefined,
+        paths: one.stepped ? uPlot.paths.stepped({align: -1}) : undefined,
+        points: {show: x.length === 1},
+      })),
+    ],
+    bands: bands.map(([upper, lower]) => ({series: [upper + 1, lower + 1], fill: () => withOpacity(color(series[upper].color), series[upper].bandOpacity ?? 0.85)})),
+    hooks: {
+      draw: [(u) => draw?.(u), (u) => drawMarks(u, marks)],
+      setCursor: [
+        (u) => {
+          if (u.cursor.idx === null || u.cursor.idx === undefined || u.cursor.left < 0) return;
+          const values = series.filter((one, i) => u.series[i + 1].show && !one.quiet).map((one) => [one, (one.told ?? one.values)[u.cursor.idx]]);
+          say(`${unit === 'seconds' ? format.seconds(x[u.cursor.idx]) : `step ${format.count(x[u.cursor.idx])}`}: ` + values.filter(([, value]) => value !== null && value !== undefined).map(([one, value]) => `${one.label} ${format.bytes(value)}`).join(', ') + marksAt(u, marks));
+        },
+      ],
+      setSelect: [(u) => u.select.width > 2 && onZoom?.(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'))],
+    },
+  };
+  const chart = new uPlot(options, [x, ...series.map((one) => one.values)], holder);
+  charts.add(chart);
+  const zoom = (from, to) => chart.setScale('x', {min: from ?? x[0], max: to ?? x[x.length - 1]});
+  if (range) zoom(...range);
+  new ResizeObserver(() => holder.clientWidth > 0 && chart.setSize({width: holder.clientWidth, height})).observe(holder);
+  holder.addEventListener('dblclick', () => onZoom?.(null, null));
+  holder.addEventListener('keydown', (event) => {
+    const moves = {ArrowLeft: -1, ArrowRight: 1};
+    if (event.key in moves) {
+      const at = Math.min(Math.max((chart.cursor.idx ?? 0) + moves[event.key], 0), x.length - 1);
+      chart.setCursor({left: chart.valToPos(x[at], 'x'), top: 0});
+      event.preventDefault();
+    } else if (event.key === 'Escape' || event.key === '0') {
+      zoom(null, null);
+      onZoom?.(null, null);
+      event.stopPropagation();
+    }
+  });
+  return {element: holder, chart, zoom};
+}
+
+// Marks: [{at, label, color}].
+function drawMarks(u, marks) {
+  const {ctx, bbox} = u;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top - 20, bbox.width, bbox.height + 20);
+  ctx.clip();
+  const scale = devicePixelRatio || 1;
+  for (const mark of marks) {
+    const left = Math.round(u.valToPos(mark.at, 'x', true)) + 0.5;
+    if (left < bbox.left - 1 || left > bbox.left + bbox.width + 1) continue;
+    ctx.strokeStyle = color(mark.color);
+    ctx.lineWidth = scale;
+    ctx.setLineDash(mark.dash ?? [4 * scale, 3 * scale]);
+    ctx.beginPath();
+    ctx.moveTo(left, bbox.top);
+    ctx.lineTo(left, bbox.top + bbox.height);
+    ctx.stroke();
+    if (!mark.letter) continue;
+    ctx.fillStyle = color(mark.color);
+    ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
+    const end = left + 4 * scale + ctx.measureText(mark.letter).width > bbox.left + bbox.width;
+    ctx.textAlign = end ? 'right' : 'left';
+    ctx.fillText(mark.letter, left + (end ? -4 : 4) * scale, bbox.top + 11 * scale);
+  }
+  ctx.restore();
+}
+
+function marksAt(u, marks) {
+  const near = marks.filter((mark) => Math.abs(u.valToPos(mark.at, 'x') - u.cursor.left) < 5);
+  return near.length ? ` (${[...new Set(near.map((mark) => mark.label))].join('; ')})` : '';
+}
+
+export function withOpacity(hex, opacity) {
+  return hex + Math.round(opacity * 255).toString(16).padStart(2, '0');
+}
+
+// A small curve for a list.
+export function sparkline(values, name) {
+  const width = 96;
+  const height = 24;
+  const canvas = h('canvas', {class: 'sparkline', width: width * 2, height: height * 2, 'aria-hidden': 'true'});
+  const paint = () => {
+    const context = canvas.getContext('2d');
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    context.scale(2, 2);
+    const high = values.reduce((a, b) => Math.max(a, b), 1);
+    context.beginPath();
+    values.forEach((value, i) => context.lineTo(1 + (i / Math.max(values.length - 1, 1)) * (width - 2), height - 2 - (value / high) * (height - 4)));
+    context.strokeStyle = color(name);
+    context.lineWidth = 1.5;
+    context.stroke();
+    context.lineTo(width - 1, height);
+    context.lineTo(1, height);
+    context.fillStyle = withOpacity(color(name), 0.15);
+    context.fill();
+    context.setTransform(1, 0, 0, 1, 0, 0);
+  };
+  paint();
+  charts.add({root: canvas, redraw: paint, destroy: () => {}});
+  return canvas;
+}
+
+// The same figures as a table, made when somebody asks for it.
+export function tableTwin(unit, x, series) {
+  return h(
+    'details',
+    {
+      class: 'twin',
+      ontoggle: (event) => {
+        const details = event.target;
+        if (!details.open || details.querySelector('table')) return;
+        const every = Math.ceil(x.length / TABLE_ROWS);
+        const rows = [];
+        for (let i = 0; i < x.length; i += every) {
+          rows.push(h('tr', null, h('th', {scope: 'row'}, unit === 'seconds' ? format.seconds(x[i]) : format.count(x[i])), series.map((one) => h('td', null, format.bytes((one.told ?? one.values)[i] ?? null)))));
+        }
+        details.append(
+          every > 1 ? h('p', {class: 'note'}, `one of ${every} points`) : '',
+          h('div', {class: 'scroll short'}, h('table', null, h('thead', null, h('tr', null, h('th', {scope: 'col'}, unit === 'seconds' ? 'time' : 'step'), series.map((one) => h('th', {scope: 'col'}, one.label)))), h('tbody', null, rows))),
+        );
+      },
+    },
+    h('summary', null, 'as a table'),
+  );
+}
+
+// Which colour is what; a click hides or shows a series.
+export function legend(chart, series) {
+  return h(
+    'ul',
+    {class: 'legend'},
+    series.map((one, i) =>
+      one.unlisted
+        ? null
+        : h(
+            'li',
+            null,
+            h(
+              'button',
+              {
+                type: 'button',
+                'aria-pressed': String(!one.hidden),
+                onclick: (event) => {
+                  const show = !chart.series[i + 1].show;
+                  chart.setSeries(i + 1, {show});
+                  event.currentTarget.setAttribute('aria-pressed', String(show));
+                },
+              },
+              h('span', {class: `swatch swatch-${one.color}`}),
+              one.label,
+            ),
+          ),
+    ),
+  );
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page shows: the report as JSON, with its sites as columns (../columns.h).
+
+function decodeBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; ++i) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+async function unpack(text) {
+  const stream = new Blob([decodeBase64(text)]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return JSON.parse(await new Response(stream).text());
+}
+
+// A function from a row to its value.
+function columnReader(column) {
+  if (Array.isArray(column)) return (row) => column[row];
+  const {values, at} = column;
+  return (row) => (at[row] < 0 ? null : values[at[row]]);
+}
+
+function tableReader(columns) {
+  const readers = {};
+  for (const [name, column] of Object.entries(columns)) readers[name] = columnReader(column);
+  return readers;
+}
+
+export class Report {
+  constructor(data) {
+    const {sites, ...fields} = data;
+    Object.assign(this, fields);
+    this.siteCount = sites.count;
+    this.siteField = tableReader(sites.fields);
+    this.stackOfSite = sites.stack;
+    this.placeOfSite = sites.place;
+    this.stackParent = sites.stacks.parent;
+    this.stackFrame = sites.stacks.frame;
+    this.frameField = tableReader(sites.frames);
+    this.frameCount = sites.frames.function ? sites.frames.line.length : 0;
+    this.rowOfId = new Map();
+    for (let row = 0; row < this.siteCount; ++row) this.rowOfId.set(this.siteField.id(row), row);
+  }
+
+  static async load(element) {
+    const report = new Report(await unpack(element.textContent));
+    element.remove();  // a copy of all of it that nobody needs any more
+    return report;
+  }
+
+  // The fields of a site, as in the report's JSON, without its frames.
+  site(row) {
+    const site = {row};
+    for (const name in this.siteField) site[name] = this.siteField[name](row);
+    return site;
+  }
+
+  siteById(id) {
+    return this.rowOfId.has(id) ? this.site(this.rowOfId.get(id)) : null;
+  }
+
+  // The frames of a site, the most recent call first.
+  frames(row) {
+    const frames = [];
+    for (let node = this.stackOfSite[row]; node >= 0; node = this.stackParent[node]) {
+      frames.push(this.frame(this.stackFrame[node]));
+    }
+    return frames;
+  }
+
+  frame(number) {
+    const frame = {};
+    for (const name in this.frameField) frame[name] = this.frameField[name](number);
+    return frame;
+  }
+
+  // The number of the frame that names a site in lists, or -1.
+  placeFrame(row) {
+    let node = this.stackOfSite[row];
+    for (let calls = this.placeOfSite[row]; calls > 0; --calls) node = this.stackParent[node];
+    return node < 0 ? -1 : this.stackFrame[node];
+  }
+
+  // The frame that names a site in lists, as text.
+  place(row) {
+    const frame = this.placeFrame(row);
+    if (frame < 0) return {location: '(no stack recorded)', function: ''};
+    return {location: this.frameField.location(frame), function: this.frameField.short(frame)};
+  }
+
+  // Which sites a search finds: in the frames of their stacks, or in one of their own fields.
+  search(pattern) {
+    const inFrame = new Uint8Array(this.frameCount);
+    const {function: name, file, location, module} = this.frameField;
+    for (let i = 0; i < this.frameCount; ++i) {
+      inFrame[i] = pattern.test(name(i)) || pattern.test(file(i)) || pattern.test(location(i)) || pattern.test(module(i));
+    }
+    const inStack = new Uint8Array(this.stackFrame.length);
+    for (let node = 0; node < inStack.length; ++node) {
+      const parent = this.stackParent[node];  // callers come first
+      inStack[node] = inFrame[this.stackFrame[node]] | (parent < 0 ? 0 : inStack[parent]);
+    }
+    const found = new Uint8Array(this.siteCount);
+    const own = ['id', 'category', 'verdict', 'kind', 'owner', 'level'].map((field) => this.siteField[field]);
+    for (let row = 0; row < this.siteCount; ++row) {
+      const node = this.stackOfSite[row];
+      found[row] = (node >= 0 && inStack[node]) || own.some((read) => pattern.test(read(row))) ? 1 : 0;
+    }
+    return found;
+  }
+}
+
+// What somebody typed, as a pattern: a regular expression if it is one, or else the text itself.
+export function patternOf(query) {
+  try {
+    return new RegExp(query, 'i');
+  } catch {
+    return new RegExp(query.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures and names as the text report has them (analyzer/render/quantity.cc, display_text.cc, category_text.cc).
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+
+// As printf has it: what is as near to one as to the other becomes the even one.
+function fixed(value, digits) {
+  const scaled = Math.abs(value) * 10 ** digits;
+  if (scaled % 1 !== 0.5) return value.toFixed(digits);
+  const even = 2 * Math.round(scaled / 2);
+  return ((Math.sign(value) * even) / 10 ** digits).toFixed(digits);
+}
+
+function unitOf(count) {
+  let unit = 0;
+  for (let left = Math.abs(count); left >= 1023.5 && unit + 1 < UNITS.length; left /= 1024) ++unit;
+  return unit;
+}
+
+function inUnit(count, unit) {
+  const value = count / 1024 ** unit;
+  const size = Math.abs(value);
+  return fixed(value, size >= 99.95 || (unit === 0 && Number.isInteger(value)) ? 0 : size >= 9.995 ? 1 : 2);
+}
+
+export function byteRange(low, high) {
+  if (!Number.isFinite(low) || !Number.isFinite(high) || low === null || high === null) return `${bytes(low)} to ${bytes(high)}`;
+  const unit = unitOf(high);
+  if (low !== 0 && unitOf(low) !== unit) return `${bytes(low)} to ${bytes(high)}`;
+  return `${inUnit(low, unit)} to ${inUnit(high, unit)} ${UNITS[unit]}`;
+}
+
+export function bytes(count) {
+  if (!Number.isFinite(count)) return 'unknown';
+  const unit = unitOf(count);
+  return `${inUnit(count, unit)} ${UNITS[unit]}`;
+}
+
+export function count(number) {
+  return number === null ? 'unknown' : Math.round(number).toLocaleString('en-US');
+}
+
+export function about(number) {
+  if (number === null || !Number.isFinite(number)) return 'unknown';
+  const size = Math.abs(number);
+  if (size >= 1e12 || (size > 0 && size < 0.01)) return number.toExponential(1);
+  if (size < 99.95) return String(Number(number.toPrecision(3)));
+  return count(Number(number.toPrecision(3)));
+}
+
+export function seconds(time) {
+  if (time === null || !Number.isFinite(time) || time < 0) return 'unknown';
+  if (time < 99.5) return `${Number(time.toPrecision(3))} s`;
+  const whole = Math.round(time);
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${count(Math.floor(whole / 3600))} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+export function percent(share) {
+  return `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+}
+
+export function plural(number, one, several) {
+  return `${count(number)} ${number === 1 ? one : several}`;
+}
+
+export function category(name) {
+  return name === 'unknown' ? 'unknown use' : name.replaceAll('_', ' ');
+}
+
+export function verdict(name) {
+  return name.replaceAll('_', ' ');
+}
+
+// What a leak's rate is: of the whole leak that a site leads.
+export function rate(site) {
+  const of = site.group ?? site;
+  const unit = site.rate_unit;
+  if (site.level !== 'handle') return `${bytes(of.rate_bytes_per_step)} per ${unit}`;
+  const objects = of.rate_objects_per_step;
+  return `${about(objects)} ${site.kind || 'handle'}${objects === 1 ? '' : 's'} per ${unit}`;
+}
+
+export function device(index) {
+  return index === null ? 'host' : `device ${index}`;
+}
+
+// Control characters and those that change the direction of text, written out: names come from anywhere.
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
+export function printable(text) {
+  return String(text).replace(UNPRINTABLE, (character) => {
+    const code = character.codePointAt(0);
+    return code < 0x80 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16).toUpperCase()}}`;
+  });
+}

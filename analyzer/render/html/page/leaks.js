@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The findings, worst first: how each grows, with the line that its rate makes, and the figures that decided.
+
+import {makeChart, sparkline, tableTwin, withOpacity} from './chart.js';
+import {color, h} from './dom.js';
+import * as format from './format.js';
+import {stackList} from './stack.js';
+import * as state from './state.js';
+
+const LEAKS = new Set(['leak', 'accelerating_leak', 'minor_leak']);
+
+export function isLeak(site) {
+  return LEAKS.has(site.verdict);
+}
+
+export function badge(verdict) {
+  const kind = LEAKS.has(verdict) ? 'bad' : verdict === 'steady' || verdict === 'one_time' ? 'good' : 'unsure';
+  return h('span', {class: `badge ${kind}`}, format.verdict(verdict));
+}
+
+// The ranked leaks, then what is neither a leak nor in order.
+export function findings(report) {
+  const leaks = report.ranking.map((id) => report.siteById(id)).filter(Boolean);
+  const others = [];
+  for (let row = 0; row < report.siteCount; ++row) {
+    const verdict = report.siteField.verdict(row);
+    if (LEAKS.has(verdict) || verdict === 'steady' || verdict === 'one_time') continue;
+    if (report.siteField.part_of(row) || (verdict === 'insufficient_evidence' && report.siteField.category(row) === 'segment')) continue;
+    others.push(report.site(row));
+  }
+  return {leaks, others};
+}
+
+export function placeOf(report, site) {
+  const place = report.place(site.row);
+  return [h('code', {class: 'location'}, place.location), place.function ? h('span', {class: 'function'}, place.function) : null];
+}
+
+function interval(site) {
+  const [low, high] = (site.group ?? site).rate_ci;
+  return site.level === 'handle' ? '' : `95 % CI ${format.byteRange(low, high)}`;
+}
+
+// The line of the rate between its interval's two, from where to where it was estimated.
+function drawFit(u, fit) {
+  if (fit.length < 2) return;
+  const [from, to] = fit;
+  const at = (point, value) => [u.valToPos(point.step, 'x', true), u.valToPos(value, 'y', true)];
+  const {ctx, bbox} = u;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.beginPath();
+  ctx.moveTo(...at(from, from.low));
+  ctx.lineTo(...at(to, to.low));
+  ctx.lineTo(...at(to, to.high));
+  ctx.lineTo(...at(from, from.high));
+  ctx.fillStyle = withOpacity(color('fit'), 0.2);
+  ctx.fill();
+  ctx.beginPath();
+  ctx.moveTo(...at(from, from.bytes));
+  ctx.lineTo(...at(to, to.bytes));
+  ctx.strokeStyle = color('fit');
+  ctx.lineWidth = 2 * (devicePixelRatio || 1);
+  ctx.setLineDash([8, 6]);
+  ctx.stroke();
+  ctx.restore();
+}
+
+export function growthChart(site) {
+  const {kept} = site;
+  if (!kept) return h('p', {class: 'note'}, 'Its steps left nothing behind.');
+  const handles = site.level === 'handle';
+  const series = [{label: handles ? 'objects kept' : 'bytes kept', values: handles ? kept.objects : kept.bytes, color: 'live', width: 2, fill: 0.15, stepped: true}];
+  const marks = [];
+  if (site.onset_step !== null) marks.push({at: site.onset_step, label: 'the first step that leaked', letter: 'onset', color: 'alarm'});
+  if (kept.first_tested_step !== null) {
+    marks.push({at: kept.first_tested_step, label: 'judged from here', letter: 'judged', color: 'muted'}, {at: kept.last_tested_step, label: 'judged up to here', color: 'muted'});
+  }
+  const made = makeChart({label: 'What was allocated up to each step and is there after the last one', x: kept.step, series, marks, height: 220, draw: handles ? null : (u) => drawFit(u, kept.fit)});
+  return h(
+    'figure',
+    null,
+    h('figcaption', null, 'Allocated up to each step and never freed', handles || kept.fit.length < 2 ? '' : '; dashed: the rate, with its 95 % interval'),
+    made.element,
+    tableTwin('steps', kept.step, series),
+  );
+}
+
+export function figures(rows) {
+  return h('dl', {class: 'figures'}, rows.filter(([, value]) => value !== null && value !== '').map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value))));
+}
+
+function evidence(site) {
+  const {kept} = site;
+  const whole = site.group ?? site;
+  return figures([
+    ['rate', format.rate(site)],
+    ['95 % interval', interval(site).replace('95 % CI ', '')],
+    ['objects per ' + site.rate_unit, format.about(whole.rate_objects_per_step)],
+    ['per second', site.level === 'handle' ? '' : format.bytes(site.rate_bytes_per_second)],
+    ['seen at', site.grade.replace('+', ' and ') + (site.grade ? ' level' : '')],
+    ['steps judged', kept && kept.first_tested_step !== null ? `${format.count(kept.tested_steps)}, ${format.count(kept.first_tested_step)} to ${format.count(kept.last_tested_step)}` : ''],
+    ['of these left something', kept ? format.count(kept.steps_with_survivors) : ''],
+    ['they left', kept ? `${format.plural(kept.survivor_objects, 'object', 'objects')}, ${format.bytes(kept.survivor_bytes)}` : ''],
+    ['freed objects lived at most', kept && site.frees > 0 ? format.plural(kept.max_lifetime_steps, 'step', 'steps') : ''],
+    ['first step that leaked', site.onset_step === null ? '' : format.count(site.onset_step)],
+    ['live at the end', format.bytes(whole.live_bytes)],
+    ['at the peak', format.bytes(whole.bytes_at_peak)],
+    ['peak without it', format.bytes(site.group ? site.group.peak_without : site.peak_without_site)],
+    ['category', format.category(site.category)],
+    ['device', format.device(site.device)],
+  ]);
+}
+
+// Everything about a finding, below its line in the list. `explained`: the answer above says why.
+export function findingBody(report, site, explained) {
+  const parts = [];
+  if (site.parts > 0) {
+    for (let row = 0; row < report.siteCount; ++row) {
+      if (report.siteField.part_of(row) === site.id) parts.push(report.site(row));
+    }
+    parts.unshift(site);
+  }
+  return [
+    site.explanation && !explained ? h('p', {class: 'why'}, site.explanation) : null,
+    h('div', {class: 'two'}, growthChart(site), evidence(site)),
+    parts.length
+      ? h(
+          'div',
+          {class: 'scroll'},
+          h('table', null, h('caption', null, `Its ${parts.length} sites`), h('thead', null, h('tr', null, ['rate of its own', 'site', 'innermost call'].map((name) => h('th', {scope: 'col'}, name)))), h('tbody', null, parts.map((part) => h('tr', null, h('td', {class: 'number'}, format.rate({...part, group: null})), h('td', null, siteLink(part)), h('td', null, report.frames(part.row)[0]?.location ?? '', ' ', report.frames(part.row)[0]?.short ?? ''))))),
+        )
+      : null,
+    stackList(report.frames(site.row), site.blame_frame),
+  ];
+}
+
+export function siteLink(site) {
+  return h('a', {href: `#${new URLSearchParams({...state.read(), site: site.id})}`}, site.id);
+}
+
+function findingItem(report, site, rank, open) {
+  const body = h('div', {class: 'body'});
+  const show = () => body.childNodes.length === 0 && body.append(...findingBody(report, site, open).filter(Boolean));
+  if (open) show();
+  return h(
+    'details',
+    {class: 'finding', open, 'data-site': site.id, ontoggle: (event) => event.target === event.currentTarget && event.currentTarget.open && show()},
+    h(
+      'summary',
+      null,
+      h('span', {class: 'rank'}, rank),
+      badge(site.verdict),
+      h('span', {class: 'place'}, placeOf(report, site)),
+      h('span', {class: 'measure'}, isLeak(site) ? h('strong', null, format.rate(site)) : `${format.bytes(site.live_bytes)} live at the end`, h('small', null, isLeak(site) ? interval(site) : '')),
+      site.kept ? sparkline(site.kept.bytes, isLeak(site) ? 'alarm' : 'live') : h('span', {class: 'sparkline'}),
+    ),
+    body,
+  );
+}
+
+export function leaksView(report) {
+  const {leaks, others} = findings(report);
+  const counts = Object.entries(report.verdict_counts).filter(([, number]) => number > 0);
+  return [
+    leaks.length ? null : h('p', {class: 'note'}, 'No site leaks as far as this trace tells.'),
+    leaks.map((site, i) => findingItem(report, site, i + 1, i === 0)),
+    others.length ? h('h2', null, leaks.length ? 'Further findings' : 'Worth a look') : null,
+    others.slice(0, 100).map((site) => findingItem(report, site, '', false)),
+    others.length > 100 ? h('p', {class: 'note'}, `and ${format.count(others.length - 100)} more, in the table of all sites`) : null,
+    h('h2', null, 'All sites by verdict'),
+    h('ul', {class: 'counts'}, counts.map(([verdict, number]) => h('li', null, badge(verdict), ' ', format.plural(number, 'site', 'sites')))),
+  ];
+}

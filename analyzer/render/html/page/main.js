@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import {barElement} from './bar.js';
+import {destroyCharts, redrawCharts} from './chart.js';
+import {Report} from './data.js';
+import {siteDetail} from './detail.js';
+import {fill, h} from './dom.js';
+import {leaksView} from './leaks.js';
+import {sitesView} from './sites.js';
+import * as state from './state.js';
+import {timelineView} from './timeline.js';
+import {traceView} from './trace.js';
+
+// Each makes its elements from the report and what the address says.
+const VIEWS = [
+  {name: 'leaks', label: 'Leaks', make: leaksView, keys: []},
+  {name: 'timeline', label: 'Timeline', make: timelineView, keys: ['device']},
+  {name: 'sites', label: 'All sites', make: sitesView, keys: ['q', 'verdict', 'category', 'sitedevice', 'sort', 'dir']},
+  {name: 'trace', label: 'Trace', make: traceView, keys: []},
+];
+
+function setUp(report) {
+  const page = document.getElementById('report');
+  const tabs = VIEWS.map((view, i) =>
+    h('button', {type: 'button', role: 'tab', id: `tab-${view.name}`, 'aria-controls': `view-${view.name}`, title: `key ${i + 1}`, onclick: () => state.change({view: view.name, from: null, to: null})}, view.label),
+  );
+  const panels = VIEWS.map((view) => h('section', {class: 'view', role: 'tabpanel', id: `view-${view.name}`, 'aria-labelledby': `tab-${view.name}`, hidden: true}));
+  const search = h('input', {type: 'search', placeholder: 'search functions, files, categories', 'aria-label': 'search all sites: text or a regular expression', title: 'key /'});
+  const theme = h('button', {type: 'button', class: 'theme', 'aria-label': 'dark or light', title: 'dark or light', onclick: () => toggleTheme()}, '◐');
+  const detail = h('aside', {class: 'detail', 'aria-label': 'one site', hidden: true});
+  page.append(h('nav', {class: 'tabs', 'aria-label': 'views'}, h('div', {role: 'tablist'}, tabs), search, theme), ...panels, detail, barElement());
+
+  let timer = 0;
+  search.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => state.change({view: 'sites', q: search.value}, {replace: state.read().view === 'sites'}), 150);
+  });
+
+  const drawn = new Map();  // what each panel shows: the part of the state that it is made of
+  const show = (now) => {
+    const at = Math.max(VIEWS.findIndex((view) => view.name === now.view), 0);
+    VIEWS.forEach((view, i) => {
+      panels[i].hidden = i !== at;
+      tabs[i].setAttribute('aria-selected', String(i === at));
+      tabs[i].tabIndex = i === at ? 0 : -1;
+    });
+    drawView(at, now);
+    if (document.activeElement !== search) search.value = now.q ?? '';
+    detail.hidden = !now.site;
+    page.classList.toggle('with-detail', Boolean(now.site));
+    if (drawn.get('detail') !== now.site) {
+      drawn.set('detail', now.site);
+      destroyCharts(detail);
+      fill(detail, now.site ? siteDetail(report, now.site) : null);
+      detail.scrollTop = 0;
+    }
+  };
+  const drawView = (i, now) => {
+    const key = JSON.stringify(VIEWS[i].keys.map((name) => now[name] ?? null));
+    if (drawn.get(i) === key) return;
+    drawn.set(i, key);
+    destroyCharts(panels[i]);
+    fill(panels[i], VIEWS[i].make(report, now));
+  };
+  state.listen(show);
+  show(state.read());
+
+  addEventListener('keydown', (event) => {
+    if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement) {
+      if (event.key === 'Escape') event.target.blur();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const number = Number(event.key);
+    if (event.key === '/') {
+      search.focus();
+      search.select();
+      event.preventDefault();
+    } else if (number >= 1 && number <= VIEWS.length) {
+      state.change({view: VIEWS[number - 1].name, from: null, to: null});
+    } else if (event.key === 'Escape' && state.read().site) {
+      state.change({site: null});
+    } else if (event.target.role === 'tab' && (event.key === 'ArrowRight' || event.key === 'ArrowLeft')) {
+      const at = tabs.indexOf(event.target);
+      const to = tabs[(at + (event.key === 'ArrowRight' ? 1 : tabs.length - 1)) % tabs.length];
+      to.focus();
+      to.click();
+    }
+  });
+  addEventListener('beforeprint', () => {
+    VIEWS.forEach((view, i) => {
+      panels[i].hidden = false;
+      drawView(i, state.read());
+    });
+  });
+  addEventListener('afterprint', () => show(state.read()));
+}
+
+const THEME = 'vramtrack-theme';
+
+function storedTheme() {
+  try {
+    return localStorage.getItem(THEME);
+  } catch {
+    return null;  // a page that was opened as a file may have no storage
+  }
+}
+
+function toggleTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  root.dataset.theme = dark ? 'light' : 'dark';
+  try {
+    localStorage.setItem(THEME, root.dataset.theme);
+  } catch {
+    // then it holds for this time only
+  }
+  redrawCharts();
+}
+
+async function start() {
+  const theme = storedTheme();
+  if (theme) document.documentElement.dataset.theme = theme;
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redrawCharts);
+  try {
+    const report = await Report.load(document.getElementById('data'));
+    setUp(report);
+    document.documentElement.dataset.ready = 'true';
+  } catch (error) {
+    // The answer is there in any case; the text of the report is what is left.
+    document.getElementById('report').append(h('p', {class: 'failed'}, `The views could not be made (${error.message}). The data of this page need a browser of 2023 or later; vramtrack report TRACE prints the same as text.`));
+    throw error;
+  }
+}
+
+start();

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call stack as a list, and as text to copy.
+
+import {copy, h} from './dom.js';
+
+// As tracebacks of other tools have it: one frame a line, the most recent call first.
+export function stackText(frames) {
+  return frames.map((frame, i) => `#${i} ${frame.function || '??'} at ${frame.file ? `${frame.file}${frame.line ? `:${frame.line}` : ''}` : frame.location}`).join('\n') + '\n';
+}
+
+// `marked`: the frame to look at, or -1.
+export function stackList(frames, marked) {
+  if (!frames.length) return h('p', {class: 'note'}, 'No stack was recorded.');
+  return h(
+    'div',
+    {class: 'stack'},
+    h('div', {class: 'stack-head'}, h('h4', null, 'Call stack, most recent call first'), h('button', {type: 'button', onclick: (event) => copy(stackText(frames), event.currentTarget)}, 'copy stack')),
+    h(
+      'ol',
+      null,
+      frames.map((frame, i) =>
+        h(
+          'li',
+          {class: `${i === marked ? 'marked' : ''} ${frame.own ? 'own' : ''}`, 'aria-current': i === marked ? 'true' : null},
+          h('code', {class: 'location', title: frame.file || frame.module || null}, frame.location),
+          h('span', {class: 'function', title: frame.function || null}, frame.short || frame.function || ''),
+          i === marked ? h('span', {class: 'hint'}, 'the line to look at') : null,
+          frame.forward ? h('span', {class: 'hint'}, 'forward call') : null,
+        ),
+      ),
+    ),
+  );
+}
+

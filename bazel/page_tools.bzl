@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""page_tools: what the page of an HTML report is bundled with, esbuild and uPlot.
+
+tools/setup installs them with npm into .deps/page of the checkout, in the versions and with the checksums of
+analyzer/render/html/page/package-lock.json. Where they are not, FOUND in defs.bzl is False and reports in HTML are plain
+tables.
+"""
+
+def _impl(ctx):
+    # Not a label of a file in this tree: the folder is not there before tools/setup ran.
+    modules = ctx.path(Label("//:WORKSPACE")).dirname.get_child(".deps").get_child("page").get_child("node_modules")
+    packages = modules.get_child("@esbuild")
+    platforms = [path for path in packages.readdir()] if packages.exists else []
+    chart = modules.get_child("uplot").get_child("dist")
+
+    # A program without dependencies: no Node is needed.
+    esbuild = platforms[0].get_child("bin").get_child("esbuild") if platforms else None
+    found = esbuild != None and esbuild.exists and chart.exists
+    ctx.file("defs.bzl", "FOUND = %s\n" % found)
+    ctx.file("BUILD.bazel", 'exports_files(["esbuild", "uPlot.js", "uPlot.css"])\n' if found else "")
+    if found:
+        ctx.symlink(esbuild, "esbuild")
+        ctx.symlink(chart.get_child("uPlot.esm.js"), "uPlot.js")
+        ctx.symlink(chart.get_child("uPlot.min.css"), "uPlot.css")
+
+page_tools = repository_rule(
+    implementation = _impl,
+    configure = True,
+    local = True,
+)
