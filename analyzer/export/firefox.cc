@@ -105,7 +105,7 @@ class Firefox final : public Exporter {
     SnapshotObserver observer(process.ledger(), process.StepSpan(), options_.max_events);
     process.Replay({&observer}, [&observer](uint32_t device) { observer.Take(device); });
     if (start_ms_ == 0) start_ms_ = static_cast<double>(process.trace().clock().start_realtime_ns()) / 1e6;
-    for (const auto& [device, snapshot] : observer.snapshots()) AddThread(process, device, snapshot);
+    for (const auto& [device, snapshot] : observer.Finish()) AddThread(process, device, snapshot);
     return absl::OkStatus();
   }
 

@@ -6,13 +6,14 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
-#include "analyzer/fragmentation/torch_allocator/framework_observer.h"
+#include "analyzer/ledger/ledger.h"
 
 namespace vramtrack {
 
@@ -29,8 +30,19 @@ struct DeviceSnapshot {
     uint32_t site = 0;          // whose stack asked the driver for it
     std::vector<Block> blocks;  // live, by address
   };
-  // The driver's memory is a segment, or what others than a framework's allocator asked for.
-  enum class Action : uint8_t { kAlloc, kFree, kSegmentAlloc, kSegmentFree, kOtherAlloc, kOtherFree, kOom };
+  // The driver's memory is a segment, a piece of an expandable one, or what others than a framework's allocator asked
+  // for.
+  enum class Action : uint8_t {
+    kAlloc,
+    kFree,
+    kSegmentAlloc,
+    kSegmentFree,
+    kSegmentMap,
+    kSegmentUnmap,
+    kOtherAlloc,
+    kOtherFree,
+    kOom
+  };
   struct Event {
     Action action;
     uint64_t address = 0, bytes = 0;
@@ -44,13 +56,14 @@ struct DeviceSnapshot {
 
 // Collects them during a second replay. Memory is bounded by what is live and by `max_events` for each device.
 // Thread-compatible.
-class SnapshotObserver final : public torch_allocator::FrameworkObserver {
+class SnapshotObserver final : public ReplayObserver {
  public:
   // `first`: after its replay; must outlive this. `steps`: indices of the first and last step whose events are wanted;
   // none: all.
   SnapshotObserver(const Ledger& first, std::optional<std::pair<uint32_t, uint32_t>> steps, size_t max_events)
-      : FrameworkObserver(nullptr), first_(first), steps_(std::move(steps)), max_events_(max_events) {}
+      : first_(first), steps_(std::move(steps)), max_events_(max_events) {}
 
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override;
   void OnFree(const ReplayAllocation& freed) override;
   void OnOtherEvent(const StreamEvent& event) override;
@@ -59,30 +72,36 @@ class SnapshotObserver final : public torch_allocator::FrameworkObserver {
   void Take(uint32_t device);
 
   // By device, after the replay.
-  const std::map<uint32_t, DeviceSnapshot>& snapshots() const { return snapshots_; }
+  std::map<uint32_t, DeviceSnapshot> Finish();
 
  private:
   struct Memory {
     uint64_t bytes = 0;
     uint32_t site = 0;
-    bool mapped = false;
   };
   struct State {
     bool taken = false;
-    absl::btree_map<uint64_t, Memory> driver;               // by address
-    absl::flat_hash_map<uint64_t, uint32_t> site_of_block;  // by address
+    DeviceSnapshot snapshot;
+    // By address: what the driver gave out, reserved addresses, a framework's blocks.
+    absl::btree_map<uint64_t, Memory> driver;
+    absl::btree_map<uint64_t, uint64_t> reserved;
+    absl::flat_hash_map<uint64_t, Memory> blocks;
   };
 
-  void TakeOne(uint32_t device, State* state);
+  State& Of(uint32_t device);
+  void TakeOne(State* state);
+  void Add(State* state, DeviceSnapshot::Action action, const LiveAllocation& allocation, uint32_t stack);
+  bool IsWanted(const State& state) const;
   // Whether what this site allocates is segments: known from the beginning, as an earlier replay has seen it.
   bool IsSegment(uint32_t site) const;
-  void Add(uint32_t device, DeviceSnapshot::Action action, uint64_t address, uint64_t bytes, uint32_t stack);
+  // What an allocation of the driver's memory by this site is, or its free.
+  DeviceSnapshot::Action ActionOf(uint32_t site, bool born) const;
 
   const Ledger& first_;
+  const Ledger* ledger_ = nullptr;
   std::optional<std::pair<uint32_t, uint32_t>> steps_;
   size_t max_events_;
-  std::map<uint32_t, State> states_;
-  std::map<uint32_t, DeviceSnapshot> snapshots_;
+  std::vector<std::unique_ptr<State>> states_;  // by device; null: nothing is known of it
 };
 
 }  // namespace vramtrack

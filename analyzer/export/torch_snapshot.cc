@@ -33,11 +33,12 @@ class TorchSnapshot final : public Exporter {
     process_ = &process;
     SnapshotObserver observer(process.ledger(), process.StepSpan(), options_.max_events);
     process.Replay({&observer}, [&observer](uint32_t device) { observer.Take(device); });
+    const std::map<uint32_t, DeviceSnapshot> snapshots = observer.Finish();
     PickleWriter writer(sink_);
     writer_ = &writer;
     writer.BeginDict();
-    WriteSegments(observer.snapshots());
-    WriteTraces(observer.snapshots());
+    WriteSegments(snapshots);
+    WriteTraces(snapshots);
     WriteSettings();
     writer.Key("external_annotations");
     writer.BeginList();
