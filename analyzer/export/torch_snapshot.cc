@@ -17,9 +17,16 @@ using Action = DeviceSnapshot::Action;
 
 // By Action. The viewer joins the two halves of a free; nothing is known of what lies between them.
 constexpr const char* kNames[][3] = {
-    {"alloc"},        {"free_requested", "free_completed"}, {"segment_alloc"},
-    {"segment_free"}, {"segment_alloc", "alloc"},           {"free_requested", "free_completed", "segment_free"},
-    {"oom"}};
+    {"alloc"},
+    {"free_requested", "free_completed"},
+    {"segment_alloc"},
+    {"segment_free"},
+    {"segment_map"},
+    {"segment_unmap"},
+    {"segment_alloc", "alloc"},
+    {"free_requested", "free_completed", "segment_free"},
+    {"oom"},
+};
 
 class TorchSnapshot final : public Exporter {
  public:
