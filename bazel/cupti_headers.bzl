@@ -16,6 +16,12 @@ cc_library(
     includes = ["include"],
 )
 
+# NVIDIA's library, for tests.
+filegroup(
+    name = "library",
+    srcs = glob(["lib/libcupti.so.*"], allow_empty = True),
+)
+
 # The numbers of API functions.
 filegroup(
     name = "numbers",
@@ -31,6 +37,7 @@ def _impl(ctx):
     ctx.file("BUILD.bazel", _BUILD)
     if include.exists:
         ctx.symlink(include, "include")
+        ctx.symlink(home.get_child("lib"), "lib")
 
 cupti_headers = repository_rule(
     implementation = _impl,

@@ -29,6 +29,7 @@ namespace {
 constexpr int kPeriodMs = 200;     // what a kill may cost
 constexpr int kSoonMs = 5;         // the driver is being initialized
 constexpr int kPatienceMs = 2000;  // of the process's end
+constexpr int kHasteMs = 1000;     // of one that may come at any place, from a signal handler for instance
 
 enum State : int {
   kIdle,     // never started
@@ -48,7 +49,8 @@ struct Tracer {
   bool others_are_ours;  // a newer libcupti was loaded and did not start
   pid_t process;
   pthread_t worker;
-  sem_t wake, left;
+  sem_t wake, left, flushed;
+  std::atomic<bool> flush_wanted;
   std::atomic<int> state;
   std::atomic<const char*> why;  // it leaves
 };
@@ -189,15 +191,17 @@ void* Work(void*) {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     const uint64_t now_ms = static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
-    if (!leaving && now_ms < next_flush) continue;
+    const bool wanted = tracer.flush_wanted.exchange(false);
+    if (!leaving && !wanted && now_ms < next_flush) continue;
     next_flush = now_ms + kPeriodMs;
     // Another tool that takes the records over wants none of ours among them, and none of our buffers.
     if (leaving && *tracer.why.load() != '\0') DisableRecords(tracer.library, tracer.record_kinds);
-    const int result = tracer.library.cuptiActivityFlushAll(leaving ? kFlushForced : 0);
+    const int result = tracer.library.cuptiActivityFlushAll(leaving || wanted ? kFlushForced : 0);
     ReadCompleted();
     CountDropped(nullptr, 0);
     if (leaving) break;
     WriteFrame();
+    if (wanted) sem_post(&tracer.flushed);
     if (result != kSuccess) {
       Say("CUPTI delivers no more records (%s); hooked events go on", tracer.library.Text(result));
       Leave(tracer.library.Text(result));
@@ -212,10 +216,13 @@ void* Work(void*) {
   return nullptr;
 }
 
-void LeaveAndWait(const char* why) {
-  if (tracer.process != getpid()) return;  // a forked child has neither the thread nor CUDA
+// A forked child has neither the thread nor CUDA.
+bool IsChild() { return tracer.process != getpid(); }
+
+void LeaveAndWait(const char* why, int patience_ms) {
+  if (IsChild()) return;
   Leave(why);
-  const timespec until = In(kPatienceMs);
+  const timespec until = In(patience_ms);
   while (tracer.state.load() == kLeaving && sem_timedwait(&tracer.left, &until) != 0 && errno == EINTR) {
   }
   sem_post(&tracer.left);  // several threads may wait
@@ -233,6 +240,29 @@ bool EnableKinds() {
   }
   if (enabled.every_call) Say("this CUPTI cannot record memory calls alone: all API calls are recorded");
   return true;
+}
+
+void LeaveToOther(const char* why) { LeaveAndWait(why, kPatienceMs); }
+void LeaveAtExit() { LeaveAndWait("", kPatienceMs); }
+
+void LeaveInHaste() {
+  const int error = errno;
+  LeaveAndWait("", kHasteMs);
+  errno = error;
+}
+
+// What was recorded until now is in the trace then.
+void FlushInHaste() {
+  if (IsChild() || tracer.state.load() != kRunning) return;
+  const int error = errno;
+  while (sem_trywait(&tracer.flushed) == 0) {
+  }
+  tracer.flush_wanted.store(true);
+  sem_post(&tracer.wake);
+  const timespec until = In(kHasteMs);
+  while (sem_timedwait(&tracer.flushed, &until) != 0 && errno == EINTR) {
+  }
+  errno = error;
 }
 
 // NVTX gives its marks to one tool, which the program's environment names: that is not taken from anybody.
@@ -276,7 +306,10 @@ bool Prepare() {
     return false;
   }
   void* memory = mmap(nullptr, sizeof(ActivityEncoder), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED || sem_init(&tracer.wake, 0, 0) != 0 || sem_init(&tracer.left, 0, 0) != 0) return false;
+  if (memory == MAP_FAILED || sem_init(&tracer.wake, 0, 0) != 0 || sem_init(&tracer.left, 0, 0) != 0 ||
+      sem_init(&tracer.flushed, 0, 0) != 0) {
+    return false;
+  }
   tracer.encoder = static_cast<ActivityEncoder*>(memory);
   while (tracer.buffers.free_count() < BufferPool::kFirst && tracer.buffers.Grow()) {
   }
@@ -313,7 +346,7 @@ void StartTracer(const VramtrackRecorder* recorder) {
   tracer.recorder = recorder;
   tracer.process = getpid();
   if (!Prepare()) return;
-  GiveWayToOthers(recorder, LeaveAndWait);
+  GiveWayToOthers(recorder, LeaveToOther);
   if (tracer.state.load() != kIdle) return SayTooLate();
   if (!Begin()) return;
   // Before memory records begin: a record says who asked, where CUPTI can tell.
@@ -332,7 +365,9 @@ void StartTracer(const VramtrackRecorder* recorder) {
     return;
   }
   // Before the driver's own end, which was registered earlier.
-  atexit([] { LeaveAndWait(""); });
+  atexit(LeaveAtExit);
+  at_quick_exit(LeaveAtExit);
+  recorder->listen_to_process_ends(LeaveInHaste, FlushInHaste);
 }
 
 }  // namespace vramtrack::cupti

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define VRAMTRACK_RECORDER_VERSION 2u
+#define VRAMTRACK_RECORDER_VERSION 3u
 
 // What another tool calls; `argument` is the kind of records for two of them.
 enum VramtrackCuptiCall {
@@ -41,6 +41,9 @@ struct VramtrackRecorder {
   // From now on `before(call, argument)` is called before other tools call functions of CUPTI's shared library, in the
   // thread of the call; and at once for what holds from calls before. To be called once.
   void (*listen_to_cupti)(void (*before)(uint32_t call, uint64_t argument));
+  // From now on `on_end` is called before _exit, and `on_exec` before execve and its like, which may fail: in any
+  // thread, at any place, in children too. To be called once.
+  void (*listen_to_process_ends)(void (*on_end)(void), void (*on_exec)(void));
   // Looks for such calls in libraries that were loaded since; now and then.
   void (*watch_new_libraries)(void);
   // dlsym without hooks.

@@ -10,6 +10,7 @@
 
 #include "interpose/hooks/cupti_calls.h"
 #include "interpose/hooks/lookup.h"
+#include "interpose/hooks/process_ends.h"
 #include "interpose/hooks/real_entry.h"
 #include "interpose/loader/loaded_object.h"
 #include "interpose/recorder/clock.h"
@@ -58,9 +59,23 @@ const char* OtherOwner(const char* name, const void* known) {
   return path[0] != '\0' ? path : nullptr;
 }
 
+void WatchNewLibraries() {
+  WatchNewCuptiCalls();
+  WatchNewProcessEnds();
+}
+
 constexpr VramtrackRecorder kRecorder = {
-    VRAMTRACK_RECORDER_VERSION, Ticks,  AppendActivities, FramesMayGo, SetDropped, SayLine, ListenToCuptiCalls,
-    WatchNewCuptiCalls,         LookUp, OtherOwner,
+    VRAMTRACK_RECORDER_VERSION,
+    Ticks,
+    AppendActivities,
+    FramesMayGo,
+    SetDropped,
+    SayLine,
+    ListenToCuptiCalls,
+    ListenToProcessEnds,
+    WatchNewLibraries,
+    LookUp,
+    OtherOwner,
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "analyzer/analyze.h"
 #include "tests/preload/traced_run.h"
@@ -33,7 +34,8 @@ std::string Folder(const std::string& path) { return path.substr(0, path.rfind('
 
 struct Outcome {
   RunResult run;
-  Report report;
+  std::vector<Report> reports;                   // of each process, the program's own first
+  Report report;                                 // the first of them
   const ReportActivities* activities = nullptr;  // of the first process; null: it has none
 };
 
@@ -56,12 +58,20 @@ Outcome RunBothWays(const std::string& end, const std::string& faults = "", int 
   Outcome outcome;
   const std::string program = end == "other" || end == "detach" ? "both_ways_with_cupti" : "both_ways";
   outcome.run = RunProgram(program, {std::to_string(kRounds), std::to_string(hidden), end}, options);
-  EXPECT_EQ(outcome.run.out, end == "fork" ? "child 3\ndone\n" : "done\n");
-  EXPECT_EQ(outcome.run.traces.size(), 1u);
-  absl::StatusOr<Report> report = Analyze(outcome.run.traces, {});
-  EXPECT_TRUE(report.ok()) << report.status();
-  if (!report.ok()) return outcome;
-  outcome.report = *std::move(report);
+  EXPECT_EQ(outcome.run.out, end == "fork" ? "child 3\ndone\n" : end == "spawn" ? "done\ndone\n" : "done\n");
+  EXPECT_EQ(outcome.run.traces.size(), end == "fork" || end == "spawn" ? 2u : 1u);
+  for (const std::string& trace : outcome.run.traces) {
+    absl::StatusOr<Report> report = Analyze({trace}, {});
+    EXPECT_TRUE(report.ok()) << report.status();
+    if (!report.ok()) return outcome;
+    outcome.reports.push_back(*std::move(report));
+  }
+  // The program's own is the one of which no other is the parent.
+  std::sort(outcome.reports.begin(), outcome.reports.end(), [](const Report& left, const Report& right) {
+    return left.processes[0].pid == right.processes[0].parent_pid;
+  });
+  if (outcome.reports.empty()) return outcome;
+  outcome.report = outcome.reports[0];
   if (outcome.report.processes[0].activities) outcome.activities = &*outcome.report.processes[0].activities;
   return outcome;
 }
@@ -119,10 +129,27 @@ TEST(Cupti, IsThereByInjectionAlone) {
 }
 
 TEST(Cupti, NothingIsLostHoweverTheProcessEnds) {
-  for (const char* end : {"_exit", "abort", "fork"}) {
+  for (const char* end : {"_exit", "quick_exit", "exec", "abort", "fork"}) {
     SCOPED_TRACE(end);
     ExpectAllJoined(RunBothWays(end), "libhidden_memory.so");
   }
+}
+
+TEST(Cupti, AForkedChildHasNoRecordsAndSaysNothing) {
+  const Outcome outcome = RunBothWays("fork");
+  EXPECT_EQ(outcome.run.err, "");
+  ASSERT_EQ(outcome.reports.size(), 2u);
+  EXPECT_FALSE(outcome.reports[1].processes[0].activities);
+}
+
+TEST(Cupti, ASpawnedProgramHasItsOwnRecords) {
+  const Outcome outcome = RunBothWays("spawn");
+  EXPECT_EQ(outcome.run.err, "");
+  ExpectAllJoined(outcome, "libhidden_memory.so");
+  ASSERT_EQ(outcome.reports.size(), 2u);
+  ASSERT_TRUE(outcome.reports[1].processes[0].activities);
+  EXPECT_EQ(outcome.reports[1].processes[0].activities->joined, 1 + kKinds);
+  EXPECT_TRUE(outcome.reports[1].processes[0].activities->only_hooks.empty());
 }
 
 TEST(Cupti, LateBuffersComeInTime) { ExpectAllJoined(RunBothWays("exit", "late"), "libhidden_memory.so"); }
@@ -139,7 +166,7 @@ TEST(Cupti, WhatItCannotDoIsOneLineAndTheHooksGoOn) {
            Case{"newer", "exit", "it is newer than the driver"},
            Case{"permission", "exit", "NVreg_RestrictProfilingToAdminUsers"},
            Case{"enable=2", "exit", "it refuses pools records"},
-           Case{"flush=1", "_exit", "delivers no more records"},
+           Case{"flush=1", "late", "delivers no more records"},
            Case{"", "exit", "names another tool", {{"CUDA_INJECTION64_PATH", "/opt/libToolsInjection64.so"}}},
            Case{"", "exit", "is no list of memory", {{"VRAMTRACK_CUPTI_RECORDS", "memory,colours"}}},
            Case{"", "exit", "is not 0 or 1", {{"VRAMTRACK_CUPTI", "yes"}}},

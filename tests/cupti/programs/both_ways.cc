@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// usage: both_ways ROUNDS HIDDEN_ROUNDS [exit|_exit|abort|fork|other|detach]
+// usage: both_ways ROUNDS HIDDEN_ROUNDS [exit|_exit|quick_exit|exec|late|abort|fork|spawn|other|detach]
 // Allocates through the runtime, ROUNDS times each kind, and through a library's private way. What is live at the end:
 // 3 MiB by cudaMalloc, and 5 MiB of the library's for each hidden round. Then it ends in the way named; "other" first
 // asks CUPTI for its records, as another profiler would, and goes on for as many rounds, "detach" detaches it.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
 
 extern "C" void* TakeHidden(size_t bytes);
 extern "C" void GiveHidden(void* address);
@@ -78,15 +83,46 @@ int main(int count, char** words) {
   }
 #endif
   if (strcmp(end, "fork") == 0) {
+    // Others are in the middle of calls.
+    std::atomic<bool> over{false};
+    std::vector<std::thread> busy;
+    for (int i = 0; i < 3; ++i) {
+      busy.emplace_back([&] {
+        while (!over.load()) Check(cudaMemset(kept, 0, 256));
+      });
+    }
     const pid_t child = fork();
-    if (child == 0) exit(3);
+    if (child == 0) {
+      void* refused = nullptr;
+      if (cudaMalloc(&refused, 4096) == cudaSuccess) _exit(4);  // CUDA does not work in a forked child
+      exit(3);
+    }
     int status = 0;
     waitpid(child, &status, 0);
+    over.store(true);
+    for (std::thread& thread : busy) thread.join();
     printf("child %d\n", WEXITSTATUS(status));
+  }
+  if (strcmp(end, "spawn") == 0) {
+    char program[] = "/proc/self/exe", one[] = "1", none[] = "0", leave[] = "_exit";
+    char* const command[] = {program, one, none, leave, nullptr};
+    pid_t child;
+    int status = -1;
+    if (posix_spawn(&child, program, nullptr, nullptr, command, environ) == 0) waitpid(child, &status, 0);
+    if (status != 0) return 1;
   }
   puts("done");
   fflush(stdout);
-  if (strcmp(end, "_exit") == 0) {
+  if (strcmp(end, "_exit") == 0) _exit(0);
+  if (strcmp(end, "quick_exit") == 0) quick_exit(0);
+  if (strcmp(end, "exec") == 0) {
+    char name[] = "true";
+    char* const command[] = {name, nullptr};
+    execv("/nothing/there", command);
+    execvp(name, command);
+    return 1;
+  }
+  if (strcmp(end, "late") == 0) {
     usleep(2000000);  // CUPTI's records are fetched every now and then
     _exit(0);
   }
