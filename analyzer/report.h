@@ -216,6 +216,11 @@ struct ReportPattern {
   std::string explanation;
 };
 
+struct ReportOnlyCupti {
+  std::string library;  // empty: CUPTI did not say
+  uint64_t at_peak = 0, at_end = 0;
+};
+
 struct ReportDevice {
   uint32_t index = 0;
   std::string name;          // empty: the job never asked
@@ -227,8 +232,8 @@ struct ReportDevice {
   ReportFragmentation fragmentation;
   std::vector<ReportMemoryPool> memory_pools;  // by handle, the device's own first
   uint64_t unattributed_bytes = 0;
-  // At the end: what of the unattributed bytes CUPTI saw being allocated, by library, the most first.
-  std::vector<std::pair<std::string, uint64_t>> unattributed_owners;
+  // What of the driver's memory only CUPTI saw being allocated, by library, the most first.
+  std::vector<ReportOnlyCupti> only_cupti;
   std::vector<ReportPattern> patterns;  // by what they save, the most first
   // Of a device with a framework's level: what of the driver's memory at the peak is no segment, by owner, the most
   // first.
@@ -239,8 +244,9 @@ struct ReportFrame {
   std::string function, file, module, language;
   uint32_t line = 0;
   uint64_t offset = 0;  // in the module, where there is no line
-  // Whose code it is. A site is named by the job's own frames where it has some.
-  enum class Origin { kJob, kLibrary, kNode } origin = Origin::kJob;
+  // Whose code it is. A site is named by the job's own frames where it has some. kCupti: no frame at all, but the
+  // library that CUPTI names where no hook saw the call.
+  enum class Origin { kJob, kLibrary, kNode, kCupti } origin = Origin::kJob;
   bool installed = false;  // of a Python package that is installed, not of the job's own folder
   bool inlined = false;    // into the next frame's function
   bool forward = false;    // of the forward call that made the graph node which is run backward

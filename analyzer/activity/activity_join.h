@@ -14,13 +14,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/activity/activity_stream.h"
-#include "analyzer/ledger/ledger.h"
+#include "analyzer/ingest/stream_event.h"
+#include "analyzer/ledger/unseen_memory.h"
 
 namespace vramtrack {
 
-// Attached to a replay; its results are complete once Finish was called. Memory is bounded by what is live and by what
-// did not meet its counterpart. Thread-compatible.
-class ActivityJoin : public ReplayObserver {
+// Reads a trace once. Memory is bounded by what is live and by what did not meet its counterpart. Thread-compatible.
+class ActivityJoin {
  public:
   struct OnlyCupti {
     uint64_t allocations = 0, bytes = 0, live_objects = 0, live_bytes = 0;
@@ -31,13 +31,8 @@ class ActivityJoin : public ReplayObserver {
     uint64_t allocations = 0, bytes = 0;
   };
 
-  explicit ActivityJoin(const Trace& trace);
-
-  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
-  void OnAllocate(const ReplayAllocation& allocated) override;
-
-  // Behind the replay.
-  void Finish();
+  // `decode_ahead`: in another thread; what is found is the same.
+  ActivityJoin(const Trace& trace, bool decode_ahead);
 
   uint64_t joined() const { return joined_; }
   uint64_t joined_bytes() const { return joined_bytes_; }
@@ -48,6 +43,9 @@ class ActivityJoin : public ReplayObserver {
   const std::map<uint32_t, uint64_t>& joined_kinds() const { return joined_kinds_; }
   // When no records came and hooks saw memory being given out.
   const std::vector<ActivityGap>& gaps() const { return gaps_; }
+  // What only CUPTI saw of the devices' memory, for the ledger: without what may be a hooked allocation that was not
+  // recognised. Empty where most were not.
+  const UnseenMemory& unseen() const { return unseen_; }
 
  private:
   struct Hooked {
@@ -57,6 +55,8 @@ class ActivityJoin : public ReplayObserver {
   struct Told {
     uint64_t address, bytes;
     uint32_t text, memory, device;
+    bool of_pool;
+    uint64_t ticks;
     uint64_t released_ticks;  // 0: it is live
   };
   // What happened at an address and has not met its counterpart, in order: usually one or none.
@@ -66,15 +66,20 @@ class ActivityJoin : public ReplayObserver {
   };
   static constexpr size_t kMostWaiting = 8;
 
+  void OnAllocate(const StreamEvent& event);
   void ReadUntil(uint64_t ticks);
   void Tell(const ActivityRecord& record, uint64_t ticks);
   void Join(const Hooked& hooked, const Told& told);
   void AddOnlyHooks(const Hooked& hooked);
-  void AddOnlyCupti(const Told& told);
+  void AddOnlyCupti(const Told& told, const Waiting& waiting);
+  void AddUnseen(const Told& told, const Waiting& waiting, const std::string& library);
+  void Finish();
+  void FinishUnseen();
 
+  const Trace& trace_;
   ActivityStream stream_;
-  const Ledger* ledger_ = nullptr;
-  uint64_t tolerance_ = 0;  // ticks
+  uint64_t tolerance_ = 0;   // ticks
+  uint64_t last_ticks_ = 0;  // of the events so far
   bool has_record_ = false;
   ActivityRecord record_;
   uint64_t record_ticks_ = 0;
@@ -85,6 +90,8 @@ class ActivityJoin : public ReplayObserver {
   std::map<OnlyCuptiKey, OnlyCupti> only_cupti_;
   std::map<uint32_t, OnlyHooks> only_hooks_;
   std::map<uint32_t, uint64_t> joined_kinds_;
+  UnseenMemory unseen_;
+  std::map<std::string, uint32_t> libraries_;  // index in unseen_
 };
 
 }  // namespace vramtrack

@@ -90,14 +90,21 @@ class StackSymbolizer::Pieces {
   bool node_told_ = false;
 };
 
-StackSymbolizer::StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer, StackDetail detail)
-    : definitions_(definitions), symbolizer_(symbolizer), detail_(detail) {
+StackSymbolizer::StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer, StackDetail detail,
+                                 std::vector<std::string> libraries)
+    : definitions_(definitions), symbolizer_(symbolizer), detail_(detail), libraries_(std::move(libraries)) {
   for (const TracedModule& module : definitions.modules.modules()) {
     constexpr std::string_view kEnd = "/lib/libtorch_python.so";
     const std::string_view path = module.path;
     if (path.size() <= kEnd.size() || path.substr(path.size() - kEnd.size()) != kEnd) continue;
     pytorch_ = std::string(path.substr(0, path.size() - kEnd.size() + 1));
   }
+}
+
+const std::string* StackSymbolizer::LibraryOf(uint32_t distinct_stack) const {
+  const size_t first = definitions_.stacks.distinct_count();
+  return distinct_stack < first || distinct_stack - first >= libraries_.size() ? nullptr
+                                                                               : &libraries_[distinct_stack - first];
 }
 
 // A return address is behind the call, which may be the last instruction of its module.
@@ -167,14 +174,25 @@ ReportFrame StackSymbolizer::FrameOf(const PythonFrame& called) const {
 }
 
 std::function<std::vector<ReportFrame>()> StackSymbolizer::Reader(uint32_t distinct_stack) {
+  if (LibraryOf(distinct_stack) != nullptr) {
+    return [frames = Frames(distinct_stack)]() mutable { return std::exchange(frames, {}); };
+  }
   const JoinedStackRef stack = definitions_.stacks.Get(distinct_stack);
   auto pieces = std::make_shared<Pieces>(this, stack, detail_ == StackDetail::kRaw);
   return [pieces]() { return pieces->Next(); };
 }
 
 std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
-  const JoinedStackRef stack = definitions_.stacks.Get(distinct_stack);
   std::vector<ReportFrame> frames;
+  if (const std::string* library = LibraryOf(distinct_stack)) {
+    ReportFrame frame;
+    frame.function = frame.module = *library;
+    frame.language = "cupti";
+    frame.origin = ReportFrame::Origin::kCupti;
+    frames.push_back(std::move(frame));
+    return frames;
+  }
+  const JoinedStackRef stack = definitions_.stacks.Get(distinct_stack);
   for (const bool raw : {detail_ == StackDetail::kRaw, true}) {
     Pieces pieces(this, stack, raw);
     for (std::vector<ReportFrame> piece = pieces.Next(); !piece.empty(); piece = pieces.Next()) {
@@ -186,6 +204,7 @@ std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
 }
 
 std::string StackSymbolizer::Owner(uint32_t distinct_stack) const {
+  if (const std::string* library = LibraryOf(distinct_stack)) return *library;
   const StackRef stack = definitions_.stacks.Get(distinct_stack).native;
   std::string owner;
   for (size_t i = 0; i < stack.count; ++i) {

@@ -22,7 +22,9 @@ enum class StackDetail {
 // `definitions` and `symbolizer` must outlive it.
 class StackSymbolizer {
  public:
-  StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer, StackDetail detail = StackDetail::kUseful);
+  // `libraries`: stacks beyond those of the trace, which are nothing but the name of a library, see UnseenMemory.
+  StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer, StackDetail detail = StackDetail::kUseful,
+                  std::vector<std::string> libraries = {});
 
   // Gives a stack's frames piece by piece, innermost first, and nothing at its end: the functions at one more return
   // address, or one of Python's.
@@ -38,6 +40,7 @@ class StackSymbolizer {
  private:
   class Pieces;
 
+  const std::string* LibraryOf(uint32_t distinct_stack) const;  // null: it is a stack of the trace
   int ModuleAt(uint64_t return_address, uint32_t module_epoch) const;
   StackRef Trimmed(const StackRef& whole);
   std::vector<ReportFrame> NativeFrames(uint64_t return_address, uint32_t module_epoch);
@@ -46,6 +49,7 @@ class StackSymbolizer {
   const Definitions& definitions_;
   Symbolizer* symbolizer_;
   StackDetail detail_;
+  std::vector<std::string> libraries_;
   std::string pytorch_;  // the folder of PyTorch's package, which need not be installed as packages are; empty: none
 };
 

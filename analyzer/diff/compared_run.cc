@@ -30,7 +30,7 @@ void ComparedRun::Profile(const std::vector<SiteMatch>& matches, std::vector<siz
 }
 
 std::unique_ptr<Ledger> ComparedRun::ReplayWith(std::vector<ReplayObserver*> observers) const {
-  LedgerOptions options = ReplayOptions(analysis.options());
+  LedgerOptions options = analysis.replay_options();
   options.histories = options.timeline = false;
   options.observers = std::move(observers);
   auto ledger = std::make_unique<Ledger>(trace, analysis.plan(), options);

@@ -84,7 +84,7 @@ absl::Status ExportedProcess::FindMoment() {
 void ExportedProcess::Replay(std::vector<ReplayObserver*> observers, std::function<void(uint32_t)> come) const {
   MomentWatch watch(ledger(), options_.at, step_, std::move(come));
   observers.push_back(&watch);
-  LedgerOptions again = ReplayOptions(options_.analyze);
+  LedgerOptions again = analysis_.replay_options();
   again.histories = again.timeline = false;
   again.observers = std::move(observers);
   Ledger replay(trace(), analysis_.plan(), again);

@@ -31,10 +31,6 @@ const char* MemoryName(uint32_t memory) {
   }
 }
 
-bool IsOnDevice(uint32_t memory) {
-  return memory == kActivityDevice || memory == kActivityArray || memory == kActivityDeviceStatic;
-}
-
 }  // namespace
 
 ReportActivities DescribeActivities(const Trace& trace, const ActivityJoin& join) {
@@ -64,22 +60,30 @@ ReportActivities DescribeActivities(const Trace& trace, const ActivityJoin& join
   return activities;
 }
 
-void NameUnattributed(const ActivityJoin& join, std::vector<ReportDevice>* devices) {
+void DescribeUnseen(const ProcessAnalysis& analysis, std::vector<ReportDevice>* devices) {
   for (ReportDevice& device : *devices) {
-    std::map<std::string, uint64_t> owners;
-    uint64_t all = 0;
-    for (const auto& [key, sum] : join.only_cupti()) {
-      const auto& [library, memory, index] = key;
-      if (index != device.index || !IsOnDevice(memory) || sum.live_bytes == 0) continue;
-      owners[library] += sum.live_bytes;
-      all += sum.live_bytes;
+    std::map<std::string, ReportOnlyCupti> by_library;
+    for (const Site& site : analysis.ledger().sites()) {
+      if (!analysis.IsUnseen(site) || site.key.device != device.index) continue;
+      ReportOnlyCupti& sum = by_library[analysis.activities()->unseen().LibraryOf(site.key)];
+      sum.at_peak += site.bytes_at_peak;
+      sum.at_end += site.live_bytes;
     }
-    device.unattributed_owners.assign(owners.begin(), owners.end());
-    std::stable_sort(device.unattributed_owners.begin(), device.unattributed_owners.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    // A job that never asked how much is free: this much is used beside what is tracked, at least.
-    device.unattributed_bytes = std::max(device.unattributed_bytes, all);
+    for (auto& [library, sum] : by_library) {
+      sum.library = library;
+      device.only_cupti.push_back(sum);
+    }
+    std::stable_sort(device.only_cupti.begin(), device.only_cupti.end(), [](const auto& a, const auto& b) {
+      return std::max(a.at_end, a.at_peak) > std::max(b.at_end, b.at_peak);
+    });
   }
+}
+
+void AddWhoSawIt(ReportSite* site) {
+  if (!site->explanation.empty()) site->explanation += "; ";
+  site->explanation += "only CUPTI saw this memory: ";
+  site->explanation += site->owner.empty() ? "some library, which it does not name," : site->owner;
+  site->explanation += " took it from the driver by a way that cannot be hooked, so that there is no call stack";
 }
 
 }  // namespace vramtrack

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/activity/activity_join.h"
+#include "analyzer/findings/process_analysis.h"
 #include "analyzer/report.h"
 
 namespace vramtrack {
@@ -12,8 +13,11 @@ namespace vramtrack {
 // What CUPTI's records say beside the hooked events of `trace`, after a replay with `join` among its observers.
 ReportActivities DescribeActivities(const Trace& trace, const ActivityJoin& join);
 
-// Names what of the devices' unattributed bytes CUPTI saw being allocated.
-void NameUnattributed(const ActivityJoin& join, std::vector<ReportDevice>* devices);
+// Says which libraries hold what only CUPTI saw of the devices' memory.
+void DescribeUnseen(const ProcessAnalysis& analysis, std::vector<ReportDevice>* devices);
+
+// Says in the explanation of a site that only CUPTI saw it.
+void AddWhoSawIt(ReportSite* site);
 
 }  // namespace vramtrack
 

@@ -99,7 +99,7 @@ ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite
 
 void LeakFindings::Describe(const Ledger& replayed, std::vector<ReportSite>* sites) {
   const std::vector<LeakGroup> leaks = grouping_.Finish(order_);
-  LedgerOptions changed = ReplayOptions(analysis_.options());
+  LedgerOptions changed = analysis_.replay_options();
   changed.histories = changed.timeline = false;
   for (const LeakGroup& leak : leaks) {
     if (!leak.parts.empty() && watched_.count(MembersOf(leak)) == 0) {

@@ -14,13 +14,6 @@
 namespace vramtrack {
 namespace {
 
-// Backward passes and optimizers are known of where a framework tells of its blocks.
-LedgerOptions FirstReplay(const Trace& trace, const AnalyzeOptions& options, SitePhases* phases) {
-  LedgerOptions first = ReplayOptions(options);
-  if (trace.framework_devices() != 0) first.observers.push_back(phases);
-  return first;
-}
-
 RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes, uint64_t horizon_steps) {
   RunShape run;
   run.horizon_steps = horizon_steps;
@@ -35,10 +28,11 @@ RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes, uint64_t 
 class SiteJudge {
  public:
   SiteJudge(const Trace& trace, const Ledger& ledger, const std::map<uint32_t, FrameworkGrowth>& frameworks,
-            uint64_t horizon_steps)
+            const UnseenMemory* unseen, uint64_t horizon_steps)
       : trace_(trace),
         ledger_(ledger),
         frameworks_(frameworks),
+        unseen_(unseen),
         horizon_steps_(horizon_steps),
         lost_share_(LostShare(trace, ledger)) {}
 
@@ -56,7 +50,8 @@ class SiteJudge {
     }
     const SiteHistory history = ledger_.history(index);
     LeakVerdict verdict = JudgeSite(history, shape->second, context, detail);
-    DoubtWhatLossesExplain(history, lost_share_, &verdict);
+    const bool is_unseen = unseen_ != nullptr && unseen_->Has(site.key);
+    DoubtWhatLossesExplain(history, is_unseen ? unseen_->lost_share : lost_share_, &verdict);
     return verdict;
   }
 
@@ -64,6 +59,7 @@ class SiteJudge {
   const Trace& trace_;
   const Ledger& ledger_;
   const std::map<uint32_t, FrameworkGrowth>& frameworks_;
+  const UnseenMemory* unseen_;
   uint64_t horizon_steps_;
   double lost_share_;
   std::map<uint32_t, RunShape> shapes_;  // by device
@@ -76,37 +72,70 @@ bool IsKept(const SiteHistory& history, const Site& site) {
   return history.live_objects() > 0 && history.died_objects < kDrops * history.live_objects();
 }
 
+std::optional<ActivityJoin> JoinActivities(const Trace& trace, const AnalyzeOptions& options) {
+  std::optional<ActivityJoin> join;
+  if (!trace.activities().empty()) join.emplace(trace, options.threads != 1);
+  return join;
+}
+
 }  // namespace
 
-LedgerOptions ReplayOptions(const AnalyzeOptions& options) {
+LedgerOptions ProcessAnalysis::replay_options() const {
   LedgerOptions replay;
-  replay.decode_ahead = options.threads != 1;
-  if (options.progress != nullptr) replay.replayed = &options.progress->events;
+  replay.decode_ahead = options_.threads != 1;
+  if (options_.progress != nullptr) replay.replayed = &options_.progress->events;
+  if (activities_) replay.unseen = &activities_->unseen();
   return replay;
+}
+
+// Backward passes and optimizers are known of where a framework tells of its blocks.
+LedgerOptions ProcessAnalysis::FirstReplay() {
+  LedgerOptions first = replay_options();
+  if (trace_.framework_devices() != 0) first.observers.push_back(&phases_);
+  return first;
 }
 
 ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options)
     : trace_(trace),
       options_(options),
+      activities_(JoinActivities(trace, options)),
       phases_(trace),
-      ledger_(trace, PlanSteps(trace, options.step_marks, ReplayOptions(options), options.window_bytes),
-              FirstReplay(trace, options, &phases_)),
+      ledger_(trace, PlanSteps(trace, options.step_marks, replay_options(), options.window_bytes), FirstReplay()),
       symbols_(options.symbols),
-      symbolizer_(trace.definitions(), &symbols_, options.stacks),
-      raw_(trace.definitions(), &symbols_, StackDetail::kRaw) {
+      symbolizer_(trace.definitions(), &symbols_, options.stacks, Libraries()),
+      raw_(trace.definitions(), &symbols_, StackDetail::kRaw, Libraries()) {
   ledger_.Replay();
   run_ = ShapeOfRun(ledger_, 0, options.horizon_steps);
   frameworks_ = GrowthOfFrameworks(ledger_, run_);
-  SiteJudge judge(trace, ledger_, frameworks_, options.horizon_steps);
+  SiteJudge judge(trace, ledger_, frameworks_, activities_ ? &activities_->unseen() : nullptr, options.horizon_steps);
   verdicts_.reserve(ledger_.sites().size());
   for (uint32_t i = 0; i < ledger_.sites().size(); ++i) verdicts_.push_back(judge.Judge(i, JudgeDetail::kVerdict));
-  DemoteChanceFindings(&verdicts_);
+  DemoteChanceFindings();
   groups_ = SelectSites(ledger_, verdicts_, options.top, &symbolizer_);
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (const uint32_t site : groups_[i].sites) {
       group_of_site_[site] = i;
       if (verdicts_[site].explanation.empty()) verdicts_[site] = judge.Judge(site, JudgeDetail::kWhole);
     }
+  }
+}
+
+std::vector<std::string> ProcessAnalysis::Libraries() const {
+  return activities_ ? activities_->unseen().libraries : std::vector<std::string>();
+}
+
+// What the job's own sites are found to be does not depend on how many others are known.
+void ProcessAnalysis::DemoteChanceFindings() {
+  for (const bool unseen : {false, true}) {
+    std::vector<size_t> of;
+    std::vector<LeakVerdict> verdicts;
+    for (size_t i = 0; i < verdicts_.size(); ++i) {
+      if (IsUnseen(ledger_.sites()[i]) != unseen) continue;
+      of.push_back(i);
+      verdicts.push_back(std::move(verdicts_[i]));
+    }
+    vramtrack::DemoteChanceFindings(&verdicts);
+    for (size_t i = 0; i < of.size(); ++i) verdicts_[of[i]] = std::move(verdicts[i]);
   }
 }
 

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/activity/activity_join.h"
 #include "analyzer/analyze_options.h"
 #include "analyzer/attribution/category.h"
 #include "analyzer/attribution/stack_symbolizer.h"
@@ -20,9 +22,6 @@
 #include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
-
-// How a replay is to go about it, apart from what it is to find.
-LedgerOptions ReplayOptions(const AnalyzeOptions& options);
 
 // What one trace has told after its first replay, and who can be asked about it: findings are made from this, by
 // looking at it or by a second replay with observers. Not movable, as its parts refer to each other. Thread-compatible.
@@ -37,6 +36,12 @@ class ProcessAnalysis {
 
   const Trace& trace() const { return trace_; }
   const AnalyzeOptions& options() const { return options_; }
+  // How any replay of the trace is to go about it, apart from what it is to find.
+  LedgerOptions replay_options() const;
+  // What CUPTI's records say beside the hooked events; null if there are none.
+  const ActivityJoin* activities() const { return activities_ ? &*activities_ : nullptr; }
+  // Whether the site stands for what a library took without any hooked call, as CUPTI tells.
+  bool IsUnseen(const Site& site) const { return activities_ && activities_->unseen().Has(site.key); }
   const StepPlan& plan() const { return ledger_.steps().plan(); }
   const Ledger& ledger() const { return ledger_; }  // after its replay
   const RunShape& run() const { return run_; }      // its device_total_bytes is 0
@@ -60,11 +65,15 @@ class ProcessAnalysis {
   std::string Category(uint32_t site);
 
  private:
+  LedgerOptions FirstReplay();
+  std::vector<std::string> Libraries() const;  // of what only CUPTI saw
+  void DemoteChanceFindings();
   Purpose Decide(uint32_t site, bool sizes);
   bool IsLikeParameters(const SiteHistory& history) const;
 
   const Trace& trace_;
   const AnalyzeOptions& options_;
+  std::optional<ActivityJoin> activities_;
   SitePhases phases_;
   Ledger ledger_;
   RunShape run_;

@@ -11,7 +11,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "analyzer/activity/activity_join.h"
 #include "analyzer/attribution/blame.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/activity_findings.h"
@@ -73,6 +72,7 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   site.verdict = ToString(verdict.verdict);
   site.grade = level == Level::kHandle ? "" : LevelName(level);
   site.explanation = verdict.explanation;
+  if (analysis.IsUnseen(first)) AddWhoSawIt(&site);
   const auto framework = analysis.frameworks().find(first.key.device);
   if (level == Level::kFramework && IsLeak(verdict.verdict) && framework != analysis.frameworks().end()) {
     AddDriverEvidence(framework->second, analysis.plan().window_bytes, &site);
@@ -113,7 +113,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   FindBlame(ledger, verdicts, groups, &symbolizer, &blame);
 
   LeakFindings leaks(&analysis);
-  LedgerOptions without = ReplayOptions(options);
+  LedgerOptions without = analysis.replay_options();
   without.histories = without.timeline = false;
   for (const SiteGroup& group : groups) without.watched.push_back(group.sites);
   leaks.Prepare(&without);
@@ -148,8 +148,6 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
                                                                          &late_objects, &reusable}) {
     without.observers.push_back(observer);
   }
-  std::optional<ActivityJoin> activities;
-  if (!trace.activities().empty()) without.observers.push_back(&activities.emplace(trace));
   Ledger second(trace, analysis.plan(), without);
   second.Replay();
 
@@ -172,10 +170,9 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   findings.process = DescribeProcess(trace, ledger);
   findings.steps = DescribeSteps(ledger);
   findings.devices = DescribeDevices(trace, ledger, run, second.peak_windows());
-  if (activities) {
-    activities->Finish();
-    findings.process.activities = DescribeActivities(trace, *activities);
-    NameUnattributed(*activities, &findings.devices);
+  if (analysis.activities() != nullptr) {
+    findings.process.activities = DescribeActivities(trace, *analysis.activities());
+    DescribeUnseen(analysis, &findings.devices);
   }
   DescribePeaks(ledger, purposes, peak_live_set, &findings.devices);
   for (size_t i = 0; i < largest.size(); ++i) {

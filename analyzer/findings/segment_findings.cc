@@ -144,9 +144,8 @@ void DescribeSegments(ProcessAnalysis* analysis, torch_allocator::PeakSegments* 
   }
   if (knobs.empty()) return;
 
-  LedgerOptions options;
+  LedgerOptions options = analysis->replay_options();
   options.histories = options.timeline = false;
-  options.decode_ahead = analysis->options().threads != 1;
   WhatIf what_if(&arenas, std::move(knobs), std::move(totals), std::move(passes));
   options.observers = {&what_if};
   Ledger third(analysis->trace(), analysis->plan(), options);

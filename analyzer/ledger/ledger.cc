@@ -33,7 +33,7 @@ Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
     : trace_(trace),
       options_(std::move(options)),
       clock_(std::move(plan)),
-      live_(static_cast<uint32_t>(trace.threads().size())),
+      live_(static_cast<uint32_t>(trace.threads().size()) + (options_.unseen != nullptr ? 1 : 0)),
       recent_(kRecentSites),
       timeline_in_steps_(clock_.plan().has_steps() && !clock_.plan().has_windows()),
       timeline_(timeline_in_steps_ ? 1 : BinTicks(trace)),
@@ -45,13 +45,20 @@ Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
 void Ledger::Replay() {
   for (ReplayObserver* observer : options_.observers) observer->OnBegin(*this);
   CountPast();
+  if (options_.unseen != nullptr && !options_.unseen->changes.empty()) {
+    unseen_ticks_ = options_.unseen->changes.front().ticks;
+  }
   EventPipe pipe(trace_, options_.decode_ahead);
   for (;;) {
     const std::vector<StreamEvent>& events = pipe.Next();
     if (events.empty()) break;
-    for (const StreamEvent& event : events) Apply(event);
+    for (const StreamEvent& event : events) {
+      if (__builtin_expect(event.time >= unseen_ticks_, 0)) ApplyUnseen(event.time);
+      Apply(event);
+    }
     if (options_.replayed != nullptr) *options_.replayed += events.size();
   }
+  if (unseen_ticks_ != UINT64_MAX) ApplyUnseen(UINT64_MAX);
   unreadable_events_ = pipe.unreadable_events();
   SettleFailures();
   releases_.CloseAll();
@@ -71,16 +78,18 @@ void Ledger::Replay() {
   }
 }
 
+void Ledger::MoveClock(uint64_t time) {
+  if (time <= last_ticks_) return;
+  last_ticks_ = time;
+  if (timeline_in_steps_) return;
+  const uint64_t start = trace_.clock().start_ticks();
+  const uint64_t position = last_ticks_ > start ? last_ticks_ - start : 0;
+  if (position >= timeline_.bin_end()) timeline_.MoveTo(position);
+}
+
 void Ledger::Apply(const StreamEvent& event) {
   ++events_;
-  if (event.time > last_ticks_) {
-    last_ticks_ = event.time;
-    if (!timeline_in_steps_) {
-      const uint64_t start = trace_.clock().start_ticks();
-      const uint64_t position = last_ticks_ > start ? last_ticks_ - start : 0;
-      if (position >= timeline_.bin_end()) timeline_.MoveTo(position);
-    }
-  }
+  MoveClock(event.time);
   switch (event.operation) {
     case schema::ALLOCATE:
       Allocate(event);
@@ -138,13 +147,14 @@ uint32_t Ledger::SiteOf(const StreamEvent& event) {
   const uint64_t key = uint64_t{event.shape->ref} << 32 | (device & 0xffff) << 8 | kind;
   RecentSite& recent = recent_[key * 0x9e3779b97f4a7c15 >> 52];
   static_assert(kRecentSites == 1 << 12, "12 bits are left of the product");
-  if (recent.key != key) recent = {key, FindSite(kind, device, event.shape->ref)};
+  if (recent.key != key) {
+    recent = {key, FindSite({kind, device, trace_.definitions().stacks.Distinct(event.shape->ref)})};
+  }
   *event.note = recent.site + 1;
   return recent.site;
 }
 
-uint32_t Ledger::FindSite(uint32_t kind, uint32_t device, uint32_t stack) {
-  const SiteKey key = {kind, device, trace_.definitions().stacks.Distinct(stack)};
+uint32_t Ledger::FindSite(const SiteKey& key) {
   bool is_new;
   const uint32_t index = sites_.Find(key, &is_new);
   if (is_new) NewSite(key, index);
@@ -255,19 +265,23 @@ void Ledger::Allocate(const StreamEvent& event) {
     options_.gaps->OnEvent(index, driver.segments == nullptr ? driver.live : scopes_[driver.other_level].live);
   }
 
-  Site& site = sites_.sites()[index];
+  Enter(allocation, {event.slot, event.ordinal}, event.shape->stream);
+}
+
+// What is in live_ already.
+void Ledger::Enter(const LiveAllocation& allocation, AllocationName name, uint64_t stream) {
+  Site& site = sites_.sites()[allocation.site];
   ++site.allocations;
-  site.bytes_allocated += bytes;
-  if (options_.histories) NoteBirth(&site, index, bytes);
+  site.bytes_allocated += allocation.bytes;
+  if (options_.histories) NoteBirth(&site, allocation.site, allocation.bytes);
   if (site.scope == Site::kNoScope) {
     ++site.live_objects;
-    site.live_bytes += bytes;
+    site.live_bytes += allocation.bytes;
   } else {
-    Raise(&site, &scopes_[site.scope], allocation, {event.slot, event.ordinal});
+    Raise(&site, &scopes_[site.scope], allocation, name);
   }
-  for (ReplayObserver* observer : options_.observers) {
-    observer->OnAllocate({event.slot, event.ordinal, allocation, event.shape->stream});
-  }
+  for (ReplayObserver* observer : options_.observers)
+    observer->OnAllocate({name.first, name.second, allocation, stream});
 }
 
 void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& allocation, AllocationName name) {

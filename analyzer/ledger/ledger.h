@@ -24,6 +24,7 @@
 #include "analyzer/ledger/site_table.h"
 #include "analyzer/ledger/step_clock.h"
 #include "analyzer/ledger/timeline.h"
+#include "analyzer/ledger/unseen_memory.h"
 #include "analyzer/peaks/counterfactual.h"
 #include "analyzer/steps/regular_gaps.h"
 #include "analyzer/steps/step_similarity.h"
@@ -38,6 +39,8 @@ struct LedgerOptions {
       nullptr;  // where events are counted while they are replayed; not owned, may be null
   // Told of every allocation; may be null.
   RegularGaps* gaps = nullptr;
+  // Memory besides that of events; may be null, not owned. Where `gaps` is not null it only has sites.
+  const UnseenMemory* unseen = nullptr;
   // Devices with the change that reached their peak (Scope::peak_change), for a bound on what that needed.
   std::map<uint32_t, uint64_t> peak_changes;
   // Groups of sites whose absence is played through, see peaks/counterfactual.h. Sites are numbered alike in every
@@ -120,7 +123,9 @@ class Ledger {
   // More steps than any job makes: a damaged count must not keep the replay busy for ever.
   static constexpr uint64_t kMaxFoldedSteps = 1u << 24;
 
+  void MoveClock(uint64_t time);
   void Apply(const StreamEvent& event);
+  void ApplyUnseen(uint64_t until);
   void CountPast();
   void FoldAllocate(const StreamEvent& event);
   void FoldFree(const StreamEvent& event);
@@ -130,6 +135,7 @@ class Ledger {
   void NoteDeath(Site* site, const LiveAllocation& allocation, uint32_t objects = 1);
   void SettleActivity(Site* site, uint32_t index);
   void Allocate(const StreamEvent& event);
+  void Enter(const LiveAllocation& allocation, AllocationName name, uint64_t stream);
   void Free(const StreamEvent& event);
   void Vanish(const LiveAllocation& allocation, AllocationName name);
   void Fail(const StreamEvent& event);
@@ -158,7 +164,7 @@ class Ledger {
   void RaisePeak(Scope* scope);
   Moment MomentOf(const Scope& scope) const;
   uint32_t SiteOf(const StreamEvent& event);
-  uint32_t FindSite(uint32_t kind, uint32_t device, uint32_t stack);
+  uint32_t FindSite(const SiteKey& key);
   uint32_t NewSite(const SiteKey& key, uint32_t index);
   uint32_t ScopeOf(Level level, uint32_t device);
 
@@ -190,6 +196,8 @@ class Ledger {
   absl::flat_hash_map<uint64_t, Fold> folds_;  // by StreamEvent::ordinal
   std::vector<uint64_t> step_ends_;            // ticks
   uint64_t folded_steps_ = 0;
+  size_t next_unseen_ = 0;
+  uint64_t unseen_ticks_ = UINT64_MAX;  // when the next change of unseen memory is
   uint64_t events_ = 0, out_of_memory_count_ = 0, unknown_frees_ = 0, unreadable_events_ = 0, last_ticks_ = 0;
 };
 

@@ -13,7 +13,7 @@ class Ledger;
 
 // An allocation by its identity, which no other one of the trace has.
 struct ReplayAllocation {
-  uint32_t slot;  // of the thread that allocated, see StreamEvent
+  uint32_t slot;  // of the thread that allocated, see StreamEvent; behind all threads for LedgerOptions::unseen
   uint64_t ordinal;
   const LiveAllocation& allocation;  // its site tells kind, level and device; valid during the call
   uint64_t stream = 0;               // OnAllocate, of stream-ordered memory: the handle of its stream or pool

@@ -30,6 +30,7 @@ SitePhases::Entry& SitePhases::EntryOf(uint32_t site) {
 }
 
 void SitePhases::OnAllocate(const ReplayAllocation& allocated) {
+  if (allocated.slot >= next_.size()) return;  // no thread's: it tells nothing of what the job does
   Entry& entry = EntryOf(allocated.allocation.site);
   if (entry.in_backward != in_backward_) {
     in_backward_ = entry.in_backward;
@@ -42,6 +43,7 @@ void SitePhases::OnAllocate(const ReplayAllocation& allocated) {
 }
 
 void SitePhases::OnFree(const ReplayAllocation& freed) {
+  if (freed.slot >= next_.size()) return;
   Counts& counts = EntryOf(freed.allocation.site).counts;
   ++counts.freed;
   counts.into_backward += freed.ordinal < at_backward_[freed.slot];

@@ -139,6 +139,15 @@ std::string Ledger(const ReportDevice& device) {
   return absl::StrCat(Bytes(device.peak.device_used), " used at the peak = ", absl::StrJoin(parts, " + "));
 }
 
+std::string OnlyCuptiText(const ReportDevice& device) {
+  std::vector<std::string> parts;
+  for (const ReportOnlyCupti& only : device.only_cupti) {
+    parts.push_back(absl::StrCat(only.library.empty() ? "of nobody it names" : Printable(only.library), ": ",
+                                 Bytes(only.at_peak), " at the peak, ", Bytes(only.at_end), " at the end"));
+  }
+  return absl::StrJoin(parts, "; ");
+}
+
 std::string PeakCategories(const ReportDevice& device) {
   std::vector<std::pair<std::string, uint64_t>> categories;
   for (const ReportPeakCategory& category : device.peak_set.categories) {
@@ -384,15 +393,10 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
       Row("advice", Printable(setting + advice.text), page);
     }
     if (device.unattributed_bytes != 0) {
-      std::string text = Bytes(device.unattributed_bytes) + ": the CUDA context, libraries that were not traced";
-      if (!device.unattributed_owners.empty()) absl::StrAppend(&text, "; by CUPTI:");
-      const char* before = " ";
-      for (const auto& [owner, bytes] : device.unattributed_owners) {
-        absl::StrAppend(&text, before, Bytes(bytes), " of ", owner.empty() ? "it does not say whom" : Printable(owner));
-        before = ", ";
-      }
-      Row("unattributed", text, page);
+      Row("unattributed", Bytes(device.unattributed_bytes) + ": the CUDA context, libraries that were not traced",
+          page);
     }
+    if (!device.only_cupti.empty()) Row("only CUPTI saw", OnlyCuptiText(device), page);
     WriteChart(report, device.index, page);
     WritePeakLines(report, device.index, top, page);
     WriteBesideFramework(report, places, device, page);

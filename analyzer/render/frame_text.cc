@@ -34,6 +34,7 @@ size_t WithoutStartUp(const std::vector<ReportFrame>& frames) {
 
 std::string FrameLocation(const ReportFrame& frame) {
   if (frame.origin == ReportFrame::Origin::kNode) return "(backward)";
+  if (frame.origin == ReportFrame::Origin::kCupti) return "(only CUPTI saw it)";
   if (frame.file.empty()) return ModuleAndOffset(frame);
   std::string file = Printable(frame.shown_file.empty() ? frame.file : frame.shown_file);
   return frame.line == 0 ? file : absl::StrCat(file, ":", frame.line);

@@ -216,7 +216,13 @@ Json DeviceJson(const ReportDevice& device) {
     json["bytes"] = other.second;
     return json;
   };
-  json["unattributed_owners"] = Array(device.unattributed_owners, owner);
+  json["only_cupti"] = Array(device.only_cupti, [](const ReportOnlyCupti& only) {
+    Json json;
+    json["library"] = only.library;
+    json["at_peak"] = only.at_peak;
+    json["at_end"] = only.at_end;
+    return json;
+  });
   json["patterns"] = Array(device.patterns, PatternJson);
   json["other_owners"] = Array(device.other_owners, owner);
   return json;

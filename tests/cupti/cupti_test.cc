@@ -4,7 +4,6 @@
 // took past the hooks is named, and whatever goes wrong with CUPTI the hooked events go on and the program does not
 // notice.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/analyze.h"
+#include "tests/cupti/simulated_cupti.h"
 #include "tests/preload/traced_run.h"
 
 namespace vramtrack {
@@ -22,15 +22,6 @@ constexpr int kRounds = 50;
 constexpr uint64_t kKinds = 5;                      // of memory, in a round
 constexpr uint64_t kHooked = 1 + kRounds * kKinds;  // allocations
 constexpr uint64_t kMiB = 1 << 20;
-
-std::string PathOf(const char* variable) {
-  char* real = realpath(getenv(variable), nullptr);
-  std::string path = real == nullptr ? "" : real;
-  free(real);
-  return path;
-}
-
-std::string Folder(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 struct Outcome {
   RunResult run;
@@ -47,14 +38,7 @@ Outcome RunBothWays(const std::string& end, const std::string& faults = "", int 
   options.environment = std::move(environment);
   options.environment.insert({"VRAMTRACK_CUPTI", "1"});
   options.environment["SIMCUPTI_FAULTS"] = faults;
-  const std::string library = PathOf(major == 13 ? "SIMCUPTI_13" : "SIMCUPTI_12");
-  const std::string folder = std::string(getenv("TEST_TMPDIR")) + "/cupti" + std::to_string(major);
-  // By all names that are asked for, and down to the oldest version: the machine may have a CUPTI of its own.
-  const std::string command = "mkdir -p " + folder + " && cd " + folder + " && ln -sf " + library +
-                              " libcupti.so.13 && ln -sf " + PathOf("SIMCUPTI_12") +
-                              " libcupti.so.12 && ln -sf libcupti.so.12 libcupti.so.11.8";
-  EXPECT_EQ(system(command.c_str()), 0);
-  options.environment["LD_LIBRARY_PATH"] = Folder(PathOf("SIMCUDA")) + ":" + folder;
+  options.environment["LD_LIBRARY_PATH"] = SimulatedLibraries(major);
   Outcome outcome;
   const std::string program = end == "other" || end == "detach" ? "both_ways_with_cupti" : "both_ways";
   outcome.run = RunProgram(program, {std::to_string(kRounds), std::to_string(hidden), end}, options);
@@ -91,10 +75,10 @@ void ExpectAllJoined(const Outcome& outcome, const std::string& library) {
   EXPECT_EQ(activities.only_cupti[0].bytes, 12 * kMiB);
   EXPECT_EQ(activities.only_cupti[0].live_bytes, 10 * kMiB);
   ASSERT_EQ(outcome.report.devices.size(), 1u);
-  ASSERT_EQ(outcome.report.devices[0].unattributed_owners.size(), 1u);
-  EXPECT_EQ(outcome.report.devices[0].unattributed_owners[0].first, library);
-  EXPECT_EQ(outcome.report.devices[0].unattributed_owners[0].second, 10 * kMiB);
-  EXPECT_GE(outcome.report.devices[0].unattributed_bytes, 10 * kMiB);
+  ASSERT_EQ(outcome.report.devices[0].only_cupti.size(), 1u);
+  EXPECT_EQ(outcome.report.devices[0].only_cupti[0].library, library);
+  EXPECT_EQ(outcome.report.devices[0].only_cupti[0].at_end, 10 * kMiB);
+  EXPECT_EQ(outcome.report.devices[0].end.live, 13 * kMiB);
 }
 
 int Lines(const std::string& text) { return static_cast<int>(std::count(text.begin(), text.end(), '\n')); }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the ledger does with memory that no hooked event tells of. It counts like any other memory of the driver's; only
+// where steps end is found without it, so that they are the same whether it is known or not.
+#include "analyzer/ledger/unseen_memory.h"
+
+#include "analyzer/ledger/ledger.h"
+
+namespace vramtrack {
+
+void Ledger::ApplyUnseen(uint64_t until) {
+  const std::vector<UnseenMemory::Change>& changes = options_.unseen->changes;
+  for (; next_unseen_ < changes.size() && changes[next_unseen_].ticks <= until; ++next_unseen_) {
+    const UnseenMemory::Change& change = changes[next_unseen_];
+    // Not by their steps, but by their numbers all replays are alike.
+    const bool is_host = IsHostMemory(change.kind);
+    const uint32_t site =
+        FindSite({change.kind, is_host ? SiteKey::kHost : change.device, options_.unseen->StackOf(change.library)});
+    if (options_.gaps != nullptr) continue;
+    MoveClock(change.ticks);
+    const auto slot = static_cast<uint32_t>(trace_.threads().size());
+    LiveAllocation allocation;
+    if (!change.born) {
+      // What a reset of the device took away is gone already.
+      if (live_.Remove(slot, change.ordinal, &allocation)) Vanish(allocation, {slot, change.ordinal});
+      continue;
+    }
+    allocation.bytes = change.bytes;
+    allocation.address = change.address & ((uint64_t{1} << 56) - 1);
+    allocation.device = change.device;
+    allocation.site = site;
+    allocation.birth_step = clock_.step();
+    LiveAllocation replaced;
+    live_.Insert(slot, change.ordinal, allocation, &replaced);
+    Enter(allocation, {slot, change.ordinal}, /*stream=*/0);
+  }
+  unseen_ticks_ = next_unseen_ < changes.size() ? changes[next_unseen_].ticks : UINT64_MAX;
+}
+
+}  // namespace vramtrack
