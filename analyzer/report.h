@@ -216,6 +216,37 @@ struct ReportPattern {
   std::string explanation;
 };
 
+// What ran on a device, by CUPTI's records: docs/cupti.md.
+struct ReportWork {
+  struct Kind {
+    std::string kind;  // "kernels", "copies", "fills", "graphs"
+    uint64_t count = 0;
+    double busy_s = 0;  // the sum of what each took
+    // Of complete steps: medians, and the least and the most.
+    uint64_t per_step = 0, least_per_step = 0, most_per_step = 0;
+    double busy_s_per_step = 0;
+  };
+  std::vector<Kind> kinds;     // that ran at all
+  double busy_s = 0;           // in which anything ran
+  uint64_t steps = 0;          // complete ones; without any, what is per step is 0
+  double busy_s_per_step = 0;  // median
+  double busy_share = 0;       // of the time that complete steps took
+};
+
+// Behind this nothing ran on any device that can have used what a site allocated.
+struct ReportLastUse {
+  uint64_t objects = 0;
+  double latest_s = 0;                 // since the recording began: of the object for which it was latest
+  std::optional<int64_t> latest_step;  // none without steps
+  double idle_s = 0;                   // from then to the object's end, the median of the objects
+};
+
+// The first kernel that began on the site's device behind an allocation.
+struct ReportFirstKernel {
+  std::string function;
+  double share = 0;  // of the site's allocations
+};
+
 struct ReportOnlyCupti {
   std::string library;  // empty: CUPTI did not say
   uint64_t at_peak = 0, at_end = 0;
@@ -234,6 +265,7 @@ struct ReportDevice {
   uint64_t unattributed_bytes = 0;
   // What of the driver's memory only CUPTI saw being allocated, by library, the most first.
   std::vector<ReportOnlyCupti> only_cupti;
+  std::optional<ReportWork> work;       // none: no records of what ran
   std::vector<ReportPattern> patterns;  // by what they save, the most first
   // Of a device with a framework's level: what of the driver's memory at the peak is no segment, by owner, the most
   // first.
@@ -316,6 +348,9 @@ struct ReportSite {
   uint64_t parts = 0;               // how many other sites belong to the leak that this one leads
   std::optional<ReportLeak> group;  // of a leak that is no part of another
   std::optional<ReportKept> kept;   // of a finding that is no part of another, where it left something
+  // Of leaks, where CUPTI's records tell: docs/cupti.md.
+  std::optional<ReportLastUse> last_use;
+  std::optional<ReportFirstKernel> first_kernel;
 };
 
 inline bool IsLeak(const ReportSite& site) {

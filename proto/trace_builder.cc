@@ -157,11 +157,18 @@ void TraceBuilder::DefineName(uint32_t thread, uint32_t id, const std::string& t
   });
 }
 
-void TraceBuilder::DefineProcess(uint32_t thread, uint32_t pid, const std::vector<std::string>& command, int rank) {
+void TraceBuilder::DefineProcess(uint32_t thread, uint32_t pid, const std::vector<std::string>& command, int rank,
+                                 const std::vector<std::pair<std::string, std::string>>& environment) {
   DefineEncoded(thread, [&](MessageWriter* out) {
     uint8_t* message = out->Begin(schema::definitions_field::process);
     out->Varint(schema::process_field::pid, pid);
     for (const std::string& word : command) out->String(schema::process_field::command, word.c_str());
+    for (const auto& [name, value] : environment) {
+      uint8_t* variable = out->Begin(schema::process_field::environment);
+      out->String(schema::variable_field::name, name.c_str());
+      out->String(schema::variable_field::value, value.c_str());
+      out->End(variable);
+    }
     out->SignedVarint(schema::process_field::rank, rank);
     out->End(message);
   });

@@ -48,7 +48,8 @@ class TraceBuilder {
   void DefineJoinedStack(uint32_t thread, uint32_t id, uint32_t native, uint32_t python, uint32_t forward = 0,
                          schema::GraphNode node = schema::NODE_NONE);
   void DefineName(uint32_t thread, uint32_t id, const std::string& text);
-  void DefineProcess(uint32_t thread, uint32_t pid, const std::vector<std::string>& command, int rank = -1);
+  void DefineProcess(uint32_t thread, uint32_t pid, const std::vector<std::string>& command, int rank = -1,
+                     const std::vector<std::pair<std::string, std::string>>& environment = {});
 
   // Writes what `thread` has recorded as a block.
   void Seal(uint32_t thread);

@@ -12,51 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/activity/recorded_activities.h"
 #include "analyzer/ledger/ledger.h"
-#include "proto/activity_encoder.h"
-#include "proto/trace_builder.h"
 
 namespace vramtrack {
 namespace {
-
-constexpr uint64_t kClockOffset = 1795000000000000000;  // CUPTI's nanoseconds at tick 0
-
-class Recording {
- public:
-  AllocationId Hook(uint64_t time, schema::Kind kind, uint64_t address, uint64_t bytes) {
-    return builder_.Allocate(1, time, kind, 0, 1, address, bytes);
-  }
-  void HookFree(uint64_t time, schema::Kind kind, AllocationId id) { builder_.Free(1, time, kind, 0, id); }
-  void Tell(uint64_t time, uint32_t operation, uint64_t address, uint64_t bytes, const char* library,
-            uint32_t memory = kActivityDevice) {
-    if (encoder_->full()) CloseFrame(time);
-    ActivityRecord record;
-    record.kind = schema::ACTIVITY_MEMORY;
-    record.operation = operation;
-    record.memory = memory;
-    record.text = encoder_->TextId(library);
-    record.start_ns = kClockOffset + time;
-    record.address = address;
-    record.bytes = bytes;
-    encoder_->Add(record);
-  }
-  void Span(bool begins, uint64_t time, const char* why) { encoder_->AddSpan(begins, time, why); }
-  void CloseFrame(uint64_t time) {
-    size_t bytes;
-    const uint8_t* frame = encoder_->Finish(130500, {kClockOffset + time, time}, false, &bytes);
-    frames_.append(reinterpret_cast<const char*>(frame), bytes);
-  }
-  std::string Finish(uint64_t time) {
-    CloseFrame(time);
-    builder_.DefineStack(1, 1, {0x1000});
-    return builder_.Finish() + frames_;
-  }
-
- private:
-  TraceBuilder builder_;
-  std::unique_ptr<ActivityEncoder> encoder_ = std::make_unique<ActivityEncoder>();
-  std::string frames_;
-};
 
 // Replays and joins; the trace and the ledger stay as long as this.
 struct Joined {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/findings/device_findings.h"
 #include "analyzer/ledger/kind.h"
+#include "analyzer/symbols/demangle.h"
 
 namespace vramtrack {
 namespace {
@@ -29,6 +31,50 @@ const char* MemoryName(uint32_t memory) {
     default:
       return "unknown";
   }
+}
+
+constexpr double kNsPerSecond = 1e9;
+
+template <typename Value, typename Of>
+std::vector<Value> Sorted(const std::vector<DeviceUse::Work>& steps, Of of) {
+  std::vector<Value> values;
+  for (const DeviceUse::Work& step : steps) values.push_back(of(step));
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+ReportWork DescribeWork(const DeviceUse::DeviceWork& work, const ProcessAnalysis& analysis) {
+  static constexpr const char* kNames[DeviceUse::kKinds] = {"kernels", "copies", "fills", "graphs"};
+  // Where windows stand for steps, nothing happens "in a step".
+  const std::vector<DeviceUse::Work> steps =
+      analysis.plan().has_windows() ? std::vector<DeviceUse::Work>() : work.steps;
+  ReportWork described;
+  described.busy_s = static_cast<double>(work.all.busy_ns) / kNsPerSecond;
+  described.steps = steps.size();
+  for (size_t kind = 0; kind < DeviceUse::kKinds; ++kind) {
+    if (work.all.of[kind].count == 0) continue;
+    ReportWork::Kind one;
+    one.kind = kNames[kind];
+    one.count = work.all.of[kind].count;
+    one.busy_s = static_cast<double>(work.all.of[kind].busy_ns) / kNsPerSecond;
+    if (!steps.empty()) {
+      const auto counts = Sorted<uint64_t>(steps, [kind](const DeviceUse::Work& step) { return step.of[kind].count; });
+      const auto busy = Sorted<uint64_t>(steps, [kind](const DeviceUse::Work& step) { return step.of[kind].busy_ns; });
+      one.per_step = counts[counts.size() / 2];
+      one.least_per_step = counts.front();
+      one.most_per_step = counts.back();
+      one.busy_s_per_step = static_cast<double>(busy[busy.size() / 2]) / kNsPerSecond;
+    }
+    described.kinds.push_back(std::move(one));
+  }
+  if (steps.empty()) return described;
+  const auto busy = Sorted<uint64_t>(steps, [](const DeviceUse::Work& step) { return step.busy_ns; });
+  described.busy_s_per_step = static_cast<double>(busy[busy.size() / 2]) / kNsPerSecond;
+  double sum = 0;
+  for (const uint64_t ns : busy) sum += static_cast<double>(ns) / kNsPerSecond;
+  const double took = analysis.trace().clock().Seconds(analysis.ledger().step_ends().back());
+  if (took > 0) described.busy_share = std::min(1.0, sum / took);
+  return described;
 }
 
 }  // namespace
@@ -76,6 +122,34 @@ void DescribeUnseen(const ProcessAnalysis& analysis, std::vector<ReportDevice>* 
     std::stable_sort(device.only_cupti.begin(), device.only_cupti.end(), [](const auto& a, const auto& b) {
       return std::max(a.at_end, a.at_peak) > std::max(b.at_end, b.at_peak);
     });
+  }
+}
+
+std::vector<std::vector<uint32_t>> SitesToFollow(const ProcessAnalysis& analysis) {
+  std::vector<std::vector<uint32_t>> sites;
+  for (const SiteGroup& group : analysis.groups()) {
+    const bool leaks = IsLeak(analysis.verdicts()[group.sites[0]].verdict);
+    sites.push_back(leaks ? group.sites : std::vector<uint32_t>());
+  }
+  return sites;
+}
+
+void DescribeUse(const ProcessAnalysis& analysis, const DeviceUse& use, std::vector<ReportDevice>* devices,
+                 std::vector<ReportSite>* sites) {
+  const TickClock& clock = analysis.trace().clock();
+  for (ReportDevice& device : *devices) {
+    const auto found = use.work().find(device.index);
+    if (found != use.work().end()) device.work = DescribeWork(found->second, analysis);
+  }
+  for (size_t i = 0; i < sites->size(); ++i) {
+    ReportSite& site = (*sites)[i];
+    if (const std::optional<DeviceUse::LastUse> last = use.LastUseOf(i)) {
+      site.last_use = {last->objects, clock.Seconds(last->ticks), ReportedStep(analysis.run(), last->step),
+                       last->idle_ticks / clock.ticks_per_second()};
+    }
+    if (const std::optional<DeviceUse::FirstKernel> first = use.FirstKernelOf(i)) {
+      site.first_kernel = {Demangle(first->name), first->share};
+    }
   }
 }
 

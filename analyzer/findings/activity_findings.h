@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/activity/activity_join.h"
+#include "analyzer/activity/device_use.h"
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/report.h"
 
@@ -15,6 +16,13 @@ ReportActivities DescribeActivities(const Trace& trace, const ActivityJoin& join
 
 // Says which libraries hold what only CUPTI saw of the devices' memory.
 void DescribeUnseen(const ProcessAnalysis& analysis, std::vector<ReportDevice>* devices);
+
+// Sites whose use is of interest, by group of `analysis`: those of leaks; empty for other groups.
+std::vector<std::vector<uint32_t>> SitesToFollow(const ProcessAnalysis& analysis);
+
+// What ran on the devices, and how late leaks were used. `sites` are those of the groups.
+void DescribeUse(const ProcessAnalysis& analysis, const DeviceUse& use, std::vector<ReportDevice>* devices,
+                 std::vector<ReportSite>* sites);
 
 // Says in the explanation of a site that only CUPTI saw it.
 void AddWhoSawIt(ReportSite* site);

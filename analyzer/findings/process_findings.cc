@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "analyzer/activity/device_use.h"
 #include "analyzer/attribution/blame.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/activity_findings.h"
@@ -148,6 +149,8 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
                                                                          &late_objects, &reusable}) {
     without.observers.push_back(observer);
   }
+  std::optional<DeviceUse> use;
+  if (!trace.activities().empty()) without.observers.push_back(&use.emplace(trace, SitesToFollow(analysis)));
   Ledger second(trace, analysis.plan(), without);
   second.Replay();
 
@@ -173,6 +176,8 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   if (analysis.activities() != nullptr) {
     findings.process.activities = DescribeActivities(trace, *analysis.activities());
     DescribeUnseen(analysis, &findings.devices);
+    use->Finish();
+    DescribeUse(analysis, *use, &findings.devices, &findings.sites);
   }
   DescribePeaks(ledger, purposes, peak_live_set, &findings.devices);
   for (size_t i = 0; i < largest.size(); ++i) {

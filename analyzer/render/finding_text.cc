@@ -13,6 +13,7 @@
 #include "analyzer/render/answer_words.h"
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
+#include "analyzer/render/function_name.h"
 #include "analyzer/render/quantity.h"
 #include "analyzer/site_places.h"
 
@@ -124,6 +125,28 @@ void WriteNotEnough(const Report& report, Page* page) {
               Painted(page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE"));
 }
 
+// What CUPTI's records tell of how a leak is used.
+std::vector<std::string> UseLines(const ReportSite& site) {
+  std::vector<std::string> lines;
+  if (site.last_use) {
+    const ReportLastUse& last = *site.last_use;
+    const std::string when = last.latest_step
+                                 ? absl::StrCat("step ", *last.latest_step, " (", FormatSeconds(last.latest_s), ")")
+                                 : FormatSeconds(last.latest_s);
+    lines.push_back(absl::StrCat("not used behind ", when,
+                                 ": no kernel, copy or fill of the process ran later; half of ",
+                                 Plural(last.objects, "object", "objects"), " lay idle for ",
+                                 FormatSeconds(last.idle_s), " or more until they were freed or the trace ended"));
+  }
+  if (site.first_kernel) {
+    const std::string name = ShortFunctionName(site.first_kernel->function);
+    lines.push_back(
+        absl::StrCat("first kernel behind it: ", Printable(name.empty() ? site.first_kernel->function : name), ", for ",
+                     FormatPercent(site.first_kernel->share), " of the allocations"));
+  }
+  return lines;
+}
+
 // One finding below the first: place, what it does, and, where there is room for it, why.
 void WriteFinding(const SitePlaces& places, const ReportSite& site, const std::string& what, bool reasons, Page* page) {
   const TextStyle& style = page->style();
@@ -162,6 +185,7 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
     int room = kExplanationLines * (page->style().columns - kIndent);
     page->Words(CutEnd(Printable(worst->explanation), room), kIndent);
   }
+  for (const std::string& line : UseLines(*worst)) page->Words(line, kIndent);
   WriteParts(report, *worst, kParts, page);
   if (worst->frames.empty() || frames == 0) return;
   page->Blank();

@@ -223,6 +223,7 @@ Json DeviceJson(const ReportDevice& device) {
     json["at_end"] = only.at_end;
     return json;
   });
+  json["work"] = device.work ? WorkJson(*device.work) : Json(nullptr);
   json["patterns"] = Array(device.patterns, PatternJson);
   json["other_owners"] = Array(device.other_owners, owner);
   return json;
@@ -293,6 +294,8 @@ Json SiteFields(const ReportSite& site) {
   json["parts"] = site.parts;
   json["group"] = site.group ? LeakJson(*site.group) : Json(nullptr);
   json["kept"] = site.kept ? KeptJson(*site.kept) : Json(nullptr);
+  json["last_use"] = site.last_use ? LastUseJson(*site.last_use) : Json(nullptr);
+  json["first_kernel"] = site.first_kernel ? FirstKernelJson(*site.first_kernel) : Json(nullptr);
   json["blame_frame"] = site.blame_frame;
   return json;
 }

@@ -35,6 +35,18 @@ Json MissingJson(const ReportActivities::Missing& missing) {
   return json;
 }
 
+Json WorkKindJson(const ReportWork::Kind& kind) {
+  Json json;
+  json["kind"] = kind.kind;
+  json["count"] = kind.count;
+  json["busy_s"] = Number(kind.busy_s);
+  json["per_step"] = kind.per_step;
+  json["least_per_step"] = kind.least_per_step;
+  json["most_per_step"] = kind.most_per_step;
+  json["busy_s_per_step"] = Number(kind.busy_s_per_step);
+  return json;
+}
+
 Json ActivitiesJson(const ReportActivities& activities) {
   Json json;
   json["records"] = activities.records;
@@ -112,6 +124,32 @@ std::string JsonLines(const Json& json) {
     text += "\n]";
   }
   return text + "\n}\n";
+}
+
+Json WorkJson(const ReportWork& work) {
+  Json json;
+  json["kinds"] = Array(work.kinds, WorkKindJson);
+  json["busy_s"] = Number(work.busy_s);
+  json["steps"] = work.steps;
+  json["busy_s_per_step"] = Number(work.busy_s_per_step);
+  json["busy_share"] = Number(work.busy_share);
+  return json;
+}
+
+Json LastUseJson(const ReportLastUse& last) {
+  Json json;
+  json["objects"] = last.objects;
+  json["latest_s"] = Number(last.latest_s);
+  json["latest_step"] = Optional(last.latest_step);
+  json["idle_s"] = Number(last.idle_s);
+  return json;
+}
+
+Json FirstKernelJson(const ReportFirstKernel& first) {
+  Json json;
+  json["function"] = first.function;
+  json["share"] = Number(first.share);
+  return json;
 }
 
 }  // namespace vramtrack

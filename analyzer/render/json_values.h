@@ -34,6 +34,9 @@ Json Array(const std::vector<T>& values, F convert) {
 Json ProcessJson(const ReportProcess& process);
 Json StepsJson(const ReportSteps& steps);
 Json FrameJson(const ReportFrame& frame);
+Json WorkJson(const ReportWork& work);
+Json LastUseJson(const ReportLastUse& last);
+Json FirstKernelJson(const ReportFirstKernel& first);
 
 // One line a field, and in lists one line an element: fit for grep and diff, and no larger than it must be.
 std::string JsonLines(const Json& json);

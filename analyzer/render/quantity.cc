@@ -33,6 +33,8 @@ std::string FormatTimeToFull(double steps) {
   return absl::StrCat("full in ", FormatAbout(steps), steps == 1 ? " step" : " steps");
 }
 
+std::string FormatPercent(double share) { return FormatAbout(100 * share) + " %"; }
+
 std::string FormatSeconds(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "unknown";
   if (seconds < 99.5) return absl::StrFormat("%.3g s", seconds);

@@ -89,4 +89,49 @@ Report MarkupSample() {
   return report;
 }
 
+Report CuptiSample() {
+  constexpr uint64_t kMiB = 1 << 20;
+  Report report = LeakSample();
+  ReportActivities activities;
+  activities.records = 123456;
+  activities.dropped = 12;
+  activities.unwritten = 3;
+  activities.joined = 12000;
+  activities.joined_bytes = 900 * kMiB;
+  activities.other_sizes = 1;
+  activities.only_cupti = {{"libcublasLt.so.13", "device", 0, 52, 104 * kMiB, 50, 100 * kMiB},
+                           {"", "pinned", 0, 1, 4096, 0, 0}};
+  activities.only_hooks = {{"physical", 4, 8 * kMiB, false}, {"device", 2, 1024, true}};
+  activities.missing = {{0, 0.0125, "CUPTI was not at work yet"}};
+  report.processes[0].activities = activities;
+
+  ReportDevice& device = report.devices[0];
+  device.only_cupti = {{"libcublasLt.so.13", 104 * kMiB, 100 * kMiB}};
+  ReportWork work;
+  work.kinds = {{"kernels", 7436, 1.5, 143, 143, 143, 0.028}, {"copies", 260, 0.0052, 5, 4, 6, 0.0001}};
+  work.busy_s = 1.45;
+  work.steps = 52;
+  work.busy_s_per_step = 0.0279;
+  work.busy_share = 0.446;
+  device.work = work;
+
+  report.sites[0].last_use = {49, 2.75, 48, 0.5};
+  report.sites[0].first_kernel = {"void attend<float>(float const*, int)", 0.98};
+  ReportSite unseen = report.sites[0];
+  unseen.id = "b1b2b3b4";
+  unseen.owner = "libcublasLt.so.13";
+  ReportFrame library;
+  library.function = library.module = unseen.owner;
+  library.language = "cupti";
+  library.origin = ReportFrame::Origin::kCupti;
+  unseen.frames = {library};
+  unseen.blame_frame = 0;
+  unseen.rate_bytes_per_step = unseen.rate_ci_low = unseen.rate_ci_high = 2 * kMiB;
+  unseen.last_use.reset();
+  unseen.first_kernel.reset();
+  report.sites.insert(report.sites.begin() + 1, unseen);
+  report.ranking.push_back(unseen.id);
+  return report;
+}
+
 }  // namespace vramtrack
