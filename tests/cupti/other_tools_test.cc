@@ -142,11 +142,13 @@ TEST(OtherTools, ALibraryThatBringsACuptiLaterIsGivenWay) {
 TEST(OtherTools, OneMayDetachCuptiAtAnyMoment) {
   constexpr int kThreads = 2;
   constexpr uint64_t kRoundsOfEach = 2000;
-  for (int i = 0; i < 12; ++i) {
-    const std::string microseconds = std::to_string(17000 * i);  // the worker flushes every 200 ms
+  // The worker flushes every 200 ms: with the slow flush it is inside of one half of the time.
+  for (int i = 0; i < 16; ++i) {
+    const std::string microseconds = std::to_string(27000 * i);
     SCOPED_TRACE(microseconds);
     const Outcome outcome =
-        RunBeside("detaches", {microseconds, std::to_string(kThreads), std::to_string(kRoundsOfEach)});
+        RunBeside("detaches", {microseconds, std::to_string(kThreads), std::to_string(kRoundsOfEach)},
+                  i % 2 == 0 ? "slow=150000" : "");
     EXPECT_EQ(outcome.run.out, "0\ndone\n");
     EXPECT_EQ(outcome.run.err, "");
     ExpectHooks(outcome, 1 + kThreads * kRoundsOfEach);

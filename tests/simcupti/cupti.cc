@@ -3,6 +3,7 @@
 // libcupti for the simulated device: the public calls that the tracer makes, with records of what the simulated driver
 // does. Faults on demand, see faults.h. SIMCUPTI_VERSION is what it says of itself.
 #include <cupti.h>
+#include <unistd.h>
 
 #include "tests/simcupti/api_calls.h"
 #include "tests/simcupti/driver_table.h"
@@ -124,6 +125,7 @@ CUptiResult CUPTIAPI cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUn
 
 CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flags) {
   const PublicCall call(__func__);
+  if (Faults::Get().slow_us != 0) usleep(static_cast<useconds_t>(Faults::Get().slow_us));
   State& state = GetState();
   std::lock_guard<std::recursive_mutex> lock(state.mutex);
   if (++state.flushes == Faults::Get().flush_fails) return CUPTI_ERROR_UNKNOWN;

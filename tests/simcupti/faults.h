@@ -14,6 +14,7 @@ struct Faults {
   bool newer_than_driver = false;  // "newer", or from a version on, "newer=130000": found out when it is first used
   bool no_permission = false;
   bool late = false;          // buffers come when they must, at the end
+  uint64_t slow_us = 0;       // "slow": a flush takes that long
   uint64_t drop_every = 0;    // "drop"
   uint64_t enable_fails = 0;  // "enable": the n-th call
   uint64_t flush_fails = 0;   // "flush": the n-th call
@@ -36,6 +37,7 @@ struct Faults {
     faults.newer_than_driver = has("newer") && SIMCUPTI_VERSION >= number("newer=");
     faults.no_permission = has("permission");
     faults.late = has("late");
+    faults.slow_us = number("slow=");
     faults.drop_every = number("drop=");
     faults.enable_fails = number("enable=");
     faults.flush_fails = number("flush=");
