@@ -36,11 +36,9 @@ struct Format {
   const char* name;
   std::string (*render)(const CheckReport&);
 };
-constexpr Format kFormats[] = {{"text", RenderCheckText},
-                               {"json", RenderCheckJson},
-                               {"github", RenderCheckGithub},
-                               {"junit", RenderCheckJunit},
-                               {"sarif", RenderCheckSarif}};
+constexpr Format kFormats[] = {{"text", RenderCheckText},     {"json", RenderCheckJson},
+                               {"github", RenderCheckGithub}, {"gitlab", RenderCheckGitlab},
+                               {"junit", RenderCheckJunit},   {"sarif", RenderCheckSarif}};
 
 absl::StatusOr<Budgets> ReadBudgets(const std::string& path) {
   if (path.empty()) return Budgets{};

@@ -27,7 +27,7 @@ struct CheckCommandOptions {
 // The option that sets a limit: "--max-peak".
 std::string LimitOption(const LimitKind& kind);
 
-// "text, json, github, junit and sarif".
+// "text, json, github, gitlab, junit and sarif".
 std::string CheckFormats();
 
 // `vramtrack check`. An exit code.

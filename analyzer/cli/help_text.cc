@@ -96,7 +96,7 @@ is not minor fails; with --baseline what was there before does not.
       --min-steps-to-oom N   steps until a device is full
       --fail-on RULE         only these rules fail, others warn; several may be given, with commas between (default: all)
       --today DATE           for exceptions that expire, such as 2026-12-31 (default: today, UTC)
-      --format FORMAT        text (default), json, github, junit or sarif
+      --format FORMAT        text (default), json, github, gitlab, junit or sarif
   -o, --output FILE          write to FILE, whole or not at all, instead of to standard output
       --source-root DIR      files are named from here (default: the git work tree, or else this folder)
       --step-marks KIND      where steps end, as for vramtrack report

@@ -22,6 +22,9 @@ std::string RenderCheckGithub(const CheckReport& report);
 // A test case for each rule.
 std::string RenderCheckJunit(const CheckReport& report);
 
+// GitLab's code quality report: what fails or warns.
+std::string RenderCheckGitlab(const CheckReport& report);
+
 // SARIF 2.1.0.
 std::string RenderCheckSarif(const CheckReport& report);
 

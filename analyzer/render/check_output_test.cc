@@ -76,6 +76,22 @@ TEST(CheckOutput, AnnotationsAreEscaped) {
       "vramtrack check failed: 1 finding against 1 rule of 3, 1 excepted (2 sites, 60 steps, 1 device)\n");
 }
 
+TEST(CheckOutput, CodeQualityHasAPlaceForEverything) {
+  CheckReport report = Sample();
+  const Json leak = Json::parse(RenderCheckGitlab(report));
+  ASSERT_EQ(leak.size(), 1);  // the other one is put up with
+  EXPECT_EQ(leak[0]["description"], "operator<<\\x0a::error file=x:: leaks 100 % of it: a, b");
+  EXPECT_EQ(leak[0]["fingerprint"], "leak|0a1b");
+  EXPECT_EQ(leak[0]["location"]["path"], "src/a,b:c 100%/\xc3\xa4.cu");
+  EXPECT_EQ(leak[0]["location"]["lines"]["begin"], 7);
+  EXPECT_EQ(leak[0]["severity"], "major");
+  report.findings[1].status = CheckFinding::Status::kWarning;
+  const Json peak = Json::parse(RenderCheckGitlab(report))[1];
+  EXPECT_EQ(peak["location"]["path"], report.trace);
+  EXPECT_EQ(peak["location"]["lines"]["begin"], 1);
+  EXPECT_EQ(peak["severity"], "minor");
+}
+
 TEST(CheckOutput, JunitHasACaseForEachRule) {
   const std::string xml = RenderCheckJunit(Sample());
   EXPECT_NE(xml.find("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""), std::string::npos) << xml;

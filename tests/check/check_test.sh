@@ -49,7 +49,7 @@ run 0 "$vramtrack" check leaky --fail-on peak,growth && says stdout "warning   l
 run 2 "$vramtrack" check leaky --fail-on leek && one_error_line "--fail-on leek" "leak-total"
 run 2 "$vramtrack" check leaky --max-peak 5GiBs && one_error_line "--max-peak is 5GiBs"
 run 2 "$vramtrack" check leaky --today tomorrow && one_error_line "--today tomorrow is no date"
-run 2 "$vramtrack" check leaky --format xml && one_error_line "--format xml" "text, json, github, junit and sarif"
+run 2 "$vramtrack" check leaky --format xml && one_error_line "--format xml" "text, json, github, gitlab, junit and sarif"
 
 # A file of budgets.
 run 1 "$vramtrack" check leaky --budget "$example" --today 2027-03-31
@@ -74,7 +74,7 @@ run 0 "$vramtrack" check slower --baseline leaky
 run 0 "$vramtrack" check fixed --baseline leaky
 
 # Formats.
-for format in json junit sarif github; do
+for format in json junit sarif github gitlab; do
   run 1 "$vramtrack" check leaky --format $format --budget "$example" --today 2027-03-31
   cp stdout failed.$format
   run 1 "$vramtrack" check leaky --format $format --budget "$example" --today 2027-03-31 -o out.$format

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""validate_outputs.py FOLDER SCHEMA: reads NAME.junit, NAME.sarif, NAME.json and NAME.github as those do that show them.
+"""validate_outputs.py FOLDER SCHEMA: reads NAME.junit, NAME.sarif, NAME.json, NAME.github and NAME.gitlab as those do that show them.
 
 The rules are those of the JUnit schema of Jenkins' xUnit plugin and of SARIF 2.1.0 (OASIS) for what is used of them.
 """
@@ -132,6 +132,23 @@ def check_github(path):
     return commands
 
 
+def check_gitlab(path):
+    """As GitLab's documentation of a code quality report has it."""
+    with open(path, encoding="utf-8") as file:
+        findings = json.load(file)
+    for finding in findings:
+        check_keys(finding, ("description", "check_name", "fingerprint", "severity", "location"))
+        assert finding["description"] and finding["check_name"]
+        assert finding["severity"] in ("info", "minor", "major", "critical", "blocker")
+        check_keys(finding["location"], ("path", "lines"))
+        check_keys(finding["location"]["lines"], ("begin",))
+        assert finding["location"]["path"] and not finding["location"]["path"].startswith("./")
+        assert finding["location"]["lines"]["begin"] >= 1
+    fingerprints = [finding["fingerprint"] for finding in findings]
+    assert len(set(fingerprints)) == len(fingerprints), fingerprints
+    return findings
+
+
 def fields(value, path=()):
     """Paths of all fields of `value`; of a list, only those of its first element."""
     if isinstance(value, dict):
@@ -210,6 +227,11 @@ def main():
     assert ("error", {"title": "Growth"}) in check_github("failed.github")
     assert check_github("passed.github") == []
     assert check_github("short.github")[0][0] == "warning"
+
+    listed = [(finding["rule"], finding["status"]) for finding in report["findings"] if finding["status"] != "excepted"]
+    quality = check_gitlab("failed.gitlab")
+    assert [finding["check_name"] for finding in quality] == [rule for rule, _ in listed] and len(quality) >= 1
+    assert check_gitlab("passed.gitlab") == check_gitlab("short.gitlab") == []
 
 
 main()
