@@ -40,7 +40,8 @@ def _candidates() -> Iterator[Installation]:
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         program = os.path.join(folder, "vramtrack")
         if folder and _is_binary(program):
-            yield _below(os.path.dirname(os.path.dirname(os.path.realpath(program))), _INSTALLED)
+            program = os.path.realpath(program)
+            yield _below(os.path.dirname(os.path.dirname(program)), _INSTALLED)._replace(program=program)
 
 
 def _is_binary(path: str) -> bool:

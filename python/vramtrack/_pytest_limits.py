@@ -183,7 +183,7 @@ def _peak_text(finding: dict[str, Any], trace: str, root: str) -> list[str]:
     """Who holds the memory, the most first."""
     report = load(trace).report
     sites = {site["id"]: site["frames"] for site in report["sites"]}
-    lines = next((one["lines"] for one in report["peak_lines"] if one["device"] == finding["device"]), [])
+    lines: list[dict[str, Any]] = next((one["lines"] for one in report["peak_lines"] if one["device"] == finding["device"]), [])
     return ["    %8s  %s" % (_size(line["bytes"]), _holder(line["line"], sites.get(line["site"], []), root))
             for line in lines[:_MOST_LINES - 2]]
 

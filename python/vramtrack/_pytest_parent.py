@@ -92,8 +92,10 @@ def _reports_of(item: pytest.Item) -> Iterator[pytest.TestReport]:
         if config.inipath is not None:
             options["inifilename"] = str(config.inipath)
         options.update({name: value for name, value in _OWN_OPTIONS.items() if name in options})
-        job = {"nodeid": item.nodeid, "path": str(item.path), "options": _picklable(options), "sys_path": sys.path,
-               "trace": trace, "kept": bool(config.getoption("--vramtrack-path")), "results": os.path.join(work, "results")}
+        job: dict[str, Any] = {
+            "nodeid": item.nodeid, "path": str(item.path), "options": _picklable(options), "sys_path": sys.path,
+            "trace": trace, "kept": bool(config.getoption("--vramtrack-path")), "results": os.path.join(work, "results"),
+        }
         with open(os.path.join(work, "job"), "wb") as file:
             pickle.dump(job, file)
         command = [program, "run", "--quiet", "-o", trace, "--", sys.executable, "-m", "vramtrack._pytest_child", file.name]

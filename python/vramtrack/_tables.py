@@ -70,7 +70,8 @@ def arrow(trace: _trace.Trace, name: str) -> pyarrow.Table:
              "list": pyarrow.list_(pyarrow.string())}
     columns, rows = _table(trace, name)
     schema = pyarrow.schema([(column, types[type_]) for column, type_, _ in columns])
-    rows, batches = iter(rows), []
+    rows = iter(rows)
+    batches: list[pyarrow.RecordBatch] = []
     while True:
         some = list(itertools.islice(rows, _BATCH))
         if not some:

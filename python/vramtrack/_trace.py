@@ -278,8 +278,8 @@ def _events(lines: Iterable[str]) -> Iterator[Event]:
         if not columns or columns[0].startswith("#"):
             continue
         seconds, thread, operation, kind, device, size, address, allocation, stack = columns[:9]
-        yield Event(trace, float(seconds), int(thread), operation, _text(kind), _number(device), _number(size), _number(address),
-                    _text(allocation), _number(stack), columns[9].rstrip("\n") if len(columns) > 9 else None)
+        yield Event(trace, float(seconds), int(thread), operation, _text(kind), _number(device), _number(size),
+                    _number(address), _text(allocation), _number(stack), columns[9].rstrip("\n") if len(columns) > 9 else None)
 
 
 def _text(column: str) -> str | None:
