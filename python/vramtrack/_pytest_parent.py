@@ -13,6 +13,7 @@ import tempfile
 from typing import Any, Iterator
 
 import pytest
+from _pytest.outcomes import OutcomeException
 from _pytest.runner import CallInfo
 
 from ._installation import where
@@ -39,6 +40,8 @@ def run(item: pytest.Item, nextitem: pytest.Item | None) -> None:
             _log(item, report)
     except VramtrackError as error:
         _log(item, _phase(item, "setup", "failed", str(error)))
+    except OutcomeException as outcome:  # what a plugin makes of a test that takes too long
+        _log(item, _phase(item, "call", "failed", str(outcome)))
     if "teardown" not in seen:  # for whoever waits for it to close the test
         _log(item, _phase(item, "teardown", "passed", None))
     _tear_down(item, nextitem)
@@ -103,8 +106,8 @@ def _reports_of(item: pytest.Item) -> Iterator[pytest.TestReport]:
         package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])]))
         output = None if config.getoption("capture") == "no" else subprocess.PIPE
-        ran = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=output,
-                             stderr=subprocess.STDOUT if output else None, encoding="utf-8", errors="replace")
+        exit_code, said = _run_in_group(command, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                                        stderr=subprocess.STDOUT if output else None, encoding="utf-8", errors="replace")
         ended = None
         for kind, value in _results(job["results"]):
             if kind == "report":
@@ -116,7 +119,23 @@ def _reports_of(item: pytest.Item) -> Iterator[pytest.TestReport]:
             elif kind == "error":
                 raise VramtrackError(value)
         if ended != "teardown":
-            yield _phase(item, "call", "failed", "\n".join([_how_it_ended(ran.returncode), *_last_words(ran.stdout or "")]))
+            yield _phase(item, "call", "failed", "\n".join([_how_it_ended(exit_code), *_last_words(said)]))
+
+
+def _run_in_group(command: list[str], **options: Any) -> tuple[int, str]:
+    """Runs `command` in a process group of its own, of which nothing is left behind when this is interrupted."""
+    process = subprocess.Popen(command, start_new_session=True, **options)
+    try:
+        said = process.communicate()[0]
+    except BaseException:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(process.pid, number)
+                process.wait(5)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                pass
+        raise
+    return process.returncode, said or ""
 
 
 def _results(path: str) -> Iterator[tuple[str, Any]]:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import time
 import unittest
 import warnings
 
@@ -198,6 +199,13 @@ def test_crash_failed():
 def test_exit_failed():
     use()
     os._exit(7)
+
+
+@pytest.mark.within(4)
+@leak
+def test_out_of_time_failed():
+    use()
+    time.sleep(600)
 
 
 @leak
