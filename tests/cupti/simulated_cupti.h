@@ -15,8 +15,9 @@ inline std::string PathOf(const char* variable) {
   return path;
 }
 
-// A LD_LIBRARY_PATH with the simulated device and the simulated CUPTI of that major version, by all names that are asked
-// for and down to the oldest version: the machine may have a CUPTI of its own. SIMCUDA, SIMCUPTI_12 and SIMCUPTI_13 name the libraries.
+// A LD_LIBRARY_PATH with the simulated device and the simulated CUPTI of that major version, by all names that are
+// asked for and down to the oldest version: the machine may have a CUPTI of its own. SIMCUDA, SIMCUPTI_12 and
+// SIMCUPTI_13 name the libraries.
 inline std::string SimulatedLibraries(int major) {
   const std::string library = PathOf(major == 13 ? "SIMCUPTI_13" : "SIMCUPTI_12");
   const std::string folder = std::string(getenv("TEST_TMPDIR")) + "/cupti" + std::to_string(major);

