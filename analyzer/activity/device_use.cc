@@ -59,6 +59,7 @@ DeviceUse::DeviceUse(const Trace& trace, const std::vector<std::vector<uint32_t>
     if (!group.empty()) followed_.back().site = group[0];
   }
   has_record_ = stream_.Next(&record_, &record_ticks_);
+  if (has_record_) first_record_ticks_ = record_ticks_;
 }
 
 void DeviceUse::ReadUntil(uint64_t ticks) {
@@ -182,7 +183,10 @@ std::optional<DeviceUse::LastUse> DeviceUse::LastUseOf(size_t group) const {
     return std::nullopt;
   }
   for (const ActivityGap& gap : stream_.Gaps(UINT64_MAX)) {
-    if (gap.end > followed.first_ticks) return std::nullopt;
+    // A tracer that says late that it has begun has told of what came before.
+    const bool before_first = gap.begin < first_record_ticks_;
+    const uint64_t end = before_first ? std::min(gap.end, first_record_ticks_) : gap.end;
+    if (end > followed.first_ticks) return std::nullopt;
   }
   LastUse last = followed.last;
   last.idle_ticks = followed.idle.Median();

@@ -100,7 +100,7 @@ class DeviceUse : public ReplayObserver {
   const Ledger* ledger_ = nullptr;
   bool has_record_ = false;
   ActivityRecord record_;
-  uint64_t record_ticks_ = 0;
+  uint64_t record_ticks_ = 0, first_record_ticks_ = 0;
   bool all_asked_ = false;  // for kernels, copies and fills
   uint64_t last_end_ = 0;   // ticks; of all that ran so far, on any device
   uint32_t last_step_ = 0;  // in which that began
