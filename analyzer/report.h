@@ -146,6 +146,27 @@ struct ReportReserveGrowth {
   std::string explanation;
 };
 
+// The segments of a framework's allocator at one moment, by address, with the blocks that are live in them.
+struct ReportSegmentMap {
+  struct Segment {
+    uint64_t address = 0, bytes = 0;
+    uint32_t pool = 0;
+    std::string sizes;                  // as ReportSegmentPool
+    uint64_t live = 0;                  // bytes of its blocks
+    uint64_t blocks = 0;                // how many of `blocks` are in it: they follow each other in its order
+    std::optional<uint64_t> pinned_by;  // of these, the one that is the last to go; none: it has no block
+  };
+  struct Block {
+    uint64_t offset = 0, bytes = 0;  // in its segment
+    std::string site;                // id; empty: it is none of the report's
+    std::string category;
+  };
+  std::optional<int64_t> step;
+  std::vector<Segment> segments;
+  std::vector<Block> blocks;
+  uint64_t other_segments = 0, other_bytes = 0;  // that are left out, as there are too many blocks
+};
+
 // reserved = live + rounding + free_releasable + free_pinned + deferred, to the byte, at the peak.
 struct ReportFragmentation {
   uint64_t reserved = 0, live = 0, rounding = 0, free_releasable = 0, free_pinned = 0, deferred = 0;
@@ -153,6 +174,7 @@ struct ReportFragmentation {
   std::vector<ReportAdvice> advice;           // the largest saving first
   // Of a device with a framework's level.
   std::optional<ReportSegmentUse> at_reserved_peak;  // when its segments were largest
+  std::optional<ReportSegmentMap> map;               // at that moment
   std::vector<ReportPin> pins;                       // at that moment, the most bytes first
   std::vector<ReportSegmentPool> pools;              // at that moment
   std::optional<ReportReserveGrowth> growth;         // none: it does not grow, or too few steps tell
@@ -357,6 +379,23 @@ inline bool IsLeak(const ReportSite& site) {
   return site.verdict == "leak" || site.verdict == "accelerating_leak" || site.verdict == "minor_leak";
 }
 
+// What live bytes consist of when they are highest, in each bin. To the byte: what is live = sum of categories = sum of
+// sites + other_sites.
+struct ReportComposition {
+  std::vector<std::pair<std::string, std::vector<uint64_t>>> categories;  // by name
+  std::vector<std::pair<std::string, std::vector<uint64_t>>> sites;  // by id: leaks, and what holds most at the peak
+  std::vector<uint64_t> other_sites;
+};
+
+// The step that reached the peak, allocation by allocation: one row for each, or for several.
+struct ReportPeakStep {
+  std::optional<int64_t> step;
+  std::vector<uint64_t> event;  // the row's first allocation or free of the step
+  std::vector<double> seconds;  // since the recording began
+  std::vector<uint64_t> live;   // the highest of the row
+  ReportComposition consists_of;
+};
+
 // One row a bin; the columns are equally long. `low` and `high` are the lowest and highest value within the bin.
 struct ReportTimeline {
   std::optional<uint32_t> device;
@@ -367,6 +406,8 @@ struct ReportTimeline {
   };
   Series device_used, reserved, live;
   std::vector<std::pair<std::string, Series>> categories;
+  ReportComposition at_high;                // of live.high
+  std::optional<ReportPeakStep> peak_step;  // none: there are no steps, or nothing was live
 };
 
 // A line of the job, and what was allocated there of the memory that is live at a peak.
@@ -389,8 +430,25 @@ struct ReportPeakLines {
   uint64_t other_sites = 0, other_bytes = 0;
 };
 
+// The calls that lead to what is live at a device's peak, or the host's: a tree, callers before callees. A node is a
+// frame of one of its sites.
+struct ReportPeakStacks {
+  struct Node {
+    std::optional<uint64_t> parent;  // none: an outermost frame
+    std::string site;                // id
+    uint64_t frame = 0;              // index of the site's frames
+    uint64_t bytes = 0;              // of all sites whose stacks lead through it
+    uint64_t sites = 0;
+  };
+  std::optional<uint32_t> device;  // none: host memory
+  uint64_t live = 0;
+  std::vector<Node> nodes;
+  uint64_t other_bytes = 0;  // of sites that the report does not list, or that have no stack
+};
+
 struct ReportOom {
   std::optional<int64_t> step;
+  double seconds = 0;  // since the recording began
   uint32_t device = 0;
   uint64_t requested = 0;
   std::optional<uint64_t> free, largest_free;  // none: the device's size is unknown
@@ -442,6 +500,12 @@ struct ReportRank {
 struct ReportRelease {
   uint64_t calls = 0, segments = 0, bytes = 0;
   uint64_t least = 0, most = 0;  // bytes of one call
+  struct Call {
+    std::optional<int64_t> step;
+    double seconds = 0;  // since the recording began
+    uint64_t bytes = 0;
+  };
+  std::vector<Call> times;  // the first thousand
   std::vector<ReportFrame> stack;
 };
 
@@ -455,7 +519,8 @@ struct Report {
   std::vector<std::pair<std::string, uint64_t>> verdict_counts;
   std::vector<std::string> ranking;  // site ids, only those whose verdict is a leak and which are no part of another
   std::vector<ReportTimeline> timeline;
-  std::vector<ReportPeakLines> peak_lines;  // of each device, and of the host
+  std::vector<ReportPeakLines> peak_lines;    // of each device, and of the host
+  std::vector<ReportPeakStacks> peak_stacks;  // the same
   std::vector<ReportOom> oom;
   std::vector<ReportRelease> releases;  // by bytes, the most first
   std::vector<ReportRank> ranks;        // by rank; none where there is only one process

@@ -119,8 +119,10 @@ int Diff(const Arguments& arguments) {
   app->add_option("--color", color)->check(CLI::IsMember({"auto", "always", "never"}));
   int code;
   if (!Parse(app.get(), kDiffHelp, arguments, &code)) return code;
-  if (options.format != "text" && options.format != "json" && options.format != "markdown") {
-    return BadInput("--format " + options.format + ": there is text, json and markdown; see vramtrack diff --help");
+  if (options.format != "text" && options.format != "json" && options.format != "markdown" &&
+      options.format != "html") {
+    return BadInput("--format " + options.format +
+                    ": there is text, json, markdown and html; see vramtrack diff --help");
   }
   options.color = color == "always" ? ColorMode::kAlways : color == "never" ? ColorMode::kNever : ColorMode::kAuto;
   return RunDiff(options);

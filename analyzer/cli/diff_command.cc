@@ -20,6 +20,7 @@
 #include "analyzer/render/diff_json.h"
 #include "analyzer/render/diff_markdown.h"
 #include "analyzer/render/diff_text.h"
+#include "analyzer/render/html/diff_html.h"
 
 namespace vramtrack {
 namespace {
@@ -122,7 +123,8 @@ int RunDiff(const DiffCommandOptions& options) {
   const absl::StatusOr<DiffReport> report = CompareTraces(options);
   if (!report.ok()) return BadInput(std::string(report.status().message()));
   const std::string text =
-      options.format == "json" ? RenderDiffJson(*report)
+      options.format == "json"   ? RenderDiffJson(*report)
+      : options.format == "html" ? RenderDiffHtml(*report)
       : options.format == "markdown"
           ? RenderDiffMarkdown(*report, options.top)
           : RenderDiffText(*report, DetectStyle(IsFile(options.output) ? -1 : STDOUT_FILENO, options.color),

@@ -60,7 +60,7 @@ const char kDiffHelp[] = R"(Usage: vramtrack diff [OPTION...] BASE NEW
 Prints what changed from one run to another: sites that are new, gone, grown or shrunk, new leaks, the peak, growth,
 fragmentation; moved lines and renamed functions are no change. BASE and NEW are traces, or folders of them.
 
-      --format FORMAT    text (default), json or markdown
+      --format FORMAT    text (default), json, markdown or html
   -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
       --top N            the longest list to print in text and Markdown (default 10)
       --rename OLD=NEW   a function, class, namespace or file has another name in NEW; may be given several times

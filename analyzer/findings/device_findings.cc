@@ -156,6 +156,7 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
                               const OutOfMemory& failed) {
   ReportOom oom;
   oom.step = ReportedStep(run, failed.step);
+  oom.seconds = trace.clock().Seconds(failed.ticks);
   oom.device = failed.device;
   oom.requested = failed.requested;
   if (failed.framework) {

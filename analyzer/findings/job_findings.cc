@@ -108,6 +108,9 @@ void JoinDevices(std::vector<ProcessFindings>* processes, Report* report) {
     for (ReportPeakLines& lines : process.peak_lines) {
       if (lines.device == index) report->peak_lines.push_back(std::move(lines));
     }
+    for (ReportPeakStacks& stacks : process.peak_stacks) {
+      if (stacks.device == index) report->peak_stacks.push_back(std::move(stacks));
+    }
     if (users[index] > 1) {
       report->warnings.push_back(absl::StrCat(users[index], " processes used a device with number ", index,
                                               ": its figures are those of process ", process.process.pid,
@@ -117,6 +120,7 @@ void JoinDevices(std::vector<ProcessFindings>* processes, Report* report) {
   // The host's memory is that of the process which has most of it.
   const ReportTimeline* host = nullptr;
   const ReportPeakLines* host_lines = nullptr;
+  const ReportPeakStacks* host_stacks = nullptr;
   const auto highest = [](const ReportTimeline& timeline) {
     return *std::max_element(timeline.live.high.begin(), timeline.live.high.end());
   };
@@ -128,9 +132,13 @@ void JoinDevices(std::vector<ProcessFindings>* processes, Report* report) {
     for (const ReportPeakLines& lines : process.peak_lines) {
       if (!lines.device && (host_lines == nullptr || lines.live > host_lines->live)) host_lines = &lines;
     }
+    for (const ReportPeakStacks& stacks : process.peak_stacks) {
+      if (!stacks.device && (host_stacks == nullptr || stacks.live > host_stacks->live)) host_stacks = &stacks;
+    }
   }
   if (host != nullptr) report->timeline.push_back(*host);
   if (host_lines != nullptr) report->peak_lines.push_back(*host_lines);
+  if (host_stacks != nullptr) report->peak_stacks.push_back(*host_stacks);
 }
 
 }  // namespace
@@ -188,9 +196,19 @@ Report JoinFindings(std::vector<ProcessFindings> processes) {
         for (std::string& site : without.sites) name(&site);
       }
       for (ReportPattern& pattern : device.patterns) name(&pattern.site);
+      if (!device.fragmentation.map) continue;
+      for (ReportSegmentMap::Block& block : device.fragmentation.map->blocks) name(&block.site);
     }
     for (ReportPeakLines& lines : process.peak_lines) {
       for (ReportPeakLine& line : lines.lines) name(&line.site);
+    }
+    for (ReportPeakStacks& stacks : process.peak_stacks) {
+      for (ReportPeakStacks::Node& node : stacks.nodes) name(&node.site);
+    }
+    for (ReportTimeline& timeline : process.timeline) {
+      for (auto& [site, bytes] : timeline.at_high.sites) name(&site);
+      if (!timeline.peak_step) continue;
+      for (auto& [site, bytes] : timeline.peak_step->consists_of.sites) name(&site);
     }
     for (ReportOom& oom : process.oom) {
       for (auto& [site, bytes] : oom.holders) name(&site);

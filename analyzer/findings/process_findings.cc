@@ -15,6 +15,7 @@
 #include "analyzer/attribution/blame.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/activity_findings.h"
+#include "analyzer/findings/composition_findings.h"
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/framework_findings.h"
 #include "analyzer/findings/growth_findings.h"
@@ -134,6 +135,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
     in_optimizer.push_back(purpose.in_optimizer);
   }
   CategoryTimeline category_timeline(ledger, category_of_site, trace.clock().start_ticks());
+  CompositionTimeline composition(ledger, category_of_site, SitesToFollow(analysis), trace.clock().start_ticks());
   PeakLiveSet peak_live_set(without.peak_changes);
   const std::map<uint32_t, ReserveGrowth> growing = GrowthOfReserves(analysis);
   std::map<uint32_t, uint32_t> growing_since;
@@ -145,8 +147,8 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   OomStudy oom_study(ledger, AskingSites(trace, ledger));
   LateObjects late_objects(LateGroups(analysis, purposes), in_optimizer);
   ReusableMemory reusable(ScopesOfDriver(ledger));
-  for (ReplayObserver* observer : std::initializer_list<ReplayObserver*>{&category_timeline, &peak_live_set, &oom_study,
-                                                                         &late_objects, &reusable}) {
+  for (ReplayObserver* observer : std::initializer_list<ReplayObserver*>{
+           &category_timeline, &composition, &peak_live_set, &oom_study, &late_objects, &reusable}) {
     without.observers.push_back(observer);
   }
   std::optional<DeviceUse> use;
@@ -165,6 +167,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   DescribeKept(analysis, &findings.sites);
   SetRateUnits(analysis, &findings.sites);
   findings.peak_lines = peak_lines.Describe(second, findings.sites);
+  findings.peak_stacks = DescribePeakStacks(analysis, findings.sites);
   // Sites in one group are one to the reader; those of no group are not symbolized, and each counts for itself.
   for (const SiteGroup& group : groups) ++findings.verdict_counts[ToString(verdicts[group.sites[0]].verdict)];
   for (uint32_t i = 0; i < verdicts.size(); ++i) {
@@ -191,6 +194,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   }
   findings.timeline = DescribeTimeline(trace, ledger, run);
   AddCategories(ledger, category_timeline, &findings.timeline);
+  AddCompositions(analysis, composition, &findings.timeline);
   for (size_t i = 0; i < ledger.out_of_memory().size(); ++i) {
     const OutOfMemory& failed = ledger.out_of_memory()[i];
     ReportOom oom = DescribeOutOfMemory(trace, ledger, run, failed);
@@ -207,8 +211,12 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
     device.other_owners = OtherOwners(ledger, device.index, symbolizer);
   }
   for (const auto& [stack, releases] : ledger.releases().by_stack()) {
-    findings.releases.push_back(
-        {releases.calls, releases.segments, releases.bytes, releases.least, releases.most, symbolizer.Frames(stack)});
+    ReportRelease release{releases.calls, releases.segments, releases.bytes, releases.least, releases.most, {}, {}};
+    for (const Releases::Call& call : releases.times) {
+      release.times.push_back({ReportedStep(run, call.step), trace.clock().Seconds(call.ticks), call.bytes});
+    }
+    release.stack = symbolizer.Frames(stack);
+    findings.releases.push_back(std::move(release));
   }
   AddTraceWarnings(trace, ledger, &findings.warnings);
   AddDeviceWarnings(trace.path(), findings.devices, &findings.warnings);

@@ -21,8 +21,9 @@ struct ProcessFindings {
   std::vector<ReportSite> sites;                   // part_of names indices of `sites`
   std::map<std::string, uint64_t> verdict_counts;  // of all sites, as in the report
   std::vector<ReportTimeline> timeline;
-  std::vector<ReportPeakLines> peak_lines;  // their sites are indices of `sites`
-  std::vector<ReportOom> oom;               // holders name indices of `sites`
+  std::vector<ReportPeakLines> peak_lines;    // their sites are indices of `sites`
+  std::vector<ReportPeakStacks> peak_stacks;  // the same
+  std::vector<ReportOom> oom;                 // holders name indices of `sites`
   std::vector<ReportRelease> releases;
   std::vector<std::string> warnings;
 };

@@ -10,6 +10,7 @@
 #include "analyzer/byte_count.h"
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/reserve_findings.h"
+#include "analyzer/findings/segment_map_findings.h"
 #include "analyzer/fragmentation/torch_allocator/what_if.h"
 
 namespace vramtrack {
@@ -87,6 +88,7 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
   at_peak.live = use.live;
   at_peak.free_releasable = use.free_releasable;
   at_peak.free_pinned = use.free_pinned;
+  fragmentation->map = DescribeSegmentMap(analysis, maps.reserved_peak);
   fragmentation->pins = DescribePins(analysis, use.pins);
   for (const torch_allocator::PoolUse& pool : use.pools) {
     ReportSegmentPool described;

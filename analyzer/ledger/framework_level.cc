@@ -44,7 +44,7 @@ uint64_t Ledger::SegmentBytes() const {
 
 // After a free by the thread of `slot`, of `bytes` of segments.
 void Ledger::NoteRelease(uint32_t slot, uint64_t bytes) {
-  if (bytes > 0) releases_.OnSegment(slot, bytes);
+  if (bytes > 0) releases_.OnSegment(slot, bytes, clock_.step(), last_ticks_);
 }
 
 void Ledger::PlaceBlock(const LiveAllocation& allocation) {

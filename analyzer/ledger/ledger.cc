@@ -112,7 +112,8 @@ void Ledger::Apply(const StreamEvent& event) {
       break;
     case schema::MARK:
       if (event.shape->kind == schema::MARK_RELEASE && !event.past) {
-        releases_.OnMark(event.slot, trace_.definitions().stacks.Distinct(event.shape->ref));
+        releases_.OnMark(event.slot, trace_.definitions().stacks.Distinct(event.shape->ref), clock_.step(),
+                         last_ticks_);
       }
       if (!clock_.plan().marks.empty()) EndStepsAt(event);
       break;

@@ -88,6 +88,36 @@ Json ReserveGrowthJson(const ReportReserveGrowth& growth) {
   return json;
 }
 
+// Segments and blocks as columns: there may be thousands.
+Json SegmentMapJson(const ReportSegmentMap& map) {
+  Json json;
+  json["step"] = Optional(map.step);
+  Json& segments = json["segments"] = Json::object();
+  for (const char* name : {"address", "bytes", "pool", "sizes", "live", "blocks", "pinned_by"}) {
+    segments[name] = Json::array();
+  }
+  for (const ReportSegmentMap::Segment& segment : map.segments) {
+    segments["address"].push_back(segment.address);
+    segments["bytes"].push_back(segment.bytes);
+    segments["pool"].push_back(segment.pool);
+    segments["sizes"].push_back(segment.sizes);
+    segments["live"].push_back(segment.live);
+    segments["blocks"].push_back(segment.blocks);
+    segments["pinned_by"].push_back(Optional(segment.pinned_by));
+  }
+  Json& blocks = json["blocks"] = Json::object();
+  for (const char* name : {"offset", "bytes", "site", "category"}) blocks[name] = Json::array();
+  for (const ReportSegmentMap::Block& block : map.blocks) {
+    blocks["offset"].push_back(block.offset);
+    blocks["bytes"].push_back(block.bytes);
+    blocks["site"].push_back(block.site.empty() ? Json(nullptr) : Json(block.site));
+    blocks["category"].push_back(block.category);
+  }
+  json["other_segments"] = map.other_segments;
+  json["other_bytes"] = map.other_bytes;
+  return json;
+}
+
 Json FragmentationJson(const ReportFragmentation& fragmentation) {
   Json json;
   json["reserved"] = fragmentation.reserved;
@@ -115,6 +145,7 @@ Json FragmentationJson(const ReportFragmentation& fragmentation) {
   at_peak["live"] = use.live;
   at_peak["free_releasable"] = use.free_releasable;
   at_peak["free_pinned"] = use.free_pinned;
+  json["map"] = fragmentation.map ? SegmentMapJson(*fragmentation.map) : Json(nullptr);
   json["pins"] = Array(fragmentation.pins, PinJson);
   json["pools"] = Array(fragmentation.pools, [](const ReportSegmentPool& pool) {
     Json json;
@@ -315,6 +346,30 @@ Json SeriesJson(const ReportTimeline::Series& series) {
   return json;
 }
 
+Json CompositionJson(const ReportComposition& composition) {
+  Json json;
+  json["categories"] = Json::object();
+  for (const auto& [name, bytes] : composition.categories) json["categories"][name] = bytes;
+  json["sites"] = Array(composition.sites, [](const std::pair<std::string, std::vector<uint64_t>>& one) {
+    Json json;
+    json["site"] = one.first;
+    json["bytes"] = one.second;
+    return json;
+  });
+  json["other_sites"] = composition.other_sites;
+  return json;
+}
+
+Json PeakStepJson(const ReportPeakStep& step) {
+  Json json;
+  json["step"] = Optional(step.step);
+  json["event"] = step.event;
+  json["seconds"] = Array(step.seconds, Number);
+  json["live"] = step.live;
+  json["consists_of"] = CompositionJson(step.consists_of);
+  return json;
+}
+
 Json TimelineJson(const ReportTimeline& timeline) {
   Json json;
   json["device"] = Optional(timeline.device);
@@ -326,6 +381,25 @@ Json TimelineJson(const ReportTimeline& timeline) {
   Json categories = Json::object();
   for (const auto& [name, series] : timeline.categories) categories[name] = SeriesJson(series);
   json["categories"] = std::move(categories);
+  json["at_high"] = CompositionJson(timeline.at_high);
+  json["peak_step"] = timeline.peak_step ? PeakStepJson(*timeline.peak_step) : Json(nullptr);
+  return json;
+}
+
+// Nodes as columns.
+Json PeakStacksJson(const ReportPeakStacks& stacks) {
+  Json json;
+  json["device"] = Optional(stacks.device);
+  json["live"] = stacks.live;
+  for (const char* name : {"parent", "site", "frame", "bytes", "sites"}) json[name] = Json::array();
+  for (const ReportPeakStacks::Node& node : stacks.nodes) {
+    json["parent"].push_back(Optional(node.parent));
+    json["site"].push_back(node.site);
+    json["frame"].push_back(node.frame);
+    json["bytes"].push_back(node.bytes);
+    json["sites"].push_back(node.sites);
+  }
+  json["other_bytes"] = stacks.other_bytes;
   return json;
 }
 
@@ -359,6 +433,7 @@ Json NamedBytesJson(const std::pair<std::string, uint64_t>& named) {
 Json OomJson(const ReportOom& oom) {
   Json json;
   json["step"] = Optional(oom.step);
+  json["seconds"] = Number(oom.seconds);
   json["device"] = oom.device;
   json["requested"] = oom.requested;
   json["free"] = Optional(oom.free);
@@ -428,6 +503,13 @@ Json ReleaseJson(const ReportRelease& release) {
   json["bytes"] = release.bytes;
   json["least"] = release.least;
   json["most"] = release.most;
+  json["times"] = Array(release.times, [](const ReportRelease::Call& call) {
+    Json json;
+    json["step"] = Optional(call.step);
+    json["seconds"] = Number(call.seconds);
+    json["bytes"] = call.bytes;
+    return json;
+  });
   json["stack"] = Array(release.stack, FrameJson);
   return json;
 }
@@ -448,6 +530,7 @@ Json ReportFields(const Report& report, Json sites) {
   json["ranking"] = report.ranking;
   json["timeline"] = Array(report.timeline, TimelineJson);
   json["peak_lines"] = Array(report.peak_lines, PeakLinesJson);
+  json["peak_stacks"] = Array(report.peak_stacks, PeakStacksJson);
   json["oom"] = Array(report.oom, OomJson);
   json["releases"] = Array(report.releases, ReleaseJson);
   json["ranks"] = Array(report.ranks, RankJson);

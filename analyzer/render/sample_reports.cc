@@ -82,6 +82,8 @@ ReportTimeline Timeline(uint64_t steps, uint64_t leak_per_step) {
     activations.low.push_back(0);
     activations.high.push_back(kActivations);
   }
+  timeline.at_high.categories = {{"activations", timeline.live.high}};
+  timeline.at_high.other_sites = timeline.live.high;
   timeline.categories.emplace_back("activations", std::move(activations));
   return timeline;
 }

@@ -9,6 +9,7 @@
 #include "analyzer/render/html/columns.h"
 #include "analyzer/render/html/escape.h"
 #include "analyzer/render/html/packed.h"
+#include "analyzer/render/html/page_head.h"
 #include "analyzer/render/html/page_parts.h"
 #include "analyzer/render/html/plain_tables.h"
 #include "analyzer/render/json_fields.h"
@@ -21,27 +22,6 @@ constexpr size_t kTextTop = 10;
 constexpr size_t kFewestSites = 100;
 
 absl::string_view Plain(std::string_view text) { return {text.data(), text.size()}; }
-
-// What a browser may do with the page: show it. Nothing is fetched, and no script or style but the page's own runs,
-// whatever a name in the trace says.
-std::string Policy(const PageParts& parts) {
-  return absl::StrCat("default-src 'none'; style-src '", Plain(parts.style_hash), "'; img-src data:; base-uri 'none'; ",
-                      "form-action 'none'",
-                      parts.script.empty() ? "" : absl::StrCat("; script-src '", Plain(parts.script_hash), "'"));
-}
-
-std::string Head(const Report& report) {
-  const PageParts& parts = kPageParts;
-  return absl::StrCat("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
-                      "<meta http-equiv=\"Content-Security-Policy\" content=\"", Policy(parts), "\">\n",
-                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
-                      "<meta name=\"color-scheme\" content=\"light dark\">\n",
-                      "<meta name=\"referrer\" content=\"no-referrer\">\n",
-                      "<meta name=\"generator\" content=\"vramtrack ", EscapeHtml(report.tool_version), "\">\n",
-                      // Or a browser would ask a server for one.
-                      "<link rel=\"icon\" href=\"data:,\">\n", "<title>", PageTitle(report), "</title>\n<style>",
-                      Plain(parts.style), "</style>\n</head>\n");
-}
 
 std::string TextReport(const Report& report) {
   TextStyle style;
@@ -60,7 +40,8 @@ std::string Data(const Report& report, size_t sites) {
 
 std::string RenderHtml(const Report& report, size_t max_bytes) {
   const PageParts& parts = kPageParts;
-  std::string page = absl::StrCat(Head(report), "<body>\n<main id=\"report\">\n", AnswerHtml(report));
+  std::string page = absl::StrCat(PageHead(PageTitle(report), report.tool_version, !parts.script.empty()),
+                                  "<body>\n<main id=\"report\">\n", AnswerHtml(report));
   const std::string text = TextReport(report);
   if (parts.script.empty()) return absl::StrCat(page, text, "</main>\n</body>\n</html>\n");
   absl::StrAppend(&page, "<noscript>\n", text, "</noscript>\n</main>\n",

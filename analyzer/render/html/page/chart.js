@@ -9,6 +9,14 @@ import {color, h} from './dom.js';
 const POWERS_OF_TWO = Array.from({length: 62}, (_, i) => 2 ** i);
 const TABLE_ROWS = 1000;
 
+// How a position is named.
+const POSITIONS = {
+  steps: (at) => `step ${format.count(at)}`,
+  seconds: (at) => format.seconds(at),
+  events: (at) => `allocation or free ${format.count(at + 1)}`,
+};
+const POSITION_TITLES = {steps: 'step', seconds: 'time', events: 'allocation or free'};
+
 const charts = new Set();
 
 // After a change of colours.
@@ -29,7 +37,7 @@ export function destroyCharts(within) {
 // `series`: [{label, values, color, width, dash, fill: opacity, stepped, hidden}], `x`: their positions, ascending.
 // `bands`: [[upper, lower]] of series, filled between with the upper one's colour. `draw(chart)`: what else is to be
 // drawn, in canvas pixels. `onZoom(from, to)`: the range changed by hand; nulls: all of it is shown.
-export function makeChart({label, unit, x, series, bands = [], draw = null, height = 260, range = null, onZoom = null, marks = []}) {
+export function makeChart({label, unit = 'steps', x, series, bands = [], draw = null, height = 260, range = null, onZoom = null, marks = []}) {
   const holder = h('div', {class: 'chart', role: 'img', tabindex: 0, 'aria-label': `${label}; arrow keys tell single values, Escape shows all`});
   const options = {
     width: 600,
@@ -64,7 +72,7 @@ export function makeChart({label, unit, x, series, bands = [], draw = null, heig
         (u) => {
           if (u.cursor.idx === null || u.cursor.idx === undefined || u.cursor.left < 0) return;
           const values = series.filter((one, i) => u.series[i + 1].show && !one.quiet).map((one) => [one, (one.told ?? one.values)[u.cursor.idx]]);
-          say(`${unit === 'seconds' ? format.seconds(x[u.cursor.idx]) : `step ${format.count(x[u.cursor.idx])}`}: ` + values.filter(([, value]) => value !== null && value !== undefined).map(([one, value]) => `${one.label} ${format.bytes(value)}`).join(', ') + marksAt(u, marks));
+          say(`${POSITIONS[unit](x[u.cursor.idx])}: ` + values.filter(([, value]) => value !== null && value !== undefined).map(([one, value]) => `${one.label} ${format.bytes(value)}`).join(', ') + marksAt(u, marks));
         },
       ],
       setSelect: [(u) => u.select.width > 2 && onZoom?.(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'))],
@@ -75,7 +83,10 @@ export function makeChart({label, unit, x, series, bands = [], draw = null, heig
   const zoom = (from, to) => chart.setScale('x', {min: from ?? x[0], max: to ?? x[x.length - 1]});
   if (range) zoom(...range);
   new ResizeObserver(() => holder.clientWidth > 0 && chart.setSize({width: holder.clientWidth, height})).observe(holder);
-  holder.addEventListener('dblclick', () => onZoom?.(null, null));
+  holder.addEventListener('dblclick', () => {
+    zoom(null, null);
+    onZoom?.(null, null);
+  });
   holder.addEventListener('keydown', (event) => {
     const moves = {ArrowLeft: -1, ArrowRight: 1};
     if (event.key in moves) {
@@ -166,11 +177,11 @@ export function tableTwin(unit, x, series) {
         const every = Math.ceil(x.length / TABLE_ROWS);
         const rows = [];
         for (let i = 0; i < x.length; i += every) {
-          rows.push(h('tr', null, h('th', {scope: 'row'}, unit === 'seconds' ? format.seconds(x[i]) : format.count(x[i])), series.map((one) => h('td', null, format.bytes((one.told ?? one.values)[i] ?? null)))));
+          rows.push(h('tr', null, h('th', {scope: 'row'}, unit === 'seconds' ? format.seconds(x[i]) : format.count(unit === 'events' ? x[i] + 1 : x[i])), series.map((one) => h('td', null, format.bytes((one.told ?? one.values)[i] ?? null)))));
         }
         details.append(
           every > 1 ? h('p', {class: 'note'}, `one of ${every} points`) : '',
-          h('div', {class: 'scroll short'}, h('table', null, h('thead', null, h('tr', null, h('th', {scope: 'col'}, unit === 'seconds' ? 'time' : 'step'), series.map((one) => h('th', {scope: 'col'}, one.label)))), h('tbody', null, rows))),
+          h('div', {class: 'scroll short'}, h('table', null, h('thead', null, h('tr', null, h('th', {scope: 'col'}, POSITION_TITLES[unit]), series.map((one) => h('th', {scope: 'col'}, one.label)))), h('tbody', null, rows))),
         );
       },
     },

@@ -82,6 +82,13 @@ export class Report {
     return node < 0 ? -1 : this.stackFrame[node];
   }
 
+  // The number of one of a site's frames, 0 being the most recent call.
+  frameAt(row, calls) {
+    let node = this.stackOfSite[row];
+    for (; calls > 0; --calls) node = this.stackParent[node];
+    return this.stackFrame[node];
+  }
+
   // The frame that names a site in lists, as text.
   place(row) {
     const frame = this.placeFrame(row);

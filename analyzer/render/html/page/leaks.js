@@ -4,6 +4,7 @@
 import {makeChart, sparkline, tableTwin, withOpacity} from './chart.js';
 import {color, h} from './dom.js';
 import * as format from './format.js';
+import {oomItem} from './oom.js';
 import {stackList} from './stack.js';
 import * as state from './state.js';
 
@@ -165,6 +166,7 @@ export function leaksView(report) {
   const {leaks, others} = findings(report);
   const counts = Object.entries(report.verdict_counts).filter(([, number]) => number > 0);
   return [
+    report.oom.length ? [report.oom.map((oom, i) => oomItem(report, oom, i === report.oom.length - 1)).reverse(), leaks.length ? h('h2', null, 'Leaks') : null] : null,
     leaks.length ? null : h('p', {class: 'note'}, 'No site leaks as far as this trace tells.'),
     leaks.map((site, i) => findingItem(report, site, i + 1, i === 0)),
     others.length ? h('h2', null, leaks.length ? 'Further findings' : 'Worth a look') : null,

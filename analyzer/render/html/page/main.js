@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import {barElement} from './bar.js';
+import {barElement, say} from './bar.js';
 import {destroyCharts, redrawCharts} from './chart.js';
 import {Report} from './data.js';
 import {siteDetail} from './detail.js';
 import {fill, h} from './dom.js';
+import {fragmentationView} from './fragmentation.js';
 import {leaksView} from './leaks.js';
+import {peakView, redrawIcicles} from './peak.js';
+import {ranksView} from './ranks.js';
 import {sitesView} from './sites.js';
 import * as state from './state.js';
 import {timelineView} from './timeline.js';
@@ -13,7 +16,10 @@ import {traceView} from './trace.js';
 // Each makes its elements from the report and what the address says.
 const VIEWS = [
   {name: 'leaks', label: 'Leaks', make: leaksView, keys: []},
-  {name: 'timeline', label: 'Timeline', make: timelineView, keys: ['device']},
+  {name: 'timeline', label: 'Timeline', make: timelineView, keys: ['device', 'by']},
+  {name: 'peak', label: 'Peak', make: peakView, keys: ['device', 'q']},
+  {name: 'fragmentation', label: 'Fragmentation', make: fragmentationView, keys: []},
+  {name: 'ranks', label: 'Devices and ranks', make: ranksView, keys: []},
   {name: 'sites', label: 'All sites', make: sitesView, keys: ['q', 'verdict', 'category', 'sitedevice', 'sort', 'dir']},
   {name: 'trace', label: 'Trace', make: traceView, keys: []},
 ];
@@ -43,6 +49,8 @@ function setUp(report) {
       tabs[i].setAttribute('aria-selected', String(i === at));
       tabs[i].tabIndex = i === at ? 0 : -1;
     });
+    tabs[at].scrollIntoView({block: 'nearest', inline: 'nearest'});
+    page.dataset.view = VIEWS[at].name;
     drawView(at, now);
     if (document.activeElement !== search) search.value = now.q ?? '';
     detail.hidden = !now.site;
@@ -63,6 +71,7 @@ function setUp(report) {
   };
   state.listen(show);
   show(state.read());
+  say(`Keys: 1 to ${VIEWS.length} views, / search, arrows within a picture or a table, Enter opens, Escape goes back.`);
 
   addEventListener('keydown', (event) => {
     if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement) {
@@ -114,13 +123,19 @@ function toggleTheme() {
   } catch {
     // then it holds for this time only
   }
+  redraw();
+}
+
+function redraw() {
   redrawCharts();
+  redrawIcicles();
+  dispatchEvent(new Event('resize'));
 }
 
 async function start() {
   const theme = storedTheme();
   if (theme) document.documentElement.dataset.theme = theme;
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redrawCharts);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
   try {
     const report = await Report.load(document.getElementById('data'));
     setUp(report);

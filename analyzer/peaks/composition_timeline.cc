@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/peaks/composition_timeline.h"
+
+namespace vramtrack {
+namespace {
+
+size_t BinsOf(const Ledger& ledger) {
+  return ledger.scopes().empty() ? 0 : ledger.timeline().bins(ledger.scopes()[0].timeline_row).size();
+}
+
+// Neighbours become one bin, with what the higher of them has.
+void MergePairs(std::vector<CompositionTimeline::StepBin>* bins) {
+  for (size_t i = 0; i < bins->size(); i += 2) {
+    CompositionTimeline::StepBin merged = (*bins)[i];
+    if (i + 1 < bins->size() && (*bins)[i + 1].bin.live > merged.bin.live) merged.bin = (*bins)[i + 1].bin;
+    (*bins)[i / 2] = merged;
+  }
+  bins->resize((bins->size() + 1) / 2);
+}
+
+}  // namespace
+
+CompositionTimeline::CompositionTimeline(const Ledger& first, const std::vector<Category>& categories,
+                                         const std::map<uint32_t, std::vector<std::vector<uint32_t>>>& groups,
+                                         uint64_t start_ticks)
+    : places_(first.sites().size()),
+      in_steps_(first.timeline_in_steps()),
+      bin_width_(first.timeline().bin_width()),
+      start_ticks_(start_ticks),
+      bin_count_(BinsOf(first)),
+      bin_end_(bin_width_) {
+  for (const Scope& scope : first.scopes()) {
+    const bool followed = (scope.is_leading() || scope.device == SiteKey::kHost) && rows_.size() < kNoRow;
+    rows_of_scopes_.push_back(followed ? static_cast<uint16_t>(rows_.size()) : kNoRow);
+    if (!followed) continue;
+    rows_.emplace_back();
+    rows_.back().bins.resize(1);
+    if (first.steps().plan().has_steps() && scope.peak > 0) rows_.back().peak_step = scope.peak_moment.step;
+  }
+  for (uint32_t i = 0; i < places_.size(); ++i) {
+    const uint32_t scope = first.sites()[i].scope;
+    if (scope != Site::kNoScope) places_[i] = {rows_of_scopes_[scope], categories[i], kNoGroup};
+  }
+  for (const auto& [scope, of_scope] : groups) {
+    for (size_t group = 0; group < of_scope.size() && group < kMaxGroups; ++group) {
+      for (const uint32_t site : of_scope[group]) places_[site].group = static_cast<uint8_t>(group);
+    }
+  }
+}
+
+void CompositionTimeline::Change(uint32_t site, uint64_t bytes, bool born) {
+  const Place place = places_[site];
+  if (place.row == kNoRow) return;
+  if (!in_steps_) {
+    const uint64_t now = ledger_->last_ticks();
+    const uint64_t position = now > start_ticks_ ? now - start_ticks_ : 0;
+    if (position >= bin_end_) MoveTo(position);
+  }
+  Row& row = rows_[place.row];
+  // Only what brings the sum down ends a rise: what it consisted of is copied once for many allocations.
+  if (!born && row.rising) {
+    row.bins.back() = row.now;
+    row.rising = false;
+  }
+  if (!born && row.step_rising) {
+    row.step.back().bin = row.now;
+    row.step_rising = false;
+  }
+  const bool in_peak_step = ledger_->steps().step() == row.peak_step;
+  if (in_peak_step && row.step_events++ % row.step_width == 0) BeginStepBin(&row);
+  row.now.live += bytes;
+  row.now.categories[static_cast<size_t>(place.category)] += bytes;
+  if (place.group != kNoGroup) row.now.groups[place.group] += bytes;
+  if (row.now.live > row.bins.back().live) {
+    row.bins.back().live = row.now.live;
+    row.rising = true;
+  }
+  if (in_peak_step && row.now.live > row.step.back().bin.live) {
+    row.step.back().bin.live = row.now.live;
+    row.step_rising = true;
+  }
+}
+
+void CompositionTimeline::BeginStepBin(Row* row) {
+  if (row->step_rising) row->step.back().bin = row->now;
+  row->step_rising = false;
+  if (row->step.size() == kMaxStepBins) {
+    MergePairs(&row->step);
+    row->step_width *= 2;
+  }
+  row->step.push_back({row->step_events - 1, ledger_->last_ticks(), row->now});
+}
+
+void CompositionTimeline::OnStepEnd(uint32_t step) {
+  for (Row& row : rows_) {
+    if (row.step_rising) row.step.back().bin = row.now;
+    row.step_rising = false;
+  }
+  if (in_steps_ && uint64_t{step} + 1 >= bin_end_) MoveTo(uint64_t{step} + 1);
+}
+
+void CompositionTimeline::MoveTo(uint64_t position) {
+  bin_ = position / bin_width_;
+  for (Row& row : rows_) {
+    if (row.rising) row.bins.back() = row.now;
+    row.rising = false;
+    row.bins.resize(bin_ + 1, row.now);
+  }
+  bin_end_ = (bin_ + 1) * bin_width_;
+}
+
+std::vector<CompositionTimeline::Bin> CompositionTimeline::Bins(uint32_t scope) const {
+  if (rows_of_scopes_[scope] == kNoRow) return {};
+  const Row& row = rows_[rows_of_scopes_[scope]];
+  std::vector<Bin> bins = row.bins;
+  if (row.rising) bins.back() = row.now;
+  // After the last allocation or free nothing changes.
+  bins.resize(bin_count_, row.now);
+  return bins;
+}
+
+std::vector<CompositionTimeline::StepBin> CompositionTimeline::StepBins(uint32_t scope) const {
+  if (rows_of_scopes_[scope] == kNoRow) return {};
+  const Row& row = rows_[rows_of_scopes_[scope]];
+  std::vector<StepBin> bins = row.step;
+  if (row.step_rising) bins.back().bin = row.now;
+  return bins;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_PEAKS_COMPOSITION_TIMELINE_H_
+#define ANALYZER_PEAKS_COMPOSITION_TIMELINE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "analyzer/attribution/category.h"
+#include "analyzer/ledger/ledger.h"
+
+namespace vramtrack {
+
+// What a device's live bytes consist of when they are highest, in each bin of Ledger::timeline(), and within the step
+// that reached its peak: by category, and by a few groups of sites. Of the lowest and highest values of several series
+// nobody could say what they add up to; these are of one moment each. Follows a second replay. Memory is bounded by
+// the number of bins. Thread-compatible.
+class CompositionTimeline final : public ReplayObserver {
+ public:
+  static constexpr size_t kMaxGroups = 12;
+  static constexpr size_t kMaxStepBins = 1000;
+
+  struct Bin {
+    uint64_t live = 0;                               // the sum of `categories`
+    std::array<uint64_t, kCategories> categories{};  // bytes
+    std::array<uint64_t, kMaxGroups> groups{};
+  };
+  // A bin within a step: it begins with the `event`th allocation or free of the step.
+  struct StepBin {
+    uint64_t event = 0, ticks = 0;
+    Bin bin;
+  };
+
+  // `first`: the trace's first replay, which had a timeline. `categories`: by site. `groups`: by scope, at most
+  // kMaxGroups sets of sites, without a site in common. Only scopes that a report's timeline is about are followed:
+  // leading ones and the host's.
+  CompositionTimeline(const Ledger& first, const std::vector<Category>& categories,
+                      const std::map<uint32_t, std::vector<std::vector<uint32_t>>>& groups, uint64_t start_ticks);
+
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    Change(allocated.allocation.site, allocated.allocation.bytes, true);
+  }
+  void OnFree(const ReplayAllocation& freed) override {
+    Change(freed.allocation.site, 0 - freed.allocation.bytes, false);
+  }
+  void OnFold(uint32_t site, uint64_t /*objects*/, uint64_t bytes, bool born) override {
+    Change(site, born ? bytes : 0 - bytes, born);
+  }
+  void OnStepEnd(uint32_t step) override;
+
+  // As many as the first replay's timeline has; empty for a scope that is not followed.
+  std::vector<Bin> Bins(uint32_t scope) const;
+  // Of the step that reached the scope's peak; empty where there are no steps.
+  std::vector<StepBin> StepBins(uint32_t scope) const;
+
+ private:
+  static constexpr uint16_t kNoRow = UINT16_MAX;
+  static constexpr uint8_t kNoGroup = UINT8_MAX;
+
+  struct Place {
+    uint16_t row = kNoRow;
+    Category category = Category::kOther;
+    uint8_t group = kNoGroup;
+  };
+  struct Row {
+    Bin now;
+    std::vector<Bin> bins;
+    bool rising = false;  // `now` is the highest of the last bin, which does not have it yet
+    uint32_t peak_step = UINT32_MAX;
+    uint64_t step_events = 0, step_width = 1;
+    std::vector<StepBin> step;
+    bool step_rising = false;
+  };
+
+  // Of a free, `bytes` is what brings the sum down: 0 - bytes.
+  void Change(uint32_t site, uint64_t bytes, bool born);
+  void BeginStepBin(Row* row);
+  void MoveTo(uint64_t position);
+
+  const Ledger* ledger_ = nullptr;
+  std::vector<Place> places_;  // by site
+  std::vector<uint16_t> rows_of_scopes_;
+  std::vector<Row> rows_;
+  const bool in_steps_;
+  const uint64_t bin_width_, start_ticks_;
+  const size_t bin_count_;
+  size_t bin_ = 0;
+  uint64_t bin_end_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_PEAKS_COMPOSITION_TIMELINE_H_

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/html/diff_html.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "analyzer/render/category_text.h"
+#include "analyzer/render/diff_answer.h"
+#include "analyzer/render/frame_text.h"
+#include "analyzer/render/html/escape.h"
+#include "analyzer/render/html/markup_table.h"
+#include "analyzer/render/html/page_head.h"
+#include "analyzer/render/quantity.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kFrames = 40;
+
+const char* Tone(Paint paint) {
+  switch (paint) {
+    case Paint::kAlarm:
+      return "bad";
+    case Paint::kGood:
+      return "good";
+    default:
+      return "unsure";
+  }
+}
+
+// Two bars, one above the other: a picture beside the figures. `most` is the longest bar.
+std::string Bars(const DiffValue& value, double most) {
+  const auto width = [most](double bytes) { return most > 0 ? std::max(0.0, bytes) / most * 100 : 0; };
+  return absl::StrFormat(
+      "<svg class=\"pair\" viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+      "<rect class=\"base\" width=\"%.2f\" height=\"5\"/><rect class=\"%s\" y=\"6\" width=\"%.2f\" "
+      "height=\"5\"/></svg>",
+      width(value.base), value.delta() > 0 ? "more" : "less", width(value.next));
+}
+
+void AddValue(const std::string& name, const DiffValue& value, const std::string& unit, double most,
+              MarkupTable* table) {
+  if (value.base == 0 && value.next == 0) return;
+  const std::string delta = value.delta() == 0 ? "same" : SignedBytes(value.delta());
+  table->MarkupRow({EscapeHtml(name), EscapeHtml(FormatByteCount(value.base) + unit),
+                    EscapeHtml(FormatByteCount(value.next) + unit), Bars(value, most),
+                    value.significant ? absl::StrCat("<strong>", EscapeHtml(delta), "</strong>") : EscapeHtml(delta),
+                    value.significant ? "significant" : ""});
+}
+
+std::string Devices(const DiffReport& report) {
+  std::string text;
+  for (const DiffDevice& device : report.devices) {
+    MarkupTable table(absl::StrCat("Device ", device.index), {"", "base", "new", "", "difference", ""});
+    double most = 0;
+    for (const DiffValue& value : {device.peak, device.reserved_peak, device.fragmentation}) {
+      most = std::max({most, value.base, value.next});
+    }
+    AddValue("live at the peak", device.peak, "", most, &table);
+    for (const auto& [name, value] : device.categories) {
+      if (device.categories.size() > 1) AddValue("of that " + CategoryText(name), value, "", most, &table);
+    }
+    AddValue("reserved at the peak", device.reserved_peak, "", most, &table);
+    AddValue("of that not live", device.fragmentation, "", most, &table);
+    AddValue("growth", device.growth, absl::StrCat(" per ", report.rate_unit),
+             std::max(device.growth.base, device.growth.next), &table);
+    text += table.Finish();
+  }
+  return text;
+}
+
+std::string Place(const DiffFinding& finding) {
+  const std::string place = absl::StrCat("<code class=\"location\">", EscapeHtml(PlaceOf(finding)), "</code>");
+  if (finding.frames.empty()) return place;
+  std::string stack;
+  TextStyle style;
+  style.unicode = true;
+  for (const std::string& line : StackLines(style, finding.frames, finding.naming_frame, kFrames)) {
+    absl::StrAppend(&stack, EscapeLines(line), "\n");
+  }
+  return absl::StrCat("<details><summary>", place, "</summary><pre>", stack, "</pre></details>");
+}
+
+std::string Sureness(const DiffFinding& finding) {
+  std::vector<std::string> parts;
+  if (finding.p_value) parts.push_back(absl::StrFormat("p %.2g", *finding.p_value));
+  if (finding.effect_size) parts.push_back(absl::StrFormat("effect %+.2f", *finding.effect_size));
+  return absl::StrJoin(parts, ", ");
+}
+
+std::string Findings(const DiffReport& report) {
+  std::string text;
+  for (const DiffSection& section : SectionsOf(report)) {
+    MarkupTable table(section.title, {"line", "change", "why", "how sure"});
+    for (const DiffFinding& finding : *section.findings) {
+      const std::string change = EscapeHtml(ChangeOf(finding));
+      table.MarkupRow({Place(finding),
+                       finding.leak ? absl::StrCat("<span class=\"badge bad\">leak</span> ", change) : change,
+                       EscapeHtml(finding.explanation), EscapeHtml(Sureness(finding))});
+    }
+    text += table.Finish();
+  }
+  return text;
+}
+
+std::string Side(const DiffSide& side) {
+  uint64_t events = 0;
+  for (const ReportProcess& process : side.processes) events += process.events;
+  const bool complete =
+      std::all_of(side.processes.begin(), side.processes.end(), [](const ReportProcess& one) { return one.complete; });
+  const std::string command =
+      side.processes.empty() ? "" : absl::StrCat(", ", absl::StrJoin(side.processes[0].command, " "));
+  return absl::StrCat(Plural(side.processes.size(), "process", "processes"), ", ",
+                      Plural(side.steps.count, "step", "steps"), ", ", Plural(events, "event", "events"),
+                      complete ? "" : ", not complete", command);
+}
+
+std::string Notes(const DiffReport& report) {
+  MarkupTable runs("The two runs", {"", "what was compared"});
+  runs.Row({"base", Side(report.base)});
+  runs.Row({"new", Side(report.next)});
+  std::string text = runs.Finish();
+  std::vector<std::string> notes = report.warnings;
+  if (!report.moved.empty()) {
+    notes.push_back(absl::StrCat(Plural(report.moved.size(), "site", "sites"), " only moved: to other lines or names"));
+  }
+  if (report.small_changes > 0) {
+    notes.push_back(absl::StrCat(Plural(report.small_changes, "site", "sites"), " changed too little to matter"));
+  }
+  if (report.first_divergence) {
+    notes.push_back(
+        absl::StrCat("the allocation sequences part at event ", FormatCount(report.first_divergence->event)));
+  }
+  if (!report.normaliser.empty()) notes.push_back(report.normaliser);
+  for (const std::string& note : notes) absl::StrAppend(&text, "<p class=\"note\">", EscapeHtml(note), "</p>\n");
+  return text;
+}
+
+}  // namespace
+
+std::string RenderDiffHtml(const DiffReport& report) {
+  const DiffAnswer answer = AnswerOf(report);
+  std::string page =
+      absl::StrCat(PageHead(EscapeHtml(absl::StrCat(answer.title, " - vramtrack diff")), report.tool_version, false),
+                   "<body>\n<main>\n<section class=\"answer ", Tone(answer.paint), "\">\n<p class=\"verdict\">",
+                   EscapeHtml(answer.title), "</p>\n<h1>", EscapeHtml(answer.words), "</h1>\n</section>\n");
+  if (report.comparable) absl::StrAppend(&page, Findings(report), Devices(report));
+  return absl::StrCat(page, Notes(report), "</main>\n</body>\n</html>\n");
+}
+
+}  // namespace vramtrack

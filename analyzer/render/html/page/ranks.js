@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices and ranks side by side; who is unlike the others.
+
+import {cellBar, table} from './bars.js';
+import {h} from './dom.js';
+import * as format from './format.js';
+import {placeOf, siteLink} from './leaks.js';
+
+function growthText(growth) {
+  return growth ? [`${format.bytes(growth.bytes_per_step)} per step`, h('small', null, `95 % CI ${format.byteRange(growth.ci_low, growth.ci_high)}`)] : 'too few steps';
+}
+
+function difference(report, one) {
+  if (one.what === 'leak') {
+    const site = one.site && report.siteById(one.site);
+    return ['leaks ', format.bytes(one.value), ' per step', site ? [' at ', placeOf(report, site), ' ', siteLink(site)] : '', ', where most others do not'];
+  }
+  const per = one.what === 'growth' ? ' per step' : '';
+  const words = {growth: 'grows by ', peak: 'peaks at ', end: 'ends with ', category: `holds in ${format.category(one.category ?? '')} at the peak `}[one.what] ?? `${one.what} `;
+  return `${words}${format.bytes(one.value)}${per}; the others have ${format.bytes(one.usual)}`;
+}
+
+export function ranksView(report) {
+  const most = report.ranks.reduce((high, rank) => Math.max(high, rank.peak_live), 1);
+  const numbers = (labels) => labels.map((label) => ({label, number: true}));
+  return [
+    report.devices.length
+      ? table(
+          'Devices',
+          [{label: 'device'}, ...numbers(['memory', 'peak live', 'peak reserved', 'used at the peak', 'live at the end']), {label: 'live bytes grow'}, ...numbers(['full in'])],
+          report.devices.map((one) => [`${one.index} ${one.name}`, one.total_bytes ? format.bytes(one.total_bytes) : 'unknown', [format.bytes(one.peak.live), cellBar(one.total_bytes ? one.peak.live / one.total_bytes : 0)], format.bytes(one.peak.reserved), format.bytes(one.peak.device_used), format.bytes(one.end.live), growthText(one.growth), one.growth && one.growth.steps_to_oom !== null ? `${format.about(one.growth.steps_to_oom)} steps` : '']),
+        )
+      : h('p', {class: 'note'}, 'No device was used.'),
+    report.ranks.length
+      ? table(
+          report.ranks.some((rank) => rank.rank !== null) ? 'Ranks' : 'Processes',
+          [{label: 'rank'}, {label: 'process'}, {label: 'devices'}, ...numbers(['peak', 'at the end', 'growth per step', 'leaks', 'leak per step']), {label: 'unlike the others', class: 'place'}],
+          report.ranks.map((rank) => [rank.rank === null ? '' : String(rank.rank), String(rank.pid), rank.devices.join(', '), [format.bytes(rank.peak_live), cellBar(rank.peak_live / most, rank.differs.length ? 'alarm' : 'live')], format.bytes(rank.end_live), rank.growth_bytes_per_step === null ? 'unknown' : format.bytes(rank.growth_bytes_per_step), format.count(rank.leaks), rank.leaks ? format.bytes(rank.leak_bytes_per_step) : '', rank.differs.map((one) => h('div', null, difference(report, one)))]),
+        )
+      : h('p', {class: 'note'}, 'One process was traced: there are no ranks to compare.'),
+  ];
+}

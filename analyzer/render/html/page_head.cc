@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/html/page_head.h"
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/render/html/escape.h"
+#include "analyzer/render/html/page_parts.h"
+
+namespace vramtrack {
+namespace {
+
+absl::string_view Plain(std::string_view text) { return {text.data(), text.size()}; }
+
+std::string Policy(bool scripts) {
+  return absl::StrCat("default-src 'none'; style-src '", Plain(kPageParts.style_hash), "'; img-src data:; ",
+                      "base-uri 'none'; form-action 'none'",
+                      scripts ? absl::StrCat("; script-src '", Plain(kPageParts.script_hash), "'") : "");
+}
+
+}  // namespace
+
+std::string PageHead(const std::string& title, const std::string& tool_version, bool scripts) {
+  return absl::StrCat("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
+                      "<meta http-equiv=\"Content-Security-Policy\" content=\"", Policy(scripts), "\">\n",
+                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+                      "<meta name=\"color-scheme\" content=\"light dark\">\n",
+                      "<meta name=\"referrer\" content=\"no-referrer\">\n",
+                      "<meta name=\"generator\" content=\"vramtrack ", EscapeHtml(tool_version), "\">\n",
+                      // Or a browser would ask a server for one.
+                      "<link rel=\"icon\" href=\"data:,\">\n", "<title>", title, "</title>\n<style>",
+                      Plain(kPageParts.style), "</style>\n</head>\n");
+}
+
+}  // namespace vramtrack

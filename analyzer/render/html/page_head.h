@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_RENDER_HTML_PAGE_HEAD_H_
+#define ANALYZER_RENDER_HTML_PAGE_HEAD_H_
+
+#include <string>
+
+namespace vramtrack {
+
+// Everything up to <body>: the title, which is markup, the style sheet, and what a browser may do with the page: show
+// it. Nothing is fetched, and no style and, if `scripts`, no script but the page's own is used, whatever a name in the
+// trace says.
+std::string PageHead(const std::string& title, const std::string& tool_version, bool scripts);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_HTML_PAGE_HEAD_H_
