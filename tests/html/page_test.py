@@ -3,7 +3,6 @@
 """page_test.py PRINT_SAMPLE: reports in HTML, opened in a browser: every view, the search, the keyboard, links, and names
 that would like to be markup. One request a page, and no complaint on the console."""
 
-import json
 import os
 import pathlib
 import subprocess
@@ -11,7 +10,8 @@ import sys
 import tempfile
 import unittest
 
-from browser import Browser, find_chromium
+from browser import find_chromium
+from page_case import PageCase, count_of, text_of
 
 PRINT_SAMPLE = None
 FOLDER = None
@@ -24,62 +24,15 @@ def page_of(sample):
     return path
 
 
-def text_of(selector):
-    return "(document.querySelector(%s)?.innerText ?? '')" % json.dumps(selector)
-
-
-def count_of(selector):
-    return "document.querySelectorAll(%s).length" % json.dumps(selector)
-
-
-class Pages(unittest.TestCase):
-    def setUp(self):
-        self.browser = Browser()
-        self.addCleanup(self.browser.__exit__)
-        self.addCleanup(self.check_quiet)
-        self.pages = 0
-
-    def check_quiet(self):
-        self.assertEqual(self.browser.complaints, [])
-        self.assertEqual(len(self.browser.requests), self.pages, self.browser.requests)
-
-    def open(self, path, hash=""):
-        # What leads to the same file is no new page otherwise.
-        self.browser._call("Page.navigate", url="about:blank")
-        self.browser.wait_for("location.href === 'about:blank'")
-        self.browser.open(path.as_uri() + hash)
-        self.pages = sum(one.startswith("file:") for one in self.browser.requests)
-        self.browser.requests = [one for one in self.browser.requests if not one.startswith("about:")]
-        self.browser.wait_for("document.documentElement.dataset.ready === 'true'")
-
-    def see(self, selector):
-        return self.browser.evaluate(text_of(selector))
-
-    def count(self, selector):
-        return self.browser.evaluate(count_of(selector))
-
-    def click(self, selector):
-        at = self.browser.evaluate(
-            "(() => { const e = document.querySelector(%s); e.scrollIntoView({block: 'center'}); "
-            "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()" % json.dumps(selector))
-        self.browser.click(*at)
-
-    def views(self):
-        return self.browser.evaluate("[...document.querySelectorAll('[role=tab]')].map((tab) => tab.id.slice(4))")
-
+class Pages(PageCase):
     def test_every_view_of_every_sample_opens(self):
         for sample in subprocess.run([PRINT_SAMPLE, "--names"], check=True, stdout=subprocess.PIPE, text=True).stdout.split():
             with self.subTest(sample):
                 self.open(page_of(sample))
                 self.assertTrue(self.see(".answer h1"))
-                for view in self.views():
-                    self.click("#tab-" + view)
-                    self.browser.wait_for("!document.getElementById('view-%s').hidden" % view)
-                    self.assertTrue(self.see("#view-" + view).strip(), view)
-                    self.assertEqual(self.count("main > section.view:not([hidden])"), 1)
-                    self.assertEqual(self.browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), True, view)
+                self.open_every_view()
                 self.assertEqual(self.browser.complaints, [])
-                self.assertEqual([one for one in self.browser.requests if one.startswith("file:")][1:], [])
+                self.assertEqual(self.browser.requests, [page_of(sample).as_uri()])
                 self.browser.requests.clear()
         self.pages = 0
 

@@ -59,8 +59,10 @@ class StackTree {
   // The node of the innermost frame, -1 if there is none.
   int64_t Add(const std::vector<ReportFrame>& frames) {
     int64_t node = -1;
+    const bool python =
+        std::any_of(frames.begin(), frames.end(), [](const ReportFrame& frame) { return frame.language == "python"; });
     for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-      const auto [found, is_new] = nodes_.try_emplace(std::make_pair(node, FrameOf(*frame)), nodes_.size());
+      const auto [found, is_new] = nodes_.try_emplace(std::make_pair(node, FrameOf(*frame, python)), nodes_.size());
       if (is_new) {
         parents_.push_back(node);
         frames_of_nodes_.push_back(found->first.second);
@@ -78,11 +80,13 @@ class StackTree {
   Json FinishFrames() { return frames_.Finish(); }
 
  private:
-  int64_t FrameOf(const ReportFrame& frame) {
+  // `python`: its stack has Python, so that what is native is a library's.
+  int64_t FrameOf(const ReportFrame& frame, bool python) {
     Json row = FrameJson(frame);
     row.erase("forward");  // only of some
     row["forward"] = frame.forward ? 1 : 0;
-    row["own"] = frame.origin == ReportFrame::Origin::kJob ? 1 : 0;
+    const bool own = frame.origin == ReportFrame::Origin::kJob && (!python || frame.language == "python");
+    row["own"] = own ? 1 : 0;
     const auto [found, is_new] = numbers_.try_emplace(row.dump(-1, ' ', false, Json::error_handler_t::replace),
                                                       static_cast<int64_t>(numbers_.size()));
     if (!is_new) return found->second;

@@ -110,6 +110,7 @@ function drawMarks(u, marks) {
   ctx.rect(bbox.left, bbox.top - 20, bbox.width, bbox.height + 20);
   ctx.clip();
   const scale = devicePixelRatio || 1;
+  let letters = 0;
   for (const mark of marks) {
     const left = Math.round(u.valToPos(mark.at, 'x', true)) + 0.5;
     if (left < bbox.left - 1 || left > bbox.left + bbox.width + 1) continue;
@@ -125,7 +126,7 @@ function drawMarks(u, marks) {
     ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
     const end = left + 4 * scale + ctx.measureText(mark.letter).width > bbox.left + bbox.width;
     ctx.textAlign = end ? 'right' : 'left';
-    ctx.fillText(mark.letter, left + (end ? -4 : 4) * scale, bbox.top + 11 * scale);
+    ctx.fillText(mark.letter, left + (end ? -4 : 4) * scale, bbox.top + (11 + 13 * (letters++ % 3)) * scale);
   }
   ctx.restore();
 }

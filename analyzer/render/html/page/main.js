@@ -140,6 +140,7 @@ async function start() {
     const report = await Report.load(document.getElementById('data'));
     setUp(report);
     document.documentElement.dataset.ready = 'true';
+    document.documentElement.dataset.readyMs = Math.round(performance.now());
   } catch (error) {
     // The answer is there in any case; the text of the report is what is left.
     document.getElementById('report').append(h('p', {class: 'failed'}, `The views could not be made (${error.message}). The data of this page need a browser of 2023 or later; vramtrack report TRACE prints the same as text.`));

@@ -32,7 +32,7 @@ export function oomItem(report, oom, open) {
         ['largest hole in its segments', oom.largest_hole === null ? '' : format.bytes(oom.largest_hole)],
         ['the device had left', oom.device_free === null ? '' : format.bytes(oom.device_free)],
         ['held', oom.compared_step === null ? '' : `${format.bytes(oom.now)} by what changed, ${format.bytes(oom.then)} in step ${format.count(oom.compared_step)}`],
-        ["this step's objects", oom.size_ratio === null ? '' : `${format.about(oom.size_ratio)} times as large as before`],
+        ["this step's objects", oom.size_ratio === null ? '' : Math.abs(oom.size_ratio - 1) < 0.1 ? 'as large as before' : `${format.about(oom.size_ratio)} times as large as before`],
       ]),
       oom.would_fit.length ? h('p', null, 'It would have fitted with ', oom.would_fit.map((one, i) => [i ? ', ' : '', h('code', null, one.setting), ' ', h('button', {type: 'button', onclick: (event) => copy(one.setting, event.currentTarget)}, 'copy'), ` (up to ${format.bytes(one.free_bytes)})`])) : null,
       oom.categories.length ? shareBar(oom.categories.map((one) => ({label: format.category(one.name), bytes: one.bytes, color: categoryColor(one.name)})), held, 'held at that moment') : null,

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of pages share: one browser for each test, which must have nothing to complain about, nor ask for anything else."""
+
+import json
+import unittest
+
+from browser import Browser
+
+
+def text_of(selector):
+    return "(document.querySelector(%s)?.innerText ?? '')" % json.dumps(selector)
+
+
+def count_of(selector):
+    return "document.querySelectorAll(%s).length" % json.dumps(selector)
+
+
+class PageCase(unittest.TestCase):
+    def setUp(self):
+        self.browser = Browser()
+        self.addCleanup(self.browser.__exit__)
+        self.addCleanup(self.check_quiet)
+        self.pages = 0
+
+    def check_quiet(self):
+        self.assertEqual(self.browser.complaints, [])
+        self.assertEqual(len(self.browser.requests), self.pages, self.browser.requests)
+
+    def open(self, path, hash=""):
+        # What leads to the same file is no new page otherwise.
+        self.browser._call("Page.navigate", url="about:blank")
+        self.browser.wait_for("location.href === 'about:blank'")
+        self.browser.open(path.as_uri() + hash)
+        self.pages = sum(one.startswith("file:") for one in self.browser.requests)
+        self.browser.requests = [one for one in self.browser.requests if not one.startswith("about:")]
+        self.browser.wait_for("document.documentElement.dataset.ready === 'true'")
+
+    def see(self, selector):
+        return self.browser.evaluate(text_of(selector))
+
+    def count(self, selector):
+        return self.browser.evaluate(count_of(selector))
+
+    def click(self, selector):
+        at = self.browser.evaluate(
+            "(() => { const e = document.querySelector(%s); e.scrollIntoView({block: 'center'}); "
+            "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()" % json.dumps(selector))
+        self.browser.click(*at)
+
+    def views(self):
+        return self.browser.evaluate("[...document.querySelectorAll('[role=tab]')].map((tab) => tab.id.slice(4))")
+
+    def open_every_view(self):
+        """Each shows something, and nothing is wider than the window."""
+        for view in self.views():
+            self.click("#tab-" + view)
+            self.browser.wait_for("!document.getElementById('view-%s').hidden" % view)
+            self.assertTrue(self.see("#view-" + view).strip(), view)
+            self.assertEqual(self.count("main > section.view:not([hidden])"), 1)
+            self.assertTrue(self.browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), view)

@@ -1,0 +1,225 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""traces_test.py VRAMTRACK LIBRARY TRAIN MAKE_TRACE MAKE_LARGE_TRACE SIMULATED_CUDA_LIBRARY...: pages of traces of every kind:
+a leak, two ranks, a framework's segments, bounded, short, empty, without steps, cut in half; their pictures, by pointer and
+by keyboard; and a million sites."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from browser import find_chromium
+from page_case import PageCase, text_of
+
+VRAMTRACK = LIBRARY = TRAIN = MAKE_TRACE = MAKE_LARGE_TRACE = LIBRARIES = None
+FOLDER = None
+
+
+def run(*command, **environment):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                   env=dict(os.environ, **environment))
+
+
+def trained(name, *options, **environment):
+    path = FOLDER / name
+    if not path.exists():
+        run(VRAMTRACK, "run", "-o", str(path), "--", TRAIN, *options, VRAMTRACK_LIBRARY=LIBRARY, LD_LIBRARY_PATH=LIBRARIES,
+            SIMCUDA_BACKED="0", **environment)
+    return path
+
+
+def made(name, *command):
+    path = FOLDER / name
+    if not path.exists():
+        run(*[part.replace("@", str(path)) for part in command])
+    return path
+
+
+def page_of(trace, codes=(0, 3)):
+    page = FOLDER / (trace.name + ".html")
+    if not page.exists():
+        code = subprocess.run([VRAMTRACK, "report", "--format", "html", "-o", str(page), str(trace)]).returncode
+        assert code in codes, (trace, code)
+    return page
+
+
+def leaky():
+    return trained("leaky", "--leak=attention-cache", "--steps=60")
+
+
+def pytorch():
+    return made("pytorch.vtrace", MAKE_LARGE_TRACE, "--shape=pytorch", "--events=60000", "--output=@")
+
+
+class Traces(PageCase):
+    def all_traces(self):
+        yield leaky()
+        yield trained("clean", "--steps=30")
+        yield trained("bounded", "--leak=attention-cache", "--steps=300", VRAMTRACK_MAX_BYTES="200K")
+        yield pytorch()
+        yield made("without_steps.vtrace", MAKE_LARGE_TRACE, "--shape=driver", "--events=30000", "--no-steps", "--output=@")
+        for kind in ("short", "killed", "nothing"):
+            yield made(kind + ".vtrace", MAKE_TRACE, kind, "@")
+        ranks = FOLDER / "ranks"
+        if not ranks.exists():
+            ranks.mkdir()
+            for rank in (0, 1):
+                run(MAKE_LARGE_TRACE, "--shape=driver", "--events=20000", "--rank=%d" % rank,
+                    "--output=%s/%d.vtrace" % (ranks, rank))
+        yield ranks
+        half = FOLDER / "half.vtrace"
+        whole = pytorch().read_bytes()
+        half.write_bytes(whole[:len(whole) // 2])
+        yield half
+
+    def test_every_trace_opens(self):
+        for trace in self.all_traces():
+            with self.subTest(trace.name):
+                page = page_of(trace)
+                self.assertLess(page.stat().st_size, 5 << 20)
+                self.open(page)
+                self.assertTrue(self.see(".answer h1"))
+                self.open_every_view()
+                self.assertEqual(self.browser.complaints, [])
+                self.assertEqual(self.browser.requests, [page.as_uri()])
+                self.browser.requests.clear()
+        self.pages = 0
+
+    def test_the_timeline_zooms_and_a_link_keeps_that(self):
+        self.open(page_of(leaky()), "#view=timeline")
+        box = self.browser.evaluate("(() => { const r = document.querySelector('#view-timeline .u-over').getBoundingClientRect();"
+                                    " return [r.x, r.y, r.width, r.height]; })()")
+        self.browser.drag(box[0] + box[2] * 0.25, box[0] + box[2] * 0.5, box[1] + box[3] / 2)
+        self.browser.wait_for("location.hash.includes('from=')")
+        hash = self.browser.evaluate("location.hash")
+        at = dict(part.split("=") for part in hash[1:].split("&"))
+        self.assertLess(abs(float(at["from"]) - 16), 2)
+        self.assertLess(abs(float(at["to"]) - 31), 2)
+        self.assertIn("Step 60, which reached the peak", self.see("#view-timeline"))
+        self.browser.evaluate("[...document.querySelectorAll('#view-timeline button')].find((b) => b.innerText === 'by line').click()")
+        self.browser.wait_for(text_of("#view-timeline .legend") + ".includes('Attention::Forward')")
+        # Arrows tell single values.
+        self.browser.evaluate("document.querySelector('#view-timeline .chart').focus()")
+        self.browser.press("ArrowRight")
+        self.browser.wait_for(text_of(".bar") + ".startsWith('step ')")
+        self.assertIn("MiB", self.see(".bar"))
+        self.open(page_of(leaky()), hash)
+        self.assertEqual(self.browser.evaluate("location.hash"), hash)
+
+    def test_the_icicle_walks_zooms_and_opens(self):
+        self.open(page_of(leaky()), "#view=peak&node=-1")
+        self.browser.evaluate("document.querySelector('.icicle').focus()")
+        self.browser.press("ArrowDown")
+        self.browser.wait_for(text_of(".bar") + ".includes('of the peak')")
+        outermost = self.see(".bar")
+        self.assertTrue(outermost.startswith("64."), outermost)
+        for _ in range(40):
+            self.browser.press("ArrowDown")
+        self.assertIn("DeviceBuffer", self.see(".bar"))
+        self.assertIn("45.0 MiB", self.see(".bar"))
+        self.browser.press("ArrowUp")
+        self.browser.press("Enter", text="\r")
+        self.browser.wait_for("!location.hash.includes('node=-1')")
+        self.browser.press("Escape")
+        self.browser.press("ArrowDown")
+        self.browser.press("Enter", text="\r")
+        self.browser.wait_for("!document.querySelector('.detail').hidden")
+        self.assertIn("attention.cu:26", self.see(".detail"))
+        # The table beside it has the same.
+        self.assertIn("45.0 MiB", self.see("#view-peak table"))
+        self.assertIn("19.2 MiB", self.see("#view-peak table"))
+
+    def test_the_map_of_segments_tells_and_opens(self):
+        self.open(page_of(pytorch()), "#view=fragmentation")
+        self.browser.evaluate("document.querySelector('.segment-map').scrollIntoView({block: 'center'})")
+        left, top, width = self.browser.evaluate(
+            "(() => { const r = document.querySelector('.segment-map').getBoundingClientRect(); return [r.x, r.y, r.width]; })()")
+        said = []
+        for i in range(40):
+            self.browser.move(left + 195 + i * (width - 205) / 40, top + 9)
+            said.append(self.see(".bar"))
+        self.assertTrue(all("segment of" in one for one in said), said)
+        self.assertTrue(any(one.startswith("free") for one in said), said)
+        self.assertTrue(self.browser.evaluate(
+            "(() => { const c = document.querySelector('.segment-map canvas'); "
+            "const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; "
+            "return new Set(Array.from({length: d.length / 4}, (_, i) => d[4 * i])).size > 3; })()"))
+
+    def test_ranks_are_side_by_side(self):
+        list(self.all_traces())
+        self.open(page_of(FOLDER / "ranks"), "#view=ranks")
+        self.assertIn("Ranks", self.see("#view-ranks"))
+        self.assertEqual(self.browser.evaluate(
+            "[...document.querySelectorAll('#view-ranks caption')].find((c) => c.innerText === 'Ranks').parentElement.tBodies[0].rows.length"), 2)
+
+    def test_a_comparison_opens(self):
+        page = FOLDER / "diff.html"
+        run(VRAMTRACK, "diff", "--format", "html", "-o", str(page), str(trained("clean", "--steps=30")), str(leaky()))
+        self.browser.open(page.as_uri())
+        self.pages = 1
+        shown = self.browser.evaluate("document.body.innerText")
+        for text in ("NEW LEAK", "attention.cu:26", "768 KiB per step", "live at the peak", "The two runs"):
+            self.assertIn(text, shown)
+        self.assertEqual(self.count("script"), 0)
+
+    def test_a_million_sites_are_there_within_a_second(self):
+        trace = made("million.vtrace", MAKE_LARGE_TRACE, "--shape=sites", "--events=2000000", "--output=@")
+        page = page_of(trace)
+        self.assertLess(page.stat().st_size, 20 << 20)
+        self.open(page)
+        print("a million sites:", page.stat().st_size, "bytes;", self.browser.evaluate(
+            "performance.getEntriesByName('first-contentful-paint')[0].startTime"), "ms to the answer,",
+            self.browser.evaluate("document.documentElement.dataset.readyMs"), "ms to the views")
+        self.browser.press("/")
+        self.browser.type("0x4")
+        self.browser.wait_for(text_of("#view-sites [role=status]") + ".includes('listed')")
+        self.assertRegex(self.see("#view-sites [role=status]"), "20,000 of all 1,0[0-9]{2},[0-9]{3} are listed")
+
+
+class Output(unittest.TestCase):
+    def report(self, output, stdout=subprocess.DEVNULL):
+        return subprocess.run([VRAMTRACK, "report", "--format", "html", "-o", output, str(leaky())], stdout=stdout,
+                              stderr=subprocess.PIPE, text=True)
+
+    def test_is_whole_or_not_at_all(self):
+        page = FOLDER / "there.html"
+        page.write_text("before")
+        self.assertEqual(self.report(str(page)).returncode, 0)
+        self.assertTrue(page.read_text().endswith("</html>\n"))
+        full = self.report("/dev/full")
+        self.assertEqual(full.returncode, 2)
+        self.assertEqual(full.stderr.count("\n"), 1, full.stderr)
+        missing = self.report(str(FOLDER / "no" / "such.html"))
+        self.assertEqual(missing.returncode, 2)
+        self.assertEqual(missing.stderr.count("\n"), 1, missing.stderr)
+
+    def test_to_a_pipe_that_is_closed(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        closed = self.report("-", stdout=writer)
+        os.close(writer)
+        self.assertEqual((closed.returncode, closed.stderr), (0, ""))
+
+    def test_same_trace_same_bytes(self):
+        self.assertEqual(self.report(str(FOLDER / "one.html")).returncode, 0)
+        self.assertEqual(self.report(str(FOLDER / "two.html")).returncode, 0)
+        self.assertEqual((FOLDER / "one.html").read_bytes(), (FOLDER / "two.html").read_bytes())
+
+
+if __name__ == "__main__":
+    VRAMTRACK, LIBRARY, TRAIN, MAKE_TRACE, MAKE_LARGE_TRACE = [os.path.abspath(one) for one in sys.argv[1:6]]
+    LIBRARIES = os.path.dirname(os.path.abspath(sys.argv[6]))
+    if find_chromium() is None:
+        print("SKIPPED: there is no Chromium here (tools/setup installs it where the system's packages have it)")
+        sys.exit(0)
+    for name in ("LD_PRELOAD", "COLUMNS"):
+        os.environ.pop(name, None)
+    with tempfile.TemporaryDirectory() as folder:
+        FOLDER = pathlib.Path(folder)
+        if b"application/octet-stream" not in page_of(leaky()).read_bytes():
+            print("SKIPPED: this build has no bundle of the page (tools/setup installs what makes it)")
+            sys.exit(0)
+        unittest.main(argv=sys.argv[:1])
