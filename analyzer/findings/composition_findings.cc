@@ -97,7 +97,7 @@ void DropSmall(uint64_t smallest, std::vector<ReportPeakStacks::Node>* nodes) {
 
 }  // namespace
 
-std::map<uint32_t, std::vector<size_t>> GroupsToFollow(const ProcessAnalysis& analysis) {
+std::map<uint32_t, std::vector<size_t>> CompositionGroups(const ProcessAnalysis& analysis) {
   std::vector<size_t> by_peak(analysis.groups().size());
   std::iota(by_peak.begin(), by_peak.end(), 0);
   std::vector<uint64_t> bytes;
@@ -120,9 +120,9 @@ std::map<uint32_t, std::vector<size_t>> GroupsToFollow(const ProcessAnalysis& an
   return followed;
 }
 
-std::map<uint32_t, std::vector<std::vector<uint32_t>>> SitesToFollow(const ProcessAnalysis& analysis) {
+std::map<uint32_t, std::vector<std::vector<uint32_t>>> CompositionSites(const ProcessAnalysis& analysis) {
   std::map<uint32_t, std::vector<std::vector<uint32_t>>> sites;
-  for (const auto& [scope, groups] : GroupsToFollow(analysis)) {
+  for (const auto& [scope, groups] : CompositionGroups(analysis)) {
     for (const size_t group : groups) sites[scope].push_back(analysis.groups()[group].sites);
   }
   return sites;
@@ -130,7 +130,7 @@ std::map<uint32_t, std::vector<std::vector<uint32_t>>> SitesToFollow(const Proce
 
 void AddCompositions(const ProcessAnalysis& analysis, const CompositionTimeline& composition,
                      std::vector<ReportTimeline>* timelines) {
-  const std::map<uint32_t, std::vector<size_t>> followed = GroupsToFollow(analysis);
+  const std::map<uint32_t, std::vector<size_t>> followed = CompositionGroups(analysis);
   const std::vector<Scope>& scopes = analysis.ledger().scopes();
   for (ReportTimeline& timeline : *timelines) {
     for (uint32_t i = 0; i < scopes.size(); ++i) {

@@ -16,10 +16,10 @@
 namespace vramtrack {
 
 // By scope, the groups of analysis.groups() that are followed by themselves: leaks, and what holds most at the peak.
-std::map<uint32_t, std::vector<size_t>> GroupsToFollow(const ProcessAnalysis& analysis);
+std::map<uint32_t, std::vector<size_t>> CompositionGroups(const ProcessAnalysis& analysis);
 
 // The same as sites of the ledger, for CompositionTimeline.
-std::map<uint32_t, std::vector<std::vector<uint32_t>>> SitesToFollow(const ProcessAnalysis& analysis);
+std::map<uint32_t, std::vector<std::vector<uint32_t>>> CompositionSites(const ProcessAnalysis& analysis);
 
 // Fills in `timelines`, as DescribeTimeline made them. Their sites are indices of analysis.groups().
 void AddCompositions(const ProcessAnalysis& analysis, const CompositionTimeline& composition,

@@ -135,7 +135,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
     in_optimizer.push_back(purpose.in_optimizer);
   }
   CategoryTimeline category_timeline(ledger, category_of_site, trace.clock().start_ticks());
-  CompositionTimeline composition(ledger, category_of_site, SitesToFollow(analysis), trace.clock().start_ticks());
+  CompositionTimeline composition(ledger, category_of_site, CompositionSites(analysis), trace.clock().start_ticks());
   PeakLiveSet peak_live_set(without.peak_changes);
   const std::map<uint32_t, ReserveGrowth> growing = GrowthOfReserves(analysis);
   std::map<uint32_t, uint32_t> growing_since;

@@ -5,6 +5,7 @@
 
 #include "analyzer/render/json_fields.h"
 #include "analyzer/render/json_values.h"
+#include "analyzer/render/picture_json.h"
 
 namespace vramtrack {
 namespace {
@@ -85,36 +86,6 @@ Json ReserveGrowthJson(const ReportReserveGrowth& growth) {
   });
   json["pins"] = Array(growth.pins, PinJson);
   json["explanation"] = growth.explanation;
-  return json;
-}
-
-// Segments and blocks as columns: there may be thousands.
-Json SegmentMapJson(const ReportSegmentMap& map) {
-  Json json;
-  json["step"] = Optional(map.step);
-  Json& segments = json["segments"] = Json::object();
-  for (const char* name : {"address", "bytes", "pool", "sizes", "live", "blocks", "pinned_by"}) {
-    segments[name] = Json::array();
-  }
-  for (const ReportSegmentMap::Segment& segment : map.segments) {
-    segments["address"].push_back(segment.address);
-    segments["bytes"].push_back(segment.bytes);
-    segments["pool"].push_back(segment.pool);
-    segments["sizes"].push_back(segment.sizes);
-    segments["live"].push_back(segment.live);
-    segments["blocks"].push_back(segment.blocks);
-    segments["pinned_by"].push_back(Optional(segment.pinned_by));
-  }
-  Json& blocks = json["blocks"] = Json::object();
-  for (const char* name : {"offset", "bytes", "site", "category"}) blocks[name] = Json::array();
-  for (const ReportSegmentMap::Block& block : map.blocks) {
-    blocks["offset"].push_back(block.offset);
-    blocks["bytes"].push_back(block.bytes);
-    blocks["site"].push_back(block.site.empty() ? Json(nullptr) : Json(block.site));
-    blocks["category"].push_back(block.category);
-  }
-  json["other_segments"] = map.other_segments;
-  json["other_bytes"] = map.other_bytes;
   return json;
 }
 
@@ -271,29 +242,6 @@ Json LeakJson(const ReportLeak& leak) {
   return json;
 }
 
-Json KeptJson(const ReportKept& kept) {
-  Json json;
-  json["step"] = kept.step;
-  json["bytes"] = kept.bytes;
-  json["objects"] = kept.objects;
-  json["fit"] = Array(kept.fit, [](const ReportKept::FitPoint& point) {
-    Json json;
-    json["step"] = point.step;
-    json["bytes"] = Number(point.bytes);
-    json["low"] = Number(point.low);
-    json["high"] = Number(point.high);
-    return json;
-  });
-  json["tested_steps"] = kept.tested_steps;
-  json["first_tested_step"] = Optional(kept.first_tested_step);
-  json["last_tested_step"] = Optional(kept.last_tested_step);
-  json["steps_with_survivors"] = kept.steps_with_survivors;
-  json["survivor_objects"] = kept.survivor_objects;
-  json["survivor_bytes"] = kept.survivor_bytes;
-  json["max_lifetime_steps"] = kept.max_lifetime_steps;
-  return json;
-}
-
 }  // namespace
 
 Json SiteFields(const ReportSite& site) {
@@ -346,30 +294,6 @@ Json SeriesJson(const ReportTimeline::Series& series) {
   return json;
 }
 
-Json CompositionJson(const ReportComposition& composition) {
-  Json json;
-  json["categories"] = Json::object();
-  for (const auto& [name, bytes] : composition.categories) json["categories"][name] = bytes;
-  json["sites"] = Array(composition.sites, [](const std::pair<std::string, std::vector<uint64_t>>& one) {
-    Json json;
-    json["site"] = one.first;
-    json["bytes"] = one.second;
-    return json;
-  });
-  json["other_sites"] = composition.other_sites;
-  return json;
-}
-
-Json PeakStepJson(const ReportPeakStep& step) {
-  Json json;
-  json["step"] = Optional(step.step);
-  json["event"] = step.event;
-  json["seconds"] = Array(step.seconds, Number);
-  json["live"] = step.live;
-  json["consists_of"] = CompositionJson(step.consists_of);
-  return json;
-}
-
 Json TimelineJson(const ReportTimeline& timeline) {
   Json json;
   json["device"] = Optional(timeline.device);
@@ -383,23 +307,6 @@ Json TimelineJson(const ReportTimeline& timeline) {
   json["categories"] = std::move(categories);
   json["at_high"] = CompositionJson(timeline.at_high);
   json["peak_step"] = timeline.peak_step ? PeakStepJson(*timeline.peak_step) : Json(nullptr);
-  return json;
-}
-
-// Nodes as columns.
-Json PeakStacksJson(const ReportPeakStacks& stacks) {
-  Json json;
-  json["device"] = Optional(stacks.device);
-  json["live"] = stacks.live;
-  for (const char* name : {"parent", "site", "frame", "bytes", "sites"}) json[name] = Json::array();
-  for (const ReportPeakStacks::Node& node : stacks.nodes) {
-    json["parent"].push_back(Optional(node.parent));
-    json["site"].push_back(node.site);
-    json["frame"].push_back(node.frame);
-    json["bytes"].push_back(node.bytes);
-    json["sites"].push_back(node.sites);
-  }
-  json["other_bytes"] = stacks.other_bytes;
   return json;
 }
 

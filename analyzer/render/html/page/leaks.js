@@ -93,6 +93,16 @@ export function figures(rows) {
   return h('dl', {class: 'figures'}, rows.filter(([, value]) => value !== null && value !== '').map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value))));
 }
 
+// What CUPTI's records tell of how it is used.
+function useOf(site) {
+  const {last_use: last, first_kernel: kernel} = site;
+  return [
+    ['not used after', last ? (last.latest_step === null ? format.seconds(last.latest_s) : `step ${format.count(last.latest_step)} (${format.seconds(last.latest_s)})`) : ''],
+    ['half of its objects idle for', last ? `${format.seconds(last.idle_s)} or more` : ''],
+    ['first kernel behind it', kernel ? `${kernel.function}, for ${format.percent(kernel.share)} of the allocations` : ''],
+  ];
+}
+
 function evidence(site) {
   const {kept} = site;
   const whole = site.group ?? site;
@@ -107,6 +117,7 @@ function evidence(site) {
     ['they left', kept ? `${format.plural(kept.survivor_objects, 'object', 'objects')}, ${format.bytes(kept.survivor_bytes)}` : ''],
     ['freed objects lived at most', kept && site.frees > 0 ? format.plural(kept.max_lifetime_steps, 'step', 'steps') : ''],
     ['first step that leaked', site.onset_step === null ? '' : format.count(site.onset_step)],
+    ...useOf(site),
     ['live at the end', format.bytes(whole.live_bytes)],
     ['at the peak', format.bytes(whole.bytes_at_peak)],
     ['peak without it', format.bytes(site.group ? site.group.peak_without : site.peak_without_site)],

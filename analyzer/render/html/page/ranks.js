@@ -16,8 +16,15 @@ function difference(report, one) {
     return ['leaks ', format.bytes(one.value), ' per step', site ? [' at ', placeOf(report, site), ' ', siteLink(site)] : '', ', where most others do not'];
   }
   const per = one.what === 'growth' ? ' per step' : '';
-  const words = {growth: 'grows by ', peak: 'peaks at ', end: 'ends with ', category: `holds in ${format.category(one.category ?? '')} at the peak `}[one.what] ?? `${one.what} `;
+  if (one.what === 'category') return `holds ${format.bytes(one.value)} in ${format.category(one.category ?? '')} at the peak; the others have ${format.bytes(one.usual)}`;
+  const words = {growth: 'grows by ', peak: 'peaks at ', end: 'ends with '}[one.what] ?? `${one.what} `;
   return `${words}${format.bytes(one.value)}${per}; the others have ${format.bytes(one.usual)}`;
+}
+
+// What ran on the devices, by CUPTI's records.
+function workTable(report, numbers) {
+  const rows = report.devices.flatMap((one) => (one.work?.kinds ?? []).map((kind) => [String(one.index), kind.kind, format.count(kind.count), format.seconds(kind.busy_s), one.work.steps ? `${format.count(kind.per_step)} (${format.count(kind.least_per_step)} to ${format.count(kind.most_per_step)})` : '', one.work.steps ? format.seconds(kind.busy_s_per_step) : '']));
+  return rows.length ? table('What ran on them', [{label: 'device'}, {label: 'kind'}, ...numbers(['in all', 'busy', 'in a step (least to most)', 'busy in a step'])], rows) : null;
 }
 
 export function ranksView(report) {
@@ -31,6 +38,7 @@ export function ranksView(report) {
           report.devices.map((one) => [`${one.index} ${one.name}`, one.total_bytes ? format.bytes(one.total_bytes) : 'unknown', [format.bytes(one.peak.live), cellBar(one.total_bytes ? one.peak.live / one.total_bytes : 0)], format.bytes(one.peak.reserved), format.bytes(one.peak.device_used), format.bytes(one.end.live), growthText(one.growth), one.growth && one.growth.steps_to_oom !== null ? `${format.about(one.growth.steps_to_oom)} steps` : '']),
         )
       : h('p', {class: 'note'}, 'No device was used.'),
+    workTable(report, numbers),
     report.ranks.length
       ? table(
           report.ranks.some((rank) => rank.rank !== null) ? 'Ranks' : 'Processes',

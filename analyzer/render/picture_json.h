@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What pictures are drawn from, as JSON: in columns, as there may be thousands of rows.
+#ifndef ANALYZER_RENDER_PICTURE_JSON_H_
+#define ANALYZER_RENDER_PICTURE_JSON_H_
+
+#include "analyzer/render/json_values.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+Json KeptJson(const ReportKept& kept);
+Json SegmentMapJson(const ReportSegmentMap& map);
+Json CompositionJson(const ReportComposition& composition);
+Json PeakStepJson(const ReportPeakStep& step);
+Json PeakStacksJson(const ReportPeakStacks& stacks);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_PICTURE_JSON_H_
