@@ -1,12 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check_cupti.py NAME REPORT.json STDERR
+"""usage: check_cupti.py NAME REPORT.json STDERR [DUMP]
 
 Whether hooks and CUPTI saw the same memory: a line for each difference. Exit code 1 where a kind of memory that CUPTI
-tells of is not the same to the byte, 77 where CUPTI was not there.
+tells of is not the same to the byte, 77 where CUPTI was not there. With DUMP, the output of `vramtrack dump`, a line says
+how many of the hooked allocations of each kind have a record.
 """
 import json
 import sys
+
+import check_ways_in
+
+# Of which the driver gives out memory; a mapping is none of its own.
+KINDS = ("device", "pitched", "managed", "array", "mipmapped_array", "stream_ordered", "pool", "physical", "pinned",
+         "graph_memory")
 
 
 def differences(activities):
@@ -25,8 +32,15 @@ def differences(activities):
         yield "nothing was seen by both", True
 
 
+def recorded(activities, hooked):
+    """"KIND N of M" for each kind."""
+    without = {only["kind"]: only["allocations"] for only in activities["only_hooks"]}
+    return [f"{kind} {hooked[kind][0] - without.get(kind, 0)} of {hooked[kind][0]}" for kind in KINDS
+            if kind in hooked and hooked[kind][0]]
+
+
 def main(arguments):
-    name, report, errors = arguments
+    name, report, errors, *dump = arguments
     with open(report, encoding="utf-8") as file:
         activities = json.load(file)["processes"][0]["activities"]
     if activities is None:
@@ -39,6 +53,9 @@ def main(arguments):
     for line, failed in differences(activities):
         print(f"{name}: {line}{' (FAILED)' if failed else ''}")
         code = code or int(failed)
+    if dump and not activities["missing"]:
+        with open(dump[0], encoding="utf-8") as file:
+            print(f"{name}: with a record: {', '.join(recorded(activities, check_ways_in.dumped(file)))}")
     return code
 
 

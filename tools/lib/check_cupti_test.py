@@ -22,16 +22,20 @@ HIDDEN = {"library": "libcublas.so.13", "kind": "device", "device": 0, "allocati
 
 class CheckCuptiTest(unittest.TestCase):
 
-    def check(self, activities, stderr=""):
+    def check(self, activities, stderr="", dump=None):
         with tempfile.TemporaryDirectory() as folder:
             report, errors = os.path.join(folder, "report.json"), os.path.join(folder, "stderr")
             with open(report, "w", encoding="utf-8") as file:
                 json.dump({"processes": [{"activities": activities}]}, file)
             with open(errors, "w", encoding="utf-8") as file:
                 file.write(stderr)
+            dumps = [os.path.join(folder, "dump")] if dump else []
+            for path in dumps:
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(dump)
             self.out = io.StringIO()
             with contextlib.redirect_stdout(self.out):
-                return check_cupti.main(["train", report, errors])
+                return check_cupti.main(["train", report, errors] + dumps)
 
     def test_agreement(self):
         self.assertEqual(self.check(AGREED), 0)
@@ -40,6 +44,12 @@ class CheckCuptiTest(unittest.TestCase):
         self.assertEqual(self.check({**AGREED, "only_hooks": [UNHEARD], "only_cupti": [HIDDEN]}), 0)
         self.assertIn("libcublas.so.13", self.out.getvalue())
         self.assertIn("physical", self.out.getvalue())
+
+    def test_kinds_of_memory(self):
+        line = "1 1 allocate %s 0 %d 0x1 %d -\n"
+        dump = line % ("device", 512, 1) + line % ("physical", 2097152, 2) + line % ("device", 512, 3)
+        self.assertEqual(self.check({**AGREED, "only_hooks": [UNHEARD]}, dump=dump), 0)
+        self.assertIn("with a record: device 2 of 2, physical 0 of 1\n", self.out.getvalue())
 
     def test_differences(self):
         for difference in ({"only_hooks": [{**UNHEARD, "reported": True}]}, {"other_sizes": 1}, {"dropped": 1},
