@@ -21,10 +21,12 @@ struct Library {
 using LookUp = void* (*)(void* library, const char* name);
 
 // The CUPTI that the program has loaded already, or else the newest one that the driver can serve: by the loader's
-// search, beside the CUDA runtime, or in the toolkit's place. `start` begins to use it; where it says that the driver
-// is too old after all (IsTooNew), an older one is looked for. `result`: what `start` has said last, success where
-// there was none to ask. False where none starts. Loads libraries: not to be called from a hook.
-bool FindLibrary(LookUp look_up, int (*start)(const Library& library), Library* library, int* result);
+// search, beside the CUDA runtime, or in the toolkit (CUDA_HOME, else /usr/local/cuda). `start` begins to use it; where
+// it says that the driver is too old after all (IsTooNew), an older one is looked for. `result`: what `start` has said
+// last, success where there was none to ask. False where none starts; `defect` says what is wrong with one that is
+// there and cannot be used, null for none. Loads libraries: not to be called from a hook.
+bool FindLibrary(LookUp look_up, int (*start)(const Library& library), Library* library, int* result,
+                 const char** defect);
 
 // A function of the libcupti that the program has loaded already, or null.
 const void* LoadedLibrary(LookUp look_up);

@@ -2,7 +2,6 @@
 #include "interpose/hooks/cupti_calls.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <atomic>
 #include <cstring>
@@ -22,7 +21,6 @@ using Function = int (*)(uint64_t, uint64_t, uint64_t);
 
 std::atomic<bool> watching{false};
 std::atomic<Listener> listener{nullptr};
-std::atomic<unsigned long long> libraries_seen{0};
 
 // What holds from before there was a listener.
 std::atomic<bool> registered{false}, has_clock{false};
@@ -110,16 +108,7 @@ void* WrapperForImport(const LoadedObject& importer, const char* name, const voi
   return nullptr;
 }
 
-unsigned long long LibrariesLoaded() {
-  unsigned long long count = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        *static_cast<unsigned long long*>(data) = info->dlpi_adds;
-        return 1;
-      },
-      &count);
-  return count;
-}
+NewImports new_imports(WrapperForImport);
 
 void Watch() {
   watching.store(true, std::memory_order_release);
@@ -134,10 +123,7 @@ __attribute__((constructor)) void WatchIfAsked() {
 
 bool AreCuptiCallsWatched() { return watching.load(std::memory_order_acquire); }
 
-void WatchNewCuptiCalls() {
-  const unsigned long long now = LibrariesLoaded();
-  if (libraries_seen.exchange(now) != now) PatchImports(WrapperForImport);
-}
+void WatchNewCuptiCalls() { new_imports.Patch(); }
 
 void* CuptiWrapperFor(const char* name, void* found) {
   if (found == nullptr || IsOwnAddress(found)) return nullptr;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/hooks/process_ends.h"
 
-#include <link.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -16,7 +15,6 @@ namespace {
 void (*before_end)();
 void (*before_exec)();
 std::atomic<bool> listened{false};
-std::atomic<unsigned long long> libraries_seen{0};
 
 // This library's own imports are not patched: these calls are of the real functions.
 [[noreturn]] void End(int status) {
@@ -62,16 +60,7 @@ void* ReplacementFor(const LoadedObject&, const char* name, const void*) {
   return nullptr;
 }
 
-unsigned long long LibrariesLoaded() {
-  unsigned long long count = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        *static_cast<unsigned long long*>(data) = info->dlpi_adds;
-        return 1;
-      },
-      &count);
-  return count;
-}
+NewImports new_imports(ReplacementFor);
 
 }  // namespace
 
@@ -83,9 +72,7 @@ void ListenToProcessEnds(void (*on_end)(), void (*on_exec)()) {
 }
 
 void WatchNewProcessEnds() {
-  if (!listened.load(std::memory_order_acquire)) return;
-  const unsigned long long now = LibrariesLoaded();
-  if (libraries_seen.exchange(now) != now) PatchImports(ReplacementFor);
+  if (listened.load(std::memory_order_acquire)) new_imports.Patch();
 }
 
 }  // namespace vramtrack

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/loader/import_patcher.h"
 
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <atomic>
 
 namespace vramtrack {
 namespace {
@@ -22,6 +21,17 @@ void Store(const LoadedObject& object, void** slot, void* value) {
   if (read_only) syscall(SYS_mprotect, page, page_bytes, PROT_READ);
 }
 
+unsigned long long LibrariesLoaded() {
+  unsigned long long count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        *static_cast<unsigned long long*>(data) = info->dlpi_adds;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
 }  // namespace
 
 void PatchImports(Replacement replacement) {
@@ -33,6 +43,11 @@ void PatchImports(Replacement replacement) {
     });
     return true;
   });
+}
+
+void NewImports::Patch() {
+  const unsigned long long now = LibrariesLoaded();
+  if (libraries_seen_.exchange(now) != now) PatchImports(replacement_);
 }
 
 }  // namespace vramtrack

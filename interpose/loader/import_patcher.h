@@ -2,6 +2,8 @@
 #ifndef INTERPOSE_LOADER_IMPORT_PATCHER_H_
 #define INTERPOSE_LOADER_IMPORT_PATCHER_H_
 
+#include <atomic>
+
 #include "interpose/loader/loaded_object.h"
 
 namespace vramtrack {
@@ -13,6 +15,18 @@ using Replacement = void* (*)(const LoadedObject& importer, const char* name, co
 // store and closed again. Holds the loader's short lock for its list meanwhile, so two
 // threads do not patch at once; a store is one instruction, so others may call.
 void PatchImports(Replacement replacement);
+
+// The same, for imports of libraries that are loaded later. Thread-safe.
+class NewImports {
+ public:
+  constexpr explicit NewImports(Replacement replacement) : replacement_(replacement) {}
+  // Goes through all imports where libraries were loaded since the last call, and in the first one.
+  void Patch();
+
+ private:
+  const Replacement replacement_;
+  std::atomic<unsigned long long> libraries_seen_{0};  // loaded since the program began
+};
 
 }  // namespace vramtrack
 

@@ -138,6 +138,16 @@ TEST(OtherTools, ALibraryThatBringsACuptiLaterIsGivenWay) {
   ExpectGaveWay(outcome);
 }
 
+// A wait of the tracer's thread for itself would last for two seconds.
+TEST(OtherTools, OneMayAskInTheTracersOwnThread) {
+  const Outcome outcome = RunBeside("called_back", {PathOf("ASKS_IN_CONSTRUCTOR"), std::to_string(kRounds)});
+  EXPECT_EQ(outcome.run.out, "at once\n");
+  EXPECT_EQ(outcome.run.err, "");
+  ExpectHooks(outcome, kRounds);
+  ASSERT_EQ(outcome.activities.missing.size(), 1u);
+  EXPECT_EQ(outcome.activities.missing[0].why, "another tool asked CUPTI for its records");
+}
+
 // The simulated CUPTI says on stderr if it is used while it is detached, or afterwards.
 TEST(OtherTools, OneMayDetachCuptiAtAnyMoment) {
   constexpr int kThreads = 2;

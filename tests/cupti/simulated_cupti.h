@@ -29,6 +29,18 @@ inline std::string SimulatedLibraries(int major) {
   return device.substr(0, device.rfind('/')) + ":" + folder;
 }
 
+// The same, with this file by all names of CUPTI, in a folder of that name.
+inline std::string SimulatedDeviceAnd(const std::string& cupti, const std::string& name) {
+  const std::string folder = std::string(getenv("TEST_TMPDIR")) + "/" + name;
+  const std::string command =
+      "mkdir -p " + folder + " && cd " + folder + " && cp -f " + cupti +
+      " libcupti.so.13 && chmod u+w libcupti.so.13 && ln -sf libcupti.so.13 libcupti.so.12 && " +
+      "ln -sf libcupti.so.13 libcupti.so.11.8";
+  if (system(command.c_str()) != 0) return "";
+  const std::string device = PathOf("SIMCUDA");
+  return device.substr(0, device.rfind('/')) + ":" + folder;
+}
+
 }  // namespace vramtrack
 
 #endif  // TESTS_CUPTI_SIMULATED_CUPTI_H_

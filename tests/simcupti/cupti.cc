@@ -22,6 +22,7 @@ extern "C" {
 __attribute__((weak)) extern const int simcuda_library_major;
 
 CUptiResult CUPTIAPI cuptiGetVersion(uint32_t* version) {
+  SIMCUPTI_MAY_FAIL();
   *version = SIMCUPTI_VERSION;
   if (&simcuda_library_major != nullptr && simcuda_library_major < 13) *version = simcuda_library_major < 12 ? 18 : 28;
   return CUPTI_SUCCESS;
@@ -29,6 +30,7 @@ CUptiResult CUPTIAPI cuptiGetVersion(uint32_t* version) {
 
 CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t* ns) {
   const PublicCall call(__func__);
+  SIMCUPTI_MAY_FAIL();
   *ns = Now();
   return CUPTI_SUCCESS;
 }
@@ -41,6 +43,7 @@ CUptiResult CUPTIAPI cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallb
 }
 
 CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char** text) {
+  SIMCUPTI_MAY_FAIL();
   switch (result) {
     case CUPTI_ERROR_NOT_INITIALIZED:
       *text = "CUPTI_ERROR_NOT_INITIALIZED";
@@ -62,6 +65,7 @@ CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char** text)
 CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                                     CUpti_BuffersCallbackCompleteFunc complete) {
   const PublicCall call(__func__, true);
+  SIMCUPTI_MAY_FAIL();
   if (Faults::Get().newer_than_driver) return CUPTI_ERROR_NOT_INITIALIZED;
   if (Faults::Get().taken) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   State& state = GetState();
@@ -74,10 +78,10 @@ CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
 
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
   const PublicCall call(__func__, true);
+  SIMCUPTI_MAY_FAIL();
   State& state = GetState();
   std::lock_guard<std::recursive_mutex> lock(state.mutex);
   if (Faults::Get().no_permission) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
-  if (++state.enables == Faults::Get().enable_fails) return CUPTI_ERROR_UNKNOWN;
   if (kind >= kKinds) return CUPTI_ERROR_INVALID_KIND;
   state.enabled[kind] = true;
   WantCalls(kind, true);
@@ -86,6 +90,7 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
 
 CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind) {
   const PublicCall call(__func__);
+  SIMCUPTI_MAY_FAIL();
   State& state = GetState();
   std::lock_guard<std::recursive_mutex> lock(state.mutex);
   if (kind >= kKinds) return CUPTI_ERROR_INVALID_KIND;
@@ -96,6 +101,7 @@ CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind) {
 
 #ifdef SIMCUPTI_SOURCE
 CUptiResult CUPTIAPI cuptiActivityEnableAllocationSource(uint8_t enable) {
+  SIMCUPTI_MAY_FAIL();
   State& state = GetState();
   std::lock_guard<std::recursive_mutex> lock(state.mutex);
   state.source = enable != 0;
@@ -103,10 +109,12 @@ CUptiResult CUPTIAPI cuptiActivityEnableAllocationSource(uint8_t enable) {
 }
 
 CUptiResult CUPTIAPI cuptiActivityEnableDriverApi(CUpti_CallbackId number, uint8_t enable) {
+  SIMCUPTI_MAY_FAIL();
   return WantCall(CUPTI_ACTIVITY_KIND_DRIVER, number, enable != 0) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi(CUpti_CallbackId number, uint8_t enable) {
+  SIMCUPTI_MAY_FAIL();
   return WantCall(CUPTI_ACTIVITY_KIND_RUNTIME, number, enable != 0) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 #endif
@@ -114,6 +122,7 @@ CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi(CUpti_CallbackId number, uint
 // Not before the driver is initialized.
 CUptiResult CUPTIAPI cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig* config,
                                                                 uint32_t count) {
+  SIMCUPTI_MAY_FAIL();
   if (config == nullptr || count == 0) return CUPTI_ERROR_INVALID_PARAMETER;
   if (!DriverIsReady()) return CUPTI_ERROR_NOT_INITIALIZED;
   State& state = GetState();
@@ -125,10 +134,10 @@ CUptiResult CUPTIAPI cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUn
 
 CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flags) {
   const PublicCall call(__func__);
+  SIMCUPTI_MAY_FAIL();
   if (Faults::Get().slow_us != 0) usleep(static_cast<useconds_t>(Faults::Get().slow_us));
   State& state = GetState();
   std::lock_guard<std::recursive_mutex> lock(state.mutex);
-  if (++state.flushes == Faults::Get().flush_fails) return CUPTI_ERROR_UNKNOWN;
   if (Faults::Get().late && flags == 0) return CUPTI_SUCCESS;
   Deliver(&state);
   return CUPTI_SUCCESS;
@@ -136,6 +145,7 @@ CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flags) {
 
 CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_bytes, CUpti_Activity** record) {
   const PublicCall call(__func__);
+  SIMCUPTI_MAY_FAIL();
   auto* at = reinterpret_cast<uint8_t*>(*record);
   at = at == nullptr ? buffer : at + RecordBytes((*record)->kind);
   if (at >= buffer + valid_bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
@@ -145,6 +155,7 @@ CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_by
 
 CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
   const PublicCall call(__func__);
+  SIMCUPTI_MAY_FAIL();
   State& state = GetState();
   std::lock_guard<std::recursive_mutex> lock(state.mutex);
   *dropped = state.dropped;

@@ -24,7 +24,7 @@ struct State {
   bool source = false;
   bool unified_configured = false;
   size_t dropped = 0;
-  uint64_t made = 0, flushes = 0, enables = 0;
+  uint64_t made = 0;
   uint32_t correlation = 0;
   CUpti_TimestampCallbackFunc timestamp = nullptr;  // a tool's own clock
 };
