@@ -37,13 +37,14 @@ run 1 "$vramtrack" diff clean.vtrace leak.vtrace --fail-on new-leak,peak
 run 1 "$vramtrack" diff clean.vtrace leak.vtrace --fail-on peak --fail-on new-leak
 run 0 "$vramtrack" diff leak.vtrace clean.vtrace --fail-on new-leak && says stdout "LEAK GONE"
 run 0 "$vramtrack" diff clean.vtrace leak.vtrace --format markdown && says stdout "### GPU memory"
+run 0 "$vramtrack" diff clean.vtrace leak.vtrace --format html && says stdout "NEW LEAK" "</html>"
 run 0 "$vramtrack" diff clean.vtrace leak.vtrace --format json -o diff.json && python3 -m json.tool diff.json >/dev/null
 mkdir -p folder && cp leak.vtrace folder/
 run 0 "$vramtrack" diff folder leak.vtrace && says stdout "NOTHING CHANGED"
 run 3 "$vramtrack" diff nothing.vtrace leak.vtrace && says stdout "NOT COMPARABLE"
 run 2 "$vramtrack" diff leak.vtrace && one_error_line "NEW" "see vramtrack diff --help"
 run 2 "$vramtrack" diff leak.vtrace missing.vtrace && one_error_line "missing.vtrace" "No such file"
-run 2 "$vramtrack" diff leak.vtrace leak.vtrace --format html && one_error_line "--format html" "markdown"
+run 2 "$vramtrack" diff leak.vtrace leak.vtrace --format pdf && one_error_line "--format pdf" "html"
 run 2 "$vramtrack" diff leak.vtrace leak.vtrace --fail-on sunrise && one_error_line "--fail-on"
 run 2 "$vramtrack" diff leak.vtrace leak.vtrace --rename onlyold && one_error_line "onlyold is not OLD=NEW"
 printf '# names\nTrainStep=Step\n\n=wrong\n' >renames.txt
