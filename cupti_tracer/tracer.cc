@@ -51,7 +51,9 @@ bool FindCupti() {
   if (FindLibrary(recorder->look_up, Register, &library, &result, &defect)) return true;
   if (result != kSuccess) {
     Say("no CUPTI: %s (%s); hooked events go on", library.Text(result),
-        IsTooNew(result) ? "it is newer than the driver" : "another tool may hold it");
+        IsTooNew(result)                 ? "it is newer than the driver"
+        : result == kMultipleSubscribers ? "another tool may hold it"
+                                         : "it does not start");
   } else if (defect != nullptr) {
     Say("no CUPTI: %s; hooked events go on", defect);
   } else {
