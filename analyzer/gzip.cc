@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/export/gzip.h"
+#include "analyzer/gzip.h"
 
 #include <zlib.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef ANALYZER_EXPORT_GZIP_H_
-#define ANALYZER_EXPORT_GZIP_H_
+#ifndef ANALYZER_GZIP_H_
+#define ANALYZER_GZIP_H_
 
 #include <string>
 #include <string_view>
@@ -12,4 +12,4 @@ std::string Gzip(std::string_view bytes);
 
 }  // namespace vramtrack
 
-#endif  // ANALYZER_EXPORT_GZIP_H_
+#endif  // ANALYZER_GZIP_H_
