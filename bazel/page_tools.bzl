@@ -26,5 +26,6 @@ def _impl(ctx):
 page_tools = repository_rule(
     implementation = _impl,
     configure = True,
+    environ = ["VRAMTRACK_PAGE_TOOLS"],  # see tools/bazel
     local = True,
 )
