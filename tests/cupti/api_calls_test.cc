@@ -81,7 +81,9 @@ TEST(ApiCalls, AreAllHookedMemoryFunctions) {
   const std::set<std::string> hooked = HookedMemoryFunctions();
   EXPECT_GE(hooked.size(), 60u);
   for (const std::string& name : hooked) {
-    if (HeaderNumbers().count(name) != 0) EXPECT_EQ(ours.count(name), 1u) << name;
+    if (HeaderNumbers().count(name) != 0) {
+      EXPECT_EQ(ours.count(name), 1u) << name;
+    }
   }
 }
 

@@ -96,7 +96,9 @@ TEST(SiteColumns, HoldWhatTheJsonHolds) {
     for (size_t row = 0; row < report.sites.size(); ++row) {
       const Json& site = json["sites"][row];
       for (const auto& [name, value] : site.items()) {
-        if (name != "frames") EXPECT_EQ(At(columns["fields"][name], row), value) << name;
+        if (name != "frames") {
+          EXPECT_EQ(At(columns["fields"][name], row), value) << name;
+        }
       }
       auto node = columns["stack"][row].get<int64_t>();
       for (const Json& frame : site["frames"]) {
