@@ -17,8 +17,6 @@ constexpr size_t kMaxLeaks = 4;  // of CompositionTimeline::kMaxGroups, so that 
 // A node that holds less than this share of its peak is narrower than a pixel.
 constexpr uint64_t kSmallestShare = 5000;
 
-bool IsFollowed(const Scope& scope) { return scope.is_leading() || scope.device == SiteKey::kHost; }
-
 std::optional<uint32_t> DeviceOf(const Scope& scope) {
   if (scope.device == SiteKey::kHost) return std::nullopt;
   return scope.device;
@@ -106,7 +104,7 @@ std::map<uint32_t, std::vector<size_t>> CompositionGroups(const ProcessAnalysis&
   std::map<uint32_t, std::vector<size_t>> followed;
   const auto follow = [&](size_t group, size_t most) {
     const uint32_t scope = ScopeOf(analysis, group);
-    if (scope == Site::kNoScope || !IsFollowed(analysis.ledger().scopes()[scope])) return;
+    if (scope == Site::kNoScope || !IsOnTimeline(analysis.ledger().scopes()[scope])) return;
     std::vector<size_t>& of_scope = followed[scope];
     if (of_scope.size() >= most || std::find(of_scope.begin(), of_scope.end(), group) != of_scope.end()) return;
     of_scope.push_back(group);
@@ -134,7 +132,7 @@ void AddCompositions(const ProcessAnalysis& analysis, const CompositionTimeline&
   const std::vector<Scope>& scopes = analysis.ledger().scopes();
   for (ReportTimeline& timeline : *timelines) {
     for (uint32_t i = 0; i < scopes.size(); ++i) {
-      if (!IsFollowed(scopes[i]) || DeviceOf(scopes[i]) != timeline.device) continue;
+      if (!IsOnTimeline(scopes[i]) || DeviceOf(scopes[i]) != timeline.device) continue;
       const auto groups = followed.find(i);
       const std::vector<size_t> of_scope = groups == followed.end() ? std::vector<size_t>() : groups->second;
       timeline.at_high = Describe(
@@ -159,7 +157,7 @@ std::vector<ReportPeakStacks> DescribePeakStacks(const ProcessAnalysis& analysis
   std::vector<ReportPeakStacks> all;
   const std::vector<Scope>& scopes = analysis.ledger().scopes();
   for (uint32_t i = 0; i < scopes.size(); ++i) {
-    if (!IsFollowed(scopes[i]) || scopes[i].peak == 0) continue;
+    if (!IsOnTimeline(scopes[i]) || scopes[i].peak == 0) continue;
     ReportPeakStacks stacks;
     stacks.device = DeviceOf(scopes[i]);
     stacks.live = stacks.other_bytes = scopes[i].peak;

@@ -2,23 +2,11 @@
 #include "analyzer/peaks/category_timeline.h"
 
 namespace vramtrack {
-namespace {
-
-size_t BinsOf(const Ledger& ledger) {
-  return ledger.scopes().empty() ? 0 : ledger.timeline().bins(ledger.scopes()[0].timeline_row).size();
-}
-
-}  // namespace
 
 CategoryTimeline::CategoryTimeline(const Ledger& first, const std::vector<Category>& categories, uint64_t start_ticks)
-    : places_(first.sites().size()),
-      in_steps_(first.timeline_in_steps()),
-      bin_width_(first.timeline().bin_width()),
-      start_ticks_(start_ticks),
-      bin_count_(BinsOf(first)),
-      bin_end_(bin_width_) {
+    : places_(first.sites().size()), bins_(first, start_ticks) {
   for (const Scope& scope : first.scopes()) {
-    const bool followed = (scope.is_leading() || scope.device == SiteKey::kHost) && rows_.size() < kNoRow;
+    const bool followed = IsOnTimeline(scope) && rows_.size() < kNoRow;
     rows_of_scopes_.push_back(followed ? static_cast<uint16_t>(rows_.size()) : kNoRow);
     if (followed) rows_.emplace_back();
   }
@@ -28,20 +16,12 @@ CategoryTimeline::CategoryTimeline(const Ledger& first, const std::vector<Catego
   }
 }
 
-void CategoryTimeline::FollowTime() {
-  const uint64_t now = ledger_->last_ticks();
-  const uint64_t position = now > start_ticks_ ? now - start_ticks_ : 0;
-  if (position >= bin_end_) MoveTo(position);
-}
-
-void CategoryTimeline::MoveTo(uint64_t position) {
-  bin_ = position / bin_width_;
+void CategoryTimeline::BeginBin() {
   for (Row& row : rows_) {
     for (Series& series : row) {
-      if (!series.bins.empty()) series.bins.resize(bin_ + 1, {series.live, series.live});
+      if (!series.bins.empty()) series.bins.resize(bins_.present() + 1, {series.live, series.live});
     }
   }
-  bin_end_ = (bin_ + 1) * bin_width_;
 }
 
 uint64_t CategoryTimeline::Live(uint32_t scope, Category category) const {
@@ -55,7 +35,7 @@ std::vector<CategoryTimeline::Bin> CategoryTimeline::Bins(uint32_t scope, Catego
   const Series& series = rows_[row][static_cast<size_t>(category)];
   std::vector<Bin> bins = series.bins;
   // After the last allocation or free nothing changes.
-  if (!bins.empty()) bins.resize(bin_count_, {series.live, series.live});
+  if (!bins.empty()) bins.resize(bins_.count(), {series.live, series.live});
   return bins;
 }
 

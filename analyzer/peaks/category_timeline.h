@@ -10,6 +10,7 @@
 
 #include "analyzer/attribution/category.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/timeline_bins.h"
 
 namespace vramtrack {
 
@@ -35,7 +36,7 @@ class CategoryTimeline final : public ReplayObserver {
     Change(site, born ? bytes : 0 - bytes);
   }
   void OnStepEnd(uint32_t step) override {
-    if (in_steps_ && uint64_t{step} + 1 >= bin_end_) MoveTo(uint64_t{step} + 1);
+    if (bins_.FollowStepEnd(step)) BeginBin();
   }
 
   // Live bytes now; 0 for scopes that are not followed.
@@ -60,26 +61,21 @@ class CategoryTimeline final : public ReplayObserver {
   void Change(uint32_t site, uint64_t bytes) {
     const Place place = places_[site];
     if (place.row == kNoRow) return;
-    if (!in_steps_) FollowTime();
+    if (bins_.FollowTime(*ledger_)) BeginBin();
     Series& series = rows_[place.row][static_cast<size_t>(place.category)];
-    if (__builtin_expect(series.bins.empty(), 0)) series.bins.resize(bin_ + 1);
+    if (__builtin_expect(series.bins.empty(), 0)) series.bins.resize(bins_.present() + 1);
     series.live += bytes;
     Bin& bin = series.bins.back();
     bin.low = std::min(bin.low, series.live);
     bin.high = std::max(bin.high, series.live);
   }
-  void FollowTime();
-  void MoveTo(uint64_t position);
+  void BeginBin();
 
   const Ledger* ledger_ = nullptr;
   std::vector<Place> places_;  // by site
   std::vector<uint16_t> rows_of_scopes_;
   std::vector<Row> rows_;
-  const bool in_steps_;
-  const uint64_t bin_width_, start_ticks_;
-  const size_t bin_count_;
-  size_t bin_ = 0;
-  uint64_t bin_end_;
+  TimelineBins bins_;
 };
 
 }  // namespace vramtrack

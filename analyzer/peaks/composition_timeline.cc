@@ -4,10 +4,6 @@
 namespace vramtrack {
 namespace {
 
-size_t BinsOf(const Ledger& ledger) {
-  return ledger.scopes().empty() ? 0 : ledger.timeline().bins(ledger.scopes()[0].timeline_row).size();
-}
-
 // Neighbours become one bin, with what the higher of them has.
 void MergePairs(std::vector<CompositionTimeline::StepBin>* bins) {
   for (size_t i = 0; i < bins->size(); i += 2) {
@@ -23,14 +19,9 @@ void MergePairs(std::vector<CompositionTimeline::StepBin>* bins) {
 CompositionTimeline::CompositionTimeline(const Ledger& first, const std::vector<Category>& categories,
                                          const std::map<uint32_t, std::vector<std::vector<uint32_t>>>& groups,
                                          uint64_t start_ticks)
-    : places_(first.sites().size()),
-      in_steps_(first.timeline_in_steps()),
-      bin_width_(first.timeline().bin_width()),
-      start_ticks_(start_ticks),
-      bin_count_(BinsOf(first)),
-      bin_end_(bin_width_) {
+    : places_(first.sites().size()), bins_(first, start_ticks) {
   for (const Scope& scope : first.scopes()) {
-    const bool followed = (scope.is_leading() || scope.device == SiteKey::kHost) && rows_.size() < kNoRow;
+    const bool followed = IsOnTimeline(scope) && rows_.size() < kNoRow;
     rows_of_scopes_.push_back(followed ? static_cast<uint16_t>(rows_.size()) : kNoRow);
     if (!followed) continue;
     rows_.emplace_back();
@@ -51,11 +42,7 @@ CompositionTimeline::CompositionTimeline(const Ledger& first, const std::vector<
 void CompositionTimeline::Change(uint32_t site, uint64_t bytes, bool born) {
   const Place place = places_[site];
   if (place.row == kNoRow) return;
-  if (!in_steps_) {
-    const uint64_t now = ledger_->last_ticks();
-    const uint64_t position = now > start_ticks_ ? now - start_ticks_ : 0;
-    if (position >= bin_end_) MoveTo(position);
-  }
+  if (bins_.FollowTime(*ledger_)) BeginBin();
   Row& row = rows_[place.row];
   // Only what brings the sum down ends a rise: what it consisted of is copied once for many allocations.
   if (!born && row.rising) {
@@ -96,17 +83,15 @@ void CompositionTimeline::OnStepEnd(uint32_t step) {
     if (row.step_rising) row.step.back().bin = row.now;
     row.step_rising = false;
   }
-  if (in_steps_ && uint64_t{step} + 1 >= bin_end_) MoveTo(uint64_t{step} + 1);
+  if (bins_.FollowStepEnd(step)) BeginBin();
 }
 
-void CompositionTimeline::MoveTo(uint64_t position) {
-  bin_ = position / bin_width_;
+void CompositionTimeline::BeginBin() {
   for (Row& row : rows_) {
     if (row.rising) row.bins.back() = row.now;
     row.rising = false;
-    row.bins.resize(bin_ + 1, row.now);
+    row.bins.resize(bins_.present() + 1, row.now);
   }
-  bin_end_ = (bin_ + 1) * bin_width_;
 }
 
 std::vector<CompositionTimeline::Bin> CompositionTimeline::Bins(uint32_t scope) const {
@@ -115,7 +100,7 @@ std::vector<CompositionTimeline::Bin> CompositionTimeline::Bins(uint32_t scope) 
   std::vector<Bin> bins = row.bins;
   if (row.rising) bins.back() = row.now;
   // After the last allocation or free nothing changes.
-  bins.resize(bin_count_, row.now);
+  bins.resize(bins_.count(), row.now);
   return bins;
 }
 

@@ -10,6 +10,7 @@
 
 #include "analyzer/attribution/category.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/timeline_bins.h"
 
 namespace vramtrack {
 
@@ -78,17 +79,13 @@ class CompositionTimeline final : public ReplayObserver {
   // Of a free, `bytes` is what brings the sum down: 0 - bytes.
   void Change(uint32_t site, uint64_t bytes, bool born);
   void BeginStepBin(Row* row);
-  void MoveTo(uint64_t position);
+  void BeginBin();
 
   const Ledger* ledger_ = nullptr;
   std::vector<Place> places_;  // by site
   std::vector<uint16_t> rows_of_scopes_;
   std::vector<Row> rows_;
-  const bool in_steps_;
-  const uint64_t bin_width_, start_ticks_;
-  const size_t bin_count_;
-  size_t bin_ = 0;
-  uint64_t bin_end_;
+  TimelineBins bins_;
 };
 
 }  // namespace vramtrack

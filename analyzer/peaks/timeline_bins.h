@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_PEAKS_TIMELINE_BINS_H_
+#define ANALYZER_PEAKS_TIMELINE_BINS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "analyzer/ledger/ledger.h"
+
+namespace vramtrack {
+
+// Scopes that a report's timeline is about.
+inline bool IsOnTimeline(const Scope& scope) { return scope.is_leading() || scope.device == SiteKey::kHost; }
+
+// Finds in a second replay the bins of Ledger::timeline() of the first one. Thread-compatible.
+class TimelineBins {
+ public:
+  // `first`: after its replay, which had a timeline.
+  TimelineBins(const Ledger& first, uint64_t start_ticks)
+      : in_steps_(first.timeline_in_steps()),
+        width_(first.timeline().bin_width()),
+        start_ticks_(start_ticks),
+        count_(first.scopes().empty() ? 0 : first.timeline().bins(first.scopes()[0].timeline_row).size()),
+        end_(width_) {}
+
+  size_t present() const { return present_; }
+  size_t count() const { return count_; }  // of the first replay
+
+  // True: the present bin is another one from now on. To be called before each change, and at the end of each step.
+  bool FollowTime(const Ledger& ledger) {
+    if (in_steps_) return false;
+    const uint64_t now = ledger.last_ticks();
+    return MoveTo(now > start_ticks_ ? now - start_ticks_ : 0);
+  }
+  bool FollowStepEnd(uint32_t step) { return in_steps_ && MoveTo(uint64_t{step} + 1); }
+
+ private:
+  bool MoveTo(uint64_t position) {
+    if (position < end_) return false;
+    present_ = position / width_;
+    end_ = (present_ + 1) * width_;
+    return true;
+  }
+
+  const bool in_steps_;
+  const uint64_t width_, start_ticks_;
+  const size_t count_;
+  size_t present_ = 0;
+  uint64_t end_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_PEAKS_TIMELINE_BINS_H_
