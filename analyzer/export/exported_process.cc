@@ -41,7 +41,6 @@ absl::StatusOr<std::unique_ptr<ExportedProcess>> ExportedProcess::Make(const Tra
                                                                        const ExportOptions& options) {
   std::unique_ptr<ExportedProcess> process(new ExportedProcess(trace, options));
   if (absl::Status status = process->FindMoment(); !status.ok()) return status;
-  process->Count();
   return process;
 }
 
@@ -93,6 +92,7 @@ void ExportedProcess::Replay(std::vector<ReplayObserver*> observers, std::functi
 }
 
 void ExportedProcess::Count() {
+  counted_ = true;
   SiteCounter counter(span_);
   Replay({&counter}, [&counter](uint32_t device) { counter.TakeInUse(device); });
   std::vector<SiteCounts> counts = counter.Finish();

@@ -36,8 +36,11 @@ class ExportedProcess {
   ProcessAnalysis& analysis() { return analysis_; }
   const Ledger& ledger() const { return analysis_.ledger(); }
 
-  // Those with a count that is not 0, in the order of the trace.
-  const std::vector<ExportedSite>& sites() const { return sites_; }
+  // Those with a count that is not 0, in the order of the trace. Found by a replay when it is first called.
+  const std::vector<ExportedSite>& sites() {
+    if (!counted_) Count();
+    return sites_;
+  }
   // Innermost first.
   std::vector<ReportFrame> Frames(uint32_t stack) { return analysis_.symbolizer().Frames(stack); }
 
@@ -60,6 +63,7 @@ class ExportedProcess {
   ProcessAnalysis analysis_;
   uint32_t step_ = 0;
   std::optional<std::pair<uint32_t, uint32_t>> span_;
+  bool counted_ = false;
   std::vector<ExportedSite> sites_;
 };
 
