@@ -125,9 +125,9 @@ class Browser:
                 raise AssertionError("did not come true: %s; complaints: %s" % (expression, self.complaints))
             time.sleep(0.02)
 
-    def press(self, key, code=None, text=None):
+    def press(self, key, code=None, text=None, shift=False):
         for kind in ("keyDown", "keyUp"):
-            self._call("Input.dispatchKeyEvent", type=kind, key=key, code=code or key,
+            self._call("Input.dispatchKeyEvent", type=kind, key=key, code=code or key, modifiers=8 if shift else 0,
                        windowsVirtualKeyCode=KEY_NUMBERS.get(key, 0),
                        **({"text": text or key} if kind == "keyDown" and len(text or key) == 1 else {}))
 
@@ -137,10 +137,11 @@ class Browser:
     def move(self, x, y):
         self._call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
-    def click(self, x, y):
+    def click(self, x, y, times=1):
         self.move(x, y)
-        for kind in ("mousePressed", "mouseReleased"):
-            self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        for count in range(1, times + 1):
+            for kind in ("mousePressed", "mouseReleased"):
+                self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=count)
 
     def drag(self, from_x, to_x, y):
         self.move(from_x, y)
@@ -148,6 +149,17 @@ class Browser:
         for i in range(1, 5):
             self._call("Input.dispatchMouseEvent", type="mouseMoved", x=from_x + (to_x - from_x) * i / 4, y=y, button="left", buttons=1)
         self._call("Input.dispatchMouseEvent", type="mouseReleased", x=to_x, y=y, button="left", clickCount=1)
+
+    def touch(self, *moves):
+        """Fingers on the screen: each move is where they are, [(x, y), ...]; in the end they leave it."""
+        self._call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+        for i, fingers in enumerate(moves):
+            self._call("Input.dispatchTouchEvent", type="touchMove" if i else "touchStart",
+                       touchPoints=[{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(fingers)])
+        self._call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def wheel(self, x, y, down, control=False):
+        self._call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=down, modifiers=2 if control else 0)
 
     def resize(self, width, height, phone=False):
         self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1, mobile=phone)

@@ -47,6 +47,16 @@ class PageCase(unittest.TestCase):
             "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()" % json.dumps(selector))
         self.browser.click(*at)
 
+    def bounds(self, selector):
+        """Where it is in the window: left, top, width, height."""
+        return self.browser.evaluate(
+            "(() => { const r = document.querySelector(%s).getBoundingClientRect(); return [r.x, r.y, r.width, r.height]; })()"
+            % json.dumps(selector))
+
+    def state(self):
+        """What the address says behind the #."""
+        return self.browser.evaluate("Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
+
     def views(self):
         return self.browser.evaluate("[...document.querySelectorAll('[role=tab]')].map((tab) => tab.id.slice(4))")
 

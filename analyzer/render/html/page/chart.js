@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves over steps or seconds, drawn by uPlot: dragging zooms in, what is under the pointer is told in the bar below.
+// Curves over steps or seconds, drawn by uPlot: what is under the pointer is told in the bar below.
 
 import uPlot from 'uplot';
 import * as format from './format.js';
 import {say} from './bar.js';
 import {color, h} from './dom.js';
+import {Zoom} from './zoom.js';
 
 const POWERS_OF_TWO = Array.from({length: 62}, (_, i) => 2 ** i);
 const TABLE_ROWS = 1000;
 
-// How a position is named.
+// How what is between two positions is named.
 const POSITIONS = {
-  steps: (at) => `step ${format.count(at)}`,
+  steps: (from, to) => (to - from > 1 ? `steps ${format.count(from)} to ${format.count(to - 1)}` : `step ${format.count(from)}`),
   seconds: (at) => format.seconds(at),
   events: (at) => `allocation or free ${format.count(at + 1)}`,
 };
@@ -36,9 +37,13 @@ export function destroyCharts(within) {
 
 // `series`: [{label, values, color, width, dash, fill: opacity, stepped, hidden}], `x`: their positions, ascending.
 // `bands`: [[upper, lower]] of series, filled between with the upper one's colour. `draw(chart)`: what else is to be
-// drawn, in canvas pixels. `onZoom(from, to)`: the range changed by hand; nulls: all of it is shown.
-export function makeChart({label, unit = 'steps', x, series, bands = [], draw = null, height = 260, range = null, onZoom = null, marks = []}) {
-  const holder = h('div', {class: 'chart', role: 'img', tabindex: 0, 'aria-label': `${label}; arrow keys tell single values, Escape shows all`});
+// drawn, in canvas pixels. `bin`: each value holds from its position to the next one, the last one for so long; 0: they
+// are points. `least`: the smallest part that zooming shows. `onZoom(from, to)`: the range changed by hand; nulls: all of
+// it is shown.
+export function makeChart({label, unit = 'steps', x, series, bands = [], draw = null, height = 260, bin = 0, least = 1, range = null, onZoom = null, marks = []}) {
+  const holder = h('div', {class: 'chart', role: 'img', tabindex: 0, 'aria-label': `${label}; arrow keys tell single values, plus and minus zoom, Shift and arrows move, Escape shows all`});
+  const end = x[x.length - 1] + bin;
+  const withEnd = (values, last) => (bin > 0 ? [...values, last] : values);
   const options = {
     width: 600,
     height,
@@ -47,7 +52,12 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
       x: {time: false, range: (u, low, high) => (low === high ? [low - 1, high + 1] : [low, high])},
       y: {range: (u, low, high) => [0, high > 0 ? high * 1.06 : 1]},
     },
-    cursor: {drag: {x: true, y: false}, points: {size: 6}, y: false},
+    cursor: {
+      drag: {x: true, y: false, setScale: false},
+      points: {size: 6},
+      y: false,
+      dataIdx: (u, one, nearest, at) => (bin > 0 ? Math.min(u.data[0][nearest] > at ? Math.max(nearest - 1, 0) : nearest, x.length - 1) : nearest),
+    },
     axes: [
       {stroke: () => color('muted'), grid: {stroke: () => color('grid'), width: 1}, ticks: {show: false}, values: (u, at) => at.map((v) => (unit === 'seconds' ? `${v} s` : format.count(v))), incrs: unit === 'seconds' ? undefined : [1, 2, 5].flatMap((m) => Array.from({length: 12}, (_, i) => m * 10 ** i)).sort((a, b) => a - b)},
       {stroke: () => color('muted'), grid: {stroke: () => color('grid'), width: 1}, ticks: {show: false}, size: 76, incrs: POWERS_OF_TWO, values: (u, at) => at.map((v) => format.bytes(v))},
@@ -61,8 +71,8 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
         width: one.width ?? 1.5,
         dash: one.dash,
         fill: one.fill ? () => withOpacity(color(one.color), one.fill) : undefined,
-        paths: one.stepped ? uPlot.paths.stepped({align: -1}) : undefined,
-        points: {show: x.length === 1},
+        paths: one.stepped || bin > 0 ? uPlot.paths.stepped({align: bin > 0 ? 1 : -1}) : undefined,
+        points: {show: x.length === 1 && bin === 0},
       })),
     ],
     bands: bands.map(([upper, lower]) => ({series: [upper + 1, lower + 1], fill: () => withOpacity(color(series[upper].color), series[upper].bandOpacity ?? 0.85)})),
@@ -70,34 +80,36 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
       draw: [(u) => draw?.(u), (u) => drawMarks(u, marks)],
       setCursor: [
         (u) => {
-          if (u.cursor.idx === null || u.cursor.idx === undefined || u.cursor.left < 0) return;
-          const values = series.filter((one, i) => u.series[i + 1].show && !one.quiet).map((one) => [one, (one.told ?? one.values)[u.cursor.idx]]);
-          say(`${POSITIONS[unit](x[u.cursor.idx])}: ` + values.filter(([, value]) => value !== null && value !== undefined).map(([one, value]) => `${one.label} ${format.bytes(value)}`).join(', ') + marksAt(u, marks));
+          const at = u.cursor.idxs?.[1] ?? u.cursor.idx;
+          if (at === null || at === undefined || u.cursor.left < 0) return;
+          const values = series.filter((one, i) => u.series[i + 1].show && !one.quiet).map((one) => [one, (one.told ?? one.values)[at]]);
+          say(`${POSITIONS[unit](x[at], bin > 0 ? (x[at + 1] ?? end) : x[at])}: ` + values.filter(([, value]) => value !== null && value !== undefined).map(([one, value]) => `${one.label} ${format.bytes(value)}`).join(', ') + marksAt(u, marks));
         },
       ],
-      setSelect: [(u) => u.select.width > 2 && onZoom?.(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'))],
+      setSelect: [
+        (u) => {
+          const {left, width} = u.select;
+          if (width > 2) zoom.show(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'));
+          if (width > 0) u.setSelect({left: 0, width: 0, top: 0, height: 0}, false);
+        },
+      ],
     },
   };
-  const chart = new uPlot(options, [x, ...series.map((one) => one.values)], holder);
+  const chart = new uPlot(options, [withEnd(x, end), ...series.map((one) => withEnd(one.values, one.values[x.length - 1]))], holder);
   charts.add(chart);
-  const zoom = (from, to) => chart.setScale('x', {min: from ?? x[0], max: to ?? x[x.length - 1]});
-  if (range) zoom(...range);
+  const zoom = new Zoom({holder, chart, low: x[0], high: Math.max(end, x[0]), least, changed: onZoom});
+  if (range) zoom.set(...range);
   new ResizeObserver(() => holder.clientWidth > 0 && chart.setSize({width: holder.clientWidth, height})).observe(holder);
-  holder.addEventListener('dblclick', () => {
-    zoom(null, null);
-    onZoom?.(null, null);
-  });
   holder.addEventListener('keydown', (event) => {
     const moves = {ArrowLeft: -1, ArrowRight: 1};
-    if (event.key in moves) {
-      const at = Math.min(Math.max((chart.cursor.idx ?? 0) + moves[event.key], 0), x.length - 1);
-      chart.setCursor({left: chart.valToPos(x[at], 'x'), top: 0});
-      event.preventDefault();
-    } else if (event.key === 'Escape' || event.key === '0') {
-      zoom(null, null);
-      onZoom?.(null, null);
-      event.stopPropagation();
-    }
+    if (!(event.key in moves) || event.shiftKey) return;
+    const first = x.findIndex((one) => one + bin > zoom.from || one >= zoom.from);
+    const at = chart.cursor.left >= 0 ? (chart.cursor.idxs?.[1] ?? chart.cursor.idx) + moves[event.key] : first;
+    const to = Math.min(Math.max(at, 0), x.length - 1);
+    if (x[to] + bin <= zoom.from || x[to] >= zoom.to) (x[to] < zoom.from ? zoom.earlier() : zoom.later());
+    const shown = x[to] + ((x[to + 1] ?? end) - x[to]) * (bin > 0 ? 0.5 : 0);
+    chart.setCursor({left: chart.valToPos(Math.min(Math.max(shown, zoom.from), zoom.to), 'x'), top: 0});
+    event.preventDefault();
   });
   return {element: holder, chart, zoom};
 }

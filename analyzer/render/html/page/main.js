@@ -13,7 +13,8 @@ import * as state from './state.js';
 import {timelineView} from './timeline.js';
 import {traceView} from './trace.js';
 
-// Each makes its elements from the report and what the address says.
+// Each makes its elements from the report and what the address says: again, when one of its keys has changed; for all other
+// changes it has `make.update`, where they matter.
 const VIEWS = [
   {name: 'leaks', label: 'Leaks', make: leaksView, keys: []},
   {name: 'timeline', label: 'Timeline', make: timelineView, keys: ['device', 'by']},
@@ -51,7 +52,7 @@ function setUp(report) {
     });
     tabs[at].scrollIntoView({block: 'nearest', inline: 'nearest'});
     page.dataset.view = VIEWS[at].name;
-    drawView(at, now);
+    if (!drawView(at, now)) VIEWS[at].make.update?.(now);
     if (document.activeElement !== search) search.value = now.q ?? '';
     detail.hidden = !now.site;
     page.classList.toggle('with-detail', Boolean(now.site));
@@ -64,10 +65,11 @@ function setUp(report) {
   };
   const drawView = (i, now) => {
     const key = JSON.stringify(VIEWS[i].keys.map((name) => now[name] ?? null));
-    if (drawn.get(i) === key) return;
+    if (drawn.get(i) === key) return false;
     drawn.set(i, key);
     destroyCharts(panels[i]);
     fill(panels[i], VIEWS[i].make(report, now));
+    return true;
   };
   state.listen(show);
   show(state.read());

@@ -7,6 +7,7 @@ import {categoryColor, seriesColor} from './colors.js';
 import {h} from './dom.js';
 import * as format from './format.js';
 import * as state from './state.js';
+import {zoomControls} from './zoom_controls.js';
 
 const MOST_RELEASES = 200;
 
@@ -19,13 +20,14 @@ function marksOf(report, timeline) {
   const marks = [];
   const device = report.devices.find((one) => one.index === timeline.device);
   if (!device) return marks;
-  if (timeline.unit === 'steps' && device.peak.step !== null) marks.push({at: device.peak.step, label: 'the peak', letter: 'peak', color: 'text'});
+  const within = timeline.unit === 'steps' ? 0.5 : 0;  // of a step only its number is known
+  if (within && device.peak.step !== null) marks.push({at: device.peak.step + within, label: 'the peak', letter: 'peak', color: 'text'});
   for (const oom of report.oom) {
     const at = oom.device === timeline.device ? positionOf(timeline, oom) : null;
-    if (at !== null) marks.push({at, label: `out of memory: ${format.bytes(oom.requested)} requested`, letter: 'OOM', color: 'alarm'});
+    if (at !== null) marks.push({at: at + within, label: `out of memory: ${format.bytes(oom.requested)} requested`, letter: 'OOM', color: 'alarm'});
   }
   const releases = report.releases.flatMap((one) => one.times).filter((call) => positionOf(timeline, call) !== null);
-  releases.slice(0, MOST_RELEASES).forEach((call, i) => marks.push({at: positionOf(timeline, call), label: `empty_cache gave back ${format.bytes(call.bytes)}`, letter: i === 0 ? 'empty_cache' : '', color: 'fit', dash: [2, 4]}));
+  releases.slice(0, MOST_RELEASES).forEach((call, i) => marks.push({at: positionOf(timeline, call) + within, label: `empty_cache gave back ${format.bytes(call.bytes)}`, letter: i === 0 ? 'empty_cache' : '', color: 'fit', dash: [2, 4]}));
   return marks;
 }
 
@@ -77,29 +79,46 @@ export function timelineView(report, shown) {
   }
   if (highest(timeline.reserved)) series.push({label: 'reserved', values: timeline.reserved.high, color: 'reserved', width: 1.5});
   if (highest(timeline.device_used)) series.push({label: 'used on the device', values: timeline.device_used.high, color: 'used', dash: [4, 3], hidden: by !== 'total'});
-  const range = shown.from && shown.to ? [Number(shown.from), Number(shown.to)] : null;
-  const onZoom = (from, to) => state.change({from: from === null ? null : from.toPrecision(6), to: to === null ? null : to.toPrecision(6)}, {replace: true});
-  const made = makeChart({label: `Memory of ${format.device(timeline.device)} over ${timeline.unit}, ${BY[by]}`, unit: timeline.unit, x: timeline.position, series, bands, marks: marksOf(report, timeline), range, height: 360, onZoom});
-  const zoomTo = (from, to) => (made.zoom(from, to), onZoom(from, to));
-  const peak = timeline.peak_step?.step ?? null;
+  const bin = binWidth(timeline.position, timeline.unit);
+  const controls = zoomControls(timeline, bin, timeline.peak_step?.step ?? null);
+  const onZoom = (from, to) => {
+    controls.tell();
+    state.change({from: addressOf(from), to: addressOf(to)}, {replace: true});
+  };
+  const made = makeChart({label: `Memory of ${format.device(timeline.device)} over ${timeline.unit}, ${BY[by]}`, unit: timeline.unit, x: timeline.position, bin, least: timeline.unit === 'steps' ? 1 : bin, series, bands, marks: marksOf(report, timeline), range: rangeOf(shown), height: 360, onZoom});
+  controls.steer(made.zoom);
+  timelineView.update = (now) => (made.zoom.set(...(rangeOf(now) ?? [null, null])), controls.tell());
   return [
     h(
       'div',
       {class: 'controls'},
       report.timeline.length > 1 ? h('label', null, 'memory of ', h('select', {onchange: (event) => state.change({device: event.target.value, from: null, to: null})}, report.timeline.map((one) => h('option', {value: String(one.device ?? 'host'), selected: one === timeline}, format.device(one.device))))) : h('span', null, format.device(timeline.device)),
       h('div', {class: 'choice', role: 'group', 'aria-label': 'what is shown'}, Object.entries(BY).map(([name, label]) => h('button', {type: 'button', 'aria-pressed': String(name === by), onclick: () => state.change({by: name}, {replace: true})}, label))),
-      h('button', {type: 'button', onclick: () => zoomTo(null, null)}, 'whole run'),
-      timeline.unit === 'steps' && peak !== null ? h('button', {type: 'button', onclick: () => zoomTo(peak - 5, peak + 1)}, 'around the peak') : null,
+      controls.element,
       device && device.name ? h('span', {class: 'note'}, `${device.name}${device.total_bytes ? `, ${format.bytes(device.total_bytes)}` : ''}`) : null,
     ),
-    h('figure', null, made.element, legend(made.chart, series), h('figcaption', null, by === 'total' ? 'Each point is the highest and the lowest of what it stands for.' : 'What is live when most is live, in each point.', ' Drag to zoom in, double-click for all.'), tableTwin(timeline.unit, timeline.position, series)),
+    h('figure', null, controls.state, made.element, legend(made.chart, series), h('figcaption', null, by === 'total' ? 'Each point is the highest and the lowest of what it stands for.' : 'What is live when most is live, in each point.', ' Drag to zoom in, or with two fingers, or Ctrl and the wheel; double-click for all.'), tableTwin(timeline.unit, timeline.position, series)),
     timeline.peak_step ? peakStep(report, timeline.peak_step, by === 'line' ? 'line' : 'category') : null,
   ];
 }
 
+// What each value stands for. Steps that are not in the trace leave gaps: the smallest distance is the width.
+function binWidth(position, unit) {
+  let least = Infinity;
+  for (let i = 1; i < position.length; ++i) least = Math.min(least, position[i] - position[i - 1]);
+  return Number.isFinite(least) && least > 0 ? least : unit === 'steps' ? 1 : Math.max(position[0], 1);
+}
+
+const addressOf = (position) => (position === null ? null : String(Number(position.toPrecision(9))));
+
+function rangeOf(shown) {
+  const [from, to] = [Number(shown.from), Number(shown.to)];
+  return shown.from && shown.to && Number.isFinite(from) && Number.isFinite(to) ? [from, to] : null;
+}
+
 function peakStep(report, step, by) {
   const series = compositionSeries(report, step.consists_of, by);
-  const made = makeChart({label: `The step of the peak, ${BY[by]}`, unit: 'events', x: step.event, series, height: 280});
+  const made = makeChart({label: `The step of the peak, ${BY[by]}`, unit: 'events', x: step.event, bin: binWidth(step.event, 'steps'), series, height: 280});
   return h(
     'figure',
     {class: 'peak-step'},
