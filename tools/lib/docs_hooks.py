@@ -5,7 +5,7 @@ import re
 
 from mkdocs.structure.files import File
 
-OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)[^)]*\)")
+LINK = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+)[^)]*\)")
 
 
 def on_files(files, config):
@@ -19,5 +19,6 @@ def on_files(files, config):
     return files
 
 
-def on_page_markdown(markdown, **_):
-    return OUTSIDE.sub(r"\1", markdown)
+def on_page_markdown(markdown, page, **_):
+    depth = page.file.src_uri.count("/")
+    return LINK.sub(lambda link: link[1] if link[2].count("/") > depth else link[0], markdown)
