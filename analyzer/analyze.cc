@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/findings/job_findings.h"
 #include "analyzer/findings/process_findings.h"
-#include "analyzer/findings/timeline_reduction.h"
 #include "analyzer/ingest/trace.h"
 #include "proto/tool_version.h"
 
@@ -110,8 +109,7 @@ absl::StatusOr<Report> Analyze(const std::vector<std::string>& paths, const Anal
   if (each.progress != nullptr) each.progress->all_files += paths.size();
 
   ProcessQueue queue(paths, each, at_once);
-  std::vector<ProcessFindings> processes;
-  TimelineReduction timelines;
+  FindingsJoin join;
   std::vector<std::string> unreadable;
   for (size_t i = 0; i < paths.size(); ++i) {
     absl::StatusOr<ProcessFindings> findings = queue.Take();
@@ -121,10 +119,9 @@ absl::StatusOr<Report> Analyze(const std::vector<std::string>& paths, const Anal
       if (unreadable.size() == paths.size()) return findings.status();
       continue;
     }
-    processes.push_back(*std::move(findings));
-    timelines.OnAdded(&processes);
+    join.Add(*std::move(findings));
   }
-  Report report = JoinFindings(std::move(processes));
+  Report report = join.Finish();
   report.tool_version = kToolVersion;
   for (const std::string& line : unreadable) report.warnings.push_back(absl::StrCat("left out: ", line));
   return report;

@@ -8,8 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 namespace vramtrack {
 namespace {
 
@@ -28,28 +26,105 @@ double Median(std::vector<double> values) {
   return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-double MedianOfOthers(const std::vector<double>& values, size_t index) {
-  std::vector<double> others = values;
-  others.erase(others.begin() + static_cast<std::ptrdiff_t>(index));
-  return Median(std::move(others));
+// Of `sorted` without one of the values.
+double MedianWithout(double value, const std::vector<double>& sorted) {
+  const auto left_out = static_cast<size_t>(std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin());
+  const auto other = [&](size_t index) { return sorted[index < left_out ? index : index + 1]; };
+  const size_t others = sorted.size() - 1, half = others / 2;
+  return others % 2 != 0 ? other(half) : (other(half - 1) + other(half)) / 2;
 }
 
-// The same code on another device is the same place.
-std::string PlaceOf(const ReportSite& site) {
-  std::string text = absl::StrCat(site.level, "|", site.kind);
-  for (const ReportFrame& frame : site.frames) {
-    absl::StrAppend(&text, "|", frame.function, "|", frame.file, "|", frame.line);
-    if (frame.line == 0) absl::StrAppend(&text, "|", frame.module, "|", frame.offset);
+// Among those of which the figure is known.
+void CompareFigures(const char* what, const std::function<std::optional<double>(const ReportRank&)>& figure,
+                    double floor, double share, std::vector<ReportRank>* all, const std::string& category = "") {
+  std::vector<double> values;
+  std::vector<ReportRank*> ranks;
+  for (ReportRank& rank : *all) {
+    const std::optional<double> value = figure(rank);
+    if (!value) continue;
+    values.push_back(*value);
+    ranks.push_back(&rank);
   }
-  return text;
+  const std::vector<bool> outliers =
+      Outliers(values, [=](double median) { return std::max(floor, share * std::fabs(median)); });
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (outliers[i]) ranks[i]->differs.push_back({what, values[i], MedianWithout(values[i], sorted), "", category});
+  }
 }
 
-struct Candidate {
-  size_t process;
-  ReportRank rank;
+uint64_t HeldFor(const ReportRank& rank, const std::string& category) {
+  for (const auto& [name, bytes] : rank.categories) {
+    if (name == category) return bytes;
+  }
+  return 0;
+}
+
+// What the peaks consist of: two that are equally high may hold different things.
+void CompareCategories(std::vector<ReportRank>* ranks) {
+  std::set<std::string> names;
+  for (const ReportRank& rank : *ranks) {
+    for (const auto& [name, bytes] : rank.categories) names.insert(name);
+  }
+  for (const std::string& name : names) {
+    CompareFigures(
+        "category", [&name](const ReportRank& rank) { return static_cast<double>(HeldFor(rank, name)); }, kMinBytes,
+        kMinShare, ranks, name);
+  }
+}
+
+// Of a place: in how many of the ranks it leaks, and whether any of them has seen too little to tell.
+struct PlaceVotes {
+  size_t leaking = 0, last = 0;  // the last rank that was counted, from 1 on
+  bool undecided = false;
 };
 
-ReportRank Describe(const ProcessFindings& findings) {
+// Leaks that fewer than half of the ranks have, where the others were seen well enough to say that they have none.
+// `sites`: of each rank its own.
+void CompareLeaks(const std::vector<const std::vector<SiteRow>*>& sites, const std::vector<std::string>& ids,
+                  const std::vector<uint32_t>& places, std::vector<ReportRank>* ranks) {
+  std::vector<PlaceVotes> votes(places.size());
+  for (size_t r = 0; r < sites.size(); ++r) {
+    for (const SiteRow& row : *sites[r]) {
+      PlaceVotes& place = votes[places[row.site]];
+      if (row.vote == Vote::kNotEnough) place.undecided = true;
+      if (row.vote != Vote::kLeak || place.last == r + 1) continue;
+      ++place.leaking;
+      place.last = r + 1;
+    }
+  }
+  for (size_t r = 0; r < sites.size(); ++r) {
+    for (const SiteRow& row : *sites[r]) {
+      // What a leak keeps besides is told with its leader.
+      if (!row.leads) continue;
+      const PlaceVotes& place = votes[places[row.site]];
+      if (place.leaking * 2 > sites.size() || place.undecided) continue;
+      if (place.leaking * 2 == sites.size() && sites.size() > 2) continue;
+      (*ranks)[r].differs.push_back({"leak", row.leak_bytes_per_step, 0, ids[row.site], ""});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<bool> Outliers(const std::vector<double>& values, const std::function<double(double median)>& floor) {
+  std::vector<bool> outliers(values.size());
+  if (values.size() < 2) return outliers;
+  if (values.size() == 2) {
+    const size_t larger = values[1] > values[0];
+    outliers[larger] = values[larger] - values[1 - larger] > floor(values[1 - larger]);
+    return outliers;
+  }
+  const double median = Median(values);
+  std::vector<double> deviations;
+  for (const double value : values) deviations.push_back(std::fabs(value - median));
+  const double limit = std::max(kSpreads * kToStandardDeviation * Median(deviations), floor(median));
+  for (size_t i = 0; i < values.size(); ++i) outliers[i] = deviations[i] > limit;
+  return outliers;
+}
+
+ReportRank DescribeRank(const ProcessFindings& findings) {
   ReportRank rank;
   rank.rank = findings.process.rank;
   rank.pid = findings.process.pid;
@@ -75,127 +150,50 @@ ReportRank Describe(const ProcessFindings& findings) {
   return rank;
 }
 
-std::vector<Candidate> Candidates(const std::vector<ProcessFindings>& processes) {
+std::vector<size_t> ProcessesOfRanks(const std::vector<JobProcess>& processes) {
   const bool ranks = std::any_of(processes.begin(), processes.end(),
-                                 [](const ProcessFindings& findings) { return findings.process.rank.has_value(); });
-  std::vector<Candidate> candidates;
+                                 [](const JobProcess& process) { return process.process.rank.has_value(); });
+  std::vector<size_t> chosen;
+  std::map<int, size_t> by_rank;  // index of `chosen`
   for (size_t p = 0; p < processes.size(); ++p) {
-    if (ranks && !processes[p].process.rank) continue;
-    ReportRank rank = Describe(processes[p]);
-    if (!ranks && rank.devices.empty()) continue;
-    const auto same = std::find_if(candidates.begin(), candidates.end(),
-                                   [&](const Candidate& other) { return ranks && other.rank.rank == rank.rank; });
-    if (same == candidates.end()) {
-      candidates.push_back({p, std::move(rank)});
-    } else if (rank.peak_live > same->rank.peak_live) {
-      *same = {p, std::move(rank)};
+    const ReportRank& rank = processes[p].rank;
+    if (ranks ? !rank.rank.has_value() : rank.devices.empty()) continue;
+    if (ranks) {
+      const auto [same, is_new] = by_rank.try_emplace(*rank.rank, chosen.size());
+      size_t& other = is_new ? chosen.emplace_back(p) : chosen[same->second];
+      if (rank.peak_live > processes[other].rank.peak_live) other = p;
+    } else {
+      chosen.push_back(p);
     }
   }
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return std::make_pair(a.rank.rank.value_or(0), a.rank.pid) < std::make_pair(b.rank.rank.value_or(0), b.rank.pid);
+  std::stable_sort(chosen.begin(), chosen.end(), [&](size_t a, size_t b) {
+    const ReportRank &one = processes[a].rank, &other = processes[b].rank;
+    return std::make_pair(one.rank.value_or(0), one.pid) < std::make_pair(other.rank.value_or(0), other.pid);
   });
-  return candidates;
+  return chosen;
 }
 
-// Among those of which the figure is known.
-void CompareFigures(const char* what, const std::function<std::optional<double>(const ReportRank&)>& figure,
-                    double floor, double share, std::vector<Candidate>* candidates, const std::string& category = "") {
-  std::vector<double> values;
-  std::vector<ReportRank*> ranks;
-  for (Candidate& candidate : *candidates) {
-    const std::optional<double> value = figure(candidate.rank);
-    if (!value) continue;
-    values.push_back(*value);
-    ranks.push_back(&candidate.rank);
+std::vector<ReportRank> CompareRanks(const std::vector<JobProcess>& processes, const std::vector<size_t>& ranks,
+                                     const std::vector<std::string>& ids, const std::vector<uint32_t>& places) {
+  if (ranks.size() < 2) return {};
+  std::vector<ReportRank> compared;
+  std::vector<const std::vector<SiteRow>*> sites;
+  for (const size_t process : ranks) {
+    compared.push_back(processes[process].rank);
+    sites.push_back(&processes[process].sites);
   }
-  const std::vector<bool> outliers =
-      Outliers(values, [=](double median) { return std::max(floor, share * std::fabs(median)); });
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (outliers[i]) ranks[i]->differs.push_back({what, values[i], MedianOfOthers(values, i), "", category});
-  }
-}
-
-uint64_t HeldFor(const ReportRank& rank, const std::string& category) {
-  for (const auto& [name, bytes] : rank.categories) {
-    if (name == category) return bytes;
-  }
-  return 0;
-}
-
-// What the peaks consist of: two that are equally high may hold different things.
-void CompareCategories(std::vector<Candidate>* candidates) {
-  std::set<std::string> names;
-  for (const Candidate& candidate : *candidates) {
-    for (const auto& [name, bytes] : candidate.rank.categories) names.insert(name);
-  }
-  for (const std::string& name : names) {
-    CompareFigures(
-        "category", [&name](const ReportRank& rank) { return static_cast<double>(HeldFor(rank, name)); }, kMinBytes,
-        kMinShare, candidates, name);
-  }
-}
-
-// Leaks that fewer than half of the ranks have, where the others were seen well enough to say that they have none.
-void CompareLeaks(const std::vector<ProcessFindings>& processes,
-                  const std::function<std::string(size_t, size_t)>& site_id, std::vector<Candidate>* candidates) {
-  std::map<std::string, std::set<size_t>> leaking, undecided;  // candidates by place
-  for (size_t c = 0; c < candidates->size(); ++c) {
-    for (const ReportSite& site : processes[(*candidates)[c].process].sites) {
-      if (IsLeak(site)) leaking[PlaceOf(site)].insert(c);
-      if (site.verdict == "insufficient_evidence") undecided[PlaceOf(site)].insert(c);
-    }
-  }
-  for (size_t c = 0; c < candidates->size(); ++c) {
-    const size_t process = (*candidates)[c].process;
-    const std::vector<ReportSite>& sites = processes[process].sites;
-    for (size_t s = 0; s < sites.size(); ++s) {
-      // What a leak keeps besides is told with its leader.
-      if (!IsLeak(sites[s]) || !sites[s].part_of.empty()) continue;
-      const std::string place = PlaceOf(sites[s]);
-      if (leaking[place].size() * 2 > candidates->size() || undecided.count(place) != 0) continue;
-      if (leaking[place].size() * 2 == candidates->size() && candidates->size() > 2) continue;
-      const double rate = sites[s].group ? sites[s].group->rate_bytes_per_step : sites[s].rate_bytes_per_step;
-      (*candidates)[c].rank.differs.push_back({"leak", rate, 0, site_id(process, s), ""});
-    }
-  }
-}
-
-}  // namespace
-
-std::vector<bool> Outliers(const std::vector<double>& values, const std::function<double(double median)>& floor) {
-  std::vector<bool> outliers(values.size());
-  if (values.size() < 2) return outliers;
-  if (values.size() == 2) {
-    const size_t larger = values[1] > values[0];
-    outliers[larger] = values[larger] - values[1 - larger] > floor(values[1 - larger]);
-    return outliers;
-  }
-  const double median = Median(values);
-  std::vector<double> deviations;
-  for (const double value : values) deviations.push_back(std::fabs(value - median));
-  const double limit = std::max(kSpreads * kToStandardDeviation * Median(deviations), floor(median));
-  for (size_t i = 0; i < values.size(); ++i) outliers[i] = deviations[i] > limit;
-  return outliers;
-}
-
-std::vector<ReportRank> CompareRanks(const std::vector<ProcessFindings>& processes,
-                                     const std::function<std::string(size_t process, size_t site)>& site_id) {
-  std::vector<Candidate> candidates = Candidates(processes);
-  if (candidates.size() < 2) return {};
-  CompareLeaks(processes, site_id, &candidates);
+  CompareLeaks(sites, ids, places, &compared);
   CompareFigures(
       "growth", [](const ReportRank& rank) { return rank.growth_bytes_per_step; }, kMinGrowth, kMinGrowthShare,
-      &candidates);
+      &compared);
   CompareFigures(
       "peak", [](const ReportRank& rank) { return static_cast<double>(rank.peak_live); }, kMinBytes, kMinShare,
-      &candidates);
-  CompareCategories(&candidates);
+      &compared);
+  CompareCategories(&compared);
   CompareFigures(
       "end", [](const ReportRank& rank) { return static_cast<double>(rank.end_live); }, kMinBytes, kMinShare,
-      &candidates);
-  std::vector<ReportRank> ranks;
-  for (Candidate& candidate : candidates) ranks.push_back(std::move(candidate.rank));
-  return ranks;
+      &compared);
+  return compared;
 }
 
 }  // namespace vramtrack

@@ -5,10 +5,12 @@
 #define ANALYZER_FINDINGS_RANK_FINDINGS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "analyzer/findings/job_process.h"
 #include "analyzer/findings/process_findings.h"
 #include "analyzer/report.h"
 
@@ -19,10 +21,17 @@ namespace vramtrack {
 // if they are farther apart than `floor`. The floor may depend on the median.
 std::vector<bool> Outliers(const std::vector<double>& values, const std::function<double(double median)>& floor);
 
-// One for each rank, or, in a job without ranks, for each process that used a device; nothing for fewer than two. Of
-// several processes with one rank that with the most memory counts. `site_id`: of a site of a process, both by index.
-std::vector<ReportRank> CompareRanks(const std::vector<ProcessFindings>& processes,
-                                     const std::function<std::string(size_t process, size_t site)>& site_id);
+// What a process's rank is compared by.
+ReportRank DescribeRank(const ProcessFindings& findings);
+
+// Which processes stand for the ranks of a job, in their order: one for each rank, or, in a job without ranks, each
+// that used a device. Of several with one rank that with the most memory counts.
+std::vector<size_t> ProcessesOfRanks(const std::vector<JobProcess>& processes);
+
+// One for each of `ranks`, which are indices of `processes`; nothing for fewer than two. `ids` and `places` are those
+// of the job's sites.
+std::vector<ReportRank> CompareRanks(const std::vector<JobProcess>& processes, const std::vector<size_t>& ranks,
+                                     const std::vector<std::string>& ids, const std::vector<uint32_t>& places);
 
 }  // namespace vramtrack
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/findings/job_findings.h"
+
 namespace vramtrack {
 namespace {
 
@@ -44,10 +46,7 @@ std::vector<ProcessFindings> Job(int count) {
   return processes;
 }
 
-std::vector<ReportRank> Compare(const std::vector<ProcessFindings>& processes) {
-  return CompareRanks(processes,
-                      [](size_t process, size_t site) { return std::to_string(process) + "/" + std::to_string(site); });
-}
+std::vector<ReportRank> Compare(const std::vector<ProcessFindings>& processes) { return JoinFindings(processes).ranks; }
 
 // "2: leak peak"
 std::string Differing(const std::vector<ReportRank>& ranks) {
@@ -115,9 +114,11 @@ TEST(Ranks, ALeakThatOneRankHasIsNamed) {
     std::vector<ProcessFindings> job = Job(count);
     job[1].sites.push_back(Site("leaky", 1, "leak"));
     job[1].devices[0].growth = ReportGrowth{1 << 20, 1 << 20, 1 << 20, {}, 0, 0, {}, {}};
-    const std::vector<ReportRank> ranks = Compare(job);
+    const Report report = JoinFindings(job);
+    const std::vector<ReportRank>& ranks = report.ranks;
     EXPECT_EQ(Differing(ranks), "1: leak growth") << count;
-    EXPECT_EQ(ranks[1].differs[0].site, "1/1");
+    EXPECT_EQ(ranks[1].differs[0].site, report.sites[0].id);
+    EXPECT_EQ(report.sites[0].frames[0].function, "leaky");
     EXPECT_EQ(ranks[1].leaks, 1u);
   }
 }

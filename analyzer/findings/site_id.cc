@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -46,6 +47,28 @@ std::string SameSiteKey(const ReportSite& site) {
     if (frame.line == 0) absl::StrAppend(&text, "|", frame.module, "|", frame.offset);
   }
   return text;
+}
+
+size_t PlaceHash(const ReportSite& site) {
+  const std::hash<std::string> text;
+  size_t hash = text(site.level);
+  const auto add = [&hash](size_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15 + (hash >> 29); };
+  add(text(site.kind));
+  for (const ReportFrame& frame : site.frames) {
+    add(text(frame.function));
+    add(text(frame.file));
+    add(frame.line != 0 ? frame.line : text(frame.module) + frame.offset);
+  }
+  return hash;
+}
+
+bool IsSamePlace(const ReportSite& a, const ReportSite& b) {
+  return a.level == b.level && a.kind == b.kind &&
+         std::equal(a.frames.begin(), a.frames.end(), b.frames.begin(), b.frames.end(),
+                    [](const ReportFrame& one, const ReportFrame& other) {
+                      return one.function == other.function && one.file == other.file && one.line == other.line &&
+                             (one.line != 0 || (one.module == other.module && one.offset == other.offset));
+                    });
 }
 
 void AssignIds(size_t reported, std::vector<ReportSite>* sites) {

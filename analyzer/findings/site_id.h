@@ -20,6 +20,11 @@ std::string SiteId(const ReportSite& site);
 // lines.
 std::string SameSiteKey(const ReportSite& site);
 
+// The same code, on whichever device: sites of one place and one device are one. Without a text, for a job has
+// millions.
+size_t PlaceHash(const ReportSite& site);
+bool IsSamePlace(const ReportSite& a, const ReportSite& b);
+
 // Gives each site its id. Sites whose functions are the same but whose lines differ share a hash: they are told apart
 // by their order. Those from index `reported` on come after the others, whose ids they do not change.
 void AssignIds(size_t reported, std::vector<ReportSite>* sites);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_JOB_DEVICES_H_
+#define ANALYZER_FINDINGS_JOB_DEVICES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "analyzer/findings/process_findings.h"
+#include "analyzer/findings/site_references.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// Of one device number the process that held most is shown, with its timeline and its peak, and of the host's memory
+// the one that had most of it: they are most of what is found in a process, and those of a thousand ranks must not be
+// there together. Thread-compatible.
+class JobDevices {
+ public:
+  // Takes what is to be shown out of the findings. `joined`: the job's index of a site of the process.
+  void Add(const SiteNamer& joined, ProcessFindings* findings);
+
+  // `id`: of a site of the job.
+  void Finish(const SiteNamer& id, Report* report);
+
+ private:
+  struct Pictures {
+    std::vector<ReportTimeline> timeline;
+    std::vector<ReportPeakLines> lines;
+    std::vector<ReportPeakStacks> stacks;
+  };
+  struct Shown {
+    uint64_t users = 0;  // processes that reserved anything on it
+    uint32_t pid = 0;    // of the one that is shown
+    ReportDevice device;
+    Pictures pictures;
+  };
+
+  std::map<uint32_t, Shown> devices_;  // by number
+  std::optional<ReportTimeline> host_;
+  std::optional<ReportPeakLines> host_lines_;
+  std::optional<ReportPeakStacks> host_stacks_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_JOB_DEVICES_H_

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_JOB_PROCESS_H_
+#define ANALYZER_FINDINGS_JOB_PROCESS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// What is judged of a site in one process.
+enum class Vote : uint8_t { kLeak, kNotEnough, kNoLeak };
+
+// What a process has to say of a site of the job. There may be a million of them: no text, no frames.
+struct SiteRow {
+  uint32_t site = 0;  // index of the job's sites
+  Vote vote = Vote::kNoLeak;
+  bool leads = false;  // a leak that is no part of another
+  double rate_bytes_per_step = 0, rate_ci_low = 0, rate_ci_high = 0, rate_objects_per_step = 0;
+  double rate_bytes_per_second = 0;
+  double leak_bytes_per_step = 0;  // of a leak that it leads, as a whole
+};
+
+// What the job's report needs of a process that has been added, beside what is joined at once.
+struct JobProcess {
+  ReportProcess process;
+  ReportRank rank;
+  std::vector<SiteRow> sites;  // in the order of the process's own
+  // Their sites are indices of the job's.
+  std::vector<ReportOom> oom;
+  std::vector<ReportRelease> releases;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_JOB_PROCESS_H_

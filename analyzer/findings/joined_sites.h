@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_JOINED_SITES_H_
+#define ANALYZER_FINDINGS_JOINED_SITES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/findings/job_process.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// The sites of a job's processes: the same site in several processes becomes one. Its verdict, with all that explains
+// it, is that of the process where it is worst; its figures are the sums. A process's own figures stay as a row of
+// numbers. Thread-compatible.
+class JoinedSites {
+ public:
+  // `sites`: of a process, whose part_of names indices of them.
+  std::vector<SiteRow> Add(std::vector<ReportSite> sites);
+
+  // With ids, the parts of leaks put together, in the order in which the sites came first. Nothing can be added later.
+  std::vector<ReportSite> Finish(const std::vector<JobProcess>& processes);
+
+  // The same code on another device is the same place: of each site the number of its place.
+  const std::vector<uint32_t>& places() const { return places_; }
+
+ private:
+  struct Sums {
+    uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
+    uint64_t peak_without_site = 0;  // the highest
+  };
+
+  uint32_t IndexOf(const ReportSite& site);
+
+  std::vector<ReportSite> worst_;  // of each site what the process said that gave the verdict
+  std::vector<Sums> sums_;
+  std::vector<uint32_t> places_;
+  std::unordered_map<size_t, std::vector<uint32_t>> by_hash_;  // sites by the hash of their places
+  uint32_t place_count_ = 0;
+};
+
+// Leaks first, worst first; then by bytes at the peak. Of two that are as bad, the one with the lower id.
+bool IsWorse(const ReportSite& a, const ReportSite& b);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_JOINED_SITES_H_
