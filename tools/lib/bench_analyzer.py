@@ -61,22 +61,30 @@ def peers_python(root):
     return python if fine else None
 
 
-def bench_memray(results, root, folder, events):
+def memray_capture(root, folder, events):
+    """(Python with memray, a capture of so many events), or None."""
     python = peers_python(root)
     if python is None:
         print("memray cannot be installed: left out")
-        return
+        return None
     program, capture = os.path.join(folder, "pairs.py"), os.path.join(folder, "memray.bin")
     with open(program, "w", encoding="utf-8") as out:
         out.write(MEMRAY_PROGRAM)
     subprocess.run([python, "-m", "memray", "run", "-q", "-o", capture, program, str(events // 2)], check=True)
-    show(results, "memray stats", events, best([python, "-m", "memray", "stats", capture]))
+    return python, capture
 
 
-def bench_heaptrack(results, root, folder, events):
+def bench_memray(results, root, folder, events):
+    found = memray_capture(root, folder, events)
+    if found is not None:
+        show(results, "memray stats", events, best([found[0], "-m", "memray", "stats", found[1]]))
+
+
+def heaptrack_recording(root, folder, events):
+    """A recording of heaptrack's of so many events, or None."""
     if shutil.which("heaptrack") is None or shutil.which("heaptrack_print") is None:
         print("heaptrack is not installed: left out")
-        return
+        return None
     output = os.path.join(folder, "heaptrack")
     program = os.path.join(root, ".bazel/bin/tests/benchmark/malloc_allocation_pairs")
     # Nine rounds of that many pairs.
@@ -86,8 +94,14 @@ def bench_heaptrack(results, root, folder, events):
     files = [name for name in os.listdir(folder) if name.startswith("heaptrack.")]
     if done.returncode != 0 or not files:
         print("heaptrack recorded nothing: left out")
-        return
-    show(results, "heaptrack_print", events, best(["heaptrack_print", os.path.join(folder, files[0])]))
+        return None
+    return os.path.join(folder, files[0])
+
+
+def bench_heaptrack(results, root, folder, events):
+    recording = heaptrack_recording(root, folder, events)
+    if recording is not None:
+        show(results, "heaptrack_print", events, best(["heaptrack_print", recording]))
 
 
 def bench_memory_viz(results, root, folder, events):
