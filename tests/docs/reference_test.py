@@ -3,7 +3,7 @@
 """usage: reference_test.py VRAMTRACK DOCS SOURCE...
 
 Whether the pages tell of every option that --help has, of every field of the JSON formats and of every environment
-variable that the sources name.
+variable that the sources read, or keep in the trace; and of no variable of vramtrack's that none of them reads.
 """
 import json
 import os
@@ -39,6 +39,15 @@ def fields(schema):
             yield from fields(value)
 
 
+def variables(source):
+    """What a source reads by name, or has in a table of variables."""
+    yield from re.findall(r'"(VRAMTRACK_[A-Z_]+)"', source)
+    yield from re.findall(r'getenv\("([A-Z][A-Z0-9_]*)"\)', source)
+    yield from re.findall(r'environ\.get\("([A-Z][A-Z0-9_]*)"', source)
+    for table in re.findall(r"Variables\[\] = \{(.*?)\}", source, re.DOTALL):
+        yield from re.findall(r'"([A-Z][A-Z0-9_]*)=?"', table)
+
+
 def main(program, docs, *sources):
     pages = {name[:-3]: read(docs, name) for name in os.listdir(docs) if name.endswith(".md")}
     missing = []
@@ -53,13 +62,14 @@ def main(program, docs, *sources):
         # What a diff takes over from a report is described there.
         text = pages[command] + (pages["report"] if command != "report" else "")
         missing += ["docs/%s.md: field %s" % (command, one) for one in sorted(found) if not says(text, one)]
-    everything = "\n".join(pages.values())
-    variables = set()
-    for source in sources:
-        variables |= set(re.findall(r'"(VRAMTRACK_[A-Z_]+)"', read(source)))
-    asked += len(variables)
-    missing += ["docs: " + one for one in sorted(variables) if not says(everything, one)]
-    if missing or asked < 200 or not variables:
+    read_by = {source: set(variables(read(source))) for source in sources}
+    missing += ["docs/variables.md: anything of %s" % source for source, found in read_by.items() if not found]
+    known = set().union(*read_by.values())
+    asked += len(known)
+    missing += ["docs/variables.md: " + one for one in sorted(known) if not says(pages["variables"], one)]
+    told = set(re.findall(r"`(VRAMTRACK_[A-Z_]*[A-Z])`", pages["variables"]))
+    missing += ["the sources: " + one for one in sorted(told - known)]
+    if missing or asked < 200:
         sys.exit("\n".join(["not told of:"] + missing) if missing else "too little was found to compare: %d" % asked)
     print("%d options, fields and variables are in the documents" % asked)
 
