@@ -7,10 +7,23 @@
 #include <new>
 
 namespace vramtrack {
+namespace {
+
+constexpr int kGzipWindow = 15 + 16;
+constexpr size_t kPiece = 1 << 20;
+
+// Hands zlib what is next.
+void Feed(std::string_view* bytes, z_stream* stream) {
+  if (stream->avail_in != 0 || bytes->empty()) return;
+  const size_t next = std::min<size_t>(bytes->size(), 1u << 30);
+  stream->next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes->data()));
+  stream->avail_in = static_cast<uInt>(next);
+  bytes->remove_prefix(next);
+}
+
+}  // namespace
 
 std::string Gzip(std::string_view bytes) {
-  constexpr int kGzipWindow = 15 + 16;
-  constexpr size_t kPiece = 1 << 20;
   z_stream stream = {};
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
     throw std::bad_alloc();
@@ -19,12 +32,7 @@ std::string Gzip(std::string_view bytes) {
   std::string piece(kPiece, '\0');
   int result = Z_OK;
   while (result != Z_STREAM_END) {
-    if (stream.avail_in == 0 && !bytes.empty()) {
-      const size_t next = std::min<size_t>(bytes.size(), 1u << 30);
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-      stream.avail_in = static_cast<uInt>(next);
-      bytes.remove_prefix(next);
-    }
+    Feed(&bytes, &stream);
     stream.next_out = reinterpret_cast<Bytef*>(piece.data());
     stream.avail_out = kPiece;
     result = deflate(&stream, bytes.empty() ? Z_FINISH : Z_NO_FLUSH);
@@ -32,6 +40,24 @@ std::string Gzip(std::string_view bytes) {
   }
   deflateEnd(&stream);
   return packed;
+}
+
+Gunzipped Gunzip(std::string_view bytes) {
+  z_stream stream = {};
+  if (inflateInit2(&stream, kGzipWindow) != Z_OK) throw std::bad_alloc();
+  Gunzipped unpacked;
+  std::string piece(kPiece, '\0');
+  int result = Z_OK;
+  while (result == Z_OK) {
+    Feed(&bytes, &stream);
+    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
+    stream.avail_out = kPiece;
+    result = inflate(&stream, Z_NO_FLUSH);
+    unpacked.bytes.append(piece.data(), kPiece - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  unpacked.complete = result == Z_STREAM_END;
+  return unpacked;
 }
 
 }  // namespace vramtrack

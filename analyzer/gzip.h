@@ -10,6 +10,12 @@ namespace vramtrack {
 // As `gzip -n`: the same bytes give the same file.
 std::string Gzip(std::string_view bytes);
 
+struct Gunzipped {
+  std::string bytes;      // up to the damage, if there is any
+  bool complete = false;  // to the end, and the checksum is right
+};
+Gunzipped Gunzip(std::string_view bytes);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_GZIP_H_

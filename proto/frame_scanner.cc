@@ -173,6 +173,9 @@ class Scanner {
 std::string ScanTrace(std::string_view file, TraceLayout* layout, const std::function<void(std::string_view)>& passed) {
   *layout = {};
   if (file.empty()) return "the file is empty";
+  if (file.substr(0, 2) == "\x1f\x8b") {
+    return "compressed, so no trace but a summary, which only report, diff, check and merge take";
+  }
   if (file.size() < kHeaderCountersOffset || file[0] != static_cast<char>(FrameTag(f::header)) ||
       Load<uint64_t>(file, kHeaderMagicOffset) != kMagic) {
     return "not a vramtrack trace";

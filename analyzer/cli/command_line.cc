@@ -14,10 +14,12 @@
 #include "analyzer/cli/export_command.h"
 #include "analyzer/cli/help_text.h"
 #include "analyzer/cli/info_command.h"
+#include "analyzer/cli/merge_command.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/report_command.h"
 #include "analyzer/cli/run_command.h"
 #include "analyzer/cli/say.h"
+#include "analyzer/cli/summarize_command.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {
@@ -168,6 +170,31 @@ int Export(const Arguments& arguments) {
   return Parse(app.get(), kExportHelp, arguments, &code) ? RunExport(options) : code;
 }
 
+int Summarize(const Arguments& arguments) {
+  SummarizeOptions options;
+  std::unique_ptr<CLI::App> app = Parser("vramtrack summarize");
+  AddTrace(app.get(), &options.trace, &options.search_paths);
+  app->add_option("-o,--output", options.output)->required();
+  app->add_option("--detail", options.detail)->check(CLI::IsMember({"full", "job", "fleet"}));
+  app->add_option("--top", options.top)->check(CLI::Range(1, 1000000));
+  app->add_option("--horizon", options.horizon_steps)->check(CLI::Range(uint64_t{1}, uint64_t{1} << 48));
+  app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
+  app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
+  int code;
+  return Parse(app.get(), kSummarizeHelp, arguments, &code) ? RunSummarize(options) : code;
+}
+
+int Merge(const Arguments& arguments) {
+  MergeOptions options;
+  std::unique_ptr<CLI::App> app = Parser("vramtrack merge");
+  app->add_option("SUMMARY", options.summaries)->required();
+  app->add_option("-o,--output", options.output)->required();
+  app->add_option("--detail", options.detail)->check(CLI::IsMember({"full", "job", "fleet"}));
+  app->add_flag("--keep-going", options.keep_going);
+  int code;
+  return Parse(app.get(), kMergeHelp, arguments, &code) ? RunMerge(options) : code;
+}
+
 int Info(const Arguments& arguments) {
   InfoOptions options;
   std::unique_ptr<CLI::App> app = Parser("vramtrack info");
@@ -238,10 +265,12 @@ int Run(const Arguments& arguments) {
 
 int RunCommandLine(const std::vector<std::string>& arguments) {
   const std::vector<std::pair<std::string, std::function<int(const Arguments&)>>> commands = {
-      {"run", Run},       {"report", Report}, {"diff", Diff}, {"check", Check},
-      {"export", Export}, {"info", Info},     {"dump", Dump}};
+      {"run", Run},     {"report", Report}, {"diff", Diff},
+      {"check", Check}, {"export", Export}, {"summarize", Summarize},
+      {"merge", Merge}, {"info", Info},     {"dump", Dump}};
   if (arguments.empty())
-    return BadInput("a command is missing: run, report, diff, check, export, info or dump; see vramtrack --help");
+    return BadInput(
+        "a command is missing: run, report, diff, check, export, summarize, merge, info or dump; see vramtrack --help");
   if (arguments[0] == "--help" || arguments[0] == "-h") return Print(kOverview);
   if (arguments[0] == "--version") return PrintVersion();
   for (const auto& [name, run] : commands) {

@@ -16,9 +16,6 @@ run 2 "$vramtrack" && one_error_line "a command is missing" "see vramtrack --hel
 run 2 "$vramtrack" frobnicate && one_error_line "there is no command frobnicate; see vramtrack --help"
 run 2 "$vramtrack" "" && one_error_line "there is no command"
 run 2 "$vramtrack" --frobnicate && one_error_line "there is no option --frobnicate"
-for missing in summarize merge; do
-  run 2 "$vramtrack" $missing a b && one_error_line "there is no command $missing"
-done
 for command in report check info dump; do
   run 2 "$vramtrack" $command && one_error_line "TRACE" "see vramtrack $command --help"
   run 2 "$vramtrack" $command --frobnicate leak.vtrace && one_error_line "--frobnicate" "see vramtrack $command --help"
@@ -29,6 +26,40 @@ run 2 "$vramtrack" report leak.vtrace --top 0 && one_error_line "--top"
 run 2 "$vramtrack" report leak.vtrace --top many && one_error_line "--top"
 run 2 "$vramtrack" report leak.vtrace --color sometimes && one_error_line "--color"
 run 2 "$vramtrack" report leak.vtrace --format pdf && one_error_line "--format pdf" "text, json and html"
+
+# Summaries stand for traces.
+run 2 "$vramtrack" summarize && one_error_line "TRACE" "see vramtrack summarize --help"
+run 2 "$vramtrack" summarize leak.vtrace && one_error_line "--output" "see vramtrack summarize --help"
+run 2 "$vramtrack" summarize leak.vtrace -o x.vts --detail fine && one_error_line "--detail"
+run 2 "$vramtrack" summarize missing.vtrace -o x.vts && one_error_line "missing.vtrace: No such file"
+run 2 "$vramtrack" summarize leak.vtrace -o /dev/full && one_error_line "/dev/full"
+run 2 "$vramtrack" merge && one_error_line "SUMMARY" "see vramtrack merge --help"
+run 2 "$vramtrack" merge . -o x.vts && one_error_line ".: no *.vts in this folder"
+for name in leak clean killed; do
+  run 0 "$vramtrack" summarize $name.vtrace -o $name.vts && says stdout
+  for format in text json html; do
+    run 0 "$vramtrack" report $name.vtrace --format $format -o of_trace
+    run 0 "$vramtrack" report $name.vts --format $format -o of_summary
+    cmp of_trace of_summary || fail "the $format report of $name.vts is not that of its trace"
+  done
+done
+run 1 "$vramtrack" check leak.vts --fail-on leak && says stdout "KeepAttention"
+run 0 "$vramtrack" merge leak.vts clean.vts killed.vts -o all.vts
+run 0 "$vramtrack" merge killed.vts leak.vts -o some.vts
+run 0 "$vramtrack" merge clean.vts some.vts leak.vts -o again.vts
+cmp all.vts again.vts || fail "the order of merging matters"
+run 0 "$vramtrack" merge all.vts -o - && cmp stdout all.vts
+run 2 "$vramtrack" merge leak.vts leak.vtrace -o x.vts && says stderr "leak.vtrace: no summary that vramtrack wrote" "--keep-going"
+[ ! -e x.vts ] || fail "x.vts was written"
+run 0 "$vramtrack" merge leak.vts leak.vtrace --keep-going -o x.vts && cmp x.vts leak.vts
+head -c 700 leak.vts >cut.vts
+run 2 "$vramtrack" report cut.vts && one_error_line "cut.vts: cut short"
+run 2 "$vramtrack" report leak.vts --step-marks none && one_error_line "leak.vts: is a summary"
+for command in info dump summarize\ -ox.vts export\ --to=pprof; do
+  # shellcheck disable=SC2086
+  run 2 "$vramtrack" $command leak.vts && one_error_line "leak.vts: offset 0: compressed, so no trace but a summary"
+done
+rm -- *.vts
 
 # Comparing two.
 run 0 "$vramtrack" diff leak.vtrace leak.vtrace && says stdout "NOTHING CHANGED" "identical allocation sequence"

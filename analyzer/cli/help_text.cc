@@ -11,10 +11,13 @@ Tells which line of a CUDA program leaks how much memory per step, and where the
   vramtrack diff BASE NEW [OPTION...]                      what changed between two runs
   vramtrack check TRACE [OPTION...]                        fail on leaks, regressions and budgets, for CI
   vramtrack export TRACE --to FORMAT -o FILE               for pprof, PyTorch's memory_viz, Perfetto, speedscope
+  vramtrack summarize TRACE -o FILE                        a small file that report, diff and check take for the trace
+  vramtrack merge SUMMARY... -o FILE                       any number of summaries in one: a job, a fleet
   vramtrack info TRACE                                     what is in a trace, and how complete it is
   vramtrack dump TRACE [--stacks]                          the events of a trace, one a line
 
-TRACE is a file that vramtrack wrote, or a folder of them: all processes of a job.
+TRACE is a file that vramtrack wrote, or a folder of them: all processes of a job. For report, diff and check it may be
+a summary.
 `vramtrack COMMAND --help` tells more, `vramtrack --version` prints the version.
 )";
 
@@ -126,6 +129,38 @@ Writes a trace as a file of another tool. Of stacks: what each has in use at one
       --step-marks KIND  where steps end, as for vramtrack report
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
       --threads N        use N processors (default: all); the file is the same for any number
+  -h, --help             print this
+      --version          print the version
+
+Exit code: 0 fine, 2 bad input or usage.
+)";
+
+const char kSummarizeHelp[] = R"(Usage: vramtrack summarize [OPTION...] TRACE -o FILE
+Writes what report, diff and check need to know of TRACE to a small file, which merge joins with others. Stacks are
+symbolized, so that the binaries are not needed any more.
+
+  -o, --output FILE      where to, whole or not at all; - is standard output
+      --detail DETAIL    full (default), job or fleet: how fine the curves are; merge makes them coarser as processes
+                         become many
+      --top N            sites that are no leaks, of each process (default 20)
+      --step-marks KIND  where steps end: as report
+      --horizon STEPS    the run's planned length: as report
+      --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
+      --threads N        processors to use (default: all); the summary is the same for any number
+  -h, --help             print this
+      --version          print the version
+
+Exit code: 0 fine, 2 bad input or usage.
+)";
+
+const char kMergeHelp[] = R"(Usage: vramtrack merge [OPTION...] SUMMARY... -o FILE
+Joins summaries. A SUMMARY is a file that summarize or merge wrote, or a folder of *.vts. In any order and in any number
+of turns the same processes give the same bytes; a process that is in several is one.
+
+  -o, --output FILE      where to, whole or not at all; - is standard output
+      --detail DETAIL    full (default), job or fleet: how fine the curves are at most. From 17 processes on they are as
+                         fine as for job, from 1025 on as for fleet
+      --keep-going       leave out what cannot be read, and write the others
   -h, --help             print this
       --version          print the version
 

@@ -12,6 +12,8 @@ extern const char kReportHelp[];
 extern const char kDiffHelp[];
 extern const char kCheckHelp[];
 extern const char kExportHelp[];
+extern const char kSummarizeHelp[];
+extern const char kMergeHelp[];
 extern const char kInfoHelp[];
 extern const char kDumpHelp[];
 

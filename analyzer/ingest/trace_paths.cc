@@ -23,18 +23,19 @@ absl::StatusOr<std::vector<std::string>> ListTraces(const std::string& path) {
   if (!S_ISDIR(info.st_mode)) return std::vector<std::string>{path};
   DIR* folder = opendir(path.c_str());
   if (folder == nullptr) return absl::FailedPreconditionError(absl::StrCat(path, ": ", std::strerror(errno)));
-  std::vector<std::string> traces;
-  while (const dirent* entry = readdir(folder)) {
-    if (absl::EndsWith(entry->d_name, ".vtrace")) {
-      traces.push_back(absl::StrCat(path, absl::EndsWith(path, "/") ? "" : "/", entry->d_name));
-    }
-  }
+  std::vector<std::string> names;
+  while (const dirent* entry = readdir(folder)) names.push_back(entry->d_name);
   closedir(folder);
-  if (traces.empty()) {
-    return absl::NotFoundError(absl::StrCat(path, ": no *.vtrace in this folder; `vramtrack run` writes them"));
+  std::sort(names.begin(), names.end());
+  std::vector<std::string> paths;
+  // Summaries stand for traces where there are none.
+  for (const char* ending : {".vtrace", ".vts"}) {
+    for (const std::string& name : names) {
+      if (absl::EndsWith(name, ending)) paths.push_back(absl::StrCat(path, absl::EndsWith(path, "/") ? "" : "/", name));
+    }
+    if (!paths.empty()) return paths;
   }
-  std::sort(traces.begin(), traces.end());
-  return traces;
+  return absl::NotFoundError(absl::StrCat(path, ": no *.vtrace in this folder; `vramtrack run` writes them"));
 }
 
 }  // namespace vramtrack

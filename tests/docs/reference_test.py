@@ -11,7 +11,8 @@ import re
 import subprocess
 import sys
 
-COMMANDS = ("run", "report", "diff", "check", "export", "info", "dump")
+COMMANDS = ("run", "report", "diff", "check", "export", "summarize", "merge", "info", "dump")
+PAGES = {"merge": "summarize"}  # where not named after the command
 FORMATS = {"report": "report.schema.json", "diff": "diff.schema.json", "check": "check.schema.json"}
 
 
@@ -55,7 +56,8 @@ def main(program, docs, *sources):
     for command in COMMANDS:
         found = options(program, command)
         asked += len(found)
-        missing += ["docs/%s.md: %s" % (command, one) for one in sorted(found) if not says(pages[command], one)]
+        page = PAGES.get(command, command)
+        missing += ["docs/%s.md: %s" % (page, one) for one in sorted(found) if not says(pages[page], one)]
     for command, schema in FORMATS.items():
         found = set(fields(json.loads(read(docs, schema))))
         asked += len(found)

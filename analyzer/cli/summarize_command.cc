@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/summarize_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "analyzer/cli/exit_code.h"
+#include "analyzer/cli/output.h"
+#include "analyzer/cli/progress.h"
+#include "analyzer/cli/say.h"
+#include "analyzer/ingest/trace_paths.h"
+#include "analyzer/ordered_work.h"
+#include "analyzer/summary/reduction.h"
+#include "analyzer/summary/summarize.h"
+#include "analyzer/summary/summary.h"
+
+namespace vramtrack {
+int RunSummarize(const SummarizeOptions& options) {
+  const absl::StatusOr<std::vector<std::string>> paths = ListTraces(options.trace);
+  if (!paths.ok()) return BadInput(std::string(paths.status().message()));
+  AnalyzeOptions analyze;
+  if (options.top != 0) analyze.top = options.top;
+  analyze.step_marks = options.step_marks;
+  analyze.horizon_steps = options.horizon_steps;
+  analyze.symbols.search.search_paths = options.search_paths;
+  analyze.symbols.modules = std::make_shared<ModuleStore>();
+  const size_t threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  const size_t at_once = std::min(threads, paths->size());
+  analyze.threads = threads / at_once;
+  AnalysisProgress far;
+  far.all_files = paths->size();
+  analyze.progress = &far;
+  Summary summary;
+  {
+    Progress progress("summarizing " + options.trace, &far);
+    OrderedWork<absl::StatusOr<ProcessSummary>> work(paths->size(), at_once,
+                                                     [&](size_t i) { return SummarizeProcess((*paths)[i], analyze); });
+    for (size_t i = 0; i < paths->size(); ++i) {
+      const absl::StatusOr<ProcessSummary> process = work.Take();
+      ++far.files;
+      if (process.ok()) {
+        summary.Add(*process);
+        summary.Reduce(DetailNamed(options.detail));
+        continue;
+      }
+      // One bad file of a job must not hide what the others say.
+      const std::string why(process.status().message());
+      if (i + 1 == paths->size() && summary.records().empty()) return BadInput(why);
+      Say("left out: " + why);
+    }
+  }
+  return WriteOutput(options.output, summary.Write());
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/summary/reduction.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace vramtrack {
+namespace {
+
+struct Limits {
+  size_t timeline_bins, kept_points, release_calls;
+  bool segment_maps, peak_steps, compositions;
+};
+// By Detail.
+constexpr Limits kLimits[] = {
+    {SIZE_MAX, SIZE_MAX, SIZE_MAX, true, true, true},
+    {512, 128, 32, false, false, true},
+    {64, 16, 0, false, false, false},
+};
+
+// What every pair of neighbours becomes; `of` gives that of a pair, and is called with one index for the last of an odd
+// number.
+template <class T, class Choose>
+void Halve(std::vector<T>* values, Choose choose) {
+  std::vector<T> half;
+  half.reserve((values->size() + 1) / 2);
+  for (size_t i = 0; i < values->size(); i += 2) {
+    half.push_back((*values)[i + 1 < values->size() ? choose(i, i + 1) : i]);
+  }
+  *values = std::move(half);
+}
+
+void HalveSeries(ReportTimeline::Series* series) {
+  const auto lower = [of = series->low](size_t a, size_t b) { return of[b] < of[a] ? b : a; };
+  const auto higher = [of = series->high](size_t a, size_t b) { return of[b] > of[a] ? b : a; };
+  Halve(&series->low, lower);
+  Halve(&series->high, higher);
+}
+
+void HalveTimeline(ReportTimeline* timeline) {
+  // What live memory consists of is that of the higher bin.
+  const auto higher = [of = timeline->live.high](size_t a, size_t b) { return of[b] > of[a] ? b : a; };
+  for (auto& [name, bytes] : timeline->at_high.categories) Halve(&bytes, higher);
+  for (auto& [site, bytes] : timeline->at_high.sites) Halve(&bytes, higher);
+  Halve(&timeline->at_high.other_sites, higher);
+  Halve(&timeline->position, [](size_t a, size_t) { return a; });
+  for (ReportTimeline::Series* series : {&timeline->device_used, &timeline->reserved, &timeline->live}) {
+    HalveSeries(series);
+  }
+  for (auto& [name, series] : timeline->categories) HalveSeries(&series);
+}
+
+// Sums up to a step: those of the later one.
+void HalveKept(ReportKept* kept) {
+  const auto later = [](size_t, size_t b) { return b; };
+  Halve(&kept->step, later);
+  Halve(&kept->bytes, later);
+  Halve(&kept->objects, later);
+}
+
+}  // namespace
+
+Detail DetailNamed(const std::string& name) {
+  return name == "fleet" ? Detail::kFleet : name == "job" ? Detail::kJob : Detail::kFull;
+}
+
+void ReduceTo(Detail detail, ProcessSummary* process) {
+  const Limits& limits = kLimits[static_cast<size_t>(detail)];
+  ProcessFindings& findings = process->findings;
+  for (ReportTimeline& timeline : findings.timeline) {
+    while (timeline.position.size() > limits.timeline_bins) HalveTimeline(&timeline);
+    if (!limits.peak_steps) timeline.peak_step.reset();
+    if (!limits.compositions) timeline.at_high = {};
+  }
+  for (ReportSite& site : findings.sites) {
+    while (site.kept && site.kept->step.size() > limits.kept_points) HalveKept(&*site.kept);
+  }
+  for (ReportDevice& device : findings.devices) {
+    if (!limits.segment_maps) device.fragmentation.map.reset();
+  }
+  for (ReportRelease& release : findings.releases) {
+    if (release.times.size() > limits.release_calls) release.times.resize(limits.release_calls);
+  }
+}
+
+}  // namespace vramtrack

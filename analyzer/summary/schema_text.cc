@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/summary/schema_text.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+
+#include "absl/strings/str_replace.h"
+#include "analyzer/summary/summary_fields.h"
+#include "analyzer/summary/summary_schema.h"
+
+namespace vramtrack {
+
+std::string MessageName(const std::type_info& type) {
+  int status = 0;
+  char* const whole = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string name = absl::StrReplaceAll(whole, {{"vramtrack::", ""}, {"::", ""}});
+  std::free(whole);
+  if (name.rfind("Report", 0) == 0) name.erase(0, 6);
+  return name;
+}
+
+std::string SummaryProto() {
+  SummarySchema::Messages messages;
+  SummarySchema::Add<ProcessIdentity>(&messages);
+  const std::string record = SummarySchema::Add<SummaryRecord>(&messages);
+  const std::string process = SummarySchema::Add<ProcessSummary>(&messages);
+  SummarySchema::Add<ReportFrame>(&messages);
+  messages[record] = absl::StrReplaceAll(messages[record], {{"bytes process", process + " process"}});
+  std::string text =
+      absl::StrCat(R"(// SPDX-License-Identifier: Apache-2.0
+//
+// The summaries that `vramtrack summarize` and `vramtrack merge` write: gzip of one message Summary. Made from the
+// Fields functions beside it; a test says how when the two differ.
+//
+// Integers in lists are the differences from one to the next, the first one's from 0, modulo 2^64. Where a field holds
+// frames, it is the number of their stack in SummaryRecord.stack_keys, from 0 on.
+syntax = "proto3";
+
+package vramtrack.summary;
+
+message Summary {
+  string format = )",
+                   kSummaryFormatField, ";  // \"", kSummaryFormat, "\"\n  uint64 version = ", kSummaryVersionField,
+                   ";\n  uint64 processes = ", kSummaryProcesses, ";\n  repeated Frame frames = ", kSummaryFrame,
+                   ";\n  repeated Stack stacks = ", kSummaryStack, ";\n  repeated Record records = ", kSummaryRecord,
+                   R"(;  // by identity
+}
+
+message Stack {
+  bytes key = )",
+                   kStackKey, R"(;  // 128 bits of the frames
+  repeated uint64 frames = )",
+                   kStackFrames, R"(;  // indices of Summary.frames, most recent call first
+}
+
+message Record {
+  ProcessIdentity identity = 1;
+  SummaryRecord record = 2;
+}
+)");
+  for (const auto& [name, fields] : messages) absl::StrAppend(&text, "\nmessage ", name, " {\n", fields, "}\n");
+  return text;
+}
+
+}  // namespace vramtrack

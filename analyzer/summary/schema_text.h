@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The schema of a summary, made from the Fields functions: see summary_writer.h.
+#ifndef ANALYZER_SUMMARY_SCHEMA_TEXT_H_
+#define ANALYZER_SUMMARY_SCHEMA_TEXT_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// "Site" of "vramtrack::ReportSite".
+std::string MessageName(const std::type_info& type);
+
+// An archive that looks at types only. Thread-compatible.
+class SummarySchema {
+ public:
+  // By name.
+  using Messages = std::map<std::string, std::string>;
+
+  explicit SummarySchema(Messages* messages) : messages_(messages) {}
+
+  template <class T>
+  void operator()(uint32_t field, const char* name, const T&) {
+    absl::StrAppend(&fields_, "  ", TypeOf(static_cast<T*>(nullptr)), " ", name, " = ", field, ";\n");
+  }
+
+  // Adds T's message and those that it consists of.
+  template <class T>
+  static std::string Add(Messages* messages) {
+    const std::string name = MessageName(typeid(T));
+    if (const auto [found, is_new] = messages->try_emplace(name); is_new) {
+      SummarySchema archive(messages);
+      T value;
+      Fields(archive, value);
+      (*messages)[name] = archive.fields_;
+    }
+    return name;
+  }
+
+ private:
+  template <class T>
+  std::string TypeOf(T*) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return "bool";
+    } else if constexpr (std::is_enum_v<T>) {
+      return "uint32";
+    } else if constexpr (std::is_integral_v<T>) {
+      return std::is_signed_v<T> ? "sint64" : "uint64";
+    } else if constexpr (std::is_same_v<T, double>) {
+      return "double";
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      return "bytes";  // names may be no UTF-8
+    } else if constexpr (std::is_same_v<T, ReportFrame>) {
+      return "uint64";
+    } else {
+      return Add<T>(messages_);
+    }
+  }
+  template <class A, class B>
+  std::string TypeOf(std::pair<A, B>*) {
+    const std::string first = TypeOf(static_cast<A*>(nullptr)), second = TypeOf(static_cast<B*>(nullptr));
+    const bool is_list = second.rfind("repeated ", 0) == 0;
+    const std::string name = absl::StrCat("Named_", is_list ? "list" : second);
+    (*messages_)[name] = absl::StrCat("  ", first, " first = 1;\n  ", second, " second = 2;\n");
+    return name;
+  }
+  template <class T>
+  std::string TypeOf(std::optional<T>*) {
+    return "optional " + TypeOf(static_cast<T*>(nullptr));
+  }
+  template <class T>
+  std::string TypeOf(std::vector<T>*) {
+    if constexpr (std::is_same_v<T, ReportFrame>) return "optional uint64";
+    if constexpr (std::is_integral_v<T>) return "repeated sint64";
+    return "repeated " + TypeOf(static_cast<T*>(nullptr));
+  }
+  template <class T>
+  std::string TypeOf(std::map<std::string, T>*) {
+    return "repeated " + TypeOf(static_cast<std::pair<std::string, T>*>(nullptr));
+  }
+
+  Messages* const messages_;
+  std::string fields_;
+};
+
+// summary.proto.
+std::string SummaryProto();
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_SUMMARY_SCHEMA_TEXT_H_

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/summary/summary.h"
+
+#include <algorithm>
+#include <exception>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/gzip.h"
+#include "analyzer/summary/pbf_writer.h"
+#include "analyzer/summary/reduction.h"
+#include "analyzer/summary/summary_fields.h"
+#include "analyzer/summary/summary_reader.h"
+#include "analyzer/summary/summary_schema.h"
+#include "analyzer/summary/summary_writer.h"
+#include "analyzer/summary/valid_findings.h"
+#include "proto/pbf_reader.h"
+
+namespace vramtrack {
+namespace {
+
+using RecordWithIdentity = std::pair<ProcessIdentity, SummaryRecord>;
+
+// More processes than that are kept in less detail.
+constexpr size_t kMostFull = 16, kMostJob = 1024;
+
+Detail DetailFor(size_t processes) {
+  return processes <= kMostFull ? Detail::kFull : processes <= kMostJob ? Detail::kJob : Detail::kFleet;
+}
+
+// Of two records of one process the one that stays.
+bool Beats(const SummaryRecord& a, const SummaryRecord& b) {
+  if (a.events != b.events) return a.events > b.events;
+  if (a.content != b.content) return a.content > b.content;
+  return a.detail < b.detail;
+}
+
+void Encode(const ProcessSummary& process, StackTable* table, SummaryRecord* record) {
+  RecordStacks stacks(table);
+  record->body = SummaryWriter::Encode(process, &stacks);
+  record->stacks = stacks.keys();
+}
+
+RecordWithIdentity DecodeRecord(std::string_view message, const StackTable& stacks) {
+  RecordWithIdentity decoded;
+  SummaryReader::Decode(message, RecordStacks(stacks, {}), &decoded);
+  if (decoded.second.content.size() != kStackKeyBytes) throw std::runtime_error("a process has no content");
+  for (const StackKey& key : decoded.second.stacks) {
+    if (!stacks.Has(key)) throw std::runtime_error("a stack is missing");
+  }
+  return decoded;
+}
+
+}  // namespace
+
+void Summary::Add(const ProcessSummary& process) {
+  SummaryRecord record;
+  record.events = process.findings.process.events;
+  record.tool_version = process.tool_version;
+  Encode(process, &stacks_, &record);
+  std::string whole = record.body;
+  for (const StackKey& key : record.stacks) whole += key;
+  record.content = Hash128(whole);
+  Put(process.identity, std::move(record), stacks_);
+}
+
+void Summary::Put(const ProcessIdentity& identity, SummaryRecord record, const StackTable& stacks) {
+  const auto [found, is_new] = records_.try_emplace(identity);
+  if (!is_new && !Beats(record, found->second)) return;
+  if (&stacks != &stacks_) {
+    for (const StackKey& key : record.stacks) stacks_.Copy(stacks, key);
+  }
+  found->second = std::move(record);
+}
+
+void Summary::Join(const Summary& other) {
+  for (const auto& [identity, record] : other.records_) Put(identity, record, other.stacks_);
+}
+
+void Summary::Reduce(Detail least) {
+  const Detail detail = std::max(least, DetailFor(records_.size()));
+  for (auto& [identity, record] : records_) {
+    if (record.detail >= detail) continue;
+    absl::StatusOr<ProcessSummary> process = Decode(identity, record);
+    record.detail = detail;
+    if (!process.ok()) continue;  // whoever reads it will be told
+    ReduceTo(detail, &*process);
+    Encode(*process, &stacks_, &record);
+  }
+}
+
+absl::StatusOr<ProcessSummary> Summary::Decode(const ProcessIdentity& identity, const SummaryRecord& record) const {
+  ProcessSummary process;
+  process.identity = identity;
+  process.tool_version = record.tool_version;
+  try {
+    SummaryReader::Decode(record.body, RecordStacks(stacks_, record.stacks), &process);
+    CheckFindings(process.findings);
+  } catch (const std::exception& error) {
+    return absl::DataLossError(absl::StrCat("process ", identity.pid, " on ", identity.host, ": ", error.what()));
+  }
+  return process;
+}
+
+std::string Summary::Write() const {
+  std::string message;
+  protozero::pbf_writer writer(message);
+  writer.add_string(kSummaryFormatField, kSummaryFormat);
+  writer.add_uint64(kSummaryVersionField, kSummaryVersion);
+  writer.add_uint64(kSummaryProcesses, records_.size());
+  StackTable needed;
+  for (const auto& [identity, record] : records_) {
+    for (const StackKey& key : record.stacks) needed.Copy(stacks_, key);
+  }
+  needed.AppendTo(&message);
+  for (const auto& [identity, record] : records_) {
+    RecordStacks none(&needed);
+    writer.add_string(kSummaryRecord, SummaryWriter::Encode(RecordWithIdentity(identity, record), &none));
+  }
+  return Gzip(message);
+}
+
+absl::StatusOr<Summary> Summary::Read(std::string_view bytes, const std::string& name, std::string* damage) {
+  damage->clear();
+  const Gunzipped unpacked = Gunzip(bytes);
+  Summary summary;
+  uint64_t processes = 0;
+  bool is_summary = false;
+  std::string broken;
+  try {
+    protozero::pbf_reader reader(unpacked.bytes.data(), unpacked.bytes.size());
+    while (reader.next()) {
+      const uint32_t field = reader.tag();
+      if (field == kSummaryFormatField) {
+        is_summary = reader.get_string() == kSummaryFormat;
+      } else if (!is_summary) {
+        break;
+      } else if (field == kSummaryVersionField) {
+        const uint64_t version = reader.get_uint64();
+        if (version > kSummaryVersion) {
+          return absl::UnimplementedError(absl::StrCat(name, ": a summary of version ", version,
+                                                       ", this program reads ", kSummaryVersion, ": use a newer one"));
+        }
+      } else if (field == kSummaryProcesses) {
+        processes = reader.get_uint64();
+      } else if (field == kSummaryFrame || field == kSummaryStack || field == kSummaryRecord) {
+        const protozero::data_view view = reader.get_view();
+        const std::string_view part(view.data(), view.size());
+        if (field == kSummaryFrame) {
+          summary.stacks_.AddFrame(part);
+        } else if (field == kSummaryStack) {
+          summary.stacks_.AddStack(part);
+        } else {
+          RecordWithIdentity record = DecodeRecord(part, summary.stacks_);
+          summary.Put(record.first, std::move(record.second), summary.stacks_);
+        }
+      } else {
+        reader.skip();
+      }
+    }
+  } catch (const std::exception& error) {
+    broken = error.what();
+  }
+  if (!is_summary) return absl::InvalidArgumentError(absl::StrCat(name, ": no summary that vramtrack wrote"));
+  if (broken.empty() && unpacked.complete && summary.records_.size() == processes) return summary;
+  const std::string how = unpacked.complete
+                              ? absl::StrCat("damaged (", broken.empty() ? "processes are missing" : broken, ")")
+                              : absl::StrCat("cut short or damaged within ", bytes.size(), " bytes");
+  if (summary.records_.empty()) return absl::DataLossError(absl::StrCat(name, ": ", how, ": summarize it again"));
+  *damage = absl::StrCat(name, ": ", how, ": ", summary.records_.size(), " of its ", processes, " processes are there");
+  return summary;
+}
+
+bool IsSummary(std::string_view beginning) { return beginning.substr(0, 2) == "\x1f\x8b"; }
+
+}  // namespace vramtrack

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reverse of summary_writer.h.
+#ifndef ANALYZER_SUMMARY_SUMMARY_READER_H_
+#define ANALYZER_SUMMARY_SUMMARY_READER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "analyzer/report.h"
+#include "analyzer/summary/stack_table.h"
+#include "proto/pbf_reader.h"
+
+namespace vramtrack {
+
+// Fields that it does not know are left out. Throws protozero::exception for what is no protobuf message, and
+// std::runtime_error for a stack that is not there. Thread-compatible.
+class SummaryReader {
+ public:
+  // Both must outlive it.
+  SummaryReader(std::string_view bytes, const RecordStacks& stacks)
+      : reader_(bytes.data(), bytes.size()), stacks_(stacks), more_(reader_.next()) {}
+
+  template <class T>
+  void operator()(uint32_t field, const char*, T& value) {
+    while (more_ && reader_.tag() < field) {
+      reader_.skip();
+      more_ = reader_.next();
+    }
+    while (more_ && reader_.tag() == field) {
+      Get(&value);
+      more_ = reader_.next();
+    }
+  }
+
+  template <class T>
+  static void Decode(std::string_view bytes, const RecordStacks& stacks, T* value) {
+    SummaryReader reader(bytes, stacks);
+    reader.GetFields(value);
+  }
+
+ private:
+  template <class T>
+  void GetFields(T* value) {
+    Fields(*this, *value);
+  }
+  template <class A, class B>
+  void GetFields(std::pair<A, B>* value) {
+    (*this)(1, "first", value->first);
+    (*this)(2, "second", value->second);
+  }
+
+  template <class T>
+  void Get(T* value) {
+    if constexpr (std::is_enum_v<T>) {
+      *value = static_cast<T>(reader_.get_uint64());
+    } else if constexpr (std::is_same_v<T, bool>) {
+      *value = reader_.get_bool();
+    } else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+      *value = static_cast<T>(reader_.get_sint64());
+    } else if constexpr (std::is_integral_v<T>) {
+      *value = static_cast<T>(reader_.get_uint64());
+    } else if constexpr (std::is_same_v<T, double>) {
+      *value = reader_.get_double();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      *value = reader_.get_string();
+    } else if constexpr (std::is_same_v<T, ReportFrame>) {
+      std::vector<ReportFrame> frames;
+      stacks_.Find(reader_.get_uint64(), &frames);
+      *value = std::move(frames[0]);
+    } else {
+      const protozero::data_view message = reader_.get_view();
+      Decode({message.data(), message.size()}, stacks_, value);
+    }
+  }
+  template <class T>
+  void Get(std::optional<T>* value) {
+    value->emplace();
+    Get(&**value);
+  }
+  template <class T>
+  void Get(std::vector<T>* values) {
+    if constexpr (std::is_same_v<T, ReportFrame>) {
+      stacks_.Find(reader_.get_uint64(), values);
+    } else if constexpr (std::is_same_v<T, double>) {
+      for (const double value : reader_.get_packed_double()) values->push_back(value);
+    } else if constexpr (std::is_integral_v<T>) {
+      uint64_t last = 0;
+      for (const int64_t difference : reader_.get_packed_sint64()) {
+        last += static_cast<uint64_t>(difference);
+        values->push_back(static_cast<T>(last));
+      }
+    } else {
+      values->emplace_back();
+      Get(&values->back());
+    }
+  }
+  template <class T>
+  void Get(std::map<std::string, T>* values) {
+    std::pair<std::string, T> value;
+    Get(&value);
+    values->insert(std::move(value));
+  }
+
+  protozero::pbf_reader reader_;
+  const RecordStacks& stacks_;
+  bool more_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_SUMMARY_SUMMARY_READER_H_
