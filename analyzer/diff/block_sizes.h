@@ -37,7 +37,18 @@ class BlockNeighbours {
 // The sizes of the large blocks of a site.
 class BlockSizes {
  public:
+  struct Size {
+    uint64_t bytes, count, exact;
+  };
+
+  BlockSizes() = default;
+  // As sizes() and many() have them.
+  BlockSizes(std::vector<Size> sizes, bool many) : sizes_(std::move(sizes)), many_(many) {}
+
   void Add(uint64_t bytes, bool exact);
+
+  const std::vector<Size>& sizes() const { return sizes_; }
+  bool many() const { return many_; }  // too many to tell anything by them
 
   // What the blocks of both sites would come to had each got what it asked for, as far as that is known, as a share of
   // what they got. 1 where the sizes are too many to tell.
@@ -45,9 +56,6 @@ class BlockSizes {
 
  private:
   static constexpr size_t kMostSizes = 64;
-  struct Size {
-    uint64_t bytes, count, exact;
-  };
 
   double AskedFor(const BlockSizes& other) const;
 

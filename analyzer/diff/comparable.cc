@@ -14,16 +14,12 @@ constexpr double kLeastShared = 0.2;
 
 // The share of what `run` allocates that is allocated at sites which the other one has as well. Every doubling of bytes
 // counts once: neither the largest buffer nor the number of scalars decides.
-double Shared(const ComparedRun& run, const std::vector<SiteMatch>& matches, std::vector<size_t> SiteMatch::*mine,
+double Shared(const ComparedProcess& run, const std::vector<SiteMatch>& matches, std::vector<size_t> SiteMatch::*mine,
               std::vector<size_t> SiteMatch::*other) {
   double shared = 0, all = 0;
   for (const SiteMatch& match : matches) {
     for (const size_t i : match.*mine) {
-      double bytes = 1;
-      for (const uint32_t site : run.sites[i].sites) {
-        bytes += static_cast<double>(run.analysis.ledger().sites()[site].bytes_allocated);
-      }
-      const double weight = 1 + std::log2(bytes);
+      const double weight = 1 + std::log2(1 + static_cast<double>(run.sites()[i].bytes_allocated));
       all += weight;
       if (!(match.*other).empty()) shared += weight;
     }
@@ -33,8 +29,10 @@ double Shared(const ComparedRun& run, const std::vector<SiteMatch>& matches, std
 
 }  // namespace
 
-std::string WhyNotComparable(const ComparedRun& base, const ComparedRun& next, const std::vector<SiteMatch>& matches) {
-  const bool base_empty = base.sites.empty(), next_empty = next.sites.empty();
+std::string WhyNotComparable(const ComparedPair& pair) {
+  const ComparedProcess &base = pair.base, &next = pair.next;
+  const std::vector<SiteMatch>& matches = pair.matches();
+  const bool base_empty = base.sites().empty(), next_empty = next.sites().empty();
   if (base_empty && next_empty) return "neither run allocated anything";
   if (base_empty || next_empty) return absl::StrCat(base_empty ? "the base" : "the new run", " allocated nothing");
   const double shared = std::max(Shared(base, matches, &SiteMatch::base, &SiteMatch::next),

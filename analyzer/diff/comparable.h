@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/diff/compared_run.h"
-#include "analyzer/diff/site_matching.h"
+#include "analyzer/diff/compared_pair.h"
 
 namespace vramtrack {
 
 // Why these are not two runs of one program, of which nothing else can be said; empty if they are.
-std::string WhyNotComparable(const ComparedRun& base, const ComparedRun& next, const std::vector<SiteMatch>& matches);
+std::string WhyNotComparable(const ComparedPair& pair);
 
 }  // namespace vramtrack
 

@@ -56,11 +56,14 @@ std::vector<double> WithoutSlope(const std::vector<uint64_t>& floors, uint32_t b
 DiffValue GrowthValue(const DeviceSeries& base, const StepWindow& base_window, const DeviceSeries& next,
                       const StepWindow& next_window) {
   const auto estimate = [](const DeviceSeries& series, const StepWindow& window) {
-    Growth growth = EstimateGrowth(series.floors, window.begin).value_or(Growth());
-    const double wander = Wander(WithoutSlope(series.floors, window.begin, growth.bytes_per_step));
+    const uint32_t begin = window.begin / series.steps_per_value;
+    Growth growth = EstimateGrowth(series.floors, begin).value_or(Growth());
+    const double wander = Wander(WithoutSlope(series.floors, begin, growth.bytes_per_step));
     growth.ci_low = growth.bytes_per_step - wander * (growth.bytes_per_step - growth.ci_low);
     growth.ci_high = growth.bytes_per_step + wander * (growth.ci_high - growth.bytes_per_step);
-    for (double* number : {&growth.bytes_per_step, &growth.ci_low, &growth.ci_high}) *number *= window.per_unit;
+    for (double* number : {&growth.bytes_per_step, &growth.ci_low, &growth.ci_high}) {
+      *number *= static_cast<double>(window.per_unit) / series.steps_per_value;
+    }
     return growth;
   };
   const Growth old = estimate(base, base_window), now = estimate(next, next_window);
@@ -76,7 +79,9 @@ DiffValue GrowthValue(const DeviceSeries& base, const StepWindow& base_window, c
 
 bool InStep(const DeviceSeries& base, const DeviceSeries& next) {
   const size_t steps = base.step_peaks.size();
-  if (steps == 0 || steps != next.step_peaks.size() || base.peak_step != next.peak_step) return false;
+  if (steps == 0 || steps != next.step_peaks.size() || base.steps_per_value != next.steps_per_value ||
+      base.peak_step != next.peak_step)
+    return false;
   size_t same = 0;
   for (size_t i = 0; i < steps; ++i) same += base.step_peaks[i] == next.step_peaks[i];
   return static_cast<double>(same) >= kMostSteps * static_cast<double>(steps);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/diff/run_profile.h"
+#include "analyzer/diff/process_profile.h"
 #include "analyzer/diff_report.h"
 
 namespace vramtrack {

@@ -60,12 +60,14 @@ SiteShape ShapeOf(const Ledger& ledger, const std::vector<uint32_t>& sites) {
   return shape;
 }
 
-std::vector<uint64_t> PositionOf(const std::vector<ReportFrame>& frames) {
-  std::vector<uint64_t> position;
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    position.push_back(frame->line != 0 ? frame->line : frame->offset);
-  }
-  return position;
+void AddVerdict(const LeakVerdict& verdict, DiffSite* site) {
+  site->unjudged |= verdict.verdict == Verdict::kInsufficientEvidence;
+  if (!IsLeak(verdict.verdict)) return;
+  site->leaks = true;
+  site->left.bytes += verdict.rate_bytes_per_step;
+  site->left.low += verdict.rate_ci_low;
+  site->left.high += verdict.rate_ci_high;
+  site->left.objects += verdict.rate_objects_per_step;
 }
 
 }  // namespace
@@ -73,6 +75,13 @@ std::vector<uint64_t> PositionOf(const std::vector<ReportFrame>& frames) {
 double ShapeDistance(const SiteShape& a, const SiteShape& b) {
   return LogRatio(a.births, b.births) + LogRatio(a.bytes_per_birth, b.bytes_per_birth) +
          LogRatio(a.lifetime_steps, b.lifetime_steps) / 2 + (a.recurring != b.recurring ? 1 : 0);
+}
+
+void ReadFrames(const CodeRoots& roots, DiffSite* site) {
+  for (const ReportFrame& frame : site->frames) site->canonical.push_back(Canonical(frame, roots));
+  for (auto frame = site->frames.rbegin(); frame != site->frames.rend(); ++frame) {
+    site->position.push_back(frame->line != 0 ? frame->line : frame->offset);
+  }
 }
 
 std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis) {
@@ -103,9 +112,8 @@ std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis) {
       unit.kind = key.kind;
       unit.device = key.device;
       unit.device_ordinal = ordinals.at(key.device);
-      for (const ReportFrame& frame : frames) unit.canonical.push_back(Canonical(frame, roots));
-      unit.position = PositionOf(frames);
       unit.frames = std::move(frames);
+      ReadFrames(roots, &unit);
       units.push_back(std::move(unit));
     }
     units[found->second].sites.push_back(index);
@@ -114,8 +122,11 @@ std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis) {
     unit.shape = ShapeOf(ledger, unit.sites);
     unit.segments =
         std::any_of(unit.sites.begin(), unit.sites.end(), [&](uint32_t site) { return IsSegmentSite(sites[site]); });
-    for (const uint32_t site : unit.sites)
+    for (const uint32_t site : unit.sites) {
       unit.births_per_step += static_cast<double>(ledger.history(site).born_objects);
+      unit.bytes_allocated += sites[site].bytes_allocated;
+      AddVerdict(analysis->verdicts()[site], &unit);
+    }
     unit.births_per_step /= std::max(1u, ledger.steps().step());
   }
   return units;

@@ -27,11 +27,17 @@ struct SiteShape {
 // 0: alike; 1 would be twice as much of one thing. Differences of a few per cent are none.
 double ShapeDistance(const SiteShape& a, const SiteShape& b);
 
+// What a step leaves behind at sites that leak.
+struct LeftBehind {
+  double bytes = 0, low = 0, high = 0;  // interval of 95 %
+  double objects = 0;
+};
+
 struct DiffSite {
   uint32_t kind = 0;
   uint32_t device = 0;          // SiteKey::kHost for the host
   uint32_t device_ordinal = 0;  // of the devices that the process used; kHost for the host
-  std::vector<uint32_t> sites;  // of the ledger
+  std::vector<uint32_t> sites;  // of the ledger; empty where the run is known by a summary
   // What it allocates is a framework's to cut up: whose call the allocator made it in is an accident.
   bool segments = false;
   std::vector<ReportFrame> frames;
@@ -41,7 +47,14 @@ struct DiffSite {
   std::vector<uint64_t> position;
   SiteShape shape;
   double births_per_step = 0;  // over the whole run
+  uint64_t bytes_allocated = 0;
+  bool leaks = false;     // by the verdict of any of its sites
+  bool unjudged = false;  // the steps were not enough for a verdict
+  LeftBehind left;        // of those that leak
 };
+
+// What follows from the frames: `canonical` and `position`.
+void ReadFrames(const CodeRoots& roots, DiffSite* site);
 
 // All sites of a process; of more than kMaxDiffSites those that allocated most.
 constexpr size_t kMaxDiffSites = 50000;

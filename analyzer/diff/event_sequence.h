@@ -28,6 +28,7 @@ class EventSequence {
   }
 
   uint64_t count() const { return count_; }
+  uint64_t hash() const { return hash_; }
   bool SameAs(const EventSequence& other) const { return count_ == other.count_ && hash_ == other.hash_; }
   // The same events in whatever order.
   bool SameEventsAs(const EventSequence& other) const { return count_ == other.count_ && sum_ == other.sum_; }

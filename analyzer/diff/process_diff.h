@@ -2,6 +2,7 @@
 #ifndef ANALYZER_DIFF_PROCESS_DIFF_H_
 #define ANALYZER_DIFF_PROCESS_DIFF_H_
 
+#include "analyzer/diff/compared_process.h"
 #include "analyzer/diff/diff_options.h"
 #include "analyzer/diff/site_ids.h"
 #include "analyzer/diff_report.h"
@@ -15,10 +16,12 @@ struct ProcessDiff {
   DiffReport report;
   SiteIds base_sites, new_sites;
 };
+ProcessDiff CompareProcesses(ComparedProcess* base, ComparedProcess* next, const DiffOptions& options);
 ProcessDiff CompareProcesses(const Trace& base, const Trace& next, const DiffOptions& options);
 
 // Two runs of one process each.
 DiffReport DiffProcesses(const Trace& base, const Trace& next, const DiffOptions& options);
+DiffReport DiffProcesses(ComparedProcess* base, ComparedProcess* next, const DiffOptions& options);
 
 }  // namespace vramtrack
 

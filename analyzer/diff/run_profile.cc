@@ -4,35 +4,40 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <map>
 #include <optional>
 #include <utility>
+
+#include "analyzer/diff/sequence_part.h"
 
 namespace vramtrack {
 namespace {
 
-uint64_t WordOf(uint32_t match, uint64_t bytes, bool born) {
-  return (uint64_t{match} << 1 | born) * 0xff51afd7ed558ccd ^ bytes * 0xc4ceb9fe1a85ec53;
+// Bytes that a device has reserved for what is live, or what is live where that is not known.
+uint64_t ReservedOf(const Scope& scope) {
+  if (scope.segments != nullptr) return std::max(scope.segments->counted(), scope.live);
+  return scope.is_device() ? scope.pages.reserved() : scope.live;
 }
 
-constexpr double kMostSteps = 0.9;
-
 }  // namespace
-
 uint64_t RunProfile::State::largest() const {
   uint64_t most = 0;
   for (const Holder& holder : holders) most = std::max(most, holder.live);
   return most;
 }
 
-RunProfile::RunProfile(std::vector<uint32_t> match_of_site, size_t matches, const StepWindow& window, bool framework)
+RunProfile::RunProfile(std::vector<uint32_t> match_of_site, size_t matches, const StepWindow& window, bool framework,
+                       bool sums)
     : match_of_site_(std::move(match_of_site)),
       window_(window),
       framework_(framework),
+      sums_(sums),
       states_(matches),
       totals_(matches),
       sizes_(matches),
       blocks_(matches * window.blocks),
+      more_(sums ? blocks_.size() : 0),
+      mark_sums_(sums ? window.blocks : 0),
+      marks_in_(mark_sums_.size()),
       steps_in_block_(window.blocks),
       block_(window.BlockOf(0)) {
   for (uint32_t step = window_.begin; step < window_.end; ++step) {
@@ -51,6 +56,8 @@ RunProfile::Peak& RunProfile::PeakOf(uint32_t scope) {
     peak.step_peaks.assign(step_, 0);
     peak.step_fragmentations.assign(step_, 0);
     peak.makers.assign(step_, DeviceSeries::kNoMaker);
+    peak.step_reserves.assign(step_, 0);
+    peak.concurrent.assign(step_, false);
     peaks_.push_back(std::move(peak));
   }
   return peaks_[scope];
@@ -116,16 +123,22 @@ void RunProfile::Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t o
   }
   state.live += born ? bytes : -bytes;
   ChangeHolder(slot, bytes, born, &state);
-  if (!born) return;
+  if (!born) {
+    if (more_.empty() || block_ >= window_.blocks) return;
+    MoreBlockSums& in = more_[size_t{match} * window_.blocks + block_];
+    in.deaths += objects;
+    in.died_bytes += bytes;
+    return;
+  }
   SiteTotals& totals = totals_[match];
   totals.own_peak = std::max(totals.own_peak, state.own_peak);
   totals.several_threads |= state.holders.size() > 1;
   totals.allocations += objects;
   totals.bytes_allocated += bytes;
   if (block_ < window_.blocks) {
-    Block& in = blocks_[size_t{match} * window_.blocks + block_];
-    in.bytes += static_cast<double>(bytes);
-    in.births += static_cast<double>(objects);
+    BlockSums& in = blocks_[size_t{match} * window_.blocks + block_];
+    in.bytes += bytes;
+    in.births += objects;
   }
   if (peak == nullptr) return;
   if (state.holders.size() > 1 && peak->concurrent_in != step_) {
@@ -134,19 +147,22 @@ void RunProfile::Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t o
   }
   const Scope& scope = ledger_->scopes()[peak_scope];
   if (scope.live <= peak->step_peak) return;
-  const uint64_t reserved = scope.segments != nullptr ? std::max(scope.segments->counted(), scope.live)
-                            : scope.is_device()       ? scope.pages.reserved()
-                                                      : scope.live;
+  const uint64_t reserved = ReservedOf(scope);
   peak->step_peak = scope.live;
   peak->step_fragmentation = reserved - scope.live;
   peak->step_maker = match;
   ++peak->step_epoch;
   if (scope.live <= peak->run_peak) return;
   peak->run_peak = scope.live;
-  peak->run_reserved = std::max(peak->run_reserved, reserved);
+  NoteReserved(reserved, peak);
   peak->run_fragmentation = reserved - scope.live;
   peak->run_step = step_;
   ++peak->run_epoch;
+}
+
+void RunProfile::NoteReserved(uint64_t reserved, Peak* peak) {
+  peak->run_reserved = std::max(peak->run_reserved, reserved);
+  peak->step_reserved = std::max(peak->step_reserved, reserved);
 }
 
 // Fills the blocks of the steps since the match last changed.
@@ -168,10 +184,17 @@ void RunProfile::Settle(uint32_t match) {
 void RunProfile::AddToBlock(uint32_t match, uint32_t step, uint64_t live, uint64_t at_peak, uint64_t own) {
   const uint32_t block = window_.BlockOf(step);
   if (block == window_.blocks) return;
-  Block& in = blocks_[size_t{match} * window_.blocks + block];
-  in.live += static_cast<double>(live);
-  in.at_peak += static_cast<double>(at_peak);
-  in.own += static_cast<double>(own);
+  BlockSums& in = blocks_[size_t{match} * window_.blocks + block];
+  in.live += live;
+  in.at_peak += at_peak;
+  in.own += own;
+  if (more_.empty()) return;
+  MoreBlockSums& more = more_[size_t{match} * window_.blocks + block];
+  more.own_most = std::max(more.own_most, own);
+  const uint64_t step_peak = peaks_[states_[match].scope].step_peaks[step];
+  if (step_peak <= more.high) return;
+  more.high = step_peak;
+  more.at_high = at_peak;
 }
 
 void RunProfile::OnOtherEvent(const StreamEvent& event) {
@@ -183,6 +206,10 @@ void RunProfile::OnOtherEvent(const StreamEvent& event) {
   if (!std::isfinite(size) || size <= 0) return;
   mark_sum_ += size;
   ++marks_;
+  const uint32_t block = window_.BlockOf(step_ - 1);
+  if (block >= mark_sums_.size()) return;
+  mark_sums_[block] += size;
+  ++marks_in_[block];
 }
 
 void RunProfile::OnStepEnd(uint32_t step) {
@@ -197,12 +224,13 @@ void RunProfile::OnStepEnd(uint32_t step) {
     peak.makers.push_back(peak.step_maker);
     peak.step_maker = DeviceSeries::kNoMaker;
     // What there is now is the least that the next step will have had at its peak.
-    const uint64_t reserved = scope.segments != nullptr ? std::max(scope.segments->counted(), scope.live)
-                              : scope.is_device()       ? scope.pages.reserved()
-                                                        : scope.live;
+    const uint64_t reserved = ReservedOf(scope);
     peak.step_peak = scope.live;
     peak.step_fragmentation = reserved - scope.live;
-    peak.run_reserved = std::max(peak.run_reserved, reserved);
+    NoteReserved(reserved, &peak);
+    peak.step_reserves.push_back(peak.step_reserved);
+    peak.step_reserved = 0;
+    peak.concurrent.push_back(peak.concurrent_in == step);
     ++peak.step_epoch;
   }
   step_ = step + 1;
@@ -221,63 +249,9 @@ void RunProfile::Finish() {
     totals_[match].bytes_at_peak = changed_since ? state.noted_at_run_peak : state.live;
   }
   for (size_t i = 0; i < peaks_.size(); ++i) {
-    const Peak& peak = peaks_[i];
-    const Scope& scope = ledger_->scopes()[i];
-    if (!scope.is_leading() && peak.device != SiteKey::kHost) continue;
-    DeviceSeries series;
-    series.run_peak = peak.run_peak;
-    series.run_reserved_peak = peak.run_reserved;
-    series.run_fragmentation = peak.run_fragmentation;
-    series.peak_step = peak.run_step;
-    series.maker = UsualMaker(peak);
-    series.concurrent = 2 * peak.concurrent_steps > window_.end - window_.begin;
-    series.peak.assign(window_.blocks, 0);
-    series.fragmentation.assign(window_.blocks, 0);
-    const size_t steps = std::min<size_t>(peak.step_peaks.size(), window_.end);
-    for (size_t step = 0; step < steps; ++step) {
-      const uint32_t block = window_.BlockOf(static_cast<uint32_t>(step));
-      if (block == window_.blocks) continue;
-      series.peak[block] += static_cast<double>(peak.step_peaks[step]) / steps_in_block_[block];
-      series.fragmentation[block] += static_cast<double>(peak.step_fragmentations[step]) / steps_in_block_[block];
-    }
-    series.step_peaks.assign(peak.step_peaks.begin(), peak.step_peaks.begin() + static_cast<std::ptrdiff_t>(steps));
-    const size_t floors = std::min<size_t>(scope.floors.size(), window_.end);
-    series.floors.assign(scope.floors.begin(), scope.floors.begin() + static_cast<std::ptrdiff_t>(floors));
-    devices_[peak.device] = std::move(series);
+    if (IsShown(i)) devices_[peaks_[i].device] = SeriesOf(peaks_[i], ledger_->scopes()[i]);
   }
   over_ = true;
-}
-
-uint32_t RunProfile::UsualMaker(const Peak& peak) const {
-  std::map<uint32_t, size_t> steps_of;
-  const size_t end = std::min<size_t>(peak.makers.size(), window_.end);
-  for (size_t step = window_.begin; step < end; ++step) ++steps_of[peak.makers[step]];
-  for (const auto& [maker, steps] : steps_of) {
-    if (static_cast<double>(steps) >= kMostSteps * (window_.end - window_.begin)) return maker;
-  }
-  return DeviceSeries::kNoMaker;
-}
-
-SiteSeries RunProfile::Series(size_t match) const {
-  SiteSeries series;
-  for (uint32_t i = 0; i < window_.blocks; ++i) {
-    const Block& block = blocks_[match * window_.blocks + i];
-    const double steps = steps_in_block_[i], units = steps / window_.per_unit;
-    series.live.push_back(block.live / steps);
-    series.at_peak.push_back(block.at_peak / steps);
-    series.own.push_back(block.own / steps);
-    series.bytes.push_back(block.bytes / units);
-    series.births.push_back(block.births / units);
-  }
-  return series;
-}
-
-void SequencePart::Add(const ReplayAllocation& event, bool born) {
-  const LiveAllocation& allocation = event.allocation;
-  if (at_ >= begin_ && at_ < end_) {
-    events_.push_back({WordOf(match_of_site_[allocation.site], allocation.bytes, born), allocation.site});
-  }
-  ++at_;
 }
 
 }  // namespace vramtrack

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/diff/run_profile.h"
+#include "analyzer/diff/process_profile.h"
 #include "analyzer/diff/significance.h"
 
 namespace vramtrack {

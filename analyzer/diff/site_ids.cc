@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "analyzer/findings/site_id.h"
+#include "analyzer/ledger/kind.h"
+#include "analyzer/ledger/site_table.h"
 
 namespace vramtrack {
 namespace {
@@ -26,6 +28,15 @@ void Name(const IdByKey& base, const IdByKey& next, std::vector<DiffFinding>* fi
 }
 
 }  // namespace
+
+ReportSite NamedSite(uint32_t kind, uint32_t device, std::vector<ReportFrame> frames) {
+  ReportSite site;
+  site.level = LevelName(LevelOf(kind));
+  site.kind = KindName(kind);
+  if (device != SiteKey::kHost) site.device = device;
+  site.frames = std::move(frames);
+  return site;
+}
 
 void SiteIds::AddReported(ReportSite site) {
   std::string key = SameSiteKey(site);

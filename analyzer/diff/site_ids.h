@@ -2,13 +2,18 @@
 #ifndef ANALYZER_DIFF_SITE_IDS_H_
 #define ANALYZER_DIFF_SITE_IDS_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "analyzer/diff_report.h"
 #include "analyzer/report.h"
 
 namespace vramtrack {
+
+// What a site has its id by. `device`: SiteKey::kHost for the host.
+ReportSite NamedSite(uint32_t kind, uint32_t device, std::vector<ReportFrame> frames);
 
 // The ids that a report on one of the runs gives to its sites: they depend on the sites of all processes. Until those
 // are known a site goes by a key. Thread-compatible.

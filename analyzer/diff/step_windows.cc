@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 
@@ -38,25 +39,37 @@ int StepRatio(const std::vector<DiffSite>& base, const std::vector<DiffSite>& ne
   return 1;
 }
 
+uint32_t RoundUp(uint32_t value, uint32_t to) { return (value + to - 1) / to * to; }
+
+// So many units have whole windows of the process's steps.
+uint32_t UnitsTogether(const ComparedProcess& process, uint32_t per_unit) {
+  return std::lcm(process.facts().steps_in_window, per_unit) / per_unit;
+}
+
 }  // namespace
 
-StepWindows CompareSteps(const RunShape& base, const RunShape& next, const std::vector<DiffSite>& base_sites,
-                         const std::vector<DiffSite>& next_sites, const std::vector<SiteMatch>& matches) {
+StepWindows CompareSteps(const ComparedProcess& base_process, const ComparedProcess& next_process,
+                         const std::vector<SiteMatch>& matches) {
+  const RunShape &base = base_process.facts().run, &next = next_process.facts().run;
   StepWindows windows;
-  const int ratio = StepRatio(base_sites, next_sites, matches);
+  const int ratio = StepRatio(base_process.sites(), next_process.sites(), matches);
   windows.next.per_unit = ratio > 1 ? static_cast<uint32_t>(ratio) : 1;
   windows.base.per_unit = ratio < -1 ? static_cast<uint32_t>(-ratio) : 1;
   const uint32_t base_units = base.steps / windows.base.per_unit, next_units = next.steps / windows.next.per_unit;
   const uint32_t units = std::min(base_units, next_units);
   const auto warm = [](const RunShape& run, uint32_t per_unit) { return (run.warmup_end + per_unit - 1) / per_unit; };
   // A longer run has a longer warm-up by rule; of the shared part only so much is wanted.
+  const uint32_t granule =
+      std::lcm(UnitsTogether(base_process, windows.base.per_unit), UnitsTogether(next_process, windows.next.per_unit));
+  const uint32_t end = units / granule * granule;
   const uint32_t begin =
-      std::min({std::max(warm(base, windows.base.per_unit), warm(next, windows.next.per_unit)), units});
+      std::min(RoundUp(std::max(warm(base, windows.base.per_unit), warm(next, windows.next.per_unit)), granule), end);
   for (StepWindow* window : {&windows.base, &windows.next}) {
     window->begin = begin * window->per_unit;
-    window->end = units * window->per_unit;
+    window->end = end * window->per_unit;
     window->whole_run = base_units == next_units;
-    window->blocks = std::min(StepWindow::kBlocks, units - begin);
+    window->granule = granule;
+    window->blocks = std::min(StepWindow::kBlocks, (end - begin) / granule);
   }
   if (ratio != 1) {
     windows.normaliser = absl::StrCat(std::abs(ratio), " steps of ", ratio > 1 ? "the new run" : "the base",

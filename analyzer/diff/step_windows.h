@@ -5,13 +5,11 @@
 #define ANALYZER_DIFF_STEP_WINDOWS_H_
 
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "analyzer/diff/diff_site.h"
-#include "analyzer/diff/run_profile.h"
+#include "analyzer/diff/compared_process.h"
+#include "analyzer/diff/process_profile.h"
 #include "analyzer/diff/site_matching.h"
-#include "analyzer/leaks/site_history.h"
 
 namespace vramtrack {
 
@@ -21,9 +19,10 @@ struct StepWindows {
 };
 
 // The steps that both runs have, after the warm-up of both. Where nearly all sites allocate a whole number of times as
-// often in a step of one run as in a step of the other, so many steps of that other one are taken as one.
-StepWindows CompareSteps(const RunShape& base, const RunShape& next, const std::vector<DiffSite>& base_sites,
-                         const std::vector<DiffSite>& next_sites, const std::vector<SiteMatch>& matches);
+// often in a step of one run as in a step of the other, so many steps of that other one are taken as one. Where steps
+// are known together only, windows and blocks begin and end with these.
+StepWindows CompareSteps(const ComparedProcess& base, const ComparedProcess& next,
+                         const std::vector<SiteMatch>& matches);
 
 }  // namespace vramtrack
 

@@ -49,8 +49,8 @@ struct ProfileSite {
   std::optional<uint32_t> device;  // none: the host
   uint32_t number = 0;             // in the order in which sites first allocated; what events are told by
   std::string category;
-  std::string verdict;  // of the worst of them, as in the report
-  bool judged = true;   // the steps were enough for a verdict
+  std::string verdict;    // of the worst of them, as in the report
+  bool unjudged = false;  // the steps were not enough for a verdict
   bool segments = false;
   std::vector<ReportFrame> frames;  // most recent call first
   // How it allocates, see DiffSite.

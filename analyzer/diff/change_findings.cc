@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/diff/change_findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/diff/change_text.h"
+#include "analyzer/ledger/kind.h"
+#include "analyzer/ledger/site_table.h"
+
+namespace vramtrack {
+
+void ChangeFindings::Add(const std::vector<SitePair>& evidence, const std::vector<SiteChange>& changes) {
+  const std::vector<SiteMatch>& matches = pair_.matches();
+  FindBlame(changes);
+  std::map<LeakOf, std::vector<size_t>> leaks;
+  for (size_t m = 0; m < matches.size(); ++m) {
+    if (changes[m].found) {
+      if (const std::optional<LeakOf> leak = LeakOfChange(matches[m], changes[m])) {
+        leaks[*leak].push_back(m);
+      } else {
+        AddFinding(evidence[m], Describe(m, evidence[m], changes[m]));
+      }
+    } else if (evidence[m].base.present && evidence[m].next.present && !pair_.IsSegments(matches[m]) &&
+               Moved(matches[m])) {
+      AddMove(matches[m], evidence[m]);
+    }
+  }
+  for (auto& [leak, members] : leaks) AddLeak(leak, std::move(members), evidence, changes);
+}
+
+// The frames that only changed sites go through name them: the innermost one is often a wrapper of all allocations.
+void ChangeFindings::FindBlame(const std::vector<SiteChange>& changes) {
+  const auto visit = [&](bool changed, const std::function<void(BlameFinder*, const DiffSite&)>& add) {
+    for (size_t m = 0; m < changes.size(); ++m) {
+      if (changes[m].found != changed) continue;
+      const SiteMatch& match = pair_.matches()[m];
+      for (const size_t i : match.base) add(&base_blame_, pair_.base.sites()[i]);
+      for (const size_t i : match.next) add(&next_blame_, pair_.next.sites()[i]);
+    }
+  };
+  visit(true, [](BlameFinder* blame, const DiffSite& site) { blame->AddLeak(site.frames); });
+  visit(false, [](BlameFinder* blame, const DiffSite& site) {
+    size_t at = 0;
+    blame->AddClean([&]() -> std::vector<ReportFrame> {
+      if (at == site.frames.size()) return {};
+      return {site.frames[at++]};
+    });
+  });
+}
+
+bool ChangeFindings::Moved(const SiteMatch& match) const {
+  return match.base.size() != match.next.size() ||
+         LooksMoved(pair_.base.sites()[match.base[0]].frames, pair_.next.sites()[match.next[0]].frames);
+}
+
+DiffFinding ChangeFindings::Begin(const SiteMatch& match, const SitePair& evidence) {
+  const auto key = [](const DiffSite& site, SiteIds* ids) {
+    return ids->Add(NamedSite(site.kind, site.device, site.frames));
+  };
+  const DiffSite& site = pair_.SiteOf(match);
+  DiffFinding finding;
+  finding.level = LevelName(LevelOf(site.kind));
+  finding.kind = KindName(site.kind);
+  finding.category = pair_.CategoryOf(match);
+  if (site.device != SiteKey::kHost) finding.device = site.device;
+  if (!match.base.empty()) finding.base_site = key(pair_.base.sites()[match.base[0]], &base_ids_);
+  if (!match.next.empty()) finding.new_site = key(pair_.next.sites()[match.next[0]], &next_ids_);
+  finding.frames = site.frames;
+  finding.leak = evidence.next.leak;
+  finding.base_leak = evidence.base.leak;
+  return finding;
+}
+
+DiffFinding ChangeFindings::Describe(size_t m, const SitePair& evidence, const SiteChange& change) {
+  const SiteMatch& match = pair_.matches()[m];
+  DiffFinding finding = Begin(match, evidence);
+  finding.naming_frame = (match.next.empty() ? base_blame_ : next_blame_).Blame(finding.frames);
+  finding.base_value = change.base;
+  finding.new_value = change.next;
+  finding.unit = change.unit;
+  finding.p_value = change.p_value;
+  finding.effect_size = change.effect_size;
+  finding.rate_unit = report_.rate_unit;
+  finding.explanation = Explain(evidence, change);
+  return finding;
+}
+
+std::string ChangeFindings::Explain(const SitePair& evidence, const SiteChange& change) const {
+  const bool doubtful = !report_.tested && !change.p_value;
+  return absl::StrCat(ExplainChange(evidence, change, report_.rate_unit),
+                      doubtful ? "; there are too few steps to tell it from chance" : "");
+}
+
+void ChangeFindings::AddFinding(const SitePair& evidence, DiffFinding finding) {
+  std::vector<DiffFinding>& list = !evidence.base.present   ? report_.added
+                                   : !evidence.next.present ? report_.gone
+                                   : finding.delta() > 0    ? report_.grown
+                                                            : report_.shrunk;
+  list.push_back(std::move(finding));
+}
+
+std::optional<ChangeFindings::LeakOf> ChangeFindings::LeakOfChange(const SiteMatch& match,
+                                                                   const SiteChange& change) const {
+  if (change.unit != "bytes_live_per_step" && change.unit != "objects_per_step") return std::nullopt;
+  const bool more = change.next > change.base;
+  const LeakSites& leaks = (more ? pair_.next : pair_.base).leaks();
+  for (const size_t i : more ? match.next : match.base) {
+    if (leaks.leak_of_site[i]) return LeakOf{more, *leaks.leak_of_site[i], change.unit};
+  }
+  return std::nullopt;
+}
+
+bool ChangeFindings::Leads(const LeakOf& leak, size_t m) const {
+  const SiteMatch& match = pair_.matches()[m];
+  const std::vector<size_t>& leading = (leak.of_next ? pair_.next : pair_.base).leaks().leaks[leak.leak].leading;
+  const std::vector<size_t>& members = leak.of_next ? match.next : match.base;
+  return std::any_of(leading.begin(), leading.end(),
+                     [&](size_t site) { return std::find(members.begin(), members.end(), site) != members.end(); });
+}
+
+// One leak is one finding, named by the site that leads it, with the others as its parts.
+void ChangeFindings::AddLeak(const LeakOf& leak, std::vector<size_t> members, const std::vector<SitePair>& evidence,
+                             const std::vector<SiteChange>& changes) {
+  std::stable_sort(members.begin(), members.end(), [&](size_t a, size_t b) {
+    const auto key = [&](size_t m) {
+      return std::make_pair(!Leads(leak, m), -std::fabs(changes[m].next - changes[m].base));
+    };
+    return key(a) < key(b);
+  });
+  const size_t first = members[0];
+  DiffFinding finding = Describe(first, evidence[first], changes[first]);
+  if (members.size() == 1) return AddFinding(evidence[first], std::move(finding));
+  const DiffLeak& group = (leak.of_next ? pair_.next : pair_.base).leaks().leaks[leak.leak];
+  if (group.call_frame && Leads(leak, first) && *group.call_frame < finding.frames.size()) {
+    finding.naming_frame = *group.call_frame;
+  }
+  SiteChange whole = changes[first];
+  SitePair all = evidence[first];
+  for (size_t i = 1; i < members.size(); ++i) {
+    const size_t m = members[i];
+    whole.base += changes[m].base;
+    whole.next += changes[m].next;
+    all.base.leak |= evidence[m].base.leak;
+    all.next.leak |= evidence[m].next.leak;
+    finding.parts.push_back(Describe(m, evidence[m], changes[m]));
+  }
+  finding.base_value = whole.base;
+  finding.new_value = whole.next;
+  finding.leak = all.next.leak;
+  finding.base_leak = all.base.leak;
+  finding.explanation = absl::StrCat(Explain(all, whole), ", with ", members.size() - 1,
+                                     members.size() == 2 ? " other site" : " other sites", " of the same leak");
+  AddFinding(evidence[first], std::move(finding));
+}
+
+void ChangeFindings::AddMove(const SiteMatch& match, const SitePair& evidence) {
+  DiffFinding finding = Begin(match, evidence);
+  finding.base_value = static_cast<double>(evidence.base.totals.bytes_at_peak);
+  finding.new_value = static_cast<double>(evidence.next.totals.bytes_at_peak);
+  finding.unit = "bytes_at_peak";
+  const DiffSite &old = pair_.base.sites()[match.base[0]], &now = pair_.next.sites()[match.next[0]];
+  const size_t first = FirstDifference(old.frames, now.frames);
+  finding.naming_frame = NamingFrame(finding.frames, first);
+  finding.explanation =
+      absl::StrCat("allocates as before; was at ", PlaceFrom(old, first), ", is at ", PlaceFrom(now, first));
+  if (match.next.size() > 1) {
+    absl::StrAppend(&finding.explanation, " and at ", PlaceFrom(pair_.next.sites()[match.next[1]], 0),
+                    ": it was split");
+  } else if (match.base.size() > 1) {
+    absl::StrAppend(&finding.explanation, ", where ", PlaceFrom(pair_.base.sites()[match.base[1]], 0),
+                    " was merged into it");
+  }
+  report_.moved.push_back(std::move(finding));
+}
+
+}  // namespace vramtrack

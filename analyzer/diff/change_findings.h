@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_DIFF_CHANGE_FINDINGS_H_
+#define ANALYZER_DIFF_CHANGE_FINDINGS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "analyzer/attribution/blame.h"
+#include "analyzer/diff/compared_pair.h"
+#include "analyzer/diff/site_comparison.h"
+#include "analyzer/diff/site_ids.h"
+#include "analyzer/diff_report.h"
+
+namespace vramtrack {
+
+// Makes findings of what changed: one for each site, or leak. Thread-compatible; all that it is given must outlive it.
+class ChangeFindings {
+ public:
+  // `report` tells the rates' unit and whether changes were tested. The sites of findings are keys of the ids.
+  ChangeFindings(ComparedPair* pair, SiteIds* base_ids, SiteIds* next_ids, DiffReport* report)
+      : pair_(*pair), base_ids_(*base_ids), next_ids_(*next_ids), report_(*report) {}
+
+  // One entry a match in each.
+  void Add(const std::vector<SitePair>& evidence, const std::vector<SiteChange>& changes);
+
+ private:
+  // Of the changes of rates: the leak that the site belongs to in the run where there is more of it.
+  struct LeakOf {
+    bool of_next;
+    size_t leak;
+    std::string unit;
+
+    bool operator<(const LeakOf& other) const {
+      return std::tie(of_next, leak, unit) < std::tie(other.of_next, other.leak, other.unit);
+    }
+  };
+
+  void FindBlame(const std::vector<SiteChange>& changes);
+  bool Moved(const SiteMatch& match) const;
+  DiffFinding Begin(const SiteMatch& match, const SitePair& evidence);
+  DiffFinding Describe(size_t m, const SitePair& evidence, const SiteChange& change);
+  std::string Explain(const SitePair& evidence, const SiteChange& change) const;
+  std::optional<LeakOf> LeakOfChange(const SiteMatch& match, const SiteChange& change) const;
+  bool Leads(const LeakOf& leak, size_t m) const;
+  void AddFinding(const SitePair& evidence, DiffFinding finding);
+  void AddLeak(const LeakOf& leak, std::vector<size_t> members, const std::vector<SitePair>& evidence,
+               const std::vector<SiteChange>& changes);
+  void AddMove(const SiteMatch& match, const SitePair& evidence);
+
+  ComparedPair& pair_;
+  SiteIds &base_ids_, &next_ids_;
+  DiffReport& report_;
+  BlameFinder base_blame_, next_blame_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_DIFF_CHANGE_FINDINGS_H_

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two processes, what in them is the same, and what each did in the steps that both have.
+#ifndef ANALYZER_DIFF_COMPARED_PAIR_H_
+#define ANALYZER_DIFF_COMPARED_PAIR_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analyzer/diff/compared_process.h"
+#include "analyzer/diff/process_profile.h"
+#include "analyzer/diff/site_comparison.h"
+#include "analyzer/diff/site_matching.h"
+#include "analyzer/diff/step_windows.h"
+
+namespace vramtrack {
+
+// Does two things, at once in two threads unless `threads` is 1.
+void DoBoth(size_t threads, const std::function<void()>& base, const std::function<void()>& next);
+
+// Thread-compatible; the processes must outlive it.
+struct ComparedPair {
+  ComparedProcess &base, &next;
+  size_t threads = 1;
+  SiteMatching matching;
+  // Made by MeasureSteps.
+  StepWindows windows;
+  ProcessProfile base_profile, next_profile;
+
+  const std::vector<SiteMatch>& matches() const { return matching.matches; }
+  // Of the new run where it is there.
+  const DiffSite& SiteOf(const SiteMatch& match) const {
+    return match.next.empty() ? base.sites()[match.base[0]] : next.sites()[match.next[0]];
+  }
+  std::string CategoryOf(const SiteMatch& match) {
+    return match.next.empty() ? base.Category(match.base[0]) : next.Category(match.next[0]);
+  }
+  bool IsSegments(const SiteMatch& match) const {
+    return (!match.base.empty() && base.sites()[match.base[0]].segments) ||
+           (!match.next.empty() && next.sites()[match.next[0]].segments);
+  }
+};
+
+// Finds the steps that both have and what happened in them.
+void MeasureSteps(ComparedPair* pair);
+
+// What is known of each match. The series move there from the pair's profiles.
+std::vector<SitePair> TakeEvidence(ComparedPair* pair);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_DIFF_COMPARED_PAIR_H_

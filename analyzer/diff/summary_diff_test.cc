@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is found by summaries is what is found by the traces.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diff/compared_summary.h"
+#include "analyzer/diff/compared_trace.h"
+#include "analyzer/diff/process_diff.h"
+#include "analyzer/diff/test_job.h"
+#include "analyzer/ingest/trace.h"
+#include "analyzer/render/diff_json.h"
+#include "analyzer/render/diff_text.h"
+#include "analyzer/summary/profile/make_step_profile.h"
+
+namespace vramtrack {
+namespace {
+
+using nlohmann::json;
+
+// A run, and what a summary of it says.
+class TracedRun {
+ public:
+  explicit TracedRun(const JobOptions& job) : bytes_(Job(job).Run()), trace_(std::move(*Trace::Read(bytes_, "run"))) {}
+
+  const Trace& trace() const { return *trace_; }
+  StepProfile Profile() const {
+    ProcessAnalysis analysis(*trace_, options_);
+    return MakeStepProfile(&analysis);
+  }
+  // With at most so many windows of steps.
+  std::unique_ptr<ComparedProcess> Summary(size_t windows = StepProfile::kMostWindows) const {
+    ProcessAnalysis analysis(*trace_, options_);
+    StepProfile profile = MakeStepProfile(&analysis);
+    Reduce(windows, StepProfile::kMostSites, &profile);
+    return std::make_unique<ComparedSummary>(FactsOfTrace(analysis), std::move(profile));
+  }
+
+ private:
+  const std::string bytes_;
+  const std::unique_ptr<Trace> trace_;
+  const AnalyzeOptions options_;
+};
+
+DiffReport OfTraces(const JobOptions& base, const JobOptions& next, const DiffOptions& options = {}) {
+  return DiffProcesses(TracedRun(base).trace(), TracedRun(next).trace(), options);
+}
+
+DiffReport OfSummaries(const JobOptions& base, const JobOptions& next, size_t windows = StepProfile::kMostWindows,
+                       const DiffOptions& options = {}) {
+  return DiffProcesses(TracedRun(base).Summary(windows).get(), TracedRun(next).Summary(windows).get(), options);
+}
+
+// All but where the sequences part, which summaries do not tell.
+json Told(const DiffReport& report) {
+  json told = json::parse(RenderDiffJson(report));
+  told.erase("first_divergence");
+  return told;
+}
+
+// The sections, sites and units of all findings.
+std::vector<std::string> Verdicts(const DiffReport& report) {
+  std::vector<std::string> verdicts;
+  const auto add = [&](const char* section, const std::vector<DiffFinding>& findings) {
+    for (const DiffFinding& finding : findings) {
+      const ReportFrame& frame = finding.frames.at(finding.naming_frame);
+      verdicts.push_back(std::string(section) + " " + frame.function + ":" + std::to_string(frame.line) + " " +
+                         finding.unit);
+    }
+  };
+  add("new", report.added);
+  add("gone", report.gone);
+  add("grown", report.grown);
+  add("shrunk", report.shrunk);
+  for (const DiffDevice& device : report.devices) {
+    if (device.peak.significant) verdicts.push_back("peak");
+    if (device.growth.significant) verdicts.push_back("growth");
+  }
+  return verdicts;
+}
+
+struct Change {
+  const char* name;
+  JobOptions base, next;
+};
+
+std::vector<Change> Changes(int steps) {
+  const JobOptions job = With([&](JobOptions* one) { one->steps = steps; });
+  const auto with = [&](const std::function<void(JobOptions*)>& change) {
+    JobOptions changed = job;
+    change(&changed);
+    return changed;
+  };
+  const JobOptions leaky = with([](JobOptions* one) { one->leak = 64 << 10; });
+  return {
+      {"nothing", job, job},
+      {"lines", job, with([](JobOptions* one) { one->line_shift = 7; })},
+      {"new leak", job, leaky},
+      {"leak gone", leaky, job},
+      {"larger leak", leaky, with([](JobOptions* one) { one->leak = 128 << 10; })},
+      {"leak of several sites", job, with([](JobOptions* one) { one->graph = 64 << 10; })},
+      {"larger block", job, with([](JobOptions* one) { one->activation = 12 * kMiB; })},
+      {"smaller block", job, with([](JobOptions* one) { one->activation = 4 * kMiB; })},
+      {"new site", job, with([](JobOptions* one) { one->two_lines = 4 * kMiB; })},
+      {"few steps", with([](JobOptions* one) { one->evaluation = 100 * kMiB; }),
+       with([](JobOptions* one) { one->evaluation = 300 * kMiB; })},
+      {"step size", with([](JobOptions* one) { one->step_size = 256; }), with([](JobOptions* one) {
+         one->step_size = 512;
+         one->activation *= 2;
+       })},
+      {"micro-steps", job, with([](JobOptions* one) { one->mark_every = 4; })},
+  };
+}
+
+TEST(SummaryDiff, OfShortRunsIsThatOfTheirTracesToTheByte) {
+  for (const Change& change : Changes(100)) {
+    EXPECT_EQ(Told(OfSummaries(change.base, change.next)), Told(OfTraces(change.base, change.next))) << change.name;
+  }
+}
+
+TEST(SummaryDiff, OfUnequalLengthsIsThatOfTheirTraces) {
+  for (const uint64_t leak : {uint64_t{0}, kMiB / 2}) {
+    const JobOptions base = With([&](JobOptions* job) { job->leak = leak; });
+    const JobOptions next = With([&](JobOptions* job) {
+      job->leak = leak;
+      job->steps = 300;
+    });
+    const DiffReport summaries = OfSummaries(base, next), traces = OfTraces(base, next);
+    EXPECT_EQ(Verdicts(summaries), Verdicts(traces)) << RenderDiffText(summaries, {});
+    EXPECT_TRUE(Verdicts(summaries).empty()) << RenderDiffText(summaries, {});
+  }
+}
+
+TEST(SummaryDiff, OfLongRunsHasTheFindingsAndRatesOfTheirTraces) {
+  for (const int steps : {300, 1000, 3000}) {
+    for (const Change& change : Changes(steps)) {
+      const DiffReport summaries = OfSummaries(change.base, change.next), traces = OfTraces(change.base, change.next);
+      EXPECT_EQ(Verdicts(summaries), Verdicts(traces)) << change.name << " " << steps << RenderDiffText(summaries, {});
+      EXPECT_EQ(summaries.identical, traces.identical) << change.name;
+      ASSERT_EQ(summaries.added.size(), traces.added.size()) << change.name;
+      for (size_t i = 0; i < summaries.added.size(); ++i) {
+        EXPECT_DOUBLE_EQ(summaries.added[i].new_value, traces.added[i].new_value) << change.name;
+      }
+    }
+  }
+}
+
+// The traces' own verdicts on noise are those of diff_test.
+TEST(SummaryDiff, OfNoiseIsThatOfTheTraces) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    for (const int steps : {100, 700}) {
+      JobOptions base = With([&](JobOptions* job) {
+        job->noise = true;
+        job->steps = steps;
+        job->seed = 2 * seed;
+      });
+      JobOptions next = base;
+      next.seed = 2 * seed + 1;
+      EXPECT_TRUE(Verdicts(OfSummaries(base, next)).empty()) << seed;
+      next.leak = 64 << 10;
+      const DiffReport summaries = OfSummaries(base, next), traces = OfTraces(base, next);
+      EXPECT_EQ(Verdicts(summaries), Verdicts(traces)) << seed;
+      ASSERT_EQ(summaries.added.size(), 1u) << seed;
+      EXPECT_DOUBLE_EQ(summaries.added[0].new_value, traces.added.at(0).new_value);
+    }
+  }
+}
+
+TEST(SummaryDiff, FindsWhatIsNewWithFewWindows) {
+  const JobOptions job = With([](JobOptions* one) { one->steps = 500; });
+  JobOptions leaky = job;
+  leaky.leak = 64 << 10;
+  for (const size_t windows : {16, 32, 64}) {
+    EXPECT_TRUE(Verdicts(OfSummaries(job, job, windows)).empty()) << windows;
+    const DiffReport report = OfSummaries(job, leaky, windows);
+    ASSERT_EQ(report.added.size(), 1u) << windows;
+    EXPECT_EQ(report.added[0].new_value, 64 << 10);
+    EXPECT_TRUE(report.tested);
+  }
+}
+
+// Windows are as wide as the length of each run has them, or as the number of processes in its summary has.
+TEST(SummaryDiff, OfWindowsOfOtherWidthsIsNothingForTheSameRun) {
+  const JobOptions job = With([](JobOptions* one) { one->steps = 500; });
+  const std::unique_ptr<ComparedProcess> fine = TracedRun(job).Summary(), coarse = TracedRun(job).Summary(16);
+  const DiffReport report = DiffProcesses(fine.get(), coarse.get(), {});
+  EXPECT_TRUE(Verdicts(report).empty()) << RenderDiffText(report, {});
+  EXPECT_TRUE(report.identical);
+}
+
+TEST(StepProfile, AddsUpToTheRun) {
+  const StepProfile profile = TracedRun(With([](JobOptions* job) {
+                                job->steps = 300;
+                                job->leak = 64 << 10;
+                                job->noise = true;
+                              })).Profile();
+  EXPECT_EQ(profile.steps_in_window, 4u);
+  EXPECT_EQ(profile.windows(), 75u);
+  ASSERT_EQ(profile.sites.size(), 5u);
+  const auto sum = [](const WindowSums& sums) {
+    uint64_t all = 0;
+    for (const uint64_t one : sums) all += one;
+    return all;
+  };
+  for (const ProfileSite& site : profile.sites) {
+    EXPECT_EQ(sum(site.windows.births), site.allocations);
+    EXPECT_EQ(sum(site.windows.born_bytes), site.bytes_allocated);
+    EXPECT_EQ(LiveAtEnds(profile, site.windows).back(), site.live_bytes);
+    EXPECT_EQ(sum(site.windows.survivor_bytes), site.live_bytes);
+    EXPECT_EQ(ObjectsAtEnds(profile, site.windows).back(), sum(site.windows.survivors));
+  }
+}
+
+TEST(StepProfile, IsReducedInTwoStepsAsInOne) {
+  const TracedRun run(With([](JobOptions* job) {
+    job->steps = 1001;
+    job->leak = 64 << 10;
+    job->noise = true;
+    job->step_size = 0.1;
+  }));
+  StepProfile once = run.Profile(), twice = run.Profile();
+  Reduce(16, 3, &once);
+  Reduce(64, 4, &twice);
+  Reduce(16, 3, &twice);
+  EXPECT_EQ(once.windows(), 16u);
+  ASSERT_EQ(once.sites.size(), 3u);
+  EXPECT_TRUE(once.sites.back().leak || once.sites[1].leak || once.sites[0].leak);
+  EXPECT_EQ(once.other_sites, twice.other_sites);
+  EXPECT_EQ(once.mark_sum, twice.mark_sum);
+  for (size_t i = 0; i < once.sites.size(); ++i) {
+    EXPECT_EQ(once.sites[i].number, twice.sites[i].number);
+    EXPECT_EQ(once.sites[i].windows.at_high, twice.sites[i].windows.at_high);
+    EXPECT_EQ(once.sites[i].windows.live, twice.sites[i].windows.live);
+    EXPECT_EQ(once.sites[i].windows.own_most, twice.sites[i].windows.own_most);
+  }
+  EXPECT_EQ(once.devices.at(0).floor, twice.devices.at(0).floor);
+  EXPECT_EQ(once.devices[0].at_highest, twice.devices[0].at_highest);
+}
+
+}  // namespace
+}  // namespace vramtrack
