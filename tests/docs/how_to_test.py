@@ -130,7 +130,8 @@ class HowToTest(unittest.TestCase):
         self.assertEqual(len(printed), len(asked), printed[-1:])
         for (command, shown), got in zip(asked, printed):
             missing = difference(shown, got)
-            self.assertIsNone(missing, "$ %s\n%s\nis not, or not there, in\n%s" % (command, missing, "\n".join(got)))
+            if missing is not None:
+                self.fail("$ %s\nshould print\n%s\nand prints\n%s" % (command, missing, "\n".join(got)))
 
     def test_what_is_not_printed_is_noticed(self):
         printed = ["LEAK  train.py:3 in step", "      leaks 2.00 MiB per step", "took 12.5 s", "the end"]
