@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The summary of a job of many processes, made by the machines of a Ray cluster.
+
+    from vramtrack import fleet
+
+    fleet.summarize(["traces"], "job.vts", address="auto")
+
+or `python -m vramtrack.fleet traces -o job.vts --address auto`. Each trace is a task that runs `vramtrack summarize`; tasks that
+run `vramtrack merge` join what comes of it, in a tree. The result is, to the byte, that of the same commands on one machine.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Sequence
+
+from . import _program
+from ._program import VramtrackError
+
+if TYPE_CHECKING:
+    from typing import Union
+
+    Path = Union[str, os.PathLike[str]]
+
+__all__ = ["Summarized", "VramtrackError", "summarize"]
+
+_KILLED = -9  # by the kernel, where memory is short
+
+
+class Summarized(NamedTuple):
+    """What became of the traces."""
+
+    traces: int  # that are in the summary
+    left_out: tuple[str, ...]  # what could not be read, in the traces' order, a line each
+
+
+def summarize(traces: Sequence[Path], output: Path, *, fan_in: int = 64, address: str | None = None,
+              detail: str | None = None, top: int | None = None, step_marks: str | None = None,
+              horizon: int | None = None, search_path: Sequence[Path] = (), keep_going: bool = False,
+              retries: int = 3) -> Summarized:
+    """Writes the summary of `traces`, files or folders of them, to the file `output`, whole or not at all.
+
+    The work is done by Ray: by the cluster at `address` ("auto": the one that this machine is part of), by the one that
+    this process is connected to already, or else by this machine's processors. All of its machines must see the traces
+    under the same paths and have this package.
+
+    A task whose worker or program was killed is tried again, `retries` times. `fan_in` summaries are merged by one task;
+    the result is the same for any number. The other options are those of `vramtrack summarize`.
+
+    Raises VramtrackError, and leaves `output` as it was, if Ray is not installed, or a trace cannot be read, all of which
+    are named; with `keep_going` those are left out, unless there is no other.
+    """
+    if fan_in < 2:
+        raise ValueError("fan_in must be 2 or more")
+    paths = list(_files(traces))
+    options = _Options.of(detail, top, step_marks, horizon, search_path)
+    with _Cluster(address, retries) as cluster:
+        summary, left_out = _reduced(cluster, paths, options, fan_in)
+        if left_out and (summary is None or not keep_going):
+            raise VramtrackError("; ".join(left_out) + ": nothing is written", 2)
+        content = cluster.get(summary)
+    _write(output, content)
+    return Summarized(len(paths) - len(left_out), tuple(left_out))
+
+
+@dataclass(frozen=True)
+class _Options:
+    """Arguments of the two commands."""
+
+    summarize: tuple[str, ...]
+    merge: tuple[str, ...]
+
+    @classmethod
+    def of(cls, detail: str | None, top: int | None, step_marks: str | None, horizon: int | None,
+           search_path: Sequence[Path]) -> _Options:
+        both = [] if detail is None else ["--detail", detail]
+        given = [("--top", top), ("--step-marks", step_marks), ("--horizon", horizon)]
+        own = [word for name, value in given if value is not None for word in (name, str(value))]
+        for folder in search_path:
+            own += ["--search-path", _program.as_argument(folder)]
+        # Ray counts a task as one processor.
+        return cls(("--threads", "1", *both, *own), tuple(both))
+
+
+def _files(traces: Sequence[Path]) -> Iterator[str]:
+    """The traces that are meant, as the commands take them: of a folder all, in the order of their names."""
+    for trace in traces:
+        path = os.path.abspath(trace)
+        if not os.path.isdir(path):
+            yield path
+            continue
+        names = sorted(name for name in os.listdir(path) if name.endswith(".vtrace"))
+        if not names:
+            raise VramtrackError("%s: no *.vtrace in this folder; `vramtrack run` writes them" % os.fspath(trace), 2)
+        for name in names:
+            yield os.path.join(path, name)
+
+
+class _Killed(Exception):
+    """The program was, not the worker that ran it: worth another try."""
+
+
+def _run(arguments: Sequence[str], pass_fds: tuple[int, ...] = ()) -> bytes:
+    try:
+        return _program.output(list(arguments), pass_fds)
+    except VramtrackError as error:
+        if error.exit_code == _KILLED:
+            raise _Killed(str(error)) from None
+        raise
+
+
+def _map(path: str, options: _Options) -> tuple[bytes | None, str | None]:
+    """On a worker: the summary of a trace, or why there is none."""
+    try:
+        return _run(["summarize", path, *options.summarize, "-o", "-"]), None
+    except VramtrackError as error:
+        return None, str(error)
+
+
+def _reduce(options: _Options, *summaries: bytes) -> bytes:
+    """On a worker. The summaries are files of its memory: a worker that is killed leaves nothing behind."""
+    files = [_in_memory(summary) for summary in summaries]
+    try:
+        return _run(["merge", *("/proc/self/fd/%d" % file for file in files), *options.merge, "-o", "-"], tuple(files))
+    finally:
+        for file in files:
+            os.close(file)
+
+
+def _in_memory(content: bytes) -> int:
+    file = os.memfd_create("summary")
+    try:
+        left = memoryview(content)
+        while left:
+            left = left[os.write(file, left):]
+    except OSError:
+        os.close(file)
+        raise
+    return file
+
+
+class _Cluster:
+    """Ray, with the two kinds of tasks. Disconnects at its end if it was it that connected."""
+
+    def __init__(self, address: str | None, retries: int) -> None:
+        try:
+            import ray
+        except ImportError:
+            raise VramtrackError("Ray is not installed for %s: pip install ray" % sys.executable) from None
+        self._ray: Any = ray
+        self._address = address
+        again = {"max_retries": retries, "retry_exceptions": [_Killed]}
+        self.map = self._ray.remote(num_returns=2, **again)(_map).remote
+        self.reduce = self._ray.remote(**again)(_reduce).remote
+
+    def __enter__(self) -> _Cluster:
+        self._own = not self._ray.is_initialized()
+        if self._own:
+            options = {} if self._address else {"include_dashboard": False}
+            try:
+                self._ray.init(address=self._address, logging_level="error", log_to_driver=False, **options)
+            except (ConnectionError, RuntimeError, ValueError) as error:
+                lines = str(error).strip().splitlines() or [type(error).__name__]
+                raise VramtrackError("Ray: " + lines[0]) from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._own:
+            self._ray.shutdown()
+
+    @property
+    def processors(self) -> int:
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def get(self, result: Any) -> Any:
+        """Raises VramtrackError where a task was given up."""
+        try:
+            return self._ray.get(result)
+        except self._ray.exceptions.RayError as error:
+            cause = getattr(error, "cause", None) or error
+            lines = str(cause).strip().splitlines() or [type(cause).__name__]
+            raise VramtrackError(lines[0]) from None
+
+
+def _reduced(cluster: _Cluster, paths: Sequence[str], options: _Options, fan_in: int) -> tuple[Any, list[str]]:
+    """A reference to the summary of all that can be read, if any, and why the others cannot."""
+    groups = [paths[i:i + fan_in] for i in range(0, len(paths), fan_in)]
+    # Two tasks for each processor: as many traces are on their way, and no more results wait.
+    ahead = 1 + 2 * cluster.processors // fan_in
+    under_way: list[list[Any]] = []
+    summaries: list[Any] = []
+    left_out: list[str] = []
+    for at, group in enumerate(groups):
+        while len(under_way) < ahead and at + len(under_way) < len(groups):
+            under_way.append([cluster.map(path, options) for path in groups[at + len(under_way)]])
+        good = []
+        for path, (summary, error) in zip(group, under_way.pop(0)):
+            try:
+                why = cluster.get(error)
+            except VramtrackError as given_up:
+                why = "%s: %s" % (path, given_up)
+            if why is None:
+                good.append(summary)
+            else:
+                left_out.append(why)
+        summaries += _merged(cluster, good, options, fan_in)
+    while len(summaries) > 1:
+        summaries = _merged(cluster, summaries, options, fan_in)
+    return (summaries[0] if summaries else None), left_out
+
+
+def _merged(cluster: _Cluster, summaries: list[Any], options: _Options, fan_in: int) -> list[Any]:
+    groups = [summaries[i:i + fan_in] for i in range(0, len(summaries), fan_in)]
+    return [group[0] if len(group) == 1 else cluster.reduce(options, *group) for group in groups]
+
+
+def _write(output: Path, content: bytes) -> None:
+    import tempfile
+
+    target = os.path.realpath(output)
+    try:
+        mask = os.umask(0)
+        os.umask(mask)
+        file, temporary = tempfile.mkstemp(prefix=os.path.basename(target) + ".", dir=os.path.dirname(target))
+        try:
+            with os.fdopen(file, "wb") as out:
+                out.write(content)
+            os.chmod(temporary, 0o666 & ~mask)
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise VramtrackError("%s: cannot be written: %s" % (os.fspath(output), error.strerror), 2) from None
+
+
+def _main() -> int:
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="python -m vramtrack.fleet", allow_abbrev=False, description=(
+        "Summarizes traces on a Ray cluster, as vramtrack summarize and merge do on one machine."))
+    parser.add_argument("traces", nargs="+", metavar="TRACE", help="a trace, or a folder of traces")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where to, whole or not at all")
+    parser.add_argument("--address", help="the cluster: auto, or as Ray writes it (default: RAY_ADDRESS, or this machine alone)")
+    parser.add_argument("--fan-in", type=int, default=64, metavar="N", help="summaries that a task merges (default 64)")
+    parser.add_argument("--keep-going", action="store_true", help="leave out what cannot be read")
+    parser.add_argument("--detail", choices=("full", "job", "fleet"), help="as of vramtrack summarize, and so are these:")
+    parser.add_argument("--top", type=int, metavar="N")
+    parser.add_argument("--step-marks", metavar="KIND")
+    parser.add_argument("--horizon", type=int, metavar="STEPS")
+    parser.add_argument("--search-path", action="append", default=[], metavar="DIR")
+    given = vars(parser.parse_args())
+    if given["fan_in"] < 2:
+        parser.error("--fan-in: 2 or more")
+    try:
+        done = summarize(given.pop("traces"), given.pop("output"), **given)
+    except VramtrackError as error:
+        print("vramtrack: %s" % error, file=sys.stderr)
+        return 2
+    for line in done.left_out:
+        print("vramtrack: left out: " + line, file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    # As the module that the workers know, not as __main__.
+    from vramtrack import fleet
+
+    sys.exit(fleet._main())
