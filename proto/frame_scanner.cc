@@ -174,7 +174,7 @@ std::string ScanTrace(std::string_view file, TraceLayout* layout, const std::fun
   *layout = {};
   if (file.empty()) return "the file is empty";
   if (file.substr(0, 2) == "\x1f\x8b") {
-    return "compressed, so no trace but a summary, which only report, diff, check and merge take";
+    return "compressed, so no trace but a summary, which only report, diff, check, info and merge take";
   }
   if (file.size() < kHeaderCountersOffset || file[0] != static_cast<char>(FrameTag(f::header)) ||
       Load<uint64_t>(file, kHeaderMagicOffset) != kMagic) {

@@ -55,10 +55,12 @@ run 0 "$vramtrack" merge leak.vts leak.vtrace --keep-going -o x.vts && cmp x.vts
 head -c 700 leak.vts >cut.vts
 run 2 "$vramtrack" report cut.vts && one_error_line "cut.vts: cut short"
 run 2 "$vramtrack" report leak.vts --step-marks none && one_error_line "leak.vts: is a summary"
-for command in info dump summarize\ -ox.vts export\ --to=pprof; do
+for command in dump summarize\ -ox.vts export\ --to=pprof; do
   # shellcheck disable=SC2086
   run 2 "$vramtrack" $command leak.vts && one_error_line "leak.vts: offset 0: compressed, so no trace but a summary"
 done
+run 0 "$vramtrack" info all.vts && says stdout "of 3 processes on 1 host, detail full" "incomplete: "
+run 2 "$vramtrack" info cut.vts && one_error_line "cut.vts: cut short"
 rm -- *.vts
 
 # Comparing two.

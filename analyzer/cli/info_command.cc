@@ -18,6 +18,7 @@
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
+#include "analyzer/cli/summary_info.h"
 #include "analyzer/cli/traced_frames.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace_paths.h"
@@ -27,6 +28,7 @@
 #include "analyzer/render/page.h"
 #include "analyzer/render/quantity.h"
 #include "analyzer/render/terminal.h"
+#include "analyzer/summary/summary_file.h"
 
 namespace vramtrack {
 namespace {
@@ -306,6 +308,12 @@ int RunInfo(const InfoOptions& options) {
   int bad = 0;
   Page page(DetectStyle(STDOUT_FILENO, ColorMode::kAuto));
   for (const std::string& path : *paths) {
+    if (IsSummaryFile(path)) {
+      if (absl::Status written = WriteSummaryInfo(path, &page); !written.ok()) {
+        bad = BadInput(std::string(written.message()));
+      }
+      continue;
+    }
     absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
     if (!trace.ok()) {
       // The others of the job are still worth to be seen.

@@ -45,13 +45,13 @@ int FindOwnCode(dl_phdr_info* info, size_t, void* to) {
   return 1;  // the program itself comes first
 }
 
-void Define(vramtrack::TraceBuilder* trace) {
+void Define(uint32_t pid, vramtrack::TraceBuilder* trace) {
   OwnCode code;
   dl_iterate_phdr(FindOwnCode, &code);
   char path[4096];
   ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
-  trace->DefineProcess(0, 4711, {"./train", "--layers", "12"}, 3);
-  trace->DefineThread(0, 4711, "train");
+  trace->DefineProcess(0, pid, {"./train", "--layers", "12"}, 3);
+  trace->DefineThread(0, pid, "train");
   trace->DefineDevice(0, 0, "Simulated GPU", 16384 * kMiB);
   trace->DefineModule(0, 1, std::string(path, bytes > 0 ? bytes : 0), code.load_bias, code.start, code.end);
   trace->DefineModule(0, 2, "/opt/gone/libgone.so", 0x500000, 0x500000, 0x600000);
@@ -85,7 +85,8 @@ int main(int argc, char** argv) {
   }
   std::string name = argv[1];
   vramtrack::TraceBuilder trace;
-  Define(&trace);
+  // Each is of a process of its own.
+  Define(4711 + static_cast<uint32_t>(name[0] % 32), &trace);
   if (name == "leak" || name == "killed") Train(&trace, 60, 4 * kMiB);
   if (name == "clean") Train(&trace, 60, 0);
   if (name == "short") Train(&trace, 3, 4 * kMiB);

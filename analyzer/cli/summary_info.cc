@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/summary_info.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "analyzer/render/display_text.h"
+#include "analyzer/render/quantity.h"
+#include "analyzer/summary/summary_file.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kLabelColumns = 15;
+// Of more processes only those are shown that are not complete.
+constexpr size_t kMostProcesses = 32;
+
+void Row(const std::string& label, const std::string& text, Page* page, Paint paint = Paint::kPlain) {
+  page->Words(text, kLabelColumns, paint, "  " + label);
+}
+
+const char* Name(Detail detail) {
+  return detail == Detail::kFull ? "full" : detail == Detail::kJob ? "job" : "fleet";
+}
+
+void WriteProcess(const ProcessIdentity& identity, const ProcessSummary& process, Page* page) {
+  const ReportProcess& found = process.findings.process;
+  std::string number = absl::StrCat(identity.pid);
+  if (found.rank) absl::StrAppend(&number, ", rank ", *found.rank);
+  if (!identity.host.empty()) absl::StrAppend(&number, ", on ", Printable(identity.host));
+  absl::StrAppend(&number, ": ", Printable(absl::StrJoin(found.command, " ")));
+  Row("process", number, page);
+  std::string text = absl::StrCat("for ", FormatSeconds(found.duration_s));
+  if (identity.start_unix_ns != 0) {
+    const absl::Time start = absl::FromUnixNanos(static_cast<int64_t>(identity.start_unix_ns));
+    text = absl::StrCat(absl::FormatTime("%Y-%m-%d %H:%M:%E3S UTC", start, absl::UTCTimeZone()), ", ", text);
+  }
+  absl::StrAppend(&text, ", ", FormatCount(found.events), " events, ", FormatCount(process.findings.steps.count), " ",
+                  process.findings.steps.unit, process.findings.steps.count == 1 ? "" : "s");
+  Row("", text, page);
+  if (!found.complete) Row("", "incomplete: " + Printable(found.incomplete_why), page, Paint::kWarning);
+}
+
+}  // namespace
+
+absl::Status WriteSummaryInfo(const std::string& path, Page* page) {
+  std::string damage;
+  const absl::StatusOr<Summary> summary = ReadSummaryFile(path, &damage);
+  if (!summary.ok()) return summary.status();
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(path, error);
+  page->Section(absl::StrCat(Printable(path), ", ", FormatByteCount(static_cast<double>(error ? 0 : bytes))));
+  std::set<std::string> hosts, details, versions;
+  std::set<StackKey> stacks;
+  uint64_t events = 0, incomplete = 0;
+  for (const auto& [identity, record] : summary->records()) {
+    hosts.insert(identity.host);
+    details.insert(Name(record.detail));
+    versions.insert(Printable(record.tool_version));
+    stacks.insert(record.stacks.begin(), record.stacks.end());
+    events += record.events;
+  }
+  const size_t processes = summary->records().size();
+  Row("summary", absl::StrCat("of ", Plural(processes, "process", "processes"), " on ",
+                              Plural(hosts.size(), "host", "hosts"), ", detail ", absl::StrJoin(details, " and ")),
+      page);
+  Row("made by", "vramtrack " + absl::StrJoin(versions, ", "), page);
+  Row("events", FormatCount(events) + " in the traces", page);
+  Row("stacks", FormatCount(stacks.size()), page);
+  if (!damage.empty()) Row("damage", Printable(damage), page, Paint::kWarning);
+  for (const auto& [identity, record] : summary->records()) {
+    const absl::StatusOr<ProcessSummary> process = summary->Decode(identity, record);
+    if (!process.ok()) {
+      Row("damage", Printable(std::string(process.status().message())), page, Paint::kWarning);
+      continue;
+    }
+    incomplete += !process->findings.process.complete;
+    if (processes <= kMostProcesses || !process->findings.process.complete) WriteProcess(identity, *process, page);
+  }
+  if (processes > kMostProcesses) {
+    Row("", absl::StrCat(FormatCount(processes - incomplete), " further processes, which are complete"), page);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace vramtrack
