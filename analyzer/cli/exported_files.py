@@ -9,6 +9,7 @@ import csv
 import gzip
 import json
 import pickle
+import re
 import sys
 
 
@@ -94,6 +95,8 @@ def main(report_path, name):
     with open(name + ".openmetrics", encoding="utf-8") as file:
         metrics = file.read()
     check("openmetrics", f'at="peak"}} {live}\n' in metrics and metrics.endswith("# EOF\n"), True)
+    rates = [float(rate) for rate in re.findall(r"^vramtrack_leak\w*{[^}]*} (\d\S*)$", metrics, re.M)]
+    check("openmetrics, to the byte", sum(site["rate_bytes_per_step"] for site in report["sites"]) in rates, True)
     with gzip.open(name + ".pprof") as file:
         check("pprof's strings", b"KeepAttention" in file.read(), True)
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "analyzer/leaks/verdict.h"
 
@@ -109,10 +110,16 @@ class OpenMetrics final : public Exporter {
     return absl::StrCat(name, "=\"", absl::StrReplaceAll(value, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}), "\"");
   }
 
-  template <typename Value>
-  void Sample(MetricIndex metric, const std::string& labels, Value value) {
+  void Sample(MetricIndex metric, const std::string& labels, const std::string& value) {
     const bool counter = std::string_view(kTable[metric].type) == "counter";
     absl::StrAppend(&samples_[metric], kTable[metric].name, counter ? "_total" : "", "{", labels, "} ", value, "\n");
+  }
+  void Sample(MetricIndex metric, const std::string& labels, uint64_t value) {
+    Sample(metric, labels, absl::StrCat(value));
+  }
+  // To the byte, as far as a double goes.
+  void Sample(MetricIndex metric, const std::string& labels, double value) {
+    Sample(metric, labels, absl::StrFormat("%.15g", value));
   }
 
   ExportSink sink_;

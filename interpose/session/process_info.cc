@@ -25,11 +25,16 @@ constexpr const char* kVariables[] = {
     "OMPI_COMM_", "PYTORCH_", "RANK=",  "SIMCUDA_",   "SLURM_", "TORCH_",      "VRAMTRACK_",  "WORLD_SIZE=", "XLA_",
 };
 
-bool Matters(const char* variable) {
-  for (const char* prefix : kVariables) {
-    if (strncmp(variable, prefix, strlen(prefix)) == 0) return true;
+// In names of what must not leave the machine with a trace: HF_TOKEN, CUDA_LICENSE_KEY.
+constexpr const char* kSecrets[] = {"AUTH", "CREDENTIAL", "KEY", "PASS", "SECRET", "TOKEN"};
+
+bool Matters(const char* variable, size_t name_length) {
+  bool matters = false;
+  for (const char* prefix : kVariables) matters |= strncmp(variable, prefix, strlen(prefix)) == 0;
+  for (const char* secret : kSecrets) {
+    if (memmem(variable, name_length, secret, strlen(secret)) != nullptr) return false;
   }
-  return false;
+  return matters;
 }
 
 // Large buffers are static, as the process is defined once: the first CUDA call may come from a thread whose stack is
@@ -53,7 +58,7 @@ void WriteLink(const char* link, uint32_t field, MessageWriter* out) {
 void WriteEnvironment(MessageWriter* out) {
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const char* equals = strchr(*variable, '=');
-    if (equals == nullptr || !Matters(*variable)) continue;
+    if (equals == nullptr || !Matters(*variable, static_cast<size_t>(equals - *variable))) continue;
     uint8_t* message = out->Begin(schema::process_field::environment);
     out->Bytes(schema::variable_field::name, *variable, static_cast<size_t>(equals - *variable));
     const size_t length = strlen(equals + 1);

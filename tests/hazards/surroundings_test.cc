@@ -52,6 +52,17 @@ TEST(SurroundingsTest, ClosedStandardFilesStayTheProgramsOwn) { ClosedStdio(4096
 TEST(SurroundingsTest, ClosedStandardFilesStayTheProgramsOwnWithFewDescriptors) { ClosedStdio(64, true); }
 TEST(SurroundingsTest, NoMessageGoesIntoAFileThatHasTheNumberOfStderr) { ClosedStdio(4096, false); }
 
+TEST(SurroundingsTest, SecretsInTheEnvironmentAreNotInTheTrace) {
+  RunOptions options;
+  options.environment = {{"HF_HOME", "/where/models/are"}, {"HF_TOKEN", "hf_kept_secret"}, {"TORCH_API_KEY", "kept_secret"}};
+  const RunResult run = RunProgram("static_destructors", {}, options);
+  ASSERT_EQ(run.traces.size(), 1u);
+  const std::string trace = Contents(run.traces[0]);
+  EXPECT_NE(trace.find("/where/models/are"), std::string::npos);
+  EXPECT_EQ(trace.find("kept_secret"), std::string::npos);
+  EXPECT_EQ(trace.find("HF_TOKEN"), std::string::npos);
+}
+
 TEST(SurroundingsTest, ARootThatIsChangedAfterTheFirstCall) {
   ExpectUnharmed({"", "changed_root", {NewTestFolder(), "after"}, {.allocations = 20010, .frees = 20010}});
 }
