@@ -193,5 +193,5 @@ mkdir job && cp leak.vtrace job/a.vtrace && cp killed.vtrace job/b.vtrace
 run 0 "$vramtrack" info job && says stdout "job/a.vtrace" "job/b.vtrace"
 run 0 "$vramtrack" dump job && [[ $(grep -vc '^ *#' stdout) == 482 ]] || fail "dump: not both processes"
 run 0 "$vramtrack" report job && says stdout "LEAK  analyzer/cli/make_trace.cc"
-[[ $(grep -c "process 4711" stdout) -ge 2 ]] || fail "report: not both processes"
+grep -q "process 4711" stdout && grep -q "process 4723" stdout || fail "report: not both processes"
 finish

@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   std::string name = argv[1];
   vramtrack::TraceBuilder trace;
   // Each is of a process of its own.
-  Define(4711 + static_cast<uint32_t>(name[0] % 32), &trace);
+  Define(name == "leak" ? 4711 : 4712 + static_cast<uint32_t>(name[0] % 32), &trace);
   if (name == "leak" || name == "killed") Train(&trace, 60, 4 * kMiB);
   if (name == "clean") Train(&trace, 60, 0);
   if (name == "short") Train(&trace, 3, 4 * kMiB);

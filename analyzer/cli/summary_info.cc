@@ -26,9 +26,7 @@ void Row(const std::string& label, const std::string& text, Page* page, Paint pa
   page->Words(text, kLabelColumns, paint, "  " + label);
 }
 
-const char* Name(Detail detail) {
-  return detail == Detail::kFull ? "full" : detail == Detail::kJob ? "job" : "fleet";
-}
+const char* Name(Detail detail) { return detail == Detail::kFull ? "full" : detail == Detail::kJob ? "job" : "fleet"; }
 
 void WriteProcess(const ProcessIdentity& identity, const ProcessSummary& process, Page* page) {
   const ReportProcess& found = process.findings.process;
@@ -68,8 +66,9 @@ absl::Status WriteSummaryInfo(const std::string& path, Page* page) {
     events += record.events;
   }
   const size_t processes = summary->records().size();
-  Row("summary", absl::StrCat("of ", Plural(processes, "process", "processes"), " on ",
-                              Plural(hosts.size(), "host", "hosts"), ", detail ", absl::StrJoin(details, " and ")),
+  Row("summary",
+      absl::StrCat("of ", Plural(processes, "process", "processes"), " on ", Plural(hosts.size(), "host", "hosts"),
+                   ", detail ", absl::StrJoin(details, " and ")),
       page);
   Row("made by", "vramtrack " + absl::StrJoin(versions, ", "), page);
   Row("events", FormatCount(events) + " in the traces", page);

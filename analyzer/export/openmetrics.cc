@@ -84,7 +84,7 @@ class OpenMetrics final : public Exporter {
       Sample(kAllocations, labels, counts.alloc_objects);
     }
     const bool has_steps = !ledger.steps().plan().has_windows();
-    if (has_steps) Sample(kSteps, who, ledger.steps().step());
+    if (has_steps) Sample(kSteps, who, uint64_t{ledger.steps().step()});
     for (const auto& [device, sum] : leaks) {
       const std::string labels = absl::StrCat(who, ",", Label("device", device));
       Sample(kLeaks, labels, sum.first);
@@ -110,17 +110,15 @@ class OpenMetrics final : public Exporter {
     return absl::StrCat(name, "=\"", absl::StrReplaceAll(value, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}), "\"");
   }
 
-  void Sample(MetricIndex metric, const std::string& labels, const std::string& value) {
+  template <typename Value>
+  void Sample(MetricIndex metric, const std::string& labels, Value value) {
     const bool counter = std::string_view(kTable[metric].type) == "counter";
-    absl::StrAppend(&samples_[metric], kTable[metric].name, counter ? "_total" : "", "{", labels, "} ", value, "\n");
+    absl::StrAppend(&samples_[metric], kTable[metric].name, counter ? "_total" : "", "{", labels, "} ", Number(value),
+                    "\n");
   }
-  void Sample(MetricIndex metric, const std::string& labels, uint64_t value) {
-    Sample(metric, labels, absl::StrCat(value));
-  }
+  static std::string Number(uint64_t value) { return absl::StrCat(value); }
   // To the byte, as far as a double goes.
-  void Sample(MetricIndex metric, const std::string& labels, double value) {
-    Sample(metric, labels, absl::StrFormat("%.15g", value));
-  }
+  static std::string Number(double value) { return absl::StrFormat("%.15g", value); }
 
   ExportSink sink_;
   std::string samples_[kMetrics];

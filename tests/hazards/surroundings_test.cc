@@ -54,7 +54,8 @@ TEST(SurroundingsTest, NoMessageGoesIntoAFileThatHasTheNumberOfStderr) { ClosedS
 
 TEST(SurroundingsTest, SecretsInTheEnvironmentAreNotInTheTrace) {
   RunOptions options;
-  options.environment = {{"HF_HOME", "/where/models/are"}, {"HF_TOKEN", "hf_kept_secret"}, {"TORCH_API_KEY", "kept_secret"}};
+  options.environment = {
+      {"HF_HOME", "/where/models/are"}, {"HF_TOKEN", "hf_kept_secret"}, {"TORCH_API_KEY", "kept_secret"}};
   const RunResult run = RunProgram("static_destructors", {}, options);
   ASSERT_EQ(run.traces.size(), 1u);
   const std::string trace = Contents(run.traces[0]);
