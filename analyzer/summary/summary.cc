@@ -73,6 +73,7 @@ void Summary::Put(const ProcessIdentity& identity, SummaryRecord record, const S
     for (const StackKey& key : record.stacks) stacks_.Copy(stacks, key);
   }
   found->second = std::move(record);
+  not_reduced_.push_back(identity);
 }
 
 void Summary::Join(const Summary& other) {
@@ -81,14 +82,22 @@ void Summary::Join(const Summary& other) {
 
 void Summary::Reduce(Detail least) {
   const Detail detail = std::max(least, DetailFor(records_.size()));
-  for (auto& [identity, record] : records_) {
-    if (record.detail >= detail) continue;
-    absl::StatusOr<ProcessSummary> process = Decode(identity, record);
-    record.detail = detail;
-    if (!process.ok()) continue;  // whoever reads it will be told
-    ReduceTo(detail, &*process);
-    Encode(*process, &stacks_, &record);
+  if (detail > reduced_to_) {
+    for (auto& [identity, record] : records_) ReduceRecord(identity, detail, &record);
+  } else {
+    for (const ProcessIdentity& identity : not_reduced_) ReduceRecord(identity, detail, &records_[identity]);
   }
+  not_reduced_.clear();
+  reduced_to_ = detail;
+}
+
+void Summary::ReduceRecord(const ProcessIdentity& identity, Detail detail, SummaryRecord* record) {
+  if (record->detail >= detail) return;
+  absl::StatusOr<ProcessSummary> process = Decode(identity, *record);
+  record->detail = detail;
+  if (!process.ok()) return;  // whoever reads it will be told
+  ReduceTo(detail, &*process);
+  Encode(*process, &stacks_, record);
 }
 
 absl::StatusOr<ProcessSummary> Summary::Decode(const ProcessIdentity& identity, const SummaryRecord& record) const {

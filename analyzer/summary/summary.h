@@ -49,8 +49,12 @@ class Summary {
 
  private:
   void Put(const ProcessIdentity& identity, SummaryRecord record, const StackTable& stacks);
+  void ReduceRecord(const ProcessIdentity& identity, Detail detail, SummaryRecord* record);
 
   std::map<ProcessIdentity, SummaryRecord> records_;
+  // All other records have `reduced_to_` or less detail: not every merged file is a walk over all records.
+  std::vector<ProcessIdentity> not_reduced_;
+  Detail reduced_to_ = Detail::kFull;
   StackTable stacks_;  // maybe more than the records need
 };
 
