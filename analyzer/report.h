@@ -396,6 +396,14 @@ struct ReportPeakStep {
   ReportComposition consists_of;
 };
 
+// Live bytes within the steps of a run that has less of them than a timeline may have bins.
+struct ReportWithinSteps {
+  uint64_t events = 0;  // allocations and frees that a row stands for, at most
+  std::vector<double>
+      position;  // a step's number, and behind the point which share of its allocations and frees is done
+  std::vector<uint64_t> low, high;
+};
+
 // One row a bin; the columns are equally long. `low` and `high` are the lowest and highest value within the bin.
 struct ReportTimeline {
   std::optional<uint32_t> device;
@@ -406,8 +414,9 @@ struct ReportTimeline {
   };
   Series device_used, reserved, live;
   std::vector<std::pair<std::string, Series>> categories;
-  ReportComposition at_high;                // of live.high
-  std::optional<ReportPeakStep> peak_step;  // none: there are no steps, or nothing was live
+  ReportComposition at_high;                      // of live.high
+  std::optional<ReportPeakStep> peak_step;        // none: there are no steps, or nothing was live
+  std::optional<ReportWithinSteps> within_steps;  // none: there are no steps, or too many
 };
 
 // A line of the job, and what was allocated there of the memory that is live at a peak.

@@ -9,14 +9,18 @@
 namespace vramtrack {
 namespace {
 
+size_t Mixed(size_t hash, size_t value) { return (hash ^ value) * 0x9e3779b97f4a7c15 + (value >> 32); }
+
 // One for each frame: of the frames from the innermost up to it.
 std::vector<size_t> Hashes(const std::vector<ReportFrame>& frames) {
+  const std::hash<std::string> of_text;
   std::vector<size_t> hashes;
+  hashes.reserve(frames.size());
   size_t hash = 0;
   for (const ReportFrame& frame : frames) {
-    std::string text = frame.function + '\n' + frame.file + '\n' + std::to_string(frame.line) + '\n' + frame.module;
-    if (frame.line == 0) text += std::to_string(frame.offset);
-    hash = hash * 0x9e3779b97f4a7c15 + std::hash<std::string>()(text);
+    for (const std::string* text : {&frame.function, &frame.file, &frame.module}) hash = Mixed(hash, of_text(*text));
+    hash = Mixed(hash, frame.line);
+    if (frame.line == 0) hash = Mixed(hash, frame.offset);
     hashes.push_back(hash);
   }
   return hashes;

@@ -86,6 +86,7 @@ int Report(const Arguments& arguments) {
   app->add_option("--format", options.format);
   app->add_option("-o,--output", options.output);
   app->add_flag("--raw-stacks", options.raw_stacks);
+  app->add_flag_callback("--no-source", [&options] { options.source = false; });
   app->add_option("--top", options.top)->check(CLI::Range(1, 1000000));
   app->add_option("--horizon", options.horizon_steps)->check(CLI::Range(uint64_t{1}, uint64_t{1} << 48));
   app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "analyzer/analyze.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
@@ -108,6 +109,26 @@ absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options) {
   return Diff(*base, *next, diff);
 }
 
+// Analyses each run once more, by itself.
+absl::StatusOr<std::string> Html(const DiffReport& report, const DiffCommandOptions& options) {
+  DiffRuns runs;
+  AnalyzeOptions analyze;
+  analyze.step_marks = options.step_marks;
+  analyze.symbols.search.search_paths = options.search_paths;
+  analyze.threads = options.threads;
+  AnalysisProgress far;
+  analyze.progress = &far;
+  Progress progress("drawing the timelines", &far);
+  for (const auto& [path, run] : {std::make_pair(options.base, &runs.base), std::make_pair(options.next, &runs.next)}) {
+    const absl::StatusOr<std::vector<std::string>> paths = ListTraces(path);
+    if (!paths.ok()) return paths.status();
+    absl::StatusOr<Report> analyzed = Analyze(*paths, analyze);
+    if (!analyzed.ok()) return analyzed.status();
+    *run = *std::move(analyzed);
+  }
+  return RenderDiffHtml(report, &runs);
+}
+
 }  // namespace
 
 const std::vector<std::string>& FailOnNames() {
@@ -122,14 +143,15 @@ const std::vector<std::string>& FailOnNames() {
 int RunDiff(const DiffCommandOptions& options) {
   const absl::StatusOr<DiffReport> report = CompareTraces(options);
   if (!report.ok()) return BadInput(std::string(report.status().message()));
-  const std::string text =
+  const absl::StatusOr<std::string> text =
       options.format == "json"   ? RenderDiffJson(*report)
-      : options.format == "html" ? RenderDiffHtml(*report)
+      : options.format == "html" ? Html(*report, options)
       : options.format == "markdown"
           ? RenderDiffMarkdown(*report, options.top)
           : RenderDiffText(*report, DetectStyle(IsFile(options.output) ? -1 : STDOUT_FILENO, options.color),
                            options.top);
-  if (const int code = WriteOutput(options.output, text); code != kExitFine) return code;
+  if (!text.ok()) return BadInput(std::string(text.status().message()));
+  if (const int code = WriteOutput(options.output, *text); code != kExitFine) return code;
   if (!report->comparable) return kExitNotEnoughEvidence;
   for (const FailOn& one : kFailOn) {
     const bool wanted = std::find(options.fail_on.begin(), options.fail_on.end(), one.name) != options.fail_on.end();

@@ -47,6 +47,7 @@ Prints which line leaks how much per step and how sure that is, where the memory
   -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
       --top N            the longest list to print in text (default 10)
       --raw-stacks       show every frame, also those of the interpreter and of PyTorch's dispatcher
+      --no-source        in html, leave out the lines of source around those of the findings
       --step-marks KIND  where steps end: marks, nvtx, nvtx:NAME, record_function:NAME, optimizer, periodicity or none
                          (default: the first that there is)
       --horizon STEPS    the run's planned length: what leaks little until then is minor (default 100000)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// make_trace NAME FILE: a small trace, for the tests of the command line. Its stacks lead into this program, so that
+// make_trace NAME FILE [RANK]: a small trace, for tests of the command line. Its stacks lead into this program, so that
 // they can be symbolized.
 #include <link.h>
 #include <unistd.h>
@@ -45,12 +45,12 @@ int FindOwnCode(dl_phdr_info* info, size_t, void* to) {
   return 1;  // the program itself comes first
 }
 
-void Define(uint32_t pid, vramtrack::TraceBuilder* trace) {
+void Define(uint32_t pid, int rank, vramtrack::TraceBuilder* trace) {
   OwnCode code;
   dl_iterate_phdr(FindOwnCode, &code);
   char path[4096];
   ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
-  trace->DefineProcess(0, pid, {"./train", "--layers", "12"}, 3);
+  trace->DefineProcess(0, pid, {"./train", "--layers", "12"}, rank);
   trace->DefineThread(0, pid, "train");
   trace->DefineDevice(0, 0, "Simulated GPU", 16384 * kMiB);
   trace->DefineModule(0, 1, std::string(path, bytes > 0 ? bytes : 0), code.load_bias, code.start, code.end);
@@ -79,16 +79,19 @@ void Train(vramtrack::TraceBuilder* trace, uint64_t steps, uint64_t leak_bytes) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fprintf(stderr, "usage: make_trace leak|clean|short|killed|nothing FILE\n");
+  if (argc != 3 && argc != 4) {
+    fprintf(stderr, "usage: make_trace leak|clean|short|killed|one|nothing FILE [RANK]\n");
     return 2;
   }
   std::string name = argv[1];
   vramtrack::TraceBuilder trace;
   // Each is of a process of its own.
-  Define(name == "leak" ? 4711 : 4712 + static_cast<uint32_t>(name[0] % 32), &trace);
+  const int rank = argc > 3 ? atoi(argv[3]) : -1;
+  const uint32_t pid = name == "leak" ? 4711 : 4712 + static_cast<uint32_t>(name[0] % 32);
+  Define(rank < 0 ? pid : 10000 + static_cast<uint32_t>(rank), rank < 0 ? 3 : rank, &trace);
   if (name == "leak" || name == "killed") Train(&trace, 60, 4 * kMiB);
   if (name == "clean") Train(&trace, 60, 0);
+  if (name == "one") Train(&trace, 0, 0);  // one event
   if (name == "short") Train(&trace, 3, 4 * kMiB);
   std::ofstream file(argv[2], std::ios::binary);
   file << (name == "killed" ? trace.Kill() : trace.Finish());

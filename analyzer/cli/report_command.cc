@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/cli/report_command.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 
 #include "analyzer/analyze.h"
 #include "analyzer/cli/exit_code.h"
@@ -13,6 +15,7 @@
 #include "analyzer/ingest/trace_paths.h"
 #include "analyzer/render/answer.h"
 #include "analyzer/render/html/html.h"
+#include "analyzer/render/html/source_lines.h"
 #include "analyzer/render/json.h"
 #include "analyzer/render/text.h"
 
@@ -36,6 +39,23 @@ absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options) {
   return Analyze(*paths, analyze);
 }
 
+// When a trace was last written, the earliest of several; 0: not known.
+std::time_t WhenRecorded(const std::string& trace) {
+  const absl::StatusOr<std::vector<std::string>> paths = ListTraces(trace);
+  std::time_t recorded = 0;
+  if (!paths.ok()) return recorded;
+  for (const std::string& path : *paths) {
+    struct stat info;
+    if (stat(path.c_str(), &info) == 0 && (recorded == 0 || info.st_mtime < recorded)) recorded = info.st_mtime;
+  }
+  return recorded;
+}
+
+std::string Html(const Report& report, const ReportOptions& options) {
+  if (!options.source) return RenderHtml(report);
+  return RenderHtml(report, ReadSource(report, WhenRecorded(options.trace)));
+}
+
 }  // namespace
 
 int RunReport(const ReportOptions& options) {
@@ -45,7 +65,7 @@ int RunReport(const ReportOptions& options) {
   std::string text =
       options.format == "json" ? RenderJson(*report)
       : options.format == "html"
-          ? RenderHtml(*report)
+          ? Html(*report, options)
           : RenderText(*report, DetectStyle(IsFile(options.output) ? -1 : STDOUT_FILENO, options.color), options.top);
   if (const int code = WriteOutput(options.output, text); code != kExitFine) return code;
   return AnswerOf(*report) == Answer::kNotEnough ? kExitNotEnoughEvidence : kExitFine;

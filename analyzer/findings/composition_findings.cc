@@ -2,6 +2,7 @@
 #include "analyzer/findings/composition_findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -148,6 +149,25 @@ void AddCompositions(const ProcessAnalysis& analysis, const CompositionTimeline&
       }
       step.consists_of = Describe(
           bins, of_scope, [](const CompositionTimeline::StepBin& bin) -> const auto& { return bin.bin; });
+    }
+  }
+}
+
+void AddStepCurves(const ProcessAnalysis& analysis, const StepCurve& curve, std::vector<ReportTimeline>* timelines) {
+  const std::vector<Scope>& scopes = analysis.ledger().scopes();
+  for (ReportTimeline& timeline : *timelines) {
+    for (uint32_t i = 0; i < scopes.size(); ++i) {
+      if (!IsOnTimeline(scopes[i]) || DeviceOf(scopes[i]) != timeline.device || curve.Rows(i).empty()) continue;
+      ReportWithinSteps& within = timeline.within_steps.emplace();
+      within.events = curve.EventsPerRow(i);
+      for (const StepCurve::Row& row : curve.Rows(i)) {
+        const double share = static_cast<double>(row.event) / static_cast<double>(curve.EventsOf(i, row.step));
+        // Four digits are less than a pixel.
+        within.position.push_back(static_cast<double>(ReportedStep(analysis.run(), row.step).value_or(row.step)) +
+                                  std::floor(share * 1e4) / 1e4);
+        within.low.push_back(row.low);
+        within.high.push_back(row.high);
+      }
     }
   }
 }

@@ -11,6 +11,7 @@
 
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/peaks/composition_timeline.h"
+#include "analyzer/peaks/step_curve.h"
 #include "analyzer/report.h"
 
 namespace vramtrack {
@@ -24,6 +25,9 @@ std::map<uint32_t, std::vector<std::vector<uint32_t>>> CompositionSites(const Pr
 // Fills in `timelines`, as DescribeTimeline made them. Their sites are indices of analysis.groups().
 void AddCompositions(const ProcessAnalysis& analysis, const CompositionTimeline& composition,
                      std::vector<ReportTimeline>* timelines);
+
+// Fills in what there is within steps.
+void AddStepCurves(const ProcessAnalysis& analysis, const StepCurve& curve, std::vector<ReportTimeline>* timelines);
 
 // Of each device and of the host; nodes that hold hardly anything are part of their parents only. `sites`: one for each
 // of analysis.groups().

@@ -136,6 +136,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   }
   CategoryTimeline category_timeline(ledger, category_of_site, trace.clock().start_ticks());
   CompositionTimeline composition(ledger, category_of_site, CompositionSites(analysis), trace.clock().start_ticks());
+  StepCurve step_curve(ledger);
   PeakLiveSet peak_live_set(without.peak_changes);
   const std::map<uint32_t, ReserveGrowth> growing = GrowthOfReserves(analysis);
   std::map<uint32_t, uint32_t> growing_since;
@@ -148,7 +149,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   LateObjects late_objects(LateGroups(analysis, purposes), in_optimizer);
   ReusableMemory reusable(ScopesOfDriver(ledger));
   for (ReplayObserver* observer : std::initializer_list<ReplayObserver*>{
-           &category_timeline, &composition, &peak_live_set, &oom_study, &late_objects, &reusable}) {
+           &category_timeline, &composition, &step_curve, &peak_live_set, &oom_study, &late_objects, &reusable}) {
     without.observers.push_back(observer);
   }
   std::optional<DeviceUse> use;
@@ -195,6 +196,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   findings.timeline = DescribeTimeline(trace, ledger, run);
   AddCategories(ledger, category_timeline, &findings.timeline);
   AddCompositions(analysis, composition, &findings.timeline);
+  AddStepCurves(analysis, step_curve, &findings.timeline);
   for (size_t i = 0; i < ledger.out_of_memory().size(); ++i) {
     const OutOfMemory& failed = ledger.out_of_memory()[i];
     ReportOom oom = DescribeOutOfMemory(trace, ledger, run, failed);

@@ -27,8 +27,8 @@ void Counterfactual::OnAllocate(uint32_t site, uint32_t scope_index, uint64_t by
   for (uint32_t i = FirstOf(site), end = FirstOf(site + 1); i < end; ++i) {
     const uint32_t index = memberships_[i];
     Group& group = groups_[index];
-    if (!group.joined) {
-      group.joined = true;
+    if (group.scope == kNoScope) {
+      group.scope = scope_index;
       group.peak = std::max(scope.peak, live - bytes);
       scope.groups.push_back(index);
       scope.threshold = 0;
@@ -36,17 +36,29 @@ void Counterfactual::OnAllocate(uint32_t site, uint32_t scope_index, uint64_t by
     group.live += bytes;
   }
   scope.peak = std::max(scope.peak, live);
-  if (live <= scope.threshold) return;
+  if (live > scope.threshold) scope.risen = live;
+}
+
+void Counterfactual::Settle(Scope* scope) {
   uint64_t threshold = UINT64_MAX;
-  for (const uint32_t i : scope.groups) {
+  for (const uint32_t i : scope->groups) {
     Group& group = groups_[i];
-    group.peak = std::max(group.peak, live - group.live);
+    group.peak = std::max(group.peak, scope->risen - group.live);
     threshold = std::min(threshold, group.peak + group.live);
   }
-  scope.threshold = threshold;
+  scope->threshold = threshold;
+  scope->risen = 0;
+}
+
+uint64_t Counterfactual::PeakWithout(size_t group) const {
+  const Group& of = groups_[group];
+  if (of.scope == kNoScope) return of.peak;
+  const uint64_t risen = scopes_[of.scope].risen;
+  return risen > 0 ? std::max(of.peak, risen - of.live) : of.peak;
 }
 
 void Counterfactual::OnFree(uint32_t site, uint32_t scope_index, uint64_t bytes) {
+  if (scope_index < scopes_.size() && scopes_[scope_index].risen > 0) Settle(&scopes_[scope_index]);
   for (uint32_t i = FirstOf(site), end = FirstOf(site + 1); i < end; ++i) {
     Group& group = groups_[memberships_[i]];
     group.live -= bytes;

@@ -12,8 +12,9 @@
 namespace vramtrack {
 
 // Watches groups of sites during a replay; the sites of a group count to the same total. Exact. An event costs a
-// comparison, unless it brings a new record for one of the groups. A site may be in several groups: a leak's line, and
-// the leak as a whole. Thread-compatible.
+// comparison, unless it is a free behind a new record for one of the groups: while there are only allocations, what is
+// live without a group never sinks. A site may be in several groups: a leak's line, and the leak as a whole.
+// Thread-compatible.
 class Counterfactual {
  public:
   // `groups`: each a few site indices.
@@ -26,20 +27,25 @@ class Counterfactual {
   void OnFree(uint32_t site, uint32_t scope, uint64_t bytes);
 
   // The peak of the group's scope if the group had allocated nothing.
-  uint64_t PeakWithout(size_t group) const { return groups_[group].peak; }
+  uint64_t PeakWithout(size_t group) const;
 
  private:
+  static constexpr uint32_t kNoScope = UINT32_MAX;
+
   struct Group {
     uint64_t live = 0;
-    uint64_t peak = 0;    // of its scope without it
-    bool joined = false;  // its scope is known from its first allocation on
+    uint64_t peak = 0;          // of its scope without it
+    uint32_t scope = kNoScope;  // known from its first allocation on
   };
   struct Scope {
     uint64_t peak = 0;             // with all sites
     std::vector<uint32_t> groups;  // those that joined
     // No total up to this one is a record for any of them. May be lower than it need be, never higher.
     uint64_t threshold = 0;
+    uint64_t risen = 0;  // live, behind allocations that no group has heard of; 0: there were none
   };
+
+  void Settle(Scope* scope);
 
   // The groups of a site are memberships_[FirstOf(site)] to memberships_[FirstOf(site + 1) - 1].
   uint32_t FirstOf(uint32_t site) const {

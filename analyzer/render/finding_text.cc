@@ -14,6 +14,7 @@
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/function_name.h"
+#include "analyzer/render/leak_parts.h"
 #include "analyzer/render/quantity.h"
 #include "analyzer/site_places.h"
 
@@ -76,36 +77,19 @@ void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
   }
 }
 
-// Where a site of a leak is told from the others: its own line, or, where that is the line of the whole leak, what is
-// further in.
-const ReportFrame* PlaceOfPart(const SitePlaces& places, const ReportSite& leader, const ReportSite& part) {
-  const ReportFrame* place = places.Of(part.frames);
-  if (place == nullptr) return nullptr;
-  const ReportFrame& whole = leader.frames[leader.blame_frame];
-  return place->file == whole.file && place->line == whole.line ? places.Innermost(part) : place;
-}
-
 // The sites of a leak, its leader among them, largest first: what each leaves behind, and where it was allocated.
 void WriteParts(const Report& report, const ReportSite& leader, size_t most, Page* page) {
-  std::vector<const ReportSite*> parts = {&leader};
-  for (const ReportSite& site : report.sites) {
-    if (site.part_of == leader.id) parts.push_back(&site);
-  }
+  const std::vector<LeakPart> parts = LeakParts(report).Of(leader);
   if (parts.size() == 1) return;
-  std::stable_sort(parts.begin(), parts.end(), [](const ReportSite* a, const ReportSite* b) {
-    return std::make_pair(a->rate_bytes_per_step, a->rate_objects_per_step) >
-           std::make_pair(b->rate_bytes_per_step, b->rate_objects_per_step);
-  });
-  const SitePlaces places(parts);
   const size_t shown = std::min(most, parts.size());
   std::vector<std::string> rates;
   int width = 0;
   for (size_t i = 0; i < shown; ++i) {
-    rates.push_back(OwnRate(*parts[i]));
+    rates.push_back(OwnRate(*parts[i].site));
     width = std::max(width, DisplayWidth(rates.back()));
   }
   for (size_t i = 0; i < shown; ++i) {
-    const ReportFrame* frame = PlaceOfPart(places, leader, *parts[i]);
+    const ReportFrame* frame = parts[i].place;
     const std::string place =
         frame == nullptr ? "(no stack recorded)" : absl::StrCat(FrameLocation(*frame), FunctionBehindLocation(*frame));
     page->Line(absl::StrCat(std::string(width - DisplayWidth(rates[i]), ' '), rates[i], "  ",

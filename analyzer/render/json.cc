@@ -287,29 +287,6 @@ Json SiteJson(const ReportSite& site) {
   return json;
 }
 
-Json SeriesJson(const ReportTimeline::Series& series) {
-  Json json;
-  json["low"] = series.low;
-  json["high"] = series.high;
-  return json;
-}
-
-Json TimelineJson(const ReportTimeline& timeline) {
-  Json json;
-  json["device"] = Optional(timeline.device);
-  json["unit"] = timeline.unit;
-  json["position"] = Array(timeline.position, Number);
-  json["device_used"] = SeriesJson(timeline.device_used);
-  json["reserved"] = SeriesJson(timeline.reserved);
-  json["live"] = SeriesJson(timeline.live);
-  Json categories = Json::object();
-  for (const auto& [name, series] : timeline.categories) categories[name] = SeriesJson(series);
-  json["categories"] = std::move(categories);
-  json["at_high"] = CompositionJson(timeline.at_high);
-  json["peak_step"] = timeline.peak_step ? PeakStepJson(*timeline.peak_step) : Json(nullptr);
-  return json;
-}
-
 Json PeakLinesJson(const ReportPeakLines& lines) {
   Json json;
   json["device"] = Optional(lines.device);

@@ -6,6 +6,16 @@
 #include <vector>
 
 namespace vramtrack {
+namespace {
+
+Json SeriesJson(const ReportTimeline::Series& series) {
+  Json json;
+  json["low"] = series.low;
+  json["high"] = series.high;
+  return json;
+}
+
+}  // namespace
 
 Json KeptJson(const ReportKept& kept) {
   Json json;
@@ -80,6 +90,32 @@ Json PeakStepJson(const ReportPeakStep& step) {
   json["seconds"] = Array(step.seconds, Number);
   json["live"] = step.live;
   json["consists_of"] = CompositionJson(step.consists_of);
+  return json;
+}
+
+Json WithinStepsJson(const ReportWithinSteps& within) {
+  Json json;
+  json["events"] = within.events;
+  json["position"] = Array(within.position, Number);
+  json["low"] = within.low;
+  json["high"] = within.high;
+  return json;
+}
+
+Json TimelineJson(const ReportTimeline& timeline) {
+  Json json;
+  json["device"] = Optional(timeline.device);
+  json["unit"] = timeline.unit;
+  json["position"] = Array(timeline.position, Number);
+  json["device_used"] = SeriesJson(timeline.device_used);
+  json["reserved"] = SeriesJson(timeline.reserved);
+  json["live"] = SeriesJson(timeline.live);
+  Json categories = Json::object();
+  for (const auto& [name, series] : timeline.categories) categories[name] = SeriesJson(series);
+  json["categories"] = std::move(categories);
+  json["at_high"] = CompositionJson(timeline.at_high);
+  json["peak_step"] = timeline.peak_step ? PeakStepJson(*timeline.peak_step) : Json(nullptr);
+  json["within_steps"] = timeline.within_steps ? WithinStepsJson(*timeline.within_steps) : Json(nullptr);
   return json;
 }
 

@@ -13,6 +13,8 @@ Json KeptJson(const ReportKept& kept);
 Json SegmentMapJson(const ReportSegmentMap& map);
 Json CompositionJson(const ReportComposition& composition);
 Json PeakStepJson(const ReportPeakStep& step);
+Json WithinStepsJson(const ReportWithinSteps& within);
+Json TimelineJson(const ReportTimeline& timeline);
 Json PeakStacksJson(const ReportPeakStacks& stacks);
 
 }  // namespace vramtrack

@@ -97,6 +97,14 @@ void Fields(Archive& archive, ReportPeakStep& step) {
 }
 
 template <class Archive>
+void Fields(Archive& archive, ReportWithinSteps& within) {
+  archive(1, "events", within.events);
+  archive(2, "position", within.position);
+  archive(3, "low", within.low);
+  archive(4, "high", within.high);
+}
+
+template <class Archive>
 void Fields(Archive& archive, ReportTimeline::Series& series) {
   archive(1, "low", series.low);
   archive(2, "high", series.high);
@@ -113,6 +121,7 @@ void Fields(Archive& archive, ReportTimeline& timeline) {
   archive(7, "categories", timeline.categories);
   archive(8, "at_high", timeline.at_high);
   archive(9, "peak_step", timeline.peak_step);
+  archive(10, "within_steps", timeline.within_steps);
 }
 
 template <class Archive>

@@ -73,7 +73,10 @@ void ReduceTo(Detail detail, ProcessSummary* process) {
   ProcessFindings& findings = process->findings;
   for (ReportTimeline& timeline : findings.timeline) {
     while (timeline.position.size() > limits.timeline_bins) HalveTimeline(&timeline);
-    if (!limits.peak_steps) timeline.peak_step.reset();
+    if (!limits.peak_steps) {
+      timeline.peak_step.reset();
+      timeline.within_steps.reset();
+    }
     if (!limits.compositions) timeline.at_high = {};
   }
   for (ReportSite& site : findings.sites) {

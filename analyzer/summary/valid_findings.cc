@@ -93,6 +93,10 @@ class Checker {
     Check(timeline.live, bins);
     for (const auto& [name, series] : timeline.categories) Check(series, bins);
     Check(timeline.at_high, bins);
+    if (timeline.within_steps) {
+      const size_t rows = timeline.within_steps->position.size();
+      Require(timeline.within_steps->low.size() == rows && timeline.within_steps->high.size() == rows);
+    }
     if (!timeline.peak_step) return;
     const ReportPeakStep& step = *timeline.peak_step;
     Require(step.seconds.size() == step.event.size() && step.live.size() == step.event.size());

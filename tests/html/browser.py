@@ -11,7 +11,7 @@ import tempfile
 import time
 
 ANSWER_SECONDS = 60
-KEY_NUMBERS = {"Backspace": 8, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+KEY_NUMBERS = {"Backspace": 8, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9, "End": 35, "Home": 36, " ": 32}
 
 
 def find_chromium():
@@ -169,6 +169,31 @@ class Browser:
 
     def run_scripts(self, on):
         self._call("Emulation.setScriptExecutionDisabled", value=not on)
+
+    def allow_clipboard(self):
+        session, self._session = self._session, None
+        self._call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        self._session = session
+        self._call("Emulation.setFocusEmulationEnabled", enabled=True)
+
+    def controls(self):
+        """What the accessibility tree has of those that can be operated: [(role, name), ...]."""
+        nodes = self._call("Accessibility.getFullAXTree")["nodes"]
+        roles = ("button", "link", "tab", "textbox", "searchbox", "spinbutton", "combobox", "checkbox", "option", "DisclosureTriangle")
+        found = []
+        for node in nodes:
+            role = node.get("role", {}).get("value")
+            if not node.get("ignored") and (role in roles or self._is_focusable(node)):
+                found.append((role, node.get("name", {}).get("value", "")))
+        return found
+
+    @staticmethod
+    def _is_focusable(node):
+        return any(one["name"] == "focusable" and one["value"].get("value") for one in node.get("properties", []))
+
+    def pdf(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self._call("Page.printToPDF", printBackground=True)["data"]))
 
     def screenshot(self, path):
         with open(path, "wb") as file:

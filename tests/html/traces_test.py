@@ -46,6 +46,26 @@ def page_of(trace, codes=(0, 3)):
     return page
 
 
+def two_ranks():
+    folder = FOLDER / "ranks"
+    if not folder.exists():
+        folder.mkdir()
+        for rank in (0, 1):
+            run(MAKE_LARGE_TRACE, "--shape=driver", "--events=20000", "--rank=%d" % rank,
+                "--output=%s/%d.vtrace" % (folder, rank))
+    return folder
+
+
+def hundred_ranks():
+    """Of which one leaks."""
+    folder = FOLDER / "hundred"
+    if not folder.exists():
+        folder.mkdir()
+        for rank in range(100):
+            run(MAKE_TRACE, "leak" if rank == 42 else "clean", "%s/%d.vtrace" % (folder, rank), str(rank))
+    return folder
+
+
 def leaky():
     return trained("leaky", "--leak=attention-cache", "--steps=60")
 
@@ -61,15 +81,10 @@ class Traces(PageCase):
         yield trained("bounded", "--leak=attention-cache", "--steps=300", VRAMTRACK_MAX_BYTES="200K")
         yield pytorch()
         yield made("without_steps.vtrace", MAKE_LARGE_TRACE, "--shape=driver", "--events=30000", "--no-steps", "--output=@")
-        for kind in ("short", "killed", "nothing"):
+        for kind in ("short", "killed", "one", "nothing"):
             yield made(kind + ".vtrace", MAKE_TRACE, kind, "@")
-        ranks = FOLDER / "ranks"
-        if not ranks.exists():
-            ranks.mkdir()
-            for rank in (0, 1):
-                run(MAKE_LARGE_TRACE, "--shape=driver", "--events=20000", "--rank=%d" % rank,
-                    "--output=%s/%d.vtrace" % (ranks, rank))
-        yield ranks
+        yield two_ranks()
+        yield hundred_ranks()
         half = FOLDER / "half.vtrace"
         whole = pytorch().read_bytes()
         half.write_bytes(whole[:len(whole) // 2])
@@ -108,6 +123,19 @@ class Traces(PageCase):
         self.assertIn("MiB", self.see(".bar"))
         self.open(page_of(leaky()), hash)
         self.assertEqual(self.browser.evaluate("location.hash"), hash)
+
+    def test_one_step_shows_how_it_rises_and_falls(self):
+        self.open(page_of(leaky()), "#view=timeline&from=30&to=31")
+        self.assertIn("the line within the steps has one for", self.see("#view-timeline .zoom-state"))
+        self.browser.evaluate("document.querySelector('#view-timeline .chart').focus()")
+        said = []
+        for _ in range(10):
+            self.browser.press("ArrowRight")
+            said.append(self.see(".bar"))
+        self.assertTrue(said[0].startswith("step 30: "), said)
+        self.assertTrue(all("through its allocations" in one for one in said[1:]), said)
+        live = [one.split("live within the steps ")[1] for one in said]
+        self.assertGreater(len(set(live)), 5, live)
 
     def test_the_icicle_walks_zooms_and_opens(self):
         self.open(page_of(leaky()), "#view=peak&node=-1")
@@ -149,21 +177,47 @@ class Traces(PageCase):
             "return new Set(Array.from({length: d.length / 4}, (_, i) => d[4 * i])).size > 3; })()"))
 
     def test_ranks_are_side_by_side(self):
-        list(self.all_traces())
-        self.open(page_of(FOLDER / "ranks"), "#view=ranks")
+        self.open(page_of(two_ranks()), "#view=ranks")
         self.assertIn("Ranks", self.see("#view-ranks"))
         self.assertEqual(self.browser.evaluate(
             "[...document.querySelectorAll('#view-ranks caption')].find((c) => c.innerText === 'Ranks').parentElement.tBodies[0].rows.length"), 2)
 
-    def test_a_comparison_opens(self):
+    def test_of_a_hundred_ranks_those_in_view_are_elements(self):
+        self.open(page_of(hundred_ranks()), "#view=ranks")
+        self.assertIn("100 ranks", self.see("#view-ranks"))
+        self.assertEqual(self.browser.evaluate("document.querySelector('#view-ranks .sites table').getAttribute('aria-rowcount')"), "101")
+        self.assertLess(self.count("#view-ranks .sites tbody tr"), 70)
+        self.browser.evaluate("document.querySelector('#view-ranks .sites').focus()")
+        self.browser.press("End", code="End")
+        self.browser.wait_for(text_of(".bar") + ".startsWith('rank 99: ')")
+        self.assertIn("99", self.see("#view-ranks .sites tr.current"))
+        # First who is unlike the others.
+        self.browser.press("Home", code="Home")
+        self.browser.wait_for(text_of(".bar") + ".startsWith('rank 42: leaks 4.00 MiB per step')")
+        self.browser.press("Enter", text="\r")
+        self.browser.wait_for("!document.querySelector('.detail').hidden")
+
+    def test_a_comparison_opens_and_its_timelines_zoom_together(self):
         page = FOLDER / "diff.html"
         run(VRAMTRACK, "diff", "--format", "html", "-o", str(page), str(trained("clean", "--steps=30")), str(leaky()))
-        self.browser.open(page.as_uri())
-        self.pages = 1
+        self.open(page)
         shown = self.browser.evaluate("document.body.innerText")
-        for text in ("NEW LEAK", "attention.cu:26", "768 KiB per step", "live at the peak", "The two runs"):
+        for text in ("NEW LEAK", "attention.cu:26", "768 KiB per step", "live at the peak", "The two runs",
+                     "base, device 0", "new, device 0", "significant"):
             self.assertIn(text, shown)
-        self.assertEqual(self.count("script"), 0)
+        self.assertEqual(self.count("#timelines .chart"), 4)  # of the device and of the host
+        # On one scale: a step is as wide in both, and the longer run ends where the shorter has no more.
+        self.browser.evaluate("document.querySelector('#timelines').scrollIntoView()")
+        box = self.bounds("#timelines .u-over")
+        self.browser.drag(box[0] + box[2] * 0.1, box[0] + box[2] * 0.2, box[1] + box[3] / 2)
+        self.browser.evaluate("[...document.querySelectorAll('#timelines .chart')][1].focus()")
+        self.browser.press("ArrowRight")
+        self.browser.wait_for(text_of(".bar") + ".startsWith('step 7')")
+        self.browser.run_scripts(False)
+        self.browser._call("Page.reload")
+        self.browser.wait_for("document.readyState === 'complete'")
+        self.assertIn("NEW LEAK", self.browser.evaluate("document.body.innerText"))
+        self.pages += 1
 
     def test_a_million_sites_are_there_within_a_second(self):
         trace = made("million.vtrace", MAKE_LARGE_TRACE, "--shape=sites", "--events=2000000", "--output=@")
@@ -177,6 +231,40 @@ class Traces(PageCase):
         self.browser.type("0x4")
         self.browser.wait_for(text_of("#view-sites [role=status]") + ".includes('listed')")
         self.assertRegex(self.see("#view-sites [role=status]"), "20,000 of all 1,0[0-9]{2},[0-9]{3} are listed")
+
+
+class Source(PageCase):
+    """Lines of source are read when the page is made."""
+
+    def page_with(self, text, *options):
+        """The page of a trace whose leak is in a file of that text."""
+        source = FOLDER / "sources" / "testdata" / "transformer" / "attention.cu"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_bytes(text)
+        page = FOLDER / "source.html"
+        subprocess.run([VRAMTRACK, "report", "--format", "html", *options, "-o", str(page), str(leaky())], check=True,
+                       cwd=FOLDER / "sources")
+        return page
+
+    def test_is_beside_the_finding_and_in_the_stack(self):
+        lines = [b"line %d <b onclick=alert(1)>&\t\x1b[31m" % number for number in range(1, 40)]
+        page = self.page_with(b"\n".join(lines))
+        self.open(page)
+        shown = self.see(".finding[open] > .body > .source")
+        self.assertEqual(shown.count("line "), 7, shown)
+        self.assertIn("line 26 <b onclick=alert(1)>&", self.see(".finding[open] > .body > .source .marked"))
+        self.assertIn("\\x1b[31m", shown)
+        # The file is younger than the recording.
+        self.assertIn("has changed since the recording", shown)
+        self.assertEqual(self.count(".source b"), 0)
+        self.click(".stack .source-details summary")
+        self.browser.wait_for("document.querySelector('.stack .source-details .source') !== null")
+        self.assertIn("line 26", self.see(".stack .source-details .marked"))
+
+    def test_can_be_left_out(self):
+        self.open(self.page_with(b"secret\n" * 40, "--no-source"))
+        self.assertEqual(self.count(".source"), 0)
+        self.assertEqual(self.count(".source-details"), 0)
 
 
 class Output(unittest.TestCase):

@@ -32,7 +32,8 @@ build_packages=(
 page_packages=('npm?')
 
 # A question mark: without it a check is skipped. That is the format check, as other versions of clang-format format
-# differently, the fuzz test, running the portable build on another release, and opening HTML reports in a browser.
+# differently, the fuzz test, running the portable build on another release, opening HTML reports in a browser, and reading
+# what it prints.
 test_packages=(
   'chromium?'
   'clang-format-14?'
@@ -42,6 +43,7 @@ test_packages=(
   'libclang-rt-dev?'
   'libjemalloc2?'
   'libtcmalloc-minimal4?'
+  'poppler-utils?'
   python3-jsonschema
 )
 

@@ -5,13 +5,16 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/json_fields.h"
+#include "analyzer/render/leak_parts.h"
 #include "analyzer/site_places.h"
 
 namespace vramtrack {
@@ -41,8 +44,8 @@ Json Column(Json values) {
 // Objects of the same fields, field by field.
 class Table {
  public:
-  void Add(const Json& row) {
-    for (const auto& [name, value] : row.items()) columns_[name].push_back(value);
+  void Add(Json row) {
+    for (auto& [name, value] : row.items()) columns_[name].push_back(std::move(value));
   }
   Json Finish() {
     Json table = Json::object();
@@ -80,27 +83,49 @@ class StackTree {
   Json FinishFrames() { return frames_.Finish(); }
 
  private:
+  // All that tells one row of the frames' table from another; the report has the texts.
+  using Key = std::tuple<absl::string_view, absl::string_view, absl::string_view, absl::string_view, absl::string_view,
+                         uint32_t, uint64_t, int, int>;
+  static absl::string_view View(const std::string& text) { return {text.data(), text.size()}; }
+
   // `python`: its stack has Python, so that what is native is a library's.
   int64_t FrameOf(const ReportFrame& frame, bool python) {
-    Json row = FrameJson(frame);
-    row.erase("forward");  // only of some
-    row["forward"] = frame.forward ? 1 : 0;
     const bool own = frame.origin == ReportFrame::Origin::kJob && (!python || frame.language == "python");
-    row["own"] = own ? 1 : 0;
-    const auto [found, is_new] = numbers_.try_emplace(row.dump(-1, ' ', false, Json::error_handler_t::replace),
-                                                      static_cast<int64_t>(numbers_.size()));
+    const int flags = (own ? 1 : 0) + (frame.forward ? 2 : 0) + (frame.inlined ? 4 : 0) + (frame.installed ? 8 : 0);
+    const auto [found, is_new] = numbers_.try_emplace(
+        Key(View(frame.function), View(frame.file), View(frame.module), View(frame.language), View(frame.shown_file),
+            frame.line, frame.offset, flags, static_cast<int>(frame.origin)),
+        static_cast<int64_t>(numbers_.size()));
     if (!is_new) return found->second;
+    Json row = FrameJson(frame);
+    row["forward"] = frame.forward ? 1 : 0;  // which the report's JSON has of some only
+    row["own"] = own ? 1 : 0;
     row["location"] = FrameLocation(frame);
     row["short"] = FrameFunction(frame);
-    frames_.Add(row);
+    frames_.Add(std::move(row));
     return found->second;
   }
 
-  std::unordered_map<std::string, int64_t> numbers_;
+  absl::flat_hash_map<Key, int64_t> numbers_;
   Table frames_;
   absl::flat_hash_map<std::pair<int64_t, int64_t>, int64_t> nodes_;
   Json parents_ = Json::array(), frames_of_nodes_ = Json::array();
 };
+
+// Of each of the first `count` sites that leads a leak or is part of one: index of the frame that tells it from the
+// others of its leak; -1 for any other.
+std::vector<int64_t> PlacesOfParts(const Report& report, size_t count) {
+  std::vector<int64_t> places(count, -1);
+  const LeakParts parts(report);
+  for (const ReportSite& leader : report.sites) {
+    if (leader.parts == 0) continue;
+    for (const LeakPart& part : parts.Of(leader)) {
+      const auto row = static_cast<size_t>(part.site - report.sites.data());
+      if (row < count && part.place != nullptr) places[row] = part.place - part.site->frames.data();
+    }
+  }
+  return places;
+}
 
 }  // namespace
 
@@ -122,6 +147,7 @@ Json SiteColumns(const Report& report, size_t most) {
   columns["fields"] = fields.Finish();
   columns["stack"] = std::move(stack);
   columns["place"] = std::move(place);
+  columns["part_place"] = PlacesOfParts(report, count);
   columns["stacks"] = tree.FinishStacks();
   columns["frames"] = tree.FinishFrames();
   return columns;

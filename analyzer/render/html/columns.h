@@ -17,6 +17,7 @@ namespace vramtrack {
 //   fields   {name: column}: the fields of a site in the report's JSON, but its frames
 //   stack    its stack: number of a node of `stacks`, -1 without frames
 //   place    the frame that names it in lists: how many calls away from the innermost one, -1 without frames
+//   part_place  the same of a site of a leak: the frame that tells it from the leak's other sites, -1 for others
 //   stacks   {parent, frame}: a tree, callers before callees; the parent of an outermost frame is -1
 //   frames   {name: column}: as in the report's JSON, `location` and `short` (function) as its text has them, and
 //            `own`: 1 if it is the job's code

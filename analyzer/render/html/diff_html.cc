@@ -12,7 +12,10 @@
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/html/escape.h"
 #include "analyzer/render/html/markup_table.h"
+#include "analyzer/render/html/packed.h"
 #include "analyzer/render/html/page_head.h"
+#include "analyzer/render/html/page_parts.h"
+#include "analyzer/render/picture_json.h"
 #include "analyzer/render/quantity.h"
 
 namespace vramtrack {
@@ -139,16 +142,36 @@ std::string Notes(const DiffReport& report) {
   return text;
 }
 
+// What the page draws of one of the runs.
+Json TimelinesJson(const Report& report) {
+  Json json;
+  json["timeline"] = Array(report.timeline, [](const ReportTimeline& timeline) {
+    Json drawn = TimelineJson(timeline);
+    drawn["at_high"]["sites"] = Json::array();
+    drawn["peak_step"] = nullptr;
+    return drawn;
+  });
+  return json;
+}
+
 }  // namespace
 
-std::string RenderDiffHtml(const DiffReport& report) {
+std::string RenderDiffHtml(const DiffReport& report, const DiffRuns* runs) {
   const DiffAnswer answer = AnswerOf(report);
-  std::string page =
-      absl::StrCat(PageHead(EscapeHtml(absl::StrCat(answer.title, " - vramtrack diff")), report.tool_version, false),
-                   "<body>\n<main>\n<section class=\"answer ", Tone(answer.paint), "\">\n<p class=\"verdict\">",
-                   EscapeHtml(answer.title), "</p>\n<h1>", EscapeHtml(answer.words), "</h1>\n</section>\n");
-  if (report.comparable) absl::StrAppend(&page, Findings(report), Devices(report));
-  return absl::StrCat(page, Notes(report), "</main>\n</body>\n</html>\n");
+  const bool scripts = runs != nullptr && !kPageParts.script.empty();
+  std::string page = absl::StrCat(
+      PageHead(EscapeHtml(absl::StrCat(answer.title, " - vramtrack diff")), report.tool_version, scripts),
+      "<body>\n<main id=\"report\">\n<section class=\"answer ", Tone(answer.paint), "\">\n<p class=\"verdict\">",
+      EscapeHtml(answer.title), "</p>\n<h1>", EscapeHtml(answer.words), "</h1>\n</section>\n");
+  if (report.comparable) page += Findings(report);
+  page += "<section id=\"timelines\"></section>\n";
+  if (report.comparable) page += Devices(report);
+  absl::StrAppend(&page, Notes(report), "</main>\n");
+  if (!scripts) return absl::StrCat(page, "</body>\n</html>\n");
+  Json data;
+  data["base"] = TimelinesJson(runs->base);
+  data["next"] = TimelinesJson(runs->next);
+  return page + PageScripts(GzipBase64(data.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
 }  // namespace vramtrack

@@ -5,12 +5,18 @@
 #include <string>
 
 #include "analyzer/diff_report.h"
+#include "analyzer/report.h"
 
 namespace vramtrack {
 
-// The comparison as one file for a browser, without scripts: what changed, and the two runs side by side. The same
-// report gives the same bytes.
-std::string RenderDiffHtml(const DiffReport& report);
+// The two runs by themselves, for what a comparison does not have: their timelines.
+struct DiffRuns {
+  Report base, next;
+};
+
+// The comparison as one file for a browser: what changed, and the two runs side by side. `runs` may be null: there are
+// no timelines, and no scripts. The same reports give the same bytes.
+std::string RenderDiffHtml(const DiffReport& report, const DiffRuns* runs);
 
 }  // namespace vramtrack
 

@@ -21,8 +21,6 @@ namespace {
 constexpr size_t kTextTop = 10;
 constexpr size_t kFewestSites = 100;
 
-absl::string_view Plain(std::string_view text) { return {text.data(), text.size()}; }
-
 std::string TextReport(const Report& report) {
   TextStyle style;
   style.unicode = true;
@@ -30,31 +28,39 @@ std::string TextReport(const Report& report) {
                       PlainTables(report));
 }
 
-std::string Data(const Report& report, size_t sites) {
+Json SourceJson(const SourceExcerpt& excerpt) {
+  Json json;
+  json["file"] = excerpt.file;
+  json["line"] = excerpt.line;
+  json["first"] = excerpt.first;
+  json["lines"] = excerpt.lines;
+  json["changed"] = excerpt.changed;
+  return json;
+}
+
+std::string Data(const Report& report, const std::vector<SourceExcerpt>& source, size_t sites) {
   Json data = ReportFields(report, SiteColumns(report, sites));
   data["all_sites"] = report.sites.size();
+  data["source"] = Array(source, SourceJson);
   return GzipBase64(data.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace
 
-std::string RenderHtml(const Report& report, size_t max_bytes) {
-  const PageParts& parts = kPageParts;
-  std::string page = absl::StrCat(PageHead(PageTitle(report), report.tool_version, !parts.script.empty()),
+std::string RenderHtml(const Report& report, const std::vector<SourceExcerpt>& source, size_t max_bytes) {
+  const bool scripts = !kPageParts.script.empty();
+  std::string page = absl::StrCat(PageHead(PageTitle(report), report.tool_version, scripts),
                                   "<body>\n<main id=\"report\">\n", AnswerHtml(report));
   const std::string text = TextReport(report);
-  if (parts.script.empty()) return absl::StrCat(page, text, "</main>\n</body>\n</html>\n");
-  absl::StrAppend(&page, "<noscript>\n", text, "</noscript>\n</main>\n",
-                  "<script id=\"data\" type=\"application/octet-stream\">");
-  const std::string end = absl::StrCat("</script>\n<script>", Plain(parts.script), "</script>\n</body>\n</html>\n");
+  if (!scripts) return absl::StrCat(page, text, "</main>\n</body>\n</html>\n");
+  absl::StrAppend(&page, "<noscript>\n", text, "</noscript>\n</main>\n");
   size_t sites = std::min(kMaxPageSites, report.sites.size());
-  std::string data = Data(report, sites);
-  while (page.size() + data.size() + end.size() > max_bytes && sites > kFewestSites) {
+  std::string end = PageScripts(Data(report, source, sites));
+  while (page.size() + end.size() > max_bytes && sites > kFewestSites) {
     sites /= 2;
-    data = Data(report, sites);
+    end = PageScripts(Data(report, source, sites));
   }
-  absl::StrAppend(&page, data, end);
-  return page;
+  return page + end;
 }
 
 }  // namespace vramtrack

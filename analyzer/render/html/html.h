@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
+#include "analyzer/render/html/source_lines.h"
 #include "analyzer/report.h"
 
 namespace vramtrack {
@@ -13,9 +15,11 @@ namespace vramtrack {
 constexpr size_t kMaxPageBytes = 20 << 20;
 constexpr size_t kMaxPageSites = 20000;
 
-// The report as one file for a browser, which asks for nothing else: docs/html.md. The same report gives the same
-// bytes. Without scripts, or where the build had no bundle of the page, it shows the text and plain tables.
-std::string RenderHtml(const Report& report, size_t max_bytes = kMaxPageBytes);
+// The report as one file for a browser, which asks for nothing else: docs/html.md. `source`: shown with the frames that
+// it is of. The same report and source give the same bytes. Without scripts, or where the build had no bundle of the
+// page, it shows the text and plain tables.
+std::string RenderHtml(const Report& report, const std::vector<SourceExcerpt>& source = {},
+                       size_t max_bytes = kMaxPageBytes);
 
 }  // namespace vramtrack
 

@@ -30,4 +30,9 @@ std::string PageHead(const std::string& title, const std::string& tool_version, 
                       Plain(kPageParts.style), "</style>\n</head>\n");
 }
 
+std::string PageScripts(const std::string& data) {
+  return absl::StrCat("<script id=\"data\" type=\"application/octet-stream\">", data, "</script>\n<script>",
+                      Plain(kPageParts.script), "</script>\n</body>\n</html>\n");
+}
+
 }  // namespace vramtrack

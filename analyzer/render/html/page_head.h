@@ -11,6 +11,9 @@ namespace vramtrack {
 // trace says.
 std::string PageHead(const std::string& title, const std::string& tool_version, bool scripts);
 
+// What makes a page's views of `data`, in base64, up to the end of the document.
+std::string PageScripts(const std::string& data);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_RENDER_HTML_PAGE_HEAD_H_

@@ -27,6 +27,13 @@ export function redrawCharts() {
   }
 }
 
+// To the width that there is now.
+export function fitCharts() {
+  for (const chart of charts) {
+    if (chart.root.isConnected) chart.fit?.();
+  }
+}
+
 export function destroyCharts(within) {
   for (const chart of charts) {
     if (!within.contains(chart.root)) continue;
@@ -37,26 +44,28 @@ export function destroyCharts(within) {
 
 // `series`: [{label, values, color, width, dash, fill: opacity, stepped, hidden}], `x`: their positions, ascending.
 // `bands`: [[upper, lower]] of series, filled between with the upper one's colour. `draw(chart)`: what else is to be
-// drawn, in canvas pixels. `bin`: each value holds from its position to the next one, the last one for so long; 0: they
-// are points. `least`: the smallest part that zooming shows. `onZoom(from, to)`: the range changed by hand; nulls: all of
+// drawn, in canvas pixels. `end`: each value holds from its position to the next one, the last one to there; null: they
+// are points. `least`: the smallest part that zooming shows. `name(from, to)`: how what is between two positions is named.
+// `ceiling`: what the highest value is taken to be, null: that of the part in view. `span`: the positions that are all. `onZoom(from, to)`: the range changed by hand; nulls: all of
 // it is shown.
-export function makeChart({label, unit = 'steps', x, series, bands = [], draw = null, height = 260, bin = 0, least = 1, range = null, onZoom = null, marks = []}) {
+export function makeChart({label, unit = 'steps', x, series, bands = [], draw = null, height = 260, end = null, least = 1, name = POSITIONS[unit], ceiling = null, span = null, range = null, onZoom = null, marks = []}) {
   const holder = h('div', {class: 'chart', role: 'img', tabindex: 0, 'aria-label': `${label}; arrow keys tell single values, plus and minus zoom, Shift and arrows move, Escape shows all`});
-  const end = x[x.length - 1] + bin;
-  const withEnd = (values, last) => (bin > 0 ? [...values, last] : values);
+  const holds = end !== null;
+  const withEnd = (values, last) => (holds ? [...values, last] : values);
+  const next = (i) => x[i + 1] ?? end ?? x[i];
   const options = {
     width: 600,
     height,
     legend: {show: false},
     scales: {
       x: {time: false, range: (u, low, high) => (low === high ? [low - 1, high + 1] : [low, high])},
-      y: {range: (u, low, high) => [0, high > 0 ? high * 1.06 : 1]},
+      y: {range: (u, low, high) => [0, ceiling !== null ? ceiling * 1.06 : high > 0 ? high * 1.06 : 1]},
     },
     cursor: {
       drag: {x: true, y: false, setScale: false},
       points: {size: 6},
       y: false,
-      dataIdx: (u, one, nearest, at) => (bin > 0 ? Math.min(u.data[0][nearest] > at ? Math.max(nearest - 1, 0) : nearest, x.length - 1) : nearest),
+      dataIdx: (u, one, nearest, at) => (holds ? Math.min(u.data[0][nearest] > at ? Math.max(nearest - 1, 0) : nearest, x.length - 1) : nearest),
     },
     axes: [
       {stroke: () => color('muted'), grid: {stroke: () => color('grid'), width: 1}, ticks: {show: false}, values: (u, at) => at.map((v) => (unit === 'seconds' ? `${v} s` : format.count(v))), incrs: unit === 'seconds' ? undefined : [1, 2, 5].flatMap((m) => Array.from({length: 12}, (_, i) => m * 10 ** i)).sort((a, b) => a - b)},
@@ -71,8 +80,8 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
         width: one.width ?? 1.5,
         dash: one.dash,
         fill: one.fill ? () => withOpacity(color(one.color), one.fill) : undefined,
-        paths: one.stepped || bin > 0 ? uPlot.paths.stepped({align: bin > 0 ? 1 : -1}) : undefined,
-        points: {show: x.length === 1 && bin === 0},
+        paths: one.stepped || holds ? uPlot.paths.stepped({align: holds ? 1 : -1}) : undefined,
+        points: {show: x.length === 1 && !holds},
       })),
     ],
     bands: bands.map(([upper, lower]) => ({series: [upper + 1, lower + 1], fill: () => withOpacity(color(series[upper].color), series[upper].bandOpacity ?? 0.85)})),
@@ -83,7 +92,7 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
           const at = u.cursor.idxs?.[1] ?? u.cursor.idx;
           if (at === null || at === undefined || u.cursor.left < 0) return;
           const values = series.filter((one, i) => u.series[i + 1].show && !one.quiet).map((one) => [one, (one.told ?? one.values)[at]]);
-          say(`${POSITIONS[unit](x[at], bin > 0 ? (x[at + 1] ?? end) : x[at])}: ` + values.filter(([, value]) => value !== null && value !== undefined).map(([one, value]) => `${one.label} ${format.bytes(value)}`).join(', ') + marksAt(u, marks));
+          say(`${name(x[at], holds ? next(at) : x[at])}: ` + values.filter(([, value]) => value !== null && value !== undefined).map(([one, value]) => `${one.label} ${format.bytes(value)}`).join(', ') + marksAt(u, marks));
         },
       ],
       setSelect: [
@@ -97,17 +106,18 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
   };
   const chart = new uPlot(options, [withEnd(x, end), ...series.map((one) => withEnd(one.values, one.values[x.length - 1]))], holder);
   charts.add(chart);
-  const zoom = new Zoom({holder, chart, low: x[0], high: Math.max(end, x[0]), least, changed: onZoom});
-  if (range) zoom.set(...range);
-  new ResizeObserver(() => holder.clientWidth > 0 && chart.setSize({width: holder.clientWidth, height})).observe(holder);
+  const zoom = new Zoom({holder, chart, low: span ? span[0] : x[0], high: span ? span[1] : Math.max(end ?? x[x.length - 1], x[0]), least, changed: onZoom});
+  if (range || span) zoom.set(...(range ?? span));
+  chart.fit = () => holder.clientWidth > 0 && chart.setSize({width: holder.clientWidth, height});
+  new ResizeObserver(chart.fit).observe(holder);
   holder.addEventListener('keydown', (event) => {
     const moves = {ArrowLeft: -1, ArrowRight: 1};
     if (!(event.key in moves) || event.shiftKey) return;
-    const first = x.findIndex((one) => one + bin > zoom.from || one >= zoom.from);
+    const first = x.findIndex((one, i) => one >= zoom.from || (holds && next(i) > zoom.from));
     const at = chart.cursor.left >= 0 ? (chart.cursor.idxs?.[1] ?? chart.cursor.idx) + moves[event.key] : first;
     const to = Math.min(Math.max(at, 0), x.length - 1);
-    if (x[to] + bin <= zoom.from || x[to] >= zoom.to) (x[to] < zoom.from ? zoom.earlier() : zoom.later());
-    const shown = x[to] + ((x[to + 1] ?? end) - x[to]) * (bin > 0 ? 0.5 : 0);
+    if ((holds ? next(to) <= zoom.from : x[to] < zoom.from) || x[to] >= zoom.to) (x[to] < zoom.from ? zoom.earlier() : zoom.later());
+    const shown = holds ? (x[to] + next(to)) / 2 : x[to];
     chart.setCursor({left: chart.valToPos(Math.min(Math.max(shown, zoom.from), zoom.to), 'x'), top: 0});
     event.preventDefault();
   });

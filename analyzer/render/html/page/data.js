@@ -9,7 +9,7 @@ function decodeBase64(text) {
   return bytes;
 }
 
-async function unpack(text) {
+export async function unpack(text) {
   const stream = new Blob([decodeBase64(text)]).stream().pipeThrough(new DecompressionStream('gzip'));
   return JSON.parse(await new Response(stream).text());
 }
@@ -35,18 +35,14 @@ export class Report {
     this.siteField = tableReader(sites.fields);
     this.stackOfSite = sites.stack;
     this.placeOfSite = sites.place;
+    this.placeOfPartSite = sites.part_place;
+    this.sourceByLine = new Map((data.source ?? []).map((one) => [`${one.line}:${one.file}`, one]));
     this.stackParent = sites.stacks.parent;
     this.stackFrame = sites.stacks.frame;
     this.frameField = tableReader(sites.frames);
     this.frameCount = sites.frames.function ? sites.frames.line.length : 0;
     this.rowOfId = new Map();
     for (let row = 0; row < this.siteCount; ++row) this.rowOfId.set(this.siteField.id(row), row);
-  }
-
-  static async load(element) {
-    const report = new Report(await unpack(element.textContent));
-    element.remove();  // a copy of all of it that nobody needs any more
-    return report;
   }
 
   // The fields of a site, as in the report's JSON, without its frames.
@@ -75,11 +71,13 @@ export class Report {
     return frame;
   }
 
-  // The number of the frame that names a site in lists, or -1.
-  placeFrame(row) {
-    let node = this.stackOfSite[row];
-    for (let calls = this.placeOfSite[row]; calls > 0; --calls) node = this.stackParent[node];
-    return node < 0 ? -1 : this.stackFrame[node];
+  // A leak's sites, its leader among them, largest first.
+  partsOf(leader) {
+    const parts = [leader];
+    for (let row = 0; row < this.siteCount; ++row) {
+      if (this.siteField.part_of(row) === leader.id) parts.push(this.site(row));
+    }
+    return parts.sort((a, b) => b.rate_bytes_per_step - a.rate_bytes_per_step || b.rate_objects_per_step - a.rate_objects_per_step || a.row - b.row);
   }
 
   // The number of one of a site's frames, 0 being the most recent call.
@@ -91,8 +89,17 @@ export class Report {
 
   // The frame that names a site in lists, as text.
   place(row) {
-    const frame = this.placeFrame(row);
-    if (frame < 0) return {location: '(no stack recorded)', function: ''};
+    return this.frameText(row, this.placeOfSite[row]);
+  }
+
+  // The one that tells a site from the others of the same leak.
+  placeOfPart(row) {
+    return this.frameText(row, this.placeOfPartSite[row]);
+  }
+
+  frameText(row, calls) {
+    if (calls < 0) return {location: '(no stack recorded)', function: ''};
+    const frame = this.frameAt(row, calls);
     return {location: this.frameField.location(frame), function: this.frameField.short(frame)};
   }
 

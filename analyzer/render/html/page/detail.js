@@ -31,6 +31,6 @@ export function siteDetail(report, id) {
       ['asked for by', site.owner],
       ['device', format.device(site.device)],
     ]),
-    stackList(report.frames(site.row), site.blame_frame),
+    stackList(report, report.frames(site.row), site.blame_frame),
   ];
 }

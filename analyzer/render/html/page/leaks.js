@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The findings, worst first: how each grows, with the line that its rate makes, and the figures that decided.
 
+import {table} from './bars.js';
 import {makeChart, sparkline, tableTwin, withOpacity} from './chart.js';
 import {color, h} from './dom.js';
 import * as format from './format.js';
 import {oomItem} from './oom.js';
+import {sourceBlock, sourceOf} from './source.js';
 import {stackList} from './stack.js';
 import * as state from './state.js';
 
+const MOST_PARTS = 200;
 const LEAKS = new Set(['leak', 'accelerating_leak', 'minor_leak']);
 
 export function isLeak(site) {
@@ -93,6 +96,21 @@ export function figures(rows) {
   return h('dl', {class: 'figures'}, rows.filter(([, value]) => value !== null && value !== '').map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value))));
 }
 
+// What the ranks of a job say of it, each weighed alike.
+function ranksOf(site) {
+  const {across} = site;
+  if (!across) return [];
+  const {rate} = across;
+  const judged = [`leaks in ${format.count(across.leak)} of ${format.count(across.ranks)}`, across.no_leak ? `not in ${format.count(across.no_leak)}` : '', across.not_enough ? `not enough evidence in ${format.count(across.not_enough)}` : ''].filter(Boolean).join(', ');
+  const amount = (value) => (rate.of === 'objects' ? format.about(value) : format.bytes(value));
+  const most = rate && (rate.most_rank === null ? `process ${rate.most_pid}` : `rank ${rate.most_rank}`);
+  return [
+    ['ranks', judged],
+    ['each of these', rate ? `${amount(rate.mean)} per ${site.rate_unit}, 95 % CI ${amount(rate.ci[0])} to ${amount(rate.ci[1])}` : ''],
+    ['from rank to rank', rate ? `${amount(rate.least)} to ${amount(rate.most)} (${most}), median ${amount(rate.median)}, standard deviation ${amount(rate.standard_deviation)}` : ''],
+  ];
+}
+
 // What CUPTI's records tell of how it is used.
 function useOf(site) {
   const {last_use: last, first_kernel: kernel} = site;
@@ -117,6 +135,7 @@ function evidence(site) {
     ['they left', kept ? `${format.plural(kept.survivor_objects, 'object', 'objects')}, ${format.bytes(kept.survivor_bytes)}` : ''],
     ['freed objects lived at most', kept && site.frees > 0 ? format.plural(kept.max_lifetime_steps, 'step', 'steps') : ''],
     ['first step that leaked', site.onset_step === null ? '' : format.count(site.onset_step)],
+    ...ranksOf(site),
     ...useOf(site),
     ['live at the end', format.bytes(whole.live_bytes)],
     ['at the peak', format.bytes(whole.bytes_at_peak)],
@@ -126,26 +145,28 @@ function evidence(site) {
   ]);
 }
 
+// A leak's sites, largest first, each by the line that tells it from the others.
+function partsTable(report, site) {
+  const parts = report.partsOf(site);
+  const rows = parts.slice(0, MOST_PARTS).map((part) => {
+    const place = report.placeOfPart(part.row);
+    return [format.rate({...part, group: null}), [h('code', {class: 'location'}, place.location), place.function ? h('span', {class: 'function'}, place.function) : null], siteLink(part)];
+  });
+  if (parts.length > MOST_PARTS) rows.push(['', `and ${format.count(parts.length - MOST_PARTS)} more`, '']);
+  return table(`Its ${format.count(parts.length)} sites`, [{label: 'rate of its own', number: true}, {label: 'line', class: 'place'}, {label: 'site'}], rows);
+}
+
 // Everything about a finding, below its line in the list. `explained`: the answer above says why.
 export function findingBody(report, site, explained) {
-  const parts = [];
-  if (site.parts > 0) {
-    for (let row = 0; row < report.siteCount; ++row) {
-      if (report.siteField.part_of(row) === site.id) parts.push(report.site(row));
-    }
-    parts.unshift(site);
-  }
+  const frames = report.frames(site.row);
+  const place = report.placeOfSite[site.row];
+  const excerpt = place < 0 ? null : sourceOf(report, frames[place]);
   return [
     site.explanation && !explained ? h('p', {class: 'why'}, site.explanation) : null,
+    excerpt ? sourceBlock(excerpt) : null,
     h('div', {class: 'two'}, growthChart(site), evidence(site)),
-    parts.length
-      ? h(
-          'div',
-          {class: 'scroll'},
-          h('table', null, h('caption', null, `Its ${parts.length} sites`), h('thead', null, h('tr', null, ['rate of its own', 'site', 'innermost call'].map((name) => h('th', {scope: 'col'}, name)))), h('tbody', null, parts.map((part) => h('tr', null, h('td', {class: 'number'}, format.rate({...part, group: null})), h('td', null, siteLink(part)), h('td', null, report.frames(part.row)[0]?.location ?? '', ' ', report.frames(part.row)[0]?.short ?? ''))))),
-        )
-      : null,
-    stackList(report.frames(site.row), site.blame_frame),
+    site.parts > 0 ? partsTable(report, site) : null,
+    stackList(report, frames, site.blame_frame),
   ];
 }
 

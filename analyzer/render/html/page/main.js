@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import {barElement, say} from './bar.js';
-import {destroyCharts, redrawCharts} from './chart.js';
-import {Report} from './data.js';
+import {destroyCharts, fitCharts, redrawCharts} from './chart.js';
+import {Report, unpack} from './data.js';
 import {siteDetail} from './detail.js';
+import {showDiff} from './diff.js';
 import {fill, h} from './dom.js';
 import {fragmentationView} from './fragmentation.js';
 import {leaksView} from './leaks.js';
@@ -24,6 +25,8 @@ const VIEWS = [
   {name: 'sites', label: 'All sites', make: sitesView, keys: ['q', 'verdict', 'category', 'sitedevice', 'sort', 'dir']},
   {name: 'trace', label: 'Trace', make: traceView, keys: []},
 ];
+
+const MOST_PRINTED = 20;  // findings whose bodies are
 
 function setUp(report) {
   const page = document.getElementById('report');
@@ -97,13 +100,46 @@ function setUp(report) {
       to.click();
     }
   });
+  preparePrinting(page, () => VIEWS.forEach((view, i) => {
+    panels[i].hidden = false;
+    drawView(i, state.read());
+  }), () => show(state.read()));
+}
+
+// Paper is light, as wide as a style sheet says, and has all views.
+function preparePrinting(page, showAll, showOne) {
+  const root = document.documentElement;
+  let opened = [];
+  let theme;
   addEventListener('beforeprint', () => {
-    VIEWS.forEach((view, i) => {
-      panels[i].hidden = false;
-      drawView(i, state.read());
-    });
+    theme = root.dataset.theme;
+    root.dataset.theme = 'light';
+    root.dataset.printing = 'true';
+    redraw();
+    showAll();
+    opened = [...page.querySelectorAll('.finding:not([open])')].slice(0, MOST_PRINTED);
+    // Their bodies are made by listeners, which come too late for the printer.
+    for (const finding of opened) {
+      finding.open = true;
+      finding.dispatchEvent(new Event('toggle'));
+    }
+    fit();
   });
-  addEventListener('afterprint', () => show(state.read()));
+  addEventListener('afterprint', () => {
+    for (const finding of opened) finding.open = false;
+    delete root.dataset.printing;
+    if (theme) root.dataset.theme = theme;
+    else delete root.dataset.theme;
+    redraw();
+    showOne();
+    fit();
+  });
+}
+
+function fit() {
+  fitCharts();
+  redrawIcicles();
+  dispatchEvent(new Event('resize'));
 }
 
 const THEME = 'vramtrack-theme';
@@ -139,8 +175,16 @@ async function start() {
   if (theme) document.documentElement.dataset.theme = theme;
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
   try {
-    const report = await Report.load(document.getElementById('data'));
-    setUp(report);
+    const element = document.getElementById('data');
+    const data = await unpack(element.textContent);
+    element.remove();  // a copy of all of it that nobody needs any more
+    const page = document.getElementById('report');
+    if (data.next) {
+      showDiff(data, page);
+      preparePrinting(page, () => {}, () => {});
+    } else {
+      setUp(new Report(data));
+    }
     document.documentElement.dataset.ready = 'true';
     document.documentElement.dataset.readyMs = Math.round(performance.now());
   } catch (error) {

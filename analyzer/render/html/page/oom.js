@@ -38,7 +38,7 @@ export function oomItem(report, oom, open) {
       oom.categories.length ? shareBar(oom.categories.map((one) => ({label: format.category(one.name), bytes: one.bytes, color: categoryColor(one.name)})), held, 'held at that moment') : null,
       oom.holders.length ? table('Who held the memory', [{label: 'bytes', number: true}, {label: 'line', class: 'place'}], oom.holders.map((one) => [[format.bytes(one.bytes), cellBar(one.bytes / held)], place(report, one.site)])) : null,
       oom.changes.length ? table(`What changed since step ${format.count(oom.compared_step)}, which went well`, [{label: 'then', number: true}, {label: 'now', number: true}, {label: 'line', class: 'place'}], oom.changes.map((one) => [format.bytes(one.then), format.bytes(one.now), place(report, one.site)])) : null,
-      stackList(oom.stack.map((frame) => ({...frame, location: frame.file ? `${frame.file}${frame.line ? `:${frame.line}` : ''}` : `${frame.module.split('/').pop()}+0x${frame.offset.toString(16)}`, short: frame.function, own: 1})), -1),
+      stackList(report, oom.stack.map((frame) => ({...frame, location: frame.file ? `${frame.file}${frame.line ? `:${frame.line}` : ''}` : `${frame.module.split('/').pop()}+0x${frame.offset.toString(16)}`, short: frame.function, own: 1})), -1),
     ),
   );
 }

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices and ranks side by side; who is unlike the others.
 
+import {say} from './bar.js';
 import {cellBar, table} from './bars.js';
 import {h} from './dom.js';
 import * as format from './format.js';
 import {placeOf, siteLink} from './leaks.js';
+import * as state from './state.js';
+import {timelinesOnOneScale} from './timelines.js';
+import {virtualRows} from './virtual_rows.js';
+
+const MOST_ELEMENTS = 50;  // ranks that are rows of an ordinary table
 
 function growthText(growth) {
   return growth ? [`${format.bytes(growth.bytes_per_step)} per step`, h('small', null, `95 % CI ${format.byteRange(growth.ci_low, growth.ci_high)}`)] : 'too few steps';
@@ -21,10 +27,47 @@ function difference(report, one) {
   return `${words}${format.bytes(one.value)}${per}; the others have ${format.bytes(one.usual)}`;
 }
 
+// Of all devices that have one in the same unit.
+function timelines(report) {
+  const shown = report.timeline.filter((one) => one.device !== null && one.unit === report.timeline[0].unit);
+  if (shown.length < 2) return null;
+  return [h('h2', null, 'Memory of the devices, on one scale'), timelinesOnOneScale(shown.map((timeline) => ({title: format.device(timeline.device), report, timeline})), 'category', 160)];
+}
+
 // What ran on the devices, by CUPTI's records.
 function workTable(report, numbers) {
   const rows = report.devices.flatMap((one) => (one.work?.kinds ?? []).map((kind) => [String(one.index), kind.kind, format.count(kind.count), format.seconds(kind.busy_s), one.work.steps ? `${format.count(kind.per_step)} (${format.count(kind.least_per_step)} to ${format.count(kind.most_per_step)})` : '', one.work.steps ? format.seconds(kind.busy_s_per_step) : '']));
   return rows.length ? table('What ran on them', [{label: 'device'}, {label: 'kind'}, ...numbers(['in all', 'busy', 'in a step (least to most)', 'busy in a step'])], rows) : null;
+}
+
+function rankCells(report, rank, most, one) {
+  return [rank.rank === null ? '' : String(rank.rank), String(rank.pid), rank.devices.join(', '), [format.bytes(rank.peak_live), cellBar(rank.peak_live / most, rank.differs.length ? 'alarm' : 'live')], format.bytes(rank.end_live), rank.growth_bytes_per_step === null ? 'unknown' : format.bytes(rank.growth_bytes_per_step), format.count(rank.leaks), rank.leaks ? format.bytes(rank.leak_bytes_per_step) : '', one];
+}
+
+// Those that are unlike the others first: of thousands nobody would find them.
+function ranksTable(report, most, numbers) {
+  const title = report.ranks.some((rank) => rank.rank !== null) ? 'Ranks' : 'Processes';
+  const columns = [{label: 'rank'}, {label: 'process'}, {label: 'devices'}, ...numbers(['peak', 'at the end', 'growth per step', 'leaks', 'leak per step']), {label: 'unlike the others', class: 'place'}];
+  const ranks = [...report.ranks.filter((rank) => rank.differs.length), ...report.ranks.filter((rank) => !rank.differs.length)];
+  const differ = report.ranks.filter((rank) => rank.differs.length).length;
+  const note = h('p', {class: 'note'}, differ ? `${format.plural(differ, 'of them is', 'of them are')} unlike the others, and first in the list.` : 'None of them is unlike the others.');
+  if (ranks.length <= MOST_ELEMENTS) {
+    return [table(title, columns, ranks.map((rank) => rankCells(report, rank, most, rank.differs.map((one) => h('div', null, difference(report, one)))))), note];
+  }
+  const told = (rank) => rank.differs.map((one) => h('span', null, difference(report, one))).map((one) => one.textContent).join('; ');
+  const tell = (i) => say(`${title === 'Ranks' ? `rank ${ranks[i].rank}` : `process ${ranks[i].pid}`}: ${told(ranks[i]) || 'like the others'}`);
+  return [
+    h('h2', null, `${format.count(ranks.length)} ${title.toLowerCase()}`),
+    note,
+    virtualRows({
+      label: title,
+      header: columns.map((column) => h('th', {scope: 'col', class: column.number ? 'number' : null}, column.label)),
+      count: ranks.length,
+      cells: (i) => rankCells(report, ranks[i], most, told(ranks[i])).map((cell, at) => h('td', {class: columns[at].number ? 'number' : (columns[at].class ?? null), onmousemove: () => tell(i)}, cell)),
+      onOpen: (i) => (tell(i), ranks[i].differs[0]?.site && state.change({site: ranks[i].differs[0].site})),
+      onMove: tell,
+    }),
+  ];
 }
 
 export function ranksView(report) {
@@ -38,13 +81,9 @@ export function ranksView(report) {
           report.devices.map((one) => [`${one.index} ${one.name}`, one.total_bytes ? format.bytes(one.total_bytes) : 'unknown', [format.bytes(one.peak.live), cellBar(one.total_bytes ? one.peak.live / one.total_bytes : 0)], format.bytes(one.peak.reserved), format.bytes(one.peak.device_used), format.bytes(one.end.live), growthText(one.growth), one.growth && one.growth.steps_to_oom !== null ? `${format.about(one.growth.steps_to_oom)} steps` : '']),
         )
       : h('p', {class: 'note'}, 'No device was used.'),
+    timelines(report),
     workTable(report, numbers),
-    report.ranks.length
-      ? table(
-          report.ranks.some((rank) => rank.rank !== null) ? 'Ranks' : 'Processes',
-          [{label: 'rank'}, {label: 'process'}, {label: 'devices'}, ...numbers(['peak', 'at the end', 'growth per step', 'leaks', 'leak per step']), {label: 'unlike the others', class: 'place'}],
-          report.ranks.map((rank) => [rank.rank === null ? '' : String(rank.rank), String(rank.pid), rank.devices.join(', '), [format.bytes(rank.peak_live), cellBar(rank.peak_live / most, rank.differs.length ? 'alarm' : 'live')], format.bytes(rank.end_live), rank.growth_bytes_per_step === null ? 'unknown' : format.bytes(rank.growth_bytes_per_step), format.count(rank.leaks), rank.leaks ? format.bytes(rank.leak_bytes_per_step) : '', rank.differs.map((one) => h('div', null, difference(report, one)))]),
-        )
+    report.ranks.length ? ranksTable(report, most, numbers)
       : h('p', {class: 'note'}, 'One process was traced: there are no ranks to compare.'),
   ];
 }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// All sites in a table that sorts, filters and searches. Only the rows in view are elements.
+// All sites in a table that sorts, filters and searches.
 
 import {patternOf} from './data.js';
-import {append, fill, h} from './dom.js';
+import {h} from './dom.js';
 import * as format from './format.js';
 import {badge} from './leaks.js';
 import * as state from './state.js';
-
-const ROW_HEIGHT = 34;
-const BEYOND = 12;  // rows above and below those in view
+import {virtualRows} from './virtual_rows.js';
 
 const COLUMNS = [
   {name: 'place', label: 'line', text: (report, row) => report.place(row).location},
@@ -70,28 +68,6 @@ function filter(name, label, options, shown, text) {
 export function sitesView(report, shown) {
   const rows = select(report, shown);
   const all = Object.values(report.verdict_counts).reduce((a, b) => a + b, 0);
-  const body = h('tbody');
-  const scroller = h('div', {class: 'sites scroll', tabindex: 0, role: 'region', 'aria-label': 'All sites; arrow keys move, Enter opens'});
-  let current = Math.max(rows.findIndex((row) => report.siteField.id(row) === shown.site), 0);
-  let drawnFrom = -1;
-  const open = (i) => state.change({site: report.siteField.id(rows[i])});
-  const draw = (force) => {
-    const from = Math.max(Math.floor(scroller.scrollTop / ROW_HEIGHT) - BEYOND, 0);
-    if (from === drawnFrom && !force) return;
-    drawnFrom = from;
-    const to = Math.min(from + Math.ceil((scroller.clientHeight || 600) / ROW_HEIGHT) + 2 * BEYOND, rows.length);
-    const spacer = (number) => {
-      const row = h('tr', {'aria-hidden': 'true'}, h('td', {colspan: COLUMNS.length}));
-      row.style.height = `${number * ROW_HEIGHT}px`;
-      return row;
-    };
-    fill(
-      body,
-      spacer(from),
-      rows.slice(from, to).map((row, i) => h('tr', {'aria-rowindex': from + i + 2, class: from + i === current ? 'current' : null, onclick: () => ((current = from + i), open(current))}, COLUMNS.map((column) => cell(report, column, row)))),
-      spacer(rows.length - to),
-    );
-  };
   const header = COLUMNS.map((column) => {
     const sorted = shown.sort === column.name;
     return h(
@@ -100,24 +76,14 @@ export function sitesView(report, shown) {
       h('button', {type: 'button', onclick: () => state.change({sort: column.name, dir: sorted ? (shown.dir === 'up' ? null : 'up') : column.text ? 'up' : null}, {replace: true})}, column.label, sorted ? (shown.dir === 'up' ? ' ▲' : ' ▼') : ''),
     );
   });
-  append(scroller, [h('table', {'aria-rowcount': rows.length + 1}, h('thead', null, h('tr', null, header)), body)]);
-  scroller.addEventListener('scroll', () => draw(false));
-  scroller.addEventListener('keydown', (event) => {
-    const page = Math.floor(scroller.clientHeight / ROW_HEIGHT) - 2;
-    const moves = {ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length};
-    if (event.key in moves) {
-      current = Math.min(Math.max(current + moves[event.key], 0), rows.length - 1);
-      const top = current * ROW_HEIGHT;
-      if (top < scroller.scrollTop) scroller.scrollTop = top;
-      if (top > scroller.scrollTop + scroller.clientHeight - 3 * ROW_HEIGHT) scroller.scrollTop = top - scroller.clientHeight + 3 * ROW_HEIGHT;
-      draw(true);
-      event.preventDefault();
-    } else if (event.key === 'Enter' && rows.length) {
-      open(current);
-    }
+  const scroller = virtualRows({
+    label: 'All sites',
+    header,
+    count: rows.length,
+    cells: (i) => COLUMNS.map((column) => cell(report, column, rows[i])),
+    onOpen: (i) => state.change({site: report.siteField.id(rows[i])}),
+    current: Math.max(rows.findIndex((row) => report.siteField.id(row) === shown.site), 0),
   });
-  new ResizeObserver(() => draw(true)).observe(scroller);
-  draw(true);
   return [
     h('div', {class: 'controls'}, filter('verdict', 'verdict', values(report, 'verdict'), shown, format.verdict), filter('category', 'category', values(report, 'category'), shown, format.category), filter('sitedevice', 'device', values(report, 'device').map((one) => String(one ?? 'host')), shown, (one) => (one === 'host' ? 'host' : `device ${one}`))),
     h('p', {class: 'note', role: 'status'}, `${format.plural(rows.length, 'site', 'sites')}${shown.q ? ` with “${shown.q}”` : ''}; ${format.count(report.siteCount)} of all ${format.count(all)} are listed${report.siteCount < all ? ': leaks, and those that hold most at the peak' : ''}.`),

@@ -2,6 +2,7 @@
 // A call stack as a list, and as text to copy.
 
 import {copy, h} from './dom.js';
+import {sourceBlock, sourceOf} from './source.js';
 
 // As tracebacks of other tools have it: one frame a line, the most recent call first.
 export function stackText(frames) {
@@ -9,7 +10,7 @@ export function stackText(frames) {
 }
 
 // `marked`: the frame to look at, or -1.
-export function stackList(frames, marked) {
+export function stackList(report, frames, marked) {
   if (!frames.length) return h('p', {class: 'note'}, 'No stack was recorded.');
   return h(
     'div',
@@ -18,17 +19,18 @@ export function stackList(frames, marked) {
     h(
       'ol',
       null,
-      frames.map((frame, i) =>
-        h(
+      frames.map((frame, i) => {
+        const excerpt = sourceOf(report, frame);
+        return h(
           'li',
           {class: `${i === marked ? 'marked' : ''} ${frame.own ? 'own' : ''}`, 'aria-current': i === marked ? 'true' : null},
           h('code', {class: 'location', title: frame.file || frame.module || null}, frame.location),
           h('span', {class: 'function', title: frame.function || null}, frame.short || frame.function || ''),
           i === marked ? h('span', {class: 'hint'}, 'the line to look at') : null,
           frame.forward ? h('span', {class: 'hint'}, 'forward call') : null,
-        ),
-      ),
+          excerpt ? h('details', {class: 'source-details', ontoggle: (event) => event.target.open && event.target.childElementCount === 1 && event.target.append(sourceBlock(excerpt))}, h('summary', {'aria-label': `source of ${frame.location}`}, 'source')) : null,
+        );
+      }),
     ),
   );
 }
-

@@ -3,10 +3,10 @@
 // by allocation.
 
 import {legend, makeChart, tableTwin} from './chart.js';
-import {categoryColor, seriesColor} from './colors.js';
 import {h} from './dom.js';
 import * as format from './format.js';
 import * as state from './state.js';
+import {binWidth, compositionSeries, timelineCurves} from './timeline_series.js';
 import {zoomControls} from './zoom_controls.js';
 
 const MOST_RELEASES = 200;
@@ -31,37 +31,6 @@ function marksOf(report, timeline) {
   return marks;
 }
 
-function siteLabel(report, id) {
-  const site = report.siteById(id);
-  if (!site) return `site ${id}`;
-  const place = report.place(site.row);
-  const file = place.location.split('/').pop();
-  return `${place.function || file}  ${place.function ? file : ''}`.trim();
-}
-
-// The series of a composition, each on top of the next: the first one is the sum of all.
-function stacked(parts) {
-  const sum = new Array(parts[0]?.values.length ?? 0).fill(0);
-  const series = parts
-    .filter((part) => part.values.some((value) => value > 0))
-    .map((part) => {
-      part.values.forEach((value, i) => (sum[i] += value));
-      return {label: part.label, values: sum.slice(), told: part.values, color: part.color, width: 0.75, fill: 1};
-    });
-  return series.reverse();
-}
-
-const last = (values) => values.reduce((a, b) => Math.max(a, b), 0);
-
-function compositionSeries(report, composition, by) {
-  if (by === 'line') {
-    const parts = composition.sites.map((one, i) => ({label: siteLabel(report, one.site), values: one.bytes, color: seriesColor(i)}));
-    return stacked([...parts, {label: 'all other sites', values: composition.other_sites, color: 'rest'}]);
-  }
-  const parts = Object.entries(composition.categories).map(([name, values]) => ({label: format.category(name), values, color: categoryColor(name)}));
-  return stacked(parts.sort((a, b) => last(b.values) - last(a.values)));
-}
-
 const BY = {category: 'by category', line: 'by line', total: 'in all'};
 
 export function timelineView(report, shown) {
@@ -70,22 +39,13 @@ export function timelineView(report, shown) {
   const timeline = report.timeline.find((one) => String(one.device ?? 'host') === key) ?? report.timeline[0];
   const device = report.devices.find((one) => one.index === timeline.device);
   const by = shown.by in BY ? shown.by : 'category';
-  const highest = (series) => series.high.some((value) => value > 0);
-  const series = by === 'total' ? [] : compositionSeries(report, timeline.at_high, by);
-  const bands = [];
-  if (by === 'total') {
-    series.push({label: 'live, highest', values: timeline.live.high, color: 'live', width: 2, bandOpacity: 0.25}, {label: 'live, lowest', values: timeline.live.low, color: 'live', width: 1});
-    bands.push([0, 1]);
-  }
-  if (highest(timeline.reserved)) series.push({label: 'reserved', values: timeline.reserved.high, color: 'reserved', width: 1.5});
-  if (highest(timeline.device_used)) series.push({label: 'used on the device', values: timeline.device_used.high, color: 'used', dash: [4, 3], hidden: by !== 'total'});
-  const bin = binWidth(timeline.position, timeline.unit);
+  const {x, end, bin, name, series, drawn, bands, least} = timelineCurves(report, timeline, by);
   const controls = zoomControls(timeline, bin, timeline.peak_step?.step ?? null);
   const onZoom = (from, to) => {
     controls.tell();
     state.change({from: addressOf(from), to: addressOf(to)}, {replace: true});
   };
-  const made = makeChart({label: `Memory of ${format.device(timeline.device)} over ${timeline.unit}, ${BY[by]}`, unit: timeline.unit, x: timeline.position, bin, least: timeline.unit === 'steps' ? 1 : bin, series, bands, marks: marksOf(report, timeline), range: rangeOf(shown), height: 360, onZoom});
+  const made = makeChart({label: `Memory of ${format.device(timeline.device)} over ${timeline.unit}, ${BY[by]}`, unit: timeline.unit, x, end, least, name, series: drawn, bands, marks: marksOf(report, timeline), range: rangeOf(shown), height: 360, onZoom});
   controls.steer(made.zoom);
   timelineView.update = (now) => (made.zoom.set(...(rangeOf(now) ?? [null, null])), controls.tell());
   return [
@@ -97,16 +57,9 @@ export function timelineView(report, shown) {
       controls.element,
       device && device.name ? h('span', {class: 'note'}, `${device.name}${device.total_bytes ? `, ${format.bytes(device.total_bytes)}` : ''}`) : null,
     ),
-    h('figure', null, controls.state, made.element, legend(made.chart, series), h('figcaption', null, by === 'total' ? 'Each point is the highest and the lowest of what it stands for.' : 'What is live when most is live, in each point.', ' Drag to zoom in, or with two fingers, or Ctrl and the wheel; double-click for all.'), tableTwin(timeline.unit, timeline.position, series)),
+    h('figure', null, controls.state, made.element, legend(made.chart, drawn), h('figcaption', null, by === 'total' ? 'Each point is the highest and the lowest of what it stands for.' : 'What is live when most is live, in each point.', ' Drag to zoom in, or with two fingers, or Ctrl and the wheel; double-click for all.'), tableTwin(timeline.unit, timeline.position, series)),
     timeline.peak_step ? peakStep(report, timeline.peak_step, by === 'line' ? 'line' : 'category') : null,
   ];
-}
-
-// What each value stands for. Steps that are not in the trace leave gaps: the smallest distance is the width.
-function binWidth(position, unit) {
-  let least = Infinity;
-  for (let i = 1; i < position.length; ++i) least = Math.min(least, position[i] - position[i - 1]);
-  return Number.isFinite(least) && least > 0 ? least : unit === 'steps' ? 1 : Math.max(position[0], 1);
 }
 
 const addressOf = (position) => (position === null ? null : String(Number(position.toPrecision(9))));
@@ -118,7 +71,7 @@ function rangeOf(shown) {
 
 function peakStep(report, step, by) {
   const series = compositionSeries(report, step.consists_of, by);
-  const made = makeChart({label: `The step of the peak, ${BY[by]}`, unit: 'events', x: step.event, bin: binWidth(step.event, 'steps'), series, height: 280});
+  const made = makeChart({label: `The step of the peak, ${BY[by]}`, unit: 'events', x: step.event, end: step.event[step.event.length - 1] + binWidth(step.event, 'steps'), series, height: 280});
   return h(
     'figure',
     {class: 'peak-step'},

@@ -1,11 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was traced, and how complete that is.
 
+import {say} from './bar.js';
+import {table} from './bars.js';
 import {h} from './dom.js';
 import * as format from './format.js';
 import {figures} from './leaks.js';
+import {virtualRows} from './virtual_rows.js';
 
 const SOURCES = {marks: 'marked by the job', nvtx: 'from NVTX ranges', optimizer: "from the optimizer's calls", periodicity: 'inferred from the rhythm of the allocations', none: 'none were found'};
+
+const COLUMNS = [
+  {label: 'rank', number: true, cell: (one) => (one.rank === null ? '' : String(one.rank))},
+  {label: 'process', number: true, cell: (one) => String(one.pid)},
+  {label: 'events', number: true, cell: (one) => format.count(one.events)},
+  {label: 'lost', number: true, cell: (one) => format.count(one.lost_events)},
+  {label: 'time', number: true, cell: (one) => format.seconds(one.duration_s)},
+  {label: 'state', cell: (one) => (one.complete ? 'complete' : one.incomplete_why || 'not complete')},
+  {label: 'command', class: 'command', cell: (one) => one.command.join(' ')},
+];
+const MOST_ELEMENTS = 100;
+
+function processes(report) {
+  const {processes: all} = report;
+  if (all.length <= MOST_ELEMENTS) return table('Processes', COLUMNS, all.map((one) => COLUMNS.map((column) => column.cell(one))));
+  const ordered = [...all.filter((one) => !one.complete), ...all.filter((one) => one.complete)];
+  const tell = (i) => say(`process ${ordered[i].pid}: ${COLUMNS[5].cell(ordered[i])}; ${ordered[i].command.join(' ')}`);
+  const cellClass = (column) => (column.number ? 'number' : (column.class ?? null));
+  return [
+    h('h2', null, `${format.count(all.length)} processes, those that are not complete first`),
+    virtualRows({
+      label: 'Processes',
+      header: COLUMNS.map((column) => h('th', {scope: 'col', class: cellClass(column)}, column.label)),
+      count: all.length,
+      cells: (i) => COLUMNS.map((column) => h('td', {class: cellClass(column)}, column.cell(ordered[i]))),
+      onOpen: tell,
+      onMove: tell,
+    }),
+  ];
+}
 
 export function traceView(report) {
   const {steps} = report;
@@ -17,16 +50,6 @@ export function traceView(report) {
       ['sites', format.count(Object.values(report.verdict_counts).reduce((a, b) => a + b, 0))],
       ['made by', `vramtrack ${report.tool_version}`],
     ]),
-    h(
-      'div',
-      {class: 'scroll'},
-      h(
-        'table',
-        null,
-        h('caption', null, 'Processes'),
-        h('thead', null, h('tr', null, ['rank', 'process', 'events', 'lost', 'time', 'state', 'command'].map((name) => h('th', {scope: 'col'}, name)))),
-        h('tbody', null, report.processes.map((one) => h('tr', null, h('td', {class: 'number'}, one.rank === null ? '' : one.rank), h('td', {class: 'number'}, one.pid), h('td', {class: 'number'}, format.count(one.events)), h('td', {class: 'number'}, format.count(one.lost_events)), h('td', {class: 'number'}, format.seconds(one.duration_s)), h('td', null, one.complete ? 'complete' : one.incomplete_why || 'not complete'), h('td', {class: 'command'}, one.command.join(' '))))),
-      ),
-    ),
+    processes(report),
   ];
 }

@@ -20,9 +20,11 @@ export function zoomControls(timeline, bin, peak) {
   const toStep = (number) => Number.isFinite(number) && zoom.show(number, number + 1);
   const all = button('whole run', 'show the whole run', () => zoom.show(null, null));
   const state = h('p', {class: 'note zoom-state', role: 'status'});
+  const within = timeline.within_steps;
+  const ofLine = !within ? '' : within.events === 1 ? ', the line within the steps has each allocation and free' : `, the line within the steps has one for ${format.count(within.events)} allocations and frees`;
   const each = inSteps ? (bin === 1 ? 'each point is one step' : `each point is ${format.count(bin)} steps, nothing finer is in this file`) : `each point is ${format.seconds(bin)}`;
   const tell = () => {
-    state.textContent = `${zoom.isAll ? 'The whole run, ' : ''}${spanText(timeline, zoom)}; ${each}.`;
+    state.textContent = `${zoom.isAll ? 'The whole run, ' : ''}${spanText(timeline, zoom)}; ${each}${ofLine}.`;
     all.disabled = zoom.isAll;
     const one = inSteps && zoom.to - zoom.from < 1.001;
     if (document.activeElement !== step) step.value = one ? String(Math.round(zoom.from)) : '';

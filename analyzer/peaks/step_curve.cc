@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/peaks/step_curve.h"
+
+#include <algorithm>
+
+#include "analyzer/peaks/timeline_bins.h"
+
+namespace vramtrack {
+namespace {
+
+// Makes rows twice as wide: two neighbours of the same step become one.
+void MergePairs(uint64_t width, std::vector<StepCurve::Row>* rows) {
+  size_t kept = 0;
+  for (const StepCurve::Row& row : *rows) {
+    StepCurve::Row* last = kept == 0 ? nullptr : &(*rows)[kept - 1];
+    if (last != nullptr && last->step == row.step && last->event / width == row.event / width) {
+      last->low = std::min(last->low, row.low);
+      last->high = std::max(last->high, row.high);
+    } else {
+      (*rows)[kept++] = row;
+    }
+  }
+  rows->resize(kept);
+}
+
+}  // namespace
+
+StepCurve::StepCurve(const Ledger& first) : curve_of_site_(first.sites().size(), kNone) {
+  for (const Scope& scope : first.scopes()) {
+    const bool followed = first.timeline_in_steps() && IsOnTimeline(scope) && curves_.size() < kNone;
+    curve_of_scope_.push_back(followed ? static_cast<uint16_t>(curves_.size()) : kNone);
+    if (followed) curves_.emplace_back();
+  }
+  for (uint32_t i = 0; i < curve_of_site_.size(); ++i) {
+    const uint32_t scope = first.sites()[i].scope;
+    if (scope != Site::kNoScope) curve_of_site_[i] = curve_of_scope_[scope];
+  }
+}
+
+void StepCurve::Add(uint64_t bytes, Curve* curve) {
+  const uint32_t step = ledger_->steps().step();
+  if (step >= kMaxRows) {
+    curve->given_up = true;
+    curve->rows = {};
+    curve->events = {};
+    return;
+  }
+  if (curve->events.size() <= step) curve->events.resize(step + 1);
+  const uint64_t event = curve->events[step]++;
+  if (event % curve->width == 0) {
+    // Each of fewer steps than that keeps a row.
+    while (curve->rows.size() >= kMaxRows && event % curve->width == 0) MergePairs(curve->width *= 2, &curve->rows);
+    if (event % curve->width == 0) curve->rows.push_back({step, event, curve->live, curve->live});
+  }
+  curve->live += bytes;
+  Row& row = curve->rows.back();
+  row.low = std::min(row.low, curve->live);
+  row.high = std::max(row.high, curve->live);
+}
+
+const StepCurve::Curve* StepCurve::CurveOf(uint32_t scope) const {
+  if (curve_of_scope_[scope] == kNone) return nullptr;
+  const Curve& curve = curves_[curve_of_scope_[scope]];
+  const bool finer = std::any_of(curve.rows.begin(), curve.rows.end(), [](const Row& row) { return row.event > 0; });
+  return finer ? &curve : nullptr;
+}
+
+const std::vector<StepCurve::Row>& StepCurve::Rows(uint32_t scope) const {
+  static const auto* const none = new std::vector<Row>;
+  const Curve* curve = CurveOf(scope);
+  return curve == nullptr ? *none : curve->rows;
+}
+
+uint64_t StepCurve::EventsPerRow(uint32_t scope) const {
+  const Curve* curve = CurveOf(scope);
+  return curve == nullptr ? 0 : curve->width;
+}
+
+uint64_t StepCurve::EventsOf(uint32_t scope, uint32_t step) const { return CurveOf(scope)->events[step]; }
+
+}  // namespace vramtrack

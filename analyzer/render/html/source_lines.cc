@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/html/source_lines.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kMaxSites = 300;
+constexpr size_t kMaxExcerpts = 2000;
+constexpr size_t kMaxLineBytes = 400;
+constexpr size_t kTabWidth = 4;
+
+// Behind the last point of a name, in lower case.
+constexpr std::string_view kSourceSuffixes[] = {"c",   "cc",  "cpp", "cxx", "c++", "cu", "cuh",  "h",   "hh",
+                                                "hpp", "hxx", "inc", "inl", "ipp", "py", "pyx",  "pxd", "pxi",
+                                                "rs",  "go",  "jl",  "f90", "f",   "d",  "swift"};
+
+bool IsSourceName(const std::string& path) {
+  const size_t name = path.rfind('/') + 1;  // or 0
+  const size_t point = path.rfind('.');
+  if (point == std::string::npos || point <= name) return false;
+  const std::string suffix = absl::AsciiStrToLower(path.substr(point + 1));
+  return std::find(std::begin(kSourceSuffixes), std::end(kSourceSuffixes), suffix) != std::end(kSourceSuffixes);
+}
+
+// How many bytes the character at the beginning of `text` has; 0 if it is none of UTF-8's.
+size_t CharacterBytes(std::string_view text) {
+  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t bytes = lead >= 0xc2 && lead < 0xe0   ? 2
+                       : lead >= 0xe0 && lead < 0xf0 ? 3
+                       : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                     : 0;
+  if (bytes == 0 || text.size() < bytes) return 0;
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Longer than it need be, half of a pair, beyond the last one.
+  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) >= 0xa0) || (lead == 0xf0 && byte(1) < 0x90) ||
+      (lead == 0xf4 && byte(1) >= 0x90)) {
+    return 0;
+  }
+  return bytes;
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t bytes = CharacterBytes(text);
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
+
+struct SourceFile {
+  std::string text;
+  std::time_t changed = 0;
+};
+
+std::optional<SourceFile> ReadSourceFile(const std::string& path) {
+  if (!IsSourceName(path) || path.find('\0') != std::string::npos) return std::nullopt;
+  // A pipe that nobody writes to must not keep it waiting.
+  const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) return std::nullopt;
+  struct stat info;
+  std::optional<SourceFile> file;
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && static_cast<uint64_t>(info.st_size) <= kMaxSourceFileBytes) {
+    file.emplace();
+    file->changed = info.st_mtime;
+    file->text.resize(static_cast<size_t>(info.st_size));
+    size_t got = 0;
+    while (got < file->text.size()) {
+      const ssize_t more = read(fd, &file->text[got], file->text.size() - got);
+      if (more <= 0) break;
+      got += static_cast<size_t>(more);
+    }
+    file->text.resize(got);
+    if (!IsUtf8(file->text)) file.reset();
+  }
+  close(fd);
+  return file;
+}
+
+std::vector<std::string_view> LinesOf(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+// With spaces for tabs, so that it looks as in an editor; other control characters are the page's to show.
+std::string Shown(std::string_view line) {
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  std::string shown;
+  size_t column = 0;
+  while (!line.empty() && shown.size() < kMaxLineBytes) {
+    const size_t bytes = CharacterBytes(line);
+    if (line[0] == '\t') {
+      const size_t spaces = kTabWidth - column % kTabWidth;
+      shown.append(spaces, ' ');
+      column += spaces;
+    } else {
+      shown.append(line.substr(0, bytes));
+      ++column;
+    }
+    line.remove_prefix(bytes);
+  }
+  if (!line.empty()) shown += "…";
+  return shown;
+}
+
+}  // namespace
+
+std::vector<SourceExcerpt> ReadSource(const Report& report, std::time_t recorded) {
+  std::map<std::string, std::set<uint32_t>> wanted;
+  size_t count = 0;
+  const auto want = [&](const std::vector<ReportFrame>& frames) {
+    for (const ReportFrame& frame : frames) {
+      if (frame.origin != ReportFrame::Origin::kJob || frame.line == 0 || frame.file.empty()) continue;
+      if (count < kMaxExcerpts && wanted[frame.file].insert(frame.line).second) ++count;
+    }
+  };
+  for (const ReportOom& oom : report.oom) want(oom.stack);
+  for (size_t i = 0; i < std::min(kMaxSites, report.sites.size()); ++i) want(report.sites[i].frames);
+
+  std::vector<SourceExcerpt> excerpts;
+  for (const auto& [path, numbers] : wanted) {
+    const std::optional<SourceFile> file = ReadSourceFile(path);
+    if (!file) continue;
+    const std::vector<std::string_view> lines = LinesOf(file->text);
+    for (const uint32_t number : numbers) {
+      if (number > lines.size()) continue;  // it is another file by now
+      SourceExcerpt& excerpt = excerpts.emplace_back();
+      excerpt.file = path;
+      excerpt.line = number;
+      excerpt.first = number > kSourceLinesAround ? number - kSourceLinesAround : 1;
+      excerpt.changed = recorded != 0 && file->changed > recorded;
+      const size_t last = std::min<size_t>(lines.size(), size_t{number} + kSourceLinesAround);
+      for (size_t i = excerpt.first; i <= last; ++i) excerpt.lines.push_back(Shown(lines[i - 1]));
+    }
+  }
+  return excerpts;
+}
+
+}  // namespace vramtrack

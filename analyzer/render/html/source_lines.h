@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_RENDER_HTML_SOURCE_LINES_H_
+#define ANALYZER_RENDER_HTML_SOURCE_LINES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "analyzer/report.h"
+
+namespace vramtrack {
+
+// A line of a source file with those around it, as the file is now.
+struct SourceExcerpt {
+  std::string file;                // as frames name it
+  uint32_t line = 0;               // that the excerpt is about
+  uint32_t first = 0;              // number of the first of `lines`
+  std::vector<std::string> lines;  // UTF-8, without the line's end; long ones are cut
+  bool changed = false;            // the file is newer than what was recorded
+};
+
+constexpr uint32_t kSourceLinesAround = 3;
+constexpr size_t kMaxSourceFileBytes = 4 << 20;
+
+// Of the job's own frames in the stacks of a report's first sites and of allocations that failed, where the source is
+// at hand. A trace may come from anybody and name any file: only regular files are read whose names are those of source
+// files, no larger than kMaxSourceFileBytes, and only UTF-8 text. `recorded`: when the trace was last written; 0: not
+// known. By file and line.
+std::vector<SourceExcerpt> ReadSource(const Report& report, std::time_t recorded);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_HTML_SOURCE_LINES_H_

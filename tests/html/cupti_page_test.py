@@ -1,0 +1,93 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""cupti_page_test.py VRAMTRACK LIBRARY TRAIN HIDDEN_LEAK SIMCUDA SIMCUPTI: what CUPTI's records tell is in the page: what ran on
+the device, what was not used any more and since when, which kernel was the first behind an allocation."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from browser import find_chromium
+from page_case import PageCase
+
+VRAMTRACK = LIBRARY = TRAIN = HIDDEN_LEAK = SIMCUDA = SIMCUPTI = None
+FOLDER = None
+
+
+def traced(name, *command):
+    path = FOLDER / name
+    if path.exists():
+        return path
+    libraries = FOLDER / "libraries"
+    libraries.mkdir(exist_ok=True)
+    for version in ("13", "12", "11.8"):
+        link = libraries / ("libcupti.so." + version)
+        if not link.exists():
+            link.symlink_to(SIMCUPTI)
+    environment = dict(os.environ, VRAMTRACK_LIBRARY=LIBRARY, SIMCUDA_BACKED="0",
+                       LD_LIBRARY_PATH="%s:%s" % (os.path.dirname(SIMCUDA), libraries))
+    subprocess.run([VRAMTRACK, "run", "-q", "--cupti", "--cupti-records", "memory,pools,kernels,copies,fills", "-o", str(path),
+                    "--", *command], check=True, stdout=subprocess.DEVNULL, env=environment)
+    return path
+
+
+def report_of(trace):
+    return json.loads(subprocess.run([VRAMTRACK, "report", "--format", "json", str(trace)], check=True,
+                                     stdout=subprocess.PIPE).stdout)
+
+
+class Cupti(PageCase):
+    def open_trace(self, trace, hash=""):
+        page = FOLDER / (trace.name + ".html")
+        subprocess.run([VRAMTRACK, "report", "--format", "html", "-o", str(page), str(trace)], check=True)
+        self.open(page, hash)
+
+    def test_tells_since_when_a_leak_is_not_used(self):
+        trace = traced("rests", HIDDEN_LEAK, "60", "2097152", "rests")
+        leak = report_of(trace)["sites"][0]
+        self.assertIsNotNone(leak["last_use"])
+        self.open_trace(trace)
+        opened = self.see(".finding[open] .figures")
+        self.assertIn("not used after", opened)
+        self.assertIn("half of its objects idle for", opened)
+        if leak["last_use"]["latest_step"] is not None:
+            self.assertIn("step %s (" % format(leak["last_use"]["latest_step"], ","), opened)
+
+    def test_tells_what_ran_and_the_first_kernel(self):
+        trace = traced("train", TRAIN, "--leak=attention-cache", "--steps=60")
+        report = report_of(trace)
+        work = report["devices"][0]["work"]
+        self.assertTrue(work["kinds"])
+        self.open_trace(trace, "#view=ranks")
+        shown = self.see("#view-ranks")
+        self.assertIn("What ran on them", shown)
+        for kind in work["kinds"]:
+            self.assertIn(kind["kind"], shown)
+            self.assertIn(format(kind["count"], ","), shown)
+        kernel = report["sites"][0]["first_kernel"]
+        self.click("#tab-leaks")
+        opened = self.see(".finding[open] .figures")
+        self.assertEqual("first kernel behind it" in opened, kernel is not None)
+        if kernel is not None:
+            self.assertIn(kernel["function"], opened)
+
+
+if __name__ == "__main__":
+    if find_chromium() is None:
+        print("SKIPPED: there is no Chromium here (tools/setup installs it where the system's packages have it)")
+        sys.exit(0)
+    VRAMTRACK, LIBRARY, TRAIN, HIDDEN_LEAK, SIMCUDA, SIMCUPTI = [os.path.realpath(one) for one in sys.argv[1:7]]
+    for name in ("LD_PRELOAD", "COLUMNS"):
+        os.environ.pop(name, None)
+    with tempfile.TemporaryDirectory() as folder:
+        FOLDER = pathlib.Path(folder)
+        made = traced("rests", HIDDEN_LEAK, "60", "2097152", "rests")
+        page = subprocess.run([VRAMTRACK, "report", "--format", "html", str(made)], check=True, stdout=subprocess.PIPE).stdout
+        if b"application/octet-stream" not in page:
+            print("SKIPPED: this build has no bundle of the page (tools/setup installs what makes it)")
+            sys.exit(0)
+        unittest.main(argv=sys.argv[:1])
