@@ -187,8 +187,8 @@ class _Cluster:
 def _reduced(cluster: _Cluster, paths: Sequence[str], options: _Options, fan_in: int) -> tuple[Any, list[str]]:
     """A reference to the summary of all that can be read, if any, and why the others cannot."""
     groups = [paths[i:i + fan_in] for i in range(0, len(paths), fan_in)]
-    # Two tasks for each processor: as many traces are on their way, and no more results wait.
-    ahead = 1 + 2 * cluster.processors // fan_in
+    # A group that is waited for, another, and two tasks for each processor: nobody is idle, and few results wait.
+    ahead = 2 + 2 * cluster.processors // fan_in
     under_way: list[list[Any]] = []
     summaries: list[Any] = []
     left_out: list[str] = []
@@ -217,17 +217,27 @@ def _merged(cluster: _Cluster, summaries: list[Any], options: _Options, fan_in: 
 
 
 def _write(output: Path, content: bytes) -> None:
+    """As the program writes its files: whole or not at all, with the mode of the file that was there."""
+    import stat
     import tempfile
 
     target = os.path.realpath(output)
     try:
-        mask = os.umask(0)
-        os.umask(mask)
+        try:
+            mode = os.stat(target).st_mode
+        except FileNotFoundError:
+            mask = os.umask(0)
+            os.umask(mask)
+            mode = stat.S_IFREG | 0o666 & ~mask
+        if not stat.S_ISREG(mode):  # such as /dev/stdout
+            with open(target, "wb") as out:
+                out.write(content)
+            return
         file, temporary = tempfile.mkstemp(prefix=os.path.basename(target) + ".", dir=os.path.dirname(target))
         try:
             with os.fdopen(file, "wb") as out:
                 out.write(content)
-            os.chmod(temporary, 0o666 & ~mask)
+            os.chmod(temporary, stat.S_IMODE(mode))
             os.replace(temporary, target)
         except BaseException:
             os.unlink(temporary)

@@ -18,11 +18,13 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 VRAMTRACK, MAKE_RANKS = (os.path.abspath(path) for path in sys.argv[1:3])
 RANKS = 48
 
-# Instead of the program: it kills the worker that called it when it comes to the trace $KILL_AT for the first time, and
-# itself when it is asked to merge for the first time. What it was called for is in $CALLS.
+# Instead of the program: it kills the worker that called it when it comes to the trace $KILL_AT for the first time and
+# whenever it comes to deadly.vtrace, and itself when it is asked to merge for the first time. What it was called for is
+# in $CALLS.
 KILLER = """#!/bin/sh
 echo "$1 $2" >> "$CALLS"
 case $2 in
+  */deadly.vtrace) kill -KILL $PPID; exit 1 ;;
   */$KILL_AT) mkdir "$CALLS.worker" 2> /dev/null && { kill -KILL $PPID; exit 1; } ;;
 esac
 if [ "$1" = merge ] && mkdir "$CALLS.program" 2> /dev/null; then kill -KILL $$; fi
@@ -126,7 +128,28 @@ class FleetTest(unittest.TestCase):
         with self.assertRaisesRegex(fleet.VramtrackError, "nowhere/x.vts: cannot be written: No such file or directory"):
             fleet.summarize(one, self.path("nowhere/x.vts"))
 
-    def test_6_the_recipe(self):
+        # A file that is there keeps its mode, and what is no file is written to.
+        os.chmod(self.path("mode.vts"), 0o604)
+        fleet.summarize(one, self.path("mode.vts"))
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("mode.vts")).st_mode), 0o604)
+        os.symlink("/dev/null", self.path("null.vts"))
+        fleet.summarize(one, self.path("null.vts"))
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+
+    def test_6_gives_up_a_trace_that_kills_every_worker(self):
+        from vramtrack import fleet
+
+        deadly = self.path("deadly.vtrace")
+        os.symlink(self.path("traces/rank-00001.vtrace"), deadly)
+        done = fleet.summarize([self.path("traces"), deadly], self.path("fleet.vts"), keep_going=True, retries=1, fan_in=16)
+        self.assertEqual(content(self.path("fleet.vts")), content(self.path("local.vts")))
+        self.assertEqual(len(done.left_out), 1)
+        self.assertTrue(done.left_out[0].startswith(deadly + ": "), done.left_out)
+        self.assertNotIn("\n", done.left_out[0])
+        calls = content(self.path("calls")).decode()
+        self.assertEqual(calls.count("deadly"), 2)
+
+    def test_7_the_recipe(self):
         with open(os.path.join(ROOT, "docs", "fleet.md"), encoding="utf-8") as page:
             (recipe,) = re.findall(r"^```python\n(# fleet_job\.py\n.*?)^```$", page.read(), re.MULTILINE | re.DOTALL)
         command = "import os; os.chdir(%r)\n" % self.folder
