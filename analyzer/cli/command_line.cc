@@ -157,6 +157,7 @@ int Export(const Arguments& arguments) {
   std::unique_ptr<CLI::App> app = Parser("vramtrack export");
   AddTrace(app.get(), &options.trace, &options.search_paths);
   app->add_option("--to", options.format)->required();
+  app->add_option("--table", options.tables)->allow_extra_args(false)->delimiter(',');
   app->add_option("-o,--output", options.output);
   app->add_option("--at", options.at);
   app->add_option("--steps", options.steps);

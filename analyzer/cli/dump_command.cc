@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/cli/dump_command.h"
 
-#include <cstring>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analyzer/activity/activity_stream.h"
 #include "analyzer/cli/activity_names.h"
 #include "analyzer/cli/exit_code.h"
-#include "analyzer/cli/operation_names.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/cli/traced_frames.h"
@@ -16,47 +13,12 @@
 #include "analyzer/ingest/trace_paths.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/render/display_text.h"
+#include "analyzer/render/event_words.h"
 
 namespace vramtrack {
 namespace {
 
 constexpr char kNothing[] = "-";
-
-// What the columns do not hold.
-std::string Details(const Trace& trace, const StreamEvent& event) {
-  switch (event.operation) {
-    case schema::FREE_UNKNOWN:
-      // One that was recorded as the free of a known allocation has no address.
-      return event.shape->operation == schema::FREE ? "its allocation is not in the trace" : "";
-    case schema::FAIL:
-      return absl::StrCat("error ", event.value[0]);
-    case schema::STEP: {
-      double value;
-      std::memcpy(&value, &event.value[1], sizeof value);
-      return absl::StrCat("step ", event.value[0], value == 0 ? "" : absl::StrCat(" value ", value));
-    }
-    case schema::FOLD_ALLOCATE:
-    case schema::FOLD_FREE:
-      return absl::StrCat(event.value[0], " allocations in sum", event.ordinal == 0 ? ", freed soon after" : "");
-    case schema::MEMORY_INFO:
-      return absl::StrCat("free ", event.value[0], " total ", event.value[1]);
-    case schema::TRIM:
-      return absl::StrCat(event.value[0] == 0 ? "" : absl::StrFormat("pool 0x%x ", event.value[0]), "to ",
-                          event.value[1]);
-    case schema::FRAMEWORK_MEMORY:
-      return absl::StrCat("given out ", event.value[0], " reserved ", event.value[1]);
-    case schema::MARK: {
-      const auto& names = trace.definitions().names;
-      const auto name = names.find(static_cast<uint32_t>(event.value[0]));
-      return absl::StrCat(name == names.end() ? "" : Printable(name->second),
-                          event.value[1] == 0 ? "" : absl::StrCat(" ", event.value[1]));
-    }
-    case schema::LIMIT:
-      return absl::StrCat("limit ", event.value[0], " to ", event.value[1]);
-    default:
-      return "";
-  }
-}
 
 std::string AddressOf(const StreamEvent& event) {
   if (event.operation == schema::ALLOCATE) return absl::StrFormat("0x%x", event.address);
@@ -74,21 +36,15 @@ std::string KindOf(const StreamEvent& event) {
   return name.empty() ? kNothing : name;
 }
 
-bool HasStack(const StreamEvent& event) {
-  return event.operation == schema::ALLOCATE || event.operation == schema::FAIL || event.operation == schema::STEP ||
-         event.operation == schema::LIMIT || event.operation == schema::MARK ||
-         event.operation == schema::FOLD_ALLOCATE || event.operation == schema::FOLD_FREE;
-}
-
 std::string EventLine(const Trace& trace, const StreamEvent& event, uint32_t stack) {
   const DecodedShape& shape = *event.shape;
   bool folded = event.operation == schema::FOLD_ALLOCATE || event.operation == schema::FOLD_FREE;
   bool sized = event.operation == schema::ALLOCATE || event.operation == schema::FAIL || folded;
-  std::string line =
-      absl::StrFormat("%14.9f %6u %-12s %-16s %6u %14s %18s %14s %6s %s", trace.clock().Seconds(event.time),
-                      trace.threads()[event.slot].thread, OperationName(event.operation), KindOf(event), shape.device,
-                      sized ? absl::StrCat(folded ? event.value[1] : shape.bytes) : kNothing, AddressOf(event),
-                      IdentityOf(trace, event), stack == 0 ? kNothing : absl::StrCat(stack), Details(trace, event));
+  std::string line = absl::StrFormat(
+      "%14.9f %6u %-12s %-16s %6u %14s %18s %14s %6s %s", trace.clock().Seconds(event.time),
+      trace.threads()[event.slot].thread, OperationName(event.operation), KindOf(event), shape.device,
+      sized ? absl::StrCat(folded ? event.value[1] : shape.bytes) : kNothing, AddressOf(event),
+      IdentityOf(trace, event), stack == 0 ? kNothing : absl::StrCat(stack), EventDetails(trace, event));
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }
@@ -131,7 +87,7 @@ bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* o
   EventStream stream(trace);
   StreamEvent event;
   while (stream.Next(&event)) {
-    uint32_t stack = HasStack(event) ? trace.definitions().stacks.Distinct(event.shape->ref) : 0;
+    uint32_t stack = HasStack(event.operation) ? trace.definitions().stacks.Distinct(event.shape->ref) : 0;
     if (!out->Write(EventLine(trace, event, stack))) return false;
     if (!options.stacks || stack == 0) continue;
     for (const std::string& line : frames.Lines(stack)) out->Write(absl::StrCat("    ", line, "\n"));

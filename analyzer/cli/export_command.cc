@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/cli/export_command.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/export/exporter.h"
+#include "analyzer/export/tables.h"
 #include "analyzer/ingest/trace_paths.h"
 
 namespace vramtrack {
@@ -62,6 +68,60 @@ std::string ReadOptions(const ExportCommandOptions& command, ExportOptions* opti
   return command.at.empty() ? "" : ReadMoment(command.at, options);
 }
 
+// The tables that are asked for, each once. Empty if `wrong` is not.
+std::vector<std::string> ReadTables(const ExportFormat& format, std::vector<std::string> wanted, std::string* wrong) {
+  if (!format.tables) {
+    if (!wanted.empty()) *wrong = absl::StrCat("--table ", wanted[0], ": --to ", format.name, " holds no tables");
+    return {""};
+  }
+  std::vector<std::string> tables;
+  if (wanted.empty()) wanted = {ExportOptions().table};
+  for (const std::string& name : wanted) {
+    if (name == "all") return absl::StrSplit(ExportTableNames(), ", ");
+    if (FindExportTable(name) == nullptr) {
+      *wrong = absl::StrCat("--table ", name, ": there is ", ExportTableNames(), " and all");
+      return {};
+    }
+    if (std::find(tables.begin(), tables.end(), name) == tables.end()) tables.push_back(name);
+  }
+  return tables;
+}
+
+bool IsFolder(const std::string& path) {
+  struct stat there;
+  return stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
+}
+
+// One file that is written, and what writes it.
+struct ExportedFile {
+  ExportedFile(const std::string& path, const ExportFormat& format, const ExportOptions& wanted)
+      : options(wanted),
+        out(path),
+        exporter(format.make(options, [this](std::string_view bytes) { return out.Write(bytes); })) {}
+
+  const ExportOptions options;
+  OutputStream out;
+  std::unique_ptr<Exporter> exporter;
+};
+
+// An exit code.
+int ExportTraces(const std::vector<std::string>& paths, const ExportOptions& options, std::deque<ExportedFile>* files) {
+  for (const std::string& path : paths) {
+    absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
+    if (!trace.ok()) return BadInput(std::string(trace.status().message()));
+    absl::StatusOr<std::unique_ptr<ExportedProcess>> process = ExportedProcess::Make(**trace, options);
+    if (!process.ok()) return BadInput(std::string(process.status().message()));
+    for (ExportedFile& file : *files) {
+      if (absl::Status status = file.exporter->Add(**process); !status.ok()) {
+        return BadInput(std::string(status.message()));
+      }
+    }
+    ++options.analyze.progress->files;
+  }
+  for (ExportedFile& file : *files) file.exporter->Finish();
+  return kExitFine;
+}
+
 }  // namespace
 
 int RunExport(const ExportCommandOptions& command) {
@@ -74,30 +134,36 @@ int RunExport(const ExportCommandOptions& command) {
   if (const std::string wrong = ReadOptions(command, &options); !wrong.empty()) {
     return BadInput(wrong + "; see vramtrack export --help");
   }
+  std::string wrong;
+  const std::vector<std::string> tables = ReadTables(*format, command.tables, &wrong);
+  if (!wrong.empty()) return BadInput(wrong + "; see vramtrack export --help");
+  const bool in_folder = tables.size() > 1 || (format->tables && IsFile(command.output) && IsFolder(command.output));
+  if (in_folder && !IsFile(command.output)) return BadInput("several tables are several files: give a folder with -o");
   if (!IsFile(command.output) && isatty(STDOUT_FILENO) != 0 && format->binary) {
     return BadInput(std::string(format->name) + " is not for a terminal: give a file with -o");
   }
   absl::StatusOr<std::vector<std::string>> paths = ListTraces(command.trace);
   if (!paths.ok()) return BadInput(std::string(paths.status().message()));
-  OutputStream out(command.output);
-  const ExportSink sink = [&out](std::string_view bytes) { return out.Write(bytes); };
+  if (in_folder && mkdir(command.output.c_str(), 0777) != 0 && errno != EEXIST) {
+    return BadInput(command.output + ": cannot be made: " + strerror(errno));
+  }
   AnalysisProgress far;
   far.all_files += paths->size();
   options.analyze.progress = &far;
-  const std::unique_ptr<Exporter> exporter = format->make(options, sink);
+  std::deque<ExportedFile> files;  // they stay where they are
+  for (const std::string& table : tables) {
+    options.table = table;
+    files.emplace_back(in_folder ? absl::StrCat(command.output, "/", table, ".", format->name) : command.output,
+                       *format, options);
+  }
   {
     Progress progress("exporting " + command.trace, &far);
-    for (const std::string& path : *paths) {
-      absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
-      if (!trace.ok()) return BadInput(std::string(trace.status().message()));
-      absl::StatusOr<std::unique_ptr<ExportedProcess>> process = ExportedProcess::Make(**trace, options);
-      if (!process.ok()) return BadInput(std::string(process.status().message()));
-      if (absl::Status status = exporter->Add(**process); !status.ok()) return BadInput(std::string(status.message()));
-      ++far.files;
-    }
-    exporter->Finish();
+    if (const int code = ExportTraces(*paths, options, &files); code != kExitFine) return code;
   }
-  return out.Finish();
+  for (ExportedFile& file : files) {
+    if (const int code = file.out.Finish(); code != kExitFine) return code;
+  }
+  return kExitFine;
 }
 
 }  // namespace vramtrack

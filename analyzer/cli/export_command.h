@@ -13,6 +13,7 @@ struct ExportCommandOptions {
   std::string trace;
   std::string format;  // --to
   std::string output;
+  std::vector<std::string> tables;  // of formats that hold tables; "all" stands for each of them; empty: the sites
   std::string at;     // "peak", "end", "oom", "step=N"; empty: the end of `steps`, or as the format has it
   std::string steps;  // "FIRST:LAST"; empty: all
   std::string level = "all";

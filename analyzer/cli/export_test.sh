@@ -10,7 +10,7 @@ source "$helpers"
 "$make_trace" leak leak.vtrace && "$make_trace" killed killed.vtrace && "$make_trace" short short.vtrace || exit 1
 "$vramtrack" report leak.vtrace --format json >report.json
 
-for format in pprof torch-snapshot perfetto speedscope folded firefox openmetrics csv; do
+for format in pprof torch-snapshot perfetto speedscope folded firefox openmetrics csv parquet; do
   run 0 "$vramtrack" export leak.vtrace --to "$format" -o "leak.$format"
   [[ -s stdout || -s stderr ]] && fail "$format: something is printed"
   "$vramtrack" export leak.vtrace --to "$format" | cmp -s - "leak.$format" || fail "$format: standard output differs"
@@ -49,6 +49,29 @@ run 2 "$vramtrack" export leak.vtrace --to csv --at oom -o there
 [[ $(cat there) == old ]] || fail "an export that failed has changed the file"
 run 0 "$vramtrack" export leak.vtrace --to csv -o there
 cmp -s there leak.csv || fail "an existing file is not replaced"
+
+# Tables: one is a file, several are a folder.
+for table in sites events steps; do
+  for format in csv parquet; do
+    run 0 "$vramtrack" export leak.vtrace --to "$format" --table "$table" -o "one.$format"
+    run 0 "$vramtrack" export leak.vtrace --to "$format" --table all -o tables
+    cmp -s "one.$format" "tables/$table.$format" || fail "$table.$format differs from that of the folder"
+  done
+done
+[[ $(ls tables) == $'events.csv\nevents.parquet\nsites.csv\nsites.parquet\nsteps.csv\nsteps.parquet' ]] ||
+  fail "the folder holds something else: $(ls tables)"
+cmp -s leak.csv tables/sites.csv || fail "without --table it is not the sites"
+[[ $(wc -l <tables/events.csv) == $(($("$vramtrack" dump leak.vtrace | grep -vc '^ *#') + 1)) ]] || fail "not a row an event"
+run 0 "$vramtrack" export leak.vtrace --to csv --table steps,events -o two
+[[ $(ls two) == $'events.csv\nsteps.csv' ]] || fail "two tables are not two files"
+run 2 "$vramtrack" export leak.vtrace --to csv --table all
+one_error_line "several tables are several files: give a folder with -o"
+run 2 "$vramtrack" export leak.vtrace --to csv --table blocks
+one_error_line "--table blocks: there is sites, events, steps and all"
+run 2 "$vramtrack" export leak.vtrace --to pprof --table sites
+one_error_line "--table sites: --to pprof holds no tables"
+run 2 "$vramtrack" export leak.vtrace --to csv --table all -o leak.csv
+one_error_line "leak.csv"
 
 # Processes of a job are in one file, but for what is of one process by its nature.
 mkdir job && cp leak.vtrace killed.vtrace job/

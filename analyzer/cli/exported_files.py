@@ -85,12 +85,15 @@ def main(report_path, name):
         check("folded", sum(int(line.rsplit(" ", 1)[1]) for line in file if ";cuda:0;" in line), live)
     with open(name + ".csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    check("in use", sum(int(row["inuse_bytes"]) for row in rows if row["device"] == "cuda:0"), live)
+    check("in use", sum(int(row["inuse_bytes"]) for row in rows if row["device"] == "0"), live)
     check("allocations", sum(int(row["alloc_objects"]) for row in rows),
           sum(site["allocations"] for site in report["sites"]))
     check("leaks", {row["function"] for row in rows if row["verdict"] == "leak"},
-          {site["frames"][0]["function"] for site in report["sites"] if site["verdict"] == "leak"})
-    firefox(name + ".firefox", sum(int(row["alloc_objects"]) for row in rows if row["device"] == "cuda:0"),
+          {site["frames"][site["blame_frame"]]["function"] for site in report["sites"] if site["verdict"] == "leak"})
+    with open(name + ".parquet", "rb") as file:
+        parquet = file.read()
+    check("parquet's ends", (parquet[:4], parquet[-4:]), (b"PAR1", b"PAR1"))
+    firefox(name + ".firefox", sum(int(row["alloc_objects"]) for row in rows if row["device"] == "0"),
             device["end"]["live"])
     with open(name + ".openmetrics", encoding="utf-8") as file:
         metrics = file.read()

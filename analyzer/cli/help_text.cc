@@ -115,9 +115,11 @@ Exit code: 0 fine, 1 something failed, 2 bad input or usage, 3 nothing failed, b
 const char kExportHelp[] = R"(Usage: vramtrack export [OPTION...] TRACE --to FORMAT -o FILE
 Writes a trace as a file of another tool. Of stacks: what each has in use at one moment, and what it allocated.
 
-      --to FORMAT        stacks: pprof, speedscope, folded, csv; events: torch-snapshot, firefox; curves: perfetto; sums:
-                         openmetrics
-  -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
+      --to FORMAT        stacks: pprof, speedscope, folded; events: torch-snapshot, firefox; curves: perfetto; sums:
+                         openmetrics; tables: parquet, csv
+      --table TABLE,...  of parquet and csv: sites (default), events, steps, or all. Several go to a folder, a file each
+  -o, --output FILE      write to FILE, whole or not at all, instead of to standard output. Of tables it may be a folder:
+                         then they are FILE/sites.parquet and so on
       --at MOMENT        what is in use: at the peak of each device (default; of firefox the end), at the end, at the
                          first oom, or at the end of step=N
       --steps A:B        only what was allocated, and what happened, in these steps; what is in use at their end

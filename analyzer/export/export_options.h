@@ -33,6 +33,7 @@ struct ExportOptions {
   Levels levels = Levels::kAll;
   std::string value = "inuse_space";  // of formats that hold one value a stack
   size_t max_events = 100'000;        // of formats that hold single events: the last ones of each device
+  std::string table = "sites";        // of formats that hold tables, see tables.h
   AnalyzeOptions analyze;
 };
 

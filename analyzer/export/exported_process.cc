@@ -11,6 +11,15 @@
 namespace vramtrack {
 namespace {
 
+// What a framework's blocks say is not said again by the segments that they lie in.
+void LeaveOutSegments(const Site& site, SiteCounts* counts) {
+  counts->inuse_bytes -= counts->inuse_segment_bytes;
+  if (counts->inuse_bytes == 0) counts->inuse_objects = 0;
+  if (IsSegmentSite(site)) counts->alloc_objects = counts->alloc_bytes = 0;
+}
+
+}  // namespace
+
 bool IsExported(const Site& site, ExportOptions::Levels levels) {
   const Level level = LevelOf(site.key.kind);
   if (IsAddressSpace(site.key.kind)) return false;
@@ -24,15 +33,6 @@ bool IsExported(const Site& site, ExportOptions::Levels levels) {
   }
   return false;
 }
-
-// What a framework's blocks say is not said again by the segments that they lie in.
-void LeaveOutSegments(const Site& site, SiteCounts* counts) {
-  counts->inuse_bytes -= counts->inuse_segment_bytes;
-  if (counts->inuse_bytes == 0) counts->inuse_objects = 0;
-  if (IsSegmentSite(site)) counts->alloc_objects = counts->alloc_bytes = 0;
-}
-
-}  // namespace
 
 ExportedProcess::ExportedProcess(const Trace& trace, const ExportOptions& options)
     : options_(options), analysis_(trace, options.analyze) {}

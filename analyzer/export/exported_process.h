@@ -67,6 +67,9 @@ class ExportedProcess {
   std::vector<ExportedSite> sites_;
 };
 
+// Whether sites of this kind are exported at all.
+bool IsExported(const Site& site, ExportOptions::Levels levels);
+
 // One of the values that an option --value names: "inuse_space", "inuse_objects", "alloc_space", "alloc_objects".
 uint64_t ValueOf(const SiteCounts& counts, const std::string& value);
 

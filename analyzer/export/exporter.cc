@@ -6,6 +6,7 @@
 #include "analyzer/export/openmetrics.h"
 #include "analyzer/export/perfetto.h"
 #include "analyzer/export/stack_exporters.h"
+#include "analyzer/export/tables.h"
 #include "analyzer/export/torch_snapshot.h"
 
 namespace vramtrack {
@@ -13,14 +14,15 @@ namespace {
 
 constexpr auto kPeak = ExportOptions::At::kPeak, kEnd = ExportOptions::At::kEnd;
 constexpr ExportFormat kFormats[] = {
-    {"pprof", "pprof, and what reads its profiles", true, kPeak, MakePprof},
-    {"torch-snapshot", "memory_viz and torch.cuda._memory_viz", true, kPeak, MakeTorchSnapshot},
-    {"perfetto", "Perfetto's UI and trace_processor", true, kPeak, MakePerfetto},
-    {"speedscope", "speedscope", false, kPeak, MakeSpeedscope},
-    {"folded", "flamegraph.pl, inferno, speedscope", false, kPeak, MakeFolded},
-    {"firefox", "Firefox Profiler", false, kEnd, MakeFirefox},
-    {"openmetrics", "Prometheus' textfile collector", false, kPeak, MakeOpenMetrics},
-    {"csv", "spreadsheets, pandas, DuckDB", false, kPeak, MakeCsv},
+    {"pprof", "pprof, and what reads its profiles", true, false, kPeak, MakePprof},
+    {"torch-snapshot", "memory_viz and torch.cuda._memory_viz", true, false, kPeak, MakeTorchSnapshot},
+    {"perfetto", "Perfetto's UI and trace_processor", true, false, kPeak, MakePerfetto},
+    {"speedscope", "speedscope", false, false, kPeak, MakeSpeedscope},
+    {"folded", "flamegraph.pl, inferno, speedscope", false, false, kPeak, MakeFolded},
+    {"firefox", "Firefox Profiler", false, false, kEnd, MakeFirefox},
+    {"openmetrics", "Prometheus' textfile collector", false, false, kPeak, MakeOpenMetrics},
+    {"csv", "spreadsheets, pandas, DuckDB", false, true, kPeak, MakeCsv},
+    {"parquet", "DuckDB, pandas, Polars, Spark", true, true, kPeak, MakeParquet},
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct ExportFormat {
   const char* name;    // of --to
   const char* reader;  // what opens it
   bool binary;
+  bool tables;           // it holds ExportOptions::table
   ExportOptions::At at;  // unless the caller chooses another moment
   std::unique_ptr<Exporter> (*make)(const ExportOptions& options, ExportSink sink);
 };

@@ -16,8 +16,6 @@ std::unique_ptr<Exporter> MakePprof(const ExportOptions& options, ExportSink sin
 std::unique_ptr<Exporter> MakeFolded(const ExportOptions& options, ExportSink sink);
 // speedscope's own JSON, a profile for each device of each process: its file-format-schema.json.
 std::unique_ptr<Exporter> MakeSpeedscope(const ExportOptions& options, ExportSink sink);
-// A row a site, RFC 4180.
-std::unique_ptr<Exporter> MakeCsv(const ExportOptions& options, ExportSink sink);
 
 }  // namespace vramtrack
 

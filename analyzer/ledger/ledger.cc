@@ -54,7 +54,9 @@ void Ledger::Replay() {
     if (events.empty()) break;
     for (const StreamEvent& event : events) {
       if (__builtin_expect(event.time >= unseen_ticks_, 0)) ApplyUnseen(event.time);
+      present_event_ = &event;
       Apply(event);
+      present_event_ = nullptr;
     }
     if (options_.replayed != nullptr) *options_.replayed += events.size();
   }
@@ -386,16 +388,22 @@ PeakWindow* Ledger::WindowOf(const Scope& scope) {
   return found != peak_windows_.end() && found->second.Contains(scope.changes) ? &found->second : nullptr;
 }
 
-void Ledger::Record(const Scope& scope) {
+Ledger::Levels Ledger::LevelsOf(const Scope& scope) const {
   if (__builtin_expect(scope.segments != nullptr, 0)) {
     const Scope& framework = scope.level == Level::kFramework ? scope : scopes_[scope.other_level];
     const FrameworkShare share = ShareOf(framework);
     const uint64_t reserved = framework.live + share.cached;
-    timeline_.Record(framework.timeline_row, share.UsedOnDevice(reserved), reserved, framework.live);
-    return;
+    return {share.UsedOnDevice(reserved), reserved, framework.live};
   }
   const uint64_t reserved = scope.is_device() ? scope.pages.reserved() : scope.live;
-  timeline_.Record(scope.timeline_row, reserved + scope.outside, reserved, scope.live);
+  return {reserved + scope.outside, reserved, scope.live};
+}
+
+void Ledger::Record(const Scope& scope) {
+  const bool of_framework = scope.segments != nullptr && scope.level != Level::kFramework;
+  const Levels levels = LevelsOf(scope);
+  timeline_.Record(of_framework ? scopes_[scope.other_level].timeline_row : scope.timeline_row, levels.device_used,
+                   levels.reserved, levels.live);
 }
 
 void Ledger::RaisePeak(Scope* scope) {

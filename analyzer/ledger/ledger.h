@@ -98,6 +98,16 @@ class Ledger {
     for (const auto& [name, fold] : folds_) visit(fold.site, fold.birth_step, fold.objects, fold.bytes);
   }
 
+  // During a replay: the event that observers are being told of; null for what comes from no event of its own. Memory
+  // that a device's reset takes away is freed by that.
+  const StreamEvent* present_event() const { return present_event_; }
+
+  // What a device's figures in a report are about, now; of a framework's device either of its levels will do.
+  struct Levels {
+    uint64_t device_used = 0, reserved = 0, live = 0;
+  };
+  Levels LevelsOf(const Scope& scope) const;
+
   uint64_t events() const { return events_; }
   uint64_t out_of_memory_count() const { return out_of_memory_count_; }
   uint64_t unknown_frees() const { return unknown_frees_; }
@@ -197,6 +207,7 @@ class Ledger {
   std::vector<uint64_t> step_ends_;            // ticks
   uint64_t folded_steps_ = 0;
   size_t next_unseen_ = 0;
+  const StreamEvent* present_event_ = nullptr;
   uint64_t unseen_ticks_ = UINT64_MAX;  // when the next change of unseen memory is
   uint64_t events_ = 0, out_of_memory_count_ = 0, unknown_frees_ = 0, unreadable_events_ = 0, last_ticks_ = 0;
 };

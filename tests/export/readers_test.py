@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: readers_test.py READERS VRAMTRACK MAKE_TRACE
+"""usage: readers_test.py READERS VRAMTRACK MAKE_TRACE REPLAY_BENCHMARK
 
 Opens a trace's exports in programs that are not vramtrack's own, and compares what they say with the report.
 """
@@ -47,8 +47,9 @@ def chromium():
 class Case:
     """One trace, its report, and the exports of it."""
 
-    def __init__(self, readers, vramtrack, trace, folder):
-        self.readers, self.folder = readers, folder
+    def __init__(self, readers, programs, trace, folder):
+        self.readers, self.programs, self.folder = readers, programs, folder
+        vramtrack = programs[0]
         self.report = json.loads(run(vramtrack, "report", trace, "--format", "json"))
         self.live = self.report["devices"][0]["peak"]["live"]
         for name in ("pprof", "torch-snapshot", "perfetto", "speedscope", "folded", "firefox", "openmetrics"):
@@ -169,6 +170,16 @@ def test_openmetrics(case):
     assert live.split() == [str(case.live)], live
 
 
+def test_tables(case):
+    python = needed(case.reader("python", "bin", "python"), "readers of Parquet")
+    test = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tables_test.py")
+    done = subprocess.run([python, test, *case.programs], capture_output=True, text=True, timeout=600, check=False)
+    print(done.stdout, end="")
+    if done.returncode == 77:
+        raise Skipped("no reader of Parquet is here")
+    assert done.returncode == 0, done.stderr.strip()[-400:] or "see above"
+
+
 def test_torch_snapshot(case):
     found = glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".venv", "pytorch", "lib", "python*",
                                    "site-packages", "torch", "cuda", "_memory_viz.py"))
@@ -183,12 +194,13 @@ def test_torch_snapshot(case):
     assert sum(segment["active_size"] for segment in snapshot["segments"]) == case.live
 
 
-def main(readers, vramtrack, make_trace):
+def main(readers, vramtrack, make_trace, replay_benchmark):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "leak.vtrace")
         run(make_trace, "leak", trace)
-        case = Case(os.path.abspath(readers), vramtrack, trace, folder)
+        programs = [os.path.abspath(program) for program in (vramtrack, make_trace, replay_benchmark)]
+        case = Case(os.path.abspath(readers), programs, trace, folder)
         for name, test in sorted(globals().items()):
             if not name.startswith("test_"):
                 continue

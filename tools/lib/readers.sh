@@ -18,7 +18,7 @@ install_pprof() {
   mv "$to.new" "$to"
 }
 
-# Into .deps/readers: pprof, python (with prometheus_client and viztracer), node_modules. What cannot be had is left out.
+# Into .deps/readers: pprof, python (with what readers.txt names), node_modules. What cannot be had is left out.
 install_readers() {
   local npm=$root/tests/export table=$root/tools/lib/readers.txt to=$deps/readers
   mkdir -p "$to"

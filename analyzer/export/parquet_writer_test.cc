@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The packing of values, by a reader of the format's definition. Whole files are read by readers of others:
+// tests/export/tables_test.py.
+#include "analyzer/export/parquet_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analyzer/export/parquet_encoding.h"
+#include "analyzer/export/thrift_writer.h"
+
+namespace vramtrack {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(const std::string& bytes) : bytes_(bytes) {}
+
+  bool AtEnd() const { return at_ == bytes_.size(); }
+  uint8_t Byte() { return static_cast<uint8_t>(bytes_.at(at_++)); }
+  uint64_t Varint() {
+    uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      const uint8_t byte = Byte();
+      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  }
+  int64_t Signed() {
+    const uint64_t value = Varint();
+    return static_cast<int64_t>(value >> 1 ^ (~(value & 1) + 1));
+  }
+  uint64_t Little(int bytes) {
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; ++i) value |= static_cast<uint64_t>(Byte()) << 8 * i;
+    return value;
+  }
+  std::vector<uint64_t> Packed(size_t size, int width) {
+    std::vector<uint64_t> values(size);
+    for (size_t bit = 0; bit < size * width; ++bit) {
+      const bool set = static_cast<uint8_t>(bytes_.at(at_ + bit / 8)) >> bit % 8 & 1;
+      values[bit / width] |= static_cast<uint64_t>(set) << bit % width;
+    }
+    at_ += (size * width + 7) / 8;
+    return values;
+  }
+
+ private:
+  const std::string& bytes_;
+  size_t at_ = 0;
+};
+
+std::vector<uint64_t> ReadRuns(const std::string& bytes, size_t size, int width) {
+  Reader reader(bytes);
+  std::vector<uint64_t> values;
+  while (!reader.AtEnd()) {
+    const uint64_t header = reader.Varint();
+    if ((header & 1) == 0) {
+      const uint64_t value = reader.Little((width + 7) / 8);
+      values.insert(values.end(), header >> 1, value);
+    } else {
+      const std::vector<uint64_t> group = reader.Packed((header >> 1) * 8, width);
+      values.insert(values.end(), group.begin(), group.end());
+    }
+  }
+  EXPECT_GE(values.size(), size);
+  EXPECT_LT(values.size(), size + 8);
+  values.resize(size);
+  return values;
+}
+
+std::vector<uint64_t> ReadDeltas(const std::string& bytes) {
+  Reader reader(bytes);
+  const uint64_t block = reader.Varint(), minis = reader.Varint(), size = reader.Varint();
+  EXPECT_EQ(block % 128, 0u);
+  EXPECT_EQ(block / minis % 32, 0u);
+  std::vector<uint64_t> values = {static_cast<uint64_t>(reader.Signed())};
+  while (values.size() < size) {
+    const int64_t least = reader.Signed();
+    std::vector<int> widths;
+    for (uint64_t i = 0; i < minis; ++i) widths.push_back(reader.Byte());
+    for (uint64_t i = 0; i < minis && values.size() < size; ++i) {
+      for (const uint64_t delta : reader.Packed(block / minis, widths[i])) {
+        if (values.size() < size) values.push_back(values.back() + static_cast<uint64_t>(least) + delta);
+      }
+    }
+  }
+  EXPECT_TRUE(reader.AtEnd());
+  values.resize(size);
+  return values;
+}
+
+TEST(ParquetEncoding, RunsAreReadAsTheyWere) {
+  std::mt19937 random(7);
+  for (int width = 0; width <= 32; ++width) {
+    for (int turn = 0; turn < 40; ++turn) {
+      std::vector<uint64_t> values;
+      const uint64_t most = width == 0 ? 0 : UINT64_MAX >> (64 - width);
+      while (values.size() < 300) {
+        const size_t run = random() % 3 == 0 ? random() % 40 : 1;
+        values.insert(values.end(), run, (uint64_t{random()} << 32 | random()) & most);
+      }
+      values.resize(random() % 300);
+      std::string bytes;
+      AppendRuns(values.data(), values.size(), width, &bytes);
+      ASSERT_EQ(ReadRuns(bytes, values.size(), width), values) << width;
+    }
+  }
+}
+
+TEST(ParquetEncoding, EqualValuesTakeNextToNothing) {
+  const std::vector<uint64_t> values(100000, 5);
+  std::string bytes;
+  AppendRuns(values.data(), values.size(), 3, &bytes);
+  EXPECT_LE(bytes.size(), 5u);
+  bytes.clear();
+  EXPECT_EQ(AppendDeltas(values, &bytes), 0);
+  EXPECT_LE(bytes.size(), 100000 / 128 * 5 + 20u);
+}
+
+TEST(ParquetEncoding, DeltasAreReadAsTheyWere) {
+  std::mt19937_64 random(11);
+  for (const size_t size : {1, 2, 32, 33, 128, 129, 130, 161, 1000}) {
+    for (const int bits : {0, 1, 7, 31, 32, 33, 57, 63, 64}) {
+      std::vector<uint64_t> values;
+      for (size_t i = 0; i < size; ++i) values.push_back(bits == 0 ? 3 : random() >> (64 - bits));
+      std::string bytes;
+      EXPECT_LE(AppendDeltas(values, &bytes), 64);
+      ASSERT_EQ(ReadDeltas(bytes), values) << size << " of " << bits;
+    }
+  }
+}
+
+TEST(ParquetEncoding, DictionaryIsGivenUpWhereItDoesNotPay) {
+  std::vector<uint64_t> values;
+  for (uint64_t i = 0; i < 1000; ++i) values.push_back(i * 4096 % 40960);
+  const auto dictionary = MakeDictionary(values, 10);
+  ASSERT_TRUE(dictionary);
+  EXPECT_EQ(dictionary->entries.size(), 10u);
+  for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(dictionary->entries[dictionary->indices[i]], values[i]);
+  EXPECT_FALSE(MakeDictionary(values, 9));
+}
+
+TEST(ParquetWriter, MemoryIsThatOfARowGroup) {
+  const std::vector<TableColumn> columns = {{"a", TableColumn::kSequence}, {"b", TableColumn::kText, true}};
+  uint64_t written = 0;
+  ParquetWriter writer(columns, [&written](std::string_view piece) {
+    written += piece.size();
+    return true;
+  });
+  TableRows rows(columns);
+  uint64_t before = 0;
+  for (int group = 0; group < 3; ++group) {
+    for (uint64_t i = 0; i < 1000; ++i) {
+      rows.columns[0].Add(i * i);
+      rows.columns[1].AddTextOrNull(i % 2 == 0 ? "" : "text");
+    }
+    rows.rows = 1000;
+    EXPECT_TRUE(writer.Write(rows));
+    EXPECT_GT(written, before + 1000);  // not kept until the end
+    before = written;
+    for (ColumnValues& column : rows.columns) column.Clear();
+  }
+  writer.Finish();
+}
+
+TEST(ParquetWriter, StopsWhenNobodyReadsOn) {
+  const std::vector<TableColumn> columns = {{"a", TableColumn::kInteger}};
+  int pieces = 0;
+  ParquetWriter writer(columns, [&pieces](std::string_view) { return ++pieces < 2; });
+  TableRows rows(columns);
+  rows.columns[0].Add(1);
+  rows.rows = 1;
+  EXPECT_FALSE(writer.Write(rows));
+  EXPECT_FALSE(writer.Write(rows));
+  writer.Finish();
+  EXPECT_EQ(pieces, 2);
+}
+
+}  // namespace
+}  // namespace vramtrack

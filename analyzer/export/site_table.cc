@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <deque>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "analyzer/export/site_names.h"
+#include "analyzer/export/tables.h"
+#include "analyzer/findings/process_findings.h"
+#include "analyzer/findings/site_id.h"
+#include "analyzer/ledger/kind.h"
+#include "analyzer/render/display_text.h"
+
+namespace vramtrack {
+namespace {
+
+struct SiteRow {
+  const TableProcess* process;
+  ReportSite site;
+  bool judged = false;  // it is one of the report's: rates, intervals and what the peak would have been are known
+  SiteCounts counts;
+};
+
+const ReportFrame* NamedFrame(const ReportSite& site) {
+  const size_t frame = IsLeak(site) ? site.blame_frame : NamingFrame(site.frames, 0);
+  return frame < site.frames.size() ? &site.frames[frame] : nullptr;
+}
+
+std::string FrameText(const ReportFrame& frame) {
+  std::string text = frame.function;
+  if (frame.line != 0) absl::StrAppend(&text, "  ", frame.file, ":", frame.line);
+  return Printable(text);
+}
+
+template <typename T, T ReportSite::*kField>
+void AddJudged(const SiteRow& row, ColumnValues* to) {
+  if (!row.judged) return to->AddNull();
+  if constexpr (std::is_floating_point<T>::value) {
+    to->AddNumber(row.site.*kField);
+  } else {
+    to->Add(row.site.*kField);
+  }
+}
+
+template <std::string ReportSite::*kField>
+void AddText(const SiteRow& row, ColumnValues* to) {
+  to->AddText(Printable(row.site.*kField));
+}
+
+template <std::string ReportSite::*kField>
+void AddTextOrNull(const SiteRow& row, ColumnValues* to) {
+  to->AddTextOrNull(Printable(row.site.*kField));
+}
+
+template <uint64_t ReportSite::*kField>
+void AddCount(const SiteRow& row, ColumnValues* to) {
+  to->Add(row.site.*kField);
+}
+
+template <uint64_t SiteCounts::*kField>
+void AddMoment(const SiteRow& row, ColumnValues* to) {
+  to->Add(row.counts.*kField);
+}
+
+std::vector<RowColumn<SiteRow>> SiteColumns() {
+  using Site = ReportSite;
+  using Column = TableColumn;
+  using Values = ColumnValues;
+  return WithProcess<SiteRow>({
+      {{"id", Column::kText}, AddText<&Site::id>},
+      {{"level", Column::kText}, AddText<&Site::level>},
+      {{"kind", Column::kText}, AddText<&Site::kind>},
+      {{"device", Column::kInteger, true}, [](const SiteRow& row, Values* to) { to->AddOptional(row.site.device); }},
+      {{"owner", Column::kText, true}, AddTextOrNull<&Site::owner>},
+      {{"category", Column::kText, true}, AddTextOrNull<&Site::category>},
+      {{"verdict", Column::kText}, AddText<&Site::verdict>},
+      {{"grade", Column::kText, true}, AddTextOrNull<&Site::grade>},
+      {{"explanation", Column::kText, true}, AddTextOrNull<&Site::explanation>},
+      {{"rate_bytes_per_step", Column::kNumber, true}, AddJudged<double, &Site::rate_bytes_per_step>},
+      {{"rate_ci_low", Column::kNumber, true}, AddJudged<double, &Site::rate_ci_low>},
+      {{"rate_ci_high", Column::kNumber, true}, AddJudged<double, &Site::rate_ci_high>},
+      {{"rate_objects_per_step", Column::kNumber, true}, AddJudged<double, &Site::rate_objects_per_step>},
+      {{"rate_unit", Column::kText, true}, AddTextOrNull<&Site::rate_unit>},
+      {{"rate_bytes_per_second", Column::kNumber, true}, AddJudged<double, &Site::rate_bytes_per_second>},
+      {{"onset_step", Column::kInteger, true},
+       [](const SiteRow& row, Values* to) { to->AddOptional(row.site.onset_step); }},
+      {{"further_steps_needed", Column::kInteger, true},
+       [](const SiteRow& row, Values* to) { to->AddOptional(row.site.further_steps_needed); }},
+      {{"allocations", Column::kInteger}, AddCount<&Site::allocations>},
+      {{"frees", Column::kInteger}, AddCount<&Site::frees>},
+      {{"bytes_allocated", Column::kInteger}, AddCount<&Site::bytes_allocated>},
+      {{"live_objects", Column::kInteger}, AddCount<&Site::live_objects>},
+      {{"live_bytes", Column::kInteger}, AddCount<&Site::live_bytes>},
+      {{"bytes_at_peak", Column::kInteger}, AddCount<&Site::bytes_at_peak>},
+      {{"peak_without_site", Column::kInteger, true}, AddJudged<uint64_t, &Site::peak_without_site>},
+      {{"part_of", Column::kText, true}, AddTextOrNull<&Site::part_of>},
+      {{"parts", Column::kInteger}, AddCount<&Site::parts>},
+      {{"alloc_objects", Column::kInteger}, AddMoment<&SiteCounts::alloc_objects>},
+      {{"alloc_bytes", Column::kInteger}, AddMoment<&SiteCounts::alloc_bytes>},
+      {{"inuse_objects", Column::kInteger}, AddMoment<&SiteCounts::inuse_objects>},
+      {{"inuse_bytes", Column::kInteger}, AddMoment<&SiteCounts::inuse_bytes>},
+      {{"function", Column::kText, true},
+       [](const SiteRow& row, Values* to) {
+         const ReportFrame* frame = NamedFrame(row.site);
+         to->AddTextOrNull(frame == nullptr ? "" : Printable(frame->function));
+       }},
+      {{"line", Column::kText, true},
+       [](const SiteRow& row, Values* to) {
+         const ReportFrame* frame = NamedFrame(row.site);
+         const bool known = frame != nullptr && frame->line != 0;
+         to->AddTextOrNull(known ? Printable(absl::StrCat(frame->file, ":", frame->line)) : "");
+       }},
+      {{"frames", Column::kTexts},
+       [](const SiteRow& row, Values* to) {
+         std::vector<std::string> frames;
+         for (const ReportFrame& frame : row.site.frames) frames.push_back(FrameText(frame));
+         to->AddTexts(frames);
+       }},
+  });
+}
+
+// The report's own sites, with the ids that they have there.
+std::vector<ReportSite> JudgedSites(const ExportedProcess& process) {
+  std::vector<ReportSite> sites = FindInProcess(process.trace(), process.options().analyze).sites;
+  AssignIds(sites.size(), &sites);
+  for (ReportSite& site : sites) {
+    uint64_t leader;
+    if (absl::SimpleAtoi(site.part_of, &leader) && leader < sites.size()) site.part_of = sites[leader].id;
+  }
+  return sites;
+}
+
+// Of a site that the report leaves out.
+ReportSite Describe(ProcessAnalysis& analysis, const SiteNames::Named& named) {
+  const Site& first = analysis.ledger().sites()[named.sites[0]];
+  ReportSite site;
+  site.id = named.id;
+  site.level = LevelName(LevelOf(first.key.kind));
+  site.kind = KindName(first.key.kind);
+  if (first.key.device != SiteKey::kHost) site.device = first.key.device;
+  site.owner = analysis.symbolizer().Owner(first.key.stack);
+  site.category = analysis.Category(named.sites[0]);
+  site.verdict = ToString(analysis.verdicts()[named.sites[0]].verdict);
+  site.rate_unit = "";
+  site.frames = analysis.symbolizer().Frames(first.key.stack);
+  for (const uint32_t index : named.sites) {
+    const Site& one = analysis.ledger().sites()[index];
+    site.allocations += one.allocations;
+    site.frees += one.frees;
+    site.bytes_allocated += one.bytes_allocated;
+    site.live_objects += one.live_objects;
+    site.live_bytes += one.live_bytes;
+    site.bytes_at_peak += one.bytes_at_peak;
+  }
+  return site;
+}
+
+class SitesAsTable final : public Exporter {
+ public:
+  explicit SitesAsTable(const MakeTableFormat& make) : writer_(SiteColumns(), make) {}
+
+  absl::Status Add(ExportedProcess& process) override {
+    processes_.emplace_back(process.trace());
+    ProcessAnalysis& analysis = process.analysis();
+    std::vector<ReportSite> judged = JudgedSites(process);
+    const SiteNames names(&analysis);
+    std::vector<SiteRow> counted(names.named.size());
+    std::vector<bool> wanted(names.named.size());
+    for (const ExportedSite& site : process.sites()) {
+      const size_t row = names.of_site[site.index];
+      SiteCounts& counts = counted[row].counts;
+      wanted[row] = true;
+      counts.alloc_objects += site.counts.alloc_objects;
+      counts.alloc_bytes += site.counts.alloc_bytes;
+      counts.inuse_objects += site.counts.inuse_objects;
+      counts.inuse_bytes += site.counts.inuse_bytes;
+    }
+    for (size_t i = 0; i < names.named.size(); ++i) {
+      const Site& first = analysis.ledger().sites()[names.named[i].sites[0]];
+      // What a framework's blocks lie in has no count of its own, but is one of the process's sites all the same.
+      if (!wanted[i] && (process.options().steps || !IsExported(first, process.options().levels))) continue;
+      SiteRow& row = counted[i];
+      row.process = &processes_.back();
+      row.judged = i < judged.size();
+      row.site = row.judged ? std::move(judged[i]) : Describe(analysis, names.named[i]);
+      if (!writer_.Add(row)) break;
+      row.site = {};
+    }
+    return absl::OkStatus();
+  }
+  void Finish() override { writer_.Finish(); }
+
+ private:
+  std::deque<TableProcess> processes_;  // stay where they are
+  TableWriter<SiteRow> writer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Exporter> MakeSiteTable(const MakeTableFormat& make) { return std::make_unique<SitesAsTable>(make); }
+
+}  // namespace vramtrack

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of a table, column by column, until there are enough of them to be written.
+#ifndef ANALYZER_EXPORT_TABLE_ROWS_H_
+#define ANALYZER_EXPORT_TABLE_ROWS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace vramtrack {
+
+struct TableColumn {
+  enum Type {
+    kInteger,   // signed, 64 bits
+    kSequence,  // the same; neighbours are close to each other
+    kUnsigned,  // 64 bits: addresses and handles
+    kNumber,    // double
+    kTruth,     // bool
+    kTime,      // microseconds since 1970, UTC
+    kText,      // UTF-8
+    kTexts,     // a list of that
+  };
+
+  const char* name;
+  Type type;
+  bool nullable = false;
+};
+
+// Values of one column. Thread-compatible.
+class ColumnValues {
+ public:
+  explicit ColumnValues(const TableColumn& column) : column_(column) {}
+
+  const TableColumn& column() const { return column_; }
+  bool is_text() const { return column_.type == TableColumn::kText || column_.type == TableColumn::kTexts; }
+
+  // One value a row; of the column's type, but for kTexts.
+  void Add(uint64_t word) {
+    words_.push_back(word);
+    if (column_.nullable) present_.push_back(1);
+  }
+  void AddNumber(double value) {
+    uint64_t word;
+    std::memcpy(&word, &value, sizeof word);
+    Add(word);
+  }
+  void AddText(std::string_view text) { Add(Symbol(text)); }
+  // The same for a text that stays where it is, and as it is, until the next Clear(): faster.
+  void AddLasting(const std::string& text) {
+    Recent& recent = recent_[(reinterpret_cast<uintptr_t>(&text) * 0x9e3779b97f4a7c15) >> 58];
+    if (recent.text != &text) recent = {&text, Symbol(text)};
+    Add(recent.symbol);
+  }
+  void AddTexts(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) words_.push_back(Symbol(text));
+    lengths_.push_back(static_cast<uint32_t>(texts.size()));
+  }
+  void AddNull() {
+    present_.push_back(0);
+    ++nulls_;
+  }
+  template <typename T>
+  void AddOptional(const std::optional<T>& value) {
+    value ? Add(static_cast<uint64_t>(*value)) : AddNull();
+  }
+  void AddOptionalNumber(const std::optional<double>& value) { value ? AddNumber(*value) : AddNull(); }
+  // Nothing instead of an empty text.
+  void AddTextOrNull(std::string_view text) { text.empty() ? AddNull() : AddText(text); }
+
+  // What stands for a text in Add() until the next Clear().
+  uint32_t Symbol(std::string_view text);
+
+  // Of those that are not null. Of texts symbols.
+  const std::vector<uint64_t>& words() const { return words_; }
+  const std::vector<uint8_t>& present() const { return present_; }   // a row each; empty unless nullable
+  const std::vector<uint32_t>& lengths() const { return lengths_; }  // kTexts: of each row
+  const std::deque<std::string>& symbols() const { return symbols_; }
+  size_t nulls() const { return nulls_; }
+  size_t text_bytes() const { return text_bytes_; }
+
+  void Clear();
+
+ private:
+  struct Recent {
+    const std::string* text = nullptr;
+    uint32_t symbol = 0;
+  };
+
+  TableColumn column_;
+  std::array<Recent, 64> recent_;  // by address
+  std::vector<uint64_t> words_;
+  std::vector<uint8_t> present_;
+  std::vector<uint32_t> lengths_;
+  std::deque<std::string> symbols_;  // stay where they are
+  absl::flat_hash_map<std::string_view, uint32_t> symbol_of_;
+  size_t nulls_ = 0, text_bytes_ = 0;
+};
+
+struct TableRows {
+  explicit TableRows(const std::vector<TableColumn>& table) : columns(table.begin(), table.end()) {}
+
+  std::vector<ColumnValues> columns;
+  size_t rows = 0;
+};
+
+// A file that tables are written to. Thread-compatible.
+class TableFormat {
+ public:
+  virtual ~TableFormat() = default;
+
+  // Several rows; called at least once. False: nobody reads on.
+  virtual bool Write(const TableRows& rows) = 0;
+  // After the last ones.
+  virtual void Finish() = 0;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_EXPORT_TABLE_ROWS_H_

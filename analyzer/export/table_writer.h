@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_EXPORT_TABLE_WRITER_H_
+#define ANALYZER_EXPORT_TABLE_WRITER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/export/table_rows.h"
+#include "analyzer/ingest/trace.h"
+
+namespace vramtrack {
+
+using MakeTableFormat = std::function<std::unique_ptr<TableFormat>(const std::vector<TableColumn>& columns)>;
+
+// A column, and how its value is made from a row.
+template <typename Row>
+struct RowColumn {
+  TableColumn column;
+  void (*add)(const Row& row, ColumnValues* values);
+};
+
+// What every row tells of its process.
+struct TableProcess {
+  explicit TableProcess(const Trace& of);
+
+  std::string trace;
+  uint32_t pid;
+  std::optional<int> rank;
+};
+
+// These columns come first in every table. Row has `const TableProcess* process`.
+template <typename Row>
+std::vector<RowColumn<Row>> WithProcess(std::vector<RowColumn<Row>> columns) {
+  std::vector<RowColumn<Row>> all = {
+      {{"trace", TableColumn::kText},
+       [](const Row& row, ColumnValues* values) { values->AddLasting(row.process->trace); }},
+      {{"pid", TableColumn::kInteger}, [](const Row& row, ColumnValues* values) { values->Add(row.process->pid); }},
+      {{"rank", TableColumn::kInteger, true},
+       [](const Row& row, ColumnValues* values) { values->AddOptional(row.process->rank); }},
+  };
+  all.insert(all.end(), columns.begin(), columns.end());
+  return all;
+}
+
+// Writes the rows of one table; holds no more of them than a row group. Thread-compatible.
+template <typename Row>
+class TableWriter {
+ public:
+  TableWriter(std::vector<RowColumn<Row>> columns, const MakeTableFormat& make)
+      : columns_(std::move(columns)), rows_(TableColumns()), format_(make(TableColumns())) {}
+
+  // False: nobody reads on. What the row points to stays as it is until Flush().
+  bool Add(const Row& row) {
+    for (size_t i = 0; i < columns_.size(); ++i) columns_[i].add(row, &rows_.columns[i]);
+    ++rows_.rows;
+    const bool is_full = rows_.rows == kMostRows || (rows_.rows % kTextCheck == 0 && TextBytes() > kMostTextBytes);
+    return is_full ? Flush() : open_;
+  }
+  bool Flush() {
+    if (rows_.rows > 0) open_ = format_->Write(rows_);
+    for (ColumnValues& column : rows_.columns) column.Clear();
+    rows_.rows = 0;
+    return open_;
+  }
+  void Finish() {
+    Flush();
+    format_->Finish();
+  }
+
+ private:
+  // As DuckDB and others cut their own: enough for a reader to work on several at once.
+  static constexpr size_t kMostRows = 1 << 17, kTextCheck = 256, kMostTextBytes = 32 << 20;
+
+  std::vector<TableColumn> TableColumns() const {
+    std::vector<TableColumn> columns;
+    for (const RowColumn<Row>& column : columns_) columns.push_back(column.column);
+    return columns;
+  }
+  size_t TextBytes() const {
+    size_t bytes = 0;
+    for (const ColumnValues& column : rows_.columns) bytes += column.text_bytes();
+    return bytes;
+  }
+
+  std::vector<RowColumn<Row>> columns_;
+  TableRows rows_;
+  std::unique_ptr<TableFormat> format_;
+  bool open_ = true;  // somebody reads
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_EXPORT_TABLE_WRITER_H_

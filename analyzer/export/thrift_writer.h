@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_EXPORT_THRIFT_WRITER_H_
+#define ANALYZER_EXPORT_THRIFT_WRITER_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace vramtrack {
+
+// Unsigned, seven bits a byte, the lowest first.
+inline void AppendVarint(uint64_t value, std::string* out) {
+  for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>(value | 0x80));
+  out->push_back(static_cast<char>(value));
+}
+
+inline uint64_t ZigZag(int64_t value) { return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63); }
+
+// Writes one struct in Thrift's compact protocol (apache/thrift, doc/specs/thrift-compact-protocol.md), fields in
+// ascending order. What a struct or a list of structs holds is written by a function that is given a writer of its own.
+// Thread-compatible.
+class ThriftWriter {
+ public:
+  explicit ThriftWriter(std::string* out) : out_(out) {}
+
+  void Bool(int field, bool value) { Header(field, value ? kTrue : kFalse); }
+  void Byte(int field, int8_t value) {
+    Header(field, kByte);
+    out_->push_back(static_cast<char>(value));
+  }
+  void I32(int field, int32_t value) { Integer(field, kI32, value); }
+  void I64(int field, int64_t value) { Integer(field, kI64, value); }
+  void Binary(int field, std::string_view value) {
+    Header(field, kBinary);
+    Bytes(value);
+  }
+  // write(ThriftWriter&)
+  template <typename Write>
+  void Struct(int field, Write write) {
+    Header(field, kStruct);
+    Nested(write);
+  }
+  void EmptyStruct(int field) {
+    Struct(field, [](ThriftWriter&) {});
+  }
+  // write(ThriftWriter&, size_t index), `size` times.
+  template <typename Write>
+  void Structs(int field, size_t size, Write write) {
+    List(field, kStruct, size);
+    for (size_t i = 0; i < size; ++i) {
+      Nested([&](ThriftWriter& element) { write(element, i); });
+    }
+  }
+  void I32s(int field, std::initializer_list<int32_t> values) {
+    List(field, kI32, values.size());
+    for (const int32_t value : values) AppendVarint(ZigZag(value), out_);
+  }
+  void Binaries(int field, std::initializer_list<std::string_view> values) {
+    List(field, kBinary, values.size());
+    for (const std::string_view value : values) Bytes(value);
+  }
+  // After the last field.
+  void End() { out_->push_back(0); }
+
+ private:
+  enum Type : uint8_t {
+    kTrue = 1,
+    kFalse = 2,
+    kByte = 3,
+    kI32 = 5,
+    kI64 = 6,
+    kBinary = 8,
+    kList = 9,
+    kStruct = 12,
+  };
+
+  void Header(int field, Type type) {
+    const int delta = field - last_;
+    last_ = field;
+    // Fields of Parquet's structs lie closer than sixteen.
+    out_->push_back(static_cast<char>(delta << 4 | type));
+  }
+  void Integer(int field, Type type, int64_t value) {
+    Header(field, type);
+    AppendVarint(ZigZag(value), out_);
+  }
+  void Bytes(std::string_view value) {
+    AppendVarint(value.size(), out_);
+    out_->append(value);
+  }
+  void List(int field, Type element, size_t size) {
+    Header(field, kList);
+    constexpr size_t kLong = 15;
+    out_->push_back(static_cast<char>(std::min(size, kLong) << 4 | element));
+    if (size >= kLong) AppendVarint(size, out_);
+  }
+  template <typename Write>
+  void Nested(Write write) {
+    ThriftWriter nested(out_);
+    write(nested);
+    nested.End();
+  }
+
+  std::string* out_;
+  int last_ = 0;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_EXPORT_THRIFT_WRITER_H_
