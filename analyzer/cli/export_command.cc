@@ -19,8 +19,10 @@
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/export/exporter.h"
+#include "analyzer/export/site_names.h"
 #include "analyzer/export/tables.h"
 #include "analyzer/ingest/trace_paths.h"
+#include "analyzer/summary/summary_file.h"
 
 namespace vramtrack {
 namespace {
@@ -104,22 +106,48 @@ struct ExportedFile {
   std::unique_ptr<Exporter> exporter;
 };
 
-// An exit code.
-int ExportTraces(const std::vector<std::string>& paths, const ExportOptions& options, std::deque<ExportedFile>* files) {
-  for (const std::string& path : paths) {
-    absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
-    if (!trace.ok()) return BadInput(std::string(trace.status().message()));
-    absl::StatusOr<std::unique_ptr<ExportedProcess>> process = ExportedProcess::Make(**trace, options);
-    if (!process.ok()) return BadInput(std::string(process.status().message()));
+absl::Status ExportTrace(const std::string& path, const ExportOptions& options, std::deque<ExportedFile>* files) {
+  absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
+  if (!trace.ok()) return trace.status();
+  absl::StatusOr<std::unique_ptr<ExportedProcess>> process = ExportedProcess::Make(**trace, options);
+  if (!process.ok()) return process.status();
+  for (ExportedFile& file : *files) {
+    if (absl::Status status = file.exporter->Add(**process); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ExportSummary(const std::string& path, const Summary& summary, std::deque<ExportedFile>* files) {
+  for (const auto& [identity, record] : summary.records()) {
+    absl::StatusOr<ProcessSummary> process = summary.Decode(identity, record);
+    if (!process.ok()) return process.status();
+    NameSites(&process->findings);
     for (ExportedFile& file : *files) {
-      if (absl::Status status = file.exporter->Add(**process); !status.ok()) {
-        return BadInput(std::string(status.message()));
-      }
+      if (absl::Status status = file.exporter->AddSummary(path, *process); !status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Traces one by one, and then the processes of all summaries, each once. `named`: as the user names all of them.
+absl::Status ExportAll(const std::vector<std::string>& paths, const std::string& named, const ExportOptions& options,
+                       std::deque<ExportedFile>* files) {
+  Summary summaries;
+  for (const std::string& path : paths) {
+    if (IsSummaryFile(path)) {
+      std::string damage;
+      absl::StatusOr<Summary> summary = ReadSummaryFile(path, &damage);
+      if (!summary.ok()) return summary.status();
+      if (!damage.empty()) Say(damage);
+      summaries.Join(*summary);
+    } else if (absl::Status status = ExportTrace(path, options, files); !status.ok()) {
+      return status;
     }
     ++options.analyze.progress->files;
   }
+  if (absl::Status status = ExportSummary(named, summaries, files); !status.ok()) return status;
   for (ExportedFile& file : *files) file.exporter->Finish();
-  return kExitFine;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -158,7 +186,8 @@ int RunExport(const ExportCommandOptions& command) {
   }
   {
     Progress progress("exporting " + command.trace, &far);
-    if (const int code = ExportTraces(*paths, options, &files); code != kExitFine) return code;
+    const absl::Status status = ExportAll(*paths, command.trace, options, &files);
+    if (!status.ok()) return BadInput(std::string(status.message()));
   }
   for (ExportedFile& file : files) {
     if (const int code = file.out.Finish(); code != kExitFine) return code;

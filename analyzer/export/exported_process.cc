@@ -6,7 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/export/moment_watch.h"
+#include "analyzer/export/site_names.h"
+#include "analyzer/findings/process_findings.h"
 #include "analyzer/ledger/kind.h"
+#include "proto/tool_version.h"
 
 namespace vramtrack {
 namespace {
@@ -113,6 +116,17 @@ void ExportedProcess::Count() {
     site.counts = counts[i];
     sites_.push_back(std::move(site));
   }
+}
+
+const ProcessSummary& ExportedProcess::summary() {
+  if (summary_) return *summary_;
+  summary_.emplace();
+  const TracedProcess& process = trace().definitions().process;
+  summary_->identity = {process.host, trace().clock().start_realtime_ns(), process.pid};
+  summary_->tool_version = kToolVersion;
+  summary_->findings = FindInProcess(trace(), options_.analyze);
+  NameSites(&summary_->findings);
+  return *summary_;
 }
 
 std::string ExportedProcess::Name() const {

@@ -14,6 +14,7 @@
 #include "analyzer/export/site_counts.h"
 #include "analyzer/findings/process_analysis.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/summary/process_summary.h"
 
 namespace vramtrack {
 
@@ -41,6 +42,9 @@ class ExportedProcess {
     if (!counted_) Count();
     return sites_;
   }
+  // What is found out about it, by some more replays, when it is first called. Sites have the ids that a report of this
+  // process alone gives them.
+  const ProcessSummary& summary();
   // Innermost first.
   std::vector<ReportFrame> Frames(uint32_t stack) { return analysis_.symbolizer().Frames(stack); }
 
@@ -65,6 +69,7 @@ class ExportedProcess {
   std::optional<std::pair<uint32_t, uint32_t>> span_;
   bool counted_ = false;
   std::vector<ExportedSite> sites_;
+  std::optional<ProcessSummary> summary_;
 };
 
 // Whether sites of this kind are exported at all.

@@ -27,6 +27,10 @@ constexpr ExportFormat kFormats[] = {
 
 }  // namespace
 
+absl::Status Exporter::AddSummary(const std::string& path, const ProcessSummary& /*process*/) {
+  return absl::InvalidArgumentError(absl::StrCat(path, ": is a summary, which has too little for this: export a trace"));
+}
+
 const ExportFormat* FindExportFormat(std::string_view name) {
   for (const ExportFormat& format : kFormats) {
     if (name == format.name) return &format;

@@ -21,6 +21,8 @@ class Exporter {
 
   // One of the processes, in the order of the paths. The error is one line.
   virtual absl::Status Add(ExportedProcess& process) = 0;
+  // The same of a process that is in the summary at `path`. Most formats are made from what only a trace has.
+  virtual absl::Status AddSummary(const std::string& path, const ProcessSummary& process);
   // After the last one.
   virtual void Finish() {}
 };

@@ -4,9 +4,10 @@
 #include <functional>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/findings/site_id.h"
+#include "analyzer/findings/site_references.h"
 
 namespace vramtrack {
 namespace {
@@ -21,39 +22,58 @@ ReportSite Outline(const Site& site, std::vector<ReportFrame> frames) {
   return outline;
 }
 
+uint64_t HashOf(const ReportSite& site) { return std::hash<std::string>()(SameSiteKey(site)); }
+
 }  // namespace
+
+void NameSites(ProcessFindings* findings) {
+  std::vector<ReportSite>& sites = findings->sites;
+  AssignIds(sites.size(), &sites);
+  const SiteNamer name = [&sites](size_t index) { return index < sites.size() ? sites[index].id : ""; };
+  for (ReportSite& site : sites) {
+    uint64_t leader;
+    if (absl::SimpleAtoi(site.part_of, &leader)) site.part_of = name(leader);
+  }
+  for (ReportOom& oom : findings->oom) RenameSites(name, &oom);
+}
+
+SiteIds::SiteIds(const std::vector<ReportSite>& reported) {
+  for (const ReportSite& site : reported) {
+    known_.emplace(HashOf(site), site.id);
+    ++numbers_[SiteId(site)];
+  }
+}
+
+const std::string& SiteIds::IdOf(const ReportSite& site) {
+  const auto [found, is_new] = known_.try_emplace(HashOf(site));
+  if (is_new) {
+    const std::string id = SiteId(site);
+    const size_t others = numbers_[id]++;
+    found->second = others == 0 ? id : absl::StrCat(id, "-", others + 1);
+  }
+  return found->second;
+}
 
 SiteNames::SiteNames(ProcessAnalysis* analysis) {
   const std::vector<Site>& sites = analysis->ledger().sites();
   constexpr size_t kNone = SIZE_MAX;
   of_site.assign(sites.size(), kNone);
   std::vector<ReportSite> reported;
-  absl::flat_hash_map<uint64_t, size_t> same;  // by hash: the texts of a million sites take much memory
-  const auto hash_of = [](const ReportSite& site) { return std::hash<std::string>()(SameSiteKey(site)); };
   for (const SiteGroup& group : analysis->groups()) {
     reported.push_back(Outline(sites[group.sites[0]], group.frames));
-    same.emplace(hash_of(reported.back()), named.size());
     for (const uint32_t site : group.sites) of_site[site] = named.size();
     named.push_back({"", group.sites});
   }
   AssignIds(reported.size(), &reported);
-  absl::flat_hash_map<std::string, size_t> taken;  // how many sites share it
-  for (size_t i = 0; i < reported.size(); ++i) {
-    named[i].id = reported[i].id;
-    ++taken[SiteId(reported[i])];
-  }
+  absl::flat_hash_map<std::string, size_t> others;
+  for (size_t i = 0; i < reported.size(); ++i) named[i].id = reported[i].id;
+  SiteIds ids(reported);
   for (uint32_t i = 0; i < sites.size(); ++i) {
     if (of_site[i] != kNone) continue;
-    const ReportSite outline = Outline(sites[i], analysis->symbolizer().Frames(sites[i].key.stack));
-    const auto [found, is_new] = same.emplace(hash_of(outline), named.size());
-    // A site that looks like one of the report, which has left it out, is none of its figures.
-    const bool left_out = !is_new && found->second < reported.size();
-    if (left_out) found->second = named.size();
-    if (is_new || left_out) {
-      const std::string id = SiteId(outline);
-      const size_t others = taken[id]++;
-      named.push_back({others == 0 ? id : absl::StrCat(id, "-", others + 1), {}});
-    }
+    const std::string& id = ids.IdOf(Outline(sites[i], analysis->symbolizer().Frames(sites[i].key.stack)));
+    // Where the report has left out one of several that look the same, its figures are of the others.
+    const auto [found, is_new] = others.try_emplace(id, named.size());
+    if (is_new) named.push_back({id, {}});
     of_site[i] = found->second;
     named[found->second].sites.push_back(i);
   }

@@ -7,12 +7,31 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "analyzer/findings/process_analysis.h"
+#include "analyzer/findings/process_findings.h"
 
 namespace vramtrack {
 
-// All sites of a process by the ids that a report of it gives them, also those that the report leaves out: sites that
-// are one to a reader have one id.
+// Gives the sites of a process the ids of a report of it alone, and names them so wherever tables refer to them.
+void NameSites(ProcessFindings* findings);
+
+// Ids for all sites of a process, beside those that the report lists: sites that are one to a reader have one id.
+// Thread-compatible.
+class SiteIds {
+ public:
+  // Those of the report, which have their ids.
+  explicit SiteIds(const std::vector<ReportSite>& reported);
+
+  // `site`: as much of it as an id is made of.
+  const std::string& IdOf(const ReportSite& site);
+
+ private:
+  absl::flat_hash_map<uint64_t, std::string> known_;    // by hash: the texts of a million sites take much memory
+  absl::flat_hash_map<std::string, size_t> numbers_;  // how many sites share it
+};
+
+// All sites of a process by the ids that a report of it gives them, also those that the report leaves out.
 struct SiteNames {
   struct Named {
     std::string id;

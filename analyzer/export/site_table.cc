@@ -3,12 +3,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
+#include "analyzer/export/frame_texts.h"
 #include "analyzer/export/site_names.h"
 #include "analyzer/export/tables.h"
-#include "analyzer/findings/process_findings.h"
-#include "analyzer/findings/site_id.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/render/display_text.h"
 
@@ -19,18 +16,12 @@ struct SiteRow {
   const TableProcess* process;
   ReportSite site;
   bool judged = false;  // it is one of the report's: rates, intervals and what the peak would have been are known
-  SiteCounts counts;
+  std::optional<SiteCounts> counts;  // none: of a summary
 };
 
 const ReportFrame* NamedFrame(const ReportSite& site) {
   const size_t frame = IsLeak(site) ? site.blame_frame : NamingFrame(site.frames, 0);
   return frame < site.frames.size() ? &site.frames[frame] : nullptr;
-}
-
-std::string FrameText(const ReportFrame& frame) {
-  std::string text = frame.function;
-  if (frame.line != 0) absl::StrAppend(&text, "  ", frame.file, ":", frame.line);
-  return Printable(text);
 }
 
 template <typename T, T ReportSite::*kField>
@@ -60,7 +51,7 @@ void AddCount(const SiteRow& row, ColumnValues* to) {
 
 template <uint64_t SiteCounts::*kField>
 void AddMoment(const SiteRow& row, ColumnValues* to) {
-  to->Add(row.counts.*kField);
+  row.counts ? to->Add((*row.counts).*kField) : to->AddNull();
 }
 
 std::vector<RowColumn<SiteRow>> SiteColumns() {
@@ -96,39 +87,17 @@ std::vector<RowColumn<SiteRow>> SiteColumns() {
       {{"peak_without_site", Column::kInteger, true}, AddJudged<uint64_t, &Site::peak_without_site>},
       {{"part_of", Column::kText, true}, AddTextOrNull<&Site::part_of>},
       {{"parts", Column::kInteger}, AddCount<&Site::parts>},
-      {{"alloc_objects", Column::kInteger}, AddMoment<&SiteCounts::alloc_objects>},
-      {{"alloc_bytes", Column::kInteger}, AddMoment<&SiteCounts::alloc_bytes>},
-      {{"inuse_objects", Column::kInteger}, AddMoment<&SiteCounts::inuse_objects>},
-      {{"inuse_bytes", Column::kInteger}, AddMoment<&SiteCounts::inuse_bytes>},
+      {{"alloc_objects", Column::kInteger, true}, AddMoment<&SiteCounts::alloc_objects>},
+      {{"alloc_bytes", Column::kInteger, true}, AddMoment<&SiteCounts::alloc_bytes>},
+      {{"inuse_objects", Column::kInteger, true}, AddMoment<&SiteCounts::inuse_objects>},
+      {{"inuse_bytes", Column::kInteger, true}, AddMoment<&SiteCounts::inuse_bytes>},
       {{"function", Column::kText, true},
-       [](const SiteRow& row, Values* to) {
-         const ReportFrame* frame = NamedFrame(row.site);
-         to->AddTextOrNull(frame == nullptr ? "" : Printable(frame->function));
-       }},
+       [](const SiteRow& row, Values* to) { to->AddTextOrNull(FunctionText(NamedFrame(row.site))); }},
       {{"line", Column::kText, true},
-       [](const SiteRow& row, Values* to) {
-         const ReportFrame* frame = NamedFrame(row.site);
-         const bool known = frame != nullptr && frame->line != 0;
-         to->AddTextOrNull(known ? Printable(absl::StrCat(frame->file, ":", frame->line)) : "");
-       }},
+       [](const SiteRow& row, Values* to) { to->AddTextOrNull(LineText(NamedFrame(row.site))); }},
       {{"frames", Column::kTexts},
-       [](const SiteRow& row, Values* to) {
-         std::vector<std::string> frames;
-         for (const ReportFrame& frame : row.site.frames) frames.push_back(FrameText(frame));
-         to->AddTexts(frames);
-       }},
+       [](const SiteRow& row, Values* to) { to->AddTexts(FrameTexts(row.site.frames)); }},
   });
-}
-
-// The report's own sites, with the ids that they have there.
-std::vector<ReportSite> JudgedSites(const ExportedProcess& process) {
-  std::vector<ReportSite> sites = FindInProcess(process.trace(), process.options().analyze).sites;
-  AssignIds(sites.size(), &sites);
-  for (ReportSite& site : sites) {
-    uint64_t leader;
-    if (absl::SimpleAtoi(site.part_of, &leader) && leader < sites.size()) site.part_of = sites[leader].id;
-  }
-  return sites;
 }
 
 // Of a site that the report leaves out.
@@ -163,14 +132,13 @@ class SitesAsTable final : public Exporter {
   absl::Status Add(ExportedProcess& process) override {
     processes_.emplace_back(process.trace());
     ProcessAnalysis& analysis = process.analysis();
-    std::vector<ReportSite> judged = JudgedSites(process);
+    const std::vector<ReportSite>& judged = process.summary().findings.sites;
     const SiteNames names(&analysis);
     std::vector<SiteRow> counted(names.named.size());
-    std::vector<bool> wanted(names.named.size());
     for (const ExportedSite& site : process.sites()) {
       const size_t row = names.of_site[site.index];
-      SiteCounts& counts = counted[row].counts;
-      wanted[row] = true;
+      if (!counted[row].counts) counted[row].counts.emplace();
+      SiteCounts& counts = *counted[row].counts;
       counts.alloc_objects += site.counts.alloc_objects;
       counts.alloc_bytes += site.counts.alloc_bytes;
       counts.inuse_objects += site.counts.inuse_objects;
@@ -179,13 +147,21 @@ class SitesAsTable final : public Exporter {
     for (size_t i = 0; i < names.named.size(); ++i) {
       const Site& first = analysis.ledger().sites()[names.named[i].sites[0]];
       // What a framework's blocks lie in has no count of its own, but is one of the process's sites all the same.
-      if (!wanted[i] && (process.options().steps || !IsExported(first, process.options().levels))) continue;
       SiteRow& row = counted[i];
+      if (!row.counts && (process.options().steps || !IsExported(first, process.options().levels))) continue;
+      if (!row.counts) row.counts.emplace();
       row.process = &processes_.back();
       row.judged = i < judged.size();
-      row.site = row.judged ? std::move(judged[i]) : Describe(analysis, names.named[i]);
+      row.site = row.judged ? judged[i] : Describe(analysis, names.named[i]);
       if (!writer_.Add(row)) break;
       row.site = {};
+    }
+    return absl::OkStatus();
+  }
+  absl::Status AddSummary(const std::string& path, const ProcessSummary& summary) override {
+    processes_.emplace_back(path, summary);
+    for (const ReportSite& site : summary.findings.sites) {
+      if (!writer_.Add({&processes_.back(), site, true, std::nullopt})) break;
     }
     return absl::OkStatus();
   }

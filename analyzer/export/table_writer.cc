@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/export/table_writer.h"
 
+#include "absl/strings/str_cat.h"
 #include "analyzer/render/display_text.h"
 
 namespace vramtrack {
+namespace {
+
+std::string RunName(const std::string& host, uint64_t start_unix_ns, uint32_t pid) {
+  return Printable(absl::StrCat(host, ":", start_unix_ns, ":", pid));
+}
+
+}  // namespace
 
 TableProcess::TableProcess(const Trace& of)
-    : trace(Printable(of.path())), pid(of.definitions().process.pid), rank(of.definitions().process.rank) {}
+    : run(RunName(of.definitions().process.host, of.clock().start_realtime_ns(), of.definitions().process.pid)),
+      trace(Printable(of.path())),
+      pid(of.definitions().process.pid),
+      rank(of.definitions().process.rank) {}
+
+TableProcess::TableProcess(const std::string& path, const ProcessSummary& of)
+    : run(RunName(of.identity.host, of.identity.start_unix_ns, of.identity.pid)),
+      trace(Printable(path)),
+      pid(of.findings.process.pid),
+      rank(of.findings.process.rank) {}
 
 }  // namespace vramtrack

@@ -12,6 +12,7 @@
 
 #include "analyzer/export/table_rows.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/summary/process_summary.h"
 
 namespace vramtrack {
 
@@ -27,7 +28,10 @@ struct RowColumn {
 // What every row tells of its process.
 struct TableProcess {
   explicit TableProcess(const Trace& of);
+  // `path`: of the summary, or of the trace that it was made from.
+  TableProcess(const std::string& path, const ProcessSummary& of);
 
+  std::string run;  // of no other process in the world: host, start and pid
   std::string trace;
   uint32_t pid;
   std::optional<int> rank;
@@ -37,6 +41,8 @@ struct TableProcess {
 template <typename Row>
 std::vector<RowColumn<Row>> WithProcess(std::vector<RowColumn<Row>> columns) {
   std::vector<RowColumn<Row>> all = {
+      {{"run", TableColumn::kText},
+       [](const Row& row, ColumnValues* values) { values->AddLasting(row.process->run); }},
       {{"trace", TableColumn::kText},
        [](const Row& row, ColumnValues* values) { values->AddLasting(row.process->trace); }},
       {{"pid", TableColumn::kInteger}, [](const Row& row, ColumnValues* values) { values->Add(row.process->pid); }},

@@ -10,7 +10,8 @@
 namespace vramtrack {
 namespace {
 
-constexpr ExportTable kTables[] = {{"sites", MakeSiteTable}, {"events", MakeEventTable}, {"steps", MakeStepTable}};
+constexpr ExportTable kTables[] = {{"sites", MakeSiteTable}, {"events", MakeEventTable}, {"steps", MakeStepTable},
+                                    {"runs", MakeRunTable},   {"devices", MakeDeviceTable}, {"oom", MakeOomTable}};
 
 }  // namespace
 

@@ -33,6 +33,10 @@ std::unique_ptr<Exporter> MakeSiteTable(const MakeTableFormat& make);
 std::unique_ptr<Exporter> MakeEventTable(const MakeTableFormat& make);
 // A row a step and device.
 std::unique_ptr<Exporter> MakeStepTable(const MakeTableFormat& make);
+// Of many jobs: a row a process; a row a process and device; a row an allocation that failed.
+std::unique_ptr<Exporter> MakeRunTable(const MakeTableFormat& make);
+std::unique_ptr<Exporter> MakeDeviceTable(const MakeTableFormat& make);
+std::unique_ptr<Exporter> MakeOomTable(const MakeTableFormat& make);
 
 }  // namespace vramtrack
 
