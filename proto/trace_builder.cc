@@ -158,7 +158,8 @@ void TraceBuilder::DefineName(uint32_t thread, uint32_t id, const std::string& t
 }
 
 void TraceBuilder::DefineProcess(uint32_t thread, uint32_t pid, const std::vector<std::string>& command, int rank,
-                                 const std::vector<std::pair<std::string, std::string>>& environment) {
+                                 const std::vector<std::pair<std::string, std::string>>& environment,
+                                 const std::string& host) {
   DefineEncoded(thread, [&](MessageWriter* out) {
     uint8_t* message = out->Begin(schema::definitions_field::process);
     out->Varint(schema::process_field::pid, pid);
@@ -170,6 +171,7 @@ void TraceBuilder::DefineProcess(uint32_t thread, uint32_t pid, const std::vecto
       out->End(variable);
     }
     out->SignedVarint(schema::process_field::rank, rank);
+    if (!host.empty()) out->String(schema::process_field::host, host.c_str());
     out->End(message);
   });
 }

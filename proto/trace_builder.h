@@ -49,7 +49,8 @@ class TraceBuilder {
                          schema::GraphNode node = schema::NODE_NONE);
   void DefineName(uint32_t thread, uint32_t id, const std::string& text);
   void DefineProcess(uint32_t thread, uint32_t pid, const std::vector<std::string>& command, int rank = -1,
-                     const std::vector<std::pair<std::string, std::string>>& environment = {});
+                     const std::vector<std::pair<std::string, std::string>>& environment = {},
+                     const std::string& host = "");
 
   // Writes what `thread` has recorded as a block.
   void Seal(uint32_t thread);

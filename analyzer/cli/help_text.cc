@@ -117,7 +117,8 @@ Writes a trace as a file of another tool. Of stacks: what each has in use at one
 
       --to FORMAT        stacks: pprof, speedscope, folded; events: torch-snapshot, firefox; curves: perfetto; sums:
                          openmetrics; tables: parquet, csv
-      --table TABLE,...  of parquet and csv: sites (default), events, steps, or all. Several go to a folder, a file each
+      --table TABLE,...  of parquet and csv: sites (default), events, steps, windows, runs, devices, oom, or all;
+                         several are a folder, a file each
   -o, --output FILE      write to FILE, whole or not at all, instead of to standard output. Of tables it may be a folder:
                          then they are FILE/sites.parquet and so on
       --at MOMENT        what is in use: at the peak of each device (default; of firefox the end), at the end, at the

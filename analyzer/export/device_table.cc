@@ -51,7 +51,8 @@ std::vector<RowColumn<DeviceRow>> DeviceColumns() {
   using Fragmentation = ReportFragmentation;
   return WithProcess<Row>({
       {{"device", Column::kInteger}, [](const Row& row, Values* to) { to->Add(row.device.index); }},
-      {{"name", Column::kText, true}, [](const Row& row, Values* to) { to->AddTextOrNull(Printable(row.device.name)); }},
+      {{"name", Column::kText, true},
+       [](const Row& row, Values* to) { to->AddTextOrNull(Printable(row.device.name)); }},
       {{"total_bytes", Column::kInteger, true},
        [](const Row& row, Values* to) {
          row.device.total_bytes == 0 ? to->AddNull() : to->Add(row.device.total_bytes);

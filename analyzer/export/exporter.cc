@@ -28,7 +28,8 @@ constexpr ExportFormat kFormats[] = {
 }  // namespace
 
 absl::Status Exporter::AddSummary(const std::string& path, const ProcessSummary& /*process*/) {
-  return absl::InvalidArgumentError(absl::StrCat(path, ": is a summary, which has too little for this: export a trace"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": is a summary, which has too little for this: export a trace"));
 }
 
 const ExportFormat* FindExportFormat(std::string_view name) {

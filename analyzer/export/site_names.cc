@@ -37,6 +37,15 @@ void NameSites(ProcessFindings* findings) {
   for (ReportOom& oom : findings->oom) RenameSites(name, &oom);
 }
 
+std::vector<ReportSite> ReportedSites(const ProcessAnalysis& analysis) {
+  std::vector<ReportSite> reported;
+  for (const SiteGroup& group : analysis.groups()) {
+    reported.push_back(Outline(analysis.ledger().sites()[group.sites[0]], group.frames));
+  }
+  AssignIds(reported.size(), &reported);
+  return reported;
+}
+
 SiteIds::SiteIds(const std::vector<ReportSite>& reported) {
   for (const ReportSite& site : reported) {
     known_.emplace(HashOf(site), site.id);
@@ -58,15 +67,12 @@ SiteNames::SiteNames(ProcessAnalysis* analysis) {
   const std::vector<Site>& sites = analysis->ledger().sites();
   constexpr size_t kNone = SIZE_MAX;
   of_site.assign(sites.size(), kNone);
-  std::vector<ReportSite> reported;
+  const std::vector<ReportSite> reported = ReportedSites(*analysis);
   for (const SiteGroup& group : analysis->groups()) {
-    reported.push_back(Outline(sites[group.sites[0]], group.frames));
     for (const uint32_t site : group.sites) of_site[site] = named.size();
-    named.push_back({"", group.sites});
+    named.push_back({reported[named.size()].id, group.sites});
   }
-  AssignIds(reported.size(), &reported);
   absl::flat_hash_map<std::string, size_t> others;
-  for (size_t i = 0; i < reported.size(); ++i) named[i].id = reported[i].id;
   SiteIds ids(reported);
   for (uint32_t i = 0; i < sites.size(); ++i) {
     if (of_site[i] != kNone) continue;

@@ -16,6 +16,10 @@ namespace vramtrack {
 // Gives the sites of a process the ids of a report of it alone, and names them so wherever tables refer to them.
 void NameSites(ProcessFindings* findings);
 
+// As much of the sites that a report lists as their ids are made of, and these ids; in the order of
+// ProcessAnalysis::groups().
+std::vector<ReportSite> ReportedSites(const ProcessAnalysis& analysis);
+
 // Ids for all sites of a process, beside those that the report lists: sites that are one to a reader have one id.
 // Thread-compatible.
 class SiteIds {
@@ -27,7 +31,7 @@ class SiteIds {
   const std::string& IdOf(const ReportSite& site);
 
  private:
-  absl::flat_hash_map<uint64_t, std::string> known_;    // by hash: the texts of a million sites take much memory
+  absl::flat_hash_map<uint64_t, std::string> known_;  // by hash: the texts of a million sites take much memory
   absl::flat_hash_map<std::string, size_t> numbers_;  // how many sites share it
 };
 

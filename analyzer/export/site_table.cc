@@ -95,8 +95,7 @@ std::vector<RowColumn<SiteRow>> SiteColumns() {
        [](const SiteRow& row, Values* to) { to->AddTextOrNull(FunctionText(NamedFrame(row.site))); }},
       {{"line", Column::kText, true},
        [](const SiteRow& row, Values* to) { to->AddTextOrNull(LineText(NamedFrame(row.site))); }},
-      {{"frames", Column::kTexts},
-       [](const SiteRow& row, Values* to) { to->AddTexts(FrameTexts(row.site.frames)); }},
+      {{"frames", Column::kTexts}, [](const SiteRow& row, Values* to) { to->AddTexts(FrameTexts(row.site.frames)); }},
   });
 }
 

@@ -41,8 +41,7 @@ struct TableProcess {
 template <typename Row>
 std::vector<RowColumn<Row>> WithProcess(std::vector<RowColumn<Row>> columns) {
   std::vector<RowColumn<Row>> all = {
-      {{"run", TableColumn::kText},
-       [](const Row& row, ColumnValues* values) { values->AddLasting(row.process->run); }},
+      {{"run", TableColumn::kText}, [](const Row& row, ColumnValues* values) { values->AddLasting(row.process->run); }},
       {{"trace", TableColumn::kText},
        [](const Row& row, ColumnValues* values) { values->AddLasting(row.process->trace); }},
       {{"pid", TableColumn::kInteger}, [](const Row& row, ColumnValues* values) { values->Add(row.process->pid); }},

@@ -10,8 +10,9 @@
 namespace vramtrack {
 namespace {
 
-constexpr ExportTable kTables[] = {{"sites", MakeSiteTable}, {"events", MakeEventTable}, {"steps", MakeStepTable},
-                                    {"runs", MakeRunTable},   {"devices", MakeDeviceTable}, {"oom", MakeOomTable}};
+constexpr ExportTable kTables[] = {
+    {"sites", MakeSiteTable}, {"events", MakeEventTable},   {"steps", MakeStepTable}, {"windows", MakeWindowTable},
+    {"runs", MakeRunTable},   {"devices", MakeDeviceTable}, {"oom", MakeOomTable}};
 
 }  // namespace
 

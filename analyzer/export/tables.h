@@ -33,7 +33,9 @@ std::unique_ptr<Exporter> MakeSiteTable(const MakeTableFormat& make);
 std::unique_ptr<Exporter> MakeEventTable(const MakeTableFormat& make);
 // A row a step and device.
 std::unique_ptr<Exporter> MakeStepTable(const MakeTableFormat& make);
-// Of many jobs: a row a process; a row a process and device; a row an allocation that failed.
+// A row a site and some steps that follow each other.
+std::unique_ptr<Exporter> MakeWindowTable(const MakeTableFormat& make);
+// A row a process; a row a device; a row an allocation that failed.
 std::unique_ptr<Exporter> MakeRunTable(const MakeTableFormat& make);
 std::unique_ptr<Exporter> MakeDeviceTable(const MakeTableFormat& make);
 std::unique_ptr<Exporter> MakeOomTable(const MakeTableFormat& make);

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace's objects as columns, for Arrow and pandas. The types are those that the objects' fields are declared with."""
+"""A trace's objects as columns, for Arrow and pandas. The types are those that the objects' fields are declared with.
+
+Steps and events may be many: the program writes them as Parquet or CSV (docs/export.md), from which they are read.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
+import os
+import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
-from . import _trace
+from . import _program, _trace
 
 if TYPE_CHECKING:
     import pandas
@@ -23,10 +27,8 @@ _TABLES: dict[str, tuple[Any, Callable[[_trace.Trace], Rows]]] = {
     "processes": (_trace.Process, lambda trace: trace.processes),
     "devices": (_trace.Device, lambda trace: trace.devices),
     "timeline": (_trace.TimelineBin, lambda trace: trace.timeline),
-    "steps": (_trace.TimelineBin, lambda trace: [row for row in trace.timeline if row.unit == "steps"]),
-    "events": (_trace.Event, lambda trace: trace.events()),
 }
-_BATCH = 1 << 16  # rows of an Arrow batch: all events need not be objects at once
+_EXPORTED = ("steps", "events")
 
 
 def _field_columns(name: str, declared: str) -> Iterator[Column]:
@@ -44,10 +46,7 @@ def _field_columns(name: str, declared: str) -> Iterator[Column]:
 
 
 def _columns(row_type: Any) -> list[Column]:
-    if dataclasses.is_dataclass(row_type):
-        declared = {field.name: str(field.type) for field in dataclasses.fields(row_type)}
-    else:
-        declared = {name: getattr(one, "__forward_arg__", one) for name, one in row_type.__annotations__.items()}
+    declared = {field.name: str(field.type) for field in dataclasses.fields(row_type)}
     columns = [column for name, type_ in declared.items() for column in _field_columns(name, type_)]
     if row_type is _trace.Site:  # where it is, which a finding has by itself
         columns += [("function", "str", lambda row: row.function), ("line", "str", lambda row: row.line)]
@@ -56,9 +55,17 @@ def _columns(row_type: Any) -> list[Column]:
 
 def _table(trace: _trace.Trace, name: str) -> tuple[list[Column], Rows]:
     if name not in _TABLES:
-        raise ValueError("there is no table %s, but %s" % (name, ", ".join(_TABLES)))
+        raise ValueError("there is no table %s, but %s" % (name, ", ".join((*_TABLES, *_EXPORTED))))
     row_type, rows = _TABLES[name]
     return _columns(row_type), rows(trace)
+
+
+def _export(trace: _trace.Trace, name: str, form: str, read: Callable[[str], Any]) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "%s.%s" % (name, form))
+        _program.run(["export", "--to", form, "--table", name, "-o", path, *trace.options,
+                      _program.as_argument(trace.path)])
+        return read(path)
 
 
 def arrow(trace: _trace.Trace, name: str) -> pyarrow.Table:
@@ -66,18 +73,16 @@ def arrow(trace: _trace.Trace, name: str) -> pyarrow.Table:
         import pyarrow
     except ImportError:
         raise ImportError("to_arrow() needs pyarrow, which is not installed: pip install vramtrack[arrow]") from None
+    if name in _EXPORTED:
+        import pyarrow.parquet
+
+        return _export(trace, name, "parquet", pyarrow.parquet.read_table)
     types = {"str": pyarrow.string(), "int": pyarrow.int64(), "float": pyarrow.float64(), "bool": pyarrow.bool_(),
              "list": pyarrow.list_(pyarrow.string())}
     columns, rows = _table(trace, name)
-    schema = pyarrow.schema([(column, types[type_]) for column, type_, _ in columns])
-    rows = iter(rows)
-    batches: list[pyarrow.RecordBatch] = []
-    while True:
-        some = list(itertools.islice(rows, _BATCH))
-        if not some:
-            return pyarrow.Table.from_batches(batches, schema)
-        arrays = [pyarrow.array([value(row) for row in some], types[type_]) for _, type_, value in columns]
-        batches.append(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
+    rows = list(rows)
+    return pyarrow.table([pyarrow.array([value(row) for row in rows], types[type_]) for _, type_, value in columns],
+                         schema=pyarrow.schema([(column, types[type_]) for column, type_, _ in columns]))
 
 
 def data_frame(trace: _trace.Trace, name: str) -> pandas.DataFrame:
@@ -85,6 +90,8 @@ def data_frame(trace: _trace.Trace, name: str) -> pandas.DataFrame:
         import pandas
     except ImportError:
         raise ImportError("to_pandas() needs pandas, which is not installed: pip install vramtrack[pandas]") from None
+    if name in _EXPORTED:
+        return _export(trace, name, "csv", lambda path: pandas.read_csv(path, dtype_backend="numpy_nullable"))
     types = {"str": "object", "int": "Int64", "float": "float64", "bool": "bool", "list": "object"}
     columns, rows = _table(trace, name)
     rows = list(rows)

@@ -178,8 +178,9 @@ class Event(NamedTuple):
 class Trace:
     """A trace, or all traces of a job."""
 
-    def __init__(self, path: str, report: dict[str, Any], enough_evidence: bool) -> None:
+    def __init__(self, path: str, report: dict[str, Any], enough_evidence: bool, options: Iterable[str] = ()) -> None:
         self.path = path
+        self.options = list(options)  # of the command line, with which it was read
         self.report = report  # as docs/report.md has it
         self.enough_evidence = enough_evidence  # False: too little for a verdict on some sites
         self.warnings: list[str] = report["warnings"]
@@ -204,8 +205,8 @@ class Trace:
         return _events(_program.lines(["dump", _program.as_argument(self.path)]))
 
     def to_arrow(self, table: str) -> pyarrow.Table:
-        """`findings`, `sites`, `processes`, `devices`, `timeline`, `steps` (the timeline's rows that are of steps) or
-        `events` as an Arrow table. Needs pyarrow."""
+        """`findings`, `sites`, `processes`, `devices`, `timeline`, or, as `vramtrack export` has them, `steps` or `events`
+        as an Arrow table. Needs pyarrow."""
         from ._tables import arrow
 
         return arrow(self, table)
@@ -223,15 +224,15 @@ def load(trace: str | os.PathLike[str], *, step_marks: str | None = None, thread
 
     Raises VramtrackError with the program's one line where it cannot be read.
     """
-    options = ["report", "--format", "json"]
+    options: list[str] = []
     if step_marks is not None:
         options += ["--step-marks", step_marks]
     if threads is not None:
         options += ["--threads", str(threads)]
     for folder in search_path:
         options += ["--search-path", _program.as_argument(folder)]
-    code, text = _program.run([*options, _program.as_argument(trace)], good=(0, 3))
-    return Trace(os.fspath(trace), json.loads(text), enough_evidence=code == 0)
+    code, text = _program.run(["report", "--format", "json", *options, _program.as_argument(trace)], good=(0, 3))
+    return Trace(os.fspath(trace), json.loads(text), code == 0, options)
 
 
 def _known(type_: Type[T], values: dict[str, Any], **others: Any) -> T:

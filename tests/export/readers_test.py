@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: readers_test.py READERS VRAMTRACK MAKE_TRACE REPLAY_BENCHMARK
+"""usage: readers_test.py READERS VRAMTRACK MAKE_TRACE REPLAY_BENCHMARK MAKE_FLEET
 
 Opens a trace's exports in programs that are not vramtrack's own, and compares what they say with the report.
 """
@@ -180,6 +180,18 @@ def test_tables(case):
     assert done.returncode == 0, done.stderr.strip()[-400:] or "see above"
 
 
+def test_fleet_queries(case):
+    python = needed(case.reader("python", "bin", "python"), "DuckDB")
+    here = os.path.dirname(os.path.abspath(__file__))
+    done = subprocess.run([python, os.path.join(here, "fleet_queries_test.py"), case.programs[0], case.make_fleet,
+                           os.path.join(here, "..", "..", "docs", "fleet-queries.md")],
+                          capture_output=True, text=True, timeout=600, check=False)
+    print(done.stdout, end="")
+    if done.returncode == 77:
+        raise Skipped("DuckDB is not here")
+    assert done.returncode == 0, done.stderr.strip()[-400:] or "see above"
+
+
 def test_torch_snapshot(case):
     found = glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".venv", "pytorch", "lib", "python*",
                                    "site-packages", "torch", "cuda", "_memory_viz.py"))
@@ -194,13 +206,14 @@ def test_torch_snapshot(case):
     assert sum(segment["active_size"] for segment in snapshot["segments"]) == case.live
 
 
-def main(readers, vramtrack, make_trace, replay_benchmark):
+def main(readers, vramtrack, make_trace, replay_benchmark, make_fleet):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "leak.vtrace")
         run(make_trace, "leak", trace)
         programs = [os.path.abspath(program) for program in (vramtrack, make_trace, replay_benchmark)]
         case = Case(os.path.abspath(readers), programs, trace, folder)
+        case.make_fleet = os.path.abspath(make_fleet)
         for name, test in sorted(globals().items()):
             if not name.startswith("test_"):
                 continue

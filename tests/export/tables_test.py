@@ -6,6 +6,7 @@ Reads the tables of some traces with readers of Parquet that are not vramtrack's
 fastparquet, pandas. Every cell is compared with that of the CSV file, sums with the report and with dump.
 """
 import csv
+import datetime
 import importlib
 import json
 import math
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-TABLES = ("sites", "events", "steps")
+TABLES = ("sites", "events", "steps", "windows", "runs", "devices", "oom")
 
 
 def run(*command):
@@ -73,6 +74,10 @@ def same(text, value):
         return text == ";".join(one if isinstance(one, str) else one.decode() for one in value)
     if is_null(value):
         return text == ""
+    if hasattr(value, "isoformat"):  # a time, in UTC or in the reader's own zone
+        if value.tzinfo is not None:
+            value = value.astimezone(datetime.timezone.utc)
+        return text == value.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     if isinstance(value, bytes):
         value = value.decode()
     if isinstance(value, str):
@@ -130,6 +135,13 @@ def test_small(readers, vramtrack, make_trace, folder):
     last = [row for row in tables["steps"] if row["device"] == "0"]
     check("steps", len(last), report["steps"]["count"])
     check("the peak", max(int(row["live_high"]) for row in last), device["peak"]["live"])
+    check("the run", [(row["steps"], row["leaks"], row["complete"]) for row in tables["runs"]],
+          [(str(report["steps"]["count"]), str(len(report["ranking"])), "true")])
+    check("the device", [int(row["end_live"]) for row in tables["devices"]], [device["end"]["live"]])
+    for row in tables["sites"]:
+        windows = [one for one in tables["windows"] if one["site"] == row["id"]]
+        check("births of " + row["id"], total(windows, "births"), int(row["allocations"]))
+        check("live at the end of " + row["id"], int(windows[-1]["live_bytes"]) if windows else 0, int(row["live_bytes"]))
     known = {row["id"]: row for row in tables["sites"]}
     for site in report["sites"]:
         row = known[site["id"]]
@@ -141,12 +153,34 @@ def test_small(readers, vramtrack, make_trace, folder):
         check("allocations of %s by events" % id_, len(allocated), int(row["allocations"]))
 
 
+def test_python(readers, vramtrack, make_trace, folder):
+    """The package names columns as the files do."""
+    trace = os.path.join(folder, "leak.vtrace")
+    run(make_trace, "leak", trace)
+    export(vramtrack, trace, folder)
+    tables = compare(readers, folder)
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
+    os.environ["VRAMTRACK_PROGRAM"] = vramtrack
+    loaded = importlib.import_module("vramtrack").load(trace)
+    for form in {"pyarrow", "pandas"} & set(readers):
+        read = loaded.to_arrow if form == "pyarrow" else loaded.to_pandas
+        for table in ("events", "steps"):
+            found = read(table)
+            check("%s: columns of %s" % (form, table), list(found.column_names if form == "pyarrow" else found.columns),
+                  list(tables[table][0]))
+            check("%s: rows of %s" % (form, table), len(found), len(tables[table]))
+        columns = read("sites")
+        names = set(columns.column_names if form == "pyarrow" else columns.columns)
+        check("%s: fields of sites that the file lacks" % form, names - set(tables["sites"][0]), {"blame_frame"})
+
+
 def test_empty(readers, vramtrack, make_trace, folder):
     """Tables without a row: no step is complete, and there is no framework's memory."""
     trace = os.path.join(folder, "short.vtrace")
     run(make_trace, "short", trace)
     export(vramtrack, trace, folder, "--level", "framework", "--at", "end", "--step-marks", "none")
-    check("rows", [len(rows) for rows in compare(readers, folder).values()], [0, 0, 0])
+    check("rows", {table: len(rows) for table, rows in compare(readers, folder).items()},
+          {"sites": 0, "events": 0, "steps": 0, "windows": 0, "runs": 1, "devices": 1, "oom": 0})
 
 
 def test_span(readers, vramtrack, make_trace, folder):
@@ -201,7 +235,9 @@ def main(vramtrack, make_trace, benchmark):
             print("tables: skipped %s: it is not installed" % name)
     if not readers:
         return 77
-    for test, program in ((test_small, make_trace), (test_empty, make_trace), (test_span, make_trace), (test_large, benchmark)):
+    tests = ((test_small, make_trace), (test_python, make_trace), (test_empty, make_trace), (test_span, make_trace),
+             (test_large, benchmark))
+    for test, program in tests:
         folder = tempfile.mkdtemp()
         try:
             test(readers, vramtrack, program, folder)
