@@ -149,12 +149,18 @@ class FleetTest(unittest.TestCase):
         calls = content(self.path("calls")).decode()
         self.assertEqual(calls.count("deadly"), 2)
 
-    def test_7_the_recipe(self):
+    def test_7_the_recipes(self):
         with open(os.path.join(ROOT, "docs", "fleet.md"), encoding="utf-8") as page:
-            (recipe,) = re.findall(r"^```python\n(# fleet_job\.py\n.*?)^```$", page.read(), re.MULTILINE | re.DOTALL)
-        command = "import os; os.chdir(%r)\n" % self.folder
-        exec(compile(command + recipe.replace('address="auto"', "address=None"), "fleet_job.py", "exec"), {})
-        self.assertEqual(content(self.path("job.vts")), content(self.path("local.vts")))
+            recipes = re.findall(r"^```\w+\n(# (?:fleet_job\.py|ray\.sh)\n.*?)^```$", page.read(), re.MULTILINE | re.DOTALL)
+        path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+        self.assertEqual(len(recipes), 2)
+        for recipe in recipes:
+            command = ["sh", "-ec"] if recipe.startswith("# ray.sh") else ["python", "-c"]
+            ran = subprocess.run(command + [recipe], cwd=self.folder, env={**os.environ, "PATH": path}, timeout=120,
+                                 capture_output=True, text=True)
+            self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "", ""))
+            self.assertEqual(content(self.path("job.vts")), content(self.path("local.vts")))
+            os.unlink(self.path("job.vts"))
 
 
 if __name__ == "__main__":
