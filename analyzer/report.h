@@ -292,6 +292,10 @@ struct ReportDevice {
   // Of a device with a framework's level: what of the driver's memory at the peak is no segment, by owner, the most
   // first.
   std::vector<std::pair<std::string, uint64_t>> other_owners;
+  // Of a job with several processes: whose figures these are, and how many used a device with this number.
+  std::optional<int> rank;
+  uint32_t pid = 0;
+  uint64_t processes = 1;
 };
 
 struct ReportFrame {
@@ -351,6 +355,23 @@ struct ReportKept {
   uint64_t max_lifetime_steps = 0;  // of objects that were freed
 };
 
+// What the ranks of a job say of a place: the same code, on whichever devices. Of a leak as a whole where the site
+// leads one. A job without ranks has processes instead.
+struct ReportAcross {
+  // Of the ranks in which it leaks, each weighed alike: per rank, and per what the site's rates are per.
+  struct Rate {
+    std::string of = "bytes";                  // or "objects", of handles
+    double mean = 0, ci_low = 0, ci_high = 0;  // 95 %
+    double least = 0, median = 0, most = 0, standard_deviation = 0;
+    std::optional<int> most_rank;  // that has the most; none: the job has no ranks
+    uint32_t most_pid = 0;
+  };
+
+  uint64_t ranks = 0;                              // of the job
+  uint64_t leak = 0, not_enough = 0, no_leak = 0;  // what it is judged in those whose sites list it
+  std::optional<Rate> rate;                        // none: it leaks in none, or its rates are per different things
+};
+
 struct ReportSite {
   std::string id;  // short and stable: a hash of the frames' functions, level, kind and device
   std::string level, kind, owner, category, verdict, grade, explanation;
@@ -363,13 +384,14 @@ struct ReportSite {
   std::optional<uint64_t> further_steps_needed;  // of insufficient_evidence
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
   uint64_t peak_without_site = 0;
-  std::vector<ReportFrame> frames;  // most recent call first
-  size_t blame_frame = 0;           // the line to look at: the call that leads to all of a leak, or the innermost
-                                    // frame that no site without a leak shares
-  std::string part_of;              // id of the site that leads the leak which this one belongs to; empty: none does
-  uint64_t parts = 0;               // how many other sites belong to the leak that this one leads
-  std::optional<ReportLeak> group;  // of a leak that is no part of another
-  std::optional<ReportKept> kept;   // of a finding that is no part of another, where it left something
+  std::vector<ReportFrame> frames;     // most recent call first
+  size_t blame_frame = 0;              // the line to look at: the call that leads to all of a leak, or the innermost
+                                       // frame that no site without a leak shares
+  std::string part_of;                 // id of the site that leads the leak which this one belongs to; empty: none does
+  uint64_t parts = 0;                  // how many other sites belong to the leak that this one leads
+  std::optional<ReportLeak> group;     // of a leak that is no part of another
+  std::optional<ReportKept> kept;      // of a finding that is no part of another, where it left something
+  std::optional<ReportAcross> across;  // none: there is one rank only, or none of them has it
   // Of leaks, where CUPTI's records tell: docs/cupti.md.
   std::optional<ReportLastUse> last_use;
   std::optional<ReportFirstKernel> first_kernel;
@@ -482,6 +504,8 @@ struct ReportOom {
   std::vector<Change> changes;           // sites of the report, what grew most first
   // How large the step's objects are, over those of the same sites in the steps before; none: not known.
   std::optional<double> size_ratio;
+  std::optional<int> rank;  // of the process that asked
+  uint32_t pid = 0;
 };
 
 // A rank of a job with several, or one of several processes without ranks. Sums over its devices.
@@ -514,8 +538,9 @@ struct ReportRelease {
     double seconds = 0;  // since the recording began
     uint64_t bytes = 0;
   };
-  std::vector<Call> times;  // the first thousand
+  std::vector<Call> times;  // the first thousand; of several processes, those of the one that gave back most
   std::vector<ReportFrame> stack;
+  uint64_t processes = 1;  // that gave back from there
 };
 
 struct Report {

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <vector>
 
+#include "analyzer/findings/job_process.h"
 #include "analyzer/findings/process_findings.h"
 #include "analyzer/findings/site_references.h"
 #include "analyzer/report.h"
@@ -19,8 +19,9 @@ namespace vramtrack {
 // there together. Thread-compatible.
 class JobDevices {
  public:
-  // Takes what is to be shown out of the findings. `joined`: the job's index of a site of the process.
-  void Add(const SiteNamer& joined, ProcessFindings* findings);
+  // Takes what is to be shown out of the findings of `process`, which must stay where it is. `joined`: the job's index
+  // of a site of the process.
+  void Add(const JobProcess& process, const SiteNamer& joined, ProcessFindings* findings);
 
   // `id`: of a site of the job.
   void Finish(const SiteNamer& id, Report* report);
@@ -33,15 +34,25 @@ class JobDevices {
   };
   struct Shown {
     uint64_t users = 0;  // processes that reserved anything on it
-    uint32_t pid = 0;    // of the one that is shown
+    const JobProcess* of = nullptr;
     ReportDevice device;
     Pictures pictures;
   };
 
+  template <class Picture>
+  struct OfHost {
+    const JobProcess* of = nullptr;  // null: there is none
+    uint64_t height = 0;
+    Picture picture;
+  };
+  template <class Picture>
+  static void TakeHigher(const JobProcess& process, const SiteNamer& joined, std::vector<Picture>* from,
+                         OfHost<Picture>* highest);
+
   std::map<uint32_t, Shown> devices_;  // by number
-  std::optional<ReportTimeline> host_;
-  std::optional<ReportPeakLines> host_lines_;
-  std::optional<ReportPeakStacks> host_stacks_;
+  OfHost<ReportTimeline> host_;
+  OfHost<ReportPeakLines> host_lines_;
+  OfHost<ReportPeakStacks> host_stacks_;
 };
 
 }  // namespace vramtrack

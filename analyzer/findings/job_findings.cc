@@ -6,48 +6,88 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/findings/rank_findings.h"
+#include "analyzer/findings/rank_votes.h"
 #include "analyzer/findings/site_references.h"
 
 namespace vramtrack {
+namespace {
+
+// A job that runs out of memory does so in all of its ranks.
+constexpr size_t kFailuresTold = 1000;
+
+std::vector<JobProcess*> InOrder(std::deque<JobProcess>* processes) {
+  std::vector<JobProcess*> ordered;
+  for (JobProcess& process : *processes) ordered.push_back(&process);
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const JobProcess* a, const JobProcess* b) { return IsBefore(*a, *b); });
+  return ordered;
+}
+
+}  // namespace
 
 void FindingsJoin::Add(ProcessFindings findings) {
-  JobProcess process;
+  JobProcess& process = processes_.emplace_back();
   process.rank = DescribeRank(findings);
-  process.sites = sites_.Add(std::move(findings.sites));
-  const SiteNamer joined = [&](size_t site) { return absl::StrCat(process.sites[site].site); };
-  devices_.Add(joined, &findings);
-  for (ReportOom& oom : findings.oom) RenameSites(joined, &oom);
-  process.oom = std::move(findings.oom);
-  process.releases = std::move(findings.releases);
   process.process = std::move(findings.process);
-  for (const auto& [verdict, sites] : findings.verdict_counts) verdict_counts_[verdict] += sites;
-  if (findings.steps.count > steps_.count) steps_ = findings.steps;
-  for (std::string& warning : findings.warnings) {
-    if (known_warnings_.insert(warning).second) warnings_.push_back(std::move(warning));
+  process.sites = sites_.Add(process, std::move(findings.sites));
+  const SiteNamer joined = [&](size_t site) {
+    return site < process.sites.size() ? absl::StrCat(process.sites[site].site) : "";
+  };
+  devices_.Add(process, joined, &findings);
+  for (ReportOom& oom : findings.oom) {
+    RenameSites(joined, &oom);
+    oom.rank = process.process.rank;
+    oom.pid = process.process.pid;
   }
-  processes_.push_back(std::move(process));
+  process.oom = std::move(findings.oom);
+  failures_ += process.oom.size();
+  failures_kept_ += process.oom.size();
+  if (failures_kept_ > 2 * kFailuresTold) KeepFirstFailures();
+  releases_.Add(process, std::move(findings.releases));
+  warnings_.Add(process, std::move(findings.warnings));
+  for (const auto& [verdict, sites] : findings.verdict_counts) verdict_counts_[verdict] += sites;
+  const uint64_t steps = findings.steps.count;
+  if (steps > steps_.count || (steps > 0 && steps == steps_.count && IsBefore(process, *steps_of_))) {
+    steps_ = std::move(findings.steps);
+    steps_of_ = &process;
+  }
+}
+
+void FindingsJoin::KeepFirstFailures() {
+  failures_kept_ = 0;
+  for (JobProcess* process : InOrder(&processes_)) {
+    std::vector<ReportOom>& oom = process->oom;
+    oom.erase(oom.begin() + static_cast<std::ptrdiff_t>(std::min(oom.size(), kFailuresTold - failures_kept_)),
+              oom.end());
+    failures_kept_ += oom.size();
+  }
 }
 
 Report FindingsJoin::Finish() {
+  KeepFirstFailures();
+  const std::vector<JobProcess*> ordered = InOrder(&processes_);
+  const std::vector<const JobProcess*> processes(ordered.begin(), ordered.end());
+  const std::vector<const JobProcess*> ranks = ProcessesOfRanks(processes);
   Report report;
-  report.sites = sites_.Finish(processes_);
+  report.sites = sites_.Finish(processes);
+  DescribeAcross(ranks, sites_, &report.sites);
   std::vector<std::string> ids;
   for (const ReportSite& site : report.sites) ids.push_back(site.id);
   const SiteNamer id = [&](size_t site) { return ids[site]; };
-  report.ranks = CompareRanks(processes_, ProcessesOfRanks(processes_), ids, sites_.places());
-  for (JobProcess& process : processes_) {
-    for (ReportRelease& release : process.releases) report.releases.push_back(std::move(release));
-    for (ReportOom& oom : process.oom) {
-      RenameSites(id, &oom);
-      report.oom.push_back(std::move(oom));
-    }
-    report.processes.push_back(std::move(process.process));
+  report.ranks = CompareRanks(ranks, ids, sites_.places());
+  for (const JobProcess* process : processes) {
+    for (const ReportOom& oom : process->oom) RenameSites(id, &report.oom.emplace_back(oom));
+    report.processes.push_back(process->process);
   }
-  std::stable_sort(report.releases.begin(), report.releases.end(),
-                   [](const ReportRelease& a, const ReportRelease& b) { return a.bytes > b.bytes; });
+  report.releases = releases_.Finish();
   report.steps = steps_;
   report.verdict_counts.assign(verdict_counts_.begin(), verdict_counts_.end());
-  report.warnings = std::move(warnings_);
+  report.warnings = warnings_.Finish();
+  if (failures_ > failures_kept_) {
+    report.warnings.push_back(absl::StrCat(failures_,
+                                           " allocations failed for lack of memory in the processes of the job; ",
+                                           failures_kept_, " of them are shown, by rank"));
+  }
   devices_.Finish(id, &report);
   std::sort(report.sites.begin(), report.sites.end(), IsWorse);
   for (const ReportSite& site : report.sites) {

@@ -2,14 +2,17 @@
 #ifndef ANALYZER_FINDINGS_JOB_FINDINGS_H_
 #define ANALYZER_FINDINGS_JOB_FINDINGS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "analyzer/findings/job_devices.h"
 #include "analyzer/findings/job_process.h"
+#include "analyzer/findings/job_releases.h"
+#include "analyzer/findings/job_warnings.h"
 #include "analyzer/findings/joined_sites.h"
 #include "analyzer/findings/process_findings.h"
 #include "analyzer/report.h"
@@ -19,7 +22,8 @@ namespace vramtrack {
 // Puts the findings of a job's processes together, one by one: of a process nothing stays that the job's report does
 // not need, so that it may have ten thousand. The same site in several processes becomes one, with the sum of their
 // figures; a device number that several processes use is described by the process that held most of it.
-// Thread-compatible.
+// The order in which they are added makes no difference, but for processes that are alike in all that IsBefore looks
+// at. Thread-compatible.
 class FindingsJoin {
  public:
   void Add(ProcessFindings findings);
@@ -28,13 +32,17 @@ class FindingsJoin {
   Report Finish();
 
  private:
+  void KeepFirstFailures();
+
+  std::deque<JobProcess> processes_;  // that stay where they are
   JoinedSites sites_;
   JobDevices devices_;
-  std::vector<JobProcess> processes_;
+  JobReleases releases_;
+  JobWarnings warnings_;
   ReportSteps steps_;  // of the process that has most of them
+  const JobProcess* steps_of_ = nullptr;
   std::map<std::string, uint64_t> verdict_counts_;
-  std::vector<std::string> warnings_;
-  std::set<std::string> known_warnings_;
+  size_t failures_ = 0, failures_kept_ = 0;  // allocations for which there was no memory
 };
 
 // The same of processes that are there together.

@@ -16,10 +16,11 @@ enum class Vote : uint8_t { kLeak, kNotEnough, kNoLeak };
 struct SiteRow {
   uint32_t site = 0;  // index of the job's sites
   Vote vote = Vote::kNoLeak;
-  bool leads = false;  // a leak that is no part of another
+  bool leads = false;    // a leak that is no part of another
+  bool per_step = true;  // what its rates are per; otherwise per amount allocated
   double rate_bytes_per_step = 0, rate_ci_low = 0, rate_ci_high = 0, rate_objects_per_step = 0;
   double rate_bytes_per_second = 0;
-  double leak_bytes_per_step = 0;  // of a leak that it leads, as a whole
+  double leak_bytes_per_step = 0, leak_ci_low = 0, leak_ci_high = 0;  // of a leak that it leads, as a whole
 };
 
 // What the job's report needs of a process that has been added, beside what is joined at once.
@@ -29,8 +30,11 @@ struct JobProcess {
   std::vector<SiteRow> sites;  // in the order of the process's own
   // Their sites are indices of the job's.
   std::vector<ReportOom> oom;
-  std::vector<ReportRelease> releases;
 };
+
+// The order of a job's processes, which does not depend on that in which they are read: by rank, those without one
+// last, then by number, and by what else tells them apart.
+bool IsBefore(const JobProcess& a, const JobProcess& b);
 
 }  // namespace vramtrack
 

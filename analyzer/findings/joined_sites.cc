@@ -2,6 +2,7 @@
 #include "analyzer/findings/joined_sites.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,33 +24,44 @@ SiteRow RowOf(const ReportSite& site, uint32_t index) {
   row.site = index;
   row.vote = IsLeak(site) ? Vote::kLeak : site.verdict == "insufficient_evidence" ? Vote::kNotEnough : Vote::kNoLeak;
   row.leads = IsLeak(site) && site.part_of.empty();
+  row.per_step = site.rate_unit == "step";
   row.rate_bytes_per_step = site.rate_bytes_per_step;
   row.rate_ci_low = site.rate_ci_low;
   row.rate_ci_high = site.rate_ci_high;
   row.rate_objects_per_step = site.rate_objects_per_step;
   row.rate_bytes_per_second = site.rate_bytes_per_second;
   row.leak_bytes_per_step = RateOf(site).first;
+  row.leak_ci_low = site.group ? site.group->rate_ci_low : site.rate_ci_low;
+  row.leak_ci_high = site.group ? site.group->rate_ci_high : site.rate_ci_high;
   return row;
 }
 
-// The site that leads the leak of `index`: part_of holds indices until the sites have ids.
-size_t LeaderOf(const std::vector<ReportSite>& sites, size_t index) {
-  std::set<size_t> seen;
-  while (!sites[index].part_of.empty() && seen.insert(index).second) index = std::stoul(sites[index].part_of);
-  // Where processes contradict each other in a circle.
-  return seen.count(index) != 0 ? *seen.begin() : index;
+// The site that leads the leak of `index`: part_of holds indices until the leaders are known.
+uint32_t LeaderOf(const std::vector<ReportSite>& sites, uint32_t index) {
+  std::set<uint32_t> seen;
+  const auto next = [&](uint32_t site) { return static_cast<uint32_t>(std::stoul(sites[site].part_of)); };
+  while (!sites[index].part_of.empty() && seen.insert(index).second) index = next(index);
+  if (sites[index].part_of.empty()) return index;
+  // Processes contradict each other in a circle: any of it will do that does not depend on their order.
+  uint32_t leader = index;
+  for (uint32_t site = next(index); site != index; site = next(site)) {
+    if (sites[site].id < sites[leader].id) leader = site;
+  }
+  return leader;
 }
 
 // Gives each part the id of its leader, and each leader the figures of the whole. `processes`: how many there are; the
 // figures of a single one are right as they are.
-void JoinLeaks(size_t processes, std::vector<ReportSite>* sites) {
-  std::vector<size_t> leaders(sites->size());
-  for (size_t i = 0; i < leaders.size(); ++i) leaders[i] = LeaderOf(*sites, i);
+void JoinLeaks(size_t processes, const std::vector<uint32_t>& leaders, std::vector<ReportSite>* sites) {
   for (ReportSite& site : *sites) {
     site.parts = 0;
     if (site.group && processes > 1) site.group = ReportLeak{0, 0, 0, 0, 0, 0, site.group->peak_without};
   }
-  for (size_t i = 0; i < leaders.size(); ++i) {
+  // Sums of fractions depend on their order.
+  std::vector<uint32_t> order(sites->size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return (*sites)[a].id < (*sites)[b].id; });
+  for (const uint32_t i : order) {
     ReportSite& site = (*sites)[i];
     ReportSite& leader = (*sites)[leaders[i]];
     site.part_of = leaders[i] == i ? "" : leader.id;
@@ -64,7 +76,7 @@ void JoinLeaks(size_t processes, std::vector<ReportSite>* sites) {
     leader.group->live_bytes += site.live_bytes;
     leader.group->bytes_at_peak += site.bytes_at_peak;
   }
-  for (size_t i = 0; i < leaders.size(); ++i) {
+  for (const uint32_t i : order) {
     if (leaders[i] != i) (*sites)[i].group.reset();
   }
 }
@@ -82,7 +94,7 @@ bool IsWorse(const ReportSite& a, const ReportSite& b) {
   return a.id < b.id;
 }
 
-uint32_t JoinedSites::IndexOf(const ReportSite& site) {
+uint32_t JoinedSites::IndexOf(const JobProcess& process, const ReportSite& site) {
   std::vector<uint32_t>& alike = by_hash_[PlaceHash(site)];
   uint32_t place = place_count_;
   for (const uint32_t index : alike) {
@@ -94,16 +106,16 @@ uint32_t JoinedSites::IndexOf(const ReportSite& site) {
   places_.push_back(place);
   alike.push_back(static_cast<uint32_t>(worst_.size()));
   worst_.push_back(site);
+  worst_of_.push_back(&process);
   sums_.emplace_back();
   return alike.back();
 }
 
-std::vector<SiteRow> JoinedSites::Add(std::vector<ReportSite> sites) {
+std::vector<SiteRow> JoinedSites::Add(const JobProcess& process, std::vector<ReportSite> sites) {
   std::vector<SiteRow> rows;
   rows.reserve(sites.size());
-  const size_t known = worst_.size();
   for (const ReportSite& site : sites) {
-    const uint32_t index = IndexOf(site);
+    const uint32_t index = IndexOf(process, site);
     rows.push_back(RowOf(site, index));
     Sums& sums = sums_[index];
     sums.allocations += site.allocations;
@@ -117,14 +129,17 @@ std::vector<SiteRow> JoinedSites::Add(std::vector<ReportSite> sites) {
   for (size_t i = 0; i < sites.size(); ++i) {
     if (!sites[i].part_of.empty()) sites[i].part_of = absl::StrCat(rows[std::stoul(sites[i].part_of)].site);
     ReportSite& worst = worst_[rows[i].site];
-    // A new one is itself the worst; its leader has an index now.
-    const bool is_new = rows[i].site >= known && !IsWorse(worst, sites[i]);
-    if (is_new || IsWorse(sites[i], worst)) worst = std::move(sites[i]);
+    const JobProcess*& of = worst_of_[rows[i].site];
+    // What is new stands there already, but does not know its leader's index.
+    const bool first = of == &process || IsBefore(process, *of);
+    if (!IsWorse(sites[i], worst) && (!first || IsWorse(worst, sites[i]))) continue;
+    worst = std::move(sites[i]);
+    of = &process;
   }
   return rows;
 }
 
-std::vector<ReportSite> JoinedSites::Finish(const std::vector<JobProcess>& processes) {
+std::vector<ReportSite> JoinedSites::Finish(const std::vector<const JobProcess*>& processes) {
   std::vector<ReportSite> sites = std::move(worst_);
   for (size_t i = 0; i < sites.size(); ++i) {
     ReportSite& site = sites[i];
@@ -138,8 +153,8 @@ std::vector<ReportSite> JoinedSites::Finish(const std::vector<JobProcess>& proce
     site.rate_bytes_per_step = site.rate_objects_per_step = site.rate_ci_low = site.rate_ci_high = 0;
     site.rate_bytes_per_second = 0;
   }
-  for (const JobProcess& process : processes) {
-    for (const SiteRow& row : process.sites) {
+  for (const JobProcess* process : processes) {
+    for (const SiteRow& row : process->sites) {
       ReportSite& site = sites[row.site];
       site.rate_bytes_per_step += row.rate_bytes_per_step;
       site.rate_objects_per_step += row.rate_objects_per_step;
@@ -149,7 +164,8 @@ std::vector<ReportSite> JoinedSites::Finish(const std::vector<JobProcess>& proce
     }
   }
   AssignIds(sites.size(), &sites);
-  JoinLeaks(processes.size(), &sites);
+  for (uint32_t i = 0; i < sites.size(); ++i) leaders_.push_back(LeaderOf(sites, i));
+  JoinLeaks(processes.size(), leaders_, &sites);
   return sites;
 }
 

@@ -17,14 +17,18 @@ namespace vramtrack {
 // numbers. Thread-compatible.
 class JoinedSites {
  public:
-  // `sites`: of a process, whose part_of names indices of them.
-  std::vector<SiteRow> Add(std::vector<ReportSite> sites);
+  // `sites`: of a process, whose part_of names indices of them. `process` must stay where it is.
+  std::vector<SiteRow> Add(const JobProcess& process, std::vector<ReportSite> sites);
 
-  // With ids, the parts of leaks put together, in the order in which the sites came first. Nothing can be added later.
-  std::vector<ReportSite> Finish(const std::vector<JobProcess>& processes);
+  // With ids, the parts of leaks put together, in the order in which the sites came first. `processes`: all of them, in
+  // their order. Nothing can be added later.
+  std::vector<ReportSite> Finish(const std::vector<const JobProcess*>& processes);
 
   // The same code on another device is the same place: of each site the number of its place.
   const std::vector<uint32_t>& places() const { return places_; }
+
+  // Of each site the one that leads its leak, or itself. Known when it is finished.
+  const std::vector<uint32_t>& leaders() const { return leaders_; }
 
  private:
   struct Sums {
@@ -32,11 +36,12 @@ class JoinedSites {
     uint64_t peak_without_site = 0;  // the highest
   };
 
-  uint32_t IndexOf(const ReportSite& site);
+  uint32_t IndexOf(const JobProcess& process, const ReportSite& site);
 
-  std::vector<ReportSite> worst_;  // of each site what the process said that gave the verdict
+  std::vector<ReportSite> worst_;            // of each site what the process said that gave the verdict
+  std::vector<const JobProcess*> worst_of_;  // which that was
   std::vector<Sums> sums_;
-  std::vector<uint32_t> places_;
+  std::vector<uint32_t> places_, leaders_;
   std::unordered_map<size_t, std::vector<uint32_t>> by_hash_;  // sites by the hash of their places
   uint32_t place_count_ = 0;
 };

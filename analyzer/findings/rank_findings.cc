@@ -150,37 +150,31 @@ ReportRank DescribeRank(const ProcessFindings& findings) {
   return rank;
 }
 
-std::vector<size_t> ProcessesOfRanks(const std::vector<JobProcess>& processes) {
+std::vector<const JobProcess*> ProcessesOfRanks(const std::vector<const JobProcess*>& processes) {
   const bool ranks = std::any_of(processes.begin(), processes.end(),
-                                 [](const JobProcess& process) { return process.process.rank.has_value(); });
-  std::vector<size_t> chosen;
-  std::map<int, size_t> by_rank;  // index of `chosen`
-  for (size_t p = 0; p < processes.size(); ++p) {
-    const ReportRank& rank = processes[p].rank;
+                                 [](const JobProcess* process) { return process->rank.rank.has_value(); });
+  std::vector<const JobProcess*> chosen;
+  for (const JobProcess* process : processes) {
+    const ReportRank& rank = process->rank;
     if (ranks ? !rank.rank.has_value() : rank.devices.empty()) continue;
-    if (ranks) {
-      const auto [same, is_new] = by_rank.try_emplace(*rank.rank, chosen.size());
-      size_t& other = is_new ? chosen.emplace_back(p) : chosen[same->second];
-      if (rank.peak_live > processes[other].rank.peak_live) other = p;
-    } else {
-      chosen.push_back(p);
+    // Those of one rank follow each other.
+    if (!ranks || chosen.empty() || chosen.back()->rank.rank != rank.rank) {
+      chosen.push_back(process);
+    } else if (rank.peak_live > chosen.back()->rank.peak_live) {
+      chosen.back() = process;
     }
   }
-  std::stable_sort(chosen.begin(), chosen.end(), [&](size_t a, size_t b) {
-    const ReportRank &one = processes[a].rank, &other = processes[b].rank;
-    return std::make_pair(one.rank.value_or(0), one.pid) < std::make_pair(other.rank.value_or(0), other.pid);
-  });
   return chosen;
 }
 
-std::vector<ReportRank> CompareRanks(const std::vector<JobProcess>& processes, const std::vector<size_t>& ranks,
-                                     const std::vector<std::string>& ids, const std::vector<uint32_t>& places) {
+std::vector<ReportRank> CompareRanks(const std::vector<const JobProcess*>& ranks, const std::vector<std::string>& ids,
+                                     const std::vector<uint32_t>& places) {
   if (ranks.size() < 2) return {};
   std::vector<ReportRank> compared;
   std::vector<const std::vector<SiteRow>*> sites;
-  for (const size_t process : ranks) {
-    compared.push_back(processes[process].rank);
-    sites.push_back(&processes[process].sites);
+  for (const JobProcess* process : ranks) {
+    compared.push_back(process->rank);
+    sites.push_back(&process->sites);
   }
   CompareLeaks(sites, ids, places, &compared);
   CompareFigures(

@@ -24,14 +24,13 @@ std::vector<bool> Outliers(const std::vector<double>& values, const std::functio
 // What a process's rank is compared by.
 ReportRank DescribeRank(const ProcessFindings& findings);
 
-// Which processes stand for the ranks of a job, in their order: one for each rank, or, in a job without ranks, each
-// that used a device. Of several with one rank that with the most memory counts.
-std::vector<size_t> ProcessesOfRanks(const std::vector<JobProcess>& processes);
+// Which of a job's processes, given in their order, stand for its ranks: one for each rank, or, in a job without ranks,
+// each that used a device. Of several with one rank that with the most memory counts.
+std::vector<const JobProcess*> ProcessesOfRanks(const std::vector<const JobProcess*>& processes);
 
-// One for each of `ranks`, which are indices of `processes`; nothing for fewer than two. `ids` and `places` are those
-// of the job's sites.
-std::vector<ReportRank> CompareRanks(const std::vector<JobProcess>& processes, const std::vector<size_t>& ranks,
-                                     const std::vector<std::string>& ids, const std::vector<uint32_t>& places);
+// One for each of `ranks`; nothing for fewer than two. `ids` and `places` are those of the job's sites.
+std::vector<ReportRank> CompareRanks(const std::vector<const JobProcess*>& ranks, const std::vector<std::string>& ids,
+                                     const std::vector<uint32_t>& places);
 
 }  // namespace vramtrack
 

@@ -19,6 +19,8 @@ uint64_t HashOf(const std::string& text) {
   return hash;
 }
 
+size_t Mixed(size_t hash, size_t value) { return (hash ^ value) * 0x9e3779b97f4a7c15 + (hash >> 29); }
+
 std::string Places(const ReportSite& site) {
   std::string text;
   for (const ReportFrame& frame : site.frames) {
@@ -49,26 +51,31 @@ std::string SameSiteKey(const ReportSite& site) {
   return text;
 }
 
-size_t PlaceHash(const ReportSite& site) {
+size_t FramesHash(const std::vector<ReportFrame>& frames) {
   const std::hash<std::string> text;
-  size_t hash = text(site.level);
-  const auto add = [&hash](size_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15 + (hash >> 29); };
-  add(text(site.kind));
-  for (const ReportFrame& frame : site.frames) {
-    add(text(frame.function));
-    add(text(frame.file));
-    add(frame.line != 0 ? frame.line : text(frame.module) + frame.offset);
+  size_t hash = 0;
+  for (const ReportFrame& frame : frames) {
+    hash = Mixed(hash, text(frame.function));
+    hash = Mixed(hash, text(frame.file));
+    hash = Mixed(hash, frame.line != 0 ? frame.line : text(frame.module) + frame.offset);
   }
   return hash;
 }
 
+bool IsSameStack(const std::vector<ReportFrame>& a, const std::vector<ReportFrame>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const ReportFrame& one, const ReportFrame& other) {
+    return one.function == other.function && one.file == other.file && one.line == other.line &&
+           (one.line != 0 || (one.module == other.module && one.offset == other.offset));
+  });
+}
+
+size_t PlaceHash(const ReportSite& site) {
+  const std::hash<std::string> text;
+  return Mixed(Mixed(FramesHash(site.frames), text(site.level)), text(site.kind));
+}
+
 bool IsSamePlace(const ReportSite& a, const ReportSite& b) {
-  return a.level == b.level && a.kind == b.kind &&
-         std::equal(a.frames.begin(), a.frames.end(), b.frames.begin(), b.frames.end(),
-                    [](const ReportFrame& one, const ReportFrame& other) {
-                      return one.function == other.function && one.file == other.file && one.line == other.line &&
-                             (one.line != 0 || (one.module == other.module && one.offset == other.offset));
-                    });
+  return a.level == b.level && a.kind == b.kind && IsSameStack(a.frames, b.frames);
 }
 
 void AssignIds(size_t reported, std::vector<ReportSite>* sites) {

@@ -20,8 +20,11 @@ std::string SiteId(const ReportSite& site);
 // lines.
 std::string SameSiteKey(const ReportSite& site);
 
-// The same code, on whichever device: sites of one place and one device are one. Without a text, for a job has
-// millions.
+// The same frames at the same lines, as in SameSiteKey, without a text: a job has millions of stacks.
+size_t FramesHash(const std::vector<ReportFrame>& frames);
+bool IsSameStack(const std::vector<ReportFrame>& a, const std::vector<ReportFrame>& b);
+
+// The same code, on whichever device: sites of one place and one device are one.
 size_t PlaceHash(const ReportSite& site);
 bool IsSamePlace(const ReportSite& a, const ReportSite& b);
 

@@ -23,6 +23,13 @@ std::string Rate(const ReportSite& site, double bytes, double objects) {
   return absl::StrCat(FormatByteCount(bytes), " per ", site.rate_unit);
 }
 
+// The rate of a leak that several ranks have: what each of them leaks. Null: it is that of the site.
+const ReportAcross::Rate* PerRank(const ReportSite& site) {
+  return site.across && site.across->leak > 1 && site.across->rate ? &*site.across->rate : nullptr;
+}
+
+const char* RankWord(const ReportAcross& across) { return !across.rate || across.rate->most_rank ? "rank" : "process"; }
+
 // Or the windows that stand for them.
 std::string StepsCounted(const Report& report) {
   if (report.steps.unit == "step") return Plural(report.steps.count, "step", "steps");
@@ -63,7 +70,8 @@ std::vector<LeakAtPlace> LeaksByPlace(const Report& report) {
 }
 
 std::string OnDevices(const LeakAtPlace& leak) {
-  return leak.devices == 1 ? "" : absl::StrCat(" on ", leak.devices, " devices");
+  // Of what each rank leaks it does not matter.
+  return leak.devices == 1 || PerRank(*leak.site) != nullptr ? "" : absl::StrCat(" on ", leak.devices, " devices");
 }
 
 std::string LeakTitle(const ReportSite& site) {
@@ -74,7 +82,38 @@ std::string LeakTitle(const ReportSite& site) {
 
 std::string OwnRate(const ReportSite& site) { return Rate(site, site.rate_bytes_per_step, site.rate_objects_per_step); }
 
+std::string InHowManyRanks(const ReportSite& site) {
+  if (!site.across || site.across->leak == 0) return "";
+  const ReportAcross& across = *site.across;
+  const std::string ranks = absl::StrCat(RankWord(across), across.rate && !across.rate->most_rank ? "es" : "s");
+  if (across.leak == across.ranks) return absl::StrCat("in all ", FormatCount(across.ranks), " ", ranks);
+  return absl::StrCat("in ", FormatCount(across.leak), " of ", FormatCount(across.ranks), " ", ranks);
+}
+
+std::string AcrossRanks(const ReportSite& site) {
+  std::string text = InHowManyRanks(site);
+  if (text.empty()) return "";
+  const ReportAcross& across = *site.across;
+  std::vector<std::string> others;
+  if (across.not_enough > 0) others.push_back(FormatCount(across.not_enough) + " too few steps");
+  if (across.no_leak > 0) others.push_back(FormatCount(across.no_leak) + " no leak");
+  const uint64_t unlisted = across.ranks - across.leak - across.not_enough - across.no_leak;
+  if (unlisted > 0) others.push_back(FormatCount(unlisted) + " do not list it");
+  if (!others.empty()) absl::StrAppend(&text, " (", absl::StrJoin(others, ", "), ")");
+  if (!across.rate) return text;
+  const ReportAcross::Rate& rate = *across.rate;
+  const std::string most =
+      rate.most_rank ? absl::StrCat("rank ", *rate.most_rank) : absl::StrCat("process ", rate.most_pid);
+  if (across.leak == 1) return absl::StrCat(text, ": ", most);
+  if (rate.least == rate.most) return absl::StrCat(text, ", the same in each");
+  const auto amount = [&](double value) { return rate.of == "bytes" ? FormatByteCount(value) : FormatAbout(value); };
+  return absl::StrCat(text, ", from ", amount(rate.least), " to ", amount(rate.most), " (", most, ")");
+}
+
 std::string LeakRate(const ReportSite& site) {
+  if (const ReportAcross::Rate* rate = PerRank(site)) {
+    return absl::StrCat(Rate(site, rate->mean, rate->mean), " and ", RankWord(*site.across));
+  }
   if (!site.group) return OwnRate(site);
   return Rate(site, site.group->rate_bytes_per_step, site.group->rate_objects_per_step);
 }
@@ -82,11 +121,13 @@ std::string LeakRate(const ReportSite& site) {
 std::string Certainty(const Report& report, const ReportSite& site) {
   std::vector<std::string> parts;
   if (!IsHandle(site)) {
-    parts.push_back("95 % CI " + (site.group ? FormatByteRange(site.group->rate_ci_low, site.group->rate_ci_high)
-                                             : FormatByteRange(site.rate_ci_low, site.rate_ci_high)));
+    const ReportAcross::Rate* each = PerRank(site);
+    parts.push_back("95 % CI " + (each != nullptr ? FormatByteRange(each->ci_low, each->ci_high)
+                                  : site.group    ? FormatByteRange(site.group->rate_ci_low, site.group->rate_ci_high)
+                                                  : FormatByteRange(site.rate_ci_low, site.rate_ci_high)));
   }
   if (site.parts > 0) parts.push_back(absl::StrCat(site.parts + 1, " sites"));
-  if (site.rate_unit != "step" && !IsHandle(site)) {
+  if (site.rate_unit != "step" && !IsHandle(site) && PerRank(site) == nullptr) {
     parts.push_back(absl::StrCat(FormatByteCount(site.rate_bytes_per_second), " per second"));
   }
   parts.push_back(StepsCounted(report));
@@ -105,7 +146,10 @@ std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
 }
 
 std::string NoLeakWords(const Report& report) {
-  return absl::StrCat("none of ", Plural(AllSites(report), "site", "sites"), " leaks, over ", StepsCounted(report));
+  const std::string processes =
+      report.processes.size() > 1 ? absl::StrCat(" of ", FormatCount(report.processes.size()), " processes") : "";
+  return absl::StrCat("none of ", Plural(AllSites(report), "site", "sites"), processes, " leaks, over ",
+                      StepsCounted(report));
 }
 
 std::vector<std::string> DeviceChanges(const Report& report) {

@@ -24,6 +24,11 @@ std::vector<LeakAtPlace> LeaksByPlace(const Report& report);
 std::string LeakTitle(const ReportSite& site);  // "LEAK", "MINOR LEAK", "ACCELERATING LEAK"
 // "768 KiB per step": of the whole leak that the site leads; of the site alone.
 std::string LeakRate(const ReportSite& site);
+
+// "in 61 of 64 ranks (2 too few steps, 1 no leak), from 3.90 MiB to 4.10 MiB (rank 17)": what the ranks of a job say of
+// the site, or only in how many it leaks. Empty where there is one rank, or it leaks in none.
+std::string AcrossRanks(const ReportSite& site);
+std::string InHowManyRanks(const ReportSite& site);
 std::string OwnRate(const ReportSite& site);
 std::string OnDevices(const LeakAtPlace& leak);  // " on 4 devices"; empty of one
 // "95 % CI 767 to 769 KiB, 60 steps, since step 12"

@@ -14,6 +14,7 @@ namespace vramtrack {
 namespace {
 
 constexpr int kIndent = 2;
+constexpr size_t kProcesses = 4;  // of more only those have lines of which something is missing
 
 std::string State(const ReportProcess& process) {
   if (process.complete) return "complete";
@@ -65,6 +66,29 @@ std::vector<std::string> ActivityLines(const ReportActivities& activities) {
   return lines;
 }
 
+// Nothing is missing of it.
+bool IsWell(const ReportProcess& process) {
+  if (!process.complete) return false;
+  if (!process.activities) return true;
+  const ReportActivities& activities = *process.activities;
+  return activities.dropped == 0 && activities.unwritten == 0 && activities.missing.empty();
+}
+
+// Those of a large job of which there is nothing to say.
+std::string Together(const std::vector<const ReportProcess*>& processes, bool all) {
+  uint64_t events = 0;
+  double shortest = processes[0]->duration_s, longest = shortest;
+  for (const ReportProcess* process : processes) {
+    events += process->events;
+    shortest = std::min(shortest, process->duration_s);
+    longest = std::max(longest, process->duration_s);
+  }
+  const std::string low = FormatSeconds(shortest), high = FormatSeconds(longest);
+  return absl::StrCat(all ? "all " : "", FormatCount(processes.size()), all ? "" : " more", " processes complete; ",
+                      Plural(events, "event", "events"), " in all, in ",
+                      low == high ? low : absl::StrCat(low, " to ", high), " each");
+}
+
 std::string StepSource(const ReportSteps& steps) {
   if (steps.source == "none") return "no steps were found";
   std::string source = steps.source == "marks"         ? "marked by the job"
@@ -86,11 +110,13 @@ std::string StepSource(const ReportSteps& steps) {
 
 void WriteCompleteness(const Report& report, size_t most, Page* page) {
   page->Section("The trace");
-  std::vector<const ReportProcess*> processes;
-  for (const ReportProcess& process : report.processes) processes.push_back(&process);
-  std::stable_partition(processes.begin(), processes.end(), [](const ReportProcess* p) { return !p->complete; });
-  for (size_t i = 0; i < processes.size() && i < most; ++i) {
-    const ReportProcess& process = *processes[i];
+  const bool many = report.processes.size() > kProcesses;
+  if (many) most = std::min(most, kProcesses);
+  std::vector<const ReportProcess*> told, others;
+  for (const ReportProcess& process : report.processes) (many && IsWell(process) ? others : told).push_back(&process);
+  std::stable_partition(told.begin(), told.end(), [](const ReportProcess* p) { return !p->complete; });
+  for (size_t i = 0; i < told.size() && i < most; ++i) {
+    const ReportProcess& process = *told[i];
     page->Words(absl::StrCat(State(process), "; ", Extent(process)), kIndent,
                 process.complete ? Paint::kPlain : Paint::kWarning);
     page->Line(Painted(page->style(), Paint::kDim,
@@ -99,9 +125,16 @@ void WriteCompleteness(const Report& report, size_t most, Page* page) {
     if (!process.activities) continue;
     for (const std::string& line : ActivityLines(*process.activities)) page->Words(line, kIndent);
   }
-  if (processes.size() > most) {
-    page->Line(absl::StrCat("and ", FormatCount(processes.size() - most), " more processes"), kIndent);
+  if (told.size() > most) {
+    const auto incomplete = std::count_if(told.begin() + static_cast<std::ptrdiff_t>(most), told.end(),
+                                          [](const ReportProcess* process) { return !process->complete; });
+    page->Line(absl::StrCat("and ", FormatCount(told.size() - most), " more processes",
+                            incomplete > 0 ? absl::StrCat(", ", FormatCount(static_cast<uint64_t>(incomplete)),
+                                                          " of them not complete")
+                                           : ""),
+               kIndent);
   }
+  if (!others.empty()) page->Words(Together(others, told.empty()), kIndent);
   page->Words(StepSource(report.steps), kIndent);
   for (const std::string& warning : report.warnings) {
     page->Words("warning: " + Printable(warning), kIndent, Paint::kWarning);

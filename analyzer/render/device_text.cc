@@ -35,6 +35,10 @@ std::string Title(const ReportDevice& device) {
   std::string title = absl::StrCat("Device ", device.index);
   if (!device.name.empty()) absl::StrAppend(&title, ": ", Printable(device.name));
   if (device.total_bytes != 0) absl::StrAppend(&title, ", ", Bytes(device.total_bytes));
+  if (device.processes > 1) {
+    absl::StrAppend(&title, ", of ",
+                    device.rank ? absl::StrCat("rank ", *device.rank) : absl::StrCat("process ", device.pid));
+  }
   return title;
 }
 
@@ -333,6 +337,7 @@ void WriteReleases(const Report& report, size_t top, Page* page) {
     if (release.least != release.most) {
       absl::StrAppend(&text, " (", Bytes(release.least), " to ", Bytes(release.most), " each)");
     }
+    if (release.processes > 1) absl::StrAppend(&text, ", in ", FormatCount(release.processes), " processes");
     const size_t frame = NamingFrame(release.stack, 0);
     if (frame < release.stack.size()) {
       absl::StrAppend(&text, "  ", FrameLocation(release.stack[frame]), FunctionBehindLocation(release.stack[frame]));

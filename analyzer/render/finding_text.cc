@@ -85,7 +85,7 @@ void WriteParts(const Report& report, const ReportSite& leader, size_t most, Pag
   std::vector<std::string> rates;
   int width = 0;
   for (size_t i = 0; i < shown; ++i) {
-    rates.push_back(OwnRate(*parts[i].site));
+    rates.push_back(absl::StrCat(OwnRate(*parts[i].site), leader.across && leader.across->leak > 1 ? " in all" : ""));
     width = std::max(width, DisplayWidth(rates.back()));
   }
   for (size_t i = 0; i < shown; ++i) {
@@ -163,6 +163,7 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
   if (leaks.empty()) return;
   const ReportSite* worst = leaks[0].site;
   WriteLeak(report, leaks[0], page);
+  if (const std::string across = AcrossRanks(*worst); !across.empty()) page->Words(across, kIndent, Paint::kBold);
   std::string out_of_memory = TimeToOutOfMemory(report, *worst);
   if (!out_of_memory.empty()) page->Words(out_of_memory, kIndent, Paint::kBold);
   if (!worst->explanation.empty()) {
@@ -195,7 +196,9 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
     const char* verb = site->verdict == "minor_leak"          ? "leaks a little: "
                        : site->verdict == "accelerating_leak" ? "leaks ever faster: "
                                                               : "leaks ";
-    findings.push_back({site, absl::StrCat(verb, LeakRate(*site), OnDevices(leaks[i]))});
+    const std::string ranks = InHowManyRanks(*site);
+    findings.push_back(
+        {site, absl::StrCat(verb, LeakRate(*site), OnDevices(leaks[i]), ranks.empty() ? "" : ", ", ranks)});
   }
   for (const ReportSite& site : report.sites) {
     std::string remark = RemarkOn(site);

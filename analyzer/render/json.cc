@@ -228,6 +228,9 @@ Json DeviceJson(const ReportDevice& device) {
   json["work"] = device.work ? WorkJson(*device.work) : Json(nullptr);
   json["patterns"] = Array(device.patterns, PatternJson);
   json["other_owners"] = Array(device.other_owners, owner);
+  json["rank"] = Optional(device.rank);
+  json["pid"] = device.pid;
+  json["processes"] = device.processes;
   return json;
 }
 
@@ -239,6 +242,28 @@ Json LeakJson(const ReportLeak& leak) {
   json["live_bytes"] = leak.live_bytes;
   json["bytes_at_peak"] = leak.bytes_at_peak;
   json["peak_without"] = leak.peak_without;
+  return json;
+}
+
+Json AcrossJson(const ReportAcross& across) {
+  Json json;
+  json["ranks"] = across.ranks;
+  json["leak"] = across.leak;
+  json["not_enough"] = across.not_enough;
+  json["no_leak"] = across.no_leak;
+  json["rate"] = nullptr;
+  if (!across.rate) return json;
+  const ReportAcross::Rate& rate = *across.rate;
+  Json& pooled = json["rate"];
+  pooled["of"] = rate.of;
+  pooled["mean"] = Number(rate.mean);
+  pooled["ci"] = Json::array({Number(rate.ci_low), Number(rate.ci_high)});
+  pooled["least"] = Number(rate.least);
+  pooled["median"] = Number(rate.median);
+  pooled["most"] = Number(rate.most);
+  pooled["standard_deviation"] = Number(rate.standard_deviation);
+  pooled["most_rank"] = Optional(rate.most_rank);
+  pooled["most_pid"] = rate.most_pid;
   return json;
 }
 
@@ -273,6 +298,7 @@ Json SiteFields(const ReportSite& site) {
   json["parts"] = site.parts;
   json["group"] = site.group ? LeakJson(*site.group) : Json(nullptr);
   json["kept"] = site.kept ? KeptJson(*site.kept) : Json(nullptr);
+  json["across"] = site.across ? AcrossJson(*site.across) : Json(nullptr);
   json["last_use"] = site.last_use ? LastUseJson(*site.last_use) : Json(nullptr);
   json["first_kernel"] = site.first_kernel ? FirstKernelJson(*site.first_kernel) : Json(nullptr);
   json["blame_frame"] = site.blame_frame;
@@ -354,6 +380,8 @@ Json OomJson(const ReportOom& oom) {
     return json;
   });
   json["size_ratio"] = oom.size_ratio ? Number(*oom.size_ratio) : Json(nullptr);
+  json["rank"] = Optional(oom.rank);
+  json["pid"] = oom.pid;
   return json;
 }
 
@@ -395,6 +423,7 @@ Json ReleaseJson(const ReportRelease& release) {
     return json;
   });
   json["stack"] = Array(release.stack, FrameJson);
+  json["processes"] = release.processes;
   return json;
 }
 

@@ -124,6 +124,10 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   if (report.oom.size() > 1) {
     absl::StrAppend(&why, " It is one of ", FormatCount(report.oom.size()), " allocations that failed.");
   }
+  if (report.processes.size() > 1) {
+    absl::StrAppend(&why, oom.rank ? absl::StrCat(" Rank ", *oom.rank) : absl::StrCat(" Process ", oom.pid),
+                    " asked for it.");
+  }
   page->Words(why, kIndent);
   if (oom.level == "framework" && oom.live && oom.reserved && oom.largest_hole) page->Words(Framework(oom), kIndent);
   if (!oom.stack.empty()) {

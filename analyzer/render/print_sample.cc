@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
       {"many", vramtrack::ManySitesSample},     {"hostile", vramtrack::HostileTextSample},
       {"empty", vramtrack::EmptySample},        {"pytorch", vramtrack::PyTorchSample},
       {"ranks", vramtrack::RanksSample},        {"markup", vramtrack::MarkupSample},
-      {"cupti", vramtrack::CuptiSample},
+      {"cupti", vramtrack::CuptiSample},        {"large_job", vramtrack::LargeJobSample},
   };
   if (argc == 2 && std::string(argv[1]) == "--names") {
     for (const auto& [name, sample] : samples) puts(name.c_str());

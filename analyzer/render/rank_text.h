@@ -9,8 +9,8 @@
 
 namespace vramtrack {
 
-// The ranks of a job side by side, and what tells some from the others. No more than `most` rows: those that differ
-// stay.
+// The ranks of a job side by side, and what tells some from the others, in a sentence for those that differ in the same
+// things. Of more than `most` ranks only `most` that differ have a row, and a line says what the others do.
 void WriteRanks(const Report& report, size_t most, Page* page);
 
 // Only what tells some from the others, in `most` sentences.

@@ -64,6 +64,42 @@ Report RanksSample() {
   return report;
 }
 
+Report LargeJobSample() {
+  constexpr double kMiB = 1 << 20;
+  Report report = RanksSample();
+  for (int i = 4; i < 64; ++i) {
+    ReportRank rank = report.ranks[0];
+    rank.rank = i;
+    rank.pid = static_cast<uint32_t>(4700 + i);
+    rank.devices = {static_cast<uint32_t>(i % 8)};
+    rank.leaks = 1;
+    report.ranks.push_back(rank);
+    ReportProcess process = report.processes[0];
+    process.rank = i;
+    process.pid = rank.pid;
+    report.processes.push_back(process);
+  }
+  report.ranks[2].differs = {};
+  ReportAcross& across = report.sites[0].across.emplace();
+  across.ranks = 64;
+  across.leak = 61;
+  across.not_enough = 2;
+  across.no_leak = 1;
+  ReportAcross::Rate& rate = across.rate.emplace();
+  rate.mean = rate.median = 4 * kMiB;
+  rate.ci_low = 3.98 * kMiB;
+  rate.ci_high = 4.02 * kMiB;
+  rate.least = 3.9 * kMiB;
+  rate.most = 4.1 * kMiB;
+  rate.standard_deviation = 0.05 * kMiB;
+  rate.most_rank = 17;
+  rate.most_pid = 4717;
+  report.devices[0].rank = 17;
+  report.devices[0].pid = 4717;
+  report.devices[0].processes = 8;
+  return report;
+}
+
 Report MarkupSample() {
   const std::string hostile =
       "</script></style></pre></noscript><!--<script>window.hostile=1</script><img src=x onerror=window.hostile=1>"

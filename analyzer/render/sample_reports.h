@@ -26,6 +26,9 @@ Report MarkupSample();
 Report PyTorchSample();
 // The same with four ranks, of which the third leaks.
 Report RanksSample();
+
+// The same of 64 ranks, most of which have the leak.
+Report LargeJobSample();
 // The leak with CUPTI's records: what hooks and CUPTI saw of each other's, and a library that no hook sees leaks, too.
 Report CuptiSample();
 // Of a process that did nothing.

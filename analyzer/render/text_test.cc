@@ -64,6 +64,41 @@ TEST(TextReport, RanksStandSideBySideAndTheOneThatDiffersIsNamed) {
   EXPECT_FALSE(Contains(Render(PyTorchSample()), "Ranks"));
 }
 
+TEST(TextReport, OfALargeJobItSaysInHowManyRanksALeakIs) {
+  Report report = LargeJobSample();
+  const std::string text = Render(report, 120);
+  EXPECT_TRUE(Contains(text, "train.py:42 in step  leaks 4.00 MiB per step and rank  (95 % CI 3.98 to 4.02 MiB, "))
+      << text;
+  EXPECT_TRUE(
+      Contains(text, "\n      in 61 of 64 ranks (2 too few steps, 1 no leak), from 3.90 MiB to 4.10 MiB (rank 17)\n"))
+      << text;
+  EXPECT_TRUE(Contains(text,
+                       "\n    and 61 that do not differ: they peak at 500 MiB, end with 400 MiB,"
+                       " grow by 0 B per step; 0 to 1 leaks each\n"))
+      << text;
+  EXPECT_TRUE(Contains(text, "Device 0: Simulated GPU")) << text;
+  EXPECT_TRUE(Contains(text, ", of rank 17\n")) << text;
+  report.sites[0].across = ReportAcross{64, 1, 0, 60, report.sites[0].across->rate};
+  EXPECT_TRUE(Contains(Render(report, 120), "\n      in 1 of 64 ranks (60 no leak, 3 do not list it): rank 17\n"));
+  report.sites[0].across = ReportAcross{64, 64, 0, 0, report.sites[0].across->rate};
+  report.sites[0].across->rate->least = report.sites[0].across->rate->most;
+  EXPECT_TRUE(Contains(Render(report, 120), "\n      in all 64 ranks, the same in each\n"));
+}
+
+TEST(TextReport, RanksThatDifferInTheSameThingShareASentence) {
+  Report report = LargeJobSample();
+  for (int i = 10; i < 30; ++i) {
+    const double peak = static_cast<double>(600 + i) * (1 << 20);
+    report.ranks[static_cast<size_t>(i)].differs = {{"peak", peak, 500 << 20, "", ""}};
+  }
+  const std::string text = Render(report, 140);
+  EXPECT_TRUE(Contains(text,
+                       "\n  ranks 10, 11, 12, 13, 14, 15 and 14 more differ: they peak at 610 MiB to 629 MiB (the"
+                       " others have 500 MiB)\n"))
+      << text;
+  EXPECT_TRUE(Contains(text, "\n    and 4 more that differ\n")) << text;
+}
+
 TEST(TextReport, OneLeakOnSeveralDevicesIsOneFinding) {
   Report report = RanksSample();
   ReportSite other = report.sites[0];

@@ -44,7 +44,8 @@ std::string LeakHtml(const Report& report, const LeakAtPlace& leak) {
                  absl::StrCat("<code>", EscapeHtml(place.location), "</code>", function, " leaks <strong>",
                               EscapeHtml(LeakRate(site) + OnDevices(leak)), "</strong>"),
                  absl::StrCat("<p class=\"certainty\">", EscapeHtml(Certainty(report, site)), "</p>\n",
-                              Paragraph(TimeToOutOfMemory(report, site)), Paragraph(site.explanation)));
+                              Paragraph(AcrossRanks(site)), Paragraph(TimeToOutOfMemory(report, site)),
+                              Paragraph(site.explanation)));
 }
 
 std::string OutOfMemoryHtml(const Report& report) {
