@@ -35,6 +35,12 @@ std::string WhyNotComparable(const ComparedPair& pair) {
   const bool base_empty = base.sites().empty(), next_empty = next.sites().empty();
   if (base_empty && next_empty) return "neither run allocated anything";
   if (base_empty || next_empty) return absl::StrCat(base_empty ? "the base" : "the new run", " allocated nothing");
+  const StepProfile *old = base.sums(), *now = next.sums();
+  if (old != nullptr && now != nullptr && old->window_bytes != 0 && now->window_bytes != 0 &&
+      old->window_bytes != now->window_bytes) {
+    return "neither has steps, and the summaries' windows are not of the same size: with the trace of one of them they "
+           "will be";
+  }
   const double shared = std::max(Shared(base, matches, &SiteMatch::base, &SiteMatch::next),
                                  Shared(next, matches, &SiteMatch::next, &SiteMatch::base));
   if (shared >= kLeastShared) return "";

@@ -2,106 +2,72 @@
 #include "analyzer/diff/diff.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
+#include <optional>
 #include <thread>
-#include <tuple>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "analyzer/diff/compared_summary.h"
 #include "analyzer/diff/join_diffs.h"
 #include "analyzer/diff/process_diff.h"
+#include "analyzer/diff/process_pairs.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/summary/summarize.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {
 namespace {
 
-// A process of a run, before its trace is read.
-struct Process {
-  std::string path;
-  std::optional<int> rank;
-  std::vector<std::string> command;
-  uint64_t start = 0;
-};
-
-struct Run {
-  std::vector<Process> processes;
-  std::vector<std::string> unreadable;
-};
-
-absl::StatusOr<Run> Survey(const std::vector<std::string>& paths) {
-  if (paths.empty()) return absl::InvalidArgumentError("no trace given");
-  Run run;
-  for (const std::string& path : paths) {
-    absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
-    if (!trace.ok()) {
-      run.unreadable.push_back(absl::StrCat("left out: ", trace.status().message()));
-      if (run.unreadable.size() == paths.size()) return trace.status();
-      continue;
-    }
-    const TracedProcess& process = (*trace)->definitions().process;
-    run.processes.push_back({path, process.rank, process.command, (*trace)->clock().start_ticks()});
-  }
-  return run;
+absl::StatusOr<ProcessSummary> SummaryOf(const KnownRun& run, const KnownProcess& process,
+                                         const AnalyzeOptions& options) {
+  if (!process.identity) return SummarizeProcess(process.path, options);
+  return run.summary.Decode(*process.identity, run.summary.records().at(*process.identity));
 }
 
-// By rank; those without one by what they run, in the order in which they began.
-std::vector<std::pair<const Process*, const Process*>> PairUp(const Run& base, const Run& next,
-                                                              std::vector<std::string>* warnings) {
-  using Key = std::pair<int, std::vector<std::string>>;
-  const auto by_key = [](const Run& run) {
-    std::map<Key, std::vector<const Process*>> sorted;
-    for (const Process& process : run.processes) {
-      const bool ranked = process.rank.has_value();
-      sorted[{ranked ? *process.rank : -1, ranked ? std::vector<std::string>() : process.command}].push_back(&process);
-    }
-    for (auto& [key, list] : sorted) {
-      std::stable_sort(list.begin(), list.end(), [](const Process* a, const Process* b) {
-        return std::tie(a->start, a->path) < std::tie(b->start, b->path);
-      });
-    }
-    return sorted;
+absl::StatusOr<ProcessDiff> CompareTraces(const std::string& base, const std::string& next,
+                                          const DiffOptions& options) {
+  const absl::StatusOr<std::unique_ptr<Trace>> base_trace = Trace::Open(base), next_trace = Trace::Open(next);
+  if (!base_trace.ok()) return base_trace.status();
+  if (!next_trace.ok()) return next_trace.status();
+  return CompareProcesses(**base_trace, **next_trace, options);
+}
+
+// Of which one has no trace: nothing can be replayed again to look for what the other does, so that of both only so
+// much is taken as a summary holds.
+absl::StatusOr<ProcessDiff> CompareSummaries(const KnownRun& base, const KnownProcess& old, const KnownRun& next,
+                                             const KnownProcess& now, const DiffOptions& options) {
+  AnalyzeOptions analyze = options.analyze;
+  std::optional<absl::StatusOr<ProcessSummary>> sides[2];
+  const auto take = [&](bool summaries) {
+    if (old.identity.has_value() == summaries) sides[0] = SummaryOf(base, old, analyze);
+    if (now.identity.has_value() == summaries) sides[1] = SummaryOf(next, now, analyze);
   };
-  std::map<Key, std::vector<const Process*>> olds = by_key(base), nows = by_key(next);
-  std::vector<std::pair<const Process*, const Process*>> pairs;
-  std::vector<const Process*> old_left, now_left;
-  for (auto& [key, list] : olds) {
-    std::vector<const Process*>& others = nows[key];
-    for (size_t i = 0; i < list.size(); ++i) {
-      if (i < others.size()) {
-        pairs.push_back({list[i], others[i]});
-      } else {
-        old_left.push_back(list[i]);
-      }
-    }
-    others.erase(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), others.size())));
+  take(/*summaries=*/true);
+  for (const auto& side : sides) {
+    if (!side) continue;
+    if (!side->ok()) return side->status();
+    // Where windows stand for steps, those of a trace can be made as large as the summary's.
+    analyze.window_bytes = (*side)->profile.window_bytes;
   }
-  for (auto& [key, list] : nows) now_left.insert(now_left.end(), list.begin(), list.end());
-  // What is left runs other commands, or has other ranks: in the order in which they began.
-  const auto earlier = [](const Process* a, const Process* b) {
-    return std::tie(a->start, a->path) < std::tie(b->start, b->path);
-  };
-  std::sort(old_left.begin(), old_left.end(), earlier);
-  std::sort(now_left.begin(), now_left.end(), earlier);
-  const size_t both = std::min(old_left.size(), now_left.size());
-  for (size_t i = 0; i < both; ++i) pairs.push_back({old_left[i], now_left[i]});
-  for (size_t i = both; i < old_left.size(); ++i) {
-    warnings->push_back(absl::StrCat(old_left[i]->path, ": the new run has no such process; it is left out"));
+  take(/*summaries=*/false);
+  for (const auto& side : sides) {
+    if (!side->ok()) return side->status();
   }
-  for (size_t i = both; i < now_left.size(); ++i) {
-    warnings->push_back(absl::StrCat(now_left[i]->path, ": the base has no such process; it is left out"));
-  }
-  return pairs;
+  ProcessSummary &of_base = **sides[0], &of_next = **sides[1];
+  ComparedSummary before(old.path, of_base.findings, std::move(of_base.profile));
+  ComparedSummary after(now.path, of_next.findings, std::move(of_next.profile));
+  return CompareProcesses(&before, &after, options);
 }
 
 }  // namespace
 
 absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, const std::vector<std::string>& next_paths,
                                 const DiffOptions& options) {
-  const absl::StatusOr<Run> base = Survey(base_paths), next = Survey(next_paths);
-  for (const absl::StatusOr<Run>* run : {&base, &next}) {
+  const absl::StatusOr<KnownRun> base = FindProcesses(base_paths), next = FindProcesses(next_paths);
+  for (const absl::StatusOr<KnownRun>* run : {&base, &next}) {
     if (!run->ok()) return run->status();
+    if (options.analyze.step_marks.empty() || (*run)->summary.records().empty()) continue;
+    return absl::InvalidArgumentError("--step-marks is for traces: a summary has been made with them");
   }
   std::vector<std::string> warnings = base->unreadable;
   warnings.insert(warnings.end(), next->unreadable.begin(), next->unreadable.end());
@@ -113,16 +79,15 @@ absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, cons
   SiteIds base_sites, new_sites;
   bool first = true;
   for (const auto& [old, now] : PairUp(*base, *next, &warnings)) {
-    absl::StatusOr<std::unique_ptr<Trace>> base_trace = Trace::Open(old->path), next_trace = Trace::Open(now->path);
-    if (!base_trace.ok()) return base_trace.status();
-    if (!next_trace.ok()) return next_trace.status();
-    ProcessDiff one = CompareProcesses(**base_trace, **next_trace, each);
-    base_sites.Join(std::move(one.base_sites));
-    new_sites.Join(std::move(one.new_sites));
+    absl::StatusOr<ProcessDiff> one = old->identity || now->identity ? CompareSummaries(*base, *old, *next, *now, each)
+                                                                     : CompareTraces(old->path, now->path, each);
+    if (!one.ok()) return one.status();
+    base_sites.Join(std::move(one->base_sites));
+    new_sites.Join(std::move(one->new_sites));
     if (first) {
-      report = std::move(one.report);
+      report = std::move(one->report);
     } else {
-      JoinDiffs(std::move(one.report), &report);
+      JoinDiffs(std::move(one->report), &report);
     }
     first = false;
   }

@@ -11,9 +11,9 @@
 
 namespace vramtrack {
 
-// What changed between two runs, each of them the traces of its processes. The same traces and options give the same
-// report. The error is one line that names the file and what to do; runs that have nothing to do with each other are no
-// error but not `comparable`.
+// What changed between two runs, each of them the traces or summaries of its processes. The same traces and options
+// give the same report. The error is one line that names the file and what to do; runs that have nothing to do with
+// each other are no error but not `comparable`.
 absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, const std::vector<std::string>& next_paths,
                                 const DiffOptions& options = {});
 

@@ -15,6 +15,7 @@
 #include "analyzer/attribution/blame.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/activity_findings.h"
+#include "analyzer/findings/analysis_findings.h"
 #include "analyzer/findings/composition_findings.h"
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/framework_findings.h"
@@ -106,6 +107,12 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
 
 ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options) {
   ProcessAnalysis analysis(trace, options);
+  return FindInAnalysis(&analysis);
+}
+
+ProcessFindings FindInAnalysis(ProcessAnalysis* of_process) {
+  ProcessAnalysis& analysis = *of_process;
+  const Trace& trace = analysis.trace();
   const Ledger& ledger = analysis.ledger();
   const RunShape& run = analysis.run();
   const std::vector<LeakVerdict>& verdicts = analysis.verdicts();

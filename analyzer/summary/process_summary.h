@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analyzer/findings/process_findings.h"
+#include "analyzer/summary/profile/step_profile.h"
 
 namespace vramtrack {
 
@@ -32,6 +33,7 @@ struct ProcessSummary {
   ProcessIdentity identity;
   std::string tool_version;
   ProcessFindings findings;
+  StepProfile profile;  // what other runs are compared with
 };
 
 }  // namespace vramtrack

@@ -14,12 +14,13 @@ namespace {
 struct Limits {
   size_t timeline_bins, kept_points, release_calls;
   bool segment_maps, peak_steps, compositions;
+  size_t windows, profile_sites;  // see StepProfile
 };
 // By Detail.
 constexpr Limits kLimits[] = {
-    {SIZE_MAX, SIZE_MAX, SIZE_MAX, true, true, true},
-    {512, 128, 32, false, false, true},
-    {64, 16, 0, false, false, false},
+    {SIZE_MAX, SIZE_MAX, SIZE_MAX, true, true, true, StepProfile::kMostWindows, StepProfile::kMostSites},
+    {512, 128, 32, false, false, true, 32, 500},
+    {64, 16, 0, false, false, false, 16, 32},
 };
 
 // What every pair of neighbours becomes; `of` gives that of a pair, and is called with one index for the last of an odd
@@ -70,6 +71,7 @@ Detail DetailNamed(const std::string& name) {
 
 void ReduceTo(Detail detail, ProcessSummary* process) {
   const Limits& limits = kLimits[static_cast<size_t>(detail)];
+  Reduce(limits.windows, limits.profile_sites, &process->profile);
   ProcessFindings& findings = process->findings;
   for (ReportTimeline& timeline : findings.timeline) {
     while (timeline.position.size() > limits.timeline_bins) HalveTimeline(&timeline);

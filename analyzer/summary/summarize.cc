@@ -3,7 +3,9 @@
 
 #include <memory>
 
+#include "analyzer/findings/analysis_findings.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/summary/profile/make_step_profile.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {
@@ -15,7 +17,9 @@ absl::StatusOr<ProcessSummary> SummarizeProcess(const std::string& path, const A
   ProcessSummary summary;
   summary.identity = {process.host, (*trace)->clock().start_realtime_ns(), process.pid};
   summary.tool_version = kToolVersion;
-  summary.findings = FindInProcess(**trace, options);
+  ProcessAnalysis analysis(**trace, options);
+  summary.findings = FindInAnalysis(&analysis);
+  summary.profile = MakeStepProfile(&analysis);
   return summary;
 }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/gzip.h"
 #include "analyzer/summary/pbf_writer.h"
+#include "analyzer/summary/profile/valid_profile.h"
 #include "analyzer/summary/reduction.h"
 #include "analyzer/summary/summary_fields.h"
 #include "analyzer/summary/summary_reader.h"
@@ -107,6 +108,7 @@ absl::StatusOr<ProcessSummary> Summary::Decode(const ProcessIdentity& identity, 
   try {
     SummaryReader::Decode(record.body, RecordStacks(stacks_, record.stacks), &process);
     CheckFindings(process.findings);
+    CheckProfile(process.profile);
   } catch (const std::exception& error) {
     return absl::DataLossError(absl::StrCat("process ", identity.pid, " on ", identity.host, ": ", error.what()));
   }

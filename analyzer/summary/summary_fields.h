@@ -6,6 +6,7 @@
 
 #include "analyzer/summary/findings_fields.h"
 #include "analyzer/summary/process_summary.h"
+#include "analyzer/summary/profile/step_profile_fields.h"
 #include "analyzer/summary/summary.h"
 
 namespace vramtrack {
@@ -31,6 +32,7 @@ void Fields(Archive& archive, SummaryRecord& record) {
 template <class Archive>
 void Fields(Archive& archive, ProcessSummary& process) {
   archive(1, "findings", process.findings);
+  archive(2, "profile", process.profile);
 }
 
 }  // namespace vramtrack

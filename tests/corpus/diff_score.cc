@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/diff/compared_summary.h"
 #include "analyzer/diff/process_diff.h"
 #include "analyzer/findings/job_findings.h"
 #include "analyzer/findings/process_findings.h"
@@ -43,6 +44,12 @@ Report ReportOf(const Trace& trace) {
   return JoinFindings(std::move(processes));
 }
 
+DiffReport DiffSummaries(const Trace& base, const Trace& next, const DiffOptions& options) {
+  ProcessAnalysis of_base(base, options.analyze), of_next(next, options.analyze);
+  ComparedSummary old(&of_base), now(&of_next);
+  return DiffProcesses(&old, &now, options);
+}
+
 }  // namespace
 
 DiffScore ScoreDiff(const DiffSpec& spec) {
@@ -63,7 +70,8 @@ DiffScore ScoreDiff(const DiffSpec& spec) {
   }
   DiffOptions of_diff;
   of_diff.analyze = ListingAll();
-  const DiffReport diff = DiffProcesses(**base_trace, **next_trace, of_diff);
+  const DiffReport diff = spec.summaries ? DiffSummaries(**base_trace, **next_trace, of_diff)
+                                         : DiffProcesses(**base_trace, **next_trace, of_diff);
   score.comparable = diff.comparable;
   score.identical = diff.identical;
 
@@ -116,7 +124,7 @@ DiffScore ScoreDiff(const DiffSpec& spec) {
   return score;
 }
 
-std::vector<DiffSpec> DiffRuns(int seeds) {
+std::vector<DiffSpec> DiffRuns(int seeds, bool summaries) {
   std::vector<DiffSpec> kinds;
   const auto add = [&](const char* id) -> DiffSpec& {
     DiffSpec spec;
@@ -146,6 +154,8 @@ std::vector<DiffSpec> DiffRuns(int seeds) {
     for (int seed = 0; seed < seeds; ++seed) {
       specs.push_back(kind);
       specs.back().seed = static_cast<uint64_t>(900 + seed);
+      specs.back().summaries = summaries;
+      if (summaries) specs.back().steps = 300;
     }
   }
   return specs;

@@ -18,9 +18,10 @@ struct DiffSpec {
   uint64_t seed = 0;
   int steps = 100;
   JobShape shape;
-  Naming naming;         // of the new run
-  uint64_t chance = 0;   // of the new run
-  bool changes = false;  // the new run has one site more, one less, and one that allocates half as much again
+  Naming naming;           // of the new run
+  uint64_t chance = 0;     // of the new run
+  bool changes = false;    // the new run has one site more, one less, and one that allocates half as much again
+  bool summaries = false;  // of both runs are compared, not the traces
 };
 
 struct DiffScore {
@@ -35,8 +36,9 @@ struct DiffScore {
 
 DiffScore ScoreDiff(const DiffSpec& spec);
 
-// Runs compared with themselves, with another day's run, and with edited code; each with so many jobs.
-std::vector<DiffSpec> DiffRuns(int seeds);
+// Runs compared with themselves, with another day's run, and with edited code; each with so many jobs. Of summaries
+// with more steps, which they know four by four.
+std::vector<DiffSpec> DiffRuns(int seeds, bool summaries);
 
 }  // namespace vramtrack::corpus
 

@@ -126,14 +126,14 @@ nlohmann::ordered_json RunOom(const Options& options) {
   return json;
 }
 
-nlohmann::ordered_json RunDiff(const Options& options) {
-  const std::vector<DiffSpec> specs = DiffRuns(options.selection.seeds);
+nlohmann::ordered_json RunDiff(const Options& options, bool summaries) {
+  const std::vector<DiffSpec> specs = DiffRuns(options.selection.seeds, summaries);
   std::vector<DiffScore> scores(specs.size());
   ForEach(
       specs.size(), options.threads, [&](size_t i) { scores[i] = ScoreDiff(specs[i]); },
       Progress("diff", specs.size()));
-  std::printf("\ncomparisons of two runs\n%-36s %5s %7s %9s %9s %7s %7s %9s\n", "edit", "pairs", "matched", "moved",
-              "right", "changes", "false", "per 1000");
+  std::printf("\ncomparisons of two %s\n%-36s %5s %7s %9s %9s %7s %7s %9s\n", summaries ? "summaries" : "runs", "edit",
+              "pairs", "matched", "moved", "right", "changes", "false", "per 1000");
   nlohmann::ordered_json json;
   for (size_t first = 0; first < specs.size();) {
     size_t end = first;
@@ -198,7 +198,8 @@ int Run(const Options& options) {
     if (options.explain) PrintRatesOff(runs, scores, stdout);
   }
   if (Wants(options, "oom")) json["oom"] = RunOom(options);
-  if (Wants(options, "diff")) json["diff"] = RunDiff(options);
+  if (Wants(options, "diff")) json["diff"] = RunDiff(options, /*summaries=*/false);
+  if (Wants(options, "summary_diff")) json["summary_diff"] = RunDiff(options, /*summaries=*/true);
   if (!options.json.empty()) {
     std::ofstream out(options.json);
     out << json.dump(1) << '\n';
@@ -222,7 +223,8 @@ int main(int argc, char** argv) {
   app.add_option("--half", options.half, "tuning, held-out or both")
       ->check(CLI::IsMember({"tuning", "held-out", "both"}));
   options.suites = {"cases"};
-  app.add_option("--suites", options.suites, "cases, injected, clean, pairs, oom, diff (cases)")->delimiter(',');
+  app.add_option("--suites", options.suites, "cases, injected, clean, pairs, oom, diff, summary_diff (cases)")
+      ->delimiter(',');
   app.add_option("--threads", options.threads, "how many runs at a time (one a core)");
   app.add_option("--json", options.json, "where the figures go as JSON");
   app.add_flag("--explain", options.explain, "says of each case that fails what was said of it");

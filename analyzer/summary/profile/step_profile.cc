@@ -18,6 +18,9 @@ void JoinPairs(Join join, Values* values) {
   values->resize((size + 1) / 2);
 }
 
+// Where windows are fewer than they could be.
+constexpr size_t kBinsInWindow = 4;
+
 uint64_t Sum(uint64_t a, uint64_t b) { return a + b; }
 uint64_t Most(uint64_t a, uint64_t b) { return std::max(a, b); }
 uint64_t Least(uint64_t a, uint64_t b) { return std::min(a, b); }
@@ -128,10 +131,10 @@ WindowSums ObjectsAtEnds(const StepProfile& profile, const SiteWindows& site) {
 
 void Reduce(size_t windows, size_t sites, StepProfile* profile) {
   KeepSites(sites, profile);
-  while (profile->windows() > windows) {
-    HalveWindows(profile);
-    // As fine as they were, in proportion.
-    for (ProfileDevice& device : profile->devices) HalveBins(&device);
+  while (profile->windows() > windows) HalveWindows(profile);
+  if (windows >= StepProfile::kMostWindows) return;
+  for (ProfileDevice& device : profile->devices) {
+    while (device.highest.size() > kBinsInWindow * windows) HalveBins(&device);
   }
 }
 

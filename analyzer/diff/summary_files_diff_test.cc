@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// diff takes summaries as files, of one process and of jobs, on either side.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "analyzer/diff/diff.h"
+#include "analyzer/diff/test_job.h"
+#include "analyzer/render/diff_json.h"
+#include "analyzer/render/diff_text.h"
+#include "analyzer/summary/summarize.h"
+#include "analyzer/summary/summary.h"
+
+namespace vramtrack {
+namespace {
+
+class SummaryFilesDiff : public ::testing::Test {
+ protected:
+  SummaryFilesDiff() : folder_(::testing::TempDir() + "/summaries.XXXXXX") {
+    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
+  }
+  ~SummaryFilesDiff() override {
+    for (const std::string& file : files_) remove(file.c_str());
+    remove(folder_.c_str());
+  }
+
+  std::string Write(const std::string& bytes, const std::string& suffix) {
+    files_.push_back(folder_ + "/" + std::to_string(files_.size()) + suffix);
+    std::ofstream(files_.back(), std::ios::binary) << bytes;
+    return files_.back();
+  }
+  std::string Trace(const JobOptions& job) { return Write(Job(job).Run(), ".vtrace"); }
+  std::string Summarized(const std::vector<std::string>& traces) {
+    Summary summary;
+    for (const std::string& trace : traces) {
+      absl::StatusOr<ProcessSummary> process = SummarizeProcess(trace, {});
+      EXPECT_TRUE(process.ok()) << process.status();
+      // The builder's traces are all of one host, time and process.
+      process->identity.pid = static_cast<uint32_t>(process->findings.process.rank.value_or(0));
+      summary.Add(*process);
+    }
+    summary.Reduce();
+    return Write(summary.Write(), ".vts");
+  }
+  static DiffReport Compare(const std::string& base, const std::string& next) {
+    const absl::StatusOr<DiffReport> report = Diff({base}, {next});
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.ok() ? *report : DiffReport();
+  }
+
+ private:
+  std::string folder_;
+  std::vector<std::string> files_;
+};
+
+std::string FindingsOf(DiffReport report) {
+  report.base.paths = report.next.paths = {};
+  report.first_divergence.reset();
+  return RenderDiffJson(report);
+}
+
+TEST_F(SummaryFilesDiff, IsThatOfTheTracesOnEitherSide) {
+  JobOptions leaky;
+  leaky.leak = 64 << 10;
+  leaky.activation = 12 * kMiB;
+  const std::string base = Trace({}), next = Trace(leaky);
+  const std::string base_summary = Summarized({base}), next_summary = Summarized({next});
+  const std::string wanted = FindingsOf(Compare(base, next));
+  EXPECT_EQ(FindingsOf(Compare(base_summary, next_summary)), wanted);
+  EXPECT_EQ(FindingsOf(Compare(base_summary, next)), wanted);
+  EXPECT_EQ(FindingsOf(Compare(base, next_summary)), wanted);
+  const DiffReport same = Compare(base, base_summary);
+  EXPECT_TRUE(same.identical);
+  EXPECT_TRUE(same.added.empty() && same.grown.empty() && same.gone.empty() && same.shrunk.empty());
+}
+
+// So many processes leave less detail of each.
+TEST_F(SummaryFilesDiff, OfAJobComparesByRank) {
+  const auto job = [this](uint64_t leak) {
+    std::vector<std::string> traces;
+    for (int rank = 0; rank < 20; ++rank) {
+      JobOptions options;
+      options.rank = rank;
+      options.steps = 300;
+      options.leak = leak;
+      traces.push_back(Trace(options));
+    }
+    return Summarized(traces);
+  };
+  const std::string base = job(0), next = job(64 << 10);
+  const DiffReport same = Compare(base, base);
+  EXPECT_TRUE(same.identical);
+  EXPECT_EQ(same.base.processes.size(), 20u);
+  EXPECT_TRUE(same.added.empty() && same.grown.empty()) << RenderDiffText(same, {});
+  const DiffReport leaky = Compare(base, next);
+  ASSERT_EQ(leaky.added.size(), 1u) << RenderDiffText(leaky, {});
+  EXPECT_EQ(leaky.added[0].new_value, 20 * (64 << 10));
+  EXPECT_TRUE(leaky.tested);
+}
+
+TEST_F(SummaryFilesDiff, RefusesStepMarksAndSaysWhichFileIsDamaged) {
+  const std::string trace = Trace({}), summary = Summarized({trace});
+  DiffOptions options;
+  options.analyze.step_marks = "marks";
+  EXPECT_FALSE(Diff({summary}, {trace}, options).ok());
+  const std::string damaged = Write(std::string("\x1f\x8b") + "nothing of the kind", ".vts");
+  const absl::StatusOr<DiffReport> report = Diff({damaged}, {trace});
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.status().message().find(damaged), std::string::npos) << report.status();
+}
+
+}  // namespace
+}  // namespace vramtrack
