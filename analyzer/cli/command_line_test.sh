@@ -55,7 +55,8 @@ run 0 "$vramtrack" merge leak.vts leak.vtrace --keep-going -o x.vts && cmp x.vts
 head -c 700 leak.vts >cut.vts
 run 2 "$vramtrack" report cut.vts && one_error_line "cut.vts: cut short"
 run 2 "$vramtrack" report leak.vts --step-marks none && one_error_line "leak.vts: is a summary"
-for command in dump summarize\ -ox.vts export\ --to=pprof; do
+run 2 "$vramtrack" export leak.vts --to pprof && one_error_line "leak.vts: is a summary"
+for command in dump summarize\ -ox.vts; do
   # shellcheck disable=SC2086
   run 2 "$vramtrack" $command leak.vts && one_error_line "leak.vts: offset 0: compressed, so no trace but a summary"
 done
