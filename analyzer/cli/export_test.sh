@@ -74,7 +74,7 @@ one_error_line "leak.csv"
 
 # What a summary knows is the same as what its trace says.
 run 0 "$vramtrack" summarize leak.vtrace -o leak.vts
-for table in runs devices oom; do
+for table in runs devices windows oom; do
   run 0 "$vramtrack" export leak.vts --to csv --table "$table" -o summary.csv
   cmp -s summary.csv <(sed 's/leak\.vtrace/leak.vts/' "tables/$table.csv") || fail "$table of a summary differs"
 done

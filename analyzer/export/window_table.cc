@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -63,8 +62,19 @@ class WindowTable final : public Exporter {
 
   absl::Status Add(ExportedProcess& process) override {
     processes_.emplace_back(process.trace());
-    const StepProfile profile = MakeStepProfile(&process.analysis());
-    SiteIds ids(ReportedSites(process.analysis()));
+    AddProfile(MakeStepProfile(&process.analysis()), ReportedSites(process.analysis()));
+    return absl::OkStatus();
+  }
+  absl::Status AddSummary(const std::string& path, const ProcessSummary& summary) override {
+    processes_.emplace_back(path, summary);
+    AddProfile(summary.profile, summary.findings.sites);
+    return absl::OkStatus();
+  }
+  void Finish() override { writer_.Finish(); }
+
+ private:
+  void AddProfile(const StepProfile& profile, const std::vector<ReportSite>& reported) {
+    SiteIds ids(reported);
     for (const ProfileSite& site : profile.sites) {
       const ReportSite outline = Outline(site);
       WindowRow row;
@@ -75,20 +85,16 @@ class WindowTable final : public Exporter {
       row.category = site.category;
       row.verdict = site.verdict;
       row.device = site.device;
-      AddWindows(process.analysis().run(), profile, site.windows, &row);
+      AddWindows(profile, site.windows, &row);
     }
-    return absl::OkStatus();
   }
-  void Finish() override { writer_.Finish(); }
 
- private:
-  void AddWindows(const RunShape& run, const StepProfile& profile, const SiteWindows& sums, WindowRow* row) {
+  void AddWindows(const StepProfile& profile, const SiteWindows& sums, WindowRow* row) {
     const WindowSums live = LiveAtEnds(profile, sums), objects = ObjectsAtEnds(profile, sums);
     for (size_t i = 0; i < profile.windows(); ++i) {
       row->window = i;
-      const uint64_t behind = std::min((i + 1) * profile.steps_in_window, profile.steps);
-      row->first_step = run.NumberOf(static_cast<Step>(i * profile.steps_in_window));
-      row->last_step = run.NumberOf(static_cast<Step>(behind - 1));
+      row->first_step = At(profile.first_steps, i);
+      row->last_step = At(profile.last_steps, i);
       row->births = At(sums.births, i);
       row->born_bytes = At(sums.born_bytes, i);
       row->deaths = At(sums.deaths, i);

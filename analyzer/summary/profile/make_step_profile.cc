@@ -58,6 +58,11 @@ class ProfileMaker {
     profile_.steps = analysis_.run().steps;
     profile_.warmup_end = analysis_.run().warmup_end;
     profile_.steps_in_window = WidthFor(profile_.steps, StepProfile::kMostWindows);
+    for (uint64_t step = 0; step < profile_.steps; step += profile_.steps_in_window) {
+      const uint64_t last = std::min(step + profile_.steps_in_window, profile_.steps) - 1;
+      profile_.first_steps.push_back(analysis_.run().NumberOf(static_cast<Step>(step)));
+      profile_.last_steps.push_back(analysis_.run().NumberOf(static_cast<Step>(last)));
+    }
     if (analysis_.plan().has_windows()) profile_.window_bytes = analysis_.plan().window_bytes;
     const CodeRoots roots = RootsOf(analysis_.trace().definitions().process);
     profile_.executable = roots.executable;

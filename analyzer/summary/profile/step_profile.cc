@@ -74,6 +74,8 @@ void HalveWindows(StepProfile* profile) {
   }
   JoinPairs([](double a, double b) { return a + b; }, &profile->mark_sum);
   JoinPairs(Sum, &profile->marks);
+  JoinPairs([](uint64_t a, uint64_t) { return a; }, &profile->first_steps);
+  JoinPairs([](uint64_t, uint64_t b) { return b; }, &profile->last_steps);
   profile->steps_in_window *= 2;
 }
 

@@ -99,6 +99,7 @@ struct StepProfile {
 
   uint64_t steps = 0, warmup_end = 0;  // complete steps; the first after warm-up
   uint64_t steps_in_window = 1;        // a power of two
+  WindowSums first_steps, last_steps;  // of each window, by the job's own numbers
   // Where steps are windows of so many bytes allocated; 0: they are steps.
   uint64_t window_bytes = 0;
   // Where the process's own code lies, see CodeRoots.

@@ -113,6 +113,8 @@ void Fields(Archive& archive, StepProfile& profile) {
   archive(15, "events", profile.events);
   archive(16, "event_hash", profile.event_hash);
   archive(17, "sites_hash", profile.sites_hash);
+  archive(18, "first_steps", profile.first_steps);
+  archive(19, "last_steps", profile.last_steps);
 }
 
 }  // namespace vramtrack

@@ -44,6 +44,7 @@ void CheckProfile(const StepProfile& profile) {
   Require(profile.steps < kMostSteps && profile.warmup_end < kMostSteps, "more steps than a run has");
   Require(IsPowerOfTwo(profile.steps_in_window) && profile.windows() <= StepProfile::kMostWindows, "windows of no run");
   CheckColumns({&profile.marks}, profile.windows(), "marks of no run");
+  CheckColumns({&profile.first_steps, &profile.last_steps}, profile.windows(), "steps of no run");
   Require(profile.mark_sum.empty() || profile.mark_sum.size() == profile.windows(), "marks of no run");
   for (const ProfileSite& site : profile.sites) CheckSite(profile, site);
   for (const ProfileLeak& leak : profile.leaks) {
