@@ -185,7 +185,9 @@ TEST_F(Summaries, LessDetailKeepsEveryFigureOfSites) {
     EXPECT_EQ(a.verdict, b.verdict);
     EXPECT_EQ(a.rate_bytes_per_step, b.rate_bytes_per_step);
     EXPECT_EQ(a.live_bytes, b.live_bytes);
-    if (a.kept) EXPECT_EQ(a.kept->bytes.back(), b.kept->bytes.back());
+    if (a.kept) {
+      EXPECT_EQ(a.kept->bytes.back(), b.kept->bytes.back());
+    }
   }
   const std::vector<uint64_t>&fine = of_trace->timeline[0].live.high, &coarse = of_fleet->timeline[0].live.high;
   EXPECT_LE(coarse.size(), 64u);
