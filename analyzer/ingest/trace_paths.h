@@ -9,8 +9,8 @@
 
 namespace vramtrack {
 
-// The trace files that `path` means, sorted: itself if it is a file, all *.vtrace in it if it is a folder, or all *.vts,
-// which are summaries, where there are no traces. The error is one line that names the path.
+// The trace files that `path` means, sorted: itself if it is a file, all *.vtrace in it if it is a folder, or all
+// *.vts, which are summaries, where there are no traces. The error is one line that names the path.
 absl::StatusOr<std::vector<std::string>> ListTraces(const std::string& path);
 
 }  // namespace vramtrack
