@@ -28,6 +28,10 @@ bool IsFrameworkAllocator(std::string_view path) {
   return ModuleName(path).substr(0, kName.size()) == kName;
 }
 
+bool IsPyTorch(std::string_view path) {
+  return IsFrameworkAllocator(path) || ModuleName(path).substr(0, 8) == "libtorch";
+}
+
 bool IsStaticRuntime(std::string_view function, std::string_view inner) {
   constexpr std::string_view kInternal = "libcudart_static_", kEntry = "cuda";
   if (function.substr(0, kInternal.size()) == kInternal) return true;

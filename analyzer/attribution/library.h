@@ -16,6 +16,9 @@ bool IsAllocationPlumbing(std::string_view path);
 // Whether the module at `path` is the library of PyTorch's allocators, which gives out what others ask for.
 bool IsFrameworkAllocator(std::string_view path);
 
+// Whether the module at `path` is one of PyTorch's libraries.
+bool IsPyTorch(std::string_view path);
+
 // Whether a function is one of a CUDA runtime that was linked into a program: NVIDIA's archive has names of this form,
 // and its entry points are called from there. `inner`: the function that it calls, "" for none.
 bool IsStaticRuntime(std::string_view function, std::string_view inner);

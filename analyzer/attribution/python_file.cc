@@ -36,14 +36,16 @@ bool IsPythonLibrary(std::string_view path) {
   // Code that was made at run time, but for that of `python -c`, of standard input and of notebooks.
   if (StartsWith(path, "<")) return path != "<string>" && path != "<stdin>" && !StartsWith(path, "<ipython-input");
   if (path.find("/torchinductor_") != std::string_view::npos) return true;  // what torch.compile wrote
-  if (const std::string_view package = InPackages(path); !package.empty()) {
-    const std::string_view name = package.substr(0, package.find('/'));
-    return std::find(std::begin(kPyTorch), std::end(kPyTorch), name) != std::end(kPyTorch);
+  if (const std::string_view package = PythonPackage(path); !package.empty()) {
+    return std::find(std::begin(kPyTorch), std::end(kPyTorch), package) != std::end(kPyTorch);
   }
   return !InStandardLibrary(path).empty();
 }
 
-bool IsInPythonPackage(std::string_view path) { return !InPackages(path).empty(); }
+std::string_view PythonPackage(std::string_view path) {
+  const std::string_view package = InPackages(path);
+  return package.substr(0, package.find('/'));
+}
 
 std::string_view UnqualifiedName(std::string_view function) {
   return function.substr(function.rfind('.') + 1);  // npos + 1 is 0

@@ -10,8 +10,8 @@ namespace vramtrack {
 // installed packages do not: a line in a model's package says more than that of the script which called it.
 bool IsPythonLibrary(std::string_view path);
 
-// Whether a Python file belongs to an installed package, whosever it is.
-bool IsInPythonPackage(std::string_view path);
+// The installed package that a Python file belongs to, "transformers", or the module, "six.py"; empty: none.
+std::string_view PythonPackage(std::string_view path);
 
 // "step" of "Trainer.step" and of "make.<locals>.step".
 std::string_view UnqualifiedName(std::string_view function);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/attribution/allocating_package.h"
 #include "analyzer/attribution/glue.h"
 #include "analyzer/attribution/library.h"
 #include "analyzer/attribution/python_file.h"
@@ -52,6 +53,7 @@ class StackSymbolizer::Pieces {
 
   void AddNative(ReportFrame frame, std::vector<ReportFrame>* piece) {
     const bool evaluation = IsEvaluation(frame);
+    by_itself_.Pass(frame);
     if (stack_.node != schema::NODE_NONE && node_.empty()) {
       node_ = GraphNodeName(frame);
       if (!node_.empty() && !raw_) return;  // the frame of the node says it
@@ -67,6 +69,7 @@ class StackSymbolizer::Pieces {
 
   void AddPython(const PythonFrame& called, bool forward, std::vector<ReportFrame>* piece) {
     ReportFrame frame = symbolizer_.FrameOf(called);
+    if (by_itself_.IsWithin(frame)) frame.origin = ReportFrame::Origin::kLibrary;
     if (!raw_ && IsPythonGlue(frame)) return;
     frame.forward = forward;
     piece->push_back(std::move(frame));
@@ -88,6 +91,7 @@ class StackSymbolizer::Pieces {
   size_t native_ = 0, python_ = 0, forward_ = 0;
   std::string node_;  // class of the innermost node on the native stack
   bool node_told_ = false;
+  AllocatingPackage by_itself_;
 };
 
 StackSymbolizer::StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer, StackDetail detail,
@@ -168,7 +172,7 @@ ReportFrame StackSymbolizer::FrameOf(const PythonFrame& called) const {
   const std::string_view shown = ShownPythonFile(code.file, definitions_.process.working_directory);
   if (shown.size() < code.file.size()) frame.shown_file = std::string(shown);
   const bool in_pytorch = !pytorch_.empty() && code.file.compare(0, pytorch_.size(), pytorch_) == 0;
-  frame.installed = IsInPythonPackage(code.file);
+  frame.installed = !PythonPackage(code.file).empty();
   if (in_pytorch || IsPythonLibrary(code.file)) frame.origin = ReportFrame::Origin::kLibrary;
   return frame;
 }
