@@ -59,12 +59,15 @@ void SnapshotObserver::OnAllocate(const ReplayAllocation& allocated) {
   if (key.device == SiteKey::kHost) return;
   if (LevelOf(key.kind) == Level::kFramework) {
     State& state = Of(key.device);
-    state.blocks[allocation.address] = {allocation.bytes, allocation.site};
-    Add(&state, Action::kAlloc, allocation, key.stack);
+    const bool lone = !PlaceBlock(&state, allocation.address);
+    state.blocks[allocation.address] = {allocation.bytes, allocation.site, lone};
+    Add(&state, lone ? Action::kLoneAlloc : Action::kAlloc, allocation, key.stack);
   } else if (IsDeviceRange(key.kind)) {
     State& state = Of(key.device);
-    state.driver[allocation.address] = {allocation.bytes, allocation.site};
-    Add(&state, ActionOf(allocation.site, true), allocation, key.stack);
+    Memory& memory = state.driver[allocation.address];
+    memory = {allocation.bytes, allocation.site, IsSegment(allocation.site),
+              state.snapshot.events_left_out + state.snapshot.events.size()};
+    Add(&state, ActionOf(memory, true), allocation, key.stack);
   } else if (key.kind == schema::ADDRESS_RANGE) {
     Of(key.device).reserved[allocation.address] = allocation.bytes;
   }
@@ -76,24 +79,60 @@ void SnapshotObserver::OnFree(const ReplayAllocation& freed) {
   if (key.device == SiteKey::kHost) return;
   if (LevelOf(key.kind) == Level::kFramework) {
     State& state = Of(key.device);
-    state.blocks.erase(allocation.address);
-    Add(&state, Action::kFree, allocation, key.stack);
+    const auto block = state.blocks.find(allocation.address);
+    const bool lone = block != state.blocks.end() && block->second.lone;
+    if (block != state.blocks.end()) state.blocks.erase(block);
+    Add(&state, lone ? Action::kLoneFree : Action::kFree, allocation, key.stack);
   } else if (IsDeviceRange(key.kind)) {
     State& state = Of(key.device);
-    state.driver.erase(allocation.address);
-    Add(&state, ActionOf(allocation.site, false), allocation, key.stack);
+    const auto memory = state.driver.find(allocation.address);
+    if (memory == state.driver.end()) return;
+    Add(&state, ActionOf(memory->second, false), allocation, key.stack);
+    state.driver.erase(memory);
   } else if (key.kind == schema::ADDRESS_RANGE) {
     Of(key.device).reserved.erase(allocation.address);
   }
 }
 
 void SnapshotObserver::OnOtherEvent(const StreamEvent& event) {
-  constexpr uint64_t kOutOfMemory = 2;  // cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY
-  if (event.operation != schema::FAIL || event.value[0] != kOutOfMemory) return;
-  if (event.shape->device > SiteKey::kMaxDevice) return;
-  LiveAllocation failed{};
-  failed.bytes = event.shape->bytes;
-  Add(&Of(event.shape->device), Action::kOom, failed, 0);
+  if (event.operation != schema::FAIL) return;
+  // A framework's allocator tries again before it gives up: the ledger knows which failures are one.
+  const std::vector<OutOfMemory>& failures = first_.out_of_memory();
+  while (next_failure_ < failures.size() && failures[next_failure_].ticks < event.time) ++next_failure_;
+  for (size_t i = next_failure_; i < failures.size() && failures[i].ticks == event.time; ++i) {
+    const OutOfMemory& failure = failures[i];
+    if (failure.requested != event.shape->bytes || failure.device != event.shape->device) continue;
+    LiveAllocation failed{};
+    failed.address = i;
+    failed.bytes = failure.requested;
+    Add(&Of(failure.device), Action::kOom, failed, failure.stack);
+    next_failure_ = i + 1;
+    return;
+  }
+}
+
+std::pair<const uint64_t, SnapshotObserver::Memory>* SnapshotObserver::MemoryAt(State* state, uint64_t address) {
+  auto after = state->driver.upper_bound(address);
+  if (after == state->driver.begin()) return nullptr;
+  --after;
+  return address - after->first < after->second.bytes ? &*after : nullptr;
+}
+
+bool SnapshotObserver::PlaceBlock(State* state, uint64_t address) const {
+  std::pair<const uint64_t, Memory>* known = MemoryAt(state, address);
+  if (known == nullptr) return false;
+  Memory& memory = known->second;
+  if (memory.segment) return true;
+  memory.segment = true;
+  DeviceSnapshot& snapshot = state->snapshot;
+  const uint64_t at = memory.event - snapshot.events_left_out;
+  if (memory.event < snapshot.events_left_out || at >= snapshot.events.size()) return true;  // forgotten
+  DeviceSnapshot::Event& allocated = snapshot.events[at];
+  // It was not wanted if it is another one.
+  if (allocated.action == Action::kOtherAlloc && allocated.address == known->first) {
+    allocated.action = ActionOf(memory, true);
+  }
+  return true;
 }
 
 // Mappings hold the blocks of expandable segments.
@@ -105,9 +144,11 @@ bool SnapshotObserver::IsSegment(uint32_t site) const {
   });
 }
 
-Action SnapshotObserver::ActionOf(uint32_t site, bool born) const {
-  if (!IsSegment(site)) return born ? Action::kOtherAlloc : Action::kOtherFree;
-  if (first_.sites()[site].key.kind == schema::MAPPING) return born ? Action::kSegmentMap : Action::kSegmentUnmap;
+Action SnapshotObserver::ActionOf(const Memory& memory, bool born) const {
+  if (!memory.segment) return born ? Action::kOtherAlloc : Action::kOtherFree;
+  if (first_.sites()[memory.site].key.kind == schema::MAPPING) {
+    return born ? Action::kSegmentMap : Action::kSegmentUnmap;
+  }
   return born ? Action::kSegmentAlloc : Action::kSegmentFree;
 }
 
@@ -126,19 +167,24 @@ void SnapshotObserver::TakeOne(State* state) {
     if (memory.bytes == 0) continue;
     const bool mapped = first_.sites()[memory.site].key.kind == schema::MAPPING;
     const auto reserved = AtOrBefore(state->reserved, address);
-    const uint64_t in = mapped && reserved != state->reserved.end() ? reserved->first : 0;
     // An expandable segment is what is mapped in one range of addresses without a gap.
+    const uint64_t in = mapped && memory.segment && reserved != state->reserved.end() ? reserved->first : 0;
     const bool continues = in != 0 && in == range && !segments.empty() && segments.back().expandable &&
                            segments.back().address + segments.back().bytes == address;
     if (continues) {
       segments.back().bytes += memory.bytes;
     } else {
-      segments.push_back({address, memory.bytes, false, mapped, false, memory.site, {}});
+      segments.push_back({address, memory.bytes, false, mapped, memory.segment, memory.site, {}});
     }
     range = in;
   }
   std::vector<Block> blocks;
-  for (const auto& [address, memory] : state->blocks) blocks.push_back({address, memory.bytes, memory.site});
+  for (const auto& [address, memory] : state->blocks) {
+    blocks.push_back({address, memory.bytes, memory.site});
+    if (MemoryAt(state, address) != nullptr) continue;
+    segments.push_back({address, memory.bytes, false, false, true, memory.site, {}});
+  }
+  std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) { return a.address < b.address; });
   std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.address < b.address; });
   auto segment = segments.begin();
   for (const Block& block : blocks) {
@@ -146,7 +192,6 @@ void SnapshotObserver::TakeOne(State* state) {
     if (segment != segments.end() && block.address >= segment->address) segment->blocks.push_back(block);
   }
   for (Segment& one : segments) {
-    one.of_framework = !one.blocks.empty() || IsSegment(one.site);
     one.small = one.of_framework && IsSmall(one);
     // Memory that others asked for is one block.
     if (!one.of_framework) one.blocks.push_back({one.address, one.bytes, one.site});

@@ -31,7 +31,7 @@ struct DeviceSnapshot {
     std::vector<Block> blocks;  // live, by address
   };
   // The driver's memory is a segment, a piece of an expandable one, or what others than a framework's allocator asked
-  // for.
+  // for. A lone block is one whose segment the trace does not know.
   enum class Action : uint8_t {
     kAlloc,
     kFree,
@@ -41,12 +41,14 @@ struct DeviceSnapshot {
     kSegmentUnmap,
     kOtherAlloc,
     kOtherFree,
+    kLoneAlloc,
+    kLoneFree,
     kOom
   };
   struct Event {
     Action action;
-    uint64_t address = 0, bytes = 0;
-    uint32_t stack = 0;  // distinct
+    uint64_t address = 0, bytes = 0;  // kOom: the index of the ledger's failure, and what was asked for
+    uint32_t stack = 0;               // distinct
     uint64_t ticks = 0;
   };
   std::vector<Segment> segments;  // by address
@@ -78,6 +80,13 @@ class SnapshotObserver final : public ReplayObserver {
   struct Memory {
     uint64_t bytes = 0;
     uint32_t site = 0;
+    bool segment = false;
+    uint64_t event = 0;  // which of the device's events its allocation is
+  };
+  struct FrameworkBlock {
+    uint64_t bytes = 0;
+    uint32_t site = 0;
+    bool lone = false;
   };
   struct State {
     bool taken = false;
@@ -85,19 +94,25 @@ class SnapshotObserver final : public ReplayObserver {
     // By address: what the driver gave out, reserved addresses, a framework's blocks.
     absl::btree_map<uint64_t, Memory> driver;
     absl::btree_map<uint64_t, uint64_t> reserved;
-    absl::flat_hash_map<uint64_t, Memory> blocks;
+    absl::flat_hash_map<uint64_t, FrameworkBlock> blocks;
   };
 
   State& Of(uint32_t device);
+  // The driver's memory around the address, by its own; null for none.
+  static std::pair<const uint64_t, Memory>* MemoryAt(State* state, uint64_t address);
+  // Whether the block lies in memory that the trace knows: that is a segment then.
+  bool PlaceBlock(State* state, uint64_t address) const;
   void TakeOne(State* state);
   void Add(State* state, DeviceSnapshot::Action action, const LiveAllocation& allocation, uint32_t stack);
   bool IsWanted(const State& state) const;
-  // Whether what this site allocates is segments: known from the beginning, as an earlier replay has seen it.
+  // Whether what this site allocates is segments, most of it: known from the beginning, as an earlier replay has seen
+  // it. Memory of another site is a segment from its beginning as soon as a block lies in it.
   bool IsSegment(uint32_t site) const;
-  // What an allocation of the driver's memory by this site is, or its free.
-  DeviceSnapshot::Action ActionOf(uint32_t site, bool born) const;
+  // What an allocation of the driver's memory is, or its free.
+  DeviceSnapshot::Action ActionOf(const Memory& memory, bool born) const;
 
   const Ledger& first_;
+  size_t next_failure_ = 0;  // of first_
   const Ledger* ledger_ = nullptr;
   std::optional<std::pair<uint32_t, uint32_t>> steps_;
   size_t max_events_;

@@ -8,6 +8,7 @@
 #include "analyzer/export/frame_names.h"
 #include "analyzer/export/pickle_writer.h"
 #include "analyzer/export/segment_snapshot.h"
+#include "analyzer/findings/device_findings.h"
 #include "analyzer/render/display_text.h"
 
 namespace vramtrack {
@@ -23,6 +24,8 @@ constexpr const char* kNames[][3] = {
     {"segment_free"},
     {"segment_map"},
     {"segment_unmap"},
+    {"segment_alloc", "alloc"},
+    {"free_requested", "free_completed", "segment_free"},
     {"segment_alloc", "alloc"},
     {"free_requested", "free_completed", "segment_free"},
     {"oom"},
@@ -143,7 +146,12 @@ class TorchSnapshot final : public Exporter {
       writer_->BeginDict();
       writer_->Key("action");
       writer_->String(name);
-      Number(event.action == Action::kOom ? "device_free" : "addr", event.address);
+      if (event.action == Action::kOom) {
+        const OutOfMemory& failed = process_->ledger().out_of_memory()[event.address];
+        Number("device_free", DeviceFreeBytes(process_->trace(), process_->ledger(), failed).value_or(0));
+      } else {
+        Number("addr", event.address);
+      }
       Number("size", event.bytes);
       Number("stream", 0);
       Number("time_us", (clock.start_realtime_ns() + clock.Ns(event.ticks)) / 1000);

@@ -152,6 +152,21 @@ std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& l
   return timelines;
 }
 
+namespace {
+
+// What is left of a device of `total` bytes when so many are used by this process.
+uint64_t LeftBytes(uint64_t total, const OutOfMemory& failed, uint64_t used) {
+  return total > failed.outside + used ? total - failed.outside - used : 0;
+}
+
+}  // namespace
+
+std::optional<uint64_t> DeviceFreeBytes(const Trace& trace, const Ledger& ledger, const OutOfMemory& failed) {
+  const uint64_t total = DeviceTotalBytes(trace, ledger, failed.device);
+  if (total == 0) return std::nullopt;
+  return LeftBytes(total, failed, failed.usage.reserved);
+}
+
 ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const RunShape& run,
                               const OutOfMemory& failed) {
   ReportOom oom;
@@ -167,14 +182,12 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
   }
   const uint64_t total = DeviceTotalBytes(trace, ledger, failed.device);
   if (total == 0) return oom;
-  const auto left = [total, &failed](uint64_t used) {
-    return total > failed.outside + used ? total - failed.outside - used : 0;
-  };
-  oom.free = left(failed.usage.live + failed.usage.rounding);
+  const uint64_t device_free = LeftBytes(total, failed, failed.usage.reserved);
+  oom.free = LeftBytes(total, failed, failed.usage.live + failed.usage.rounding);
   // Any free pages make one range of addresses; holes in pages that are in use do not.
-  oom.largest_free = left(failed.usage.reserved) / kDevicePageBytes * kDevicePageBytes;
+  oom.largest_free = device_free / kDevicePageBytes * kDevicePageBytes;
   if (failed.framework) {
-    oom.device_free = left(failed.usage.reserved);
+    oom.device_free = device_free;
     if (failed.framework->failed) {
       // Its allocator could have used what it keeps, or the device's own.
       oom.free = *oom.device_free + (*oom.reserved - std::min(*oom.live, *oom.reserved));

@@ -36,6 +36,10 @@ std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledg
                                           const std::map<uint32_t, PeakWindow>& windows);
 std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& ledger, const RunShape& run);
 
+// What the device had free when it failed, in whole pages, with what a framework's allocator cannot give; none where
+// the device's size is not known.
+std::optional<uint64_t> DeviceFreeBytes(const Trace& trace, const Ledger& ledger, const OutOfMemory& failed);
+
 // Without its stack and its holders.
 ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const RunShape& run, const OutOfMemory& failed);
 

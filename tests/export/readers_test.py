@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: readers_test.py READERS VRAMTRACK MAKE_TRACE REPLAY_BENCHMARK MAKE_FLEET
+"""usage: readers_test.py READERS VRAMTRACK MAKE_TRACE REPLAY_BENCHMARK MAKE_FLEET MAKE_TORCH_TRACE
 
 Opens a trace's exports in programs that are not vramtrack's own, and compares what they say with the report.
 """
@@ -206,14 +206,27 @@ def test_torch_snapshot(case):
     assert sum(segment["active_size"] for segment in snapshot["segments"]) == case.live
 
 
-def main(readers, vramtrack, make_trace, replay_benchmark, make_fleet):
+def test_memory_viz(case):
+    chromium()
+    d3 = needed(case.reader("node_modules", "d3", "dist", "d3.js"), "d3")
+    # PyTorch's wheels do not have it, its source has.
+    found = glob.glob(os.path.join(os.environ.get("VRAMTRACK_MEMORY_VIZ", ""), "MemoryViz.js"))
+    scripts = os.path.dirname(needed(found[0] if found else "", "PyTorch's MemoryViz.js (see --memory-viz)"))
+    test = os.path.join(os.path.dirname(os.path.abspath(__file__)), "memory_viz_test.py")
+    done = subprocess.run([sys.executable, test, scripts, d3, *case.programs, case.make_torch_trace],
+                          capture_output=True, text=True, timeout=600, check=False)
+    print(done.stdout, end="")
+    assert done.returncode == 0, done.stderr.strip()[-400:]
+
+
+def main(readers, vramtrack, make_trace, replay_benchmark, make_fleet, make_torch_trace):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "leak.vtrace")
         run(make_trace, "leak", trace)
         programs = [os.path.abspath(program) for program in (vramtrack, make_trace, replay_benchmark)]
         case = Case(os.path.abspath(readers), programs, trace, folder)
-        case.make_fleet = os.path.abspath(make_fleet)
+        case.make_fleet, case.make_torch_trace = os.path.abspath(make_fleet), os.path.abspath(make_torch_trace)
         for name, test in sorted(globals().items()):
             if not name.startswith("test_"):
                 continue

@@ -36,7 +36,7 @@ install_readers() {
     cp "$npm/package-lock.json" "$to/package-lock.json.new"
     (cd "$to" && cp package-lock.json.new package-lock.json && npm ci --ignore-scripts --no-audit --no-fund) >"$deps/readers.log" 2>&1 || {
       rm -rf "$to/node_modules" "$to/package-lock.json"
-      say "npm could not install speedscope and profiler-cli (all of it in $deps/readers.log)"
+      say "npm could not install speedscope, profiler-cli and d3 (all of it in $deps/readers.log)"
     }
   fi
 }

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PyTorch's viewer goes back from the snapshot through the events to any moment before. There, too, each block must lie
+// in a segment, and nothing may be taken away that is not there.
+#include "analyzer/export/segment_snapshot.h"
+
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "analyzer/export/exported_process.h"
+#include "analyzer/export/moment_watch.h"
+#include "proto/trace_builder.h"
+
+namespace vramtrack {
+namespace {
+
+using Action = DeviceSnapshot::Action;
+
+constexpr uint64_t kMiB = 1 << 20;
+
+// At the end of the trace.
+std::map<uint32_t, DeviceSnapshot> SnapshotsOf(const std::string& bytes, size_t max_events = 100000) {
+  absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Read(bytes, "test.vtrace");
+  EXPECT_TRUE(trace.ok()) << trace.status();
+  ExportOptions options;
+  options.at = ExportOptions::At::kEnd;
+  absl::StatusOr<std::unique_ptr<ExportedProcess>> process = ExportedProcess::Make(**trace, options);
+  EXPECT_TRUE(process.ok()) << process.status();
+  SnapshotObserver observer((*process)->ledger(), (*process)->StepSpan(), max_events);
+  (*process)->Replay({&observer}, [&observer](uint32_t device) { observer.Take(device); });
+  return observer.Finish();
+}
+
+using Ranges = std::map<uint64_t, uint64_t>;  // bytes by address; those that touch may be one
+
+bool Contains(const Ranges& ranges, uint64_t address) {
+  auto after = ranges.upper_bound(address);
+  if (after == ranges.begin()) return false;
+  --after;
+  return address - after->first < after->second;
+}
+
+void Unmap(uint64_t address, uint64_t bytes, Ranges* segments) {
+  ASSERT_TRUE(Contains(*segments, address)) << address;
+  const auto in = std::prev(segments->upper_bound(address));
+  const uint64_t begin = in->first, end = in->first + in->second;
+  ASSERT_LE(address + bytes, end);
+  segments->erase(in);
+  if (begin < address) (*segments)[begin] = address - begin;
+  if (address + bytes < end) (*segments)[address + bytes] = end - address - bytes;
+}
+
+// How it was before the event.
+void Undo(const DeviceSnapshot::Event& event, Ranges* segments, Ranges* blocks) {
+  switch (event.action) {
+    case Action::kAlloc:
+      EXPECT_EQ(blocks->erase(event.address), 1);
+      return;
+    case Action::kFree:
+      (*blocks)[event.address] = event.bytes;
+      return;
+    case Action::kSegmentAlloc:
+      EXPECT_EQ(segments->erase(event.address), 1);
+      return;
+    case Action::kSegmentMap:
+      Unmap(event.address, event.bytes, segments);
+      return;
+    case Action::kSegmentFree:
+    case Action::kSegmentUnmap:
+      (*segments)[event.address] = event.bytes;
+      return;
+    case Action::kOtherAlloc:
+    case Action::kLoneAlloc:
+      EXPECT_EQ(blocks->erase(event.address), 1);
+      EXPECT_EQ(segments->erase(event.address), 1);
+      return;
+    case Action::kOtherFree:
+    case Action::kLoneFree:
+      (*blocks)[event.address] = (*segments)[event.address] = event.bytes;
+      return;
+    case Action::kOom:
+      return;
+  }
+}
+
+void ExpectAWayBack(const DeviceSnapshot& snapshot) {
+  Ranges segments, blocks;
+  for (const DeviceSnapshot::Segment& segment : snapshot.segments) {
+    segments[segment.address] = segment.bytes;
+    for (const DeviceSnapshot::Block& block : segment.blocks) blocks[block.address] = block.bytes;
+  }
+  for (auto event = snapshot.events.rbegin(); event != snapshot.events.rend(); ++event) {
+    Undo(*event, &segments, &blocks);
+    for (const auto& [address, bytes] : blocks) ASSERT_TRUE(Contains(segments, address)) << address;
+    if (testing::Test::HasFailure()) return;
+  }
+  if (snapshot.events_left_out == 0) {
+    EXPECT_TRUE(blocks.empty());
+    EXPECT_TRUE(segments.empty());
+  }
+}
+
+// A process with what a framework's allocator has of the driver, whole segments and pieces of expandable ones, with
+// what others have, and with blocks in memory that the trace does not know.
+class RandomProcess {
+ public:
+  explicit RandomProcess(uint64_t seed) : random_(seed) { trace_.DefineProcess(0, 1, {"./a"}); }
+
+  std::string Run(int events) {
+    for (uint64_t range = 0; range < 2; ++range) {
+      Allocate(schema::ADDRESS_RANGE, kExpandable + range * kPieces * kPiece, kPieces * kPiece);
+    }
+    for (int i = 0; i < events; ++i) {
+      const uint64_t slot = Below(12);
+      switch (Below(4)) {
+        case 0:
+          Toggle(schema::DEVICE, kSegments + slot * kPiece, kPiece);
+          break;
+        case 1:
+          Toggle(schema::MAPPING, kExpandable + slot * kPiece, kPiece);
+          break;
+        case 2:
+          Toggle(schema::STREAM_ORDERED, kOthers + slot * kPiece, kPiece);
+          break;
+        default:
+          Block((Below(2) == 0 ? kSegments : kExpandable) + slot * kPiece + Below(4) * kPiece / 4);
+          if (Below(4) == 0) Toggle(schema::FRAMEWORK_BLOCK, kUnknown + slot * kPiece, kPiece);
+      }
+    }
+    return trace_.Finish();
+  }
+
+ private:
+  static constexpr uint64_t kPiece = 2 * kMiB, kPieces = 6;  // of a range of addresses
+  static constexpr uint64_t kSegments = 0x10000000, kExpandable = 0x20000000, kOthers = 0x30000000,
+                            kUnknown = 0x40000000;
+
+  uint64_t Below(uint64_t count) { return random_() % count; }
+
+  void Allocate(schema::Kind kind, uint64_t address, uint64_t bytes) {
+    live_[{kind, address}] = trace_.Allocate(0, ++now_, kind, 0, 0, address, bytes);
+  }
+
+  // What is there goes, what is not there comes; memory with blocks in it stays.
+  void Toggle(schema::Kind kind, uint64_t address, uint64_t bytes) {
+    const auto known = live_.find({kind, address});
+    if (known == live_.end()) return Allocate(kind, address, bytes);
+    for (uint64_t in = 0; in < 4 && kind != schema::FRAMEWORK_BLOCK; ++in) {
+      if (live_.count({schema::FRAMEWORK_BLOCK, address + in * bytes / 4}) > 0) return;
+    }
+    trace_.Free(0, ++now_, kind, 0, known->second);
+    live_.erase(known);
+  }
+
+  void Block(uint64_t address) {
+    const uint64_t memory = address / kPiece * kPiece;
+    if (live_.count({schema::DEVICE, memory}) + live_.count({schema::MAPPING, memory}) > 0) {
+      Toggle(schema::FRAMEWORK_BLOCK, address, kPiece / 4);
+    }
+  }
+
+  TraceBuilder trace_;
+  std::mt19937_64 random_;
+  std::map<std::pair<uint32_t, uint64_t>, AllocationId> live_;  // by kind and address
+  uint64_t now_ = 0;
+};
+
+TEST(SegmentSnapshot, FromItsEventsLeadsAWayBack) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const std::string bytes = RandomProcess(seed).Run(600);
+    for (const size_t most : {100000, 50}) {
+      for (const auto& [device, snapshot] : SnapshotsOf(bytes, most)) ExpectAWayBack(snapshot);
+    }
+  }
+}
+
+TEST(SegmentSnapshot, BlocksOfAnUnknownSegmentAreSegmentsThemselves) {
+  TraceBuilder trace;
+  trace.DefineProcess(0, 1, {"./a"});
+  trace.Allocate(0, 1, schema::DEVICE, 0, 0, 0x10000000, 2 * kMiB);
+  trace.Allocate(0, 2, schema::FRAMEWORK_BLOCK, 0, 0, 0x10000000, kMiB);
+  const AllocationId freed = trace.Allocate(0, 3, schema::FRAMEWORK_BLOCK, 0, 0, 0x90000000, kMiB);
+  trace.Allocate(0, 4, schema::FRAMEWORK_BLOCK, 0, 0, 0x80000000, 3 * kMiB);
+  trace.Free(0, 5, schema::FRAMEWORK_BLOCK, 0, freed);
+  const std::map<uint32_t, DeviceSnapshot> snapshots = SnapshotsOf(trace.Finish());
+  ASSERT_EQ(snapshots.size(), 1);
+  const DeviceSnapshot& snapshot = snapshots.at(0);
+  ExpectAWayBack(snapshot);
+  ASSERT_EQ(snapshot.segments.size(), 2);
+  EXPECT_EQ(snapshot.segments[1].address, 0x80000000);
+  EXPECT_EQ(snapshot.segments[1].bytes, 3 * kMiB);
+  EXPECT_EQ(snapshot.segments[1].blocks.size(), 1);
+  EXPECT_TRUE(snapshot.segments[1].of_framework);
+}
+
+TEST(SegmentSnapshot, TriesOfAFrameworkBeforeItGivesUpAreOneFailure) {
+  TraceBuilder trace;
+  trace.DefineProcess(0, 1, {"./a"});
+  trace.DefineStack(0, 1, {0x400100});
+  trace.DefineStack(0, 2, {0x400200});
+  trace.Allocate(0, 1, schema::DEVICE, 0, 1, 0x10000000, 2 * kMiB);
+  trace.Allocate(0, 2, schema::FRAMEWORK_BLOCK, 0, 1, 0x10000000, kMiB);
+  constexpr uint64_t kOutOfMemory = 2;
+  trace.Event(0, 3, schema::FAIL, schema::DEVICE, 0, 2, {kOutOfMemory, 64 * kMiB});
+  trace.Event(0, 4, schema::FAIL, schema::DEVICE, 0, 2, {kOutOfMemory, 64 * kMiB});
+  trace.Event(0, 5, schema::FAIL, schema::FRAMEWORK_BLOCK, 0, 2, {kOutOfMemory, 63 * kMiB});
+  const std::map<uint32_t, DeviceSnapshot> snapshots = SnapshotsOf(trace.Finish());
+  ASSERT_EQ(snapshots.size(), 1);
+  const std::deque<DeviceSnapshot::Event>& events = snapshots.at(0).events;
+  ASSERT_EQ(events.size(), 3);
+  EXPECT_EQ(events[2].action, Action::kOom);
+  EXPECT_EQ(events[2].bytes, 63 * kMiB);
+  EXPECT_NE(events[2].stack, 0);
+}
+
+}  // namespace
+}  // namespace vramtrack
