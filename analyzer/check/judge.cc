@@ -13,6 +13,7 @@
 #include "analyzer/check/regressions.h"
 #include "analyzer/check/rules.h"
 #include "analyzer/check/site_findings.h"
+#include "analyzer/check/worst_rank.h"
 
 namespace vramtrack {
 namespace {
@@ -137,8 +138,10 @@ void Judge::JudgeLeaks() {
     finding.value = rate;
     finding.unit = UnitName(kind.unit, false, per);
     finding.message = LeakMessage(site, limit ? &*limit : nullptr);
+    const std::optional<WorstRank> worst = WorstRankOf(site);
+    if (worst) finding.rank = worst->rank;
     if (limit) finding.limit = limit->value;
-    if (leak.change != nullptr) DescribeChange(*leak.change, leak.base_rate, &finding);
+    if (leak.change != nullptr) DescribeChange(*leak.change, leak.base_rate, worst.has_value(), &finding);
     Add(std::move(finding));
   }
   if (!worse) return;
@@ -163,7 +166,11 @@ void Judge::JudgeMeasured(const LimitKind& kind, const Limit& limit, const std::
   finding.value = *value;
   finding.limit = limit.value;
   finding.unit = UnitName(kind.unit, limit.share, limit.per);
-  finding.message = MeasuredMessage(kind, *value, limit);
+  // What a rank leaks is its own; of a device it may be that of several.
+  const bool of_ranks = kind.limit == &Limits::leak_total && finding.device && !finding.rank;
+  const std::optional<WorstRank> worst = of_ranks ? WorstLeaksOf(report_, *finding.device) : std::nullopt;
+  if (worst) finding.rank = worst->rank;
+  finding.message = MeasuredMessage(kind, *value, limit, worst ? &*worst : nullptr);
   Add(std::move(finding));
 }
 

@@ -231,6 +231,53 @@ TEST(Check, JudgesRanks) {
   EXPECT_EQ(without.warnings.size(), 1u);
 }
 
+// Ten ranks on ten machines: each sees device 0, and rank 7 leaks most.
+Report JobOfTenRanks() {
+  ReportSite site = Site("a", "leak", 12 * 1024);
+  ReportAcross across;
+  across.ranks = across.leak = 10;
+  across.rate.emplace();
+  across.rate->least = across.rate->median = 1024;
+  across.rate->most = 3072;
+  across.rate->most_rank = 7;
+  site.across = across;
+  Report job = Job({site});
+  for (int number = 0; number < 10; ++number) {
+    ReportRank rank;
+    rank.rank = number;
+    rank.devices = {0};
+    rank.leak_bytes_per_step = number == 7 ? 3072 : 1024;
+    job.ranks.push_back(rank);
+  }
+  return job;
+}
+
+TEST(Check, ALimitOfLeaksIsForOneRank) {
+  const Report job = JobOfTenRanks();
+  EXPECT_EQ(Failed(Judged(job, "[budget]\nleak = \"4 KiB/step\"\nleak_total = \"4 KiB/step\"")), "");
+  const CheckReport check = Judged(job, "[budget]\nleak = \"2 KiB/step\"\nleak_total = \"2 KiB/step\"");
+  EXPECT_EQ(Failed(check), "leak leak-total");
+  ASSERT_EQ(check.findings.size(), 2u);
+  for (const CheckFinding& finding : check.findings) {
+    EXPECT_EQ(finding.value, 3072) << finding.rule;
+    EXPECT_EQ(finding.rank, 7) << finding.rule;
+    EXPECT_NE(finding.message.find("3.00 KiB per step in rank 7, the worst of 10 (12.0 KiB per step together)"),
+              std::string::npos)
+        << finding.message;
+  }
+}
+
+TEST(Check, ARankThatLeaksAloneIsNotNamedTheWorst) {
+  Report job = JobOfTenRanks();
+  job.sites[0].across->leak = 1;
+  job.sites[0].rate_bytes_per_step = 3072;
+  for (ReportRank& rank : job.ranks) rank.leak_bytes_per_step = rank.rank == 7 ? 3072 : 0;
+  const CheckReport check = Judged(job, "[budget]\nleak = \"2 KiB/step\"");
+  ASSERT_EQ(check.findings.size(), 1u);
+  EXPECT_EQ(check.findings[0].value, 3072);
+  EXPECT_EQ(check.findings[0].message.find("worst"), std::string::npos) << check.findings[0].message;
+}
+
 TEST(Check, SaysWhereThereIsTooLittleEvidence) {
   Report job = Job({Site("a", "insufficient_evidence", 0)});
   job.sites[0].further_steps_needed = 15;

@@ -28,11 +28,13 @@ std::optional<double> LeakTotal(const Report& report, uint32_t device, RatePer p
   double sum = 0;
   for (const ReportSite& site : report.sites) {
     if (!IsLeak(site) || site.device != device || !site.part_of.empty()) continue;
-    const std::optional<double> rate = RateOf(site, per);
+    const std::optional<double> rate = RateOfAll(site, per);
     if (!rate) return std::nullopt;
     if (RatesOf(site).rate_bytes_per_step > 0) sum += *rate;
   }
-  return sum;
+  const std::optional<WorstRank> worst = WorstLeaksOf(report, device);
+  if (!worst) return sum;
+  return per == PerOf(report) ? worst->rate : sum * worst->rate / worst->together;
 }
 
 }  // namespace
@@ -51,6 +53,16 @@ std::string UnitName(LimitUnit unit, bool share, RatePer per) {
     default:
       return "bytes";
   }
+}
+
+std::optional<WorstRank> WorstLeaksOf(const Report& report, uint32_t device) {
+  double together = 0;
+  for (const ReportSite& site : report.sites) {
+    if (!IsLeak(site) || site.device != device || !site.part_of.empty()) continue;
+    if (PerOf(site) != PerOf(report)) return std::nullopt;
+    together += std::max(RatesOf(site).rate_bytes_per_step, 0.0);
+  }
+  return WorstRankOf(report, device, together);
 }
 
 Measured MeasureDevice(const Report& report, const ReportDevice& device, const Limit& limit) {
@@ -73,10 +85,15 @@ Measured MeasureDevice(const Report& report, const ReportDevice& device, const L
   return measured;
 }
 
-std::string MeasuredMessage(const LimitKind& kind, double value, const Limit& limit) {
+std::string MeasuredMessage(const LimitKind& kind, double value, const Limit& limit, const WorstRank* worst) {
   const std::string is = FormatValue(value, kind.unit, limit.share, limit.per);
   const std::string budget = absl::StrCat("; the budget is ", FormatLimit(limit, kind.unit), " (", limit.place, ")");
   const std::string rule = kind.rule;
+  if (rule == "leak-total" && worst != nullptr) {
+    const std::string together =
+        FormatValue(value / worst->rate * worst->together, kind.unit, /*share=*/false, limit.per);
+    return absl::StrCat("its sites leak ", is, WorstRankText(*worst, together), budget);
+  }
   if (rule == "leak-total") return absl::StrCat("its sites leak ", is, budget);
   if (rule == "peak") return absl::StrCat(is, " live at the peak", budget);
   if (rule == "reserved") return absl::StrCat(is, " reserved at the peak", budget);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/check/limits.h"
+#include "analyzer/check/worst_rank.h"
 #include "analyzer/report.h"
 
 namespace vramtrack {
@@ -28,8 +29,12 @@ std::string WhyUnknown(const Report& report, const LimitKind& kind, const Limit&
 // Also of a trace with one rank only, which the report does not compare.
 std::vector<ReportRank> RanksOf(const Report& report);
 
-// Why `value` is against `limit`, as a phrase that follows the device or rank.
-std::string MeasuredMessage(const LimitKind& kind, double value, const Limit& limit);
+// Of the leaks of a device, see WorstRankOf.
+std::optional<WorstRank> WorstLeaksOf(const Report& report, uint32_t device);
+
+// Why `value` is against `limit`, as a phrase that follows the device or rank. `worst`: whose value it is; null: of
+// all.
+std::string MeasuredMessage(const LimitKind& kind, double value, const Limit& limit, const WorstRank* worst = nullptr);
 
 // As CheckFinding has it.
 std::string UnitName(LimitUnit unit, bool share, RatePer per);

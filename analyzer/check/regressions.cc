@@ -110,14 +110,16 @@ std::vector<const DiffFinding*> FasterLeaks::Others() const {
 
 CheckFinding LeakRegression(const DiffFinding& change) { return SiteRegression(change, "leak"); }
 
-void DescribeChange(const DiffFinding& change, double base_rate, CheckFinding* finding) {
+void DescribeChange(const DiffFinding& change, double base_rate, bool of_many, CheckFinding* finding) {
+  const char* together = of_many ? " together" : "";
   if (!change.base_site) {
     absl::StrAppend(&finding->message, "; the baseline does not have this site");
   } else if (finding->unit == "objects_per_step") {
-    absl::StrAppend(&finding->message, "; in the baseline ",
-                    FormatValue(change.base_value, LimitUnit::kObjectsPerStep));
+    absl::StrAppend(&finding->message, "; in the baseline ", FormatValue(change.base_value, LimitUnit::kObjectsPerStep),
+                    together);
   } else if (base_rate > 0) {
-    absl::StrAppend(&finding->message, "; in the baseline it leaks ", FormatValue(base_rate, LimitUnit::kBytesPerStep));
+    absl::StrAppend(&finding->message, "; in the baseline it leaks ", FormatValue(base_rate, LimitUnit::kBytesPerStep),
+                    together);
   } else {
     absl::StrAppend(&finding->message, "; in the baseline it does not leak");
   }

@@ -26,8 +26,9 @@ class FasterLeaks {
   std::vector<std::pair<const DiffFinding*, bool>> leaks_;  // and whether it was found
 };
 
-// Adds what has changed to the finding of a leak. `base_rate`: bytes per step, of all its sites.
-void DescribeChange(const DiffFinding& change, double base_rate, CheckFinding* finding);
+// Adds what has changed to the finding of a leak. `base_rate`: bytes per step, of all its sites. `of_many`: and of
+// ranks.
+void DescribeChange(const DiffFinding& change, double base_rate, bool of_many, CheckFinding* finding);
 
 // A leak that the report of the new run does not list.
 CheckFinding LeakRegression(const DiffFinding& change);

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/check/limit_text.h"
+#include "analyzer/check/worst_rank.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/quantity.h"
 
@@ -52,12 +53,19 @@ ReportLeak RatesOf(const ReportSite& site) {
 
 RatePer PerOf(const ReportSite& site) { return site.rate_unit == "step" ? RatePer::kStep : RatePer::kGiB; }
 
-std::optional<double> RateOf(const ReportSite& site, RatePer per) {
+std::optional<double> RateOfAll(const ReportSite& site, RatePer per) {
   const ReportLeak leak = RatesOf(site);
   const bool objects = leak.rate_bytes_per_step <= 0;
   if (per == PerOf(site)) return objects ? leak.rate_objects_per_step : leak.rate_bytes_per_step;
   if (per == RatePer::kSecond && !objects) return site.rate_bytes_per_second;
   return std::nullopt;
+}
+
+std::optional<double> RateOf(const ReportSite& site, RatePer per) {
+  const std::optional<double> all = RateOfAll(site, per);
+  const std::optional<WorstRank> worst = WorstRankOf(site);
+  if (!all || !worst) return all;
+  return per == PerOf(site) ? worst->rate : *all * worst->rate / worst->together;
 }
 
 std::string WhyNoRate(RatePer asked, RatePer per) {
@@ -69,17 +77,20 @@ std::string LeakMessage(const ReportSite& site, const Limit* limit) {
   const ReportLeak leak = RatesOf(site);
   const bool objects = leak.rate_bytes_per_step <= 0;
   const LimitUnit unit = objects ? LimitUnit::kObjectsPerStep : LimitUnit::kBytesPerStep;
+  const double all = objects ? leak.rate_objects_per_step : leak.rate_bytes_per_step;
+  const std::optional<WorstRank> worst = WorstRankOf(site);
   std::string text = absl::StrCat(site.verdict == "accelerating_leak" ? "leaks more and more, at present " : "leaks ",
-                                  FormatValue(objects ? leak.rate_objects_per_step : leak.rate_bytes_per_step, unit,
-                                              /*share=*/false, PerOf(site)));
-  if (!objects) {
+                                  FormatValue(worst ? worst->rate : all, unit, /*share=*/false, PerOf(site)));
+  if (worst) {
+    absl::StrAppend(&text, WorstRankText(*worst, FormatValue(all, unit, /*share=*/false, PerOf(site))));
+  } else if (!objects) {
     absl::StrAppend(&text, " (95 % CI ", FormatByteRange(leak.rate_ci_low, leak.rate_ci_high), ")");
   }
   absl::StrAppend(&text, site.device ? absl::StrCat(" on device ", *site.device) : " of host memory");
   if (site.parts > 0) absl::StrAppend(&text, ", at ", Plural(site.parts + 1, "place", "places"));
   if (site.onset_step) absl::StrAppend(&text, " from step ", *site.onset_step, " on");
   if (limit != nullptr && limit->per == RatePer::kSecond) {
-    absl::StrAppend(&text, ", ", FormatValue(site.rate_bytes_per_second, unit, /*share=*/false, limit->per));
+    absl::StrAppend(&text, ", ", FormatValue(RateOf(site, limit->per).value_or(0), unit, /*share=*/false, limit->per));
   }
   if (limit != nullptr) absl::StrAppend(&text, "; the budget is ", FormatLimit(*limit, unit), " (", limit->place, ")");
   return text;

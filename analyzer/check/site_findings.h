@@ -31,7 +31,8 @@ ReportLeak RatesOf(const ReportSite& site);
 RatePer PerOf(const ReportSite& site);
 // The rate of a leak, with all that belongs to it, in bytes, or in objects where it has none. None: the trace does not
 // tell it per that.
-std::optional<double> RateOf(const ReportSite& site, RatePer per);
+std::optional<double> RateOf(const ReportSite& site, RatePer per);  // of the worst rank, see WorstRankOf
+std::optional<double> RateOfAll(const ReportSite& site, RatePer per);
 // Why not.
 std::string WhyNoRate(RatePer asked, RatePer per);
 
