@@ -42,6 +42,8 @@ absl::StatusOr<Report> Analyze(const std::vector<std::string>& paths, const Anal
   Report report = join.Finish();
   report.tool_version = kToolVersion;
   report.warnings.insert(report.warnings.end(), source.warnings().begin(), source.warnings().end());
+  // As a summary has them.
+  std::sort(unreadable.begin(), unreadable.end());
   for (const std::string& line : unreadable) report.warnings.push_back(absl::StrCat("left out: ", line));
   return report;
 }

@@ -45,6 +45,7 @@ absl::Status FindingsSource::Open(const std::vector<std::string>& paths, const A
     summary_->Join(*summary);
   }
   if (summary_) {
+    for (std::string& line : summary_->Lacks()) warnings_.push_back(std::move(line));
     for (const auto& [identity, record] : summary_->records()) processes_.push_back({"", &identity});
   }
   if (processes_.empty()) {

@@ -124,6 +124,56 @@ TEST_F(Summaries, SayWhatAJobSays) {
   EXPECT_EQ(JsonOf(each), JsonOf(traces));
 }
 
+// Also a file that is none.
+TEST_F(Summaries, SayWhatTheyLackAsTheTracesDo) {
+  std::vector<std::string> files;
+  for (int rank = 0; rank < 3; ++rank) files.push_back(WriteFile(Rank(rank, 60, kMiB)));
+  files.push_back(WriteFile("no trace at all"));
+  files.push_back(WriteFile(""));
+  std::vector<Summary> each;
+  Summary all;
+  for (const std::string& file : files) {
+    Summary one;
+    const absl::StatusOr<ProcessSummary> process = SummarizeProcess(file, {});
+    if (process.ok()) one.Add(*process);
+    if (!process.ok()) one.AddLack("left out: " + std::string(process.status().message()));
+    all.Join(one);
+    each.push_back(std::move(one));
+  }
+  EXPECT_EQ(all.Lacks().size(), 2u);
+  const std::string from_traces = JsonOf(files);
+  EXPECT_NE(from_traces.find("left out: "), std::string::npos);
+  EXPECT_EQ(JsonOf({WriteFile(all.Write())}), from_traces);
+
+  Summary backwards;
+  for (auto one = each.rbegin(); one != each.rend(); ++one) {
+    // One is one, however often it comes.
+    for (int times = 0; times < 2; ++times) backwards.Join(ReadBack(one->Write()));
+  }
+  EXPECT_EQ(backwards.Write(), all.Write());
+  EXPECT_EQ(ReadBack(all.Write()).Write(), all.Write());
+}
+
+TEST_F(Summaries, OfVeryMuchThatTheyLackTheSameStays) {
+  std::vector<Summary> groups(5);
+  Summary all;
+  for (int i = 0; i < 500; ++i) {
+    const std::string line = "left out: " + std::to_string(i) + ".vtrace: empty";
+    groups[static_cast<size_t>(i) % 5].AddLack(line);
+    all.AddLack(line);
+  }
+  Summary forwards, backwards;
+  for (size_t i = 0; i < 5; ++i) {
+    forwards.Join(groups[i]);
+    backwards.Join(groups[4 - i]);
+  }
+  forwards.Join(all);
+  EXPECT_EQ(forwards.Write(), all.Write());
+  EXPECT_EQ(backwards.Write(), all.Write());
+  EXPECT_LE(all.Lacks().size(), 101u);
+  EXPECT_NE(all.Lacks().back().find("further"), std::string::npos);
+}
+
 TEST_F(Summaries, JoinInAnyOrderAndGroupingToTheSameBytes) {
   for (const int ranks : {5, 16, 17, 40}) {
     SCOPED_TRACE(ranks);

@@ -50,6 +50,7 @@ int RunMerge(const MergeOptions& options) {
       if (!damage.empty()) {
         ++bad;
         Say(damage);
+        merged.AddLack(summary.ok() ? damage : "left out: " + damage);
       }
       if (!summary.ok()) continue;
       merged.Join(*summary);

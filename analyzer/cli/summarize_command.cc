@@ -47,6 +47,7 @@ int RunSummarize(const SummarizeOptions& options) {
       // One bad file of a job must not hide what the others say.
       const std::string why(process.status().message());
       if (i + 1 == paths->size() && summary.records().empty()) return BadInput(why);
+      summary.AddLack("left out: " + why);
       Say("left out: " + why);
     }
   }

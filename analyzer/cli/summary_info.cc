@@ -74,6 +74,7 @@ absl::Status WriteSummaryInfo(const std::string& path, Page* page) {
   Row("events", FormatCount(events) + " in the traces", page);
   Row("stacks", FormatCount(stacks.size()), page);
   if (!damage.empty()) Row("damage", Printable(damage), page, Paint::kWarning);
+  for (const std::string& line : summary->Lacks()) Row("lacks", Printable(line), page, Paint::kWarning);
   for (const auto& [identity, record] : summary->records()) {
     const absl::StatusOr<ProcessSummary> process = summary->Decode(identity, record);
     if (!process.ok()) {

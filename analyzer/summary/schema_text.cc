@@ -44,7 +44,8 @@ message Summary {
                    kSummaryFormatField, ";  // \"", kSummaryFormat, "\"\n  uint64 version = ", kSummaryVersionField,
                    ";\n  uint64 processes = ", kSummaryProcesses, ";\n  repeated Frame frames = ", kSummaryFrame,
                    ";\n  repeated Stack stacks = ", kSummaryStack, ";\n  repeated Record records = ", kSummaryRecord,
-                   R"(;  // by identity
+                   ";  // by identity\n  repeated string lacks = ", kSummaryLack,
+                   ";  // what could not be read, sorted\n  bool lacks_more = ", kSummaryLacksMore, R"(;
 }
 
 message Stack {

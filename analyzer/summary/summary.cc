@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -26,6 +27,7 @@ using RecordWithIdentity = std::pair<ProcessIdentity, SummaryRecord>;
 
 // More processes than that are kept in less detail.
 constexpr size_t kMostFull = 16, kMostJob = 1024;
+constexpr size_t kMostLacks = 100;
 
 Detail DetailFor(size_t processes) {
   return processes <= kMostFull ? Detail::kFull : processes <= kMostJob ? Detail::kJob : Detail::kFleet;
@@ -79,6 +81,21 @@ void Summary::Put(const ProcessIdentity& identity, SummaryRecord record, const S
 
 void Summary::Join(const Summary& other) {
   for (const auto& [identity, record] : other.records_) Put(identity, record, other.stacks_);
+  for (const std::string& line : other.lacks_) AddLack(line);
+  lacks_more_ |= other.lacks_more_;
+}
+
+void Summary::AddLack(std::string line) {
+  lacks_.insert(std::move(line));
+  if (lacks_.size() <= kMostLacks) return;
+  lacks_.erase(std::prev(lacks_.end()));
+  lacks_more_ = true;
+}
+
+std::vector<std::string> Summary::Lacks() const {
+  std::vector<std::string> lines(lacks_.begin(), lacks_.end());
+  if (lacks_more_) lines.emplace_back("left out: further files, of which nothing is kept");
+  return lines;
 }
 
 void Summary::Reduce(Detail least) {
@@ -121,6 +138,8 @@ std::string Summary::Write() const {
   writer.add_string(kSummaryFormatField, kSummaryFormat);
   writer.add_uint64(kSummaryVersionField, kSummaryVersion);
   writer.add_uint64(kSummaryProcesses, records_.size());
+  for (const std::string& line : lacks_) writer.add_string(kSummaryLack, line);
+  if (lacks_more_) writer.add_bool(kSummaryLacksMore, true);
   StackTable needed;
   for (const auto& [identity, record] : records_) {
     for (const StackKey& key : record.stacks) needed.Copy(stacks_, key);
@@ -156,6 +175,10 @@ absl::StatusOr<Summary> Summary::Read(std::string_view bytes, const std::string&
         }
       } else if (field == kSummaryProcesses) {
         processes = reader.get_uint64();
+      } else if (field == kSummaryLack) {
+        summary.AddLack(reader.get_string());
+      } else if (field == kSummaryLacksMore) {
+        summary.lacks_more_ |= reader.get_bool();
       } else if (field == kSummaryFrame || field == kSummaryStack || field == kSummaryRecord) {
         const protozero::data_view view = reader.get_view();
         const std::string_view part(view.data(), view.size());

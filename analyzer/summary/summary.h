@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,12 @@ class Summary {
   // Where there are many processes less is kept of each; no more than `least` in any case.
   void Reduce(Detail least = Detail::kFull);
 
+  // Keeps what the summary lacks: one line on a file that could not be read, or not all of it. Of very many the first
+  // by alphabet stay, so that joining keeps its laws.
+  void AddLack(std::string line);
+  // One line each, sorted; the last says if there were more.
+  std::vector<std::string> Lacks() const;
+
   const std::map<ProcessIdentity, SummaryRecord>& records() const { return records_; }
   // The error is one line.
   absl::StatusOr<ProcessSummary> Decode(const ProcessIdentity& identity, const SummaryRecord& record) const;
@@ -55,6 +62,8 @@ class Summary {
   // All other records have `reduced_to_` or less detail: not every merged file is a walk over all records.
   std::vector<ProcessIdentity> not_reduced_;
   Detail reduced_to_ = Detail::kFull;
+  std::set<std::string> lacks_;
+  bool lacks_more_ = false;
   StackTable stacks_;  // maybe more than the records need
 };
 

@@ -20,6 +20,8 @@ enum SummaryField : uint32_t {
   kSummaryFrame = 4,
   kSummaryStack = 5,
   kSummaryRecord = 6,
+  kSummaryLack = 7,       // a line on what could not be read
+  kSummaryLacksMore = 8,  // there were more of them
 };
 enum StackField : uint32_t { kStackKey = 1, kStackFrames = 2 };
 
