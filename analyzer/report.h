@@ -508,6 +508,19 @@ struct ReportOom {
   uint32_t pid = 0;
 };
 
+// How memory goes in one rank, coarse: of the device of which it has most live at its peak. The columns are equally
+// long.
+struct ReportRankCurve {
+  uint64_t order = 0;  // its place among those of the job
+  // Why it is there: "differs", or of the others "alike" where all ranks have one, else "highest", "median", "least" by
+  // their peaks; "median" in any case.
+  std::string as;
+  uint32_t device = 0;
+  std::string unit = "steps";    // or "seconds", as of a timeline
+  std::vector<double> position;  // where a bin begins
+  ReportTimeline::Series live, reserved;
+};
+
 // A rank of a job with several, or one of several processes without ranks. Sums over its devices.
 struct ReportRank {
   struct Difference {
@@ -526,7 +539,8 @@ struct ReportRank {
   std::optional<double> growth_bytes_per_step;
   uint64_t leaks = 0;
   double leak_bytes_per_step = 0;
-  std::vector<Difference> differs;  // how it is unlike most of the others; empty: it is not
+  std::vector<Difference> differs;       // how it is unlike most of the others; empty: it is not
+  std::optional<ReportRankCurve> curve;  // none: it used no device, or there are very many and others are shown
 };
 
 // What a framework's allocator gave back to the driver from one place.

@@ -15,6 +15,7 @@
 #include "analyzer/gzip.h"
 #include "analyzer/ledger/synthetic_trace.h"
 #include "analyzer/render/json.h"
+#include "analyzer/render/json_values.h"
 #include "analyzer/summary/reduction.h"
 #include "analyzer/summary/summarize.h"
 #include "analyzer/summary/summary.h"
@@ -242,6 +243,36 @@ TEST_F(Summaries, LessDetailKeepsEveryFigureOfSites) {
   const std::vector<uint64_t>&fine = of_trace->timeline[0].live.high, &coarse = of_fleet->timeline[0].live.high;
   EXPECT_LE(coarse.size(), 64u);
   EXPECT_EQ(*std::max_element(fine.begin(), fine.end()), *std::max_element(coarse.begin(), coarse.end()));
+}
+
+// Of many processes a summary keeps less; of what the report says of ranks that makes no difference.
+TEST_F(Summaries, CurvesOfRanksAreThoseOfTheTraces) {
+  std::vector<std::string> traces;
+  Summary full, job, fleet;
+  std::vector<Summary> halves(2);
+  for (int rank = 0; rank < 80; ++rank) {
+    const int steps = rank == 7 ? 1500 : rank == 9 ? 700 : 90 + rank;
+    traces.push_back(WriteFile(Rank(rank, steps, rank % 9 == 1 ? kMiB + static_cast<uint64_t>(rank) : 1000)));
+    const Summary one = Summarize({traces.back()});
+    full.Join(one);
+    halves[static_cast<size_t>(rank) % 2].Join(one);
+    if (rank % 5 == 0) halves[static_cast<size_t>(rank) % 2].Reduce();
+  }
+  const auto ranks = [this](const std::vector<std::string>& paths) {
+    return Json::parse(JsonOf(paths))["ranks"].dump();
+  };
+  const std::string of_traces = ranks(traces);
+  EXPECT_NE(of_traces.find("\"order\":63"), std::string::npos);
+  EXPECT_EQ(ranks({WriteFile(full.Write())}), of_traces);
+  job = fleet = full;
+  job.Reduce(Detail::kJob);
+  EXPECT_EQ(ranks({WriteFile(job.Write())}), of_traces);
+  fleet.Reduce(Detail::kFleet);
+  EXPECT_EQ(ranks({WriteFile(fleet.Write())}), of_traces);
+  EXPECT_EQ(ranks({WriteFile(halves[1].Write()), WriteFile(halves[0].Write())}), of_traces);
+  halves[1].Join(halves[0]);
+  halves[1].Reduce();
+  EXPECT_EQ(ranks({WriteFile(halves[1].Write())}), of_traces);
 }
 
 TEST_F(Summaries, CutShortTheySayWhatIsThere) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/findings/rank_curves.h"
 #include "analyzer/findings/rank_findings.h"
 #include "analyzer/findings/rank_votes.h"
 #include "analyzer/findings/site_references.h"
@@ -28,6 +29,7 @@ std::vector<JobProcess*> InOrder(std::deque<JobProcess>* processes) {
 void FindingsJoin::Add(ProcessFindings findings) {
   JobProcess& process = processes_.emplace_back();
   process.rank = DescribeRank(findings);
+  process.curve = DescribeCurve(findings);
   process.process = std::move(findings.process);
   process.sites = sites_.Add(process, std::move(findings.sites));
   const SiteNamer joined = [&](size_t site) {
@@ -75,6 +77,7 @@ Report FindingsJoin::Finish() {
   for (const ReportSite& site : report.sites) ids.push_back(site.id);
   const SiteNamer id = [&](size_t site) { return ids[site]; };
   report.ranks = CompareRanks(ranks, ids, sites_.places());
+  AddCurves(ranks, &report.ranks);
   for (const JobProcess* process : processes) {
     for (const ReportOom& oom : process->oom) RenameSites(id, &report.oom.emplace_back(oom));
     report.processes.push_back(process->process);

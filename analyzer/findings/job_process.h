@@ -3,6 +3,7 @@
 #define ANALYZER_FINDINGS_JOB_PROCESS_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analyzer/report.h"
@@ -26,8 +27,9 @@ struct SiteRow {
 // What the job's report needs of a process that has been added, beside what is joined at once.
 struct JobProcess {
   ReportProcess process;
-  ReportRank rank;
-  std::vector<SiteRow> sites;  // in the order of the process's own
+  ReportRank rank;                       // without its curve
+  std::optional<ReportRankCurve> curve;  // none: it used no device
+  std::vector<SiteRow> sites;            // in the order of the process's own
   // Their sites are indices of the job's.
   std::vector<ReportOom> oom;
 };

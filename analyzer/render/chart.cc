@@ -15,9 +15,8 @@ namespace {
 constexpr int kLabelColumns = 9;  // "1023 KiB "
 constexpr size_t kWidestBin = 4;
 
-// A cell of a column chart, filled from below: nothing, some of it, all.
 struct Cells {
-  std::vector<std::string> levels;
+  std::vector<std::string> heights;
   std::string axis, zero, rule, marker;
 };
 
@@ -50,6 +49,8 @@ std::string Position(const ReportTimeline& timeline, double position) {
 
 }  // namespace
 
+const std::vector<std::string>& HeightCells(const TextStyle& style) { return CellsFor(style).heights; }
+
 std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& timeline,
                                const ReportTimeline::Series& series, int rows) {
   if (series.high.empty()) return {};
@@ -57,7 +58,7 @@ std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& tim
   std::vector<uint64_t> columns = Columns(series.high, std::max(style.columns - kLabelColumns - 2, 10));
   auto top = std::max_element(columns.begin(), columns.end());
   uint64_t highest = std::max<uint64_t>(*top, 1);
-  auto full = static_cast<double>(cells.levels.size() - 1);
+  auto full = static_cast<double>(cells.heights.size() - 1);
 
   std::vector<std::string> lines;
   for (int row = rows - 1; row >= 0; --row) {
@@ -68,7 +69,7 @@ std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& tim
       auto level = static_cast<size_t>(std::clamp(filled, 0.0, 1.0) * full + 0.5);
       // What is there at all is seen.
       if (row == 0 && value > 0) level = std::max<size_t>(level, 1);
-      line += cells.levels[level];
+      line += cells.heights[level];
     }
     while (!line.empty() && line.back() == ' ') line.pop_back();
     lines.push_back(std::move(line));

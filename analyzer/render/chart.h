@@ -10,6 +10,9 @@
 
 namespace vramtrack {
 
+// Characters that are filled from below: not at all, some of it, all.
+const std::vector<std::string>& HeightCells(const TextStyle& style);
+
 // A picture of one series of `timeline`, `rows` lines of characters high, with its highest point marked. Bins that fall
 // into one column show the highest of them. Empty for an empty series.
 std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& timeline,

@@ -405,6 +405,7 @@ Json RankJson(const ReportRank& rank) {
     json["category"] = difference.category.empty() ? Json(nullptr) : Json(difference.category);
     return json;
   });
+  json["curve"] = rank.curve ? RankCurveJson(*rank.curve) : Json(nullptr);
   return json;
 }
 

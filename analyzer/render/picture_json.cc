@@ -119,6 +119,18 @@ Json TimelineJson(const ReportTimeline& timeline) {
   return json;
 }
 
+Json RankCurveJson(const ReportRankCurve& curve) {
+  Json json;
+  json["order"] = curve.order;
+  json["as"] = curve.as;
+  json["device"] = curve.device;
+  json["unit"] = curve.unit;
+  json["position"] = Array(curve.position, Number);
+  json["live"] = SeriesJson(curve.live);
+  json["reserved"] = SeriesJson(curve.reserved);
+  return json;
+}
+
 Json PeakStacksJson(const ReportPeakStacks& stacks) {
   Json json;
   json["device"] = Optional(stacks.device);

@@ -15,6 +15,7 @@ Json CompositionJson(const ReportComposition& composition);
 Json PeakStepJson(const ReportPeakStep& step);
 Json WithinStepsJson(const ReportWithinSteps& within);
 Json TimelineJson(const ReportTimeline& timeline);
+Json RankCurveJson(const ReportRankCurve& curve);
 Json PeakStacksJson(const ReportPeakStacks& stacks);
 
 }  // namespace vramtrack

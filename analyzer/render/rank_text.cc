@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,19 +17,17 @@
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/frame_text.h"
 #include "analyzer/render/quantity.h"
-#include "analyzer/site_places.h"
+#include "analyzer/render/rank_curve_text.h"
 
 namespace vramtrack {
 namespace {
 
 constexpr int kIndent = 2;
 constexpr size_t kAlike = 3, kNames = 6;
+constexpr int kLeaksColumns = 9, kBeforeCurve = kIndent + 63 + kLeaksColumns;
+constexpr int kFewestCurveColumns = 12, kMostCurveColumns = 24;
 
 std::string Bytes(double bytes) { return FormatByteCount(bytes); }
-
-std::string NameOf(const ReportRank& rank) {
-  return rank.rank ? absl::StrCat("rank ", *rank.rank) : absl::StrCat("process ", rank.pid);
-}
 
 // Ranks that differ in the same things.
 struct Differing {
@@ -45,10 +44,9 @@ struct Differing {
   }
 };
 
-std::vector<Differing> InGroups(const Report& report) {
+std::vector<Differing> InGroups(const Report& report, const SitePlaces& places) {
   std::vector<Differing> groups;
   std::map<std::vector<std::string>, size_t> by_things;
-  const SitePlaces places(report);
   for (const ReportRank& rank : report.ranks) {
     if (rank.differs.empty()) continue;
     std::vector<std::string> things;
@@ -72,7 +70,7 @@ std::string Range(const std::pair<double, double>& range) {
 }
 
 // "leaks ..., where most others do not": with another verb of several ranks.
-std::string Reason(const Report& report, const Differing& group, size_t index) {
+std::string Reason(const Report& report, const SitePlaces& places, const Differing& group, size_t index) {
   const ReportRank::Difference& difference = group.ranks[0]->differs[index];
   const bool several = group.ranks.size() > 1;
   const auto verb = [several](const char* one) { return absl::StrCat(one, several ? "" : "s", " "); };
@@ -80,7 +78,7 @@ std::string Reason(const Report& report, const Differing& group, size_t index) {
   if (difference.what == "leak") {
     const ReportSite* site = FindSite(report, difference.site);
     std::string text = absl::StrCat(verb("leak"), value, " per ", site == nullptr ? "step" : site->rate_unit);
-    const ReportFrame* frame = site == nullptr ? nullptr : SitePlaces(report).Of(*site);
+    const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
     if (frame != nullptr) absl::StrAppend(&text, " at ", FrameLocation(*frame), FunctionBehindLocation(*frame));
     return absl::StrCat(text, ", where ", report.ranks.size() == 2 ? "the other does" : "most others do", " not");
   }
@@ -98,7 +96,7 @@ std::string Reason(const Report& report, const Differing& group, size_t index) {
 
 // "ranks 3, 7, 11 and 397 more"
 std::string NamesOf(const Differing& group) {
-  if (group.ranks.size() == 1) return NameOf(*group.ranks[0]);
+  if (group.ranks.size() == 1) return RankName(*group.ranks[0]);
   std::vector<std::string> names;
   const bool by_rank = group.ranks[0]->rank.has_value();
   for (size_t i = 0; i < group.ranks.size() && i < kNames; ++i) {
@@ -115,27 +113,30 @@ std::string NamesOf(const Differing& group) {
 }
 
 // "rank 3 differs: it leaks ...; it peaks at ..."
-std::string Sentence(const Report& report, const Differing& group) {
+std::string Sentence(const Report& report, const SitePlaces& places, const Differing& group) {
   const bool several = group.ranks.size() > 1;
   const char* they = several ? "they " : "it ";
   std::vector<std::string> reasons;
-  for (size_t i = 0; i < group.ranks[0]->differs.size(); ++i) reasons.push_back(they + Reason(report, group, i));
+  for (size_t i = 0; i < group.ranks[0]->differs.size(); ++i)
+    reasons.push_back(they + Reason(report, places, group, i));
   return absl::StrCat(NamesOf(group), several ? " differ: " : " differs: ", absl::StrJoin(reasons, "; "));
 }
 
 std::string Row(const std::string& name, const std::string& process, const std::string& devices,
-                const std::string& peak, const std::string& end, const std::string& growth, const std::string& leaks) {
+                const std::string& peak, const std::string& end, const std::string& growth, const std::string& leaks,
+                const std::string& curve) {
   std::string row = absl::StrCat(PadLeft(name, 4), PadLeft(process, 9), PadLeft(devices, 8), PadLeft(peak, 11),
-                                 PadLeft(end, 12), PadLeft(growth, 17), "  ", leaks);
+                                 PadLeft(end, 12), PadLeft(growth, 17), "  ", PadRight(leaks, kLeaksColumns), curve);
   row.erase(row.find_last_not_of(' ') + 1);
   return row;
 }
 
-std::string RowOf(const ReportRank& rank) {
+std::string RowOf(const ReportRank& rank, const RankCurveText* curves) {
   const std::string leaks = rank.leaks == 0 ? "no leak" : Plural(rank.leaks, "leak", "leaks");
   return Row(rank.rank ? absl::StrCat(*rank.rank) : "-", absl::StrCat(rank.pid), absl::StrJoin(rank.devices, ","),
              Bytes(static_cast<double>(rank.peak_live)), Bytes(static_cast<double>(rank.end_live)),
-             rank.growth_bytes_per_step ? Bytes(*rank.growth_bytes_per_step) : "unknown", leaks);
+             rank.growth_bytes_per_step ? Bytes(*rank.growth_bytes_per_step) : "unknown", leaks,
+             curves == nullptr ? "" : curves->Of(rank));
 }
 
 // "and 9,997 that do not differ: they peak at 990 to 1,000 MiB, ..."
@@ -166,11 +167,29 @@ std::string Others(const std::vector<const ReportRank*>& ranks) {
 
 }  // namespace
 
+std::string RankName(const ReportRank& rank) {
+  return rank.rank ? absl::StrCat("rank ", *rank.rank) : absl::StrCat("process ", rank.pid);
+}
+
+std::string RankDifferences(const Report& report, const SitePlaces& places, const ReportRank& rank) {
+  std::vector<std::string> reasons;
+  for (size_t i = 0; i < rank.differs.size(); ++i) reasons.push_back(Reason(report, places, {{&rank}}, i));
+  return absl::StrJoin(reasons, "; ");
+}
+
 void WriteRanks(const Report& report, size_t most, Page* page) {
   if (report.ranks.empty()) return;
   const TextStyle& style = page->style();
+  const SitePlaces places(report);
+  const std::vector<Differing> groups = InGroups(report, places);
   page->Section(report.ranks[0].rank ? "Ranks" : "Processes");
-  page->Line(Painted(style, Paint::kDim, Row("rank", "process", "device", "peak", "at the end", "growth per step", "")),
+  std::optional<RankCurveText> drawn;
+  const int room = std::min(style.columns - kBeforeCurve, kMostCurveColumns);
+  if (!groups.empty() && room >= kFewestCurveColumns) drawn.emplace(report, style, static_cast<size_t>(room));
+  const RankCurveText* const curves = drawn ? &*drawn : nullptr;
+  page->Line(Painted(style, Paint::kDim,
+                     Row("rank", "process", "device", "peak", "at the end", "growth per step", "",
+                         curves == nullptr ? "" : "live")),
              kIndent);
   // Of many that are alike a few stand for all.
   size_t alike = report.ranks.size() <= most ? most : kAlike, differing = most, left_out = 0;
@@ -180,7 +199,7 @@ void WriteRanks(const Report& report, size_t most, Page* page) {
     size_t& rows = differs ? differing : alike;
     if (rows > 0) {
       --rows;
-      page->Line(Painted(style, differs ? Paint::kBold : Paint::kPlain, RowOf(rank)), kIndent);
+      page->Line(Painted(style, differs ? Paint::kBold : Paint::kPlain, RowOf(rank, curves)), kIndent);
     } else if (differs) {
       ++left_out;
     } else {
@@ -189,17 +208,17 @@ void WriteRanks(const Report& report, size_t most, Page* page) {
   }
   if (left_out > 0) page->Line(absl::StrCat("and ", FormatCount(left_out), " more that differ"), kIndent + 2);
   if (!others.empty()) page->Words(Others(others), kIndent + 2);
-  const std::vector<Differing> groups = InGroups(report);
   if (groups.empty()) page->Line("none differs from the others", kIndent);
   for (size_t i = 0; i < groups.size() && i < most; ++i) {
-    page->Words(Sentence(report, groups[i]), kIndent, Paint::kBold);
+    page->Words(Sentence(report, places, groups[i]), kIndent, Paint::kBold);
   }
 }
 
 void WriteRanksInShort(const Report& report, size_t most, Page* page) {
-  for (const Differing& group : InGroups(report)) {
+  const SitePlaces places(report);
+  for (const Differing& group : InGroups(report, places)) {
     if (most-- == 0) return;
-    page->Words(CutEnd(Sentence(report, group), 2 * page->style().columns), 0);
+    page->Words(CutEnd(Sentence(report, places, group), 2 * page->style().columns), 0);
   }
 }
 

@@ -3,14 +3,23 @@
 #define ANALYZER_RENDER_RANK_TEXT_H_
 
 #include <cstddef>
+#include <string>
 
 #include "analyzer/render/page.h"
 #include "analyzer/report.h"
+#include "analyzer/site_places.h"
 
 namespace vramtrack {
 
-// The ranks of a job side by side, and what tells some from the others, in a sentence for those that differ in the same
-// things. Of more than `most` ranks only `most` that differ have a row, and a line says what the others do.
+// "rank 3", or "process 4711" in a job without ranks.
+std::string RankName(const ReportRank& rank);
+
+// How a rank is unlike the others, in words: "leaks ...; peaks at ..."; empty if it is not.
+std::string RankDifferences(const Report& report, const SitePlaces& places, const ReportRank& rank);
+
+// The ranks of a job side by side, with a line of characters for how their memory goes where some differ and the page
+// is wide enough, and what tells some from the others, in a sentence for those that differ in the same things. Of more
+// than `most` ranks only `most` that differ have a row, and a line says what the others do.
 void WriteRanks(const Report& report, size_t most, Page* page);
 
 // Only what tells some from the others, in `most` sentences.

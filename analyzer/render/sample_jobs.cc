@@ -45,6 +45,28 @@ Report PyTorchSample() {
   return report;
 }
 
+namespace {
+
+// As the rank that it is of: rising from a third of its peak, and the last one ends half-way.
+ReportRankCurve Curve(const ReportRank& rank, uint64_t order, const char* as) {
+  constexpr uint64_t kBins = 50;
+  ReportRankCurve curve;
+  curve.order = order;
+  curve.as = as;
+  curve.device = rank.devices[0];
+  for (uint64_t bin = 0; bin < (rank.rank == 3 ? kBins / 2 : kBins); ++bin) {
+    const uint64_t high = rank.peak_live / 3 + rank.peak_live * 2 / 3 * bin / (kBins - 1);
+    curve.position.push_back(static_cast<double>(2 * bin));
+    curve.live.high.push_back(high);
+    curve.live.low.push_back(high / 2);
+    curve.reserved.high.push_back(high + (64 << 20));
+    curve.reserved.low.push_back(high);
+  }
+  return curve;
+}
+
+}  // namespace
+
 Report RanksSample() {
   Report report = PyTorchSample();
   for (uint32_t i = 0; i < 4; ++i) {
@@ -61,6 +83,10 @@ Report RanksSample() {
   leaking.leaks = 1;
   leaking.leak_bytes_per_step = 4 << 20;
   leaking.differs = {{"leak", 4 << 20, 0, report.sites[0].id, ""}, {"peak", 700 << 20, 500 << 20, "", ""}};
+  report.ranks[2].curve = Curve(report.ranks[2], 0, "differs");
+  report.ranks[0].curve = Curve(report.ranks[0], 1, "alike");
+  report.ranks[1].curve = Curve(report.ranks[1], 2, "median");
+  report.ranks[3].curve = Curve(report.ranks[3], 3, "alike");
   return report;
 }
 
@@ -73,6 +99,7 @@ Report LargeJobSample() {
     rank.pid = static_cast<uint32_t>(4700 + i);
     rank.devices = {static_cast<uint32_t>(i % 8)};
     rank.leaks = 1;
+    rank.curve->order = static_cast<uint64_t>(i);
     report.ranks.push_back(rank);
     ReportProcess process = report.processes[0];
     process.rank = i;

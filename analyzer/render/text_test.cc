@@ -51,9 +51,10 @@ TEST(TextReport, APythonLeakIsNamedAsTracebacksName) {
 }
 
 TEST(TextReport, RanksStandSideBySideAndTheOneThatDiffersIsNamed) {
-  const std::string text = Render(RanksSample(), 120);
-  EXPECT_TRUE(Contains(text, "\n     0     4700       0    500 MiB     400 MiB              0 B  no leak\n")) << text;
-  EXPECT_TRUE(Contains(text, "\n     2     4702       2    700 MiB     400 MiB              0 B  1 leak\n"));
+  const std::string text = Render(RanksSample(), 120), narrow = Render(RanksSample(), 80);
+  EXPECT_TRUE(Contains(narrow, "\n     0     4700       0    500 MiB     400 MiB              0 B  no leak\n"))
+      << narrow;
+  EXPECT_TRUE(Contains(narrow, "\n     2     4702       2    700 MiB     400 MiB              0 B  1 leak\n"));
   EXPECT_TRUE(
       Contains(text,
                "\n  rank 2 differs: it leaks 4.00 MiB per step at train.py:42 in step, where most others do not;"
@@ -62,6 +63,21 @@ TEST(TextReport, RanksStandSideBySideAndTheOneThatDiffersIsNamed) {
   TextStyle style;
   EXPECT_TRUE(Contains(RenderShortText(RanksSample(), style), "\nrank 2 differs: it leaks 4.00 MiB per step"));
   EXPECT_FALSE(Contains(Render(PyTorchSample()), "Ranks"));
+}
+
+TEST(TextReport, WhereRanksDifferHowTheirMemoryGoesIsDrawnIfThereIsRoom) {
+  TextStyle style;
+  style.unicode = true;
+  const std::string text = RenderText(RanksSample(), style, 10);
+  // On one scale, and of rank 3 as far as it came.
+  EXPECT_TRUE(Contains(text, "  growth per step           live\n")) << text;
+  EXPECT_TRUE(Contains(text, "    0 B  no leak  ▂▂▂▃▃▃▃▃▃▃▄▄▄▄▄▄▅▅▅▅▅▅▆▆\n")) << text;
+  EXPECT_TRUE(Contains(text, "    0 B  1 leak   ▃▃▃▄▄▄▄▄▅▅▅▅▆▆▆▆▆▇▇▇▇███\n")) << text;
+  EXPECT_TRUE(Contains(text, "unknown  no leak  ▂▂▂▃▃▃▃▃▃▃▄▄\n")) << text;
+  EXPECT_TRUE(Contains(Render(RanksSample(), 100), "    0 B  1 leak   _.........:::::::::#####\n"));
+  Report report = RanksSample();
+  report.ranks[2].differs.clear();
+  EXPECT_TRUE(Contains(RenderText(report, style, 10), "    0 B  1 leak\n"));
 }
 
 TEST(TextReport, OfALargeJobItSaysInHowManyRanksALeakIs) {

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <utility>
 #include <vector>
+
+#include "analyzer/findings/coarser.h"
+#include "analyzer/findings/rank_curves.h"
 
 namespace vramtrack {
 namespace {
@@ -20,27 +21,8 @@ struct Limits {
 constexpr Limits kLimits[] = {
     {SIZE_MAX, SIZE_MAX, SIZE_MAX, true, true, true, StepProfile::kMostWindows, StepProfile::kMostSites},
     {512, 128, 32, false, false, true, 32, 500},
-    {64, 16, 0, false, false, false, 16, 32},
+    {kMostCurveBins, 16, 0, false, false, false, 16, 32},
 };
-
-// What every pair of neighbours becomes; `of` gives that of a pair, and is called with one index for the last of an odd
-// number.
-template <class T, class Choose>
-void Halve(std::vector<T>* values, Choose choose) {
-  std::vector<T> half;
-  half.reserve((values->size() + 1) / 2);
-  for (size_t i = 0; i < values->size(); i += 2) {
-    half.push_back((*values)[i + 1 < values->size() ? choose(i, i + 1) : i]);
-  }
-  *values = std::move(half);
-}
-
-void HalveSeries(ReportTimeline::Series* series) {
-  const auto lower = [of = series->low](size_t a, size_t b) { return of[b] < of[a] ? b : a; };
-  const auto higher = [of = series->high](size_t a, size_t b) { return of[b] > of[a] ? b : a; };
-  Halve(&series->low, lower);
-  Halve(&series->high, higher);
-}
 
 void HalveTimeline(ReportTimeline* timeline) {
   // What live memory consists of is that of the higher bin.
@@ -48,7 +30,7 @@ void HalveTimeline(ReportTimeline* timeline) {
   for (auto& [name, bytes] : timeline->at_high.categories) Halve(&bytes, higher);
   for (auto& [site, bytes] : timeline->at_high.sites) Halve(&bytes, higher);
   Halve(&timeline->at_high.other_sites, higher);
-  Halve(&timeline->position, [](size_t a, size_t) { return a; });
+  HalvePositions(&timeline->position);
   for (ReportTimeline::Series* series : {&timeline->device_used, &timeline->reserved, &timeline->live}) {
     HalveSeries(series);
   }

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 from browser import find_chromium
-from page_case import PageCase, text_of
+from page_case import PageCase, count_of, text_of
 
 VRAMTRACK = LIBRARY = TRAIN = MAKE_TRACE = MAKE_LARGE_TRACE = LIBRARIES = None
 FOLDER = None
@@ -196,6 +196,66 @@ class Traces(PageCase):
         self.browser.wait_for(text_of(".bar") + ".startsWith('rank 42: leaks 4.00 MiB per step')")
         self.browser.press("Enter", text="\r")
         self.browser.wait_for("!document.querySelector('.detail').hidden")
+
+    def test_how_memory_goes_in_each_rank_is_drawn_on_one_scale(self):
+        self.open(page_of(hundred_ranks()), "#view=ranks")
+        first = "#view-ranks .rank-curves li"
+        # First the one that leaks, and it says so in words.
+        self.assertEqual(self.see(first + " strong"), "rank 42")
+        self.assertEqual(self.see(first + " .as"), "differs")
+        self.assertIn("leaks 4.00 MiB per step", self.see(first))
+        self.assertEqual(self.count("#view-ranks .rank-curves .differs"), 1)
+        self.assertIn("64 of 100 are drawn: 1 that is unlike the others, 61 with the highest peaks", self.see("#view-ranks figure .note"))
+        self.assertEqual(self.count(first), 18)
+        heights = self.browser.evaluate(
+            """[...document.querySelectorAll('#view-ranks .rank-curves canvas')].map((canvas) => {
+              // How far up something is drawn in all of the last quarter: what is reserved, and more in the rank that leaks.
+              const [x, width, rows] = [Math.round(canvas.width * 0.75), Math.round(canvas.width * 0.1), canvas.height];
+              const pixels = canvas.getContext('2d').getImageData(x, 0, width, rows).data;
+              const filled = (row) => { for (let i = 0; i < width; ++i) if (pixels[4 * (row * width + i) + 3] === 0) return false; return true; };
+              for (let row = 0; row < rows; ++row) if (filled(row)) return (rows - row) / rows;
+              return 0;
+            })""")
+        self.assertGreater(heights[0], 0.85)
+        self.assertLess(max(heights[1:]), heights[0] - 0.2, heights)
+        # What is under the pointer.
+        self.browser.evaluate("document.querySelector(%r).scrollIntoView({block: 'center'})" % first)
+        left, top, width, height = self.bounds(first + " canvas")
+        self.browser.move(left + width / 2, top + height / 2)
+        self.assertRegex(self.see(".bar"), r"^rank 42, step \d+: live .* MiB, reserved .* MiB$")
+        # Click and keyboard select in the table, and in the address.
+        self.click(first)
+        self.browser.wait_for("location.hash.includes('rank=42')")
+        self.assertRegex(self.see("#view-ranks .sites tr.current"), r"^42\b")
+        self.browser.press("ArrowRight")
+        self.assertRegex(self.see(".bar"), r"^rank \d+: (high peak|like the others|median peak); live ")
+        self.browser.press("End", code="End")
+        self.browser.press("Enter", text="\r")
+        self.browser.wait_for("!location.hash.includes('rank=42')")
+        selected = self.state()["rank"]
+        self.assertEqual(self.see("#view-ranks .rank-curves [aria-selected=true] strong"), "rank " + selected)
+        self.assertEqual(self.see("#view-ranks .sites tr.current").split()[0], selected)
+        # All of them, the usual one and the least last.
+        self.click("#view-ranks .rank-curves + button")
+        self.assertEqual(self.count(first), 64)
+        self.assertEqual(self.see("#view-ranks .rank-curves li:last-child .as"), "least peak")
+        self.assertEqual(self.see("#view-ranks .rank-curves li:nth-last-child(2) .as"), "median peak")
+        names = [name for role, name in self.browser.controls() if role == "option"]
+        self.assertEqual(len([name for name in names if name.startswith("rank ")]), 64)
+        self.assertRegex(names[0], "^rank 42: differs: leaks 4.00 MiB per step .*; live .* at first, .* at most, .* in the end$")
+        # A link selects the same one.
+        self.open(page_of(hundred_ranks()), "#view=ranks&rank=42")
+        self.browser.wait_for(count_of(first + "[aria-selected=true]") + " === 1")
+        self.assertRegex(self.see("#view-ranks .sites tr.current"), r"^42\b")
+        self.click("#view-ranks figure .twin summary")
+        self.assertGreater(self.count("#view-ranks figure .twin tbody tr"), 10)
+
+    def test_on_a_phone_the_ranks_are_in_two_columns(self):
+        self.browser.resize(390, 844, phone=True)
+        self.open(page_of(hundred_ranks()), "#view=ranks")
+        lefts = self.browser.evaluate("[...new Set([...document.querySelectorAll('.rank-curves li')].map((li) => li.getBoundingClientRect().x))]")
+        self.assertEqual(len(lefts), 2, lefts)
+        self.assertTrue(self.browser.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
     def test_a_comparison_opens_and_its_timelines_zoom_together(self):
         page = FOLDER / "diff.html"

@@ -166,6 +166,23 @@ TEST(RenderHtml, LeadsWithTheAnswerInWords) {
   EXPECT_LT(failed.find("OUT OF MEMORY"), failed.find("LEAK</p>"));
 }
 
+TEST(RenderHtml, HasTheRanksAsATableWhereNoScriptsRun) {
+  const std::string page = RenderHtml(RanksSample());
+  const std::string table = Between(page, "<h2>Memory of the ranks, on one scale</h2>", "</table>");
+  // The one that differs first, and what it is that differs.
+  EXPECT_TRUE(absl::StrContains(Between(table, "<tbody>", "</tr>"), ">rank 2<")) << table;
+  EXPECT_TRUE(absl::StrContains(Between(table, "<tbody>", "</tr>"), "leaks 4.00 MiB per step at train.py:42"));
+  const auto curve_of = [&](const std::string& rank) {
+    return Between(table, absl::StrCat(">", rank, "</span></td><td><code class=\"whole\">"), "</code>");
+  };
+  EXPECT_EQ(Count(curve_of("rank 2"), "█"), 1u + Count(curve_of("rank 2"), "██")) << curve_of("rank 2");
+  // On one scale: the others end lower, and one of them half-way.
+  EXPECT_EQ(Count(curve_of("rank 0"), "█"), 0u) << curve_of("rank 0");
+  EXPECT_EQ(curve_of("rank 0").size(), 32 * std::string("█").size());
+  EXPECT_EQ(curve_of("rank 3").size(), 16 * std::string("█").size());
+  EXPECT_EQ(Count(RenderHtml(LeakSample()), "Memory of the ranks, on one scale</h2>"), 0u);
+}
+
 TEST(RenderHtml, ListsAsManySitesAsFit) {
   const Report report = ManySitesSample();
   if (kPageParts.script.empty()) return;

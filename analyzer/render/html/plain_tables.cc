@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/render/html/plain_tables.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -8,12 +9,17 @@
 #include "analyzer/render/answer.h"
 #include "analyzer/render/answer_words.h"
 #include "analyzer/render/frame_text.h"
+#include "analyzer/render/html/escape.h"
 #include "analyzer/render/html/markup_table.h"
 #include "analyzer/render/quantity.h"
+#include "analyzer/render/rank_curve_text.h"
+#include "analyzer/render/rank_text.h"
 #include "analyzer/site_places.h"
 
 namespace vramtrack {
 namespace {
+
+constexpr size_t kCurveColumns = 32;
 
 std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
@@ -53,6 +59,30 @@ std::string Peaks(const Report& report) {
   return text;
 }
 
+// Those whose curves the report has, in their order: those that are unlike the others first.
+std::string Ranks(const Report& report, const SitePlaces& places) {
+  std::vector<const ReportRank*> shown;
+  for (const ReportRank& rank : report.ranks) {
+    if (rank.curve) shown.push_back(&rank);
+  }
+  std::sort(shown.begin(), shown.end(),
+            [](const ReportRank* a, const ReportRank* b) { return a->curve->order < b->curve->order; });
+  TextStyle style;
+  style.unicode = true;
+  const RankCurveText curves(report, style, kCurveColumns);
+  MarkupTable table("Memory of the ranks, on one scale",
+                    {"rank", "live over the run", "peak", "at the end", "unlike the others"});
+  const auto whole = [](const std::string& text) {
+    return absl::StrCat("<span class=\"whole\">", EscapeHtml(text), "</span>");
+  };
+  for (const ReportRank* rank : shown) {
+    table.MarkupRow({whole(RankName(*rank)), absl::StrCat("<code class=\"whole\">", curves.Of(*rank), "</code>"),
+                     whole(Bytes(rank->peak_live)), whole(Bytes(rank->end_live)),
+                     EscapeHtml(RankDifferences(report, places, *rank))});
+  }
+  return table.Finish();
+}
+
 std::string Sites(const Report& report, const SitePlaces& places) {
   MarkupTable table("Sites", {"site", "line", "device", "kind", "category", "verdict", "allocations", "frees",
                               "at the peak", "live at the end"});
@@ -68,7 +98,7 @@ std::string Sites(const Report& report, const SitePlaces& places) {
 
 std::string PlainTables(const Report& report) {
   const SitePlaces places(report);
-  return Leaks(report, places) + Peaks(report) + Sites(report, places);
+  return Leaks(report, places) + Peaks(report) + Ranks(report, places) + Sites(report, places);
 }
 
 }  // namespace vramtrack

@@ -8,7 +8,7 @@
 
 namespace vramtrack {
 
-// Tables of leaks, peaks and sites as markup alone: for browsers without scripts, and builds without the bundle.
+// Tables of leaks, peaks, ranks and sites as markup alone: for browsers without scripts, and builds without the bundle.
 std::string PlainTables(const Report& report);
 
 }  // namespace vramtrack

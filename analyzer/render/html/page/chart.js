@@ -16,6 +16,7 @@ const POSITIONS = {
   seconds: (at) => format.seconds(at),
   events: (at) => `allocation or free ${format.count(at + 1)}`,
 };
+export const positionName = (unit, from, to) => POSITIONS[unit](from, to);
 const POSITION_TITLES = {steps: 'step', seconds: 'time', events: 'allocation or free'};
 
 const charts = new Set();
@@ -32,6 +33,11 @@ export function fitCharts() {
   for (const chart of charts) {
     if (chart.root.isConnected) chart.fit?.();
   }
+}
+
+// What draws itself on a canvas, for as long as that is part of the page.
+export function keepDrawn(canvas, draw) {
+  charts.add({root: canvas, redraw: draw, fit: draw, destroy: () => {}});
 }
 
 export function destroyCharts(within) {
@@ -184,12 +190,12 @@ export function sparkline(values, name) {
     context.setTransform(1, 0, 0, 1, 0, 0);
   };
   paint();
-  charts.add({root: canvas, redraw: paint, destroy: () => {}});
+  keepDrawn(canvas, paint);
   return canvas;
 }
 
 // The same figures as a table, made when somebody asks for it.
-export function tableTwin(unit, x, series) {
+export function tableTwin(unit, x, series, label = 'as a table') {
   return h(
     'details',
     {
@@ -208,7 +214,7 @@ export function tableTwin(unit, x, series) {
         );
       },
     },
-    h('summary', null, 'as a table'),
+    h('summary', null, label),
   );
 }
 

@@ -7,7 +7,8 @@ const ROW_HEIGHT = 34;
 const BEYOND = 12;  // rows above and below those in view
 
 // `header`: the cells of its head; `cells(i)`: those of a row; `onOpen(i)`: it was clicked, or Enter pressed on it;
-// `onMove(i)`, if any: the keyboard came to it; `current`: where the keyboard begins.
+// `onMove(i)`, if any: the keyboard came to it; `current`: where the keyboard begins. The element, whose `showRow(i)` makes
+// that the current one and scrolls to it.
 export function virtualRows({label, header, count, cells, onOpen, onMove = null, current = 0}) {
   const body = h('tbody');
   const scroller = h('div', {class: 'sites scroll', tabindex: 0, role: 'region', 'aria-label': `${label}; arrow keys move, Enter opens`});
@@ -27,17 +28,20 @@ export function virtualRows({label, header, count, cells, onOpen, onMove = null,
     for (let i = from; i < to; ++i) rows.push(h('tr', {'aria-rowindex': i + 2, class: i === current ? 'current' : null, onclick: () => open(i)}, cells(i)));
     fill(body, spacer(from), rows, spacer(count - to));
   };
+  scroller.showRow = (i) => {
+    current = i;
+    const top = current * ROW_HEIGHT;
+    if (top < scroller.scrollTop) scroller.scrollTop = top;
+    if (top > scroller.scrollTop + scroller.clientHeight - 3 * ROW_HEIGHT) scroller.scrollTop = top - scroller.clientHeight + 3 * ROW_HEIGHT;
+    draw(true);
+  };
   append(scroller, [h('table', {'aria-rowcount': count + 1}, h('thead', null, h('tr', null, header)), body)]);
   scroller.addEventListener('scroll', () => draw(false));
   scroller.addEventListener('keydown', (event) => {
     const page = Math.floor(scroller.clientHeight / ROW_HEIGHT) - 2;
     const moves = {ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -count, End: count};
     if (event.key in moves) {
-      current = Math.min(Math.max(current + moves[event.key], 0), Math.max(count - 1, 0));
-      const top = current * ROW_HEIGHT;
-      if (top < scroller.scrollTop) scroller.scrollTop = top;
-      if (top > scroller.scrollTop + scroller.clientHeight - 3 * ROW_HEIGHT) scroller.scrollTop = top - scroller.clientHeight + 3 * ROW_HEIGHT;
-      draw(true);
+      scroller.showRow(Math.min(Math.max(current + moves[event.key], 0), Math.max(count - 1, 0)));
       if (count > 0) onMove?.(current);
       event.preventDefault();
     } else if (event.key === 'Enter' && count > 0 && event.target === scroller) {
