@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: Apache-2.0
 """traces_test.py VRAMTRACK LIBRARY TRAIN MAKE_TRACE MAKE_LARGE_TRACE SIMULATED_CUDA_LIBRARY...: pages of traces of every kind:
-a leak, two ranks, a framework's segments, bounded, short, empty, without steps, cut in half; their pictures, by pointer and
+a leak, a framework's segments, bounded, short, empty, without steps, cut in half; their pictures, by pointer and
 by keyboard; and a million sites."""
 
 import os
@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 from browser import find_chromium
-from page_case import PageCase, count_of, text_of
+from page_case import PageCase, text_of
 
 VRAMTRACK = LIBRARY = TRAIN = MAKE_TRACE = MAKE_LARGE_TRACE = LIBRARIES = None
 FOLDER = None
@@ -46,26 +46,6 @@ def page_of(trace, codes=(0, 3)):
     return page
 
 
-def two_ranks():
-    folder = FOLDER / "ranks"
-    if not folder.exists():
-        folder.mkdir()
-        for rank in (0, 1):
-            run(MAKE_LARGE_TRACE, "--shape=driver", "--events=20000", "--rank=%d" % rank,
-                "--output=%s/%d.vtrace" % (folder, rank))
-    return folder
-
-
-def hundred_ranks():
-    """Of which one leaks."""
-    folder = FOLDER / "hundred"
-    if not folder.exists():
-        folder.mkdir()
-        for rank in range(100):
-            run(MAKE_TRACE, "leak" if rank == 42 else "clean", "%s/%d.vtrace" % (folder, rank), str(rank))
-    return folder
-
-
 def leaky():
     return trained("leaky", "--leak=attention-cache", "--steps=60")
 
@@ -83,8 +63,6 @@ class Traces(PageCase):
         yield made("without_steps.vtrace", MAKE_LARGE_TRACE, "--shape=driver", "--events=30000", "--no-steps", "--output=@")
         for kind in ("short", "killed", "one", "nothing"):
             yield made(kind + ".vtrace", MAKE_TRACE, kind, "@")
-        yield two_ranks()
-        yield hundred_ranks()
         half = FOLDER / "half.vtrace"
         whole = pytorch().read_bytes()
         half.write_bytes(whole[:len(whole) // 2])
@@ -175,87 +153,6 @@ class Traces(PageCase):
             "(() => { const c = document.querySelector('.segment-map canvas'); "
             "const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; "
             "return new Set(Array.from({length: d.length / 4}, (_, i) => d[4 * i])).size > 3; })()"))
-
-    def test_ranks_are_side_by_side(self):
-        self.open(page_of(two_ranks()), "#view=ranks")
-        self.assertIn("Ranks", self.see("#view-ranks"))
-        self.assertEqual(self.browser.evaluate(
-            "[...document.querySelectorAll('#view-ranks caption')].find((c) => c.innerText === 'Ranks').parentElement.tBodies[0].rows.length"), 2)
-
-    def test_of_a_hundred_ranks_those_in_view_are_elements(self):
-        self.open(page_of(hundred_ranks()), "#view=ranks")
-        self.assertIn("100 ranks", self.see("#view-ranks"))
-        self.assertEqual(self.browser.evaluate("document.querySelector('#view-ranks .sites table').getAttribute('aria-rowcount')"), "101")
-        self.assertLess(self.count("#view-ranks .sites tbody tr"), 70)
-        self.browser.evaluate("document.querySelector('#view-ranks .sites').focus()")
-        self.browser.press("End", code="End")
-        self.browser.wait_for(text_of(".bar") + ".startsWith('rank 99: ')")
-        self.assertIn("99", self.see("#view-ranks .sites tr.current"))
-        # First who is unlike the others.
-        self.browser.press("Home", code="Home")
-        self.browser.wait_for(text_of(".bar") + ".startsWith('rank 42: leaks 4.00 MiB per step')")
-        self.browser.press("Enter", text="\r")
-        self.browser.wait_for("!document.querySelector('.detail').hidden")
-
-    def test_how_memory_goes_in_each_rank_is_drawn_on_one_scale(self):
-        self.open(page_of(hundred_ranks()), "#view=ranks")
-        first = "#view-ranks .rank-curves li"
-        # First the one that leaks, and it says so in words.
-        self.assertEqual(self.see(first + " strong"), "rank 42")
-        self.assertEqual(self.see(first + " .as"), "differs")
-        self.assertIn("leaks 4.00 MiB per step", self.see(first))
-        self.assertEqual(self.count("#view-ranks .rank-curves .differs"), 1)
-        self.assertIn("64 of 100 are drawn: 1 that is unlike the others, 61 with the highest peaks", self.see("#view-ranks figure .note"))
-        self.assertEqual(self.count(first), 18)
-        heights = self.browser.evaluate(
-            """[...document.querySelectorAll('#view-ranks .rank-curves canvas')].map((canvas) => {
-              // How far up something is drawn in all of the last quarter: what is reserved, and more in the rank that leaks.
-              const [x, width, rows] = [Math.round(canvas.width * 0.75), Math.round(canvas.width * 0.1), canvas.height];
-              const pixels = canvas.getContext('2d').getImageData(x, 0, width, rows).data;
-              const filled = (row) => { for (let i = 0; i < width; ++i) if (pixels[4 * (row * width + i) + 3] === 0) return false; return true; };
-              for (let row = 0; row < rows; ++row) if (filled(row)) return (rows - row) / rows;
-              return 0;
-            })""")
-        self.assertGreater(heights[0], 0.85)
-        self.assertLess(max(heights[1:]), heights[0] - 0.2, heights)
-        # What is under the pointer.
-        self.browser.evaluate("document.querySelector(%r).scrollIntoView({block: 'center'})" % first)
-        left, top, width, height = self.bounds(first + " canvas")
-        self.browser.move(left + width / 2, top + height / 2)
-        self.assertRegex(self.see(".bar"), r"^rank 42, step \d+: live .* MiB, reserved .* MiB$")
-        # Click and keyboard select in the table, and in the address.
-        self.click(first)
-        self.browser.wait_for("location.hash.includes('rank=42')")
-        self.assertRegex(self.see("#view-ranks .sites tr.current"), r"^42\b")
-        self.browser.press("ArrowRight")
-        self.assertRegex(self.see(".bar"), r"^rank \d+: (high peak|like the others|median peak); live ")
-        self.browser.press("End", code="End")
-        self.browser.press("Enter", text="\r")
-        self.browser.wait_for("!location.hash.includes('rank=42')")
-        selected = self.state()["rank"]
-        self.assertEqual(self.see("#view-ranks .rank-curves [aria-selected=true] strong"), "rank " + selected)
-        self.assertEqual(self.see("#view-ranks .sites tr.current").split()[0], selected)
-        # All of them, the usual one and the least last.
-        self.click("#view-ranks .rank-curves + button")
-        self.assertEqual(self.count(first), 64)
-        self.assertEqual(self.see("#view-ranks .rank-curves li:last-child .as"), "least peak")
-        self.assertEqual(self.see("#view-ranks .rank-curves li:nth-last-child(2) .as"), "median peak")
-        names = [name for role, name in self.browser.controls() if role == "option"]
-        self.assertEqual(len([name for name in names if name.startswith("rank ")]), 64)
-        self.assertRegex(names[0], "^rank 42: differs: leaks 4.00 MiB per step .*; live .* at first, .* at most, .* in the end$")
-        # A link selects the same one.
-        self.open(page_of(hundred_ranks()), "#view=ranks&rank=42")
-        self.browser.wait_for(count_of(first + "[aria-selected=true]") + " === 1")
-        self.assertRegex(self.see("#view-ranks .sites tr.current"), r"^42\b")
-        self.click("#view-ranks figure .twin summary")
-        self.assertGreater(self.count("#view-ranks figure .twin tbody tr"), 10)
-
-    def test_on_a_phone_the_ranks_are_in_two_columns(self):
-        self.browser.resize(390, 844, phone=True)
-        self.open(page_of(hundred_ranks()), "#view=ranks")
-        lefts = self.browser.evaluate("[...new Set([...document.querySelectorAll('.rank-curves li')].map((li) => li.getBoundingClientRect().x))]")
-        self.assertEqual(len(lefts), 2, lefts)
-        self.assertTrue(self.browser.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
     def test_a_comparison_opens_and_its_timelines_zoom_together(self):
         page = FOLDER / "diff.html"
