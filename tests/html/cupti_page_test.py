@@ -5,17 +5,12 @@ the device, what was not used any more and since when, which kernel was the firs
 
 import json
 import os
-import pathlib
 import subprocess
 import sys
-import tempfile
-import unittest
 
-from browser import find_chromium
-from page_case import PageCase
+from page_case import FOLDER, PageCase, report_page, run_tests
 
 VRAMTRACK = LIBRARY = TRAIN = HIDDEN_LEAK = SIMCUDA = SIMCUPTI = None
-FOLDER = None
 
 
 def traced(name, *command):
@@ -42,9 +37,7 @@ def report_of(trace):
 
 class Cupti(PageCase):
     def open_trace(self, trace, hash=""):
-        page = FOLDER / (trace.name + ".html")
-        subprocess.run([VRAMTRACK, "report", "--format", "html", "-o", str(page), str(trace)], check=True)
-        self.open(page, hash)
+        self.open(report_page(VRAMTRACK, trace, codes=(0,)), hash)
 
     def test_tells_since_when_a_leak_is_not_used(self):
         trace = traced("rests", HIDDEN_LEAK, "60", "2097152", "rests")
@@ -77,17 +70,7 @@ class Cupti(PageCase):
 
 
 if __name__ == "__main__":
-    if find_chromium() is None:
-        print("SKIPPED: there is no Chromium here (tools/setup installs it where the system's packages have it)")
-        sys.exit(0)
     VRAMTRACK, LIBRARY, TRAIN, HIDDEN_LEAK, SIMCUDA, SIMCUPTI = [os.path.realpath(one) for one in sys.argv[1:7]]
     for name in ("LD_PRELOAD", "COLUMNS"):
         os.environ.pop(name, None)
-    with tempfile.TemporaryDirectory() as folder:
-        FOLDER = pathlib.Path(folder)
-        made = traced("rests", HIDDEN_LEAK, "60", "2097152", "rests")
-        page = subprocess.run([VRAMTRACK, "report", "--format", "html", str(made)], check=True, stdout=subprocess.PIPE).stdout
-        if b"application/octet-stream" not in page:
-            print("SKIPPED: this build has no bundle of the page (tools/setup installs what makes it)")
-            sys.exit(0)
-        unittest.main(argv=sys.argv[:1])
+    run_tests(lambda: report_page(VRAMTRACK, traced("rests", HIDDEN_LEAK, "60", "2097152", "rests"), codes=(0,)))

@@ -2,9 +2,16 @@
 """What tests of pages share: one browser for each test, which must have nothing to complain about, nor ask for anything else."""
 
 import json
+import pathlib
+import subprocess
+import sys
+import tempfile
 import unittest
 
-from browser import Browser
+from browser import Browser, find_chromium
+
+_folder = tempfile.TemporaryDirectory()  # goes when the program ends
+FOLDER = pathlib.Path(_folder.name)
 
 
 def text_of(selector):
@@ -13,6 +20,25 @@ def text_of(selector):
 
 def count_of(selector):
     return "document.querySelectorAll(%s).length" % json.dumps(selector)
+
+
+def report_page(vramtrack, traces, codes=(0, 3)):
+    """The page of a trace or a folder of them; made once."""
+    page = FOLDER / (traces.name + ".html")
+    if not page.exists():
+        code = subprocess.run([vramtrack, "report", "--format", "html", "-o", str(page), str(traces)]).returncode
+        assert code in codes, (traces, code)
+    return page
+
+
+def run_tests(any_page, arguments=()):
+    """Runs those of the program, or says why they are passed over. `any_page`: makes one of its pages."""
+    if find_chromium() is None:
+        print("SKIPPED: there is no Chromium here (tools/setup installs it where the system's packages have it)")
+    elif b"application/octet-stream" not in any_page().read_bytes():
+        print("SKIPPED: this build has no bundle of the page (tools/setup installs what makes it)")
+    else:
+        unittest.main(argv=sys.argv[:1] + list(arguments))
 
 
 class PageCase(unittest.TestCase):

@@ -3,25 +3,11 @@
 """page_test.py PRINT_SAMPLE: reports in HTML, opened in a browser: every view, the search, the keyboard, links, and names
 that would like to be markup. One request a page, and no complaint on the console."""
 
-import os
-import pathlib
 import subprocess
 import sys
-import tempfile
-import unittest
 
-from browser import find_chromium
-from page_case import PageCase, count_of, text_of
-
-PRINT_SAMPLE = None
-FOLDER = None
-
-
-def page_of(sample):
-    path = FOLDER / (sample + ".html")
-    if not path.exists():
-        path.write_bytes(subprocess.run([PRINT_SAMPLE, sample, "html"], check=True, stdout=subprocess.PIPE).stdout)
-    return path
+from page_case import PageCase, count_of, run_tests, text_of
+from sample_pages import PRINT_SAMPLE, page_of
 
 
 class Pages(PageCase):
@@ -135,13 +121,4 @@ class Pages(PageCase):
 
 
 if __name__ == "__main__":
-    if find_chromium() is None:
-        print("SKIPPED: there is no Chromium here (tools/setup installs it where the system's packages have it)")
-        sys.exit(0)
-    PRINT_SAMPLE = os.path.abspath(sys.argv[1])
-    with tempfile.TemporaryDirectory() as folder:
-        FOLDER = pathlib.Path(folder)
-        if b"application/octet-stream" not in page_of("leak").read_bytes():
-            print("SKIPPED: this build has no bundle of the page (tools/setup installs what makes it)")
-            sys.exit(0)
-        unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    run_tests(lambda: page_of("leak"), sys.argv[2:])

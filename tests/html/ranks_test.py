@@ -4,17 +4,12 @@
 them, and who is unlike the others, by pointer, by keyboard and for screen readers."""
 
 import os
-import pathlib
 import subprocess
 import sys
-import tempfile
-import unittest
 
-from browser import find_chromium
-from page_case import PageCase, count_of, text_of
+from page_case import FOLDER, PageCase, count_of, report_page, run_tests, text_of
 
 VRAMTRACK = MAKE_TRACE = MAKE_LARGE_TRACE = None
-FOLDER = None
 FIRST = "#view-ranks .rank-curves li"
 
 
@@ -23,11 +18,7 @@ def run(*command):
 
 
 def page_of(traces):
-    page = FOLDER / (traces.name + ".html")
-    if not page.exists():
-        code = subprocess.run([VRAMTRACK, "report", "--format", "html", "-o", str(page), str(traces)]).returncode
-        assert code in (0, 3), (traces, code)
-    return page
+    return report_page(VRAMTRACK, traces)
 
 
 def job(name, ranks):
@@ -169,12 +160,4 @@ class Ranks(PageCase):
 
 if __name__ == "__main__":
     VRAMTRACK, MAKE_TRACE, MAKE_LARGE_TRACE = [os.path.abspath(one) for one in sys.argv[1:4]]
-    if find_chromium() is None:
-        print("SKIPPED: there is no Chromium here (tools/setup installs it where the system's packages have it)")
-        sys.exit(0)
-    with tempfile.TemporaryDirectory() as folder:
-        FOLDER = pathlib.Path(folder)
-        if b"application/octet-stream" not in page_of(two_ranks()).read_bytes():
-            print("SKIPPED: this build has no bundle of the page (tools/setup installs what makes it)")
-            sys.exit(0)
-        unittest.main(argv=sys.argv[:1])
+    run_tests(lambda: page_of(two_ranks()))

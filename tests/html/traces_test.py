@@ -5,17 +5,13 @@ a leak, a framework's segments, bounded, short, empty, without steps, cut in hal
 by keyboard; and a million sites."""
 
 import os
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
-from browser import find_chromium
-from page_case import PageCase, text_of
+from page_case import FOLDER, PageCase, report_page, run_tests, text_of
 
 VRAMTRACK = LIBRARY = TRAIN = MAKE_TRACE = MAKE_LARGE_TRACE = LIBRARIES = None
-FOLDER = None
 
 
 def run(*command, **environment):
@@ -39,11 +35,7 @@ def made(name, *command):
 
 
 def page_of(trace, codes=(0, 3)):
-    page = FOLDER / (trace.name + ".html")
-    if not page.exists():
-        code = subprocess.run([VRAMTRACK, "report", "--format", "html", "-o", str(page), str(trace)]).returncode
-        assert code in codes, (trace, code)
-    return page
+    return report_page(VRAMTRACK, trace, codes)
 
 
 def leaky():
@@ -257,14 +249,6 @@ class Output(unittest.TestCase):
 if __name__ == "__main__":
     VRAMTRACK, LIBRARY, TRAIN, MAKE_TRACE, MAKE_LARGE_TRACE = [os.path.abspath(one) for one in sys.argv[1:6]]
     LIBRARIES = os.path.dirname(os.path.abspath(sys.argv[6]))
-    if find_chromium() is None:
-        print("SKIPPED: there is no Chromium here (tools/setup installs it where the system's packages have it)")
-        sys.exit(0)
     for name in ("LD_PRELOAD", "COLUMNS"):
         os.environ.pop(name, None)
-    with tempfile.TemporaryDirectory() as folder:
-        FOLDER = pathlib.Path(folder)
-        if b"application/octet-stream" not in page_of(leaky()).read_bytes():
-            print("SKIPPED: this build has no bundle of the page (tools/setup installs what makes it)")
-            sys.exit(0)
-        unittest.main(argv=sys.argv[:1])
+    run_tests(lambda: page_of(leaky()))

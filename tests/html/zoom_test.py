@@ -3,25 +3,12 @@
 """zoom_test.py PRINT_SAMPLE: the timeline, zoomed down to one step with the mouse, the keyboard, by touch and by its buttons;
 a link that shows the same part; and what a point stands for where a step is less than one."""
 
-import pathlib
-import subprocess
 import sys
-import tempfile
-import unittest
 
-from browser import find_chromium
-from page_case import PageCase, text_of
+from page_case import PageCase, run_tests, text_of
+from sample_pages import page_of
 
-PRINT_SAMPLE = None
-FOLDER = None
 PART = "#view-timeline .zoom-state"
-
-
-def page_of(sample):
-    path = FOLDER / (sample + ".html")
-    if not path.exists():
-        path.write_bytes(subprocess.run([PRINT_SAMPLE, sample, "html"], check=True, stdout=subprocess.PIPE).stdout)
-    return path
 
 
 class Zoom(PageCase):
@@ -129,13 +116,4 @@ class Zoom(PageCase):
 
 
 if __name__ == "__main__":
-    if find_chromium() is None:
-        print("SKIPPED: there is no Chromium here (tools/setup installs it where the system's packages have it)")
-        sys.exit(0)
-    PRINT_SAMPLE = str(pathlib.Path(sys.argv[1]).absolute())
-    with tempfile.TemporaryDirectory() as folder:
-        FOLDER = pathlib.Path(folder)
-        if b"application/octet-stream" not in page_of("leak").read_bytes():
-            print("SKIPPED: this build has no bundle of the page (tools/setup installs what makes it)")
-            sys.exit(0)
-        unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    run_tests(lambda: page_of("leak"), sys.argv[2:])
