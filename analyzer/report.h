@@ -58,14 +58,30 @@ struct ReportStepRounds {
   uint64_t count = 0;  // complete ones
 };
 
+// A part of a run whose steps are of one kind: training, then evaluation, then generation.
+struct ReportPhase {
+  std::string source = "none";  // as of steps; "none" of windows, and of a part that is not judged
+  std::string name;             // of the range that its steps are; empty: they have none
+  std::string unit = "step";    // or "window", or "none": this part is not judged
+  uint64_t count = 0;           // complete steps or windows
+  uint64_t first_step = 0;      // how many came before it
+  double share = 0;             // of the run, 0 to 1
+};
+
 struct ReportSteps {
-  uint64_t count = 0;           // complete steps
+  uint64_t count = 0;           // complete steps; of a run with phases, those of all of them
   std::string source = "none";  // "marks", "nvtx", "optimizer", "periodicity", "none"
   double confidence = 0;        // 0 to 1
   // Or "window": there are no steps, and what is counted are windows of so many bytes allocated.
   std::string unit = "step";
   uint64_t window_bytes = 0;
   std::vector<ReportStepRounds> rounds = {};  // the shortest first; only those that are sure
+  std::string name = {};                      // of the range that a step is, "#" for numbers; empty: it has none
+  double coverage = 0;                        // share of the run that steps cover, 0 to 1
+  double judged = 0;                          // that steps or windows cover
+  std::string runner_up = {};                 // what else could have been a step; empty: nothing
+  uint64_t runner_up_count = 0;
+  std::vector<ReportPhase> phases = {};       // by time; empty: all steps are of one kind
 };
 
 // Where a device's memory is that a framework's allocator manages part of. To the byte:
@@ -282,6 +298,8 @@ struct ReportDevice {
   ReportPeakSet peak_set;
   std::optional<ReportGrowth> growth;      // of live bytes; none: too few steps
   std::optional<ReportGrowths> growth_of;  // none: too few steps
+  // Of the growth of live bytes, what no site explains, in bytes per step; 0: nothing.
+  double unexplained_growth = 0;
   ReportFragmentation fragmentation;
   std::vector<ReportMemoryPool> memory_pools;  // by handle, the device's own first
   uint64_t unattributed_bytes = 0;
@@ -380,6 +398,7 @@ struct ReportSite {
   std::optional<int64_t> onset_step;
   // What the rates of this site are per: "step" or "GiB allocated".
   std::string rate_unit = "step";
+  std::string step_name;                         // of the range that a step of this site's phase is; empty: none
   double rate_bytes_per_second = 0;              // over the run; of a leak as a whole where the site leads one
   std::optional<uint64_t> further_steps_needed;  // of insufficient_evidence
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
@@ -573,6 +592,9 @@ struct Report {
   std::vector<ReportRelease> releases;  // by bytes, the most first
   std::vector<ReportRank> ranks;        // by rank; none where there is only one process
   std::vector<std::string> warnings;    // one line each: missing symbols, lost events, damage
+  // Why nobody can be sure that nothing else leaks, one sentence each: parts of the run that could not be judged, growth
+  // that no site explains. Where there is any, a run without leaks is not known to be clean.
+  std::vector<std::string> unsure;
 };
 
 }  // namespace vramtrack

@@ -272,6 +272,8 @@ void Judge::JudgeEvidence(CheckReport* check) {
   std::string why;
   if (report_.steps.count == 0) {
     why = "no steps were found";
+  } else if (!report_.unsure.empty()) {
+    why = report_.unsure[0];
   } else if (unjudged > 0) {
     uint64_t more = 0;
     for (const ReportSite& site : report_.sites) more = std::max(more, site.further_steps_needed.value_or(0));

@@ -14,6 +14,7 @@
 #include "analyzer/findings/framework_findings.h"
 #include "analyzer/leaks/explanation.h"
 #include "analyzer/leaks/growth.h"
+#include "analyzer/leaks/materiality.h"
 #include "analyzer/leaks/time_to_oom.h"
 
 namespace vramtrack {
@@ -23,6 +24,8 @@ namespace {
 constexpr double kMainShare = 0.1;
 // Sites that leak must explain this much of the growth, or it is not foretold.
 constexpr double kLeakShare = 0.5;
+// Of the growth of a device, what no site explains counts from this share on.
+constexpr double kUnexplainedShare = 0.5;
 // As many times something must have been added, or it may be a matter of chance; as many survivors a leak needs.
 constexpr size_t kMinRises = 5;
 // A step that takes this many times the median is a machine that slept, or a clock that jumped.
@@ -102,6 +105,14 @@ const char* WhyNot(Verdict verdict) {
     default:
       return "what it holds changes, but no step leaves something behind for good";
   }
+}
+
+// What is left of `grown` bytes when all sites that keep something for a known reason have taken their part. What a
+// steady site holds is what it made last, and no reason for growth.
+double Unexplained(const Sources& sources, double grown) {
+  double known = sources.leaking;
+  for (const auto& [verdict, kept] : sources.other) known += verdict == Verdict::kSteady ? 0 : kept;
+  return std::max(0.0, grown - known);
 }
 
 // Empty if sites that leak explain enough of `grown` bytes.
@@ -218,6 +229,12 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
     const double grown = live.report.bytes_per_step * live.steps;
     const Sources sources = FindSources(analysis, device->index, first);
     live_refused = RefusedFor(sources, grown);
+    const double unexplained = Unexplained(sources, grown) / live.steps;
+    RunShape run = analysis.run();
+    run.device_total_bytes = device->total_bytes;
+    if (unexplained > kUnexplainedShare * live.report.bytes_per_step && IsMaterial({unexplained, 0, {}, {}}, run)) {
+      device->unexplained_growth = unexplained;
+    }
     if (live_refused.empty() && sources.leaking < (1 - kMainShare) * grown) {
       // Part of it will not go on: how much is between what leaks and all.
       live.report.ci_low = std::min(live.report.ci_low, sources.leak_rate_low);

@@ -47,6 +47,7 @@ void FindingsJoin::Add(ProcessFindings findings) {
   if (failures_kept_ > 2 * kFailuresTold) KeepFirstFailures();
   releases_.Add(process, std::move(findings.releases));
   warnings_.Add(process, std::move(findings.warnings));
+  unsure_.Add(process, std::move(findings.unsure));
   for (const auto& [verdict, sites] : findings.verdict_counts) verdict_counts_[verdict] += sites;
   const uint64_t steps = findings.steps.count;
   if (steps > steps_.count || (steps > 0 && steps == steps_.count && IsBefore(process, *steps_of_))) {
@@ -86,6 +87,7 @@ Report FindingsJoin::Finish() {
   report.steps = steps_;
   report.verdict_counts.assign(verdict_counts_.begin(), verdict_counts_.end());
   report.warnings = warnings_.Finish();
+  report.unsure = unsure_.Finish();
   if (failures_ > failures_kept_) {
     report.warnings.push_back(absl::StrCat(failures_,
                                            " allocations failed for lack of memory in the processes of the job; ",

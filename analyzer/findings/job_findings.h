@@ -38,7 +38,7 @@ class FindingsJoin {
   JoinedSites sites_;
   JobDevices devices_;
   JobReleases releases_;
-  JobWarnings warnings_;
+  JobWarnings warnings_, unsure_;
   ReportSteps steps_;  // of the process that has most of them
   const JobProcess* steps_of_ = nullptr;
   std::map<std::string, uint64_t> verdict_counts_;

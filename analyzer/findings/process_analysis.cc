@@ -14,7 +14,8 @@
 namespace vramtrack {
 namespace {
 
-RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes, uint64_t horizon_steps) {
+RunShape ShapeOfRun(const Ledger& ledger, const std::vector<RunPhase>& phases, uint64_t device_total_bytes,
+                    uint64_t horizon_steps) {
   RunShape run;
   run.horizon_steps = horizon_steps;
   run.windows = ledger.steps().plan().has_windows();
@@ -22,25 +23,33 @@ RunShape ShapeOfRun(const Ledger& ledger, uint64_t device_total_bytes, uint64_t 
   run.warmup_end = WarmupEnd(run.steps, StructureSettled(ledger.step_similarities()));
   run.device_total_bytes = device_total_bytes;
   run.step_numbers = ledger.steps().numbers();
+  for (const RunPhase& phase : phases) {
+    // What goes on at the end of the run is what growth is about.
+    if (phase.kind != PlannedPhase::Kind::kUnjudged) run.warmup_end = phase.warmup_end;
+  }
   return run;
 }
 
 class SiteJudge {
  public:
-  SiteJudge(const Trace& trace, const Ledger& ledger, const std::map<uint32_t, FrameworkGrowth>& frameworks,
-            const UnseenMemory* unseen, uint64_t horizon_steps)
+  SiteJudge(const Trace& trace, const Ledger& ledger, const std::vector<RunPhase>& phases,
+            const std::map<uint32_t, FrameworkGrowth>& frameworks, const UnseenMemory* unseen, uint64_t horizon_steps)
       : trace_(trace),
         ledger_(ledger),
+        phases_(phases),
         frameworks_(frameworks),
         unseen_(unseen),
         horizon_steps_(horizon_steps),
         lost_share_(LostShare(trace, ledger)) {}
 
-  LeakVerdict Judge(uint32_t index, JudgeDetail detail) {
+  // `phase`: which one the verdict is about, where the run has several.
+  LeakVerdict Judge(uint32_t index, JudgeDetail detail, size_t* phase) {
     const Site& site = ledger_.sites()[index];
     const uint32_t device = site.key.device;
     auto [shape, is_new] = shapes_.try_emplace(device);
-    if (is_new) shape->second = ShapeOfRun(ledger_, DeviceTotalBytes(trace_, ledger_, device), horizon_steps_);
+    if (is_new) {
+      shape->second = ShapeOfRun(ledger_, phases_, DeviceTotalBytes(trace_, ledger_, device), horizon_steps_);
+    }
     SiteContext context;
     if (IsSegmentSite(site)) {
       const auto framework = frameworks_.find(device);
@@ -49,7 +58,14 @@ class SiteJudge {
                              : SegmentRole::kFrameworkFlat;
     }
     const SiteHistory history = ledger_.history(index);
-    LeakVerdict verdict = JudgeSite(history, shape->second, context, detail);
+    LeakVerdict verdict;
+    if (phases_.empty()) {
+      verdict = JudgeSite(history, shape->second, context, detail);
+    } else {
+      PhaseVerdict of_phase = JudgeInPhases(history, shape->second, phases_, context, detail);
+      verdict = std::move(of_phase.verdict);
+      *phase = of_phase.phase;
+    }
     const bool is_unseen = unseen_ != nullptr && unseen_->Has(site.key);
     DoubtWhatLossesExplain(history, is_unseen ? unseen_->lost_share : lost_share_, &verdict);
     return verdict;
@@ -58,6 +74,7 @@ class SiteJudge {
  private:
   const Trace& trace_;
   const Ledger& ledger_;
+  const std::vector<RunPhase>& phases_;
   const std::map<uint32_t, FrameworkGrowth>& frameworks_;
   const UnseenMemory* unseen_;
   uint64_t horizon_steps_;
@@ -105,17 +122,23 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
       symbolizer_(trace.definitions(), &symbols_, options.stacks, Libraries()),
       raw_(trace.definitions(), &symbols_, StackDetail::kRaw, Libraries()) {
   ledger_.Replay();
-  run_ = ShapeOfRun(ledger_, 0, options.horizon_steps);
+  run_phases_ = PhasesOf(ledger_);
+  run_ = ShapeOfRun(ledger_, run_phases_, 0, options.horizon_steps);
   frameworks_ = GrowthOfFrameworks(ledger_, run_);
-  SiteJudge judge(trace, ledger_, frameworks_, activities_ ? &activities_->unseen() : nullptr, options.horizon_steps);
+  SiteJudge judge(trace, ledger_, run_phases_, frameworks_, activities_ ? &activities_->unseen() : nullptr, options.horizon_steps);
   verdicts_.reserve(ledger_.sites().size());
-  for (uint32_t i = 0; i < ledger_.sites().size(); ++i) verdicts_.push_back(judge.Judge(i, JudgeDetail::kVerdict));
+  phase_of_site_.resize(ledger_.sites().size());
+  for (uint32_t i = 0; i < ledger_.sites().size(); ++i) {
+    verdicts_.push_back(judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]));
+  }
   DemoteChanceFindings();
   groups_ = SelectSites(ledger_, verdicts_, options.top, &symbolizer_);
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (const uint32_t site : groups_[i].sites) {
       group_of_site_[site] = i;
-      if (verdicts_[site].explanation.empty()) verdicts_[site] = judge.Judge(site, JudgeDetail::kWhole);
+      if (verdicts_[site].explanation.empty()) {
+        verdicts_[site] = judge.Judge(site, JudgeDetail::kWhole, &phase_of_site_[site]);
+      }
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "analyzer/attribution/category.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/framework_findings.h"
+#include "analyzer/findings/phase_verdicts.h"
 #include "analyzer/findings/site_selection.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/cohort.h"
@@ -45,6 +46,12 @@ class ProcessAnalysis {
   const StepPlan& plan() const { return ledger_.steps().plan(); }
   const Ledger& ledger() const { return ledger_; }  // after its replay
   const RunShape& run() const { return run_; }      // its device_total_bytes is 0
+  // The phases of the run; empty where all steps are of one kind.
+  const std::vector<RunPhase>& phases() const { return run_phases_; }
+  // Which of them the verdict on a site is about; null without phases.
+  const RunPhase* PhaseOf(uint32_t site) const {
+    return run_phases_.empty() ? nullptr : &run_phases_[phase_of_site_[site]];
+  }
   const std::map<uint32_t, FrameworkGrowth>& frameworks() const { return frameworks_; }
   const std::vector<LeakVerdict>& verdicts() const { return verdicts_; }  // by site; of sites that are
   // in no group without explanation and interval
@@ -76,9 +83,11 @@ class ProcessAnalysis {
   std::optional<ActivityJoin> activities_;
   SitePhases phases_;
   Ledger ledger_;
+  std::vector<RunPhase> run_phases_;
   RunShape run_;
   std::map<uint32_t, FrameworkGrowth> frameworks_;
   std::vector<LeakVerdict> verdicts_;
+  std::vector<size_t> phase_of_site_;  // by site
   Symbolizer symbols_;
   StackSymbolizer symbolizer_, raw_;
   std::vector<SiteGroup> groups_;

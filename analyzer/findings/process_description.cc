@@ -2,6 +2,7 @@
 #include "analyzer/findings/process_description.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analyzer/steps/step_similarity.h"
 
@@ -22,22 +23,57 @@ ReportProcess DescribeProcess(const Trace& trace, const Ledger& ledger) {
   return process;
 }
 
+namespace {
+
+void DescribePhases(const Ledger& ledger, ReportSteps* steps) {
+  const std::vector<StepClock::PhaseStart>& starts = ledger.steps().phase_starts();
+  const std::vector<PlannedPhase>& planned = ledger.steps().plan().phases;
+  if (planned.empty()) return;
+  steps->count = 0;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const uint32_t end = i + 1 < starts.size() ? starts[i + 1].step : ledger.steps().step();
+    const PlannedPhase& plan = planned[starts[i].phase];
+    ReportPhase phase;
+    phase.source = plan.source;
+    phase.name = plan.name;
+    phase.unit = plan.kind == PlannedPhase::Kind::kSteps ? "step"
+                 : plan.kind == PlannedPhase::Kind::kWindows ? "window"
+                                                             : "none";
+    phase.count = phase.unit == "none" ? 0 : end - std::min(end, starts[i].step);
+    phase.first_step = starts[i].step;
+    phase.share = plan.share;
+    if (phase.unit == "step") steps->count += phase.count;
+    steps->phases.push_back(std::move(phase));
+  }
+}
+
+}  // namespace
+
 ReportSteps DescribeSteps(const Ledger& ledger) {
   const StepPlan& plan = ledger.steps().plan();
   ReportSteps steps;
   steps.count = ledger.steps().step();
   steps.source = plan.source;
+  steps.name = plan.name;
+  steps.coverage = plan.has_steps() && !plan.has_windows() ? plan.coverage : 0;
+  steps.judged = plan.has_steps() ? plan.judged : 0;
+  steps.runner_up = plan.runner_up;
+  steps.runner_up_count = plan.runner_up_count;
   if (plan.has_windows()) {
     steps.unit = "window";
     steps.window_bytes = plan.window_bytes;
-  } else if (plan.mark_slot != StepPlan::kNone) {
-    steps.confidence = 1;
+  } else if (plan.source == "marks") {
+    steps.confidence = plan.coverage;
   } else if (plan.has_steps()) {
-    steps.confidence = ShareOfMatchingSteps(ledger.step_similarities());
-    // That they are steps is known, though they may be unlike each other.
-    if (plan.anchor_site == StepPlan::kNone) steps.confidence = (9 + steps.confidence) / 10;
+    const double alike = ShareOfMatchingSteps(ledger.step_similarities());
+    // Marks are steps though they may be unlike each other; what repeats itself must be alike.
+    steps.confidence = plan.anchor_site == StepPlan::kNone ? plan.coverage * (9 + alike) / 10 : alike;
+    // Steps or rounds of them: nothing in the stream says which of the two a reader would count.
+    constexpr double kEither = 0.8;
+    if (!plan.outer.empty()) steps.confidence = std::min(steps.confidence, kEither);
   }
   for (const OuterLoop& loop : plan.outer) steps.rounds.push_back({loop.inner, loop.occurrences});
+  DescribePhases(ledger, &steps);
   return steps;
 }
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "analyzer/activity/device_use.h"
 #include "analyzer/attribution/blame.h"
+#include "analyzer/byte_count.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/activity_findings.h"
 #include "analyzer/findings/analysis_findings.h"
@@ -87,6 +88,8 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
     site.further_steps_needed = verdict.further_steps_needed;
   }
   site.frames = group.frames;
+  const RunPhase* phase = analysis.PhaseOf(group.sites[0]);
+  site.step_name = phase != nullptr ? analysis.plan().phases[phase->plan].name : analysis.plan().name;
   for (const uint32_t index : group.sites) {
     const Site& one = ledger.sites()[index];
     site.allocations += one.allocations;
@@ -101,6 +104,26 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
     site.rate_ci_high += verdicts[index].rate_ci_high;
   }
   return site;
+}
+
+// A part of a run that is not judged does not matter while it is smaller than the rest.
+constexpr double kLeastJudged = 0.5;
+
+std::vector<std::string> WhatIsUnsure(const ProcessFindings& findings) {
+  std::vector<std::string> unsure;
+  if (findings.steps.count == 0) return unsure;
+  if (findings.steps.judged < kLeastJudged) {
+    unsure.push_back(absl::StrFormat("the %s cover only %.0f %% of the run: a leak in the rest would not be seen",
+                                     findings.steps.unit == "step" ? "steps that were found" : "windows",
+                                     100 * findings.steps.judged));
+  }
+  for (const ReportDevice& device : findings.devices) {
+    if (device.unexplained_growth <= 0) continue;
+    unsure.push_back(absl::StrCat("live bytes of device ", device.index, " grow by ",
+                                  FormatByteCount(device.unexplained_growth),
+                                  " per step that no allocation site explains"));
+  }
+  return unsure;
 }
 
 }  // namespace
@@ -231,6 +254,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* of_process) {
   AddDeviceWarnings(trace.path(), findings.devices, &findings.warnings);
   AddFrameworkRemarks(trace.path(), ledger, &findings.warnings);
   AddModuleWarnings(analysis.symbols(), &findings.warnings);
+  findings.unsure = WhatIsUnsure(findings);
   return findings;
 }
 

@@ -26,6 +26,7 @@ struct ProcessFindings {
   std::vector<ReportOom> oom;                 // holders name indices of `sites`
   std::vector<ReportRelease> releases;
   std::vector<std::string> warnings;
+  std::vector<std::string> unsure;  // as Report has it
 };
 
 ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options);

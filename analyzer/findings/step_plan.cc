@@ -6,95 +6,22 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/findings/step_marks.h"
+#include "analyzer/findings/step_candidates.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/steps/regular_gaps.h"
-#include "proto/block_decoder.h"
+#include "analyzer/steps/step_choice.h"
 
 namespace vramtrack {
 namespace {
 
-struct Marks {
-  uint64_t count = 0, first_time = 0;
-};
-
-Marks CountMarks(const Trace& trace, const ThreadBlocks& thread) {
-  Marks marks = {thread.past_steps, thread.first_past_step};
-  ReleaseBehind release(trace);
-  for (const BlockRef& block : thread.blocks) {
-    release.Passed(block.offset);
-    BlockDecoder decoder;
-    if (!block.has_steps || !decoder.Open(block.payload)) continue;
-    for (DecodedEvent event; decoder.Next(&event);) {
-      if (event.shape->operation != schema::STEP) continue;
-      if (marks.count++ == 0) marks.first_time = event.time;
-    }
-  }
-  return marks;
-}
-
-uint32_t MarkingSlot(const Trace& trace) {
-  std::vector<uint32_t> candidates;
-  for (uint32_t slot = 0; slot < trace.threads().size(); ++slot) {
-    const std::vector<BlockRef>& blocks = trace.threads()[slot].blocks;
-    if (trace.threads()[slot].past_steps > 0 ||
-        std::any_of(blocks.begin(), blocks.end(), [](const BlockRef& block) { return block.has_steps; })) {
-      candidates.push_back(slot);
-    }
-  }
-  if (candidates.size() <= 1) return candidates.empty() ? StepPlan::kNone : candidates[0];
-  uint32_t best = candidates[0];
-  Marks most;
-  for (const uint32_t slot : candidates) {
-    const Marks marks = CountMarks(trace, trace.threads()[slot]);
-    if (marks.count > most.count || (marks.count == most.count && marks.first_time < most.first_time)) {
-      best = slot;
-      most = marks;
-    }
-  }
-  return best;
-}
-
-// "nvtx:NAME" to the name behind `prefix`; empty for what does not begin like that.
-std::string NameBehind(const std::string& wanted, const std::string& prefix) {
-  return wanted.rfind(prefix, 0) == 0 ? wanted.substr(prefix.size()) : "";
-}
-
-bool PlanByMarks(const Trace& trace, const std::string& wanted, StepPlan* plan) {
-  const StepMarks marks(trace);
-  const std::string range = NameBehind(wanted, "nvtx:"), function = NameBehind(wanted, "record_function:");
-  if (!range.empty()) return marks.PlanByNames(range, schema::MARK_RANGE_PUSH, plan);
-  if (!function.empty()) return marks.PlanByNames(function, schema::MARK_RECORD_FUNCTION, plan);
-  const bool any = wanted.empty();
-  if ((any || wanted == "nvtx") && marks.PlanByNames("", schema::MARK_NONE, plan)) return true;
-  return (any || wanted == "optimizer") && (marks.PlanByOptimizer(plan) || marks.PlanByOptimizerAllocations(plan));
-}
-
-// Without any step, windows in which a job allocates equally much: each some of what it does over and over. Small ones
-// would hold nothing by chance, few ones would prove nothing.
-constexpr uint64_t kMostWindows = 100;
-constexpr uint64_t kFewestWindows = 32;
-constexpr uint64_t kAllocationsInWindow = 8;
 // What a site allocates less often is set-up.
 constexpr uint64_t kRepeated = 8;
+// A choice whose steps cover this much of the run needs no help of the stream's own period.
+constexpr double kCovers = 0.7;
 
-void PlanWindows(const Ledger& ledger, uint64_t window_bytes, StepPlan* plan) {
-  const std::vector<Site>& sites = ledger.sites();
-  // What is freed again tells how far the work has come. What only grows may be a model that is read.
-  std::vector<bool> work(sites.size());
-  uint64_t allocations = 0, bytes = 0;
-  for (size_t i = 0; i < sites.size(); ++i) {
-    const Site& site = sites[i];
-    work[i] = site.scope != Site::kNoScope && site.segments == 0 && site.allocations >= kRepeated &&
-              2 * site.frees >= site.allocations;
-    if (!work[i]) continue;
-    allocations += site.allocations;
-    bytes += site.bytes_allocated;
-  }
-  const uint64_t windows = std::min(kMostWindows, allocations / kAllocationsInWindow);
-  if (windows < kFewestWindows || bytes < windows) return;
-  plan->window_bytes = window_bytes != 0 ? window_bytes : bytes / windows;
-  plan->work = std::move(work);
+// "nvtx:NAME" to the name after `prefix`; empty for what does not begin like that.
+std::string NameAfter(const std::string& wanted, const std::string& prefix) {
+  return wanted.rfind(prefix, 0) == 0 ? wanted.substr(prefix.size()) : "";
 }
 
 // Whether anything comes and goes as often as the family occurs. A loop in which nothing does is one over the weights
@@ -105,36 +32,266 @@ bool Works(const Ledger& ledger, const GapFamily& family) {
   });
 }
 
+// Bytes of what comes and goes.
+uint64_t WorkBytes(const Ledger& ledger) {
+  uint64_t bytes = 0;
+  for (const Site& site : ledger.sites()) {
+    const bool works = site.scope != Site::kNoScope && site.segments == 0 && site.allocations >= kRepeated &&
+                       2 * site.frees >= site.allocations;
+    if (works) bytes += site.bytes_allocated;
+  }
+  return bytes;
+}
+
+class Planner {
+ public:
+  Planner(const Trace& trace, const std::string& wanted, const LedgerOptions& replay, uint64_t window_bytes)
+      : trace_(trace), wanted_(wanted), replay_(replay), window_bytes_(window_bytes), found_(trace) {}
+
+  StepPlan Run() {
+    if (!wanted_.empty() && wanted_ != "periodicity") {
+      PlanWanted();
+      return std::move(plan_);
+    }
+    StepChoice choice;
+    if (wanted_.empty()) choice = ChooseSteps(found_.candidates(), found_.clock());
+    if (IsEnough(choice)) {
+      Lay(choice);
+      return std::move(plan_);
+    }
+    PlanByStream(std::move(choice));
+    return std::move(plan_);
+  }
+
+ private:
+  bool IsEnough(const StepChoice& choice) const {
+    if (choice.coverage < kCovers) return false;
+    return std::all_of(choice.phases.begin(), choice.phases.end(), [&](const ChosenPhase& phase) {
+      return phase.kind != ChosenPhase::Kind::kSteps ||
+             found_.candidates()[phase.candidate].trust < MarkTrust::kPeriodicity;
+    });
+  }
+
+  // One source only, whatever it covers.
+  void PlanWanted() {
+    const std::string range = NameAfter(wanted_, "nvtx:"), function = NameAfter(wanted_, "record_function:");
+    const std::string name = !range.empty() ? range : function;
+    const std::string source = !name.empty() ? "nvtx" : wanted_;
+    std::vector<StepCandidate> of_source;
+    std::vector<size_t> indices;
+    for (size_t i = 0; i < found_.candidates().size(); ++i) {
+      const StepCandidate& candidate = found_.candidates()[i];
+      if (candidate.source != source) continue;
+      if (!name.empty() && candidate.name != name && candidate.name != StepCandidates::WithoutNumbers(name)) continue;
+      of_source.push_back(candidate);
+      indices.push_back(i);
+    }
+    if (of_source.empty()) {
+      if (wanted_ == "optimizer") PlanByOptimizerAllocations();
+      return;
+    }
+    const StepChoice choice = ChooseSteps(of_source, found_.clock());
+    size_t best = 0;
+    double covered = -1;
+    for (const ChosenPhase& phase : choice.phases) {
+      if (phase.kind == ChosenPhase::Kind::kSteps && phase.coverage > covered) {
+        covered = phase.coverage;
+        best = phase.candidate;
+      }
+    }
+    if (covered < 0) {
+      // Too few for a choice, or too far apart: the one with most marks is what was asked for.
+      for (size_t i = 1; i < of_source.size(); ++i) {
+        if (of_source[i].times.size() > of_source[best].times.size()) best = i;
+      }
+      covered = 0;
+    }
+    TakeWhole(indices[best], std::max(covered, choice.coverage));
+  }
+
+  // All marks of one candidate, and what is before and after them belongs to the first and the last step.
+  void TakeWhole(size_t candidate, double coverage) {
+    plan_.source = found_.candidates()[candidate].source;
+    plan_.name = found_.candidates()[candidate].name;
+    plan_.coverage = plan_.judged = coverage;
+    plan_.mark_slot = found_.StepsOfOneThread(candidate);
+    if (plan_.mark_slot != StepPlan::kNone) return;
+    PickMarks(candidate, 0, found_.marks(candidate).size(), 0);
+    SortMarks();
+  }
+
+  void PlanByOptimizerAllocations() {
+    constexpr uint64_t kMinSteps = 4;
+    if (found_.optimizer_allocations() < kMinSteps) return;
+    plan_.source = "optimizer";
+    plan_.inside = found_.in_optimizer();
+    plan_.at_inside = true;
+  }
+
+  void PickMarks(size_t candidate, size_t first, size_t end, uint32_t phase) {
+    if (plan_.marks.size() < trace_.threads().size()) plan_.marks.resize(trace_.threads().size());
+    for (size_t i = first; i < end; ++i) {
+      const StepCandidates::Mark& mark = found_.marks(candidate)[i];
+      plan_.marks[mark.slot].push_back({mark.ordinal, phase});
+    }
+  }
+
+  // Each mark ends a step once. Where two phases meet at a mark the later one begins.
+  void SortMarks() {
+    for (std::vector<StepPlan::MarkEnd>& marks : plan_.marks) {
+      std::stable_sort(marks.begin(), marks.end(),
+                       [](const StepPlan::MarkEnd& a, const StepPlan::MarkEnd& b) { return a.mark < b.mark; });
+      std::vector<StepPlan::MarkEnd> unique;
+      for (const StepPlan::MarkEnd& end : marks) {
+        if (!unique.empty() && unique.back().mark == end.mark) {
+          unique.back().phase = end.phase;
+        } else {
+          unique.push_back(end);
+        }
+      }
+      marks = std::move(unique);
+    }
+    std::stable_sort(plan_.cuts.begin(), plan_.cuts.end(),
+                     [](const StepPlan::Cut& a, const StepPlan::Cut& b) { return a.time < b.time; });
+  }
+
+  bool IsOneOfSteps(const StepChoice& choice) const {
+    return choice.phases.size() == 1 && choice.phases[0].kind == ChosenPhase::Kind::kSteps;
+  }
+
+  void Lay(const StepChoice& choice) {
+    if (choice.phases.empty()) return;
+    if (choice.runner_up) {
+      const StepCandidate& second = found_.candidates()[*choice.runner_up];
+      plan_.runner_up = second.name.empty() ? second.source : second.name;
+      plan_.runner_up_count = second.times.size();
+    }
+    if (IsOneOfSteps(choice)) {
+      const ChosenPhase& only = choice.phases[0];
+      if (only.first_mark == 0 && only.end_mark == found_.marks(only.candidate).size()) {
+        return TakeWhole(only.candidate, choice.coverage);
+      }
+    }
+    plan_.coverage = choice.coverage;
+    plan_.judged = choice.judged;
+    LayPhases(choice);
+  }
+
+  // A mark ends a step: the first step of a phase is the one that its first mark begins. Where a candidate marks the
+  // ends of steps, the first of them is lost to what comes before; that is one step of many.
+  void LayPhases(const StepChoice& choice) {
+    double most = -1;
+    for (uint32_t i = 0; i < choice.phases.size(); ++i) {
+      const ChosenPhase& chosen = choice.phases[i];
+      PlannedPhase phase;
+      phase.coverage = chosen.coverage;
+      phase.share = chosen.share();
+      switch (chosen.kind) {
+        case ChosenPhase::Kind::kSteps: {
+          const StepCandidate& candidate = found_.candidates()[chosen.candidate];
+          phase.source = candidate.source;
+          phase.name = candidate.name;
+          if (chosen.coverage > most) {
+            most = chosen.coverage;
+            plan_.source = candidate.source;
+            plan_.name = candidate.name;
+          }
+          PickMarks(chosen.candidate, chosen.first_mark, chosen.end_mark, i);
+          break;
+        }
+        case ChosenPhase::Kind::kWindows:
+          phase.kind = PlannedPhase::Kind::kWindows;
+          EnterAt(chosen, choice, i);
+          for (const uint64_t cut : chosen.cuts) plan_.cuts.push_back({cut, i});
+          break;
+        case ChosenPhase::Kind::kUnjudged:
+          phase.kind = PlannedPhase::Kind::kUnjudged;
+          EnterAt(chosen, choice, i);
+          break;
+      }
+      plan_.phases.push_back(std::move(phase));
+    }
+    SortMarks();
+  }
+
+  // What follows steps begins with their last mark; what begins the run needs no mark.
+  void EnterAt(const ChosenPhase& chosen, const StepChoice& choice, uint32_t index) {
+    if (index == 0) return;
+    const ChosenPhase& before = choice.phases[index - 1];
+    if (before.kind == ChosenPhase::Kind::kSteps) {
+      PickMarks(before.candidate, before.end_mark - 1, before.end_mark, index);
+    } else {
+      plan_.cuts.push_back({chosen.begin, index});
+    }
+  }
+
+  // From the order of allocations, which takes a replay. `choice`: what the marks tell, as far as they do.
+  void PlanByStream(StepChoice choice) {
+    RegularGaps gaps;
+    LedgerOptions options = replay_;
+    options.histories = options.timeline = false;
+    options.gaps = &gaps;
+    Ledger ledger(trace_, StepPlan(), options);
+    ledger.Replay();
+    const std::vector<GapFamily> families = gaps.Families();
+    const GapFamily* steps = RegularGaps::StepsOf(families);
+    if (steps != nullptr && !Works(ledger, *steps)) steps = nullptr;
+    if (steps != nullptr && wanted_.empty()) {
+      std::vector<uint64_t> loops;
+      for (const GapFamily& family : families) loops.push_back(family.occurrences);
+      found_.Confirm(loops);
+      const StepChoice confirmed = ChooseSteps(found_.candidates(), found_.clock());
+      if (IsEnough(confirmed)) return Lay(confirmed);
+    }
+    if (steps != nullptr) {
+      plan_.source = "periodicity";
+      plan_.anchor_site = steps->anchor;
+      plan_.outer = LoopsAround(*steps, families);
+      return;
+    }
+    if (!wanted_.empty()) return;
+    const bool any_steps = std::any_of(choice.phases.begin(), choice.phases.end(), [](const ChosenPhase& phase) {
+      return phase.kind == ChosenPhase::Kind::kSteps;
+    });
+    if (any_steps) return Lay(choice);
+    PlanWindows(ledger);
+    if (!plan_.windows) TakeFewMarks();
+  }
+
+  // Too few calls of vramtrack_step to tell anything from, but nothing else is known either.
+  void TakeFewMarks() {
+    for (size_t i = 0; i < found_.candidates().size(); ++i) {
+      if (found_.candidates()[i].trust == MarkTrust::kStepCall) return TakeWhole(i, 0);
+    }
+  }
+
+  void PlanWindows(const Ledger& ledger) {
+    const uint64_t bytes = WorkBytes(ledger);
+    size_t most = kMostWindows;
+    if (window_bytes_ != 0) most = static_cast<size_t>(std::min<uint64_t>(bytes / window_bytes_ + 1, 1u << 20));
+    const RunClock& clock = found_.clock();
+    const std::vector<uint64_t> cuts = CutIntoWindows(clock, clock.begin(), clock.end(), most);
+    if (cuts.empty() || bytes < cuts.size() + 1) return;
+    plan_.windows = true;
+    plan_.window_bytes = window_bytes_ != 0 ? window_bytes_ : bytes / (cuts.size() + 1);
+    for (const uint64_t cut : cuts) plan_.cuts.push_back({cut, 0});
+    plan_.cuts.push_back({clock.end(), 0});
+    plan_.coverage = 0;
+  }
+
+  const Trace& trace_;
+  const std::string& wanted_;
+  const LedgerOptions& replay_;
+  const uint64_t window_bytes_;
+  StepCandidates found_;
+  StepPlan plan_;
+};
+
 }  // namespace
 
 StepPlan PlanSteps(const Trace& trace, const std::string& wanted, const LedgerOptions& replay, uint64_t window_bytes) {
-  StepPlan plan;
-  if (wanted == "none") return plan;
-  if (wanted.empty() || wanted == "marks") {
-    plan.mark_slot = MarkingSlot(trace);
-    if (plan.mark_slot != StepPlan::kNone) {
-      plan.source = "marks";
-      return plan;
-    }
-  }
-  if (wanted != "marks" && wanted != "periodicity" && PlanByMarks(trace, wanted, &plan)) return plan;
-  if (!wanted.empty() && wanted != "periodicity") return plan;
-  RegularGaps gaps;
-  LedgerOptions options = replay;
-  options.histories = options.timeline = false;
-  options.gaps = &gaps;
-  Ledger ledger(trace, plan, options);
-  ledger.Replay();
-  const std::vector<GapFamily> families = gaps.Families();
-  const GapFamily* steps = RegularGaps::StepsOf(families);
-  if (steps == nullptr || !Works(ledger, *steps)) {
-    if (wanted.empty()) PlanWindows(ledger, window_bytes, &plan);
-    return plan;
-  }
-  plan.source = "periodicity";
-  plan.anchor_site = steps->anchor;
-  plan.outer = LoopsAround(*steps, families);
-  return plan;
+  if (wanted == "none") return {};
+  return Planner(trace, wanted, replay, window_bytes).Run();
 }
 
 }  // namespace vramtrack

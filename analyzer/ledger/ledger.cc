@@ -91,6 +91,11 @@ void Ledger::MoveClock(uint64_t time) {
 
 void Ledger::Apply(const StreamEvent& event) {
   ++events_;
+  while (__builtin_expect(event.time >= clock_.next_time(), 0)) {
+    MoveClock(clock_.next_time());
+    clock_.PassTime();
+    EndStep(event.past);
+  }
   MoveClock(event.time);
   switch (event.operation) {
     case schema::ALLOCATE:
@@ -107,7 +112,7 @@ void Ledger::Apply(const StreamEvent& event) {
       Fail(event);
       break;
     case schema::STEP:
-      if (clock_.OnMark(event.slot, event.value[0])) EndStep(event.past);
+      if (clock_.OnMark(event.slot, /*is_step=*/true, event.value[0])) EndStep(event.past);
       break;
     case schema::MEMORY_INFO:
       TellMemory(event);
@@ -117,7 +122,7 @@ void Ledger::Apply(const StreamEvent& event) {
         releases_.OnMark(event.slot, trace_.definitions().stacks.Distinct(event.shape->ref), clock_.step(),
                          last_ticks_);
       }
-      if (!clock_.plan().marks.empty()) EndStepsAt(event);
+      if (clock_.OnMark(event.slot, /*is_step=*/false, 0)) EndStep(event.past);
       break;
     case schema::FRAMEWORK_MEMORY:
       CheckFramework(event);
@@ -234,10 +239,7 @@ uint32_t Ledger::ScopeOf(Level level, uint32_t device) {
 void Ledger::Allocate(const StreamEvent& event) {
   const uint32_t index = SiteOf(event);
   if (__builtin_expect(clock_.OnAllocation(index), 0)) EndStep(event.past);
-  if (__builtin_expect(clock_.plan().tells_inside(), 0) && clock_.OnAllocationBy(sites_.sites()[index].key.stack)) {
-    EndStep(event.past);
-  }
-  if (__builtin_expect(clock_.plan().has_windows(), 0) && !event.past && clock_.OnWork(index, event.shape->bytes)) {
+  if (__builtin_expect(clock_.plan().at_inside, 0) && clock_.OnAllocationBy(sites_.sites()[index].key.stack)) {
     EndStep(event.past);
   }
   if (options_.histories && !event.past) similarity_.OnEvent(index);
@@ -521,12 +523,6 @@ void Ledger::MoveFold(const Fold& fold, bool born) {
   } else {
     counterfactual_.OnFree(fold.site, site.scope, fold.bytes);
   }
-}
-
-void Ledger::EndStepsAt(const StreamEvent& event) {
-  const StepMark mark = {event.slot, event.shape->kind, trace_.definitions().stacks.Distinct(event.shape->ref),
-                         static_cast<uint32_t>(event.value[0])};
-  if (clock_.OnMark(mark)) EndStep(event.past);
 }
 
 void Ledger::EndStep(bool past) {

@@ -156,7 +156,6 @@ class Ledger {
   OutOfMemory::Framework FrameworkAt(const Scope& framework) const;
   void TellMemory(const StreamEvent& event);
   void EndStep(bool past);
-  void EndStepsAt(const StreamEvent& mark);
   void AddFrameworkLevels();
   void EnterRange(const LiveAllocation& allocation, uint32_t site, AllocationName memory, bool mapped);
   void LeaveRange(const LiveAllocation& allocation);

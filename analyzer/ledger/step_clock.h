@@ -12,45 +12,74 @@
 
 namespace vramtrack {
 
-// A MARK event, but for its time and number.
-struct StepMark {
-  uint32_t slot, kind, stack, name;  // stack: distinct
+// A part of a run whose steps are of one kind, as decided before the replay.
+struct PlannedPhase {
+  enum class Kind { kSteps, kWindows, kUnjudged };
 
-  bool operator==(const StepMark& other) const {
-    return slot == other.slot && kind == other.kind && stack == other.stack && name == other.name;
-  }
+  Kind kind = Kind::kSteps;
+  std::string source = "none";  // as in the report
+  std::string name;             // of the range that its steps are, with "#" for numbers; empty: they have none
+  double coverage = 0;          // share of the run that its steps or windows cover; meaningful where a plan has phases
+  double share = 1;             // share of the run that lies in it
 };
 
-// Where the steps of a run end, as decided before its replay: at the STEP marks of one thread, at some MARK events,
-// where an optimizer begins to allocate, before each allocation of one site, or, where there are no steps, each time so
-// much has been allocated.
+// Where the steps of a run end, as decided before its replay. One of these:
+//   mark_slot     every STEP event of one thread
+//   anchor_site   before each allocation of one site
+//   at_inside     where an optimizer begins to allocate
+//   marks         MARK and STEP events that were picked one by one, and instants
+// or nothing.
 struct StepPlan {
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  std::string source = "none";  // as in the report
-  uint32_t mark_slot = kNone;   // the thread whose STEP events count
+  // The mark of a thread, counted among its MARK and STEP events, that ends a step, and the phase that begins then.
+  struct MarkEnd {
+    uint64_t mark = 0;
+    uint32_t phase = 0;
+  };
+  // The first event at or after this instant begins a step.
+  struct Cut {
+    uint64_t time = 0;  // ticks
+    uint32_t phase = 0;
+  };
+
+  std::string source = "none";  // as in the report: of the phase that covers most
+  uint32_t mark_slot = kNone;   // the thread whose STEP events count; with picked marks, the one that tells of values
   uint32_t anchor_site = kNone;
-  std::vector<StepMark> marks;
-  std::vector<bool> inside;      // by distinct stack: within an optimizer's step; empty if that does not matter
-  bool only_after_work = false;  // a mark counts only if something was allocated elsewhere since the one before
-  bool at_inside = false;        // the first allocation within an optimizer's step ends a step
-  uint64_t window_bytes = 0;     // not 0: windows of so many bytes, allocated by `work`, stand for steps
-  std::vector<bool> work;        // by site
+  std::vector<bool> inside;     // by distinct stack: within an optimizer's step; empty if that does not matter
+  bool at_inside = false;       // the first allocation within an optimizer's step ends a step
+  std::vector<std::vector<MarkEnd>> marks;  // by slot, ascending
+  std::vector<Cut> cuts;                    // ascending
+
+  std::vector<PlannedPhase> phases;  // by time; empty: all steps are of one kind
+  bool windows = false;              // there are no steps; windows of the run stand for them
+  uint64_t window_bytes = 0;         // with windows: what is allocated in one, on average, of what comes and goes
+  double coverage = 1;               // share of the run that steps cover
+  double judged = 1;                 // that steps or windows cover
+  std::string name;                  // of the range that a step is; empty: it has none
+  std::string runner_up;             // what else could have been a step; empty: nothing
+  uint64_t runner_up_count = 0;
 
   std::vector<OuterLoop> outer;  // loops around the steps
 
-  bool has_steps() const {
-    return mark_slot != kNone || anchor_site != kNone || !marks.empty() || at_inside || has_windows();
-  }
-  bool has_windows() const { return window_bytes != 0; }
-  bool tells_inside() const { return only_after_work || at_inside; }
+  bool picks() const { return !marks.empty() || !cuts.empty(); }
+  bool has_steps() const { return mark_slot != kNone || anchor_site != kNone || at_inside || picks(); }
+  bool has_windows() const { return windows; }
 };
 
 // Numbers the steps while events go by. Steps are dense indices; what the job calls them is in numbers().
 // Thread-compatible.
 class StepClock {
  public:
-  explicit StepClock(StepPlan plan) : plan_(std::move(plan)) {}
+  // A phase and the first step that is part of it.
+  struct PhaseStart {
+    uint32_t phase = 0, step = 0;
+  };
+
+  explicit StepClock(StepPlan plan)
+      : plan_(std::move(plan)), marks_(plan_.marks.size()), next_time_(plan_.cuts.empty() ? UINT64_MAX : plan_.cuts[0].time) {
+    if (!plan_.phases.empty()) starts_.push_back({});
+  }
 
   // To be called before an allocation counts. True if a step ends before it.
   bool OnAllocation(uint32_t site) {
@@ -58,51 +87,65 @@ class StepClock {
     ++step_;
     return true;
   }
-  // To be called before an allocation counts if the plan tells_inside(). True if a step ends before it.
+  // To be called before an allocation counts if the plan's at_inside is set. True if a step ends before it.
   bool OnAllocationBy(uint32_t stack) {
     const bool inside = stack < plan_.inside.size() && plan_.inside[stack];
     const bool entered = inside && !inside_;
     inside_ = inside;
-    worked_ |= !inside;
-    if (!entered || !plan_.at_inside) return false;
+    if (!entered) return false;
     ++step_;
     return true;
   }
-  // To be called before an allocation counts if the plan has windows. True if one ends before it.
-  bool OnWork(uint32_t site, uint64_t bytes) {
-    if (site >= plan_.work.size() || !plan_.work[site]) return false;
-    allocated_ += std::min(bytes, plan_.window_bytes);
-    if (allocated_ < plan_.window_bytes) return false;
-    allocated_ -= plan_.window_bytes;
-    ++step_;
-    return true;
+  // When the next step ends by time alone.
+  uint64_t next_time() const { return next_time_; }
+  // To be called for an event at next_time() or later, before it counts and until that is no longer so: a step ends.
+  void PassTime() {
+    const StepPlan::Cut& cut = plan_.cuts[next_cut_++];
+    next_time_ = next_cut_ < plan_.cuts.size() ? plan_.cuts[next_cut_].time : UINT64_MAX;
+    EnterPhase(cut.phase);
   }
-  // To be called for a MARK event. True if a step ends with it.
-  bool OnMark(const StepMark& mark) {
-    if (std::find(plan_.marks.begin(), plan_.marks.end(), mark) == plan_.marks.end()) return false;
-    if (plan_.only_after_work && !worked_) return false;
-    worked_ = false;
-    ++step_;
-    return true;
-  }
-  // To be called for a STEP event. True if a step ends with it.
-  bool OnMark(uint32_t slot, uint64_t number) {
-    if (slot != plan_.mark_slot) return false;
-    numbers_.push_back(number);
-    ++step_;
+  // To be called for each MARK and STEP event. True if a step ends with it. `number`: of a STEP.
+  bool OnMark(uint32_t slot, bool is_step, uint64_t number) {
+    if (!plan_.picks()) {
+      if (!is_step || slot != plan_.mark_slot) return false;
+      numbers_.push_back(number);
+      ++step_;
+      return true;
+    }
+    if (slot >= marks_.size()) return false;
+    Marks& of = marks_[slot];
+    const std::vector<StepPlan::MarkEnd>& ends = plan_.marks[slot];
+    if (of.next >= ends.size() || ends[of.next].mark != of.seen++) return false;
+    EnterPhase(ends[of.next++].phase);
     return true;
   }
 
   uint32_t step() const { return step_; }                            // the present one; as many are complete
   const std::vector<uint64_t>& numbers() const { return numbers_; }  // of complete steps; empty without marks
   const StepPlan& plan() const { return plan_; }
+  // By step; empty where the plan has no phases.
+  const std::vector<PhaseStart>& phase_starts() const { return starts_; }
 
  private:
+  struct Marks {
+    uint64_t seen = 0;
+    size_t next = 0;
+  };
+
+  void EnterPhase(uint32_t phase) {
+    ++step_;
+    if (starts_.empty() || starts_.back().phase == phase) return;
+    starts_.push_back({phase, step_});
+  }
+
   StepPlan plan_;
+  std::vector<Marks> marks_;  // by slot
+  size_t next_cut_ = 0;
+  uint64_t next_time_;
   uint32_t step_ = 0;
-  bool inside_ = false, worked_ = true;
-  uint64_t allocated_ = 0;  // in the present window
+  bool inside_ = false;
   std::vector<uint64_t> numbers_;
+  std::vector<PhaseStart> starts_;
 };
 
 }  // namespace vramtrack

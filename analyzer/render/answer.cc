@@ -21,6 +21,7 @@ uint64_t AllSites(const Report& report) {
 Answer AnswerOf(const Report& report) {
   if (!report.ranking.empty()) return Answer::kLeak;
   if (report.steps.count == 0) return Answer::kNotEnough;
+  if (!report.unsure.empty()) return Answer::kNotEnough;
   return SitesWith(report, "insufficient_evidence") > 0 ? Answer::kNotEnough : Answer::kNoLeak;
 }
 

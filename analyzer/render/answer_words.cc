@@ -13,14 +13,37 @@
 namespace vramtrack {
 namespace {
 
+// "step #" as it is said of one: "step".
+std::string NameOfOne(std::string name) {
+  while (!name.empty() && (name.back() == '#' || name.back() == ' ' || name.back() == '_' || name.back() == '-')) {
+    name.pop_back();
+  }
+  return name;
+}
+
+std::string RateUnitWords(const ReportSite& site) {
+  const std::string name = site.rate_unit == "step" ? NameOfOne(site.step_name) : "";
+  return name.empty() ? site.rate_unit : absl::StrCat("'", Printable(name), "'");
+}
+
 bool IsHandle(const ReportSite& site) { return site.level == "handle"; }
 
+// What turns a rate of this site into one per second; none: its rates are per step, or it has no bytes.
+std::optional<double> ToSeconds(const ReportSite& site) {
+  const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
+  if (site.rate_unit == "step" || rate <= 0 || site.rate_bytes_per_second <= 0) return std::nullopt;
+  return site.rate_bytes_per_second / rate;
+}
+
+// Nobody counts a run without steps in bytes allocated, but everybody has a clock.
 std::string Rate(const ReportSite& site, double bytes, double objects) {
   if (IsHandle(site)) {
     return absl::StrCat(FormatAbout(objects), " ", site.kind.empty() ? "handle" : site.kind, objects == 1 ? "" : "s",
-                        " per ", site.rate_unit);
+                        " per ", RateUnitWords(site));
   }
-  return absl::StrCat(FormatByteCount(bytes), " per ", site.rate_unit);
+  const std::optional<double> to_seconds = ToSeconds(site);
+  if (to_seconds) return FormatByteCount(bytes * *to_seconds) + " per second";
+  return absl::StrCat(FormatByteCount(bytes), " per ", RateUnitWords(site));
 }
 
 // The rate of a leak that several ranks have: what each of them leaks. Null: it is that of the site.
@@ -33,9 +56,8 @@ const char* RankWord(const ReportAcross& across) { return !across.rate || across
 // Or the windows that stand for them.
 std::string StepsCounted(const Report& report) {
   if (report.steps.unit == "step") return Plural(report.steps.count, "step", "steps");
-  return absl::StrCat(Plural(report.steps.count, "window", "windows"), " of ",
-                      FormatByteCount(static_cast<double>(report.steps.window_bytes)),
-                      " allocated, as no steps were found");
+  return absl::StrCat("no steps were found: ", Plural(report.steps.count, "window", "windows"),
+                      " of equal work stand for them");
 }
 
 std::string DeviceName(const ReportDevice& device) {
@@ -122,13 +144,15 @@ std::string Certainty(const Report& report, const ReportSite& site) {
   std::vector<std::string> parts;
   if (!IsHandle(site)) {
     const ReportAcross::Rate* each = PerRank(site);
-    parts.push_back("95 % CI " + (each != nullptr ? FormatByteRange(each->ci_low, each->ci_high)
-                                  : site.group    ? FormatByteRange(site.group->rate_ci_low, site.group->rate_ci_high)
-                                                  : FormatByteRange(site.rate_ci_low, site.rate_ci_high)));
+    const double unit = ToSeconds(site).value_or(1);
+    const double low = each != nullptr ? each->ci_low : site.group ? site.group->rate_ci_low : site.rate_ci_low;
+    const double high = each != nullptr ? each->ci_high : site.group ? site.group->rate_ci_high : site.rate_ci_high;
+    parts.push_back("95 % CI " + FormatByteRange(unit * low, unit * high));
   }
   if (site.parts > 0) parts.push_back(absl::StrCat(site.parts + 1, " sites"));
-  if (site.rate_unit != "step" && !IsHandle(site) && PerRank(site) == nullptr) {
-    parts.push_back(absl::StrCat(FormatByteCount(site.rate_bytes_per_second), " per second"));
+  if (ToSeconds(site) && !IsHandle(site)) {
+    const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
+    parts.push_back(absl::StrCat(FormatByteCount(rate), " per ", site.rate_unit));
   }
   parts.push_back(StepsCounted(report));
   if (site.onset_step) parts.push_back(absl::StrCat("since step ", *site.onset_step));
@@ -172,6 +196,11 @@ std::string NotEnoughWords(const Report& report) {
            "steps";
   }
   const uint64_t unjudged = SitesWith(report, "insufficient_evidence");
+  if (unjudged == 0 && !report.unsure.empty()) {
+    std::vector<std::string> why;
+    for (const std::string& line : report.unsure) why.push_back(Printable(line));
+    return absl::StrCat("no site is known to leak over ", StepsCounted(report), ", but ", absl::StrJoin(why, "; "));
+  }
   if (!FurtherStepsNeeded(report)) {
     return absl::StrCat("over ", Plural(report.steps.count, "step", "steps"), ", ", FormatCount(unjudged), " of ",
                         Plural(AllSites(report), "site", "sites"),

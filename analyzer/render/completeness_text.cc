@@ -89,15 +89,44 @@ std::string Together(const std::vector<const ReportProcess*>& processes, bool al
                       low == high ? low : absl::StrCat(low, " to ", high), " each");
 }
 
+// What hardly matters if it is missing.
+constexpr double kNearlyAll = 0.95;
+
+std::string PhasesText(const ReportSteps& steps) {
+  std::vector<std::string> parts;
+  double unjudged = 0;
+  for (const ReportPhase& phase : steps.phases) {
+    if (phase.unit == "none") {
+      unjudged += phase.share;
+      continue;
+    }
+    const std::string of = phase.unit == "window" ? "windows where there are no steps"
+                           : !phase.name.empty()  ? absl::StrCat("'", Printable(phase.name), "'")
+                           : phase.source == "marks" ? "steps marked by the job"
+                                                     : absl::StrCat("steps from the ", Printable(phase.source));
+    parts.push_back(absl::StrCat(FormatCount(phase.count), " ", of, " (", FormatPercent(phase.share), " of the run)"));
+  }
+  std::string text = "phases: " + absl::StrJoin(parts, ", then ");
+  if (unjudged > 1 - kNearlyAll) absl::StrAppend(&text, "; ", FormatPercent(unjudged), " of the run could not be judged");
+  return text;
+}
+
 std::string StepSource(const ReportSteps& steps) {
   if (steps.source == "none") return "no steps were found";
+  if (!steps.phases.empty()) return PhasesText(steps);
   std::string source = steps.source == "marks"         ? "marked by the job"
                        : steps.source == "nvtx"        ? "from NVTX ranges"
                        : steps.source == "optimizer"   ? "from the optimizer's calls"
                        : steps.source == "periodicity" ? "inferred from the rhythm of the allocations"
                                                        : Printable(steps.source);
+  if (!steps.name.empty()) absl::StrAppend(&source, " '", Printable(steps.name), "'");
   std::string text = absl::StrCat(Plural(steps.count, "step", "steps"), ", ", source);
-  if (steps.source != "marks") absl::StrAppend(&text, " (confidence ", FormatAbout(steps.confidence), ")");
+  std::vector<std::string> sure;
+  if (steps.source != "periodicity" && steps.coverage < kNearlyAll) {
+    sure.push_back(absl::StrCat("they cover ", FormatPercent(steps.coverage), " of the run"));
+  }
+  if (steps.source != "marks") sure.push_back(absl::StrCat("confidence ", FormatAbout(steps.confidence)));
+  if (!sure.empty()) absl::StrAppend(&text, " (", absl::StrJoin(sure, ", "), ")");
   std::vector<std::string> rounds;
   for (const ReportStepRounds& round : steps.rounds) {
     rounds.push_back(absl::StrCat(FormatCount(round.count), " times ", FormatCount(round.steps)));

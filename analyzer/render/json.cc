@@ -191,6 +191,7 @@ Json DeviceJson(const ReportDevice& device) {
   AddPeakSet(device.peak_set, &json["peak"]);
   json["end"] = MomentJson(device.end);
   json["growth"] = device.growth ? GrowthJson(*device.growth) : Json(nullptr);
+  json["unexplained_growth"] = Number(device.unexplained_growth);
   json["growth_of"] = device.growth_of ? GrowthsJson(*device.growth_of) : Json(nullptr);
   json["fragmentation"] = FragmentationJson(device.fragmentation);
   json["memory_pools"] = Array(device.memory_pools, [](const ReportMemoryPool& pool) {
@@ -284,6 +285,7 @@ Json SiteFields(const ReportSite& site) {
   json["rate_ci"] = Json::array({Number(site.rate_ci_low), Number(site.rate_ci_high)});
   json["rate_objects_per_step"] = Number(site.rate_objects_per_step);
   json["rate_unit"] = site.rate_unit;
+  json["step_name"] = site.step_name.empty() ? Json(nullptr) : Json(site.step_name);
   json["rate_bytes_per_second"] = Number(site.rate_bytes_per_second);
   json["onset_step"] = Optional(site.onset_step);
   json["further_steps_needed"] = Optional(site.further_steps_needed);
@@ -449,6 +451,7 @@ Json ReportFields(const Report& report, Json sites) {
   json["releases"] = Array(report.releases, ReleaseJson);
   json["ranks"] = Array(report.ranks, RankJson);
   json["warnings"] = report.warnings;
+  json["unsure"] = report.unsure;
   return json;
 }
 

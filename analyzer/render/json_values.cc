@@ -91,6 +91,25 @@ Json StepsJson(const ReportSteps& steps) {
     json["count"] = rounds.count;
     return json;
   });
+  json["name"] = steps.name.empty() ? Json(nullptr) : Json(steps.name);
+  json["coverage"] = Number(steps.coverage);
+  json["judged"] = Number(steps.judged);
+  if (steps.runner_up.empty()) {
+    json["runner_up"] = nullptr;
+  } else {
+    json["runner_up"]["name"] = steps.runner_up;
+    json["runner_up"]["count"] = steps.runner_up_count;
+  }
+  json["phases"] = Array(steps.phases, [](const ReportPhase& phase) {
+    Json json;
+    json["source"] = phase.source;
+    json["name"] = phase.name.empty() ? Json(nullptr) : Json(phase.name);
+    json["unit"] = phase.unit;
+    json["count"] = phase.count;
+    json["first_step"] = phase.first_step;
+    json["share"] = Number(phase.share);
+    return json;
+  });
   return json;
 }
 

@@ -270,6 +270,7 @@ void Fields(Archive& archive, ReportDevice& device) {
   archive(13, "work", device.work);
   archive(14, "patterns", device.patterns);
   archive(15, "other_owners", device.other_owners);
+  archive(16, "unexplained_growth", device.unexplained_growth);
 }
 
 }  // namespace vramtrack

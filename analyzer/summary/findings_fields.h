@@ -71,6 +71,16 @@ void Fields(Archive& archive, ReportStepRounds& rounds) {
 }
 
 template <class Archive>
+void Fields(Archive& archive, ReportPhase& phase) {
+  archive(1, "source", phase.source);
+  archive(2, "name", phase.name);
+  archive(3, "unit", phase.unit);
+  archive(4, "count", phase.count);
+  archive(5, "first_step", phase.first_step);
+  archive(6, "share", phase.share);
+}
+
+template <class Archive>
 void Fields(Archive& archive, ReportSteps& steps) {
   archive(1, "count", steps.count);
   archive(2, "source", steps.source);
@@ -78,6 +88,12 @@ void Fields(Archive& archive, ReportSteps& steps) {
   archive(4, "unit", steps.unit);
   archive(5, "window_bytes", steps.window_bytes);
   archive(6, "rounds", steps.rounds);
+  archive(7, "name", steps.name);
+  archive(8, "coverage", steps.coverage);
+  archive(9, "judged", steps.judged);
+  archive(10, "runner_up", steps.runner_up);
+  archive(11, "runner_up_count", steps.runner_up_count);
+  archive(12, "phases", steps.phases);
 }
 
 template <class Archive>
@@ -225,6 +241,7 @@ void Fields(Archive& archive, ProcessFindings& findings) {
   archive(9, "oom", findings.oom);
   archive(10, "releases", findings.releases);
   archive(11, "warnings", findings.warnings);
+  archive(12, "unsure", findings.unsure);
 }
 
 }  // namespace vramtrack

@@ -105,6 +105,7 @@ void Fields(Archive& archive, ReportSite& site) {
   archive(29, "kept", site.kept);
   archive(30, "last_use", site.last_use);
   archive(31, "first_kernel", site.first_kernel);
+  archive(32, "step_name", site.step_name);
 }
 
 }  // namespace vramtrack

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/steps/run_clock.h"
+
+#include <algorithm>
+
+namespace vramtrack {
+
+void RunClock::Add(uint64_t time, double work, double events) {
+  samples_.push_back({time, work});
+  work_ += work;
+  events_ += events;
+}
+
+void RunClock::Finish() {
+  std::stable_sort(samples_.begin(), samples_.end(),
+                   [](const Sample& a, const Sample& b) { return a.time < b.time; });
+  if (samples_.empty()) return;
+  has_work_ = work_ > 0 && work_ >= kLeastWork * events_;
+  begin_ = samples_.front().time;
+  end_ = samples_.back().time;
+  if (has_work_) {
+    const auto first = std::find_if(samples_.begin(), samples_.end(), [](const Sample& s) { return s.work > 0; });
+    begin_ = first->time;
+    // Usually an object goes soon after the last one came; both must be seen.
+    if (last_allocation_ > begin_) end_ = std::min(end_, last_allocation_);
+  }
+  std::vector<uint64_t> gaps;
+  for (size_t i = 1; i < samples_.size(); ++i) {
+    if (samples_[i - 1].time >= begin_ && samples_[i].time <= end_) gaps.push_back(samples_[i].time - samples_[i - 1].time);
+  }
+  double longest = 0;
+  if (!gaps.empty()) {
+    const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
+    std::nth_element(gaps.begin(), middle, gaps.end());
+    longest = kLongestPause * static_cast<double>(std::max<uint64_t>(*middle, 1));
+  }
+  double work = 0;
+  work_sums_.reserve(samples_.size());
+  time_sums_.reserve(samples_.size());
+  for (size_t i = 0; i < samples_.size(); ++i) {
+    if (i > 0 && samples_[i - 1].time >= begin_ && samples_[i].time <= end_) {
+      active_ += std::min(static_cast<double>(samples_[i].time - samples_[i - 1].time), longest);
+    }
+    // The work of a sample was done before it.
+    work += samples_[i].time <= end_ ? samples_[i].work : 0;
+    work_sums_.push_back(work);
+    time_sums_.push_back(active_);
+  }
+  work_ = work;
+}
+
+double RunClock::Work(uint64_t time) const {
+  if (!has_work_ || work_ <= 0) return Time(time);
+  const auto after = std::upper_bound(samples_.begin(), samples_.end(), time,
+                                      [](uint64_t at, const Sample& sample) { return at < sample.time; });
+  if (after == samples_.begin()) return 0;
+  return work_sums_[static_cast<size_t>(after - samples_.begin()) - 1] / work_;
+}
+
+double RunClock::Time(uint64_t time) const {
+  if (samples_.empty() || time <= begin_) return 0;
+  if (time >= end_ || active_ <= 0) return 1;
+  const auto after = std::upper_bound(samples_.begin(), samples_.end(), time,
+                                      [](uint64_t at, const Sample& sample) { return at < sample.time; });
+  if (after == samples_.begin()) return 0;
+  const auto before = static_cast<size_t>(after - samples_.begin()) - 1;
+  double sum = time_sums_[before];
+  if (after != samples_.end() && after->time > samples_[before].time) {
+    const double part = static_cast<double>(time - samples_[before].time) /
+                        static_cast<double>(after->time - samples_[before].time);
+    sum += part * (time_sums_[before + 1] - time_sums_[before]);
+  }
+  return std::min(1.0, sum / active_);
+}
+
+uint64_t RunClock::When(double share) const {
+  const auto both = [this](const Sample& sample, double wanted) { return Both(sample.time) < wanted; };
+  const auto found = std::lower_bound(samples_.begin(), samples_.end(), share, both);
+  return found == samples_.end() ? end_ : found->time;
+}
+
+}  // namespace vramtrack
