@@ -296,7 +296,7 @@ bool Definitions::Add(std::string_view encoded) {
           ReadJoinedStack(in.get_message(), &stacks);
           break;
         case f::names:
-          ReadName(in.get_message(), &names);
+          ReadName(in.get_message(), &names, &domains);
           break;
         default:
           in.skip();
@@ -312,6 +312,20 @@ void Definitions::Freeze() {
   modules.Freeze();
   codes.Freeze();
   stacks.Freeze(modules, codes);
+  NameDomains();
+}
+
+void Definitions::NameDomains() {
+  std::map<uint32_t, std::string> prefixes;
+  for (const auto& [name, domain] : domains) {
+    const auto found = names.find(domain);
+    const bool known = found != names.end() && domains.count(domain) != 0;
+    prefixes.emplace(domain, (known ? found->second.substr(0, kMaxDomainBytes) : "?") + ":");
+  }
+  for (const auto& [name, domain] : domains) {
+    std::string& text = names[name];
+    text = name == domain ? prefixes[domain] : prefixes[domain] + text;
+  }
 }
 
 }  // namespace vramtrack

@@ -46,13 +46,20 @@ class Definitions {
   LoadedModules modules;
   TracedCodes codes;
   TracedStacks stacks;
-  std::map<uint32_t, std::string> names;  // of marks; whatever the program put there
+  // Of marks; whatever the program put there. From Freeze on, those in an NVTX domain are "domain:name".
+  std::map<uint32_t, std::string> names;
+  // Id of a name to that of its domain's own name, which is "domain:"; nothing for names in the default domain.
+  std::map<uint32_t, uint32_t> domains;
 
   // Adds an encoded Definitions message. False where it makes no sense; what came before the damage is kept.
   bool Add(std::string_view encoded);
+  // To be called once, after all definitions were added.
   void Freeze();
 
  private:
+  void NameDomains();
+
+  static constexpr size_t kMaxDomainBytes = 200;
   // A stack is written as the difference to the one before, so a small file could unfold into any number of frames. No
   // recorder comes near this.
   static constexpr uint64_t kMaxFramesPerByte = 128;

@@ -111,8 +111,8 @@ void ReadJoinedStack(pbf_reader in, TracedStacks* stacks) {
   stacks->DefineJoined(id, native, python, forward, static_cast<schema::GraphNode>(node));
 }
 
-void ReadName(pbf_reader in, std::map<uint32_t, std::string>* names) {
-  uint32_t id = 0;
+void ReadName(pbf_reader in, std::map<uint32_t, std::string>* names, std::map<uint32_t, uint32_t>* domains) {
+  uint32_t id = 0, domain = 0;
   std::string text;
   while (in.next()) {
     switch (in.tag()) {
@@ -122,10 +122,14 @@ void ReadName(pbf_reader in, std::map<uint32_t, std::string>* names) {
       case schema::name_field::text:
         text = in.get_bytes();
         break;
+      case schema::name_field::domain:
+        domain = in.get_uint32();
+        break;
       default:
         in.skip();
     }
   }
+  if (domain != 0) domains->emplace(id, domain);
   names->emplace(id, std::move(text));
 }
 

@@ -17,7 +17,8 @@ namespace vramtrack {
 void ReadCode(protozero::pbf_reader in, TracedCodes* codes);
 void ReadPythonStack(protozero::pbf_reader in, TracedStacks* stacks);
 void ReadJoinedStack(protozero::pbf_reader in, TracedStacks* stacks);
-void ReadName(protozero::pbf_reader in, std::map<uint32_t, std::string>* names);
+// `domains`: the domain of each name that is in one, by their ids.
+void ReadName(protozero::pbf_reader in, std::map<uint32_t, std::string>* names, std::map<uint32_t, uint32_t>* domains);
 
 }  // namespace vramtrack
 

@@ -19,9 +19,9 @@ struct EventAttributes {
   int32_t payload_type, reserved;
   uint64_t payload;
   int32_t message_type;
-  const char* message;
+  const void* message;
 };
-constexpr int32_t kAscii = 1, kRegistered = 3;
+constexpr int32_t kAscii = 1, kUnicode = 2, kRegistered = 3;
 
 using Function = void (*)();
 struct ExportedCallbacks {  // NvtxExportTableCallbacks

@@ -3,9 +3,11 @@
 // Ranges and marks that a program sets with NVTX, for finding steps. NVTX is a header: every library that uses it has a
 // copy of its own, which at its first use loads what NVTX_INJECTION64_PATH names and gives it its table of functions.
 //
-// Domains other than the default one are the libraries' own (CCCL has a range around each of its algorithms).
+// The handle of a domain or of a registered string is our copy of its text.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cwchar>
 
 #include "interpose/hooks/call.h"
 #include "interpose/hooks/mark_names.h"
@@ -18,50 +20,135 @@ using namespace nvtx;  // NOLINT: its callbacks are written as NVTX has them
 
 constexpr int kNoTracking = -2;  // what a range's functions return where no tool is
 
-const char* MessageOf(const EventAttributes* attributes) {
-  if (attributes == nullptr || attributes->size < sizeof(EventAttributes)) return nullptr;
-  const bool text = attributes->message_type == kAscii || attributes->message_type == kRegistered;
-  return text ? attributes->message : nullptr;
-}
+// As UTF-8. What is no character is a question mark.
+class Narrow {
+ public:
+  explicit Narrow(const wchar_t* text) {
+    for (size_t i = 0; text[i] != 0 && length_ + 4 < sizeof text_; ++i) Add(static_cast<uint32_t>(text[i]));
+  }
+  const char* text() const { return text_; }
 
-// A mark is no reason to begin recording.
-void Note(schema::MarkKind kind, const char* message) {
+ private:
+  void Add(uint32_t c) {
+    const auto put = [this](uint32_t byte) { text_[length_++] = static_cast<char>(byte); };
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = '?';
+    if (c < 0x80) return put(c);
+    if (c < 0x800) {
+      put(0xc0 | c >> 6);
+    } else if (c < 0x10000) {
+      put(0xe0 | c >> 12);
+      put(0x80 | (c >> 6 & 0x3f));
+    } else {
+      put(0xf0 | c >> 18);
+      put(0x80 | (c >> 12 & 0x3f));
+      put(0x80 | (c >> 6 & 0x3f));
+    }
+    put(0x80 | (c & 0x3f));
+  }
+
+  size_t length_ = 0;
+  char text_[PlainName::kMaxBytes + 8] = {};
+};
+
+// Ranges that start and end are numbered over all threads, from 1.
+std::atomic<uint64_t> ranges_started;
+
+// A mark is no reason to begin recording. `id`: of a range that starts or ends, otherwise 0.
+void Note(schema::MarkKind kind, const char* domain, const char* message, uint64_t id = 0) {
   if (Session::Running() == nullptr) return;
   Call call(kNoFamily);
   if (!call.active()) return;
-  const MarkName name = message == nullptr ? MarkName{} : NameOf(message, &call);
-  call.Mark(kind, name.id, name.number);
+  MarkName name;
+  if (message != nullptr) {
+    name = NameOf(message, domain, &call);
+  } else if (kind != schema::MARK_RANGE_END) {
+    name.id = DomainName(domain, &call);
+  }
+  call.Mark(kind, name.id, id != 0 ? id : name.number);
 }
 
-void MarkEx(const EventAttributes* attributes) { Note(schema::MARK_INSTANT, MessageOf(attributes)); }
-void MarkA(const char* message) { Note(schema::MARK_INSTANT, message); }
-int RangePushEx(const EventAttributes* attributes) {
-  Note(schema::MARK_RANGE_PUSH, MessageOf(attributes));
+void NoteWide(schema::MarkKind kind, const char* domain, const wchar_t* message, uint64_t id = 0) {
+  Note(kind, domain, message == nullptr ? nullptr : Narrow(message).text(), id);
+}
+
+void NoteEx(schema::MarkKind kind, const void* domain, const EventAttributes* attributes, uint64_t id = 0) {
+  const auto* const of = static_cast<const char*>(domain);
+  if (attributes == nullptr || attributes->size < sizeof(EventAttributes)) return Note(kind, of, nullptr, id);
+  switch (attributes->message_type) {
+    case kAscii:
+    case kRegistered:
+      return Note(kind, of, static_cast<const char*>(attributes->message), id);
+    case kUnicode:
+      return NoteWide(kind, of, static_cast<const wchar_t*>(attributes->message), id);
+    default:
+      return Note(kind, of, nullptr, id);
+  }
+}
+
+uint64_t NextRange() { return ranges_started.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+void MarkEx(const EventAttributes* attributes) { NoteEx(schema::MARK_INSTANT, nullptr, attributes); }
+void MarkA(const char* message) { Note(schema::MARK_INSTANT, nullptr, message); }
+void MarkW(const wchar_t* message) { NoteWide(schema::MARK_INSTANT, nullptr, message); }
+
+uint64_t DomainRangeStartEx(const void* domain, const EventAttributes* attributes) {
+  const uint64_t id = NextRange();
+  NoteEx(schema::MARK_RANGE_START, domain, attributes, id);
+  return id;
+}
+uint64_t RangeStartEx(const EventAttributes* attributes) { return DomainRangeStartEx(nullptr, attributes); }
+uint64_t RangeStartA(const char* message) {
+  const uint64_t id = NextRange();
+  Note(schema::MARK_RANGE_START, nullptr, message, id);
+  return id;
+}
+uint64_t RangeStartW(const wchar_t* message) {
+  const uint64_t id = NextRange();
+  NoteWide(schema::MARK_RANGE_START, nullptr, message, id);
+  return id;
+}
+// Numbers are of all domains. One that was started before this tool was asked is none of them.
+void DomainRangeEnd(const void*, uint64_t id) {
+  if (id != 0 && id <= ranges_started.load(std::memory_order_relaxed)) {
+    Note(schema::MARK_RANGE_END, nullptr, nullptr, id);
+  }
+}
+void RangeEnd(uint64_t id) { DomainRangeEnd(nullptr, id); }
+
+int DomainRangePushEx(const void* domain, const EventAttributes* attributes) {
+  NoteEx(schema::MARK_RANGE_PUSH, domain, attributes);
   return kNoTracking;
 }
+int RangePushEx(const EventAttributes* attributes) { return DomainRangePushEx(nullptr, attributes); }
 int RangePushA(const char* message) {
-  Note(schema::MARK_RANGE_PUSH, message);
+  Note(schema::MARK_RANGE_PUSH, nullptr, message);
   return kNoTracking;
 }
-int RangePop() {
-  Note(schema::MARK_RANGE_POP, nullptr);
+int RangePushW(const wchar_t* message) {
+  NoteWide(schema::MARK_RANGE_PUSH, nullptr, message);
   return kNoTracking;
 }
+int DomainRangePop(const void* domain) {
+  Note(schema::MARK_RANGE_POP, static_cast<const char*>(domain), nullptr);
+  return kNoTracking;
+}
+int RangePop() { return DomainRangePop(nullptr); }
 
 void DomainMarkEx(const void* domain, const EventAttributes* attributes) {
-  if (domain == nullptr) MarkEx(attributes);
+  NoteEx(schema::MARK_INSTANT, domain, attributes);
 }
-int DomainRangePushEx(const void* domain, const EventAttributes* attributes) {
-  return domain == nullptr ? RangePushEx(attributes) : kNoTracking;
+
+// Domains of one name are one. Those without a name, and those that have no room, are another.
+const void* DomainCreateA(const char* name) {
+  const char* const kept = name == nullptr || name[0] == '\0' ? nullptr : KeptText(name);
+  return kept != nullptr ? kept : "?";
 }
-int DomainRangePop(const void* domain) { return domain == nullptr ? RangePop() : kNoTracking; }
-// All other domains are one.
-const void* DomainCreate(const void*) {
-  static const char other = 0;
-  return &other;
+const void* DomainCreateW(const wchar_t* name) {
+  return DomainCreateA(name == nullptr ? nullptr : Narrow(name).text());
 }
-const void* DomainRegisterString(const void* domain, const char* text) {
-  return domain == nullptr && text != nullptr ? KeptText(text) : nullptr;
+const void* DomainRegisterStringA(const void*, const char* text) { return text == nullptr ? nullptr : KeptText(text); }
+const void* DomainRegisterStringW(const void*, const wchar_t* text) {
+  return text == nullptr ? nullptr : KeptText(Narrow(text).text());
 }
 
 struct Callback {
@@ -74,15 +161,24 @@ struct Callback {
 const Callback kFunctions[] = {
     VRAMTRACK_CALLBACK(kCore, 1, MarkEx),
     VRAMTRACK_CALLBACK(kCore, 2, MarkA),
+    VRAMTRACK_CALLBACK(kCore, 3, MarkW),
+    VRAMTRACK_CALLBACK(kCore, 4, RangeStartEx),
+    VRAMTRACK_CALLBACK(kCore, 5, RangeStartA),
+    VRAMTRACK_CALLBACK(kCore, 6, RangeStartW),
+    VRAMTRACK_CALLBACK(kCore, 7, RangeEnd),
     VRAMTRACK_CALLBACK(kCore, 8, RangePushEx),
     VRAMTRACK_CALLBACK(kCore, 9, RangePushA),
+    VRAMTRACK_CALLBACK(kCore, 10, RangePushW),
     VRAMTRACK_CALLBACK(kCore, 11, RangePop),
     VRAMTRACK_CALLBACK(kCore2, 1, DomainMarkEx),
+    VRAMTRACK_CALLBACK(kCore2, 2, DomainRangeStartEx),
+    VRAMTRACK_CALLBACK(kCore2, 3, DomainRangeEnd),
     VRAMTRACK_CALLBACK(kCore2, 4, DomainRangePushEx),
     VRAMTRACK_CALLBACK(kCore2, 5, DomainRangePop),
-    VRAMTRACK_CALLBACK(kCore2, 10, DomainRegisterString),
-    VRAMTRACK_CALLBACK(kCore2, 12, DomainCreate),
-    VRAMTRACK_CALLBACK(kCore2, 13, DomainCreate),
+    VRAMTRACK_CALLBACK(kCore2, 10, DomainRegisterStringA),
+    VRAMTRACK_CALLBACK(kCore2, 11, DomainRegisterStringW),
+    VRAMTRACK_CALLBACK(kCore2, 12, DomainCreateA),
+    VRAMTRACK_CALLBACK(kCore2, 13, DomainCreateW),
 };
 
 }  // namespace

@@ -13,32 +13,50 @@
 namespace vramtrack {
 namespace {
 
-TEST(NvtxTest, RangesAndMarksOfTheProgramItself) {
-  RunOptions untraced;
-  untraced.traced = false;
-  const std::string expected = RunProgram("use_nvtx", {}, untraced).out;
-  if (expected == "without NVTX\n") GTEST_SKIP() << "this toolkit has no nvtx3/nvToolsExt.h";
-  char here[4096];
-  RunOptions options;
-  options.environment["NVTX_INJECTION64_PATH"] =
-      std::string(getcwd(here, sizeof here)) + "/" + getenv("PRELOAD_LIBRARY");
-  const RunResult run = RunProgram("use_nvtx", {}, options);
+class NvtxTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    RunOptions untraced;
+    untraced.traced = false;
+    expected_ = RunProgram("use_nvtx", {}, untraced).out;
+    if (expected_ == "without NVTX\n") GTEST_SKIP() << "this toolkit has no nvtx3/nvToolsExt.h";
+  }
+
+  static RunOptions Traced() {
+    char here[4096];
+    RunOptions options;
+    options.environment["NVTX_INJECTION64_PATH"] =
+        std::string(getcwd(here, sizeof here)) + "/" + getenv("PRELOAD_LIBRARY");
+    return options;
+  }
+
+  std::string expected_;
+};
+
+std::string Described(const Trace& trace, const StreamEvent& event) {
+  const auto& names = trace.definitions().names;
+  const auto name = names.find(static_cast<uint32_t>(event.value[0]));
+  std::string mark = schema::MarkKindName(event.shape->kind);
+  if (name != names.end()) mark += ": " + name->second;
+  if (event.value[1] != 0) mark += ", " + std::to_string(event.value[1]);
+  return mark;
+}
+
+TEST_F(NvtxTest, RangesAndMarksOfAllDomains) {
+  const RunResult run = RunProgram("use_nvtx", {}, Traced());
   EXPECT_EQ(run.wait_status, 0);
-  EXPECT_EQ(run.out, expected);
+  EXPECT_EQ(run.out, expected_);
   ASSERT_EQ(run.traces.size(), 1u);
   auto trace = Trace::Open(run.traces[0]);
   ASSERT_TRUE(trace.ok()) << trace.status();
   std::vector<std::string> marks;
+  std::vector<uint32_t> threads;
   EventStream stream(**trace);
   for (StreamEvent event; stream.Next(&event);) {
     if (event.operation != schema::MARK) continue;
     EXPECT_NE(event.shape->ref, 0u);
-    const auto& names = (*trace)->definitions().names;
-    const auto name = names.find(static_cast<uint32_t>(event.value[0]));
-    std::string mark = schema::MarkKindName(event.shape->kind);
-    if (name != names.end()) mark += ": " + name->second;
-    if (event.value[1] != 0) mark += ", " + std::to_string(event.value[1]);
-    marks.push_back(mark);
+    marks.push_back(Described(**trace, event));
+    threads.push_back(event.slot);
   }
   const std::vector<std::string> all = {
       "mark_range_pop",
@@ -48,14 +66,66 @@ TEST(NvtxTest, RangesAndMarksOfTheProgramItself) {
       "mark_range_push: with attributes",
       "mark_instant: registered #, 5",
       "mark_instant: registered #, 5",
+      "mark_instant: wide and registered",
       "mark_range_pop",
       "mark_range_pop",
+      "mark_range_push: wide \u00e9\u20ac\U0001f600 #, 4",
+      "mark_range_pop",
+      "mark_instant: wide",
+      "mark_instant: wide",
       "mark_instant",
       "mark_instant",
-      "mark_instant",
+      "mark_instant: request #, 18446744073709551615",
+      "mark_range_push: a library:its step #, 3",
+      "mark_range_push: another:its step #, 3",
+      "mark_range_pop: a library:",
+      "mark_range_pop: another:",
+      "mark_instant: a library:its step #, 3",
+      "mark_range_push: a library:its step #, 4",
+      "mark_range_push: ?:",
+      "mark_range_start: request #, 1",
+      "mark_range_start: asynchronous #, 2",
+      "mark_range_start: wide, 3",
+      "mark_range_start: a library:asynchronous #, 4",
+      "mark_range_end, 1",
+      "mark_range_end, 4",
+      "mark_range_end, 3",
   };
   ASSERT_EQ(marks.size(), all.size() + 2);
   EXPECT_EQ(std::vector<std::string>(marks.begin(), marks.end() - 2), all);
+  // The first range that was started has ended in another thread.
+  EXPECT_NE(threads[28], threads[24]);
+  EXPECT_EQ(threads[29], threads[24]);
+}
+
+TEST_F(NvtxTest, VeryManyNamesAreBounded) {
+  for (const char* max_bytes : {"", "3M"}) {
+    RunOptions options = Traced();
+    if (*max_bytes != '\0') options.environment["VRAMTRACK_MAX_BYTES"] = max_bytes;
+    const RunResult run = RunProgram("use_nvtx", {"many"}, options);
+    EXPECT_EQ(run.wait_status, 0);
+    EXPECT_EQ(run.err, "");
+    ASSERT_EQ(run.traces.size(), 1u);
+    auto trace = Trace::Open(run.traces[0]);
+    ASSERT_TRUE(trace.ok()) << trace.status();
+    EXPECT_EQ((*trace)->counter(schema::COUNTER_STOP_REASON), 0u);
+    EXPECT_EQ((*trace)->counter(schema::COUNTER_LOST_EVENTS), 0u);
+    EXPECT_LE((*trace)->definitions().names.size(), 16384u);
+    uint64_t steps = 0, jobs = 0, all = 0;
+    EventStream stream(**trace);
+    for (StreamEvent event; stream.Next(&event);) {
+      if (event.operation != schema::MARK) continue;
+      const auto name = (*trace)->definitions().names.find(static_cast<uint32_t>(event.value[0]));
+      ++all;
+      if (name == (*trace)->definitions().names.end()) continue;
+      steps += name->second == "step #";
+      jobs += name->second.rfind("job-", 0) == 0;
+    }
+    if (*max_bytes != '\0') continue;
+    EXPECT_EQ(all, 4u * 300000 + 1);
+    EXPECT_EQ(steps, 300000u);
+    EXPECT_GT(jobs, 299000u) << "all but those whose hexadecimal number happens to have no digit";
+  }
 }
 
 }  // namespace

@@ -1,43 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sets ranges and marks in every way that NVTX's own header has. Those of another domain are not the program's own.
+// Sets ranges and marks in every way that NVTX's own header has. With "many" as its argument it makes very many names.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
+#include <cstring>
+#include <string>
+#include <thread>
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 
-int main() {
-  nvtxRangePushA("before CUDA");
-  void* memory = nullptr;
-  if (cudaMalloc(&memory, 1000) != cudaSuccess) return 1;
-  nvtxRangePop();
-  nvtxRangePushA("step 17");
-  nvtxMarkA("epoch 3 step 18");
+namespace {
+
+nvtxEventAttributes_t Attributes() {
   nvtxEventAttributes_t attributes = {};
   attributes.version = NVTX_VERSION;
   attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  return attributes;
+}
+
+nvtxEventAttributes_t Ascii(const char* text) {
+  nvtxEventAttributes_t attributes = Attributes();
   attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  attributes.message.ascii = "with attributes";
+  attributes.message.ascii = text;
+  return attributes;
+}
+
+nvtxEventAttributes_t Registered(nvtxStringHandle_t text) {
+  nvtxEventAttributes_t attributes = Attributes();
+  attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  attributes.message.registered = text;
+  return attributes;
+}
+
+void DefaultDomain() {
+  nvtxRangePushA("step 17");
+  nvtxMarkA("epoch 3 step 18");
+  nvtxEventAttributes_t attributes = Ascii("with attributes");
   nvtxRangePushEx(&attributes);
   nvtxDomainRangePushEx(nullptr, &attributes);
-  attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-  attributes.message.registered = nvtxDomainRegisterStringA(nullptr, "registered 5");
+  attributes = Registered(nvtxDomainRegisterStringA(nullptr, "registered 5"));
   nvtxMarkEx(&attributes);
   nvtxDomainMarkEx(nullptr, &attributes);
-  nvtxDomainHandle_t domain = nvtxDomainCreateA("a library's");
-  attributes.message.registered = nvtxDomainRegisterStringA(domain, "its own");
-  nvtxDomainRangePushEx(domain, &attributes);
-  nvtxDomainRangePop(domain);
+  attributes = Registered(nvtxDomainRegisterStringW(nullptr, L"wide and registered"));
+  nvtxMarkEx(&attributes);
   nvtxDomainRangePop(nullptr);
+  nvtxRangePop();
+  nvtxRangePushW(L"wide \u00e9\u20ac\U0001f600 4");
   nvtxRangePop();
   attributes.messageType = NVTX_MESSAGE_TYPE_UNICODE;
   attributes.message.unicode = L"wide";
   nvtxMarkEx(&attributes);
+  nvtxMarkW(L"wide");
   attributes.messageType = NVTX_MESSAGE_UNKNOWN;
   nvtxMarkEx(&attributes);
   nvtxMarkEx(nullptr);
+  nvtxMarkA("request 123456789012345678901234567890");
+}
+
+void OtherDomains() {
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("a library"), other = nvtxDomainCreateW(L"another");
+  nvtxEventAttributes_t attributes = Registered(nvtxDomainRegisterStringA(domain, "its step 3"));
+  nvtxDomainRangePushEx(domain, &attributes);
+  nvtxDomainRangePushEx(other, &attributes);
+  nvtxDomainRangePop(domain);
+  nvtxDomainRangePop(other);
+  nvtxDomainMarkEx(domain, &attributes);
+  nvtxDomainDestroy(domain);
+  attributes = Ascii("its step 4");
+  nvtxDomainRangePushEx(nvtxDomainCreateA("a library"), &attributes);
+  nvtxDomainRangePushEx(nvtxDomainCreateA(""), nullptr);
+}
+
+void StartsAndEnds() {
+  nvtxEventAttributes_t attributes = Ascii("asynchronous 9");
+  const nvtxRangeId_t first = nvtxRangeStartA("request 7"), second = nvtxRangeStartEx(&attributes),
+                      third = nvtxRangeStartW(L"wide");
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("a library");
+  const nvtxRangeId_t fourth = nvtxDomainRangeStartEx(domain, &attributes);
+  std::thread([&] { nvtxRangeEnd(first); }).join();
+  nvtxDomainRangeEnd(domain, fourth);
+  nvtxRangeEnd(third);
+  nvtxRangeEnd(0);
+  nvtxRangeEnd(12345678);
+  (void)second;  // never ends
+}
+
+// Of each kind of name very many: with a number, with digits in its words, and with none at all.
+void ManyNames() {
+  for (int i = 0; i < 300000; ++i) {
+    nvtxMarkA(("step " + std::to_string(i)).c_str());
+    char hexadecimal[32];
+    std::snprintf(hexadecimal, sizeof hexadecimal, "job-%08x", static_cast<unsigned>(i) * 2654435761u);
+    nvtxMarkA(hexadecimal);
+    std::string letters;
+    for (int rest = i; rest > 0; rest /= 26) letters += static_cast<char>('a' + rest % 26);
+    nvtxMarkA(letters.c_str());
+    nvtxEventAttributes_t attributes = Registered(nvtxDomainRegisterStringA(nullptr, letters.c_str()));
+    nvtxMarkEx(&attributes);
+    nvtxDomainCreateA(letters.c_str());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  nvtxRangePushA("before CUDA");
+  void* memory = nullptr;
+  if (cudaMalloc(&memory, 1000) != cudaSuccess) return 1;
+  nvtxRangePop();
+  if (argc > 1 && std::strcmp(argv[1], "many") == 0) {
+    ManyNames();
+    return 0;
+  }
+  DefaultDomain();
+  OtherDomains();
+  StartsAndEnds();
   std::printf("%d %d\n", nvtxRangePushA("level"), nvtxRangePop());
 }
 #else
