@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "proto/gap_sizes.h"
 #include "proto/pbf_reader.h"
 #include "proto/schema_constants.h"
 #include "proto/varint.h"
@@ -109,6 +110,50 @@ Checkpoint::Marks ReadMarks(pbf_reader in) {
                      Field(g::last_number, &M::last_number));
 }
 
+Checkpoint::MarkGaps ReadMarkGaps(pbf_reader in) {
+  namespace g = schema::markGaps_field;
+  Checkpoint::MarkGaps gaps;
+  Column sizes, counts, ticks;
+  while (in.next()) {
+    switch (in.tag()) {
+      case g::thread:
+        gaps.thread = in.get_uint32();
+        break;
+      case g::kind:
+        gaps.kind = in.get_uint32();
+        break;
+      case g::stack:
+        gaps.stack = in.get_uint32();
+        break;
+      case g::name:
+        gaps.name = in.get_uint32();
+        break;
+      case g::shortest:
+        gaps.shortest = in.get_uint64();
+        break;
+      case g::longest:
+        gaps.longest = in.get_uint64();
+        break;
+      case g::gap_size:
+        sizes.Open(&in);
+        break;
+      case g::gap_count:
+        counts.Open(&in);
+        break;
+      case g::gap_ticks:
+        ticks.Open(&in);
+        break;
+      default:
+        in.skip();
+    }
+  }
+  while (!sizes.done()) {
+    const Checkpoint::MarkGaps::Gaps one = {sizes.Next32(), counts.Next(), ticks.Next()};
+    if (one.size < kGapSizes) gaps.gaps.push_back(one);
+  }
+  return gaps;
+}
+
 Checkpoint::Failure ReadFailures(pbf_reader in) {
   namespace g = schema::foldedFailures_field;
   using M = Checkpoint::Failure;
@@ -189,6 +234,7 @@ class CheckpointReader {
                     Field(f::memory, &C::memory, Add<C::Memory, ReadMemory>),
                     Field(f::marks, &C::marks, Add<C::Marks, ReadMarks>),
                     Field(f::framework_memory, &C::framework_memory, Add<C::FrameworkMemory, ReadFrameworkMemory>),
+                    Field(f::mark_gaps, &C::mark_gaps, Add<C::MarkGaps, ReadMarkGaps>),
                     Field(f::failures, &C::failures, Add<C::Failure, ReadFailures>),
                     Field(f::kept_failures, &C::kept_failures, Add<C::Failure, ReadKeptFailure>),
                     Field(f::early_frees, &C::early_frees, Add<C::EarlyFree, ReadEarlyFree>),

@@ -50,6 +50,15 @@ struct Checkpoint {
     uint32_t thread = 0, kind = 0, stack = 0, name = 0;
     uint64_t count = 0, first_time = 0, last_time = 0, first_number = 0, last_number = 0;
   };
+  struct MarkGaps {
+    struct Gaps {
+      uint32_t size = 0;  // below kGapSizes
+      uint64_t count = 0, ticks = 0;
+    };
+    uint32_t thread = 0, kind = 0, stack = 0, name = 0;
+    uint64_t shortest = 0, longest = 0;
+    std::vector<Gaps> gaps = {};
+  };
   struct Failure {
     uint32_t thread = 0, kind = 0, device = 0, stack = 0;
     uint64_t error = 0, bytes = 0, time = 0, count = 0;
@@ -84,6 +93,7 @@ struct Checkpoint {
   std::vector<Setting> settings;
   std::vector<Marks> marks;
   std::vector<FrameworkMemory> framework_memory;
+  std::vector<MarkGaps> mark_gaps;
 };
 
 // The generation that a part belongs to, of which only the beginning may be there. 0 where it does not say.

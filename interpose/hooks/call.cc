@@ -11,6 +11,7 @@
 #include "interpose/hooks/references.h"
 #include "interpose/hooks/unseen.h"
 #include "interpose/python/joined_stacks.h"
+#include "interpose/session/early_marks.h"
 #include "proto/message_writer.h"
 
 namespace vramtrack {
@@ -101,6 +102,7 @@ void Call::Attach() {
     session_->ReportIfStopped();
     return;
   }
+  RecordEarlyMarks(session_, lane_);
   DefineKnown();
 }
 

@@ -10,8 +10,9 @@
 #include <cwchar>
 
 #include "interpose/hooks/call.h"
-#include "interpose/hooks/mark_names.h"
 #include "interpose/hooks/nvtx_abi.h"
+#include "interpose/session/early_marks.h"
+#include "interpose/session/mark_names.h"
 
 namespace vramtrack {
 namespace {
@@ -55,14 +56,14 @@ std::atomic<uint64_t> ranges_started;
 
 // A mark is no reason to begin recording. `id`: of a range that starts or ends, otherwise 0.
 void Note(schema::MarkKind kind, const char* domain, const char* message, uint64_t id = 0) {
-  if (Session::Running() == nullptr) return;
+  if (Session::Running() == nullptr) return NoteEarlyMark(kind, domain, message, id);
   Call call(kNoFamily);
   if (!call.active()) return;
   MarkName name;
   if (message != nullptr) {
-    name = NameOf(message, domain, &call);
+    name = NameOf(message, domain, call.session(), call.lane());
   } else if (kind != schema::MARK_RANGE_END) {
-    name.id = DomainName(domain, &call);
+    name.id = DomainName(domain, call.session(), call.lane());
   }
   call.Mark(kind, name.id, id != 0 ? id : name.number);
 }

@@ -8,6 +8,7 @@
 #include "interpose/hooks/lookup.h"
 #include "interpose/hooks/operands.h"
 #include "interpose/hooks/real_entry.h"
+#include "interpose/session/early_marks.h"
 
 namespace vramtrack {
 namespace {
@@ -181,7 +182,7 @@ void* const wrappers[kEntryCount][1 + kLookedUpWays] = {
 
 // A step is no reason to begin recording: a process that never touches CUDA writes nothing.
 VRAMTRACK_EXPORT void vramtrack_step(uint64_t number, double value) {
-  if (Session::Running() == nullptr) return;
+  if (Session::Running() == nullptr) return NoteEarlyStep(number, value);
   Call call(kNoFamily);
   if (call.active()) call.Step(number, value);
 }

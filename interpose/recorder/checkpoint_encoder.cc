@@ -2,6 +2,7 @@
 #include "interpose/recorder/checkpoint_encoder.h"
 
 #include "proto/frame.h"
+#include "proto/gap_sizes.h"
 #include "proto/varint.h"
 
 namespace vramtrack {
@@ -38,6 +39,7 @@ bool CheckpointEncoder::Encode() {
   WriteLive();
   WriteFolds();
   WriteSteps();
+  WriteGaps();
   WriteMemory();
   WriteFailures();
   WriteSettings();
@@ -249,6 +251,33 @@ void CheckpointEncoder::WriteSteps() {
                        {h::first_number, marks->first_number},
                        {h::last_number, marks->last_number}});
   });
+}
+
+void CheckpointEncoder::WriteGaps() {
+  namespace g = schema::markGaps_field;
+  for (size_t row = 0; row < past_.spreads_.size(); ++row) {
+    const FoldedPast::Spread& spread = past_.spreads_[row];
+    if (spread.shortest > spread.longest) continue;  // one event has no gap
+    const FoldedPast::MarkSite& site = past_.mark_sites_[row];
+    const size_t message = Begin(f::mark_gaps);
+    Varints({{g::thread, site.thread},
+             {g::kind, site.kind},
+             {g::stack, site.stack},
+             {g::name, site.name},
+             {g::shortest, spread.shortest},
+             {g::longest, spread.longest}});
+    const auto column = [&](uint32_t field, auto value_of) {
+      const size_t begun = Begin(field);
+      for (uint32_t size = 0; size < kGapSizes; ++size) {
+        if (const FoldedPast::Gaps* gaps = past_.gaps_.Find((row + 1) << 8 | size)) RawVarint(value_of(size, *gaps));
+      }
+      End(begun);
+    };
+    column(g::gap_size, [](uint32_t size, const FoldedPast::Gaps&) { return size; });
+    column(g::gap_count, [](uint32_t, const FoldedPast::Gaps& gaps) { return gaps.count; });
+    column(g::gap_ticks, [](uint32_t, const FoldedPast::Gaps& gaps) { return gaps.ticks; });
+    End(message);
+  }
 }
 
 void CheckpointEncoder::WriteMemory() {

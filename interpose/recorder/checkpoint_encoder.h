@@ -27,6 +27,7 @@ class CheckpointEncoder {
   void WriteLive();
   void WriteFolds();
   void WriteSteps();
+  void WriteGaps();
   void WriteMemory();
   void WriteFailures();
   void WriteSettings();

@@ -9,7 +9,7 @@
 
 namespace vramtrack {
 
-bool Clock::cycles_ = false;
+std::atomic<bool> Clock::cycles_{false};
 uint64_t Clock::ticks_per_second_ = 1000000000;
 uint32_t Clock::time_shift_ = 4;
 
@@ -31,10 +31,12 @@ bool CyclesAreAClock() {
 
 }  // namespace
 
+void Clock::Choose() { cycles_.store(CyclesAreAClock(), std::memory_order_relaxed); }
+
 void Clock::Calibrate() {
-  cycles_ = CyclesAreAClock();
+  Choose();
   ticks_per_second_ = 1000000000;
-  if (cycles_) {
+  if (cycles_.load(std::memory_order_relaxed)) {
     const uint64_t start_ns = MonotonicNs(), start = Ticks();
     uint64_t now_ns;
     while ((now_ns = MonotonicNs()) - start_ns < 50000) {

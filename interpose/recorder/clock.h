@@ -6,6 +6,7 @@
 
 #include <time.h>
 
+#include <atomic>
 #include <cstdint>
 
 namespace vramtrack {
@@ -25,12 +26,15 @@ inline uint64_t RealtimeNs() {
 // Thread-safe once Calibrate has run.
 class Clock {
  public:
+  // Chooses the source, as Calibrate does, for who needs ticks before; takes about 10 microseconds. A thread that has
+  // not called one of the two does not know whether Ticks are of the same source.
+  static void Choose();
   // Chooses the source and estimates its frequency; takes about 50 microseconds.
   static void Calibrate();
 
   static uint64_t Ticks() {
 #if defined(__x86_64__)
-    if (cycles_) return __builtin_ia32_rdtsc();
+    if (cycles_.load(std::memory_order_relaxed)) return __builtin_ia32_rdtsc();
 #endif
     return MonotonicNs();
   }
@@ -39,7 +43,7 @@ class Clock {
   static uint32_t time_shift() { return time_shift_; }
 
  private:
-  static bool cycles_;
+  static std::atomic<bool> cycles_;
   static uint64_t ticks_per_second_;
   static uint32_t time_shift_;
 };

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "proto/gap_sizes.h"
 #include "proto/varint.h"
 
 namespace vramtrack {
@@ -272,7 +273,8 @@ bool FoldedPast::AddStep(uint32_t thread, const uint64_t* record) {
   steps->last_time = record[1];
   steps->last_number = record[2];
   steps->value = record[3];
-  return true;
+  uint32_t site;
+  return MarkSiteOf({thread, schema::MARK_NONE, 0, 0}, &site) && AddGap(site, record[1]);
 }
 
 bool FoldedPast::AddMemory(const uint64_t* record) {
@@ -291,10 +293,14 @@ bool FoldedPast::AddFrameworkMemory(const uint64_t* record) {
   return true;
 }
 
+// A name that is new where there is no more room is none; those that are known stay what they are.
 bool FoldedPast::MarkSiteOf(const MarkSite& mark, uint32_t* site) {
   uint64_t key =
       (uint64_t{mark.stack} << 32 | mark.name) * 0x9e3779b97f4a7c15 ^ (uint64_t{mark.thread} << 8 | mark.kind);
   for (;; key = (key | 1) * 0x9e3779b97f4a7c15) {
+    if (mark.name != 0 && mark_sites_.size() >= kMarkSites && mark_index_.Find(key | 1) == nullptr) {
+      return MarkSiteOf({mark.thread, mark.kind, mark.stack, 0}, site);
+    }
     uint32_t* found = mark_index_.Insert(key | 1);
     if (found == nullptr) return false;
     if (*found == 0) {
@@ -314,10 +320,9 @@ bool FoldedPast::MarkSiteOf(const MarkSite& mark, uint32_t* site) {
 
 bool FoldedPast::AddMark(uint32_t thread, const uint64_t* record) {
   MakeBinFor(record[1]);
-  MarkSite mark = {thread, KindOf(record[0]), RefOf(record[0]), static_cast<uint32_t>(record[2])};
-  if (mark_sites_.size() >= kMarkSites) mark.name = 0;
+  const MarkSite mark = {thread, KindOf(record[0]), RefOf(record[0]), static_cast<uint32_t>(record[2])};
   uint32_t site;
-  if (!MarkSiteOf(mark, &site)) return false;
+  if (!MarkSiteOf(mark, &site) || !AddGap(site, record[1])) return false;
   Marks* marks = marks_.Insert((site + uint64_t{1}) << 8 | bins_.BinOf(record[1]));
   if (marks == nullptr) return false;
   if (marks->count++ == 0) {
@@ -326,6 +331,26 @@ bool FoldedPast::AddMark(uint32_t thread, const uint64_t* record) {
   }
   marks->last_time = record[1];
   marks->last_number = record[3];
+  return true;
+}
+
+bool FoldedPast::AddGap(uint32_t mark_site, uint64_t time) {
+  if (mark_site >= kGapSites) return true;
+  while (spreads_.size() <= mark_site) {
+    if (!spreads_.Reserve(1)) return false;
+    spreads_.Add({0, UINT64_MAX, 0});
+  }
+  Spread& spread = spreads_[mark_site];
+  if (spread.last != 0) {
+    const uint64_t gap = time > spread.last ? time - spread.last : 0;
+    Gaps* gaps = gaps_.Insert((mark_site + uint64_t{1}) << 8 | GapSizeOf(gap));
+    if (gaps == nullptr) return false;
+    ++gaps->count;
+    gaps->ticks += gap;
+    if (gap < spread.shortest) spread.shortest = gap;
+    if (gap > spread.longest) spread.longest = gap;
+  }
+  spread.last = time;
   return true;
 }
 

@@ -48,6 +48,8 @@ class FoldedPast {
   static constexpr size_t kDevices = 256;
   // Threads, kinds, stacks and names of marks that are told apart; those beyond have no name.
   static constexpr size_t kMarkSites = 4096;
+  // The first of these have their gaps counted.
+  static constexpr size_t kGapSites = 1024;
 
   struct Site {
     uint32_t kind, device, stack;
@@ -77,6 +79,13 @@ class FoldedPast {
   };
   struct Marks {
     uint64_t count, first_time, last_time, first_number, last_number;
+  };
+  // When the last event of a mark site was, and the shortest and the longest gap.
+  struct Spread {
+    uint64_t last, shortest, longest;
+  };
+  struct Gaps {
+    uint64_t count, ticks;
   };
   struct Failure {
     uint32_t thread, kind, device, stack;
@@ -114,6 +123,7 @@ class FoldedPast {
   bool AddFrameworkMemory(const uint64_t* record);
   bool MarkSiteOf(const MarkSite& mark, uint32_t* site);
   bool AddMark(uint32_t thread, const uint64_t* record);
+  bool AddGap(uint32_t mark_site, uint64_t time);
   bool AddFailure(uint32_t thread, const uint64_t* record);
   void MakeBinFor(uint64_t time);
   void Widen();
@@ -135,6 +145,8 @@ class FoldedPast {
   CompactTable<uint32_t> mark_index_;               // 1 + row of mark_sites_
   GrowingArray<MarkSite> mark_sites_;
   CompactTable<Marks> marks_;                 // by 1 + row of mark_sites_, and bin
+  GrowingArray<Spread> spreads_;              // of the first mark sites
+  CompactTable<Gaps> gaps_;                   // by 1 + row of mark_sites_, and size of the gap
   CompactTable<uint64_t> failed_;             // how often, by FailureKey
   Failure kept_failures_[2 * kKeptFailures];  // the first ones, then the last ones in turn
   uint64_t failures_;

@@ -29,10 +29,17 @@ class Lane {
   template <typename... Operands>
   bool Event(schema::Operation operation, uint32_t kind, uint32_t device, uint32_t flags, uint32_t ref,
              Operands... operands) {
+    return EventAt(Clock::Ticks(), operation, kind, device, flags, ref, operands...);
+  }
+
+  // The same for an event of the past, which is not before the last one that was recorded here.
+  template <typename... Operands>
+  bool EventAt(uint64_t ticks, schema::Operation operation, uint32_t kind, uint32_t device, uint32_t flags,
+               uint32_t ref, Operands... operands) {
     constexpr size_t kWords = 2 + sizeof...(operands);
     if (__builtin_expect(used_ + kWords > capacity_, 0) && !MakeRoom(kWords)) return CountLost();
     uint64_t* record = journal_ + kJournalHeaderWords + used_;
-    const uint64_t words[] = {EventWord(operation, kind, device, flags, ref), Clock::Ticks(), operands...};
+    const uint64_t words[] = {EventWord(operation, kind, device, flags, ref), ticks, operands...};
     for (size_t i = 0; i < kWords; ++i) record[i] = words[i];
     Commit(kWords);
     return true;

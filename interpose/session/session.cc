@@ -11,6 +11,7 @@
 
 #include "interpose/recorder/fork_gate.h"
 #include "interpose/session/cupti_request.h"
+#include "interpose/session/early_marks.h"
 #include "interpose/session/message.h"
 #include "interpose/session/process_info.h"
 #include "interpose/stacks/unwinder_gate.h"
@@ -123,15 +124,16 @@ bool Session::Open() {
     Say("not recording: cannot write %s: %s", options_.output, Reason(error));
     return false;
   }
-  const uint64_t ticks = Clock::Ticks(), monotonic_ns = MonotonicNs();
+  // A recording begins with the first mark, if there was one before.
+  const ClockReading start = EarliestMark({Clock::Ticks(), MonotonicNs(), RealtimeNs()});
   const auto set = [this](schema::Counter counter, uint64_t value) {
     file_.counter(counter)->store(value, std::memory_order_relaxed);
   };
-  set(schema::COUNTER_CLOCK_START_TICKS, ticks);
-  set(schema::COUNTER_CLOCK_START_MONOTONIC_NS, monotonic_ns);
-  set(schema::COUNTER_CLOCK_START_REALTIME_NS, RealtimeNs());
-  set(schema::COUNTER_CLOCK_TICKS, ticks);
-  set(schema::COUNTER_CLOCK_MONOTONIC_NS, monotonic_ns);
+  set(schema::COUNTER_CLOCK_START_TICKS, start.ticks);
+  set(schema::COUNTER_CLOCK_START_MONOTONIC_NS, start.monotonic_ns);
+  set(schema::COUNTER_CLOCK_START_REALTIME_NS, start.realtime_ns);
+  set(schema::COUNTER_CLOCK_TICKS, Clock::Ticks());
+  set(schema::COUNTER_CLOCK_MONOTONIC_NS, MonotonicNs());
   set(schema::COUNTER_TICKS_PER_SECOND, Clock::ticks_per_second());
 
   captures_.Prepare(options_.max_frames, OwnCode());
@@ -148,6 +150,7 @@ bool Session::Open() {
     Unmap(buffer, kBufferBytes);
   }
   modules_.Refresh(lane);
+  RecordEarlyMarks(this, lane);
   return true;
 }
 

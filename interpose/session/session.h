@@ -19,6 +19,8 @@
 
 namespace vramtrack {
 
+struct EarlyMarks;
+
 // Lives in zeroed memory that is never freed: other threads may be in a hook when the process ends.
 class Session {
  public:
@@ -103,12 +105,13 @@ struct ThreadState {
 
   Session* session;  // that `lane` belongs to: a forked child inherits its parent's
   Lane* lane;
-  CaptureThread* capture;  // of the same session; null where no stacks are taken
-  const void* innermost;   // hooked call that the thread is in
-  uint32_t covered;        // families of calls (hooks/family.h) whose real functions the thread is in
-  uint32_t release_stack;  // of the thread's last MARK_RELEASE
-  uint32_t device;         // current device, as far as the thread's own calls tell
-  bool busy;               // in this library's own code
+  CaptureThread* capture;   // of the same session; null where no stacks are taken
+  EarlyMarks* early;        // marks from before the session, null where the thread has set none
+  const void* innermost;    // hooked call that the thread is in
+  uint32_t covered;         // families of calls (hooks/family.h) whose real functions the thread is in
+  uint32_t release_stack;   // of the thread's last MARK_RELEASE
+  uint32_t device;          // current device, as far as the thread's own calls tell
+  bool busy;                // in this library's own code
   uint8_t pushed_devices;
   uint8_t pushed[kMaxPushedDevices];  // under the current device, see hooks/current_device.h
 };

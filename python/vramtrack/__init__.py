@@ -90,8 +90,8 @@ _step: Any = None
 def step(number: int, tokens: float = 0) -> None:
     """Marks the end of step `number`, the program's own count.
 
-    `tokens` is whatever explains best how much memory the step took, such as its tokens. Any thread may call it. Ignored
-    until the process has made its first CUDA call.
+    `tokens` is whatever explains best how much memory the step took, such as its tokens. Any thread may call it. Calls
+    before the process's first CUDA call are kept in memory, the first 512 and the last 512 of each thread.
     """
     global _step
     if _step is None:

@@ -2,12 +2,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
+#include "proto/gap_sizes.h"
 #include "tests/preload/traced_run.h"
 
 namespace vramtrack {
@@ -54,11 +58,12 @@ TEST_F(NvtxTest, RangesAndMarksOfAllDomains) {
   EventStream stream(**trace);
   for (StreamEvent event; stream.Next(&event);) {
     if (event.operation != schema::MARK) continue;
-    EXPECT_NE(event.shape->ref, 0u);
+    EXPECT_EQ(event.shape->ref == 0, marks.empty()) << "the first one is from before the first CUDA call";
     marks.push_back(Described(**trace, event));
     threads.push_back(event.slot);
   }
   const std::vector<std::string> all = {
+      "mark_range_push: before CUDA",
       "mark_range_pop",
       "mark_range_push: step #, 17",
       "mark_instant: epoch # step #, 18",
@@ -94,8 +99,50 @@ TEST_F(NvtxTest, RangesAndMarksOfAllDomains) {
   ASSERT_EQ(marks.size(), all.size() + 2);
   EXPECT_EQ(std::vector<std::string>(marks.begin(), marks.end() - 2), all);
   // The first range that was started has ended in another thread.
-  EXPECT_NE(threads[28], threads[24]);
-  EXPECT_EQ(threads[29], threads[24]);
+  EXPECT_NE(threads[29], threads[25]);
+  EXPECT_EQ(threads[30], threads[25]);
+}
+
+// The gaps of a bounded trace's past against its marks and steps: as many but one, and as long together.
+void ExpectGapsOf(const Trace& trace) {
+  ASSERT_NE(trace.past(), nullptr);
+  struct Of {
+    uint64_t count = 0, first = UINT64_MAX, last = 0;
+  };
+  std::map<std::array<uint32_t, 4>, Of> all;
+  const auto add = [&all](std::array<uint32_t, 4> key, uint64_t count, uint64_t first, uint64_t last) {
+    Of& of = all[key];
+    of.count += count;
+    of.first = std::min(of.first, first);
+    of.last = std::max(of.last, last);
+  };
+  const auto& names = trace.definitions().names;
+  std::map<std::string, uint64_t> kinds;
+  for (const Checkpoint::Marks& marks : trace.past()->marks) {
+    add({marks.thread, marks.kind, marks.stack, marks.name}, marks.count, marks.first_time, marks.last_time);
+  }
+  for (const Checkpoint::Steps& steps : trace.past()->steps) {
+    add({steps.thread, 0, 0, 0}, steps.count, steps.first_time, steps.last_time);
+  }
+  for (const Checkpoint::MarkGaps& gaps : trace.past()->mark_gaps) {
+    const Of& of = all[{gaps.thread, gaps.kind, gaps.stack, gaps.name}];
+    uint64_t count = 0, ticks = 0;
+    for (const auto& one : gaps.gaps) {
+      count += one.count;
+      ticks += one.ticks;
+      EXPECT_GE(one.ticks, one.count * LeastTicksOf(one.size));
+    }
+    EXPECT_EQ(count + 1, of.count);
+    EXPECT_EQ(ticks, of.last - of.first);
+    EXPECT_LE(gaps.shortest * count, ticks);
+    EXPECT_LE(ticks, gaps.longest * count);
+    const auto name = names.find(gaps.name);
+    kinds[std::string(schema::MarkKindName(gaps.kind)) + " " + (name == names.end() ? "" : name->second)] += count;
+  }
+  EXPECT_GT(kinds["mark_none "], 100000u) << "steps";
+  EXPECT_GT(kinds["mark_range_start server:answer #"], 100000u);
+  EXPECT_GT(kinds["mark_range_end "], 60000u);
+  EXPECT_GT(kinds["mark_instant step #"], 100000u);
 }
 
 TEST_F(NvtxTest, VeryManyNamesAreBounded) {
@@ -121,11 +168,65 @@ TEST_F(NvtxTest, VeryManyNamesAreBounded) {
       steps += name->second == "step #";
       jobs += name->second.rfind("job-", 0) == 0;
     }
-    if (*max_bytes != '\0') continue;
-    EXPECT_EQ(all, 4u * 300000 + 1);
+    if (*max_bytes != '\0') {
+      ExpectGapsOf(**trace);
+      continue;
+    }
+    EXPECT_EQ(all, (5u + 1) * 300000 - 100000 + 2);
     EXPECT_EQ(steps, 300000u);
     EXPECT_GT(jobs, 299000u) << "all but those whose hexadecimal number happens to have no digit";
   }
+}
+
+TEST_F(NvtxTest, MarksBeforeTheFirstCudaCallAreKept) {
+  const RunResult run = RunProgram("use_nvtx", {"early"}, Traced());
+  EXPECT_EQ(run.wait_status, 0) << run.err;
+  ASSERT_EQ(run.traces.size(), 2u) << "of the process and of its child";
+  bool parent_seen = false;
+  for (const std::string& path : run.traces) {
+    auto trace = Trace::Open(path);
+    ASSERT_TRUE(trace.ok()) << trace.status();
+    std::vector<std::string> marks;
+    uint64_t steps = 0, early_steps = 0, last_time = 0;
+    int open = 0, deepest = 0;
+    bool allocated = false;
+    EventStream stream(**trace);
+    for (StreamEvent event; stream.Next(&event);) {
+      allocated |= event.operation == schema::ALLOCATE;
+      EXPECT_GE(event.time, last_time);
+      last_time = event.time;
+      if (event.operation == schema::STEP) {
+        EXPECT_EQ(event.value[0], steps);
+        ++steps;
+        early_steps += !allocated;
+      }
+      if (event.operation != schema::MARK) continue;
+      EXPECT_GE(event.time, (*trace)->clock().start_ticks()) << "the recording begins with the first mark";
+      open += event.shape->kind == schema::MARK_RANGE_PUSH ? 1 : event.shape->kind == schema::MARK_RANGE_POP ? -1 : 0;
+      deepest = std::max(deepest, open);
+      marks.push_back(Described(**trace, event));
+    }
+    if (marks.size() == 2) continue;  // the child's own
+    parent_seen = true;
+    EXPECT_EQ(steps, 300u);
+    EXPECT_EQ(early_steps, 300u);
+    EXPECT_EQ(open, 0);
+    EXPECT_GE(deepest, 500);
+    ASSERT_GT(marks.size(), 3u);
+    EXPECT_EQ(marks[0], "mark_range_push: run");
+    EXPECT_EQ(marks[1], "mark_instant: a library:in a domain");
+    EXPECT_EQ(marks[marks.size() - 3], "mark_range_push: phase #, 2");
+    EXPECT_EQ(marks[marks.size() - 2], "mark_range_pop");
+    EXPECT_EQ(marks[marks.size() - 1], "mark_range_pop");
+  }
+  EXPECT_TRUE(parent_seen);
+}
+
+TEST_F(NvtxTest, WithoutACudaCallNothingIsWritten) {
+  const RunResult run = RunProgram("use_nvtx", {"none"}, Traced());
+  EXPECT_EQ(run.wait_status, 0);
+  EXPECT_EQ(run.err, "");
+  EXPECT_TRUE(run.traces.empty());
 }
 
 }  // namespace

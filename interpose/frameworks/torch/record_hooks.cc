@@ -3,6 +3,7 @@
 // Where torch.profiler.record_function begins, and with it every step of an optimizer: marks to find steps by.
 #include "interpose/frameworks/torch/real_function.h"
 #include "interpose/hooks/call.h"
+#include "interpose/session/early_marks.h"
 
 #define RECORD_FUNCTION _ZN2at14RecordFunctionC1ENS_11RecordScopeE
 #define ENTRY_OF(name) ENTRY_OF_EXPANDED(name)
@@ -17,7 +18,7 @@ torch::RealFunction<ENTRY_OF(RECORD_FUNCTION)> real_record_function;
 
 // The name comes later, and only where a profiler listens: the stack tells more.
 __attribute__((noinline)) void MarkBegin() {
-  if (Session::Running() == nullptr) return;
+  if (Session::Running() == nullptr) return NoteEarlyMark(schema::MARK_RECORD_FUNCTION, nullptr, nullptr, 0);
   Call call(kGraph);
   if (call.active() && call.session()->python().Innermost(call.lane()) != 0) {
     call.Mark(schema::MARK_RECORD_FUNCTION, 0, 0);

@@ -14,7 +14,8 @@ extern "C" {
 
 /* Marks the end of a training or serving step: rates are reported per step. `number` is the program's own step number;
  * `value` is whatever explains the step's memory best, such as its tokens (0 if nothing does). Any thread may call it;
- * not from a signal handler. Costs well below a microsecond. Ignored until the process has made its first CUDA call. */
+ * not from a signal handler. Costs well below a microsecond. Calls before the process's first CUDA call are kept in
+ * memory, the first 512 and the last 512 of each thread; a process that never makes one writes nothing. */
 __attribute__((weak)) void vramtrack_step(uint64_t number, double value);
 
 #ifdef __cplusplus

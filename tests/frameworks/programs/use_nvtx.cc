@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sets ranges and marks in every way that NVTX's own header has. With "many" as its argument it makes very many names.
+// Sets ranges and marks in every way that NVTX's own header has. With "many" as its argument it makes very many names;
+// with "early" it sets most of its marks, in two threads, before its first CUDA call, and with "none" it never makes
+// one.
 #include <cuda_runtime_api.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <thread>
+
+#include "vramtrack/vramtrack.h"
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
@@ -89,7 +95,13 @@ void StartsAndEnds() {
 
 // Of each kind of name very many: with a number, with digits in its words, and with none at all.
 void ManyNames() {
+  nvtxDomainHandle_t server = nvtxDomainCreateA("server");
   for (int i = 0; i < 300000; ++i) {
+    const std::string answer = "answer " + std::to_string(i);
+    nvtxEventAttributes_t answers = Ascii(answer.c_str());
+    const nvtxRangeId_t range = nvtxDomainRangeStartEx(server, &answers);
+    if (i % 3 != 0) nvtxDomainRangeEnd(server, range);
+    VRAMTRACK_STEP(static_cast<uint64_t>(i), 0);
     nvtxMarkA(("step " + std::to_string(i)).c_str());
     char hexadecimal[32];
     std::snprintf(hexadecimal, sizeof hexadecimal, "job-%08x", static_cast<unsigned>(i) * 2654435761u);
@@ -103,14 +115,47 @@ void ManyNames() {
   }
 }
 
+// What is open at the end: "run", and "phase #" within it. Far more marks than are kept.
+void EarlyMarks() {
+  nvtxRangePushA("run");
+  nvtxEventAttributes_t attributes = Ascii("in a domain");
+  nvtxDomainMarkEx(nvtxDomainCreateA("a library"), &attributes);
+  std::thread([] { nvtxMarkA("of a thread that has ended"); }).join();
+  for (int i = 0; i < 700; ++i) nvtxRangePushA("deep");
+  for (int i = 0; i < 2000; ++i) {
+    nvtxRangePushA(("load file " + std::to_string(i)).c_str());
+    nvtxRangePop();
+  }
+  for (int i = 0; i < 700; ++i) nvtxRangePop();
+  nvtxRangePushA("phase 2");
+  for (uint64_t i = 0; i < 300; ++i) VRAMTRACK_STEP(i, 0.5);
+}
+
+int RunEarly(bool use_cuda) {
+  EarlyMarks();
+  if (!use_cuda) return 0;
+  // A child has none of them.
+  const pid_t child = fork();
+  void* memory = nullptr;
+  if (cudaMalloc(&memory, 1000) != cudaSuccess) return 1;
+  nvtxRangePop();
+  nvtxRangePop();
+  if (child == 0) return 0;
+  int status;
+  waitpid(child, &status, 0);
+  return status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "early" || what == "none") return RunEarly(what == "early");
   nvtxRangePushA("before CUDA");
   void* memory = nullptr;
   if (cudaMalloc(&memory, 1000) != cudaSuccess) return 1;
   nvtxRangePop();
-  if (argc > 1 && std::strcmp(argv[1], "many") == 0) {
+  if (what == "many") {
     ManyNames();
     return 0;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/hooks/mark_names.h"
+#include "interpose/session/mark_names.h"
 
 #include <atomic>
 #include <cstring>
@@ -32,8 +32,8 @@ uint64_t Mixed(uint64_t a, uint64_t b) {
 }
 
 // `domain`: the Name of the domain, 0 for the default one; a domain's own Name: UINT32_MAX. 0 where it has no room.
-uint32_t Define(const char* text, size_t length, uint32_t domain, uint64_t hash, Call* call) {
-  Session::Names& names = call->session()->names();
+uint32_t Define(const char* text, size_t length, uint32_t domain, uint64_t hash, Session* session, Lane* lane) {
+  Session::Names& names = session->names();
   // Two threads may give one text two numbers.
   const uint32_t id = names.count.fetch_add(1, std::memory_order_relaxed) + 1;
   uint8_t buffer[PlainName::kMaxBytes + 64];
@@ -43,7 +43,7 @@ uint32_t Define(const char* text, size_t length, uint32_t domain, uint64_t hash,
   out.Bytes(schema::name_field::text, text, length);
   if (domain != 0) out.Varint(schema::name_field::domain, domain == UINT32_MAX ? id : domain);
   out.End(message);
-  if (!call->lane()->DefineEncoded(buffer, out.size())) return 0;
+  if (!lane->DefineEncoded(buffer, out.size())) return 0;
   names.by_hash.Insert(hash, id);
   return id;
 }
@@ -77,19 +77,19 @@ PlainName::PlainName(const char* text, bool coarse) {
 
 uint64_t PlainName::Hash() const { return HashOf(text_, length_); }
 
-uint32_t DomainName(const char* domain, Call* call) {
+uint32_t DomainName(const char* domain, Session* session, Lane* lane) {
   if (domain == nullptr) return 0;
-  Session::Names& names = call->session()->names();
+  Session::Names& names = session->names();
   const size_t length = std::strlen(domain);
   const uint64_t hash = Mixed(HashOf(domain, length), kDomainsOwn);
   if (const uint64_t known = names.by_hash.Find(hash)) return static_cast<uint32_t>(known);
   if (names.count.load(std::memory_order_relaxed) >= kMaxNames) return 0;
-  return Define(domain, length, UINT32_MAX, hash, call);
+  return Define(domain, length, UINT32_MAX, hash, session, lane);
 }
 
-MarkName NameOf(const char* text, const char* domain, Call* call) {
-  Session::Names& names = call->session()->names();
-  const uint32_t domain_name = DomainName(domain, call);
+MarkName NameOf(const char* text, const char* domain, Session* session, Lane* lane) {
+  Session::Names& names = session->names();
+  const uint32_t domain_name = DomainName(domain, session, lane);
   for (bool coarse = false;; coarse = true) {
     const PlainName plain(text, coarse);
     const uint64_t hash = domain_name == 0 ? plain.Hash() : Mixed(plain.Hash(), domain_name);
@@ -97,7 +97,7 @@ MarkName NameOf(const char* text, const char* domain, Call* call) {
     const uint32_t count = names.count.load(std::memory_order_relaxed);
     if (coarse && count >= kMaxNames) return {0, plain.number()};
     if (coarse || count < kExactNames) {
-      return {Define(plain.text(), plain.length(), domain_name, hash, call), plain.number()};
+      return {Define(plain.text(), plain.length(), domain_name, hash, session, lane), plain.number()};
     }
   }
 }

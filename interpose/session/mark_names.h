@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef INTERPOSE_HOOKS_MARK_NAMES_H_
-#define INTERPOSE_HOOKS_MARK_NAMES_H_
+#ifndef INTERPOSE_SESSION_MARK_NAMES_H_
+#define INTERPOSE_SESSION_MARK_NAMES_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/hooks/call.h"
+#include "interpose/recorder/lane.h"
+#include "interpose/session/session.h"
 
 namespace vramtrack {
 
@@ -38,10 +39,10 @@ struct MarkName {
 // The trace's Name of a text in an NVTX domain, which is defined first where it is new. `domain`: a text from KeptText,
 // null for the default domain. Thread-safe, no lock. A job has few names, since they have no numbers; should there be
 // more than 4,096, those that are new are made coarse, and beyond 16,384 they have none.
-MarkName NameOf(const char* text, const char* domain, Call* call);
+MarkName NameOf(const char* text, const char* domain, Session* session, Lane* lane);
 
 // The Name of the domain itself, 0 for the default one.
-uint32_t DomainName(const char* domain, Call* call);
+uint32_t DomainName(const char* domain, Session* session, Lane* lane);
 
 // A copy that stays for good, the same one for the same text; null where there is no more room (1 MiB for all). Of a
 // longer text the first 200 bytes. Thread-safe.
@@ -49,4 +50,4 @@ const char* KeptText(const char* text);
 
 }  // namespace vramtrack
 
-#endif  // INTERPOSE_HOOKS_MARK_NAMES_H_
+#endif  // INTERPOSE_SESSION_MARK_NAMES_H_
