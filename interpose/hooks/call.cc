@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "interpose/hooks/captures.h"
 #include "interpose/hooks/device_facts.h"
 #include "interpose/hooks/references.h"
 #include "interpose/hooks/unseen.h"
@@ -22,6 +23,7 @@ namespace {
 constexpr uint64_t SpaceOf(uint32_t kind) {
   switch (kind) {
     case schema::DEVICE:
+    case schema::GRAPH_POOL:
     case schema::PITCHED:
     case schema::MANAGED:
     case schema::STREAM_ORDERED:
@@ -145,6 +147,12 @@ uint32_t Call::CaptureNative(const CodeRange& last, bool* through_signal) {
 void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on) {
   if (address == 0) return;
   kind = KindOn(kind, on);
+  if (kind == schema::DEVICE && session_->has_framework()) {
+    if (const uint64_t capture = CaptureOfNextSegment()) {
+      kind = schema::GRAPH_POOL;
+      stream = capture;
+    }
+  }
   const uint64_t ordinal = lane_->next_allocation();
   const uint64_t identity = Identity(lane_->thread(), ordinal);
   uint64_t before = 0;
@@ -175,6 +183,7 @@ void Call::MarkRelease() {
 void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on) {
   if (address == 0) return;
   if (kind == schema::DEVICE || kind == schema::PHYSICAL) MarkRelease();
+  if (kind == schema::GRAPH) ForgetGraph(address);
   freed_address_ = address;
   freed_key_ = KeyOf(kind, address);
   freed_identity_ = session_->live().Remove(freed_key_);

@@ -2,6 +2,7 @@
 //
 // The wrappers of the hooked entry points, made from the table in api.inc: three of each, see lookup.h.
 #include "interpose/hooks/call.h"
+#include "interpose/hooks/captures.h"
 #include "interpose/hooks/cuda_abi.h"
 #include "interpose/hooks/current_device.h"
 #include "interpose/hooks/device_facts.h"

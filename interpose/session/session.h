@@ -110,6 +110,7 @@ struct ThreadState {
   const void* innermost;    // hooked call that the thread is in
   uint32_t covered;         // families of calls (hooks/family.h) whose real functions the thread is in
   uint32_t release_stack;   // of the thread's last MARK_RELEASE
+  uint64_t capture_number;  // see hooks/captures.h
   uint32_t device;          // current device, as far as the thread's own calls tell
   bool busy;                // in this library's own code
   uint8_t pushed_devices;
