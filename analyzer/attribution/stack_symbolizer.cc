@@ -178,7 +178,7 @@ ReportFrame StackSymbolizer::FrameOf(const PythonFrame& called) const {
 }
 
 std::function<std::vector<ReportFrame>()> StackSymbolizer::Reader(uint32_t distinct_stack) {
-  if (LibraryOf(distinct_stack) != nullptr) {
+  if (LibraryOf(distinct_stack) != nullptr || IsPinnedPool(distinct_stack)) {
     return [frames = Frames(distinct_stack)]() mutable { return std::exchange(frames, {}); };
   }
   const JoinedStackRef stack = definitions_.stacks.Get(distinct_stack);
@@ -188,6 +188,15 @@ std::function<std::vector<ReportFrame>()> StackSymbolizer::Reader(uint32_t disti
 
 std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
   std::vector<ReportFrame> frames;
+  if (IsPinnedPool(distinct_stack)) {
+    ReportFrame frame;
+    frame.function = kPinnedPool;
+    frame.module = "libtorch_cuda.so";
+    frame.language = "allocator";
+    frame.origin = ReportFrame::Origin::kLibrary;
+    frames.push_back(std::move(frame));
+    return frames;
+  }
   if (const std::string* library = LibraryOf(distinct_stack)) {
     ReportFrame frame;
     frame.function = frame.module = *library;
@@ -209,6 +218,7 @@ std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
 
 std::string StackSymbolizer::Owner(uint32_t distinct_stack) const {
   if (const std::string* library = LibraryOf(distinct_stack)) return *library;
+  if (IsPinnedPool(distinct_stack)) return "libtorch_cuda.so";
   const StackRef stack = definitions_.stacks.Get(distinct_stack).native;
   std::string owner;
   for (size_t i = 0; i < stack.count; ++i) {

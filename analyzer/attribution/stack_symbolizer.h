@@ -26,6 +26,12 @@ class StackSymbolizer {
   StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer, StackDetail detail = StackDetail::kUseful,
                   std::vector<std::string> libraries = {});
 
+  // The one frame of the stack that stands for PyTorch's pinned-memory pool.
+  static constexpr char kPinnedPool[] = "PyTorch's pinned-memory pool";
+  bool IsPinnedPool(uint32_t distinct_stack) const {
+    return distinct_stack != 0 && distinct_stack == definitions_.torch_pinned_pool();
+  }
+
   // Gives a stack's frames piece by piece, innermost first, and nothing at its end: the functions at one more return
   // address, or one of Python's.
   std::function<std::vector<ReportFrame>()> Reader(uint32_t distinct_stack);

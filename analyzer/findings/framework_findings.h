@@ -34,6 +34,15 @@ std::map<uint32_t, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, con
 // Whether what the site allocates are segments, most of it.
 inline bool IsSegmentSite(const Site& site) { return site.segments > 0 && 2 * site.segments >= site.allocations; }
 
+// Whether what the site allocates are blocks in segments of CUDA graphs' private pools, most of it.
+inline bool IsInGraphPools(const Site& site) {
+  return site.in_graph_pools > 0 && 2 * site.in_graph_pools >= site.allocations;
+}
+
+// Says in the explanation of a leak of segments for CUDA graphs what they are, and of PyTorch's pinned-memory pool why
+// no line is named.
+void AddPoolRemark(const Ledger& ledger, const SiteKey& key, StackSymbolizer* symbolizer, ReportSite* site);
+
 // Says in the grade and the explanation of a leak at the framework's level whether the driver's memory grows as well.
 // `window_bytes`: what is allocated in a window, where windows stand for steps; otherwise 0.
 void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, ReportSite* site);

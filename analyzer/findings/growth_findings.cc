@@ -39,9 +39,11 @@ struct Sources {
   std::map<Verdict, double> other;
 };
 
-// What grows when `live` does: blocks, and what the driver gave to others; segments are made for blocks.
+// What grows when `live` does: blocks, what the driver gave to others, and what is kept for CUDA graphs with all blocks
+// in it; other segments are made for blocks.
 bool CountsFor(const Ledger& ledger, const Site& site, uint32_t device) {
-  if (site.scope == Site::kNoScope || site.key.device != device || IsSegmentSite(site)) return false;
+  if (site.scope == Site::kNoScope || site.key.device != device || IsInGraphPools(site)) return false;
+  if (IsSegmentSite(site) && site.key.kind != schema::GRAPH_POOL) return false;
   return ledger.scopes()[site.scope].device == device;
 }
 

@@ -58,12 +58,41 @@ std::vector<uint32_t> LeakFindings::SitesOf(const std::vector<size_t>& groups) c
   return sites;
 }
 
+bool LeakFindings::IsGraphPool(size_t group) const {
+  return analysis_.ledger().sites()[analysis_.groups()[group].sites[0]].key.kind == schema::GRAPH_POOL;
+}
+
+bool LeakFindings::IsWithinPools(size_t group, const std::vector<size_t>& others) const {
+  return IsInGraphPools(analysis_.ledger().sites()[analysis_.groups()[group].sites[0]]) &&
+         std::any_of(others.begin(), others.end(), [this](size_t other) { return IsGraphPool(other); });
+}
+
+// A leak of CUDA graphs has parts of all levels.
+std::vector<uint32_t> LeakFindings::WatchedSitesOf(const std::vector<size_t>& groups) const {
+  const bool pools = std::any_of(groups.begin(), groups.end(), [this](size_t group) { return IsGraphPool(group); });
+  std::vector<uint32_t> sites = SitesOf(groups);
+  const auto is_block = [this](uint32_t site) {
+    return LevelOf(analysis_.ledger().sites()[site].key.kind) == Level::kFramework;
+  };
+  if (!pools) return sites;
+  if (std::any_of(sites.begin(), sites.end(), is_block)) {
+    sites.erase(std::remove_if(sites.begin(), sites.end(), [&](uint32_t site) { return !is_block(site); }),
+                sites.end());
+  } else {
+    sites.erase(
+        std::remove_if(sites.begin(), sites.end(),
+                       [&](uint32_t site) { return analysis_.ledger().sites()[site].key.kind != schema::GRAPH_POOL; }),
+        sites.end());
+  }
+  return sites;
+}
+
 void LeakFindings::Prepare(LedgerOptions* options) {
   const std::vector<std::vector<size_t>> leaks = grouping_.ByCalls();
   for (const std::vector<size_t>& members : leaks) {
     if (members.size() < 2) continue;
     watched_[Sorted(members)] = options->watched.size();
-    options->watched.push_back(SitesOf(members));
+    options->watched.push_back(WatchedSitesOf(members));
   }
   // Alone in its leak, nothing has an order.
   if (leaks.size() + watched_.size() > 1) options->observers.push_back(&order_);
@@ -74,7 +103,9 @@ ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite
   SurvivorSeries survivors;
   StepSpan span{0, analysis_.run().steps};
   uint32_t lifetime = 0;
-  for (const size_t member : MembersOf(leak)) {
+  const std::vector<size_t> all = MembersOf(leak);
+  for (const size_t member : all) {
+    if (IsWithinPools(member, all)) continue;
     const ReportSite& site = sites[member];
     sum.rate_bytes_per_step += site.rate_bytes_per_step;
     sum.rate_objects_per_step += site.rate_objects_per_step;
@@ -103,7 +134,7 @@ void LeakFindings::Describe(const Ledger& replayed, std::vector<ReportSite>* sit
   changed.histories = changed.timeline = false;
   for (const LeakGroup& leak : leaks) {
     if (!leak.parts.empty() && watched_.count(MembersOf(leak)) == 0) {
-      changed.watched.push_back(SitesOf(MembersOf(leak)));
+      changed.watched.push_back(WatchedSitesOf(MembersOf(leak)));
     }
   }
   const size_t changes = changed.watched.size();
@@ -114,6 +145,13 @@ void LeakFindings::Describe(const Ledger& replayed, std::vector<ReportSite>* sit
     ReportSite& leader = (*sites)[leak.leader];
     for (const size_t part : leak.parts) (*sites)[part].part_of = absl::StrCat(leak.leader);
     leader.parts = leak.parts.size();
+    std::vector<size_t> within;
+    for (const size_t part : leak.parts) {
+      if (!IsWithinPools(part, MembersOf(leak))) continue;
+      within.push_back(part);
+      ReportSite& site = (*sites)[part];
+      site.rate_bytes_per_step = site.rate_ci_low = site.rate_ci_high = 0;
+    }
     leader.group = Sum(leak, *sites);
     if (leak.parts.empty()) {
       leader.group->rate_ci_low = leader.rate_ci_low;
@@ -133,6 +171,10 @@ void LeakFindings::Describe(const Ledger& replayed, std::vector<ReportSite>* sit
     for (const size_t part : leak.parts) {
       const ReportSite& site = (*sites)[part];
       DescribeTogether({part}, {site.rate_bytes_per_step, 0, 0, site.rate_objects_per_step, 0, 0, 0}, &(*sites)[part]);
+    }
+    for (const size_t part : within) {
+      absl::StrAppend(&(*sites)[part].explanation,
+                      "; these bytes count with the segments of the graphs' pools that they lie in");
     }
   }
 }
@@ -175,6 +217,7 @@ void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const Re
   if (site->level == LevelName(Level::kFramework) && framework != analysis_.frameworks().end()) {
     AddDriverEvidence(framework->second, analysis_.plan().window_bytes, site);
   }
+  AddPoolRemark(analysis_.ledger(), analysis_.ledger().sites()[first].key, &analysis_.symbolizer(), site);
 }
 
 }  // namespace vramtrack

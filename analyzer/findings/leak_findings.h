@@ -36,6 +36,11 @@ class LeakFindings {
   // leading one first. `whole`: their rates.
   void DescribeTogether(const std::vector<size_t>& members, const ReportLeak& whole, ReportSite* site) const;
   std::vector<uint32_t> SitesOf(const std::vector<size_t>& groups) const;
+  // Those of them whose bytes are of one total.
+  std::vector<uint32_t> WatchedSitesOf(const std::vector<size_t>& groups) const;
+  bool IsGraphPool(size_t group) const;
+  // Whether it is of blocks in the segments of one of the others.
+  bool IsWithinPools(size_t group, const std::vector<size_t>& others) const;
 
   ProcessAnalysis& analysis_;
   LeakGrouping grouping_;

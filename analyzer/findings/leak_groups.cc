@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/findings/call_path.h"
+#include "analyzer/findings/framework_findings.h"
 #include "analyzer/leaks/pattern.h"
 
 namespace vramtrack {
@@ -39,6 +40,15 @@ size_t OwnFrame(const std::vector<ReportFrame>& frames, size_t from) {
   return from;
 }
 
+// The innermost function of the job's own, "" for none.
+std::string OwnFunction(const std::vector<ReportFrame>& frames) {
+  const size_t own = OwnFrame(frames, 0);
+  if (own >= frames.size()) return "";
+  const ReportFrame& frame = frames[own];
+  if (frame.language != "python" || frame.installed || frame.origin != ReportFrame::Origin::kJob) return "";
+  return frame.file + "|" + frame.function;
+}
+
 }  // namespace
 
 struct LeakGrouping::Candidate {
@@ -50,6 +60,8 @@ struct LeakGrouping::Candidate {
   uint64_t live_objects = 0;  // when the last complete step ended
   double bytes_per_step = 0, objects_per_step = 0;
   bool in_python = false;
+  uint32_t kind = schema::KIND_NONE;
+  bool in_graph_pools = false;
   const std::vector<ReportFrame>* frames = nullptr;
   std::vector<ReportFrame> raw = {};  // of framework blocks
 };
@@ -69,6 +81,8 @@ LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis) {
       candidate.bytes_per_step += analysis_.verdicts()[site].rate_bytes_per_step;
       candidate.objects_per_step += analysis_.verdicts()[site].rate_objects_per_step;
     }
+    candidate.kind = key.kind;
+    candidate.in_graph_pools = IsInGraphPools(ledger.sites()[group.sites[0]]);
     candidate.frames = &group.frames;
     candidate.in_python = InPython(group.frames);
     if (candidate.in_python && candidate.level == Level::kFramework) candidate.raw = analysis_.raw().Frames(key.stack);
@@ -99,7 +113,10 @@ std::vector<std::vector<size_t>> LeakGrouping::Sets() const {
 }
 
 bool LeakGrouping::Alike(const Candidate& a, const Candidate& b) const {
-  if (a.device != b.device || a.level != b.level) return false;
+  return a.device == b.device && a.level == b.level && SameStepsOf(a, b);
+}
+
+bool LeakGrouping::SameStepsOf(const Candidate& a, const Candidate& b) const {
   const StepSpan both{std::max(a.tested.begin, b.tested.begin), std::min(a.tested.end, b.tested.end)};
   return SameSteps(a.survivors, b.survivors, both);
 }
@@ -190,6 +207,29 @@ void LeakGrouping::TieByCalls(const LeakOrder* order) {
     }
     TieManyUnderOneCall(members);
   }
+  TieGraphPools();
+}
+
+// What is captured in one function of the job's is one graph each time: its segments, which its blocks lie in, the
+// graph itself, and the inputs that were made for it in the same steps.
+void LeakGrouping::TieGraphPools() {
+  std::vector<size_t> pools;
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    if (candidates_[i].kind == schema::GRAPH_POOL) pools.push_back(i);
+  }
+  for (const size_t pool : pools) {
+    const Candidate& of = candidates_[pool];
+    const std::string function = OwnFunction(*of.frames);
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      const Candidate& other = candidates_[i];
+      if (Root(i) == Root(pool) || other.device != of.device) continue;
+      const bool same_function = !function.empty() && OwnFunction(*other.frames) == function;
+      const bool belongs = other.kind == schema::GRAPH_POOL || other.in_graph_pools
+                               ? same_function || SameStepsOf(of, other)
+                               : same_function && SameStepsOf(of, other);
+      if (belongs) Tie(pool, i);
+    }
+  }
 }
 
 std::vector<std::vector<size_t>> LeakGrouping::ByCalls() {
@@ -272,7 +312,9 @@ std::vector<LeakGroup> LeakGrouping::Finish(const LeakOrder& order) {
     const auto leads = [&](size_t a, size_t b) {
       const Candidate& left = candidates_[a];
       const Candidate& right = candidates_[b];
-      if (graph) return order.BornLater(left.group, right.group);
+      const bool left_pool = left.kind == schema::GRAPH_POOL, right_pool = right.kind == schema::GRAPH_POOL;
+      if (left_pool != right_pool) return left_pool;
+      if (graph && !left_pool) return order.BornLater(left.group, right.group);
       return std::make_tuple(-left.bytes_per_step, -left.objects_per_step, left.group) <
              std::make_tuple(-right.bytes_per_step, -right.objects_per_step, right.group);
     };
@@ -288,6 +330,12 @@ std::vector<LeakGroup> LeakGrouping::Finish(const LeakOrder& order) {
     group.leader = candidates_[leader].group;
     for (const size_t i : members) {
       if (i != leader) group.parts.push_back(candidates_[i].group);
+    }
+    if (candidates_[leader].kind == schema::GRAPH_POOL) {
+      // What is captured there, wherever its inputs are made.
+      group.call_frame = OwnFrame(*candidates_[leader].frames, 0);
+      groups.push_back(std::move(group));
+      continue;
     }
     if (const std::vector<size_t>& same_call = *calls_of.at(leader); same_call.size() > 1) {
       const size_t calls = SharedCalls(same_call);

@@ -43,7 +43,10 @@ class LeakGrouping {
   void TieManyUnderOneCall(const std::vector<size_t>& alike);
   void TieByRelease(const LeakOrder& order);
   void JoinHeads(const LeakOrder& order);
+  // Graphs that are kept, their private pools with all blocks in them, and their inputs.
+  void TieGraphPools();
   bool Alike(const Candidate& a, const Candidate& b) const;
+  bool SameStepsOf(const Candidate& a, const Candidate& b) const;
   // What is allocated throughout the run and freed: tells loops from what is called in them.
   void FindBystanders();
   bool LeavesSomeoneOut(const Candidate& candidate, size_t calls);

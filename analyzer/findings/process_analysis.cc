@@ -42,6 +42,10 @@ class SiteJudge {
         horizon_steps_(horizon_steps),
         lost_share_(LostShare(trace, ledger)) {}
 
+  // Segments of CUDA graphs' private pools are judged by themselves while ever more graphs are kept, which is why the
+  // allocator cannot have them back. Otherwise they are segments as any others.
+  void NoteGraphs(bool leak) { graphs_leak_ = leak; }
+
   // `phase`: which one the verdict is about, where the run has several.
   LeakVerdict Judge(uint32_t index, JudgeDetail detail, size_t* phase) {
     const Site& site = ledger_.sites()[index];
@@ -51,7 +55,7 @@ class SiteJudge {
       shape->second = ShapeOfRun(ledger_, phases_, DeviceTotalBytes(trace_, ledger_, device), horizon_steps_);
     }
     SiteContext context;
-    if (IsSegmentSite(site)) {
+    if (IsSegmentSite(site) && !(site.key.kind == schema::GRAPH_POOL && graphs_leak_)) {
       const auto framework = frameworks_.find(device);
       context.segments = framework != frameworks_.end() && framework->second.needs_segments()
                              ? SegmentRole::kFrameworkGrowing
@@ -79,6 +83,7 @@ class SiteJudge {
   const UnseenMemory* unseen_;
   uint64_t horizon_steps_;
   double lost_share_;
+  bool graphs_leak_ = false;
   std::map<uint32_t, RunShape> shapes_;  // by device
 };
 
@@ -125,11 +130,19 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
   run_phases_ = PhasesOf(ledger_);
   run_ = ShapeOfRun(ledger_, run_phases_, 0, options.horizon_steps);
   frameworks_ = GrowthOfFrameworks(ledger_, run_);
-  SiteJudge judge(trace, ledger_, run_phases_, frameworks_, activities_ ? &activities_->unseen() : nullptr, options.horizon_steps);
+  SiteJudge judge(trace, ledger_, run_phases_, frameworks_, activities_ ? &activities_->unseen() : nullptr,
+                  options.horizon_steps);
   verdicts_.reserve(ledger_.sites().size());
   phase_of_site_.resize(ledger_.sites().size());
   for (uint32_t i = 0; i < ledger_.sites().size(); ++i) {
     verdicts_.push_back(judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]));
+  }
+  if (GraphsLeak()) {
+    judge.NoteGraphs(true);
+    for (uint32_t i = 0; i < ledger_.sites().size(); ++i) {
+      if (ledger_.sites()[i].key.kind != schema::GRAPH_POOL) continue;
+      verdicts_[i] = judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]);
+    }
   }
   DemoteChanceFindings();
   groups_ = SelectSites(ledger_, verdicts_, options.top, &symbolizer_);
@@ -141,6 +154,13 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
       }
     }
   }
+}
+
+bool ProcessAnalysis::GraphsLeak() const {
+  for (uint32_t i = 0; i < ledger_.sites().size(); ++i) {
+    if (ledger_.sites()[i].key.kind == schema::GRAPH_EXEC && IsLeak(verdicts_[i].verdict)) return true;
+  }
+  return false;
 }
 
 std::vector<std::string> ProcessAnalysis::Libraries() const {
@@ -214,6 +234,7 @@ const Purpose& ProcessAnalysis::PurposeOf(uint32_t site) {
 std::string ProcessAnalysis::Category(uint32_t site) {
   const Site& known = ledger_.sites()[site];
   if (LevelOf(known.key.kind) == Level::kHandle) return "handle";
+  if (known.key.kind == schema::GRAPH_POOL) return "graph_pool";
   if (IsSegmentSite(known)) return "segment";
   return CategoryName(PurposeOf(site).category);
 }

@@ -74,6 +74,7 @@ class ProcessAnalysis {
  private:
   LedgerOptions FirstReplay();
   std::vector<std::string> Libraries() const;  // of what only CUPTI saw
+  bool GraphsLeak() const;                     // whether ever more instantiated graphs are kept
   void DemoteChanceFindings();
   Purpose Decide(uint32_t site, bool sizes);
   bool IsLikeParameters(const SiteHistory& history) const;

@@ -13,8 +13,8 @@
 #include "absl/strings/str_format.h"
 #include "analyzer/activity/device_use.h"
 #include "analyzer/attribution/blame.h"
-#include "analyzer/byte_count.h"
 #include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/byte_count.h"
 #include "analyzer/findings/activity_findings.h"
 #include "analyzer/findings/analysis_findings.h"
 #include "analyzer/findings/composition_findings.h"
@@ -81,6 +81,7 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   if (level == Level::kFramework && IsLeak(verdict.verdict) && framework != analysis.frameworks().end()) {
     AddDriverEvidence(framework->second, analysis.plan().window_bytes, &site);
   }
+  if (IsLeak(verdict.verdict)) AddPoolRemark(ledger, first.key, &analysis.symbolizer(), &site);
   if (first.key.device != SiteKey::kHost) site.device = first.key.device;
   if (verdict.onset_step) site.onset_step = static_cast<int64_t>(analysis.run().NumberOf(*verdict.onset_step));
   // None: no number of them would do.

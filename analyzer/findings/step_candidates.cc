@@ -30,8 +30,8 @@ constexpr double kHoldsAll = 0.8, kHoldsHalf = 0.5;
 // Marks are in bursts if the distances within one are so many times shorter than those between them.
 constexpr double kBurstRatio = 4;
 constexpr size_t kMinBursts = 4;
-// How much of what happens may lie within the bursts: calls in turn have nothing between them, few calls (a closure, two
-// optimizers) may have some, and those of hooks have the backward pass between them.
+// How much of what happens may lie within the bursts: calls in turn have nothing between them, few calls (a closure,
+// two optimizers) may have some, and those of hooks have the backward pass between them.
 constexpr double kMostOfCallsInTurn = 0.1, kMostOfFewCalls = 0.5, kMostInBackward = 0.8;
 constexpr size_t kFewCalls = 4;
 // Names occur as often as a loop of the stream if their numbers differ by this share at most.
@@ -104,7 +104,7 @@ void StepCandidates::ReadPast() {
         break;
       case schema::MARK:
         OnMark(event.time, event.shape->kind, stacks.Distinct(event.shape->ref), static_cast<uint32_t>(event.value[0]),
-               event.slot, &state);
+               0, event.slot, &state);
         break;
       case schema::FOLD_FREE:
         clock_.Add(event.time, static_cast<double>(event.value[0]), 2 * static_cast<double>(event.value[0]));
@@ -180,7 +180,7 @@ void StepCandidates::ReadThread(uint32_t slot) {
           break;
         case schema::MARK:
           OnMark(event.time, event.shape->kind, distinct[static_cast<size_t>(event.shape - shapes.data())],
-                 static_cast<uint32_t>(event.value[0]), slot, &state);
+                 static_cast<uint32_t>(event.value[0]), event.value[1], slot, &state);
           break;
         default:
           break;
@@ -259,14 +259,51 @@ void StepCandidates::OnStep(uint64_t time, uint64_t number, uint32_t slot, SlotS
   Keep(&groups_[{Source::kStepCall, "", 0}], {time, time, state->marks++, slot, identity});
 }
 
-void StepCandidates::OnMark(uint64_t time, uint32_t kind, uint32_t stack, uint32_t name, uint32_t slot,
+uint32_t StepCandidates::DomainOf(uint32_t name) const {
+  const auto found = trace_.definitions().domains.find(name);
+  return found == trace_.definitions().domains.end() ? 0 : found->second;
+}
+
+// Ranges that never end, and ends of nothing, do not fill the memory: they are as many as marks that are kept at most.
+void StepCandidates::OnRangeStart(const Mark& mark, uint64_t number) {
+  Group* group = GroupOfName(Source::kRange, mark.identity);
+  const size_t kept = Keep(group, mark);
+  if (kept == SIZE_MAX || number == 0) return;
+  const auto end = ended_.find(number);
+  if (end == ended_.end()) {
+    started_[number] = {group, kept};
+    return;
+  }
+  group->marks[kept].end = std::max(mark.time, end->second);
+  ended_.erase(end);
+}
+
+void StepCandidates::OnRangeEnd(uint64_t time, uint64_t number) {
+  if (number == 0) return;
+  const auto start = started_.find(number);
+  if (start == started_.end()) {
+    if (ended_.size() < kMostMarks) ended_[number] = time;
+    return;
+  }
+  const OpenRange& open = start->second;
+  if (open.mark < open.group->marks.size()) {
+    Mark& mark = open.group->marks[open.mark];
+    mark.end = std::max(mark.time, time);
+  }
+  started_.erase(start);
+}
+
+void StepCandidates::OnMark(uint64_t time, uint32_t kind, uint32_t stack, uint32_t name, uint64_t number, uint32_t slot,
                             SlotState* state) {
   const uint64_t ordinal = state->marks++;
   const Mark mark = {time, time, ordinal, slot, name};
   if (kind == schema::MARK_RANGE_POP) {
-    if (state->open.empty()) return;
-    const OpenRange open = state->open.back();
-    state->open.pop_back();
+    // The innermost one of its domain.
+    const auto found = std::find_if(state->open.rbegin(), state->open.rend(),
+                                    [&](const OpenRange& open) { return open.domain == DomainOf(name); });
+    if (found == state->open.rend()) return;
+    const OpenRange open = *found;
+    state->open.erase(std::next(found).base());
     if (open.group != nullptr && open.mark < open.group->marks.size()) open.group->marks[open.mark].end = time;
     return;
   }
@@ -292,7 +329,13 @@ void StepCandidates::OnMark(uint64_t time, uint32_t kind, uint32_t stack, uint32
     const size_t kept = Keep(group, mark);
     // Ranges that never end do not fill the memory.
     constexpr size_t kDeepest = 4096;
-    if (state->open.size() < kDeepest) state->open.push_back({kept == SIZE_MAX ? nullptr : group, kept});
+    if (state->open.size() < kDeepest) {
+      state->open.push_back({kept == SIZE_MAX ? nullptr : group, kept, DomainOf(name)});
+    }
+  } else if (kind == schema::MARK_RANGE_START) {
+    OnRangeStart(mark, number);
+  } else if (kind == schema::MARK_RANGE_END) {
+    OnRangeEnd(time, number);
   } else if (kind == schema::MARK_INSTANT) {
     Keep(GroupOfName(Source::kName, name), mark);
   }
@@ -367,8 +410,8 @@ std::vector<StepCandidates::Mark> StepCandidates::WithoutBursts(std::vector<Mark
   return first;
 }
 
-void StepCandidates::Offer(const std::string& source, const std::string& name, MarkTrust trust,
-                           std::vector<Mark> marks, uint32_t only_steps_of) {
+void StepCandidates::Offer(const std::string& source, const std::string& name, MarkTrust trust, std::vector<Mark> marks,
+                           uint32_t only_steps_of) {
   if (marks.empty()) return;
   StepCandidate candidate;
   candidate.source = source;

@@ -76,6 +76,7 @@ class StepCandidates {
   struct OpenRange {
     Group* group = nullptr;
     size_t mark = 0;
+    uint32_t domain = 0;  // see Definitions::domains; of ranges that were pushed
   };
   struct SlotState {
     uint64_t marks = 0, allocations = 0;
@@ -90,7 +91,12 @@ class StepCandidates {
   void ReadThread(uint32_t slot);
   void Count(uint64_t time, double work, uint64_t events, SlotState* state);
   void OnStep(uint64_t time, uint64_t number, uint32_t slot, SlotState* state);
-  void OnMark(uint64_t time, uint32_t kind, uint32_t stack, uint32_t name, uint32_t slot, SlotState* state);
+  // `number`: 0 for marks of the past, which do not have their own.
+  void OnMark(uint64_t time, uint32_t kind, uint32_t stack, uint32_t name, uint64_t number, uint32_t slot,
+              SlotState* state);
+  void OnRangeStart(const Mark& mark, uint64_t number);
+  void OnRangeEnd(uint64_t time, uint64_t number);
+  uint32_t DomainOf(uint32_t name) const;
   Group* GroupOfName(Source source, uint32_t name);
   Group* GroupOfOptimizer(uint64_t call);
   size_t Keep(Group* group, const Mark& mark);  // its index; SIZE_MAX if it is not kept
@@ -108,6 +114,10 @@ class StepCandidates {
   std::vector<uint64_t> optimizer_call_;  // the same: a number for where step() is called, 0 outside
   std::map<GroupKey, Group> groups_;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, Group*> group_of_name_;  // by source and Name
+  // Ranges that start in one thread and may end in another, by their numbers: those that have not ended, and the ends
+  // that came before their starts, as threads are read one by one.
+  absl::flat_hash_map<uint64_t, OpenRange> started_;
+  absl::flat_hash_map<uint64_t, uint64_t> ended_;
   size_t kept_ = 0;
   uint64_t optimizer_allocations_ = 0;
   std::vector<SlotState> slots_;

@@ -252,6 +252,12 @@ void ReadUnseen(pbf_reader in, std::map<std::string, uint32_t>* unseen) {
   (*unseen)[library] = reason;
 }
 
+// libtorch_cuda.so, in some versions in parts: libtorch_cuda_cpp.so.
+bool IsTorchCuda(std::string_view path) {
+  constexpr std::string_view kName = "libtorch_cuda";
+  return path.substr(path.rfind('/') + 1).substr(0, kName.size()) == kName;
+}
+
 }  // namespace
 
 bool Definitions::Add(std::string_view encoded) {
@@ -313,6 +319,21 @@ void Definitions::Freeze() {
   codes.Freeze();
   stacks.Freeze(modules, codes);
   NameDomains();
+  FindTorch();
+}
+
+void Definitions::FindTorch() {
+  for (const TracedModule& module : modules.modules()) {
+    if (torch_pinned_pool_ == 0 && IsTorchCuda(module.path)) torch_pinned_pool_ = stacks.AddEmpty();
+  }
+}
+
+bool Definitions::IsTorchPinned(uint32_t distinct_stack) const {
+  if (torch_pinned_pool_ == 0) return false;
+  const StackRef stack = stacks.Get(distinct_stack).native;
+  if (stack.count == 0) return false;
+  const int module = modules.Find(stack.frames[0] - 1, stack.module_epoch);
+  return module >= 0 && IsTorchCuda(modules.modules()[static_cast<size_t>(module)].path);
 }
 
 void Definitions::NameDomains() {

@@ -67,6 +67,13 @@ class TracedStacks {
   // Finds out which numbers mean the same stack. `modules` and `codes` must be frozen.
   void Freeze(const LoadedModules& modules, const TracedCodes& codes);
 
+  // One more distinct stack, without frames and without a number of the trace. Returns its index. After Freeze, before
+  // anybody asks.
+  uint32_t AddEmpty() {
+    distinct_.emplace_back();
+    return static_cast<uint32_t>(distinct_.size() - 1);
+  }
+
   // Index of the distinct stack; 0, the empty stack, for a number that is not defined.
   uint32_t Distinct(uint32_t id) const {
     const auto found = by_id_.find(id);

@@ -22,7 +22,9 @@ void Ledger::AddFrameworkLevels() {
 void Ledger::EnterRange(const LiveAllocation& allocation, uint32_t site, AllocationName memory, bool mapped) {
   const uint32_t scope = sites_.sites()[site].scope;
   if (scope == Site::kNoScope || scopes_[scope].segments == nullptr) return;
-  scopes_[scope].segments->AddRange(allocation.address, allocation.bytes, memory, site, mapped);
+  const bool of_graph = sites_.sites()[site].key.kind == schema::GRAPH_POOL;
+  has_graph_pools_ |= of_graph;
+  scopes_[scope].segments->AddRange(allocation.address, allocation.bytes, memory, site, mapped, of_graph);
 }
 
 void Ledger::LeaveRange(const LiveAllocation& allocation) {
@@ -49,6 +51,9 @@ void Ledger::NoteRelease(uint32_t slot, uint64_t bytes) {
 
 void Ledger::PlaceBlock(const LiveAllocation& allocation) {
   const Scope& scope = scopes_[sites_.sites()[allocation.site].scope];
+  if (__builtin_expect(has_graph_pools_, 0) && scope.segments->IsInGraphPool(allocation.address, allocation.bytes)) {
+    ++sites_.sites()[allocation.site].in_graph_pools;
+  }
   for (const Segments::Range* range : scope.segments->AddBlock(allocation.address, allocation.bytes)) {
     Site& site = sites_.sites()[range->site];
     if (site.peak_epoch != scope.peak_epoch) site.NotePeak(scope.peak_epoch);
@@ -79,11 +84,12 @@ FrameworkShare Ledger::ShareOf(const Scope& framework) const {
 }
 
 // What a scope's steps are measured by. A job runs out of memory by its blocks and by what others hold; what its
-// allocator keeps is there to be used.
+// allocator keeps is there to be used, but for what is kept for a CUDA graph.
 uint64_t Ledger::LevelOfScope(const Scope& scope) const {
   if (scope.segments == nullptr || scope.level != Level::kFramework) return scope.live;
   const Scope& driver = scopes_[scope.other_level];
-  return scope.live + (driver.live > scope.segments->counted() ? driver.live - scope.segments->counted() : 0);
+  return scope.live + scope.segments->kept_by_graphs() +
+         (driver.live > scope.segments->counted() ? driver.live - scope.segments->counted() : 0);
 }
 
 void Ledger::NoteLevel(Scope* scope) {

@@ -22,6 +22,9 @@ constexpr bool IsHostMemory(uint32_t kind) {
          kind == schema::HOST_POOL;
 }
 
+// Memory of the host that CUDA's calls for pinned memory gave out.
+constexpr bool IsPinnedByCalls(uint32_t kind) { return kind == schema::PINNED || kind == schema::REGISTERED; }
+
 // Memory that is mapped into this process but was given out elsewhere.
 constexpr bool IsForeignMemory(uint32_t kind) {
   return kind == schema::IPC_MAPPING || kind == schema::EXTERNAL_MEMORY || kind == schema::IMPORTED;
@@ -39,7 +42,8 @@ constexpr bool IsAddressSpace(uint32_t kind) {
 
 // Whether an allocation's address is where its bytes are on the device; otherwise it is a handle.
 constexpr bool HasDeviceAddress(uint32_t kind) {
-  return kind == schema::DEVICE || kind == schema::PITCHED || kind == schema::STREAM_ORDERED || kind == schema::POOL;
+  return kind == schema::DEVICE || kind == schema::PITCHED || kind == schema::STREAM_ORDERED || kind == schema::POOL ||
+         kind == schema::GRAPH_POOL;
 }
 
 // Whether an allocation's address is one of the device, where a framework's blocks can lie.

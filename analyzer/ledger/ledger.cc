@@ -156,10 +156,18 @@ uint32_t Ledger::SiteOf(const StreamEvent& event) {
   RecentSite& recent = recent_[key * 0x9e3779b97f4a7c15 >> 52];
   static_assert(kRecentSites == 1 << 12, "12 bits are left of the product");
   if (recent.key != key) {
-    recent = {key, FindSite({kind, device, trace_.definitions().stacks.Distinct(event.shape->ref)})};
+    recent = {key, FindSite({kind, device, StackOf(event, kind)})};
   }
   *event.note = recent.site + 1;
   return recent.site;
+}
+
+// All growth of PyTorch's pinned-memory pool is one site: whoever asks while no block is free makes it grow, and need
+// not be who keeps the others.
+uint32_t Ledger::StackOf(const StreamEvent& event, uint32_t kind) const {
+  const Definitions& definitions = trace_.definitions();
+  const uint32_t stack = definitions.stacks.Distinct(event.shape->ref);
+  return IsPinnedByCalls(kind) && definitions.IsTorchPinned(stack) ? definitions.torch_pinned_pool() : stack;
 }
 
 uint32_t Ledger::FindSite(const SiteKey& key) {
@@ -243,6 +251,10 @@ void Ledger::Allocate(const StreamEvent& event) {
     EndStep(event.past);
   }
   if (options_.histories && !event.past) similarity_.OnEvent(index);
+  if (__builtin_expect(IsPinnedByCalls(event.shape->kind), 0) && trace_.definitions().torch_pinned_pool() != 0 &&
+      sites_.sites()[index].key.stack == trace_.definitions().torch_pinned_pool()) {
+    ++pinned_pool_growth_[trace_.definitions().stacks.Distinct(event.shape->ref)];
+  }
   const uint64_t bytes = std::min(event.shape->bytes, kMaxBytes);
   LiveAllocation allocation;
   allocation.bytes = bytes;

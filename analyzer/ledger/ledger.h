@@ -108,6 +108,9 @@ class Ledger {
   };
   Levels LevelsOf(const Scope& scope) const;
 
+  // Of PyTorch's pinned-memory pool, which is one site: how often it grew, by the distinct stack that made it grow.
+  const std::map<uint32_t, uint64_t>& pinned_pool_growth() const { return pinned_pool_growth_; }
+
   uint64_t events() const { return events_; }
   uint64_t out_of_memory_count() const { return out_of_memory_count_; }
   uint64_t unknown_frees() const { return unknown_frees_; }
@@ -173,6 +176,7 @@ class Ledger {
   void RaisePeak(Scope* scope);
   Moment MomentOf(const Scope& scope) const;
   uint32_t SiteOf(const StreamEvent& event);
+  uint32_t StackOf(const StreamEvent& event, uint32_t kind) const;
   uint32_t FindSite(const SiteKey& key);
   uint32_t NewSite(const SiteKey& key, uint32_t index);
   uint32_t ScopeOf(Level level, uint32_t device);
@@ -188,6 +192,8 @@ class Ledger {
   std::deque<SiteHistoryBuilder> histories_;  // stay where they are
   std::vector<Scope> scopes_;
   std::deque<Segments> segments_;  // stay where they are
+  bool has_graph_pools_ = false;
+  std::map<uint32_t, uint64_t> pinned_pool_growth_;
   FrameworkCheck framework_check_;
   ReleaseLog releases_;
   bool timeline_in_steps_;

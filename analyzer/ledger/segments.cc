@@ -5,7 +5,7 @@
 
 namespace vramtrack {
 
-void Segments::AddRange(uint64_t begin, uint64_t bytes, Name memory, uint32_t site, bool mapped) {
+void Segments::AddRange(uint64_t begin, uint64_t bytes, Name memory, uint32_t site, bool mapped, bool of_graph) {
   if (bytes == 0) return;
   RemoveRange(begin);
   Range& range = ranges_[begin];
@@ -14,6 +14,7 @@ void Segments::AddRange(uint64_t begin, uint64_t bytes, Name memory, uint32_t si
   range.memory = memory;
   range.site = site;
   range.mapped = mapped;
+  range.of_graph = of_graph;
 }
 
 Segments::Range Segments::RemoveRange(uint64_t begin) {
@@ -24,6 +25,7 @@ Segments::Range Segments::RemoveRange(uint64_t begin) {
   ranges_.erase(found);
   placed_ -= gone.live;
   counted_ -= gone.counted;
+  if (gone.of_graph && gone.is_segment) kept_by_graphs_ -= gone.bytes - std::min(gone.bytes, gone.live);
   if (gone.counted > 0) counted_memory_.erase(gone.memory);
   if (gone.is_segment && gone.live == 0) releasable_ -= gone.counted;
   return gone;
@@ -72,9 +74,14 @@ void Segments::AddLive(Range* range, uint64_t bytes) {
     range->is_segment = true;
     range->counted = counted_memory_.insert(range->memory).second ? range->bytes : 0;
     counted_ += range->counted;
+    if (range->of_graph) kept_by_graphs_ += range->bytes;
     recognised_.push_back(range);
   } else if (range->live == 0) {
     releasable_ -= range->counted;
+  }
+  if (range->of_graph) {
+    const uint64_t before = std::min(range->live, range->bytes);
+    kept_by_graphs_ -= std::min(range->live + bytes, range->bytes) - before;
   }
   range->live += bytes;
   placed_ += bytes;
@@ -84,9 +91,18 @@ void Segments::RemoveLive(Range* range, uint64_t bytes) {
   // A block may be older than the range, in a damaged trace.
   bytes = std::min(bytes, range->live);
   if (bytes == 0) return;
+  if (range->of_graph) {
+    const uint64_t before = std::min(range->live, range->bytes);
+    kept_by_graphs_ += before - std::min(range->live - bytes, range->bytes);
+  }
   range->live -= bytes;
   placed_ -= bytes;
   if (range->live == 0) releasable_ += range->counted;
+}
+
+bool Segments::IsInGraphPool(uint64_t address, uint64_t bytes) {
+  const Range* range = Whole(address, bytes);
+  return range != nullptr && range->of_graph;
 }
 
 const std::vector<const Segments::Range*>& Segments::AddBlock(uint64_t address, uint64_t bytes) {

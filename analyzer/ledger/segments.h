@@ -23,16 +23,17 @@ class Segments {
 
   struct Range {
     uint64_t begin = 0, bytes = 0;
-    Name memory;          // the allocation that pays for it
-    uint32_t site = 0;    // of that allocation
-    bool mapped = false;  // a mapping, which the allocator joins with its neighbours
-    uint64_t live = 0;    // bytes of blocks in it
+    Name memory;            // the allocation that pays for it
+    uint32_t site = 0;      // of that allocation
+    bool mapped = false;    // a mapping, which the allocator joins with its neighbours
+    bool of_graph = false;  // of a CUDA graph's private pool, whose room nothing else can use
+    uint64_t live = 0;      // bytes of blocks in it
     bool is_segment = false;
     uint64_t counted = 0;  // what it adds to counted(): 0 for the second view of memory that is mapped twice
   };
 
   // Memory at an address. What was known there before is gone.
-  void AddRange(uint64_t begin, uint64_t bytes, Name memory, uint32_t site, bool mapped);
+  void AddRange(uint64_t begin, uint64_t bytes, Name memory, uint32_t site, bool mapped, bool of_graph);
   // The range that begins there, which ends; `bytes` is 0 where there is none.
   Range RemoveRange(uint64_t begin);
 
@@ -40,9 +41,13 @@ class Segments {
   const std::vector<const Range*>& AddBlock(uint64_t address, uint64_t bytes);
   void RemoveBlock(uint64_t address, uint64_t bytes);
 
-  uint64_t counted() const { return counted_; }        // bytes of segments
-  uint64_t placed() const { return placed_; }          // bytes of blocks in known ranges
-  uint64_t releasable() const { return releasable_; }  // bytes of segments without a live block
+  uint64_t counted() const { return counted_; }                // bytes of segments
+  uint64_t placed() const { return placed_; }                  // bytes of blocks in known ranges
+  uint64_t kept_by_graphs() const { return kept_by_graphs_; }  // bytes of graphs' segments without a live block
+  uint64_t releasable() const { return releasable_; }          // bytes of segments without a live block
+
+  // Whether all of [address, address + bytes) lies in a segment of a graph's private pool.
+  bool IsInGraphPool(uint64_t address, uint64_t bytes);
 
   // The longest run of free bytes within a segment, given the live blocks of the device as (address, bytes) in order.
   uint64_t LargestHole(const std::vector<std::pair<uint64_t, uint64_t>>& blocks) const;
@@ -68,7 +73,7 @@ class Segments {
   std::vector<Recent> recent_ = std::vector<Recent>(kRecent);  // by page
   absl::flat_hash_set<Name> counted_memory_;
   std::vector<const Range*> recognised_;
-  uint64_t counted_ = 0, placed_ = 0, releasable_ = 0;
+  uint64_t counted_ = 0, placed_ = 0, kept_by_graphs_ = 0, releasable_ = 0;
 };
 
 }  // namespace vramtrack

@@ -48,6 +48,7 @@ struct Site {
   uint64_t bytes_at_peak = 0;
   uint64_t segments = 0;  // of its allocations, those that were segments of a framework's allocator
   uint64_t segment_bytes = 0, segment_bytes_at_peak = 0;  // parts of live_bytes and bytes_at_peak
+  uint64_t in_graph_pools = 0;  // of its allocations, blocks in segments of a CUDA graph's private pool
 
   // Before its first change since the peak was raised.
   void NotePeak(uint32_t epoch) {

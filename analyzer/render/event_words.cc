@@ -27,6 +27,11 @@ std::string KindNameOf(uint32_t operation, uint32_t kind) {
 
 std::string EventDetails(const Trace& trace, const StreamEvent& event) {
   switch (event.operation) {
+    case schema::ALLOCATE: {
+      const uint32_t kind = event.shape->kind;
+      const bool captured = kind == schema::GRAPH_POOL || kind == schema::GRAPH || kind == schema::GRAPH_EXEC;
+      return captured && event.shape->stream != 0 ? absl::StrCat("capture ", event.shape->stream) : "";
+    }
     case schema::FREE_UNKNOWN:
       // One that was recorded as the free of a known allocation has no address.
       return event.shape->operation == schema::FREE ? "its allocation is not in the trace" : "";

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kCalleesShown = 3;  // frames below the marked one: what it called
 constexpr int kNarrowestLocation = 24;
+constexpr char kAllocator[] = "allocator";  // language of what is no frame but a pool as a whole
 
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -35,13 +36,15 @@ size_t WithoutStartUp(const std::vector<ReportFrame>& frames) {
 std::string FrameLocation(const ReportFrame& frame) {
   if (frame.origin == ReportFrame::Origin::kNode) return "(backward)";
   if (frame.origin == ReportFrame::Origin::kCupti) return "(only CUPTI saw it)";
+  if (frame.language == kAllocator) return Printable(BaseName(frame.module));
   if (frame.file.empty()) return ModuleAndOffset(frame);
   std::string file = Printable(frame.shown_file.empty() ? frame.file : frame.shown_file);
   return frame.line == 0 ? file : absl::StrCat(file, ":", frame.line);
 }
 
 std::string FrameFunction(const ReportFrame& frame) {
-  std::string name = frame.language == "python" ? frame.function : ShortFunctionName(frame.function);
+  const bool whole = frame.language == "python" || frame.language == kAllocator;
+  std::string name = whole ? frame.function : ShortFunctionName(frame.function);
   name = Printable(name);
   return frame.file.empty() && name == ModuleAndOffset(frame) ? "" : name;
 }

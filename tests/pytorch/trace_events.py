@@ -54,7 +54,7 @@ class Replay:
         if event.operation == "allocate":
             self._live[event.allocation] = event
             self.sums[event.kind, event.device].allocate(event.bytes)
-            if event.kind == "device":
+            if event.kind in ("device", "graph_pool"):
                 self._without_blocks[event.allocation] = event
             elif event.kind == "framework_block":
                 self._find_segment(event)

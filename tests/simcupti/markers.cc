@@ -44,7 +44,8 @@ uint32_t NextId() {
 thread_local std::vector<uint32_t> ranges;
 
 const char* MessageOf(const EventAttributes* attributes) {
-  return attributes != nullptr && attributes->message_type == kAscii ? attributes->message : nullptr;
+  return attributes != nullptr && attributes->message_type == kAscii ? static_cast<const char*>(attributes->message)
+                                                                     : nullptr;
 }
 
 void MarkA(const char* message) { Tell(CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS, NextId(), message, nullptr); }

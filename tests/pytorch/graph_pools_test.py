@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Segments in private pools of CUDA graphs, and growth of the pinned-memory pool: what the trace has of them, and what
+the report makes of it."""
+
+import glob
+import json
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+import backward_test
+
+ALLOCATED = re.compile(r" allocate +(graph_pool|graph|graph_exec|device) +\d+ +(\d+) +(0x[0-9a-f]+) .*?(?:capture (\d+))?$")
+
+
+def run(script, *arguments):
+    """What the script printed, its events as text, and its report."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"PYTHONPATH": os.path.abspath("python")}
+        printed, dump = backward_test.traced(folder, *arguments, script=script, environment=environment)
+        (trace,) = glob.glob(os.path.join(folder, "*.vtrace"))
+        report = subprocess.run([os.environ["VRAMTRACK_CLI"], "report", "--format", "json", trace],
+                                capture_output=True, text=True)
+    # 3: not enough evidence, which is as good where nothing leaks.
+    if report.returncode not in (0, 3):
+        raise AssertionError(report.stderr)
+    return (printed[0] if printed else {}), dump, json.loads(report.stdout)
+
+
+def leaks(report):
+    """The leading sites of leaks, worst first."""
+    sites = {site["id"]: site for site in report["sites"]}
+    return [sites[identity] for identity in report["ranking"] if not sites[identity]["part_of"]]
+
+
+class GraphPoolsTest(unittest.TestCase):
+    STEPS = 60
+
+    def test_one_graph_for_each_shape_is_one_leak_of_the_pools_bytes(self):
+        truth, dump, report = run("graph_pools.py", "leaky", str(self.STEPS))
+        rows = [match.groups() for match in map(ALLOCATED.search, dump.splitlines()) if match]
+        pools = {int(address, 0): int(size) for kind, size, address, _ in rows if kind == "graph_pool"}
+        self.assertEqual(pools, {int(address): size for address, size in truth["pools"].items()})
+        captures = {number for kind, _, _, number in rows if kind == "graph_pool"}
+        graphs = [number for kind, _, _, number in rows if kind == "graph_exec"]
+        self.assertEqual(len(graphs), truth["graphs"])
+        self.assertEqual(captures - set(graphs), set())
+
+        found = leaks(report)
+        self.assertEqual(len(found), 1, [(site["kind"], site["verdict"]) for site in found])
+        self.assertEqual((found[0]["kind"], found[0]["category"]), ("graph_pool", "graph_pool"))
+        self.assertTrue(any(frame["function"] == "capture" for frame in found[0]["frames"]))
+        rate = found[0]["group"]["rate_bytes_per_step"]
+        expected = (sum(pools.values()) + truth["inputs"]) / self.STEPS
+        self.assertLess(abs(rate - expected), 0.1 * expected, (rate, expected))
+        self.assertIn("private memory pools", found[0]["explanation"])
+
+    def test_a_few_graphs_are_no_leak(self):
+        for mode in ("bounded", "dropped"):
+            _, _, report = run("graph_pools.py", mode, str(self.STEPS))
+            self.assertEqual(report["ranking"], [], mode)
+
+    def test_graphs_that_share_a_pool_leak_what_is_in_it(self):
+        """One segment has room for many of them, so the segments are too few to be judged, but the blocks are not."""
+        truth, _, report = run("graph_pools.py", "shared", str(self.STEPS))
+        blocks = [site for site in leaks(report) if site["kind"] == "framework_block"]
+        rate = sum(site["group"]["rate_bytes_per_step"] for site in blocks)
+        expected = 2 * truth["inputs"] / self.STEPS  # the outputs are as large as the inputs
+        self.assertLess(abs(rate - expected), 0.25 * expected, (rate, expected))
+
+
+class PinnedPoolTest(unittest.TestCase):
+    def test_growth_of_the_pool_is_one_finding_without_a_line(self):
+        _, _, report = run("pinned_pool.py", "leaky", "60")
+        found = leaks(report)
+        self.assertEqual(len(found), 1, [site["explanation"] for site in found])
+        self.assertEqual([frame["function"] for frame in found[0]["frames"]], ["PyTorch's pinned-memory pool"])
+        self.assertIn("which line keeps the blocks is not known", found[0]["explanation"])
+        self.assertEqual(found[0]["rate_bytes_per_step"], 262144)
+
+    def test_a_pool_that_does_not_grow_is_no_leak(self):
+        _, _, report = run("pinned_pool.py", "fixed", "60")
+        self.assertEqual(report["ranking"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
