@@ -81,7 +81,7 @@ struct ReportSteps {
   double judged = 0;                          // that steps or windows cover
   std::string runner_up = {};                 // what else could have been a step; empty: nothing
   uint64_t runner_up_count = 0;
-  std::vector<ReportPhase> phases = {};  // by time; empty: all steps are of one kind
+  std::vector<ReportPhase> phases = {};       // by time; empty: all steps are of one kind
 };
 
 // Where a device's memory is that a framework's allocator manages part of. To the byte:
@@ -592,8 +592,8 @@ struct Report {
   std::vector<ReportRelease> releases;  // by bytes, the most first
   std::vector<ReportRank> ranks;        // by rank; none where there is only one process
   std::vector<std::string> warnings;    // one line each: missing symbols, lost events, damage
-  // Why nobody can be sure that nothing else leaks, one sentence each: parts of the run that could not be judged,
-  // growth that no site explains. Where there is any, a run without leaks is not known to be clean.
+  // Why nobody can be sure that nothing else leaks, one sentence each: parts of the run that could not be judged, growth
+  // that no site explains. Where there is any, a run without leaks is not known to be clean.
   std::vector<std::string> unsure;
 };
 

@@ -100,15 +100,14 @@ std::string PhasesText(const ReportSteps& steps) {
       unjudged += phase.share;
       continue;
     }
-    const std::string of = phase.unit == "window"    ? "windows where there are no steps"
-                           : !phase.name.empty()     ? absl::StrCat("'", Printable(phase.name), "'")
+    const std::string of = phase.unit == "window" ? "windows where there are no steps"
+                           : !phase.name.empty()  ? absl::StrCat("'", Printable(phase.name), "'")
                            : phase.source == "marks" ? "steps marked by the job"
                                                      : absl::StrCat("steps from the ", Printable(phase.source));
     parts.push_back(absl::StrCat(FormatCount(phase.count), " ", of, " (", FormatPercent(phase.share), " of the run)"));
   }
   std::string text = "phases: " + absl::StrJoin(parts, ", then ");
-  if (unjudged > 1 - kNearlyAll)
-    absl::StrAppend(&text, "; ", FormatPercent(unjudged), " of the run could not be judged");
+  if (unjudged > 1 - kNearlyAll) absl::StrAppend(&text, "; ", FormatPercent(unjudged), " of the run could not be judged");
   return text;
 }
 
