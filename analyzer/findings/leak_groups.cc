@@ -2,7 +2,9 @@
 #include "analyzer/findings/leak_groups.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -21,6 +23,9 @@ constexpr size_t kMaxBystanders = 400;
 constexpr uint32_t kRegularShare = 4;
 // So many leaks under one call are one graph; of two it would be a guess.
 constexpr size_t kManyParts = 3;
+// Growing buffers are of one cache if their rates and onsets are no further apart.
+constexpr double kSameRate = 0.01;
+constexpr Step kBuffersBeginWithin = 2;
 // Twins are several in each step: one of each proves nothing.
 constexpr double kTwinObjects = 2;
 
@@ -49,6 +54,7 @@ struct LeakGrouping::Candidate {
   SurvivorSeries survivors = {};
   uint64_t live_objects = 0;  // when the last complete step ended
   double bytes_per_step = 0, objects_per_step = 0;
+  std::optional<StepSpan> replaced = std::nullopt;  // of a growing buffer: the steps in which it grew
   bool in_python = false;
   const std::vector<ReportFrame>* frames = nullptr;
   std::vector<ReportFrame> raw = {};  // of framework blocks
@@ -69,6 +75,7 @@ LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis) {
       candidate.bytes_per_step += analysis_.verdicts()[site].rate_bytes_per_step;
       candidate.objects_per_step += analysis_.verdicts()[site].rate_objects_per_step;
     }
+    if (first.evidence.buffer.trend != BufferTrend::kNone) candidate.replaced = first.evidence.leaking;
     candidate.frames = &group.frames;
     candidate.in_python = InPython(group.frames);
     if (candidate.in_python && candidate.level == Level::kFramework) candidate.raw = analysis_.raw().Frames(key.stack);
@@ -98,8 +105,17 @@ std::vector<std::vector<size_t>> LeakGrouping::Sets() const {
   return sets;
 }
 
+// Keys and values of one cache: buffers that grow at one rate since the same step.
+bool LeakGrouping::GrowAlike(const Candidate& a, const Candidate& b) const {
+  if (!a.replaced || !b.replaced) return false;
+  const Step first = std::min(a.replaced->begin, b.replaced->begin), last = std::max(a.replaced->begin, b.replaced->begin);
+  return last - first <= kBuffersBeginWithin &&
+         std::fabs(a.bytes_per_step - b.bytes_per_step) <= kSameRate * std::max(a.bytes_per_step, b.bytes_per_step);
+}
+
 bool LeakGrouping::Alike(const Candidate& a, const Candidate& b) const {
   if (a.device != b.device || a.level != b.level) return false;
+  if (a.replaced || b.replaced) return GrowAlike(a, b);
   const StepSpan both{std::max(a.tested.begin, b.tested.begin), std::min(a.tested.end, b.tested.end)};
   return SameSteps(a.survivors, b.survivors, both);
 }
@@ -137,6 +153,7 @@ bool LeakGrouping::LeadsToLeaksOnly(const Candidate& candidate, size_t calls) {
 bool LeakGrouping::TiedByCall(const Candidate& a, const Candidate& b, const LeakOrder* order) {
   if (order != nullptr && order->ReleaseOf(a.group, b.group) == LeakOrder::Release::kApart) return false;
   const size_t calls = CommonCalls(*a.frames, *b.frames);
+  if (a.replaced) return calls > 0 && PartInOneFunction(*a.frames, *b.frames, calls);
   if (!a.raw.empty() && !b.raw.empty() && ShareModuleCall(a.raw, b.raw)) return true;
   if (calls == 0) return false;
   if (CallsLibrary(*a.frames, calls) && CallsLibrary(*b.frames, calls) && LeavesSomeoneOut(a, calls)) return true;

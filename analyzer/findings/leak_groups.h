@@ -44,6 +44,7 @@ class LeakGrouping {
   void TieByRelease(const LeakOrder& order);
   void JoinHeads(const LeakOrder& order);
   bool Alike(const Candidate& a, const Candidate& b) const;
+  bool GrowAlike(const Candidate& a, const Candidate& b) const;
   // What is allocated throughout the run and freed: tells loops from what is called in them.
   void FindBystanders();
   bool LeavesSomeoneOut(const Candidate& candidate, size_t calls);

@@ -7,6 +7,7 @@
 #include "analyzer/findings/device_findings.h"
 #include "analyzer/findings/step_plan.h"
 #include "analyzer/findings/trace_warnings.h"
+#include "analyzer/leaks/growing_buffer.h"
 #include "analyzer/leaks/lost_frees.h"
 #include "analyzer/leaks/windows.h"
 #include "analyzer/steps/step_similarity.h"
@@ -66,12 +67,52 @@ class SiteJudge {
       verdict = std::move(of_phase.verdict);
       *phase = of_phase.phase;
     }
+    if (EndsInSteps() && ledger_.level_changes(index) >= kFewestLevels && MayBeGrowingBuffer(verdict, context)) {
+      JudgeGrowingBuffer(ledger_.levels(index), history, shape->second, context, &verdict);
+    }
     const bool is_unseen = unseen_ != nullptr && unseen_->Has(site.key);
     DoubtWhatLossesExplain(history, is_unseen ? unseen_->lost_share : lost_share_, &verdict);
     return verdict;
   }
 
+  // Of growing buffers only those that do not grow with everything else.
+  void DoubtGrowthWithInputs(std::vector<LeakVerdict>* verdicts) const {
+    std::map<uint32_t, std::vector<double>> regular;  // by device
+    for (uint32_t i = 0; i < verdicts->size(); ++i) {
+      LeakVerdict& verdict = (*verdicts)[i];
+      if (verdict.evidence.buffer.trend == BufferTrend::kNone || !IsLeak(verdict.verdict)) continue;
+      const uint32_t device = ledger_.sites()[i].key.device;
+      const auto [ratios, is_new] = regular.try_emplace(device);
+      if (is_new) ratios->second = RegularSizes(device, *verdicts);
+      vramtrack::DoubtGrowthWithInputs(SizeRatio(ledger_.births(i)), ratios->second, ledger_.history(i),
+                                       shapes_.at(device), &verdict);
+    }
+  }
+
  private:
+  // A buffer has grown when its level changed so often.
+  static constexpr size_t kFewestLevels = 3;
+
+  // Growth by replacement is that of the last part of the run; before the first step it would be set-up.
+  bool EndsInSteps() const {
+    const auto last = std::find_if(phases_.rbegin(), phases_.rend(), [](const RunPhase& phase) {
+      return phase.kind != PlannedPhase::Kind::kUnjudged;
+    });
+    return last == phases_.rend() || last->kind != PlannedPhase::Kind::kWindows;
+  }
+
+  std::vector<double> RegularSizes(uint32_t device, const std::vector<LeakVerdict>& verdicts) const {
+    std::vector<double> ratios;
+    for (uint32_t i = 0; i < verdicts.size(); ++i) {
+      const Site& site = ledger_.sites()[i];
+      if (site.key.device != device || IsSegmentSite(site) || site.bytes_allocated == 0) continue;
+      if (verdicts[i].evidence.buffer.trend != BufferTrend::kNone) continue;
+      if (2 * uint64_t{ledger_.history(i).birth_steps} < ledger_.steps().step()) continue;
+      ratios.push_back(SizeRatio(ledger_.births(i)));
+    }
+    return ratios;
+  }
+
   const Trace& trace_;
   const Ledger& ledger_;
   const std::vector<RunPhase>& phases_;
@@ -131,6 +172,7 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
   for (uint32_t i = 0; i < ledger_.sites().size(); ++i) {
     verdicts_.push_back(judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]));
   }
+  judge.DoubtGrowthWithInputs(&verdicts_);
   DemoteChanceFindings();
   groups_ = SelectSites(ledger_, verdicts_, options.top, &symbolizer_);
   for (size_t i = 0; i < groups_.size(); ++i) {

@@ -184,7 +184,30 @@ void Ledger::SettleActivity(Site* site, uint32_t index) {
   site->activity = {};
 }
 
+// Before the first change of what the site holds in a step: that is what it held at the ends of the steps before.
+void Ledger::SettleLevel(Site* site, uint32_t index) {
+  levels_[index].OnLevel(clock_.step(), {site->live_bytes, site->live_objects},
+                         {site->bytes_allocated, site->allocations});
+  site->level_step = clock_.step();
+}
+
+StepLevels Ledger::levels(uint32_t site) const {
+  const Site& of = sites()[site];
+  StepLevelsBuilder whole = levels_[site];
+  if (of.level_step < clock_.step()) {
+    whole.OnLevel(clock_.step(), {of.live_bytes, of.live_objects}, {of.bytes_allocated, of.allocations});
+  }
+  return whole.Finish(clock_.step());
+}
+
+std::vector<SiteBirths> Ledger::births(uint32_t site) const {
+  std::vector<SiteBirths> births = levels_[site].births();
+  births.push_back({clock_.step(), sites()[site].allocations, sites()[site].bytes_allocated});
+  return births;
+}
+
 void Ledger::NoteBirth(Site* site, uint32_t index, uint64_t bytes, uint32_t objects) {
+  if (site->level_step != clock_.step()) SettleLevel(site, index);
   StepActivity& activity = site->activity;
   if (activity.step != clock_.step()) {
     SettleActivity(site, index);
@@ -195,6 +218,7 @@ void Ledger::NoteBirth(Site* site, uint32_t index, uint64_t bytes, uint32_t obje
 }
 
 void Ledger::NoteDeath(Site* site, const LiveAllocation& allocation, uint32_t objects) {
+  if (site->level_step != clock_.step()) SettleLevel(site, allocation.site);
   StepActivity& activity = site->activity;
   if (allocation.birth_step == clock_.step()) {
     // Its birth has brought the activity to this step.
@@ -215,7 +239,10 @@ uint32_t Ledger::NewSite(const SiteKey& key, uint32_t index) {
   if (site.scope != Site::kNoScope && !scopes_[site.scope].is_leading() && scopes_[site.scope].segments != nullptr) {
     site.peak_scope = scopes_[site.scope].other_level;
   }
-  if (options_.histories) histories_.emplace_back();
+  if (options_.histories) {
+    histories_.emplace_back();
+    levels_.emplace_back();
+  }
   return index;
 }
 

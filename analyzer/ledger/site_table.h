@@ -57,6 +57,8 @@ struct Site {
   }
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0;
   StepActivity activity;
+  // Up to this step the levels of the ends of steps are known to its StepLevelsBuilder; live_bytes has not changed since.
+  uint32_t level_step = 0;
 };
 
 // Numbers sites as they appear. Thread-compatible.

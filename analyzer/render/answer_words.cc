@@ -98,6 +98,7 @@ std::string OnDevices(const LeakAtPlace& leak) {
 
 std::string LeakTitle(const ReportSite& site) {
   if (site.verdict == "accelerating_leak") return "ACCELERATING LEAK";
+  if (site.verdict == "growing_buffer") return "GROWING BUFFER";
   if (site.verdict == "minor_leak") return "MINOR LEAK";
   return "LEAK";
 }

@@ -22,7 +22,7 @@ SCRIPTS = ("evaluation_loss", "hidden_state", "gradient_graph", "loss_list", "co
            "stored_cache", "pinned_batches", "detached_view")
 LOOKALIKES = ("first_steps", "cycles", "bounded_cache", "cache_by_shape", "phases", "static_cache", "curriculum",
               "moving_average")
-LEAK_VERDICTS = ("leak", "minor_leak", "accelerating_leak")
+LEAK_VERDICTS = ("leak", "minor_leak", "accelerating_leak", "growing_buffer")
 
 
 def marked_lines(path):
