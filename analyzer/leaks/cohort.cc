@@ -32,6 +32,8 @@ constexpr double kDoubtfulTrend = -1.645;
 constexpr double kEveryStepShare = 0.95;
 // A rhythm that has not become a leak after so many of its longest gaps, and steps, is not going to.
 constexpr uint64_t kGapsToWait = 200, kStepsToWait = 200;
+// Of a rhythm that varies, in how many orders its gaps are tried: each of them has to end as a leak.
+constexpr uint64_t kOrders = 5;
 
 // The first step of warm-up that can tell a cache from a leak: before it, a job allocates what it keeps.
 constexpr Step kSetupSteps = 2;
@@ -191,9 +193,12 @@ class Judge {
 
   Verdict Stopped() {
     const bool grew = verdict_.evidence.survivors.steps >= kMinSurvivors;
-    if (grew || Fading()) return Verdict::kSublinear;
+    if (grew || (Fading() && !BeatsOn())) return Verdict::kSublinear;
     return IsSuspicious() ? Verdict::kInsufficientEvidence : Verdict::kOneTime;
   }
+
+  // After what warm-up left, ever the same gap.
+  bool BeatsOn() const { return IsRegular(RhythmOf(history_, run_, verdict_.evidence.tested.end)); }
 
   // Few steps have left something, but all that should have if it goes on like this. What would not matter is let be.
   bool IsSuspicious() {
@@ -210,10 +215,14 @@ class Judge {
   void FindFurtherSteps() {
     const Rhythm rhythm = RhythmOf(history_, run_, verdict_.evidence.tested.end);
     if (rhythm.survivors.empty()) return;
+    const bool regular = IsRegular(rhythm);
     const auto leaks_after = [&](uint64_t steps) {
       const RunShape run = Extended(run_, static_cast<Step>(steps));
-      const SiteHistory history = Extended(history_, rhythm, run.steps);
-      return IsLeak(Judge(history, run, context_, JudgeDetail::kVerdict).Run().verdict);
+      for (uint64_t order = 0; order < (regular ? 1 : kOrders); ++order) {
+        const SiteHistory history = Extended(history_, rhythm, run.steps, order);
+        if (!IsLeak(Judge(history, run, context_, JudgeDetail::kVerdict).Run().verdict)) return false;
+      }
+      return true;
     };
     uint64_t longest = std::max<Step>(rhythm.survivors[0].step, rhythm.end - rhythm.survivors.back().step);
     for (size_t i = 1; i < rhythm.survivors.size(); ++i) {
@@ -235,7 +244,7 @@ class Judge {
   }
 
   Verdict NowAndThen() {
-    if (Fading()) return Verdict::kSublinear;
+    if (Fading() && !BeatsOn()) return Verdict::kSublinear;
     if (evidence().survivors.steps < kSuspiciousSteps && !IsSuspicious()) return Verdict::kOneTime;
     return Verdict::kInsufficientEvidence;
   }

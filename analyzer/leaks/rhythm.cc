@@ -13,6 +13,9 @@ constexpr Step kSetup = 2;
 constexpr double kStillGoing = 1.5, kStillGoingOfTwo = 1.25;
 // Of three survivors the gaps are no further apart than this.
 constexpr double kAlike = 3;
+constexpr size_t kEnough = 3;
+// As regular as a clock but for a step that is cut elsewhere.
+constexpr Step kJitter = 1;
 
 }  // namespace
 
@@ -20,6 +23,9 @@ Rhythm RhythmOf(const SiteHistory& history, const RunShape& run, Step tested_end
   Rhythm rhythm;
   rhythm.end = history.died_objects == 0 ? run.steps : std::min(tested_end, run.steps);
   rhythm.survivors = SurvivorsIn(history, {std::min(kSetup, rhythm.end), rhythm.end});
+  // What warm-up left may be another matter, where there is enough without it.
+  const SurvivorSeries later = Within(rhythm.survivors, {run.warmup_end, rhythm.end});
+  if (later.size() >= kEnough) rhythm.survivors = later;
   return rhythm;
 }
 
@@ -40,7 +46,18 @@ bool GoesOn(const Rhythm& rhythm) {
   return survivors.size() > 3 || longest <= kAlike * shortest;
 }
 
-SiteHistory Extended(const SiteHistory& history, const Rhythm& rhythm, Step steps) {
+bool IsRegular(const Rhythm& rhythm) {
+  const SurvivorSeries& survivors = rhythm.survivors;
+  if (survivors.size() < kEnough || !GoesOn(rhythm)) return false;
+  Step longest = 0, shortest = rhythm.end;
+  for (size_t i = 1; i < survivors.size(); ++i) {
+    longest = std::max(longest, survivors[i].step - survivors[i - 1].step);
+    shortest = std::min(shortest, survivors[i].step - survivors[i - 1].step);
+  }
+  return longest - shortest <= kJitter;
+}
+
+SiteHistory Extended(const SiteHistory& history, const Rhythm& rhythm, Step steps, uint64_t order) {
   SiteHistory extended = history;
   const SurvivorSeries& survivors = rhythm.survivors;
   if (survivors.empty()) return extended;
@@ -50,7 +67,7 @@ SiteHistory Extended(const SiteHistory& history, const Rhythm& rhythm, Step step
   for (size_t i = 1; i < survivors.size(); ++i) gaps.push_back(survivors[i].step - survivors[i - 1].step);
   if (gaps.empty()) gaps.push_back(std::max<Step>({1, survivors[0].step, rhythm.end - survivors[0].step}));
   const bool regular = std::all_of(gaps.begin(), gaps.end(), [&](Step gap) { return gap == gaps[0]; });
-  uint64_t step = survivors.back().step, draw = 0;
+  uint64_t step = survivors.back().step, draw = order;
   for (size_t turn = 0;; ++turn) {
     // An order that never comes back: gaps that vary must not make a period.
     draw = draw * 6364136223846793005u + 1442695040888963407u;

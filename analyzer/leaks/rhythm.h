@@ -25,10 +25,13 @@ Rhythm RhythmOf(const SiteHistory& history, const RunShape& run, Step tested_end
 // as far from each other as from both ends of the run, or more at gaps that are alike.
 bool GoesOn(const Rhythm& rhythm);
 
+// Whether its gaps are equal as well, of three survivors at least: nothing that fills does that.
+bool IsRegular(const Rhythm& rhythm);
+
 // The site and the run after `steps` steps in all, more than there are, if the rhythm goes on: the gaps and what came
 // after each of them come back, in turn where they are equal and in another order where they are not. A single survivor
-// is taken to come back as late as it came.
-SiteHistory Extended(const SiteHistory& history, const Rhythm& rhythm, Step steps);
+// is taken to come back as late as it came. `order`: which other order.
+SiteHistory Extended(const SiteHistory& history, const Rhythm& rhythm, Step steps, uint64_t order = 0);
 RunShape Extended(const RunShape& run, Step steps);
 
 }  // namespace vramtrack
