@@ -49,7 +49,9 @@ void AddFit(const SurvivorSeries& survivors, const RunShape& run, StepSpan span,
 
 // Of a buffer that grows: what it never fell below again, at the end of each bin.
 void AddFloor(const StepLevels& levels, const RunShape& run, ReportKept* kept) {
-  std::vector<SiteLevel> floor = levels.low;
+  // As JudgeLevels has it: between steps only where there is nothing within them.
+  const bool within = !levels.least.empty() && levels.least.back().bytes > 0;
+  std::vector<SiteLevel> floor = within ? levels.least : levels.low;
   for (size_t i = floor.size(); i-- > 1;) {
     if (floor[i].bytes < floor[i - 1].bytes) floor[i - 1] = floor[i];
   }

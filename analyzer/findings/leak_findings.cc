@@ -162,6 +162,13 @@ void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const Re
   const uint32_t first = analysis_.groups()[members[0]].sites[0];
   LeakVerdict verdict = analysis_.verdicts()[first];
   SiteHistory history = analysis_.ledger().history(first);
+  if (verdict.evidence.joint) {
+    for (const uint32_t other : analysis_.groups()[members[0]].sites) {
+      if (other == first) continue;
+      const SiteHistory whole = Merged(history, analysis_.ledger().history(other));
+      history.cohorts = whole.cohorts;
+    }
+  }
   for (const uint32_t other : sites) {
     if (other == first) continue;
     const LeakEvidence& evidence = analysis_.verdicts()[other].evidence;
@@ -169,7 +176,7 @@ void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const Re
     verdict.evidence.period.bytes_repeat &=
         evidence.period.bytes_repeat && evidence.period.steps == verdict.evidence.period.steps;
     verdict.evidence.max_lifetime_steps = std::max(verdict.evidence.max_lifetime_steps, evidence.max_lifetime_steps);
-    if (IsLeak(analysis_.verdicts()[other].verdict)) {
+    if (IsLeak(analysis_.verdicts()[other].verdict) && !evidence.joint) {
       verdict.evidence.buffer.from_bytes += evidence.buffer.from_bytes;
       verdict.evidence.buffer.to_bytes += evidence.buffer.to_bytes;
     }

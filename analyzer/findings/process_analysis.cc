@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analyzer/findings/device_findings.h"
+#include "analyzer/findings/sites_in_one.h"
 #include "analyzer/findings/step_plan.h"
 #include "analyzer/findings/trace_warnings.h"
 #include "analyzer/leaks/growing_buffer.h"
@@ -45,7 +46,12 @@ class SiteJudge {
 
   // `phase`: which one the verdict is about, where the run has several.
   LeakVerdict Judge(uint32_t index, JudgeDetail detail, size_t* phase) {
-    const Site& site = ledger_.sites()[index];
+    return JudgeTogether({index}, detail, phase);
+  }
+
+  // The sites are one to the reader: what they did is judged as if one of them had done it all.
+  LeakVerdict JudgeTogether(const std::vector<uint32_t>& together, JudgeDetail detail, size_t* phase) {
+    const Site& site = ledger_.sites()[together[0]];
     const uint32_t device = site.key.device;
     auto [shape, is_new] = shapes_.try_emplace(device);
     if (is_new) {
@@ -58,7 +64,12 @@ class SiteJudge {
                              ? SegmentRole::kFrameworkGrowing
                              : SegmentRole::kFrameworkFlat;
     }
-    const SiteHistory history = ledger_.history(index);
+    SiteHistory history = ledger_.history(together[0]);
+    size_t changes = ledger_.level_changes(together[0]);
+    for (size_t i = 1; i < together.size(); ++i) {
+      history = Merged(history, ledger_.history(together[i]));
+      changes += ledger_.level_changes(together[i]);
+    }
     LeakVerdict verdict;
     if (phases_.empty()) {
       verdict = JudgeSite(history, shape->second, context, detail);
@@ -67,9 +78,12 @@ class SiteJudge {
       verdict = std::move(of_phase.verdict);
       *phase = of_phase.phase;
     }
-    if (EndsInSteps() && ledger_.level_changes(index) >= kFewestLevels && MayBeGrowingBuffer(verdict, context)) {
-      JudgeGrowingBuffer(ledger_.levels(index), history, shape->second, context, &verdict);
+    if (EndsInSteps() && changes >= kFewestLevels && MayBeGrowingBuffer(verdict, context)) {
+      StepLevels levels = ledger_.levels(together[0]);
+      for (size_t i = 1; i < together.size(); ++i) AddLevels(ledger_.levels(together[i]), &levels);
+      JudgeGrowingBuffer(levels, history, shape->second, context, &verdict);
     }
+    verdict.evidence.joint = together.size() > 1;
     const bool is_unseen = unseen_ != nullptr && unseen_->Has(site.key);
     DoubtWhatLossesExplain(history, is_unseen ? unseen_->lost_share : lost_share_, &verdict);
     return verdict;
@@ -171,6 +185,12 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
   phase_of_site_.resize(ledger_.sites().size());
   for (uint32_t i = 0; i < ledger_.sites().size(); ++i) {
     verdicts_.push_back(judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]));
+  }
+  for (const std::vector<uint32_t>& together : SitesInOne(ledger_, trace.definitions(), verdicts_, &symbolizer_)) {
+    size_t phase = 0;
+    const LeakVerdict verdict = judge.JudgeTogether(together, JudgeDetail::kWhole, &phase);
+    ShareVerdict(ledger_, together, verdict, &verdicts_);
+    for (const uint32_t site : together) phase_of_site_[site] = phase;
   }
   judge.DoubtGrowthWithInputs(&verdicts_);
   DemoteChanceFindings();

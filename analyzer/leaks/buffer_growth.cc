@@ -59,9 +59,9 @@ struct Rise {
 
 class BufferJudge {
  public:
-  BufferJudge(const StepLevels& levels, const RunShape& run) : width_(levels.steps_per_bin), run_(run) {
+  BufferJudge(const std::vector<SiteLevel>& levels, Step width, const RunShape& run) : width_(width), run_(run) {
     const size_t end = run.steps > kLeftOut ? (run.steps - kLeftOut) / width_ : 0;
-    low_.assign(levels.low.begin(), levels.low.begin() + static_cast<std::ptrdiff_t>(std::min(end, levels.low.size())));
+    low_.assign(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(std::min(end, levels.size())));
     floor_ = low_;
     for (size_t i = floor_.size(); i-- > 1;) {
       if (floor_[i].bytes < floor_[i - 1].bytes) floor_[i - 1] = floor_[i];
@@ -260,7 +260,13 @@ class BufferJudge {
 
 }  // namespace
 
-BufferGrowth JudgeLevels(const StepLevels& levels, const RunShape& run) { return BufferJudge(levels, run).Run(); }
+BufferGrowth JudgeLevels(const StepLevels& levels, const RunShape& run) {
+  // Within a step, wherever steps end: the new buffer beside the old one counts for nothing. A buffer that is given back
+  // before the new one is made is nothing for a moment, and shows between steps.
+  const BufferGrowth within = BufferJudge(levels.least, levels.steps_per_bin, run).Run();
+  if (within.trend != BufferTrend::kNone) return within;
+  return BufferJudge(levels.low, levels.steps_per_bin, run).Run();
+}
 
 double SizeRatio(const std::vector<SiteBirths>& births) {
   if (births.size() < 3) return 0;

@@ -49,6 +49,7 @@ struct LeakEvidence {
   TrendEvidence trend;
   Bursts bursts;
   Period period;                // of the survivors
+  bool joint = false;           // of several stacks that are one site to the reader: their history is one
   bool may_be_filling = false;  // a cache could have left as much in so few steps
   BufferGrowth buffer;          // kNone unless it decided
 };

@@ -214,6 +214,24 @@ TEST(GrowingBuffer, MoreObjectsAreNoneHoweverTheLevelGrows) {
   EXPECT_EQ(JudgeLevels(builder.Finish(120), RunOf(120)).trend, BufferTrend::kNone);
 }
 
+TEST(GrowingBuffer, HasItsRateWhereverStepsEnd) {
+  // Steps end between the birth of the new buffer and the death of the old one; from the middle on after it.
+  StepLevelsBuilder builder;
+  for (Step step = 0; step < 120; ++step) {
+    const uint64_t before = step * kMiB, now = (step + 1) * kMiB;
+    builder.OnLevel(step + 1, step < 60 ? SiteLevel{before + now, 2} : SiteLevel{now, 1}, {}, {before, 1});
+  }
+  const BufferGrowth growth = JudgeLevels(builder.Finish(120), RunOf(120));
+  EXPECT_EQ(growth.trend, BufferTrend::kGrows);
+  EXPECT_DOUBLE_EQ(growth.bytes_per_step, kMiB);
+}
+
+TEST(GrowingBuffer, GivenBackBeforeTheNextIsMadeIsFound) {
+  StepLevelsBuilder builder;
+  for (Step step = 0; step < 120; ++step) builder.OnLevel(step + 1, {(step + 1) * kMiB, 1}, {}, {0, 0});
+  EXPECT_EQ(JudgeLevels(builder.Finish(120), RunOf(120)).trend, BufferTrend::kGrows);
+}
+
 TEST(GrowingBuffer, OfManyObjectsThatAllGrowIsOne) {
   // The keys of 24 layers, each replaced by a longer one.
   const StepLevels levels = LevelsOf(120, [](Step step) { return 24 * (step + 1) * 16384ull; }, 24);

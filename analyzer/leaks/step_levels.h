@@ -28,11 +28,12 @@ struct SiteBirths {
 // Bins of equally many steps, from step 0 on; the last one may be cut short.
 struct StepLevels {
   Step steps_per_bin = 1;
+  std::vector<SiteLevel> least;   // the lowest at any time within the bin
   std::vector<SiteLevel> low;     // the lowest at the end of any step of the bin
   std::vector<SiteLevel> sample;  // at the end of one step of the bin, which is the same step for all sites
 };
 
-// Adds `more` to `sum`: the lowest of a sum is not known from the parts, so that both series become that of the sampled
+// Adds `more` to `sum`: the lowest of a sum is not known from the parts, so that all series become that of the sampled
 // steps. Both must be of one run, hence equally long.
 void AddLevels(const StepLevels& more, StepLevels* sum);
 
@@ -44,8 +45,9 @@ class StepLevelsBuilder {
   static constexpr Step kMaxBins = 256;
 
   // The site held `level` at the ends of all steps from the one after those of the last call up to, not including,
-  // `until`. `births`: what it had allocated in all by then.
-  void OnLevel(Step until, SiteLevel level, SiteLevel births);
+  // `until`, and was never lower than `least` within the first of them. `births`: what it had allocated in all by then.
+  void OnLevel(Step until, SiteLevel level, SiteLevel births, SiteLevel least);
+  void OnLevel(Step until, SiteLevel level, SiteLevel births) { OnLevel(until, level, births, level); }
 
   // How often the level changed, as far as bins tell.
   size_t changes() const { return runs_.size() + (any_ ? 1 : 0); }
@@ -59,10 +61,10 @@ class StepLevelsBuilder {
   // Bins from this one to the next run's are alike.
   struct Run {
     Step bin = 0;
-    SiteLevel low, sample;
+    SiteLevel least, low, sample;
   };
 
-  void Add(Step from, Step until, SiteLevel level);
+  void Add(Step from, Step until, SiteLevel level, SiteLevel least);
   void OpenBin(Step bin);
   void CloseBin();
   void Append(const Run& run);

@@ -41,6 +41,16 @@ TEST(StepLevels, AreThoseOfEachStepInAShortRun) {
   EXPECT_EQ(levels.low[2].objects, 1u);
 }
 
+TEST(StepLevels, WithinAStepAreLowerThanAtItsEnd) {
+  StepLevelsBuilder builder;
+  builder.OnLevel(1, {5, 1}, {}, {0, 0});
+  builder.OnLevel(2, {9, 2}, {}, {4, 1});
+  builder.OnLevel(5, {7, 1}, {}, {2, 1});
+  const StepLevels levels = builder.Finish(5);
+  EXPECT_EQ(Bytes(levels.low), (std::vector<uint64_t>{5, 9, 7, 7, 7}));
+  EXPECT_EQ(Bytes(levels.least), (std::vector<uint64_t>{0, 4, 2, 7, 7}));
+}
+
 TEST(StepLevels, OfASiteThatNeverHeldAnythingAreZeroAndTakeNoMemory) {
   StepLevelsBuilder builder;
   for (Step step = 1; step < 1000; ++step) builder.OnLevel(step, {0, 0}, {});

@@ -187,15 +187,18 @@ void Ledger::SettleActivity(Site* site, uint32_t index) {
 // Before the first change of what the site holds in a step: that is what it held at the ends of the steps before.
 void Ledger::SettleLevel(Site* site, uint32_t index) {
   levels_[index].OnLevel(clock_.step(), {site->live_bytes, site->live_objects},
-                         {site->bytes_allocated, site->allocations});
+                         {site->bytes_allocated, site->allocations}, {site->least_bytes, site->least_objects});
   site->level_step = clock_.step();
+  site->least_bytes = site->live_bytes;
+  site->least_objects = site->live_objects;
 }
 
 StepLevels Ledger::levels(uint32_t site) const {
   const Site& of = sites()[site];
   StepLevelsBuilder whole = levels_[site];
   if (of.level_step < clock_.step()) {
-    whole.OnLevel(clock_.step(), {of.live_bytes, of.live_objects}, {of.bytes_allocated, of.allocations});
+    whole.OnLevel(clock_.step(), {of.live_bytes, of.live_objects}, {of.bytes_allocated, of.allocations},
+                  {of.least_bytes, of.least_objects});
   }
   return whole.Finish(clock_.step());
 }
@@ -379,6 +382,7 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
     if (__builtin_expect(site.key.kind == schema::MAPPING, 0)) LeaveRange(allocation);
     --site.live_objects;
     site.live_bytes -= allocation.bytes;
+    site.NoteLeast();
     for (ReplayObserver* observer : options_.observers) observer->OnFree({name.first, name.second, allocation});
     return;
   }
@@ -393,6 +397,7 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
   }
   --site.live_objects;
   site.live_bytes -= allocation.bytes;
+  site.NoteLeast();
   scope.live -= allocation.bytes;
   if (scope.is_device()) {
     if (HasDeviceAddress(site.key.kind)) {
@@ -529,6 +534,7 @@ void Ledger::MoveFold(const Fold& fold, bool born) {
   }
   site.live_objects += born ? fold.objects : -fold.objects;
   site.live_bytes += born ? fold.bytes : -fold.bytes;
+  site.NoteLeast();
   if (scope == nullptr) return;
   scope->live += born ? fold.bytes : -fold.bytes;
   if (scope->level == Level::kFramework) scope->folded += born ? fold.bytes : -fold.bytes;

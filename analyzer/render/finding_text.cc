@@ -191,7 +191,8 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
   };
   std::vector<Finding> findings;
   const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
-  for (size_t i = 1; i < leaks.size(); ++i) {
+  // The first one is the answer, if it is that.
+  for (size_t i = AnswerOf(report) == Answer::kLeak ? 1 : 0; i < leaks.size(); ++i) {
     const ReportSite* site = leaks[i].site;
     const char* verb = site->verdict == "minor_leak"          ? "leaks a little: "
                        : site->verdict == "accelerating_leak" ? "leaks ever faster: "

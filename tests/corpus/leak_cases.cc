@@ -52,6 +52,8 @@ class Table {
     cases_.push_back(std::move(one));
   }
   Case& last() { return cases_.back(); }
+  Case& at(size_t index) { return cases_[index]; }
+  size_t size() const { return cases_.size(); }
   std::vector<Case> Take() { return std::move(cases_); }
 
  private:
@@ -167,6 +169,8 @@ void AddBuffers(Table* table) {
   table->AddFixed("C48", "buffer", "a buffer grows from two fifths of the run on",
                   {Blocks(kMiB).Growing(1).From(.4).At(Place::kEnd).Lives(Life::kReplaced).Leak()},
                   {Blocks(kMiB).From(.4).At(Place::kEnd).Lives(Life::kReplaced)}, kAGrowingBuffer);
+  // No hole that a buffer leaves is large enough for the next one.
+  for (size_t i = table->size() - 4; i < table->size(); ++i) table->at(i).reserve_grows = std::nullopt;
 }
 
 }  // namespace
