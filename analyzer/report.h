@@ -417,7 +417,8 @@ struct ReportSite {
 };
 
 inline bool IsLeak(const ReportSite& site) {
-  return site.verdict == "leak" || site.verdict == "accelerating_leak" || site.verdict == "minor_leak";
+  return site.verdict == "leak" || site.verdict == "accelerating_leak" || site.verdict == "growing_buffer" ||
+         site.verdict == "minor_leak";
 }
 
 // What live bytes consist of when they are highest, in each bin. To the byte: what is live = sum of categories = sum of

@@ -47,6 +47,61 @@ void AddFit(const SurvivorSeries& survivors, const RunShape& run, StepSpan span,
   }
 }
 
+// Of a buffer that grows: what it never fell below again, at the end of each bin.
+void AddFloor(const StepLevels& levels, const RunShape& run, ReportKept* kept) {
+  // As JudgeLevels has it: between steps only where there is nothing within them.
+  const bool within = !levels.least.empty() && levels.least.back().bytes > 0;
+  std::vector<SiteLevel> floor = within ? levels.least : levels.low;
+  for (size_t i = floor.size(); i-- > 1;) {
+    if (floor[i].bytes < floor[i - 1].bytes) floor[i - 1] = floor[i];
+  }
+  const bool first = kept->step.empty();
+  for (size_t i = 0; i < floor.size(); ++i) {
+    const uint64_t end = std::min<uint64_t>((i + 1) * uint64_t{levels.steps_per_bin}, run.steps);
+    if (first) {
+      kept->step.push_back(static_cast<int64_t>(run.NumberOf(static_cast<Step>(end - 1))));
+      kept->bytes.push_back(0);
+      kept->objects.push_back(0);
+    }
+    kept->bytes[i] += floor[i].bytes;
+    kept->objects[i] += floor[i].objects;
+  }
+}
+
+// The line of its rate, from the floor at the beginning of the span on.
+void AddFloorFit(const RunShape& run, StepSpan span, double from, const ReportSite& site, ReportKept* kept) {
+  if (span.size() == 0) return;
+  const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
+  const double low = site.group ? site.group->rate_ci_low : site.rate_ci_low;
+  const double high = site.group ? site.group->rate_ci_high : site.rate_ci_high;
+  for (const Step step : {span.begin, span.end - 1}) {
+    const double steps = step - span.begin;
+    kept->fit.push_back(
+        {static_cast<int64_t>(run.NumberOf(step)), from + rate * steps, from + low * steps, from + high * steps});
+  }
+}
+
+ReportKept KeptByBuffer(const ProcessAnalysis& analysis, const std::vector<uint32_t>& members, const ReportSite& site) {
+  const RunShape& run = analysis.run();
+  ReportKept kept;
+  double from = 0;
+  for (const uint32_t member : members) {
+    const LeakVerdict& verdict = analysis.verdicts()[member];
+    if (!IsLeak(verdict.verdict)) continue;
+    AddFloor(analysis.ledger().levels(member), run, &kept);
+    from += static_cast<double>(verdict.evidence.buffer.from_bytes);
+    kept.max_lifetime_steps = std::max<uint64_t>(kept.max_lifetime_steps, verdict.evidence.max_lifetime_steps);
+  }
+  const StepSpan span = analysis.verdicts()[members[0]].evidence.leaking;
+  AddFloorFit(run, span, from, site, &kept);
+  kept.tested_steps = span.size();
+  if (span.size() > 0) {
+    kept.first_tested_step = static_cast<int64_t>(run.NumberOf(span.begin));
+    kept.last_tested_step = static_cast<int64_t>(run.NumberOf(span.end - 1));
+  }
+  return kept;
+}
+
 }  // namespace
 
 void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* sites) {
@@ -61,6 +116,11 @@ void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* site
   for (size_t i = 0; i < sites->size(); ++i) {
     ReportSite& site = (*sites)[i];
     if (!IsFinding(site)) continue;
+    const LeakVerdict& leading = analysis.verdicts()[analysis.groups()[i].sites[0]];
+    if (IsLeak(leading.verdict) && leading.evidence.buffer.trend != BufferTrend::kNone) {
+      site.kept = KeptByBuffer(analysis, members[i], site);
+      continue;
+    }
     SurvivorSeries survivors;
     ReportKept kept;
     for (const uint32_t member : members[i]) {

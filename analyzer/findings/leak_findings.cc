@@ -101,6 +101,7 @@ void LeakFindings::Prepare(LedgerOptions* options) {
 ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite>& sites) const {
   ReportLeak sum;
   SurvivorSeries survivors;
+  double below = 0, above = 0;  // the rates of growing buffers, their intervals reach
   StepSpan span{0, analysis_.run().steps};
   uint32_t lifetime = 0;
   const std::vector<size_t> all = MembersOf(leak);
@@ -114,6 +115,11 @@ ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite
     for (const uint32_t index : analysis_.groups()[member].sites) {
       const LeakEvidence& evidence = analysis_.verdicts()[index].evidence;
       if (!IsLeak(analysis_.verdicts()[index].verdict)) continue;
+      if (evidence.buffer.trend != BufferTrend::kNone) {
+        below += analysis_.verdicts()[index].rate_bytes_per_step - analysis_.verdicts()[index].rate_ci_low;
+        above += analysis_.verdicts()[index].rate_ci_high - analysis_.verdicts()[index].rate_bytes_per_step;
+        continue;
+      }
       survivors = SumOf(survivors, SurvivorsIn(analysis_.ledger().history(index), {0, analysis_.run().steps}));
       span.begin = std::max(span.begin, evidence.leaking.begin);
       span.end = std::min(span.end, evidence.leaking.end);
@@ -123,8 +129,8 @@ ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite
   const bool onset = analysis_.verdicts()[analysis_.groups()[leak.leader].sites[0]].onset_step.has_value();
   const Rate rate = EstimateRate(survivors, {span, onset}, lifetime);
   // About the sum of what the parts say of themselves, so that they add up.
-  sum.rate_ci_low = sum.rate_bytes_per_step - (rate.bytes_per_step - rate.bytes_interval.low);
-  sum.rate_ci_high = sum.rate_bytes_per_step + (rate.bytes_interval.high - rate.bytes_per_step);
+  sum.rate_ci_low = sum.rate_bytes_per_step - (rate.bytes_per_step - rate.bytes_interval.low) - below;
+  sum.rate_ci_high = sum.rate_bytes_per_step + (rate.bytes_interval.high - rate.bytes_per_step) + above;
   return sum;
 }
 
@@ -164,7 +170,11 @@ void LeakFindings::Describe(const Ledger& replayed, std::vector<ReportSite>* sit
       if (leak.call_frame) leader.blame_frame = *leak.call_frame;
     }
     // What hardly matters by itself may do so with all that it keeps.
-    if (leader.verdict == "minor_leak" && IsMaterialTogether(leak, *leader.group)) leader.verdict = "leak";
+    if (leader.verdict == "minor_leak" && IsMaterialTogether(leak, *leader.group)) {
+      const uint32_t first = analysis_.groups()[leak.leader].sites[0];
+      const bool replaced = analysis_.verdicts()[first].evidence.buffer.trend != BufferTrend::kNone;
+      leader.verdict = ToString(replaced ? Verdict::kGrowingBuffer : Verdict::kLeak);
+    }
     std::vector<size_t> members = leak.parts;
     members.insert(members.begin(), leak.leader);
     DescribeTogether(members, *leader.group, &leader);
@@ -194,6 +204,13 @@ void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const Re
   const uint32_t first = analysis_.groups()[members[0]].sites[0];
   LeakVerdict verdict = analysis_.verdicts()[first];
   SiteHistory history = analysis_.ledger().history(first);
+  if (verdict.evidence.joint) {
+    for (const uint32_t other : analysis_.groups()[members[0]].sites) {
+      if (other == first) continue;
+      const SiteHistory whole = Merged(history, analysis_.ledger().history(other));
+      history.cohorts = whole.cohorts;
+    }
+  }
   for (const uint32_t other : sites) {
     if (other == first) continue;
     const LeakEvidence& evidence = analysis_.verdicts()[other].evidence;
@@ -201,12 +218,19 @@ void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const Re
     verdict.evidence.period.bytes_repeat &=
         evidence.period.bytes_repeat && evidence.period.steps == verdict.evidence.period.steps;
     verdict.evidence.max_lifetime_steps = std::max(verdict.evidence.max_lifetime_steps, evidence.max_lifetime_steps);
+    if (IsLeak(analysis_.verdicts()[other].verdict) && !evidence.joint) {
+      verdict.evidence.buffer.from_bytes += evidence.buffer.from_bytes;
+      verdict.evidence.buffer.to_bytes += evidence.buffer.to_bytes;
+    }
     history.died_objects += more.died_objects;
     history.max_setup_lifetime_steps = std::max(history.max_setup_lifetime_steps, more.max_setup_lifetime_steps);
   }
   verdict.rate_bytes_per_step = whole.rate_bytes_per_step;
   verdict.rate_objects_per_step = whole.rate_objects_per_step;
   if (verdict.verdict == Verdict::kMinorLeak && site->verdict == "leak") verdict.verdict = Verdict::kLeak;
+  if (verdict.verdict == Verdict::kMinorLeak && site->verdict == "growing_buffer") {
+    verdict.verdict = Verdict::kGrowingBuffer;
+  }
   site->explanation = Explain(verdict, history, analysis_.run(), {});
   if (members.size() > 1) {
     site->explanation =

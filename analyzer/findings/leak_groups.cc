@@ -2,7 +2,9 @@
 #include "analyzer/findings/leak_groups.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -22,6 +24,9 @@ constexpr size_t kMaxBystanders = 400;
 constexpr uint32_t kRegularShare = 4;
 // So many leaks under one call are one graph; of two it would be a guess.
 constexpr size_t kManyParts = 3;
+// Growing buffers are of one cache if their rates and onsets are no further apart.
+constexpr double kSameRate = 0.01;
+constexpr Step kBuffersBeginWithin = 2;
 // Twins are several in each step: one of each proves nothing.
 constexpr double kTwinObjects = 2;
 
@@ -59,6 +64,7 @@ struct LeakGrouping::Candidate {
   SurvivorSeries survivors = {};
   uint64_t live_objects = 0;  // when the last complete step ended
   double bytes_per_step = 0, objects_per_step = 0;
+  std::optional<StepSpan> replaced = std::nullopt;  // of a growing buffer: the steps in which it grew
   bool in_python = false;
   uint32_t kind = schema::KIND_NONE;
   bool in_graph_pools = false;
@@ -83,6 +89,7 @@ LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis) {
     }
     candidate.kind = key.kind;
     candidate.in_graph_pools = IsInGraphPools(ledger.sites()[group.sites[0]]);
+    if (first.evidence.buffer.trend != BufferTrend::kNone) candidate.replaced = first.evidence.leaking;
     candidate.frames = &group.frames;
     candidate.in_python = InPython(group.frames);
     if (candidate.in_python && candidate.level == Level::kFramework) candidate.raw = analysis_.raw().Frames(key.stack);
@@ -112,8 +119,17 @@ std::vector<std::vector<size_t>> LeakGrouping::Sets() const {
   return sets;
 }
 
+// Keys and values of one cache: buffers that grow at one rate since the same step.
+bool LeakGrouping::GrowAlike(const Candidate& a, const Candidate& b) const {
+  if (!a.replaced || !b.replaced) return false;
+  const Step first = std::min(a.replaced->begin, b.replaced->begin), last = std::max(a.replaced->begin, b.replaced->begin);
+  return last - first <= kBuffersBeginWithin &&
+         std::fabs(a.bytes_per_step - b.bytes_per_step) <= kSameRate * std::max(a.bytes_per_step, b.bytes_per_step);
+}
+
 bool LeakGrouping::Alike(const Candidate& a, const Candidate& b) const {
-  return a.device == b.device && a.level == b.level && SameStepsOf(a, b);
+  if (a.device != b.device || a.level != b.level) return false;
+  return a.replaced || b.replaced ? GrowAlike(a, b) : SameStepsOf(a, b);
 }
 
 bool LeakGrouping::SameStepsOf(const Candidate& a, const Candidate& b) const {
@@ -154,6 +170,7 @@ bool LeakGrouping::LeadsToLeaksOnly(const Candidate& candidate, size_t calls) {
 bool LeakGrouping::TiedByCall(const Candidate& a, const Candidate& b, const LeakOrder* order) {
   if (order != nullptr && order->ReleaseOf(a.group, b.group) == LeakOrder::Release::kApart) return false;
   const size_t calls = CommonCalls(*a.frames, *b.frames);
+  if (a.replaced) return calls > 0 && PartInOneFunction(*a.frames, *b.frames, calls);
   if (!a.raw.empty() && !b.raw.empty() && ShareModuleCall(a.raw, b.raw)) return true;
   if (calls == 0) return false;
   if (CallsLibrary(*a.frames, calls) && CallsLibrary(*b.frames, calls) && LeavesSomeoneOut(a, calls)) return true;

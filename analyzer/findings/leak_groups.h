@@ -47,6 +47,7 @@ class LeakGrouping {
   void TieGraphPools();
   bool Alike(const Candidate& a, const Candidate& b) const;
   bool SameStepsOf(const Candidate& a, const Candidate& b) const;
+  bool GrowAlike(const Candidate& a, const Candidate& b) const;
   // What is allocated throughout the run and freed: tells loops from what is called in them.
   void FindBystanders();
   bool LeavesSomeoneOut(const Candidate& candidate, size_t calls);

@@ -5,8 +5,10 @@
 #include <cmath>
 
 #include "analyzer/findings/device_findings.h"
+#include "analyzer/findings/sites_in_one.h"
 #include "analyzer/findings/step_plan.h"
 #include "analyzer/findings/trace_warnings.h"
+#include "analyzer/leaks/growing_buffer.h"
 #include "analyzer/leaks/lost_frees.h"
 #include "analyzer/leaks/windows.h"
 #include "analyzer/steps/step_similarity.h"
@@ -48,7 +50,12 @@ class SiteJudge {
 
   // `phase`: which one the verdict is about, where the run has several.
   LeakVerdict Judge(uint32_t index, JudgeDetail detail, size_t* phase) {
-    const Site& site = ledger_.sites()[index];
+    return JudgeTogether({index}, detail, phase);
+  }
+
+  // The sites are one to the reader: what they did is judged as if one of them had done it all.
+  LeakVerdict JudgeTogether(const std::vector<uint32_t>& together, JudgeDetail detail, size_t* phase) {
+    const Site& site = ledger_.sites()[together[0]];
     const uint32_t device = site.key.device;
     auto [shape, is_new] = shapes_.try_emplace(device);
     if (is_new) {
@@ -61,7 +68,12 @@ class SiteJudge {
                              ? SegmentRole::kFrameworkGrowing
                              : SegmentRole::kFrameworkFlat;
     }
-    const SiteHistory history = ledger_.history(index);
+    SiteHistory history = ledger_.history(together[0]);
+    size_t changes = ledger_.level_changes(together[0]);
+    for (size_t i = 1; i < together.size(); ++i) {
+      history = Merged(history, ledger_.history(together[i]));
+      changes += ledger_.level_changes(together[i]);
+    }
     LeakVerdict verdict;
     if (phases_.empty()) {
       verdict = JudgeSite(history, shape->second, context, detail);
@@ -70,12 +82,55 @@ class SiteJudge {
       verdict = std::move(of_phase.verdict);
       *phase = of_phase.phase;
     }
+    if (EndsInSteps() && changes >= kFewestLevels && MayBeGrowingBuffer(verdict, context)) {
+      StepLevels levels = ledger_.levels(together[0]);
+      for (size_t i = 1; i < together.size(); ++i) AddLevels(ledger_.levels(together[i]), &levels);
+      JudgeGrowingBuffer(levels, history, shape->second, context, &verdict);
+    }
+    verdict.evidence.joint = together.size() > 1;
     const bool is_unseen = unseen_ != nullptr && unseen_->Has(site.key);
     DoubtWhatLossesExplain(history, is_unseen ? unseen_->lost_share : lost_share_, &verdict);
     return verdict;
   }
 
+  // Of growing buffers only those that do not grow with everything else.
+  void DoubtGrowthWithInputs(std::vector<LeakVerdict>* verdicts) const {
+    std::map<uint32_t, std::vector<double>> regular;  // by device
+    for (uint32_t i = 0; i < verdicts->size(); ++i) {
+      LeakVerdict& verdict = (*verdicts)[i];
+      if (verdict.evidence.buffer.trend == BufferTrend::kNone || !IsLeak(verdict.verdict)) continue;
+      const uint32_t device = ledger_.sites()[i].key.device;
+      const auto [ratios, is_new] = regular.try_emplace(device);
+      if (is_new) ratios->second = RegularSizes(device, *verdicts);
+      vramtrack::DoubtGrowthWithInputs(SizeRatio(ledger_.births(i)), ratios->second, ledger_.history(i),
+                                       shapes_.at(device), &verdict);
+    }
+  }
+
  private:
+  // A buffer has grown when its level changed so often.
+  static constexpr size_t kFewestLevels = 3;
+
+  // Growth by replacement is that of the last part of the run; before the first step it would be set-up.
+  bool EndsInSteps() const {
+    const auto last = std::find_if(phases_.rbegin(), phases_.rend(), [](const RunPhase& phase) {
+      return phase.kind != PlannedPhase::Kind::kUnjudged;
+    });
+    return last == phases_.rend() || last->kind != PlannedPhase::Kind::kWindows;
+  }
+
+  std::vector<double> RegularSizes(uint32_t device, const std::vector<LeakVerdict>& verdicts) const {
+    std::vector<double> ratios;
+    for (uint32_t i = 0; i < verdicts.size(); ++i) {
+      const Site& site = ledger_.sites()[i];
+      if (site.key.device != device || IsSegmentSite(site) || site.bytes_allocated == 0) continue;
+      if (verdicts[i].evidence.buffer.trend != BufferTrend::kNone) continue;
+      if (2 * uint64_t{ledger_.history(i).birth_steps} < ledger_.steps().step()) continue;
+      ratios.push_back(SizeRatio(ledger_.births(i)));
+    }
+    return ratios;
+  }
+
   const Trace& trace_;
   const Ledger& ledger_;
   const std::vector<RunPhase>& phases_;
@@ -144,6 +199,13 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
       verdicts_[i] = judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]);
     }
   }
+  for (const std::vector<uint32_t>& together : SitesInOne(ledger_, trace.definitions(), verdicts_, &symbolizer_)) {
+    size_t phase = 0;
+    const LeakVerdict verdict = judge.JudgeTogether(together, JudgeDetail::kWhole, &phase);
+    ShareVerdict(ledger_, together, verdict, &verdicts_);
+    for (const uint32_t site : together) phase_of_site_[site] = phase;
+  }
+  judge.DoubtGrowthWithInputs(&verdicts_);
   DemoteChanceFindings();
   groups_ = SelectSites(ledger_, verdicts_, options.top, &symbolizer_);
   for (size_t i = 0; i < groups_.size(); ++i) {

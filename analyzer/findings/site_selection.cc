@@ -11,6 +11,12 @@
 namespace vramtrack {
 namespace {
 
+// What is compared with each other: a segment of a framework's allocator holds what its blocks hold.
+using Rank = std::pair<Level, bool>;
+Rank RankOf(const Site& site) { return {LevelOf(site.key.kind), IsSegmentSite(site)}; }
+
+}  // namespace
+
 std::string GroupKey(const SiteKey& key, const std::vector<ReportFrame>& frames) {
   std::string text = absl::StrCat(key.kind, "|", key.device);
   for (const ReportFrame& frame : frames) {
@@ -19,12 +25,6 @@ std::string GroupKey(const SiteKey& key, const std::vector<ReportFrame>& frames)
   }
   return text;
 }
-
-// What is compared with each other: a segment of a framework's allocator holds what its blocks hold.
-using Rank = std::pair<Level, bool>;
-Rank RankOf(const Site& site) { return {LevelOf(site.key.kind), IsSegmentSite(site)}; }
-
-}  // namespace
 
 std::vector<SiteGroup> SelectSites(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, size_t top,
                                    StackSymbolizer* symbolizer) {

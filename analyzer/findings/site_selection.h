@@ -18,6 +18,9 @@ struct SiteGroup {
   std::vector<ReportFrame> frames;
 };
 
+// What makes stacks of one kind on one device one site: equal for sites that look the same to a reader.
+std::string GroupKey(const SiteKey& key, const std::vector<ReportFrame>& frames);
+
 // The sites to report: all leaks, all holders of failed allocations, and of the others the `top` of each level that
 // hold most at the peak; the segments of a framework's allocator have a `top` of their own. Leaks first. `verdicts`:
 // one for each site of the ledger.

@@ -7,6 +7,7 @@
 #include "analyzer/leaks/explanation.h"
 #include "analyzer/leaks/materiality.h"
 #include "analyzer/leaks/onset.h"
+#include "analyzer/leaks/rhythm.h"
 
 namespace vramtrack {
 namespace {
@@ -29,8 +30,10 @@ constexpr double kStepsWithoutTrend = 48, kStepsWithTrend = 128;
 constexpr double kDoubtfulTrend = -1.645;
 // What leaves something in nearly every step is no cache.
 constexpr double kEveryStepShare = 0.95;
-// Occurrences that settle a rare leak: two for each window.
-constexpr double kOccurrencesNeeded = 2 * kWindows;
+// A rhythm that has not become a leak after so many of its longest gaps, and steps, is not going to.
+constexpr uint64_t kGapsToWait = 200, kStepsToWait = 200;
+// Of a rhythm that varies, in how many orders its gaps are tried: each of them has to end as a leak.
+constexpr uint64_t kOrders = 5;
 
 // The first step of warm-up that can tell a cache from a leak: before it, a job allocates what it keeps.
 constexpr Step kSetupSteps = 2;
@@ -43,6 +46,7 @@ class Judge {
   LeakVerdict Run() {
     Measure();
     verdict_.verdict = Decide();
+    if (verdict_.verdict == Verdict::kInsufficientEvidence && detail_ == JudgeDetail::kWhole) FindFurtherSteps();
     if (!IsLeak(verdict_.verdict)) verdict_.onset_step.reset();
     if (detail_ == JudgeDetail::kWhole) verdict_.explanation = Explain(verdict_, history_, run_, context_);
     return verdict_;
@@ -144,6 +148,7 @@ class Judge {
     if (onset.within_tested) since_setup = e.leaking;
     run_series_ = SurvivorsIn(history_, since_setup);
     e.trend = JudgeTrend(Within(series_, judged), judged, windows_, run_series_, since_setup);
+    e.occurrences = static_cast<double>(Within(series_, e.leaking).size());
     verdict_.p_value = PoissonTail(kAccidentalSurvivors, Within(series_, e.leaking).size());
   }
 
@@ -179,7 +184,6 @@ class Judge {
 
   Verdict AsItMayBeFilling() {
     evidence().may_be_filling = true;
-    verdict_.further_steps_needed = static_cast<Step>(kStepsWithTrend) - evidence().leaking.size();
     return Verdict::kInsufficientEvidence;
   }
 
@@ -187,21 +191,61 @@ class Judge {
     return run_series_.size() >= kSuspiciousSteps && verdict_.evidence.trend.laplace_by_run < kFadingTrend;
   }
 
-  Verdict Stopped() const {
+  Verdict Stopped() {
     const bool grew = verdict_.evidence.survivors.steps >= kMinSurvivors;
-    return grew || Fading() ? Verdict::kSublinear : Verdict::kOneTime;
+    if (grew || (Fading() && !BeatsOn())) return Verdict::kSublinear;
+    return IsSuspicious() ? Verdict::kInsufficientEvidence : Verdict::kOneTime;
+  }
+
+  // After what warm-up left, ever the same gap.
+  bool BeatsOn() const { return IsRegular(RhythmOf(history_, run_, verdict_.evidence.tested.end)); }
+
+  // Few steps have left something, but all that should have if it goes on like this. What would not matter is let be.
+  bool IsSuspicious() {
+    const Rhythm rhythm = RhythmOf(history_, run_, verdict_.evidence.tested.end);
+    if (!GoesOn(rhythm)) return false;
+    const SurvivorTotal total = TotalOf(rhythm.survivors);
+    Rate rate;
+    rate.bytes_per_step = static_cast<double>(total.bytes) / rhythm.end;
+    rate.objects_per_step = static_cast<double>(total.objects) / rhythm.end;
+    return IsMaterial(rate, run_);
+  }
+
+  // After how many more steps the verdict is a leak if the rhythm goes on: found by judging what there would be then.
+  void FindFurtherSteps() {
+    const Rhythm rhythm = RhythmOf(history_, run_, verdict_.evidence.tested.end);
+    if (rhythm.survivors.empty()) return;
+    const bool regular = IsRegular(rhythm);
+    const auto leaks_after = [&](uint64_t steps) {
+      const RunShape run = Extended(run_, static_cast<Step>(steps));
+      for (uint64_t order = 0; order < (regular ? 1 : kOrders); ++order) {
+        const SiteHistory history = Extended(history_, rhythm, run.steps, order);
+        if (!IsLeak(Judge(history, run, context_, JudgeDetail::kVerdict).Run().verdict)) return false;
+      }
+      return true;
+    };
+    uint64_t longest = std::max<Step>(rhythm.survivors[0].step, rhythm.end - rhythm.survivors.back().step);
+    for (size_t i = 1; i < rhythm.survivors.size(); ++i) {
+      const Step gap = rhythm.survivors[i].step - rhythm.survivors[i - 1].step;
+      longest = i == 1 ? gap : std::max<uint64_t>(longest, gap);
+    }
+    uint64_t no = run_.steps, yes = 0;
+    const uint64_t most = std::min<uint64_t>(UINT32_MAX / 2, no + kStepsToWait + kGapsToWait * longest);
+    for (uint64_t further = 1; yes == 0 && no < most; further *= 2) {
+      const uint64_t tried = std::min(run_.steps + further, most);
+      (leaks_after(tried) ? yes : no) = tried;
+    }
+    if (yes == 0) return;
+    while (yes - no > 1) {
+      const uint64_t middle = no + (yes - no) / 2;
+      (leaks_after(middle) ? yes : no) = middle;
+    }
+    verdict_.further_steps_needed = static_cast<Step>(yes - run_.steps);
   }
 
   Verdict NowAndThen() {
-    if (Fading()) return Verdict::kSublinear;
-    const LeakEvidence& e = evidence();
-    if (e.survivors.steps < kSuspiciousSteps) return Verdict::kOneTime;
-    const StepSpan span = e.leaking;
-    const double occurrences = static_cast<double>(Within(series_, span).size());
-    const double needed = std::ceil(kOccurrencesNeeded / occurrences * span.size()) - span.size();
-    // An onset with survivors in every step needs no more than the usual number of steps.
-    const double at_least = span.size() < kMinTestedSteps ? kMinTestedSteps - span.size() : 1;
-    verdict_.further_steps_needed = static_cast<Step>(std::max(needed, at_least));
+    if (Fading() && !BeatsOn()) return Verdict::kSublinear;
+    if (evidence().survivors.steps < kSuspiciousSteps && !IsSuspicious()) return Verdict::kOneTime;
     return Verdict::kInsufficientEvidence;
   }
 
@@ -234,7 +278,15 @@ void DemoteChanceFindings(std::vector<LeakVerdict>* verdicts, double false_disco
     if (!IsLeak(verdict.verdict) || confirmed[i]) continue;
     verdict.verdict = Verdict::kInsufficientEvidence;
     verdict.onset_step.reset();
-    verdict.further_steps_needed = std::max<Step>(1, verdict.evidence.leaking.size());
+    // So many occurrences that as many sites do not come to them by chance.
+    const double occurrences = std::max(1.0, verdict.rate_objects_per_step > 0 ? verdict.evidence.occurrences : 1.0);
+    double needed = occurrences + 1;
+    while (PoissonTail(kAccidentalSurvivors, static_cast<unsigned long long>(needed)) * static_cast<double>(verdicts->size()) >
+           false_discovery_rate) {
+      ++needed;
+    }
+    verdict.further_steps_needed =
+        std::max<Step>(1, static_cast<Step>(verdict.evidence.leaking.size() * (needed / occurrences - 1)));
     verdict.explanation += "; among " + std::to_string(verdicts->size()) +
                            " sites that is within what chance does, about " +
                            std::to_string(verdict.further_steps_needed) + " more steps would tell";

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/leaks/buffer_growth.h"
 #include "analyzer/leaks/bursts.h"
 #include "analyzer/leaks/multiple_testing.h"
 #include "analyzer/leaks/rate.h"
@@ -44,10 +45,13 @@ struct LeakEvidence {
   SurvivorTotal survivors;          // in `tested`
   uint64_t survivors_before = 0;    // objects born in warm-up and kept
   uint32_t windows = 0, windows_with_survivors = 0;
+  double occurrences = 0;  // steps with survivors in `leaking`
   TrendEvidence trend;
   Bursts bursts;
   Period period;                // of the survivors
+  bool joint = false;           // of several stacks that are one site to the reader: their history is one
   bool may_be_filling = false;  // a cache could have left as much in so few steps
+  BufferGrowth buffer;          // kNone unless it decided
 };
 
 struct LeakVerdict {

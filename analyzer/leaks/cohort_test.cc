@@ -32,6 +32,7 @@ SiteHistory Leaking(Step steps, Step every, uint64_t bytes, Step lifetime = 0, S
 TEST(Verdict, HasTheNamesOfTheReport) {
   EXPECT_STREQ(ToString(Verdict::kLeak), "leak");
   EXPECT_STREQ(ToString(Verdict::kAcceleratingLeak), "accelerating_leak");
+  EXPECT_STREQ(ToString(Verdict::kGrowingBuffer), "growing_buffer");
   EXPECT_STREQ(ToString(Verdict::kMinorLeak), "minor_leak");
   EXPECT_STREQ(ToString(Verdict::kSublinear), "sublinear");
   EXPECT_STREQ(ToString(Verdict::kPhaseAccumulation), "phase_accumulation");

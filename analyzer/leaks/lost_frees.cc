@@ -16,6 +16,8 @@ constexpr double kDeviations = 3;
 
 void DoubtWhatLossesExplain(const SiteHistory& history, double lost_share, LeakVerdict* verdict) {
   if (lost_share <= 0 || !IsLeak(verdict->verdict)) return;
+  // Objects whose free was lost add to their number; that is no growth by replacement.
+  if (verdict->evidence.buffer.trend != BufferTrend::kNone) return;
   const double share = std::min(lost_share, 0.999);
   const double lost_frees = static_cast<double>(history.died_objects) * share / (1 - share);
   const double survivors = static_cast<double>(verdict->evidence.survivors.objects);

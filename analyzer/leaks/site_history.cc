@@ -2,6 +2,7 @@
 #include "analyzer/leaks/site_history.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace vramtrack {
 namespace {
@@ -210,6 +211,78 @@ SiteHistory SiteHistoryBuilder::Finish(Step complete_steps) const {
     history.last_birth = settled.previous_birth_;
   }
   return history;
+}
+
+namespace {
+
+std::vector<Cohort> MergedCohorts(const std::vector<Cohort>& a, const std::vector<Cohort>& b) {
+  std::vector<Cohort> merged;
+  merged.reserve(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged),
+             [](const Cohort& left, const Cohort& right) { return left.step < right.step; });
+  size_t kept = 0;
+  for (const Cohort& cohort : merged) {
+    if (kept == 0 || merged[kept - 1].step != cohort.step) {
+      merged[kept++] = cohort;
+      continue;
+    }
+    Cohort& sum = merged[kept - 1];
+    sum.born_objects += cohort.born_objects;
+    sum.born_bytes += cohort.born_bytes;
+    sum.live_objects += cohort.live_objects;
+    sum.live_bytes += cohort.live_bytes;
+    sum.free_requested_objects += cohort.free_requested_objects;
+    sum.free_requested_bytes += cohort.free_requested_bytes;
+  }
+  merged.resize(kept);
+  return merged;
+}
+
+std::vector<Deaths> MergedDeaths(const SiteHistory& a, const SiteHistory& b, uint32_t bin_steps) {
+  std::vector<Deaths> merged = a.deaths;
+  merged.insert(merged.end(), b.deaths.begin(), b.deaths.end());
+  std::stable_sort(merged.begin(), merged.end(),
+                   [](const Deaths& left, const Deaths& right) { return left.step < right.step; });
+  size_t kept = 0;
+  for (Deaths deaths : merged) {
+    deaths.step -= deaths.step % bin_steps;
+    if (kept == 0 || merged[kept - 1].step != deaths.step) {
+      merged[kept++] = deaths;
+      continue;
+    }
+    merged[kept - 1].objects += deaths.objects;
+    merged[kept - 1].bytes += deaths.bytes;
+  }
+  merged.resize(kept);
+  return merged;
+}
+
+}  // namespace
+
+SiteHistory Merged(const SiteHistory& a, const SiteHistory& b) {
+  if (b.born_objects == 0) return a;
+  if (a.born_objects == 0) return b;
+  SiteHistory merged;
+  merged.cohorts = MergedCohorts(a.cohorts, b.cohorts);
+  merged.death_bin_steps = std::max(a.death_bin_steps, b.death_bin_steps);
+  merged.deaths = MergedDeaths(a, b, merged.death_bin_steps);
+  for (size_t bin = 0; bin < merged.completed_lifetimes.size(); ++bin) {
+    merged.completed_lifetimes[bin] = a.completed_lifetimes[bin] + b.completed_lifetimes[bin];
+  }
+  merged.max_completed_lifetime_steps = std::max(a.max_completed_lifetime_steps, b.max_completed_lifetime_steps);
+  merged.max_setup_lifetime_steps = std::max(a.max_setup_lifetime_steps, b.max_setup_lifetime_steps);
+  merged.max_free_delay_steps = std::max(a.max_free_delay_steps, b.max_free_delay_steps);
+  merged.delayed_frees = a.delayed_frees + b.delayed_frees;
+  merged.born_objects = a.born_objects + b.born_objects;
+  merged.born_bytes = a.born_bytes + b.born_bytes;
+  merged.died_objects = a.died_objects + b.died_objects;
+  merged.died_bytes = a.died_bytes + b.died_bytes;
+  merged.first_birth = std::min(a.first_birth, b.first_birth);
+  merged.last_birth = std::max(a.last_birth, b.last_birth);
+  merged.birth_steps = static_cast<uint32_t>(std::min<uint64_t>(
+      uint64_t{a.birth_steps} + b.birth_steps, uint64_t{merged.last_birth} - merged.first_birth + 1));
+  merged.unmatched_deaths = a.unmatched_deaths + b.unmatched_deaths;
+  return merged;
 }
 
 }  // namespace vramtrack

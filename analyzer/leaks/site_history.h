@@ -69,6 +69,10 @@ struct SiteHistory : HistoryTotals {
   LifetimeHistogram completed_lifetimes{};
 };
 
+// What one site would have done that did all that both did, of one run. Exact but for birth_steps, the steps with a
+// birth in either, of which only bounds are known: the upper one is taken.
+SiteHistory Merged(const SiteHistory& a, const SiteHistory& b);
+
 // Figures of the run that a site's verdict depends on.
 struct RunShape {
   Step steps = 0;                      // complete steps

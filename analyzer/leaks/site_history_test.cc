@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <tuple>
+
 namespace vramtrack {
 namespace {
 
@@ -133,6 +136,66 @@ TEST(SiteHistoryBuilder, FinishCanBeAskedAgain) {
   EXPECT_EQ(builder.Finish(2).live_objects(), 0u);
   EXPECT_EQ(builder.Finish(1).live_objects(), 1u) << "the death lies in the incomplete step then";
   EXPECT_EQ(builder.Finish(2).live_objects(), 0u);
+}
+
+TEST(SiteHistory, OfTwoSitesIsThatOfTheirEventsTogether) {
+  std::mt19937 random(17);
+  const auto below = [&](uint32_t n) { return random() % n; };
+  struct Object {
+    bool second;
+    Step birth;
+    uint64_t bytes;
+  };
+  for (int trial = 0; trial < 200; ++trial) {
+    const Step steps = 1 + below(trial % 20 == 0 ? 9000 : 60);
+    const uint32_t births = below(5), most_live = 1 + below(40);
+    SiteHistoryBuilder both, first, second;
+    std::vector<Object> live;
+    for (Step step = 0; step <= steps; ++step) {
+      for (uint32_t i = births == 0 ? 0 : below(births); i > 0; --i) {
+        live.push_back({below(3) == 0, step, 1 + below(1000)});
+        both.OnBirth(step, live.back().bytes);
+        (live.back().second ? second : first).OnBirth(step, live.back().bytes);
+      }
+      while (!live.empty() && (live.size() > most_live || below(3) == 0)) {
+        const size_t which = below(static_cast<uint32_t>(live.size()));
+        const Object object = live[which];
+        live.erase(live.begin() + static_cast<std::ptrdiff_t>(which));
+        both.OnDeath(object.birth, step, object.bytes);
+        (object.second ? second : first).OnDeath(object.birth, step, object.bytes);
+      }
+    }
+    const SiteHistory truth = both.Finish(steps);
+    const SiteHistory merged = Merged(first.Finish(steps), second.Finish(steps));
+    const auto survivors = [](const SiteHistory& history) {
+      std::vector<std::tuple<Step, uint32_t, uint64_t>> all;
+      for (const Cohort& cohort : history.cohorts) {
+        if (cohort.live_objects > 0) all.emplace_back(cohort.step, cohort.live_objects, cohort.live_bytes);
+      }
+      return all;
+    };
+    EXPECT_EQ(survivors(merged), survivors(truth)) << trial;
+    EXPECT_EQ(merged.completed_lifetimes, truth.completed_lifetimes) << trial;
+    EXPECT_EQ(merged.max_completed_lifetime_steps, truth.max_completed_lifetime_steps) << trial;
+    EXPECT_EQ(merged.max_setup_lifetime_steps, truth.max_setup_lifetime_steps) << trial;
+    EXPECT_EQ(merged.born_objects, truth.born_objects) << trial;
+    EXPECT_EQ(merged.born_bytes, truth.born_bytes) << trial;
+    EXPECT_EQ(merged.died_objects, truth.died_objects) << trial;
+    EXPECT_EQ(merged.died_bytes, truth.died_bytes) << trial;
+    EXPECT_EQ(merged.unmatched_deaths, 0u) << trial;
+    EXPECT_GE(merged.birth_steps, truth.birth_steps) << trial;
+    if (truth.born_objects > 0) {
+      EXPECT_EQ(merged.first_birth, truth.first_birth) << trial;
+      EXPECT_EQ(merged.last_birth, truth.last_birth) << trial;
+    }
+    uint64_t merged_deaths = 0, true_deaths = 0;
+    for (const Deaths& deaths : merged.deaths) merged_deaths += deaths.objects;
+    for (const Deaths& deaths : truth.deaths) true_deaths += deaths.objects;
+    EXPECT_EQ(merged_deaths, true_deaths) << trial;
+    if (merged.death_bin_steps == truth.death_bin_steps) {
+      EXPECT_EQ(merged.deaths.size(), truth.deaths.size()) << trial;
+    }
+  }
 }
 
 }  // namespace

@@ -9,6 +9,8 @@ const char* ToString(Verdict verdict) {
       return "leak";
     case Verdict::kAcceleratingLeak:
       return "accelerating_leak";
+    case Verdict::kGrowingBuffer:
+      return "growing_buffer";
     case Verdict::kMinorLeak:
       return "minor_leak";
     case Verdict::kSublinear:
@@ -32,7 +34,8 @@ const char* ToString(Verdict verdict) {
 }
 
 bool IsLeak(Verdict verdict) {
-  return verdict == Verdict::kLeak || verdict == Verdict::kAcceleratingLeak || verdict == Verdict::kMinorLeak;
+  return verdict == Verdict::kLeak || verdict == Verdict::kAcceleratingLeak || verdict == Verdict::kGrowingBuffer ||
+         verdict == Verdict::kMinorLeak;
 }
 
 }  // namespace vramtrack

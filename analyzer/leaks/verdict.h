@@ -9,6 +9,7 @@ namespace vramtrack {
 enum class Verdict {
   kLeak,                  // every so many steps leave objects behind, at a constant rate
   kAcceleratingLeak,      // and more and more of them
+  kGrowingBuffer,         // each object is replaced by a larger one
   kMinorLeak,             // a leak that will not matter within the run's horizon
   kSublinear,             // grows, but ever slower or no more: a cache that fills, a running maximum
   kPhaseAccumulation,     // grows through a phase of the job and is freed at its end
@@ -23,7 +24,7 @@ enum class Verdict {
 // The name in the report, e.g. "accelerating_leak".
 const char* ToString(Verdict verdict);
 
-// leak, accelerating_leak and minor_leak.
+// leak, accelerating_leak, growing_buffer and minor_leak.
 bool IsLeak(Verdict verdict);
 
 }  // namespace vramtrack

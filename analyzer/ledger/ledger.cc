@@ -192,7 +192,33 @@ void Ledger::SettleActivity(Site* site, uint32_t index) {
   site->activity = {};
 }
 
+// Before the first change of what the site holds in a step: that is what it held at the ends of the steps before.
+void Ledger::SettleLevel(Site* site, uint32_t index) {
+  levels_[index].OnLevel(clock_.step(), {site->live_bytes, site->live_objects},
+                         {site->bytes_allocated, site->allocations}, {site->least_bytes, site->least_objects});
+  site->level_step = clock_.step();
+  site->least_bytes = site->live_bytes;
+  site->least_objects = site->live_objects;
+}
+
+StepLevels Ledger::levels(uint32_t site) const {
+  const Site& of = sites()[site];
+  StepLevelsBuilder whole = levels_[site];
+  if (of.level_step < clock_.step()) {
+    whole.OnLevel(clock_.step(), {of.live_bytes, of.live_objects}, {of.bytes_allocated, of.allocations},
+                  {of.least_bytes, of.least_objects});
+  }
+  return whole.Finish(clock_.step());
+}
+
+std::vector<SiteBirths> Ledger::births(uint32_t site) const {
+  std::vector<SiteBirths> births = levels_[site].births();
+  births.push_back({clock_.step(), sites()[site].allocations, sites()[site].bytes_allocated});
+  return births;
+}
+
 void Ledger::NoteBirth(Site* site, uint32_t index, uint64_t bytes, uint32_t objects) {
+  if (site->level_step != clock_.step()) SettleLevel(site, index);
   StepActivity& activity = site->activity;
   if (activity.step != clock_.step()) {
     SettleActivity(site, index);
@@ -203,6 +229,7 @@ void Ledger::NoteBirth(Site* site, uint32_t index, uint64_t bytes, uint32_t obje
 }
 
 void Ledger::NoteDeath(Site* site, const LiveAllocation& allocation, uint32_t objects) {
+  if (site->level_step != clock_.step()) SettleLevel(site, allocation.site);
   StepActivity& activity = site->activity;
   if (allocation.birth_step == clock_.step()) {
     // Its birth has brought the activity to this step.
@@ -223,7 +250,10 @@ uint32_t Ledger::NewSite(const SiteKey& key, uint32_t index) {
   if (site.scope != Site::kNoScope && !scopes_[site.scope].is_leading() && scopes_[site.scope].segments != nullptr) {
     site.peak_scope = scopes_[site.scope].other_level;
   }
-  if (options_.histories) histories_.emplace_back();
+  if (options_.histories) {
+    histories_.emplace_back();
+    levels_.emplace_back();
+  }
   return index;
 }
 
@@ -364,6 +394,7 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
     if (__builtin_expect(site.key.kind == schema::MAPPING, 0)) LeaveRange(allocation);
     --site.live_objects;
     site.live_bytes -= allocation.bytes;
+    site.NoteLeast();
     for (ReplayObserver* observer : options_.observers) observer->OnFree({name.first, name.second, allocation});
     return;
   }
@@ -378,6 +409,7 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
   }
   --site.live_objects;
   site.live_bytes -= allocation.bytes;
+  site.NoteLeast();
   scope.live -= allocation.bytes;
   if (scope.is_device()) {
     if (HasDeviceAddress(site.key.kind)) {
@@ -514,6 +546,7 @@ void Ledger::MoveFold(const Fold& fold, bool born) {
   }
   site.live_objects += born ? fold.objects : -fold.objects;
   site.live_bytes += born ? fold.bytes : -fold.bytes;
+  site.NoteLeast();
   if (scope == nullptr) return;
   scope->live += born ? fold.bytes : -fold.bytes;
   if (scope->level == Level::kFramework) scope->folded += born ? fold.bytes : -fold.bytes;

@@ -16,6 +16,7 @@
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/site_history.h"
+#include "analyzer/leaks/step_levels.h"
 #include "analyzer/ledger/live_table.h"
 #include "analyzer/ledger/mapped_memory.h"
 #include "analyzer/ledger/release_log.h"
@@ -70,6 +71,11 @@ class Ledger {
   const std::vector<Site>& sites() const { return sites_.sites(); }
   // Of the complete steps.
   SiteHistory history(uint32_t site) const { return histories_[site].Finish(clock_.step()); }
+  // What it held at the ends of complete steps.
+  StepLevels levels(uint32_t site) const;
+  size_t level_changes(uint32_t site) const { return levels_[site].changes(); }
+  // What it had allocated in all at steps of about 8, 16, 32, ... and at the end.
+  std::vector<SiteBirths> births(uint32_t site) const;
   const std::vector<Scope>& scopes() const { return scopes_; }
   const StepClock& steps() const { return clock_; }
   // When each complete step ended, in ticks.
@@ -145,6 +151,7 @@ class Ledger {
   void MoveFold(const Fold& fold, bool born);
   uint32_t StepsWithin(uint64_t ticks) const;
   void NoteBirth(Site* site, uint32_t index, uint64_t bytes, uint32_t objects = 1);
+  void SettleLevel(Site* site, uint32_t index);
   void NoteDeath(Site* site, const LiveAllocation& allocation, uint32_t objects = 1);
   void SettleActivity(Site* site, uint32_t index);
   void Allocate(const StreamEvent& event);
@@ -190,6 +197,7 @@ class Ledger {
   std::vector<RecentSite> recent_;
   SiteTable sites_;
   std::deque<SiteHistoryBuilder> histories_;  // stay where they are
+  std::deque<StepLevelsBuilder> levels_;       // as histories_
   std::vector<Scope> scopes_;
   std::deque<Segments> segments_;  // stay where they are
   bool has_graph_pools_ = false;

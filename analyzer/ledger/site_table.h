@@ -56,8 +56,17 @@ struct Site {
     bytes_at_peak = live_bytes;
     segment_bytes_at_peak = segment_bytes;
   }
+  // After it has given something back.
+  void NoteLeast() {
+    if (live_bytes >= least_bytes) return;
+    least_bytes = live_bytes;
+    least_objects = live_objects;
+  }
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0;
   StepActivity activity;
+  // Up to this step the levels of the ends of steps are known to its StepLevelsBuilder; live_bytes has not changed since.
+  uint32_t level_step = 0;
+  uint64_t least_bytes = 0, least_objects = 0;  // the least of live_bytes since then
 };
 
 // Numbers sites as they appear. Thread-compatible.

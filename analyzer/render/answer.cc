@@ -18,8 +18,21 @@ uint64_t AllSites(const Report& report) {
   return all;
 }
 
+bool LeaksAreOutweighed(const Report& report) {
+  // So many times the largest leak's rate.
+  constexpr double kOutweighs = 200;
+  double leak = 0, unjudged = 0;
+  for (const ReportSite& site : report.sites) {
+    if (site.verdict == "insufficient_evidence") unjudged = std::max(unjudged, site.rate_bytes_per_step);
+    if (!IsLeak(site)) continue;
+    if (site.verdict != "minor_leak") return false;
+    leak = std::max(leak, site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step);
+  }
+  return !report.ranking.empty() && unjudged > 0 && unjudged >= kOutweighs * leak;
+}
+
 Answer AnswerOf(const Report& report) {
-  if (!report.ranking.empty()) return Answer::kLeak;
+  if (!report.ranking.empty()) return LeaksAreOutweighed(report) ? Answer::kNotEnough : Answer::kLeak;
   if (report.steps.count == 0) return Answer::kNotEnough;
   if (!report.unsure.empty()) return Answer::kNotEnough;
   return SitesWith(report, "insufficient_evidence") > 0 ? Answer::kNotEnough : Answer::kNoLeak;

@@ -11,14 +11,18 @@
 namespace vramtrack {
 
 enum class Answer {
-  kLeak,       // at least one site leaks
+  kLeak,       // at least one site leaks, and not only by a trifle beside what could not be judged
   kNoLeak,     // every site that could leak was judged, and none does
-  kNotEnough,  // none is known to leak, and some could not be judged
+  kNotEnough,  // none is known to leak, or LeaksAreOutweighed, and some could not be judged
 };
 
 // Sites with this verdict, and all sites; the small ones that the report does not list too.
 uint64_t SitesWith(const Report& report, const std::string& verdict);
 uint64_t AllSites(const Report& report);
+
+// Whether all known leaks are minor, and a site that cannot be judged yet has kept 200 times as much per step so far as
+// the largest of them leaks.
+bool LeaksAreOutweighed(const Report& report);
 
 // What a report says, in a word.
 Answer AnswerOf(const Report& report);

@@ -70,6 +70,14 @@ std::string DeviceName(const ReportDevice& device) {
 
 }  // namespace
 
+namespace {
+
+const char* OthersLeak(const Report& report) {
+  return report.ranking.empty() ? "none of the others leaks" : "the others leak little in comparison";
+}
+
+}  // namespace
+
 std::vector<LeakAtPlace> LeaksByPlace(const Report& report) {
   std::vector<LeakAtPlace> leaks;
   std::map<std::string, size_t> by_place;
@@ -98,6 +106,7 @@ std::string OnDevices(const LeakAtPlace& leak) {
 
 std::string LeakTitle(const ReportSite& site) {
   if (site.verdict == "accelerating_leak") return "ACCELERATING LEAK";
+  if (site.verdict == "growing_buffer") return "GROWING BUFFER";
   if (site.verdict == "minor_leak") return "MINOR LEAK";
   return "LEAK";
 }
@@ -204,11 +213,11 @@ std::string NotEnoughWords(const Report& report) {
   if (!FurtherStepsNeeded(report)) {
     return absl::StrCat("over ", Plural(report.steps.count, "step", "steps"), ", ", FormatCount(unjudged), " of ",
                         Plural(AllSites(report), "site", "sites"),
-                        " may leak or not: the trace lacks what would tell; none of the others leaks");
+                        " may leak or not: the trace lacks what would tell; ", OthersLeak(report));
   }
   return absl::StrCat(Plural(report.steps.count, "step", "steps"), " ", report.steps.count == 1 ? "is" : "are",
                       " too few to judge ", FormatCount(unjudged), " of ", Plural(AllSites(report), "site", "sites"),
-                      "; about ", FormatCount(*FurtherStepsNeeded(report)), " more would do; none of the others leaks");
+                      "; about ", FormatCount(*FurtherStepsNeeded(report)), " more would do; ", OthersLeak(report));
 }
 
 }  // namespace vramtrack

@@ -56,7 +56,7 @@ void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
   const TextStyle& style = page->style();
   Place place = PlaceOf(SitePlaces(report), site);
   std::string title = LeakTitle(site);
-  std::string rate = absl::StrCat("leaks ", LeakRate(site), OnDevices(leak));
+  std::string rate = absl::StrCat(site.verdict == "growing_buffer" ? "grows by " : "leaks ", LeakRate(site), OnDevices(leak));
   std::string certainty = absl::StrCat("(", Certainty(report, site), ")");
   int left = style.columns - DisplayWidth(title) - 2 - DisplayWidth(rate) - 2;
 
@@ -191,10 +191,12 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
   };
   std::vector<Finding> findings;
   const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
-  for (size_t i = 1; i < leaks.size(); ++i) {
+  // The first one is the answer, if it is that.
+  for (size_t i = AnswerOf(report) == Answer::kLeak ? 1 : 0; i < leaks.size(); ++i) {
     const ReportSite* site = leaks[i].site;
     const char* verb = site->verdict == "minor_leak"          ? "leaks a little: "
                        : site->verdict == "accelerating_leak" ? "leaks ever faster: "
+                       : site->verdict == "growing_buffer"    ? "buffer grows by "
                                                               : "leaks ";
     const std::string ranks = InHowManyRanks(*site);
     findings.push_back(

@@ -269,7 +269,7 @@ Report ManySitesSample() {
                                        "cycle_garbage",
                                        "deferred_free",
                                        "fragmentation_growth",
-                                       "steady",
+                                       "growing_buffer",
                                        "steady"};
   constexpr int kSites = 2000;
   for (int i = 0; i < kSites; ++i) {
@@ -283,7 +283,7 @@ Report ManySitesSample() {
     if (i % 5 == 4) site.device.reset();
     site.bytes_at_peak = 1000 + i * 977;
     site.live_bytes = i;
-    if (site.verdict == "minor_leak" || site.verdict == "accelerating_leak") {
+    if (IsLeak(site)) {
       site.blame_frame = 2;
       site.rate_bytes_per_step = 512.5 + i;
       site.rate_ci_low = 500;

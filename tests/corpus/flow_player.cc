@@ -56,6 +56,11 @@ void FlowPlayer::Leaked(const Flow& flow, const Object& object, int step) {
   ++leak.objects;
 }
 
+void FlowPlayer::Grown(const Flow& flow, const Object& object, const Object& replaced, int step) {
+  begins_.try_emplace(object.site, static_cast<int>(std::lround(flow.from * steps_)));
+  leaked_[object.site][step].bytes += static_cast<double>(object.bytes) - static_cast<double>(replaced.bytes);
+}
+
 void FlowPlayer::Die(const Object& object, const Flow& flow, int step) {
   if (flow.deferred == 0) {
     stream_.Free(object, flow.thread);
@@ -116,6 +121,7 @@ void FlowPlayer::Keep(State* state, const Object& object, int step) {
     case Life::kCapacity:
     case Life::kReplaced: {
       std::deque<Object>& held = state->held[object.site];
+      if (flow.leaks && !held.empty()) Grown(flow, object, held.back(), step);
       held.push_back(object);
       if (held.size() > (flow.life == Life::kReplaced ? 1 : static_cast<size_t>(flow.span))) {
         Die(held.front(), flow, step);

@@ -59,6 +59,7 @@ class FlowPlayer {
   void Bear(State* state, int step);
   void Keep(State* state, const Object& object, int step);
   void Die(const Object& object, const Flow& flow, int step);
+  void Grown(const Flow& flow, const Object& object, const Object& replaced, int step);
   void Leaked(const Flow& flow, const Object& object, int step);
   double Uniform(double low = 0, double high = 1) { return std::uniform_real_distribution<double>(low, high)(random_); }
   int Between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }

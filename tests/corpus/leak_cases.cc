@@ -11,6 +11,8 @@ namespace {
 const std::vector<std::string> kALeak = {"leak", "minor_leak", "accelerating_leak"};
 const std::vector<std::string> kAccelerating = {"accelerating_leak", "leak"};
 
+const std::vector<std::string> kAGrowingBuffer = {"growing_buffer"};
+
 Flow Blocks(uint64_t low, uint64_t high) { return Flow::Blocks().Bytes(low, high); }
 Flow Blocks(uint64_t bytes) { return Flow::Blocks().Bytes(bytes); }
 Flow Driver(uint64_t bytes) { return Flow::Of(schema::DEVICE).Bytes(bytes); }
@@ -50,6 +52,8 @@ class Table {
     cases_.push_back(std::move(one));
   }
   Case& last() { return cases_.back(); }
+  Case& at(size_t index) { return cases_[index]; }
+  size_t size() const { return cases_.size(); }
   std::vector<Case> Take() { return std::move(cases_); }
 
  private:
@@ -151,6 +155,24 @@ void AddPrograms(Table* table) {
   table->Add("C38", "handle", "contexts are not destroyed", {Handles(schema::CONTEXT).Leak()}, Service());
 }
 
+// Each object is replaced by a larger one; corrected, by one of its size.
+void AddBuffers(Table* table) {
+  table->AddFixed("C45", "buffer", "predictions are joined on the device with those of all steps before",
+                  {Blocks(256 * kKiB).Growing(1).At(Place::kEnd).Lives(Life::kReplaced).Leak()},
+                  {Blocks(256 * kKiB).At(Place::kEnd).Lives(Life::kReplaced)}, kAGrowingBuffer);
+  table->AddFixed("C46", "buffer", "a key-value cache that is never cropped",
+                  {Blocks(64 * kKiB).Sites(2).Growing(1).Lives(Life::kReplaced).Leak()},
+                  {Blocks(4 * kMiB).Sites(2).Lives(Life::kReplaced)}, kAGrowingBuffer);
+  table->AddFixed("C47", "buffer", "a buffer is made larger in each fourth request",
+                  {Driver(4 * kMiB).Every(4).Growing(.5).Lives(Life::kReplaced).Leak()},
+                  {Driver(4 * kMiB).Every(4).Lives(Life::kReplaced)}, kAGrowingBuffer, Service());
+  table->AddFixed("C48", "buffer", "a buffer grows from two fifths of the run on",
+                  {Blocks(kMiB).Growing(1).From(.4).At(Place::kEnd).Lives(Life::kReplaced).Leak()},
+                  {Blocks(kMiB).From(.4).At(Place::kEnd).Lives(Life::kReplaced)}, kAGrowingBuffer);
+  // No hole that a buffer leaves is large enough for the next one.
+  for (size_t i = table->size() - 4; i < table->size(); ++i) table->at(i).reserve_grows = std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Case> LeakCases() {
@@ -161,6 +183,7 @@ std::vector<Case> LeakCases() {
   AddPools(&table);
   AddLibraries(&table);
   AddPrograms(&table);
+  AddBuffers(&table);
   return table.Take();
 }
 

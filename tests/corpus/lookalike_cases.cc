@@ -39,6 +39,13 @@ JobShape Curriculum() {
   return shape;
 }
 
+// What the job would free in its step outlives it until the next one of its site is there.
+Flow Outliving(Role role) {
+  Flow flow;
+  flow.role = role;
+  return flow.Lives(Life::kReplaced);
+}
+
 JobShape SecondBackward() {
   JobShape shape;
   shape.second_backward_larger = true;
@@ -78,6 +85,17 @@ std::vector<Case> LookalikeCases() {
                 {Blocks(kMiB).Sites(2).Lives(Life::kPhase, 32)}, {"phase_accumulation"}),
       Lookalike("L15", "phase", "casts are cached within a context of 10 steps",
                 {Blocks(4 * kMiB).Sites(4).Lives(Life::kPhase, 10)}, {"phase_accumulation"}),
+      Lookalike("L21", "buffer", "running averages are replaced by new ones of their size",
+                {Blocks(8 * kMiB).Sites(4).At(Place::kEnd).Lives(Life::kReplaced)}, {"steady", "one_time"}),
+      Lookalike("L22", "buffer", "a buffer for the longest batch so far",
+                {Blocks(4 * kMiB).Growing(.3).Records().Lives(Life::kReplaced)},
+                {"steady", "one_time", "sublinear", "insufficient_evidence"}),
+      Lookalike("L23", "buffer", "a buffer that grows until a quarter of the run is over",
+                {Blocks(kMiB).Growing(1).Until(.25).Lives(Life::kReplaced)}, {"one_time", "sublinear", "steady"}),
+      Lookalike("L24", "buffer", "results of varying size outlive their step",
+                {Blocks(kMiB, 16 * kMiB).Sites(3).Lives(Life::kReplaced)}, {"steady"}),
+      Lookalike("L25", "buffer", "lengths grow, and the last activations outlive their step",
+                {Outliving(Role::kSaved)}, {"steady", "sublinear", "insufficient_evidence"}, Curriculum()),
       Lookalike("L11", "shape", "lengths vary: what is reserved climbs in stairs", {}, {}, VariedLengths()),
       Lookalike("L20", "shape", "lengths grow: peaks climb, survivors do not", {}, {}, Curriculum()),
   };

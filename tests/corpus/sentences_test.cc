@@ -39,7 +39,10 @@ class Sentence {
     Expect(leak == (site_.group || !site_.part_of.empty()), "a leak is one of its own or a part");
     Expect(Says(report_.steps.unit == "window" ? "step" : "window") == false, "steps or windows");
     Expect((site_.verdict == "insufficient_evidence") == Says("would tell"), "evidence or none");
-    if (leak || site_.verdict == "fragmentation_growth") Expect(Says("left "), "what was left behind");
+    Expect(site_.verdict != "growing_buffer" || Says("replaced by a larger one"), "what is replaced");
+    if ((leak && !Says("replaced by a larger one")) || site_.verdict == "fragmentation_growth") {
+      Expect(Says("left "), "what was left behind");
+    }
     if (site_.verdict == "steady" || site_.verdict == "one_time") Expect(!Says("left objects behind"), "left behind");
     Rates();
     Materiality();
@@ -82,7 +85,7 @@ class Sentence {
         Expect(std::stod(match[2]) == std::round(objects * period), "objects of a period");
       }
       Expect(match[3] == (bytes > 0 ? FormatByteCount(bytes * period) : ""), "bytes");
-    } else if (Match("([0-9.]+ [KMGT]?i?B) a \\w+ on average", &match)) {
+    } else if (Match("([0-9.]+ [KMGT]?i?B) (?:a|per) \\w+ on average", &match)) {
       Expect(match[1] == FormatByteCount(bytes), "bytes on average");
     } else {
       Expect(bytes == 0 && Says("on average"), "what each step leaves");

@@ -24,7 +24,7 @@ LOOKALIKES = ("first_steps", "cycles", "bounded_cache", "cache_by_shape", "phase
               "moving_average")
 # The name of what none of the script's lines is named for.
 ELSEWHERE = "elsewhere"
-LEAK_VERDICTS = ("leak", "minor_leak", "accelerating_leak")
+LEAK_VERDICTS = ("leak", "minor_leak", "accelerating_leak", "growing_buffer")
 
 
 def marked_lines(path):

@@ -9,7 +9,7 @@ import collections
 import os
 import re
 
-LEAKS = ("leak", "minor_leak", "accelerating_leak")
+LEAKS = ("leak", "minor_leak", "accelerating_leak", "growing_buffer")
 # Of a rate that is no fixed pattern: what the interval may miss it by.
 TOLERANCE = 0.1
 # The name of what a thread allocates that runs none of the program's lines, such as those of autograd.

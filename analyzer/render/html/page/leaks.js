@@ -11,7 +11,7 @@ import {stackList} from './stack.js';
 import * as state from './state.js';
 
 const MOST_PARTS = 200;
-const LEAKS = new Set(['leak', 'accelerating_leak', 'minor_leak']);
+const LEAKS = new Set(['leak', 'accelerating_leak', 'growing_buffer', 'minor_leak']);
 
 export function isLeak(site) {
   return LEAKS.has(site.verdict);
@@ -131,8 +131,8 @@ function evidence(site) {
     ['per second', site.level === 'handle' ? '' : format.bytes(site.rate_bytes_per_second)],
     ['seen at', site.grade.replace('+', ' and ') + (site.grade ? ' level' : '')],
     ['steps judged', kept && kept.first_tested_step !== null ? `${format.count(kept.tested_steps)}, ${format.count(kept.first_tested_step)} to ${format.count(kept.last_tested_step)}` : ''],
-    ['of these left something', kept ? format.count(kept.steps_with_survivors) : ''],
-    ['they left', kept ? `${format.plural(kept.survivor_objects, 'object', 'objects')}, ${format.bytes(kept.survivor_bytes)}` : ''],
+    ['of these left something', kept && kept.steps_with_survivors ? format.count(kept.steps_with_survivors) : ''],
+    ['they left', kept && kept.steps_with_survivors ? `${format.plural(kept.survivor_objects, 'object', 'objects')}, ${format.bytes(kept.survivor_bytes)}` : ''],
     ['freed objects lived at most', kept && site.frees > 0 ? format.plural(kept.max_lifetime_steps, 'step', 'steps') : ''],
     ['first step that leaked', site.onset_step === null ? '' : format.count(site.onset_step)],
     ...ranksOf(site),

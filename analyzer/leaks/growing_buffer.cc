@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/leaks/growing_buffer.h"
+
+#include <algorithm>
+
+#include "analyzer/leaks/explanation.h"
+#include "analyzer/leaks/materiality.h"
+
+namespace vramtrack {
+namespace {
+
+// Of the relative growth of the buffer itself: sizes have a part that does not grow, and allocators round.
+constexpr double kGrowsAlong = 0.3;
+constexpr size_t kLeastOthers = 3;
+
+}  // namespace
+
+bool MayBeGrowingBuffer(const LeakVerdict& verdict, const SiteContext& context) {
+  return !IsLeak(verdict.verdict) && verdict.verdict != Verdict::kFragmentationGrowth &&
+         context.segments == SegmentRole::kNone;
+}
+
+void JudgeGrowingBuffer(const StepLevels& levels, const SiteHistory& history, const RunShape& run,
+                        const SiteContext& context, LeakVerdict* verdict) {
+  if (!MayBeGrowingBuffer(*verdict, context)) return;
+  const BufferGrowth growth = JudgeLevels(levels, run);
+  // Each rise but the first has replaced an object at least.
+  if (growth.trend == BufferTrend::kNone || history.died_objects + 1 < growth.rises) return;
+  LeakEvidence& evidence = verdict->evidence;
+  evidence.buffer = growth;
+  verdict->onset_step.reset();
+  verdict->further_steps_needed = 0;
+  verdict->rate_bytes_per_step = verdict->rate_objects_per_step = 0;
+  verdict->rate_ci_low = verdict->rate_ci_high = 0;
+  switch (growth.trend) {
+    case BufferTrend::kNone:
+    case BufferTrend::kFades:
+      verdict->verdict = Verdict::kSublinear;
+      break;
+    case BufferTrend::kUndecided:
+      verdict->verdict = Verdict::kInsufficientEvidence;
+      verdict->further_steps_needed = std::max<Step>(1, growth.further_steps);
+      break;
+    case BufferTrend::kGrows:
+    case BufferTrend::kGrowsRarely: {
+      verdict->rate_bytes_per_step = growth.bytes_per_step;
+      verdict->rate_ci_low = growth.interval.low;
+      verdict->rate_ci_high = growth.interval.high;
+      verdict->p_value = growth.p_value;
+      evidence.leaking = growth.span;
+      if (growth.onset_seen) verdict->onset_step = growth.span.begin;
+      Rate rate;
+      rate.bytes_per_step = growth.bytes_per_step;
+      verdict->verdict = IsMaterial(rate, run) ? Verdict::kGrowingBuffer : Verdict::kMinorLeak;
+      break;
+    }
+  }
+  verdict->explanation = Explain(*verdict, history, run, context);
+}
+
+void DoubtGrowthWithInputs(double own, const std::vector<double>& others, const SiteHistory& history,
+                           const RunShape& run, LeakVerdict* verdict) {
+  if (verdict->evidence.buffer.trend == BufferTrend::kNone || !IsLeak(verdict->verdict) || own <= 1) return;
+  size_t known = 0, along = 0;
+  for (const double ratio : others) {
+    if (ratio <= 0) continue;
+    ++known;
+    along += ratio - 1 >= kGrowsAlong * (own - 1);
+  }
+  if (known < kLeastOthers || 2 * along <= known) return;
+  verdict->verdict = Verdict::kInsufficientEvidence;
+  verdict->evidence.buffer.with_inputs = true;
+  verdict->onset_step.reset();
+  verdict->further_steps_needed = 0;
+  verdict->explanation = Explain(*verdict, history, run, {});
+}
+
+}  // namespace vramtrack
