@@ -119,7 +119,7 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
       phases_(trace),
       ledger_(trace, PlanSteps(trace, options.step_marks, replay_options(), options.window_bytes), FirstReplay()),
       symbols_(options.symbols),
-      symbolizer_(trace.definitions(), &symbols_, options.stacks, Libraries()),
+      symbolizer_(trace.definitions(), &symbols_, StackDetail::kUseful, Libraries()),
       raw_(trace.definitions(), &symbols_, StackDetail::kRaw, Libraries()) {
   ledger_.Replay();
   run_phases_ = PhasesOf(ledger_);
@@ -132,7 +132,10 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
     verdicts_.push_back(judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]));
   }
   DemoteChanceFindings();
-  groups_ = SelectSites(ledger_, verdicts_, options.top, &symbolizer_);
+  SiteGroups groups = SelectSites(ledger_, verdicts_, SitesThatLookTheSame(ledger_, &symbolizer_), options.top,
+                                  &symbolizer_);
+  groups_ = std::move(groups.reported);
+  other_groups_ = std::move(groups.others);
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (const uint32_t site : groups_[i].sites) {
       group_of_site_[site] = i;
