@@ -295,6 +295,8 @@ struct ReportDevice {
   std::string name;          // empty: the job never asked
   uint64_t total_bytes = 0;  // 0: unknown
   ReportMoment peak, end;
+  // When the last complete step ended: what Python gives back when it ends is not of the run. None without steps.
+  std::optional<ReportMoment> last_step;
   ReportPeakSet peak_set;
   std::optional<ReportGrowth> growth;      // of live bytes; none: too few steps
   std::optional<ReportGrowths> growth_of;  // none: too few steps

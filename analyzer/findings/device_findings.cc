@@ -110,8 +110,8 @@ std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledg
     device.total_bytes = DeviceTotalBytes(trace, ledger, index);
     if (const Scope* scope = LeadingScope(ledger, index)) {
       device.peak = Describe(run, *scope, scope->peak_moment);
-      // What Python gives back when it ends is not of the run.
-      device.end = Describe(run, *scope, scope->step_moment && !run.windows ? *scope->step_moment : scope->end_moment);
+      device.end = Describe(run, *scope, scope->end_moment);
+      if (scope->step_moment && !run.windows) device.last_step = Describe(run, *scope, *scope->step_moment);
       const uint64_t outside = ScopeOfDevice(ledger, index)->outside;
       device.unattributed_bytes = device.end.framework ? device.end.framework->unattributed : outside;
       const auto window = windows.find(index);

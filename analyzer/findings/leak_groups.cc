@@ -310,6 +310,10 @@ std::vector<LeakGroup> LeakGrouping::Finish(const LeakOrder& order) {
         }
       }
     }
+    if (members.size() == 1 && first.in_python) {
+      FindBystanders();
+      group.call_frame = KeepingCaller(*first.frames, bystanders_);
+    }
     group.leader = candidates_[leader].group;
     for (const size_t i : members) {
       if (i != leader) group.parts.push_back(candidates_[i].group);

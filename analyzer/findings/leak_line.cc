@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/attribution/blame.h"
 #include "analyzer/findings/call_path.h"
 
 namespace vramtrack {
@@ -59,7 +60,32 @@ bool FreesLater(const std::vector<ReportFrame>& frames, size_t line,
   });
 }
 
+// The next line of the user's own outside of `line`, unless installed code is between the two.
+std::optional<size_t> OwnCaller(const std::vector<ReportFrame>& frames, size_t line) {
+  for (size_t i = line + 1; i < frames.size() && !frames[i].installed; ++i) {
+    if (IsOwnLine(frames, i)) return i;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<size_t> KeepingCaller(const std::vector<ReportFrame>& frames,
+                                    const std::vector<std::vector<ReportFrame>>& clean) {
+  const std::optional<size_t> own = OwnFrame(frames);
+  if (!own || !IsPython(frames[*own])) return std::nullopt;
+  const std::optional<size_t> caller = OwnCaller(frames, *own);
+  if (!caller || FreesLater(frames, *own, clean)) return std::nullopt;
+  const bool called_elsewhere = std::any_of(clean.begin(), clean.end(), [&](const std::vector<ReportFrame>& other) {
+    for (size_t i = 0; i < other.size(); ++i) {
+      if (!SamePlace(other[i], frames[*own])) continue;
+      const std::optional<size_t> from = OwnCaller(other, i);
+      return from && !SamePlace(other[*from], frames[*caller]);
+    }
+    return false;
+  });
+  return called_elsewhere ? caller : std::nullopt;
+}
 
 LeakLine FindLeakLine(const std::vector<LeakMember>& members, size_t leader,
                       const std::vector<std::vector<ReportFrame>>& clean) {

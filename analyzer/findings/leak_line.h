@@ -31,6 +31,12 @@ struct LeakLine {
 LeakLine FindLeakLine(const std::vector<LeakMember>& members, size_t leader,
                       const std::vector<std::vector<ReportFrame>>& clean);
 
+// Of a leak with one stack: the line that keeps what the innermost function of the user's own returns. That function has
+// no leak of its own if another line of the user's own calls it for something that is freed, and it frees nothing that
+// it allocates further down. None: the innermost line itself.
+std::optional<size_t> KeepingCaller(const std::vector<ReportFrame>& frames,
+                                    const std::vector<std::vector<ReportFrame>>& clean);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_FINDINGS_LEAK_LINE_H_

@@ -184,6 +184,18 @@ TEST(LeakLine, WhatAFunctionReturnsIsKeptByItsCallerAndWhatItKeepsItselfByALineO
   EXPECT_EQ(second[*kept.line].line, 31u);
 }
 
+// A GAN whose samples are kept: the critic's turn calls the generator too, and drops what it gets.
+TEST(LeakLine, WhatAFunctionReturnsIsKeptByTheCallerThatDoesNotDropIt) {
+  const Stack forward = {Of("torch/nn/modules/linear.py", 125, "Linear.forward"), At("/job/gan.py", 17, "Generator.forward")};
+  const Stack leak = forward + Stack{At("/job/gan.py", 35, "<module>")};
+  const Stack dropped = forward + Stack{At("/job/gan.py", 29, "<module>")};
+  EXPECT_EQ(KeepingCaller(leak, {}), std::nullopt);
+  EXPECT_EQ(KeepingCaller(leak, {dropped}), 2u);
+  const Stack further_down = {At("/job/gan.py", 18, "Generator.forward"), At("/job/gan.py", 35, "<module>")};
+  EXPECT_EQ(KeepingCaller(leak, {dropped, further_down}), std::nullopt) << "it is kept within";
+  EXPECT_EQ(KeepingCaller(kComputeLoss + kTrainer, {kComputeLoss + kEvaluate}), std::nullopt) << "called by a library";
+}
+
 TEST(LeakLine, OfNativeProgramsIsNotDecidedHere) {
   ReportFrame frame;
   frame.function = "Cache::Add";

@@ -57,7 +57,7 @@ std::string AllocatedBy(const ReportSite& site) {
   const ReportFrame& frame = site.frames[NamingFrame(site.frames, 0)];
   const ReportFrame& named = site.frames[site.blame_frame];
   if (!IsPython(frame) || (frame.file == named.file && frame.line == named.line)) return "";
-  return absl::StrCat("allocated by ", FrameLocation(frame));
+  return absl::StrCat(frame.installed ? "allocated by " : "allocated at ", FrameLocation(frame));
 }
 
 // "LEAK  file:line  function  leaks RATE (certainty)": what does not fit on the line goes to the next ones, but the

@@ -190,6 +190,7 @@ Json DeviceJson(const ReportDevice& device) {
   json["peak"] = MomentJson(device.peak);
   AddPeakSet(device.peak_set, &json["peak"]);
   json["end"] = MomentJson(device.end);
+  json["last_step"] = device.last_step ? MomentJson(*device.last_step) : Json(nullptr);
   json["growth"] = device.growth ? GrowthJson(*device.growth) : Json(nullptr);
   json["unexplained_growth"] = Number(device.unexplained_growth);
   json["growth_of"] = device.growth_of ? GrowthsJson(*device.growth_of) : Json(nullptr);
