@@ -295,6 +295,8 @@ struct ReportDevice {
   std::string name;          // empty: the job never asked
   uint64_t total_bytes = 0;  // 0: unknown
   ReportMoment peak, end;
+  // When the last complete step ended: what Python gives back when it ends is not of the run. None without steps.
+  std::optional<ReportMoment> last_step;
   ReportPeakSet peak_set;
   std::optional<ReportGrowth> growth;      // of live bytes; none: too few steps
   std::optional<ReportGrowths> growth_of;  // none: too few steps
@@ -323,11 +325,31 @@ struct ReportFrame {
   // Whose code it is. A site is named by the job's own frames where it has some. kCupti: no frame at all, but the
   // library that CUPTI names where no hook saw the call.
   enum class Origin { kJob, kLibrary, kNode, kCupti } origin = Origin::kJob;
-  bool installed = false;  // of a Python package that is installed, not of the job's own folder
+  // Of a Python package or a native library that is installed, or of a script that only starts one: not of the job's
+  // own folder.
+  bool installed = false;
   bool inlined = false;    // into the next frame's function
   bool forward = false;    // of the forward call that made the graph node which is run backward
   std::string shown_file;  // `file` as it is shown in text, where that is shorter
 };
+
+inline bool IsPython(const ReportFrame& frame) { return frame.language == "python"; }
+
+// Whether a frame is of the user's own code: not of PyTorch, the standard library or anything else that is installed.
+inline bool IsOwn(const ReportFrame& frame) {
+  return frame.origin == ReportFrame::Origin::kJob && !frame.installed && (IsPython(frame) || !frame.module.empty());
+}
+
+// Index of the innermost frame of the user's own code from `from` outwards: in a stack with Python a Python frame; none
+// where no frame is.
+inline std::optional<size_t> OwnFrame(const std::vector<ReportFrame>& frames, size_t from = 0) {
+  bool python = false;
+  for (const ReportFrame& frame : frames) python |= IsPython(frame);
+  for (size_t i = from; i < frames.size(); ++i) {
+    if (IsOwn(frames[i]) && IsPython(frames[i]) == python) return i;
+  }
+  return std::nullopt;
+}
 
 // Index of the frame that names a stack: `from`, or, where Python has a part in it, the first of the job's own lines
 // from there outwards, or else the innermost of them, or else that of any Python.
@@ -404,8 +426,11 @@ struct ReportSite {
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
   uint64_t peak_without_site = 0;
   std::vector<ReportFrame> frames;     // most recent call first
-  size_t blame_frame = 0;              // the line to look at: the call that leads to all of a leak, or the innermost
-                                       // frame that no site without a leak shares
+  std::vector<ReportFrame> raw_frames;  // all of them, until they take the place of `frames`; empty: they do not
+  // The line to look at: the innermost of the user's own code on the leading stack, the call that leads to the bulk of
+  // a leak, or in native programs the innermost frame that no site without a leak shares.
+  size_t blame_frame = 0;
+  std::optional<uint64_t> own_frame;   // index of the innermost frame of the user's own code; none: no frame is
   std::string part_of;                 // id of the site that leads the leak which this one belongs to; empty: none does
   uint64_t parts = 0;                  // how many other sites belong to the leak that this one leads
   std::optional<ReportLeak> group;     // of a leak that is no part of another
@@ -507,6 +532,10 @@ struct ReportOom {
   std::string level = "driver";                // whose allocation failed: "driver" or "framework"
   // Of a device with a framework's level.
   std::optional<uint64_t> live, reserved, largest_hole, device_free;
+  // Its allocator keeps small and large blocks in segments of their own: of which of these pools the request is, the
+  // largest hole there, and the segment that it would need from the device where no hole is large enough.
+  std::string pool;  // "small", "large"; empty: not known
+  std::optional<uint64_t> pool_hole, segment_bytes;
   std::vector<ReportFrame> stack;
   // With what the request would have been fulfilled, and the most that could then have been asked for.
   std::vector<std::pair<std::string, uint64_t>> would_fit;
@@ -585,6 +614,8 @@ struct Report {
   std::vector<ReportSite> sites;  // leaks first, worst first; then by bytes at the peak
   // How many sites have each verdict, by its name: of all sites, while `sites` leaves out small ones that are no leaks.
   std::vector<std::pair<std::string, uint64_t>> verdict_counts;
+  // The most further steps that a site without a verdict needs, of all sites; none: that is not known, or none needs any.
+  std::optional<uint64_t> further_steps_needed;
   std::vector<std::string> ranking;  // site ids, only those whose verdict is a leak and which are no part of another
   std::vector<ReportTimeline> timeline;
   std::vector<ReportPeakLines> peak_lines;    // of each device, and of the host

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/attribution/blame.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace vramtrack {
+namespace {
+
+// So many other lines of the user's own must call a function without a leak before it is a wrapper.
+constexpr size_t kWrapperCallers = 3;
+
+bool IsOwnPython(const ReportFrame& frame) { return IsPython(frame) && IsOwn(frame); }
+
+}  // namespace
 
 struct BlameFinder::Node {
   ReportFrame frame;
   bool shared = false;  // with a clean site
+  // Lines of the user's own from which clean sites come to it, up to kWrapperCallers.
+  std::vector<ReportFrame> clean_callers;
   std::vector<std::unique_ptr<Node>> children;
 };
 
@@ -42,25 +53,59 @@ void BlameFinder::AddLeak(const std::vector<ReportFrame>& frames) {
 
 void BlameFinder::AddClean(const std::function<std::vector<ReportFrame>()>& next) {
   Node* node = root_.get();
-  while (!node->children.empty()) {
+  Node* own = nullptr;  // the last of the user's own, whose caller is not known yet
+  bool alike = true;
+  while (alike ? !node->children.empty() || own != nullptr : own != nullptr) {
     const std::vector<ReportFrame> frames = next();
     if (frames.empty()) return;
     for (const ReportFrame& frame : frames) {
-      node = const_cast<Node*>(Find(*node, frame));
-      if (node == nullptr) return;
+      if (IsOwnPython(frame) && own != nullptr) {
+        std::vector<ReportFrame>& callers = own->clean_callers;
+        const bool known = std::any_of(callers.begin(), callers.end(),
+                                       [&frame](const ReportFrame& caller) { return SamePlace(caller, frame); });
+        if (!known && callers.size() < kWrapperCallers) callers.push_back(frame);
+        own = nullptr;
+      }
+      if (!alike) continue;
+      auto* at = const_cast<Node*>(Find(*node, frame));
+      alike = at != nullptr;
+      if (!alike) continue;
+      node = at;
       node->shared = true;
+      if (IsOwnPython(frame)) own = node;
     }
   }
 }
 
-size_t BlameFinder::Blame(const std::vector<ReportFrame>& frames) const {
+// Out of wrappers, but not out of the user's code.
+size_t BlameFinder::InnermostOwn(const std::vector<ReportFrame>& frames, size_t own) const {
   const Node* node = root_.get();
+  for (size_t i = 0; i <= own && node != nullptr; ++i) node = Find(*node, frames[i]);
+  while (node != nullptr && node->clean_callers.size() >= kWrapperCallers) {
+    size_t caller = own + 1;
+    while (caller < frames.size() && !frames[caller].installed && !IsOwnPython(frames[caller])) ++caller;
+    if (caller == frames.size() || !IsOwnPython(frames[caller])) break;
+    for (size_t i = own + 1; i <= caller && node != nullptr; ++i) node = Find(*node, frames[i]);
+    own = caller;
+  }
+  return own;
+}
+
+size_t BlameFinder::Blame(const std::vector<ReportFrame>& frames) const {
+  const std::optional<size_t> own = OwnFrame(frames);
+  if (own && IsPython(frames[*own])) return InnermostOwn(frames, *own);
+  const Node* node = root_.get();
+  size_t blamed = 0;
   for (size_t i = 0; i < frames.size(); ++i) {
     node = Find(*node, frames[i]);
     if (node == nullptr) break;
-    if (!node->shared) return NamingFrame(frames, i);
+    if (node->shared) continue;
+    blamed = i;
+    break;
   }
-  return NamingFrame(frames, 0);
+  blamed = NamingFrame(frames, blamed);
+  if (!own || IsPython(frames[blamed])) return blamed;
+  return OwnFrame(frames, blamed).value_or(blamed);
 }
 
 }  // namespace vramtrack

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which frame of a leak's stack to look at. The innermost frame is often a wrapper that all allocations go through; the
-// first frame that only the leak goes through is the one to blame.
+// Which frame of a leak's stack to look at.
+//
+// In native programs the innermost frame is often a wrapper that all allocations go through; the first frame that only
+// the leak goes through is the one to blame. Of Python it is the innermost line of the user's own code: that line is
+// there to be changed, and that a clean site goes through it as well, in an evaluation next to the training, says nothing
+// against it. Only what many other lines of the user's own call for memory, and never leak, is a wrapper there.
 #ifndef ANALYZER_ATTRIBUTION_BLAME_H_
 #define ANALYZER_ATTRIBUTION_BLAME_H_
 
@@ -30,8 +34,9 @@ class BlameFinder {
   // the stack's end; it is asked only as long as the stack is like a leak's.
   void AddClean(const std::function<std::vector<ReportFrame>()>& next);
 
-  // Index of the innermost frame up to which no clean stack is like `frames`, the innermost if every one is shared, or
-  // none; in a stack with Python the nearest line there that NamingFrame chooses.
+  // In a stack with the user's own Python, the index of the innermost line of it that is no wrapper. In others of the
+  // innermost frame up to which no clean stack is like `frames`, the innermost if every one is shared, or none; from
+  // there outwards the nearest that is not of an installed library, where there is one.
   size_t Blame(const std::vector<ReportFrame>& frames) const;
 
  private:
@@ -39,6 +44,7 @@ class BlameFinder {
   struct Node;
 
   const Node* Find(const Node& node, const ReportFrame& frame) const;
+  size_t InnermostOwn(const std::vector<ReportFrame>& frames, size_t own) const;
 
   std::unique_ptr<Node> root_;
 };

@@ -102,10 +102,14 @@ Purpose Decide(const StackTraits& traits, const SiteLifetime& lifetime, bool hos
   }
   if (traits.setup && lifetime.kept) return {Category::kParameters, Evidence::kStack, kNamedAndLives};
   if (traits.data_loader) return named(Category::kInput);
-  if (traits.module) return {Category::kActivations, Evidence::kStack, kNamedAndLives};
+  // What is kept beyond its step is no activation: a cache, or a leak.
+  const bool beyond_step = lifetime.kept && lifetime.in_steps;
+  if (traits.module && !beyond_step) return {Category::kActivations, Evidence::kStack, kNamedAndLives};
   // Nobody tells, but autograd needs what the forward pass keeps until its backward pass.
   if (lifetime.into_backward && !lifetime.kept) return {Category::kActivations, Evidence::kLifetime, kLives};
-  if (lifetime.kept && lifetime.as_parameters) return {Category::kOptimizerState, Evidence::kSize, kSizes};
+  if (lifetime.kept && lifetime.as_parameters && !traits.module) {
+    return {Category::kOptimizerState, Evidence::kSize, kSizes};
+  }
   return lasting ? unknown : brief;
 }
 

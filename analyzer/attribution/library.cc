@@ -38,4 +38,25 @@ bool IsStaticRuntime(std::string_view function, std::string_view inner) {
   return inner.substr(0, kInternal.size()) == kInternal && function.substr(0, kEntry.size()) == kEntry;
 }
 
+bool IsInstalledLibrary(std::string_view path) {
+  for (const std::string_view folder : {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/usr/local/lib/",
+                                        "/usr/local/lib64/", "/usr/local/cuda", "/opt/nvidia/", "/nix/store/"}) {
+    if (path.substr(0, folder.size()) == folder) return true;
+  }
+  for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
+    if (path.find(folder) != std::string_view::npos) return true;
+  }
+  // Wherever they are: in an environment of conda's, unpacked next to a program.
+  const std::string_view name = ModuleName(path);
+  for (const std::string_view library : {"libcu", "libnccl", "libnv", "libnpp", "libstdc++.", "libgcc_s.", "libc.so",
+                                         "libm.so", "libpthread", "libpython", "ld-linux"}) {
+    if (name.substr(0, library.size()) == library) return true;
+  }
+  return IsPyTorch(path) || IsAllocationPlumbing(path);
+}
+
+bool IsSystemHeader(std::string_view file) {
+  return file.substr(0, 13) == "/usr/include/" || file.find("/include/c++/") != std::string_view::npos;
+}
+
 }  // namespace vramtrack

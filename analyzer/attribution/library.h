@@ -23,6 +23,12 @@ bool IsPyTorch(std::string_view path);
 // and its entry points are called from there. `inner`: the function that it calls, "" for none.
 bool IsStaticRuntime(std::string_view function, std::string_view inner);
 
+// Whether a module is a library that is installed, of the system, of CUDA or of a Python package: nobody's own code.
+bool IsInstalledLibrary(std::string_view path);
+
+// Whether a source file is a header of the system or of an installed library.
+bool IsSystemHeader(std::string_view file);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_ATTRIBUTION_LIBRARY_H_

@@ -22,10 +22,11 @@ std::string_view InPackages(std::string_view path) {
 
 // What follows ".../lib/python3.11/"; empty if the path has no such folder.
 std::string_view InStandardLibrary(std::string_view path) {
-  constexpr std::string_view kFolder = "/lib/python3";
-  for (size_t at = path.find(kFolder); at != std::string_view::npos; at = path.find(kFolder, at + 1)) {
-    const size_t version_end = path.find_first_not_of("0123456789.t", at + kFolder.size());
-    if (version_end != std::string_view::npos && path[version_end] == '/') return path.substr(version_end + 1);
+  for (const std::string_view folder : {"/lib/python3", "/lib64/python3"}) {
+    for (size_t at = path.find(folder); at != std::string_view::npos; at = path.find(folder, at + 1)) {
+      const size_t version_end = path.find_first_not_of("0123456789.t", at + folder.size());
+      if (version_end != std::string_view::npos && path[version_end] == '/') return path.substr(version_end + 1);
+    }
   }
   return {};
 }
@@ -45,6 +46,20 @@ bool IsPythonLibrary(std::string_view path) {
 std::string_view PythonPackage(std::string_view path) {
   const std::string_view package = InPackages(path);
   return package.substr(0, package.find('/'));
+}
+
+bool IsInstalledPython(std::string_view path) {
+  return !PythonPackage(path).empty() || Contains(path, "/transformers_modules/");
+}
+
+bool IsStarter(const ReportFrame& frame, const ReportFrame& called) {
+  if (frame.function != "<module>") return false;
+  if (frame.file == "<string>") return Contains(called.file, "/multiprocessing/");
+  // "/env/bin/torchrun", without the ending that a program of one's own has.
+  const std::string_view path = frame.file;
+  const size_t name = path.rfind('/') + 1;
+  if (path.find('.', name) != std::string_view::npos || !EndsWith(path.substr(0, name), "/bin/")) return false;
+  return called.installed || called.origin == ReportFrame::Origin::kLibrary;
 }
 
 std::string_view UnqualifiedName(std::string_view function) {

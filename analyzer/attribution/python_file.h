@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "analyzer/report.h"
+
 namespace vramtrack {
 
 // Whether a Python file belongs to the standard library or to PyTorch itself, or was made by it at run time. Other
@@ -12,6 +14,14 @@ bool IsPythonLibrary(std::string_view path);
 
 // The installed package that a Python file belongs to, "transformers", or the module, "six.py"; empty: none.
 std::string_view PythonPackage(std::string_view path);
+
+// Whether a Python file is of an installed package, or of code that was downloaded to be run, such as a model's of the
+// Hugging Face hub: not the user's own.
+bool IsInstalledPython(std::string_view path);
+
+// Whether `frame` only starts `called`: a script that an installer wrote for a command (`bin/torchrun`), or what the
+// standard library runs to start a process of a pool.
+bool IsStarter(const ReportFrame& frame, const ReportFrame& called);
 
 // "step" of "Trainer.step" and of "make.<locals>.step".
 std::string_view UnqualifiedName(std::string_view function);

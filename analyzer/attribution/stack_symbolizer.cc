@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/attribution/stack_symbolizer.h"
 
-#include <algorithm>
-#include <iterator>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -14,85 +13,141 @@
 
 namespace vramtrack {
 
+// What is known of a frame once, for all stacks that it is in.
+struct StackSymbolizer::KnownFrame {
+  ReportFrame frame;
+  uint64_t place = 0;       // equal for frames that are the same place to a reader
+  bool left_out = false;    // of useful stacks
+  bool evaluation = false;  // runs Python frames
+  std::string node;         // the graph's node whose backward it is
+};
+
+namespace {
+
+uint64_t Mixed(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15;
+  return hash ^ hash >> 29;
+}
+
+// Functions and files by the hashes of their texts.
+uint64_t PlaceOf(const ReportFrame& frame) {
+  const std::hash<std::string> text;
+  const uint64_t hash = Mixed(Mixed(0, text(frame.function)), text(frame.file));
+  return frame.line != 0 ? Mixed(hash, frame.line) : Mixed(Mixed(hash, text(frame.module)), frame.offset);
+}
+
+}  // namespace
+
 // Walks one stack. Native frames come first, as they are the innermost; where the interpreter's own frames are among
 // them, the Python frames that it ran take their place.
 class StackSymbolizer::Pieces {
  public:
+  // A frame as this stack has it.
+  struct Shown {
+    const KnownFrame* known = nullptr;
+    bool within_library = false;  // of a package that gives out memory for others
+    bool forward = false;
+  };
+
   Pieces(StackSymbolizer* symbolizer, const JoinedStackRef& stack, bool raw)
       : symbolizer_(*symbolizer), stack_(stack), raw_(raw) {
     if (!raw) stack_.native = symbolizer->Trimmed(stack_.native);
   }
 
-  // Empty at the end.
-  std::vector<ReportFrame> Next() {
-    std::vector<ReportFrame> piece;
-    while (piece.empty() && Advance(&piece)) {
+  // Empty at the end; valid until the next call.
+  const std::vector<Shown>& Next() {
+    piece_.clear();
+    while (piece_.empty() && Advance()) {
     }
-    return piece;
+    return piece_;
   }
 
  private:
   // Goes on by one return address or Python frame, which may add nothing. False at the end.
-  bool Advance(std::vector<ReportFrame>* piece) {
+  bool Advance() {
     if (native_ < stack_.native.count) {
-      for (ReportFrame& frame : symbolizer_.NativeFrames(stack_.native.frames[native_++], stack_.native.module_epoch)) {
-        AddNative(std::move(frame), piece);
+      for (const KnownFrame& frame :
+           symbolizer_.NativeFrames(stack_.native.frames[native_++], stack_.native.module_epoch)) {
+        AddNative(frame);
       }
     } else if (python_ < stack_.python.count) {
-      AddPython(stack_.python.frames[python_++], false, piece);
+      AddPython(stack_.python.frames[python_++], false);
     } else if (stack_.node != schema::NODE_NONE && !node_told_) {
-      piece->push_back(NodeFrame());
+      node_frame_ = NodeFrame();
+      piece_.push_back({&node_frame_});
       node_told_ = true;
     } else if (forward_ < stack_.forward.count) {
-      AddPython(stack_.forward.frames[forward_++], true, piece);
+      AddPython(stack_.forward.frames[forward_++], true);
     } else {
       return false;
     }
     return true;
   }
 
-  void AddNative(ReportFrame frame, std::vector<ReportFrame>* piece) {
-    const bool evaluation = IsEvaluation(frame);
-    by_itself_.Pass(frame);
+  void AddNative(const KnownFrame& known) {
+    by_itself_.Pass(known.frame);
     if (stack_.node != schema::NODE_NONE && node_.empty()) {
-      node_ = GraphNodeName(frame);
+      node_ = known.node;
       if (!node_.empty() && !raw_) return;  // the frame of the node says it
     }
-    if (raw_ || !(IsInterpreter(frame) || IsNativeGlue(frame))) piece->push_back(std::move(frame));
-    if (!evaluation) return;
+    if (raw_ || !known.left_out) piece_.push_back({&known});
+    if (!known.evaluation) return;
     while (python_ < stack_.python.count) {
       const PythonFrame& called = stack_.python.frames[python_++];
-      AddPython(called, false, piece);
+      AddPython(called, false);
       if (called.entry) break;
     }
   }
 
-  void AddPython(const PythonFrame& called, bool forward, std::vector<ReportFrame>* piece) {
-    ReportFrame frame = symbolizer_.FrameOf(called);
-    if (by_itself_.IsWithin(frame)) frame.origin = ReportFrame::Origin::kLibrary;
-    if (!raw_ && IsPythonGlue(frame)) return;
-    frame.forward = forward;
-    piece->push_back(std::move(frame));
+  void AddPython(const PythonFrame& called, bool forward) {
+    const KnownFrame& known = symbolizer_.PythonFrames(called)[0];
+    const bool within = by_itself_.IsWithin(known.frame);
+    if (!raw_ && known.left_out) return;
+    piece_.push_back({&known, within, forward});
   }
 
-  ReportFrame NodeFrame() const {
-    ReportFrame frame;
-    frame.function = !node_.empty()                           ? node_
-                     : stack_.node == schema::NODE_ACCUMULATE ? "AccumulateGrad"
-                                                              : "autograd node";
-    frame.language = "autograd";
-    frame.origin = ReportFrame::Origin::kNode;
-    return frame;
+  KnownFrame NodeFrame() const {
+    KnownFrame known;
+    known.frame.function = !node_.empty()                           ? node_
+                           : stack_.node == schema::NODE_ACCUMULATE ? "AccumulateGrad"
+                                                                    : "autograd node";
+    known.frame.language = "autograd";
+    known.frame.origin = ReportFrame::Origin::kNode;
+    known.place = PlaceOf(known.frame);
+    return known;
   }
 
   StackSymbolizer& symbolizer_;
   JoinedStackRef stack_;
   const bool raw_;
+  std::vector<Shown> piece_;
   size_t native_ = 0, python_ = 0, forward_ = 0;
   std::string node_;  // class of the innermost node on the native stack
+  KnownFrame node_frame_;
   bool node_told_ = false;
   AllocatingPackage by_itself_;
 };
+
+namespace {
+
+template <typename Shown>
+ReportFrame FrameAs(const Shown& shown) {
+  ReportFrame frame = shown.known->frame;
+  if (shown.within_library) frame.origin = ReportFrame::Origin::kLibrary;
+  frame.forward = shown.forward;
+  return frame;
+}
+
+// A script that an installer wrote, `bin/torchrun`, and the line that starts a process of a pool are nobody's own code.
+void MarkStarters(std::vector<ReportFrame>* frames) {
+  for (size_t i = 1; i < frames->size(); ++i) {
+    ReportFrame& frame = (*frames)[i];
+    const ReportFrame& called = (*frames)[i - 1];
+    if (IsPython(frame) && IsPython(called) && !frame.installed && IsStarter(frame, called)) frame.installed = true;
+  }
+}
+
+}  // namespace
 
 StackSymbolizer::StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer, StackDetail detail,
                                  std::vector<std::string> libraries)
@@ -111,6 +166,8 @@ const std::string* StackSymbolizer::LibraryOf(uint32_t distinct_stack) const {
                                                                                : &libraries_[distinct_stack - first];
 }
 
+StackSymbolizer::~StackSymbolizer() = default;
+
 // A return address is behind the call, which may be the last instruction of its module.
 int StackSymbolizer::ModuleAt(uint64_t return_address, uint32_t module_epoch) const {
   return definitions_.modules.Find(return_address - 1, module_epoch);
@@ -126,40 +183,61 @@ StackRef StackSymbolizer::Trimmed(const StackRef& whole) {
   }
   // A runtime that is part of the program is told by its functions' names.
   for (std::string inner; stack.count > 0;) {
-    std::string function = NativeFrames(stack.frames[0], stack.module_epoch).back().function;
+    const std::string& function = NativeFrames(stack.frames[0], stack.module_epoch).back().frame.function;
     if (!IsStaticRuntime(function, inner)) break;
-    inner = std::move(function);
+    inner = function;
     ++stack.frames;
     --stack.count;
   }
   return stack.count > 0 ? stack : whole;
 }
 
-std::vector<ReportFrame> StackSymbolizer::NativeFrames(uint64_t return_address, uint32_t module_epoch) {
-  std::vector<ReportFrame> frames;
+const StackSymbolizer::KnownFrames& StackSymbolizer::NativeFrames(uint64_t return_address, uint32_t module_epoch) {
   const int index = ModuleAt(return_address, module_epoch);
-  if (index < 0) {
+  const TracedModule* module = index < 0 ? nullptr : &definitions_.modules.modules()[static_cast<size_t>(index)];
+  const uint64_t offset = module == nullptr ? return_address : return_address - module->load_bias;
+  std::unique_ptr<KnownFrames>& frames = native_[{index, offset}];
+  if (frames != nullptr) return *frames;
+  frames = std::make_unique<KnownFrames>();
+  if (module == nullptr) {
     ReportFrame frame;
     frame.function = absl::StrCat("0x", absl::Hex(return_address));
     frame.offset = return_address;
     frame.language = "unknown";
-    frames.push_back(std::move(frame));
-    return frames;
+    frames->emplace_back().frame = std::move(frame);
+  } else {
+    const ModuleRef ref = {module->path, module->build_id};
+    for (const vramtrack::Frame& found : symbolizer_->Symbolize(ref, offset, true)) {
+      ReportFrame frame;
+      frame.function = found.function;
+      frame.file = found.file;
+      frame.line = found.line;
+      frame.module = found.module;
+      frame.language = found.language;
+      frame.offset = found.offset;
+      frame.inlined = found.inlined;
+      frame.installed = IsInstalledLibrary(module->path) || IsSystemHeader(found.file);
+      frames->emplace_back().frame = std::move(frame);
+    }
   }
-  const TracedModule& module = definitions_.modules.modules()[static_cast<size_t>(index)];
-  const ModuleRef ref = {module.path, module.build_id};
-  for (const vramtrack::Frame& found : symbolizer_->Symbolize(ref, return_address - module.load_bias, true)) {
-    ReportFrame frame;
-    frame.function = found.function;
-    frame.file = found.file;
-    frame.line = found.line;
-    frame.module = found.module;
-    frame.language = found.language;
-    frame.offset = found.offset;
-    frame.inlined = found.inlined;
-    frames.push_back(std::move(frame));
+  for (KnownFrame& known : *frames) {
+    known.place = PlaceOf(known.frame);
+    known.left_out = IsInterpreter(known.frame) || IsNativeGlue(known.frame);
+    known.evaluation = IsEvaluation(known.frame);
+    known.node = GraphNodeName(known.frame);
   }
-  return frames;
+  return *frames;
+}
+
+const StackSymbolizer::KnownFrames& StackSymbolizer::PythonFrames(const PythonFrame& called) {
+  std::unique_ptr<KnownFrames>& frames = python_[{called.code, called.line}];
+  if (frames != nullptr) return *frames;
+  frames = std::make_unique<KnownFrames>(1);
+  KnownFrame& known = frames->front();
+  known.frame = FrameOf(called);
+  known.place = PlaceOf(known.frame);
+  known.left_out = IsPythonGlue(known.frame);
+  return *frames;
 }
 
 ReportFrame StackSymbolizer::FrameOf(const PythonFrame& called) const {
@@ -172,7 +250,7 @@ ReportFrame StackSymbolizer::FrameOf(const PythonFrame& called) const {
   const std::string_view shown = ShownPythonFile(code.file, definitions_.process.working_directory);
   if (shown.size() < code.file.size()) frame.shown_file = std::string(shown);
   const bool in_pytorch = !pytorch_.empty() && code.file.compare(0, pytorch_.size(), pytorch_) == 0;
-  frame.installed = !PythonPackage(code.file).empty();
+  frame.installed = IsInstalledPython(code.file);
   if (in_pytorch || IsPythonLibrary(code.file)) frame.origin = ReportFrame::Origin::kLibrary;
   return frame;
 }
@@ -183,7 +261,11 @@ std::function<std::vector<ReportFrame>()> StackSymbolizer::Reader(uint32_t disti
   }
   const JoinedStackRef stack = definitions_.stacks.Get(distinct_stack);
   auto pieces = std::make_shared<Pieces>(this, stack, detail_ == StackDetail::kRaw);
-  return [pieces]() { return pieces->Next(); };
+  return [pieces]() {
+    std::vector<ReportFrame> frames;
+    for (const Pieces::Shown& shown : pieces->Next()) frames.push_back(FrameAs(shown));
+    return frames;
+  };
 }
 
 std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
@@ -208,12 +290,33 @@ std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
   const JoinedStackRef stack = definitions_.stacks.Get(distinct_stack);
   for (const bool raw : {detail_ == StackDetail::kRaw, true}) {
     Pieces pieces(this, stack, raw);
-    for (std::vector<ReportFrame> piece = pieces.Next(); !piece.empty(); piece = pieces.Next()) {
-      std::move(piece.begin(), piece.end(), std::back_inserter(frames));
+    while (true) {
+      const std::vector<Pieces::Shown>& piece = pieces.Next();
+      if (piece.empty()) break;
+      for (const Pieces::Shown& shown : piece) frames.push_back(FrameAs(shown));
     }
     if (!frames.empty()) break;
   }
+  MarkStarters(&frames);
   return frames;
+}
+
+uint64_t StackSymbolizer::PlacesHash(uint32_t distinct_stack) {
+  uint64_t hash = 0;
+  if (const std::string* library = LibraryOf(distinct_stack)) return Mixed(1, std::hash<std::string>()(*library));
+  const JoinedStackRef stack = definitions_.stacks.Get(distinct_stack);
+  for (const bool raw : {detail_ == StackDetail::kRaw, true}) {
+    Pieces pieces(this, stack, raw);
+    bool any = false;
+    while (true) {
+      const std::vector<Pieces::Shown>& piece = pieces.Next();
+      if (piece.empty()) break;
+      any = true;
+      for (const Pieces::Shown& shown : piece) hash = Mixed(hash, shown.known->place);
+    }
+    if (any) break;
+  }
+  return hash;
 }
 
 std::string StackSymbolizer::Owner(uint32_t distinct_stack) const {

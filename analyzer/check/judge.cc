@@ -275,8 +275,7 @@ void Judge::JudgeEvidence(CheckReport* check) {
   } else if (!report_.unsure.empty()) {
     why = report_.unsure[0];
   } else if (unjudged > 0) {
-    uint64_t more = 0;
-    for (const ReportSite& site : report_.sites) more = std::max(more, site.further_steps_needed.value_or(0));
+    const uint64_t more = report_.further_steps_needed.value_or(0);
     why = absl::StrCat(report_.steps.count, " steps are too few to judge ", unjudged, " of ", check->sites, " sites");
     if (more > 0) absl::StrAppend(&why, "; about ", more, " more would do");
   } else if (lost > 0) {

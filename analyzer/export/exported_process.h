@@ -46,7 +46,7 @@ class ExportedProcess {
   // process alone gives them.
   const ProcessSummary& summary();
   // Innermost first.
-  std::vector<ReportFrame> Frames(uint32_t stack) { return analysis_.symbolizer().Frames(stack); }
+  std::vector<ReportFrame> Frames(uint32_t stack) { return analysis_.shown().Frames(stack); }
 
   // Replays the trace once more. `come`: as MomentWatch calls it, with the observers.
   void Replay(std::vector<ReplayObserver*> observers, std::function<void(uint32_t device)> come) const;

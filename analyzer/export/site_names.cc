@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "analyzer/findings/raw_frames.h"
 #include "analyzer/findings/site_id.h"
 #include "analyzer/findings/site_references.h"
 
@@ -35,12 +36,14 @@ void NameSites(ProcessFindings* findings) {
     if (absl::SimpleAtoi(site.part_of, &leader)) site.part_of = name(leader);
   }
   for (ReportOom& oom : findings->oom) RenameSites(name, &oom);
+  for (ReportSite& site : sites) ShowRawFrames(&site);
 }
 
 std::vector<ReportSite> ReportedSites(const ProcessAnalysis& analysis) {
   std::vector<ReportSite> reported;
   for (const SiteGroup& group : analysis.groups()) {
-    reported.push_back(Outline(analysis.ledger().sites()[group.sites[0]], group.frames));
+    const Site& first = analysis.ledger().sites()[group.sites[0]];
+    reported.push_back(Outline(first, group.frames));
   }
   AssignIds(reported.size(), &reported);
   return reported;
@@ -65,23 +68,17 @@ const std::string& SiteIds::IdOf(const ReportSite& site) {
 
 SiteNames::SiteNames(ProcessAnalysis* analysis) {
   const std::vector<Site>& sites = analysis->ledger().sites();
-  constexpr size_t kNone = SIZE_MAX;
-  of_site.assign(sites.size(), kNone);
+  of_site.resize(sites.size());
   const std::vector<ReportSite> reported = ReportedSites(*analysis);
   for (const SiteGroup& group : analysis->groups()) {
     for (const uint32_t site : group.sites) of_site[site] = named.size();
     named.push_back({reported[named.size()].id, group.sites});
   }
-  absl::flat_hash_map<std::string, size_t> others;
   SiteIds ids(reported);
-  for (uint32_t i = 0; i < sites.size(); ++i) {
-    if (of_site[i] != kNone) continue;
-    const std::string& id = ids.IdOf(Outline(sites[i], analysis->symbolizer().Frames(sites[i].key.stack)));
-    // Where the report has left out one of several that look the same, its figures are of the others.
-    const auto [found, is_new] = others.try_emplace(id, named.size());
-    if (is_new) named.push_back({id, {}});
-    of_site[i] = found->second;
-    named[found->second].sites.push_back(i);
+  for (const SiteGroup& group : analysis->other_groups()) {
+    const Site& first = sites[group.sites[0]];
+    for (const uint32_t site : group.sites) of_site[site] = named.size();
+    named.push_back({ids.IdOf(Outline(first, analysis->symbolizer().Frames(first.key.stack))), group.sites});
   }
 }
 

@@ -111,7 +111,7 @@ ReportSite Describe(ProcessAnalysis& analysis, const SiteNames::Named& named) {
   site.category = analysis.Category(named.sites[0]);
   site.verdict = ToString(analysis.verdicts()[named.sites[0]].verdict);
   site.rate_unit = "";
-  site.frames = analysis.symbolizer().Frames(first.key.stack);
+  site.frames = analysis.shown().Frames(first.key.stack);
   for (const uint32_t index : named.sites) {
     const Site& one = analysis.ledger().sites()[index];
     site.allocations += one.allocations;

@@ -12,8 +12,6 @@
 namespace vramtrack {
 namespace {
 
-bool IsPython(const ReportFrame& frame) { return frame.language == "python"; }
-
 // The `index`-th frame from the outer end.
 const ReportFrame& FromOuter(const std::vector<ReportFrame>& frames, size_t index) {
   return frames[frames.size() - 1 - index];

@@ -111,6 +111,7 @@ std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledg
     if (const Scope* scope = LeadingScope(ledger, index)) {
       device.peak = Describe(run, *scope, scope->peak_moment);
       device.end = Describe(run, *scope, scope->end_moment);
+      if (scope->step_moment && !run.windows) device.last_step = Describe(run, *scope, *scope->step_moment);
       const uint64_t outside = ScopeOfDevice(ledger, index)->outside;
       device.unattributed_bytes = device.end.framework ? device.end.framework->unattributed : outside;
       const auto window = windows.find(index);
@@ -167,6 +168,26 @@ std::optional<uint64_t> DeviceFreeBytes(const Trace& trace, const Ledger& ledger
   return LeftBytes(total, failed, failed.usage.reserved);
 }
 
+namespace {
+
+// Of which of the allocator's pools a request is, as PyTorch has them: a small block never comes from a segment of large
+// ones, nor the other way round.
+void DescribePool(const OutOfMemory::Framework& framework, ReportOom* oom) {
+  constexpr uint64_t kSmallBlock = 1 << 20, kMiddleBlock = 10 << 20;
+  constexpr uint64_t kMiddleSegment = 20 << 20, kRounding = 2 << 20;
+  if (!framework.small_hole || !framework.large_hole || oom->requested == 0) return;
+  const bool small = oom->requested <= kSmallBlock;
+  oom->pool = small ? "small" : "large";
+  oom->pool_hole = small ? framework.small_hole : framework.large_hole;
+  oom->segment_bytes = small                           ? Segments::kSmallSegment
+                       : oom->requested < kMiddleBlock ? kMiddleSegment
+                                                       : (oom->requested + kRounding - 1) / kRounding * kRounding;
+  // What the allocator kept is given back where a segment has no block; the rest can serve only its own pool.
+  oom->largest_free = std::max(*oom->pool_hole, oom->device_free.value_or(0) / kDevicePageBytes * kDevicePageBytes);
+}
+
+}  // namespace
+
 ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const RunShape& run,
                               const OutOfMemory& failed) {
   ReportOom oom;
@@ -192,11 +213,13 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
       // Its allocator could have used what it keeps, or the device's own.
       oom.free = *oom.device_free + (*oom.reserved - std::min(*oom.live, *oom.reserved));
       oom.largest_free = std::max(*oom.largest_free, *oom.largest_hole);
+      DescribePool(*failed.framework, &oom);
     }
   }
   if (failed.requested > *oom.free) {
     oom.cause = "amount";
-  } else if (failed.requested > *oom.largest_free) {
+  } else if (failed.requested > *oom.largest_free ||
+             (oom.segment_bytes && *oom.pool_hole < failed.requested && *oom.device_free < *oom.segment_bytes)) {
     oom.cause = "contiguity";
   }
   return oom;

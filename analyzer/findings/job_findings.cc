@@ -2,12 +2,16 @@
 #include "analyzer/findings/job_findings.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/findings/rank_curves.h"
 #include "analyzer/findings/rank_findings.h"
 #include "analyzer/findings/rank_votes.h"
+#include "analyzer/findings/raw_frames.h"
 #include "analyzer/findings/site_references.h"
 
 namespace vramtrack {
@@ -22,6 +26,22 @@ std::vector<JobProcess*> InOrder(std::deque<JobProcess>* processes) {
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const JobProcess* a, const JobProcess* b) { return IsBefore(*a, *b); });
   return ordered;
+}
+
+// Where all frames are to be shown: once the sites have their ids.
+void ShowAllFrames(Report* report) {
+  std::map<std::string, std::vector<uint64_t>> indices;
+  for (ReportSite& site : report->sites) {
+    if (site.raw_frames.empty()) continue;
+    indices[site.id] = IndicesInRaw(site.frames, site.raw_frames);
+    ShowRawFrames(&site);
+  }
+  for (ReportPeakStacks& stacks : report->peak_stacks) {
+    for (ReportPeakStacks::Node& node : stacks.nodes) {
+      const auto of_site = indices.find(node.site);
+      if (of_site != indices.end() && node.frame < of_site->second.size()) node.frame = of_site->second[node.frame];
+    }
+  }
 }
 
 }  // namespace
@@ -49,6 +69,9 @@ void FindingsJoin::Add(ProcessFindings findings) {
   warnings_.Add(process, std::move(findings.warnings));
   unsure_.Add(process, std::move(findings.unsure));
   for (const auto& [verdict, sites] : findings.verdict_counts) verdict_counts_[verdict] += sites;
+  if (findings.further_steps_needed) {
+    further_steps_needed_ = std::max(further_steps_needed_.value_or(0), *findings.further_steps_needed);
+  }
   const uint64_t steps = findings.steps.count;
   if (steps > steps_.count || (steps > 0 && steps == steps_.count && IsBefore(process, *steps_of_))) {
     steps_ = std::move(findings.steps);
@@ -86,6 +109,7 @@ Report FindingsJoin::Finish() {
   report.releases = releases_.Finish();
   report.steps = steps_;
   report.verdict_counts.assign(verdict_counts_.begin(), verdict_counts_.end());
+  report.further_steps_needed = further_steps_needed_;
   report.warnings = warnings_.Finish();
   report.unsure = unsure_.Finish();
   if (failures_ > failures_kept_) {
@@ -94,6 +118,7 @@ Report FindingsJoin::Finish() {
                                            failures_kept_, " of them are shown, by rank"));
   }
   devices_.Finish(id, &report);
+  ShowAllFrames(&report);
   std::sort(report.sites.begin(), report.sites.end(), IsWorse);
   for (const ReportSite& site : report.sites) {
     if (IsLeak(site) && site.part_of.empty()) report.ranking.push_back(site.id);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ class FindingsJoin {
   ReportSteps steps_;  // of the process that has most of them
   const JobProcess* steps_of_ = nullptr;
   std::map<std::string, uint64_t> verdict_counts_;
+  std::optional<uint64_t> further_steps_needed_;
   size_t failures_ = 0, failures_kept_ = 0;  // allocations for which there was no memory
 };
 

@@ -167,8 +167,8 @@ void LeakFindings::Describe(const Ledger& replayed, std::vector<ReportSite>* sit
       const auto known = watched_.find(MembersOf(leak));
       leader.group->peak_without = known != watched_.end() ? replayed.counterfactual().PeakWithout(known->second)
                                                            : third.counterfactual().PeakWithout(change++);
-      if (leak.call_frame) leader.blame_frame = *leak.call_frame;
     }
+    if (leak.call_frame) leader.blame_frame = *leak.call_frame;
     // What hardly matters by itself may do so with all that it keeps.
     if (leader.verdict == "minor_leak" && IsMaterialTogether(leak, *leader.group)) {
       const uint32_t first = analysis_.groups()[leak.leader].sites[0];

@@ -11,6 +11,7 @@
 
 #include "analyzer/findings/call_path.h"
 #include "analyzer/findings/framework_findings.h"
+#include "analyzer/findings/leak_line.h"
 #include "analyzer/leaks/pattern.h"
 
 namespace vramtrack {
@@ -34,22 +35,11 @@ bool InPython(const std::vector<ReportFrame>& frames) {
   return std::any_of(frames.begin(), frames.end(), [](const ReportFrame& frame) { return frame.language == "python"; });
 }
 
-// What several lines of a package leave behind is kept by who called it: the nearest line of the job's own from there
-// outwards, where there is one.
-size_t OwnFrame(const std::vector<ReportFrame>& frames, size_t from) {
-  for (size_t i = from; i < frames.size(); ++i) {
-    if (frames[i].language == "python" && frames[i].origin == ReportFrame::Origin::kJob && !frames[i].installed) {
-      return i;
-    }
-  }
-  return from;
-}
-
 // The innermost function of the job's own, "" for none.
 std::string OwnFunction(const std::vector<ReportFrame>& frames) {
-  const size_t own = OwnFrame(frames, 0);
-  if (own >= frames.size()) return "";
-  const ReportFrame& frame = frames[own];
+  const std::optional<size_t> own = OwnFrame(frames);
+  if (!own) return "";
+  const ReportFrame& frame = frames[*own];
   if (frame.language != "python" || frame.installed || frame.origin != ReportFrame::Origin::kJob) return "";
   return frame.file + "|" + frame.function;
 }
@@ -313,6 +303,25 @@ size_t LeakGrouping::SharedCalls(const std::vector<size_t>& members) const {
   return calls;
 }
 
+// The line that the user owns, and perhaps another leader.
+LeakLine LeakGrouping::LineOf(const std::vector<size_t>& members, const std::vector<size_t>& same_call,
+                              size_t* leader) {
+  if (!candidates_[*leader].in_python) return {};
+  FindBystanders();
+  std::vector<LeakMember> all;
+  size_t first = 0;
+  for (const size_t i : members) {
+    const Candidate& candidate = candidates_[i];
+    if (i == *leader) first = all.size();
+    all.push_back({candidate.frames, candidate.level == Level::kHandle ? candidate.objects_per_step
+                                                                       : candidate.bytes_per_step,
+                   std::find(same_call.begin(), same_call.end(), i) != same_call.end()});
+  }
+  LeakLine line = FindLeakLine(all, first, bystanders_);
+  *leader = members[line.leader];
+  return line;
+}
+
 std::vector<LeakGroup> LeakGrouping::Finish(const LeakOrder& order) {
   TieByCalls(&order);
   const std::vector<std::vector<size_t>> by_calls = Sets();
@@ -343,27 +352,33 @@ std::vector<LeakGroup> LeakGrouping::Finish(const LeakOrder& order) {
       return std::make_tuple(-candidates_[a].bytes_per_step, -candidates_[a].objects_per_step) <
              std::make_tuple(-candidates_[b].bytes_per_step, -candidates_[b].objects_per_step);
     });
+    const std::vector<size_t>& same_call = *calls_of.at(leader);
     LeakGroup group;
+    const bool of_graphs = candidates_[leader].kind == schema::GRAPH_POOL;
+    // What is captured there, wherever its inputs are made.
+    if (of_graphs) group.call_frame = OwnFrame(*candidates_[leader].frames);
+    if (members.size() > 1 && !of_graphs) {
+      const LeakLine line = LineOf(members, same_call, &leader);
+      if (line.line) {
+        group.call_frame = line.line;
+      } else if (members.size() > same_call.size() || same_call.size() > 1) {
+        // The one call, or, of parts at several lines of one function, the leader's line there.
+        const bool parts = members.size() > same_call.size();
+        const size_t calls = SharedCalls(parts ? members : same_call);
+        const std::vector<ReportFrame>& frames = *candidates_[leader].frames;
+        if (parts ? calls < frames.size() : calls > 0) {
+          const size_t frame = NamingFrame(frames, frames.size() - (parts ? 1 : 0) - calls);
+          group.call_frame = OwnFrame(frames, frame).value_or(frame);
+        }
+      }
+    }
+    if (members.size() == 1 && first.in_python && !of_graphs) {
+      FindBystanders();
+      group.call_frame = KeepingCaller(*first.frames, bystanders_);
+    }
     group.leader = candidates_[leader].group;
     for (const size_t i : members) {
       if (i != leader) group.parts.push_back(candidates_[i].group);
-    }
-    if (candidates_[leader].kind == schema::GRAPH_POOL) {
-      // What is captured there, wherever its inputs are made.
-      group.call_frame = OwnFrame(*candidates_[leader].frames, 0);
-      groups.push_back(std::move(group));
-      continue;
-    }
-    if (const std::vector<size_t>& same_call = *calls_of.at(leader); same_call.size() > 1) {
-      const size_t calls = SharedCalls(same_call);
-      const std::vector<ReportFrame>& frames = *candidates_[leader].frames;
-      if (calls > 0) group.call_frame = OwnFrame(frames, NamingFrame(frames, frames.size() - calls));
-    }
-    if (members.size() > calls_of.at(leader)->size()) {
-      // Parts at several lines of one function: the leader's line there.
-      const size_t calls = SharedCalls(members);
-      const std::vector<ReportFrame>& frames = *candidates_[leader].frames;
-      if (calls < frames.size()) group.call_frame = OwnFrame(frames, NamingFrame(frames, frames.size() - 1 - calls));
     }
     groups.push_back(std::move(group));
   }

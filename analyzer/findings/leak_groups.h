@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/findings/leak_line.h"
 #include "analyzer/findings/leak_order.h"
 #include "analyzer/findings/process_analysis.h"
 
@@ -52,6 +53,7 @@ class LeakGrouping {
   void FindBystanders();
   bool LeavesSomeoneOut(const Candidate& candidate, size_t calls);
   bool LeadsToLeaksOnly(const Candidate& candidate, size_t calls);
+  LeakLine LineOf(const std::vector<size_t>& members, const std::vector<size_t>& same_call, size_t* leader);
   size_t SharedCalls(const std::vector<size_t>& members) const;
   size_t Root(size_t index) const;
   void Tie(size_t a, size_t b);

@@ -179,7 +179,7 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
       phases_(trace),
       ledger_(trace, PlanSteps(trace, options.step_marks, replay_options(), options.window_bytes), FirstReplay()),
       symbols_(options.symbols),
-      symbolizer_(trace.definitions(), &symbols_, options.stacks, Libraries()),
+      symbolizer_(trace.definitions(), &symbols_, StackDetail::kUseful, Libraries()),
       raw_(trace.definitions(), &symbols_, StackDetail::kRaw, Libraries()) {
   ledger_.Replay();
   run_phases_ = PhasesOf(ledger_);
@@ -199,7 +199,8 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
       verdicts_[i] = judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]);
     }
   }
-  for (const std::vector<uint32_t>& together : SitesInOne(ledger_, trace.definitions(), verdicts_, &symbolizer_)) {
+  const std::vector<uint32_t> same = SitesThatLookTheSame(ledger_, &symbolizer_);
+  for (const std::vector<uint32_t>& together : SitesInOne(ledger_, same, verdicts_)) {
     size_t phase = 0;
     const LeakVerdict verdict = judge.JudgeTogether(together, JudgeDetail::kWhole, &phase);
     ShareVerdict(ledger_, together, verdict, &verdicts_);
@@ -207,7 +208,9 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
   }
   judge.DoubtGrowthWithInputs(&verdicts_);
   DemoteChanceFindings();
-  groups_ = SelectSites(ledger_, verdicts_, options.top, &symbolizer_);
+  SiteGroups groups = SelectSites(ledger_, verdicts_, same, options.top, &symbolizer_);
+  groups_ = std::move(groups.reported);
+  other_groups_ = std::move(groups.others);
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (const uint32_t site : groups_[i].sites) {
       group_of_site_[site] = i;

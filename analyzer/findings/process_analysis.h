@@ -56,14 +56,18 @@ class ProcessAnalysis {
   const std::vector<LeakVerdict>& verdicts() const { return verdicts_; }  // by site; of sites that are
   // in no group without explanation and interval
   const std::vector<SiteGroup>& groups() const { return groups_; }  // the sites to report, as SelectSites has them
+  // All further sites, also joined where they look the same: they are counted, but not reported.
+  const std::vector<SiteGroup>& other_groups() const { return other_groups_; }
   size_t GroupOf(uint32_t site) const {
     const auto found = group_of_site_.find(site);
     return found == group_of_site_.end() ? kNoGroup : found->second;
   }
 
   const Symbolizer& symbols() const { return symbols_; }
-  StackSymbolizer& symbolizer() { return symbolizer_; }  // as the report shows stacks
+  StackSymbolizer& symbolizer() { return symbolizer_; }  // of useful frames: what is found is found in these
   StackSymbolizer& raw() { return raw_; }                // with all frames
+  // As the report shows stacks.
+  StackSymbolizer& shown() { return options_.stacks == StackDetail::kRaw ? raw_ : symbolizer_; }
   // What a site is for, see attribution/category.h. Symbolizes the site's stack the first time.
   const Purpose& PurposeOf(uint32_t site);
   // Decides on these sites again with what their parameters' sizes tell: which others are copies of them.
@@ -91,7 +95,7 @@ class ProcessAnalysis {
   std::vector<size_t> phase_of_site_;  // by site
   Symbolizer symbols_;
   StackSymbolizer symbolizer_, raw_;
-  std::vector<SiteGroup> groups_;
+  std::vector<SiteGroup> groups_, other_groups_;
   std::map<uint32_t, size_t> group_of_site_;
   std::map<uint32_t, Purpose> purposes_;
   uint64_t parameter_objects_ = 0, parameter_bytes_ = 0;  // of complete steps, kept

@@ -127,6 +127,19 @@ std::vector<std::string> WhatIsUnsure(const ProcessFindings& findings) {
   return unsure;
 }
 
+// Of all sites, reported or not. Sites in one group are one to the reader.
+void CountVerdicts(const ProcessAnalysis& analysis, ProcessFindings* findings) {
+  for (const std::vector<SiteGroup>* groups : {&analysis.groups(), &analysis.other_groups()}) {
+    for (const SiteGroup& group : *groups) {
+      const LeakVerdict& verdict = analysis.verdicts()[group.sites[0]];
+      ++findings->verdict_counts[ToString(verdict.verdict)];
+      if (verdict.verdict != Verdict::kInsufficientEvidence || verdict.further_steps_needed == 0) continue;
+      findings->further_steps_needed =
+          std::max<uint64_t>(findings->further_steps_needed.value_or(0), verdict.further_steps_needed);
+    }
+  }
+}
+
 }  // namespace
 
 ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options) {
@@ -193,6 +206,10 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* of_process) {
     ReportSite site = DescribeGroup(analysis, groups[i]);
     site.peak_without_site = second.counterfactual().PeakWithout(i);
     if (IsLeak(verdicts[groups[i].sites[0]].verdict)) site.blame_frame = blame.Blame(groups[i].frames);
+    site.own_frame = OwnFrame(site.frames);
+    if (analysis.options().stacks == StackDetail::kRaw) {
+      site.raw_frames = analysis.raw().Frames(ledger.sites()[groups[i].sites[0]].key.stack);
+    }
     findings.sites.push_back(std::move(site));
   }
   leaks.Describe(second, &findings.sites);
@@ -200,11 +217,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* of_process) {
   SetRateUnits(analysis, &findings.sites);
   findings.peak_lines = peak_lines.Describe(second, findings.sites);
   findings.peak_stacks = DescribePeakStacks(analysis, findings.sites);
-  // Sites in one group are one to the reader; those of no group are not symbolized, and each counts for itself.
-  for (const SiteGroup& group : groups) ++findings.verdict_counts[ToString(verdicts[group.sites[0]].verdict)];
-  for (uint32_t i = 0; i < verdicts.size(); ++i) {
-    if (analysis.GroupOf(i) == ProcessAnalysis::kNoGroup) ++findings.verdict_counts[ToString(verdicts[i].verdict)];
-  }
+  CountVerdicts(analysis, &findings);
   findings.process = DescribeProcess(trace, ledger);
   findings.steps = DescribeSteps(ledger);
   findings.devices = DescribeDevices(trace, ledger, run, second.peak_windows());
@@ -231,7 +244,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* of_process) {
   for (size_t i = 0; i < ledger.out_of_memory().size(); ++i) {
     const OutOfMemory& failed = ledger.out_of_memory()[i];
     ReportOom oom = DescribeOutOfMemory(trace, ledger, run, failed);
-    oom.stack = symbolizer.Frames(failed.stack);
+    oom.stack = analysis.shown().Frames(failed.stack);
     DescribeHolders(analysis, purposes, failed, oom_study.findings()[i], &oom);
     findings.oom.push_back(std::move(oom));
   }
@@ -248,7 +261,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* of_process) {
     for (const Releases::Call& call : releases.times) {
       release.times.push_back({ReportedStep(run, call.step), trace.clock().Seconds(call.ticks), call.bytes});
     }
-    release.stack = symbolizer.Frames(stack);
+    release.stack = analysis.shown().Frames(stack);
     findings.releases.push_back(std::move(release));
   }
   AddTraceWarnings(trace, ledger, &findings.warnings);

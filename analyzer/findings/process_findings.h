@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ProcessFindings {
   std::vector<ReportDevice> devices;               // their sites are indices of `sites`
   std::vector<ReportSite> sites;                   // part_of names indices of `sites`
   std::map<std::string, uint64_t> verdict_counts;  // of all sites, as in the report
+  std::optional<uint64_t> further_steps_needed;    // likewise
   std::vector<ReportTimeline> timeline;
   std::vector<ReportPeakLines> peak_lines;    // their sites are indices of `sites`
   std::vector<ReportPeakStacks> peak_stacks;  // the same

@@ -106,7 +106,7 @@ std::vector<ReportPin> DescribePins(ProcessAnalysis* analysis, const std::vector
     if (group != ProcessAnalysis::kNoGroup) one.site = absl::StrCat(group);
     one.segments = pin.segments;
     one.bytes = pin.bytes;
-    one.stack = analysis->symbolizer().Frames(analysis->ledger().sites()[pin.site].key.stack);
+    one.stack = analysis->shown().Frames(analysis->ledger().sites()[pin.site].key.stack);
     std::string line;
     if (!one.stack.empty()) {
       const ReportFrame& frame = one.stack[NamingFrame(one.stack, 0)];

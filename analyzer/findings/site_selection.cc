@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/container/flat_hash_map.h"
 #include "analyzer/findings/framework_findings.h"
 
 namespace vramtrack {
@@ -17,55 +18,74 @@ Rank RankOf(const Site& site) { return {LevelOf(site.key.kind), IsSegmentSite(si
 
 }  // namespace
 
-std::string GroupKey(const SiteKey& key, const std::vector<ReportFrame>& frames) {
-  std::string text = absl::StrCat(key.kind, "|", key.device);
-  for (const ReportFrame& frame : frames) {
-    absl::StrAppend(&text, "|", frame.function, "|", frame.file, "|", frame.line);
-    if (frame.line == 0) absl::StrAppend(&text, "|", frame.module, "|", frame.offset);
+std::vector<uint32_t> SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer* symbolizer) {
+  const std::vector<Site>& sites = ledger.sites();
+  std::vector<uint32_t> same(sites.size());
+  absl::flat_hash_map<uint32_t, uint64_t> places;  // by stack
+  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint64_t>, uint32_t> first;
+  for (uint32_t i = 0; i < sites.size(); ++i) {
+    const SiteKey& key = sites[i].key;
+    const auto [of_stack, unknown] = places.try_emplace(key.stack);
+    if (unknown) of_stack->second = symbolizer->PlacesHash(key.stack);
+    same[i] = first.try_emplace({key.kind, key.device, of_stack->second}, i).first->second;
   }
-  return text;
+  return same;
 }
 
-std::vector<SiteGroup> SelectSites(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, size_t top,
-                                   StackSymbolizer* symbolizer) {
+SiteGroups SelectSites(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts,
+                       const std::vector<uint32_t>& same, size_t top, StackSymbolizer* symbolizer) {
   const std::vector<Site>& sites = ledger.sites();
-  std::vector<uint32_t> order(sites.size());
-  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  // Every tie is broken by the site's number, which is that of its first allocation.
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    const bool leak_a = IsLeak(verdicts[a].verdict), leak_b = IsLeak(verdicts[b].verdict);
-    if (leak_a != leak_b) return leak_a;
-    if (leak_a && verdicts[a].rate_bytes_per_step != verdicts[b].rate_bytes_per_step) {
-      return verdicts[a].rate_bytes_per_step > verdicts[b].rate_bytes_per_step;
+  struct Candidate {
+    SiteGroup group;
+    bool leaks = false, wanted = false;
+    double rate = 0;
+    uint64_t bytes_at_peak = 0;
+  };
+  std::vector<Candidate> candidates;
+  std::vector<uint32_t> candidate_of(sites.size());
+  for (uint32_t i = 0; i < sites.size(); ++i) {
+    if (same[i] == i) {
+      candidate_of[i] = static_cast<uint32_t>(candidates.size());
+      candidates.emplace_back();
     }
-    if (sites[a].bytes_at_peak != sites[b].bytes_at_peak) return sites[a].bytes_at_peak > sites[b].bytes_at_peak;
-    return a < b;
-  });
-  std::vector<bool> wanted(sites.size());
+    Candidate& candidate = candidates[candidate_of[i] = candidate_of[same[i]]];
+    candidate.group.sites.push_back(i);
+    candidate.bytes_at_peak += sites[i].bytes_at_peak;
+    if (!IsLeak(verdicts[i].verdict)) continue;
+    candidate.leaks = true;
+    candidate.rate += verdicts[i].rate_bytes_per_step;
+  }
   for (const OutOfMemory& failed : ledger.out_of_memory()) {
-    for (const auto& [site, bytes] : failed.holders) wanted[site] = true;
+    for (const auto& [site, bytes] : failed.holders) candidates[candidate_of[site]].wanted = true;
   }
-
-  std::vector<SiteGroup> groups;
-  std::map<std::string, size_t> by_key;
-  std::map<Rank, size_t> others;
-  for (const uint32_t site : order) {
-    const bool needed = wanted[site] || IsLeak(verdicts[site].verdict);
-    // A few more than asked for: some of them turn out to be the same.
-    if (!needed && others[RankOf(sites[site])]++ >= 2 * top) continue;
-    std::vector<ReportFrame> frames = symbolizer->Frames(sites[site].key.stack);
-    const auto [found, is_new] = by_key.try_emplace(GroupKey(sites[site].key, frames), groups.size());
-    if (is_new) groups.push_back({{}, std::move(frames)});
-    groups[found->second].sites.push_back(site);
+  // Every tie is broken by the site's number, which is that of its first allocation.
+  for (Candidate& candidate : candidates) {
+    std::stable_sort(candidate.group.sites.begin(), candidate.group.sites.end(), [&](uint32_t a, uint32_t b) {
+      const bool leak_a = IsLeak(verdicts[a].verdict), leak_b = IsLeak(verdicts[b].verdict);
+      if (leak_a != leak_b) return leak_a;
+      if (leak_a && verdicts[a].rate_bytes_per_step != verdicts[b].rate_bytes_per_step) {
+        return verdicts[a].rate_bytes_per_step > verdicts[b].rate_bytes_per_step;
+      }
+      return sites[a].bytes_at_peak > sites[b].bytes_at_peak;
+    });
   }
-  std::map<Rank, size_t> kept_others;
-  std::vector<SiteGroup> kept;
-  for (SiteGroup& group : groups) {
-    const bool needed = std::any_of(group.sites.begin(), group.sites.end(),
-                                    [&](uint32_t site) { return wanted[site] || IsLeak(verdicts[site].verdict); });
-    if (needed || kept_others[RankOf(sites[group.sites[0]])]++ < top) kept.push_back(std::move(group));
+  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    if (a.leaks != b.leaks) return a.leaks;
+    if (a.leaks && a.rate != b.rate) return a.rate > b.rate;
+    return a.bytes_at_peak > b.bytes_at_peak;
+  });
+  SiteGroups groups;
+  std::map<Rank, size_t> kept;
+  for (Candidate& candidate : candidates) {
+    const Site& first = sites[candidate.group.sites[0]];
+    if (candidate.leaks || candidate.wanted || kept[RankOf(first)]++ < top) {
+      candidate.group.frames = symbolizer->Frames(first.key.stack);
+      groups.reported.push_back(std::move(candidate.group));
+    } else {
+      groups.others.push_back(std::move(candidate.group));
+    }
   }
-  return kept;
+  return groups;
 }
 
 }  // namespace vramtrack

@@ -18,14 +18,22 @@ struct SiteGroup {
   std::vector<ReportFrame> frames;
 };
 
-// What makes stacks of one kind on one device one site: equal for sites that look the same to a reader.
-std::string GroupKey(const SiteKey& key, const std::vector<ReportFrame>& frames);
+// All sites of a ledger, each in exactly one group. What is counted and summed is all of them; what is reported, and
+// has frames, is some.
+struct SiteGroups {
+  // All leaks, all holders of failed allocations, and of the others the `top` of each level that hold most at the peak;
+  // the segments of a framework's allocator have a `top` of their own. Leaks first.
+  std::vector<SiteGroup> reported;
+  std::vector<SiteGroup> others;  // without frames
+};
 
-// The sites to report: all leaks, all holders of failed allocations, and of the others the `top` of each level that
-// hold most at the peak; the segments of a framework's allocator have a `top` of their own. Leaks first. `verdicts`:
-// one for each site of the ledger.
-std::vector<SiteGroup> SelectSites(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, size_t top,
-                                   StackSymbolizer* symbolizer);
+// Of each site the number of its group: of the first site that looks the same. `symbolizer`: of useful stacks, so that
+// what is counted does not depend on how much of them is shown.
+std::vector<uint32_t> SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer* symbolizer);
+
+// `verdicts`: one for each site of the ledger. `same`: as SitesThatLookTheSame has it.
+SiteGroups SelectSites(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts,
+                       const std::vector<uint32_t>& same, size_t top, StackSymbolizer* symbolizer);
 
 }  // namespace vramtrack
 

@@ -3,19 +3,14 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
-#include <tuple>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "analyzer/findings/framework_findings.h"
-#include "analyzer/findings/site_selection.h"
 #include "analyzer/leaks/survivors.h"
 
 namespace vramtrack {
 namespace {
 
-// Symbolizing a stack takes a fraction of a millisecond.
-constexpr size_t kMostSymbolized = 2000;
 // A level that changed so often goes up and down; see JudgeGrowingBuffer.
 constexpr size_t kFewestChanges = 3;
 
@@ -24,38 +19,16 @@ bool Matters(const Ledger& ledger, uint32_t site, const LeakVerdict& verdict) {
   return IsLeak(verdict.verdict) || ledger.level_changes(site) >= kFewestChanges;
 }
 
-// Sites that look the same to a reader have the same one; others may, too.
-std::string RoughKey(const Site& site, const Definitions& definitions) {
-  std::string key = absl::StrCat(site.key.kind, "|", site.key.device, "|", IsSegmentSite(site));
-  const JoinedStackRef stack = definitions.stacks.Get(site.key.stack);
-  if (stack.python.count == 0) return absl::StrCat(key, "|", stack.native.count);
-  for (size_t i = 0; i < stack.python.count; ++i) {
-    absl::StrAppend(&key, "|", stack.python.frames[i].code, ":", stack.python.frames[i].line);
-  }
-  return key;
-}
-
 }  // namespace
 
-std::vector<std::vector<uint32_t>> SitesInOne(const Ledger& ledger, const Definitions& definitions,
-                                              const std::vector<LeakVerdict>& verdicts, StackSymbolizer* symbolizer) {
-  std::map<std::string, std::vector<uint32_t>> rough;
+std::vector<std::vector<uint32_t>> SitesInOne(const Ledger& ledger, const std::vector<uint32_t>& same,
+                                              const std::vector<LeakVerdict>& verdicts) {
+  std::map<std::pair<uint32_t, bool>, std::vector<uint32_t>> by_group;
   for (uint32_t i = 0; i < verdicts.size(); ++i) {
-    if (Matters(ledger, i, verdicts[i])) rough[RoughKey(ledger.sites()[i], definitions)].push_back(i);
-  }
-  std::map<std::string, std::vector<uint32_t>> by_key;
-  size_t symbolized = 0;
-  for (const auto& [key, sites] : rough) {
-    if (sites.size() < 2) continue;
-    for (const uint32_t site : sites) {
-      if (++symbolized > kMostSymbolized) break;
-      const SiteKey& of = ledger.sites()[site].key;
-      by_key[absl::StrCat(GroupKey(of, symbolizer->Frames(of.stack)), "|", IsSegmentSite(ledger.sites()[site]))]
-          .push_back(site);
-    }
+    if (Matters(ledger, i, verdicts[i])) by_group[{same[i], IsSegmentSite(ledger.sites()[i])}].push_back(i);
   }
   std::vector<std::vector<uint32_t>> together;
-  for (auto& [key, sites] : by_key) {
+  for (auto& [group, sites] : by_group) {
     if (sites.size() > 1) together.push_back(std::move(sites));
   }
   std::sort(together.begin(), together.end());

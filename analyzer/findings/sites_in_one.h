@@ -5,20 +5,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/attribution/stack_symbolizer.h"
-#include "analyzer/ingest/definitions.h"
 #include "analyzer/leaks/cohort.h"
 #include "analyzer/ledger/ledger.h"
 
 namespace vramtrack {
 
-// Sites of several stacks that look the same to a reader (a line that is reached through other native frames, a library
-// that was loaded again elsewhere) of which two at least keep something: by itself each of them has
-// holes that the others fill. Stacks are symbolized only of sites that keep objects or whose level goes up and down, and
-// that may be one by their Python frames or, without those, by how many native frames they have; of so many at most
-// that it takes no time worth mentioning.
-std::vector<std::vector<uint32_t>> SitesInOne(const Ledger& ledger, const Definitions& definitions,
-                                              const std::vector<LeakVerdict>& verdicts, StackSymbolizer* symbolizer);
+// Sites that look the same to a reader (a line that is reached through other native frames, a library that was loaded
+// again elsewhere) of which two at least keep something: by itself each of them has holes that the others fill. `same`:
+// as SitesThatLookTheSame has it.
+std::vector<std::vector<uint32_t>> SitesInOne(const Ledger& ledger, const std::vector<uint32_t>& same,
+                                              const std::vector<LeakVerdict>& verdicts);
 
 // Gives the verdict on all of `together` to each of them, with its own share of the rates: they add up to those of the
 // verdict.

@@ -107,8 +107,8 @@ void TracedStacks::Freeze(const LoadedModules& modules, const TracedCodes& codes
     if (number.form == Form::kPython) joined.python = Find(id, Form::kPython);
     if (number.form == Form::kJoined) {
       const Joined& defined = joined_[number.index];
-      joined = {Find(defined.native, Form::kNative), Find(defined.python, Form::kPython),
-                Find(defined.forward, Form::kPython), defined.node};
+      joined = {Find(defined.native, Form::kNative), Find(defined.python, Form::kPython), 0, defined.node};
+      FindForward(defined.forward, &joined);
       for (const uint32_t part : {defined.native, defined.python, defined.forward}) parts.push_back(part);
     }
     number.distinct = number_of(joined);
@@ -140,6 +140,19 @@ void TracedStacks::FindEqualPython(const std::vector<uint32_t>& order, const Tra
     python_[number.index].same = FirstEqual(HashOf(stack), number.index, &by_hash,
                                             [&](uint32_t other) { return SameStack(Python(other), stack); });
   }
+}
+
+// The forward call of a node, which may have been told later. A node that another one made has its forward call.
+void TracedStacks::FindForward(uint32_t forward, Joined* joined) const {
+  constexpr int kMostLater = 4;
+  for (int i = 0; i < kMostLater; ++i) {
+    const auto later = by_id_.find(forward);
+    if (later == by_id_.end() || later->second.form != Form::kJoined) break;
+    const Joined& told = joined_[later->second.index];
+    joined->node = told.node;
+    forward = told.python;
+  }
+  joined->forward = Find(forward, Form::kPython);
 }
 
 // 1 + index of the first stack that is equal to the one of this number; 0 if there is none of this form, or it is

@@ -62,7 +62,8 @@ class TracedStacks {
   // `codes` and `instructions` as in schema PythonStack, equally long.
   void DefinePython(uint32_t id, const std::vector<uint32_t>& codes, const std::vector<uint32_t>& instructions,
                     bool truncated);
-  // Numbers of what is joined, 0 for none.
+  // Numbers of what is joined, 0 for none. `forward` may be the number of a joined stack, defined before or later: then
+  // its `python` is the forward call, and its `node` the kind of node.
   void DefineJoined(uint32_t id, uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node);
   // Finds out which numbers mean the same stack. `modules` and `codes` must be frozen.
   void Freeze(const LoadedModules& modules, const TracedCodes& codes);
@@ -119,6 +120,7 @@ class TracedStacks {
 
   PythonStackRef Python(size_t index) const;
   uint32_t Find(uint32_t id, Form form) const;
+  void FindForward(uint32_t forward, Joined* joined) const;
   void FindEqualNative(const std::vector<uint32_t>& order, const LoadedModules& modules);
   void FindEqualPython(const std::vector<uint32_t>& order, const TracedCodes& codes);
 

@@ -124,6 +124,29 @@ TEST(TracedStacks, JoinedStacksOfTheSamePartsAreOne) {
   EXPECT_FALSE(stacks.IsPart(stacks.Distinct(5)));
 }
 
+// The first nodes of a process are evaluated before it is known how they are laid out.
+TEST(TracedStacks, AForwardCallMayBeToldLater) {
+  Definitions definitions;
+  TracedStacks& stacks = definitions.stacks;
+  definitions.Add(Code(1, "step", kTable));
+  const uint64_t native[] = {0x1000, 0x2000};
+  stacks.Define(1, native, 2, 0, false);
+  stacks.DefineJoined(2, 1, 0, 10, schema::NODE_FUNCTION);
+  stacks.DefineJoined(3, 1, 0, 11, schema::NODE_FUNCTION);
+  stacks.DefineJoined(4, 1, 0, 12, schema::NODE_FUNCTION);
+  stacks.DefinePython(5, {1}, {0}, false);
+  stacks.DefineJoined(10, 0, 5, 0, schema::NODE_FUNCTION);
+  stacks.DefineJoined(11, 0, 0, 0, schema::NODE_ACCUMULATE);
+  stacks.DefineJoined(6, 1, 0, 5, schema::NODE_FUNCTION);
+  definitions.Freeze();
+  EXPECT_EQ(stacks.Distinct(2), stacks.Distinct(6)) << "as if it had been known at once";
+  EXPECT_EQ(stacks.Get(stacks.Distinct(2)).forward.count, 1u);
+  EXPECT_EQ(stacks.Get(stacks.Distinct(3)).node, schema::NODE_ACCUMULATE);
+  EXPECT_EQ(stacks.Get(stacks.Distinct(3)).forward.count, 0u);
+  EXPECT_EQ(stacks.Get(stacks.Distinct(4)).node, schema::NODE_FUNCTION) << "never told";
+  EXPECT_EQ(stacks.Get(stacks.Distinct(4)).forward.count, 0u);
+}
+
 TEST(TracedStacks, WhatIsNotDefinedOrOfAnotherKindIsNoPart) {
   Definitions definitions;
   TracedStacks& stacks = definitions.stacks;

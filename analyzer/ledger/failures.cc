@@ -123,7 +123,12 @@ OutOfMemory::Framework Ledger::FrameworkAt(const Scope& framework) const {
     }
   });
   std::sort(blocks.begin(), blocks.end());
-  at.largest_hole = framework.segments->LargestHole(blocks);
+  const Segments::Holes holes = framework.segments->LargestHoles(blocks);
+  at.largest_hole = holes.any;
+  if (!holes.mapped) {
+    at.small_hole = holes.small;
+    at.large_hole = holes.large;
+  }
   return at;
 }
 

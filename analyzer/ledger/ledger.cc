@@ -583,6 +583,8 @@ void Ledger::EndStep(bool past) {
     scope.floors.push_back(scope.floor);
     scope.ceilings.push_back(scope.ceiling);
     scope.floor = scope.ceiling = LevelOfScope(scope);
+    scope.step_moment = MomentOf(scope);
+    scope.step_moment->step = clock_.step() - 1;
     if (scope.segments != nullptr && scope.level == Level::kFramework) {
       scope.reserved_floors.push_back(std::exchange(scope.reserved_floor, scope.segments->counted()));
       scope.live_floors.push_back(std::exchange(scope.live_floor, scope.live));

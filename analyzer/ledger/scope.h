@@ -46,6 +46,7 @@ struct Scope {
   uint32_t peak_epoch = 0;                // counts how often the peak was raised
   uint64_t changes = 0, peak_change = 0;  // allocations and frees so far, and which of them reached the peak
   Moment peak_moment, end_moment;
+  std::optional<Moment> step_moment;  // when the last complete step ended; none without steps
   // Lowest and highest of the present step: of a framework's level with the driver memory that is no segment.
   uint64_t floor = 0, ceiling = 0;
   std::vector<uint64_t> floors, ceilings;  // of each complete step
@@ -81,6 +82,8 @@ struct OutOfMemory {
     bool failed = false;              // its allocator gave up; otherwise a call of the driver failed
     uint64_t live = 0, reserved = 0;  // as the allocator itself told, if it did
     uint64_t largest_hole = 0;        // in its segments
+    // The same in those of its small blocks, and in those of its large ones; none: they cannot be told apart.
+    std::optional<uint64_t> small_hole, large_hole;
   };
   std::optional<Framework> framework;
   std::vector<std::pair<uint32_t, uint64_t>> holders;  // site, bytes live then; the largest first

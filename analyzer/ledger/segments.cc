@@ -125,8 +125,8 @@ void Segments::RemoveBlock(uint64_t address, uint64_t bytes) {
   }
 }
 
-uint64_t Segments::LargestHole(const std::vector<std::pair<uint64_t, uint64_t>>& blocks) const {
-  uint64_t largest = 0;
+Segments::Holes Segments::LargestHoles(const std::vector<std::pair<uint64_t, uint64_t>>& blocks) const {
+  Holes holes;
   auto block = blocks.begin();
   for (auto at = ranges_.begin(); at != ranges_.end();) {
     const uint64_t begin = at->first;
@@ -136,14 +136,19 @@ uint64_t Segments::LargestHole(const std::vector<std::pair<uint64_t, uint64_t>>&
       end += at->second.bytes;
     }
     if (!is_segment) continue;
+    uint64_t largest = 0;
     uint64_t free_from = begin;
     for (; block != blocks.end() && block->first < end; ++block) {
       if (block->first > free_from) largest = std::max(largest, block->first - free_from);
       free_from = std::max(free_from, block->first + block->second);
     }
     if (end > free_from) largest = std::max(largest, end - free_from);
+    uint64_t& of_size = end - begin == kSmallSegment ? holes.small : holes.large;
+    of_size = std::max(of_size, largest);
+    holes.any = std::max(holes.any, largest);
+    holes.mapped |= mapped;
   }
-  return largest;
+  return holes;
 }
 
 }  // namespace vramtrack

@@ -50,7 +50,18 @@ class Segments {
   bool IsInGraphPool(uint64_t address, uint64_t bytes);
 
   // The longest run of free bytes within a segment, given the live blocks of the device as (address, bytes) in order.
-  uint64_t LargestHole(const std::vector<std::pair<uint64_t, uint64_t>>& blocks) const;
+  uint64_t LargestHole(const std::vector<std::pair<uint64_t, uint64_t>>& blocks) const {
+    return LargestHoles(blocks).any;
+  }
+
+  // PyTorch's allocator keeps blocks of up to 1 MiB in segments of 2 MiB, and all others in larger ones.
+  static constexpr uint64_t kSmallSegment = 2 << 20;
+  struct Holes {
+    uint64_t any = 0;
+    uint64_t small = 0, large = 0;  // by the segment's size
+    bool mapped = false;            // there are segments that grow, whose size does not say what they are for
+  };
+  Holes LargestHoles(const std::vector<std::pair<uint64_t, uint64_t>>& blocks) const;
 
  private:
   static constexpr int kPageShift = 21;  // most ranges begin and end at pages of 2 MiB

@@ -38,14 +38,7 @@ Answer AnswerOf(const Report& report) {
   return SitesWith(report, "insufficient_evidence") > 0 ? Answer::kNotEnough : Answer::kNoLeak;
 }
 
-std::optional<uint64_t> FurtherStepsNeeded(const Report& report) {
-  std::optional<uint64_t> most;
-  for (const ReportSite& site : report.sites) {
-    if (site.verdict != "insufficient_evidence" || !site.further_steps_needed) continue;
-    most = std::max(most.value_or(0), *site.further_steps_needed);
-  }
-  return most;
-}
+std::optional<uint64_t> FurtherStepsNeeded(const Report& report) { return report.further_steps_needed; }
 
 bool HasRunOut(const Report& report, uint32_t device) {
   return std::any_of(report.oom.begin(), report.oom.end(), [&](const ReportOom& oom) { return oom.device == device; });

@@ -81,9 +81,10 @@ std::vector<std::string> GrowthRows(const ReportDevice& device, bool ran_out) {
                                                                 {"used", &device.growth_of->device_used}};
   std::string said;
   for (const auto& [name, growth] : others) {
-    const bool refused_alike = !live.refused.empty() && growth->refused == live.refused;
+    // One report has one forecast: that of the headline, where there is one.
+    const bool told = live.steps_to_oom || (!live.refused.empty() && growth->refused == live.refused);
     const std::string row =
-        absl::StrCat(FormatByteCount(growth->bytes_per_step), " per step", WhenFull(*growth, ran_out || refused_alike));
+        absl::StrCat(FormatByteCount(growth->bytes_per_step), " per step", WhenFull(*growth, ran_out || told));
     if (growth->ci_low <= 0 || row == said) continue;
     rows.push_back(absl::StrCat(name, " ", row));
     said = row;
@@ -384,7 +385,7 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
     Row("peak", Moment(device.peak), page);
     if (const std::string categories = PeakCategories(device); !categories.empty())
       Row("at the peak", categories, page);
-    Row("end", Moment(device.end), page);
+    Row("end", Moment(device.last_step.value_or(device.end)), page);
     if (device.peak.framework) Row("ledger", Ledger(device), page);
     if (device.growth) {
       const std::vector<std::string> rows = GrowthRows(device, HasRunOut(report, device.index));
@@ -442,7 +443,7 @@ void WriteDevicesInShort(const Report& report, size_t most, Page* page) {
     if (device.peak.reserved != device.peak.live)
       absl::StrAppend(&line, " of ", Bytes(device.peak.reserved), " reserved");
     if (device.peak.step) absl::StrAppend(&line, " at step ", *device.peak.step);
-    page->Words(absl::StrCat(line, ", ", Bytes(device.end.live), " at the end"), 0);
+    page->Words(absl::StrCat(line, ", ", Bytes(device.last_step.value_or(device.end).live), " at the end"), 0);
   }
   if (report.devices.size() > most) page->Line(absl::StrCat("and ", report.devices.size() - most, " more devices"));
 }

@@ -49,6 +49,17 @@ Place PlaceOf(const SitePlaces& places, const ReportSite& site) {
   return {FrameLocation(*frame), FrameFunction(*frame), FunctionBehindLocation(*frame)};
 }
 
+// Which line of a library allocated what the user's own line leaks: "allocated by transformers/trainer.py:617", or the
+// line of the user's own that the named one called. Empty where it says no more than the named line.
+std::string AllocatedBy(const ReportSite& site) {
+  if (site.frames.empty() || site.blame_frame >= site.frames.size()) return "";
+  if (!IsPython(site.frames[site.blame_frame])) return "";
+  const ReportFrame& frame = site.frames[NamingFrame(site.frames, 0)];
+  const ReportFrame& named = site.frames[site.blame_frame];
+  if (!IsPython(frame) || (frame.file == named.file && frame.line == named.line)) return "";
+  return absl::StrCat(frame.installed ? "allocated by " : "allocated at ", FrameLocation(frame));
+}
+
 // "LEAK  file:line  function  leaks RATE (certainty)": what does not fit on the line goes to the next ones, but the
 // line, the place in the code and the rate stay together.
 void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
@@ -58,45 +69,74 @@ void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
   std::string title = LeakTitle(site);
   std::string rate = absl::StrCat(site.verdict == "growing_buffer" ? "grows by " : "leaks ", LeakRate(site), OnDevices(leak));
   std::string certainty = absl::StrCat("(", Certainty(report, site), ")");
+  const std::string allocated = AllocatedBy(site);
   int left = style.columns - DisplayWidth(title) - 2 - DisplayWidth(rate) - 2;
 
   std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
   left -= DisplayWidth(location);
   bool function_fits = !place.function.empty() && DisplayWidth(place.function_behind) <= left;
   if (function_fits) left -= DisplayWidth(place.function_behind);
+  const bool allocated_fits = function_fits && !allocated.empty() && DisplayWidth(allocated) + 2 <= left;
+  if (allocated_fits) left -= DisplayWidth(allocated) + 2;
   bool certainty_fits = (function_fits || place.function.empty()) && DisplayWidth(certainty) + 2 <= left;
 
   std::string line = absl::StrCat(Painted(style, Paint::kAlarm, title), "  ", Painted(style, Paint::kBold, location));
   if (function_fits) line += place.function_behind;
+  if (allocated_fits) absl::StrAppend(&line, ", ", allocated);
   absl::StrAppend(&line, "  ", Painted(style, Paint::kBold, rate));
   if (certainty_fits) absl::StrAppend(&line, "  ", certainty);
   page->Line(line);
-  if (!certainty_fits) {
-    std::string second = function_fits || place.function.empty() ? "" : absl::StrCat("in ", place.function, "  ");
-    page->Words(second + certainty, kIndent);
-  }
+  std::vector<std::string> second;
+  if (!function_fits && !place.function.empty()) second.push_back("in " + place.function);
+  if (!allocated_fits && !allocated.empty()) second.push_back(allocated);
+  if (!certainty_fits) second.push_back(certainty);
+  if (!second.empty()) page->Words(absl::StrJoin(second, "  "), kIndent);
 }
 
-// The sites of a leak, its leader among them, largest first: what each leaves behind, and where it was allocated.
+// The lines of a leak, the largest sum first: what the sites there leave behind.
 void WriteParts(const Report& report, const ReportSite& leader, size_t most, Page* page) {
-  const std::vector<LeakPart> parts = LeakParts(report).Of(leader);
-  if (parts.size() == 1) return;
-  const size_t shown = std::min(most, parts.size());
+  struct Row {
+    std::string place;
+    ReportSite sum;
+    size_t sites = 0;
+  };
+  std::vector<Row> rows;
+  for (const LeakPart& part : LeakParts(report).Of(leader)) {
+    const std::string place = part.place == nullptr
+                                  ? "(no stack recorded)"
+                                  : absl::StrCat(FrameLocation(*part.place), FunctionBehindLocation(*part.place));
+    auto row = std::find_if(rows.begin(), rows.end(), [&place](const Row& known) { return known.place == place; });
+    if (row == rows.end()) {
+      row = rows.insert(rows.end(), {place, *part.site});
+    } else {
+      row->sum.rate_bytes_per_step += part.site->rate_bytes_per_step;
+      row->sum.rate_objects_per_step += part.site->rate_objects_per_step;
+    }
+    ++row->sites;
+  }
+  if (rows.size() == 1) return;
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::make_pair(a.sum.rate_bytes_per_step, a.sum.rate_objects_per_step) >
+           std::make_pair(b.sum.rate_bytes_per_step, b.sum.rate_objects_per_step);
+  });
+  const size_t shown = std::min(most, rows.size());
   std::vector<std::string> rates;
   int width = 0;
   for (size_t i = 0; i < shown; ++i) {
-    rates.push_back(absl::StrCat(OwnRate(*parts[i].site), leader.across && leader.across->leak > 1 ? " in all" : ""));
+    rates.push_back(absl::StrCat(OwnRate(rows[i].sum), leader.across && leader.across->leak > 1 ? " in all" : ""));
     width = std::max(width, DisplayWidth(rates.back()));
   }
   for (size_t i = 0; i < shown; ++i) {
-    const ReportFrame* frame = parts[i].place;
-    const std::string place =
-        frame == nullptr ? "(no stack recorded)" : absl::StrCat(FrameLocation(*frame), FunctionBehindLocation(*frame));
+    const std::string sites =
+        rows[i].sites > 1 ? absl::StrCat("  (", Plural(rows[i].sites, "site", "sites"), ")") : "";
+    const int left = page->style().columns - kIndent - 2 - width - DisplayWidth(sites);
     page->Line(absl::StrCat(std::string(width - DisplayWidth(rates[i]), ' '), rates[i], "  ",
-                            CutBeginning(place, page->style().columns - kIndent - 2 - width)),
+                            CutBeginning(rows[i].place, left), sites),
                kIndent);
   }
-  if (parts.size() > shown) page->Line(absl::StrCat("and ", FormatCount(parts.size() - shown), " more"), kIndent);
+  if (rows.size() > shown) {
+    page->Line(absl::StrCat("and ", Plural(rows.size() - shown, "more line", "more lines")), kIndent);
+  }
 }
 
 void WriteNoLeak(const Report& report, Page* page) {

@@ -31,6 +31,47 @@ size_t WithoutStartUp(const std::vector<ReportFrame>& frames) {
   return frames.size();
 }
 
+bool IsOwnPython(const ReportFrame& frame) { return IsPython(frame) && IsOwn(frame); }
+
+bool SameLine(const ReportFrame& a, const ReportFrame& b) {
+  return a.function == b.function && a.file == b.file && a.line == b.line;
+}
+
+// Which of the first `all` frames to show. Of Python all of the user's own, but for those of a recursion; of others as
+// many as there is room for, the nearest to `marked` first.
+std::vector<bool> ShownFrames(const std::vector<ReportFrame>& frames, size_t all, size_t marked, size_t most) {
+  std::vector<bool> shown(all, all <= most);
+  if (all <= most) return shown;
+  size_t left = most;
+  const auto show = [&](size_t i) {
+    if (shown[i]) return;
+    shown[i] = true;
+    left -= std::min<size_t>(left, 1);
+  };
+  for (size_t i = 0; i < all; ++i) {
+    if (i == marked || (IsOwnPython(frames[i]) && !(i > 0 && SameLine(frames[i], frames[i - 1])))) show(i);
+  }
+  const size_t callees = std::min(kCalleesShown, most / 2);
+  const size_t first = marked < all ? std::min(marked - std::min(marked, callees), all - most) : 0;
+  for (size_t i = first; i < all && left > 0; ++i) show(i);
+  for (size_t i = first; i-- > 0 && left > 0;) show(i);
+  return shown;
+}
+
+// The line that stands for frames from `begin` to `end` of `all`.
+std::string LeftOut(const std::vector<ReportFrame>& frames, size_t begin, size_t end, size_t all) {
+  if (end == all) return absl::StrCat("  (", Plural(end - begin, "more caller", "more callers"), ")");
+  if (begin == 0) return absl::StrCat("  (", end, " more, called from here)");
+  std::string package;
+  for (size_t i = begin; i < end; ++i) {
+    const std::string& file = frames[i].shown_file;
+    const std::string of = frames[i].installed ? file.substr(0, file.find('/')) : "";
+    if (i > begin && of != package) return absl::StrCat("  (", end - begin, " more)");
+    package = of;
+  }
+  return absl::StrCat("  (", end - begin, " more", package.empty() ? "" : " of " + Printable(package), ")");
+}
+
 }  // namespace
 
 std::string FrameLocation(const ReportFrame& frame) {
@@ -57,23 +98,24 @@ std::string FunctionBehindLocation(const ReportFrame& frame) {
 
 std::vector<std::string> StackLines(const TextStyle& style, const std::vector<ReportFrame>& frames, size_t marked,
                                     size_t most) {
-  const size_t all = WithoutStartUp(frames);
-  size_t first = 0, end = all;
-  if (all > most) {
-    size_t callees = std::min(kCalleesShown, most / 2);
-    if (marked < all) first = std::min(marked - std::min(marked, callees), all - most);
-    end = first + most;
-  }
+  const std::vector<bool> shown = ShownFrames(frames, WithoutStartUp(frames), marked, most);
+  const size_t all = shown.size();
   int functions = 0;
-  for (size_t i = first; i < end; ++i) functions = std::max(functions, DisplayWidth(FrameFunction(frames[i])));
+  for (size_t i = 0; i < all; ++i) {
+    if (shown[i]) functions = std::max(functions, DisplayWidth(FrameFunction(frames[i])));
+  }
   functions = std::min(functions, std::max(style.columns - 2 - 2 - kNarrowestLocation, style.columns / 2));
   int locations = style.columns - functions - 4;
 
   std::vector<std::string> lines;
-  if (first > 0) {
-    lines.push_back(Painted(style, Paint::kDim, absl::StrCat("  (", first, " more, called from here)")));
-  }
-  for (size_t i = first; i < end; ++i) {
+  for (size_t i = 0; i < all; ++i) {
+    if (!shown[i]) {
+      size_t end = i;
+      while (end < all && !shown[end]) ++end;
+      lines.push_back(Painted(style, Paint::kDim, LeftOut(frames, i, end, all)));
+      i = end - 1;
+      continue;
+    }
     std::string line = i == marked ? (style.unicode ? "→ " : "> ") : "  ";
     std::string function = FrameFunction(frames[i]);
     if (function.empty()) function = "(no symbol)";
@@ -82,10 +124,6 @@ std::vector<std::string> StackLines(const TextStyle& style, const std::vector<Re
     line += CutBeginning(FrameLocation(frames[i]), locations);
     if (!frames[i].forward && i + 1 < frames.size() && frames[i + 1].forward) line += " of the call below";
     lines.push_back(Painted(style, i == marked ? Paint::kBold : Paint::kPlain, line));
-  }
-  if (end < all) {
-    lines.push_back(
-        Painted(style, Paint::kDim, absl::StrCat("  (", Plural(all - end, "more caller", "more callers"), ")")));
   }
   return lines;
 }

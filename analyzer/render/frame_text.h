@@ -20,8 +20,9 @@ std::string FrameFunction(const ReportFrame& frame);
 // The same as it follows the location, with what is between them: "  Attention::Forward", for Python " in step".
 std::string FunctionBehindLocation(const ReportFrame& frame);
 
-// One line a frame, function and location in two columns, `marked` in bold behind an arrow. No more than `most` frames:
-// those around `marked` stay, and a line says how many others there are. What calls main is left out.
+// One line a frame, function and location in two columns, `marked` in bold after an arrow. About `most` frames: those
+// around `marked` stay, and so do all Python frames of the user's own code; lines say how many others there are. What
+// calls main is left out.
 std::vector<std::string> StackLines(const TextStyle& style, const std::vector<ReportFrame>& frames, size_t marked,
                                     size_t most);
 

@@ -190,6 +190,7 @@ Json DeviceJson(const ReportDevice& device) {
   json["peak"] = MomentJson(device.peak);
   AddPeakSet(device.peak_set, &json["peak"]);
   json["end"] = MomentJson(device.end);
+  json["last_step"] = device.last_step ? MomentJson(*device.last_step) : Json(nullptr);
   json["growth"] = device.growth ? GrowthJson(*device.growth) : Json(nullptr);
   json["unexplained_growth"] = Number(device.unexplained_growth);
   json["growth_of"] = device.growth_of ? GrowthsJson(*device.growth_of) : Json(nullptr);
@@ -304,6 +305,7 @@ Json SiteFields(const ReportSite& site) {
   json["last_use"] = site.last_use ? LastUseJson(*site.last_use) : Json(nullptr);
   json["first_kernel"] = site.first_kernel ? FirstKernelJson(*site.first_kernel) : Json(nullptr);
   json["blame_frame"] = site.blame_frame;
+  json["own_frame"] = Optional(site.own_frame);
   return json;
 }
 
@@ -356,6 +358,9 @@ Json OomJson(const ReportOom& oom) {
   json["reserved"] = Optional(oom.reserved);
   json["largest_hole"] = Optional(oom.largest_hole);
   json["device_free"] = Optional(oom.device_free);
+  json["pool"] = oom.pool.empty() ? Json(nullptr) : Json(oom.pool);
+  json["pool_hole"] = Optional(oom.pool_hole);
+  json["segment_bytes"] = Optional(oom.segment_bytes);
   json["stack"] = Array(oom.stack, FrameJson);
   json["holders"] = Array(oom.holders, [](const std::pair<std::string, uint64_t>& holder) {
     Json json;
@@ -443,6 +448,7 @@ Json ReportFields(const Report& report, Json sites) {
   Json verdict_counts = Json::object();
   for (const auto& [verdict, sites] : report.verdict_counts) verdict_counts[verdict] = sites;
   json["verdict_counts"] = std::move(verdict_counts);
+  json["further_steps_needed"] = Optional(report.further_steps_needed);
   json["ranking"] = report.ranking;
   json["timeline"] = Array(report.timeline, TimelineJson);
   json["peak_lines"] = Array(report.peak_lines, PeakLinesJson);

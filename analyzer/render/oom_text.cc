@@ -19,13 +19,23 @@ namespace {
 
 constexpr int kIndent = 6;
 
-// How the allocator stood that gave up.
+std::string Bytes(uint64_t count) { return FormatByteCount(static_cast<double>(count)); }
+
+// The state of the allocator that gave up.
 std::string Framework(const ReportOom& oom) {
-  const auto bytes = [](uint64_t count) { return FormatByteCount(static_cast<double>(count)); };
-  std::string text = absl::StrCat("It had given out ", bytes(*oom.live), " of ", bytes(*oom.reserved),
-                                  " reserved; the largest hole in its segments is ", bytes(*oom.largest_hole));
-  if (oom.device_free) absl::StrAppend(&text, ", and the device has ", bytes(*oom.device_free), " left");
+  std::string text = absl::StrCat("PyTorch's allocator had ", Bytes(*oom.live), " allocated of ", Bytes(*oom.reserved),
+                                  " reserved; the largest hole in its segments is ", Bytes(*oom.largest_hole));
+  if (oom.device_free) absl::StrAppend(&text, ", and the device has ", Bytes(*oom.device_free), " left");
   return text + ".";
+}
+
+// Why a hole is of no use: a pool's segments serve that pool only. Empty where that is not the reason.
+std::string OtherPool(const ReportOom& oom) {
+  if (oom.pool.empty() || !oom.pool_hole || !oom.segment_bytes || !oom.largest_hole) return "";
+  if (*oom.pool_hole >= oom.requested || *oom.largest_hole < oom.requested) return "";
+  return absl::StrCat(Bytes(oom.requested), " needs ", Bytes(*oom.segment_bytes), " from the device, for a segment of ",
+                      "the ", oom.pool, " pool; the ", Bytes(*oom.largest_hole), " hole is in the ",
+                      oom.pool == "small" ? "large" : "small", " pool.");
 }
 
 // What sites of one line hold together, or those of one leak.
@@ -92,6 +102,42 @@ void WritePlace(const std::string& figures, const PlaceLine& line, Page* page) {
   page->Line(absl::StrCat(begin, CutEnd(line.place, left), Painted(style, Paint::kDim, sites)), kIndent);
 }
 
+// The share of what was held from which on one line is the answer.
+constexpr double kAnswerShare = 0.3;
+
+struct HeldMost {
+  std::string words;  // empty: no line holds that much
+  bool leak = false;
+};
+
+// Who held the memory: the leaks, if they held much, or the line that held most. `all`: bytes held.
+HeldMost WhoHeldMost(const std::vector<PlaceLine>& holders, uint64_t all) {
+  const PlaceLine* most = nullptr;
+  uint64_t leaked = 0, leaks = 0;
+  for (const PlaceLine& line : holders) {
+    leaked += line.leak ? line.now : 0;
+    leaks += line.leak;
+    if (most == nullptr || (line.leak && !most->leak) || (line.leak == most->leak && line.now > most->now)) most = &line;
+  }
+  const auto is_much = [all](uint64_t bytes) {
+    return all > 0 && static_cast<double>(bytes) >= kAnswerShare * static_cast<double>(all);
+  };
+  const auto share = [all](uint64_t bytes) {
+    return FormatPercent(std::min(1.0, static_cast<double>(bytes) / static_cast<double>(all)));
+  };
+  if (most != nullptr && is_much(leaked)) {
+    const std::string others =
+        leaks == 1 ? "" : absl::StrCat(" and ", Plural(leaks - 1, "other leak", "other leaks"));
+    return {absl::StrCat(share(leaked), " was held by the leak at ", most->place, others, "."), true};
+  }
+  most = nullptr;
+  for (const PlaceLine& line : holders) {
+    if (most == nullptr || line.now > most->now) most = &line;
+  }
+  if (most == nullptr || !is_much(most->now)) return {};
+  return {absl::StrCat(share(most->now), " was held by ", most->place, "."), false};
+}
+
 void WriteMore(size_t all, size_t shown, Page* page) {
   if (all > shown) page->Line(absl::StrCat("and ", FormatCount(all - shown), " more"), kIndent);
 }
@@ -129,6 +175,17 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
                     " asked for it.");
   }
   page->Words(why, kIndent);
+  if (const std::string pool = OtherPool(oom); !pool.empty()) page->Words(pool, kIndent);
+  std::vector<ReportOom::Change> held;
+  uint64_t all_held = 0, of_holders = 0;
+  for (const auto& [site, now] : oom.holders) {
+    held.push_back({site, 0, now});
+    of_holders += now;
+  }
+  for (const auto& [name, bytes] : oom.categories) all_held += bytes;
+  const std::vector<PlaceLine> holders = PlacesOf(report, held);
+  const HeldMost answer = WhoHeldMost(holders, std::max(all_held, of_holders));
+  if (!answer.words.empty()) page->Words(answer.words, kIndent, Paint::kBold);
   if (oom.level == "framework" && oom.live && oom.reserved && oom.largest_hole) page->Words(Framework(oom), kIndent);
   if (!oom.stack.empty()) {
     TextStyle narrower = style;
@@ -138,24 +195,20 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
       page->Line(line, kIndent - 2);
     }
   }
-  if (!oom.would_fit.empty()) {
-    const auto& [setting, bytes] = oom.would_fit.front();
-    page->Words(absl::StrCat("It would have fitted with ", setting, ": ", FormatByteCount(static_cast<double>(bytes)),
-                             " could then have been asked for."),
-                kIndent);
-  }
-  const auto bytes = [](uint64_t count) { return FormatByteCount(static_cast<double>(count)); };
   if (const std::string categories = CategoriesText(oom.categories); !categories.empty()) {
     page->Words("held at that moment: " + categories, kIndent);
   } else if (!oom.holders.empty()) {
     page->Line("held at that moment:", kIndent);
   }
-  std::vector<ReportOom::Change> held;
-  for (const auto& [site, now] : oom.holders) held.push_back({site, 0, now});
-  const std::vector<PlaceLine> holders = PlacesOf(report, held);
   for (size_t i = 0; i < holders.size() && i < top; ++i)
-    WritePlace(PadLeft(bytes(holders[i].now), 9), holders[i], page);
+    WritePlace(PadLeft(Bytes(holders[i].now), 9), holders[i], page);
   WriteMore(holders.size(), top, page);
+  // A leak fills whatever a setting saves.
+  if (!oom.would_fit.empty() && !answer.leak) {
+    const auto& [setting, bytes] = oom.would_fit.front();
+    page->Words(absl::StrCat("It would have fitted with ", setting, ": up to ", Bytes(bytes), " would have been free."),
+                kIndent);
+  }
   if (!oom.compared_step) return;
   page->Words(Difference(oom), kIndent);
   std::vector<PlaceLine> grown = PlacesOf(report, oom.changes);
@@ -163,8 +216,8 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
               grown.end());
   for (size_t i = 0; i < grown.size() && i < top; ++i) {
     const PlaceLine& line = grown[i];
-    WritePlace(PadLeft(absl::StrCat("+", bytes(line.now - line.then)), 10) +
-                   PadLeft(absl::StrCat("  ", bytes(line.then), " to ", bytes(line.now)), 24),
+    WritePlace(PadLeft(absl::StrCat("+", Bytes(line.now - line.then)), 10) +
+                   PadLeft(absl::StrCat("  ", Bytes(line.then), " to ", Bytes(line.now)), 24),
                line, page);
   }
   WriteMore(grown.size(), top, page);

@@ -238,7 +238,7 @@ Report TooShortSample() {
   report.sites[1].verdict = "insufficient_evidence";
   report.sites[1].grade = "";
   report.sites[1].explanation = "Four steps tell nothing about growth.";
-  report.sites[1].further_steps_needed = 22;
+  report.sites[1].further_steps_needed = report.further_steps_needed = 22;
   return Counted(report);
 }
 

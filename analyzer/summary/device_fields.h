@@ -271,6 +271,7 @@ void Fields(Archive& archive, ReportDevice& device) {
   archive(14, "patterns", device.patterns);
   archive(15, "other_owners", device.other_owners);
   archive(16, "unexplained_growth", device.unexplained_growth);
+  archive(17, "last_step", device.last_step);
 }
 
 }  // namespace vramtrack

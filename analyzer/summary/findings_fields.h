@@ -208,6 +208,9 @@ void Fields(Archive& archive, ReportOom& oom) {
   archive(20, "now", oom.now);
   archive(21, "changes", oom.changes);
   archive(22, "size_ratio", oom.size_ratio);
+  archive(23, "pool", oom.pool);
+  archive(24, "pool_hole", oom.pool_hole);
+  archive(25, "segment_bytes", oom.segment_bytes);
 }
 
 template <class Archive>
@@ -242,6 +245,7 @@ void Fields(Archive& archive, ProcessFindings& findings) {
   archive(10, "releases", findings.releases);
   archive(11, "warnings", findings.warnings);
   archive(12, "unsure", findings.unsure);
+  archive(13, "further_steps_needed", findings.further_steps_needed);
 }
 
 }  // namespace vramtrack

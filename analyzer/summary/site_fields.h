@@ -106,6 +106,7 @@ void Fields(Archive& archive, ReportSite& site) {
   archive(30, "last_use", site.last_use);
   archive(31, "first_kernel", site.first_kernel);
   archive(32, "step_name", site.step_name);
+  archive(33, "own_frame", site.own_frame);
 }
 
 }  // namespace vramtrack

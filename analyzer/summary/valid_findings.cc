@@ -45,6 +45,7 @@ class Checker {
   void Check(const ReportSite& site) const {
     IsSite(site.part_of);
     Require(site.frames.empty() ? site.blame_frame == 0 : site.blame_frame < site.frames.size());
+    Require(!site.own_frame || *site.own_frame < site.frames.size());
     if (!site.kept) return;
     Require(site.kept->bytes.size() == site.kept->step.size() && site.kept->objects.size() == site.kept->step.size());
     Require(site.kept->fit.empty() || site.kept->fit.size() == 2);

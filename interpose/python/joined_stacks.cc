@@ -19,25 +19,34 @@ uint64_t WordOf(uint32_t native, uint32_t python, uint32_t forward, schema::Grap
   return (hash ^ hash >> 32) | 1;
 }
 
+bool Define(uint32_t number, uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node, Lane* lane) {
+  namespace f = schema::joinedStack_field;
+  uint8_t buffer[64];
+  MessageWriter out(buffer, sizeof buffer);
+  uint8_t* message = out.Begin(schema::definitions_field::joined_stacks);
+  out.Varint(f::id, number);
+  out.Varint(f::native, native);
+  out.Varint(f::python, python);
+  out.Varint(f::forward, forward);
+  out.Varint(f::node, node);
+  out.End(message);
+  return lane->DefineEncoded(buffer, out.size());
+}
+
 }  // namespace
 
 uint32_t JoinStacks(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node, StackTable* stacks,
                     Lane* lane) {
   if (python == 0 && forward == 0 && node == schema::NODE_NONE) return native;
   const uint32_t joined = stacks->Intern(WordOf(native, python, forward, node), lane, [&](uint32_t number) {
-    namespace f = schema::joinedStack_field;
-    uint8_t buffer[64];
-    MessageWriter out(buffer, sizeof buffer);
-    uint8_t* message = out.Begin(schema::definitions_field::joined_stacks);
-    out.Varint(f::id, number);
-    out.Varint(f::native, native);
-    out.Varint(f::python, python);
-    out.Varint(f::forward, forward);
-    out.Varint(f::node, node);
-    out.End(message);
-    return lane->DefineEncoded(buffer, out.size());
+    return Define(number, native, python, forward, node, lane);
   });
   return joined != 0 ? joined : native;
+}
+
+void DefineForward(uint32_t number, uint32_t stack, schema::GraphNode node, Lane* lane) {
+  // What cannot be defined stays unknown.
+  Define(number, 0, stack, 0, node, lane);
 }
 
 }  // namespace vramtrack

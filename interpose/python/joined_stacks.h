@@ -17,6 +17,10 @@ namespace vramtrack {
 uint32_t JoinStacks(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node, StackTable* stacks,
                     Lane* lane);
 
+// Says what the forward call is that `number` stands for in joined stacks that were defined before it was known.
+// `stack`: of the forward call, 0 for none. `node`: of those stacks.
+void DefineForward(uint32_t number, uint32_t stack, schema::GraphNode node, Lane* lane);
+
 }  // namespace vramtrack
 
 #endif  // INTERPOSE_PYTHON_JOINED_STACKS_H_

@@ -54,6 +54,9 @@ class StackTable {
   // The same for return addresses; they mean what they say under the module map of the moment.
   uint32_t Intern(const NativeStack& stack, ModuleMap* modules, Lane* lane);
 
+  // A number for what will be defined later, or never.
+  uint32_t Reserve() { return NextNumber(); }
+
   uint32_t count() const { return next_id_.load(std::memory_order_relaxed); }
 
  private:

@@ -9,6 +9,7 @@
 #include "interpose/hooks/call.h"
 #include "interpose/hooks/unseen.h"
 #include "interpose/loader/loaded_object.h"
+#include "interpose/python/joined_stacks.h"
 
 // at::sequence_number::get_and_increment()
 #define GET_AND_INCREMENT _ZN2at15sequence_number17get_and_incrementEv
@@ -69,9 +70,20 @@ extern "C" __attribute__((visibility("hidden"), used)) void* vramtrack_before_ev
   if (Session::Running() == nullptr || real == nullptr) return real;
   Call call(kGraph);
   torch::GraphNodes* graph = call.active() ? GraphOf(call, real) : nullptr;
-  if (graph != nullptr && !graph->Begin(node, frame, call.session()->python().Innermost(call.lane()))) {
-    LoadedObject library;
-    if (FindLoadedObject(real, &library)) DefineUnseenNow(library.name(), schema::UNSEEN_GRAPH, call.lane());
+  if (graph == nullptr) return real;
+  StackTable& stacks = call.session()->stacks();
+  const uint32_t later = graph->layout_known() ? 0 : stacks.Reserve();
+  switch (graph->Begin(node, frame, call.session()->python().Innermost(call.lane()), later)) {
+    case torch::GraphNodes::Learnt::kNothing:
+      break;
+    case torch::GraphNodes::Learnt::kLayout:
+      graph->ForEachLearntFrom([&call](uint32_t number, uint32_t forward, schema::GraphNode kind) {
+        DefineForward(number, forward, kind, call.lane());
+      });
+      break;
+    case torch::GraphNodes::Learnt::kHopeless:
+      LoadedObject library;
+      if (FindLoadedObject(real, &library)) DefineUnseenNow(library.name(), schema::UNSEEN_GRAPH, call.lane());
   }
   return real;
 }

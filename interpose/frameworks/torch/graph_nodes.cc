@@ -13,20 +13,25 @@ GraphRing* GraphNodes::TakeOwn() {
   return own_.ring;
 }
 
-bool GraphNodes::Begin(const void* node, uint64_t frame, uint64_t python_frame) {
+GraphNodes::Learnt GraphNodes::Begin(const void* node, uint64_t frame, uint64_t python_frame, uint32_t later) {
   GraphRing* ring = Own();
-  if (ring == nullptr) return true;
-  const bool hopeless = !layout_.known() && layout_.Learn(node, rings_) && !layout_.known();
+  if (ring == nullptr) return Learnt::kNothing;
+  Learnt learnt = Learnt::kNothing;
+  if (layout_.known()) {
+    later = 0;
+  } else if (layout_.Learn(node, rings_, &later)) {
+    learnt = layout_.known() ? Learnt::kLayout : Learnt::kHopeless;
+  }
   GraphRing::Evaluation* evaluation = ring->Push(frame);
-  if (evaluation == nullptr) return !hopeless;
-  *evaluation = {frame, python_frame, 0, schema::NODE_NONE};
+  if (evaluation == nullptr) return learnt;
+  *evaluation = {frame, python_frame, later, later == 0 ? schema::NODE_NONE : schema::NODE_FUNCTION};
   if (layout_.known()) {
     const NodeLayout::Origin origin = layout_.OriginOf(node, rings_);
     evaluation->kind = origin.number == kNoNumber ? schema::NODE_ACCUMULATE : schema::NODE_FUNCTION;
     const GraphRing* makers = origin.number == kNoNumber ? nullptr : rings_.Of(origin.thread);
     evaluation->stack = makers == nullptr ? 0 : makers->StackOf(origin.number);
   }
-  return !hopeless;
+  return learnt;
 }
 
 void GraphNodes::End(uint64_t frame) {

@@ -39,9 +39,26 @@ class GraphNodes {
     if (GraphRing* ring = Own()) ring->Put(number, stack);
   }
 
-  // The calling thread is about to evaluate `node`, in the hook's `frame`. False if that settles that the layout of
-  // nodes cannot be found.
-  bool Begin(const void* node, uint64_t frame, uint64_t python_frame);
+  bool layout_known() const { return layout_.known(); }
+
+  enum class Learnt { kNothing, kLayout, kHopeless };
+  // The calling thread is about to evaluate `node`, in the hook's `frame`. Says whether that settles what the layout of
+  // nodes is, or that it cannot be found. `later`: while it is not known, a number for a stack that is not known yet:
+  // it stands for the forward call of the node until ForEachLearntFrom tells it.
+  Learnt Begin(const void* node, uint64_t frame, uint64_t python_frame, uint32_t later);
+
+  // After Begin has said kLayout: visit(later, stack of the forward call or 0, kind) for each node that it was learnt
+  // from.
+  template <typename Visit>
+  void ForEachLearntFrom(Visit visit) {
+    layout_.ForEachLearntFrom([&](uint32_t later, const NodeLayout::Origin& origin) {
+      if (later == 0) return;
+      if (origin.number == kNoNumber) return visit(later, 0u, schema::NODE_ACCUMULATE);
+      const GraphRing* makers = rings_.Of(origin.thread);
+      visit(later, makers == nullptr ? 0u : makers->StackOf(origin.number), schema::NODE_FUNCTION);
+    });
+  }
+
   // It has evaluated it. Not for one that it has left by an exception: see Abandon.
   static void End(uint64_t frame);
   // An exception leaves the innermost one.

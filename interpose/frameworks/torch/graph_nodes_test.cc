@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -52,7 +53,7 @@ class GraphNodesTest : public ::testing::TestWithParam<size_t> {
 
   CurrentNode Evaluate(const Node* node) {
     char frame;
-    EXPECT_TRUE(graph_->Begin(node, Frame(&frame), 0));
+    EXPECT_NE(graph_->Begin(node, Frame(&frame), 0, ++later_), GraphNodes::Learnt::kHopeless);
     const CurrentNode current = graph_->Current();
     GraphNodes::End(Frame(&frame));
     EXPECT_EQ(graph_->Current().kind, schema::NODE_NONE);
@@ -69,6 +70,7 @@ class GraphNodesTest : public ::testing::TestWithParam<size_t> {
   }
 
   Mapped<GraphNodes> graph_;
+  uint32_t later_ = 1000000;  // numbers for stacks that are not known yet
   std::vector<std::unique_ptr<Node>> nodes_;
 };
 
@@ -82,6 +84,36 @@ TEST_P(GraphNodesTest, FindsTheCallThatMadeANode) {
   EXPECT_EQ(accumulator.kind, schema::NODE_ACCUMULATE);
   EXPECT_EQ(accumulator.forward, 0u);
   EXPECT_EQ(Evaluate(Make(101, 3, 1)).forward, 0u) << "never made";
+}
+
+// As the first backward pass of a job meets them: the callers of the first nodes are told when the layout is known.
+TEST_P(GraphNodesTest, TellsLaterWhoMadeTheFirstNodes) {
+  for (uint64_t i = 1; i <= 60; ++i) graph_->Made(i, 1000 + static_cast<uint32_t>(i));
+  std::map<uint32_t, uint64_t> number_of;  // by the number that stands for the stack until it is known
+  auto learnt = GraphNodes::Learnt::kNothing;
+  for (uint64_t i = 60; learnt == GraphNodes::Learnt::kNothing; --i) {
+    ASSERT_GT(i, 2u);
+    const uint64_t number = i % 4 == 0 ? kAccumulator : i;
+    char frame;
+    learnt = graph_->Begin(Make(number, number == kAccumulator ? 0 : i, 1), Frame(&frame), 0, ++later_);
+    const CurrentNode current = graph_->Current();
+    if (learnt == GraphNodes::Learnt::kNothing) {
+      EXPECT_EQ(current.forward, later_);
+      EXPECT_EQ(current.kind, schema::NODE_FUNCTION);
+    }
+    number_of[later_] = number;
+    GraphNodes::End(Frame(&frame));
+  }
+  ASSERT_EQ(learnt, GraphNodes::Learnt::kLayout);
+  EXPECT_LE(number_of.size(), 16u) << "nodes without a number make it easy";
+  size_t told = 0;
+  graph_->ForEachLearntFrom([&](uint32_t later, uint32_t stack, schema::GraphNode kind) {
+    ++told;
+    const uint64_t number = number_of.at(later);
+    EXPECT_EQ(kind, number == kAccumulator ? schema::NODE_ACCUMULATE : schema::NODE_FUNCTION);
+    EXPECT_EQ(stack, number == kAccumulator ? 0 : 1000 + number);
+  });
+  EXPECT_EQ(told, number_of.size());
 }
 
 TEST_P(GraphNodesTest, LearnsFromSmallGraphsWhoseNodesTakeEachOthersPlaces) {
@@ -126,14 +158,14 @@ TEST_P(GraphNodesTest, OldNodesAreForgottenNotMixedUp) {
 TEST_P(GraphNodesTest, NestsAndSurvivesWhatNeverReturned) {
   Learn(1);
   char frames[4096];
-  ASSERT_TRUE(graph_->Begin(Make(10, 1, 1), Frame(frames + 4000), 0));
-  ASSERT_TRUE(graph_->Begin(Make(20, 1, 1), Frame(frames + 3000), 0));
+  graph_->Begin(Make(10, 1, 1), Frame(frames + 4000), 0, 0);
+  graph_->Begin(Make(20, 1, 1), Frame(frames + 3000), 0, 0);
   EXPECT_EQ(graph_->Current().forward, 1019u);
   GraphNodes::Abandon();
   EXPECT_EQ(graph_->Current().forward, 1009u);
-  ASSERT_TRUE(graph_->Begin(Make(20, 1, 1), Frame(frames + 3000), 0));
+  graph_->Begin(Make(20, 1, 1), Frame(frames + 3000), 0, 0);
   // Left by longjmp, and the outer one began another.
-  ASSERT_TRUE(graph_->Begin(Make(30, 1, 1), Frame(frames + 3500), 0));
+  graph_->Begin(Make(30, 1, 1), Frame(frames + 3500), 0, 0);
   EXPECT_EQ(graph_->Current().forward, 1029u);
   GraphNodes::End(Frame(frames + 3500));
   EXPECT_EQ(graph_->Current().forward, 1009u);
@@ -148,13 +180,13 @@ TEST_P(GraphNodesTest, GivesUpOnNodesThatAreNone) {
   char frame;
   for (; going && looked < 10000; ++looked) {
     const Node* node = Make(1000000 + looked, 0, 77);
-    going = graph_->Begin(node, Frame(&frame), 0);
+    going = graph_->Begin(node, Frame(&frame), 0, 0) != GraphNodes::Learnt::kHopeless;
     EXPECT_EQ(graph_->Current().kind, schema::NODE_NONE);
     GraphNodes::End(Frame(&frame));
   }
   EXPECT_FALSE(going);
   EXPECT_LT(looked, 1000u);
-  EXPECT_TRUE(graph_->Begin(Make(1, 0, 1), Frame(&frame), 0)) << "said once";
+  EXPECT_EQ(graph_->Begin(Make(1, 0, 1), Frame(&frame), 0, 0), GraphNodes::Learnt::kNothing) << "said once";
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, GraphNodesTest, ::testing::Values(2, 3, 4));

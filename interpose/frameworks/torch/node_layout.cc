@@ -5,8 +5,10 @@
 
 namespace vramtrack::torch {
 
-bool NodeLayout::Learn(const void* node, const GraphRings& rings) {
-  // What is read may lie behind the node, but not where nothing may be.
+bool NodeLayout::Learn(const void* node, const GraphRings& rings, uint32_t* later) {
+  const uint32_t fresh = *later;
+  *later = 0;
+  // What is read may lie after the node, but not where nothing may be.
   if (reinterpret_cast<uint64_t>(node) % kPageBytes > kPageBytes - sizeof words_[0]) return false;
   if (!lock_.TryLock()) return false;
   bool decided = false;
@@ -14,15 +16,21 @@ bool NodeLayout::Learn(const void* node, const GraphRings& rings) {
   // Of a graph that is kept. A node of the next step's graph may be where one of this step's was, with another number.
   for (uint32_t i = 0; i < looked_ && !seen; ++i) {
     seen = nodes_[i] == node && std::memcmp(words_[i], node, kCommonWords * sizeof(uint64_t)) == 0;
+    if (seen) *later = later_[i];
   }
   if (!seen) {
     nodes_[looked_] = node;
+    later_[looked_] = *later = fresh;
     std::memcpy(words_[looked_], node, sizeof words_[0]);
-    if (++looked_ == kNodes) {
-      Choose(rings);
-      looked_ = 0;
+    // Nodes without a number are easily told: with some of these, few others are enough. A test may have no more.
+    constexpr size_t kLeastWithout = 2;
+    const bool all = ++looked_ == kNodes;
+    if (all || looked_ == kNodes / 6 || looked_ == kNodes / 3) {
+      Choose(rings, looked_, all ? 0 : kLeastWithout);
+      if (known()) learnt_from_ = looked_;
       // The first nodes may have been made before anything was noted.
-      if (!known()) ++rounds_;
+      if (all && !known()) ++rounds_;
+      if (all || known()) looked_ = 0;
       decided = known() || given_up();
     }
   }
@@ -32,17 +40,17 @@ bool NodeLayout::Learn(const void* node, const GraphRings& rings) {
 
 // The number's word is, over all nodes, none or a number that was noted, and never one twice. The height of a node
 // above the leaves looks like that too, but a leaf has a height and no number.
-void NodeLayout::Choose(const GraphRings& rings) {
+void NodeLayout::Choose(const GraphRings& rings, size_t nodes, size_t least_without) {
   size_t best = 0, best_without = 0;
   uint32_t best_threads = 0;
   for (size_t s = 1; s < kWords; ++s) {
     size_t without = 0;
-    for (const auto& words : words_) without += words[s] == kNoNumber;
-    if (without > kNodes * 3 / 4 || (best != 0 && without <= best_without)) continue;
+    for (size_t i = 0; i < nodes; ++i) without += words_[i][s] == kNoNumber;
+    if (without < least_without || without > nodes * 3 / 4 || (best != 0 && without <= best_without)) continue;
     uint32_t threads = 0;
     for (size_t t = 1; t < kWords; ++t) {
       bool fits = t != s;
-      for (size_t i = 0; i < kNodes && fits; ++i) {
+      for (size_t i = 0; i < nodes && fits; ++i) {
         const uint64_t number = words_[i][s], thread = words_[i][t];
         if (number == kNoNumber) continue;
         const GraphRing* ring = thread == 0 || thread >= kMaxThread ? nullptr : rings.Of(thread);
@@ -56,6 +64,7 @@ void NodeLayout::Choose(const GraphRings& rings) {
     best_without = without;
     best_threads = threads;
   }
+  if (best == 0) return;
   thread_words_.store(best_threads, std::memory_order_relaxed);
   number_word_.store(static_cast<uint32_t>(best), std::memory_order_release);
 }

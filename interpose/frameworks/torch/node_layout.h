@@ -24,11 +24,21 @@ class NodeLayout {
   bool given_up() const { return rounds_ == kMaxRounds; }
 
   // `node` is about to be evaluated: one more to learn from. True if that makes the layout known, or hopeless.
-  bool Learn(const void* node, const GraphRings& rings);
+  // `*later`: a number by which the node's origin can be told later; the number that the node got before where it is
+  // one of those already, and 0 where it is not kept in mind.
+  bool Learn(const void* node, const GraphRings& rings, uint32_t* later);
 
   struct Origin {
     uint64_t thread, number;
   };
+  // Once the layout is known, by the thread that has just learnt it: visit(later, origin) for each node that it was
+  // learnt from.
+  template <typename Visit>
+  void ForEachLearntFrom(Visit visit) {
+    const size_t number = number_word_.load(std::memory_order_acquire);
+    const size_t thread = Best(thread_words_.load(std::memory_order_relaxed));
+    for (uint32_t i = 0; i < learnt_from_; ++i) visit(later_[i], Origin{words_[i][thread], words_[i][number]});
+  }
   // Of a node that is about to be evaluated, once the layout is known.
   Origin OriginOf(const void* node, const GraphRings& rings) {
     const auto* words = static_cast<const uint64_t*>(node);
@@ -47,7 +57,8 @@ class NodeLayout {
   static constexpr uint32_t kMaxRounds = 8;
   static constexpr uint64_t kMaxThread = 1 << 16;
 
-  void Choose(const GraphRings& rings);
+  // From the first `nodes`; of these so many must have no number.
+  void Choose(const GraphRings& rings, size_t nodes, size_t least_without);
   uint32_t Refine(const uint64_t* words, uint64_t number, uint32_t candidates, const GraphRings& rings);
   // Of several: PyTorch has always had the number, the height, a flag that most nodes have set, and the thread in this
   // order, and a count of references before them.
@@ -59,7 +70,8 @@ class NodeLayout {
   std::atomic<uint32_t> number_word_;   // 0: not known
   std::atomic<uint32_t> thread_words_;  // a bit for each that may be it
   SpinLock lock_;
-  uint32_t rounds_, looked_;
+  uint32_t rounds_, looked_, learnt_from_;
+  uint32_t later_[kNodes];
   const void* nodes_[kNodes];
   uint64_t words_[kNodes][kWords];
 };

@@ -12,6 +12,7 @@ import * as state from './state.js';
 
 const MOST_PARTS = 200;
 const LEAKS = new Set(['leak', 'accelerating_leak', 'growing_buffer', 'minor_leak']);
+const MOST_LINKS = 4;
 
 export function isLeak(site) {
   return LEAKS.has(site.verdict);
@@ -145,15 +146,27 @@ function evidence(site) {
   ]);
 }
 
-// A leak's sites, largest first, each by the line that tells it from the others.
+// The lines of a leak, the largest sum first, each with the sites that allocate there.
 function partsTable(report, site) {
   const parts = report.partsOf(site);
-  const rows = parts.slice(0, MOST_PARTS).map((part) => {
+  const lines = new Map();
+  for (const part of parts) {
     const place = report.placeOfPart(part.row);
-    return [format.rate({...part, group: null}), [h('code', {class: 'location'}, place.location), place.function ? h('span', {class: 'function'}, place.function) : null], siteLink(part)];
-  });
-  if (parts.length > MOST_PARTS) rows.push(['', `and ${format.count(parts.length - MOST_PARTS)} more`, '']);
-  return table(`Its ${format.count(parts.length)} sites`, [{label: 'rate of its own', number: true}, {label: 'line', class: 'place'}, {label: 'site'}], rows);
+    const key = `${place.location}|${place.function}`;
+    if (!lines.has(key)) lines.set(key, {place, sum: {...part, group: null, rate_bytes_per_step: 0, rate_objects_per_step: 0}, sites: []});
+    const line = lines.get(key);
+    line.sum.rate_bytes_per_step += part.rate_bytes_per_step;
+    line.sum.rate_objects_per_step += part.rate_objects_per_step;
+    line.sites.push(part);
+  }
+  const sorted = [...lines.values()].sort((a, b) => b.sum.rate_bytes_per_step - a.sum.rate_bytes_per_step || b.sum.rate_objects_per_step - a.sum.rate_objects_per_step);
+  const rows = sorted.slice(0, MOST_PARTS).map(({place, sum, sites}) => [
+    format.rate(sum),
+    [h('code', {class: 'location'}, place.location), place.function ? h('span', {class: 'function'}, place.function) : null],
+    sites.slice(0, MOST_LINKS).flatMap((part) => [siteLink(part), ' ']).concat(sites.length > MOST_LINKS ? `and ${format.count(sites.length - MOST_LINKS)} more` : []),
+  ]);
+  if (sorted.length > MOST_PARTS) rows.push(['', `and ${format.count(sorted.length - MOST_PARTS)} more`, '']);
+  return table(`Its ${format.count(parts.length)} sites`, [{label: 'rate of its own', number: true}, {label: 'line', class: 'place'}, {label: 'sites'}], rows);
 }
 
 // Everything about a finding, below its line in the list. `explained`: the answer above says why.
