@@ -107,16 +107,35 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   return site;
 }
 
+// Fewer objects than this are one-offs.
+constexpr uint64_t kKeptObjects = 4;
+
+size_t SitesThatKept(const ProcessAnalysis& analysis) {
+  size_t kept = 0;
+  for (size_t i = 0; i < analysis.verdicts().size(); ++i) {
+    const LeakVerdict& verdict = analysis.verdicts()[i];
+    if (IsLeak(verdict.verdict) || IsSegmentSite(analysis.ledger().sites()[i])) continue;
+    kept += (verdict.verdict == Verdict::kOneTime || verdict.verdict == Verdict::kSublinear) &&
+            verdict.evidence.survivors.objects >= kKeptObjects;
+  }
+  return kept;
+}
+
 // A part of a run that is not judged does not matter while it is smaller than the rest.
 constexpr double kLeastJudged = 0.5;
 
-std::vector<std::string> WhatIsUnsure(const ProcessFindings& findings) {
+// `kept`: how many sites that do not leak kept something after warm-up.
+std::vector<std::string> WhatIsUnsure(const ProcessFindings& findings, size_t kept) {
   std::vector<std::string> unsure;
   if (findings.steps.count == 0) return unsure;
   if (findings.steps.judged < kLeastJudged) {
     unsure.push_back(absl::StrFormat("the %s cover only %.0f %% of the run: a leak in the rest would not be seen",
                                      findings.steps.unit == "step" ? "steps that were found" : "windows",
                                      100 * findings.steps.judged));
+  }
+  if (findings.steps.unit == "window" && kept > 0) {
+    unsure.push_back(absl::StrCat("no steps were found, and ", kept, kept == 1 ? " site" : " sites",
+                                  " kept what was allocated in a part of the run: call vramtrack_step() once a step"));
   }
   for (const ReportDevice& device : findings.devices) {
     if (device.unexplained_growth <= 0) continue;
@@ -268,7 +287,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* of_process) {
   AddDeviceWarnings(trace.path(), findings.devices, &findings.warnings);
   AddFrameworkRemarks(trace.path(), ledger, &findings.warnings);
   AddModuleWarnings(analysis.symbols(), &findings.warnings);
-  findings.unsure = WhatIsUnsure(findings);
+  findings.unsure = WhatIsUnsure(findings, SitesThatKept(analysis));
   return findings;
 }
 

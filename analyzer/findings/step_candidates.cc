@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
 #include "analyzer/attribution/optimizer_frame.h"
 #include "analyzer/attribution/python_file.h"
@@ -34,6 +35,8 @@ constexpr size_t kMinBursts = 4;
 // two optimizers) may have some, and those of hooks have the backward pass between them.
 constexpr double kMostOfCallsInTurn = 0.1, kMostOfFewCalls = 0.5, kMostInBackward = 0.8;
 constexpr size_t kFewCalls = 4;
+// This share of an optimizer's steps follows the one before at once: several are called in turn.
+constexpr size_t kIdleShare = 4;
 // Names occur as often as a loop of the stream if their numbers differ by this share at most.
 constexpr double kSameCount = 0.05;
 
@@ -55,6 +58,7 @@ StepCandidates::StepCandidates(const Trace& trace) : trace_(trace), slots_(trace
   if (trace.past() != nullptr) ReadPast();
   for (uint32_t slot = 0; slot < slots_.size(); ++slot) ReadThread(slot);
   clock_.Finish();
+  std::sort(optimizer_entries_.begin(), optimizer_entries_.end());
   MakeCandidates();
 }
 
@@ -155,6 +159,7 @@ void StepCandidates::ReadThread(uint32_t slot) {
       }
       clock_.AllocatedAt(block.first_time);
       state.inside = false;
+      state.worked = true;
       continue;
     }
     uint64_t ordinal = decoder.header().first_allocation;
@@ -166,8 +171,11 @@ void StepCandidates::ReadThread(uint32_t slot) {
         case schema::ALLOCATE: {
           ++ordinal;
           const bool inside = in_optimizer_[distinct[static_cast<size_t>(event.shape - shapes.data())]];
-          optimizer_allocations_ += inside && !state.inside;
+          if (inside && !state.inside && optimizer_entries_.size() < kMostMarksOfName) {
+            optimizer_entries_.push_back(event.time);
+          }
           state.inside = inside;
+          state.worked |= !inside;
           clock_.AllocatedAt(event.time);
           break;
         }
@@ -314,8 +322,11 @@ void StepCandidates::OnMark(uint64_t time, uint32_t kind, uint32_t stack, uint32
       // Without Python frames all calls of one optimizer are one place.
       Mark step = mark;
       step.identity = 0;
+      step.idle = !state->worked;
+      state->worked = false;
       Group* group = GroupOfOptimizer(in_optimizer_[stack] ? optimizer_call_[stack] : uint64_t{1} << 63 | stack);
       group->in_backward |= trace_.definitions().stacks.Get(stack).node != 0;
+      group->idle += step.idle;
       Keep(group, step);
       return;
     }
@@ -460,6 +471,11 @@ void StepCandidates::OfferGroup(const GroupKey& key, Group* group) {
     case Source::kName:
       return Offer("nvtx", key.name, MarkTrust::kLooseName, std::move(marks));
     case Source::kOptimizer:
+      // Optimizers that are called in turn, at one place, make one step.
+      if (group->idle * kIdleShare >= marks.size() && group->idle < marks.size()) {
+        marks.erase(std::remove_if(marks.begin(), marks.end(), [](const Mark& mark) { return mark.idle; }),
+                    marks.end());
+      }
       return Offer("optimizer", "", MarkTrust::kOptimizer, WithoutBursts(std::move(marks), group->in_backward));
   }
 }

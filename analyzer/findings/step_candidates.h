@@ -34,6 +34,7 @@ class StepCandidates {
     uint64_t time = 0, end = 0;  // of a range: when it ended; otherwise `time`
     uint64_t ordinal = 0;
     uint32_t slot = 0;
+    bool idle = false;      // of an optimizer: nothing was allocated since its mark before
     uint32_t identity = 0;  // of numbered marks: what tells them apart, the same in each thread; otherwise 0
   };
 
@@ -51,8 +52,8 @@ class StepCandidates {
   uint32_t StepsOfOneThread(size_t candidate) const { return only_steps_of_[candidate]; }
   // By distinct stack: within an optimizer's step.
   const std::vector<bool>& in_optimizer() const { return in_optimizer_; }
-  // Runs of allocations within an optimizer's step, for a trace that has no marks of optimizers.
-  uint64_t optimizer_allocations() const { return optimizer_allocations_; }
+  // When optimizers began to allocate within a step, ascending: for a trace that has no marks of optimizers.
+  const std::vector<uint64_t>& optimizer_entries() const { return optimizer_entries_; }
   // The name with "#" for each number in it: "step 12" and "step 13" are one.
   static std::string WithoutNumbers(std::string_view name);
 
@@ -70,6 +71,7 @@ class StepCandidates {
   struct Group {
     std::vector<Mark> marks;  // in the order of threads, by time within each
     bool too_many = false;
+    size_t idle = 0;           // of an optimizer: marks with nothing between them and the one before
     bool in_backward = false;  // of an optimizer: called by a hook of the backward pass
   };
   // An open range of a thread: a mark of a group, or of none where there are too many.
@@ -83,6 +85,7 @@ class StepCandidates {
     uint64_t events_in_sample = 0;
     double work_in_sample = 0;
     bool inside = false;  // the last allocation was an optimizer's
+    bool worked = true;   // something was allocated outside optimizers since the last mark of one
     std::vector<OpenRange> open;
   };
 
@@ -119,7 +122,7 @@ class StepCandidates {
   absl::flat_hash_map<uint64_t, OpenRange> started_;
   absl::flat_hash_map<uint64_t, uint64_t> ended_;
   size_t kept_ = 0;
-  uint64_t optimizer_allocations_ = 0;
+  std::vector<uint64_t> optimizer_entries_;
   std::vector<SlotState> slots_;
   std::vector<StepCandidate> candidates_;
   std::vector<std::vector<Mark>> marks_;

@@ -59,6 +59,8 @@ class Planner {
       Lay(choice);
       return std::move(plan_);
     }
+    if (wanted_.empty()) PlanByOptimizerAllocations();
+    if (plan_.has_steps()) return std::move(plan_);
     PlanByStream(std::move(choice));
     return std::move(plan_);
   }
@@ -121,8 +123,16 @@ class Planner {
   }
 
   void PlanByOptimizerAllocations() {
-    constexpr uint64_t kMinSteps = 4;
-    if (found_.optimizer_allocations() < kMinSteps) return;
+    constexpr size_t kMinSteps = 4;
+    if (found_.optimizer_entries().size() < kMinSteps) return;
+    std::vector<double> work, time;
+    for (const uint64_t entry : found_.optimizer_entries()) {
+      work.push_back(found_.clock().Work(entry));
+      time.push_back(found_.clock().Time(entry));
+    }
+    const double coverage = (CoverageOf(work, 0, 1) + CoverageOf(time, 0, 1)) / 2;
+    if (wanted_.empty() && coverage < kCovers) return;
+    plan_.coverage = plan_.judged = coverage;
     plan_.source = "optimizer";
     plan_.inside = found_.in_optimizer();
     plan_.at_inside = true;

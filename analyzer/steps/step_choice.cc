@@ -175,7 +175,9 @@ class Chooser {
     std::vector<Fit> phases;
     for (const Fit& fit : fits) {
       const bool named = !candidates_[fit.candidate].name.empty();
-      if (fit.parted || fit.count() < kEnoughSteps || fit.most() < (named ? kSmallestPhase : kSmallestUnnamedPhase)) continue;
+      // Too few steps are known to be too few; windows across them would tell less.
+      const size_t fewest = fit.trust < MarkTrust::kPeriodicity ? kMinMarks : kEnoughSteps;
+      if (fit.parted || fit.count() < fewest || fit.most() < (named ? kSmallestPhase : kSmallestUnnamedPhase)) continue;
       const bool apart = std::all_of(phases.begin(), phases.end(), [&](const Fit& other) {
         return Last(fit) <= First(other) || First(fit) >= Last(other);
       });
