@@ -13,7 +13,7 @@ scores = CatMetric(nan_strategy=0.0).cuda()
 mean = MeanMetric(nan_strategy=0.0).cuda()
 describe("train step", period=EPOCH, also={"epoch": STEPS // EPOCH})
 for step in range(STEPS):
-    predictions = model(torch.rand(512, 96, device="cuda")).squeeze(-1)
+    predictions = model(torch.rand(512, 96, device="cuda")).squeeze(-1)  # LEAK
     loss = predictions.square().mean()
     loss.backward()
     optimizer.step()

@@ -18,6 +18,8 @@ def _serve():
         # truth.py reads the arguments, which come later.
         if isinstance(statement, ast.Import) or isinstance(statement, ast.ImportFrom) and statement.module != "truth":
             exec(compile(ast.Module([statement], []), sys.argv[0], "exec"), {})
+        if "torch" in sys.modules and sys.modules["torch"].cuda.is_initialized():
+            sys.exit("%s: its import of %s initializes CUDA, which no forked process can use" % (sys.argv[0], ast.unparse(statement)))
     for line in sys.stdin:
         request = json.loads(line)
         child = os.fork()
