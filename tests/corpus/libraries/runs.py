@@ -9,6 +9,13 @@ FOLDER = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(FOLDER)))
 PROGRAMS = os.path.join(FOLDER, "programs")
 VARIANTS = ("leaky", "fixed")
+# What PyTorch says in a child whose parent has used CUDA.
+NO_FORK = "Cannot re-initialize CUDA in forked subprocess"
+
+
+def printed(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
 
 
 def table():
@@ -29,18 +36,22 @@ class Python:
 
     def __init__(self, row, interpreter, folder, library=None):
         self.folder = folder
+        self.alone = False
         path = ":".join([os.path.join(FOLDER, "start"), os.environ.get("PYTHONPATH", "")]).rstrip(":")
         environment = dict(os.environ, CORPUS_SERVE="1", PYTHONPATH=path, SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
                            PYTHONDONTWRITEBYTECODE="1", HF_HUB_OFFLINE="1", TQDM_DISABLE="1",
                            VRAMTRACK_OUTPUT=os.path.join(folder, "%p.vtrace"))
         if library:
             environment["LD_PRELOAD"] = ":".join([library] + environment.get("LD_PRELOAD", "").split())
-        self.process = subprocess.Popen([interpreter, os.path.join(PROGRAMS, row["program"] + ".py"), "fixed", "1"], env=environment,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder)
+        self.command, self.environment = [interpreter, os.path.join(PROGRAMS, row["program"] + ".py")], environment
+        self.process = subprocess.Popen(self.command + ["fixed", "1"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, cwd=folder)
 
     def run(self, variant, steps, truth=None):
         """The number of the process; RuntimeError with what the program printed if it failed."""
         output = os.path.join(self.folder, "output")
+        if self.alone:
+            return self.run_alone(variant, steps, truth, output)
         request = {"argv": [variant, str(steps)], "output": output, "truth": truth}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
@@ -50,10 +61,26 @@ class Python:
             if not answer:
                 raise RuntimeError("the interpreter ended")
         child, code = json.loads(answer)
+        if code != 0 and NO_FORK in printed(output):
+            self.alone = True
+            return self.run_alone(variant, steps, truth, output)
         if code != 0:
-            with open(output, encoding="utf-8", errors="replace") as file:
-                raise RuntimeError("exit code %d: %s" % (code, file.read()[-3000:]))
+            raise RuntimeError("exit code %d: %s" % (code, printed(output)[-3000:]))
         return child
+
+    def run_alone(self, variant, steps, truth, output):
+        """In an interpreter of its own: some libraries ask CUDA for devices when they are imported, and then no child can use it."""
+        environment = dict(self.environment)
+        del environment["CORPUS_SERVE"]
+        if truth:
+            environment["CORPUS_TRUTH"] = truth
+        with open(output, "w", encoding="utf-8") as file:
+            process = subprocess.Popen(self.command + [variant, str(steps)], env=environment, stdin=subprocess.DEVNULL, stdout=file,
+                                       stderr=file, cwd=self.folder)
+            code = process.wait()
+        if code != 0:
+            raise RuntimeError("exit code %d: %s" % (code, printed(output)[-3000:]))
+        return process.pid
 
     def end(self):
         self.process.stdin.close()

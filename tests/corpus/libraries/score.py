@@ -20,8 +20,6 @@ TOLERANCE = .05
 # Steps that a tool may miss at the ends of a run.
 ENDS = 2
 
-COLUMNS = ("runs", "found", "line", "rate", "false", "confident", "unknown", "steps")
-
 
 def read(path):
     with open(path, encoding="utf-8") as file:
@@ -104,14 +102,10 @@ HEAD = ("| half, steps | runs | leaks found | headline on the right line | rate 
         "steps right or unsure |\n|---|---|---|---|---|---|---|---|---|")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("truth")
-    parser.add_argument("answers")
-    parser.add_argument("--explain", action="store_true")
-    arguments = parser.parse_args()
-    truths = read(arguments.truth)
-    answers = {answer["run"]: answer for answer in read(arguments.answers)}
+def show(truth_path, answers_path, explain):
+    """Prints the table."""
+    truths = read(truth_path)
+    answers = {answer["run"]: answer for answer in read(answers_path)}
     print(HEAD)
     explained = []
     for half in ("tuning", "held-out"):
@@ -121,9 +115,18 @@ def main():
                 sums, reasons = total(chosen, answers)
                 print(row("%s, %d" % (half, steps), sums))
                 explained += reasons
-    if arguments.explain:
+    if explain:
         for run, reasons in explained:
             print("%s: %s" % (run, "; ".join(reasons)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("truth")
+    parser.add_argument("answers")
+    parser.add_argument("--explain", action="store_true")
+    arguments = parser.parse_args()
+    show(arguments.truth, arguments.answers, arguments.explain)
 
 
 if __name__ == "__main__":
