@@ -102,8 +102,8 @@ std::optional<double> MegabyteAnIteration(const SiteRecord& site, int steps) {
   return growth > kMegabyte ? std::optional<double>(growth) : std::nullopt;
 }
 
-// msMemScope: blocks born after the first step that live past the end of a later one. Here, because blocks are not told apart: more is live
-// at two step ends in a row than at the first of all.
+// msMemScope: blocks born after the first step that live past the end of a later one. Here, because blocks are not told
+// apart: more is live at two step ends in a row than at the first of all.
 std::optional<double> PastALaterStep(const SiteRecord& site, int steps) {
   const std::vector<double> series = Series(site, steps);
   for (size_t i = 1; i + 1 < series.size(); ++i) {
@@ -166,11 +166,16 @@ std::optional<double> Vramtop(const SiteRecord& site, int steps) {
 
 const std::vector<Rival>& Rivals() {
   static const std::vector<Rival>* const kRivals = new std::vector<Rival>{
-      {"live at exit", LiveAtExit},          {"last minus first > 1 %", LastMinusFirst},
-      {"Mann-Kendall p < .05", MannKendall}, {"least squares R2 > .8", LeastSquares},
-      {"Scalene's score", Scalene},          {"over 1 MB an iteration", MegabyteAnIteration},
-      {"msMemScope", PastALaterStep},        {"Stormlog", Stormlog},
-      {"gpulse", Gpulse},                    {"vramtop", Vramtop},
+      {"live at exit", LiveAtExit},
+      {"last minus first > 1 %", LastMinusFirst},
+      {"Mann-Kendall p < .05", MannKendall},
+      {"least squares R2 > .8", LeastSquares},
+      {"Scalene's score", Scalene},
+      {"over 1 MB an iteration", MegabyteAnIteration},
+      {"msMemScope", PastALaterStep},
+      {"Stormlog", Stormlog},
+      {"gpulse", Gpulse},
+      {"vramtop", Vramtop},
   };
   return *kRivals;
 }

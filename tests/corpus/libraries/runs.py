@@ -84,6 +84,7 @@ class Python:
 
     def end(self):
         self.process.stdin.close()
+        self.process.stdout.close()
         self.process.wait()
 
 
