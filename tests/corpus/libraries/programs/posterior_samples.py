@@ -26,7 +26,7 @@ def next_candidate(model):
     return candidate.detach()[:1, 0]
 
 
-describe("round", also={"improvement": STEPS * IMPROVEMENTS})
+describe("round", cycles=True, also={"improvement": STEPS * IMPROVEMENTS})
 for step in range(STEPS):
     model = SingleTaskGP(inputs, targets, outcome_transform=None, input_transform=None).cuda().eval()
     candidate = next_candidate(model)
