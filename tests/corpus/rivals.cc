@@ -10,6 +10,9 @@ namespace {
 
 constexpr size_t kMaxPoints = 200;
 constexpr double kMegabyte = 1e6;
+constexpr double kMebibyte = 1 << 20;
+// For rules about time, which the emulation has none of.
+constexpr double kSecondsPerStep = 1;
 
 // After the warm-up that all of them are granted.
 std::vector<double> Series(const SiteRecord& site, int steps) {
@@ -99,13 +102,80 @@ std::optional<double> MegabyteAnIteration(const SiteRecord& site, int steps) {
   return growth > kMegabyte ? std::optional<double>(growth) : std::nullopt;
 }
 
+// msMemScope: blocks born after the first step that live past the end of a later one. Here, because blocks are not told
+// apart: more is live at two step ends in a row than at the first of all.
+std::optional<double> PastALaterStep(const SiteRecord& site, int steps) {
+  const std::vector<double> series = Series(site, steps);
+  for (size_t i = 1; i + 1 < series.size(); ++i) {
+    if (std::min(series[i], series[i + 1]) > series[0]) return series.back() - series[0] + 1;
+  }
+  return std::nullopt;
+}
+
+std::vector<double> Differences(const std::vector<double>& series) {
+  std::vector<double> differences;
+  for (size_t i = 1; i < series.size(); ++i) differences.push_back(series[i] - series[i - 1]);
+  return differences;
+}
+
+// Stormlog: growth on average, in more than 70 % of calls, and more than 100 MiB together.
+std::optional<double> Stormlog(const SiteRecord& site, int steps) {
+  const std::vector<double> differences = Differences(Series(site, steps));
+  double sum = 0;
+  for (const double difference : differences) sum += difference;
+  const auto growing =
+      std::count_if(differences.begin(), differences.end(), [](double difference) { return difference > 0; });
+  const bool leaks =
+      static_cast<double>(growing) > .7 * static_cast<double>(differences.size()) && sum > 100 * kMebibyte;
+  return leaks ? std::optional<double>(sum) : std::nullopt;
+}
+
+// gpulse: R2 of .7 and 1 MB/s for at least five minutes, or a fifth more within 30 seconds.
+std::optional<double> Gpulse(const SiteRecord& site, int steps) {
+  const std::vector<double> series = Series(site, steps);
+  if (IsConstant(series)) return std::nullopt;
+  const Line line = FitLine(series);
+  const double per_second = line.slope / kSecondsPerStep;
+  if (static_cast<double>(series.size()) * kSecondsPerStep >= 300 && line.r2 >= .7 && per_second >= kMegabyte) {
+    return per_second;
+  }
+  const auto window = static_cast<size_t>(30 / kSecondsPerStep);
+  for (size_t i = window; i < series.size(); ++i) {
+    if (series[i - window] > 0 && series[i] >= 1.2 * series[i - window]) return std::max(per_second, 1.0);
+  }
+  return std::nullopt;
+}
+
+// vramtop: the median rate of a window is above 1 MB/s in ten samples in a row.
+std::optional<double> Vramtop(const SiteRecord& site, int steps) {
+  constexpr size_t kWindow = 10;
+  const std::vector<double> differences = Differences(Series(site, steps));
+  size_t sustained = 0;
+  for (size_t end = kWindow; end <= differences.size(); ++end) {
+    std::vector<double> window(differences.begin() + static_cast<std::ptrdiff_t>(end - kWindow),
+                               differences.begin() + static_cast<std::ptrdiff_t>(end));
+    std::nth_element(window.begin(), window.begin() + kWindow / 2, window.end());
+    const double rate = window[kWindow / 2] / kSecondsPerStep;
+    sustained = rate > kMegabyte ? sustained + 1 : 0;
+    if (sustained == 10) return rate;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const std::vector<Rival>& Rivals() {
   static const std::vector<Rival>* const kRivals = new std::vector<Rival>{
-      {"live at exit", LiveAtExit},          {"last minus first > 1 %", LastMinusFirst},
-      {"Mann-Kendall p < .05", MannKendall}, {"least squares R2 > .8", LeastSquares},
-      {"Scalene's score", Scalene},          {"over 1 MB an iteration", MegabyteAnIteration},
+      {"live at exit", LiveAtExit},
+      {"last minus first > 1 %", LastMinusFirst},
+      {"Mann-Kendall p < .05", MannKendall},
+      {"least squares R2 > .8", LeastSquares},
+      {"Scalene's score", Scalene},
+      {"over 1 MB an iteration", MegabyteAnIteration},
+      {"msMemScope", PastALaterStep},
+      {"Stormlog", Stormlog},
+      {"gpulse", Gpulse},
+      {"vramtop", Vramtop},
   };
   return *kRivals;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rules by which others call a site a leak, on the same runs. They are given what they need in the best form: live
-// bytes of each site at the true end of each step, at every level, without a profiler's sampling.
+// bytes of each site at the true end of each step, at every level, without a profiler's sampling. Rules about time take
+// a step for a second; those of monitors see a site here and not the whole device.
 #ifndef TESTS_CORPUS_RIVALS_H_
 #define TESTS_CORPUS_RIVALS_H_
 

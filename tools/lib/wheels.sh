@@ -97,3 +97,16 @@ install_pytorch() {
   cp "$table" "$environment/.made-from"
   say "installed into .venv/$name: $(sed -n 's/^\(torch==.*\)/\1/p' "$table") and $(($(grep -c '==' "$table") - 1)) other packages"
 }
+
+# install_libraries: into .venv/libraries, which takes PyTorch from .venv/pytorch.
+install_libraries() {
+  local table=$root/tools/lib/libraries.txt environment=$root/.venv/libraries
+  install_pytorch ""
+  cmp -s "$table" "$environment/.made-from" && return 0
+  make_environment "$environment" "$root/.venv/pytorch/bin/python"
+  compgen -G "$root/.venv/pytorch/lib/python3*/site-packages" >"$(compgen -G "$environment/lib/python3*/site-packages")/pytorch.pth"
+  # Some of them come as sources only.
+  run_pip "$environment" install --no-deps -r "$table" || die "cannot install the libraries of the benchmark: $(pip_error)"
+  cp "$table" "$environment/.made-from"
+  say "installed into .venv/libraries: $(grep -c '==' "$table") packages"
+}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""vramtrack's reports as answers that score.py reads."""
+import json
+import os
+import re
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
+TIMEOUT_S = 120
+UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def report(program, trace, form):
+    made = subprocess.run([program, "report", "--format", form, trace], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=TIMEOUT_S)
+    if made.returncode not in (0, 1, 3):
+        raise RuntimeError("report on %s: exit code %d: %s" % (trace, made.returncode, made.stderr))
+    return made.stdout
+
+
+def answer_on(program, trace, run, own_file):
+    """The answer is what a user reads: the first words of the text report, the headline's line and its rate."""
+    first = report(program, trace, "text").lstrip()
+    told = json.loads(report(program, trace, "json"))
+    verdict = "leak" if first.startswith("LEAK") else "no_leak" if first.startswith("NO LEAK") else "unknown"
+    steps = told["steps"]
+    answer = {"run": run, "verdict": verdict, "text": first.splitlines()[0] if first else "",
+              # Windows are what the tool falls back to where it knows no steps.
+              "unit_count": steps["count"] if steps["count"] and steps.get("unit", "step") != "window" and
+              (steps.get("confidence") or 0) >= .5 else None}
+    sites = {site["id"]: site for site in told["sites"]}
+    if verdict == "leak":
+        words = answer["text"].split()
+        place = words[1] if len(words) > 1 else ""
+        file, _, line = place.rpartition(":")
+        answer.update(file=file, line=int(line) if line.isdigit() else None)
+        ranked = [sites[identity] for identity in told["ranking"] if identity in sites]
+        answer["all_leaks"] = [own_place(site, own_file) for site in ranked]
+        answer["rate"] = rate_in(answer["text"])
+    return answer
+
+
+def rate_in(headline):
+    """Bytes per step that the headline names; None where it names none, or a rate of another kind."""
+    found = re.search(r"leaks ([\d.,]+) (B|KiB|MiB|GiB) per", headline)
+    return float(found[1].replace(",", "")) * UNITS[found[2]] if found else None
+
+
+def own_place(site, own_file):
+    for frame in site["frames"]:
+        if os.path.basename(frame["file"] or "") == own_file:
+            return [own_file, frame["line"]]
+    return [site["frames"][0]["file"] if site["frames"] else "", site["frames"][0]["line"] if site["frames"] else 0]
