@@ -71,7 +71,7 @@ using Counts = std::tuple<uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint
 std::map<std::string, Counts> CountsOf(const Report& report) {
   std::map<std::string, Counts> counts;
   for (const ReportSite& site : report.sites) {
-    counts[site.id] = {site.allocations, site.frees, site.bytes_allocated, site.live_objects,
+    counts[site.id] = {site.allocations, site.frees,         site.bytes_allocated, site.live_objects,
                        site.live_bytes,  site.bytes_at_peak, site.verdict};
   }
   return counts;

@@ -81,7 +81,7 @@ struct ReportSteps {
   double judged = 0;                          // that steps or windows cover
   std::string runner_up = {};                 // what else could have been a step; empty: nothing
   uint64_t runner_up_count = 0;
-  std::vector<ReportPhase> phases = {};       // by time; empty: all steps are of one kind
+  std::vector<ReportPhase> phases = {};  // by time; empty: all steps are of one kind
 };
 
 // Where a device's memory is that a framework's allocator manages part of. To the byte:
@@ -425,7 +425,7 @@ struct ReportSite {
   std::optional<uint64_t> further_steps_needed;  // of insufficient_evidence
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
   uint64_t peak_without_site = 0;
-  std::vector<ReportFrame> frames;     // most recent call first
+  std::vector<ReportFrame> frames;      // most recent call first
   std::vector<ReportFrame> raw_frames;  // all of them, until they take the place of `frames`; empty: they do not
   // The line to look at: the innermost of the user's own code on the leading stack, the call that leads to the bulk of
   // a leak, or in native programs the innermost frame that no site without a leak shares.
@@ -614,7 +614,8 @@ struct Report {
   std::vector<ReportSite> sites;  // leaks first, worst first; then by bytes at the peak
   // How many sites have each verdict, by its name: of all sites, while `sites` leaves out small ones that are no leaks.
   std::vector<std::pair<std::string, uint64_t>> verdict_counts;
-  // The most further steps that a site without a verdict needs, of all sites; none: that is not known, or none needs any.
+  // The most further steps that a site without a verdict needs, of all sites; none: that is not known, or none needs
+  // any.
   std::optional<uint64_t> further_steps_needed;
   std::vector<std::string> ranking;  // site ids, only those whose verdict is a leak and which are no part of another
   std::vector<ReportTimeline> timeline;
@@ -624,8 +625,8 @@ struct Report {
   std::vector<ReportRelease> releases;  // by bytes, the most first
   std::vector<ReportRank> ranks;        // by rank; none where there is only one process
   std::vector<std::string> warnings;    // one line each: missing symbols, lost events, damage
-  // Why nobody can be sure that nothing else leaks, one sentence each: parts of the run that could not be judged, growth
-  // that no site explains. Where there is any, a run without leaks is not known to be clean.
+  // Why nobody can be sure that nothing else leaks, one sentence each: parts of the run that could not be judged,
+  // growth that no site explains. Where there is any, a run without leaks is not known to be clean.
   std::vector<std::string> unsure;
 };
 

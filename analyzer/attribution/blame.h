@@ -4,8 +4,8 @@
 //
 // In native programs the innermost frame is often a wrapper that all allocations go through; the first frame that only
 // the leak goes through is the one to blame. Of Python it is the innermost line of the user's own code: that line is
-// there to be changed, and that a clean site goes through it as well, in an evaluation next to the training, says nothing
-// against it. Only what many other lines of the user's own call for memory, and never leak, is a wrapper there.
+// there to be changed, and that a clean site goes through it as well, in an evaluation next to the training, says
+// nothing against it. Only what many other lines of the user's own call for memory, and never leak, is a wrapper there.
 #ifndef ANALYZER_ATTRIBUTION_BLAME_H_
 #define ANALYZER_ATTRIBUTION_BLAME_H_
 

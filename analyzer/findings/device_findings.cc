@@ -170,8 +170,8 @@ std::optional<uint64_t> DeviceFreeBytes(const Trace& trace, const Ledger& ledger
 
 namespace {
 
-// Of which of the allocator's pools a request is, as PyTorch has them: a small block never comes from a segment of large
-// ones, nor the other way round.
+// Of which of the allocator's pools a request is, as PyTorch has them: a small block never comes from a segment of
+// large ones, nor the other way round.
 void DescribePool(const OutOfMemory::Framework& framework, ReportOom* oom) {
   constexpr uint64_t kSmallBlock = 1 << 20, kMiddleBlock = 10 << 20;
   constexpr uint64_t kMiddleSegment = 20 << 20, kRounding = 2 << 20;

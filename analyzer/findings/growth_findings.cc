@@ -81,9 +81,10 @@ Sources FindSources(const ProcessAnalysis& analysis, uint32_t device, Step first
       continue;
     }
     // What replaces its objects by larger ones has a cohort of the last of them only.
-    sources.leaking += verdict.evidence.buffer.trend == BufferTrend::kNone
-                           ? kept
-                           : verdict.rate_bytes_per_step * (analysis.run().steps - std::min(first, analysis.run().steps));
+    sources.leaking +=
+        verdict.evidence.buffer.trend == BufferTrend::kNone
+            ? kept
+            : verdict.rate_bytes_per_step * (analysis.run().steps - std::min(first, analysis.run().steps));
     sources.leak_rate_low += verdict.rate_ci_low;
     sources.leak_rate_high += verdict.rate_ci_high;
     sources.accelerates |= verdict.verdict == Verdict::kAcceleratingLeak;

@@ -112,7 +112,8 @@ std::vector<std::vector<size_t>> LeakGrouping::Sets() const {
 // Keys and values of one cache: buffers that grow at one rate since the same step.
 bool LeakGrouping::GrowAlike(const Candidate& a, const Candidate& b) const {
   if (!a.replaced || !b.replaced) return false;
-  const Step first = std::min(a.replaced->begin, b.replaced->begin), last = std::max(a.replaced->begin, b.replaced->begin);
+  const Step first = std::min(a.replaced->begin, b.replaced->begin),
+             last = std::max(a.replaced->begin, b.replaced->begin);
   return last - first <= kBuffersBeginWithin &&
          std::fabs(a.bytes_per_step - b.bytes_per_step) <= kSameRate * std::max(a.bytes_per_step, b.bytes_per_step);
 }
@@ -313,8 +314,8 @@ LeakLine LeakGrouping::LineOf(const std::vector<size_t>& members, const std::vec
   for (const size_t i : members) {
     const Candidate& candidate = candidates_[i];
     if (i == *leader) first = all.size();
-    all.push_back({candidate.frames, candidate.level == Level::kHandle ? candidate.objects_per_step
-                                                                       : candidate.bytes_per_step,
+    all.push_back({candidate.frames,
+                   candidate.level == Level::kHandle ? candidate.objects_per_step : candidate.bytes_per_step,
                    std::find(same_call.begin(), same_call.end(), i) != same_call.end()});
   }
   LeakLine line = FindLeakLine(all, first, bystanders_);

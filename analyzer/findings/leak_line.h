@@ -24,16 +24,17 @@ struct LeakLine {
   std::optional<size_t> line;  // index of its frames; none: what it would be by itself
 };
 
-// `leader`: the member that leads for other reasons, such as that it was born last. `clean`: stacks of sites that do not leak and are allocated throughout the run.
+// `leader`: the member that leads for other reasons, such as that it was born last. `clean`: stacks of sites that do
+// not leak and are allocated throughout the run.
 //
 // Parts count by their bytes: the innermost line of the user's own code that the bulk of the leak goes through is the
 // line, and not a call that only the last hundredth has in common with it.
 LeakLine FindLeakLine(const std::vector<LeakMember>& members, size_t leader,
                       const std::vector<std::vector<ReportFrame>>& clean);
 
-// Of a leak with one stack: the line that keeps what the innermost function of the user's own returns. That function has
-// no leak of its own if another line of the user's own calls it for something that is freed, and it frees nothing that
-// it allocates further down. None: the innermost line itself.
+// Of a leak with one stack: the line that keeps what the innermost function of the user's own returns. That function
+// has no leak of its own if another line of the user's own calls it for something that is freed, and it frees nothing
+// that it allocates further down. None: the innermost line itself.
 std::optional<size_t> KeepingCaller(const std::vector<ReportFrame>& frames,
                                     const std::vector<std::vector<ReportFrame>>& clean);
 

@@ -76,7 +76,8 @@ TEST(OwnLine, IsTheInnermostOfTheUsersOwnEvenWhereAnEvaluationGoesThroughItToo) 
 }
 
 TEST(OwnLine, OfLightningIsTheStepOfTheUsersOwnModule) {
-  const Stack leak = {Native("at::native::addmm"), Of("torch/nn/modules/linear.py", 125, "Linear.forward"),
+  const Stack leak = {Native("at::native::addmm"),
+                      Of("torch/nn/modules/linear.py", 125, "Linear.forward"),
                       At("/job/model.py", 20, "Model.training_step"),
                       Of("lightning/pytorch/strategies/strategy.py", 391, "Strategy.training_step"),
                       Of("lightning/pytorch/trainer/call.py", 328, "_call_strategy_hook"),
@@ -86,7 +87,8 @@ TEST(OwnLine, OfLightningIsTheStepOfTheUsersOwnModule) {
 }
 
 TEST(OwnLine, DecoratorsAndContextManagersAreNoOnesOwn) {
-  const Stack leak = {Native("at::native::copy"), At("/job/loop.py", 12, "keep"),
+  const Stack leak = {Native("at::native::copy"),
+                      At("/job/loop.py", 12, "keep"),
                       Of("torch/utils/_contextlib.py", 116, "context_decorator.<locals>.decorate_context"),
                       At("/usr/lib/python3.11/functools.py", 900, "singledispatch.<locals>.wrapper"),
                       Of("accelerate/utils/memory.py", 174, "find_executable_batch_size.<locals>.decorator"),
@@ -130,16 +132,18 @@ TEST(OwnLine, StartersAreNotTheUsersOwn) {
   EXPECT_TRUE(IsStarter(torchrun, Of("torch/distributed/run.py", 900, "main")));
   EXPECT_FALSE(IsStarter(torchrun, At("/job/run.py", 9, "main")));
   EXPECT_FALSE(IsStarter(At("/job/bin/train.py", 8, "<module>"), Of("lightning/fit.py", 9, "fit")));
-  EXPECT_TRUE(IsStarter(At("<string>", 1, "<module>"),
-                        At("/usr/lib/python3.11/multiprocessing/spawn.py", 122, "spawn_main")));
+  EXPECT_TRUE(
+      IsStarter(At("<string>", 1, "<module>"), At("/usr/lib/python3.11/multiprocessing/spawn.py", 122, "spawn_main")));
 }
 
 TEST(OwnLine, AHelperThatManyLinesCallIsLeftForItsCaller) {
-  const Stack leak = {At("/job/memory.py", 3, "buffer"), At("/job/train.py", 9, "cache"), At("/job/train.py", 70, "main")};
+  const Stack leak = {At("/job/memory.py", 3, "buffer"), At("/job/train.py", 9, "cache"),
+                      At("/job/train.py", 70, "main")};
   std::vector<Stack> clean;
   for (uint32_t line = 20; line < 23; ++line) {
     EXPECT_EQ(BlamedLine(leak, clean), 3u);
-    clean.push_back({At("/job/memory.py", 3, "buffer"), At("/job/train.py", line, "step"), At("/job/train.py", 71, "main")});
+    clean.push_back(
+        {At("/job/memory.py", 3, "buffer"), At("/job/train.py", line, "step"), At("/job/train.py", 71, "main")});
   }
   EXPECT_EQ(BlamedLine(leak, clean), 9u);
 }
@@ -186,7 +190,8 @@ TEST(LeakLine, WhatAFunctionReturnsIsKeptByItsCallerAndWhatItKeepsItselfByALineO
 
 // A GAN whose samples are kept: the critic's turn calls the generator too, and drops what it gets.
 TEST(LeakLine, WhatAFunctionReturnsIsKeptByTheCallerThatDoesNotDropIt) {
-  const Stack forward = {Of("torch/nn/modules/linear.py", 125, "Linear.forward"), At("/job/gan.py", 17, "Generator.forward")};
+  const Stack forward = {Of("torch/nn/modules/linear.py", 125, "Linear.forward"),
+                         At("/job/gan.py", 17, "Generator.forward")};
   const Stack leak = forward + Stack{At("/job/gan.py", 35, "<module>")};
   const Stack dropped = forward + Stack{At("/job/gan.py", 29, "<module>")};
   EXPECT_EQ(KeepingCaller(leak, {}), std::nullopt);

@@ -18,10 +18,10 @@ struct RunPhase {
   StepSpan steps;     // complete ones
   uint32_t plan = 0;  // index into StepPlan::phases
   PlannedPhase::Kind kind = PlannedPhase::Kind::kSteps;
-  Step warmup_end = 0;  // of the whole run's indices
-  double share = 1;     // of the run
-  bool ended = false;   // other phases with steps or windows followed
-  bool follows = false; // other phases with steps went before
+  Step warmup_end = 0;   // of the whole run's indices
+  double share = 1;      // of the run
+  bool ended = false;    // other phases with steps or windows followed
+  bool follows = false;  // other phases with steps went before
 };
 
 // Empty for a run whose steps are all of one kind.

@@ -49,9 +49,7 @@ class SiteJudge {
   void NoteGraphs(bool leak) { graphs_leak_ = leak; }
 
   // `phase`: which one the verdict is about, where the run has several.
-  LeakVerdict Judge(uint32_t index, JudgeDetail detail, size_t* phase) {
-    return JudgeTogether({index}, detail, phase);
-  }
+  LeakVerdict Judge(uint32_t index, JudgeDetail detail, size_t* phase) { return JudgeTogether({index}, detail, phase); }
 
   // The sites are one to the reader: what they did is judged as if one of them had done it all.
   LeakVerdict JudgeTogether(const std::vector<uint32_t>& together, JudgeDetail detail, size_t* phase) {
@@ -113,9 +111,8 @@ class SiteJudge {
 
   // Growth by replacement is that of the last part of the run; before the first step it would be set-up.
   bool EndsInSteps() const {
-    const auto last = std::find_if(phases_.rbegin(), phases_.rend(), [](const RunPhase& phase) {
-      return phase.kind != PlannedPhase::Kind::kUnjudged;
-    });
+    const auto last = std::find_if(phases_.rbegin(), phases_.rend(),
+                                   [](const RunPhase& phase) { return phase.kind != PlannedPhase::Kind::kUnjudged; });
     return last == phases_.rend() || last->kind != PlannedPhase::Kind::kWindows;
   }
 

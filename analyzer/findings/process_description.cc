@@ -36,7 +36,7 @@ void DescribePhases(const Ledger& ledger, ReportSteps* steps) {
     ReportPhase phase;
     phase.source = plan.source;
     phase.name = plan.name;
-    phase.unit = plan.kind == PlannedPhase::Kind::kSteps ? "step"
+    phase.unit = plan.kind == PlannedPhase::Kind::kSteps     ? "step"
                  : plan.kind == PlannedPhase::Kind::kWindows ? "window"
                                                              : "none";
     phase.count = phase.unit == "none" ? 0 : end - std::min(end, starts[i].step);

@@ -110,13 +110,33 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
 // Fewer objects than this are one-offs.
 constexpr uint64_t kKeptObjects = 4;
 
+// Of objects that were made where no steps are known, how many stayed: in windows, or where nothing could be judged.
+// What comes before the first step is set-up.
+uint64_t KeptWithoutSteps(const ProcessAnalysis& analysis, uint32_t site) {
+  constexpr double kShareThatMatters = 0.05;
+  uint64_t objects = 0;
+  const SiteHistory history = analysis.ledger().history(site);
+  for (const RunPhase& phase : analysis.phases()) {
+    if (phase.kind == PlannedPhase::Kind::kSteps || !phase.follows || phase.share < kShareThatMatters) continue;
+    for (const Cohort& cohort : history.cohorts) {
+      if (cohort.step >= phase.steps.begin && cohort.step < phase.steps.end) objects += cohort.live_objects;
+    }
+  }
+  return objects;
+}
+
 size_t SitesThatKept(const ProcessAnalysis& analysis) {
   size_t kept = 0;
   for (size_t i = 0; i < analysis.verdicts().size(); ++i) {
     const LeakVerdict& verdict = analysis.verdicts()[i];
     if (IsLeak(verdict.verdict) || IsSegmentSite(analysis.ledger().sites()[i])) continue;
-    kept += (verdict.verdict == Verdict::kOneTime || verdict.verdict == Verdict::kSublinear) &&
-            verdict.evidence.survivors.objects >= kKeptObjects;
+    if (verdict.verdict == Verdict::kInsufficientEvidence) continue;
+    const bool stopped = verdict.verdict == Verdict::kOneTime || verdict.verdict == Verdict::kSublinear;
+    if (analysis.plan().has_windows()) {
+      kept += stopped && verdict.evidence.survivors.objects >= kKeptObjects;
+    } else if (!analysis.phases().empty()) {
+      kept += KeptWithoutSteps(analysis, static_cast<uint32_t>(i)) >= kKeptObjects;
+    }
   }
   return kept;
 }
@@ -124,7 +144,7 @@ size_t SitesThatKept(const ProcessAnalysis& analysis) {
 // A part of a run that is not judged does not matter while it is smaller than the rest.
 constexpr double kLeastJudged = 0.5;
 
-// `kept`: how many sites that do not leak kept something after warm-up.
+// `kept`: how many sites that do not leak kept something that was made where no steps are known.
 std::vector<std::string> WhatIsUnsure(const ProcessFindings& findings, size_t kept) {
   std::vector<std::string> unsure;
   if (findings.steps.count == 0) return unsure;
@@ -133,9 +153,10 @@ std::vector<std::string> WhatIsUnsure(const ProcessFindings& findings, size_t ke
                                      findings.steps.unit == "step" ? "steps that were found" : "windows",
                                      100 * findings.steps.judged));
   }
-  if (findings.steps.unit == "window" && kept > 0) {
-    unsure.push_back(absl::StrCat("no steps were found, and ", kept, kept == 1 ? " site" : " sites",
-                                  " kept what was allocated in a part of the run: call vramtrack_step() once a step"));
+  if (kept > 0) {
+    unsure.push_back(
+        absl::StrCat(kept, kept == 1 ? " site" : " sites",
+                     " kept what was allocated where no steps were found: call vramtrack_step() once a step"));
   }
   for (const ReportDevice& device : findings.devices) {
     if (device.unexplained_growth <= 0) continue;

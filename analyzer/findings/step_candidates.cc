@@ -67,6 +67,7 @@ void StepCandidates::FindOptimizers() {
   const size_t count = definitions.stacks.distinct_count();
   in_optimizer_.resize(count);
   optimizer_call_.resize(count);
+  in_closure_.resize(count);
   for (uint32_t i = 0; i < count; ++i) {
     const PythonStackRef python = definitions.stacks.Get(i).python;
     size_t outside = 0;
@@ -74,7 +75,11 @@ void StepCandidates::FindOptimizers() {
       const TracedCode& code = definitions.codes.Get(python.frames[frame].code);
       const std::string_view name = code.name;
       if (IsOptimizerFrame(code.file, UnqualifiedName(name))) in_optimizer_[i] = true;
-      if (IsOptimizerFile(code.file)) outside = frame + 1;
+      if (IsOptimizerFile(code.file)) {
+        outside = frame + 1;
+      } else if (outside == 0 && !IsPythonLibrary(code.file)) {
+        in_closure_[i] = true;
+      }
     }
     if (!in_optimizer_[i]) continue;
     uint64_t call = 1;
@@ -175,7 +180,7 @@ void StepCandidates::ReadThread(uint32_t slot) {
             optimizer_entries_.push_back(event.time);
           }
           state.inside = inside;
-          state.worked |= !inside;
+          state.worked |= !inside || in_closure_[distinct[static_cast<size_t>(event.shape - shapes.data())]];
           clock_.AllocatedAt(event.time);
           break;
         }

@@ -34,8 +34,8 @@ class StepCandidates {
     uint64_t time = 0, end = 0;  // of a range: when it ended; otherwise `time`
     uint64_t ordinal = 0;
     uint32_t slot = 0;
-    bool idle = false;      // of an optimizer: nothing was allocated since its mark before
     uint32_t identity = 0;  // of numbered marks: what tells them apart, the same in each thread; otherwise 0
+    bool idle = false;      // of an optimizer: nothing was allocated since its mark before
   };
 
   explicit StepCandidates(const Trace& trace);
@@ -114,6 +114,7 @@ class StepCandidates {
   RunClock clock_;
   uint64_t events_per_sample_ = 1, blocks_per_decoded_ = 1;
   std::vector<bool> in_optimizer_;        // by distinct stack
+  std::vector<bool> in_closure_;          // the same: code of the job's that an optimizer's step calls
   std::vector<uint64_t> optimizer_call_;  // the same: a number for where step() is called, 0 outside
   std::map<GroupKey, Group> groups_;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, Group*> group_of_name_;  // by source and Name

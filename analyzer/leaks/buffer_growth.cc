@@ -100,9 +100,7 @@ class BufferJudge {
     for (uint32_t i = 0; i < growth_.windows; ++i) growth_.rises += Floor(Edge(i + 1)) > Floor(Edge(i));
   }
 
-  size_t Edge(size_t window) const {
-    return std::min(begin_ + window * spanned() / growth_.windows, low_.size() - 1);
-  }
+  size_t Edge(size_t window) const { return std::min(begin_ + window * spanned() / growth_.windows, low_.size() - 1); }
 
   // Objects that are added are no growth by replacement: larger ones have to make up half of it.
   bool BySize(size_t from, size_t to) const {
@@ -261,8 +259,8 @@ class BufferJudge {
 }  // namespace
 
 BufferGrowth JudgeLevels(const StepLevels& levels, const RunShape& run) {
-  // Within a step, wherever steps end: the new buffer beside the old one counts for nothing. A buffer that is given back
-  // before the new one is made is nothing for a moment, and shows between steps.
+  // Within a step, wherever steps end: the new buffer beside the old one counts for nothing. A buffer that is given
+  // back before the new one is made is nothing for a moment, and shows between steps.
   const BufferGrowth within = BufferJudge(levels.least, levels.steps_per_bin, run).Run();
   if (within.trend != BufferTrend::kNone) return within;
   return BufferJudge(levels.low, levels.steps_per_bin, run).Run();

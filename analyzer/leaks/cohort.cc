@@ -281,7 +281,8 @@ void DemoteChanceFindings(std::vector<LeakVerdict>* verdicts, double false_disco
     // So many occurrences that as many sites do not come to them by chance.
     const double occurrences = std::max(1.0, verdict.rate_objects_per_step > 0 ? verdict.evidence.occurrences : 1.0);
     double needed = occurrences + 1;
-    while (PoissonTail(kAccidentalSurvivors, static_cast<unsigned long long>(needed)) * static_cast<double>(verdicts->size()) >
+    while (PoissonTail(kAccidentalSurvivors, static_cast<unsigned long long>(needed)) *
+               static_cast<double>(verdicts->size()) >
            false_discovery_rate) {
       ++needed;
     }

@@ -138,8 +138,9 @@ class Explainer {
                              FormatByteCount(static_cast<double>(b.to_bytes)) + " in the " +
                              Count(b.span.size(), "step") + " up to step " + StepName(b.span.end - 1);
     if (b.with_inputs) {
-      return rose + ", but most of what the steps allocate grows alike: a buffer that grows and inputs that grow "
-                    "cannot be told apart; no number of further steps would tell";
+      return rose +
+             ", but most of what the steps allocate grows alike: a buffer that grows and inputs that grow "
+             "cannot be told apart; no number of further steps would tell";
     }
     std::string why = ": too few steps to tell a buffer that grows for ever from one that is given back";
     if (b.resets > 0) why = ", and such a buffer was given back " + Count(b.resets, "time") + " before";

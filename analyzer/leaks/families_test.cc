@@ -96,7 +96,8 @@ TEST(Families, LookalikesFallIntoTheirClass) {
   EXPECT_EQ(share("N09", {Verdict::kSteady}), 1);
   EXPECT_EQ(share("N10", {Verdict::kSublinear}), 1);
   EXPECT_GE(share("N11", {Verdict::kOneTime, Verdict::kSteady}), .55);
-  EXPECT_EQ(share("N11", {Verdict::kOneTime, Verdict::kSteady, Verdict::kSublinear, Verdict::kInsufficientEvidence}), 1);
+  EXPECT_EQ(share("N11", {Verdict::kOneTime, Verdict::kSteady, Verdict::kSublinear, Verdict::kInsufficientEvidence}),
+            1);
   EXPECT_EQ(share("N12", {Verdict::kSteady}), 1);
   EXPECT_EQ(share("N13", {Verdict::kSteady, Verdict::kOneTime}), 1);
   EXPECT_EQ(share("N14", {Verdict::kOneTime}), 1);

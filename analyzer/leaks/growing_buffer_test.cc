@@ -234,7 +234,8 @@ TEST(GrowingBuffer, GivenBackBeforeTheNextIsMadeIsFound) {
 
 TEST(GrowingBuffer, OfManyObjectsThatAllGrowIsOne) {
   // The keys of 24 layers, each replaced by a longer one.
-  const StepLevels levels = LevelsOf(120, [](Step step) { return 24 * (step + 1) * 16384ull; }, 24);
+  const StepLevels levels = LevelsOf(
+      120, [](Step step) { return 24 * (step + 1) * 16384ull; }, 24);
   const BufferGrowth growth = JudgeLevels(levels, RunOf(120));
   EXPECT_EQ(growth.trend, BufferTrend::kGrows);
   EXPECT_DOUBLE_EQ(growth.bytes_per_step, 24 * 16384.0);
@@ -256,7 +257,8 @@ TEST(GrowingBuffer, OfTwoSitesThatTakeTurnsShowsInTheirSum) {
 }
 
 TEST(GrowingBuffer, SegmentsAreNotJudgedBySize) {
-  const LeakVerdict verdict = Judge(120, [](Step step) { return (step + 1) * kMiB; }, SegmentRole::kFrameworkFlat);
+  const LeakVerdict verdict = Judge(
+      120, [](Step step) { return (step + 1) * kMiB; }, SegmentRole::kFrameworkFlat);
   EXPECT_NE(verdict.verdict, Verdict::kGrowingBuffer);
 }
 

@@ -76,9 +76,9 @@ SiteHistory Extended(const SiteHistory& history, const Rhythm& rhythm, Step step
     // Nothing came where something could have.
     if (step < rhythm.end) step = rhythm.end;
     if (step >= steps) break;
-    const Survivors& like = survivors[survivors.size() - gaps.size() + which < survivors.size()
-                                          ? survivors.size() - gaps.size() + which
-                                          : survivors.size() - 1];
+    const Survivors& like =
+        survivors[survivors.size() - gaps.size() + which < survivors.size() ? survivors.size() - gaps.size() + which
+                                                                            : survivors.size() - 1];
     Cohort cohort;
     cohort.step = static_cast<Step>(step);
     cohort.born_objects = cohort.live_objects = like.objects;

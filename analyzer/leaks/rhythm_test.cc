@@ -25,9 +25,9 @@ RunShape RunOf(Step steps) {
 
 struct Site {
   Step every = 1;
-  Step phase = 0;         // of its first survivor
-  bool churn = false;     // beside objects that die in the step after their birth
-  Step setup_steps = 0;   // so many of the first steps leave something as well
+  Step phase = 0;        // of its first survivor
+  bool churn = false;    // beside objects that die in the step after their birth
+  Step setup_steps = 0;  // so many of the first steps leave something as well
   uint64_t bytes = 4 * kMiB;
 };
 
@@ -56,8 +56,8 @@ TEST_P(RhythmTest, ALeakInEverySoManyStepsIsNeverFineAndFoundWhenItWasSaid) {
       for (Step steps = known + 5; steps < 14 * every + 60; ++steps) {
         const LeakVerdict verdict = JudgeAt(site, steps);
         const std::string where = (churn ? "with churn, every " : "every ") + std::to_string(every) + " from " +
-                                  std::to_string(phase) + ", " + std::to_string(steps) + " steps: " +
-                                  verdict.explanation;
+                                  std::to_string(phase) + ", " + std::to_string(steps) +
+                                  " steps: " + verdict.explanation;
         if (IsLeak(verdict.verdict)) continue;
         ASSERT_EQ(verdict.verdict, Verdict::kInsufficientEvidence) << where;
         ASSERT_GT(verdict.further_steps_needed, 0u) << where;
@@ -79,7 +79,8 @@ TEST(Rhythm, OfALeakBesideWhatIsSetUpIsTheLeaks) {
     for (const Step steps : {40u, 60u, 120u}) {
       const LeakVerdict verdict = JudgeAt(site, steps);
       if (IsLeak(verdict.verdict)) continue;
-      EXPECT_EQ(verdict.verdict, Verdict::kInsufficientEvidence) << every << " " << steps << ": " << verdict.explanation;
+      EXPECT_EQ(verdict.verdict, Verdict::kInsufficientEvidence)
+          << every << " " << steps << ": " << verdict.explanation;
       EXPECT_TRUE(IsLeak(JudgeAt(site, steps + verdict.further_steps_needed).verdict)) << every << " " << steps;
     }
   }
@@ -115,9 +116,7 @@ TEST(Rhythm, TwoSurvivorsAreSuspiciousWhereTheySpanTheRun) {
   EXPECT_EQ(verdict({20, 22, 24}), Verdict::kOneTime);
 }
 
-TEST(Rhythm, WhatWillHardlyMatterIsLetBe) {
-  EXPECT_EQ(JudgeAt({20, 19, false, 0, 64}, 60).verdict, Verdict::kOneTime);
-}
+TEST(Rhythm, WhatWillHardlyMatterIsLetBe) { EXPECT_EQ(JudgeAt({20, 19, false, 0, 64}, 60).verdict, Verdict::kOneTime); }
 
 TEST(Rhythm, OfChanceAsksForANumberOfStepsThatIsMostlyEnough) {
   std::mt19937 random(3);

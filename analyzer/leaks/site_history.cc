@@ -279,8 +279,8 @@ SiteHistory Merged(const SiteHistory& a, const SiteHistory& b) {
   merged.died_bytes = a.died_bytes + b.died_bytes;
   merged.first_birth = std::min(a.first_birth, b.first_birth);
   merged.last_birth = std::max(a.last_birth, b.last_birth);
-  merged.birth_steps = static_cast<uint32_t>(std::min<uint64_t>(
-      uint64_t{a.birth_steps} + b.birth_steps, uint64_t{merged.last_birth} - merged.first_birth + 1));
+  merged.birth_steps = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{a.birth_steps} + b.birth_steps,
+                                                                uint64_t{merged.last_birth} - merged.first_birth + 1));
   merged.unmatched_deaths = a.unmatched_deaths + b.unmatched_deaths;
   return merged;
 }

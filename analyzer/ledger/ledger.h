@@ -197,7 +197,7 @@ class Ledger {
   std::vector<RecentSite> recent_;
   SiteTable sites_;
   std::deque<SiteHistoryBuilder> histories_;  // stay where they are
-  std::deque<StepLevelsBuilder> levels_;       // as histories_
+  std::deque<StepLevelsBuilder> levels_;      // as histories_
   std::vector<Scope> scopes_;
   std::deque<Segments> segments_;  // stay where they are
   bool has_graph_pools_ = false;

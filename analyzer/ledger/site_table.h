@@ -64,7 +64,8 @@ struct Site {
   }
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0;
   StepActivity activity;
-  // Up to this step the levels of the ends of steps are known to its StepLevelsBuilder; live_bytes has not changed since.
+  // Up to this step the levels of the ends of steps are known to its StepLevelsBuilder; live_bytes has not changed
+  // since.
   uint32_t level_step = 0;
   uint64_t least_bytes = 0, least_objects = 0;  // the least of live_bytes since then
 };

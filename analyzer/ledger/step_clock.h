@@ -46,8 +46,8 @@ struct StepPlan {
   std::string source = "none";  // as in the report: of the phase that covers most
   uint32_t mark_slot = kNone;   // the thread whose STEP events count; with picked marks, the one that tells of values
   uint32_t anchor_site = kNone;
-  std::vector<bool> inside;     // by distinct stack: within an optimizer's step; empty if that does not matter
-  bool at_inside = false;       // the first allocation within an optimizer's step ends a step
+  std::vector<bool> inside;  // by distinct stack: within an optimizer's step; empty if that does not matter
+  bool at_inside = false;    // the first allocation within an optimizer's step ends a step
   std::vector<std::vector<MarkEnd>> marks;  // by slot, ascending
   std::vector<Cut> cuts;                    // ascending
 
@@ -77,7 +77,9 @@ class StepClock {
   };
 
   explicit StepClock(StepPlan plan)
-      : plan_(std::move(plan)), marks_(plan_.marks.size()), next_time_(plan_.cuts.empty() ? UINT64_MAX : plan_.cuts[0].time) {
+      : plan_(std::move(plan)),
+        marks_(plan_.marks.size()),
+        next_time_(plan_.cuts.empty() ? UINT64_MAX : plan_.cuts[0].time) {
     if (!plan_.phases.empty()) starts_.push_back({});
   }
 

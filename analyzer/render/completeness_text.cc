@@ -100,14 +100,15 @@ std::string PhasesText(const ReportSteps& steps) {
       unjudged += phase.share;
       continue;
     }
-    const std::string of = phase.unit == "window" ? "windows where there are no steps"
-                           : !phase.name.empty()  ? absl::StrCat("'", Printable(phase.name), "'")
+    const std::string of = phase.unit == "window"    ? "windows where there are no steps"
+                           : !phase.name.empty()     ? absl::StrCat("'", Printable(phase.name), "'")
                            : phase.source == "marks" ? "steps marked by the job"
                                                      : absl::StrCat("steps from the ", Printable(phase.source));
     parts.push_back(absl::StrCat(FormatCount(phase.count), " ", of, " (", FormatPercent(phase.share), " of the run)"));
   }
   std::string text = "phases: " + absl::StrJoin(parts, ", then ");
-  if (unjudged > 1 - kNearlyAll) absl::StrAppend(&text, "; ", FormatPercent(unjudged), " of the run could not be judged");
+  if (unjudged > 1 - kNearlyAll)
+    absl::StrAppend(&text, "; ", FormatPercent(unjudged), " of the run could not be judged");
   return text;
 }
 
@@ -122,7 +123,8 @@ std::string StepSource(const ReportSteps& steps) {
   if (!steps.name.empty()) absl::StrAppend(&source, " '", Printable(steps.name), "'");
   std::string text = absl::StrCat(Plural(steps.count, "step", "steps"), ", ", source);
   std::vector<std::string> sure;
-  if (steps.source != "periodicity" && steps.coverage < kNearlyAll) {
+  // 0: nobody measured it.
+  if (steps.source != "periodicity" && steps.coverage > 0 && steps.coverage < kNearlyAll) {
     sure.push_back(absl::StrCat("they cover ", FormatPercent(steps.coverage), " of the run"));
   }
   if (steps.source != "marks") sure.push_back(absl::StrCat("confidence ", FormatAbout(steps.confidence)));

@@ -67,7 +67,8 @@ void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
   const TextStyle& style = page->style();
   Place place = PlaceOf(SitePlaces(report), site);
   std::string title = LeakTitle(site);
-  std::string rate = absl::StrCat(site.verdict == "growing_buffer" ? "grows by " : "leaks ", LeakRate(site), OnDevices(leak));
+  std::string rate =
+      absl::StrCat(site.verdict == "growing_buffer" ? "grows by " : "leaks ", LeakRate(site), OnDevices(leak));
   std::string certainty = absl::StrCat("(", Certainty(report, site), ")");
   const std::string allocated = AllocatedBy(site);
   int left = style.columns - DisplayWidth(title) - 2 - DisplayWidth(rate) - 2;
@@ -127,8 +128,7 @@ void WriteParts(const Report& report, const ReportSite& leader, size_t most, Pag
     width = std::max(width, DisplayWidth(rates.back()));
   }
   for (size_t i = 0; i < shown; ++i) {
-    const std::string sites =
-        rows[i].sites > 1 ? absl::StrCat("  (", Plural(rows[i].sites, "site", "sites"), ")") : "";
+    const std::string sites = rows[i].sites > 1 ? absl::StrCat("  (", Plural(rows[i].sites, "site", "sites"), ")") : "";
     const int left = page->style().columns - kIndent - 2 - width - DisplayWidth(sites);
     page->Line(absl::StrCat(std::string(width - DisplayWidth(rates[i]), ' '), rates[i], "  ",
                             CutBeginning(rows[i].place, left), sites),

@@ -117,7 +117,8 @@ HeldMost WhoHeldMost(const std::vector<PlaceLine>& holders, uint64_t all) {
   for (const PlaceLine& line : holders) {
     leaked += line.leak ? line.now : 0;
     leaks += line.leak;
-    if (most == nullptr || (line.leak && !most->leak) || (line.leak == most->leak && line.now > most->now)) most = &line;
+    if (most == nullptr || (line.leak && !most->leak) || (line.leak == most->leak && line.now > most->now))
+      most = &line;
   }
   const auto is_much = [all](uint64_t bytes) {
     return all > 0 && static_cast<double>(bytes) >= kAnswerShare * static_cast<double>(all);
@@ -126,8 +127,7 @@ HeldMost WhoHeldMost(const std::vector<PlaceLine>& holders, uint64_t all) {
     return FormatPercent(std::min(1.0, static_cast<double>(bytes) / static_cast<double>(all)));
   };
   if (most != nullptr && is_much(leaked)) {
-    const std::string others =
-        leaks == 1 ? "" : absl::StrCat(" and ", Plural(leaks - 1, "other leak", "other leaks"));
+    const std::string others = leaks == 1 ? "" : absl::StrCat(" and ", Plural(leaks - 1, "other leak", "other leaks"));
     return {absl::StrCat(share(leaked), " was held by the leak at ", most->place, others, "."), true};
   }
   most = nullptr;

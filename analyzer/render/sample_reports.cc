@@ -262,15 +262,9 @@ Report OutOfMemorySample() {
 
 Report ManySitesSample() {
   Report report = Job(2000, 4 * kMiB);
-  constexpr const char* kVerdicts[] = {"minor_leak",
-                                       "accelerating_leak",
-                                       "sublinear",
-                                       "phase_accumulation",
-                                       "cycle_garbage",
-                                       "deferred_free",
-                                       "fragmentation_growth",
-                                       "growing_buffer",
-                                       "steady"};
+  constexpr const char* kVerdicts[] = {"minor_leak",           "accelerating_leak", "sublinear",
+                                       "phase_accumulation",   "cycle_garbage",     "deferred_free",
+                                       "fragmentation_growth", "growing_buffer",    "steady"};
   constexpr int kSites = 2000;
   for (int i = 0; i < kSites; ++i) {
     ReportSite site = report.sites.back();

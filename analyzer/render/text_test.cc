@@ -83,7 +83,8 @@ TEST(TextReport, WhereRanksDifferHowTheirMemoryGoesIsDrawnIfThereIsRoom) {
 TEST(TextReport, OfALargeJobItSaysInHowManyRanksALeakIs) {
   Report report = LargeJobSample();
   const std::string text = Render(report, 120);
-  EXPECT_TRUE(Contains(text, "train.py:42 in step, allocated at model.py:12  leaks 4.00 MiB per step and rank\n      (95 % CI 3.98 to "))
+  EXPECT_TRUE(Contains(
+      text, "train.py:42 in step, allocated at model.py:12  leaks 4.00 MiB per step and rank\n      (95 % CI 3.98 to "))
       << text;
   EXPECT_TRUE(
       Contains(text, "\n      in 61 of 64 ranks (2 too few steps, 1 no leak), from 3.90 MiB to 4.10 MiB (rank 17)\n"))
@@ -123,7 +124,8 @@ TEST(TextReport, OneLeakOnSeveralDevicesIsOneFinding) {
   report.sites.push_back(other);
   report.ranking.push_back(other.id);
   const std::string text = Render(report);
-  EXPECT_TRUE(Contains(text, "train.py:42 in step, allocated at model.py:12  leaks 4.00 MiB per step on 2 devices")) << text;
+  EXPECT_TRUE(Contains(text, "train.py:42 in step, allocated at model.py:12  leaks 4.00 MiB per step on 2 devices"))
+      << text;
   EXPECT_FALSE(Contains(text, "Further findings"));
 }
 

@@ -12,8 +12,7 @@ void RunClock::Add(uint64_t time, double work, double events) {
 }
 
 void RunClock::Finish() {
-  std::stable_sort(samples_.begin(), samples_.end(),
-                   [](const Sample& a, const Sample& b) { return a.time < b.time; });
+  std::stable_sort(samples_.begin(), samples_.end(), [](const Sample& a, const Sample& b) { return a.time < b.time; });
   if (samples_.empty()) return;
   has_work_ = work_ > 0 && work_ >= kLeastWork * events_;
   begin_ = samples_.front().time;
@@ -26,7 +25,8 @@ void RunClock::Finish() {
   }
   std::vector<uint64_t> gaps;
   for (size_t i = 1; i < samples_.size(); ++i) {
-    if (samples_[i - 1].time >= begin_ && samples_[i].time <= end_) gaps.push_back(samples_[i].time - samples_[i - 1].time);
+    if (samples_[i - 1].time >= begin_ && samples_[i].time <= end_)
+      gaps.push_back(samples_[i].time - samples_[i - 1].time);
   }
   double longest = 0;
   if (!gaps.empty()) {
@@ -66,8 +66,8 @@ double RunClock::Time(uint64_t time) const {
   const auto before = static_cast<size_t>(after - samples_.begin()) - 1;
   double sum = time_sums_[before];
   if (after != samples_.end() && after->time > samples_[before].time) {
-    const double part = static_cast<double>(time - samples_[before].time) /
-                        static_cast<double>(after->time - samples_[before].time);
+    const double part =
+        static_cast<double>(time - samples_[before].time) / static_cast<double>(after->time - samples_[before].time);
     sum += part * (time_sums_[before + 1] - time_sums_[before]);
   }
   return std::min(1.0, sum / active_);

@@ -49,9 +49,9 @@ class RunClock {
     double work;
   };
 
-  std::vector<Sample> samples_;     // by time
-  std::vector<double> work_sums_;   // before each sample
-  std::vector<double> time_sums_;   // the same
+  std::vector<Sample> samples_;    // by time
+  std::vector<double> work_sums_;  // before each sample
+  std::vector<double> time_sums_;  // the same
   double work_ = 0, events_ = 0, active_ = 0;
   uint64_t begin_ = 0, end_ = 0, last_allocation_ = 0;
   bool has_work_ = false;

@@ -215,8 +215,8 @@ class Chooser {
   bool IsPartOfStep(const Fit& fit, uint64_t begin, uint64_t end) const {
     if (end <= begin) return true;
     const auto part = [&](const std::vector<double>& all) {
-      return Usual(GapsOf({all.begin() + static_cast<std::ptrdiff_t>(fit.first),
-                           all.begin() + static_cast<std::ptrdiff_t>(fit.end)}));
+      return Usual(GapsOf(
+          {all.begin() + static_cast<std::ptrdiff_t>(fit.first), all.begin() + static_cast<std::ptrdiff_t>(fit.end)}));
     };
     return clock_.Work(end) - clock_.Work(begin) <= kLongestGap * part(work_[fit.candidate]) &&
            clock_.Time(end) - clock_.Time(begin) <= kLongestGap * part(time_[fit.candidate]);
@@ -270,8 +270,8 @@ class Chooser {
     for (size_t i = 0; i < candidates_.size(); ++i) {
       if (chosen(i) || candidates_[i].times.size() < kMinMarks) continue;
       const Fit fit = FitOf(i, 0, candidates_[i].times.size(), clock_.begin(), clock_.end());
-      const bool alike = choice_.runner_up && fit.coverage == best &&
-                         candidates_[i].trust < candidates_[*choice_.runner_up].trust;
+      const bool alike =
+          choice_.runner_up && fit.coverage == best && candidates_[i].trust < candidates_[*choice_.runner_up].trust;
       if (fit.coverage > best || alike) {
         best = fit.coverage;
         choice_.runner_up = i;

@@ -22,14 +22,14 @@ namespace vramtrack {
 
 // How much a source of marks is believed, the most first.
 enum class MarkTrust {
-  kStepCall,         // vramtrack_step
-  kRange,            // a named range that holds nearly all that happens while it comes and goes
-  kOptimizer,        // the steps of one optimizer
-  kAnyOptimizer,     // of all optimizers together
-  kPartRange,        // a range that holds half of what happens
-  kConfirmedName,    // a name without a range that occurs as often as the stream of allocations repeats itself
-  kPeriodicity,      // the stream of allocations repeats itself
-  kLooseName,        // a name, or a range that holds little: it marks a part of a step, or something now and then
+  kStepCall,       // vramtrack_step
+  kRange,          // a named range that holds nearly all that happens while it comes and goes
+  kOptimizer,      // the steps of one optimizer
+  kAnyOptimizer,   // of all optimizers together
+  kPartRange,      // a range that holds half of what happens
+  kConfirmedName,  // a name without a range that occurs as often as the stream of allocations repeats itself
+  kPeriodicity,    // the stream of allocations repeats itself
+  kLooseName,      // a name, or a range that holds little: it marks a part of a step, or something now and then
 };
 
 struct StepCandidate {
@@ -49,10 +49,10 @@ struct ChosenPhase {
   Kind kind = Kind::kUnjudged;
   // Of kSteps: the candidate, and which of its marks are meant: [first_mark, end_mark).
   size_t candidate = 0, first_mark = 0, end_mark = 0;
-  std::vector<uint64_t> cuts;      // of kWindows: where windows end but the last one
-  uint64_t begin = 0, end = 0;     // ticks
-  double work = 0, time = 0;       // shares of the run that lie in it
-  double coverage = 0;             // share of the run that its steps or windows cover
+  std::vector<uint64_t> cuts;   // of kWindows: where windows end but the last one
+  uint64_t begin = 0, end = 0;  // ticks
+  double work = 0, time = 0;    // shares of the run that lie in it
+  double coverage = 0;          // share of the run that its steps or windows cover
 
   double share() const { return (work + time) / 2; }
 };

@@ -217,7 +217,8 @@ TEST(CutIntoWindows, AreOfEqualWork) {
   clock.Finish();
   const std::vector<uint64_t> cuts = CutIntoWindows(clock, clock.begin(), clock.end());
   ASSERT_EQ(cuts.size(), 99u);
-  for (size_t i = 0; i < cuts.size(); ++i) EXPECT_NEAR(static_cast<double>(cuts[i]), 1000. * static_cast<double>(i + 1), 30);
+  for (size_t i = 0; i < cuts.size(); ++i)
+    EXPECT_NEAR(static_cast<double>(cuts[i]), 1000. * static_cast<double>(i + 1), 30);
   EXPECT_TRUE(CutIntoWindows(clock, 0, 1000).empty()) << "too little happens there";
 }
 

@@ -94,8 +94,8 @@ std::vector<Case> LookalikeCases() {
                 {Blocks(kMiB).Growing(1).Until(.25).Lives(Life::kReplaced)}, {"one_time", "sublinear", "steady"}),
       Lookalike("L24", "buffer", "results of varying size outlive their step",
                 {Blocks(kMiB, 16 * kMiB).Sites(3).Lives(Life::kReplaced)}, {"steady"}),
-      Lookalike("L25", "buffer", "lengths grow, and the last activations outlive their step",
-                {Outliving(Role::kSaved)}, {"steady", "sublinear", "insufficient_evidence"}, Curriculum()),
+      Lookalike("L25", "buffer", "lengths grow, and the last activations outlive their step", {Outliving(Role::kSaved)},
+                {"steady", "sublinear", "insufficient_evidence"}, Curriculum()),
       Lookalike("L11", "shape", "lengths vary: what is reserved climbs in stairs", {}, {}, VariedLengths()),
       Lookalike("L20", "shape", "lengths grow: peaks climb, survivors do not", {}, {}, Curriculum()),
   };
