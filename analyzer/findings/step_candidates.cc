@@ -323,7 +323,7 @@ void StepCandidates::OnMark(uint64_t time, uint32_t kind, uint32_t stack, uint32
   if (kind == schema::MARK_RECORD_FUNCTION) {
     const auto defined = trace_.definitions().names.find(name);
     const bool has_name = defined != trace_.definitions().names.end() && !defined->second.empty();
-    if (has_name ? defined->second.rfind(kOptimizerStep, 0) == 0 : in_optimizer_[stack]) {
+    if (has_name ? defined->second.rfind(kOptimizerStep, 0) == 0 : in_optimizer_[stack] && !in_closure_[stack]) {
       // Without Python frames all calls of one optimizer are one place.
       Mark step = mark;
       step.identity = 0;
