@@ -89,7 +89,8 @@ ReportKept KeptByBuffer(const ProcessAnalysis& analysis, const std::vector<uint3
     const LeakVerdict& verdict = analysis.verdicts()[member];
     if (!IsLeak(verdict.verdict)) continue;
     AddFloor(analysis.ledger().levels(member), run, &kept);
-    from += static_cast<double>(verdict.evidence.buffer.from_bytes);
+    const auto begin = static_cast<double>(verdict.evidence.buffer.from_bytes);
+    from = verdict.evidence.joint ? begin : from + begin;
     kept.max_lifetime_steps = std::max<uint64_t>(kept.max_lifetime_steps, verdict.evidence.max_lifetime_steps);
   }
   const StepSpan span = analysis.verdicts()[members[0]].evidence.leaking;

@@ -14,6 +14,8 @@ constexpr size_t kLeastWindows = kWindows;
 constexpr double kRisingShare = 0.75;
 // The later half of the span rises at least this share of what the earlier half does; less fades.
 constexpr double kLateShare = 0.5;
+// What fades rises less than this in the last quarter of the span, of all that it rises by.
+constexpr double kGoingOnShare = 0.15;
 // The rest of the growth is due to a larger number of objects.
 constexpr double kBySizeShare = 0.5;
 // Of the span's growth: a level above the first was a tooth of a saw, a level below the second is the end of one.
@@ -27,6 +29,8 @@ constexpr double kOnsetShare = 0.5;
 // Rises that settle a buffer that grows rarely, and from how many on it is suspicious.
 constexpr size_t kRareRises = 4, kSuspiciousRises = 3;
 constexpr size_t kMostRises = 6;
+// Gaps between rises that are alike: the longest is so many times the shortest at most.
+constexpr size_t kLikeGaps = 2;
 // How far the pace between rises may vary, in both directions, and how far apart they must be for a pace to tell
 // anything. A buffer that grows because it is full becomes larger by so many times at least: growing by less costs more
 // copies than it saves. The longest of many batches grows by less.
@@ -96,8 +100,17 @@ class BufferJudge {
     growth_.from_bytes = floor_[begin_].bytes;
     growth_.to_bytes = floor_.back().bytes;
     growth_.objects = floor_.back().objects;
-    growth_.windows = static_cast<uint32_t>(std::clamp<size_t>(spanned() / 2, 1, kMostWindows));
-    for (uint32_t i = 0; i < growth_.windows; ++i) growth_.rises += Floor(Edge(i + 1)) > Floor(Edge(i));
+    CutInto(static_cast<uint32_t>(std::clamp<size_t>(spanned() / 2, 1, kMostWindows)));
+    const BufferGrowth fine = growth_;
+    // What rises in every fourth step needs longer windows in a short run.
+    if (!RisesOften() && growth_.windows > kLeastWindows && NeverFalls()) CutInto(kLeastWindows);
+    if (!RisesOften()) growth_ = fine;
+  }
+
+  void CutInto(uint32_t windows) {
+    growth_.windows = windows;
+    growth_.rises = 0;
+    for (uint32_t i = 0; i < windows; ++i) growth_.rises += Floor(Edge(i + 1)) > Floor(Edge(i));
   }
 
   size_t Edge(size_t window) const { return std::min(begin_ + window * spanned() / growth_.windows, low_.size() - 1); }
@@ -136,10 +149,15 @@ class BufferJudge {
     if (growth_.resets >= 2 && static_cast<double>(spanned()) <= kSameTooth * static_cast<double>(longest_tooth_)) {
       return BufferTrend::kNone;
     }
-    if (growth_.windows < kLeastWindows || !RisesOften()) return BufferTrend::kNone;
+    if (growth_.windows < kLeastWindows || !RisesOften()) return BeatsOn();
     const size_t half = growth_.windows / 2;
     const double early = Floor(Edge(half)) - Floor(Edge(0)), late = Floor(low_.size() - 1) - Floor(Edge(half));
-    if (late < kLateShare * early) return BufferTrend::kFades;
+    if (late < kLateShare * early) {
+      // Allocators round: a block that is left over may be larger than asked for by as much as many steps add.
+      if (LastShare() < kGoingOnShare) return BufferTrend::kFades;
+      growth_.further_steps = static_cast<Step>(spanned() * width_);
+      return BufferTrend::kUndecided;
+    }
     Estimate();
     size_t needed = 2 * kLeastWindows;
     if (growth_.resets > 0) {
@@ -156,6 +174,45 @@ class BufferJudge {
     const double bins = static_cast<double>(needed - spanned());
     // A span that begins with the judged steps moves with warm-up, which is a tenth of the run.
     growth_.further_steps = static_cast<Step>(std::ceil(bins * width_ / (begin_ == first_ ? 0.9 : 1))) + 1;
+    return BufferTrend::kUndecided;
+  }
+
+  bool NeverFalls() const {
+    for (size_t i = first_ + 1; i < low_.size(); ++i) {
+      if (low_[i].bytes < low_[i - 1].bytes) return false;
+    }
+    return true;
+  }
+
+  // Of what the floor rises by in the span, the share of the last quarter.
+  double LastShare() const {
+    const double last = Floor(low_.size() - 1) - Floor(Edge(growth_.windows - growth_.windows / 4));
+    return last / (Floor(low_.size() - 1) - Floor(begin_));
+  }
+
+  // A level that never falls and goes on to rise, but not yet in enough windows: at gaps that are alike up to the end,
+  // or in half of the windows.
+  BufferTrend BeatsOn() {
+    if (growth_.resets > 0 || !NeverFalls()) return BufferTrend::kNone;
+    if (!growth_.onset_seen && growth_.windows >= kLeastWindows && 2 * growth_.rises >= growth_.windows && LastShare() >= kGoingOnShare) {
+      growth_.further_steps = static_cast<Step>(spanned() * width_);
+      return BufferTrend::kUndecided;
+    }
+    size_t last = 0, longest = 0, shortest = low_.size(), rises = 0;
+    for (size_t i = first_ + 1; i < low_.size(); ++i) {
+      if (low_[i].bytes == low_[i - 1].bytes) continue;
+      if (rises++ > 0) {
+        longest = std::max(longest, i - last);
+        shortest = std::min(shortest, i - last);
+      }
+      last = i;
+    }
+    if (rises < kSuspiciousRises || longest > kLikeGaps * shortest || low_.size() - last > longest + 1) {
+      return BufferTrend::kNone;
+    }
+    const double needed = static_cast<double>(kLeastWindows * longest) + 2;
+    const double bins = std::max(1.0, needed - static_cast<double>(judged()));
+    growth_.further_steps = static_cast<Step>(std::ceil(bins * width_ / 0.9)) + 1;
     return BufferTrend::kUndecided;
   }
 

@@ -80,6 +80,28 @@ TEST(GrowingBuffer, EveryFewStepsIsFoundWithItsRate) {
   }
 }
 
+TEST(GrowingBuffer, OfAFewEqualStairsIsNeverFineAndSaysWhenItIsFound) {
+  for (const Step every : {4u, 5u, 8u, 10u, 15u}) {
+    const auto level = [&](Step step) { return (step / every + 1) * kMiB; };
+    for (Step steps = 5 * every; steps < 20 * every; ++steps) {
+      const LeakVerdict verdict = Judge(steps, level);
+      if (verdict.verdict == Verdict::kGrowingBuffer) continue;
+      ASSERT_EQ(verdict.verdict, Verdict::kInsufficientEvidence) << every << " " << steps << ": " << verdict.explanation;
+      ASSERT_GT(verdict.further_steps_needed, 0u);
+      const Step enough = steps + verdict.further_steps_needed;
+      EXPECT_EQ(Judge(enough, level).verdict, Verdict::kGrowingBuffer) << every << " " << steps << " then " << enough;
+    }
+  }
+}
+
+TEST(GrowingBuffer, InABlockThatIsLargerThanAskedForIsNotFading) {
+  // For some steps in the middle an allocator had a block left that all of them fit in.
+  const auto level = [](Step step) { return (step < 17 ? step + 1 : std::max<Step>(31, step)) * kMiB; };
+  const LeakVerdict verdict = Judge(40, level);
+  EXPECT_TRUE(verdict.verdict == Verdict::kInsufficientEvidence || verdict.verdict == Verdict::kGrowingBuffer)
+      << verdict.explanation;
+}
+
 TEST(GrowingBuffer, WithOnsetIsBelievedOnceItSpansHalfOfTheRun) {
   const auto from = [](Step first) {
     return [first](Step step) { return step < first ? kMiB : (step - first + 2) * kMiB; };
