@@ -31,10 +31,8 @@ def answer_on(program, trace, run, own_file):
               (steps.get("confidence") or 0) >= .5 else None}
     sites = {site["id"]: site for site in told["sites"]}
     if verdict == "leak":
-        words = answer["text"].split()
-        place = words[1] if len(words) > 1 else ""
-        file, _, line = place.rpartition(":")
-        answer.update(file=file, line=int(line) if line.isdigit() else None)
+        place = re.search(r"(\S+):(\d+)\b", answer["text"])
+        answer.update(file=place[1] if place else "", line=int(place[2]) if place else None)
         ranked = [sites[identity] for identity in told["ranking"] if identity in sites]
         answer["all_leaks"] = [own_place(site, own_file) for site in ranked]
         answer["rate"] = rate_in(answer["text"])
