@@ -5,7 +5,8 @@ TRUTH is a file with one JSON object per line as `tools/corpus make` writes it, 
     run          the run's name
     verdict      "leak", "no_leak" or "unknown"
     file, line   of a leak: where the tool says that it is, in the user's own code
-    rate         bytes per unit
+    rate         bytes per unit at that line
+    rate_total   optional: bytes per unit of all that it calls a leak, where a leak has several lines
     unit_count   how many units (steps, requests) the tool counts in the run; null where it says that it does not know
     all_leaks    optional: [[file, line], ...] of everything that it calls a leak
 A run without an answer counts as unknown. A wrong answer is confident where the verdict is wrong, the line is, or the rate is off by more
@@ -68,7 +69,8 @@ def judge(truth, answer):
             wrong.append("the headline is on %s:%s, right: %s:%s" % (*place, truth["file"], truth["lines"]))
         rated = unit is not None and answer.get("rate") is not None
         result["rated"] = rated
-        result["rate"] = rated and right_rate(truth, answer["rate"], unit[1])
+        rates = [rate for rate in (answer.get("rate"), answer.get("rate_total")) if rate is not None]
+        result["rate"] = rated and any(right_rate(truth, rate, unit[1]) for rate in rates)
         if rated and not result["rate"]:
             wrong.append("%g bytes per %s, right: %g per %s" % (answer["rate"], unit[0], truth["rate"], truth["unit"]))
         # A leak beside the true one that is on no line of it.

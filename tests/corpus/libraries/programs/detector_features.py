@@ -28,16 +28,23 @@ class FeatureStore:
             self.features[name] = features["low"]  # LEAK
             if not LEAKY and len(self.features) > 12:
                 self.features.popitem(last=False)
-            step_end()
 
 
 def work(store, thread):
     for request in range(STEPS // THREADS):
         store.look_up((thread, request))
+        # What other threads use for the moment is not counted as kept.
+        barrier.wait()
 
 
-describe("request", period=2, also={"request of each thread": STEPS // THREADS})
+def round_end():
+    for _ in range(THREADS):
+        step_end()
+
+
+describe("request", period=THREADS, also={"round of requests": STEPS // THREADS})
 store = FeatureStore()
+barrier = threading.Barrier(THREADS, action=round_end)
 threads = [threading.Thread(target=work, args=(store, thread)) for thread in range(THREADS)]
 for thread in threads:
     thread.start()

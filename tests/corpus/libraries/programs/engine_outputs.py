@@ -15,7 +15,7 @@ collected = []
 
 def update(engine, batch):
     predictions = model(batch)  # LEAK
-    loss = predictions.square().mean()
+    loss = predictions.square().mean()  # LEAK
     loss.backward()
     optimizer.step()
     optimizer.zero_grad()

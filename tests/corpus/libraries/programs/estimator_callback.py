@@ -16,7 +16,7 @@ class Regressor(torch.nn.Module):
         self.net = torch.nn.Sequential(torch.nn.Linear(20, 64), torch.nn.Tanh(), torch.nn.Linear(64, 10))
 
     def forward(self, inputs):
-        return self.net(inputs)
+        return self.net(inputs)  # LEAK
 
 
 class KeepPredictions(skorch.callbacks.Callback):

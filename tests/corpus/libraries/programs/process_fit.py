@@ -30,7 +30,7 @@ losses = []
 def closure():
     optimizer.zero_grad()
     covariance = model.covar_module(inputs).to_dense()  # LEAK
-    loss = (targets @ covariance @ targets) + covariance.diagonal().log().sum() - model.mean_module(inputs).sum()
+    loss = (targets @ covariance @ targets) + covariance.diagonal().log().sum() - model.mean_module(inputs).sum()  # LEAK
     loss.backward(retain_graph=LEAKY)
     losses.append(loss if LEAKY else loss.detach().cpu())  # LEAK
     return loss
