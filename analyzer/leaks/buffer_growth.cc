@@ -194,7 +194,8 @@ class BufferJudge {
   // or in half of the windows.
   BufferTrend BeatsOn() {
     if (growth_.resets > 0 || !NeverFalls()) return BufferTrend::kNone;
-    if (!growth_.onset_seen && growth_.windows >= kLeastWindows && 2 * growth_.rises >= growth_.windows && LastShare() >= kGoingOnShare) {
+    if (!growth_.onset_seen && growth_.windows >= kLeastWindows && 2 * growth_.rises >= growth_.windows &&
+        LastShare() >= kGoingOnShare) {
       growth_.further_steps = static_cast<Step>(spanned() * width_);
       return BufferTrend::kUndecided;
     }

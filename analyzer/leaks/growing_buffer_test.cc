@@ -86,7 +86,8 @@ TEST(GrowingBuffer, OfAFewEqualStairsIsNeverFineAndSaysWhenItIsFound) {
     for (Step steps = 5 * every; steps < 20 * every; ++steps) {
       const LeakVerdict verdict = Judge(steps, level);
       if (verdict.verdict == Verdict::kGrowingBuffer) continue;
-      ASSERT_EQ(verdict.verdict, Verdict::kInsufficientEvidence) << every << " " << steps << ": " << verdict.explanation;
+      ASSERT_EQ(verdict.verdict, Verdict::kInsufficientEvidence)
+          << every << " " << steps << ": " << verdict.explanation;
       ASSERT_GT(verdict.further_steps_needed, 0u);
       const Step enough = steps + verdict.further_steps_needed;
       EXPECT_EQ(Judge(enough, level).verdict, Verdict::kGrowingBuffer) << every << " " << steps << " then " << enough;
