@@ -280,7 +280,7 @@ TEST(Check, ARankThatLeaksAloneIsNotNamedTheWorst) {
 
 TEST(Check, SaysWhereThereIsTooLittleEvidence) {
   Report job = Job({Site("a", "insufficient_evidence", 0)});
-  job.sites[0].further_steps_needed = 15;
+  job.sites[0].further_steps_needed = job.further_steps_needed = 15;
   CheckReport check = Judged(job);
   EXPECT_EQ(ExitCodeOf(check), 3);
   EXPECT_NE(check.evidence_note.find("15 more would do"), std::string::npos) << check.evidence_note;
