@@ -68,9 +68,10 @@ ReportSteps DescribeSteps(const Ledger& ledger) {
     const double alike = ShareOfMatchingSteps(ledger.step_similarities());
     // Marks are steps though they may be unlike each other; what repeats itself must be alike.
     steps.confidence = plan.anchor_site == StepPlan::kNone ? plan.coverage * (9 + alike) / 10 : alike;
-    // Nothing in the stream says which of its loops a reader would count.
+    // Of several loops nothing in the stream says which one a reader would count.
     constexpr double kSomeLoop = 0.8;
-    if (plan.anchor_site != StepPlan::kNone) steps.confidence = std::min(steps.confidence, kSomeLoop);
+    if (plan.anchor_site != StepPlan::kNone && !plan.outer.empty())
+      steps.confidence = std::min(steps.confidence, kSomeLoop);
   }
   for (const OuterLoop& loop : plan.outer) steps.rounds.push_back({loop.inner, loop.occurrences});
   DescribePhases(ledger, &steps);

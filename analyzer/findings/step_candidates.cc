@@ -109,7 +109,8 @@ void StepCandidates::ReadPast() {
     SlotState& state = slots_[event.slot < slots_.size() ? event.slot : 0];
     switch (event.operation) {
       case schema::STEP:
-        OnStep(event.time, event.value[0], event.slot, &state);
+        // Numbers of the past are spread evenly between the first and the last one: they tell no steps apart.
+        OnStep(event.time, 0, event.slot, &state);
         break;
       case schema::MARK:
         OnMark(event.time, event.shape->kind, stacks.Distinct(event.shape->ref), static_cast<uint32_t>(event.value[0]),
@@ -189,7 +190,7 @@ void StepCandidates::ReadThread(uint32_t slot) {
           gone = event.shape->ref != decoder.header().thread || ordinal - event.ordinal <= soon ? 1 : 0;
           break;
         case schema::STEP:
-          OnStep(event.time, event.value[0], slot, &state);
+          OnStep(event.time, static_cast<uint32_t>(event.value[0] % UINT32_MAX + 1), slot, &state);
           break;
         case schema::MARK:
           OnMark(event.time, event.shape->kind, distinct[static_cast<size_t>(event.shape - shapes.data())],
@@ -266,9 +267,7 @@ size_t StepCandidates::Keep(Group* group, const Mark& mark) {
   return group->marks.size() - 1;
 }
 
-void StepCandidates::OnStep(uint64_t time, uint64_t number, uint32_t slot, SlotState* state) {
-  // 0 is for marks without a number.
-  const auto identity = static_cast<uint32_t>(number % UINT32_MAX + 1);
+void StepCandidates::OnStep(uint64_t time, uint32_t identity, uint32_t slot, SlotState* state) {
   Keep(&groups_[{Source::kStepCall, "", 0}], {time, time, state->marks++, slot, identity});
 }
 
@@ -444,12 +443,15 @@ void StepCandidates::OfferGroup(const GroupKey& key, Group* group) {
   std::vector<Mark>& marks = group->marks;
   std::map<uint32_t, size_t> of_slot;
   std::set<uint32_t> identities;
+  size_t with_identity = 0;
   for (const Mark& mark : marks) {
     ++of_slot[mark.slot];
+    if (mark.identity == 0) continue;
     identities.insert(mark.identity);
+    ++with_identity;
   }
   const bool numbered = key.source != Source::kOptimizer && identities.size() > 1;
-  const double again = 1 - static_cast<double>(identities.size()) / static_cast<double>(marks.size());
+  const double again = numbered ? 1 - static_cast<double>(identities.size()) / static_cast<double>(with_identity) : 0;
   if (of_slot.size() > 1 && numbered && again >= kSameNumbers) {
     const uint64_t first = std::min_element(marks.begin(), marks.end(), [&](const Mark& a, const Mark& b) {
                              if (of_slot[a.slot] != of_slot[b.slot]) return of_slot[a.slot] > of_slot[b.slot];

@@ -93,7 +93,7 @@ class StepCandidates {
   void ReadPast();
   void ReadThread(uint32_t slot);
   void Count(uint64_t time, double work, uint64_t events, SlotState* state);
-  void OnStep(uint64_t time, uint64_t number, uint32_t slot, SlotState* state);
+  void OnStep(uint64_t time, uint32_t identity, uint32_t slot, SlotState* state);
   // `number`: 0 for marks of the past, which do not have their own.
   void OnMark(uint64_t time, uint32_t kind, uint32_t stack, uint32_t name, uint64_t number, uint32_t slot,
               SlotState* state);

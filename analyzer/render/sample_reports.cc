@@ -257,6 +257,8 @@ Report OutOfMemorySample() {
   oom.stack = StackOf(Frame("vramtrack::testdata::Mlp::Forward(float const*)", "testdata/transformer/mlp.cu", 63));
   oom.holders = {{"a1b2c3d4", 1668 * kMiB}, {"00000001", kWeights}, {"00000002", 48 * kMiB}};
   report.oom.push_back(oom);
+  report.steps.name = "train step #";
+  for (ReportSite& site : report.sites) site.step_name = report.steps.name;
   return Counted(report);
 }
 
