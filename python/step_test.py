@@ -40,7 +40,7 @@ class StepTest(unittest.TestCase):
             self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "a number, please\n", ""))
             dump = subprocess.check_output(["analyzer/vramtrack", "dump", trace], universal_newlines=True)
         steps = [line.split(None, 9)[9] for line in dump.splitlines() if line.split()[2:3] == ["step"]]
-        self.assertEqual(steps, ["step 2", "step 3 value 1024", "step 9223372036854775808 value 0.5"])
+        self.assertEqual(steps, ["step 1", "step 2", "step 3 value 1024", "step 9223372036854775808 value 0.5"])
 
     def test_does_nothing_untraced(self):
         ran = self.run_program()

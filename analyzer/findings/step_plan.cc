@@ -165,8 +165,16 @@ class Planner {
                      [](const StepPlan::Cut& a, const StepPlan::Cut& b) { return a.time < b.time; });
   }
 
-  bool IsOneOfSteps(const StepChoice& choice) const {
-    return choice.phases.size() == 1 && choice.phases[0].kind == ChosenPhase::Kind::kSteps;
+  // The only phase that has steps, where nothing else is judged; null if there is none or several. What is before and
+  // after it belongs to the first and the last step, as where it begins may hang on how fast the machine was.
+  const ChosenPhase* OnlySteps(const StepChoice& choice) const {
+    const ChosenPhase* only = nullptr;
+    for (const ChosenPhase& phase : choice.phases) {
+      if (phase.kind == ChosenPhase::Kind::kUnjudged) continue;
+      if (only != nullptr || phase.kind != ChosenPhase::Kind::kSteps) return nullptr;
+      only = &phase;
+    }
+    return only;
   }
 
   void Lay(const StepChoice& choice) {
@@ -176,10 +184,9 @@ class Planner {
       plan_.runner_up = second.name.empty() ? second.source : second.name;
       plan_.runner_up_count = second.times.size();
     }
-    if (IsOneOfSteps(choice)) {
-      const ChosenPhase& only = choice.phases[0];
-      if (only.first_mark == 0 && only.end_mark == found_.marks(only.candidate).size()) {
-        return TakeWhole(only.candidate, choice.coverage);
+    if (const ChosenPhase* only = OnlySteps(choice)) {
+      if (only->first_mark == 0 && only->end_mark == found_.marks(only->candidate).size()) {
+        return TakeWhole(only->candidate, choice.coverage);
       }
     }
     plan_.coverage = choice.coverage;

@@ -317,11 +317,9 @@ class BufferJudge {
 }  // namespace
 
 BufferGrowth JudgeLevels(const StepLevels& levels, const RunShape& run) {
-  // Within a step, wherever steps end: the new buffer beside the old one counts for nothing. A buffer that is given
-  // back before the new one is made is nothing for a moment, and shows between steps.
-  const BufferGrowth within = BufferJudge(levels.least, levels.steps_per_bin, run).Run();
-  if (within.trend != BufferTrend::kNone) return within;
-  return BufferJudge(levels.low, levels.steps_per_bin, run).Run();
+  // Within a step, wherever steps end: the new buffer beside the old one counts for nothing. One that is freed before
+  // the next one is made has kept nothing: it is an input that becomes longer.
+  return BufferJudge(levels.least, levels.steps_per_bin, run).Run();
 }
 
 double SizeRatio(const std::vector<SiteBirths>& births) {

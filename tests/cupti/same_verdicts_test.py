@@ -112,10 +112,14 @@ def sayings(report, threaded):
     return said
 
 
+# Shares of a run are shares of its time as well.
+BY_TIME = ("coverage", "judged", "confidence", "share")
+
+
 def without_time(value):
     """What is told in seconds differs from run to run."""
     if isinstance(value, dict):
-        return {key: without_time(one) for key, one in value.items() if "seconds" not in key}
+        return {key: without_time(one) for key, one in value.items() if "seconds" not in key and key not in BY_TIME}
     return value
 
 
