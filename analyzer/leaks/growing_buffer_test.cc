@@ -249,10 +249,11 @@ TEST(GrowingBuffer, HasItsRateWhereverStepsEnd) {
   EXPECT_DOUBLE_EQ(growth.bytes_per_step, kMiB);
 }
 
-TEST(GrowingBuffer, GivenBackBeforeTheNextIsMadeIsFound) {
+// Nothing is carried over: the inputs of a curriculum look just like this.
+TEST(GrowingBuffer, FreedBeforeTheNextIsMadeHasKeptNothing) {
   StepLevelsBuilder builder;
   for (Step step = 0; step < 120; ++step) builder.OnLevel(step + 1, {(step + 1) * kMiB, 1}, {}, {0, 0});
-  EXPECT_EQ(JudgeLevels(builder.Finish(120), RunOf(120)).trend, BufferTrend::kGrows);
+  EXPECT_EQ(JudgeLevels(builder.Finish(120), RunOf(120)).trend, BufferTrend::kNone);
 }
 
 TEST(GrowingBuffer, OfManyObjectsThatAllGrowIsOne) {

@@ -6,7 +6,7 @@
 namespace vramtrack {
 
 void RunClock::Add(uint64_t time, double work, double events) {
-  samples_.push_back({time, work});
+  samples_.push_back({time, work, std::max(events, 1.0)});
   work_ += work;
   events_ += events;
 }
@@ -23,23 +23,24 @@ void RunClock::Finish() {
     // Usually an object goes soon after the last one came; both must be seen.
     if (last_allocation_ > begin_) end_ = std::min(end_, last_allocation_);
   }
-  std::vector<uint64_t> gaps;
+  // Some samples stand for many events: what is known in sums only, or decoded now and then.
+  std::vector<double> gaps;
   for (size_t i = 1; i < samples_.size(); ++i) {
     if (samples_[i - 1].time >= begin_ && samples_[i].time <= end_)
-      gaps.push_back(samples_[i].time - samples_[i - 1].time);
+      gaps.push_back(static_cast<double>(samples_[i].time - samples_[i - 1].time) / samples_[i].events);
   }
   double longest = 0;
   if (!gaps.empty()) {
     const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
     std::nth_element(gaps.begin(), middle, gaps.end());
-    longest = kLongestPause * static_cast<double>(std::max<uint64_t>(*middle, 1));
+    longest = kLongestPause * std::max(*middle, 1.0);
   }
   double work = 0;
   work_sums_.reserve(samples_.size());
   time_sums_.reserve(samples_.size());
   for (size_t i = 0; i < samples_.size(); ++i) {
     if (i > 0 && samples_[i - 1].time >= begin_ && samples_[i].time <= end_) {
-      active_ += std::min(static_cast<double>(samples_[i].time - samples_[i - 1].time), longest);
+      active_ += std::min(static_cast<double>(samples_[i].time - samples_[i - 1].time), longest * samples_[i].events);
     }
     // The work of a sample was done before it.
     work += samples_[i].time <= end_ ? samples_[i].work : 0;

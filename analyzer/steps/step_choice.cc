@@ -229,9 +229,8 @@ class Chooser {
     if (again && !FitsIn(begin, end).empty()) return Fill(begin, end, false);
     // Before the first step a job sets up, which grows as a rule: windows would tell nothing.
     const bool set_up = begin == 0 && end < clock_.end() &&
-                        std::none_of(choice_.phases.begin(), choice_.phases.end(), [](const ChosenPhase& phase) {
-                          return phase.kind == ChosenPhase::Kind::kSteps;
-                        });
+                        std::none_of(choice_.phases.begin(), choice_.phases.end(),
+                                     [](const ChosenPhase& phase) { return phase.kind == ChosenPhase::Kind::kSteps; });
     if (set_up) return Unjudged(std::move(rest));
     rest.cuts = CutIntoWindows(clock_, begin, end);
     if (rest.cuts.empty()) return Unjudged(std::move(rest));
