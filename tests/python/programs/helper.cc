@@ -20,7 +20,19 @@ void Allocate(size_t size) {
 }
 
 size_t handler_size;
-void OnAlarm(int) { Allocate(handler_size); }
+long handler_us;
+
+void ArmTimer() {
+  const itimerval timer = {{0, 0}, {0, handler_us}};
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+// Armed again when it is done: a timer that goes on by itself would leave the program no time at all where the handler
+// takes longer than its interval.
+void OnAlarm(int) {
+  Allocate(handler_size);
+  if (handler_us > 0) ArmTimer();
+}
 
 }  // namespace
 
@@ -59,14 +71,14 @@ void allocate_for_ever(int count, size_t size) {
   }
 }
 
-// Each `us` microseconds from now on, whatever the thread is at.
+// `us` microseconds after each time it was done, from now on, whatever the thread is at; 0: no more.
 void allocate_in_handler(long us, size_t size) {
   handler_size = size;
+  handler_us = us;
   struct sigaction action = {};
   action.sa_handler = OnAlarm;
   action.sa_flags = SA_RESTART;
   sigaction(SIGALRM, &action, nullptr);
-  itimerval timer = {{0, us}, {0, us}};
-  setitimer(ITIMER_REAL, &timer, nullptr);
+  ArmTimer();
 }
 }
