@@ -19,6 +19,10 @@
 #define cudaMallocFromPoolAsync_ptsz cudaMallocFromPoolAsync
 #define cudaFreeAsync_ptsz cudaFreeAsync
 #define cudaStreamEndCapture_ptsz cudaStreamEndCapture
+#define cudaStreamIsCapturing_ptsz cudaStreamIsCapturing
+#define cudaStreamGetCaptureInfo_ptsz cudaStreamGetCaptureInfo
+#define cudaStreamGetCaptureInfo_v2_ptsz cudaStreamGetCaptureInfo_v2
+#define cudaStreamGetCaptureInfo_v3_ptsz cudaStreamGetCaptureInfo_v3
 #define cudaGraphInstantiateWithParams_ptsz cudaGraphInstantiateWithParams
 #define cudaGetDriverEntryPointByVersion_ptsz cudaGetDriverEntryPointByVersion
 #define cudaGetDriverEntryPoint_ptsz cudaGetDriverEntryPoint
@@ -31,10 +35,14 @@ extern "C" void not_in_this_release();
 #define cudaGetDeviceProperties_v2 cudaGetDeviceProperties
 #define cudaGetDriverEntryPoint not_in_this_release
 #define cudaGraphAddNode_v2 not_in_this_release
+#define cudaStreamGetCaptureInfo_v2 not_in_this_release
 #define cudaThreadExit not_in_this_release
 #define cudaThreadSetLimit not_in_this_release
 #define cuDevicePrimaryCtxRelease not_in_this_release
 #define cuDevicePrimaryCtxReset not_in_this_release
+#endif
+#if CUDART_VERSION >= 13000 || CUDART_VERSION < 12030
+#define cudaStreamGetCaptureInfo_v3 not_in_this_release
 #endif
 #if CUDART_VERSION >= 12000
 #define cudaCreateTextureObject_v2 not_in_this_release
@@ -72,7 +80,9 @@ constexpr bool Compatible(Result (*)(Real...), Error (*)(Ours...)) {
 // What the releases disagree on: the wrapper passes on as many parameters as any of them has.
 constexpr bool Disagreed(std::string_view entry) {
   for (const std::string_view name :
-       {"cudaGraphInstantiate", "cudaGraphAddNode", "cudaGetDriverEntryPoint", "cudaGetDriverEntryPoint_ptsz"}) {
+       {"cudaGraphInstantiate", "cudaGraphAddNode", "cudaGetDriverEntryPoint", "cudaGetDriverEntryPoint_ptsz",
+        "cudaStreamGetCaptureInfo", "cudaStreamGetCaptureInfo_ptsz", "cudaStreamGetCaptureInfo_v2",
+        "cudaStreamGetCaptureInfo_v2_ptsz", "cudaStreamGetCaptureInfo_v3", "cudaStreamGetCaptureInfo_v3_ptsz"}) {
     if (entry == name) return true;
   }
   return false;
