@@ -100,9 +100,16 @@ void StepCandidates::Count(uint64_t time, double work, uint64_t events, SlotStat
   state->events_in_sample = 0;
 }
 
-// The order of a thread's marks is that in which a replay delivers them.
+// The order of a thread's marks is that in which a replay delivers them. Of allocations and frees a checkpoint knows no
+// more than their bin, so a bin is one sample of the clock.
 void StepCandidates::ReadPast() {
   const TracedStacks& stacks = trace_.definitions().stacks;
+  uint64_t bin = 0, last = 0;
+  double work = 0, events = 0;
+  const auto end_bin = [&] {
+    if (events > 0) clock_.Add(last, work, events, /*spread=*/true);
+    work = events = 0;
+  };
   PastEvents past(trace_, {});
   for (; past.Ready(); past.Pop()) {
     const StreamEvent& event = past.front();
@@ -111,23 +118,32 @@ void StepCandidates::ReadPast() {
       case schema::STEP:
         // Numbers of the past are spread evenly between the first and the last one: they tell no steps apart.
         OnStep(event.time, 0, event.slot, &state);
-        break;
+        continue;
       case schema::MARK:
         OnMark(event.time, event.shape->kind, stacks.Distinct(event.shape->ref), static_cast<uint32_t>(event.value[0]),
                0, event.slot, &state);
-        break;
+        continue;
       case schema::FOLD_FREE:
-        clock_.Add(event.time, static_cast<double>(event.value[0]), 2 * static_cast<double>(event.value[0]));
-        break;
       case schema::ALLOCATE:
       case schema::FOLD_ALLOCATE:
-        clock_.Add(event.time, 0, 0);
-        clock_.AllocatedAt(event.time);
         break;
       default:
-        break;
+        continue;
+    }
+    const uint64_t bin_of_event =
+        (event.time - std::min(event.time, trace_.past()->start_time)) >> trace_.past()->bin_shift;
+    if (bin_of_event != bin) end_bin();
+    bin = bin_of_event;
+    last = event.time;
+    const double count = event.operation == schema::ALLOCATE ? 1 : static_cast<double>(event.value[0]);
+    events += count;
+    if (event.operation == schema::FOLD_FREE) {
+      work += count;
+    } else {
+      clock_.AllocatedAt(event.time);
     }
   }
+  end_bin();
 }
 
 void StepCandidates::ReadThread(uint32_t slot) {

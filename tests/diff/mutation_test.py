@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+import zlib
 
 import mutations
 
@@ -132,7 +133,9 @@ def traced(folder, change, options, steps):
     trace = os.path.join(folder, "job.vtrace")
     environment = dict(os.environ, VRAMTRACK_OUTPUT=trace, LD_PRELOAD=mutations.LIBRARY, LD_LIBRARY_PATH=SIMULATED,
                        SIMCUDA_BACKED="0")
-    ran = mutations.run([build(folder, options), steps], env=environment)
+    # Another seed for each run, and the same ones whenever the test runs.
+    seed = str(zlib.crc32(os.path.join(*folder.split(os.sep)[-2:]).encode()) % 100000)
+    ran = mutations.run([build(folder, options), steps, seed], env=environment)
     assert ran.returncode == 0, ran.stderr
     return trace, mutations.marks_in(folder)
 
