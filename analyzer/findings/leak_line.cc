@@ -32,6 +32,33 @@ std::optional<size_t> BulkLine(const std::vector<LeakMember>& members, const std
   return std::nullopt;
 }
 
+// Where the bulk goes through no line in common: the innermost line of the user's own that most of the leak goes through,
+// and the largest part there. The one of `leader` if as much goes through that.
+LeakLine LargestLine(const std::vector<LeakMember>& members, size_t leader) {
+  LeakLine largest{leader, std::nullopt};
+  double most = 0;
+  const auto try_member = [&](size_t i) {
+    const std::vector<ReportFrame>& frames = *members[i].frames;
+    const std::optional<size_t> own = OwnFrame(frames);
+    if (!own || !IsOwnLine(frames, *own)) return;
+    double rate = 0;
+    size_t biggest = i;
+    for (size_t other = 0; other < members.size(); ++other) {
+      const std::optional<size_t> others = OwnFrame(*members[other].frames);
+      if (!others || !SamePlace((*members[other].frames)[*others], frames[*own])) continue;
+      rate += members[other].rate;
+      if (members[other].rate > members[biggest].rate) biggest = other;
+    }
+    if (rate <= most) return;
+    most = rate;
+    if (i != leader) largest.leader = biggest;
+    largest.line = OwnFrame(*members[largest.leader].frames);
+  };
+  try_member(leader);
+  for (size_t i = 0; i < members.size(); ++i) try_member(i);
+  return largest;
+}
+
 // The next line of the user's own within the call at `line`, and whether installed code is between the two.
 struct Inner {
   std::optional<size_t> line;
@@ -93,7 +120,7 @@ LeakLine FindLeakLine(const std::vector<LeakMember>& members, size_t leader,
   double all = 0;
   for (const LeakMember& member : members) all += member.rate;
   std::optional<size_t> line = BulkLine(members, *members[leader].frames, all);
-  if (!line) return found;
+  if (!line) return LargestLine(members, leader);
   // Where the leader is a library's own business on the side, and the bulk of the leak is allocated further within, the
   // largest part of that leads.
   if (!InnerLine(*members[leader].frames, *line).line) {
