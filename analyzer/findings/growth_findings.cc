@@ -26,6 +26,8 @@ constexpr double kMainShare = 0.1;
 constexpr double kLeakShare = 0.5;
 // Of the growth of a device, what no site explains counts from this share on.
 constexpr double kUnexplainedShare = 0.5;
+// By this share of it, what steady sites hold may be more at the end than it was before.
+constexpr double kSteadyShare = 0.05;
 // As many times something must have been added, or it may be a matter of chance; as many survivors a leak needs.
 constexpr size_t kMinRises = 5;
 // A step that takes this many times the median is a machine that slept, or a clock that jumped.
@@ -114,10 +116,11 @@ const char* WhyNot(Verdict verdict) {
 }
 
 // What is left of `grown` bytes when all sites that keep something for a known reason have taken their part. What a
-// steady site holds is what it made last, and no reason for growth.
+// steady site holds is what it made last, and no reason for growth but by some of it: a full cache has blocks of
+// changing sizes.
 double Unexplained(const Sources& sources, double grown) {
   double known = sources.leaking;
-  for (const auto& [verdict, kept] : sources.other) known += verdict == Verdict::kSteady ? 0 : kept;
+  for (const auto& [verdict, kept] : sources.other) known += (verdict == Verdict::kSteady ? kSteadyShare : 1) * kept;
   return std::max(0.0, grown - known);
 }
 

@@ -90,6 +90,9 @@ bool IsWorse(const ReportSite& a, const ReportSite& b) {
   };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   if (rank(a) != 3 && RateOf(a) != RateOf(b)) return RateOf(a) > RateOf(b);
+  // Of two that tell the same, the one with a line to go to.
+  const bool own = OwnFrame(a.frames).has_value();
+  if (rank(a) != 3 && own != OwnFrame(b.frames).has_value()) return own;
   if (a.bytes_at_peak != b.bytes_at_peak) return a.bytes_at_peak > b.bytes_at_peak;
   return a.id < b.id;
 }

@@ -370,6 +370,9 @@ std::vector<LeakGroup> LeakGrouping::Finish(const LeakOrder& order) {
         if (parts ? calls < frames.size() : calls > 0) {
           const size_t frame = NamingFrame(frames, frames.size() - (parts ? 1 : 0) - calls);
           group.call_frame = OwnFrame(frames, frame).value_or(frame);
+          if (candidates_[leader].in_python) {
+            group.call_frame = LineThatKeeps(frames, *group.call_frame, bystanders_);
+          }
         }
       }
     }

@@ -32,33 +32,6 @@ std::optional<size_t> BulkLine(const std::vector<LeakMember>& members, const std
   return std::nullopt;
 }
 
-// Where the bulk goes through no line in common: the innermost line of the user's own that most of the leak goes through,
-// and the largest part there. The one of `leader` if as much goes through that.
-LeakLine LargestLine(const std::vector<LeakMember>& members, size_t leader) {
-  LeakLine largest{leader, std::nullopt};
-  double most = 0;
-  const auto try_member = [&](size_t i) {
-    const std::vector<ReportFrame>& frames = *members[i].frames;
-    const std::optional<size_t> own = OwnFrame(frames);
-    if (!own || !IsOwnLine(frames, *own)) return;
-    double rate = 0;
-    size_t biggest = i;
-    for (size_t other = 0; other < members.size(); ++other) {
-      const std::optional<size_t> others = OwnFrame(*members[other].frames);
-      if (!others || !SamePlace((*members[other].frames)[*others], frames[*own])) continue;
-      rate += members[other].rate;
-      if (members[other].rate > members[biggest].rate) biggest = other;
-    }
-    if (rate <= most) return;
-    most = rate;
-    if (i != leader) largest.leader = biggest;
-    largest.line = OwnFrame(*members[largest.leader].frames);
-  };
-  try_member(leader);
-  for (size_t i = 0; i < members.size(); ++i) try_member(i);
-  return largest;
-}
-
 // The next line of the user's own within the call at `line`, and whether installed code is between the two.
 struct Inner {
   std::optional<size_t> line;
@@ -114,13 +87,20 @@ std::optional<size_t> KeepingCaller(const std::vector<ReportFrame>& frames,
   return called_elsewhere ? caller : std::nullopt;
 }
 
+size_t LineThatKeeps(const std::vector<ReportFrame>& frames, size_t line,
+                     const std::vector<std::vector<ReportFrame>>& clean) {
+  const Inner inner = InnerLine(frames, line);
+  if (!inner.line || inner.through_library || IsConstructor(frames[*inner.line])) return line;
+  return FreesLater(frames, *inner.line, clean) ? *inner.line : line;
+}
+
 LeakLine FindLeakLine(const std::vector<LeakMember>& members, size_t leader,
                       const std::vector<std::vector<ReportFrame>>& clean) {
   LeakLine found{leader, std::nullopt};
   double all = 0;
   for (const LeakMember& member : members) all += member.rate;
   std::optional<size_t> line = BulkLine(members, *members[leader].frames, all);
-  if (!line) return LargestLine(members, leader);
+  if (!line) return found;
   // Where the leader is a library's own business on the side, and the bulk of the leak is allocated further within, the
   // largest part of that leads.
   if (!InnerLine(*members[leader].frames, *line).line) {
@@ -146,11 +126,7 @@ LeakLine FindLeakLine(const std::vector<LeakMember>& members, size_t leader,
   const bool apart = std::any_of(members.begin(), members.end(), [&](const LeakMember& member) {
     return !member.same_call && PartInOneFunction(*member.frames, frames, CommonCalls(*member.frames, frames));
   });
-  if (inner.through_library || apart) {
-    found.line = inner.line;
-  } else if (!IsConstructor(frames[*inner.line]) && FreesLater(frames, *inner.line, clean)) {
-    found.line = inner.line;
-  }
+  found.line = inner.through_library || apart ? *inner.line : LineThatKeeps(frames, *line, clean);
   return found;
 }
 

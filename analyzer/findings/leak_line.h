@@ -32,6 +32,11 @@ struct LeakLine {
 LeakLine FindLeakLine(const std::vector<LeakMember>& members, size_t leader,
                       const std::vector<std::vector<ReportFrame>>& clean);
 
+// Of a call at `line`, an index of `frames`: the next line of the user's own within it if the function that is called
+// keeps what leaks, and `line` otherwise. It does if it frees something that it allocates further down.
+size_t LineThatKeeps(const std::vector<ReportFrame>& frames, size_t line,
+                     const std::vector<std::vector<ReportFrame>>& clean);
+
 // Of a leak with one stack: the line that keeps what the innermost function of the user's own returns. That function
 // has no leak of its own if another line of the user's own calls it for something that is freed, and it frees nothing
 // that it allocates further down. None: the innermost line itself.

@@ -201,21 +201,13 @@ TEST(LeakLine, WhatAFunctionReturnsIsKeptByTheCallerThatDoesNotDropIt) {
   EXPECT_EQ(KeepingCaller(kComputeLoss + kTrainer, {kComputeLoss + kEvaluate}), std::nullopt) << "called by a library";
 }
 
-// What a graph keeps: the values of a line, their inputs made elsewhere, and the model that they came from.
-TEST(LeakLine, WhereNoLineHasTheBulkTheOneWithMostOfItLeads) {
-  const Stack round = {At("/job/rounds.py", 32, "<module>")};
-  const Stack input = Stack{At("/job/rounds.py", 18, "next_candidate")} + round;
-  const Stack mean = {Of("gpytorch/means/constant_mean.py", 113, "ConstantMean.forward"),
+TEST(LeakLine, AFunctionThatFreesSomethingLaterKeepsWhatLeaksItself) {
+  const Stack leak = {Of("gpytorch/means/constant_mean.py", 113, "ConstantMean.forward"),
                       At("/job/rounds.py", 21, "next_candidate"), At("/job/rounds.py", 32, "<module>")};
-  const Stack value = {Of("botorch/acquisition/analytic.py", 994, "UpperConfidenceBound.forward"),
-                       At("/job/rounds.py", 21, "next_candidate"), At("/job/rounds.py", 32, "<module>")};
-  const Stack model = {Of("gpytorch/models/exact_gp.py", 97, "ExactGP._apply"), At("/job/rounds.py", 31, "<module>")};
-  const std::vector<LeakMember> members = {Part(model, 340), Part(mean, 180), Part(input, 170), Part(value, 200)};
-  for (size_t leader = 0; leader < members.size(); ++leader) {
-    const LeakLine found = FindLeakLine(members, leader, {});
-    ASSERT_TRUE(found.line.has_value());
-    EXPECT_EQ((*members[found.leader].frames)[*found.line].line, 21u) << leader;
-  }
+  const Stack freed = {At("/job/rounds.py", 22, "next_candidate"), At("/job/rounds.py", 32, "<module>")};
+  EXPECT_EQ(LineThatKeeps(leak, 2, {freed}), 1u);
+  EXPECT_EQ(LineThatKeeps(leak, 2, {}), 2u) << "what it returns is kept by its caller";
+  EXPECT_EQ(LineThatKeeps(leak, 1, {freed}), 1u) << "there is no line of the user's own further within";
 }
 
 TEST(LeakLine, OfNativeProgramsIsNotDecidedHere) {

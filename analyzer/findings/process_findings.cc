@@ -143,12 +143,15 @@ size_t SitesThatKept(const ProcessAnalysis& analysis) {
 
 // A part of a run that is not judged does not matter while it is smaller than the rest.
 constexpr double kLeastJudged = 0.5;
+// Fewer steps than this are too few, whatever they cover.
+constexpr uint64_t kFewSteps = 10;
 
 // `kept`: how many sites that do not leak kept something that was made where no steps are known.
 std::vector<std::string> WhatIsUnsure(const ProcessFindings& findings, size_t kept) {
   std::vector<std::string> unsure;
   if (findings.steps.count == 0) return unsure;
-  if (findings.steps.judged < kLeastJudged) {
+  const bool too_few = findings.steps.count < kFewSteps && findings.further_steps_needed;
+  if (findings.steps.judged < kLeastJudged && !too_few) {
     unsure.push_back(absl::StrFormat("the %s cover only %.0f %% of the run: a leak in the rest would not be seen",
                                      findings.steps.unit == "step" ? "steps that were found" : "windows",
                                      100 * findings.steps.judged));

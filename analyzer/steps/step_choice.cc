@@ -2,6 +2,7 @@
 #include "analyzer/steps/step_choice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -10,8 +11,6 @@ namespace {
 
 // Fewer marks are no rhythm.
 constexpr size_t kMinMarks = 4;
-// A distance between marks counts for so many usual ones.
-constexpr double kLongestGap = 4;
 // A candidate that covers this share of a span is its steps.
 constexpr double kCovers = 0.7;
 // Those that cover this share of what the best one does are as good.
@@ -91,12 +90,14 @@ class Chooser {
       return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(first),
                                  all.begin() + static_cast<std::ptrdiff_t>(end_mark));
     };
-    fit.time = CoverageOf(part(time_[candidate]), clock_.Time(begin), clock_.Time(end));
+    // By the job's own word all that is between two of its steps belongs to one, however long it is.
+    const double longest_gap = fit.trust == MarkTrust::kStepCall ? INFINITY : kLongestGap;
+    fit.time = CoverageOf(part(time_[candidate]), clock_.Time(begin), clock_.Time(end), longest_gap);
     if (!clock_.has_work()) {
       fit.coverage = fit.work = fit.time;
       return fit;
     }
-    fit.work = CoverageOf(part(work_[candidate]), clock_.Work(begin), clock_.Work(end));
+    fit.work = CoverageOf(part(work_[candidate]), clock_.Work(begin), clock_.Work(end), longest_gap);
     const double least = std::min(fit.work, fit.time);
     fit.coverage = least > kSeenByBoth ? std::max(least, (fit.work + fit.time) / 2) : least;
     return fit;
@@ -136,12 +137,12 @@ class Chooser {
   const Fit* Pick(const std::vector<Fit>& fits) const {
     double best = 0;
     for (const Fit& fit : fits) best = std::max(best, fit.coverage);
-    if (best < kCovers) return nullptr;
     const auto as_good = [&](const Fit& fit) { return fit.coverage >= kAsGood * best; };
-    // The job itself says what its steps are, however few.
+    // The job itself says what its steps are, however few. What lies before and behind them is judged by itself.
     for (const Fit& fit : fits) {
-      if (fit.trust == MarkTrust::kStepCall && as_good(fit) && fit.coverage >= kCovers) return &fit;
+      if (fit.trust == MarkTrust::kStepCall && as_good(fit) && fit.coverage >= kSmallestPhase) return &fit;
     }
+    if (best < kCovers) return nullptr;
     const bool enough = std::any_of(fits.begin(), fits.end(),
                                     [&](const Fit& fit) { return as_good(fit) && fit.count() >= kEnoughSteps; });
     const Fit* picked = nullptr;
@@ -292,13 +293,13 @@ class Chooser {
 
 }  // namespace
 
-double CoverageOf(const std::vector<double>& marks, double begin, double end) {
+double CoverageOf(const std::vector<double>& marks, double begin, double end, double longest_gap) {
   if (marks.size() < 2 || end <= begin) return 0;
   const double usual = Usual(GapsOf(marks));
   if (usual <= 0) return 0;
-  const auto counted = [&](double gap) { return std::min(std::max(gap, 0.0), kLongestGap * usual); };
-  double covered = counted(marks.front() - begin) + counted(end - marks.back());
-  for (size_t i = 1; i < marks.size(); ++i) covered += counted(marks[i] - marks[i - 1]);
+  const auto counted = [&](double gap, double longest) { return std::min(std::max(gap, 0.0), longest * usual); };
+  double covered = counted(marks.front() - begin, kLongestGap) + counted(end - marks.back(), kLongestGap);
+  for (size_t i = 1; i < marks.size(); ++i) covered += counted(marks[i] - marks[i - 1], longest_gap);
   return std::min(1.0, covered / (end - begin));
 }
 

@@ -39,9 +39,12 @@ struct StepCandidate {
   std::vector<uint64_t> times;  // of its marks, ascending, in ticks
 };
 
-// The share of [begin, end) that these marks cut into steps, by one clock: a distance between two marks counts for four
-// usual ones at most, and so does what is before the first mark and after the last one.
-double CoverageOf(const std::vector<double>& marks, double begin, double end);
+// A distance between marks counts for so many usual ones.
+constexpr double kLongestGap = 4;
+
+// The share of [begin, end) that these marks cut into steps, by one clock: a distance between two marks counts for
+// `longest_gap` usual ones at most; what is before the first mark and after the last one, for kLongestGap.
+double CoverageOf(const std::vector<double>& marks, double begin, double end, double longest_gap = kLongestGap);
 
 struct ChosenPhase {
   enum class Kind { kSteps, kWindows, kUnjudged };

@@ -128,6 +128,18 @@ TEST(ChooseSteps, WhatTheJobMarksItselfIsTrustedThoughItIsRare) {
   EXPECT_EQ(run.Chosen(), "calls x12");
 }
 
+// A server captures a graph for each shape in its first requests; replaying them allocates nothing.
+TEST(ChooseSteps, StepsThatDoNothingAreStepsIfTheJobSaysSo) {
+  Job run;
+  run.Trust("calls", MarkTrust::kStepCall);
+  run.Work(300);
+  for (int step = 0; step < 120; ++step) {
+    run.Mark("calls");
+    run.Work(step % 2 == 0 && step < 16 ? 100 : step % 30 == 29 ? 1 : 0);
+  }
+  EXPECT_EQ(run.Chosen(), "-, calls x120");
+}
+
 TEST(ChooseSteps, MarksThatCoverLittleDoNotHideAnOptimizer) {
   Job run;
   run.Trust("optimizer", MarkTrust::kOptimizer);
