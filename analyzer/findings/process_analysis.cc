@@ -93,15 +93,14 @@ class SiteJudge {
 
   // Of growing buffers only those that do not grow with everything else.
   void DoubtGrowthWithInputs(std::vector<LeakVerdict>* verdicts) const {
-    std::map<uint32_t, std::vector<double>> regular;  // by device
+    std::map<uint32_t, std::vector<ObjectSizes>> regular;  // by device
     for (uint32_t i = 0; i < verdicts->size(); ++i) {
       LeakVerdict& verdict = (*verdicts)[i];
       if (verdict.evidence.buffer.trend == BufferTrend::kNone || !IsLeak(verdict.verdict)) continue;
       const uint32_t device = ledger_.sites()[i].key.device;
-      const auto [ratios, is_new] = regular.try_emplace(device);
-      if (is_new) ratios->second = RegularSizes(device, *verdicts);
-      vramtrack::DoubtGrowthWithInputs(SizeRatio(ledger_.births(i)), ratios->second, ledger_.history(i),
-                                       shapes_.at(device), &verdict);
+      const auto [sizes, is_new] = regular.try_emplace(device);
+      if (is_new) sizes->second = RegularSizes(device, *verdicts);
+      vramtrack::DoubtGrowthWithInputs(SizesOf(i), sizes->second, ledger_.history(i), shapes_.at(device), &verdict);
     }
   }
 
@@ -116,16 +115,23 @@ class SiteJudge {
     return last == phases_.rend() || last->kind != PlannedPhase::Kind::kWindows;
   }
 
-  std::vector<double> RegularSizes(uint32_t device, const std::vector<LeakVerdict>& verdicts) const {
-    std::vector<double> ratios;
+  ObjectSizes SizesOf(uint32_t index) const {
+    const Site& site = ledger_.sites()[index];
+    return {SizeRatio(ledger_.births(index)),
+            static_cast<double>(site.bytes_allocated) / static_cast<double>(std::max<uint64_t>(1, site.allocations)),
+            index};
+  }
+
+  std::vector<ObjectSizes> RegularSizes(uint32_t device, const std::vector<LeakVerdict>& verdicts) const {
+    std::vector<ObjectSizes> sizes;
     for (uint32_t i = 0; i < verdicts.size(); ++i) {
       const Site& site = ledger_.sites()[i];
       if (site.key.device != device || IsSegmentSite(site) || site.bytes_allocated == 0) continue;
       if (verdicts[i].evidence.buffer.trend != BufferTrend::kNone) continue;
       if (2 * uint64_t{ledger_.history(i).birth_steps} < ledger_.steps().step()) continue;
-      ratios.push_back(SizeRatio(ledger_.births(i)));
+      sizes.push_back(SizesOf(i));
     }
-    return ratios;
+    return sizes;
   }
 
   const Trace& trace_;

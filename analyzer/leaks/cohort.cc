@@ -200,8 +200,8 @@ class Judge {
   // After what warm-up left, ever the same gap.
   bool BeatsOn() const { return IsRegular(RhythmOf(history_, run_, verdict_.evidence.tested.end)); }
 
-  // Few steps have left something, but all that should have if it goes on like this. What would not matter is let be, and
-  // so are a few segments: what lies in them is judged by itself.
+  // Few steps have left something, but all that should have if it goes on like this. What would not matter is let be,
+  // and so are a few segments: what lies in them is judged by itself.
   bool IsSuspicious() {
     if (context_.segments != SegmentRole::kNone) return false;
     const Rhythm rhythm = RhythmOf(history_, run_, verdict_.evidence.tested.end);

@@ -12,6 +12,8 @@ namespace {
 // Of the relative growth of the buffer itself: sizes have a part that does not grow, and allocators round.
 constexpr double kGrowsAlong = 0.3;
 constexpr size_t kLeastOthers = 3;
+// Of the buffer's size: scores of an attention over it, or a mask, are smaller.
+constexpr double kInputShare = 0.1;
 
 }  // namespace
 
@@ -58,16 +60,20 @@ void JudgeGrowingBuffer(const StepLevels& levels, const SiteHistory& history, co
   verdict->explanation = Explain(*verdict, history, run, context);
 }
 
-void DoubtGrowthWithInputs(double own, const std::vector<double>& others, const SiteHistory& history,
+void DoubtGrowthWithInputs(const ObjectSizes& own, const std::vector<ObjectSizes>& others, const SiteHistory& history,
                            const RunShape& run, LeakVerdict* verdict) {
-  if (verdict->evidence.buffer.trend == BufferTrend::kNone || !IsLeak(verdict->verdict) || own <= 1) return;
+  if (verdict->evidence.buffer.trend == BufferTrend::kNone || !IsLeak(verdict->verdict) || own.ratio <= 1) return;
   size_t known = 0, along = 0;
-  for (const double ratio : others) {
-    if (ratio <= 0) continue;
+  bool before = false;
+  for (const ObjectSizes& other : others) {
+    if (other.ratio <= 0) continue;
     ++known;
-    along += ratio - 1 >= kGrowsAlong * (own - 1);
+    if (other.ratio - 1 < kGrowsAlong * (own.ratio - 1)) continue;
+    ++along;
+    before |= other.rank < own.rank && other.mean >= kInputShare * own.mean;
   }
-  if (known < kLeastOthers || 2 * along <= known) return;
+  const bool most = known >= kLeastOthers && 2 * along > known;
+  if (!before && !most) return;
   verdict->verdict = Verdict::kInsufficientEvidence;
   verdict->evidence.buffer.with_inputs = true;
   verdict->onset_step.reset();

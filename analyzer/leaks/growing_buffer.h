@@ -21,12 +21,19 @@ bool MayBeGrowingBuffer(const LeakVerdict& verdict, const SiteContext& context);
 void JudgeGrowingBuffer(const StepLevels& levels, const SiteHistory& history, const RunShape& run,
                         const SiteContext& context, LeakVerdict* verdict);
 
+// How the objects of a site change in size.
+struct ObjectSizes {
+  double ratio = 0;   // SizeRatio(); 0: not known
+  double mean = 0;    // bytes
+  uint32_t rank = 0;  // of the site, by its first allocation: in a step's order, as a rule
+};
+
 // Inputs that become larger as a run goes on (a curriculum, batches sorted by length) look like buffers that grow
 // wherever they outlive a step. They make everything grow that is computed from them. Makes insufficient_evidence of a
-// growing buffer if more than half of `others` grow along: the SizeRatio() of the sites that allocate in half of the
-// steps at least, on the same device, but for those that look like growing buffers themselves; 0 of them are unknown.
-// `own`: that of the site.
-void DoubtGrowthWithInputs(double own, const std::vector<double>& others, const SiteHistory& history,
+// growing buffer if more than half of `others` grow along, or one that a step allocates before the buffer, and that is
+// not small beside it. `others`: the sites that allocate in half of the steps at least, on the same device, but for
+// those that look like growing buffers themselves. `own`: of the site.
+void DoubtGrowthWithInputs(const ObjectSizes& own, const std::vector<ObjectSizes>& others, const SiteHistory& history,
                            const RunShape& run, LeakVerdict* verdict);
 
 }  // namespace vramtrack

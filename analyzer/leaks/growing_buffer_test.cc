@@ -315,15 +315,20 @@ TEST(SizeRatio, IsThatOfTheLaterObjects) {
 
 TEST(GrowingBuffer, IsDoubtedWhereEverythingGrows) {
   const Levels ramp = [](Step step) { return (step + 1) * kMiB; };
-  const auto judged = [&](const std::vector<double>& others) {
+  const auto judged = [&](const std::vector<ObjectSizes>& others) {
     LeakVerdict verdict = Judge(120, ramp);
-    DoubtGrowthWithInputs(SizeRatio(BirthsOf(120, ramp)), others, HistoryOf(120, ramp), RunOf(120), &verdict);
+    const ObjectSizes own = {SizeRatio(BirthsOf(120, ramp)), 60 * kMiB, 5};
+    DoubtGrowthWithInputs(own, others, HistoryOf(120, ramp), RunOf(120), &verdict);
     return verdict;
   };
-  const double along = SizeRatio(BirthsOf(120, [](Step step) { return (step + 20) * 3 * kMiB; }));
-  EXPECT_EQ(judged({1, 1, 1, along}).verdict, Verdict::kGrowingBuffer) << "scores of an attention";
+  const ObjectSizes flat = {1, 60 * kMiB, 1}, unknown;
+  const ObjectSizes along = {SizeRatio(BirthsOf(120, [](Step step) { return (step + 20) * 3 * kMiB; })), 30 * kMiB, 6};
+  EXPECT_EQ(judged({flat, flat, flat, along}).verdict, Verdict::kGrowingBuffer) << "scores of an attention";
   EXPECT_EQ(judged({along, along}).verdict, Verdict::kGrowingBuffer) << "too few to tell";
-  const LeakVerdict inputs = judged({along, along, along, 1, 0, 0, 0});
+  const ObjectSizes mask = {along.ratio, kMiB, 2}, input = {along.ratio, 20 * kMiB, 2};
+  EXPECT_EQ(judged({flat, flat, mask}).verdict, Verdict::kGrowingBuffer) << "small beside the buffer";
+  EXPECT_EQ(judged({flat, flat, flat, flat, input}).verdict, Verdict::kInsufficientEvidence) << "it comes first";
+  const LeakVerdict inputs = judged({along, along, along, flat, unknown, unknown});
   EXPECT_EQ(inputs.verdict, Verdict::kInsufficientEvidence);
   EXPECT_NE(inputs.explanation.find("inputs that grow"), std::string::npos) << inputs.explanation;
 }

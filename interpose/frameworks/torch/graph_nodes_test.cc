@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -114,6 +115,23 @@ TEST_P(GraphNodesTest, TellsLaterWhoMadeTheFirstNodes) {
     EXPECT_EQ(stack, number == kAccumulator ? 0 : 1000 + number);
   });
   EXPECT_EQ(told, number_of.size());
+}
+
+// Where a heap ends, nothing may lie behind a node.
+TEST_P(GraphNodesTest, LearnsFromNodesThatCrossAPageUnlessMemoryEndsThere) {
+  constexpr size_t kPage = 4096, kNodeBytes = 128;
+  auto* pages = static_cast<char*>(MapPrivate(3 * kPage));
+  ASSERT_NE(pages, nullptr);
+  Unmap(pages + 2 * kPage, kPage);
+  const Node* model = Make(5, 3, 1);
+  graph_->Made(5, 7);
+  for (const size_t page : {1, 2}) {
+    char* const at = pages + page * kPage - kNodeBytes;
+    std::copy_n(reinterpret_cast<const char*>(model), kNodeBytes, at);
+    const CurrentNode current = Evaluate(reinterpret_cast<const Node*>(at));
+    EXPECT_EQ(current.forward, page == 1 ? later_ : 0);
+  }
+  Unmap(pages, 2 * kPage);
 }
 
 TEST_P(GraphNodesTest, LearnsFromSmallGraphsWhoseNodesTakeEachOthersPlaces) {

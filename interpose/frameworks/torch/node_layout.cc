@@ -3,13 +3,17 @@
 
 #include <cstring>
 
+#include "interpose/recorder/system_call.h"
+
 namespace vramtrack::torch {
 
 bool NodeLayout::Learn(const void* node, const GraphRings& rings, uint32_t* later) {
   const uint32_t fresh = *later;
   *later = 0;
   // What is read may lie after the node, but not where nothing may be.
-  if (reinterpret_cast<uint64_t>(node) % kPageBytes > kPageBytes - sizeof words_[0]) return false;
+  const uint64_t next_page = (reinterpret_cast<uint64_t>(node) / kPageBytes + 1) * kPageBytes;
+  const bool within = reinterpret_cast<uint64_t>(node) + sizeof words_[0] <= next_page;
+  if (!within && !IsReadable(next_page)) return false;
   if (!lock_.TryLock()) return false;
   bool decided = false;
   bool seen = known() || given_up();
