@@ -139,7 +139,7 @@ class Explainer {
                              Count(b.span.size(), "step") + " up to step " + StepName(b.span.end - 1);
     if (b.with_inputs) {
       return rose +
-             ", but most of what the steps allocate grows alike: a buffer that grows and inputs that grow "
+             ", but what else the steps allocate grows alike: a buffer that grows and inputs that grow "
              "cannot be told apart; no number of further steps would tell";
     }
     std::string why = ": too few steps to tell a buffer that grows for ever from one that is given back";

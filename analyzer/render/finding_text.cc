@@ -256,7 +256,8 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
   const Answer answer = AnswerOf(report);
   for (size_t i = 0; i < findings.size() && i < most; ++i) {
     // Where too few steps are the answer, they are the reason.
-    const bool said = answer == Answer::kNotEnough && findings[i].site->verdict == "insufficient_evidence";
+    const bool said = answer == Answer::kNotEnough && findings[i].site->verdict == "insufficient_evidence" &&
+                      findings[i].site->further_steps_needed.has_value();
     WriteFinding(places, *findings[i].site, findings[i].what, reasons && !said, page);
   }
   if (findings.size() > most) {
