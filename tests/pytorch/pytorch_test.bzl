@@ -36,6 +36,6 @@ def pytorch_test(name, main, args = [], data = [], env = {}, tags = [], older = 
             data = _DATA + [main] + data,
             env = env,
             # Each loads a gigabyte of libraries; what it runs with is not among its inputs.
-            tags = ["exclusive", "external", "local", "nosan", "pytorch"] + tag + tags,
+            tags = ["external", "local", "nosan", "pytorch"] + tag + tags,
             **kwargs
         )
