@@ -280,7 +280,7 @@ uint64_t Call::NewContext(uint64_t context, int device) {
   return context;
 }
 
-void Call::DeviceReset(int device) { Check(lane_->Event(schema::DEVICE_RESET, 0, Device(device), 0, 0)); }
+void Call::DeviceReset(int device) { Check(lane_->DeviceReset(Device(device))); }
 
 void Call::Trimmed(schema::Kind kind, uint64_t pool, uint64_t bytes, int device) {
   Check(lane_->Event(schema::TRIM, kind, Device(device), 0, 0, pool, bytes));

@@ -117,7 +117,7 @@ class Job {
 
   void Reset(size_t lane) {
     const auto device = static_cast<uint32_t>(Below(2));
-    Both(lane, [&](Lane* on) { on->Event(schema::DEVICE_RESET, 0, device, 0, 0); });
+    Both(lane, [&](Lane* on) { on->DeviceReset(device); });
     std::vector<Live> kept;
     for (const Live& live : live_) {
       if (live.device != device) kept.push_back(live);
@@ -128,7 +128,7 @@ class Job {
   void DoOne() {
     const size_t lane = Below(8) == 0 ? kLanes - 1 : Below(kLanes - 1);  // one of them is slow
     const uint64_t dice = Below(100000);
-    if (dice < 2) return Reset(lane);
+    if (dice < 60) return Reset(lane);
     if (dice < 300)
       return Both(lane, [](Lane* on) { on->Event(schema::FREE_UNKNOWN, schema::DEVICE, 0, 0, 0, uint64_t{5}); });
     if (dice < 600) {

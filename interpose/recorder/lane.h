@@ -55,6 +55,14 @@ class Lane {
   }
   uint64_t next_allocation() const { return next_allocation_; }
 
+  // Records that a device was reset, and seals at once. So a checkpoint of a bounded trace that has an allocation made
+  // after the reset has the reset too: the checkpoint's rounded times could not tell which came first.
+  bool DeviceReset(uint32_t device) {
+    if (!Event(schema::DEVICE_RESET, 0, device, 0, 0)) return false;
+    Seal();
+    return true;
+  }
+
   bool DefineStack(uint32_t id, uint32_t module_epoch, bool truncated, const uint64_t* frames, size_t count);
   // `encoded`: fields of a Definitions message.
   bool DefineEncoded(const uint8_t* encoded, size_t bytes);
