@@ -81,12 +81,23 @@ older_pytorch() {
   done
 }
 
+# let_autograd_rest ENVIRONMENT: its interpreter waits for autograd's threads when it ends.
+let_autograd_rest() {
+  local packages
+  packages=$(compgen -G "$1/lib/python3*/site-packages") || die "there are no packages in $1"
+  cp "$root/tools/lib/autograd_rests.py" "$packages/"
+  echo "import autograd_rests" >"$packages/autograd_rests.pth"
+}
+
 # install_pytorch [VERSION]: into .venv/pytorch, or an older one into .venv/pytorch-VERSION.
 install_pytorch() {
   local name=pytorch${1:+-$1}
   local table=$root/tools/lib/$name.txt environment=$root/.venv/$name
   [[ -e $table ]] || die "no PyTorch $1 is pinned, but the newest and $(older_pytorch | paste -sd ' ')"
-  cmp -s "$table" "$environment/.made-from" && return 0
+  if cmp -s "$table" "$environment/.made-from"; then
+    let_autograd_rest "$environment"
+    return
+  fi
   local python
   python=$(python_for "$table")
   [[ -n $python ]] || die "$name needs $(sed -n 's/^# for //p' "$table") with its venv module, and none is installed"
@@ -94,6 +105,7 @@ install_pytorch() {
   download_wheels "$environment" "$table"
   run_pip "$environment" install --no-index --no-deps --find-links "$wheels" -r "$table" ||
     die "cannot install PyTorch: $(pip_error)"
+  let_autograd_rest "$environment"
   cp "$table" "$environment/.made-from"
   say "installed into .venv/$name: $(sed -n 's/^\(torch==.*\)/\1/p' "$table") and $(($(grep -c '==' "$table") - 1)) other packages"
 }
