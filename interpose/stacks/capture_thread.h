@@ -44,6 +44,9 @@ class CaptureThread {
     return now - published_[which].exchange(now, std::memory_order_relaxed);
   }
 
+  // The count when it was last taken.
+  uint64_t published(CaptureCount which) const { return published_[which].load(std::memory_order_relaxed); }
+
   // Guesses by what the thread captured last, as indexes of records. Those of an ended thread are as good as any.
   static constexpr int kGuessBits = 14;
   static constexpr size_t kGuessWays = 4;
@@ -51,7 +54,6 @@ class CaptureThread {
   StackRegion region;
   uint32_t epoch;    // of the module map, at the last capture
   uint64_t history;  // of the last five records
-  uint32_t captures_until_published;
   CaptureThread* next_free;
   CaptureThread* next_of_all;
 

@@ -16,7 +16,7 @@ extern const char etext[] __attribute__((visibility("hidden")));
 namespace vramtrack {
 namespace {
 
-// Captures of a thread between two publications of the counts.
+// First guesses of a thread that hold between two publications of its counts.
 constexpr uint32_t kPublishEvery = 4096;
 
 // Of a stack that is not the thread's own: what is tried to be read at first, and at last.
@@ -50,8 +50,9 @@ __attribute__((noinline)) uint32_t StackCapture::Take(CaptureThread* thread, con
   Prediction prediction(thread, &records_);
   const uint32_t index = prediction.Guess(start, thread->region.end() - start.sp, request.RecordEpoch());
   if (__builtin_expect(index == 0, 0)) return Walk(request, thread, &prediction);
-  if (__builtin_expect(thread->captures_until_published-- == 0, 0)) {
-    thread->captures_until_published = kPublishEvery - 1;
+  const uint64_t guesses = thread->count(kFirstGuesses);
+  // Once for each multiple: the count stands still while other guesses hold.
+  if (__builtin_expect(guesses % kPublishEvery == 0, 0) && thread->published(kFirstGuesses) != guesses) {
     Publish(thread, &lane->file());
   }
   return records_.At(index)->stack;
