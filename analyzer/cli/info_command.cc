@@ -75,6 +75,7 @@ void WriteProcess(const TracedProcess& process, Page* page) {
   Row("command", Printable(absl::StrJoin(process.command, " ")), page);
   Row("executable", Printable(process.executable), page);
   Row("folder", Printable(process.working_directory), page);
+  Row("run", Printable(process.run_id), page);
   std::vector<std::string> variables;
   for (const auto& [name, value] : process.environment) {
     Row(variables.empty() ? "environment" : "", Printable(absl::StrCat(name, "=", value)), page);

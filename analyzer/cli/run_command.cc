@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <random>
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/analyze.h"
@@ -29,6 +30,23 @@ std::string OwnPath() {
   return bytes > 0 ? std::string(path, bytes) : "";
 }
 
+// Whether the processes will know which run they are of: this is inside of another one, or of a job with a number.
+bool HasRunId() {
+  const auto is_set = [](const char* name) {
+    const char* value = getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  return is_set("VRAMTRACK_RUN_ID") || is_set("SLURM_JOB_ID") ||
+         (is_set("TORCHELASTIC_RUN_ID") && strcmp(getenv("TORCHELASTIC_RUN_ID"), "none") != 0);
+}
+
+std::string NewRunId() {
+  std::random_device random;
+  std::string id;
+  for (int word = 0; word < 4; ++word) absl::StrAppend(&id, absl::Hex(random(), absl::kZeroPad8));
+  return id;
+}
+
 std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOptions& options,
                                                                     const std::string& library,
                                                                     const TraceFolder& folder) {
@@ -39,6 +57,7 @@ std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOpt
   };
   // NVTX knows one tool only: one that is there already keeps its place.
   if (getenv("NVTX_INJECTION64_PATH") == nullptr) environment.emplace_back("NVTX_INJECTION64_PATH", library);
+  if (!HasRunId()) environment.emplace_back("VRAMTRACK_RUN_ID", NewRunId());
   if (!options.stacks.empty()) environment.emplace_back("VRAMTRACK_STACKS", options.stacks);
   if (!options.max_frames.empty()) environment.emplace_back("VRAMTRACK_MAX_FRAMES", options.max_frames);
   if (!options.max_bytes.empty()) environment.emplace_back("VRAMTRACK_MAX_BYTES", options.max_bytes);
@@ -102,7 +121,8 @@ int RunRun(const RunOptions& options) {
   std::vector<std::string> traces = folder.NewTraces();
   if (traces.empty()) {
     if (!options.quiet) {
-      Say(absl::StrCat("no trace was written: ", command, " ", obstacle.empty() ? "never called CUDA" : obstacle));
+      Say(absl::StrCat("no trace was written: ", command, " ",
+                       obstacle.empty() ? "made no CUDA call that the library saw" : obstacle));
     }
     folder.RemoveIfEmpty();
   } else if (!options.quiet) {

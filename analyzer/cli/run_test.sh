@@ -8,7 +8,7 @@ make_trace=$PWD/$2
 library=$PWD/$3
 static_program=$PWD/$4
 . "$PWD/$5"
-unset LD_PRELOAD VRAMTRACK_OUTPUT VRAMTRACK_STACKS VRAMTRACK_MAX_FRAMES VRAMTRACK_MAX_BYTES COLUMNS
+unset LD_PRELOAD VRAMTRACK_RUN_ID SLURM_JOB_ID TORCHELASTIC_RUN_ID VRAMTRACK_OUTPUT VRAMTRACK_STACKS VRAMTRACK_MAX_FRAMES VRAMTRACK_MAX_BYTES COLUMNS
 export LC_ALL=C
 cd "$(mktemp -d "${TEST_TMPDIR:-/tmp}/run.XXXXXX")" || exit 1
 "$make_trace" leak leak.vtrace || exit 1
@@ -17,7 +17,7 @@ export VRAMTRACK_LIBRARY=$library
 # The command's own: stdout, stdin, working directory, arguments, exit code.
 run 7 "$vramtrack" run -o out -- sh -c 'echo hello; pwd; exit 7'
 [[ $(cat stdout) == $'hello\n'$PWD ]] || fail "stdout is not the command's"
-says stderr "no trace was written: sh never called"
+says stderr "no trace was written: sh made no CUDA call that the library saw"
 [[ -e out ]] && fail "an empty folder is left"
 [[ $(echo typed | "$vramtrack" run -- cat 2>/dev/null) == typed ]] || fail "stdin is not the command's"
 [[ $("$vramtrack" run -o out -- printf '%s|' 'a b' '' -- --help '*' 2>/dev/null) == 'a b||--|--help|*|' ]] || fail "arguments are changed"
@@ -28,6 +28,14 @@ says stderr "no trace was written: sh never called"
 run 0 "$vramtrack" run -o 'o%t' --stacks native,python --max-frames 64 --max-bytes=2G -- env
 says stdout "LD_PRELOAD=$(realpath "$library")" "VRAMTRACK_OUTPUT=$PWD/o%%t/vramtrack.%h.%p.vtrace" \
   VRAMTRACK_STACKS=native,python VRAMTRACK_MAX_FRAMES=64 VRAMTRACK_MAX_BYTES=2G
+grep -qE '^VRAMTRACK_RUN_ID=[0-9a-f]{32}$' stdout || fail "no run id"
+first=$(grep ^VRAMTRACK_RUN_ID= stdout)
+run 0 "$vramtrack" run -- env
+[[ $(grep ^VRAMTRACK_RUN_ID= stdout) != "$first" ]] || fail "two runs have one id"
+VRAMTRACK_RUN_ID=mine run 0 "$vramtrack" run -- env && says stdout VRAMTRACK_RUN_ID=mine
+SLURM_JOB_ID=12 run 0 "$vramtrack" run -- env
+grep -q ^VRAMTRACK_RUN_ID= stdout && fail "a job of Slurm is not one run"
+TORCHELASTIC_RUN_ID=none run 0 "$vramtrack" run -- env && says stdout VRAMTRACK_RUN_ID=
 LD_PRELOAD=libm.so.6 run 0 "$vramtrack" run -- env && says stdout "LD_PRELOAD=$(realpath "$library"):libm.so.6"
 run 0 "$vramtrack" run -- "$vramtrack" run -- env
 [[ $(grep -o 'libvramtrack\.so' <(grep ^LD_PRELOAD= stdout) | wc -l) == 1 ]] || fail "nested: preloaded twice"

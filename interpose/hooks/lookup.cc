@@ -83,19 +83,38 @@ void* WrapperFor(void* found, const char* name) {
 }
 
 void LookedUpLibrariesChanged() {
-  bool loaded[kLookedUpWays][kEntryCount] = {};
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
-    for (int way = 0; way < kLookedUpWays; ++way) {
-      for (size_t i = 0; i < kEntryCount; ++i) {
-        const void* real = looked_up[way][i].load(std::memory_order_relaxed);
-        if (real != nullptr && !loaded[way][i]) loaded[way][i] = object.Contains(real);
-      }
+  struct Search {
+    bool loaded[kLookedUpWays][kEntryCount];
+    uint64_t lowest, highest;  // of what was looked up: few libraries lie there
+  } search = {{}, UINT64_MAX, 0};
+  for (const auto& way : looked_up) {
+    for (const std::atomic<void*>& real : way) {
+      const auto at = reinterpret_cast<uint64_t>(real.load(std::memory_order_relaxed));
+      if (at != 0 && at < search.lowest) search.lowest = at;
+      if (at > search.highest) search.highest = at;
     }
-    return true;
-  });
+  }
+  if (search.highest == 0) return;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto* s = static_cast<Search*>(data);
+        for (size_t segment = 0; segment < info->dlpi_phnum; ++segment) {
+          const ElfW(Phdr)& part = info->dlpi_phdr[segment];
+          const uint64_t begin = info->dlpi_addr + part.p_vaddr;
+          if (part.p_type != PT_LOAD || begin > s->highest || begin + part.p_memsz <= s->lowest) continue;
+          for (int way = 0; way < kLookedUpWays; ++way) {
+            for (size_t i = 0; i < kEntryCount; ++i) {
+              const auto at = reinterpret_cast<uint64_t>(looked_up[way][i].load(std::memory_order_relaxed));
+              s->loaded[way][i] |= at != 0 && at - begin < part.p_memsz;
+            }
+          }
+        }
+        return 0;
+      },
+      &search);
   for (int way = 0; way < kLookedUpWays; ++way) {
     for (size_t i = 0; i < kEntryCount; ++i) {
-      if (!loaded[way][i]) looked_up[way][i].store(nullptr, std::memory_order_relaxed);
+      if (!search.loaded[way][i]) looked_up[way][i].store(nullptr, std::memory_order_relaxed);
     }
   }
 }

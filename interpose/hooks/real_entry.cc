@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "interpose/loader/loaded_object.h"
+#include "interpose/recorder/spin_lock.h"
 
 namespace vramtrack {
 
@@ -20,41 +21,103 @@ struct Candidate {
   uint64_t base = 0;
 };
 
-// In the order of the contract of Providers::Real:
+// A library that exports a function, and whether it stands behind ours.
+struct Exporter {
+  Candidate candidate;
+  const char* library;
+  bool behind_us;
+};
+
+// All that export one function, kept from call to call: of thousands of libraries only those are looked at that are
+// new.
+struct Exporters {
+  static constexpr size_t kMax = 4;
+  VisitedObjects visited;
+  size_t count;  // more than kMax: not all of them are here
+  bool behind_us;
+  Exporter all[kMax];
+};
+
+// Picks from exporters in the loader's order, in the order of the contract of Providers::Real:
 //   a library behind ours that is not CUDA's own: another tool that was preloaded, which calls the next one itself;
 //   the library that the caller names among those it needs;
 //   the first one.
 // A framework's functions are nobody else's, and its library stands anywhere: the first rule is not for them.
-Candidate Choose(Entry entry, const void* caller) {
-  const char* name = EntryName(entry);
-  LoadedObject caller_object;
-  const bool caller_known = caller != nullptr && FindLoadedObject(caller, &caller_object);
-  Candidate first, before;
-  const bool of_framework = IsOfFramework(entry);
-  bool behind_us = of_framework;
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
-    if (IsOwnObject(object)) {
-      behind_us = true;
-      return true;
-    }
-    void* function = object.Find(name);
-    if (function == nullptr) return true;
-    const Candidate candidate = {function, object.base()};
-    if (!behind_us) {
+class Choice {
+ public:
+  Choice(Entry entry, const void* caller)
+      : of_framework_(IsOfFramework(entry)), caller_known_(caller != nullptr && FindLoadedObject(caller, &caller_)) {}
+
+  // False once it is made.
+  bool Consider(const Exporter& exporter) {
+    const bool of_cuda = IsCudaLibrary(exporter.library);
+    if (!exporter.behind_us) {
       // Where we were loaded late, libraries of CUDA stand before us.
-      if (before.function == nullptr && IsCudaLibrary(object.name())) before = candidate;
+      if (before_.function == nullptr && of_cuda) before_ = exporter.candidate;
       return true;
     }
-    const bool other_tool = first.function == nullptr && !of_framework && !IsCudaLibrary(object.name());
-    if (first.function == nullptr) first = candidate;
+    const bool other_tool = first_.function == nullptr && !of_framework_ && !of_cuda;
+    if (first_.function == nullptr) first_ = exporter.candidate;
     if (other_tool) return false;
-    if (caller_known && (caller_object.Needs(object.name()) || caller_object.base() == object.base())) {
-      first = candidate;
+    if (caller_known_ && (caller_.Needs(exporter.library) || caller_.base() == exporter.candidate.base)) {
+      first_ = exporter.candidate;
       return false;
     }
     return true;
+  }
+  Candidate made() const { return first_.function != nullptr ? first_ : before_; }
+
+ private:
+  const bool of_framework_;
+  LoadedObject caller_;
+  const bool caller_known_;
+  Candidate first_, before_;
+};
+
+// Calls `each` with those that are not in `visited`, until it returns false; `begin` before the program itself.
+template <typename Begin, typename Each>
+void EachExporter(Entry entry, VisitedObjects* visited, bool* behind_us, Begin begin, Each each) {
+  EachNewObject(visited, [&](const LoadedObject& object, size_t index) {
+    if (index == 0) {
+      *behind_us = IsOfFramework(entry);
+      begin();
+    }
+    if (IsOwnObject(object)) {
+      *behind_us = true;
+      return true;
+    }
+    void* function = object.Find(EntryName(entry));
+    return function == nullptr || each(Exporter{{function, object.base()}, object.name(), *behind_us});
   });
-  return first.function != nullptr ? first : before;
+}
+
+Candidate ChooseAmongAll(Entry entry, const void* caller) {
+  Choice choice(entry, caller);
+  VisitedObjects none = {};
+  bool behind_us = false;
+  EachExporter(
+      entry, &none, &behind_us, [] {}, [&](const Exporter& exporter) { return choice.Consider(exporter); });
+  return choice.made();
+}
+
+Candidate Choose(Entry entry, const void* caller) {
+  static Exporters of_entries[kEntryCount];
+  static SpinLock lock;
+  if (!lock.TryLock()) return ChooseAmongAll(entry, caller);
+  Exporters& exporters = of_entries[static_cast<size_t>(entry)];
+  EachExporter(
+      entry, &exporters.visited, &exporters.behind_us, [&] { exporters.count = 0; },
+      [&](const Exporter& exporter) {
+        if (exporters.count < Exporters::kMax) exporters.all[exporters.count] = exporter;
+        ++exporters.count;
+        return true;
+      });
+  const bool all = exporters.count <= Exporters::kMax;
+  Choice choice(entry, all ? caller : nullptr);
+  for (size_t i = 0; all && i < exporters.count && choice.Consider(exporters.all[i]); ++i) {
+  }
+  lock.Unlock();
+  return all ? choice.made() : ChooseAmongAll(entry, caller);
 }
 
 }  // namespace
@@ -112,10 +175,19 @@ void Providers::BeforeUnload() {
 
 void Providers::AfterUnload() {
   bool loaded[kMax] = {};
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
-    for (size_t i = 0; i < kMax; ++i) loaded[i] |= bases_[i].load(std::memory_order_acquire) == object.base() + 1;
-    return true;
-  });
+  struct Search {
+    const std::atomic<uint64_t>* bases;
+    bool* loaded;
+  } search = {bases_, loaded};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        const auto* s = static_cast<Search*>(data);
+        for (size_t i = 0; i < kMax; ++i) {
+          s->loaded[i] |= s->bases[i].load(std::memory_order_acquire) == info->dlpi_addr + 1;
+        }
+        return 0;
+      },
+      &search);
   for (size_t i = 0; i < kMax; ++i) {
     if (loaded[i] || bases_[i].load(std::memory_order_acquire) == 0) continue;
     for (std::atomic<void*>& function : functions_[i]) function.store(nullptr, std::memory_order_relaxed);

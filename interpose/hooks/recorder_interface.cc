@@ -14,6 +14,7 @@
 #include "interpose/hooks/real_entry.h"
 #include "interpose/loader/loaded_object.h"
 #include "interpose/recorder/clock.h"
+#include "interpose/session/cupti_request.h"
 #include "interpose/session/message.h"
 #include "interpose/session/session.h"
 
@@ -82,5 +83,6 @@ constexpr VramtrackRecorder kRecorder = {
 }  // namespace vramtrack
 
 extern "C" __attribute__((visibility("default"))) const VramtrackRecorder* vramtrack_recorder(void) {
+  vramtrack::NoteCuptiTracer();
   return &vramtrack::kRecorder;
 }

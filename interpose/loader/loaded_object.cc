@@ -212,14 +212,26 @@ bool LoadedObject::Needs(const char* soname) const {
   return false;
 }
 
+// Reads the tables of the one that it is, not of all: there may be thousands.
 bool FindLoadedObject(const void* address, LoadedObject* object) {
-  bool found = false;
-  EachLoadedObject([&](const LoadedObject& candidate, size_t) {
-    found = candidate.Contains(address);
-    if (found) *object = candidate;
-    return !found;
-  });
-  return found;
+  struct Search {
+    uint64_t address;
+    LoadedObject* object;
+  } search = {reinterpret_cast<uint64_t>(address), object};
+  return dl_iterate_phdr(
+             [](dl_phdr_info* info, size_t, void* data) {
+               const auto* s = static_cast<Search*>(data);
+               for (size_t i = 0; i < info->dlpi_phnum; ++i) {
+                 const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+                 if (segment.p_type != PT_LOAD || s->address - info->dlpi_addr - segment.p_vaddr >= segment.p_memsz) {
+                   continue;
+                 }
+                 *s->object = LoadedObject(*info);
+                 return 1;
+               }
+               return 0;
+             },
+             &search) != 0;
 }
 
 bool IsOwnObject(const LoadedObject& object) { return object.Contains(__ehdr_start); }

@@ -98,6 +98,33 @@ void EachLoadedObject(Visit visit) {
       &state);
 }
 
+// How far somebody has been through the loader's list, which it adds to at the end. Zero-initialised: not at all.
+struct VisitedObjects {
+  uint64_t unloaded;  // how many had been by then: the places of the others are no longer what they were
+  size_t count;
+};
+
+// As EachLoadedObject, without those that `visited` covers, which then covers what was visited. All of them again once
+// something was unloaded.
+template <typename Visit>
+void EachNewObject(VisitedObjects* visited, Visit visit) {
+  struct State {
+    Visit* visit;
+    VisitedObjects* visited;
+    size_t index;
+  } state = {&visit, visited, 0};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto* s = static_cast<State*>(data);
+        if (s->visited->unloaded != info->dlpi_subs) *s->visited = {info->dlpi_subs, 0};
+        const size_t index = s->index++;
+        if (index < s->visited->count) return 0;
+        s->visited->count = index + 1;
+        return (*s->visit)(LoadedObject(*info), index) ? 0 : 1;
+      },
+      &state);
+}
+
 // The loaded library that the address lies in. False for none.
 bool FindLoadedObject(const void* address, LoadedObject* object);
 

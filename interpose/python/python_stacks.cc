@@ -19,9 +19,14 @@ __attribute__((noinline)) void PythonStacks::Look(Lane* lane) {
   if (!hold.held()) return;
   const uint32_t generation = modules_->generation();
   LoadedObject program;
+  EachLoadedObject([&program](const LoadedObject& object, size_t) {
+    program = object;
+    return false;
+  });
+  // An interpreter that was found is met again each time: it may have gone.
+  if (current_.load(std::memory_order_relaxed) != nullptr || used_ != 0) visited_ = {};
   Candidate* found = nullptr;
-  EachLoadedObject([&](const LoadedObject& object, size_t index) {
-    if (index == 0) program = object;
+  EachNewObject(&visited_, [&](const LoadedObject& object, size_t) {
     found = Known(object);
     if (found != nullptr || used_ == kMaxInterpreters) return found == nullptr;
     Candidate* next = &candidates_[used_];

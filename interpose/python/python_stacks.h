@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/loader/loaded_object.h"
 #include "interpose/python/code_table.h"
 #include "interpose/python/frame_walk.h"
 #include "interpose/python/interpreter.h"
@@ -76,6 +77,7 @@ class PythonStacks {
   std::atomic<uint32_t> looked_at_;  // generation of the module map
   std::atomic<Candidate*> current_;
   SpinLock lock_;
+  VisitedObjects visited_;  // for an interpreter
   size_t used_;
   Candidate candidates_[kMaxInterpreters];
   CodeTable codes_;

@@ -12,8 +12,6 @@
 namespace vramtrack {
 namespace {
 
-// With less a generation would be a few blocks.
-constexpr uint64_t kMinGenerationBytes = 32 << 10;
 // The part of a generation that its checkpoint may take.
 constexpr uint64_t kCheckpointEighths = 7;
 // Activities may take the generation's bytes over this.

@@ -3,47 +3,52 @@
 #define INTERPOSE_RECORDER_SPIN_LOCK_H_
 
 #include <atomic>
+#include <cstdint>
 
-#include "interpose/recorder/clock.h"
+#include "interpose/recorder/patience.h"
 #include "interpose/recorder/system_call.h"
 
 namespace vramtrack {
 
-// For the rare paths (sealing a block, a new thread). Never held while calling anything that is not ours. Nor does
-// anybody wait for ever: the holder may have been stopped by a signal until we are done, or may never run beside a
-// thread of higher priority, or have left by longjmp.
+// For the rare paths (sealing a block, a new thread). Spins a little, then sleeps until it is free. Never held while
+// calling anything that is not ours. A thread waits as long as the holder gets on (patience.h), not for a time: under
+// load nothing is given up. But not for ever either, because the holder may have been stopped by a signal until we are
+// done, or have left by longjmp. Zero-initialised memory is a free lock.
 class SpinLock {
  public:
-  bool TryLock() { return !held_.exchange(true, std::memory_order_acquire); }
-  // False after ten seconds, which a full disk queue or a thousand threads do not take, and at once as long as a lock
-  // that was given up once is still held.
+  bool TryLock() {
+    uint32_t free = kFree;
+    if (!state_.compare_exchange_strong(free, kHeld, std::memory_order_acquire)) return false;
+    Took();
+    return true;
+  }
+  // False where the holder does not get on, and at once as long as a lock that was given up once is still held.
   bool Lock() {
-    uint64_t start = 0;
-    for (int spins = 0; !TryLock(); ++spins) {
-      if (spins <= kSpins) continue;
-      if (given_up_.load(std::memory_order_relaxed)) return false;
-      const uint64_t now = MonotonicNs();
-      if (start == 0) start = now;
-      if (now - start > kPatienceNs) {
-        given_up_.store(true, std::memory_order_relaxed);
-        return false;
-      }
-      // Yielding alone lets a thousand waiting threads run in turn before the one that holds the lock.
-      spins < kYields ? Yield() : Nap(kNapNs);
+    for (int spins = 0; spins < kSpins; ++spins) {
+      if (TryLock()) return true;
     }
+    return LockSlowly();
+  }
+  void Unlock() {
+    holder_.store(0, std::memory_order_relaxed);
+    if (state_.exchange(kFree, std::memory_order_release) == kAwaited) WakeOne(&state_);
+  }
+
+ private:
+  static constexpr int kSpins = 64;
+  static constexpr uint32_t kFree = 0, kHeld = 1, kAwaited = 2;
+
+  bool LockSlowly();
+  void Took() {
+    holder_.store(current_thread, std::memory_order_relaxed);
+    turn_.store(turn_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     if (__builtin_expect(given_up_.load(std::memory_order_relaxed), 0)) {
       given_up_.store(false, std::memory_order_relaxed);
     }
-    return true;
   }
-  void Unlock() { held_.store(false, std::memory_order_release); }
 
- private:
-  static constexpr int kSpins = 64, kYields = kSpins + 16;
-  static constexpr uint32_t kNapNs = 50000;
-  static constexpr uint64_t kPatienceNs = 10000000000;
-
-  std::atomic<bool> held_{false};
+  std::atomic<uint32_t> state_{kFree};
+  std::atomic<uint32_t> holder_{0}, turn_{0};
   std::atomic<bool> given_up_{false};
 };
 

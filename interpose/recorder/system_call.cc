@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_WIPEONFORK
@@ -25,8 +27,14 @@ long Result(long value) { return value < 0 ? -errno : value; }
 }  // namespace
 
 int OpenForWriting(const char* path, bool exclusive) {
-  const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (exclusive ? O_CREAT | O_EXCL : 0);
-  return static_cast<int>(Result(syscall(SYS_openat, AT_FDCWD, path, flags, 0644)));
+  // Where something else has the name by now, opening it must neither wait nor do anything.
+  const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (exclusive ? O_CREAT | O_EXCL : O_NONBLOCK | O_NOCTTY);
+  return static_cast<int>(Result(syscall(SYS_openat, AT_FDCWD, path, flags, 0600)));
+}
+
+bool IsRegularFile(const char* path) {
+  struct stat status;
+  return syscall(SYS_newfstatat, AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
 }
 
 int OpenForReading(const char* path) {
@@ -89,6 +97,11 @@ bool Identify(int fd, FileIdentity* identity) {
   return true;
 }
 
+bool IsRemoved(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && status.st_nlink == 0;
+}
+
 uint64_t FileSizeLimit() {
   rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
@@ -135,9 +148,22 @@ uint32_t ThreadId() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
 
 void Yield() { syscall(SYS_sched_yield); }
 
-void Nap(uint32_t nanoseconds) {
+void WaitWhile(std::atomic<uint32_t>* word, uint32_t value, uint32_t nanoseconds) {
   const timespec time = {0, static_cast<long>(nanoseconds)};
-  syscall(SYS_nanosleep, &time, nullptr);
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &time, nullptr, 0);
+}
+void WakeOne(std::atomic<uint32_t>* word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0); }
+void WakeAll(std::atomic<uint32_t>* word) {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+}
+
+bool ThreadCpuNs(uint32_t thread, uint64_t* nanoseconds) {
+  // As pthread_getcpuclockid makes it: the number's complement, of one thread, its scheduled time.
+  const auto clock = static_cast<clockid_t>(~thread << 3 | 4 | 2);
+  timespec time;
+  if (syscall(SYS_clock_gettime, clock, &time) != 0) return errno != EINVAL;
+  *nanoseconds = static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+  return true;
 }
 
 int ReadSmallFile(const char* path, char* buffer, size_t capacity) {

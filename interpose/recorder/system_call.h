@@ -6,13 +6,17 @@
 #ifndef INTERPOSE_RECORDER_SYSTEM_CALL_H_
 #define INTERPOSE_RECORDER_SYSTEM_CALL_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 namespace vramtrack {
 
-// A descriptor, or -errno. The file is created readable for all; it must not exist yet if `exclusive`.
+// A descriptor, or -errno. Never through a link at the path's end. `exclusive`: the file must not exist yet and is
+// created for its owner only (0600): a trace has the command line in it. Otherwise it must exist.
 int OpenForWriting(const char* path, bool exclusive);
+// Without following a link.
+bool IsRegularFile(const char* path);
 int OpenForReading(const char* path);
 void Close(int fd);
 // Moves `fd` above the numbers that programs use and close in loops, as far as they may; returns the new number, which
@@ -32,6 +36,8 @@ struct FileIdentity {
   uint64_t device, inode;
 };
 bool Identify(int fd, FileIdentity* identity);
+// Whether an open file has no name left.
+bool IsRemoved(int fd);
 
 // RLIMIT_FSIZE: beyond it a write raises SIGXFSZ.
 uint64_t FileSizeLimit();
@@ -54,8 +60,14 @@ bool IsReadable(uint64_t address);
 
 uint32_t ThreadId();
 void Yield();
-// Lets others run who wait for a processor, however many want one.
-void Nap(uint32_t nanoseconds);
+
+// Sleeps while `*word` is `value`, until it is woken or the time is over; returns early at times.
+void WaitWhile(std::atomic<uint32_t>* word, uint32_t value, uint32_t nanoseconds);
+void WakeOne(std::atomic<uint32_t>* word);
+void WakeAll(std::atomic<uint32_t>* word);
+
+// Processor time that a thread of this process has used. False where there is no such thread.
+bool ThreadCpuNs(uint32_t thread, uint64_t* nanoseconds);
 
 // Bytes read into `buffer` (at most `capacity` - 1, then a zero), or -errno.
 int ReadSmallFile(const char* path, char* buffer, size_t capacity);

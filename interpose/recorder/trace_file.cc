@@ -66,13 +66,20 @@ bool TraceFile::OwnDescriptor() {
   FileIdentity now;
   if (Identify(fd_, &now) && now.device == identity_.device && now.inode == identity_.inode) return true;
   const int fd = OpenForWriting(path_, /*exclusive=*/false);
+  reopen_error_ = fd < 0 ? fd : 0;
   if (fd < 0) return false;
   if (!Identify(fd, &now) || now.device != identity_.device || now.inode != identity_.inode) {
     Close(fd);
     return false;
   }
   fd_ = MoveUp(fd);
+  reopen_error_ = fd_ < 0 ? fd_ : 0;
   return fd_ >= 0;
+}
+
+bool TraceFile::removed() {
+  FileIdentity now;
+  return Identify(fd_, &now) && now.device == identity_.device && now.inode == identity_.inode && IsRemoved(fd_);
 }
 
 uint64_t TraceFile::Cap() const {

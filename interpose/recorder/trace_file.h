@@ -24,7 +24,17 @@ namespace vramtrack {
 
 // Thread-safe. Lives in zeroed memory that is never freed: other threads may still be in a hook when the process ends.
 class TraceFile {
+ private:
+  // The trailer takes a granule, the rest of which is padding.
+  static constexpr size_t kTrailerRoom = FileSpace::kGranuleBytes;
+  static_assert(kTrailerBytes + kPaddingPrefixBytes <= kTrailerRoom, "the padding's prefix");
+  // With less a generation would be a few blocks.
+  static constexpr uint64_t kMinGenerationBytes = 32 << 10;
+
  public:
+  // The least that a file of bounded size is of use with: one thread's journal and two generations.
+  static constexpr uint64_t kLeastMaxBytes = kHeaderBytes + kTrailerRoom + kMaxJournalBytes + 2 * kMinGenerationBytes;
+
   // Creates the file. 0 or -errno; the errors of a file that exists already leave it alone (-EEXIST). `max_bytes`:
   // UINT64_MAX for a file that grows with what is recorded.
   int Create(const char* path, uint64_t max_bytes);
@@ -54,6 +64,13 @@ class TraceFile {
   void Stop(schema::StopReason reason);
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
+  // After STOP_FILE_TAKEN: why the file could not be opened again by its name, as -errno; 0: the name is another
+  // file's.
+  int reopen_error() const { return reopen_error_; }
+
+  // Whether somebody has removed the file while it was written: it goes with the process.
+  bool removed();
+
   // A counter of the header page. Never null after Create.
   std::atomic<uint64_t>* counter(schema::Counter which) { return &counters_[which]; }
   const char* path() const { return path_; }
@@ -65,9 +82,6 @@ class TraceFile {
   };
   static constexpr size_t kIndexEntries = 1024;
   static constexpr size_t kPathBytes = 4096;
-  // The trailer takes a granule, the rest of which is padding.
-  static constexpr size_t kTrailerRoom = FileSpace::kGranuleBytes;
-  static_assert(kTrailerBytes + kPaddingPrefixBytes <= kTrailerRoom, "the padding's prefix");
 
   // What only a file of bounded size has, in memory of its own.
   struct Bounded {
@@ -114,6 +128,7 @@ class TraceFile {
 
   SpinLock lock_;
   int fd_;
+  int reopen_error_;
   FileIdentity identity_;
   uint64_t end_, max_bytes_, events_, last_index_;
   size_t index_entries_;

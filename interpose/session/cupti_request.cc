@@ -7,8 +7,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 
+#include "interpose/session/environment.h"
 #include "interpose/session/message.h"
 
 namespace vramtrack {
@@ -20,15 +22,23 @@ constexpr char kLibrary[] = "libvramtrack_cupti.so";
 constexpr const char* kPlaces[] = {"", "../cupti_tracer/"};
 
 enum class Answer { kNotAsked, kAsked, kNoSense, kTaken, kNotThere } answer;
+std::atomic<bool> tracer_came{false};
 
 bool IsOurs(const char* path) {
   const char* slash = strrchr(path, '/');
   return strcmp(slash != nullptr ? slash + 1 : path, kLibrary) == 0;
 }
 
+// Null where a privileged program's environment has it.
+const char* AtStart(const char* name) {
+  const Environment* start = getauxval(AT_SECURE) == 0 ? Environment::AtStart() : nullptr;
+  return start == nullptr ? nullptr : start->Find(name);
+}
+const char* Wanted() { return AtStart("VRAMTRACK_CUPTI"); }
+
 __attribute__((constructor)) void Request() {
-  const char* wanted = getenv("VRAMTRACK_CUPTI");
-  if (wanted == nullptr || *wanted == '\0' || strcmp(wanted, "0") == 0 || getauxval(AT_SECURE) != 0) return;
+  const char* wanted = Wanted();
+  if (wanted == nullptr || *wanted == '\0' || strcmp(wanted, "0") == 0) return;
   if (!IsCuptiAsked()) {
     answer = Answer::kNoSense;
     return;
@@ -58,18 +68,24 @@ __attribute__((constructor)) void Request() {
 }  // namespace
 
 bool IsCuptiAsked() {
-  const char* wanted = getenv("VRAMTRACK_CUPTI");
-  return wanted != nullptr && strcmp(wanted, "1") == 0 && getauxval(AT_SECURE) == 0;
+  const char* wanted = Wanted();
+  return wanted != nullptr && strcmp(wanted, "1") == 0;
 }
+
+void NoteCuptiTracer() { tracer_came.store(true, std::memory_order_relaxed); }
 
 void ReportCuptiRequest() {
   switch (answer) {
     case Answer::kNoSense:
-      return Say("VRAMTRACK_CUPTI=%s is not 0 or 1: CUPTI is not asked", getenv("VRAMTRACK_CUPTI"));
+      return Say("VRAMTRACK_CUPTI=%s is not 0 or 1: CUPTI is not asked", Wanted());
     case Answer::kTaken:
-      return Say("no CUPTI: %s names another tool, %s; hooked events go on", kVariable, getenv(kVariable));
+      return Say("no CUPTI: %s names another tool, %s; hooked events go on", kVariable, AtStart(kVariable));
     case Answer::kNotThere:
       return Say("no CUPTI: %s is not beside libvramtrack.so; hooked events go on", kLibrary);
+    case Answer::kAsked:
+      // The driver reads it when it is initialized, which may have been before.
+      if (getenv(kVariable) != nullptr || tracer_came.load(std::memory_order_relaxed)) return;
+      return Say("no CUPTI: the program has removed %s from its environment; hooked events go on", kVariable);
     default:
       return;
   }

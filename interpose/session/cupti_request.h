@@ -8,6 +8,9 @@ namespace vramtrack {
 // driver may read its variable at any time. Says once on stderr why that was not possible.
 void ReportCuptiRequest();
 
+// To be called when libvramtrack_cupti.so has come. Thread-safe.
+void NoteCuptiTracer();
+
 // Whether VRAMTRACK_CUPTI=1 is set for this program.
 bool IsCuptiAsked();
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "interpose/recorder/system_call.h"
+#include "interpose/session/environment.h"
 #include "interpose/session/message.h"
 #include "interpose/stacks/native_stack.h"
 
@@ -17,7 +18,6 @@ namespace {
 
 constexpr char kDefaultOutput[] = "vramtrack.%p.vtrace";
 constexpr size_t kDefaultFrames = 128;
-constexpr const char* kRankVariables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
 
 // A whole number with an optional K, M, G or T (powers of 1024). False for anything else.
 bool ParseSize(const char* text, uint64_t* value) {
@@ -62,6 +62,7 @@ class PathWriter {
   explicit PathWriter(char* to) : at_(to), end_(to + Options::kPathBytes - 1) {}
   ~PathWriter() { *at_ = '\0'; }
   void Put(char c) {
+    overflowed_ |= at_ == end_;
     if (at_ < end_) *at_++ = c;
   }
   void Put(const char* text) {
@@ -72,18 +73,22 @@ class PathWriter {
     snprintf(digits, sizeof digits, "%ld", number);
     Put(digits);
   }
+  bool overflowed() const { return overflowed_; }
 
  private:
   char* at_;
   char* end_;
+  bool overflowed_ = false;
 };
 
-void FillPattern(const char* pattern, char* path) {
+// False where the path is too long.
+bool FillPattern(const char* pattern, const char* folder, char* path) {
   PathWriter out(path);
-  // The file may have to be opened again when the program has gone elsewhere.
+  // A relative path is that of the start, wherever the program has gone since.
   static char here[Options::kPathBytes];
-  if (pattern[0] != '/' && WorkingDirectory(here, sizeof here)) {
-    out.Put(here);
+  if (*folder == '\0' && WorkingDirectory(here, sizeof here)) folder = here;
+  if (pattern[0] != '/' && *folder != '\0') {
+    out.Put(folder);
     out.Put('/');
   }
   utsname host;
@@ -100,7 +105,7 @@ void FillPattern(const char* pattern, char* path) {
         out.Put(uname(&host) == 0 ? host.nodename : "localhost");
         break;
       case 'r':
-        out.Put(static_cast<long>(RankFromEnvironment() < 0 ? 0 : RankFromEnvironment()));
+        out.Put(static_cast<long>(RankOfProcess() < 0 ? 0 : RankOfProcess()));
         break;
       case '%':
         out.Put('%');
@@ -109,29 +114,30 @@ void FillPattern(const char* pattern, char* path) {
         out.Put('%'), out.Put(*c);
     }
   }
+  return !out.overflowed();
 }
 
 }  // namespace
 
-int RankFromEnvironment() {
-  for (const char* name : kRankVariables) {
-    const char* value = getenv(name);
-    if (value != nullptr && *value >= '0' && *value <= '9') return atoi(value);
+bool ReadOptions(Options* options) {
+  const Environment* start = Environment::AtStart();
+  if (start == nullptr) {
+    Say("not recording: no memory");
+    return false;
   }
-  return -1;
-}
+  const char* output = start->Find("VRAMTRACK_OUTPUT");
+  if (!FillPattern(output != nullptr && *output != '\0' ? output : kDefaultOutput, start->folder(), options->output)) {
+    Say("not recording: the name in VRAMTRACK_OUTPUT is too long");
+    return false;
+  }
 
-void ReadOptions(Options* options) {
-  const char* output = getenv("VRAMTRACK_OUTPUT");
-  FillPattern(output != nullptr && *output != '\0' ? output : kDefaultOutput, options->output);
-
-  const char* stacks = getenv("VRAMTRACK_STACKS");
+  const char* stacks = start->Find("VRAMTRACK_STACKS");
   options->native_stacks = options->python_stacks = true;
   if (stacks != nullptr && !ParseStacks(stacks, options)) {
     Say("VRAMTRACK_STACKS=%s is not native, python, native,python or none: native,python are taken", stacks);
   }
 
-  const char* frames = getenv("VRAMTRACK_MAX_FRAMES");
+  const char* frames = start->Find("VRAMTRACK_MAX_FRAMES");
   uint64_t value = kDefaultFrames;
   if (frames != nullptr && (!ParseSize(frames, &value) || value < 1 || value > kMaxFrames)) {
     Say("VRAMTRACK_MAX_FRAMES=%s is not a number from 1 to %d: %d are taken", frames, static_cast<int>(kMaxFrames),
@@ -140,12 +146,23 @@ void ReadOptions(Options* options) {
   }
   options->max_frames = value;
 
-  const char* bytes = getenv("VRAMTRACK_MAX_BYTES");
+  const char* bytes = start->Find("VRAMTRACK_MAX_BYTES");
   options->max_bytes = UINT64_MAX;
   if (bytes != nullptr && *bytes != '\0' && !ParseSize(bytes, &options->max_bytes)) {
     Say("VRAMTRACK_MAX_BYTES=%s is not a size such as 500M: the trace is not capped", bytes);
     options->max_bytes = UINT64_MAX;
   }
+  return true;
+}
+
+bool NumberedPath(const char* path, uint64_t number, char* numbered, size_t capacity) {
+  const char* slash = strrchr(path, '/');
+  const char* name = slash != nullptr ? slash + 1 : path;
+  const char* dot = strrchr(name, '.');
+  if (dot == nullptr || dot == name) dot = name + strlen(name);
+  const int written = snprintf(numbered, capacity, "%.*s.%llu%s", static_cast<int>(dot - path), path,
+                               static_cast<unsigned long long>(number), dot);
+  return written > 0 && static_cast<size_t>(written) < capacity;
 }
 
 }  // namespace vramtrack

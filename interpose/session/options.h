@@ -19,11 +19,14 @@ struct Options {
   uint64_t max_bytes;  // VRAMTRACK_MAX_BYTES, of disk
 };
 
-// Reads the environment. Values that make no sense are reported once on stderr and replaced by the default.
-void ReadOptions(Options* options);
+// Reads them from the environment at the start of the process (environment.h); %p is this process, which may be a child
+// that was forked since. Values that make no sense are reported once on stderr and replaced by the default. False,
+// reported as well, where there can be no recording.
+bool ReadOptions(Options* options);
 
-// The job's rank of this process from the variables that launchers set, or -1.
-int RankFromEnvironment();
+// The path of another file where there is one at `path` already: the number goes before the extension, so that whoever
+// looks for trace files finds it. job.vtrace, 2: job.2.vtrace. False where it is longer than `capacity`.
+bool NumberedPath(const char* path, uint64_t number, char* numbered, size_t capacity);
 
 }  // namespace vramtrack
 

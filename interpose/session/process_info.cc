@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "interpose/session/options.h"
+#include "interpose/session/environment.h"
 #include "proto/message_writer.h"
 #include "proto/tool_version.h"
 
@@ -19,23 +19,7 @@ namespace {
 
 constexpr size_t kMaxCommandBytes = 8192;
 constexpr size_t kMaxVariableBytes = 512;
-
-constexpr const char* kVariables[] = {
-    "CUBLAS_",    "CUDA_",    "CUDNN_", "DEEPSPEED_", "HF_",    "LD_PRELOAD=", "LOCAL_RANK=", "NCCL_",       "NVIDIA_",
-    "OMPI_COMM_", "PYTORCH_", "RANK=",  "SIMCUDA_",   "SLURM_", "TORCH_",      "VRAMTRACK_",  "WORLD_SIZE=", "XLA_",
-};
-
-// In names of what must not leave the machine with a trace: HF_TOKEN, CUDA_LICENSE_KEY.
-constexpr const char* kSecrets[] = {"AUTH", "CREDENTIAL", "KEY", "PASS", "SECRET", "TOKEN"};
-
-bool Matters(const char* variable, size_t name_length) {
-  bool matters = false;
-  for (const char* prefix : kVariables) matters |= strncmp(variable, prefix, strlen(prefix)) == 0;
-  for (const char* secret : kSecrets) {
-    if (memmem(variable, name_length, secret, strlen(secret)) != nullptr) return false;
-  }
-  return matters;
-}
+constexpr size_t kMaxRunIdBytes = 129;
 
 // Large buffers are static, as the process is defined once: the first CUDA call may come from a thread whose stack is
 // no larger than the system allows.
@@ -55,15 +39,28 @@ void WriteLink(const char* link, uint32_t field, MessageWriter* out) {
   if (length > 0) out->Bytes(field, link_target, static_cast<size_t>(length));
 }
 
+void WriteVariable(const char* variable, MessageWriter* out) {
+  const char* equals = strchr(variable, '=');
+  uint8_t* message = out->Begin(schema::process_field::environment);
+  out->Bytes(schema::variable_field::name, variable, static_cast<size_t>(equals - variable));
+  const size_t length = strlen(equals + 1);
+  out->Bytes(schema::variable_field::value, equals + 1, length < kMaxVariableBytes ? length : kMaxVariableBytes);
+  out->End(message);
+}
+
+// A program may set variables for its libraries before it calls CUDA, so those of this moment are recorded; where it
+// has cleared or overwritten its environment, those of its start.
 void WriteEnvironment(MessageWriter* out) {
+  bool written = false;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    const char* equals = strchr(*variable, '=');
-    if (equals == nullptr || !Matters(*variable, static_cast<size_t>(equals - *variable))) continue;
-    uint8_t* message = out->Begin(schema::process_field::environment);
-    out->Bytes(schema::variable_field::name, *variable, static_cast<size_t>(equals - *variable));
-    const size_t length = strlen(equals + 1);
-    out->Bytes(schema::variable_field::value, equals + 1, length < kMaxVariableBytes ? length : kMaxVariableBytes);
-    out->End(message);
+    if (!MattersToTrace(*variable)) continue;
+    WriteVariable(*variable, out);
+    written = true;
+  }
+  const Environment* start = Environment::AtStart();
+  if (written || start == nullptr) return;
+  for (const char* variable = start->variables(); *variable != '\0'; variable += strlen(variable) + 1) {
+    WriteVariable(variable, out);
   }
 }
 
@@ -91,9 +88,12 @@ bool WriteProcess(bool with_environment, uint8_t* buffer, size_t capacity, size_
   utsname host;
   if (uname(&host) == 0) out.String(f::host, host.nodename);
   WriteLink("/proc/self/cwd", f::working_directory, &out);
-  out.SignedVarint(f::rank, RankFromEnvironment());
+  out.SignedVarint(f::rank, RankOfProcess());
   out.String(f::tracer_version, kToolVersion);
   WriteDriverVersion(&out);
+  char run[kMaxRunIdBytes];
+  RunIdOfProcess(run, sizeof run);
+  out.String(f::run_id, run);
   if (with_environment) WriteEnvironment(&out);
   out.End(message);
   *bytes = out.size();

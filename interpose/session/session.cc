@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "interpose/recorder/fork_gate.h"
+#include "interpose/recorder/patience.h"
 #include "interpose/session/cupti_request.h"
 #include "interpose/session/early_marks.h"
 #include "interpose/session/message.h"
@@ -22,6 +23,8 @@ __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
 Session::ForkPage* Session::fork_page_ = nullptr;
 
 namespace {
+
+constexpr uint64_t kMostNumbers = 1000;  // of files with the same name
 
 pthread_key_t thread_end_key;
 bool have_thread_end_key = false;
@@ -87,16 +90,18 @@ bool Session::MakeForkPage() {
 Session* Session::Start() {
   // A child forked halfway would find the unwinder half made.
   const ForkGateHolder hold;
+  NoteCurrentThread();
   if (!MakeForkPage()) return nullptr;
-  int expected = 0;
+  uint32_t expected = 0;
   if (!fork_page_->state.compare_exchange_strong(expected, 1)) {
-    // Whoever starts it may stand still until we are done, see SpinLock.
-    constexpr uint64_t kPatienceNs = 10000000000;
-    for (const uint64_t start = MonotonicNs(); fork_page_->state.load(std::memory_order_acquire) == 1; Yield()) {
-      if (MonotonicNs() - start > kPatienceNs) return nullptr;
+    Patience patience;
+    while (fork_page_->state.load(std::memory_order_acquire) == 1) {
+      if (!patience.Lasts(fork_page_->starter.load(std::memory_order_relaxed), 0)) return nullptr;
+      WaitWhile(&fork_page_->state, 1, Patience::kLookEveryNs);
     }
     return Running();
   }
+  fork_page_->starter.store(current_thread, std::memory_order_relaxed);
   Session* session = nullptr;
   // A privileged program's environment is not its own: it must not decide where files are written.
   if (getauxval(AT_SECURE) == 0) {
@@ -106,24 +111,43 @@ Session* Session::Start() {
   if (session != nullptr && !session->Open()) session = nullptr;
   fork_page_->session.store(session, std::memory_order_release);
   fork_page_->state.store(session != nullptr ? 2 : 3, std::memory_order_release);
+  WakeAll(&fork_page_->state);
   return session;
 }
 
-bool Session::Open() {
-  ReadOptions(&options_);
-  ReportCuptiRequest();
-  Clock::Calibrate();
-  int error = file_.Create(options_.output, options_.max_bytes);
-  // After exec a process keeps its number, and the name may lack one: an older file is never overwritten.
-  static char path[Options::kPathBytes];  // not on what may be a small stack
-  for (int n = 1; error == -EEXIST && n < 1000; ++n) {
-    snprintf(path, sizeof path, "%s.%d", options_.output, n);
-    error = file_.Create(path, options_.max_bytes);
-  }
-  if (error != 0) {
-    Say("not recording: cannot write %s: %s", options_.output, Reason(error));
+// After exec a process keeps its number, in another container there is the same one, and the name may have none: an
+// older file is never overwritten.
+bool Session::CreateFile() {
+  if (options_.max_bytes < TraceFile::kLeastMaxBytes) {
+    Say("not recording: VRAMTRACK_MAX_BYTES=%llu is too small (at least %llu)",
+        static_cast<unsigned long long>(options_.max_bytes),
+        static_cast<unsigned long long>(TraceFile::kLeastMaxBytes));
     return false;
   }
+  int error = file_.Create(options_.output, options_.max_bytes);
+  if (error == -EEXIST && !IsRegularFile(options_.output)) {
+    Say("not recording: %s exists and is not a regular file (VRAMTRACK_OUTPUT is the path of a new file)",
+        options_.output);
+    return false;
+  }
+  static char path[Options::kPathBytes];  // not on what may be a small stack
+  for (uint64_t number = 2; error == -EEXIST; ++number) {
+    // A folder with so many of one name is better off with names that nobody has to look for.
+    if (!NumberedPath(options_.output, number <= kMostNumbers ? number : RealtimeNs(), path, sizeof path)) {
+      error = -ENAMETOOLONG;
+    } else {
+      error = file_.Create(path, options_.max_bytes);
+    }
+  }
+  if (error != 0) Say("not recording: cannot write %s: %s", options_.output, Reason(error));
+  return error == 0;
+}
+
+bool Session::Open() {
+  if (!ReadOptions(&options_)) return false;
+  ReportCuptiRequest();
+  Clock::Calibrate();
+  if (!CreateFile()) return false;
   // A recording begins with the first mark, if there was one before.
   const ClockReading start = EarliestMark({Clock::Ticks(), MonotonicNs(), RealtimeNs()});
   const auto set = [this](schema::Counter counter, uint64_t value) {
@@ -155,6 +179,7 @@ bool Session::Open() {
 }
 
 Lane* Session::AttachThread() {
+  NoteCurrentThread();
   Lane* lane;
   {
     SpinLockHolder hold(&lanes_lock_);
@@ -185,7 +210,10 @@ Lane* Session::AttachThread() {
 
 void Session::DetachThread(Lane* lane) {
   attached_threads_.fetch_sub(1, std::memory_order_relaxed);
-  if (thread_state.capture != nullptr) captures_.threads().Release(thread_state.capture);
+  if (thread_state.capture != nullptr) {
+    captures_.Publish(thread_state.capture, &file_);
+    captures_.threads().Release(thread_state.capture);
+  }
   // Where recording has stopped, the journal keeps what it holds and is not used again.
   if (!lane->Seal()) return ReportIfStopped();
   file_.EndThread(lane->thread());
@@ -203,6 +231,26 @@ bool Session::FirstReportOf(uint32_t device, bool with_total) {
   return (set.fetch_or(bit) & bit) == 0;
 }
 
+// The program closed the descriptor, as many do with all that they do not know, and the name no longer helps.
+void Session::SayTaken() {
+  switch (file_.reopen_error()) {
+    case 0:
+      return Say("recording stopped: the program closed the trace's file descriptor, and %s is another file now",
+                 file_.path());
+    case -ENOENT:
+    case -ENOTDIR:
+      return Say(
+          "recording stopped: the program closed the trace's file descriptor, and %s was removed; "
+          "what was recorded is lost",
+          file_.path());
+    default:
+      return Say(
+          "recording stopped: the program closed the trace's file descriptor, and %s cannot be opened again: "
+          "%s; what was recorded is kept",
+          file_.path(), strerror(-file_.reopen_error()));
+  }
+}
+
 void Session::ReportIfStopped() {
   if (!file_.stopped() || said_stopped_.exchange(true)) return;
   const char* why = "it could not be written";
@@ -214,8 +262,7 @@ void Session::ReportIfStopped() {
       why = "its size limit is reached";
       break;
     case schema::STOP_FILE_TAKEN:
-      why = "the program closed it";
-      break;
+      return SayTaken();
     default:
       break;
   }
@@ -229,11 +276,14 @@ void Session::FinishRunning() {
   const bool nested = thread.busy;
   thread.busy = true;
   if (thread.session == session && thread.lane != nullptr) thread.lane->Seal();
-  session->captures_.Publish(&session->file_);
+  session->captures_.PublishAll(&session->file_);
   const uint32_t own = thread.session == session && thread.lane != nullptr;
   const uint32_t attached = session->attached_threads_.load(std::memory_order_relaxed);
   session->file_.Finish(Clock::Ticks(), attached - own);
   session->ReportIfStopped();
+  if (session->file_.removed() && !session->said_stopped_.exchange(true)) {
+    Say("%s was removed while it was written; what was recorded is lost", session->file_.path());
+  }
   thread.busy = nested;
 }
 

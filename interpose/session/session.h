@@ -73,12 +73,15 @@ class Session {
   // What a forked child must find empty. The kernel sees to that, so a child made in any way is covered.
   struct ForkPage {
     std::atomic<Session*> session;
-    std::atomic<int> state;  // 0 nothing yet, 1 starting, 2 running, 3 not possible
+    std::atomic<uint32_t> state;    // 0 nothing yet, 1 starting, 2 running, 3 not possible
+    std::atomic<uint32_t> starter;  // the thread that starts it
   };
 
   static Session* Start();
   static bool MakeForkPage();
   bool Open();
+  bool CreateFile();
+  void SayTaken();
 
   static ForkPage* fork_page_;
 

@@ -34,12 +34,4 @@ void CaptureThreads::Release(CaptureThread* thread) {
   free_ = thread;
 }
 
-uint64_t CaptureThreads::Sum(CaptureCount which) const {
-  uint64_t sum = 0;
-  for (const CaptureThread* t = all_.load(std::memory_order_acquire); t != nullptr; t = t->next_of_all) {
-    sum += t->count(which);
-  }
-  return sum;
-}
-
 }  // namespace vramtrack

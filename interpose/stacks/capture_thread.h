@@ -29,13 +29,23 @@ enum CaptureCount : size_t {
   kCaptureCounts,
 };
 
-// Zero-initialised memory is the state of a thread that has captured nothing. Used by its thread only, but for count().
+// Zero-initialised memory is the state of a thread that has captured nothing. Used by its thread only, but for count()
+// and TakeUnpublished().
 class CaptureThread {
  public:
   void Count(CaptureCount which, uint64_t more = 1) {
     counts_[which].store(counts_[which].load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
   uint64_t count(CaptureCount which) const { return counts_[which].load(std::memory_order_relaxed); }
+
+  // What was counted since the last call, by whichever thread.
+  uint64_t TakeUnpublished(CaptureCount which) {
+    const uint64_t now = count(which);
+    return now - published_[which].exchange(now, std::memory_order_relaxed);
+  }
+
+  // The count when it was last taken.
+  uint64_t published(CaptureCount which) const { return published_[which].load(std::memory_order_relaxed); }
 
   // Guesses by what the thread captured last, as indexes of records. Those of an ended thread are as good as any.
   static constexpr int kGuessBits = 14;
@@ -51,7 +61,7 @@ class CaptureThread {
   StackWalk walk;  // not on the stack, which may be a small one
 
  private:
-  std::atomic<uint64_t> counts_[kCaptureCounts];
+  std::atomic<uint64_t> counts_[kCaptureCounts], published_[kCaptureCounts];
 };
 
 // Thread-safe. Zero-initialised memory is an empty pool. What is given back goes to a later thread and is never
@@ -62,8 +72,11 @@ class CaptureThreads {
   CaptureThread* Acquire();
   void Release(CaptureThread* thread);
 
-  // Of all threads that there were.
-  uint64_t Sum(CaptureCount which) const;
+  // Calls `each` with every thread that there was.
+  template <typename Each>
+  void EachThread(Each each) const {
+    for (CaptureThread* t = all_.load(std::memory_order_acquire); t != nullptr; t = t->next_of_all) each(t);
+  }
 
  private:
   SpinLock lock_;

@@ -72,19 +72,49 @@ int ModuleMap::OnCounters(dl_phdr_info* info, size_t, void* self) {
   return 1;  // the first object has them already
 }
 
+ModuleMap::Known* ModuleMap::Find(uint64_t base, uint64_t identity) {
+  for (uint32_t at = *BucketOf(identity); at != 0; at = known_[at - 1].next) {
+    Known& module = known_[at - 1];
+    if (module.identity == identity && module.base == base) return &module;
+  }
+  return nullptr;
+}
+
+void ModuleMap::Add(const Known& module) {
+  uint32_t* bucket = BucketOf(module.identity);
+  known_[count_] = module;
+  known_[count_].next = *bucket;
+  *bucket = static_cast<uint32_t>(++count_);
+}
+
 int ModuleMap::OnModule(dl_phdr_info* info, size_t, void* self) {
   auto* map = static_cast<ModuleMap*>(self);
+  // The loader adds at the end: as long as nothing was unloaded, what was there before is still there.
+  if (map->place_++ < map->listed_ && info->dlpi_subs == map->subs_) return 0;
   const uint64_t identity = IdentityOf(*info);
-  for (size_t i = 0; i < map->count_; ++i) {
-    if (map->known_[i].identity == identity && map->known_[i].base == info->dlpi_addr) {
-      map->known_[i].seen = true;
-      return 0;
+  if (Known* known = map->Find(info->dlpi_addr, identity)) {
+    known->seen = map->reading_;
+    return 0;
+  }
+  if (map->count_ == kMaxModules) return 0;
+  map->Define(*info, map->next_id_);
+  map->Add({info->dlpi_addr, identity, map->next_id_++, map->reading_, 0});
+  return 0;
+}
+
+// Says of those that the last reading has not met that they are gone.
+void ModuleMap::Sweep() {
+  const size_t before = count_;
+  count_ = 0;
+  std::memset(buckets_, 0, sizeof buckets_);
+  for (size_t i = 0; i < before; ++i) {
+    const Known module = known_[i];
+    if (module.seen == reading_) {
+      Add(module);
+    } else {
+      DefineGone(module.id);
     }
   }
-  if (map->count_ == kMaxModules) return 1;
-  map->Define(*info, map->next_id_);
-  map->known_[map->count_++] = {info->dlpi_addr, identity, map->next_id_++, true};
-  return 0;
 }
 
 void ModuleMap::Define(const dl_phdr_info& info, uint32_t id) {
@@ -130,18 +160,14 @@ bool ModuleMap::Refresh(Lane* lane) {
   const bool loaded = adds != adds_;
   if (adds != adds_ || subs != subs_ || count_ == 0) {
     lane_ = lane;
-    if (subs != subs_) epoch_.fetch_add(1, std::memory_order_acq_rel);
-    for (size_t i = 0; i < count_; ++i) known_[i].seen = false;
+    const bool unloaded = subs != subs_;
+    if (unloaded) epoch_.fetch_add(1, std::memory_order_acq_rel);
+    if (unloaded) listed_ = 0;
+    ++reading_;
+    place_ = 0;
     dl_iterate_phdr(OnModule, this);
-    size_t kept = 0;
-    for (size_t i = 0; i < count_; ++i) {
-      if (known_[i].seen) {
-        known_[kept++] = known_[i];
-      } else {
-        DefineGone(known_[i].id);
-      }
-    }
-    count_ = kept;
+    listed_ = place_;
+    if (unloaded) Sweep();
     adds_ = adds;
     subs_ = subs;
     generation_.fetch_add(1, std::memory_order_acq_rel);

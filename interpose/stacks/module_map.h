@@ -45,13 +45,19 @@ class ModuleMap {
   struct Known {
     uint64_t base, identity;  // load bias, and a hash of where its code lies and of its name
     uint32_t id;
-    bool seen;
+    uint32_t seen;  // the reading that met it last
+    uint32_t next;  // 1 + the next one of its bucket
   };
-  static constexpr size_t kMaxModules = 4096;
+  static constexpr size_t kMaxModules = 16384;
+  static constexpr int kBucketBits = 12;
   static constexpr uint32_t kUnloaded = 1, kUnloading = 2;
 
   static int OnCounters(dl_phdr_info* info, size_t size, void* self);
   static int OnModule(dl_phdr_info* info, size_t size, void* self);
+  uint32_t* BucketOf(uint64_t identity) { return &buckets_[identity * 0x9e3779b97f4a7c15 >> (64 - kBucketBits)]; }
+  Known* Find(uint64_t base, uint64_t identity);
+  void Add(const Known& module);
+  void Sweep();
   void Define(const dl_phdr_info& info, uint32_t id);
   void DefineGone(uint32_t id);
 
@@ -62,7 +68,11 @@ class ModuleMap {
   uint64_t new_adds_, new_subs_;
   size_t count_;
   uint32_t next_id_;
-  Lane* lane_;  // during Refresh
+  // During Refresh: which one, where in the list it is, and the list's length at the last one.
+  uint32_t reading_;
+  size_t place_, listed_;
+  Lane* lane_;
+  uint32_t buckets_[size_t{1} << kBucketBits];  // 1 + the first one of each
   Known known_[kMaxModules];
 };
 

@@ -16,8 +16,8 @@ extern const char etext[] __attribute__((visibility("hidden")));
 namespace vramtrack {
 namespace {
 
-// Captures of a thread between two publications of the counts.
-constexpr uint64_t kPublishEvery = 4096;
+// First guesses of a thread that hold between two publications of its counts.
+constexpr uint32_t kPublishEvery = 4096;
 
 // Of a stack that is not the thread's own: what is tried to be read at first, and at last.
 constexpr uint64_t kFirstForeignBytes = 16 << 10, kLastForeignBytes = 1 << 20;
@@ -50,7 +50,11 @@ __attribute__((noinline)) uint32_t StackCapture::Take(CaptureThread* thread, con
   Prediction prediction(thread, &records_);
   const uint32_t index = prediction.Guess(start, thread->region.end() - start.sp, request.RecordEpoch());
   if (__builtin_expect(index == 0, 0)) return Walk(request, thread, &prediction);
-  if (__builtin_expect(thread->count(kFirstGuesses) % kPublishEvery == 0, 0)) Publish(&lane->file());
+  const uint64_t guesses = thread->count(kFirstGuesses);
+  // Once for each multiple: the count stands still while other guesses hold.
+  if (__builtin_expect(guesses % kPublishEvery == 0, 0) && thread->published(kFirstGuesses) != guesses) {
+    Publish(thread, &lane->file());
+  }
   return records_.At(index)->stack;
 }
 
@@ -112,14 +116,19 @@ uint32_t StackCapture::Step(const Request& request, CaptureCount why, CaptureThr
   return request.stacks->Intern(thread->walk.stack, request.modules, request.lane);
 }
 
-void StackCapture::Publish(TraceFile* file) const {
+void StackCapture::Publish(CaptureThread* thread, TraceFile* file) const {
   static_assert(schema::COUNTER_STACK_RULES_EVICTED - schema::COUNTER_STACK_FIRST_GUESSES == kRulesEvicted,
                 "the counters have the order of CaptureCount");
   for (uint32_t i = 0; i < kCaptureCounts; ++i) {
+    const uint64_t more = thread->TakeUnpublished(static_cast<CaptureCount>(i));
     const auto which = static_cast<schema::Counter>(schema::COUNTER_STACK_FIRST_GUESSES + i);
-    file->counter(which)->store(threads_.Sum(static_cast<CaptureCount>(i)), std::memory_order_relaxed);
+    if (more != 0) file->counter(which)->fetch_add(more, std::memory_order_relaxed);
   }
   file->counter(schema::COUNTER_STACK_RECORD_BYTES)->store(records_.bytes(), std::memory_order_relaxed);
+}
+
+void StackCapture::PublishAll(TraceFile* file) const {
+  threads_.EachThread([&](CaptureThread* thread) { Publish(thread, file); });
 }
 
 }  // namespace vramtrack

@@ -37,8 +37,9 @@ class StackCapture {
   CaptureThreads& threads() { return threads_; }
   const StackRecords& records() const { return records_; }
 
-  // Puts the counts of all threads into the file's header page.
-  void Publish(TraceFile* file) const;
+  // Adds what was counted since the last time to the counters of the file's header page: of one thread, or of all.
+  void Publish(CaptureThread* thread, TraceFile* file) const;
+  void PublishAll(TraceFile* file) const;
 
  private:
   // What is asked for.

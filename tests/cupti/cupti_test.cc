@@ -152,6 +152,7 @@ TEST(Cupti, WhatItCannotDoIsOneLineAndTheHooksGoOn) {
            Case{"call=cuptiActivityEnable:2", "exit", "it refuses pools records"},
            Case{"call=cuptiActivityFlushAll", "late", "delivers no more records"},
            Case{"", "exit", "names another tool", {{"CUDA_INJECTION64_PATH", "/opt/libToolsInjection64.so"}}},
+           Case{"", "unset", "the program has removed CUDA_INJECTION64_PATH from its environment"},
            Case{"", "exit", "is no list of memory", {{"VRAMTRACK_CUPTI_RECORDS", "memory,colours"}}},
            Case{"", "exit", "is not 0 or 1", {{"VRAMTRACK_CUPTI", "yes"}}},
        }) {

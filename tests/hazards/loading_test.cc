@@ -53,5 +53,14 @@ INSTANTIATE_TEST_SUITE_P(All, BesideOthersTest,
                            return name + (std::get<1>(info.param) ? "_first" : "_last");
                          });
 
+TEST(LoadingTest, ManyLibrariesOfWhichEveryOtherOneGoes) {
+  constexpr uint64_t kLibraries = 200;
+  ExpectUnharmed(
+      {"",
+       "many_libraries",
+       {std::to_string(kLibraries), DataPath(getenv("LOADED_LIBRARIES")) + "/libloaded_a.so", NewTestFolder()},
+       {.allocations = 4 * kLibraries, .frees = 4 * kLibraries}});
+}
+
 }  // namespace
 }  // namespace vramtrack

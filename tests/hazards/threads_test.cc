@@ -19,7 +19,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hazard{"smallest_stacks", "small_thread_stacks", {"0"}, {.allocations = 20000, .frees = 20000}},
         Hazard{"small_stacks", "small_thread_stacks", {"32768"}, {.allocations = 20000, .frees = 20000}},
         Hazard{"cancelled_threads", "cancelled_threads", {}, {.allocations = Expected::kAny, .frees = Expected::kAny}},
-        Hazard{"many_live_threads", "many_live_threads", {"1000"}, {.allocations = 1000, .frees = 1000}}),
+        Hazard{"many_live_threads", "many_live_threads", {"2000"}, {.allocations = 2000, .frees = 2000}}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

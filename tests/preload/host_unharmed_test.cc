@@ -126,12 +126,12 @@ TEST(HostUnharmedTest, AnExistingFileIsKeptAndTheTraceGoesBesideIt) {
   RunOptions options;
   const std::string folder = getenv("TEST_TMPDIR") != nullptr ? getenv("TEST_TMPDIR") : "/tmp";
   const std::string path = folder + "/fixed_name";
-  for (const char* suffix : {"", ".1"}) unlink((path + suffix).c_str());
+  for (const char* suffix : {"", ".2"}) unlink((path + suffix).c_str());
   options.environment["VRAMTRACK_OUTPUT"] = path;
   RunProgram("ways_to_end", {"return"}, options);
   RunProgram("ways_to_end", {"throw"}, options);
   EXPECT_EQ(Count(path).operations.at(schema::ALLOCATE), 100u);
-  EXPECT_EQ(Count(path + ".1").operations.at(schema::ALLOCATE), 101u);
+  EXPECT_EQ(Count(path + ".2").operations.at(schema::ALLOCATE), 101u);
 }
 
 TEST(HostUnharmedTest, ASizeCapTooSmallForWhatIsLiveEndsRecordingWithOneLine) {

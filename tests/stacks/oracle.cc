@@ -124,7 +124,7 @@ __attribute__((noinline)) void Oracle::Check() {
 
 uint64_t Oracle::Verify() {
   Leave();
-  capture_->Publish(file_);
+  capture_->PublishAll(file_);
   file_->Finish(Clock::Ticks(), 0);
   auto trace = Trace::Open(path_);
   if (!trace.ok()) {

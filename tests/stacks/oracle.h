@@ -38,7 +38,11 @@ class Oracle {
   void Leave();
 
   uint64_t captures() const { return captures_.load(); }
-  uint64_t Count(CaptureCount which) { return capture_->threads().Sum(which); }
+  uint64_t Count(CaptureCount which) {
+    uint64_t sum = 0;
+    capture_->threads().EachThread([&](const CaptureThread* thread) { sum += thread->count(which); });
+    return sum;
+  }
   ModuleMap& modules() { return *modules_; }
   StackCapture& capture() { return *capture_; }
 

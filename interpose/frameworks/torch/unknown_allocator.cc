@@ -6,6 +6,7 @@
 #include "interpose/hooks/entry.h"
 #include "interpose/hooks/unseen.h"
 #include "interpose/loader/loaded_object.h"
+#include "interpose/recorder/spin_lock.h"
 
 namespace vramtrack::torch {
 namespace {
@@ -30,10 +31,16 @@ void NoteUnknownAllocators() {
   constexpr size_t kMax = 4;
   const char* names[kMax];
   size_t count = 0;
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
+  // One thread at a time remembers which libraries it has seen; another one looks at all.
+  static SpinLock lock;
+  static VisitedObjects visited;
+  VisitedObjects none = {};
+  const bool alone = lock.TryLock();
+  EachNewObject(alone ? &visited : &none, [&](const LoadedObject& object, size_t) {
     if (HasCachingAllocator(object) && !ReportsKnownBlocks(object)) names[count++] = object.name();
     return count < kMax;
   });
+  if (alone) lock.Unlock();
   for (size_t i = 0; i < count; ++i) NoteUnseen(names[i], schema::UNSEEN_BLOCKS);
 }
 

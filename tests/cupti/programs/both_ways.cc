@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// usage: both_ways ROUNDS HIDDEN_ROUNDS [exit|_exit|quick_exit|exec|late|abort|fork|spawn|other|detach]
+// usage: both_ways ROUNDS HIDDEN_ROUNDS [exit|_exit|quick_exit|exec|late|abort|fork|spawn|other|detach|unset]
 // Allocates through the runtime, ROUNDS times each kind, and through a library's private way. What is live at the end:
 // 3 MiB by cudaMalloc, and 5 MiB of the library's for each hidden round. Then it ends in the way named; "other" first
-// asks CUPTI for its records, as another profiler would, and goes on for as many rounds, "detach" detaches it.
+// asks CUPTI for its records, as another profiler would, and goes on for as many rounds, "detach" detaches it, "unset"
+// has taken the driver's variable out of the environment.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <spawn.h>
@@ -64,6 +65,7 @@ int main(int count, char** words) {
   const int rounds = count > 1 ? atoi(words[1]) : 1;
   const int hidden = count > 2 ? atoi(words[2]) : 0;
   const char* end = count > 3 ? words[3] : "exit";
+  if (strcmp(end, "unset") == 0) unsetenv("CUDA_INJECTION64_PATH");
   void* kept = nullptr;
   Check(cudaMalloc(&kept, 3 << 20));
   for (int i = 0; i < rounds; ++i) Round(i);
