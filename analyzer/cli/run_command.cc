@@ -5,18 +5,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <random>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/analyze.h"
 #include "analyzer/cli/child_process.h"
 #include "analyzer/cli/exit_code.h"
+#include "analyzer/cli/fatal_end.h"
 #include "analyzer/cli/preload_library.h"
 #include "analyzer/cli/program_file.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/cli/trace_folder.h"
+#include "analyzer/ingest/trace_choice.h"
 #include "analyzer/render/terminal.h"
 #include "analyzer/render/text.h"
 
@@ -29,6 +35,23 @@ std::string OwnPath() {
   return bytes > 0 ? std::string(path, bytes) : "";
 }
 
+// Whether the processes will know which run they are of: this is inside of another one, or of a job with a number.
+bool HasRunId() {
+  const auto is_set = [](const char* name) {
+    const char* value = getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  return is_set("VRAMTRACK_RUN_ID") || is_set("SLURM_JOB_ID") ||
+         (is_set("TORCHELASTIC_RUN_ID") && strcmp(getenv("TORCHELASTIC_RUN_ID"), "none") != 0);
+}
+
+std::string NewRunId() {
+  std::random_device random;
+  std::string id;
+  for (int word = 0; word < 4; ++word) absl::StrAppend(&id, absl::Hex(random(), absl::kZeroPad8));
+  return id;
+}
+
 std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOptions& options,
                                                                     const std::string& library,
                                                                     const TraceFolder& folder) {
@@ -39,6 +62,7 @@ std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOpt
   };
   // NVTX knows one tool only: one that is there already keeps its place.
   if (getenv("NVTX_INJECTION64_PATH") == nullptr) environment.emplace_back("NVTX_INJECTION64_PATH", library);
+  if (!HasRunId()) environment.emplace_back("VRAMTRACK_RUN_ID", NewRunId());
   if (!options.stacks.empty()) environment.emplace_back("VRAMTRACK_STACKS", options.stacks);
   if (!options.max_frames.empty()) environment.emplace_back("VRAMTRACK_MAX_FRAMES", options.max_frames);
   if (!options.max_bytes.empty()) environment.emplace_back("VRAMTRACK_MAX_BYTES", options.max_bytes);
@@ -58,6 +82,35 @@ int CannotStart(const std::string& command, int error) {
   return kExitCannotExecute;
 }
 
+// The traces of the run that the command was, of which some are new: other processes of the same job may have begun
+// before, and somebody else's may have come meanwhile.
+std::vector<std::string> TracesOfRun(const TraceFolder& folder, const std::string& run_id) {
+  std::vector<std::string> traces = folder.NewTraces();
+  std::set<std::string> ids;
+  for (const std::string& trace : traces) {
+    if (const std::optional<std::string> id = RunIdOf(trace)) ids.insert(*id);
+  }
+  const std::string id = ids.count(run_id) != 0 ? run_id : ids.size() == 1 ? *ids.begin() : "";
+  if (id.empty()) return traces;
+  traces = folder.AllTraces();
+  traces.erase(std::remove_if(traces.begin(), traces.end(), [&](const auto& trace) { return RunIdOf(trace) != id; }),
+               traces.end());
+  return traces;
+}
+
+// Where the whole report of `traces` is to be had: what `vramtrack report` shows of the folder may be another run.
+void PointToReport(const TraceFolder& folder, const std::vector<std::string>& traces) {
+  const absl::StatusOr<TraceChoice> choice = ChooseTraces(folder.path(), false);
+  const bool same = choice.ok() && choice->paths == traces;
+  if (same && !choice->left_out.empty()) Say(choice->left_out);
+  if (same || traces.size() > 1) {
+    Say(absl::StrCat("the whole report: vramtrack report ", folder.path(),
+                     same ? "" : ", which holds other runs, too, and may show these"));
+  } else {
+    Say(absl::StrCat("the whole report: vramtrack report ", traces[0], "; ", folder.path(), " holds other runs, too"));
+  }
+}
+
 void PrintShortReport(const TraceFolder& folder, const std::vector<std::string>& traces) {
   absl::StatusOr<Report> report = [&] {
     AnalysisProgress far;
@@ -72,8 +125,11 @@ void PrintShortReport(const TraceFolder& folder, const std::vector<std::string>&
   }
   std::string text = RenderShortText(*report, DetectStyle(STDERR_FILENO, ColorMode::kAuto));
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
-  Say(absl::StrCat("the whole report: vramtrack report ", folder.path()));
+  PointToReport(folder, traces);
 }
+
+// Of the command, once it has ended.
+int wait_status;
 
 }  // namespace
 
@@ -91,7 +147,8 @@ int RunRun(const RunOptions& options) {
     Say(absl::StrCat(command, " ", obstacle, ", so it cannot be traced by preloading; it runs untraced"));
   }
 
-  ChildResult child = RunChild(options.command, TracingEnvironment(options, *library, folder));
+  const std::vector<std::pair<std::string, std::string>> environment = TracingEnvironment(options, *library, folder);
+  ChildResult child = RunChild(options.command, environment);
   if (child.start_error != 0) {
     folder.RemoveIfEmpty();
     return CannotStart(command, child.start_error);
@@ -99,7 +156,14 @@ int RunRun(const RunOptions& options) {
 
   // Nothing that goes wrong from here on changes how the command ended, not even a stderr that nobody reads.
   signal(SIGPIPE, SIG_IGN);
-  std::vector<std::string> traces = folder.NewTraces();
+  wait_status = child.wait_status;
+  EndFatallyWith([] { EndLike(wait_status); });
+  const char* given_id = getenv("VRAMTRACK_RUN_ID");
+  std::string run_id = given_id == nullptr ? "" : given_id;
+  for (const auto& [name, value] : environment) {
+    if (name == "VRAMTRACK_RUN_ID") run_id = value;
+  }
+  const std::vector<std::string> traces = TracesOfRun(folder, run_id);
   if (traces.empty()) {
     if (!options.quiet) {
       Say(absl::StrCat("no trace was written: ", command, " ", obstacle.empty() ? "never called CUDA" : obstacle));

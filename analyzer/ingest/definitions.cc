@@ -62,6 +62,9 @@ void ReadProcess(pbf_reader in, TracedProcess* process) {
       case f::driver_version:
         process->driver_version = in.get_string();
         break;
+      case f::run_id:
+        process->run_id = in.get_string();
+        break;
       default:
         in.skip();
     }

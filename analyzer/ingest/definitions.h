@@ -24,6 +24,7 @@ struct TracedProcess {
   std::vector<std::pair<std::string, std::string>> environment;
   std::optional<int> rank;
   std::string tracer_version, driver_version;
+  std::string run_id;                        // of the run that it was a part of; empty: not known
   std::map<std::string, uint32_t> versions;  // "cudart", "driver"
   std::map<std::string, uint32_t> unseen;    // library or function to schema::UnseenReason
 };
