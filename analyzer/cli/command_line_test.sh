@@ -265,6 +265,9 @@ run 0 "$vramtrack" summarize runs -o runs.vts && says stderr "$left_out"
 run 0 "$vramtrack" report runs.vts && head -1 stdout | grep -q '^NO LEAK ' || fail "summarize: not the newest run"
 run 0 "$vramtrack" summarize runs --all-runs -o runs.vts && [[ ! -s stderr ]]
 run 0 "$vramtrack" report runs.vts && head -1 stdout | grep -q '^LEAK ' || fail "summarize --all-runs: not all"
+# A process that was killed before its first block has its run id in a journal.
+mkdir killed && "$make_trace" killed killed/a.vtrace 0 old 1790000000 && "$make_trace" clean killed/b.vtrace 1 new 1790007200
+run 0 "$vramtrack" report killed && says stderr "1 other run in killed, from 14:13 UTC, is left out"
 # What cannot be read belongs to each run; traces without an id are one run.
 printf 'no trace' >runs/broken.vtrace
 run 0 "$vramtrack" report runs && [[ $(tr -s ' \n' '  ' <stdout) == *"left out: runs/broken.vtrace"* ]] || fail "several runs: a broken trace is not named"

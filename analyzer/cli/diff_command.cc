@@ -64,10 +64,13 @@ constexpr FailOn kFailOn[] = {
     {"divergence", [](const DiffReport& report) { return !report.identical; }},
 };
 
+constexpr size_t kMostShownBytes = 100;
+
 absl::Status AddRename(const std::string& text, const std::string& where, Renames* renames) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(where, ": ", text, " is not OLD=NEW"));
+    return absl::InvalidArgumentError(absl::StrCat(where, ": ", text.substr(0, kMostShownBytes),
+                                                   text.size() > kMostShownBytes ? "..." : "", " is not OLD=NEW"));
   }
   renames->push_back({text.substr(0, equals), text.substr(equals + 1)});
   return absl::OkStatus();

@@ -62,7 +62,8 @@ TEST(FatalEnd, OfAStackThatIsUsedUp) {
 
 TEST(FatalEnd, OtherFaultsStayWhatTheyAre) {
   volatile uintptr_t nowhere = 8;
-  EXPECT_EXIT(Main([&nowhere] { return *reinterpret_cast<volatile int*>(nowhere); }), testing::KilledBySignal(SIGSEGV), "^$");
+  EXPECT_EXIT(Main([&nowhere] { return *reinterpret_cast<volatile int*>(nowhere); }), testing::KilledBySignal(SIGSEGV),
+              "^$");
 }
 
 TEST(FatalEnd, OfAFileThatIsCutShort) {

@@ -85,16 +85,17 @@ int CannotStart(const std::string& command, int error) {
 // The traces of the run that the command was, of which some are new: other processes of the same job may have begun
 // before, and somebody else's may have come meanwhile.
 std::vector<std::string> TracesOfRun(const TraceFolder& folder, const std::string& run_id) {
-  std::vector<std::string> traces = folder.NewTraces();
-  std::set<std::string> ids;
-  for (const std::string& trace : traces) {
-    if (const std::optional<std::string> id = RunIdOf(trace)) ids.insert(*id);
+  const std::vector<std::string> fresh = folder.NewTraces();
+  std::set<std::string> ids, unreadable;
+  for (const std::string& trace : fresh) {
+    const std::optional<std::string> id = RunIdOf(trace);
+    id ? ids.insert(*id) : unreadable.insert(trace);
   }
   const std::string id = ids.count(run_id) != 0 ? run_id : ids.size() == 1 ? *ids.begin() : "";
-  if (id.empty()) return traces;
-  traces = folder.AllTraces();
-  traces.erase(std::remove_if(traces.begin(), traces.end(), [&](const auto& trace) { return RunIdOf(trace) != id; }),
-               traces.end());
+  if (id.empty()) return fresh;
+  std::vector<std::string> traces = folder.AllTraces();
+  const auto other = [&](const std::string& trace) { return unreadable.count(trace) == 0 && RunIdOf(trace) != id; };
+  traces.erase(std::remove_if(traces.begin(), traces.end(), other), traces.end());
   return traces;
 }
 

@@ -24,7 +24,8 @@ namespace vramtrack {
 namespace {
 
 // A process says who it is in its first block, or in a journal where it did not get that far.
-constexpr size_t kBeginningBytes = 4 << 20;
+// Of a job of thousands, as little as possible is read twice.
+constexpr size_t kBeginningBytes[] = {256 << 10, 4 << 20};
 constexpr size_t kMostTimes = 5;
 
 struct Origin {
@@ -59,23 +60,32 @@ std::optional<std::string> RunIdInBlock(std::string_view payload) {
   return RunIdIn(header.definitions);
 }
 
+// None if the process is not defined in `beginning`, that of a trace.
+std::optional<Origin> FindOrigin(std::string_view beginning) {
+  TraceLayout layout;
+  if (!ScanTrace(beginning, &layout).empty()) return std::nullopt;
+  const uint64_t start_ns = TickClock(layout.counters).start_realtime_ns();
+  for (const FrameRef& block : layout.blocks) {
+    if (std::optional<std::string> run_id = RunIdInBlock(block.payload)) return Origin{*run_id, start_ns};
+  }
+  JournalRecovery recovery;
+  for (const FrameRef& journal : layout.journals) {
+    uint64_t lost_bytes = 0;
+    std::string lost;
+    const std::string payload = recovery.Recover(journal.payload, &lost_bytes, &lost);
+    if (payload.empty()) continue;
+    if (std::optional<std::string> run_id = RunIdInBlock(payload)) return Origin{*run_id, start_ns};
+  }
+  return std::nullopt;
+}
+
 // None for what is no trace, cannot be read, or has lost which process it is of.
 std::optional<Origin> ReadOrigin(const std::string& path) {
   {
     const absl::StatusOr<MappedFile> file = MappedFile::Open(path);
-    TraceLayout layout;
-    if (!file.ok() || !ScanTrace(file->bytes().substr(0, kBeginningBytes), &layout).empty()) return std::nullopt;
-    const uint64_t start_ns = TickClock(layout.counters).start_realtime_ns();
-    for (const FrameRef& block : layout.blocks) {
-      if (std::optional<std::string> run_id = RunIdInBlock(block.payload)) return Origin{*run_id, start_ns};
-    }
-    JournalRecovery recovery;
-    for (const FrameRef& journal : layout.journals) {
-      uint64_t lost_bytes = 0;
-      std::string lost;
-      const std::string payload = recovery.Recover(journal.payload, &lost_bytes, &lost);
-      if (payload.empty()) continue;
-      if (std::optional<std::string> run_id = RunIdInBlock(payload)) return Origin{*run_id, start_ns};
+    if (!file.ok()) return std::nullopt;
+    for (const size_t bytes : kBeginningBytes) {
+      if (std::optional<Origin> origin = FindOrigin(file->bytes().substr(0, bytes))) return origin;
     }
   }
   // One of bounded size has it in its checkpoint.

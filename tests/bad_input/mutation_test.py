@@ -13,6 +13,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import unicodedata
 import zlib
 
 TIMEOUT_S = 120
@@ -162,7 +163,8 @@ class Mutator:
         if ran.returncode not in (0, 1, 2, 3):
             return "exit code %d: %s" % (ran.returncode, errors[:300])
         lines = errors.split("\n")
-        plain = all(line.startswith("vramtrack: ") and line.isprintable() and "\ufffd" not in line for line in lines[:-1])
+        plain = all(line.startswith("vramtrack: ") and not any(c == "\ufffd" or unicodedata.category(c) == "Cc" for c in line)
+                    for line in lines[:-1])
         # Of a summary that is damaged these say what of it is there, before they say why that is not enough.
         most = 2 if command[0] in ("merge", "export") else 1
         if not plain or lines[-1] or len(lines) > 1 + most or (ran.returncode == 2 and len(lines) < 2):
