@@ -21,6 +21,25 @@ void Feed(std::string_view* bytes, z_stream* stream) {
   bytes->remove_prefix(next);
 }
 
+// Hands on what is unpacked, piece by piece, up to the damage if there is any; `take` may end it. True: to the end.
+template <typename Take>
+bool Inflate(std::string_view bytes, const Take& take) {
+  z_stream stream = {};
+  if (inflateInit2(&stream, kGzipWindow) != Z_OK) throw std::bad_alloc();
+  std::string piece(kPiece, '\0');
+  int result = Z_OK;
+  bool more = true;
+  while (result == Z_OK && more) {
+    Feed(&bytes, &stream);
+    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
+    stream.avail_out = kPiece;
+    result = inflate(&stream, Z_NO_FLUSH);
+    more = take(std::string_view(piece.data(), kPiece - stream.avail_out));
+  }
+  inflateEnd(&stream);
+  return result == Z_STREAM_END && more;
+}
+
 }  // namespace
 
 std::string Gzip(std::string_view bytes) {
@@ -42,21 +61,21 @@ std::string Gzip(std::string_view bytes) {
   return packed;
 }
 
-Gunzipped Gunzip(std::string_view bytes) {
-  z_stream stream = {};
-  if (inflateInit2(&stream, kGzipWindow) != Z_OK) throw std::bad_alloc();
+Gunzipped Gunzip(std::string_view bytes, uint64_t most_bytes) {
   Gunzipped unpacked;
-  std::string piece(kPiece, '\0');
-  int result = Z_OK;
-  while (result == Z_OK) {
-    Feed(&bytes, &stream);
-    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-    stream.avail_out = kPiece;
-    result = inflate(&stream, Z_NO_FLUSH);
-    unpacked.bytes.append(piece.data(), kPiece - stream.avail_out);
-  }
-  inflateEnd(&stream);
-  unpacked.complete = result == Z_STREAM_END;
+  // How much it is, first: room is made for what comes, once, and for nothing that is too large.
+  uint64_t size = 0;
+  Inflate(bytes, [&](std::string_view piece) {
+    size += piece.size();
+    unpacked.too_large = size > most_bytes;
+    return !unpacked.too_large;
+  });
+  if (unpacked.too_large) return unpacked;
+  unpacked.bytes.reserve(size);
+  unpacked.complete = Inflate(bytes, [&](std::string_view piece) {
+    unpacked.bytes.append(piece);
+    return true;
+  });
   return unpacked;
 }
 

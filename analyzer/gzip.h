@@ -2,6 +2,7 @@
 #ifndef ANALYZER_GZIP_H_
 #define ANALYZER_GZIP_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,8 +14,11 @@ std::string Gzip(std::string_view bytes);
 struct Gunzipped {
   std::string bytes;      // up to the damage, if there is any
   bool complete = false;  // to the end, and the checksum is right
+  bool too_large = false;
 };
-Gunzipped Gunzip(std::string_view bytes);
+// Nothing, and too_large, if it unpacks to more than `most_bytes`: a small file can unfold into a thousand times its
+// size.
+Gunzipped Gunzip(std::string_view bytes, uint64_t most_bytes);
 
 }  // namespace vramtrack
 

@@ -45,6 +45,7 @@ struct ReportProcess {
   uint32_t pid = 0, parent_pid = 0;
   std::optional<int> rank;
   std::vector<std::string> command;
+  std::string run_id;          // the same in all processes of a run; empty: not known
   bool complete = false;       // ended normally, nothing lost and nothing damaged
   std::string incomplete_why;  // one line; empty when complete
   uint64_t events = 0, lost_events = 0;
@@ -624,7 +625,8 @@ struct Report {
   std::vector<ReportOom> oom;
   std::vector<ReportRelease> releases;  // by bytes, the most first
   std::vector<ReportRank> ranks;        // by rank; none where there is only one process
-  std::vector<std::string> warnings;    // one line each: missing symbols, lost events, damage
+  std::vector<std::string> warnings;    // one line each: missing symbols, lost events, damage, runs left out
+  std::string left_out;                 // that of the warnings on runs of the same folder; empty: there are none
   // Why nobody can be sure that nothing else leaks, one sentence each: parts of the run that could not be judged,
   // growth that no site explains. Where there is any, a run without leaks is not known to be clean.
   std::vector<std::string> unsure;

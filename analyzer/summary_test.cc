@@ -299,7 +299,8 @@ TEST_F(Summaries, CutShortTheySayWhatIsThere) {
 }
 
 TEST_F(Summaries, WhateverTheyHoldNothingBreaks) {
-  const std::string message = Gunzip(Summarize({WriteFile(RandomTrace(3, 2000, 2).trace.Finish())}).Write()).bytes;
+  const std::string message =
+      Gunzip(Summarize({WriteFile(RandomTrace(3, 2000, 2).trace.Finish())}).Write(), 1 << 30).bytes;
   std::mt19937 random(5);
   int read = 0, decoded = 0;
   for (int round = 0; round < 600; ++round) {

@@ -172,8 +172,14 @@ void TraceBuilder::DefineProcess(uint32_t thread, uint32_t pid, const std::vecto
     }
     out->SignedVarint(schema::process_field::rank, rank);
     if (!host.empty()) out->String(schema::process_field::host, host.c_str());
+    if (!run_id_.empty()) out->String(schema::process_field::run_id, run_id_.c_str());
     out->End(message);
   });
+}
+
+void TraceBuilder::SetRun(std::string run_id, uint64_t start_realtime_ns) {
+  run_id_ = std::move(run_id);
+  start_realtime_ns_ = start_realtime_ns;
 }
 
 void TraceBuilder::Seal(uint32_t thread) {
@@ -203,6 +209,7 @@ std::string TraceBuilder::HeaderPage(bool finished) const {
   uint64_t counters[kHeaderCounters] = {};
   counters[schema::COUNTER_TICKS_PER_SECOND] = 1000000000;
   counters[schema::COUNTER_CLOCK_TICKS] = counters[schema::COUNTER_CLOCK_MONOTONIC_NS] = last_time_;
+  counters[schema::COUNTER_CLOCK_START_REALTIME_NS] = start_realtime_ns_;
   counters[schema::COUNTER_FINISHED] = finished;
   std::memcpy(&page[kHeaderCountersOffset], counters, sizeof counters);
   return page;

@@ -52,6 +52,9 @@ class TraceBuilder {
                      const std::vector<std::pair<std::string, std::string>>& environment = {},
                      const std::string& host = "");
 
+  // Of the process that is defined next, and of the file.
+  void SetRun(std::string run_id, uint64_t start_realtime_ns);
+
   // Writes what `thread` has recorded as a block.
   void Seal(uint32_t thread);
   // The file as a process that ended normally leaves it.
@@ -77,6 +80,8 @@ class TraceBuilder {
   std::unique_ptr<BlockEncoder> encoder_;
   std::function<void(const uint8_t*, size_t)> sink_;
   std::string frames_;
+  std::string run_id_;
+  uint64_t start_realtime_ns_ = 0;
   uint64_t events_ = 0, last_time_ = 0;
 };
 

@@ -18,10 +18,20 @@ assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(512)) == 0
 vramtrack.step(2)
 vramtrack.step(3, tokens=1024)
 vramtrack.step(number=2**63, tokens=0.5)
-try:
-    vramtrack.step("four")
-except ctypes.ArgumentError:
-    print("a number, please")
+class Broken:
+    def __int__(self): raise OSError("no number")
+    __float__ = __index__ = __int__
+class Whole:
+    def __index__(self): return 7
+    def __int__(self): return 7
+    def __float__(self): return 2.5
+for number in (3.0, 4.9, "5", -1, 2**70 + 6, True, Whole(), Broken(), "six", b"", None, [], float("nan"), float("inf")):
+    vramtrack.step(number)
+for tokens in (1, 2.5, "3", Whole(), Broken(), "many", None, [], float("nan"), float("-inf"), 10**400, 1j):
+    vramtrack.step(100, tokens)
+vramtrack.step()
+vramtrack.step(tokens=9)
+print("on")
 """
 RUNTIME = os.path.abspath(max(glob.glob("tests/simcuda/libcudart.so.1[23]")))
 
@@ -37,15 +47,19 @@ class StepTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "trace")
             ran = self.run_program(LD_PRELOAD=os.path.abspath("interpose/libvramtrack.so"), VRAMTRACK_OUTPUT=trace)
-            self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "a number, please\n", ""))
+            self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "on\n", ""))
             dump = subprocess.check_output(["analyzer/vramtrack", "dump", trace], universal_newlines=True)
         steps = [line.split(None, 9)[9] for line in dump.splitlines() if line.split()[2:3] == ["step"]]
-        self.assertEqual(steps, ["step 1", "step 2", "step 3 value 1024", "step 9223372036854775808 value 0.5"])
+        # What is no number is counted, from 0 on; what does not fit into 64 bits is cut.
+        numbers = [3, 4, 5, 2**64 - 1, 6, 1, 7, 0, 1, 2, 3, 4, 5, 6]
+        values = [" value 1", " value 2.5", " value 3", " value 2.5"] + [""] * 8
+        self.assertEqual(steps, ["step 1", "step 2", "step 3 value 1024", "step 9223372036854775808 value 0.5",
+                                 *("step %d" % number for number in numbers), *("step 100" + value for value in values),
+                                 "step 7", "step 8 value 9"])
 
     def test_does_nothing_untraced(self):
         ran = self.run_program()
-        # Without the tracer nothing looks at the arguments.
-        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "", ""))
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "on\n", ""))
 
 
 if __name__ == "__main__":

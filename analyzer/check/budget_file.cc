@@ -3,6 +3,8 @@
 
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
+// Tables of limits in a list are the deepest there is. See kMostDotsOfLine.
+#define TOML_MAX_NESTED_VALUES 16
 // The parser asserts what a damaged file does not keep to, and with NDEBUG has the compiler take it for granted:
 // neither is wanted, as it goes on to a proper error without.
 #define TOML_ASSERT(expr) static_cast<void>(0)
@@ -23,6 +25,24 @@
 
 namespace vramtrack {
 namespace {
+
+// The parser limits how deep values are nested, but not the parts of a dotted key, each of which is a table in a table
+// that is freed by recursion.
+constexpr int kMostDotsOfLine = 256;
+
+// 0, or the first line with more dots than any key, number or text of a budget has.
+int LineOfTooManyDots(std::string_view text) {
+  int line = 1, dots = 0;
+  for (const char c : text) {
+    if (c == '\n') {
+      ++line;
+      dots = 0;
+    } else if (c == '.' && ++dots > kMostDotsOfLine) {
+      return line;
+    }
+  }
+  return 0;
+}
 
 class Reader {
  public:
@@ -222,6 +242,10 @@ Budgets Reader::Read(const toml::table& file) {
 }  // namespace
 
 absl::StatusOr<Budgets> ParseBudgets(std::string_view text, const std::string& path) {
+  if (const int line = LineOfTooManyDots(text)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ":", line, ": more than ", kMostDotsOfLine,
+                                                   " dots in one line (a key is nested too deeply)"));
+  }
   const toml::parse_result file = toml::parse(text, path);
   if (!file) {
     const toml::parse_error& error = file.error();

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/cli/check_command.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <optional>
-#include <sstream>
-#include <system_error>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -21,12 +15,13 @@
 #include "analyzer/check/limit_text.h"
 #include "analyzer/check/rules.h"
 #include "analyzer/check/source_paths.h"
+#include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/diff/diff.h"
-#include "analyzer/ingest/trace_paths.h"
+#include "analyzer/input_file.h"
 #include "analyzer/render/check_output.h"
 
 namespace vramtrack {
@@ -40,18 +35,13 @@ constexpr Format kFormats[] = {{"text", RenderCheckText},     {"json", RenderChe
                                {"github", RenderCheckGithub}, {"gitlab", RenderCheckGitlab},
                                {"junit", RenderCheckJunit},   {"sarif", RenderCheckSarif}};
 
+constexpr uint64_t kMostBudgetBytes = 1 << 20;
+
 absl::StatusOr<Budgets> ReadBudgets(const std::string& path) {
   if (path.empty()) return Budgets{};
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is a folder, not a file of budgets"));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat(path, ": ", std::strerror(errno)));
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad()) return absl::UnavailableError(absl::StrCat(path, ": cannot be read"));
-  return ParseBudgets(text.str(), path);
+  const absl::StatusOr<std::string> text = ReadInputFile(path, kMostBudgetBytes);
+  if (!text.ok()) return text.status();
+  return ParseBudgets(*text, path);
 }
 
 absl::StatusOr<CheckOptions> ReadOptions(const CheckCommandOptions& given) {
@@ -92,18 +82,19 @@ absl::StatusOr<CheckReport> CheckTrace(const CheckCommandOptions& given, const C
   analyze.step_marks = given.step_marks;
   analyze.threads = given.threads;
   analyze.symbols.search.search_paths = given.search_paths;
-  absl::StatusOr<std::vector<std::string>> paths = ListTraces(given.trace);
-  if (!paths.ok()) return paths.status();
-  absl::StatusOr<std::vector<std::string>> base_paths = std::vector<std::string>{};
-  if (!given.baseline.empty()) base_paths = ListTraces(given.baseline);
-  if (!base_paths.ok()) return base_paths.status();
+  const absl::StatusOr<TraceChoice> traces = ChooseAndSay(given.trace, given.all_runs);
+  if (!traces.ok()) return traces.status();
+  absl::StatusOr<TraceChoice> base = TraceChoice{};
+  if (!given.baseline.empty()) base = ChooseAndSay(given.baseline, given.all_runs);
+  if (!base.ok()) return base.status();
 
   Progress progress("analysing " + given.trace);
-  const absl::StatusOr<Report> report = Analyze(*paths, analyze);
+  absl::StatusOr<Report> report = Analyze(traces->paths, analyze);
   if (!report.ok()) return report.status();
+  if (!traces->left_out.empty()) report->warnings.insert(report->warnings.begin(), traces->left_out);
   std::optional<DiffReport> diff;
   if (!given.baseline.empty()) {
-    absl::StatusOr<DiffReport> compared = Diff(*base_paths, *paths, diff_options);
+    absl::StatusOr<DiffReport> compared = Diff(base->paths, traces->paths, diff_options);
     if (!compared.ok()) return compared.status();
     diff = *std::move(compared);
   }
@@ -146,6 +137,8 @@ int RunCheck(const CheckCommandOptions& options) {
   if (format == nullptr) {
     return BadInput("--format " + options.format + ": there is " + CheckFormats() + "; see vramtrack check --help");
   }
+  const absl::Status output = CheckOutput(options.output, {options.trace, options.baseline, options.budget_file});
+  if (!output.ok()) return BadInput(std::string(output.message()));
   absl::StatusOr<CheckOptions> how = ReadOptions(options);
   if (!how.ok()) return BadInput(std::string(how.status().message()));
   absl::StatusOr<CheckReport> checked = CheckTrace(options, *how);

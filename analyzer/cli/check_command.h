@@ -19,6 +19,7 @@ struct CheckCommandOptions {
   std::string format = "text";                // see CheckFormats()
   std::string output;                         // empty or "-": standard output
   std::string source_root;
+  bool all_runs = false;   // of a folder; see ChooseTraces
   std::string step_marks;  // as AnalyzeOptions has it
   size_t threads = 0;      // as AnalyzeOptions has it
   std::vector<std::string> search_paths;

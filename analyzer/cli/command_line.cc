@@ -62,9 +62,10 @@ bool Parse(CLI::App* app, const char* help, Arguments arguments, int* code) {
 }
 
 // What every command that reads a trace takes.
-void AddTrace(CLI::App* app, std::string* trace, std::vector<std::string>* search_paths) {
+void AddTrace(CLI::App* app, std::string* trace, std::vector<std::string>* search_paths, bool* all_runs) {
   app->add_option("TRACE", *trace)->required();
   app->add_option("--search-path", *search_paths)->allow_extra_args(false);
+  app->add_flag("--all-runs", *all_runs);
 }
 
 // Empty if `source` says where steps end.
@@ -82,7 +83,7 @@ int Report(const Arguments& arguments) {
   ReportOptions options;
   std::string color = "auto";
   std::unique_ptr<CLI::App> app = Parser("vramtrack report");
-  AddTrace(app.get(), &options.trace, &options.search_paths);
+  AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
   app->add_option("--format", options.format);
   app->add_option("-o,--output", options.output);
   app->add_flag("--raw-stacks", options.raw_stacks);
@@ -107,6 +108,7 @@ int Diff(const Arguments& arguments) {
   std::unique_ptr<CLI::App> app = Parser("vramtrack diff");
   app->add_option("BASE", options.base)->required();
   app->add_option("NEW", options.next)->required();
+  app->add_flag("--all-runs", options.all_runs);
   app->add_option("--search-path", options.search_paths)->allow_extra_args(false);
   app->add_option("--format", options.format);
   app->add_option("-o,--output", options.output);
@@ -134,7 +136,7 @@ int Diff(const Arguments& arguments) {
 int Check(const Arguments& arguments) {
   CheckCommandOptions options;
   std::unique_ptr<CLI::App> app = Parser("vramtrack check");
-  AddTrace(app.get(), &options.trace, &options.search_paths);
+  AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
   app->add_option("--baseline", options.baseline);
   app->add_option("--budget", options.budget_file);
   for (const LimitKind& kind : kLimitKinds) {
@@ -155,7 +157,7 @@ int Check(const Arguments& arguments) {
 int Export(const Arguments& arguments) {
   ExportCommandOptions options;
   std::unique_ptr<CLI::App> app = Parser("vramtrack export");
-  AddTrace(app.get(), &options.trace, &options.search_paths);
+  AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
   app->add_option("--to", options.format)->required();
   app->add_option("--table", options.tables)->allow_extra_args(false)->delimiter(',');
   app->add_option("-o,--output", options.output);
@@ -175,7 +177,7 @@ int Export(const Arguments& arguments) {
 int Summarize(const Arguments& arguments) {
   SummarizeOptions options;
   std::unique_ptr<CLI::App> app = Parser("vramtrack summarize");
-  AddTrace(app.get(), &options.trace, &options.search_paths);
+  AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
   app->add_option("-o,--output", options.output)->required();
   app->add_option("--detail", options.detail)->check(CLI::IsMember({"full", "job", "fleet"}));
   app->add_option("--top", options.top)->check(CLI::Range(1, 1000000));
@@ -200,7 +202,7 @@ int Merge(const Arguments& arguments) {
 int Info(const Arguments& arguments) {
   InfoOptions options;
   std::unique_ptr<CLI::App> app = Parser("vramtrack info");
-  AddTrace(app.get(), &options.trace, &options.search_paths);
+  AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
   int code;
   return Parse(app.get(), kInfoHelp, arguments, &code) ? RunInfo(options) : code;
 }
@@ -208,7 +210,7 @@ int Info(const Arguments& arguments) {
 int Dump(const Arguments& arguments) {
   DumpOptions options;
   std::unique_ptr<CLI::App> app = Parser("vramtrack dump");
-  AddTrace(app.get(), &options.trace, &options.search_paths);
+  AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
   app->add_flag("--stacks", options.stacks);
   app->add_flag("--raw-stacks", options.raw_stacks);
   int code;

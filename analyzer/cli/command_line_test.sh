@@ -163,6 +163,48 @@ if [[ -c /dev/full ]]; then
   run 2 "$vramtrack" report leak.vtrace -o /dev/full && one_error_line "/dev/full" "No space left"
 fi
 
+# An output that is an input is refused, by whatever name.
+cp leak.vtrace input.vtrace
+"$vramtrack" summarize leak.vtrace -o input.vts
+cp input.vts before.vts
+mkdir inputs && cp leak.vtrace inputs/a.vtrace
+ln -s input.vtrace link.vtrace
+ln input.vtrace hard.vtrace
+printf '[budget]\nleak = "1 GiB/step"\n' >input.toml
+cp input.toml before.toml
+for output in input.vtrace ./input.vtrace link.vtrace hard.vtrace; do
+  for command in "summarize input.vtrace" "report input.vtrace" "diff input.vtrace clean.vtrace" "diff clean.vtrace input.vtrace" \
+    "check input.vtrace" "check clean.vtrace --baseline input.vtrace" "export input.vtrace --to csv"; do
+    # shellcheck disable=SC2086
+    run 2 "$vramtrack" $command -o $output && one_error_line "-o $output: is the input input.vtrace"
+  done
+done
+run 2 "$vramtrack" report inputs -o inputs/a.vtrace && one_error_line "is the input inputs/a.vtrace"
+run 2 "$vramtrack" check clean.vtrace --budget input.toml -o input.toml && one_error_line "is the input input.toml"
+run 2 "$vramtrack" diff clean.vtrace clean.vtrace --rename-file input.toml -o input.toml && one_error_line "is the input input.toml"
+run 2 "$vramtrack" merge input.vts -o input.vts && one_error_line "is the input input.vts"
+run 2 "$vramtrack" merge . -o input.vts && one_error_line "is the input ./input.vts"
+mkdir tables && cp leak.vtrace tables/sites.csv
+run 2 "$vramtrack" export tables/sites.csv --to csv -o tables && one_error_line "is the input tables/sites.csv"
+for copy in input.vtrace inputs/a.vtrace tables/sites.csv; do cmp $copy leak.vtrace || fail "$copy was written to"; done
+cmp input.vts before.vts || fail "input.vts was written to"
+cmp input.toml before.toml || fail "input.toml was written to"
+
+# Links: one that the user names is followed; where the user names a folder, it is replaced.
+echo mine >mine.txt
+ln -s mine.txt named.txt
+run 0 "$vramtrack" report leak.vtrace -o named.txt && cmp mine.txt leak.txt && [[ -L named.txt ]] || fail "-o LINK does not write to its file"
+echo mine >mine.txt
+rm tables/sites.csv && ln -s ../mine.txt tables/sites.csv
+run 0 "$vramtrack" export leak.vtrace --to csv -o tables && [[ $(cat mine.txt) == mine && ! -L tables/sites.csv ]] || fail "written through a planted link"
+if [[ $(id -u) == 0 ]]; then
+  mkdir -m 1777 everybody && chown 1 everybody && ln -s "$PWD/mine.txt" everybody/out.txt
+  if chown -h 2 everybody/out.txt 2>/dev/null; then
+    run 2 "$vramtrack" report leak.vtrace -o everybody/out.txt && one_error_line "everybody/out.txt" "Permission denied"
+    [[ $(cat mine.txt) == mine ]] || fail "written through a link of another user"
+  fi
+fi
+
 # Colour is asked for, or not there.
 run 0 "$vramtrack" report leak.vtrace --color=always && grep -q $'\e\[1;31mLEAK' stdout || fail "no colour"
 run 0 "$vramtrack" report leak.vtrace && grep -q $'\e' stdout && fail "colour in a file"
@@ -188,6 +230,49 @@ for command in dump report info; do
   { env --default-signal=PIPE "$vramtrack" $command leak.vtrace 2>stderr; echo $? >code; } | sleep 0
   [[ $(cat code) == 0 && ! -s stderr ]] || fail "$command: a reader that stops early is an error"
 done
+
+# A folder with several runs: the newest, all, and a line that says so.
+mkdir runs
+"$make_trace" clean runs/a.vtrace 0 first 1790000000 && "$make_trace" leak runs/b.vtrace 1 first 1790000001
+"$make_trace" clean runs/c.vtrace 2 second 1790007200 && "$make_trace" clean runs/d.vtrace 3 second 1790007201
+"$make_trace" clean runs/e.vtrace.1 4 second 1790007300
+"$make_trace" leak runs/old.vtrace
+left_out='2 other runs in runs, from 14:13 UTC and an unknown time, are left out; --all-runs takes them'
+run 0 "$vramtrack" report runs
+head -1 stdout | grep -q '^NO LEAK ' || fail "several runs: not the newest"
+says stdout "process 10002" "process 10003" "process 10004" && grep -q "process 10001" stdout && fail "several runs: one too many"
+[[ $(cat stderr) == "vramtrack: $left_out" ]] || fail "several runs: not said on stderr"
+[[ $(tr -s ' \n' '  ' <stdout) == *"$left_out"* ]] || fail "several runs: not said in the report"
+run 0 "$vramtrack" report runs --all-runs
+head -1 stdout | grep -q '^LEAK ' || fail "--all-runs: no leak"
+[[ ! -s stderr ]] && says stdout "all 6 processes complete" || fail "--all-runs: not all processes"
+run 0 "$vramtrack" report runs --format json
+python3 - stdout <<'PYTHON' || fail "several runs: the JSON is not as promised"
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert sorted(one["pid"] for one in report["processes"]) == [10002, 10003, 10004], report["processes"]
+assert {one["run_id"] for one in report["processes"]} == {"second"}, report["processes"]
+assert report["warnings"][0].startswith("2 other runs in runs"), report["warnings"]
+PYTHON
+run 0 "$vramtrack" check runs && says stderr "$left_out"
+run 1 "$vramtrack" check runs --all-runs
+run 1 "$vramtrack" diff runs leak.vtrace --fail-on new-leak && says stderr "$left_out"
+run 0 "$vramtrack" diff runs runs --all-runs && says stdout "NOTHING CHANGED"
+run 0 "$vramtrack" info runs && says stderr "$left_out" && [[ $(grep -c '^runs/' stdout) == 3 ]] || fail "info: not one run"
+run 0 "$vramtrack" dump runs && says stderr "$left_out"
+run 0 "$vramtrack" export runs --to csv --table runs && says stderr "$left_out" && [[ $(wc -l <stdout) == 4 ]] || fail "export: not one run"
+run 0 "$vramtrack" summarize runs -o runs.vts && says stderr "$left_out"
+run 0 "$vramtrack" report runs.vts && head -1 stdout | grep -q '^NO LEAK ' || fail "summarize: not the newest run"
+run 0 "$vramtrack" summarize runs --all-runs -o runs.vts && [[ ! -s stderr ]]
+run 0 "$vramtrack" report runs.vts && head -1 stdout | grep -q '^LEAK ' || fail "summarize --all-runs: not all"
+# A process that was killed before its first block has its run id in a journal.
+mkdir killed && "$make_trace" killed killed/a.vtrace 0 old 1790000000 && "$make_trace" clean killed/b.vtrace 1 new 1790007200
+run 0 "$vramtrack" report killed && says stderr "1 other run in killed, from 14:13 UTC, is left out"
+# What cannot be read belongs to each run; traces without an id are one run.
+printf 'no trace' >runs/broken.vtrace
+run 0 "$vramtrack" report runs && [[ $(tr -s ' \n' '  ' <stdout) == *"left out: runs/broken.vtrace"* ]] || fail "several runs: a broken trace is not named"
+mkdir without && cp leak.vtrace without/a.vtrace && "$make_trace" clean without/b.vtrace
+run 0 "$vramtrack" report without && [[ ! -s stderr ]] || fail "traces without a run id are several runs"
 
 # A folder is a job.
 mkdir job && cp leak.vtrace job/a.vtrace && cp killed.vtrace job/b.vtrace

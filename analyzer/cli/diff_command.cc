@@ -4,20 +4,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "analyzer/analyze.h"
+#include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/diff/diff.h"
-#include "analyzer/ingest/trace_paths.h"
+#include "analyzer/input_file.h"
 #include "analyzer/render/diff_json.h"
 #include "analyzer/render/diff_markdown.h"
 #include "analyzer/render/diff_text.h"
@@ -64,32 +64,38 @@ constexpr FailOn kFailOn[] = {
     {"divergence", [](const DiffReport& report) { return !report.identical; }},
 };
 
+constexpr size_t kMostShownBytes = 100;
+
 absl::Status AddRename(const std::string& text, const std::string& where, Renames* renames) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(where, ": ", text, " is not OLD=NEW"));
+    return absl::InvalidArgumentError(absl::StrCat(where, ": ", text.substr(0, kMostShownBytes),
+                                                   text.size() > kMostShownBytes ? "..." : "", " is not OLD=NEW"));
   }
   renames->push_back({text.substr(0, equals), text.substr(equals + 1)});
   return absl::OkStatus();
 }
 
+constexpr uint64_t kMostRenameBytes = 16 << 20;
+
 // One OLD=NEW a line; blank lines and what begins with "#" is left out.
 absl::Status ReadRenames(const std::string& path, Renames* renames) {
-  std::ifstream file(path);
-  if (!file) return absl::NotFoundError(absl::StrCat(path, ": ", std::strerror(errno)));
+  const absl::StatusOr<std::string> text = ReadInputFile(path, kMostRenameBytes);
+  if (!text.ok()) return text.status();
   int number = 0;
-  for (std::string line; std::getline(file, line);) {
+  for (const absl::string_view piece : absl::StrSplit(*text, '\n')) {
+    std::string line(piece);
     ++number;
     while (!line.empty() && std::strchr(" \t\r", line.back()) != nullptr) line.pop_back();
     if (line.empty() || line[0] == '#') continue;
     absl::Status added = AddRename(line, absl::StrCat(path, ": line ", number), renames);
     if (!added.ok()) return added;
   }
-  if (file.bad()) return absl::FailedPreconditionError(absl::StrCat(path, ": cannot be read"));
   return absl::OkStatus();
 }
 
-absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options) {
+// Fills in which traces are compared, too.
+absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options, TraceChoice* base, TraceChoice* next) {
   DiffOptions diff;
   for (const std::string& rename : options.renames) {
     if (absl::Status added = AddRename(rename, "--rename", &diff.renames); !added.ok()) return added;
@@ -97,20 +103,28 @@ absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options) {
   if (!options.rename_file.empty()) {
     if (absl::Status read = ReadRenames(options.rename_file, &diff.renames); !read.ok()) return read;
   }
-  const absl::StatusOr<std::vector<std::string>> base = ListTraces(options.base), next = ListTraces(options.next);
-  if (!base.ok()) return base.status();
-  if (!next.ok()) return next.status();
+  for (const auto& [path, choice] : {std::make_pair(options.base, base), std::make_pair(options.next, next)}) {
+    absl::StatusOr<TraceChoice> chosen = ChooseAndSay(path, options.all_runs);
+    if (!chosen.ok()) return chosen.status();
+    *choice = *std::move(chosen);
+  }
   diff.analyze.step_marks = options.step_marks;
   diff.analyze.symbols.search.search_paths = options.search_paths;
   diff.analyze.threads = options.threads;
   AnalysisProgress far;
   diff.analyze.progress = &far;
   Progress progress("comparing " + options.next, &far);
-  return Diff(*base, *next, diff);
+  absl::StatusOr<DiffReport> report = Diff(base->paths, next->paths, diff);
+  if (!report.ok()) return report;
+  for (const TraceChoice* choice : {base, next}) {
+    if (!choice->left_out.empty()) report->warnings.push_back(choice->left_out);
+  }
+  return report;
 }
 
 // Analyses each run once more, by itself.
-absl::StatusOr<std::string> Html(const DiffReport& report, const DiffCommandOptions& options) {
+absl::StatusOr<std::string> Html(const DiffReport& report, const TraceChoice& base, const TraceChoice& next,
+                                 const DiffCommandOptions& options) {
   DiffRuns runs;
   AnalyzeOptions analyze;
   analyze.step_marks = options.step_marks;
@@ -119,10 +133,8 @@ absl::StatusOr<std::string> Html(const DiffReport& report, const DiffCommandOpti
   AnalysisProgress far;
   analyze.progress = &far;
   Progress progress("drawing the timelines", &far);
-  for (const auto& [path, run] : {std::make_pair(options.base, &runs.base), std::make_pair(options.next, &runs.next)}) {
-    const absl::StatusOr<std::vector<std::string>> paths = ListTraces(path);
-    if (!paths.ok()) return paths.status();
-    absl::StatusOr<Report> analyzed = Analyze(*paths, analyze);
+  for (const auto& [choice, run] : {std::make_pair(&base, &runs.base), std::make_pair(&next, &runs.next)}) {
+    absl::StatusOr<Report> analyzed = Analyze(choice->paths, analyze);
     if (!analyzed.ok()) return analyzed.status();
     *run = *std::move(analyzed);
   }
@@ -141,11 +153,14 @@ const std::vector<std::string>& FailOnNames() {
 }
 
 int RunDiff(const DiffCommandOptions& options) {
-  const absl::StatusOr<DiffReport> report = CompareTraces(options);
+  const absl::Status output = CheckOutput(options.output, {options.base, options.next, options.rename_file});
+  if (!output.ok()) return BadInput(std::string(output.message()));
+  TraceChoice base, next;
+  const absl::StatusOr<DiffReport> report = CompareTraces(options, &base, &next);
   if (!report.ok()) return BadInput(std::string(report.status().message()));
   const absl::StatusOr<std::string> text =
       options.format == "json"   ? RenderDiffJson(*report)
-      : options.format == "html" ? Html(*report, options)
+      : options.format == "html" ? Html(*report, base, next, options)
       : options.format == "markdown"
           ? RenderDiffMarkdown(*report, options.top)
           : RenderDiffText(*report, DetectStyle(IsFile(options.output) ? -1 : STDOUT_FILENO, options.color),

@@ -5,12 +5,12 @@
 #include "absl/strings/str_format.h"
 #include "analyzer/activity/activity_stream.h"
 #include "analyzer/cli/activity_names.h"
+#include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/cli/traced_frames.h"
 #include "analyzer/ingest/event_stream.h"
-#include "analyzer/ingest/trace_paths.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/render/display_text.h"
 #include "analyzer/render/event_words.h"
@@ -102,10 +102,10 @@ bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* o
 }  // namespace
 
 int RunDump(const DumpOptions& options) {
-  absl::StatusOr<std::vector<std::string>> paths = ListTraces(options.trace);
-  if (!paths.ok()) return BadInput(std::string(paths.status().message()));
+  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.trace, options.all_runs);
+  if (!choice.ok()) return BadInput(std::string(choice.status().message()));
   StandardOutput out;
-  for (const std::string& path : *paths) {
+  for (const std::string& path : choice->paths) {
     absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
     if (!trace.ok()) {
       out.Finish();

@@ -12,6 +12,7 @@ struct DumpOptions {
   bool stacks = false;
   bool raw_stacks = false;  // with every frame; only with `stacks`
   std::vector<std::string> search_paths;
+  bool all_runs = false;  // of a folder; see ChooseTraces
 };
 
 // `vramtrack dump`: the events of each process in the order in which they happened, one a line. An exit code.

@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
@@ -21,7 +22,6 @@
 #include "analyzer/export/exporter.h"
 #include "analyzer/export/site_names.h"
 #include "analyzer/export/tables.h"
-#include "analyzer/ingest/trace_paths.h"
 #include "analyzer/summary/summary_file.h"
 
 namespace vramtrack {
@@ -96,9 +96,10 @@ bool IsFolder(const std::string& path) {
 
 // One file that is written, and what writes it.
 struct ExportedFile {
-  ExportedFile(const std::string& path, const ExportFormat& format, const ExportOptions& wanted)
+  ExportedFile(const std::string& path, OutputFile::Links links, const ExportFormat& format,
+               const ExportOptions& wanted)
       : options(wanted),
-        out(path),
+        out(path, links),
         exporter(format.make(options, [this](std::string_view bytes) { return out.Write(bytes); })) {}
 
   const ExportOptions options;
@@ -170,23 +171,26 @@ int RunExport(const ExportCommandOptions& command) {
   if (!IsFile(command.output) && isatty(STDOUT_FILENO) != 0 && format->binary) {
     return BadInput(std::string(format->name) + " is not for a terminal: give a file with -o");
   }
-  absl::StatusOr<std::vector<std::string>> paths = ListTraces(command.trace);
-  if (!paths.ok()) return BadInput(std::string(paths.status().message()));
+  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(command.trace, command.all_runs);
+  if (!choice.ok()) return BadInput(std::string(choice.status().message()));
   if (in_folder && mkdir(command.output.c_str(), 0777) != 0 && errno != EEXIST) {
     return BadInput(command.output + ": cannot be made: " + strerror(errno));
   }
   AnalysisProgress far;
-  far.all_files += paths->size();
+  far.all_files += choice->paths.size();
   options.analyze.progress = &far;
   std::deque<ExportedFile> files;  // they stay where they are
   for (const std::string& table : tables) {
     options.table = table;
-    files.emplace_back(in_folder ? absl::StrCat(command.output, "/", table, ".", format->name) : command.output,
-                       *format, options);
+    const std::string output = in_folder ? absl::StrCat(command.output, "/", table, ".", format->name) : command.output;
+    if (absl::Status status = CheckOutput(output, {command.trace}); !status.ok()) {
+      return BadInput(std::string(status.message()));
+    }
+    files.emplace_back(output, in_folder ? OutputFile::Links::kReplace : OutputFile::Links::kFollow, *format, options);
   }
   {
     Progress progress("exporting " + command.trace, &far);
-    const absl::Status status = ExportAll(*paths, command.trace, options, &files);
+    const absl::Status status = ExportAll(choice->paths, command.trace, options, &files);
     if (!status.ok()) return BadInput(std::string(status.message()));
   }
   for (ExportedFile& file : files) {

@@ -20,6 +20,7 @@ struct ExportCommandOptions {
   std::string value = "inuse_space";
   uint64_t max_events = 100'000;
   bool raw_stacks = false;
+  bool all_runs = false;  // of a folder; see ChooseTraces
   std::string step_marks;
   size_t threads = 0;
   std::vector<std::string> search_paths;

@@ -89,4 +89,18 @@ mkdir job && cp leak.vtrace killed.vtrace job/
 run 0 "$vramtrack" export job --to pprof -o job.pprof
 run 2 "$vramtrack" export job --to torch-snapshot -o x
 one_error_line "a snapshot is of one process"
+# No cell of CSV is a formula to a spreadsheet; numbers stay numbers.
+for name in '=cmd' '+cmd' '-cmd' '@cmd' 'cmd='; do
+  cp -- leak.vtrace "$name.vtrace"
+  run 0 "$vramtrack" export --to csv --table runs -- "$name.vtrace"
+  python3 - stdout "$name.vtrace" <<'PYTHON' || fail "$name.vtrace: a cell is a formula, or changed without need"
+import csv, sys
+with open(sys.argv[1], newline="") as file:
+    names, row = csv.reader(file)
+cell = row[names.index("trace")]
+assert cell == ("'" if sys.argv[2][0] in "=+-@" else "") + sys.argv[2], cell
+assert not any(cell[:1] in ("=", "+", "-", "@") for cell in row), row
+PYTHON
+done
+
 finish

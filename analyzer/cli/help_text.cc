@@ -51,6 +51,7 @@ Prints which line leaks how much per step and how sure that is, where the memory
       --step-marks KIND  where steps end: marks, nvtx, nvtx:NAME, record_function:NAME, optimizer, periodicity or none
                          (default: the first that there is)
       --horizon STEPS    the run's planned length: what leaks little until then is minor (default 100000)
+      --all-runs         of a folder that holds several runs, take all (default: the newest one)
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
       --threads N        processors to use (default: all); the report is the same for any number
       --color WHEN       auto (default: on a terminal), always or never
@@ -74,6 +75,7 @@ fragmentation; moved lines and renamed functions are no change. BASE and NEW are
                          order); several may be given, with commas between
       --step-marks KIND  where steps end, as for vramtrack report
       --threads N        use N processors (default: all); what is printed does not depend on it
+      --all-runs         of folders that hold several runs, take all (default: the newest of each)
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
       --color WHEN       auto (default: on a terminal), always or never
   -h, --help             print this
@@ -105,6 +107,7 @@ is not minor fails; with --baseline what was there before does not.
       --source-root DIR      files are named from here (default: the git work tree, or else this folder)
       --step-marks KIND      where steps end, as for vramtrack report
       --threads N            use N processors (default: all); what is printed does not depend on it
+      --all-runs             of a folder that holds several runs, take all (default: the newest one)
       --search-path DIR      look here for binaries that are no longer where they ran; may be given several times
   -h, --help                 print this
       --version              print the version
@@ -131,6 +134,7 @@ Writes a trace as a file of another tool. Of stacks: what each has in use at one
       --max-events N     of events, and points of a curve: the last N of each device (default 100000)
       --raw-stacks       every frame, also those of the interpreter and of PyTorch's dispatcher
       --step-marks KIND  where steps end, as for vramtrack report
+      --all-runs         of a folder that holds several runs, take all (default: the newest one)
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
       --threads N        use N processors (default: all); the file is the same for any number
   -h, --help             print this
@@ -149,6 +153,7 @@ symbolized, so that the binaries are not needed any more.
       --top N            sites that are no leaks, of each process (default 20)
       --step-marks KIND  where steps end: as report
       --horizon STEPS    the run's planned length: as report
+      --all-runs         of a folder that holds several runs, take all (default: the newest one)
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
       --threads N        processors to use (default: all); the summary is the same for any number
   -h, --help             print this
@@ -174,6 +179,7 @@ Exit code: 0 fine, 2 bad input or usage.
 const char kInfoHelp[] = R"(Usage: vramtrack info [OPTION...] TRACE
 Prints what is in a trace, and how complete it is: process, environment, events by operation, losses, threads, modules.
 
+      --all-runs         of a folder that holds several runs, take all (default: the newest one)
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
   -h, --help             print this
       --version          print the version
@@ -186,6 +192,7 @@ Prints the events of a trace in the order in which they happened, one a line.
 
       --stacks           print the stack below each event that has one
       --raw-stacks       the same, with every frame, also those of the interpreter and of PyTorch's dispatcher
+      --all-runs         of a folder that holds several runs, take all (default: the newest one)
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
   -h, --help             print this
       --version          print the version

@@ -14,13 +14,13 @@
 #include "absl/time/time.h"
 #include "analyzer/activity/activity_stream.h"
 #include "analyzer/cli/activity_names.h"
+#include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/cli/summary_info.h"
 #include "analyzer/cli/traced_frames.h"
 #include "analyzer/ingest/event_stream.h"
-#include "analyzer/ingest/trace_paths.h"
 #include "analyzer/ingest/unseen_text.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/render/display_text.h"
@@ -303,12 +303,12 @@ void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
 }  // namespace
 
 int RunInfo(const InfoOptions& options) {
-  absl::StatusOr<std::vector<std::string>> paths = ListTraces(options.trace);
-  if (!paths.ok()) return BadInput(std::string(paths.status().message()));
+  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.trace, options.all_runs);
+  if (!choice.ok()) return BadInput(std::string(choice.status().message()));
   StandardOutput out;
   int bad = 0;
   Page page(DetectStyle(STDOUT_FILENO, ColorMode::kAuto));
-  for (const std::string& path : *paths) {
+  for (const std::string& path : choice->paths) {
     if (IsSummaryFile(path)) {
       if (absl::Status written = WriteSummaryInfo(path, &page); !written.ok()) {
         bad = BadInput(std::string(written.message()));

@@ -79,14 +79,16 @@ void Train(vramtrack::TraceBuilder* trace, uint64_t steps, uint64_t leak_bytes) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 && argc != 4) {
-    fprintf(stderr, "usage: make_trace leak|clean|short|killed|one|nothing FILE [RANK]\n");
+  if (argc < 3 || argc > 6) {
+    fprintf(stderr,
+            "usage: make_trace leak|clean|short|killed|one|nothing FILE [RANK [RUN [START]]], seconds since 1970\n");
     return 2;
   }
   std::string name = argv[1];
   vramtrack::TraceBuilder trace;
   // Each is of a process of its own.
   const int rank = argc > 3 ? atoi(argv[3]) : -1;
+  if (argc > 4) trace.SetRun(argv[4], argc > 5 ? strtoull(argv[5], nullptr, 10) * 1000000000 : 0);
   const uint32_t pid = name == "leak" ? 4711 : 4712 + static_cast<uint32_t>(name[0] % 32);
   Define(rank < 0 ? pid : 10000 + static_cast<uint32_t>(rank), rank < 0 ? 3 : rank, &trace);
   if (name == "leak" || name == "killed") Train(&trace, 60, 4 * kMiB);

@@ -30,6 +30,9 @@ std::vector<std::string> SummariesIn(const std::string& path) {
 }  // namespace
 
 int RunMerge(const MergeOptions& options) {
+  if (absl::Status output = CheckOutput(options.output, options.summaries); !output.ok()) {
+    return BadInput(std::string(output.message()));
+  }
   std::vector<std::string> paths;
   for (const std::string& given : options.summaries) {
     const std::vector<std::string> files = SummariesIn(given);

@@ -6,18 +6,50 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
+#include "absl/strings/str_cat.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/say.h"
+#include "analyzer/ingest/trace_paths.h"
 
 namespace vramtrack {
 namespace {
 
 constexpr size_t kBufferBytes = 1 << 16;
+constexpr int kMostUnfinished = 64;  // more than the tables of an export
+constexpr int kMostLinks = 40;       // as the kernel has it
+
+// Paths of temporary files.
+std::atomic<const char*> unfinished[kMostUnfinished];
+
+// Whether `path` is a link that somebody else made in a folder where everybody can, as in /tmp: he may mean a file of
+// ours. The kernel's rule (fs.protected_symlinks), which is not in force everywhere.
+bool LeadsAstray(std::string path) {
+  for (int i = 0; i < kMostLinks; ++i) {
+    struct stat link, folder;
+    if (lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return false;
+    const size_t name = path.rfind('/') + 1;  // or 0
+    const std::string parent = name == 0 ? "." : path.substr(0, name);
+    if (stat(parent.c_str(), &folder) != 0) return false;
+    const bool open_to_all = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
+    if (open_to_all && link.st_uid != geteuid() && link.st_uid != folder.st_uid) return true;
+    char to[4096];
+    const ssize_t bytes = readlink(path.c_str(), to, sizeof to);
+    if (bytes <= 0) return false;
+    const std::string target(to, static_cast<size_t>(bytes));
+    path = target[0] == '/' || name == 0 ? target : path.substr(0, name) + target;
+  }
+  return true;
+}
+
+bool IsSame(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
 // 0, or errno.
 int WriteAll(int fd, std::string_view text) {
@@ -51,34 +83,52 @@ int StandardOutput::Finish() {
   return BadInput(std::string("standard output: cannot be written: ") + strerror(error_));
 }
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)) { error_ = Open(); }
+OutputFile::OutputFile(std::string path, Links links) : path_(std::move(path)) { error_ = Open(links); }
 
 OutputFile::~OutputFile() {
   if (fd_ < 0) return;
   close(fd_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
+  Forget();
 }
 
-int OutputFile::Open() {
+int OutputFile::Open(Links links) {
   struct stat there;
-  const bool exists = stat(path_.c_str(), &there) == 0;
+  const bool follow = links == Links::kFollow;
+  if (follow && LeadsAstray(path_)) return EACCES;
+  const bool exists = (follow ? stat : lstat)(path_.c_str(), &there) == 0;
   if (exists && S_ISDIR(there.st_mode)) return EISDIR;
-  if (exists && !S_ISREG(there.st_mode)) {
-    fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (exists && !S_ISREG(there.st_mode) && !S_ISLNK(there.st_mode)) {
+    fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
     return fd_ < 0 ? errno : 0;
   }
   // A link stays one: what it points to is replaced.
   target_ = path_;
-  if (char* real = realpath(path_.c_str(), nullptr)) {
+  if (char* real = follow ? realpath(path_.c_str(), nullptr) : nullptr) {
     target_ = real;
     free(real);
   }
   temporary_ = target_ + ".XXXXXX";
   fd_ = mkostemp(&temporary_[0], O_CLOEXEC);
   if (fd_ < 0) return errno;
+  for (int i = 0; unfinished_ < 0 && i < kMostUnfinished; ++i) {
+    const char* none = nullptr;
+    if (unfinished[i].compare_exchange_strong(none, temporary_.c_str())) unfinished_ = i;
+  }
   const mode_t mask = umask(0);
   umask(mask);
-  return fchmod(fd_, exists ? there.st_mode & 07777 : 0666 & ~mask) == 0 ? 0 : errno;
+  return fchmod(fd_, exists && S_ISREG(there.st_mode) ? there.st_mode & 07777 : 0666 & ~mask) == 0 ? 0 : errno;
+}
+
+void OutputFile::Forget() {
+  if (unfinished_ >= 0) unfinished[unfinished_] = nullptr;
+  unfinished_ = -1;
+}
+
+void RemoveUnfinishedOutput() {
+  for (const std::atomic<const char*>& temporary : unfinished) {
+    if (const char* path = temporary.load()) unlink(path);
+  }
 }
 
 bool OutputFile::Flush() {
@@ -101,14 +151,15 @@ int OutputFile::Finish() {
     if (!temporary_.empty()) {
       if (error_ == 0 && rename(temporary_.c_str(), target_.c_str()) != 0) error_ = errno;
       if (error_ != 0) unlink(temporary_.c_str());
+      Forget();
     }
   }
   return error_ == 0 ? kExitFine : BadInput(path_ + ": cannot be written: " + strerror(error_));
 }
 
-OutputStream::OutputStream(const std::string& output) {
+OutputStream::OutputStream(const std::string& output, OutputFile::Links links) {
   if (IsFile(output)) {
-    file_.emplace(output);
+    file_.emplace(output, links);
   } else {
     standard_.emplace();
   }
@@ -119,6 +170,26 @@ bool OutputStream::Write(std::string_view bytes) { return file_ ? file_->Write(b
 int OutputStream::Finish() { return file_ ? file_->Finish() : standard_->Finish(); }
 
 bool IsFile(const std::string& output) { return !output.empty() && output != "-"; }
+
+absl::Status CheckOutput(const std::string& output, const std::vector<std::string>& inputs) {
+  struct stat out, in;
+  if (!IsFile(output) || stat(output.c_str(), &out) != 0 || !S_ISREG(out.st_mode)) return absl::OkStatus();
+  const auto refuse = [&output](const std::string& input) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("-o ", output, ": is the input ", input, ", which this would destroy (give another name)"));
+  };
+  for (const std::string& input : inputs) {
+    if (stat(input.c_str(), &in) != 0) continue;
+    if (IsSame(in, out)) return refuse(input);
+    if (!S_ISDIR(in.st_mode)) continue;
+    std::error_code error;
+    for (std::filesystem::directory_iterator file(input, error), end; !error && file != end; file.increment(error)) {
+      if (!IsTraceName(file->path().string()) && file->path().extension() != ".vts") continue;
+      if (stat(file->path().c_str(), &in) == 0 && IsSame(in, out)) return refuse(file->path().string());
+    }
+  }
+  return absl::OkStatus();
+}
 
 int WriteOutput(const std::string& output, std::string_view text) {
   OutputStream out(output);

@@ -7,6 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
 
 namespace vramtrack {
 
@@ -33,7 +36,12 @@ class StandardOutput {
 // no regular file (a pipe, /dev/null) is written to directly. Thread-compatible.
 class OutputFile {
  public:
-  explicit OutputFile(std::string path);
+  enum class Links {
+    kFollow,   // the user named it: what it points to is replaced, unless somebody else put it where everybody can
+    kReplace,  // the user named the folder
+  };
+
+  explicit OutputFile(std::string path, Links links = Links::kFollow);
   // Removes what is not finished.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -45,19 +53,24 @@ class OutputFile {
   int Finish();
 
  private:
-  int Open();  // 0, or errno
+  int Open(Links links);  // 0, or errno
+  void Forget();
   bool Flush();
 
   const std::string path_;
   std::string target_, temporary_;  // the latter empty: written in place
   std::string buffer_;
   int fd_ = -1, error_ = 0;
+  int unfinished_ = -1;  // where RemoveUnfinishedOutput finds temporary_
 };
+
+// Removes the temporary files of all that is not finished. Async-signal-safe.
+void RemoveUnfinishedOutput();
 
 // What an option --output names: a file, or standard output where it is empty or "-". Thread-compatible.
 class OutputStream {
  public:
-  explicit OutputStream(const std::string& output);
+  explicit OutputStream(const std::string& output, OutputFile::Links links = OutputFile::Links::kFollow);
 
   // As those of the above.
   bool Write(std::string_view bytes);
@@ -70,6 +83,10 @@ class OutputStream {
 
 // Whether an option --output names a file: it is not empty and not "-", which is standard output.
 bool IsFile(const std::string& output);
+
+// OK unless `output` is one of `inputs`, by whatever name: writing it would destroy that. The error is one line that
+// names it. An input may be a folder, which stands for all files in it.
+absl::Status CheckOutput(const std::string& output, const std::vector<std::string>& inputs);
 
 // Writes `text` to where an option --output says. An exit code, as of the above.
 int WriteOutput(const std::string& output, std::string_view text);

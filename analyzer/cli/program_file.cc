@@ -2,7 +2,6 @@
 #include "analyzer/cli/program_file.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "analyzer/input_file.h"
 
 namespace vramtrack {
 namespace {
@@ -28,10 +28,9 @@ bool IsExecutableFile(const std::string& path) {
 // Up to kHeadBytes from the beginning of the file.
 std::string Head(const std::string& path) {
   std::string head(kHeadBytes, '\0');
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return "";
-  ssize_t bytes = read(fd, &head[0], head.size());
-  close(fd);
+  const absl::StatusOr<InputFile> file = InputFile::Open(path);
+  if (!file.ok()) return "";
+  ssize_t bytes = read(file->fd(), &head[0], head.size());
   head.resize(bytes > 0 ? bytes : 0);
   return head;
 }

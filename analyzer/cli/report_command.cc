@@ -8,11 +8,11 @@
 #include <ctime>
 
 #include "analyzer/analyze.h"
+#include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
-#include "analyzer/ingest/trace_paths.h"
 #include "analyzer/render/answer.h"
 #include "analyzer/render/html/html.h"
 #include "analyzer/render/html/source_lines.h"
@@ -22,9 +22,7 @@
 namespace vramtrack {
 namespace {
 
-absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options) {
-  absl::StatusOr<std::vector<std::string>> paths = ListTraces(options.trace);
-  if (!paths.ok()) return paths.status();
+absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options, const TraceChoice& choice) {
   AnalyzeOptions analyze;
   // A page has room for all sites that anybody would look for.
   analyze.top = std::max(options.format == "html" ? kMaxPageSites : analyze.top, options.top);
@@ -36,36 +34,44 @@ absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options) {
   AnalysisProgress far;
   analyze.progress = &far;
   Progress progress("analysing " + options.trace, &far);
-  return Analyze(*paths, analyze);
+  absl::StatusOr<Report> report = Analyze(choice.paths, analyze);
+  if (report.ok() && !choice.left_out.empty()) {
+    report->left_out = choice.left_out;
+    report->warnings.insert(report->warnings.begin(), choice.left_out);
+  }
+  return report;
 }
 
 // When a trace was last written, the earliest of several; 0: not known.
-std::time_t WhenRecorded(const std::string& trace) {
-  const absl::StatusOr<std::vector<std::string>> paths = ListTraces(trace);
+std::time_t WhenRecorded(const std::vector<std::string>& paths) {
   std::time_t recorded = 0;
-  if (!paths.ok()) return recorded;
-  for (const std::string& path : *paths) {
+  for (const std::string& path : paths) {
     struct stat info;
     if (stat(path.c_str(), &info) == 0 && (recorded == 0 || info.st_mtime < recorded)) recorded = info.st_mtime;
   }
   return recorded;
 }
 
-std::string Html(const Report& report, const ReportOptions& options) {
+std::string Html(const Report& report, const TraceChoice& choice, const ReportOptions& options) {
   if (!options.source) return RenderHtml(report);
-  return RenderHtml(report, ReadSource(report, WhenRecorded(options.trace)));
+  return RenderHtml(report, ReadSource(report, WhenRecorded(choice.paths)));
 }
 
 }  // namespace
 
 int RunReport(const ReportOptions& options) {
-  absl::StatusOr<Report> report = AnalyzeTrace(options);
+  if (absl::Status output = CheckOutput(options.output, {options.trace}); !output.ok()) {
+    return BadInput(std::string(output.message()));
+  }
+  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.trace, options.all_runs);
+  if (!choice.ok()) return BadInput(std::string(choice.status().message()));
+  absl::StatusOr<Report> report = AnalyzeTrace(options, *choice);
   if (!report.ok()) return BadInput(std::string(report.status().message()));
 
   std::string text =
       options.format == "json" ? RenderJson(*report)
       : options.format == "html"
-          ? Html(*report, options)
+          ? Html(*report, *choice, options)
           : RenderText(*report, DetectStyle(IsFile(options.output) ? -1 : STDOUT_FILENO, options.color), options.top);
   if (const int code = WriteOutput(options.output, text); code != kExitFine) return code;
   return AnswerOf(*report) == Answer::kNotEnough ? kExitNotEnoughEvidence : kExitFine;

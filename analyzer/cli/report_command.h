@@ -17,6 +17,7 @@ struct ReportOptions {
   std::string output;           // empty or "-": standard output
   size_t top = 10;
   bool raw_stacks = false;
+  bool all_runs = false;   // of a folder; see ChooseTraces
   std::string step_marks;  // as AnalyzeOptions has it
   std::vector<std::string> search_paths;
   uint64_t horizon_steps = 100000;  // the same

@@ -5,19 +5,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <random>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/analyze.h"
 #include "analyzer/cli/child_process.h"
 #include "analyzer/cli/exit_code.h"
+#include "analyzer/cli/fatal_end.h"
 #include "analyzer/cli/preload_library.h"
 #include "analyzer/cli/program_file.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/cli/trace_folder.h"
+#include "analyzer/ingest/trace_choice.h"
 #include "analyzer/render/terminal.h"
 #include "analyzer/render/text.h"
 
@@ -77,6 +82,36 @@ int CannotStart(const std::string& command, int error) {
   return kExitCannotExecute;
 }
 
+// The traces of the run that the command was, of which some are new: other processes of the same job may have begun
+// before, and somebody else's may have come meanwhile.
+std::vector<std::string> TracesOfRun(const TraceFolder& folder, const std::string& run_id) {
+  const std::vector<std::string> fresh = folder.NewTraces();
+  std::set<std::string> ids, unreadable;
+  for (const std::string& trace : fresh) {
+    const std::optional<std::string> id = RunIdOf(trace);
+    id ? ids.insert(*id) : unreadable.insert(trace);
+  }
+  const std::string id = ids.count(run_id) != 0 ? run_id : ids.size() == 1 ? *ids.begin() : "";
+  if (id.empty()) return fresh;
+  std::vector<std::string> traces = folder.AllTraces();
+  const auto other = [&](const std::string& trace) { return unreadable.count(trace) == 0 && RunIdOf(trace) != id; };
+  traces.erase(std::remove_if(traces.begin(), traces.end(), other), traces.end());
+  return traces;
+}
+
+// Where the whole report of `traces` is to be had: what `vramtrack report` shows of the folder may be another run.
+void PointToReport(const TraceFolder& folder, const std::vector<std::string>& traces) {
+  const absl::StatusOr<TraceChoice> choice = ChooseTraces(folder.path(), false);
+  const bool same = choice.ok() && choice->paths == traces;
+  if (same && !choice->left_out.empty()) Say(choice->left_out);
+  if (same || traces.size() > 1) {
+    Say(absl::StrCat("the whole report: vramtrack report ", folder.path(),
+                     same ? "" : ", which holds other runs, too, and may show these"));
+  } else {
+    Say(absl::StrCat("the whole report: vramtrack report ", traces[0], "; ", folder.path(), " holds other runs, too"));
+  }
+}
+
 void PrintShortReport(const TraceFolder& folder, const std::vector<std::string>& traces) {
   absl::StatusOr<Report> report = [&] {
     AnalysisProgress far;
@@ -91,8 +126,11 @@ void PrintShortReport(const TraceFolder& folder, const std::vector<std::string>&
   }
   std::string text = RenderShortText(*report, DetectStyle(STDERR_FILENO, ColorMode::kAuto));
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
-  Say(absl::StrCat("the whole report: vramtrack report ", folder.path()));
+  PointToReport(folder, traces);
 }
+
+// Of the command, once it has ended.
+int wait_status;
 
 }  // namespace
 
@@ -110,7 +148,8 @@ int RunRun(const RunOptions& options) {
     Say(absl::StrCat(command, " ", obstacle, ", so it cannot be traced by preloading; it runs untraced"));
   }
 
-  ChildResult child = RunChild(options.command, TracingEnvironment(options, *library, folder));
+  const std::vector<std::pair<std::string, std::string>> environment = TracingEnvironment(options, *library, folder);
+  ChildResult child = RunChild(options.command, environment);
   if (child.start_error != 0) {
     folder.RemoveIfEmpty();
     return CannotStart(command, child.start_error);
@@ -118,7 +157,14 @@ int RunRun(const RunOptions& options) {
 
   // Nothing that goes wrong from here on changes how the command ended, not even a stderr that nobody reads.
   signal(SIGPIPE, SIG_IGN);
-  std::vector<std::string> traces = folder.NewTraces();
+  wait_status = child.wait_status;
+  EndFatallyWith([] { EndLike(wait_status); });
+  const char* given_id = getenv("VRAMTRACK_RUN_ID");
+  std::string run_id = given_id == nullptr ? "" : given_id;
+  for (const auto& [name, value] : environment) {
+    if (name == "VRAMTRACK_RUN_ID") run_id = value;
+  }
+  const std::vector<std::string> traces = TracesOfRun(folder, run_id);
   if (traces.empty()) {
     if (!options.quiet) {
       Say(absl::StrCat("no trace was written: ", command, " ",

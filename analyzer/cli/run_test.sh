@@ -53,6 +53,23 @@ run 3 "$vramtrack" run --quiet -o traced -- "$BASH" -c 'echo mine >&2; exit 3'
 traces=$(ls traced | wc -l)
 run 0 "$vramtrack" run -o traced -- "$BASH" -c :
 (($(ls traced | wc -l) > traces)) || fail "a folder cannot be used again"
+# A folder that holds another run: what is reported is this run, and so is what the last line points to.
+"$make_trace" leak old.vtrace 0 before 1790000000 && "$make_trace" clean new.vtrace 1 mine 1790007200
+mkdir twice && cp old.vtrace twice/
+FAKE_TRACE=$PWD/new.vtrace VRAMTRACK_RUN_ID=mine run 0 "$vramtrack" run -o twice -- "$BASH" -c :
+head -1 stderr | grep -q '^NO LEAK ' || fail "the report is not of this run"
+says stderr "vramtrack: 1 other run in twice, from 14:13 UTC, is left out; --all-runs takes it" "the whole report: vramtrack report twice"
+run 0 "$vramtrack" report twice && head -1 stdout | grep -q '^NO LEAK ' || fail "the report that was pointed to is another run's"
+mkdir later && "$make_trace" leak later/later.vtrace 0 later 1790010000
+FAKE_TRACE=$PWD/new.vtrace VRAMTRACK_RUN_ID=mine run 0 "$vramtrack" run -o later -- "$BASH" -c :
+pointed=$(sed -n 's/.*the whole report: vramtrack report \([^;]*\);.*/\1/p' stderr)
+run 0 "$vramtrack" report "$pointed" && head -1 stdout | grep -q '^NO LEAK ' || fail "a later run: $pointed is not this run"
+# Nothing is written through a link that was planted where the folder is tried.
+mkdir planted && echo mine >victim
+# shellcheck disable=SC2016
+FAKE_TRACE='' run 0 "$BASH" -c 'ln -s ../victim "planted/.vramtrack.$$"; exec "$0" run -o planted -- true' "$vramtrack"
+[[ $(cat victim) == mine ]] || fail "the probe was written through a link"
+
 # Without -o: a new folder each time.
 mkdir fresh && cd fresh || exit 1
 for _ in 1 2; do "$vramtrack" run -- "$BASH" -c : 2>/dev/null; done

@@ -5,11 +5,11 @@
 #include <memory>
 #include <thread>
 
+#include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
-#include "analyzer/ingest/trace_paths.h"
 #include "analyzer/ordered_work.h"
 #include "analyzer/summary/reduction.h"
 #include "analyzer/summary/summarize.h"
@@ -17,8 +17,12 @@
 
 namespace vramtrack {
 int RunSummarize(const SummarizeOptions& options) {
-  const absl::StatusOr<std::vector<std::string>> paths = ListTraces(options.trace);
-  if (!paths.ok()) return BadInput(std::string(paths.status().message()));
+  if (absl::Status output = CheckOutput(options.output, {options.trace}); !output.ok()) {
+    return BadInput(std::string(output.message()));
+  }
+  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.trace, options.all_runs);
+  if (!choice.ok()) return BadInput(std::string(choice.status().message()));
+  const std::vector<std::string>& paths = choice->paths;
   AnalyzeOptions analyze;
   if (options.top != 0) analyze.top = options.top;
   analyze.step_marks = options.step_marks;
@@ -26,17 +30,17 @@ int RunSummarize(const SummarizeOptions& options) {
   analyze.symbols.search.search_paths = options.search_paths;
   analyze.symbols.modules = std::make_shared<ModuleStore>();
   const size_t threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  const size_t at_once = std::min(threads, paths->size());
+  const size_t at_once = std::min(threads, paths.size());
   analyze.threads = threads / at_once;
   AnalysisProgress far;
-  far.all_files = paths->size();
+  far.all_files = paths.size();
   analyze.progress = &far;
   Summary summary;
   {
     Progress progress("summarizing " + options.trace, &far);
-    OrderedWork<absl::StatusOr<ProcessSummary>> work(paths->size(), at_once,
-                                                     [&](size_t i) { return SummarizeProcess((*paths)[i], analyze); });
-    for (size_t i = 0; i < paths->size(); ++i) {
+    OrderedWork<absl::StatusOr<ProcessSummary>> work(paths.size(), at_once,
+                                                     [&](size_t i) { return SummarizeProcess(paths[i], analyze); });
+    for (size_t i = 0; i < paths.size(); ++i) {
       const absl::StatusOr<ProcessSummary> process = work.Take();
       ++far.files;
       if (process.ok()) {
@@ -46,7 +50,7 @@ int RunSummarize(const SummarizeOptions& options) {
       }
       // One bad file of a job must not hide what the others say.
       const std::string why(process.status().message());
-      if (i + 1 == paths->size() && summary.records().empty()) return BadInput(why);
+      if (i + 1 == paths.size() && summary.records().empty()) return BadInput(why);
       summary.AddLack("left out: " + why);
       Say("left out: " + why);
     }

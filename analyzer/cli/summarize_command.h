@@ -16,6 +16,7 @@ struct SummarizeOptions {
   size_t top = 0;               // as AnalyzeOptions has it; 0: its own
   std::string step_marks;       // the same
   std::vector<std::string> search_paths;
+  bool all_runs = false;            // of a folder; see ChooseTraces
   uint64_t horizon_steps = 100000;  // the same
   size_t threads = 0;               // the same
 };

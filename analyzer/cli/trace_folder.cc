@@ -66,8 +66,9 @@ absl::Status TraceFolder::Open(const std::string& path) {
 }
 
 absl::Status TraceFolder::TryToWrite() const {
-  std::string probe = absl::StrCat(path_, "/.vramtrack.", getpid());
-  int fd = open(probe.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  // A name that is not there yet, and that nobody can foresee.
+  std::string probe = absl::StrCat(path_, "/.vramtrack.XXXXXX");
+  const int fd = mkostemp(&probe[0], O_CLOEXEC);
   if (fd < 0) return Error(path_, "cannot be written to", errno);
   int error = posix_fallocate(fd, 0, kProbeBytes);
   close(fd);
@@ -88,6 +89,8 @@ std::vector<std::string> TraceFolder::NewTraces() const {
   }
   return traces;
 }
+
+std::vector<std::string> TraceFolder::AllTraces() const { return Traces(path_); }
 
 void TraceFolder::RemoveIfEmpty() const {
   if (made_) rmdir(path_.c_str());

@@ -21,10 +21,10 @@ class TraceFolder {
   const std::string& path() const { return path_; }
   // The pattern for VRAMTRACK_OUTPUT.
   std::string OutputPattern() const;
-  // Traces that were not there at Open, sorted.
+  // Those that were not there at Open, sorted.
   std::vector<std::string> NewTraces() const;
-  // Whether traces of another run were there at Open.
-  bool HeldTraces() const { return !before_.empty(); }
+  // All of them, sorted.
+  std::vector<std::string> AllTraces() const;
   // Removes the folder if Open made it and nothing is in it.
   void RemoveIfEmpty() const;
 

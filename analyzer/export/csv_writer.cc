@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
@@ -16,7 +17,15 @@ namespace {
 
 using Sink = std::function<bool(std::string_view)>;
 
-std::string Quoted(const std::string& text) {
+// Whether a spreadsheet would take it for a formula, and run what a file or a function is called.
+bool IsFormula(const std::string& text) {
+  if (text.empty() || std::strchr("=+-@\t\r\n", text[0]) == nullptr || text[0] == '\0') return false;
+  double number;
+  return !absl::SimpleAtod(text, &number);
+}
+
+std::string Quoted(const std::string& plain) {
+  const std::string text = IsFormula(plain) ? "'" + plain : plain;
   if (!text.empty() && text.find_first_of(",\"\r\n") == std::string::npos) return text;
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
 }

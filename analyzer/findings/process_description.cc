@@ -15,6 +15,7 @@ ReportProcess DescribeProcess(const Trace& trace, const Ledger& ledger) {
   process.parent_pid = traced.parent_pid;
   process.rank = traced.rank;
   process.command = traced.command;
+  process.run_id = traced.run_id;
   process.incomplete_why = trace.IncompleteWhy();
   process.complete = process.incomplete_why.empty();
   process.events = trace.events();

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/ingest/mapped_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -12,46 +9,27 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/input_file.h"
 
 namespace vramtrack {
-namespace {
-
-absl::Status Failed(const std::string& path, int error) {
-  const std::string line = absl::StrCat(path, ": ", std::strerror(error));
-  return error == ENOENT ? absl::NotFoundError(line) : absl::FailedPreconditionError(line);
-}
-
-}  // namespace
-
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
-  // A pipe must not block: it is refused below.
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return Failed(path, errno);
-  struct stat info;
-  int error = fstat(fd, &info) != 0 ? errno : 0;
-  if (error == 0 && !S_ISREG(info.st_mode)) {
-    close(fd);
-    return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
-  }
+  const absl::StatusOr<InputFile> input = InputFile::Open(path);
+  if (!input.ok()) return input.status();
   MappedFile file;
-  if (error == 0 && info.st_size > 0) {
-    const auto size = static_cast<size_t>(info.st_size);
-    void* at = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
-    if (at == MAP_FAILED) {
-      error = errno;
-    } else {
-      file.bytes_ = {static_cast<const char*>(at), size};
-    }
-  }
-  close(fd);
-  if (error != 0) return Failed(path, error);
+  if (input->bytes() == 0) return file;
+  void* at = mmap(nullptr, input->bytes(), PROT_READ, MAP_SHARED, input->fd(), 0);
+  if (at == MAP_FAILED) return absl::FailedPreconditionError(absl::StrCat(path, ": ", std::strerror(errno)));
+  file.bytes_ = {static_cast<const char*>(at), input->bytes()};
+  file.range_ = MappedRange(at, input->bytes(), path);
   return file;
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, {})), range_(std::move(other.range_)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(bytes_, other.bytes_);
+  std::swap(range_, other.range_);
   return *this;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "analyzer/mapped_range.h"
 
 namespace vramtrack {
 
@@ -29,6 +30,7 @@ class MappedFile {
 
  private:
   std::string_view bytes_;
+  MappedRange range_;
 };
 
 }  // namespace vramtrack

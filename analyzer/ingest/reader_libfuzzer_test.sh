@@ -25,7 +25,7 @@ for source in proto/activity_decoder.cc proto/block_decoder.cc proto/block_encod
   analyzer/ingest/mapped_file.cc analyzer/ingest/past_events.cc analyzer/ingest/reader_fuzz.cc \
   analyzer/ingest/tick_clock.cc \
   analyzer/ingest/python_definitions.cc analyzer/ingest/trace.cc analyzer/ingest/traced_codes.cc \
-  analyzer/ingest/traced_stacks.cc analyzer/symbols/python_lines.cc; do
+  analyzer/ingest/traced_stacks.cc analyzer/input_file.cc analyzer/mapped_range.cc analyzer/symbols/python_lines.cc; do
   object=$work/$(echo "$source" | tr / _).o
   objects="$objects $object"
   clang++ -std=c++17 -O1 -g -fsanitize=fuzzer-no-link,address -I. -I"$generated" -c "$source" -o "$object" &

@@ -12,6 +12,17 @@
 #include "absl/strings/str_cat.h"
 
 namespace vramtrack {
+namespace {
+
+bool IsSummaryName(std::string name) { return absl::EndsWith(name, ".vts"); }
+
+}  // namespace
+
+bool IsTraceName(std::string name) {
+  const size_t digits = name.find_last_not_of("0123456789") + 1;
+  if (digits > 0 && digits < name.size() && name[digits - 1] == '.') name.resize(digits - 1);
+  return absl::EndsWith(name, ".vtrace");
+}
 
 absl::StatusOr<std::vector<std::string>> ListTraces(const std::string& path) {
   struct stat info;
@@ -29,9 +40,9 @@ absl::StatusOr<std::vector<std::string>> ListTraces(const std::string& path) {
   std::sort(names.begin(), names.end());
   std::vector<std::string> paths;
   // Summaries stand for traces where there are none.
-  for (const char* ending : {".vtrace", ".vts"}) {
+  for (bool (*const is_wanted)(std::string) : {IsTraceName, IsSummaryName}) {
     for (const std::string& name : names) {
-      if (absl::EndsWith(name, ending)) paths.push_back(absl::StrCat(path, absl::EndsWith(path, "/") ? "" : "/", name));
+      if (is_wanted(name)) paths.push_back(absl::StrCat(path, absl::EndsWith(path, "/") ? "" : "/", name));
     }
     if (!paths.empty()) return paths;
   }

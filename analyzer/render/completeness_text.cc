@@ -168,6 +168,7 @@ void WriteCompleteness(const Report& report, size_t most, Page* page) {
   if (!others.empty()) page->Words(Together(others, told.empty()), kIndent);
   page->Words(StepSource(report.steps), kIndent);
   for (const std::string& warning : report.warnings) {
+    if (warning == report.left_out) continue;  // at the top
     page->Words("warning: " + Printable(warning), kIndent, Paint::kWarning);
   }
 }

@@ -69,6 +69,7 @@ Json ProcessJson(const ReportProcess& process) {
   json["parent_pid"] = process.parent_pid;
   json["rank"] = Optional(process.rank);
   json["command"] = process.command;
+  json["run_id"] = process.run_id.empty() ? Json(nullptr) : Json(process.run_id);
   json["complete"] = process.complete;
   json["incomplete_why"] = process.incomplete_why;
   json["events"] = process.events;

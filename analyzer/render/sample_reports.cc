@@ -96,6 +96,7 @@ Report Job(uint64_t steps, uint64_t leak_per_step) {
   process.pid = 4711;
   process.parent_pid = 4700;
   process.command = {"./train", "--layers", "12", "--leak=attention"};
+  process.run_id = "4711.2";
   process.complete = true;
   process.events = 12345;
   process.duration_s = 3.25;

@@ -5,6 +5,7 @@
 
 #include "analyzer/render/completeness_text.h"
 #include "analyzer/render/device_text.h"
+#include "analyzer/render/display_text.h"
 #include "analyzer/render/finding_text.h"
 #include "analyzer/render/oom_text.h"
 #include "analyzer/render/page.h"
@@ -26,6 +27,7 @@ std::string RenderText(const Report& report, const TextStyle& style, size_t top)
   WriteOutOfMemory(report, kFrames, top, &page);
   page.Blank();
   WriteAnswer(report, kFrames, &page);
+  if (!report.left_out.empty()) page.Words(Printable(report.left_out), 0, Paint::kWarning);
   WriteFurtherFindings(report, top, true, &page);
   WriteVerdictCounts(report, true, &page);
   WriteRanks(report, std::max(top, kRanks), &page);

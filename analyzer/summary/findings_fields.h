@@ -62,6 +62,7 @@ void Fields(Archive& archive, ReportProcess& process) {
   archive(8, "lost_events", process.lost_events);
   archive(9, "duration_s", process.duration_s);
   archive(10, "activities", process.activities);
+  archive(11, "run_id", process.run_id);
 }
 
 template <class Archive>

@@ -56,7 +56,7 @@ TEST(Schema, IsReadByStockProtobuf) {
     ASSERT_TRUE(process.ok());
     Summary summary;
     summary.Add(*process);
-    const std::string bytes = Gunzip(summary.Write()).bytes;
+    const std::string bytes = Gunzip(summary.Write(), 1 << 30).bytes;
     summary::Summary message;
     ASSERT_TRUE(message.ParseFromString(bytes));
     EXPECT_EQ(message.format(), "vramtrack summary");

@@ -112,7 +112,8 @@ void StackTable::AddStack(std::string_view stack) {
       reader.skip();
     }
   }
-  if (key.size() != kStackKeyBytes || frames.empty()) throw std::runtime_error("a stack is none");
+  if (key.size() != kStackKeyBytes || frames.empty() || frames.size() > kMostStackFrames)
+    throw std::runtime_error("a stack is none");
   stacks_.try_emplace(std::move(key), std::move(frames));
 }
 

@@ -18,6 +18,8 @@ namespace vramtrack {
 // machine. Of XXH3, which is no protection against forgery.
 using StackKey = std::string;
 constexpr size_t kStackKeyBytes = 16;
+// More than any recorder writes.
+constexpr size_t kMostStackFrames = 1 << 14;
 
 std::string Hash128(std::string_view bytes);
 

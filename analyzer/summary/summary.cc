@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/gzip.h"
 #include "analyzer/summary/pbf_writer.h"
@@ -28,6 +29,11 @@ using RecordWithIdentity = std::pair<ProcessIdentity, SummaryRecord>;
 // More processes than that are kept in less detail.
 constexpr size_t kMostFull = 16, kMostJob = 1024;
 constexpr size_t kMostLacks = 100;
+// What a summary may unfold into. Those of single processes are unpacked 2 to 10 times as large; equal records of a
+// fleet, each with an identity of its own, at most 95 times: deflate has nothing shorter for what comes again.
+constexpr uint64_t kMostUnpacked = 128, kMostUnpackedOfSmall = 16 << 20;
+constexpr uint64_t kMostOfDeflate = 1100;
+constexpr size_t kHeadBytes = 4096;  // unpacked, the field that names the format is within
 
 Detail DetailFor(size_t processes) {
   return processes <= kMostFull ? Detail::kFull : processes <= kMostJob ? Detail::kJob : Detail::kFleet;
@@ -80,6 +86,8 @@ void Summary::Put(const ProcessIdentity& identity, SummaryRecord record, const S
 }
 
 void Summary::Join(const Summary& other) {
+  if (records_.empty()) name_ = other.name_;
+  if (name_ != other.name_) name_.clear();
   for (const auto& [identity, record] : other.records_) Put(identity, record, other.stacks_);
   for (const std::string& line : other.lacks_) AddLack(line);
   lacks_more_ |= other.lacks_more_;
@@ -127,7 +135,8 @@ absl::StatusOr<ProcessSummary> Summary::Decode(const ProcessIdentity& identity, 
     CheckFindings(process.findings);
     CheckProfile(process.profile);
   } catch (const std::exception& error) {
-    return absl::DataLossError(absl::StrCat("process ", identity.pid, " on ", identity.host, ": ", error.what()));
+    return absl::DataLossError(absl::StrCat(name_, name_.empty() ? "" : ": ", "process ", identity.pid, " on ",
+                                            identity.host, ": ", error.what()));
   }
   return process;
 }
@@ -154,8 +163,18 @@ std::string Summary::Write() const {
 
 absl::StatusOr<Summary> Summary::Read(std::string_view bytes, const std::string& name, std::string* damage) {
   damage->clear();
-  const Gunzipped unpacked = Gunzip(bytes);
+  const absl::Status no_summary = absl::InvalidArgumentError(absl::StrCat(name, ": no summary that vramtrack wrote"));
+  // Before room is made for all of it.
+  if (!absl::StrContains(Gunzip(bytes.substr(0, kHeadBytes), kHeadBytes * kMostOfDeflate).bytes, kSummaryFormat)) {
+    return no_summary;
+  }
+  const Gunzipped unpacked = Gunzip(bytes, kMostUnpackedOfSmall + kMostUnpacked * bytes.size());
+  if (unpacked.too_large) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": unpacked, it has more than ", kMostUnpacked, " times its ",
+                                                   bytes.size(), " bytes: no summary that vramtrack wrote"));
+  }
   Summary summary;
+  summary.name_ = name;
   uint64_t processes = 0;
   bool is_summary = false;
   std::string broken;
@@ -197,7 +216,7 @@ absl::StatusOr<Summary> Summary::Read(std::string_view bytes, const std::string&
   } catch (const std::exception& error) {
     broken = error.what();
   }
-  if (!is_summary) return absl::InvalidArgumentError(absl::StrCat(name, ": no summary that vramtrack wrote"));
+  if (!is_summary) return no_summary;
   if (broken.empty() && unpacked.complete && summary.records_.size() == processes) return summary;
   const std::string how = unpacked.complete
                               ? absl::StrCat("damaged (", broken.empty() ? "processes are missing" : broken, ")")

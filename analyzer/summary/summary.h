@@ -65,6 +65,7 @@ class Summary {
   std::set<std::string> lacks_;
   bool lacks_more_ = false;
   StackTable stacks_;  // maybe more than the records need
+  std::string name_;   // of the file that all of it was read from; empty: of several, or of none
 };
 
 // Whether a file begins as summaries do.

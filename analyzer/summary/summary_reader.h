@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -20,12 +21,18 @@
 namespace vramtrack {
 
 // Fields that it does not know are left out. Throws protozero::exception for what is no protobuf message, and
-// std::runtime_error for a stack that is not there. Thread-compatible.
+// std::runtime_error for a stack that is not there, and for a message that unfolds into far more memory than it has
+// bytes: two bytes are an empty message, which may become an object of a thousand. Thread-compatible.
 class SummaryReader {
  public:
+  // Bytes of memory that what is read may still take.
+  struct Room {
+    uint64_t elements, frames;
+  };
+
   // Both must outlive it.
-  SummaryReader(std::string_view bytes, const RecordStacks& stacks)
-      : reader_(bytes.data(), bytes.size()), stacks_(stacks), more_(reader_.next()) {}
+  SummaryReader(std::string_view bytes, const RecordStacks& stacks, Room* room)
+      : reader_(bytes.data(), bytes.size()), stacks_(stacks), room_(room), more_(reader_.next()) {}
 
   template <class T>
   void operator()(uint32_t field, const char*, T& value) {
@@ -41,11 +48,19 @@ class SummaryReader {
 
   template <class T>
   static void Decode(std::string_view bytes, const RecordStacks& stacks, T* value) {
-    SummaryReader reader(bytes, stacks);
+    Room room = {kMostOfSmall + kMostUnfolded * bytes.size(), kMostOfSmall + kMostFrames * bytes.size()};
+    SummaryReader reader(bytes, stacks, &room);
     reader.GetFields(value);
   }
 
  private:
+  // A site has tens of bytes, and a hundred frames, which are elsewhere.
+  static constexpr uint64_t kMostUnfolded = 32, kMostFrames = 1024, kMostOfSmall = 8 << 20;
+
+  static void Count(uint64_t bytes, uint64_t* room) {
+    if (*room < bytes) throw std::runtime_error("it unfolds into far more than it has bytes");
+    *room -= bytes;
+  }
   template <class T>
   void GetFields(T* value) {
     Fields(*this, *value);
@@ -76,7 +91,8 @@ class SummaryReader {
       *value = std::move(frames[0]);
     } else {
       const protozero::data_view message = reader_.get_view();
-      Decode({message.data(), message.size()}, stacks_, value);
+      SummaryReader reader({message.data(), message.size()}, stacks_, room_);
+      reader.GetFields(value);
     }
   }
   template <class T>
@@ -88,21 +104,25 @@ class SummaryReader {
   void Get(std::vector<T>* values) {
     if constexpr (std::is_same_v<T, ReportFrame>) {
       stacks_.Find(reader_.get_uint64(), values);
+      Count(values->size() * sizeof(ReportFrame), &room_->frames);
     } else if constexpr (std::is_same_v<T, double>) {
       for (const double value : reader_.get_packed_double()) values->push_back(value);
     } else if constexpr (std::is_integral_v<T>) {
       uint64_t last = 0;
       for (const int64_t difference : reader_.get_packed_sint64()) {
+        Count(sizeof(T), &room_->elements);
         last += static_cast<uint64_t>(difference);
         values->push_back(static_cast<T>(last));
       }
     } else {
+      Count(sizeof(T), &room_->elements);
       values->emplace_back();
       Get(&values->back());
     }
   }
   template <class T>
   void Get(std::map<std::string, T>* values) {
+    Count(sizeof(std::pair<std::string, T>), &room_->elements);
     std::pair<std::string, T> value;
     Get(&value);
     values->insert(std::move(value));
@@ -110,6 +130,7 @@ class SummaryReader {
 
   protozero::pbf_reader reader_;
   const RecordStacks& stacks_;
+  Room* const room_;
   bool more_;
 };
 

@@ -2,10 +2,13 @@
 
 #include "analyzer/symbols/debug_link_crc.h"
 
+#include <unistd.h>
+
 #include <array>
-#include <cstdio>
-#include <memory>
 #include <vector>
+
+#include "absl/status/statusor.h"
+#include "analyzer/input_file.h"
 
 namespace vramtrack {
 namespace {
@@ -31,14 +34,15 @@ uint32_t DebugLinkCrc(std::string_view bytes, uint32_t crc) {
 }
 
 std::optional<uint32_t> DebugLinkCrcOfFile(const std::string& path) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
-  if (file == nullptr) return std::nullopt;
+  const absl::StatusOr<InputFile> file = InputFile::Open(path);
+  if (!file.ok()) return std::nullopt;
   std::vector<char> buffer(1 << 16);
   uint32_t crc = 0;
-  while (size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
-    crc = DebugLinkCrc({buffer.data(), count}, crc);
+  ssize_t count;
+  while ((count = read(file->fd(), buffer.data(), buffer.size())) > 0) {
+    crc = DebugLinkCrc({buffer.data(), static_cast<size_t>(count)}, crc);
   }
-  if (std::ferror(file.get())) return std::nullopt;
+  if (count < 0) return std::nullopt;
   return crc;
 }
 

@@ -3,23 +3,22 @@
 #include "analyzer/symbols/elf_file.h"
 
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <gelf.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string_view>
 
+#include "absl/status/statusor.h"
+#include "analyzer/input_file.h"
 #include "analyzer/symbols/build_id.h"
 
 namespace vramtrack {
 
 std::unique_ptr<ElfFile> ElfFile::Open(const std::string& path) {
-  // A recorded path may name a device, a pipe or a socket: look before opening, and never block.
-  struct stat status;
-  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return nullptr;
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return nullptr;
+  // A recorded path may name anything.
+  absl::StatusOr<InputFile> file = InputFile::Open(path);
+  if (!file.ok()) return nullptr;
+  const int fd = file->Release();
   if (elf_version(EV_CURRENT) == EV_NONE) {
     close(fd);
     return nullptr;
@@ -34,6 +33,8 @@ std::unique_ptr<ElfFile> ElfFile::Open(const std::string& path) {
 }
 
 ElfFile::ElfFile(std::string path, int fd, Elf* elf) : path_(std::move(path)), fd_(fd), elf_(elf) {
+  size_t bytes = 0;
+  if (const char* begin = elf_rawfile(elf_, &bytes)) range_ = MappedRange(begin, bytes, path_);
   const void* id = nullptr;
   ssize_t id_bytes = dwelf_elf_gnu_build_id(elf_, &id);
   if (id_bytes > 0) build_id_ = BuildIdToHex({static_cast<const char*>(id), static_cast<size_t>(id_bytes)});

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/mapped_range.h"
+
 namespace vramtrack {
 
 // An ELF file on disk, mapped and read only where it is looked at. Thread-compatible.
@@ -48,6 +50,7 @@ class ElfFile {
   uint32_t debug_link_crc_ = 0;
   bool has_debug_info_ = false;
   std::vector<std::pair<uint64_t, uint64_t>> code_;  // {begin, end}
+  MappedRange range_;
 };
 
 }  // namespace vramtrack

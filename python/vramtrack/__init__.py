@@ -66,7 +66,7 @@ def __dir__() -> list[str]:
     return __all__ + ["__version__"]
 
 
-def _ignore(number: int, tokens: float) -> None:
+def _ignore(number: Any, tokens: Any) -> None:
     pass
 
 
@@ -85,15 +85,45 @@ def _find_step() -> Any:
 
 
 _step: Any = None
+_counted: Any = None
 
 
-def step(number: int, tokens: float = 0) -> None:
-    """Marks the end of step `number`, the program's own count.
+def step(number: Any = None, tokens: Any = 0) -> None:
+    """Marks the end of step `number`, the program's own count; without one, and with what is no number, steps are counted
+    here, from 0 on.
 
-    `tokens` is whatever explains best how much memory the step took, such as its tokens. Any thread may call it. Calls
-    before the process's first CUDA call are kept in memory, the first 512 and the last 512 of each thread.
+    `tokens` is whatever explains best how much memory the step took, such as its tokens; what is no finite number is 0.
+    Any thread may call it, and no call raises. Calls before the process's first CUDA call are kept in memory, the first
+    512 and the last 512 of each thread.
     """
     global _step
     if _step is None:
         _step = _find_step()
-    _step(number, tokens)
+    if _step is _ignore:
+        return
+    try:
+        value = float(tokens)
+        if value - value != 0:
+            value = 0.0
+    except Exception:
+        value = 0.0
+    try:
+        _step(_next_step() if number is None else number, value)
+    except Exception:  # no int
+        _step(_whole(number), value)
+
+
+def _whole(number: Any) -> int:
+    try:
+        return int(number)
+    except Exception:
+        return _next_step()
+
+
+def _next_step() -> int:
+    global _counted
+    if _counted is None:
+        from itertools import count
+
+        _counted = count()
+    return next(_counted)  # type: ignore[no-any-return]

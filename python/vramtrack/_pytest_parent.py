@@ -144,9 +144,10 @@ def _results(path: str) -> Iterator[tuple[str, Any]]:
     with open(path, "rb") as file:
         while True:
             try:
-                yield pickle.load(file)
-            except EOFError:
+                result = pickle.load(file)
+            except Exception:  # the end, or what a process wrote last that was killed while it wrote
                 return
+            yield result
 
 
 def _how_it_ended(code: int) -> str:

@@ -202,7 +202,8 @@ class Trace:
 
     def events(self) -> Iterator[Event]:
         """All events in the order in which they happened, one process after the other, as they are read."""
-        return _events(_program.lines(["dump", _program.as_argument(self.path)]))
+        all_runs = ["--all-runs"] if "--all-runs" in self.options else []
+        return _events(_program.lines(["dump", *all_runs, _program.as_argument(self.path)]))
 
     def to_arrow(self, table: str) -> pyarrow.Table:
         """`findings`, `sites`, `processes`, `devices`, `timeline`, or, as `vramtrack export` has them, `steps` or `events`
@@ -219,7 +220,7 @@ class Trace:
 
 
 def load(trace: str | os.PathLike[str], *, step_marks: str | None = None, threads: int | None = None,
-         search_path: Iterable[str | os.PathLike[str]] = ()) -> Trace:
+         search_path: Iterable[str | os.PathLike[str]] = (), all_runs: bool = False) -> Trace:
     """Reads a trace, or the folder that `vramtrack run` made. The options are those of `vramtrack report`.
 
     Raises VramtrackError with the program's one line where it cannot be read.
@@ -229,6 +230,8 @@ def load(trace: str | os.PathLike[str], *, step_marks: str | None = None, thread
         options += ["--step-marks", step_marks]
     if threads is not None:
         options += ["--threads", str(threads)]
+    if all_runs:
+        options.append("--all-runs")
     for folder in search_path:
         options += ["--search-path", _program.as_argument(folder)]
     code, text = _program.run(["report", "--format", "json", *options, _program.as_argument(trace)], good=(0, 3))

@@ -11,7 +11,9 @@ run `vramtrack merge` join what comes of it, in a tree. The result is, to the by
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Sequence
@@ -55,6 +57,8 @@ def summarize(traces: Sequence[Path], output: Path, *, fan_in: int = 64, address
     if fan_in < 2:
         raise ValueError("fan_in must be 2 or more")
     paths = list(_files(traces))
+    if os.path.isfile(output) and any(os.path.exists(path) and os.path.samefile(path, output) for path in paths):
+        raise VramtrackError("%s: is one of the traces, which this would destroy (give another name)" % os.fspath(output), 2)
     options = _Options.of(detail, top, step_marks, horizon, search_path)
     with _Cluster(address, retries) as cluster:
         summary, left_out = _reduced(cluster, paths, options, fan_in)
@@ -91,7 +95,7 @@ def _files(traces: Sequence[Path]) -> Iterator[str]:
         if not os.path.isdir(path):
             yield path
             continue
-        names = sorted(name for name in os.listdir(path) if name.endswith(".vtrace"))
+        names = sorted(name for name in os.listdir(path) if re.search(r"\.vtrace(\.[0-9]+)?$", name))
         if not names:
             raise VramtrackError("%s: no *.vtrace in this folder; `vramtrack run` writes them" % os.fspath(trace), 2)
         for name in names:
@@ -216,6 +220,21 @@ def _merged(cluster: _Cluster, summaries: list[Any], options: _Options, fan_in: 
     return [group[0] if len(group) == 1 else cluster.reduce(options, *group) for group in groups]
 
 
+def _leads_astray(path: str) -> bool:
+    """Whether it is a link that somebody else made in a folder where everybody can, as in /tmp."""
+    import stat
+
+    for _ in range(40):
+        if not os.path.islink(path):
+            return False
+        link, folder = os.lstat(path), os.stat(os.path.dirname(path) or ".")
+        open_to_all = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
+        if open_to_all and link.st_uid not in (os.geteuid(), folder.st_uid):
+            return True
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+    return True
+
+
 def _write(output: Path, content: bytes) -> None:
     """As the program writes its files: whole or not at all, with the mode of the file that was there."""
     import stat
@@ -223,6 +242,8 @@ def _write(output: Path, content: bytes) -> None:
 
     target = os.path.realpath(output)
     try:
+        if _leads_astray(os.fspath(output)):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         try:
             mode = os.stat(target).st_mode
         except FileNotFoundError:

@@ -79,6 +79,7 @@ class PluginTest(unittest.TestCase):
             ("test_wrong_keyword_error", "limit_vram: it got an unexpected keyword argument 'devise'"),
             ("test_wrong_steps_error", "limit_vram_leaks: steps=0: must be a number, 1 or more"),
             ("test_crash_failed", "the test's process was ended by SIGABRT"),
+            ("test_killed_while_it_reports_failed", "the test's process was ended by SIGKILL"),
             ("test_out_of_time_failed", "took too long"),
             ("test_exit_failed", "the test's process ended with exit code 7 before the test did"),
         ):

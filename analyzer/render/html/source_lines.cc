@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/render/html/source_lines.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -13,7 +9,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
+#include "analyzer/input_file.h"
 
 namespace vramtrack {
 namespace {
@@ -73,26 +69,11 @@ struct SourceFile {
 
 std::optional<SourceFile> ReadSourceFile(const std::string& path) {
   if (!IsSourceName(path) || path.find('\0') != std::string::npos) return std::nullopt;
-  // A pipe that nobody writes to must not keep it waiting.
-  const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-  if (fd < 0) return std::nullopt;
-  struct stat info;
-  std::optional<SourceFile> file;
-  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && static_cast<uint64_t>(info.st_size) <= kMaxSourceFileBytes) {
-    file.emplace();
-    file->changed = info.st_mtime;
-    file->text.resize(static_cast<size_t>(info.st_size));
-    size_t got = 0;
-    while (got < file->text.size()) {
-      const ssize_t more = read(fd, &file->text[got], file->text.size() - got);
-      if (more <= 0) break;
-      got += static_cast<size_t>(more);
-    }
-    file->text.resize(got);
-    if (!IsUtf8(file->text)) file.reset();
-  }
-  close(fd);
-  return file;
+  absl::StatusOr<InputFile> input = InputFile::Open(path);
+  if (!input.ok()) return std::nullopt;
+  absl::StatusOr<std::string> text = input->Read(kMaxSourceFileBytes);
+  if (!text.ok() || !IsUtf8(*text)) return std::nullopt;
+  return SourceFile{*std::move(text), input->modified()};
 }
 
 std::vector<std::string_view> LinesOf(std::string_view text) {

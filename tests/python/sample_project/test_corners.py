@@ -2,6 +2,8 @@
 """What can become of a test besides. The names say the outcome that is expected: see plugin_test.py."""
 import asyncio
 import os
+import pickle
+import signal
 import sys
 import time
 import unittest
@@ -193,6 +195,16 @@ def test_crash_failed():
     use()
     print("the last words", flush=True)
     os.abort()
+
+
+@leak
+def test_killed_while_it_reports_failed():
+    use()
+    with open(sys.argv[1], "rb") as file:
+        results = pickle.load(file)["results"]
+    with open(results, "ab") as file:
+        file.write(pickle.dumps(("report", {"nodeid": "half of a report"}))[:-9])
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 @leak

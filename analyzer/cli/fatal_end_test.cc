@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/fatal_end.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "analyzer/cli/output.h"
+#include "analyzer/ingest/mapped_file.h"
+
+namespace vramtrack {
+namespace {
+
+int Deep(volatile int* depth) {
+  volatile int more[100] = {*depth};
+  *depth = *depth + 1;
+  return *depth < 0 ? 0 : Deep(depth) + more[*depth % 100];
+}
+
+[[noreturn]] void Main(const std::function<int()>& run) {
+  InstallFatalEnds();
+  _exit(RunToExitCode(run));
+}
+
+std::string TestFolder() {
+  const std::string folder = testing::TempDir() + "/fatal_end";
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+TEST(FatalEnd, OfExceptions) {
+  EXPECT_EXIT(Main([] { return 3; }), testing::ExitedWithCode(3), "^$");
+  EXPECT_EXIT(Main([]() -> int { throw std::bad_alloc(); }), testing::ExitedWithCode(2),
+              "^vramtrack: out of memory.*\n$");
+  EXPECT_EXIT(Main([]() -> int { throw std::length_error("x"); }), testing::ExitedWithCode(2),
+              "^vramtrack: an input asks for more than memory can hold.*\n$");
+  EXPECT_EXIT(Main([]() -> int { throw std::runtime_error("a\nb"); }), testing::ExitedWithCode(2),
+              "^vramtrack: cannot go on: a[?]b\n$");
+  EXPECT_EXIT(Main([]() -> int { throw 1; }), testing::ExitedWithCode(2), "^vramtrack: cannot go on.*\n$");
+  EXPECT_EXIT(Main([] {
+                std::thread([] { throw std::bad_alloc(); }).join();
+                return 0;
+              }),
+              testing::ExitedWithCode(2), "^vramtrack: out of memory.*\n$");
+}
+
+TEST(FatalEnd, OfAStackThatIsUsedUp) {
+  EXPECT_EXIT(Main([] {
+                volatile int depth = 0;
+                return Deep(&depth);
+              }),
+              testing::ExitedWithCode(2), "^vramtrack: the stack is used up.*\n$");
+}
+
+TEST(FatalEnd, OtherFaultsStayWhatTheyAre) {
+  volatile uintptr_t nowhere = 8;
+  EXPECT_EXIT(Main([&nowhere] { return *reinterpret_cast<volatile int*>(nowhere); }), testing::KilledBySignal(SIGSEGV),
+              "^$");
+}
+
+TEST(FatalEnd, OfAFileThatIsCutShort) {
+  const std::string path = TestFolder() + "/mapped";
+  std::ofstream(path) << std::string(20000, 'x');
+  EXPECT_EXIT(Main([&path] {
+                const auto file = MappedFile::Open(path);
+                std::filesystem::resize_file(path, 0);
+                return static_cast<int>(file->bytes()[10000]);
+              }),
+              testing::ExitedWithCode(2), "^vramtrack: .*/mapped: was cut short while it was read.*\n$");
+}
+
+TEST(FatalEnd, LeavesNoUnfinishedFile) {
+  const std::string folder = TestFolder() + "/unfinished";
+  std::filesystem::create_directories(folder);
+  EXPECT_EXIT(Main([&folder]() -> int {
+                OutputFile out(folder + "/out");
+                out.Write(std::string(100000, 'x'));
+                std::thread([] { throw std::bad_alloc(); }).join();
+                return 0;
+              }),
+              testing::ExitedWithCode(2), "out of memory");
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
+TEST(FatalEnd, AsTheCommandEnded) {
+  EXPECT_EXIT(Main([]() -> int {
+                EndFatallyWith([] { _exit(77); });
+                throw std::bad_alloc();
+              }),
+              testing::ExitedWithCode(77), "out of memory");
+}
+
+}  // namespace
+}  // namespace vramtrack

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ingest/trace_choice.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "analyzer/ingest/journal_recovery.h"
+#include "analyzer/ingest/mapped_file.h"
+#include "analyzer/ingest/tick_clock.h"
+#include "analyzer/ingest/trace.h"
+#include "analyzer/ingest/trace_paths.h"
+#include "proto/block_decoder.h"
+#include "proto/frame_scanner.h"
+#include "proto/pbf_reader.h"
+
+namespace vramtrack {
+namespace {
+
+// A process says who it is in its first block, or in a journal where it did not get that far.
+// Of a job of thousands, as little as possible is read twice.
+constexpr size_t kBeginningBytes[] = {256 << 10, 4 << 20};
+constexpr size_t kMostTimes = 5;
+
+struct Origin {
+  std::string run_id;
+  uint64_t start_ns = 0;  // since 1970; 0: not known
+};
+
+struct Run {
+  uint64_t start_ns = 0;
+  std::vector<std::string> paths;
+};
+
+// None if `encoded`, a Definitions message, does not define a process.
+std::optional<std::string> RunIdIn(std::string_view encoded) {
+  std::optional<std::string> run_id;
+  try {
+    protozero::pbf_reader definitions(encoded.data(), encoded.size());
+    while (definitions.next(schema::definitions_field::process)) {
+      run_id.emplace();
+      protozero::pbf_reader process = definitions.get_message();
+      while (process.next(schema::process_field::run_id)) run_id = process.get_string();
+    }
+  } catch (const protozero::exception&) {
+    // Damaged from there on.
+  }
+  return run_id;
+}
+
+std::optional<std::string> RunIdInBlock(std::string_view payload) {
+  BlockHeader header;
+  if (!BlockDecoder::ReadHeader(payload, &header)) return std::nullopt;
+  return RunIdIn(header.definitions);
+}
+
+// None if the process is not defined in `beginning`, that of a trace.
+std::optional<Origin> FindOrigin(std::string_view beginning) {
+  TraceLayout layout;
+  if (!ScanTrace(beginning, &layout).empty()) return std::nullopt;
+  const uint64_t start_ns = TickClock(layout.counters).start_realtime_ns();
+  for (const FrameRef& block : layout.blocks) {
+    if (std::optional<std::string> run_id = RunIdInBlock(block.payload)) return Origin{*run_id, start_ns};
+  }
+  JournalRecovery recovery;
+  for (const FrameRef& journal : layout.journals) {
+    uint64_t lost_bytes = 0;
+    std::string lost;
+    const std::string payload = recovery.Recover(journal.payload, &lost_bytes, &lost);
+    if (payload.empty()) continue;
+    if (std::optional<std::string> run_id = RunIdInBlock(payload)) return Origin{*run_id, start_ns};
+  }
+  return std::nullopt;
+}
+
+// None for what is no trace, cannot be read, or has lost which process it is of.
+std::optional<Origin> ReadOrigin(const std::string& path) {
+  {
+    const absl::StatusOr<MappedFile> file = MappedFile::Open(path);
+    if (!file.ok()) return std::nullopt;
+    for (const size_t bytes : kBeginningBytes) {
+      if (std::optional<Origin> origin = FindOrigin(file->bytes().substr(0, bytes))) return origin;
+    }
+  }
+  // One of bounded size has it in its checkpoint.
+  const absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
+  if (!trace.ok() || (*trace)->definitions().process.pid == 0) return std::nullopt;
+  return Origin{(*trace)->definitions().process.run_id, (*trace)->clock().start_realtime_ns()};
+}
+
+// "14:02 UTC", with the day where that is not the chosen run's.
+std::string TimeOf(uint64_t start_ns, uint64_t chosen_ns) {
+  if (start_ns == 0) return "an unknown time";
+  const absl::Time start = absl::FromUnixNanos(static_cast<int64_t>(start_ns));
+  const absl::Time chosen = absl::FromUnixNanos(static_cast<int64_t>(chosen_ns));
+  const absl::TimeZone utc = absl::UTCTimeZone();
+  const bool same_day = absl::ToCivilDay(start, utc) == absl::ToCivilDay(chosen, utc);
+  return absl::FormatTime(same_day ? "%H:%M UTC" : "%Y-%m-%d %H:%M UTC", start, utc);
+}
+
+}  // namespace
+
+absl::StatusOr<TraceChoice> ChooseTraces(const std::string& path, bool all_runs) {
+  absl::StatusOr<std::vector<std::string>> listed = ListTraces(path);
+  if (!listed.ok()) return listed.status();
+  TraceChoice choice;
+  choice.paths = *std::move(listed);
+  if (all_runs || choice.paths.size() == 1 || !IsTraceName(choice.paths[0])) return choice;
+  std::map<std::string, Run> by_id;
+  std::vector<std::string> unreadable;
+  for (const std::string& trace : choice.paths) {
+    const std::optional<Origin> origin = ReadOrigin(trace);
+    if (!origin) {
+      unreadable.push_back(trace);
+      continue;
+    }
+    Run& run = by_id[origin->run_id];
+    if (run.paths.empty() || origin->start_ns < run.start_ns) run.start_ns = origin->start_ns;
+    run.paths.push_back(trace);
+  }
+  if (by_id.empty()) return choice;
+  std::vector<std::pair<std::string, Run>> runs(by_id.begin(), by_id.end());
+  // Newest first; equal ones keep the order of their ids.
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const auto& a, const auto& b) { return a.second.start_ns > b.second.start_ns; });
+  choice.run_id = runs[0].first;
+  if (runs.size() == 1) return choice;
+  choice.paths = std::move(runs[0].second.paths);
+  choice.paths.insert(choice.paths.end(), unreadable.begin(), unreadable.end());
+  std::sort(choice.paths.begin(), choice.paths.end());
+  std::vector<std::string> times;
+  for (size_t i = 1; i < runs.size() && i <= kMostTimes; ++i) {
+    times.push_back(TimeOf(runs[i].second.start_ns, runs[0].second.start_ns));
+  }
+  const bool one = runs.size() == 2, more = runs.size() - 1 > kMostTimes;
+  choice.left_out =
+      absl::StrCat(runs.size() - 1, one ? " other run in " : " other runs in ", path, ", from ",
+                   absl::StrJoin(times, times.size() == 2 && !more ? " and " : ", "), more ? " and earlier" : "",
+                   one ? ", is left out; --all-runs takes it" : ", are left out; --all-runs takes them");
+  return choice;
+}
+
+std::optional<std::string> RunIdOf(const std::string& path) {
+  std::optional<Origin> origin = ReadOrigin(path);
+  return origin ? std::make_optional(std::move(origin->run_id)) : std::nullopt;
+}
+
+}  // namespace vramtrack
