@@ -68,6 +68,8 @@ schema::Kind KindOn(schema::Kind kind, int on) {
 References references;
 // Bytes of each mapping, by its key.
 ConcurrentTable mapped_bytes;
+// Whether virtual addresses were ever reserved: most programs never do.
+std::atomic<bool> addresses_reserved{false};
 
 }  // namespace
 
@@ -144,8 +146,17 @@ uint32_t Call::CaptureNative(const CodeRange& last, bool* through_signal) {
                                    through_signal);
 }
 
+// Whether what cudaMalloc gave out, or cudaFree is to free, begins a range of virtual addresses: then another library
+// that replaces these functions made it, and its own calls are recorded.
+bool Call::IsOfVirtualMemory(schema::Kind kind, uint64_t address) const {
+  if (kind != schema::DEVICE && kind != schema::PITCHED && kind != schema::MANAGED) return false;
+  return __builtin_expect(addresses_reserved.load(std::memory_order_relaxed), 0) &&
+         session_->live().Find(KeyOf(schema::ADDRESS_RANGE, address)) != 0;
+}
+
 void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on) {
-  if (address == 0) return;
+  if (address == 0 || IsOfVirtualMemory(kind, address)) return;
+  if (kind == schema::ADDRESS_RANGE) addresses_reserved.store(true, std::memory_order_relaxed);
   kind = KindOn(kind, on);
   if (kind == schema::DEVICE && session_->has_framework()) {
     if (const uint64_t capture = CaptureOfNextSegment()) {
@@ -181,7 +192,7 @@ void Call::MarkRelease() {
 }
 
 void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on) {
-  if (address == 0) return;
+  if (address == 0 || IsOfVirtualMemory(kind, address)) return;
   if (kind == schema::DEVICE || kind == schema::PHYSICAL) MarkRelease();
   if (kind == schema::GRAPH) ForgetGraph(address);
   freed_address_ = address;

@@ -127,6 +127,7 @@ class Call {
   void DefineKnown();
   uint32_t CaptureNative(const CodeRange& last, bool* through_signal);
   void ContextFreed();
+  bool IsOfVirtualMemory(schema::Kind kind, uint64_t address) const;
   void SettingChanged(schema::Kind of, int which, uint64_t value);
   uint32_t Device(int on) const { return on < 0 ? thread_.device : static_cast<uint32_t>(on); }
   void Check(bool recorded) {

@@ -55,7 +55,7 @@ void NotePrimaryContext(uint64_t context, int device) {
 }
 
 int CountPrimaryOwners(int device, int more) {
-  static std::atomic<int> owners[kDeviceNumbers];
+  static std::atomic<int> owners[kDeviceNumbers] = {};
   return IsDeviceNumber(device) ? owners[device].fetch_add(more) + more : 1;
 }
 

@@ -2,7 +2,8 @@
 //
 // Which calls stand for each other when one is made inside another: cudaMalloc calls cuMemAlloc, and only the outer one
 // is an event. A context that cudaMalloc makes on the way, or a workspace that cublasCreate allocates, is one of its
-// own.
+// own. So is virtual memory: CUDA's own cudaMalloc uses none, but another preloaded library's may, to take the memory
+// away and give it back later; then its calls are the events and cudaMalloc is none.
 #ifndef INTERPOSE_HOOKS_FAMILY_H_
 #define INTERPOSE_HOOKS_FAMILY_H_
 
@@ -20,13 +21,25 @@ enum Family : uint32_t {
   kLimits = 1u << 3,
   kGraph = 1u << 29,   // nodes of a framework's graph
   kBlocks = 1u << 30,  // of a framework: it tells of them while it allocates, and the driver's memory is another event
+  kVirtualMemory = 1u << 31,
   kEverything = ~0u,
 };
 
-// Memory of all kinds is one family, each kind of handle another.
+// Virtual memory is one family, memory of all other kinds is one, and each kind of handle.
 constexpr uint32_t FamilyOf(uint32_t kind) {
   constexpr uint32_t kFirstHandleBit = 4;
   static_assert(schema::TEXTURE - schema::STREAM + kFirstHandleBit < 29, "a bit for every kind of handle");
+  switch (kind) {
+    case schema::PHYSICAL:
+    case schema::HOST_PHYSICAL:
+    case schema::IMPORTED:
+    case schema::MULTICAST:
+    case schema::ADDRESS_RANGE:
+    case schema::MAPPING:
+      return kVirtualMemory;
+    default:
+      break;
+  }
   return kind < schema::STREAM ? kMemory : 1u << (kind - schema::STREAM + kFirstHandleBit);
 }
 

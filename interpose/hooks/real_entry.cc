@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <type_traits>
 
 #include "interpose/loader/loaded_object.h"
 #include "interpose/recorder/spin_lock.h"
@@ -17,8 +18,8 @@ std::atomic<uint32_t> Providers::unloading_, Providers::unloads_;
 namespace {
 
 struct Candidate {
-  void* function = nullptr;
-  uint64_t base = 0;
+  void* function;
+  uint64_t base;
 };
 
 // A library that exports a function, and whether it stands behind ours.
@@ -71,7 +72,7 @@ class Choice {
   const bool of_framework_;
   LoadedObject caller_;
   const bool caller_known_;
-  Candidate first_, before_;
+  Candidate first_ = {}, before_ = {};
 };
 
 // Calls `each` with those that are not in `visited`, until it returns false; `begin` before the program itself.
@@ -99,6 +100,9 @@ Candidate ChooseAmongAll(Entry entry, const void* caller) {
       entry, &none, &behind_us, [] {}, [&](const Exporter& exporter) { return choice.Consider(exporter); });
   return choice.made();
 }
+
+// A static that had to be constructed would be constructed by several threads at once: nothing guards it here.
+static_assert(std::is_trivially_default_constructible_v<Exporters>, "it is zero from the start");
 
 Candidate Choose(Entry entry, const void* caller) {
   static Exporters of_entries[kEntryCount];

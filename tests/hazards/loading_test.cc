@@ -53,6 +53,18 @@ INSTANTIATE_TEST_SUITE_P(All, BesideOthersTest,
                            return name + (std::get<1>(info.param) ? "_first" : "_last");
                          });
 
+// 20 ranges, each with memory and a mapping, of which the last two go and come five times; half of all is freed.
+TEST(LoadingTest, MemorySaverIsSeenAsWhatItDoesInEitherOrder) {
+  for (const bool first : {false, true}) {
+    SCOPED_TRACE(first ? "first" : "last");
+    Hazard hazard{"", "paused_memory", {}, {.allocations = 60 + 200, .frees = 200 + 30, .live = 30}};
+    const std::string library = DataPath(getenv("LOADED_LIBRARIES")) + "/libmemory_saver.so";
+    (first ? hazard.options.preload_before : hazard.options.preload_after).push_back(library);
+    const RunResult traced = ExpectUnharmed(hazard);
+    EXPECT_EQ(traced.out.substr(traced.out.rfind('\n', traced.out.size() - 2) + 1), "40\n");
+  }
+}
+
 TEST(LoadingTest, ManyLibrariesOfWhichEveryOtherOneGoes) {
   constexpr uint64_t kLibraries = 200;
   ExpectUnharmed(

@@ -27,4 +27,7 @@ done
 
 # The unwinder of the program must not be ours.
 if nm -D "$library" | grep -E ' [TtWw] _Unwind_| [TtWw] unw_'; then echo "the unwinder is visible"; exit 1; fi
+# A function's static that is constructed at its first call, by each thread that calls it meanwhile: the library is compiled
+# without guards that wait.
+if nm -C "$library" | grep 'guard variable'; then echo "a static is constructed late"; exit 1; fi
 echo "$(wc -l <<<"$exported") exports"
