@@ -248,7 +248,8 @@ Report OutOfMemorySample() {
   report.devices[0].total_bytes = 2 * kGiB;
   report.devices[0].growth->steps_to_oom = 0;
   report.processes[0].complete = false;
-  report.processes[0].incomplete_why = "the process was killed: everything up to its last event is here";
+  report.processes[0].incomplete_why =
+      "the process was killed, or became another program (exec): everything up to its last moment is there";
   ReportOom oom;
   oom.step = 419;
   oom.requested = 2931 * kMiB;
