@@ -63,7 +63,7 @@ std::string Gzip(std::string_view bytes) {
 
 Gunzipped Gunzip(std::string_view bytes, uint64_t most_bytes) {
   Gunzipped unpacked;
-  // How much it is, first: room is made for what comes, once, and for nothing that is too large.
+  // First pass: measure. The second one then allocates once, and only if the result is not too large.
   uint64_t size = 0;
   Inflate(bytes, [&](std::string_view piece) {
     size += piece.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which file a mapped address belongs to: whoever cuts a file short while it is read makes the kernel send SIGBUS.
+// Which file a mapped address belongs to. If a file is truncated while it is mapped, reading it raises SIGBUS; the
+// handler uses this to name the file.
 #ifndef ANALYZER_MAPPED_RANGE_H_
 #define ANALYZER_MAPPED_RANGE_H_
 

@@ -26,8 +26,8 @@
 namespace vramtrack {
 namespace {
 
-// The parser limits how deep values are nested, but not the parts of a dotted key, each of which is a table in a table
-// that is freed by recursion.
+// The parser limits how deep values nest, but not how many parts a dotted key has. Each part is a table inside the
+// previous one, and they are freed by recursion: too many would use up the stack.
 constexpr int kMostDotsOfLine = 256;
 
 // 0, or the first line with more dots than any key, number or text of a budget has.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <random>
 #include <set>
@@ -82,24 +83,29 @@ int CannotStart(const std::string& command, int error) {
   return kExitCannotExecute;
 }
 
-// The traces of the run that the command was, of which some are new: other processes of the same job may have begun
-// before, and somebody else's may have come meanwhile.
+// The traces of the run that the command belongs to. Other processes of the same job may have started before it, and
+// while it ran, other jobs may have written to the folder.
 std::vector<std::string> TracesOfRun(const TraceFolder& folder, const std::string& run_id) {
   const std::vector<std::string> fresh = folder.NewTraces();
-  std::set<std::string> ids, unreadable;
+  std::map<std::string, std::optional<std::string>> id_of;
+  std::set<std::string> ids;
   for (const std::string& trace : fresh) {
-    const std::optional<std::string> id = RunIdOf(trace);
-    id ? ids.insert(*id) : unreadable.insert(trace);
+    const std::optional<std::string>& id = id_of[trace] = RunIdOf(trace);
+    if (id) ids.insert(*id);
   }
   const std::string id = ids.count(run_id) != 0 ? run_id : ids.size() == 1 ? *ids.begin() : "";
   if (id.empty()) return fresh;
   std::vector<std::string> traces = folder.AllTraces();
-  const auto other = [&](const std::string& trace) { return unreadable.count(trace) == 0 && RunIdOf(trace) != id; };
+  const auto other = [&](const std::string& trace) {
+    const auto found = id_of.find(trace);
+    if (found == id_of.end()) return RunIdOf(trace) != id;
+    return found->second && *found->second != id;  // a new one that cannot be read stays
+  };
   traces.erase(std::remove_if(traces.begin(), traces.end(), other), traces.end());
   return traces;
 }
 
-// Where the whole report of `traces` is to be had: what `vramtrack report` shows of the folder may be another run.
+// Says which command prints the full report of `traces`: given the folder, `vramtrack report` may choose another run.
 void PointToReport(const TraceFolder& folder, const std::vector<std::string>& traces) {
   const absl::StatusOr<TraceChoice> choice = ChooseTraces(folder.path(), false);
   const bool same = choice.ok() && choice->paths == traces;

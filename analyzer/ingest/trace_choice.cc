@@ -79,7 +79,7 @@ std::optional<Origin> FindOrigin(std::string_view beginning) {
   return std::nullopt;
 }
 
-// None for what is no trace, cannot be read, or has lost which process it is of.
+// None if the file is not a trace, cannot be read, or no longer says which process it belongs to.
 std::optional<Origin> ReadOrigin(const std::string& path) {
   {
     const absl::StatusOr<MappedFile> file = MappedFile::Open(path);
@@ -129,7 +129,6 @@ absl::StatusOr<TraceChoice> ChooseTraces(const std::string& path, bool all_runs)
   // Newest first; equal ones keep the order of their ids.
   std::stable_sort(runs.begin(), runs.end(),
                    [](const auto& a, const auto& b) { return a.second.start_ns > b.second.start_ns; });
-  choice.run_id = runs[0].first;
   if (runs.size() == 1) return choice;
   choice.paths = std::move(runs[0].second.paths);
   choice.paths.insert(choice.paths.end(), unreadable.begin(), unreadable.end());

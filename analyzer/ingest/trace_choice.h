@@ -14,14 +14,13 @@ namespace vramtrack {
 
 struct TraceChoice {
   std::vector<std::string> paths;  // sorted
-  std::string run_id;              // of the run that was chosen; empty: it has none, or several were taken
   std::string left_out;            // one line on the other runs; empty: there are none
 };
 
 // The traces, or summaries, that `path` means; see ListTraces. Of a folder with several runs it is the newest, by when
 // its first process began to record; all of them with `all_runs`. Traces without a run id are one run by themselves.
-// What cannot be read belongs to every run, so that whoever reads on says why. The error is one line that names the
-// path.
+// A file that cannot be read is kept among the paths, so that its reader reports the error. The error here is one line
+// that names the path.
 absl::StatusOr<TraceChoice> ChooseTraces(const std::string& path, bool all_runs);
 
 // That of a trace; empty if it has none, none if it cannot be read.

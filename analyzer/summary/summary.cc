@@ -29,8 +29,8 @@ using RecordWithIdentity = std::pair<ProcessIdentity, SummaryRecord>;
 // More processes than that are kept in less detail.
 constexpr size_t kMostFull = 16, kMostJob = 1024;
 constexpr size_t kMostLacks = 100;
-// What a summary may unfold into. Those of single processes are unpacked 2 to 10 times as large; equal records of a
-// fleet, each with an identity of its own, at most 95 times: deflate has nothing shorter for what comes again.
+// The largest size of a summary after decompression. Summaries of one process are 2 to 10 times their compressed size.
+// The worst legitimate case is a fleet whose records differ only in their identity: up to 95 times.
 constexpr uint64_t kMostUnpacked = 128, kMostUnpackedOfSmall = 16 << 20;
 constexpr uint64_t kMostOfDeflate = 1100;
 constexpr size_t kHeadBytes = 4096;  // unpacked, the field that names the format is within
