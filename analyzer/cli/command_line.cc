@@ -203,6 +203,7 @@ int Info(const Arguments& arguments) {
   InfoOptions options;
   std::unique_ptr<CLI::App> app = Parser("vramtrack info");
   AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
+  app->add_flag("--paths", options.paths);
   int code;
   return Parse(app.get(), kInfoHelp, arguments, &code) ? RunInfo(options) : code;
 }

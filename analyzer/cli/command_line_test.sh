@@ -259,6 +259,8 @@ run 1 "$vramtrack" check runs --all-runs
 run 1 "$vramtrack" diff runs leak.vtrace --fail-on new-leak && says stderr "$left_out"
 run 0 "$vramtrack" diff runs runs --all-runs && says stdout "NOTHING CHANGED"
 run 0 "$vramtrack" info runs && says stderr "$left_out" && [[ $(grep -c '^runs/' stdout) == 3 ]] || fail "info: not one run"
+run 0 "$vramtrack" info --paths runs && says stderr "$left_out" && ! grep -qv '^runs/.\.vtrace' stdout &&
+  [[ $(wc -l <stdout) == 3 ]] || fail "info --paths: not the paths of one run"
 run 0 "$vramtrack" dump runs && says stderr "$left_out"
 run 0 "$vramtrack" export runs --to csv --table runs && says stderr "$left_out" && [[ $(wc -l <stdout) == 4 ]] || fail "export: not one run"
 run 0 "$vramtrack" summarize runs -o runs.vts && says stderr "$left_out"

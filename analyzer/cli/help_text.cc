@@ -179,6 +179,7 @@ Exit code: 0 fine, 2 bad input or usage.
 const char kInfoHelp[] = R"(Usage: vramtrack info [OPTION...] TRACE
 Prints what is in a trace, and how complete it is: process, environment, events by operation, losses, threads, modules.
 
+      --paths            print only the paths of the traces that TRACE means, one a line
       --all-runs         of a folder that holds several runs, take all (default: the newest one)
       --search-path DIR  look here for binaries that are no longer where they ran; may be given several times
   -h, --help             print this

@@ -306,6 +306,10 @@ int RunInfo(const InfoOptions& options) {
   const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.trace, options.all_runs);
   if (!choice.ok()) return BadInput(std::string(choice.status().message()));
   StandardOutput out;
+  if (options.paths) {
+    for (const std::string& path : choice->paths) out.Write(path + "\n");
+    return out.Finish();
+  }
   int bad = 0;
   Page page(DetectStyle(STDOUT_FILENO, ColorMode::kAuto));
   for (const std::string& path : choice->paths) {

@@ -11,6 +11,7 @@ struct InfoOptions {
   std::string trace;  // a file or a folder
   std::vector<std::string> search_paths;
   bool all_runs = false;  // of a folder; see ChooseTraces
+  bool paths = false;     // only their paths
 };
 
 // `vramtrack info`: what is in each trace and how complete it is. An exit code.

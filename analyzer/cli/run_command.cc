@@ -26,6 +26,7 @@
 #include "analyzer/ingest/trace_choice.h"
 #include "analyzer/render/terminal.h"
 #include "analyzer/render/text.h"
+#include "proto/run_id.h"
 
 namespace vramtrack {
 namespace {
@@ -36,16 +37,6 @@ std::string OwnPath() {
   return bytes > 0 ? std::string(path, bytes) : "";
 }
 
-// Whether the processes will know which run they are of: this is inside of another one, or of a job with a number.
-bool HasRunId() {
-  const auto is_set = [](const char* name) {
-    const char* value = getenv(name);
-    return value != nullptr && *value != '\0';
-  };
-  return is_set("VRAMTRACK_RUN_ID") || is_set("SLURM_JOB_ID") ||
-         (is_set("TORCHELASTIC_RUN_ID") && strcmp(getenv("TORCHELASTIC_RUN_ID"), "none") != 0);
-}
-
 std::string NewRunId() {
   std::random_device random;
   std::string id;
@@ -53,7 +44,28 @@ std::string NewRunId() {
   return id;
 }
 
-std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOptions& options,
+// The id that the traces of this run will have. Within a job step or under torchrun, this process is one of several of
+// the same run. A job's script or shell may start one run after the other.
+struct RunId {
+  std::string id;
+  bool is_new;
+};
+
+RunId ThisRun() {
+  char id[256];
+  switch (FindRunId(getenv, id, sizeof id)) {
+    case RunIdSource::kOwn:
+    case RunIdSource::kJobStep:
+    case RunIdSource::kTorchrun:
+      return {id, false};
+    case RunIdSource::kJob:
+    case RunIdSource::kNone:
+      break;
+  }
+  return {NewRunId(), true};
+}
+
+std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOptions& options, const RunId& run,
                                                                     const std::string& library,
                                                                     const TraceFolder& folder) {
   const char* preload = getenv("LD_PRELOAD");
@@ -63,7 +75,7 @@ std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOpt
   };
   // NVTX knows one tool only: one that is there already keeps its place.
   if (getenv("NVTX_INJECTION64_PATH") == nullptr) environment.emplace_back("NVTX_INJECTION64_PATH", library);
-  if (!HasRunId()) environment.emplace_back("VRAMTRACK_RUN_ID", NewRunId());
+  if (run.is_new) environment.emplace_back("VRAMTRACK_RUN_ID", run.id);
   if (!options.stacks.empty()) environment.emplace_back("VRAMTRACK_STACKS", options.stacks);
   if (!options.max_frames.empty()) environment.emplace_back("VRAMTRACK_MAX_FRAMES", options.max_frames);
   if (!options.max_bytes.empty()) environment.emplace_back("VRAMTRACK_MAX_BYTES", options.max_bytes);
@@ -154,7 +166,8 @@ int RunRun(const RunOptions& options) {
     Say(absl::StrCat(command, " ", obstacle, ", so it cannot be traced by preloading; it runs untraced"));
   }
 
-  const std::vector<std::pair<std::string, std::string>> environment = TracingEnvironment(options, *library, folder);
+  const RunId run = ThisRun();
+  const std::vector<std::pair<std::string, std::string>> environment = TracingEnvironment(options, run, *library, folder);
   ChildResult child = RunChild(options.command, environment);
   if (child.start_error != 0) {
     folder.RemoveIfEmpty();
@@ -165,12 +178,7 @@ int RunRun(const RunOptions& options) {
   signal(SIGPIPE, SIG_IGN);
   wait_status = child.wait_status;
   EndFatallyWith([] { EndLike(wait_status); });
-  const char* given_id = getenv("VRAMTRACK_RUN_ID");
-  std::string run_id = given_id == nullptr ? "" : given_id;
-  for (const auto& [name, value] : environment) {
-    if (name == "VRAMTRACK_RUN_ID") run_id = value;
-  }
-  const std::vector<std::string> traces = TracesOfRun(folder, run_id);
+  const std::vector<std::string> traces = TracesOfRun(folder, run.id);
   if (traces.empty()) {
     if (!options.quiet) {
       Say(absl::StrCat("no trace was written: ", command, " ",

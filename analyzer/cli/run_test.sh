@@ -8,7 +8,7 @@ make_trace=$PWD/$2
 library=$PWD/$3
 static_program=$PWD/$4
 . "$PWD/$5"
-unset LD_PRELOAD VRAMTRACK_RUN_ID SLURM_JOB_ID TORCHELASTIC_RUN_ID VRAMTRACK_OUTPUT VRAMTRACK_STACKS VRAMTRACK_MAX_FRAMES VRAMTRACK_MAX_BYTES COLUMNS
+unset LD_PRELOAD VRAMTRACK_RUN_ID SLURM_JOB_ID SLURM_STEP_ID TORCHELASTIC_RUN_ID VRAMTRACK_OUTPUT VRAMTRACK_STACKS VRAMTRACK_MAX_FRAMES VRAMTRACK_MAX_BYTES COLUMNS
 export LC_ALL=C
 cd "$(mktemp -d "${TEST_TMPDIR:-/tmp}/run.XXXXXX")" || exit 1
 "$make_trace" leak leak.vtrace || exit 1
@@ -33,8 +33,10 @@ first=$(grep ^VRAMTRACK_RUN_ID= stdout)
 run 0 "$vramtrack" run -- env
 [[ $(grep ^VRAMTRACK_RUN_ID= stdout) != "$first" ]] || fail "two runs have one id"
 VRAMTRACK_RUN_ID=mine run 0 "$vramtrack" run -- env && says stdout VRAMTRACK_RUN_ID=mine
-SLURM_JOB_ID=12 run 0 "$vramtrack" run -- env
-grep -q ^VRAMTRACK_RUN_ID= stdout && fail "a job of Slurm is not one run"
+SLURM_JOB_ID=12 SLURM_STEP_ID=0 run 0 "$vramtrack" run -- env
+grep -q ^VRAMTRACK_RUN_ID= stdout && fail "what one srun has started is not one run"
+SLURM_JOB_ID=12 SLURM_STEP_ID=4294967290 run 0 "$vramtrack" run -- env
+grep -qE '^VRAMTRACK_RUN_ID=[0-9a-f]{32}$' stdout || fail "two runs by hand in one job would be one"
 TORCHELASTIC_RUN_ID=none run 0 "$vramtrack" run -- env && says stdout VRAMTRACK_RUN_ID=
 LD_PRELOAD=libm.so.6 run 0 "$vramtrack" run -- env && says stdout "LD_PRELOAD=$(realpath "$library"):libm.so.6"
 run 0 "$vramtrack" run -- "$vramtrack" run -- env

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "interpose/recorder/system_call.h"
+#include "proto/run_id.h"
 
 extern char** environ;
 
@@ -109,26 +110,8 @@ int RankOfProcess() {
 }
 
 void RunIdOfProcess(char* id, size_t capacity) {
-  id[0] = '\0';
   const Environment* start = Environment::AtStart();
-  if (start == nullptr) return;
-  const auto find = [start](const char* name) {
-    const char* value = start->Find(name);
-    return value != nullptr && *value != '\0' ? value : nullptr;
-  };
-  if (const char* own = find("VRAMTRACK_RUN_ID")) {
-    snprintf(id, capacity, "%s", own);
-  } else if (const char* slurm = find("SLURM_JOB_ID")) {
-    // A job that was put back into the queue runs again under its old number.
-    const char* restarts = find("SLURM_RESTART_COUNT");
-    const bool again = restarts != nullptr && strcmp(restarts, "0") != 0;
-    snprintf(id, capacity, again ? "%s.%s" : "%s", slurm, again ? restarts : "");
-  } else if (const char* torchrun = find("TORCHELASTIC_RUN_ID")) {
-    if (strcmp(torchrun, "none") != 0) snprintf(id, capacity, "%s", torchrun);
-  }
-  for (char* c = id; *c != '\0'; ++c) {
-    if (*c < ' ' || *c > '~') *c = '_';
-  }
+  FindRunId([start](const char* name) { return start == nullptr ? nullptr : start->Find(name); }, id, capacity);
 }
 
 }  // namespace vramtrack

@@ -37,8 +37,7 @@ bool MattersToTrace(const char* variable);
 // start, so the present environment goes before the one at the start.
 int RankOfProcess();
 
-// What the processes of one run have in common: VRAMTRACK_RUN_ID, else the id of Slurm's or torchrun's job. Writes at
-// most `capacity` bytes of printable ASCII with a zero at the end; an empty text where there is none.
+// What the processes of one run have in common, from the environment at the start; see FindRunId.
 void RunIdOfProcess(char* id, size_t capacity);
 
 }  // namespace vramtrack

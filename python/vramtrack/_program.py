@@ -59,8 +59,10 @@ def output(arguments: list[str], pass_fds: tuple[int, ...] = ()) -> bytes:
 
 
 def lines(arguments: list[str]) -> Iterator[str]:
-    """The lines that `vramtrack ARGUMENTS` prints, as they come. Raises VramtrackError at the end if it failed."""
+    """The lines that `vramtrack ARGUMENTS` prints, as they come. Raises VramtrackError at the end if it failed; what it
+    says beside, as of other runs that it leaves out, goes to this process's stderr."""
     import subprocess
+    import sys
     import tempfile
 
     from ._installation import where
@@ -75,9 +77,11 @@ def lines(arguments: list[str]) -> Iterator[str]:
             # A caller that stops early closes the pipe, which is no error to the program.
             program.stdout.close()
             exit_code = program.wait()
+        errors.seek(0)
+        said = errors.read().decode("utf-8", "replace")
         if exit_code != 0:
-            errors.seek(0)
-            raise failure(arguments, exit_code, errors.read().decode("utf-8", "replace"))
+            raise failure(arguments, exit_code, said)
+        sys.stderr.write(said)
 
 
 def as_argument(path: str | os.PathLike[str]) -> str:

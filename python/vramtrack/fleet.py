@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Sequence
@@ -41,8 +40,10 @@ class Summarized(NamedTuple):
 def summarize(traces: Sequence[Path], output: Path, *, fan_in: int = 64, address: str | None = None,
               detail: str | None = None, top: int | None = None, step_marks: str | None = None,
               horizon: int | None = None, search_path: Sequence[Path] = (), keep_going: bool = False,
-              retries: int = 3) -> Summarized:
+              retries: int = 3, all_runs: bool = False) -> Summarized:
     """Writes the summary of `traces`, files or folders of them, to the file `output`, whole or not at all.
+
+    Of a folder that holds several runs it takes the newest and says so on stderr, or all with `all_runs`.
 
     The work is done by Ray: by the cluster at `address` ("auto": the one that this machine is part of), by the one that
     this process is connected to already, or else by this machine's processors. All of its machines must see the traces
@@ -56,7 +57,7 @@ def summarize(traces: Sequence[Path], output: Path, *, fan_in: int = 64, address
     """
     if fan_in < 2:
         raise ValueError("fan_in must be 2 or more")
-    paths = list(_files(traces))
+    paths = list(_files(traces, all_runs))
     if os.path.isfile(output) and any(os.path.exists(path) and os.path.samefile(path, output) for path in paths):
         raise VramtrackError("%s: is one of the traces, which this would destroy (give another name)" % os.fspath(output), 2)
     options = _Options.of(detail, top, step_marks, horizon, search_path)
@@ -88,18 +89,15 @@ class _Options:
         return cls(("--threads", "1", *both, *own), tuple(both))
 
 
-def _files(traces: Sequence[Path]) -> Iterator[str]:
-    """The traces that are meant, as the commands take them: of a folder all, in the order of their names."""
+def _files(traces: Sequence[Path], all_runs: bool) -> Iterator[str]:
+    """The traces that are meant, as the commands take them: of a folder those of a run, in the order of their names."""
     for trace in traces:
         path = os.path.abspath(trace)
         if not os.path.isdir(path):
             yield path
             continue
-        names = sorted(name for name in os.listdir(path) if re.search(r"\.vtrace(\.[0-9]+)?$", name))
-        if not names:
-            raise VramtrackError("%s: no *.vtrace in this folder; `vramtrack run` writes them" % os.fspath(trace), 2)
-        for name in names:
-            yield os.path.join(path, name)
+        for line in _program.lines(["info", "--paths", *(["--all-runs"] if all_runs else []), path]):
+            yield line.rstrip("\n")
 
 
 class _Killed(Exception):
@@ -277,6 +275,7 @@ def _main() -> int:
     parser.add_argument("--address", help="the cluster: auto, or as Ray writes it (default: RAY_ADDRESS, or this machine alone)")
     parser.add_argument("--fan-in", type=int, default=64, metavar="N", help="summaries that a task merges (default 64)")
     parser.add_argument("--keep-going", action="store_true", help="leave out what cannot be read")
+    parser.add_argument("--all-runs", action="store_true", help="of a folder that holds several runs, take all")
     parser.add_argument("--detail", choices=("full", "job", "fleet"), help="as of vramtrack summarize, and so are these:")
     parser.add_argument("--top", type=int, metavar="N")
     parser.add_argument("--step-marks", metavar="KIND")

@@ -200,7 +200,9 @@ TEST(SurroundingsTest, TheRunOfAProcess) {
       {{{"VRAMTRACK_RUN_ID", "own"}, {"SLURM_JOB_ID", "12"}, {"TORCHELASTIC_RUN_ID", "elastic"}}, "own"},
       {{{"VRAMTRACK_RUN_ID", ""}, {"SLURM_JOB_ID", "12"}, {"TORCHELASTIC_RUN_ID", "elastic"}}, "12"},
       {{{"VRAMTRACK_RUN_ID", ""}, {"SLURM_JOB_ID", "12"}, {"SLURM_RESTART_COUNT", "0"}}, "12"},
-      {{{"VRAMTRACK_RUN_ID", ""}, {"SLURM_JOB_ID", "12"}, {"SLURM_RESTART_COUNT", "3"}}, "12.3"},
+      {{{"VRAMTRACK_RUN_ID", ""}, {"SLURM_JOB_ID", "12"}, {"SLURM_RESTART_COUNT", "3"}}, "12 restart 3"},
+      {{{"VRAMTRACK_RUN_ID", ""}, {"SLURM_JOB_ID", "12"}, {"SLURM_STEP_ID", "3"}}, "12.3"},
+      {{{"VRAMTRACK_RUN_ID", ""}, {"SLURM_JOB_ID", "12"}, {"SLURM_STEP_ID", "4294967290"}}, "12"},
       {{{"VRAMTRACK_RUN_ID", ""}, {"SLURM_JOB_ID", ""}, {"TORCHELASTIC_RUN_ID", "el\xffstic\n"}}, "el_stic_"},
       {{{"VRAMTRACK_RUN_ID", ""}, {"SLURM_JOB_ID", ""}, {"TORCHELASTIC_RUN_ID", "none"}}, ""},
   };
