@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

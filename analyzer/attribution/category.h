@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 #include "proto/schema_constants.h"
 
 namespace vramtrack {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

@@ -11,7 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/ingest/definitions.h"
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 #include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {

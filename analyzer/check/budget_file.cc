@@ -19,9 +19,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "analyzer/base/display_text.h"
 #include "analyzer/check/limit_text.h"
-#include "analyzer/check/rules.h"
-#include "analyzer/render/display_text.h"
+#include "analyzer/model/rules.h"
 
 namespace vramtrack {
 namespace {

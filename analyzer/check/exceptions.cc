@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/base/display_text.h"
 #include "analyzer/check/limit_text.h"
 #include "analyzer/check/measured.h"
-#include "analyzer/render/display_text.h"
-#include "analyzer/render/frame_text.h"
+#include "analyzer/model/frame_text.h"
 
 namespace vramtrack {
 namespace {

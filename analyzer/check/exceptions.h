@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/check/check_report.h"
 #include "analyzer/check/limits.h"
+#include "analyzer/model/check_report.h"
 
 namespace vramtrack {
 

@@ -11,9 +11,9 @@
 #include "analyzer/check/limit_text.h"
 #include "analyzer/check/measured.h"
 #include "analyzer/check/regressions.h"
-#include "analyzer/check/rules.h"
 #include "analyzer/check/site_findings.h"
 #include "analyzer/check/worst_rank.h"
+#include "analyzer/model/rules.h"
 
 namespace vramtrack {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "absl/time/civil_time.h"
-#include "analyzer/check/check_report.h"
 #include "analyzer/check/limits.h"
-#include "analyzer/diff_report.h"
-#include "analyzer/report.h"
+#include "analyzer/model/check_report.h"
+#include "analyzer/model/diff_report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

@@ -8,8 +8,8 @@
 #include "absl/strings/charconv.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "analyzer/render/display_text.h"
-#include "analyzer/render/quantity.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/base/quantity.h"
 
 namespace vramtrack {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "analyzer/check/limits.h"
 #include "analyzer/check/worst_rank.h"
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/base/display_text.h"
 #include "analyzer/check/limit_text.h"
 #include "analyzer/check/site_findings.h"
-#include "analyzer/render/display_text.h"
-#include "analyzer/site_places.h"
+#include "analyzer/model/site_places.h"
 
 namespace vramtrack {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/check/check_report.h"
-#include "analyzer/diff_report.h"
+#include "analyzer/model/check_report.h"
+#include "analyzer/model/diff_report.h"
 
 namespace vramtrack {
 

@@ -2,10 +2,10 @@
 #include "analyzer/check/site_findings.h"
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/base/quantity.h"
 #include "analyzer/check/limit_text.h"
 #include "analyzer/check/worst_rank.h"
-#include "analyzer/render/frame_text.h"
-#include "analyzer/render/quantity.h"
+#include "analyzer/model/frame_text.h"
 
 namespace vramtrack {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/check/check_report.h"
 #include "analyzer/check/limits.h"
-#include "analyzer/report.h"
+#include "analyzer/model/check_report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

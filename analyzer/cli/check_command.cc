@@ -9,11 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "analyzer/analyze.h"
+#include "analyzer/base/input_file.h"
 #include "analyzer/check/budget_file.h"
 #include "analyzer/check/judge.h"
 #include "analyzer/check/limit_text.h"
-#include "analyzer/check/rules.h"
 #include "analyzer/check/source_paths.h"
 #include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/exit_code.h"
@@ -21,8 +20,9 @@
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/diff/diff.h"
-#include "analyzer/input_file.h"
-#include "analyzer/render/check_output.h"
+#include "analyzer/model/rules.h"
+#include "analyzer/pipeline/analyze.h"
+#include "analyzer/render/check/check_output.h"
 
 namespace vramtrack {
 namespace {

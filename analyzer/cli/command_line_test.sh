@@ -114,7 +114,7 @@ done
 
 # The answers.
 run 0 "$vramtrack" report leak.vtrace
-says stdout "Simulated GPU" "analyzer/cli/make_trace.cc"
+says stdout "Simulated GPU" "analyzer/cli/testing/make_trace.cc"
 head -1 stdout | grep -qE '^LEAK .*make_trace\.cc:[0-9]+ .*leaks 4\.00 MiB per step' || fail "the first line is not the leak"
 [[ -s stderr ]] && fail "something on stderr"
 cp stdout leak.txt
@@ -280,6 +280,6 @@ run 0 "$vramtrack" report without && [[ ! -s stderr ]] || fail "traces without a
 mkdir job && cp leak.vtrace job/a.vtrace && cp killed.vtrace job/b.vtrace
 run 0 "$vramtrack" info job && says stdout "job/a.vtrace" "job/b.vtrace"
 run 0 "$vramtrack" dump job && [[ $(grep -vc '^ *#' stdout) == 482 ]] || fail "dump: not both processes"
-run 0 "$vramtrack" report job && says stdout "LEAK  analyzer/cli/make_trace.cc"
+run 0 "$vramtrack" report job && says stdout "LEAK  analyzer/cli/testing/make_trace.cc"
 grep -q "process 4711" stdout && grep -q "process 4723" stdout || fail "report: not both processes"
 finish

@@ -10,18 +10,18 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "analyzer/analyze.h"
+#include "analyzer/base/input_file.h"
 #include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/diff/diff.h"
-#include "analyzer/input_file.h"
-#include "analyzer/render/diff_json.h"
-#include "analyzer/render/diff_markdown.h"
-#include "analyzer/render/diff_text.h"
+#include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/html/diff_html.h"
+#include "analyzer/render/json/diff_json.h"
+#include "analyzer/render/text/diff_markdown.h"
+#include "analyzer/render/text/diff_text.h"
 
 namespace vramtrack {
 namespace {

@@ -3,17 +3,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "analyzer/activity/activity_stream.h"
+#include "analyzer/base/display_text.h"
 #include "analyzer/cli/activity_names.h"
 #include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/cli/traced_frames.h"
+#include "analyzer/cupti/activity_stream.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ledger/kind.h"
-#include "analyzer/render/display_text.h"
-#include "analyzer/render/event_words.h"
+#include "analyzer/render/text/event_words.h"
 
 namespace vramtrack {
 namespace {

@@ -4,7 +4,7 @@
 set -uo pipefail
 vramtrack=$(realpath "$1") make_trace=$(realpath "$2") helpers=$(realpath "$3") reader=$(realpath "$4")
 cd "$TEST_TMPDIR" || exit 1
-# shellcheck source=analyzer/cli/test_helpers.sh
+# shellcheck source=analyzer/cli/testing/test_helpers.sh
 source "$helpers"
 
 "$make_trace" leak leak.vtrace && "$make_trace" killed killed.vtrace && "$make_trace" short short.vtrace || exit 1

@@ -14,9 +14,9 @@
 #include <new>
 #include <stdexcept>
 
+#include "analyzer/base/mapped_range.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
-#include "analyzer/mapped_range.h"
 
 namespace vramtrack {
 namespace {

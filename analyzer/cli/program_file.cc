@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "analyzer/input_file.h"
+#include "analyzer/base/input_file.h"
 
 namespace vramtrack {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/render/display_text.h"
+#include "analyzer/base/display_text.h"
 
 namespace vramtrack {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "analyzer/analysis_progress.h"
+#include "analyzer/base/analysis_progress.h"
 
 namespace vramtrack {
 

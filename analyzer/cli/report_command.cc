@@ -7,17 +7,17 @@
 #include <algorithm>
 #include <ctime>
 
-#include "analyzer/analyze.h"
 #include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
-#include "analyzer/render/answer.h"
+#include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/html/html.h"
 #include "analyzer/render/html/source_lines.h"
-#include "analyzer/render/json.h"
-#include "analyzer/render/text.h"
+#include "analyzer/render/json/json.h"
+#include "analyzer/render/text/answer.h"
+#include "analyzer/render/text/text.h"
 
 namespace vramtrack {
 namespace {

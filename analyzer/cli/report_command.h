@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/render/terminal.h"
+#include "analyzer/render/text/terminal.h"
 
 namespace vramtrack {
 

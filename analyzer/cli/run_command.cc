@@ -14,7 +14,6 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/analyze.h"
 #include "analyzer/cli/child_process.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/fatal_end.h"
@@ -24,8 +23,9 @@
 #include "analyzer/cli/say.h"
 #include "analyzer/cli/trace_folder.h"
 #include "analyzer/ingest/trace_choice.h"
-#include "analyzer/render/terminal.h"
-#include "analyzer/render/text.h"
+#include "analyzer/pipeline/analyze.h"
+#include "analyzer/render/text/terminal.h"
+#include "analyzer/render/text/text.h"
 #include "proto/run_id.h"
 
 namespace vramtrack {
@@ -167,7 +167,8 @@ int RunRun(const RunOptions& options) {
   }
 
   const RunId run = ThisRun();
-  const std::vector<std::pair<std::string, std::string>> environment = TracingEnvironment(options, run, *library, folder);
+  const std::vector<std::pair<std::string, std::string>> environment =
+      TracingEnvironment(options, run, *library, folder);
   ChildResult child = RunChild(options.command, environment);
   if (child.start_error != 0) {
     folder.RemoveIfEmpty();

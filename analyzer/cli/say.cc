@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "analyzer/base/display_text.h"
 #include "analyzer/cli/exit_code.h"
-#include "analyzer/render/display_text.h"
 
 namespace vramtrack {
 

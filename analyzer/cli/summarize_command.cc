@@ -5,12 +5,12 @@
 #include <memory>
 #include <thread>
 
+#include "analyzer/base/ordered_work.h"
 #include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
-#include "analyzer/ordered_work.h"
 #include "analyzer/summary/reduction.h"
 #include "analyzer/summary/summarize.h"
 #include "analyzer/summary/summary.h"

@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "analyzer/render/display_text.h"
-#include "analyzer/render/quantity.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/base/quantity.h"
 #include "analyzer/summary/summary_file.h"
 
 namespace vramtrack {

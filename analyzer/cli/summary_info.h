@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "analyzer/render/page.h"
+#include "analyzer/render/text/page.h"
 
 namespace vramtrack {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/render/display_text.h"
+#include "analyzer/base/display_text.h"
 
 namespace vramtrack {
 namespace {

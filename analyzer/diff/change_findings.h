@@ -13,7 +13,7 @@
 #include "analyzer/diff/compared_pair.h"
 #include "analyzer/diff/site_comparison.h"
 #include "analyzer/diff/site_ids.h"
-#include "analyzer/diff_report.h"
+#include "analyzer/model/diff_report.h"
 
 namespace vramtrack {
 

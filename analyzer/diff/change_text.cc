@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/attribution/blame.h"
-#include "analyzer/byte_count.h"
+#include "analyzer/base/byte_count.h"
 
 namespace vramtrack {
 namespace {

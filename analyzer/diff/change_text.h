@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/diff/diff_site.h"
 #include "analyzer/diff/site_comparison.h"
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
+#include "analyzer/profile/diff_site.h"
 
 namespace vramtrack {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "analyzer/diff/compared_process.h"
-#include "analyzer/diff/process_profile.h"
 #include "analyzer/diff/site_comparison.h"
 #include "analyzer/diff/site_matching.h"
 #include "analyzer/diff/step_windows.h"
+#include "analyzer/profile/process_profile.h"
 
 namespace vramtrack {
 

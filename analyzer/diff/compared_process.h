@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/diff/diff_site.h"
-#include "analyzer/diff/event_sequence.h"
-#include "analyzer/diff/leak_sites.h"
-#include "analyzer/diff/process_profile.h"
 #include "analyzer/diff/site_matching.h"
 #include "analyzer/leaks/site_history.h"
-#include "analyzer/report.h"
-#include "analyzer/summary/profile/step_profile.h"
+#include "analyzer/model/report.h"
+#include "analyzer/profile/diff_site.h"
+#include "analyzer/profile/event_sequence.h"
+#include "analyzer/profile/leak_sites.h"
+#include "analyzer/profile/process_profile.h"
+#include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {
 

@@ -6,9 +6,9 @@
 
 #include "analyzer/diff/compared_trace.h"
 #include "analyzer/diff/profile_blocks.h"
-#include "analyzer/findings/rate_units.h"
+#include "analyzer/findings/core/rate_units.h"
 #include "analyzer/ledger/site_table.h"
-#include "analyzer/summary/profile/make_step_profile.h"
+#include "analyzer/profile/make_step_profile.h"
 
 namespace vramtrack {
 namespace {

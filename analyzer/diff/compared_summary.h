@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "analyzer/diff/compared_process.h"
-#include "analyzer/findings/process_analysis.h"
+#include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/findings/process_findings.h"
-#include "analyzer/summary/profile/step_profile.h"
+#include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {
 

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "analyzer/diff/compared_pair.h"
-#include "analyzer/diff/run_profile.h"
-#include "analyzer/diff/sequence_part.h"
 #include "analyzer/diff/site_ids.h"
-#include "analyzer/findings/leak_findings.h"
-#include "analyzer/findings/process_description.h"
-#include "analyzer/findings/rate_units.h"
+#include "analyzer/findings/core/process_description.h"
+#include "analyzer/findings/core/rate_units.h"
+#include "analyzer/findings/leaks/leak_findings.h"
+#include "analyzer/profile/run_profile.h"
+#include "analyzer/profile/sequence_part.h"
 
 namespace vramtrack {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/diff/compared_process.h"
-#include "analyzer/findings/process_analysis.h"
+#include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
 
 namespace vramtrack {

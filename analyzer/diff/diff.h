@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "analyzer/diff/diff_options.h"
-#include "analyzer/diff_report.h"
+#include "analyzer/model/diff_report.h"
 
 namespace vramtrack {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/analyze_options.h"
+#include "analyzer/findings/core/analyze_options.h"
 
 namespace vramtrack {
 

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/diff/test_job.h"
-#include "analyzer/findings/job_findings.h"
+#include "analyzer/diff/testing/test_job.h"
 #include "analyzer/findings/process_findings.h"
 #include "analyzer/ingest/trace.h"
-#include "analyzer/render/diff_json.h"
-#include "analyzer/render/diff_markdown.h"
-#include "analyzer/render/diff_text.h"
+#include "analyzer/job/job_findings.h"
+#include "analyzer/render/json/diff_json.h"
+#include "analyzer/render/text/diff_markdown.h"
+#include "analyzer/render/text/diff_text.h"
 #include "proto/trace_builder.h"
 
 namespace vramtrack {

@@ -2,7 +2,7 @@
 #ifndef ANALYZER_DIFF_JOIN_DIFFS_H_
 #define ANALYZER_DIFF_JOIN_DIFFS_H_
 
-#include "analyzer/diff_report.h"
+#include "analyzer/model/diff_report.h"
 
 namespace vramtrack {
 

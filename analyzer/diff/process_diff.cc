@@ -17,7 +17,7 @@
 #include "analyzer/diff/join_diffs.h"
 #include "analyzer/diff/sequence_comparison.h"
 #include "analyzer/diff/significance.h"
-#include "analyzer/findings/rate_units.h"
+#include "analyzer/findings/core/rate_units.h"
 #include "analyzer/ledger/site_table.h"
 
 namespace vramtrack {

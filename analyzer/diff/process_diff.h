@@ -5,8 +5,8 @@
 #include "analyzer/diff/compared_process.h"
 #include "analyzer/diff/diff_options.h"
 #include "analyzer/diff/site_ids.h"
-#include "analyzer/diff_report.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/model/diff_report.h"
 
 namespace vramtrack {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "analyzer/diff/process_profile.h"
-#include "analyzer/summary/profile/step_profile.h"
+#include "analyzer/profile/process_profile.h"
+#include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {
 

@@ -3,7 +3,7 @@
 #define ANALYZER_DIFF_SEQUENCE_COMPARISON_H_
 
 #include "analyzer/diff/compared_pair.h"
-#include "analyzer/diff_report.h"
+#include "analyzer/model/diff_report.h"
 
 namespace vramtrack {
 

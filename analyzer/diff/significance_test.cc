@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/diff/block_sizes.h"
-#include "analyzer/diff/event_sequence.h"
+#include "analyzer/profile/block_sizes.h"
+#include "analyzer/profile/event_sequence.h"
 
 namespace vramtrack {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/diff/process_profile.h"
 #include "analyzer/diff/significance.h"
+#include "analyzer/profile/process_profile.h"
 
 namespace vramtrack {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/findings/site_id.h"
+#include "analyzer/job/site_id.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/ledger/site_table.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "analyzer/diff/diff_site.h"
+#include "analyzer/profile/diff_site.h"
 
 namespace vramtrack {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/diff/diff_site.h"
 #include "analyzer/diff/site_keys.h"
+#include "analyzer/profile/diff_site.h"
 
 namespace vramtrack {
 

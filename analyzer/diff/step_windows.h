@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzer/diff/compared_process.h"
-#include "analyzer/diff/process_profile.h"
 #include "analyzer/diff/site_matching.h"
+#include "analyzer/profile/process_profile.h"
 
 namespace vramtrack {
 

@@ -13,11 +13,11 @@
 #include "analyzer/diff/compared_summary.h"
 #include "analyzer/diff/compared_trace.h"
 #include "analyzer/diff/process_diff.h"
-#include "analyzer/diff/test_job.h"
+#include "analyzer/diff/testing/test_job.h"
 #include "analyzer/ingest/trace.h"
-#include "analyzer/render/diff_json.h"
-#include "analyzer/render/diff_text.h"
-#include "analyzer/summary/profile/make_step_profile.h"
+#include "analyzer/profile/make_step_profile.h"
+#include "analyzer/render/json/diff_json.h"
+#include "analyzer/render/text/diff_text.h"
 
 namespace vramtrack {
 namespace {

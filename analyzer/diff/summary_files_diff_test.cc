@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "analyzer/diff/diff.h"
-#include "analyzer/diff/test_job.h"
-#include "analyzer/render/diff_json.h"
-#include "analyzer/render/diff_text.h"
+#include "analyzer/diff/testing/test_job.h"
+#include "analyzer/render/json/diff_json.h"
+#include "analyzer/render/text/diff_text.h"
 #include "analyzer/summary/summarize.h"
 #include "analyzer/summary/summary.h"
 

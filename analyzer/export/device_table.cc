@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "analyzer/base/display_text.h"
 #include "analyzer/export/findings_table.h"
 #include "analyzer/export/tables.h"
-#include "analyzer/render/display_text.h"
 
 namespace vramtrack {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "analyzer/export/site_names.h"
 #include "analyzer/export/tables.h"
-#include "analyzer/findings/device_findings.h"
+#include "analyzer/findings/core/device_findings.h"
 #include "analyzer/ledger/kind.h"
-#include "analyzer/render/event_words.h"
+#include "analyzer/render/text/event_words.h"
 
 namespace vramtrack {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/analyze_options.h"
+#include "analyzer/findings/core/analyze_options.h"
 
 namespace vramtrack {
 

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "analyzer/export/export_options.h"
 #include "analyzer/export/site_counts.h"
-#include "analyzer/findings/process_analysis.h"
+#include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/summary/process_summary.h"
 

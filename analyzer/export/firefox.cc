@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "analyzer/base/display_text.h"
 #include "analyzer/export/frame_names.h"
 #include "analyzer/export/segment_snapshot.h"
-#include "analyzer/render/display_text.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {

@@ -2,7 +2,7 @@
 #include "analyzer/export/frame_names.h"
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/render/display_text.h"
+#include "analyzer/base/display_text.h"
 
 namespace vramtrack {
 

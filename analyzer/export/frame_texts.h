@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

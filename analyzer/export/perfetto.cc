@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "analyzer/base/display_text.h"
 #include "analyzer/export/level_curves.h"
-#include "analyzer/render/display_text.h"
 
 namespace vramtrack {
 namespace {

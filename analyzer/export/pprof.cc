@@ -7,9 +7,9 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "analyzer/base/gzip.h"
 #include "analyzer/export/frame_names.h"
 #include "analyzer/export/stack_exporters.h"
-#include "analyzer/gzip.h"
 
 namespace vramtrack {
 namespace {

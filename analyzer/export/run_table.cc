@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/base/display_text.h"
 #include "analyzer/export/findings_table.h"
 #include "analyzer/export/tables.h"
-#include "analyzer/render/display_text.h"
 
 namespace vramtrack {
 namespace {

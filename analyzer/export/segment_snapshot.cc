@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "analyzer/export/moment_watch.h"
-#include "analyzer/findings/framework_findings.h"
+#include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/ledger/kind.h"
 
 namespace vramtrack {

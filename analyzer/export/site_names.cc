@@ -6,9 +6,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "analyzer/findings/raw_frames.h"
-#include "analyzer/findings/site_id.h"
-#include "analyzer/findings/site_references.h"
+#include "analyzer/findings/core/raw_frames.h"
+#include "analyzer/job/site_id.h"
+#include "analyzer/job/site_references.h"
 
 namespace vramtrack {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "analyzer/findings/process_analysis.h"
+#include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/findings/process_findings.h"
 
 namespace vramtrack {

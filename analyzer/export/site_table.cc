@@ -3,11 +3,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "analyzer/base/display_text.h"
 #include "analyzer/export/frame_texts.h"
 #include "analyzer/export/site_names.h"
 #include "analyzer/export/tables.h"
 #include "analyzer/ledger/kind.h"
-#include "analyzer/render/display_text.h"
 
 namespace vramtrack {
 namespace {

@@ -4,9 +4,9 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/base/display_text.h"
 #include "analyzer/export/frame_names.h"
 #include "analyzer/export/stack_exporters.h"
-#include "analyzer/render/display_text.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {

@@ -5,11 +5,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "analyzer/base/display_text.h"
 #include "analyzer/export/frame_names.h"
 #include "analyzer/export/pickle_writer.h"
 #include "analyzer/export/segment_snapshot.h"
-#include "analyzer/findings/device_findings.h"
-#include "analyzer/render/display_text.h"
+#include "analyzer/findings/core/device_findings.h"
 
 namespace vramtrack {
 namespace {

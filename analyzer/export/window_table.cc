@@ -6,7 +6,7 @@
 #include "analyzer/export/site_names.h"
 #include "analyzer/export/tables.h"
 #include "analyzer/ledger/kind.h"
-#include "analyzer/summary/profile/make_step_profile.h"
+#include "analyzer/profile/make_step_profile.h"
 
 namespace vramtrack {
 namespace {

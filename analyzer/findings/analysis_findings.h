@@ -2,7 +2,7 @@
 #ifndef ANALYZER_FINDINGS_ANALYSIS_FINDINGS_H_
 #define ANALYZER_FINDINGS_ANALYSIS_FINDINGS_H_
 
-#include "analyzer/findings/process_analysis.h"
+#include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/findings/process_findings.h"
 
 namespace vramtrack {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/analyze_options.h"
+#include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/ingest/trace.h"
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

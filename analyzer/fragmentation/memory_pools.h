@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "analyzer/fragmentation/page_usage.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/ledger/page_usage.h"
 #include "analyzer/ledger/replay_observer.h"
 
 namespace vramtrack {

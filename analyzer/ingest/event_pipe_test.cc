@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ingest/fuzz_file.h"
+#include "analyzer/ingest/testing/fuzz_file.h"
 #include "proto/random_trace.h"
 
 namespace vramtrack {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/input_file.h"
+#include "analyzer/base/input_file.h"
 
 namespace vramtrack {
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {

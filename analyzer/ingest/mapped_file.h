@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "analyzer/mapped_range.h"
+#include "analyzer/base/mapped_range.h"
 
 namespace vramtrack {
 

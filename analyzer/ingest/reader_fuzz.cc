@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/ingest/event_stream.h"
-#include "analyzer/ingest/fuzz_file.h"
+#include "analyzer/ingest/testing/fuzz_file.h"
 #include "analyzer/ingest/trace.h"
 
 namespace {

@@ -20,12 +20,12 @@ objects=
 pids=
 for source in proto/activity_decoder.cc proto/block_decoder.cc proto/block_encoder.cc proto/checkpoint.cc proto/frame.cc proto/frame_scanner.cc \
   proto/trace_builder.cc proto/random_trace.cc analyzer/ingest/definitions.cc analyzer/ingest/event_stream.cc \
-  analyzer/ingest/fuzz_file.cc analyzer/ingest/journal_copy.cc analyzer/ingest/journal_recovery.cc \
+  analyzer/ingest/testing/fuzz_file.cc analyzer/ingest/journal_copy.cc analyzer/ingest/journal_recovery.cc \
   analyzer/ingest/loaded_modules.cc analyzer/ingest/process_state.cc \
   analyzer/ingest/mapped_file.cc analyzer/ingest/past_events.cc analyzer/ingest/reader_fuzz.cc \
   analyzer/ingest/tick_clock.cc \
   analyzer/ingest/python_definitions.cc analyzer/ingest/trace.cc analyzer/ingest/traced_codes.cc \
-  analyzer/ingest/traced_stacks.cc analyzer/input_file.cc analyzer/mapped_range.cc analyzer/symbols/python_lines.cc; do
+  analyzer/ingest/traced_stacks.cc analyzer/base/input_file.cc analyzer/base/mapped_range.cc analyzer/symbols/python_lines.cc; do
   object=$work/$(echo "$source" | tr / _).o
   objects="$objects $object"
   clang++ -std=c++17 -O1 -g -fsanitize=fuzzer-no-link,address -I. -I"$generated" -c "$source" -o "$object" &

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "analyzer/byte_count.h"
+#include "analyzer/base/byte_count.h"
 
 namespace vramtrack {
 namespace {

@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "analyzer/fragmentation/peak_window.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/site_history.h"
 #include "analyzer/leaks/step_levels.h"
+#include "analyzer/ledger/counterfactual.h"
 #include "analyzer/ledger/live_table.h"
 #include "analyzer/ledger/mapped_memory.h"
+#include "analyzer/ledger/peak_window.h"
 #include "analyzer/ledger/release_log.h"
 #include "analyzer/ledger/replay_observer.h"
 #include "analyzer/ledger/scope.h"
@@ -26,7 +27,6 @@
 #include "analyzer/ledger/step_clock.h"
 #include "analyzer/ledger/timeline.h"
 #include "analyzer/ledger/unseen_memory.h"
-#include "analyzer/peaks/counterfactual.h"
 #include "analyzer/steps/regular_gaps.h"
 #include "analyzer/steps/step_similarity.h"
 

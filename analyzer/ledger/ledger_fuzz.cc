@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "analyzer/ingest/fuzz_file.h"
+#include "analyzer/ingest/testing/fuzz_file.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 

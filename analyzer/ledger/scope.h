@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/fragmentation/page_usage.h"
+#include "analyzer/ledger/page_usage.h"
 #include "analyzer/ledger/segments.h"
 #include "analyzer/ledger/site_table.h"
 

@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/steps/anchor_steps.h"
+#include "analyzer/steps/testing/anchor_steps.h"
 
 namespace vramtrack {
 namespace {

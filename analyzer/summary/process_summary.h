@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "analyzer/findings/process_findings.h"
-#include "analyzer/summary/profile/step_profile.h"
+#include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {
 

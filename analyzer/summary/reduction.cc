@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/findings/coarser.h"
-#include "analyzer/findings/rank_curves.h"
+#include "analyzer/job/rank_curves.h"
+#include "analyzer/model/coarser.h"
 
 namespace vramtrack {
 namespace {

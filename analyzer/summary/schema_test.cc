@@ -9,8 +9,8 @@
 #include <iterator>
 #include <string>
 
-#include "analyzer/gzip.h"
-#include "analyzer/ledger/synthetic_trace.h"
+#include "analyzer/base/gzip.h"
+#include "analyzer/ledger/testing/synthetic_trace.h"
 #include "analyzer/summary/schema_text.h"
 #include "analyzer/summary/summarize.h"
 #include "analyzer/summary/summary.h"

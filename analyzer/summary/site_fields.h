@@ -4,7 +4,7 @@
 #ifndef ANALYZER_SUMMARY_SITE_FIELDS_H_
 #define ANALYZER_SUMMARY_SITE_FIELDS_H_
 
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

@@ -5,7 +5,7 @@
 
 #include "analyzer/findings/analysis_findings.h"
 #include "analyzer/ingest/trace.h"
-#include "analyzer/summary/profile/make_step_profile.h"
+#include "analyzer/profile/make_step_profile.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "analyzer/analyze_options.h"
+#include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/summary/process_summary.h"
 
 namespace vramtrack {

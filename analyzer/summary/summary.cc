@@ -10,9 +10,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "analyzer/gzip.h"
+#include "analyzer/base/gzip.h"
+#include "analyzer/profile/valid_profile.h"
 #include "analyzer/summary/pbf_writer.h"
-#include "analyzer/summary/profile/valid_profile.h"
 #include "analyzer/summary/reduction.h"
 #include "analyzer/summary/summary_fields.h"
 #include "analyzer/summary/summary_reader.h"

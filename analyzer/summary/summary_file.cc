@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/input_file.h"
+#include "analyzer/base/input_file.h"
 
 namespace vramtrack {
 namespace {

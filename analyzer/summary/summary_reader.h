@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 #include "analyzer/summary/stack_table.h"
 #include "proto/pbf_reader.h"
 

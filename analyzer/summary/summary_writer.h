@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 #include "analyzer/summary/pbf_writer.h"
 #include "analyzer/summary/stack_table.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "analyzer/input_file.h"
+#include "analyzer/base/input_file.h"
 
 namespace vramtrack {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "analyzer/input_file.h"
+#include "analyzer/base/input_file.h"
 #include "analyzer/symbols/build_id.h"
 
 namespace vramtrack {

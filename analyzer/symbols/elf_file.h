@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/mapped_range.h"
+#include "analyzer/base/mapped_range.h"
 
 namespace vramtrack {
 

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "interpose/base/concurrent_table.h"
 #include "interpose/python/frame_walk.h"
-#include "interpose/recorder/concurrent_table.h"
 #include "interpose/recorder/lane.h"
 
 namespace vramtrack {

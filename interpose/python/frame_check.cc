@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "interpose/base/system_call.h"
 #include "interpose/python/frame_walk.h"
 #include "interpose/python/text.h"
-#include "interpose/recorder/system_call.h"
 
 namespace vramtrack {
 namespace {

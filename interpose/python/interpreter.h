@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
+#include "interpose/base/system_call.h"
 #include "interpose/loader/loaded_object.h"
 #include "interpose/python/frame_offsets.h"
-#include "interpose/recorder/system_call.h"
 #include "interpose/stacks/native_stack.h"
 
 namespace vramtrack {

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "analyzer/findings/step_plan.h"
+#include "analyzer/findings/core/step_plan.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "interpose/base/growing_array.h"
 #include "interpose/recorder/folded_past.h"
-#include "interpose/recorder/growing_array.h"
 
 namespace vramtrack {
 

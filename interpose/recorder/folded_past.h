@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/recorder/compact_table.h"
-#include "interpose/recorder/growing_array.h"
+#include "interpose/base/compact_table.h"
+#include "interpose/base/growing_array.h"
 #include "interpose/recorder/live_set.h"
 #include "interpose/recorder/mapped_handles.h"
 #include "interpose/recorder/time_bins.h"

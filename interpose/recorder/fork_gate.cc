@@ -7,8 +7,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "interpose/recorder/clock.h"
-#include "interpose/recorder/system_call.h"
+#include "interpose/base/clock.h"
+#include "interpose/base/system_call.h"
 
 namespace vramtrack {
 namespace {

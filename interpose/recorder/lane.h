@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/recorder/clock.h"
+#include "interpose/base/clock.h"
 #include "interpose/recorder/trace_file.h"
 #include "proto/journal.h"
 

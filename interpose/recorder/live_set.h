@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "interpose/recorder/compact_table.h"
-#include "interpose/recorder/growing_array.h"
+#include "interpose/base/compact_table.h"
+#include "interpose/base/growing_array.h"
 
 namespace vramtrack {
 

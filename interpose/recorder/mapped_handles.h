@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "interpose/recorder/compact_table.h"
+#include "interpose/base/compact_table.h"
 
 namespace vramtrack {
 

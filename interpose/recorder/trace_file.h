@@ -12,11 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/base/growing_array.h"
+#include "interpose/base/spin_lock.h"
+#include "interpose/base/system_call.h"
 #include "interpose/recorder/file_space.h"
 #include "interpose/recorder/folded_past.h"
-#include "interpose/recorder/growing_array.h"
-#include "interpose/recorder/spin_lock.h"
-#include "interpose/recorder/system_call.h"
 #include "proto/block_encoder.h"
 #include "proto/frame.h"
 

@@ -10,8 +10,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "interpose/base/message.h"
 #include "interpose/session/environment.h"
-#include "interpose/session/message.h"
 
 namespace vramtrack {
 namespace {

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cstring>
 
-#include "interpose/recorder/clock.h"
-#include "interpose/recorder/system_call.h"
+#include "interpose/base/clock.h"
+#include "interpose/base/system_call.h"
 #include "interpose/session/mark_names.h"
 
 namespace vramtrack {

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "interpose/recorder/system_call.h"
+#include "interpose/base/system_call.h"
 #include "proto/run_id.h"
 
 extern char** environ;

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstring>
 
-#include "interpose/recorder/concurrent_table.h"
-#include "interpose/recorder/system_call.h"
+#include "interpose/base/concurrent_table.h"
+#include "interpose/base/system_call.h"
 #include "proto/message_writer.h"
 
 namespace vramtrack {

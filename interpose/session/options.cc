@@ -8,9 +8,9 @@
 
 #include <cstring>
 
-#include "interpose/recorder/system_call.h"
+#include "interpose/base/message.h"
+#include "interpose/base/system_call.h"
 #include "interpose/session/environment.h"
-#include "interpose/session/message.h"
 #include "interpose/stacks/native_stack.h"
 
 namespace vramtrack {

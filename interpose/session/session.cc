@@ -9,11 +9,11 @@
 
 #include <cstring>
 
+#include "interpose/base/message.h"
+#include "interpose/base/patience.h"
 #include "interpose/recorder/fork_gate.h"
-#include "interpose/recorder/patience.h"
 #include "interpose/session/cupti_request.h"
 #include "interpose/session/early_marks.h"
-#include "interpose/session/message.h"
 #include "interpose/session/process_info.h"
 #include "interpose/stacks/unwinder_gate.h"
 

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "interpose/frameworks/torch/graph_nodes.h"
+#include "interpose/base/concurrent_table.h"
+#include "interpose/frameworks/torch/graph/graph_nodes.h"
 #include "interpose/python/python_stacks.h"
-#include "interpose/recorder/concurrent_table.h"
 #include "interpose/recorder/lane.h"
 #include "interpose/recorder/trace_file.h"
 #include "interpose/session/options.h"

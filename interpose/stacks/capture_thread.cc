@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/stacks/capture_thread.h"
 
-#include "interpose/recorder/system_call.h"
+#include "interpose/base/system_call.h"
 
 namespace vramtrack {
 

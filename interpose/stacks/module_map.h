@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/base/spin_lock.h"
 #include "interpose/recorder/lane.h"
-#include "interpose/recorder/spin_lock.h"
 
 struct dl_phdr_info;
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/recorder/spin_lock.h"
+#include "interpose/base/spin_lock.h"
 #include "interpose/stacks/registers.h"
 #include "interpose/stacks/unwind_rule.h"
 

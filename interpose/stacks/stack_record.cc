@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "interpose/recorder/system_call.h"
+#include "interpose/base/system_call.h"
 
 namespace vramtrack {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/recorder/spin_lock.h"
+#include "interpose/base/spin_lock.h"
 #include "interpose/stacks/registers.h"
 #include "interpose/stacks/stack_walk.h"
 

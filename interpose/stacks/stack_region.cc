@@ -5,7 +5,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "interpose/recorder/system_call.h"
+#include "interpose/base/system_call.h"
 
 namespace vramtrack {
 namespace {

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "interpose/recorder/concurrent_table.h"
+#include "interpose/base/concurrent_table.h"
 #include "interpose/recorder/lane.h"
 #include "interpose/stacks/module_map.h"
 #include "interpose/stacks/native_stack.h"

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-#include "analyzer/ingest/fuzz_file.h"
+#include "analyzer/ingest/testing/fuzz_file.h"
 #include "proto/frame.h"
 
 namespace vramtrack {

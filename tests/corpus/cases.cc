@@ -5,7 +5,7 @@
 #include <iterator>
 #include <map>
 
-#include "analyzer/leaks/families.h"
+#include "analyzer/leaks/testing/families.h"
 
 namespace vramtrack::corpus {
 namespace {

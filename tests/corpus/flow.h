@@ -65,7 +65,7 @@ struct Flow {
   double kept = 0;        // share of the objects that live on all the same
   bool own_pool = false;  // each occurrence in a new pool of the framework's allocator
   int deferred = 0;       // steps that the allocator cannot use a freed block
-  int family = -1;        // instead of all this: one of analyzer/leaks/families.h
+  int family = -1;        // instead of all this: one of analyzer/leaks/testing/families.h
   // What is true of it.
   bool leaks = false;
 

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/leaks/families.h"
+#include "analyzer/leaks/testing/families.h"
 #include "tests/corpus/flow.h"
 #include "tests/corpus/job_stream.h"
 

@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "analyzer/findings/job_findings.h"
 #include "analyzer/findings/process_findings.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/job/job_findings.h"
 #include "tests/corpus/rivals.h"
 #include "tests/corpus/site_finder.h"
 #include "tests/corpus/step_accuracy.h"

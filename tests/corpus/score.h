@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 #include "tests/corpus/emulation.h"
 
 namespace vramtrack::corpus {

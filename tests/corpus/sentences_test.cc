@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "analyzer/byte_count.h"
-#include "analyzer/findings/job_findings.h"
+#include "analyzer/base/byte_count.h"
 #include "analyzer/findings/process_findings.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/job/job_findings.h"
 #include "tests/corpus/suites.h"
 
 namespace vramtrack::corpus {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyzer/findings/step_plan.h"
+#include "analyzer/findings/core/step_plan.h"
 #include "analyzer/ledger/ledger.h"
 
 namespace vramtrack::corpus {

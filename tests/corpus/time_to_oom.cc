@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "analyzer/findings/job_findings.h"
 #include "analyzer/findings/process_findings.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/job/job_findings.h"
 #include "analyzer/ledger/kind.h"
 #include "tests/corpus/step_accuracy.h"
 #include "tests/corpus/suites.h"

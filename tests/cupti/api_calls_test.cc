@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "interpose/hooks/cuda_abi.h"
+#include "interpose/hooks/table/cuda_abi.h"
 #include "proto/schema_constants.h"
 
 namespace vramtrack {
@@ -56,7 +56,7 @@ std::set<std::string> HookedMemoryFunctions() {
 #define VRAMTRACK_ENTRY(entry, ...)
 #define VRAMTRACK_WITHOUT_LIBRARY_API
 #define VRAMTRACK_WITHOUT_FRAMEWORK_API
-#include "interpose/hooks/api.inc"
+#include "interpose/hooks/table/api.inc"
   };
   std::set<std::string> names;
   for (const Row& row : rows) {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/analyze.h"
+#include "analyzer/pipeline/analyze.h"
 #include "tests/cupti/simulated_cupti.h"
 #include "tests/preload/traced_run.h"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "analyzer/analyze.h"
+#include "analyzer/pipeline/analyze.h"
 #include "tests/cupti/simulated_cupti.h"
 #include "tests/preload/traced_run.h"
 

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <string>
 
-#include "analyzer/analyze.h"
+#include "analyzer/pipeline/analyze.h"
 #include "tests/preload/traced_run.h"
 
 namespace vramtrack {

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "analyzer/analyze.h"
+#include "analyzer/pipeline/analyze.h"
 #include "tests/cupti/simulated_cupti.h"
 #include "tests/preload/traced_run.h"
 

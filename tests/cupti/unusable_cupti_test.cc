@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/analyze.h"
+#include "analyzer/pipeline/analyze.h"
 #include "tests/cupti/simulated_cupti.h"
 #include "tests/preload/traced_run.h"
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/diff/diff_site.h"
 #include "analyzer/diff/site_matching.h"
-#include "analyzer/findings/process_analysis.h"
+#include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/profile/diff_site.h"
 
 namespace {
 

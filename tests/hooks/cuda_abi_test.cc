@@ -12,7 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "interpose/hooks/cuda_abi.h"
+#include "interpose/hooks/table/cuda_abi.h"
 
 // Names that the headers do not declare, with the declared name of the same signature.
 #define cudaMallocAsync_ptsz cudaMallocAsync
@@ -101,7 +101,7 @@ constexpr bool Disagreed(std::string_view entry) {
 
 TEST(CudaAbiTest, EveryWrapperTakesWhatTheFunctionTakes) {
   int compared = 0;
-#include "interpose/hooks/api.inc"
+#include "interpose/hooks/table/api.inc"
   EXPECT_GT(compared, 150);
 }
 

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "analyzer/analyze.h"
+#include "analyzer/pipeline/analyze.h"
 #include "tests/preload/traced_run.h"
 
 namespace vramtrack {

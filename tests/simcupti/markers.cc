@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/hooks/nvtx_abi.h"
+#include "interpose/hooks/table/nvtx_abi.h"
 #include "tests/simcupti/state.h"
 
 namespace vramtrack::simcupti {

@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/render/answer.h"
-#include "analyzer/render/answer_words.h"
-#include "analyzer/render/frame_text.h"
+#include "analyzer/model/frame_text.h"
+#include "analyzer/model/site_places.h"
 #include "analyzer/render/html/escape.h"
-#include "analyzer/render/oom_text.h"
-#include "analyzer/site_places.h"
+#include "analyzer/render/text/answer.h"
+#include "analyzer/render/text/answer_words.h"
+#include "analyzer/render/text/oom_text.h"
 
 namespace vramtrack {
 namespace {

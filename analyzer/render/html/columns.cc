@@ -12,10 +12,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "analyzer/render/frame_text.h"
-#include "analyzer/render/json_fields.h"
-#include "analyzer/render/leak_parts.h"
-#include "analyzer/site_places.h"
+#include "analyzer/model/frame_text.h"
+#include "analyzer/model/site_places.h"
+#include "analyzer/render/json/json_fields.h"
+#include "analyzer/render/text/leak_parts.h"
 
 namespace vramtrack {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <cstddef>
 
-#include "analyzer/render/json_values.h"
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
+#include "analyzer/render/json/json_values.h"
 
 namespace vramtrack {
 

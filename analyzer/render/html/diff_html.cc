@@ -7,16 +7,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "analyzer/render/category_text.h"
-#include "analyzer/render/diff_answer.h"
-#include "analyzer/render/frame_text.h"
+#include "analyzer/base/quantity.h"
+#include "analyzer/model/frame_text.h"
 #include "analyzer/render/html/escape.h"
 #include "analyzer/render/html/markup_table.h"
 #include "analyzer/render/html/packed.h"
 #include "analyzer/render/html/page_head.h"
 #include "analyzer/render/html/page_parts.h"
-#include "analyzer/render/picture_json.h"
-#include "analyzer/render/quantity.h"
+#include "analyzer/render/json/picture_json.h"
+#include "analyzer/render/text/category_text.h"
+#include "analyzer/render/text/diff_answer.h"
 
 namespace vramtrack {
 namespace {

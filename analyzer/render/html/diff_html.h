@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "analyzer/diff_report.h"
-#include "analyzer/report.h"
+#include "analyzer/model/diff_report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

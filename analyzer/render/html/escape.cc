@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/render/html/escape.h"
 
-#include "analyzer/render/display_text.h"
+#include "analyzer/base/display_text.h"
 
 namespace vramtrack {
 

@@ -12,8 +12,8 @@
 #include "analyzer/render/html/page_head.h"
 #include "analyzer/render/html/page_parts.h"
 #include "analyzer/render/html/plain_tables.h"
-#include "analyzer/render/json_fields.h"
-#include "analyzer/render/text.h"
+#include "analyzer/render/json/json_fields.h"
+#include "analyzer/render/text/text.h"
 
 namespace vramtrack {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/report.h"
 #include "analyzer/render/html/source_lines.h"
-#include "analyzer/report.h"
 
 namespace vramtrack {
 

@@ -14,8 +14,8 @@
 #include "analyzer/render/html/escape.h"
 #include "analyzer/render/html/packed.h"
 #include "analyzer/render/html/page_parts.h"
-#include "analyzer/render/json.h"
-#include "analyzer/render/sample_reports.h"
+#include "analyzer/render/json/json.h"
+#include "analyzer/render/testing/sample_reports.h"
 
 namespace vramtrack {
 namespace {

@@ -2,8 +2,8 @@
 #include "analyzer/render/html/markup_table.h"
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/base/quantity.h"
 #include "analyzer/render/html/escape.h"
-#include "analyzer/render/quantity.h"
 
 namespace vramtrack {
 

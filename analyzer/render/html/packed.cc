@@ -2,7 +2,7 @@
 #include "analyzer/render/html/packed.h"
 
 #include "absl/strings/escaping.h"
-#include "analyzer/gzip.h"
+#include "analyzer/base/gzip.h"
 
 namespace vramtrack {
 

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/render/answer.h"
-#include "analyzer/render/answer_words.h"
-#include "analyzer/render/frame_text.h"
+#include "analyzer/base/quantity.h"
+#include "analyzer/model/frame_text.h"
+#include "analyzer/model/site_places.h"
 #include "analyzer/render/html/escape.h"
 #include "analyzer/render/html/markup_table.h"
-#include "analyzer/render/quantity.h"
-#include "analyzer/render/rank_curve_text.h"
-#include "analyzer/render/rank_text.h"
-#include "analyzer/site_places.h"
+#include "analyzer/render/text/answer.h"
+#include "analyzer/render/text/answer_words.h"
+#include "analyzer/render/text/rank_curve_text.h"
+#include "analyzer/render/text/rank_text.h"
 
 namespace vramtrack {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analyzer/report.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 

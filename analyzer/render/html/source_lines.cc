@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "analyzer/input_file.h"
+#include "analyzer/base/input_file.h"
 
 namespace vramtrack {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "interpose/frameworks/torch/abi.h"
-#include "interpose/hooks/call.h"
-#include "interpose/hooks/cuda_abi.h"
-#include "interpose/hooks/real_entry.h"
+#include "interpose/hooks/table/call.h"
+#include "interpose/hooks/table/cuda_abi.h"
+#include "interpose/hooks/table/real_entry.h"
 
 namespace vramtrack {
 namespace {
@@ -73,6 +73,6 @@ void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torc
   }
 #define VRAMTRACK_BEGINS_RECORD(entry, parameters, arguments)  // see record_hooks.cc
 #define VRAMTRACK_FOLLOWS_GRAPH(entry, parameters)             // see graph_hooks.cc
-#include "interpose/frameworks/torch/torch_api.inc"
+#include "interpose/hooks/table/torch_api.inc"
 
 }  // namespace vramtrack

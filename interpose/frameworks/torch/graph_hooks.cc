@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstdint>
 
-#include "interpose/frameworks/torch/graph_nodes.h"
+#include "interpose/frameworks/torch/graph/graph_nodes.h"
 #include "interpose/frameworks/torch/real_function.h"
-#include "interpose/hooks/call.h"
-#include "interpose/hooks/unseen.h"
+#include "interpose/hooks/table/call.h"
+#include "interpose/hooks/table/unseen.h"
 #include "interpose/loader/loaded_object.h"
 #include "interpose/python/joined_stacks.h"
 

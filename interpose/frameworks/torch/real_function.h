@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/hooks/real_entry.h"
+#include "interpose/base/spin_lock.h"
+#include "interpose/hooks/table/real_entry.h"
 #include "interpose/loader/loaded_object.h"
-#include "interpose/recorder/spin_lock.h"
 
 namespace vramtrack::torch {
 

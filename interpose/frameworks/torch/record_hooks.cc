@@ -2,7 +2,7 @@
 //
 // Where torch.profiler.record_function begins, and with it every step of an optimizer: marks to find steps by.
 #include "interpose/frameworks/torch/real_function.h"
-#include "interpose/hooks/call.h"
+#include "interpose/hooks/table/call.h"
 #include "interpose/session/early_marks.h"
 
 #define RECORD_FUNCTION _ZN2at14RecordFunctionC1ENS_11RecordScopeE

@@ -3,10 +3,10 @@
 
 #include <cstring>
 
-#include "interpose/hooks/entry.h"
-#include "interpose/hooks/unseen.h"
+#include "interpose/base/spin_lock.h"
+#include "interpose/hooks/table/entry.h"
+#include "interpose/hooks/table/unseen.h"
 #include "interpose/loader/loaded_object.h"
-#include "interpose/recorder/spin_lock.h"
 
 namespace vramtrack::torch {
 namespace {

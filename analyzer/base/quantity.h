@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers as people read them: three digits that count, commas.
+#ifndef ANALYZER_BASE_QUANTITY_H_
+#define ANALYZER_BASE_QUANTITY_H_
+
+#include <cstdint>
+#include <string>
+
+#include "analyzer/base/byte_count.h"  // part of the same interface
+
+namespace vramtrack {
+
+std::string FormatCount(uint64_t count);  // "12,345"
+std::string FormatAbout(double number);   // "19,400", "3.5", "0.02", "2.1e+12"
+// "full in 19,400 steps", "full already"; empty if `steps` is not finite.
+std::string FormatTimeToFull(double steps);
+std::string FormatPercent(double share);    // 0.4 is "40 %"
+std::string FormatSeconds(double seconds);  // "0.42 s", "3 min 20 s", "5 h 12 min"
+// "1 step", "2 steps"
+std::string Plural(uint64_t count, const std::string& one, const std::string& several);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_BASE_QUANTITY_H_

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/core/device_findings.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+
+namespace vramtrack {
+namespace {
+
+// Less is not worth a line of advice.
+constexpr uint64_t kMinAdvisedBytes = 16u << 20;
+constexpr uint64_t kMinAdvisedShare = 20;  // a twentieth
+
+// The job's own number; the step after the last complete one is called by the next number.
+int64_t StepNumber(const RunShape& run, uint32_t step) {
+  if (step < run.step_numbers.size()) return static_cast<int64_t>(run.step_numbers[step]);
+  if (run.step_numbers.empty()) return step;
+  return static_cast<int64_t>(run.step_numbers.back() + (step - run.step_numbers.size()) + 1);
+}
+
+ReportMoment Describe(const RunShape& run, const Scope& scope, const Moment& moment) {
+  ReportMoment described = {ReportedStep(run, moment.step), moment.device_used, moment.usage.reserved,
+                            moment.usage.live, std::nullopt};
+  if (scope.segments != nullptr) {
+    const FrameworkShare& share = moment.framework;
+    described.framework = {share.cached,   share.releasable,   share.others,
+                           share.overhead, share.unattributed, share.unplaced};
+  }
+  return described;
+}
+
+ReportFragmentation DescribeFragmentation(const Moment& peak, bool of_framework, const PeakWindow* window) {
+  const DeviceUsage& usage = peak.usage;
+  ReportFragmentation fragmentation;
+  fragmentation.reserved = usage.reserved;
+  fragmentation.live = usage.live;
+  fragmentation.rounding = usage.rounding;
+  fragmentation.free_pinned = usage.free_pinned;
+  fragmentation.free_releasable = peak.framework.releasable;
+  fragmentation.lower_bound = usage.live + usage.rounding;
+  fragmentation.upper_bound = usage.reserved;
+  if (window != nullptr) {
+    // A device gives out whole pages.
+    const uint64_t bytes = window->Bound(fragmentation.lower_bound);
+    const uint64_t pages = (bytes + kDevicePageBytes - 1) / kDevicePageBytes * kDevicePageBytes;
+    fragmentation.upper_bound = std::min(usage.reserved, pages);
+  }
+  const uint64_t saved = std::min(usage.free_pinned, usage.reserved - fragmentation.upper_bound);
+  // What would help a framework's allocator is another matter.
+  if (of_framework) return fragmentation;
+  if (IsWorthAdvice(saved, usage.reserved)) {
+    fragmentation.advice.push_back(
+        {absl::StrCat("small allocations keep pages of 2 MiB that are mostly free: placed together (one larger "
+                      "allocation cut up by the program, or cudaMallocAsync) they would save up to ",
+                      saved / (1 << 20), " MiB of ", usage.reserved / (1 << 20), " MiB"),
+         "", usage.reserved, usage.reserved - saved, saved});
+  }
+  return fragmentation;
+}
+
+}  // namespace
+
+std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step) {
+  if (run.steps == 0 || run.windows) return std::nullopt;
+  return StepNumber(run, step);
+}
+
+bool IsWorthAdvice(uint64_t saved, uint64_t reserved) {
+  return saved >= kMinAdvisedBytes && saved >= reserved / kMinAdvisedShare;
+}
+
+const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device) {
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.is_device() && scope.device == device) return &scope;
+  }
+  return nullptr;
+}
+
+// The level that the device's figures are about.
+const Scope* LeadingScope(const Ledger& ledger, uint32_t device) {
+  const Scope* scope = ScopeOfDevice(ledger, device);
+  return scope == nullptr || scope->is_leading() ? scope : &ledger.scopes()[scope->other_level];
+}
+
+uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device) {
+  const auto defined = trace.definitions().devices.find(device);
+  if (defined != trace.definitions().devices.end() && defined->second.total_bytes != 0) {
+    return defined->second.total_bytes;
+  }
+  const Scope* scope = ScopeOfDevice(ledger, device);
+  return scope != nullptr && scope->total ? *scope->total : 0;
+}
+
+std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledger, const RunShape& run,
+                                          const std::map<uint32_t, PeakWindow>& windows) {
+  std::set<uint32_t> indices;
+  for (const auto& [index, device] : trace.definitions().devices) indices.insert(index);
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.is_device()) indices.insert(scope.device);
+  }
+  std::vector<ReportDevice> devices;
+  for (const uint32_t index : indices) {
+    ReportDevice device;
+    device.index = index;
+    const auto defined = trace.definitions().devices.find(index);
+    if (defined != trace.definitions().devices.end()) device.name = defined->second.name;
+    device.total_bytes = DeviceTotalBytes(trace, ledger, index);
+    if (const Scope* scope = LeadingScope(ledger, index)) {
+      device.peak = Describe(run, *scope, scope->peak_moment);
+      device.end = Describe(run, *scope, scope->end_moment);
+      if (scope->step_moment && !run.windows) device.last_step = Describe(run, *scope, *scope->step_moment);
+      const uint64_t outside = ScopeOfDevice(ledger, index)->outside;
+      device.unattributed_bytes = device.end.framework ? device.end.framework->unattributed : outside;
+      const auto window = windows.find(index);
+      device.fragmentation = DescribeFragmentation(scope->peak_moment, scope->segments != nullptr,
+                                                   window == windows.end() ? nullptr : &window->second);
+    }
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& ledger, const RunShape& run) {
+  std::vector<const Scope*> scopes;
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.is_leading() || scope.device == SiteKey::kHost) scopes.push_back(&scope);
+  }
+  // The host has the largest number.
+  std::sort(scopes.begin(), scopes.end(), [](const Scope* a, const Scope* b) { return a->device < b->device; });
+  std::vector<ReportTimeline> timelines;
+  for (const Scope* scope : scopes) {
+    ReportTimeline timeline;
+    if (scope->device != SiteKey::kHost) timeline.device = scope->device;
+    timeline.unit = ledger.timeline_in_steps() ? "steps" : "seconds";
+    const uint64_t width = ledger.timeline().bin_width();
+    uint64_t position = 0;
+    for (const Timeline::Bin& bin : ledger.timeline().bins(scope->timeline_row)) {
+      timeline.position.push_back(ledger.timeline_in_steps()
+                                      ? static_cast<double>(StepNumber(run, static_cast<uint32_t>(position)))
+                                      : static_cast<double>(position) / trace.clock().ticks_per_second());
+      position += width;
+      ReportTimeline::Series* const series[] = {&timeline.device_used, &timeline.reserved, &timeline.live};
+      for (size_t i = 0; i < Timeline::kValues; ++i) {
+        series[i]->low.push_back(bin.low[i]);
+        series[i]->high.push_back(bin.high[i]);
+      }
+    }
+    timelines.push_back(std::move(timeline));
+  }
+  return timelines;
+}
+
+namespace {
+
+// What is left of a device of `total` bytes when so many are used by this process.
+uint64_t LeftBytes(uint64_t total, const OutOfMemory& failed, uint64_t used) {
+  return total > failed.outside + used ? total - failed.outside - used : 0;
+}
+
+}  // namespace
+
+std::optional<uint64_t> DeviceFreeBytes(const Trace& trace, const Ledger& ledger, const OutOfMemory& failed) {
+  const uint64_t total = DeviceTotalBytes(trace, ledger, failed.device);
+  if (total == 0) return std::nullopt;
+  return LeftBytes(total, failed, failed.usage.reserved);
+}
+
+namespace {
+
+// Of which of the allocator's pools a request is, as PyTorch has them: a small block never comes from a segment of
+// large ones, nor the other way round.
+void DescribePool(const OutOfMemory::Framework& framework, ReportOom* oom) {
+  constexpr uint64_t kSmallBlock = 1 << 20, kMiddleBlock = 10 << 20;
+  constexpr uint64_t kMiddleSegment = 20 << 20, kRounding = 2 << 20;
+  if (!framework.small_hole || !framework.large_hole || oom->requested == 0) return;
+  const bool small = oom->requested <= kSmallBlock;
+  oom->pool = small ? "small" : "large";
+  oom->pool_hole = small ? framework.small_hole : framework.large_hole;
+  oom->segment_bytes = small                           ? Segments::kSmallSegment
+                       : oom->requested < kMiddleBlock ? kMiddleSegment
+                                                       : (oom->requested + kRounding - 1) / kRounding * kRounding;
+  // What the allocator kept is given back where a segment has no block; the rest can serve only its own pool.
+  oom->largest_free = std::max(*oom->pool_hole, oom->device_free.value_or(0) / kDevicePageBytes * kDevicePageBytes);
+}
+
+}  // namespace
+
+ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const RunShape& run,
+                              const OutOfMemory& failed) {
+  ReportOom oom;
+  oom.step = ReportedStep(run, failed.step);
+  oom.seconds = trace.clock().Seconds(failed.ticks);
+  oom.device = failed.device;
+  oom.requested = failed.requested;
+  if (failed.framework) {
+    oom.level = failed.framework->failed ? "framework" : "driver";
+    oom.live = failed.framework->live;
+    oom.reserved = failed.framework->reserved;
+    oom.largest_hole = failed.framework->largest_hole;
+  }
+  const uint64_t total = DeviceTotalBytes(trace, ledger, failed.device);
+  if (total == 0) return oom;
+  const uint64_t device_free = LeftBytes(total, failed, failed.usage.reserved);
+  oom.free = LeftBytes(total, failed, failed.usage.live + failed.usage.rounding);
+  // Any free pages make one range of addresses; holes in pages that are in use do not.
+  oom.largest_free = device_free / kDevicePageBytes * kDevicePageBytes;
+  if (failed.framework) {
+    oom.device_free = device_free;
+    if (failed.framework->failed) {
+      // Its allocator could have used what it keeps, or the device's own.
+      oom.free = *oom.device_free + (*oom.reserved - std::min(*oom.live, *oom.reserved));
+      oom.largest_free = std::max(*oom.largest_free, *oom.largest_hole);
+      DescribePool(*failed.framework, &oom);
+    }
+  }
+  if (failed.requested > *oom.free) {
+    oom.cause = "amount";
+  } else if (failed.requested > *oom.largest_free ||
+             (oom.segment_bytes && *oom.pool_hole < failed.requested && *oom.device_free < *oom.segment_bytes)) {
+    oom.cause = "contiguity";
+  }
+  return oom;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_CORE_DEVICE_FINDINGS_H_
+#define ANALYZER_FINDINGS_CORE_DEVICE_FINDINGS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "analyzer/ingest/trace.h"
+#include "analyzer/leaks/site_history.h"
+#include "analyzer/ledger/ledger.h"
+#include "analyzer/model/report.h"
+
+namespace vramtrack {
+
+// The job's own number of a step; none where there are no steps.
+std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step);
+
+// Whether `saved` of `reserved` bytes are worth a line.
+bool IsWorthAdvice(uint64_t saved, uint64_t reserved);
+
+// The driver's level of a device, and the level that its figures are about; null if nothing happened on it.
+const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device);
+const Scope* LeadingScope(const Ledger& ledger, uint32_t device);
+
+// The job's own number of a step; the step after the last complete one is called by the next number. None without
+// steps.
+std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step);
+
+// The size of the device's memory as far as the trace tells it, 0 where it does not and for SiteKey::kHost.
+uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device);
+
+// Without their growth. `run`: the steps of the replay. `windows`: what led to the peaks, from a second replay.
+std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledger, const RunShape& run,
+                                          const std::map<uint32_t, PeakWindow>& windows);
+std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& ledger, const RunShape& run);
+
+// What the device had free when it failed, in whole pages, with what a framework's allocator cannot give; none where
+// the device's size is not known.
+std::optional<uint64_t> DeviceFreeBytes(const Trace& trace, const Ledger& ledger, const OutOfMemory& failed);
+
+// Without its stack and its holders.
+ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const RunShape& run, const OutOfMemory& failed);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_CORE_DEVICE_FINDINGS_H_

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/core/framework_findings.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/base/byte_count.h"
+#include "analyzer/findings/core/rate_units.h"
+
+namespace vramtrack {
+
+std::map<uint32_t, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, const RunShape& run) {
+  std::map<uint32_t, FrameworkGrowth> frameworks;
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.level != Level::kFramework) continue;
+    FrameworkGrowth& growth = frameworks[scope.device];
+    growth.live = EstimateGrowth(scope.live_floors, run.warmup_end);
+    growth.reserved = EstimateGrowth(scope.reserved_floors, run.warmup_end);
+  }
+  return frameworks;
+}
+
+void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, ReportSite* site) {
+  if (growth.reserved) {
+    site->grade = "framework+driver";
+    const double units = window_bytes == 0 ? 1 : kRateBytes / static_cast<double>(window_bytes);
+    absl::StrAppend(&site->explanation, "; the framework's segments grew as well, by ",
+                    FormatByteCount(growth.reserved->bytes_per_step * units), " per ",
+                    window_bytes == 0 ? kPerStep : kPerBytes);
+  } else {
+    absl::StrAppend(&site->explanation, "; the framework's segments have room for it so far: they did not grow");
+  }
+}
+
+void AddPoolRemark(const Ledger& ledger, const SiteKey& key, StackSymbolizer* symbolizer, ReportSite* site) {
+  if (key.kind == schema::GRAPH_POOL) {
+    absl::StrAppend(&site->explanation,
+                    "; these are segments of CUDA graphs' private memory pools, which the allocator cannot use for "
+                    "anything else as long as the graphs are kept");
+    return;
+  }
+  if (!symbolizer->IsPinnedPool(key.stack)) return;
+  // Lines, by how often they made the pool grow.
+  std::map<std::string, uint64_t> lines;
+  uint64_t grown = 0;
+  for (const auto& [stack, times] : ledger.pinned_pool_growth()) {
+    grown += times;
+    for (const ReportFrame& frame : symbolizer->Frames(stack)) {
+      if (frame.language != "python" || frame.installed || frame.origin != ReportFrame::Origin::kJob) continue;
+      const std::string& file = frame.shown_file.empty() ? frame.file : frame.shown_file;
+      lines[absl::StrCat(file, ":", frame.line, " in ", frame.function)] += times;
+      break;
+    }
+  }
+  absl::StrAppend(
+      &site->explanation,
+      "; which line keeps the blocks is not known, because PyTorch does not report the blocks of this pool, "
+      "only the pool's requests to CUDA are seen");
+  const auto most =
+      std::max_element(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == lines.end()) return;
+  absl::StrAppend(&site->explanation, "; ", most->second, " of ", grown, " times the pool grew for ", most->first,
+                  lines.size() > 1 ? absl::StrCat(", otherwise for ", lines.size() - 1, " other lines") : "");
+}
+
+std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, uint32_t device,
+                                                          const StackSymbolizer& symbolizer) {
+  std::map<std::string, uint64_t> by_owner;
+  for (const Site& site : ledger.sites()) {
+    if (site.scope == Site::kNoScope) continue;
+    const Scope& scope = ledger.scopes()[site.scope];
+    if (!scope.is_device() || scope.is_leading() || scope.device != device) continue;
+    const uint64_t bytes = site.bytes_at_peak - site.segment_bytes_at_peak;
+    if (bytes > 0) by_owner[symbolizer.Owner(site.key.stack)] += bytes;
+  }
+  std::vector<std::pair<std::string, uint64_t>> owners(by_owner.begin(), by_owner.end());
+  std::stable_sort(owners.begin(), owners.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return owners;
+}
+
+void AddFrameworkRemarks(const std::string& path, const Ledger& ledger, std::vector<std::string>* warnings) {
+  const FrameworkCheck& check = ledger.framework_check();
+  if (check.mismatches > 0 && (check.given_out != 0 || check.reserved != 0 || check.mismatches > check.checks / 10)) {
+    warnings->push_back(absl::StrCat(path, ": ", check.mismatches, " of ", check.checks,
+                                     " times the framework's own count of its memory was not that of its blocks and "
+                                     "segments here; at the last it had given out ",
+                                     check.given_out, " bytes more and reserved ", check.reserved, " bytes more"));
+  }
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.level != Level::kFramework) continue;
+    const uint64_t most = std::max(scope.peak_moment.framework.unplaced, scope.end_moment.framework.unplaced);
+    if (most == 0) continue;
+    warnings->push_back(absl::StrCat(path, ": device ", scope.device, ": ", FormatByteCount(static_cast<double>(most)),
+                                     " of the framework's blocks lie in memory whose allocation was not seen"));
+  }
+}
+
+}  // namespace vramtrack

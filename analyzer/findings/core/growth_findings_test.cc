@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs on an emulated device that run until it is full. What is known then is compared with what the trace of their
+// first half foretells.
+#include "analyzer/findings/core/growth_findings.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analyzer/findings/process_findings.h"
+#include "proto/trace_builder.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kPage = 2 * kMiB;
+constexpr uint64_t kStepTicks = 20000000;  // nanoseconds
+
+// Gives out whole pages until there are no more; what it gives out goes into a trace.
+class Device {
+ public:
+  explicit Device(uint64_t total, bool tells_size = true) : total_(total) {
+    trace_.DefineProcess(0, 4711, {"./job"});
+    trace_.DefineDevice(0, 0, "Emulated", tells_size ? total : 0);
+    trace_.DefineModule(0, 1, "/nowhere/job", 0x400000, 0x400000, 0x500000);
+    for (uint32_t stack = 1; stack < 10; ++stack) trace_.DefineStack(0, stack, {0x400000 + stack * 0x100});
+  }
+
+  AllocationId Allocate(uint32_t stack, uint64_t bytes) {
+    const uint64_t taken = (bytes + kPage - 1) / kPage * kPage;
+    if (used_ + taken > total_) full_ = true;
+    used_ += taken;
+    const AllocationId id = trace_.Allocate(0, ++time_, schema::DEVICE, 0, stack, address_, bytes);
+    address_ += taken;
+    taken_[id.ordinal] = taken;
+    return id;
+  }
+  void Free(AllocationId id) {
+    used_ -= taken_[id.ordinal];
+    trace_.Free(0, ++time_, schema::DEVICE, 0, id);
+  }
+  void EndStep(uint64_t number) { trace_.Step(0, time_ += kStepTicks, number); }
+  bool full() const { return full_; }
+
+  Report Analysed() {
+    const std::string path = ::testing::TempDir() + "/growth.vtrace";
+    std::ofstream(path, std::ios::binary) << trace_.Finish();
+    absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
+    EXPECT_TRUE(trace.ok());
+    Report report;
+    report.devices = FindInProcess(**trace, {}).devices;
+    remove(path.c_str());
+    return report;
+  }
+
+ private:
+  TraceBuilder trace_;
+  uint64_t total_, used_ = 0, time_ = 1000, address_ = uint64_t{1} << 40;
+  std::map<uint64_t, uint64_t> taken_;
+  bool full_ = false;
+};
+
+using Step = std::function<void(Device*, uint64_t step)>;
+
+// A job is made anew for each run, with the same chance.
+using MakeJob = std::function<Step()>;
+
+ReportGrowths After(const Step& job, uint64_t steps, uint64_t total, bool tells_size = true) {
+  Device device(total, tells_size);
+  device.Allocate(1, 400 * kMiB);
+  for (uint64_t step = 0; step < steps; ++step) {
+    job(&device, step);
+    device.EndStep(step);
+  }
+  const Report report = device.Analysed();
+  EXPECT_EQ(report.devices.size(), 1u);
+  if (!report.devices[0].growth_of) return {};
+  EXPECT_EQ(report.devices[0].growth->bytes_per_step, report.devices[0].growth_of->live.bytes_per_step);
+  return *report.devices[0].growth_of;
+}
+
+uint64_t StepsUntilFull(const Step& job, uint64_t total) {
+  Device device(total);
+  device.Allocate(1, 400 * kMiB);
+  for (uint64_t step = 0;; ++step) {
+    job(&device, step);
+    if (device.full()) return step;
+  }
+}
+
+void ExpectForetold(const char* what, const MakeJob& make, uint64_t total, double most_error) {
+  const uint64_t all = StepsUntilFull(make(), total), half = all / 2;
+  const ReportGrowths growth = After(make(), half, total);
+  const auto truth = static_cast<double>(all - half);
+  for (const ReportGrowth* one : {&growth.live, &growth.reserved, &growth.device_used}) {
+    ASSERT_TRUE(one->steps_to_oom.has_value()) << what << ": " << one->refused;
+    EXPECT_NEAR(*one->steps_to_oom, truth, most_error * truth) << what;
+    EXPECT_LE(one->steps_to_oom_low, truth) << what;
+    EXPECT_GE(one->steps_to_oom_high, truth) << what;
+    EXPECT_NEAR(*one->seconds_to_oom, *one->steps_to_oom * kStepTicks * 1e-9, .01 * *one->seconds_to_oom) << what;
+  }
+}
+
+// A step with activations of some size, which leaves `left` behind.
+void Train(Device* device, uint64_t activations, uint64_t left) {
+  const AllocationId temporary = device->Allocate(2, activations);
+  if (left > 0) device->Allocate(3, left);
+  device->Free(temporary);
+}
+
+TEST(TimeToOom, IsThatOfTheWholeRunWithinThreePercent) {
+  ExpectForetold(
+      "the same step over and over",
+      [] { return [](Device* device, uint64_t) { Train(device, 96 * kMiB, 4 * kMiB); }; }, 2048 * kMiB, .03);
+  ExpectForetold(
+      "a leak in every third step",
+      [] { return [](Device* device, uint64_t step) { Train(device, 96 * kMiB, step % 3 == 0 ? 6 * kMiB : 0); }; },
+      2048 * kMiB, .03);
+  ExpectForetold(
+      "batches of varying length",
+      [] {
+        return [random = std::mt19937_64(5)](Device* device, uint64_t) mutable {
+          Train(device, (32 + random() % 64) * kMiB, 4 * kMiB);
+        };
+      },
+      4096 * kMiB, .03);
+  ExpectForetold(
+      "an evaluation that needs more",
+      [] {
+        return [](Device* device, uint64_t step) { Train(device, step % 20 == 19 ? 600 * kMiB : 96 * kMiB, 4 * kMiB); };
+      },
+      4096 * kMiB, .03);
+  ExpectForetold(
+      "a leak that began later",
+      [] { return [](Device* device, uint64_t step) { Train(device, 96 * kMiB, step < 80 ? 0 : 4 * kMiB); }; },
+      4096 * kMiB, .03);
+}
+
+// Chance has no memory, so that no guess can be as good as above; what is asked for is that the interval says so.
+TEST(TimeToOom, CoversLeaksByChance) {
+  constexpr int kRuns = 30;
+  int covered = 0;
+  double error = 0;
+  for (uint64_t seed = 0; seed < kRuns; ++seed) {
+    const auto make = [seed] {
+      return [random = std::mt19937_64(seed)](Device* device, uint64_t) mutable {
+        Train(device, 96 * kMiB, random() % 3 == 0 ? 4 * kMiB : 0);
+      };
+    };
+    const uint64_t all = StepsUntilFull(make(), 1536 * kMiB), half = all / 2;
+    const ReportGrowth growth = After(make(), half, 1536 * kMiB).live;
+    ASSERT_TRUE(growth.steps_to_oom.has_value()) << growth.refused;
+    const auto truth = static_cast<double>(all - half);
+    covered += growth.steps_to_oom_low <= truth && truth <= growth.steps_to_oom_high;
+    error += std::fabs(*growth.steps_to_oom - truth) / truth;
+  }
+  EXPECT_GE(covered, .9 * kRuns);
+  EXPECT_LT(error / kRuns, .15);
+}
+
+void ExpectRefused(const ReportGrowth& growth, const std::string& why) {
+  EXPECT_FALSE(growth.steps_to_oom.has_value()) << why;
+  EXPECT_FALSE(growth.seconds_to_oom.has_value()) << why;
+  EXPECT_NE(growth.refused.find(why), std::string::npos) << growth.refused << " instead of " << why;
+}
+
+TEST(TimeToOom, IsRefusedForPhases) {
+  const ReportGrowths growth = After(
+      [kept = std::vector<AllocationId>()](Device* device, uint64_t step) mutable {
+        Train(device, 64 * kMiB, 0);
+        // Gathered over a phase of 50 steps and let go with a pause of 10.
+        if (step % 60 < 50) kept.push_back(device->Allocate(4, 4 * kMiB));
+        if (step % 60 != 50) return;
+        for (const AllocationId& one : kept) device->Free(one);
+        kept.clear();
+      },
+      225, 4096 * kMiB);
+  EXPECT_FALSE(growth.live.steps_to_oom.has_value());
+  EXPECT_FALSE(growth.device_used.steps_to_oom.has_value());
+}
+
+TEST(TimeToOom, IsRefusedForACacheThatFills) {
+  const ReportGrowths growth = After(
+      [](Device* device, uint64_t step) {
+        Train(device, 64 * kMiB, 0);
+        // The square root of the steps.
+        if (std::floor(std::sqrt(static_cast<double>(step + 1))) > std::floor(std::sqrt(static_cast<double>(step)))) {
+          device->Allocate(4, 8 * kMiB);
+        }
+      },
+      300, 4096 * kMiB);
+  EXPECT_GT(growth.live.bytes_per_step, 0);
+  ExpectRefused(growth.live, "sublinear");
+  ExpectRefused(growth.reserved, "sublinear");
+  ExpectRefused(growth.device_used, "sublinear");
+}
+
+TEST(TimeToOom, IsRefusedWhereItAccelerates) {
+  const ReportGrowths growth =
+      After([](Device* device, uint64_t step) { Train(device, 64 * kMiB, (1 + step / 10) * kMiB); }, 120, 8192 * kMiB);
+  ExpectRefused(growth.live, "accelerating_leak");
+}
+
+TEST(TimeToOom, IsRefusedWithoutTheDevicesSize) {
+  const ReportGrowths growth =
+      After([](Device* device, uint64_t) { Train(device, 96 * kMiB, 4 * kMiB); }, 60, 4096 * kMiB, false);
+  EXPECT_EQ(growth.live.bytes_per_step, 4.0 * kMiB);
+  ExpectRefused(growth.live, "size is not known");
+}
+
+TEST(TimeToOom, NeedsSteps) {
+  EXPECT_EQ(
+      After([](Device* device, uint64_t) { Train(device, 96 * kMiB, 4 * kMiB); }, 12, 4096 * kMiB).live.bytes_per_step,
+      0);
+  // It grows clearly, but its sites cannot be judged yet.
+  const ReportGrowths growth =
+      After([](Device* device, uint64_t) { Train(device, 96 * kMiB, 4 * kMiB); }, 18, 4096 * kMiB);
+  EXPECT_EQ(growth.live.bytes_per_step, 4.0 * kMiB);
+  ExpectRefused(growth.live, "insufficient_evidence");
+}
+
+TEST(TimeToOom, OfASteadyJobIsNotAskedFor) {
+  const ReportGrowths growth = After([](Device* device, uint64_t) { Train(device, 96 * kMiB, 0); }, 60, 4096 * kMiB);
+  EXPECT_EQ(growth.live.bytes_per_step, 0);
+  EXPECT_EQ(growth.live.ci_high, 0);
+  EXPECT_FALSE(growth.live.steps_to_oom.has_value());
+  EXPECT_EQ(growth.live.refused, "");
+}
+
+// Segments are added while the framework gives out no more than before.
+TEST(TimeToOom, IsRefusedForStairsOfSegments) {
+  TraceBuilder trace;
+  trace.DefineProcess(0, 4711, {"./job"});
+  trace.DefineDevice(0, 0, "Emulated", 4096 * kMiB);
+  for (uint32_t stack = 1; stack < 4; ++stack) trace.DefineStack(0, stack, {0x400000 + stack * 0x100});
+  uint64_t time = 1000, address = uint64_t{1} << 40;
+  for (uint64_t step = 0; step < 120; ++step) {
+    uint64_t base = uint64_t{1} << 40;
+    if (step % 10 == 0) {
+      trace.Allocate(0, ++time, schema::DEVICE, 0, 1, address, 20 * kMiB);
+      base = address;
+      address += 20 * kMiB;
+    }
+    const AllocationId block = trace.Allocate(0, ++time, schema::FRAMEWORK_BLOCK, 0, 2, base, 16 * kMiB);
+    trace.Free(0, ++time, schema::FRAMEWORK_BLOCK, 0, block);
+    trace.Step(0, time += kStepTicks, step);
+  }
+  const std::string path = ::testing::TempDir() + "/stairs.vtrace";
+  std::ofstream(path, std::ios::binary) << trace.Finish();
+  absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Open(path);
+  ASSERT_TRUE(opened.ok());
+  const std::vector<ReportDevice> devices = FindInProcess(**opened, {}).devices;
+  remove(path.c_str());
+  ASSERT_TRUE(devices[0].growth_of.has_value());
+  EXPECT_EQ(devices[0].growth_of->live.bytes_per_step, 0);
+  EXPECT_NEAR(devices[0].growth_of->reserved.bytes_per_step, 2.0 * kMiB, .1 * kMiB);
+  ExpectRefused(devices[0].growth_of->reserved, "stairs while what is live does not grow");
+  ExpectRefused(devices[0].growth_of->device_used, "stairs while what is live does not grow");
+}
+
+}  // namespace
+}  // namespace vramtrack

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/core/process_analysis.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/findings/core/device_findings.h"
+#include "analyzer/findings/core/sites_in_one.h"
+#include "analyzer/findings/core/step_plan.h"
+#include "analyzer/findings/core/trace_warnings.h"
+#include "analyzer/leaks/growing_buffer.h"
+#include "analyzer/leaks/lost_frees.h"
+#include "analyzer/leaks/windows.h"
+#include "analyzer/steps/step_similarity.h"
+
+namespace vramtrack {
+namespace {
+
+RunShape ShapeOfRun(const Ledger& ledger, const std::vector<RunPhase>& phases, uint64_t device_total_bytes,
+                    uint64_t horizon_steps) {
+  RunShape run;
+  run.horizon_steps = horizon_steps;
+  run.windows = ledger.steps().plan().has_windows();
+  run.steps = ledger.steps().step();
+  run.warmup_end = WarmupEnd(run.steps, StructureSettled(ledger.step_similarities()));
+  run.device_total_bytes = device_total_bytes;
+  run.step_numbers = ledger.steps().numbers();
+  for (const RunPhase& phase : phases) {
+    // What goes on at the end of the run is what growth is about.
+    if (phase.kind != PlannedPhase::Kind::kUnjudged) run.warmup_end = phase.warmup_end;
+  }
+  return run;
+}
+
+class SiteJudge {
+ public:
+  SiteJudge(const Trace& trace, const Ledger& ledger, const std::vector<RunPhase>& phases,
+            const std::map<uint32_t, FrameworkGrowth>& frameworks, const UnseenMemory* unseen, uint64_t horizon_steps)
+      : trace_(trace),
+        ledger_(ledger),
+        phases_(phases),
+        frameworks_(frameworks),
+        unseen_(unseen),
+        horizon_steps_(horizon_steps),
+        lost_share_(LostShare(trace, ledger)) {}
+
+  // Segments of CUDA graphs' private pools are judged by themselves while ever more graphs are kept, which is why the
+  // allocator cannot have them back. Otherwise they are segments as any others.
+  void NoteGraphs(bool leak) { graphs_leak_ = leak; }
+
+  // `phase`: which one the verdict is about, where the run has several.
+  LeakVerdict Judge(uint32_t index, JudgeDetail detail, size_t* phase) { return JudgeTogether({index}, detail, phase); }
+
+  // The sites are one to the reader: what they did is judged as if one of them had done it all.
+  LeakVerdict JudgeTogether(const std::vector<uint32_t>& together, JudgeDetail detail, size_t* phase) {
+    const Site& site = ledger_.sites()[together[0]];
+    const uint32_t device = site.key.device;
+    auto [shape, is_new] = shapes_.try_emplace(device);
+    if (is_new) {
+      shape->second = ShapeOfRun(ledger_, phases_, DeviceTotalBytes(trace_, ledger_, device), horizon_steps_);
+    }
+    SiteContext context;
+    if (IsSegmentSite(site) && !(site.key.kind == schema::GRAPH_POOL && graphs_leak_)) {
+      const auto framework = frameworks_.find(device);
+      context.segments = framework != frameworks_.end() && framework->second.needs_segments()
+                             ? SegmentRole::kFrameworkGrowing
+                             : SegmentRole::kFrameworkFlat;
+    }
+    SiteHistory history = ledger_.history(together[0]);
+    size_t changes = ledger_.level_changes(together[0]);
+    for (size_t i = 1; i < together.size(); ++i) {
+      history = Merged(history, ledger_.history(together[i]));
+      changes += ledger_.level_changes(together[i]);
+    }
+    LeakVerdict verdict;
+    if (phases_.empty()) {
+      verdict = JudgeSite(history, shape->second, context, detail);
+    } else {
+      PhaseVerdict of_phase = JudgeInPhases(history, shape->second, phases_, context, detail);
+      verdict = std::move(of_phase.verdict);
+      *phase = of_phase.phase;
+    }
+    if (EndsInSteps() && changes >= kFewestLevels && MayBeGrowingBuffer(verdict, context)) {
+      StepLevels levels = ledger_.levels(together[0]);
+      for (size_t i = 1; i < together.size(); ++i) AddLevels(ledger_.levels(together[i]), &levels);
+      JudgeGrowingBuffer(levels, history, shape->second, context, &verdict);
+    }
+    verdict.evidence.joint = together.size() > 1;
+    const bool is_unseen = unseen_ != nullptr && unseen_->Has(site.key);
+    DoubtWhatLossesExplain(history, is_unseen ? unseen_->lost_share : lost_share_, &verdict);
+    return verdict;
+  }
+
+  // Of growing buffers only those that do not grow with everything else.
+  void DoubtGrowthWithInputs(std::vector<LeakVerdict>* verdicts) const {
+    std::map<uint32_t, std::vector<ObjectSizes>> regular;  // by device
+    for (uint32_t i = 0; i < verdicts->size(); ++i) {
+      LeakVerdict& verdict = (*verdicts)[i];
+      if (verdict.evidence.buffer.trend == BufferTrend::kNone || !IsLeak(verdict.verdict)) continue;
+      const uint32_t device = ledger_.sites()[i].key.device;
+      const auto [sizes, is_new] = regular.try_emplace(device);
+      if (is_new) sizes->second = RegularSizes(device, *verdicts);
+      vramtrack::DoubtGrowthWithInputs(SizesOf(i), sizes->second, ledger_.history(i), shapes_.at(device), &verdict);
+    }
+  }
+
+ private:
+  // A buffer has grown when its level changed so often.
+  static constexpr size_t kFewestLevels = 3;
+
+  // Growth by replacement is that of the last part of the run; before the first step it would be set-up.
+  bool EndsInSteps() const {
+    const auto last = std::find_if(phases_.rbegin(), phases_.rend(),
+                                   [](const RunPhase& phase) { return phase.kind != PlannedPhase::Kind::kUnjudged; });
+    return last == phases_.rend() || last->kind != PlannedPhase::Kind::kWindows;
+  }
+
+  ObjectSizes SizesOf(uint32_t index) const {
+    const Site& site = ledger_.sites()[index];
+    return {SizeRatio(ledger_.births(index)),
+            static_cast<double>(site.bytes_allocated) / static_cast<double>(std::max<uint64_t>(1, site.allocations)),
+            index};
+  }
+
+  std::vector<ObjectSizes> RegularSizes(uint32_t device, const std::vector<LeakVerdict>& verdicts) const {
+    std::vector<ObjectSizes> sizes;
+    for (uint32_t i = 0; i < verdicts.size(); ++i) {
+      const Site& site = ledger_.sites()[i];
+      if (site.key.device != device || IsSegmentSite(site) || site.bytes_allocated == 0) continue;
+      if (verdicts[i].evidence.buffer.trend != BufferTrend::kNone) continue;
+      if (2 * uint64_t{ledger_.history(i).birth_steps} < ledger_.steps().step()) continue;
+      sizes.push_back(SizesOf(i));
+    }
+    return sizes;
+  }
+
+  const Trace& trace_;
+  const Ledger& ledger_;
+  const std::vector<RunPhase>& phases_;
+  const std::map<uint32_t, FrameworkGrowth>& frameworks_;
+  const UnseenMemory* unseen_;
+  uint64_t horizon_steps_;
+  double lost_share_;
+  bool graphs_leak_ = false;
+  std::map<uint32_t, RunShape> shapes_;  // by device
+};
+
+// What is alive at the end may be but the latest of what a site makes and drops all the time.
+bool IsKept(const SiteHistory& history, const Site& site) {
+  constexpr uint64_t kDrops = 4;
+  if (history.born_objects == 0) return site.live_objects > 0;
+  return history.live_objects() > 0 && history.died_objects < kDrops * history.live_objects();
+}
+
+std::optional<ActivityJoin> JoinActivities(const Trace& trace, const AnalyzeOptions& options) {
+  std::optional<ActivityJoin> join;
+  if (!trace.activities().empty()) join.emplace(trace, options.threads != 1);
+  return join;
+}
+
+}  // namespace
+
+LedgerOptions ProcessAnalysis::replay_options() const {
+  LedgerOptions replay;
+  replay.decode_ahead = options_.threads != 1;
+  if (options_.progress != nullptr) replay.replayed = &options_.progress->events;
+  if (activities_) replay.unseen = &activities_->unseen();
+  return replay;
+}
+
+// Backward passes and optimizers are known of where a framework tells of its blocks.
+LedgerOptions ProcessAnalysis::FirstReplay() {
+  LedgerOptions first = replay_options();
+  if (trace_.framework_devices() != 0) first.observers.push_back(&phases_);
+  return first;
+}
+
+ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options)
+    : trace_(trace),
+      options_(options),
+      activities_(JoinActivities(trace, options)),
+      phases_(trace),
+      ledger_(trace, PlanSteps(trace, options.step_marks, replay_options(), options.window_bytes), FirstReplay()),
+      symbols_(options.symbols),
+      symbolizer_(trace.definitions(), &symbols_, StackDetail::kUseful, Libraries()),
+      raw_(trace.definitions(), &symbols_, StackDetail::kRaw, Libraries()) {
+  ledger_.Replay();
+  run_phases_ = PhasesOf(ledger_);
+  run_ = ShapeOfRun(ledger_, run_phases_, 0, options.horizon_steps);
+  frameworks_ = GrowthOfFrameworks(ledger_, run_);
+  SiteJudge judge(trace, ledger_, run_phases_, frameworks_, activities_ ? &activities_->unseen() : nullptr,
+                  options.horizon_steps);
+  verdicts_.reserve(ledger_.sites().size());
+  phase_of_site_.resize(ledger_.sites().size());
+  for (uint32_t i = 0; i < ledger_.sites().size(); ++i) {
+    verdicts_.push_back(judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]));
+  }
+  if (GraphsLeak()) {
+    judge.NoteGraphs(true);
+    for (uint32_t i = 0; i < ledger_.sites().size(); ++i) {
+      if (ledger_.sites()[i].key.kind != schema::GRAPH_POOL) continue;
+      verdicts_[i] = judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]);
+    }
+  }
+  const std::vector<uint32_t> same = SitesThatLookTheSame(ledger_, &symbolizer_);
+  for (const std::vector<uint32_t>& together : SitesInOne(ledger_, same, verdicts_)) {
+    size_t phase = 0;
+    const LeakVerdict verdict = judge.JudgeTogether(together, JudgeDetail::kWhole, &phase);
+    ShareVerdict(ledger_, together, verdict, &verdicts_);
+    for (const uint32_t site : together) phase_of_site_[site] = phase;
+  }
+  judge.DoubtGrowthWithInputs(&verdicts_);
+  DemoteChanceFindings();
+  SiteGroups groups = SelectSites(ledger_, verdicts_, same, options.top, &symbolizer_);
+  groups_ = std::move(groups.reported);
+  other_groups_ = std::move(groups.others);
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    for (const uint32_t site : groups_[i].sites) {
+      group_of_site_[site] = i;
+      if (verdicts_[site].explanation.empty()) {
+        verdicts_[site] = judge.Judge(site, JudgeDetail::kWhole, &phase_of_site_[site]);
+      }
+    }
+  }
+}
+
+bool ProcessAnalysis::GraphsLeak() const {
+  for (uint32_t i = 0; i < ledger_.sites().size(); ++i) {
+    if (ledger_.sites()[i].key.kind == schema::GRAPH_EXEC && IsLeak(verdicts_[i].verdict)) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> ProcessAnalysis::Libraries() const {
+  return activities_ ? activities_->unseen().libraries : std::vector<std::string>();
+}
+
+// What the job's own sites are found to be does not depend on how many others are known.
+void ProcessAnalysis::DemoteChanceFindings() {
+  for (const bool unseen : {false, true}) {
+    std::vector<size_t> of;
+    std::vector<LeakVerdict> verdicts;
+    for (size_t i = 0; i < verdicts_.size(); ++i) {
+      if (IsUnseen(ledger_.sites()[i]) != unseen) continue;
+      of.push_back(i);
+      verdicts.push_back(std::move(verdicts_[i]));
+    }
+    vramtrack::DemoteChanceFindings(&verdicts);
+    for (size_t i = 0; i < of.size(); ++i) verdicts_[of[i]] = std::move(verdicts[i]);
+  }
+}
+
+Purpose ProcessAnalysis::Decide(uint32_t index, bool sizes) {
+  const Site& site = ledger_.sites()[index];
+  const SiteHistory history = ledger_.history(index);
+  const SitePhases::Counts phases = phases_.Of(index);
+  SiteLifetime lifetime;
+  lifetime.in_steps = ledger_.steps().step() > 0;
+  lifetime.kept = IsKept(history, site);
+  lifetime.across_steps = history.live_objects() > 0 || site.live_objects > 0 ||
+                          std::max(history.max_completed_lifetime_steps, history.max_setup_lifetime_steps) > 0;
+  lifetime.into_backward = phases.freed > 0 && 2 * phases.into_backward > phases.freed;
+  lifetime.into_optimizer = phases.freed > 0 && 2 * phases.into_optimizer > phases.freed;
+  lifetime.as_parameters = sizes && lifetime.kept && phases.after_backward && IsLikeParameters(history);
+  const uint32_t stack = site.key.stack;
+  return vramtrack::PurposeOf(TraitsOf(raw_.Frames(stack), trace_.definitions().stacks.Get(stack).node), lifetime,
+                              IsHostMemory(site.key.kind));
+}
+
+void ProcessAnalysis::FindSizesOfParameters(const std::vector<uint32_t>& sites) {
+  for (const uint32_t site : sites) {
+    if (PurposeOf(site).category != vramtrack::Category::kParameters) continue;
+    const SiteHistory history = ledger_.history(site);
+    parameter_objects_ += history.live_objects();
+    parameter_bytes_ += history.live_bytes();
+  }
+  for (const uint32_t site : sites) purposes_[site] = Decide(site, /*sizes=*/true);
+}
+
+// One object for each parameter, of one, two, a half or twice the bytes: moments, in the parameters' own precision or
+// another. Allocators round, and some parameters may be frozen.
+bool ProcessAnalysis::IsLikeParameters(const SiteHistory& history) const {
+  constexpr double kSame = 0.02;
+  if (parameter_objects_ < 2) return false;
+  const double objects = static_cast<double>(history.live_objects()) / static_cast<double>(parameter_objects_);
+  const double bytes = static_cast<double>(history.live_bytes()) / static_cast<double>(parameter_bytes_);
+  for (const double copies : {1.0, 2.0}) {
+    if (std::fabs(objects - copies) > kSame * copies) continue;
+    for (const double width : {0.5, 1.0, 2.0}) {
+      if (std::fabs(bytes - copies * width) <= kSame * copies * width) return true;
+    }
+  }
+  return false;
+}
+
+const Purpose& ProcessAnalysis::PurposeOf(uint32_t site) {
+  const auto [found, is_new] = purposes_.try_emplace(site);
+  if (is_new) found->second = Decide(site, parameter_objects_ > 0);
+  return found->second;
+}
+
+std::string ProcessAnalysis::Category(uint32_t site) {
+  const Site& known = ledger_.sites()[site];
+  if (LevelOf(known.key.kind) == Level::kHandle) return "handle";
+  if (known.key.kind == schema::GRAPH_POOL) return "graph_pool";
+  if (IsSegmentSite(known)) return "segment";
+  return CategoryName(PurposeOf(site).category);
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_CORE_SITE_SELECTION_H_
+#define ANALYZER_FINDINGS_CORE_SITE_SELECTION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/leaks/cohort.h"
+#include "analyzer/ledger/ledger.h"
+
+namespace vramtrack {
+
+// Sites that look the same to a reader: several stacks in one, as return addresses differ where lines do not.
+struct SiteGroup {
+  std::vector<uint32_t> sites;  // the one with the largest rate first, then by bytes at the peak
+  std::vector<ReportFrame> frames;
+};
+
+// All sites of a ledger, each in exactly one group. What is counted and summed is all of them; what is reported, and
+// has frames, is some.
+struct SiteGroups {
+  // All leaks, all holders of failed allocations, and of the others the `top` of each level that hold most at the peak;
+  // the segments of a framework's allocator have a `top` of their own. Leaks first.
+  std::vector<SiteGroup> reported;
+  std::vector<SiteGroup> others;  // without frames
+};
+
+// Of each site the number of its group: of the first site that looks the same. `symbolizer`: of useful stacks, so that
+// what is counted does not depend on how much of them is shown.
+std::vector<uint32_t> SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer* symbolizer);
+
+// `verdicts`: one for each site of the ledger. `same`: as SitesThatLookTheSame has it.
+SiteGroups SelectSites(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts,
+                       const std::vector<uint32_t>& same, size_t top, StackSymbolizer* symbolizer);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_CORE_SITE_SELECTION_H_

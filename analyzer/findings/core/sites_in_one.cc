@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/core/sites_in_one.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analyzer/findings/core/framework_findings.h"
+#include "analyzer/leaks/survivors.h"
+
+namespace vramtrack {
+namespace {
+
+// A level that changed so often goes up and down; see JudgeGrowingBuffer.
+constexpr size_t kFewestChanges = 3;
+
+bool Matters(const Ledger& ledger, uint32_t site, const LeakVerdict& verdict) {
+  if (verdict.evidence.survivors.objects > 0 || verdict.verdict == Verdict::kInsufficientEvidence) return true;
+  return IsLeak(verdict.verdict) || ledger.level_changes(site) >= kFewestChanges;
+}
+
+}  // namespace
+
+std::vector<std::vector<uint32_t>> SitesInOne(const Ledger& ledger, const std::vector<uint32_t>& same,
+                                              const std::vector<LeakVerdict>& verdicts) {
+  std::map<std::pair<uint32_t, bool>, std::vector<uint32_t>> by_group;
+  for (uint32_t i = 0; i < verdicts.size(); ++i) {
+    if (Matters(ledger, i, verdicts[i])) by_group[{same[i], IsSegmentSite(ledger.sites()[i])}].push_back(i);
+  }
+  std::vector<std::vector<uint32_t>> together;
+  for (auto& [group, sites] : by_group) {
+    if (sites.size() > 1) together.push_back(std::move(sites));
+  }
+  std::sort(together.begin(), together.end());
+  return together;
+}
+
+void ShareVerdict(const Ledger& ledger, const std::vector<uint32_t>& together, const LeakVerdict& verdict,
+                  std::vector<LeakVerdict>* verdicts) {
+  std::vector<double> shares;
+  double sum = 0;
+  const bool buffer = verdict.evidence.buffer.trend != BufferTrend::kNone;
+  for (const uint32_t site : together) {
+    // Of a buffer that the sites hold in turn, each made as much as the others for all that can be told.
+    double share = buffer ? static_cast<double>(ledger.sites()[site].bytes_allocated) : 0;
+    if (!buffer) {
+      const SurvivorTotal left = TotalOf(SurvivorsIn(ledger.history(site), verdict.evidence.leaking));
+      share = verdict.rate_bytes_per_step > 0 ? static_cast<double>(left.bytes) : static_cast<double>(left.objects);
+    }
+    shares.push_back(share);
+    sum += share;
+  }
+  for (size_t i = 0; i < together.size(); ++i) {
+    LeakVerdict& own = (*verdicts)[together[i]];
+    const double share = sum > 0 ? shares[i] / sum : 1.0 / static_cast<double>(together.size());
+    own = verdict;
+    own.rate_bytes_per_step *= share;
+    own.rate_objects_per_step *= share;
+    own.rate_ci_low *= share;
+    own.rate_ci_high *= share;
+  }
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_CORE_STEP_PLAN_H_
+#define ANALYZER_FINDINGS_CORE_STEP_PLAN_H_
+
+#include <string>
+
+#include "analyzer/ingest/trace.h"
+#include "analyzer/ledger/ledger.h"
+#include "analyzer/ledger/step_clock.h"
+
+namespace vramtrack {
+
+// Decides where the steps of a trace end: at the marks of the thread that set most of them, or else at ranges of NVTX,
+// or at an optimizer's steps, or where the stream of allocations repeats itself, which takes a replay. Without any of
+// that there are no steps, but windows of equally many bytes allocated if there is enough for some dozens of them.
+// `wanted`: one of these only, see AnalyzeOptions::step_marks. `window_bytes`: see there. `replay`: how to go about
+// that.
+StepPlan PlanSteps(const Trace& trace, const std::string& wanted = "", const LedgerOptions& replay = {},
+                   uint64_t window_bytes = 0);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_CORE_STEP_PLAN_H_

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/core/trace_warnings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "analyzer/ingest/unseen_text.h"
+
+namespace vramtrack {
+
+void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* warnings) {
+  for (const ModuleStatus& module : symbolizer.Statuses()) {
+    switch (module.state) {
+      case ModuleState::kMissing:
+        warnings->push_back(absl::StrCat(module.path, " is not there: its frames have no names"));
+        break;
+      case ModuleState::kBuildIdMismatch:
+        warnings->push_back(absl::StrCat(module.path, " has changed since (", module.refused_path,
+                                         " has another build id): its frames have no names"));
+        break;
+      case ModuleState::kUnreadable:
+        warnings->push_back(absl::StrCat(module.path, " is no ELF file: its frames have no names"));
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+namespace {
+
+std::string Seconds(double seconds) { return absl::StrFormat("%.2g s", seconds); }
+
+}  // namespace
+
+void AddTraceWarnings(const Trace& trace, const Ledger& ledger, std::vector<std::string>* warnings) {
+  const std::string& path = trace.path();
+  if (trace.lost_bytes() > 0) {
+    warnings->push_back(absl::StrCat(path, ": offset ", trace.damage().front().offset, ": ",
+                                     trace.damage().front().reason, "; ", trace.lost_bytes(),
+                                     " bytes in all could not be used"));
+  }
+  if (const uint64_t lost = trace.lost_events() + ledger.unreadable_events(); lost > 0) {
+    warnings->push_back(
+        absl::StrCat(path, ": ", lost, " events are missing: what was freed in them is counted as live"));
+  }
+  if (const uint64_t unknown = ledger.unknown_frees(); unknown > 0) {
+    warnings->push_back(absl::StrCat(path, ": ", unknown, unknown == 1 ? " free is" : " frees are",
+                                     " of memory whose allocation is not in the trace (tracing began later, it was "
+                                     "lost, or it was freed twice): what "
+                                     "the job held then is not known, and levels may be too low by as much"));
+  }
+  if (trace.past() != nullptr) {
+    warnings->push_back(absl::StrCat(
+        path, ": its size is bounded: of the first ", Seconds(trace.clock().Seconds(trace.past()->last_time)),
+        " the sums of each site are exact, but peaks and lifetimes are known to ",
+        Seconds(std::ldexp(1, static_cast<int>(trace.past()->bin_shift)) / trace.clock().ticks_per_second()), " only"));
+  }
+  if (const uint64_t full = trace.counter(schema::COUNTER_TABLE_FULL); full > 0) {
+    warnings->push_back(absl::StrCat(path, ": the frees of ", full, " allocations are not known: too many were live"));
+  }
+  for (const auto& [name, reason] : trace.definitions().process.unseen) {
+    warnings->push_back(absl::StrCat(path, ": ", name, " ", UnseenText(reason)));
+  }
+  if (ledger.out_of_memory_count() > ledger.out_of_memory().size()) {
+    warnings->push_back(absl::StrCat(path, ": ", ledger.out_of_memory_count(),
+                                     " allocations failed for lack of memory; the first and the last ",
+                                     ledger.out_of_memory().size() / 2, " are shown"));
+  }
+}
+
+void AddDeviceWarnings(const std::string& path, const std::vector<ReportDevice>& devices,
+                       std::vector<std::string>* warnings) {
+  for (const ReportDevice& device : devices) {
+    if (device.total_bytes == 0 || device.peak.device_used <= device.total_bytes) continue;
+    warnings->push_back(absl::StrCat(path, ": device ", device.index, " is given ", device.peak.device_used,
+                                     " bytes at its peak and has ", device.total_bytes,
+                                     ": frees are missing, or the sizes are wrong"));
+  }
+}
+
+double LostShare(const Trace& trace, const Ledger& ledger) {
+  const auto share = [](uint64_t lost, uint64_t all) {
+    return all == 0 ? 0 : std::min(1., static_cast<double>(lost) / static_cast<double>(all));
+  };
+  const uint64_t lost_events = trace.lost_events() + ledger.unreadable_events();
+  // Of the last blocks of a thread nobody knows how many events they held.
+  const double lost =
+      std::max(share(lost_events, trace.events() + trace.lost_events()), share(trace.lost_bytes(), trace.file_bytes()));
+  uint64_t allocations = 0;
+  for (const Site& site : ledger.sites()) allocations += site.allocations;
+  return 1 - (1 - lost) * (1 - share(trace.counter(schema::COUNTER_TABLE_FULL), allocations));
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/leaks/kept_findings.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/leaks/pattern.h"
+#include "analyzer/leaks/survivors.h"
+
+namespace vramtrack {
+namespace {
+
+bool IsFinding(const ReportSite& site) {
+  return site.part_of.empty() && site.verdict != "steady" && site.verdict != "one_time";
+}
+
+// The sums up to the end of each bin of steps, in the job's numbers.
+void AddCurve(const SurvivorSeries& survivors, const RunShape& run, ReportKept* kept) {
+  const Step width = (run.steps + kMaxKeptPoints - 1) / kMaxKeptPoints;
+  uint64_t bytes = 0, objects = 0;
+  auto next = survivors.begin();
+  for (Step begin = 0; begin < run.steps; begin += width) {
+    const Step end = std::min(begin + width, run.steps);
+    for (; next != survivors.end() && next->step < end; ++next) {
+      bytes += next->bytes;
+      objects += next->objects;
+    }
+    kept->step.push_back(static_cast<int64_t>(run.NumberOf(end - 1)));
+    kept->bytes.push_back(bytes);
+    kept->objects.push_back(objects);
+  }
+}
+
+// The straight line of the rate, from the first to the last step that it was estimated from.
+void AddFit(const SurvivorSeries& survivors, const RunShape& run, StepSpan span, const ReportSite& site,
+            ReportKept* kept) {
+  if (span.size() == 0) return;
+  const double before = static_cast<double>(TotalOf(Within(survivors, {0, span.begin})).bytes);
+  const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
+  const double low = site.group ? site.group->rate_ci_low : site.rate_ci_low;
+  const double high = site.group ? site.group->rate_ci_high : site.rate_ci_high;
+  for (const Step step : {span.begin, span.end - 1}) {
+    const double steps = step - span.begin + 1;
+    kept->fit.push_back(
+        {static_cast<int64_t>(run.NumberOf(step)), before + rate * steps, before + low * steps, before + high * steps});
+  }
+}
+
+// Of a buffer that grows: what it never fell below again, at the end of each bin.
+void AddFloor(const StepLevels& levels, const RunShape& run, ReportKept* kept) {
+  // As JudgeLevels has it: between steps only where there is nothing within them.
+  const bool within = !levels.least.empty() && levels.least.back().bytes > 0;
+  std::vector<SiteLevel> floor = within ? levels.least : levels.low;
+  for (size_t i = floor.size(); i-- > 1;) {
+    if (floor[i].bytes < floor[i - 1].bytes) floor[i - 1] = floor[i];
+  }
+  const bool first = kept->step.empty();
+  for (size_t i = 0; i < floor.size(); ++i) {
+    const uint64_t end = std::min<uint64_t>((i + 1) * uint64_t{levels.steps_per_bin}, run.steps);
+    if (first) {
+      kept->step.push_back(static_cast<int64_t>(run.NumberOf(static_cast<Step>(end - 1))));
+      kept->bytes.push_back(0);
+      kept->objects.push_back(0);
+    }
+    kept->bytes[i] += floor[i].bytes;
+    kept->objects[i] += floor[i].objects;
+  }
+}
+
+// The line of its rate, from the floor at the beginning of the span on.
+void AddFloorFit(const RunShape& run, StepSpan span, double from, const ReportSite& site, ReportKept* kept) {
+  if (span.size() == 0) return;
+  const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
+  const double low = site.group ? site.group->rate_ci_low : site.rate_ci_low;
+  const double high = site.group ? site.group->rate_ci_high : site.rate_ci_high;
+  for (const Step step : {span.begin, span.end - 1}) {
+    const double steps = step - span.begin;
+    kept->fit.push_back(
+        {static_cast<int64_t>(run.NumberOf(step)), from + rate * steps, from + low * steps, from + high * steps});
+  }
+}
+
+ReportKept KeptByBuffer(const ProcessAnalysis& analysis, const std::vector<uint32_t>& members, const ReportSite& site) {
+  const RunShape& run = analysis.run();
+  ReportKept kept;
+  double from = 0;
+  for (const uint32_t member : members) {
+    const LeakVerdict& verdict = analysis.verdicts()[member];
+    if (!IsLeak(verdict.verdict)) continue;
+    AddFloor(analysis.ledger().levels(member), run, &kept);
+    const auto begin = static_cast<double>(verdict.evidence.buffer.from_bytes);
+    from = verdict.evidence.joint ? begin : from + begin;
+    kept.max_lifetime_steps = std::max<uint64_t>(kept.max_lifetime_steps, verdict.evidence.max_lifetime_steps);
+  }
+  const StepSpan span = analysis.verdicts()[members[0]].evidence.leaking;
+  AddFloorFit(run, span, from, site, &kept);
+  kept.tested_steps = span.size();
+  if (span.size() > 0) {
+    kept.first_tested_step = static_cast<int64_t>(run.NumberOf(span.begin));
+    kept.last_tested_step = static_cast<int64_t>(run.NumberOf(span.end - 1));
+  }
+  return kept;
+}
+
+}  // namespace
+
+void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* sites) {
+  const RunShape& run = analysis.run();
+  if (run.steps == 0) return;
+  std::vector<std::vector<uint32_t>> members(sites->size());
+  for (size_t i = 0; i < sites->size(); ++i) {
+    const std::string& leader = (*sites)[i].part_of;
+    std::vector<uint32_t>& of = members[leader.empty() ? i : std::stoul(leader)];
+    of.insert(of.end(), analysis.groups()[i].sites.begin(), analysis.groups()[i].sites.end());
+  }
+  for (size_t i = 0; i < sites->size(); ++i) {
+    ReportSite& site = (*sites)[i];
+    if (!IsFinding(site)) continue;
+    const LeakVerdict& leading = analysis.verdicts()[analysis.groups()[i].sites[0]];
+    if (IsLeak(leading.verdict) && leading.evidence.buffer.trend != BufferTrend::kNone) {
+      site.kept = KeptByBuffer(analysis, members[i], site);
+      continue;
+    }
+    SurvivorSeries survivors;
+    ReportKept kept;
+    for (const uint32_t member : members[i]) {
+      survivors = SumOf(survivors, SurvivorsIn(analysis.ledger().history(member), {0, run.steps}));
+      kept.max_lifetime_steps =
+          std::max<uint64_t>(kept.max_lifetime_steps, analysis.verdicts()[member].evidence.max_lifetime_steps);
+    }
+    if (survivors.empty()) continue;
+    const LeakVerdict& verdict = analysis.verdicts()[analysis.groups()[i].sites[0]];
+    const StepSpan tested = verdict.evidence.tested;
+    AddCurve(survivors, run, &kept);
+    AddFit(survivors, run, verdict.evidence.leaking, site, &kept);
+    const SurvivorTotal total = TotalOf(Within(survivors, tested));
+    kept.tested_steps = tested.size();
+    if (tested.size() > 0) {
+      kept.first_tested_step = static_cast<int64_t>(run.NumberOf(tested.begin));
+      kept.last_tested_step = static_cast<int64_t>(run.NumberOf(tested.end - 1));
+    }
+    kept.steps_with_survivors = total.steps;
+    kept.survivor_objects = total.objects;
+    kept.survivor_bytes = total.bytes;
+    site.kept = std::move(kept);
+  }
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/leaks/leak_findings.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "analyzer/findings/core/device_findings.h"
+#include "analyzer/findings/core/framework_findings.h"
+#include "analyzer/leaks/explanation.h"
+#include "analyzer/leaks/materiality.h"
+#include "analyzer/leaks/pattern.h"
+#include "analyzer/leaks/rate.h"
+
+namespace vramtrack {
+namespace {
+
+std::vector<size_t> Sorted(std::vector<size_t> members) {
+  std::sort(members.begin(), members.end());
+  return members;
+}
+
+std::vector<size_t> MembersOf(const LeakGroup& leak) {
+  std::vector<size_t> members = leak.parts;
+  members.push_back(leak.leader);
+  return Sorted(std::move(members));
+}
+
+}  // namespace
+
+std::vector<LeakOrder::Watched> LeakingSites(const ProcessAnalysis& analysis) {
+  std::vector<LeakOrder::Watched> watched;
+  for (const SiteGroup& group : analysis.groups()) {
+    watched.emplace_back();
+    const LeakVerdict& first = analysis.verdicts()[group.sites[0]];
+    if (!IsLeak(first.verdict)) continue;
+    watched.back().sites = group.sites;
+    SurvivorSeries survivors;
+    for (const uint32_t site : group.sites) {
+      survivors = SumOf(survivors, SurvivorsIn(analysis.ledger().history(site), first.evidence.tested));
+    }
+    for (const Survivors& at : survivors) watched.back().steps.push_back(at.step);
+  }
+  return watched;
+}
+
+LeakFindings::LeakFindings(ProcessAnalysis* analysis)
+    : analysis_(*analysis), grouping_(analysis), order_(LeakingSites(*analysis), analysis->run().steps) {}
+
+std::vector<uint32_t> LeakFindings::SitesOf(const std::vector<size_t>& groups) const {
+  std::vector<uint32_t> sites;
+  for (const size_t group : groups) {
+    const std::vector<uint32_t>& of = analysis_.groups()[group].sites;
+    sites.insert(sites.end(), of.begin(), of.end());
+  }
+  return sites;
+}
+
+bool LeakFindings::IsGraphPool(size_t group) const {
+  return analysis_.ledger().sites()[analysis_.groups()[group].sites[0]].key.kind == schema::GRAPH_POOL;
+}
+
+bool LeakFindings::IsWithinPools(size_t group, const std::vector<size_t>& others) const {
+  return IsInGraphPools(analysis_.ledger().sites()[analysis_.groups()[group].sites[0]]) &&
+         std::any_of(others.begin(), others.end(), [this](size_t other) { return IsGraphPool(other); });
+}
+
+// A leak of CUDA graphs has parts of all levels.
+std::vector<uint32_t> LeakFindings::WatchedSitesOf(const std::vector<size_t>& groups) const {
+  const bool pools = std::any_of(groups.begin(), groups.end(), [this](size_t group) { return IsGraphPool(group); });
+  std::vector<uint32_t> sites = SitesOf(groups);
+  const auto is_block = [this](uint32_t site) {
+    return LevelOf(analysis_.ledger().sites()[site].key.kind) == Level::kFramework;
+  };
+  if (!pools) return sites;
+  if (std::any_of(sites.begin(), sites.end(), is_block)) {
+    sites.erase(std::remove_if(sites.begin(), sites.end(), [&](uint32_t site) { return !is_block(site); }),
+                sites.end());
+  } else {
+    sites.erase(
+        std::remove_if(sites.begin(), sites.end(),
+                       [&](uint32_t site) { return analysis_.ledger().sites()[site].key.kind != schema::GRAPH_POOL; }),
+        sites.end());
+  }
+  return sites;
+}
+
+void LeakFindings::Prepare(LedgerOptions* options) {
+  const std::vector<std::vector<size_t>> leaks = grouping_.ByCalls();
+  for (const std::vector<size_t>& members : leaks) {
+    if (members.size() < 2) continue;
+    watched_[Sorted(members)] = options->watched.size();
+    options->watched.push_back(WatchedSitesOf(members));
+  }
+  // Alone in its leak, nothing has an order.
+  if (leaks.size() + watched_.size() > 1) options->observers.push_back(&order_);
+}
+
+ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite>& sites) const {
+  ReportLeak sum;
+  SurvivorSeries survivors;
+  double below = 0, above = 0;  // the rates of growing buffers, their intervals reach
+  StepSpan span{0, analysis_.run().steps};
+  uint32_t lifetime = 0;
+  const std::vector<size_t> all = MembersOf(leak);
+  for (const size_t member : all) {
+    if (IsWithinPools(member, all)) continue;
+    const ReportSite& site = sites[member];
+    sum.rate_bytes_per_step += site.rate_bytes_per_step;
+    sum.rate_objects_per_step += site.rate_objects_per_step;
+    sum.live_bytes += site.live_bytes;
+    sum.bytes_at_peak += site.bytes_at_peak;
+    for (const uint32_t index : analysis_.groups()[member].sites) {
+      const LeakEvidence& evidence = analysis_.verdicts()[index].evidence;
+      if (!IsLeak(analysis_.verdicts()[index].verdict)) continue;
+      if (evidence.buffer.trend != BufferTrend::kNone) {
+        below += analysis_.verdicts()[index].rate_bytes_per_step - analysis_.verdicts()[index].rate_ci_low;
+        above += analysis_.verdicts()[index].rate_ci_high - analysis_.verdicts()[index].rate_bytes_per_step;
+        continue;
+      }
+      survivors = SumOf(survivors, SurvivorsIn(analysis_.ledger().history(index), {0, analysis_.run().steps}));
+      span.begin = std::max(span.begin, evidence.leaking.begin);
+      span.end = std::min(span.end, evidence.leaking.end);
+      lifetime = std::max(lifetime, evidence.max_lifetime_steps);
+    }
+  }
+  const bool onset = analysis_.verdicts()[analysis_.groups()[leak.leader].sites[0]].onset_step.has_value();
+  const Rate rate = EstimateRate(survivors, {span, onset}, lifetime);
+  // About the sum of what the parts say of themselves, so that they add up.
+  sum.rate_ci_low = sum.rate_bytes_per_step - (rate.bytes_per_step - rate.bytes_interval.low) - below;
+  sum.rate_ci_high = sum.rate_bytes_per_step + (rate.bytes_interval.high - rate.bytes_per_step) + above;
+  return sum;
+}
+
+void LeakFindings::Describe(const Ledger& replayed, std::vector<ReportSite>* sites) {
+  const std::vector<LeakGroup> leaks = grouping_.Finish(order_);
+  LedgerOptions changed = analysis_.replay_options();
+  changed.histories = changed.timeline = false;
+  for (const LeakGroup& leak : leaks) {
+    if (!leak.parts.empty() && watched_.count(MembersOf(leak)) == 0) {
+      changed.watched.push_back(WatchedSitesOf(MembersOf(leak)));
+    }
+  }
+  const size_t changes = changed.watched.size();
+  Ledger third(analysis_.trace(), analysis_.plan(), std::move(changed));
+  if (changes > 0) third.Replay();
+  size_t change = 0;
+  for (const LeakGroup& leak : leaks) {
+    ReportSite& leader = (*sites)[leak.leader];
+    for (const size_t part : leak.parts) (*sites)[part].part_of = absl::StrCat(leak.leader);
+    leader.parts = leak.parts.size();
+    std::vector<size_t> within;
+    for (const size_t part : leak.parts) {
+      if (!IsWithinPools(part, MembersOf(leak))) continue;
+      within.push_back(part);
+      ReportSite& site = (*sites)[part];
+      site.rate_bytes_per_step = site.rate_ci_low = site.rate_ci_high = 0;
+    }
+    leader.group = Sum(leak, *sites);
+    if (leak.parts.empty()) {
+      leader.group->rate_ci_low = leader.rate_ci_low;
+      leader.group->rate_ci_high = leader.rate_ci_high;
+      leader.group->peak_without = leader.peak_without_site;
+    } else {
+      const auto known = watched_.find(MembersOf(leak));
+      leader.group->peak_without = known != watched_.end() ? replayed.counterfactual().PeakWithout(known->second)
+                                                           : third.counterfactual().PeakWithout(change++);
+    }
+    if (leak.call_frame) leader.blame_frame = *leak.call_frame;
+    // What hardly matters by itself may do so with all that it keeps.
+    if (leader.verdict == "minor_leak" && IsMaterialTogether(leak, *leader.group)) {
+      const uint32_t first = analysis_.groups()[leak.leader].sites[0];
+      const bool replaced = analysis_.verdicts()[first].evidence.buffer.trend != BufferTrend::kNone;
+      leader.verdict = ToString(replaced ? Verdict::kGrowingBuffer : Verdict::kLeak);
+    }
+    std::vector<size_t> members = leak.parts;
+    members.insert(members.begin(), leak.leader);
+    DescribeTogether(members, *leader.group, &leader);
+    for (const size_t part : leak.parts) {
+      const ReportSite& site = (*sites)[part];
+      DescribeTogether({part}, {site.rate_bytes_per_step, 0, 0, site.rate_objects_per_step, 0, 0, 0}, &(*sites)[part]);
+    }
+    for (const size_t part : within) {
+      absl::StrAppend(&(*sites)[part].explanation,
+                      "; these bytes count with the segments of the graphs' pools that they lie in");
+    }
+  }
+}
+
+bool LeakFindings::IsMaterialTogether(const LeakGroup& leak, const ReportLeak& whole) const {
+  RunShape run = analysis_.run();
+  const uint32_t first = analysis_.groups()[leak.leader].sites[0];
+  const uint32_t device = analysis_.ledger().sites()[first].key.device;
+  run.device_total_bytes = DeviceTotalBytes(analysis_.trace(), analysis_.ledger(), device);
+  return IsMaterial({whole.rate_bytes_per_step, whole.rate_objects_per_step, {}, {}}, run);
+}
+
+void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const ReportLeak& whole,
+                                    ReportSite* site) const {
+  const std::vector<uint32_t> sites = SitesOf(members);
+  if (sites.size() < 2) return;  // what its verdict says of it is all there is
+  const uint32_t first = analysis_.groups()[members[0]].sites[0];
+  LeakVerdict verdict = analysis_.verdicts()[first];
+  SiteHistory history = analysis_.ledger().history(first);
+  if (verdict.evidence.joint) {
+    for (const uint32_t other : analysis_.groups()[members[0]].sites) {
+      if (other == first) continue;
+      const SiteHistory whole = Merged(history, analysis_.ledger().history(other));
+      history.cohorts = whole.cohorts;
+    }
+  }
+  for (const uint32_t other : sites) {
+    if (other == first) continue;
+    const LeakEvidence& evidence = analysis_.verdicts()[other].evidence;
+    const SiteHistory more = analysis_.ledger().history(other);
+    verdict.evidence.period.bytes_repeat &=
+        evidence.period.bytes_repeat && evidence.period.steps == verdict.evidence.period.steps;
+    verdict.evidence.max_lifetime_steps = std::max(verdict.evidence.max_lifetime_steps, evidence.max_lifetime_steps);
+    if (IsLeak(analysis_.verdicts()[other].verdict) && !evidence.joint) {
+      verdict.evidence.buffer.from_bytes += evidence.buffer.from_bytes;
+      verdict.evidence.buffer.to_bytes += evidence.buffer.to_bytes;
+    }
+    history.died_objects += more.died_objects;
+    history.max_setup_lifetime_steps = std::max(history.max_setup_lifetime_steps, more.max_setup_lifetime_steps);
+  }
+  verdict.rate_bytes_per_step = whole.rate_bytes_per_step;
+  verdict.rate_objects_per_step = whole.rate_objects_per_step;
+  if (verdict.verdict == Verdict::kMinorLeak && site->verdict == "leak") verdict.verdict = Verdict::kLeak;
+  if (verdict.verdict == Verdict::kMinorLeak && site->verdict == "growing_buffer") {
+    verdict.verdict = Verdict::kGrowingBuffer;
+  }
+  site->explanation = Explain(verdict, history, analysis_.run(), {});
+  if (members.size() > 1) {
+    site->explanation =
+        absl::StrReplaceAll(site->explanation, {{"of this site", absl::StrCat("of these ", members.size(), " sites")}});
+  }
+  const uint32_t device = analysis_.ledger().sites()[first].key.device;
+  const auto framework = analysis_.frameworks().find(device);
+  if (site->level == LevelName(Level::kFramework) && framework != analysis_.frameworks().end()) {
+    AddDriverEvidence(framework->second, analysis_.plan().window_bytes, site);
+  }
+  AddPoolRemark(analysis_.ledger(), analysis_.ledger().sites()[first].key, &analysis_.symbolizer(), site);
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One leak is one finding, however many lines allocate what it keeps: a graph that is never given up keeps blocks of
+// every layer, an object that is never deleted keeps all that its constructor allocated.
+#ifndef ANALYZER_FINDINGS_LEAKS_LEAK_GROUPS_H_
+#define ANALYZER_FINDINGS_LEAKS_LEAK_GROUPS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzer/findings/core/process_analysis.h"
+#include "analyzer/findings/leaks/leak_line.h"
+#include "analyzer/findings/leaks/leak_order.h"
+
+namespace vramtrack {
+
+struct LeakGroup {
+  size_t leader = 0;                 // index into ProcessAnalysis::groups()
+  std::vector<size_t> parts;         // the same, without the leader; the largest rate first
+  std::optional<size_t> call_frame;  // of the leader: the one call that leads to all of them, if there is one
+};
+
+// Puts leaks together that have the same device and level, leave something in the same steps, and are tied by their
+// stacks: docs/leak-verdicts.md has the rules. Every leaking group of sites is in exactly one of the result.
+class LeakGrouping {
+ public:
+  // `analysis` must outlive it.
+  explicit LeakGrouping(ProcessAnalysis* analysis);
+  ~LeakGrouping();
+
+  // What the stacks tie together, without knowledge of any order; by index into ProcessAnalysis::groups().
+  std::vector<std::vector<size_t>> ByCalls();
+
+  // With what the order of births and releases says as well. `order`: over the sites of ProcessAnalysis::groups().
+  std::vector<LeakGroup> Finish(const LeakOrder& order);
+
+ private:
+  struct Candidate;
+
+  void TieByCalls(const LeakOrder* order);  // null: not known
+  bool TiedByCall(const Candidate& a, const Candidate& b, const LeakOrder* order);
+  void TieManyUnderOneCall(const std::vector<size_t>& alike);
+  void TieByRelease(const LeakOrder& order);
+  void JoinHeads(const LeakOrder& order);
+  // Graphs that are kept, their private pools with all blocks in them, and their inputs.
+  void TieGraphPools();
+  bool Alike(const Candidate& a, const Candidate& b) const;
+  bool SameStepsOf(const Candidate& a, const Candidate& b) const;
+  bool GrowAlike(const Candidate& a, const Candidate& b) const;
+  // What is allocated throughout the run and freed: tells loops from what is called in them.
+  void FindBystanders();
+  bool LeavesSomeoneOut(const Candidate& candidate, size_t calls);
+  bool LeadsToLeaksOnly(const Candidate& candidate, size_t calls);
+  LeakLine LineOf(const std::vector<size_t>& members, const std::vector<size_t>& same_call, size_t* leader);
+  size_t SharedCalls(const std::vector<size_t>& members) const;
+  size_t Root(size_t index) const;
+  void Tie(size_t a, size_t b);
+  std::vector<std::vector<size_t>> Sets() const;
+
+  ProcessAnalysis& analysis_;
+  std::vector<Candidate> candidates_;
+  mutable std::vector<size_t> parent_;  // of candidates_
+  std::vector<std::vector<ReportFrame>> bystanders_;
+  bool looked_for_bystanders_ = false;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_LEAKS_LEAK_GROUPS_H_

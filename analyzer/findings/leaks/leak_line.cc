@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/leaks/leak_line.h"
+
+#include <algorithm>
+
+#include "analyzer/attribution/blame.h"
+#include "analyzer/findings/leaks/call_path.h"
+
+namespace vramtrack {
+namespace {
+
+// The share of a leak's rate that decides.
+constexpr double kBulk = 0.9;
+
+bool IsOwnLine(const std::vector<ReportFrame>& frames, size_t i) { return IsPython(frames[i]) && IsOwn(frames[i]); }
+
+// How much of the leak goes through the calls up to and including frame `line` of `frames`.
+double Through(const std::vector<LeakMember>& members, const std::vector<ReportFrame>& frames, size_t line) {
+  double rate = 0;
+  for (const LeakMember& member : members) {
+    if (CommonCalls(*member.frames, frames) >= frames.size() - line) rate += member.rate;
+  }
+  return rate;
+}
+
+// The innermost line of the user's own that the bulk goes through.
+std::optional<size_t> BulkLine(const std::vector<LeakMember>& members, const std::vector<ReportFrame>& frames,
+                               double all) {
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (IsOwnLine(frames, i) && Through(members, frames, i) >= kBulk * all) return i;
+  }
+  return std::nullopt;
+}
+
+// The next line of the user's own within the call at `line`, and whether installed code is between the two.
+struct Inner {
+  std::optional<size_t> line;
+  bool through_library = false;
+};
+Inner InnerLine(const std::vector<ReportFrame>& frames, size_t line) {
+  Inner inner;
+  for (size_t i = line; i-- > 0;) {
+    if (IsOwnLine(frames, i)) {
+      inner.line = i;
+      return inner;
+    }
+    inner.through_library |= frames[i].installed;
+  }
+  return inner;
+}
+
+// Whether the function of frame `line`, called the same way, allocates something further down that is freed: what leaks
+// is then kept within the function, and is not what it returns.
+bool FreesLater(const std::vector<ReportFrame>& frames, size_t line,
+                const std::vector<std::vector<ReportFrame>>& clean) {
+  const size_t calls = frames.size() - 1 - line;
+  return std::any_of(clean.begin(), clean.end(), [&](const std::vector<ReportFrame>& other) {
+    if (CommonCalls(other, frames) != calls || !PartInOneFunction(other, frames, calls)) return false;
+    return CalledBy(other, calls)->line > frames[line].line;
+  });
+}
+
+// The next line of the user's own outside of `line`, unless installed code is between the two.
+std::optional<size_t> OwnCaller(const std::vector<ReportFrame>& frames, size_t line) {
+  for (size_t i = line + 1; i < frames.size() && !frames[i].installed; ++i) {
+    if (IsOwnLine(frames, i)) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<size_t> KeepingCaller(const std::vector<ReportFrame>& frames,
+                                    const std::vector<std::vector<ReportFrame>>& clean) {
+  const std::optional<size_t> own = OwnFrame(frames);
+  if (!own || !IsPython(frames[*own])) return std::nullopt;
+  const std::optional<size_t> caller = OwnCaller(frames, *own);
+  if (!caller || FreesLater(frames, *own, clean)) return std::nullopt;
+  const bool called_elsewhere = std::any_of(clean.begin(), clean.end(), [&](const std::vector<ReportFrame>& other) {
+    for (size_t i = 0; i < other.size(); ++i) {
+      if (!SamePlace(other[i], frames[*own])) continue;
+      const std::optional<size_t> from = OwnCaller(other, i);
+      return from && !SamePlace(other[*from], frames[*caller]);
+    }
+    return false;
+  });
+  return called_elsewhere ? caller : std::nullopt;
+}
+
+size_t LineThatKeeps(const std::vector<ReportFrame>& frames, size_t line,
+                     const std::vector<std::vector<ReportFrame>>& clean) {
+  const Inner inner = InnerLine(frames, line);
+  if (!inner.line || inner.through_library || IsConstructor(frames[*inner.line])) return line;
+  return FreesLater(frames, *inner.line, clean) ? *inner.line : line;
+}
+
+LeakLine FindLeakLine(const std::vector<LeakMember>& members, size_t leader,
+                      const std::vector<std::vector<ReportFrame>>& clean) {
+  LeakLine found{leader, std::nullopt};
+  double all = 0;
+  for (const LeakMember& member : members) all += member.rate;
+  std::optional<size_t> line = BulkLine(members, *members[leader].frames, all);
+  if (!line) return found;
+  // Where the leader is a library's own business on the side, and the bulk of the leak is allocated further within, the
+  // largest part of that leads.
+  if (!InnerLine(*members[leader].frames, *line).line) {
+    const size_t calls = members[leader].frames->size() - *line;
+    std::optional<size_t> better;
+    for (size_t i = 0; i < members.size(); ++i) {
+      const std::vector<ReportFrame>& frames = *members[i].frames;
+      if (i == leader || CommonCalls(frames, *members[leader].frames) < calls) continue;
+      const std::optional<size_t> inner = BulkLine(members, frames, all);
+      if (!inner || frames.size() - *inner <= calls) continue;
+      if (!better || members[i].rate > members[*better].rate) better = i;
+    }
+    if (better) {
+      found.leader = leader = *better;
+      line = BulkLine(members, *members[leader].frames, all);
+    }
+  }
+  const std::vector<ReportFrame>& frames = *members[leader].frames;
+  found.line = line;
+  // Parts at several lines of a function: the call to it, unless that is not the user's own.
+  const Inner inner = InnerLine(frames, *line);
+  if (!inner.line) return found;
+  const bool apart = std::any_of(members.begin(), members.end(), [&](const LeakMember& member) {
+    return !member.same_call && PartInOneFunction(*member.frames, frames, CommonCalls(*member.frames, frames));
+  });
+  found.line = inner.through_library || apart ? *inner.line : LineThatKeeps(frames, *line, clean);
+  return found;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/peaks/composition_findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/findings/core/device_findings.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kMaxLeaks = 4;  // of CompositionTimeline::kMaxGroups, so that others have room
+// A node that holds less than this share of its peak is narrower than a pixel.
+constexpr uint64_t kSmallestShare = 5000;
+
+std::optional<uint32_t> DeviceOf(const Scope& scope) {
+  if (scope.device == SiteKey::kHost) return std::nullopt;
+  return scope.device;
+}
+
+uint64_t BytesAtPeak(const ProcessAnalysis& analysis, size_t group) {
+  uint64_t bytes = 0;
+  for (const uint32_t site : analysis.groups()[group].sites) bytes += analysis.ledger().sites()[site].bytes_at_peak;
+  return bytes;
+}
+
+uint32_t ScopeOf(const ProcessAnalysis& analysis, size_t group) {
+  return analysis.ledger().sites()[analysis.groups()[group].sites[0]].scope;
+}
+
+// `bins` is a range of things of which `bin_of` gives the CompositionTimeline::Bin.
+template <typename Bins, typename BinOf>
+ReportComposition Describe(const Bins& bins, const std::vector<size_t>& groups, BinOf bin_of) {
+  ReportComposition described;
+  for (size_t c = 0; c < kCategories; ++c) {
+    std::vector<uint64_t> bytes;
+    for (const auto& one : bins) bytes.push_back(bin_of(one).categories[c]);
+    if (std::all_of(bytes.begin(), bytes.end(), [](uint64_t count) { return count == 0; })) continue;
+    described.categories.emplace_back(CategoryName(static_cast<Category>(c)), std::move(bytes));
+  }
+  for (const auto& one : bins) described.other_sites.push_back(bin_of(one).live);
+  for (size_t g = 0; g < groups.size(); ++g) {
+    std::vector<uint64_t> bytes;
+    for (const auto& one : bins) bytes.push_back(bin_of(one).groups[g]);
+    for (size_t i = 0; i < bytes.size(); ++i) described.other_sites[i] -= bytes[i];
+    described.sites.emplace_back(absl::StrCat(groups[g]), std::move(bytes));
+  }
+  return described;
+}
+
+// One site's way into the tree, from the outermost frame.
+class StackTree {
+ public:
+  explicit StackTree(ReportPeakStacks* stacks) : stacks_(*stacks) {}
+
+  void Add(const std::string& site, const std::vector<ReportFrame>& frames, uint64_t bytes) {
+    uint64_t node = kRoot;
+    for (size_t calls = frames.size(); calls-- > 0;) {
+      const ReportFrame& frame = frames[calls];
+      std::string name = absl::StrCat(frame.function, "|", frame.file, "|", frame.line, "|", frame.module);
+      if (frame.line == 0) absl::StrAppend(&name, "|", frame.offset);
+      const auto [found, is_new] = nodes_.try_emplace({node, std::move(name)}, stacks_.nodes.size());
+      if (is_new) {
+        stacks_.nodes.push_back({node == kRoot ? std::nullopt : std::optional<uint64_t>(node), site, calls, 0, 0});
+      }
+      node = found->second;
+      stacks_.nodes[node].bytes += bytes;
+      ++stacks_.nodes[node].sites;
+    }
+  }
+
+ private:
+  static constexpr uint64_t kRoot = UINT64_MAX;
+  ReportPeakStacks& stacks_;
+  std::map<std::pair<uint64_t, std::string>, uint64_t> nodes_;
+};
+
+// Parents come first, and hold no less than what is below them.
+void DropSmall(uint64_t smallest, std::vector<ReportPeakStacks::Node>* nodes) {
+  std::vector<uint64_t> moved(nodes->size());
+  size_t kept = 0;
+  for (size_t i = 0; i < nodes->size(); ++i) {
+    ReportPeakStacks::Node node = std::move((*nodes)[i]);
+    if (node.bytes < smallest) continue;
+    if (node.parent) node.parent = moved[*node.parent];
+    moved[i] = kept;
+    (*nodes)[kept++] = std::move(node);
+  }
+  nodes->resize(kept);
+}
+
+}  // namespace
+
+std::map<uint32_t, std::vector<size_t>> CompositionGroups(const ProcessAnalysis& analysis) {
+  std::vector<size_t> by_peak(analysis.groups().size());
+  std::iota(by_peak.begin(), by_peak.end(), 0);
+  std::vector<uint64_t> bytes;
+  for (const size_t group : by_peak) bytes.push_back(BytesAtPeak(analysis, group));
+  std::stable_sort(by_peak.begin(), by_peak.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+  std::map<uint32_t, std::vector<size_t>> followed;
+  const auto follow = [&](size_t group, size_t most) {
+    const uint32_t scope = ScopeOf(analysis, group);
+    if (scope == Site::kNoScope || !IsOnTimeline(analysis.ledger().scopes()[scope])) return;
+    std::vector<size_t>& of_scope = followed[scope];
+    if (of_scope.size() >= most || std::find(of_scope.begin(), of_scope.end(), group) != of_scope.end()) return;
+    of_scope.push_back(group);
+  };
+  for (size_t group = 0; group < analysis.groups().size(); ++group) {
+    if (IsLeak(analysis.verdicts()[analysis.groups()[group].sites[0]].verdict)) follow(group, kMaxLeaks);
+  }
+  for (const size_t group : by_peak) {
+    if (bytes[group] > 0) follow(group, CompositionTimeline::kMaxGroups);
+  }
+  return followed;
+}
+
+std::map<uint32_t, std::vector<std::vector<uint32_t>>> CompositionSites(const ProcessAnalysis& analysis) {
+  std::map<uint32_t, std::vector<std::vector<uint32_t>>> sites;
+  for (const auto& [scope, groups] : CompositionGroups(analysis)) {
+    for (const size_t group : groups) sites[scope].push_back(analysis.groups()[group].sites);
+  }
+  return sites;
+}
+
+void AddCompositions(const ProcessAnalysis& analysis, const CompositionTimeline& composition,
+                     std::vector<ReportTimeline>* timelines) {
+  const std::map<uint32_t, std::vector<size_t>> followed = CompositionGroups(analysis);
+  const std::vector<Scope>& scopes = analysis.ledger().scopes();
+  for (ReportTimeline& timeline : *timelines) {
+    for (uint32_t i = 0; i < scopes.size(); ++i) {
+      if (!IsOnTimeline(scopes[i]) || DeviceOf(scopes[i]) != timeline.device) continue;
+      const auto groups = followed.find(i);
+      const std::vector<size_t> of_scope = groups == followed.end() ? std::vector<size_t>() : groups->second;
+      timeline.at_high = Describe(
+          composition.Bins(i), of_scope, [](const CompositionTimeline::Bin& bin) -> const auto& { return bin; });
+      const std::vector<CompositionTimeline::StepBin> bins = composition.StepBins(i);
+      if (bins.empty()) continue;
+      ReportPeakStep& step = timeline.peak_step.emplace();
+      step.step = ReportedStep(analysis.run(), scopes[i].peak_moment.step);
+      for (const CompositionTimeline::StepBin& bin : bins) {
+        step.event.push_back(bin.event);
+        step.seconds.push_back(analysis.trace().clock().Seconds(bin.ticks));
+        step.live.push_back(bin.bin.live);
+      }
+      step.consists_of = Describe(
+          bins, of_scope, [](const CompositionTimeline::StepBin& bin) -> const auto& { return bin.bin; });
+    }
+  }
+}
+
+void AddStepCurves(const ProcessAnalysis& analysis, const StepCurve& curve, std::vector<ReportTimeline>* timelines) {
+  const std::vector<Scope>& scopes = analysis.ledger().scopes();
+  for (ReportTimeline& timeline : *timelines) {
+    for (uint32_t i = 0; i < scopes.size(); ++i) {
+      if (!IsOnTimeline(scopes[i]) || DeviceOf(scopes[i]) != timeline.device || curve.Rows(i).empty()) continue;
+      ReportWithinSteps& within = timeline.within_steps.emplace();
+      within.events = curve.EventsPerRow(i);
+      for (const StepCurve::Row& row : curve.Rows(i)) {
+        const double share = static_cast<double>(row.event) / static_cast<double>(curve.EventsOf(i, row.step));
+        // Four digits are less than a pixel.
+        within.position.push_back(static_cast<double>(ReportedStep(analysis.run(), row.step).value_or(row.step)) +
+                                  std::floor(share * 1e4) / 1e4);
+        within.low.push_back(row.low);
+        within.high.push_back(row.high);
+      }
+    }
+  }
+}
+
+std::vector<ReportPeakStacks> DescribePeakStacks(const ProcessAnalysis& analysis,
+                                                 const std::vector<ReportSite>& sites) {
+  std::vector<ReportPeakStacks> all;
+  const std::vector<Scope>& scopes = analysis.ledger().scopes();
+  for (uint32_t i = 0; i < scopes.size(); ++i) {
+    if (!IsOnTimeline(scopes[i]) || scopes[i].peak == 0) continue;
+    ReportPeakStacks stacks;
+    stacks.device = DeviceOf(scopes[i]);
+    stacks.live = stacks.other_bytes = scopes[i].peak;
+    StackTree tree(&stacks);
+    for (size_t group = 0; group < sites.size(); ++group) {
+      const ReportSite& site = sites[group];
+      if (ScopeOf(analysis, group) != i || site.bytes_at_peak == 0 || site.frames.empty()) continue;
+      tree.Add(absl::StrCat(group), site.frames, site.bytes_at_peak);
+      stacks.other_bytes -= site.bytes_at_peak;
+    }
+    DropSmall(stacks.live / kSmallestShare, &stacks.nodes);
+    all.push_back(std::move(stacks));
+  }
+  return all;
+}
+
+}  // namespace vramtrack

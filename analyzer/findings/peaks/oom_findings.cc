@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/peaks/oom_findings.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/attribution/library.h"
+#include "analyzer/findings/core/device_findings.h"
+
+namespace vramtrack {
+namespace {
+
+// Less has not changed.
+constexpr uint64_t kMinChange = 64 << 10;
+
+// A stack from where an allocator was called.
+std::vector<uint64_t> CallOf(const Definitions& definitions, uint32_t stack) {
+  const JoinedStackRef joined = definitions.stacks.Get(stack);
+  std::vector<uint64_t> call = {static_cast<uint64_t>(joined.node)};
+  size_t first = 0;
+  for (; first < joined.native.count; ++first) {
+    const int module = definitions.modules.Find(joined.native.frames[first] - 1, joined.native.module_epoch);
+    if (module < 0) break;
+    const std::string& path = definitions.modules.modules()[static_cast<size_t>(module)].path;
+    if (!IsAllocationPlumbing(path) && !IsFrameworkAllocator(path)) break;
+  }
+  for (size_t i = first; i < joined.native.count; ++i) call.push_back(joined.native.frames[i]);
+  call.push_back(0);
+  for (size_t i = 0; i < joined.python.count; ++i) {
+    call.push_back(uint64_t{joined.python.frames[i].code} << 32 | joined.python.frames[i].line);
+  }
+  return call;
+}
+
+}  // namespace
+
+std::vector<std::vector<uint32_t>> AskingSites(const Trace& trace, const Ledger& ledger) {
+  using Call = std::pair<std::pair<Level, uint32_t>, std::vector<uint64_t>>;  // level, device, stack
+  const Definitions& definitions = trace.definitions();
+  std::map<Call, std::vector<size_t>> failures;
+  for (size_t i = 0; i < ledger.out_of_memory().size(); ++i) {
+    const OutOfMemory& failed = ledger.out_of_memory()[i];
+    const Level level = failed.framework && failed.framework->failed ? Level::kFramework : Level::kDriver;
+    failures[{{level, failed.device}, CallOf(definitions, failed.stack)}].push_back(i);
+  }
+  std::vector<std::vector<uint32_t>> asking(ledger.out_of_memory().size());
+  for (uint32_t i = 0; i < ledger.sites().size() && !failures.empty(); ++i) {
+    const SiteKey& key = ledger.sites()[i].key;
+    const auto found = failures.find({{LevelOf(key.kind), key.device}, CallOf(definitions, key.stack)});
+    if (found == failures.end()) continue;
+    for (const size_t failure : found->second) asking[failure].push_back(i);
+  }
+  return asking;
+}
+
+void DescribeHolders(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes, const OutOfMemory& failed,
+                     const OomStudy::Finding& study, ReportOom* oom) {
+  std::map<size_t, uint64_t> held;
+  for (const auto& [site, bytes] : failed.holders) held[analysis.GroupOf(site)] += bytes;
+  for (const auto& [group, bytes] : held) oom->holders.push_back({absl::StrCat(group), bytes});
+  std::stable_sort(oom->holders.begin(), oom->holders.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+
+  std::array<uint64_t, kCategories> by_category{};
+  const Ledger& ledger = analysis.ledger();
+  for (const auto& [site, bytes] : study.held) {
+    // Beside a framework's blocks: what libraries took from the driver, which nobody has looked at.
+    const bool leading = ledger.scopes()[ledger.sites()[site].scope].is_leading();
+    by_category[static_cast<size_t>(leading ? purposes[site].category : Category::kOther)] += bytes;
+  }
+  for (size_t i = 0; i < kCategories; ++i) {
+    if (by_category[i] > 0) oom->categories.emplace_back(CategoryName(static_cast<Category>(i)), by_category[i]);
+  }
+  std::stable_sort(oom->categories.begin(), oom->categories.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+
+  if (study.compared_step) oom->compared_step = ReportedStep(analysis.run(), *study.compared_step);
+  if (!oom->compared_step) return;
+  oom->same_point = study.same_point;
+  oom->size_ratio = study.size_ratio;
+  std::map<size_t, ReportOom::Change> changes;
+  for (const OomStudy::Change& change : study.changes) {
+    oom->then += change.then;
+    oom->now += change.now;
+    const size_t group = analysis.GroupOf(change.site);
+    if (group == ProcessAnalysis::kNoGroup) continue;
+    changes[group].then += change.then;
+    changes[group].now += change.now;
+  }
+  for (auto& [group, change] : changes) {
+    const uint64_t by = change.now > change.then ? change.now - change.then : change.then - change.now;
+    if (by < kMinChange) continue;
+    change.site = absl::StrCat(group);
+    oom->changes.push_back(std::move(change));
+  }
+  const auto growth = [](const ReportOom::Change& change) {
+    return static_cast<int64_t>(change.now) - static_cast<int64_t>(change.then);
+  };
+  std::stable_sort(oom->changes.begin(), oom->changes.end(),
+                   [&](const auto& a, const auto& b) { return growth(a) > growth(b); });
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/peaks/pattern_findings.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint32_t kMinSteps = 8;
+constexpr double kAsARule = 0.8, kHardlyEver = 0.02;
+
+// What saves less is not worth a line.
+constexpr uint64_t kMinSavedBytes = 1 << 20;
+constexpr uint64_t kMinSavedShare = 100;  // a hundredth of the peak
+
+bool Matters(uint64_t bytes, const Scope& scope) {
+  return bytes >= std::max(kMinSavedBytes, scope.peak / kMinSavedShare);
+}
+
+enum class Late { kNever, kSometimes, kAsARule };
+
+Late LatenessOf(const SiteHistory& history, Verdict verdict) {
+  if (history.birth_steps < kMinSteps) return Late::kNever;
+  // More than the last two steps made: it is meant to stay, or a leak.
+  if (history.live_objects() * history.birth_steps > 2 * history.born_objects) return Late::kNever;
+  if (verdict == Verdict::kCycleGarbage) return Late::kSometimes;
+  uint64_t died = 0;
+  for (const uint64_t objects : history.completed_lifetimes) died += objects;
+  const auto share = [died](uint64_t objects) { return static_cast<double>(objects) / static_cast<double>(died); };
+  if (died == 0) return Late::kNever;
+  const uint64_t at_once = history.completed_lifetimes[0], in_the_next = history.completed_lifetimes[1];
+  if (share(in_the_next) >= kAsARule && share(died - at_once - in_the_next) <= kHardlyEver) return Late::kAsARule;
+  if (share(at_once) >= kAsARule && at_once < died) return Late::kSometimes;
+  return Late::kNever;
+}
+
+// The largest at the peak whose group is in the report.
+size_t LargestGroup(const ProcessAnalysis& analysis, const std::vector<uint32_t>& sites) {
+  const auto size = [&](uint32_t site) {
+    const Site& known = analysis.ledger().sites()[site];
+    return std::make_tuple(known.bytes_at_peak, known.bytes_allocated);
+  };
+  uint32_t largest = UINT32_MAX;
+  for (const uint32_t site : sites) {
+    if (analysis.GroupOf(site) == ProcessAnalysis::kNoGroup) continue;
+    if (largest == UINT32_MAX || size(site) > size(largest)) largest = site;
+  }
+  return largest == UINT32_MAX ? ProcessAnalysis::kNoGroup : analysis.GroupOf(largest);
+}
+
+std::string NameOf(Category category) {
+  if (category == Category::kUnknown || category == Category::kTemporary) return "objects";
+  return absl::StrReplaceAll(CategoryName(category), {{"_", " "}});
+}
+
+ReportPattern DescribeLate(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes,
+                           const LateGroup& group, const LateObjects::Result& result) {
+  const Ledger& ledger = analysis.ledger();
+  ReportPattern pattern;
+  pattern.category = CategoryName(purposes[group.sites[0]].category);
+  const std::string name = NameOf(purposes[group.sites[0]].category);
+  const uint32_t first = group.sites[0];
+  const bool as_a_rule = LatenessOf(ledger.history(first), analysis.verdicts()[first].verdict) == Late::kAsARule;
+  if (as_a_rule && 2 * result.replaced < result.objects) {
+    pattern.pattern = "unused_between";
+    pattern.explanation = absl::StrCat(
+        name,
+        " of one step are kept far into the next, where they are freed before they are made anew: freed where "
+        "their step ends they would not be there at the peak");
+  } else if (as_a_rule) {
+    pattern.pattern = "late_free";
+    pattern.explanation = absl::StrCat(
+        name,
+        " of one step are freed in the next, after their successors have been allocated: a variable that is "
+        "overwritten and not deleted keeps them, if nothing reads them");
+  } else if (analysis.verdicts()[first].verdict == Verdict::kCycleGarbage) {
+    pattern.pattern = "late_free";
+    pattern.explanation = absl::StrCat(name, " wait for a garbage collector: they are freed in bursts, steps later");
+  } else {
+    pattern.pattern = "late_free";
+    pattern.explanation = absl::StrCat(
+        "most ", name, " of these sites are freed within their step, and these were not, until a later one");
+  }
+  pattern.sites = group.sites.size();
+  pattern.objects = result.objects;
+  pattern.bytes = result.most;
+  pattern.peak_saved = ledger.scopes()[group.scope].peak - result.peak;
+  if (const size_t site = LargestGroup(analysis, group.sites); site != ProcessAnalysis::kNoGroup) {
+    pattern.site = absl::StrCat(site);
+  }
+  return pattern;
+}
+
+void AddRedundant(const ProcessAnalysis& analysis, const ReusableMemory& reusable, uint32_t scope,
+                  ReportDevice* device) {
+  const Ledger& ledger = analysis.ledger();
+  const uint32_t steps = analysis.run().steps;
+  if (steps < kMinSteps) return;
+  ReusableMemory::Sum sum;
+  std::vector<uint32_t> sites;
+  for (uint32_t i = 0; i < reusable.reusable().size(); ++i) {
+    const ReusableMemory::Sum& one = reusable.reusable()[i];
+    if (one.objects == 0 || ledger.sites()[i].scope != scope) continue;
+    sum.objects += one.objects;
+    sum.bytes += one.bytes;
+    sites.push_back(i);
+  }
+  const uint64_t a_step = sum.objects / steps;
+  if (a_step == 0 || !Matters(sum.bytes / steps, ledger.scopes()[scope])) return;
+  ReportPattern pattern;
+  pattern.pattern = "redundant_allocation";
+  pattern.sites = sites.size();
+  pattern.objects = sum.objects;
+  pattern.bytes = sum.bytes;
+  if (const size_t site = LargestGroup(analysis, sites); site != ProcessAnalysis::kNoGroup) {
+    pattern.site = absl::StrCat(site);
+  }
+  pattern.explanation = absl::StrFormat(
+      "%d allocations in a step ask the driver for as much as the job has given back before: %d buffers that are kept "
+      "would serve them; this saves calls, not memory",
+      a_step, reusable.Buffers(scope));
+  device->patterns.push_back(std::move(pattern));
+}
+
+}  // namespace
+
+std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes) {
+  const Ledger& ledger = analysis.ledger();
+  const std::string& source = analysis.plan().source;
+  // Where a step ends by the rhythm of allocations alone, it may end amidst what belongs together.
+  if (source != "marks" && source != "nvtx" && source != "optimizer") return {};
+  std::map<std::tuple<uint32_t, Late, bool, Category>, LateGroup> groups;
+  for (uint32_t i = 0; i < ledger.sites().size(); ++i) {
+    const Site& site = ledger.sites()[i];
+    const Category category = purposes[i].category;
+    // Of what is not looked at nothing is said, and input is there ahead of its step for good reasons.
+    if (category == Category::kOther || category == Category::kInput || site.scope == Site::kNoScope) continue;
+    if (!ledger.scopes()[site.scope].is_leading()) continue;
+    const Verdict verdict = analysis.verdicts()[i].verdict;
+    const Late late = LatenessOf(ledger.history(i), verdict);
+    if (late == Late::kNever) continue;
+    LateGroup& group = groups[{site.scope, late, verdict == Verdict::kCycleGarbage, category}];
+    group.scope = site.scope;
+    group.sites.push_back(i);
+  }
+  std::vector<LateGroup> all;
+  for (auto& [key, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
+std::vector<bool> ScopesOfDriver(const Ledger& ledger) {
+  std::vector<bool> followed;
+  for (const Scope& scope : ledger.scopes()) followed.push_back(scope.is_device() && scope.segments == nullptr);
+  return followed;
+}
+
+void DescribePatterns(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes, const LateObjects& late,
+                      const ReusableMemory& reusable, std::vector<ReportDevice>* devices) {
+  const std::vector<Scope>& scopes = analysis.ledger().scopes();
+  for (ReportDevice& device : *devices) {
+    for (size_t i = 0; i < late.groups().size(); ++i) {
+      const Scope& scope = scopes[late.groups()[i].scope];
+      if (scope.device != device.index || !Matters(scope.peak - late.results()[i].peak, scope)) continue;
+      device.patterns.push_back(DescribeLate(analysis, purposes, late.groups()[i], late.results()[i]));
+    }
+    for (uint32_t i = 0; i < scopes.size(); ++i) {
+      if (scopes[i].is_leading() && scopes[i].device == device.index) AddRedundant(analysis, reusable, i, &device);
+    }
+    std::stable_sort(device.patterns.begin(), device.patterns.end(),
+                     [](const ReportPattern& a, const ReportPattern& b) { return a.peak_saved > b.peak_saved; });
+  }
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/peaks/peak_findings.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace vramtrack {
+namespace {
+
+// Sites are looked at, the largest first, until what the others can hold is less than this share of the peaks.
+constexpr uint64_t kUnseenShare = 1000;
+constexpr size_t kMaxSites = 4000;  // reading debug information for more would take long
+
+// About the most that a site held at a time: at the peak, at the end, or of what it allocates in a step. A site that
+// allocates less often than once a step may have held all of it.
+uint64_t WeightOf(const Site& site, uint32_t steps) {
+  const uint64_t in_a_step =
+      site.allocations <= steps ? site.bytes_allocated : site.bytes_allocated / std::max(steps, 1u);
+  return std::max({site.bytes_at_peak, site.live_bytes, in_a_step});
+}
+
+ReportPeakShare Share(const char* name, const PeakLiveSet::Sum& sum) { return {name, sum.objects, sum.bytes}; }
+
+std::vector<ReportPeakCategory> CategoriesAtPeak(const Ledger& ledger, const std::vector<Purpose>& purposes,
+                                                 const Scope& scope) {
+  struct Sum {
+    uint64_t bytes = 0;
+    double confidence = 0;  // times bytes
+    std::array<uint64_t, kEvidences> by_evidence{};
+  };
+  std::array<Sum, kCategories> sums;
+  for (uint32_t i = 0; i < ledger.sites().size(); ++i) {
+    const Site& site = ledger.sites()[i];
+    if (site.scope == Site::kNoScope || &ledger.scopes()[site.scope] != &scope || site.bytes_at_peak == 0) continue;
+    Sum& sum = sums[static_cast<size_t>(purposes[i].category)];
+    sum.bytes += site.bytes_at_peak;
+    sum.confidence += purposes[i].confidence * static_cast<double>(site.bytes_at_peak);
+    sum.by_evidence[static_cast<size_t>(purposes[i].evidence)] += site.bytes_at_peak;
+  }
+  std::vector<ReportPeakCategory> categories;
+  for (size_t i = 0; i < kCategories; ++i) {
+    if (sums[i].bytes == 0) continue;
+    ReportPeakCategory category;
+    category.name = CategoryName(static_cast<Category>(i));
+    category.bytes = sums[i].bytes;
+    category.confidence = sums[i].confidence / static_cast<double>(sums[i].bytes);
+    for (size_t e = 0; e < kEvidences; ++e) {
+      if (sums[i].by_evidence[e] == 0) continue;
+      category.evidence.emplace_back(EvidenceName(static_cast<Evidence>(e)), sums[i].by_evidence[e]);
+    }
+    categories.push_back(std::move(category));
+  }
+  std::stable_sort(categories.begin(), categories.end(),
+                   [](const ReportPeakCategory& a, const ReportPeakCategory& b) { return a.bytes > b.bytes; });
+  return categories;
+}
+
+const Scope* LeadingScope(const Ledger& ledger, uint32_t device) {
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.is_leading() && scope.device == device) return &scope;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<Purpose> PurposesOfSites(ProcessAnalysis* analysis) {
+  const std::vector<Site>& sites = analysis->ledger().sites();
+  const uint32_t steps = analysis->run().steps;
+  std::vector<uint32_t> order(sites.size());
+  std::iota(order.begin(), order.end(), 0);
+  order.erase(std::remove_if(order.begin(), order.end(),
+                             [&](uint32_t i) {
+                               return sites[i].scope == Site::kNoScope ||
+                                      (sites[i].key.device != SiteKey::kHost &&
+                                       !analysis->ledger().scopes()[sites[i].scope].is_leading());
+                             }),
+              order.end());
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    const uint64_t weight_a = WeightOf(sites[a], steps), weight_b = WeightOf(sites[b], steps);
+    return weight_a != weight_b ? weight_a > weight_b : a < b;
+  });
+  uint64_t peaks = 0, unseen = 0;
+  for (const Scope& scope : analysis->ledger().scopes()) peaks += scope.peak;
+  for (const uint32_t site : order) unseen += WeightOf(sites[site], steps);
+  std::vector<uint32_t> seen;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const uint32_t site = order[i];
+    const bool symbolized = analysis->GroupOf(site) != ProcessAnalysis::kNoGroup;
+    if (symbolized || (i < kMaxSites && unseen > peaks / kUnseenShare)) seen.push_back(site);
+    unseen -= WeightOf(sites[site], steps);
+  }
+  analysis->FindSizesOfParameters(seen);
+  std::vector<Purpose> purposes(sites.size());
+  for (const uint32_t site : seen) purposes[site] = analysis->PurposeOf(site);
+  return purposes;
+}
+
+std::vector<LargestTogether> LargestGroups(const ProcessAnalysis& analysis) {
+  constexpr size_t kMost = 3;
+  const Ledger& ledger = analysis.ledger();
+  std::map<uint32_t, std::vector<std::pair<uint64_t, size_t>>> by_device;  // bytes at the peak, group
+  for (size_t i = 0; i < analysis.groups().size(); ++i) {
+    uint64_t bytes = 0;
+    for (const uint32_t site : analysis.groups()[i].sites) bytes += ledger.sites()[site].bytes_at_peak;
+    const Site& first = ledger.sites()[analysis.groups()[i].sites[0]];
+    if (bytes == 0 || first.scope == Site::kNoScope || !ledger.scopes()[first.scope].is_leading()) continue;
+    by_device[first.key.device].emplace_back(bytes, i);
+  }
+  std::vector<LargestTogether> all;
+  for (auto& [device, groups] : by_device) {
+    std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    LargestTogether together;
+    together.device = device;
+    for (size_t i = 0; i < groups.size() && i < kMost; ++i) {
+      together.groups.push_back(groups[i].second);
+      all.push_back(together);
+    }
+  }
+  return all;
+}
+
+std::vector<uint32_t> SitesOf(const ProcessAnalysis& analysis, const LargestTogether& together) {
+  std::vector<uint32_t> sites;
+  for (const size_t group : together.groups) {
+    sites.insert(sites.end(), analysis.groups()[group].sites.begin(), analysis.groups()[group].sites.end());
+  }
+  return sites;
+}
+
+void DescribePeaks(const Ledger& ledger, const std::vector<Purpose>& purposes, const PeakLiveSet& live_set,
+                   std::vector<ReportDevice>* devices) {
+  constexpr const char* kAgeNames[PeakLiveSet::kAges] = {"this_step", "recent_steps", "earlier_steps", "setup"};
+  for (ReportDevice& device : *devices) {
+    const Scope* scope = LeadingScope(ledger, device.index);
+    const auto peak = live_set.peaks().find(device.index);
+    if (scope == nullptr || peak == live_set.peaks().end()) continue;
+    device.peak_set.categories = CategoriesAtPeak(ledger, purposes, *scope);
+    if (device.peak.step) {
+      for (size_t i = 0; i < PeakLiveSet::kAges; ++i) {
+        device.peak_set.ages.push_back(Share(kAgeNames[i], peak->second.ages[i]));
+      }
+    }
+    for (size_t i = 0; i < PeakLiveSet::kSizes; ++i) {
+      const PeakLiveSet::Sum& sum = peak->second.sizes[i];
+      ReportSizeClass size;
+      if (i < PeakLiveSet::kSizeLimits.size()) size.up_to = PeakLiveSet::kSizeLimits[i];
+      size.objects = sum.objects;
+      size.bytes = sum.bytes;
+      device.peak_set.sizes.push_back(size);
+    }
+  }
+}
+
+void AddCategories(const Ledger& ledger, const CategoryTimeline& categories, std::vector<ReportTimeline>* timelines) {
+  for (ReportTimeline& timeline : *timelines) {
+    for (uint32_t i = 0; i < ledger.scopes().size(); ++i) {
+      const Scope& scope = ledger.scopes()[i];
+      if (timeline.device ? !scope.is_leading() || scope.device != *timeline.device : scope.device != SiteKey::kHost) {
+        continue;
+      }
+      for (size_t c = 0; c < kCategories; ++c) {
+        const std::vector<CategoryTimeline::Bin> bins = categories.Bins(i, static_cast<Category>(c));
+        if (bins.empty()) continue;
+        ReportTimeline::Series series;
+        for (const CategoryTimeline::Bin& bin : bins) {
+          series.low.push_back(bin.low);
+          series.high.push_back(bin.high);
+        }
+        timeline.categories.emplace_back(CategoryName(static_cast<Category>(c)), std::move(series));
+      }
+    }
+  }
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/peaks/peak_lines.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/model/site_places.h"
+
+namespace vramtrack {
+namespace {
+
+// Sites are symbolized, the largest first, until the others hold less than this share of the peak.
+constexpr uint64_t kUnseenShare = 1000;
+constexpr size_t kMaxSites = 1000;  // reading debug information for more would take long
+
+std::string KeyOf(const ReportFrame* frame) {
+  if (frame == nullptr) return "";
+  std::string key = absl::StrCat(frame->function, "|", frame->file, "|", frame->line);
+  if (frame->line == 0) absl::StrAppend(&key, "|", frame->module, "|", frame->offset);
+  return key;
+}
+
+}  // namespace
+
+PeakLines::PeakLines(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes)
+    : analysis_(*analysis), purposes_(purposes) {
+  const std::vector<Scope>& scopes = analysis_.ledger().scopes();
+  for (uint32_t i = 0; i < scopes.size(); ++i) {
+    if (scopes[i].peak > 0 && (scopes[i].is_leading() || scopes[i].device == SiteKey::kHost)) {
+      peaks_.push_back(LinesOf(i));
+    }
+  }
+}
+
+bool PeakLines::IsOfLeak(uint32_t site) const {
+  const size_t group = analysis_.GroupOf(site);
+  if (group == ProcessAnalysis::kNoGroup) return false;
+  return IsLeak(analysis_.verdicts()[analysis_.groups()[group].sites[0]].verdict);
+}
+
+PeakLines::Peak PeakLines::LinesOf(uint32_t scope) {
+  const std::vector<Site>& sites = analysis_.ledger().sites();
+  Peak peak;
+  peak.scope = scope;
+  std::vector<uint32_t> holders;
+  uint64_t unseen = 0;
+  for (uint32_t i = 0; i < sites.size(); ++i) {
+    if (sites[i].scope != scope || sites[i].bytes_at_peak == 0 || IsOfLeak(i)) continue;
+    holders.push_back(i);
+    unseen += sites[i].bytes_at_peak;
+  }
+  peak.sites = holders.size();
+  std::sort(holders.begin(), holders.end(), [&](uint32_t a, uint32_t b) {
+    return sites[a].bytes_at_peak != sites[b].bytes_at_peak ? sites[a].bytes_at_peak > sites[b].bytes_at_peak : a < b;
+  });
+  const uint64_t left_out = analysis_.ledger().scopes()[scope].peak / kUnseenShare;
+  std::vector<std::vector<ReportFrame>> stacks;
+  SitePlaces places;
+  for (size_t i = 0; i < holders.size() && i < kMaxSites && unseen > left_out; ++i) {
+    stacks.push_back(analysis_.symbolizer().Frames(sites[holders[i]].key.stack));
+    places.Count(stacks.back());
+    unseen -= sites[holders[i]].bytes_at_peak;
+  }
+  std::map<std::string, size_t> by_place;
+  for (size_t i = 0; i < stacks.size(); ++i) {
+    const ReportFrame* frame = places.Of(stacks[i]);
+    const auto [found, is_new] = by_place.try_emplace(KeyOf(frame), peak.lines.size());
+    if (is_new) {
+      peak.lines.emplace_back();
+      if (frame != nullptr) peak.lines.back().frame = *frame;
+    }
+    Line& line = peak.lines[found->second];
+    line.sites.push_back(holders[i]);
+    line.bytes += sites[holders[i]].bytes_at_peak;
+  }
+  std::stable_sort(peak.lines.begin(), peak.lines.end(),
+                   [](const Line& a, const Line& b) { return a.bytes > b.bytes; });
+  if (peak.lines.size() > analysis_.options().top) peak.lines.resize(analysis_.options().top);
+  return peak;
+}
+
+void PeakLines::Prepare(LedgerOptions* options) {
+  for (Peak& peak : peaks_) {
+    for (Line& line : peak.lines) {
+      line.watched = options->watched.size();
+      options->watched.push_back(line.sites);
+    }
+  }
+}
+
+ReportPeakLine PeakLines::Describe(const Line& line, const Ledger& replayed) const {
+  ReportPeakLine described;
+  described.line = line.frame;
+  const size_t group = analysis_.GroupOf(line.sites[0]);
+  if (group != ProcessAnalysis::kNoGroup) described.site = absl::StrCat(group);
+  described.sites = line.sites.size();
+  described.bytes = line.bytes;
+  described.peak_without = replayed.counterfactual().PeakWithout(line.watched);
+  const Category category = purposes_[line.sites[0]].category;
+  if (std::all_of(line.sites.begin(), line.sites.end(),
+                  [&](uint32_t site) { return purposes_[site].category == category; })) {
+    described.category = CategoryName(category);
+  }
+  return described;
+}
+
+std::vector<ReportPeakLines> PeakLines::Describe(const Ledger& replayed, const std::vector<ReportSite>& sites) const {
+  const Ledger& ledger = analysis_.ledger();
+  std::vector<ReportPeakLines> all;
+  for (const Peak& peak : peaks_) {
+    const Scope& scope = ledger.scopes()[peak.scope];
+    ReportPeakLines lines;
+    if (scope.device != SiteKey::kHost) lines.device = scope.device;
+    lines.live = scope.peak;
+    uint64_t all_sites = peak.sites;
+    for (const Line& line : peak.lines) lines.lines.push_back(Describe(line, replayed));
+    for (size_t i = 0; i < sites.size(); ++i) {
+      const ReportSite& site = sites[i];
+      if (!site.group || ledger.sites()[analysis_.groups()[i].sites[0]].scope != peak.scope) continue;
+      if (site.group->bytes_at_peak == 0) continue;
+      ReportPeakLine leak;
+      if (!site.frames.empty()) leak.line = site.frames[site.blame_frame];
+      leak.site = absl::StrCat(i);
+      leak.leak = true;
+      leak.sites = site.parts + 1;
+      leak.bytes = site.group->bytes_at_peak;
+      leak.peak_without = site.group->peak_without;
+      all_sites += leak.sites;
+      lines.lines.push_back(std::move(leak));
+    }
+    std::stable_sort(lines.lines.begin(), lines.lines.end(),
+                     [](const ReportPeakLine& a, const ReportPeakLine& b) { return a.bytes > b.bytes; });
+    lines.other_bytes = scope.peak;
+    lines.other_sites = all_sites;
+    for (const ReportPeakLine& line : lines.lines) {
+      lines.other_bytes -= line.bytes;
+      lines.other_sites -= line.sites;
+    }
+    all.push_back(std::move(lines));
+  }
+  return all;
+}
+
+}  // namespace vramtrack

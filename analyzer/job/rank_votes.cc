@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/job/rank_votes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "analyzer/job/pooled_rate.h"
+
+namespace vramtrack {
+namespace {
+
+// One rank's opinion of a place while its sites are gone through.
+struct Opinion {
+  bool leaks = false, not_enough = false, no_leak = false, per_step = true;
+  RankRate bytes;
+  RankRate led;  // what the process itself says of leaks as a whole
+  double objects = 0;
+};
+
+void AddTo(RankRate* sum, double rate, double low, double high) {
+  sum->rate += rate;
+  sum->low += low;
+  sum->high += high;
+}
+
+void AddLeak(const SiteRow& row, Opinion* opinion) {
+  opinion->leaks = true;
+  opinion->per_step &= row.per_step;
+  AddTo(&opinion->bytes, row.rate_bytes_per_step, row.rate_ci_low, row.rate_ci_high);
+  if (row.leads) AddTo(&opinion->led, row.leak_bytes_per_step, row.leak_ci_low, row.leak_ci_high);
+  opinion->objects += row.rate_objects_per_step;
+}
+
+// What all ranks say of one place.
+struct Votes {
+  struct OfRank {
+    const ReportRank* rank;
+    RankRate bytes;
+    double objects;
+  };
+  uint64_t not_enough = 0, no_leak = 0, per_step = 0;
+  std::vector<OfRank> leaks;
+
+  void Add(const ReportRank& rank, const Opinion& opinion) {
+    if (!opinion.leaks) {
+      ++(opinion.not_enough ? not_enough : no_leak);
+      return;
+    }
+    // The interval of a leak as a whole is told by its process where both mean the same sites by it: those of its parts
+    // do not add up.
+    const bool same = std::fabs(opinion.led.rate - opinion.bytes.rate) <= 1e-9 * std::fabs(opinion.bytes.rate);
+    leaks.push_back({&rank, same ? opinion.led : opinion.bytes, opinion.objects});
+    per_step += opinion.per_step;
+  }
+};
+
+// The votes on all places. A place is only looked at where a rank has it.
+class Poll {
+ public:
+  explicit Poll(size_t places) : opinions_(places), votes_(places) {}
+
+  Opinion& Of(uint32_t place) {
+    std::optional<Opinion>& opinion = opinions_[place];
+    if (!opinion) {
+      opinion.emplace();
+      touched_.push_back(place);
+    }
+    return *opinion;
+  }
+
+  void Close(const ReportRank& rank) {
+    for (const uint32_t place : touched_) {
+      votes_[place].Add(rank, *opinions_[place]);
+      opinions_[place].reset();
+    }
+    touched_.clear();
+  }
+
+  const Votes& votes(uint32_t place) const { return votes_[place]; }
+
+ private:
+  std::vector<std::optional<Opinion>> opinions_;
+  std::vector<uint32_t> touched_;
+  std::vector<Votes> votes_;
+};
+
+ReportAcross::Rate RateOf(const Votes& votes, bool objects) {
+  std::vector<RankRate> rates;
+  for (const Votes::OfRank& leak : votes.leaks) {
+    rates.push_back(objects ? RankRate{leak.objects, leak.objects, leak.objects} : leak.bytes);
+  }
+  ReportAcross::Rate pooled = PoolRates(rates);
+  if (objects) pooled.of = "objects";
+  for (size_t i = 0; i < rates.size(); ++i) {
+    if (rates[i].rate != pooled.most) continue;
+    pooled.most_rank = votes.leaks[i].rank->rank;
+    pooled.most_pid = votes.leaks[i].rank->pid;
+    break;
+  }
+  return pooled;
+}
+
+std::optional<ReportAcross> AcrossOf(size_t ranks, const Votes& votes, bool objects) {
+  ReportAcross across;
+  across.ranks = ranks;
+  across.leak = votes.leaks.size();
+  across.not_enough = votes.not_enough;
+  across.no_leak = votes.no_leak;
+  if (across.leak + across.not_enough + across.no_leak == 0) return std::nullopt;
+  const bool comparable = votes.per_step == 0 || votes.per_step == votes.leaks.size();
+  if (across.leak > 0 && comparable) across.rate = RateOf(votes, objects);
+  return across;
+}
+
+}  // namespace
+
+void DescribeAcross(const std::vector<const JobProcess*>& ranks, const JoinedSites& joined,
+                    std::vector<ReportSite>* sites) {
+  if (ranks.size() < 2) return;
+  const std::vector<uint32_t>& places = joined.places();
+  const std::vector<uint32_t>& leaders = joined.leaders();
+  Poll alone(places.size()), whole(places.size());  // each place for itself, and with the parts of its leak
+  for (const JobProcess* process : ranks) {
+    for (const SiteRow& row : process->sites) {
+      const uint32_t place = places[row.site];
+      if (row.vote == Vote::kLeak) {
+        const uint32_t leader = places[leaders[row.site]];
+        AddLeak(row, &alone.Of(place));
+        AddLeak(row, &whole.Of(leader));
+        // On another device it may lead a leak of its own.
+        if (place != leader) AddLeak(row, &whole.Of(place));
+        continue;
+      }
+      for (Poll* poll : {&alone, &whole}) {
+        Opinion& opinion = poll->Of(place);
+        (row.vote == Vote::kNotEnough ? opinion.not_enough : opinion.no_leak) = true;
+      }
+    }
+    alone.Close(process->rank);
+    whole.Close(process->rank);
+  }
+  for (uint32_t i = 0; i < sites->size(); ++i) {
+    ReportSite& site = (*sites)[i];
+    const Poll& poll = leaders[i] == i ? whole : alone;
+    site.across = AcrossOf(ranks.size(), poll.votes(places[i]), site.level == "handle");
+  }
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_LEDGER_PEAK_WINDOW_H_
+#define ANALYZER_LEDGER_PEAK_WINDOW_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "analyzer/ledger/placement.h"
+
+namespace vramtrack {
+
+// What a device's allocations did in the time before its peak, for a bound on what the peak would have needed. Times
+// are the device's own events, counted from 0. Memory is bounded by the window. Thread-compatible.
+class PeakWindow {
+ public:
+  static constexpr uint32_t kEvents = 4096;
+
+  // `peak_event`: the allocation that raised the device to its peak.
+  explicit PeakWindow(uint64_t peak_event)
+      : begin_(peak_event >= kEvents ? peak_event - kEvents + 1 : 0), peak_(peak_event) {}
+
+  // Whether anything before `event` concerns the window no more, or not yet.
+  bool Contains(uint64_t event) const { return event >= begin_ && event <= peak_; }
+
+  // To be called for each event that it contains. `id` is an allocation's identity, `bytes` its size as rounded.
+  void OnBirth(uint64_t event, std::pair<uint32_t, uint64_t> id, uint64_t bytes);
+  void OnDeath(uint64_t event, std::pair<uint32_t, uint64_t> id, uint64_t bytes);
+
+  // Enough bytes for all that was live in the window. `peak_bytes`: rounded sizes of all that was live at the peak;
+  // what of it was there throughout the window lies at the bottom, whatever its number.
+  uint64_t Bound(uint64_t peak_bytes) const;
+
+ private:
+  uint64_t begin_, peak_;
+  std::vector<Lifetime> lifetimes_;
+  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, size_t> live_;  // born in the window: index into lifetimes_
+  uint64_t born_and_live_bytes_ = 0;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_LEDGER_PEAK_WINDOW_H_

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/site_places.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace vramtrack {
+namespace {
+
+size_t Mixed(size_t hash, size_t value) { return (hash ^ value) * 0x9e3779b97f4a7c15 + (value >> 32); }
+
+// One for each frame: of the frames from the innermost up to it.
+std::vector<size_t> Hashes(const std::vector<ReportFrame>& frames) {
+  const std::hash<std::string> of_text;
+  std::vector<size_t> hashes;
+  hashes.reserve(frames.size());
+  size_t hash = 0;
+  for (const ReportFrame& frame : frames) {
+    for (const std::string* text : {&frame.function, &frame.file, &frame.module}) hash = Mixed(hash, of_text(*text));
+    hash = Mixed(hash, frame.line);
+    if (frame.line == 0) hash = Mixed(hash, frame.offset);
+    hashes.push_back(hash);
+  }
+  return hashes;
+}
+
+}  // namespace
+
+SitePlaces::SitePlaces(const Report& report) {
+  for (const ReportSite& site : report.sites) Count(site.frames);
+}
+
+SitePlaces::SitePlaces(const std::vector<const ReportSite*>& sites) {
+  for (const ReportSite* site : sites) Count(site->frames);
+}
+
+void SitePlaces::Count(const std::vector<ReportFrame>& frames) {
+  for (size_t hash : Hashes(frames)) ++sites_with_[hash];
+}
+
+size_t SitePlaces::FirstOfItsOwn(const std::vector<ReportFrame>& frames) const {
+  std::vector<size_t> hashes = Hashes(frames);
+  // More than one if sites differ in more than their frames.
+  int fewest = sites_with_.at(hashes.back());
+  size_t i = 0;
+  while (sites_with_.at(hashes[i]) > fewest) ++i;
+  return i;
+}
+
+const ReportFrame* SitePlaces::Of(const ReportSite& site) const {
+  if (site.frames.empty()) return nullptr;
+  if (IsLeak(site)) return &site.frames[std::min(site.blame_frame, site.frames.size() - 1)];
+  return Of(site.frames);
+}
+
+const ReportFrame* SitePlaces::Of(const std::vector<ReportFrame>& frames) const {
+  return frames.empty() ? nullptr : &frames[NamingFrame(frames, FirstOfItsOwn(frames))];
+}
+
+const ReportFrame* SitePlaces::Innermost(const ReportSite& site) const {
+  if (site.frames.empty()) return nullptr;
+  const size_t own = FirstOfItsOwn(site.frames);
+  for (size_t i = own; i < site.frames.size(); ++i) {
+    if (site.frames[i].language == "python") return &site.frames[i];
+  }
+  return &site.frames[own];
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One leak is one finding: what belongs together, and what does not.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/pipeline/analyze.h"
+#include "proto/trace_builder.h"
+
+namespace vramtrack {
+namespace {
+
+using schema::DEVICE;
+using schema::FRAMEWORK_BLOCK;
+
+constexpr uint64_t kKiB = 1 << 10;
+constexpr int kSteps = 60;
+
+// A line of a function of the job; innermost first in a stack.
+struct Line {
+  const char* function;
+  uint32_t line;  // from 1 on
+};
+constexpr Line kModuleCall = {"Module._call_impl", 5};
+
+// A job in Python whose stacks are lists of lines.
+class Job {
+ public:
+  explicit Job(int rank = -1) : kind_(FRAMEWORK_BLOCK) {
+    trace_.DefineProcess(0, static_cast<uint32_t>(77 + rank), {"python", "train.py"}, rank);
+    trace_.DefineDevice(0, 0, "Simulated GPU", 64ull << 30);
+    trace_.DefineModule(0, 1, "/env/torch/lib/libtorch_cuda.so", 0x400000, 0x400000, 0x500000);
+    trace_.DefineStack(0, 1, {0x400100, 0x400200});
+    NewAddress(1);
+  }
+
+  void OfTheDriver() { kind_ = DEVICE; }
+
+  AllocationId Allocate(const std::vector<Line>& stack, uint64_t bytes) {
+    return trace_.Allocate(0, ++time_, kind_, 0, StackOf(stack), NewAddress(bytes), bytes);
+  }
+  void Free(AllocationId id) { trace_.Free(0, ++time_, kind_, 0, id); }
+  // Allocated and freed again.
+  void Use(const std::vector<Line>& stack) { Free(Allocate(stack, 64 * kKiB)); }
+  void EndStep() { trace_.Step(0, ++time_, step_++); }
+
+  std::string Finish() { return trace_.Finish(); }
+  std::string Kill() { return trace_.Kill(); }
+
+ private:
+  uint64_t NewAddress(uint64_t bytes) {
+    const uint64_t address = next_;
+    next_ += (bytes + 511) / 512 * 512;
+    return address;
+  }
+  uint32_t CodeOf(const std::string& function) {
+    const auto [found, is_new] = codes_.try_emplace(function, static_cast<uint32_t>(codes_.size() + 1));
+    if (!is_new) return found->second;
+    // In 3.10's format: lines 1, 2, 3, ... of two instructions each.
+    std::string lines = {4, 0};
+    for (int i = 1; i < 100; ++i) lines += {4, 1};
+    const bool in_pytorch = function == kModuleCall.function;
+    trace_.DefineCode(0, found->second, function,
+                      in_pytorch ? "/env/lib/python3.10/site-packages/torch/nn/modules/module.py" : "/job/train.py", 1,
+                      schema::LINES_LINETABLE, lines);
+    return found->second;
+  }
+  uint32_t StackOf(const std::vector<Line>& lines) {
+    std::vector<std::pair<uint32_t, uint32_t>> frames;
+    for (const Line& at : lines) frames.emplace_back(CodeOf(at.function), 4 * (at.line - 1));
+    const auto [found, is_new] = stacks_.try_emplace(frames, static_cast<uint32_t>(2 * stacks_.size() + 10));
+    if (is_new) {
+      trace_.DefinePythonStack(0, found->second, frames);
+      trace_.DefineJoinedStack(0, found->second + 1, 1, found->second);
+    }
+    return found->second + 1;
+  }
+
+  TraceBuilder trace_;
+  schema::Kind kind_;
+  uint64_t time_ = 1000, next_ = 0x7f0000000000, step_ = 0;
+  std::map<std::string, uint32_t> codes_;
+  std::map<std::vector<std::pair<uint32_t, uint32_t>>, uint32_t> stacks_;
+};
+
+Report ReportOn(const std::vector<std::string>& traces) {
+  std::string folder = testing::TempDir() + "/leaks.XXXXXX";
+  EXPECT_NE(mkdtemp(&folder[0]), nullptr);
+  std::vector<std::string> paths;
+  for (const std::string& trace : traces) {
+    paths.push_back(folder + "/" + std::to_string(paths.size()));
+    std::ofstream(paths.back(), std::ios::binary) << trace;
+  }
+  absl::StatusOr<Report> report = Analyze(paths);
+  for (const std::string& path : paths) remove(path.c_str());
+  remove(folder.c_str());
+  EXPECT_TRUE(report.ok()) << report.status();
+  return report.ok() ? *std::move(report) : Report();
+}
+
+const ReportSite& Finding(const Report& report, size_t index) {
+  for (const ReportSite& site : report.sites) {
+    if (site.id == report.ranking.at(index)) return site;
+  }
+  ADD_FAILURE() << "no site " << report.ranking.at(index);
+  return report.sites.at(0);
+}
+
+uint32_t BlamedLine(const ReportSite& site) { return site.frames.at(site.blame_frame).line; }
+
+// What `make` leaves behind in each step, beside work that leaves nothing.
+template <typename Make>
+Job Leaking(Make make, bool of_the_driver = false, int rank = -1) {
+  Job job(rank);
+  if (of_the_driver) job.OfTheDriver();
+  for (int step = 0; step < kSteps; ++step) {
+    job.Use({{"train", 50}, {"main", 90}});
+    make(job);
+    job.Use({{"train", 60}, {"main", 90}});
+    job.EndStep();
+  }
+  return job;
+}
+
+void MakeObject(Job& job) {
+  job.Allocate({{"Cache.__init__", 10}, {"train", 52}, {"main", 90}}, 8 * kKiB);
+  job.Allocate({{"Cache.__init__", 11}, {"train", 52}, {"main", 90}}, 32 * kKiB);
+  job.Allocate({{"Cache.__init__", 12}, {"train", 52}, {"main", 90}}, 512);
+}
+
+TEST(LeakGroups, WhatAConstructorAllocatesIsOneLeakAtTheLineThatCallsIt) {
+  for (const bool of_the_driver : {false, true}) {
+    const Report report = ReportOn({Leaking(MakeObject, of_the_driver).Kill()});
+    ASSERT_EQ(report.ranking.size(), 1u) << of_the_driver;
+    const ReportSite& leader = Finding(report, 0);
+    EXPECT_EQ(leader.parts, 2u);
+    EXPECT_EQ(BlamedLine(leader), 52u);
+    ASSERT_TRUE(leader.group.has_value());
+    EXPECT_EQ(leader.group->rate_bytes_per_step, 40.5 * kKiB);
+    EXPECT_EQ(leader.group->rate_ci_low, 40.5 * kKiB);
+    EXPECT_EQ(leader.group->rate_ci_high, 40.5 * kKiB);
+    EXPECT_EQ(leader.group->rate_objects_per_step, 3);
+    EXPECT_EQ(leader.group->live_bytes, 60 * 41472u);
+    EXPECT_EQ(leader.group->peak_without, 64 * kKiB) << "what the work needs, once";
+    EXPECT_NE(leader.explanation.find("left 3 objects, together 40.5 KiB, behind"), std::string::npos)
+        << leader.explanation;
+    size_t parts = 0;
+    for (const ReportSite& site : report.sites) {
+      if (site.part_of.empty()) continue;
+      ++parts;
+      EXPECT_EQ(site.part_of, leader.id);
+      EXPECT_EQ(site.verdict, "leak");
+      EXPECT_FALSE(site.group.has_value());
+    }
+    EXPECT_EQ(parts, 2u);
+  }
+}
+
+TEST(LeakGroups, IndependentLeaksAtUnrelatedLinesStayApart) {
+  for (const bool of_the_driver : {false, true}) {
+    const Report report = ReportOn({Leaking(
+                                        [](Job& job) {
+                                          job.Allocate({{"train", 52}, {"main", 90}}, 4 * kKiB);
+                                          job.Use({{"train", 54}, {"main", 90}});
+                                          job.Allocate({{"train", 56}, {"main", 90}}, 2 * kKiB);
+                                          job.Allocate({{"log", 5}, {"train", 57}, {"main", 90}}, kKiB);
+                                        },
+                                        of_the_driver)
+                                        .Kill()});
+    ASSERT_EQ(report.ranking.size(), 3u);
+    EXPECT_EQ(BlamedLine(Finding(report, 0)), 52u);
+    EXPECT_EQ(BlamedLine(Finding(report, 1)), 56u);
+    EXPECT_EQ(Finding(report, 0).parts, 0u);
+    EXPECT_EQ(Finding(report, 0).group->rate_bytes_per_step, 4.0 * kKiB);
+  }
+}
+
+TEST(LeakGroups, LeaksInDifferentStepsStayApartWhateverTheirStacks) {
+  int step = 0;
+  const Report report = ReportOn({Leaking([&step](Job& job) {
+                                    const uint32_t line = ++step % 2 == 0 ? 10 : 11;
+                                    job.Allocate({{"Cache.__init__", line}, {"train", 52}, {"main", 90}}, 8 * kKiB);
+                                  }).Kill()});
+  EXPECT_EQ(report.ranking.size(), 2u);
+}
+
+// A graph: blocks of each of two layers, and of the loss.
+void MakeGraph(Job& job) {
+  for (int layer = 0; layer < 2; ++layer) {
+    job.Use({{"Block.forward", 20}, kModuleCall, {"Net.forward", 30}, kModuleCall, {"train", 52}, {"main", 90}});
+    job.Allocate({{"Block.forward", 21}, kModuleCall, {"Net.forward", 30}, kModuleCall, {"train", 52}, {"main", 90}},
+                 32 * kKiB);
+  }
+  job.Allocate({{"Net.forward", 31}, kModuleCall, {"train", 52}, {"main", 90}}, 8 * kKiB);
+}
+
+TEST(LeakGroups, TheBlocksOfAGraphAreOneLeakLedByTheLastOfThem) {
+  const Report report = ReportOn({Leaking(MakeGraph).Kill()});
+  ASSERT_EQ(report.ranking.size(), 1u);
+  const ReportSite& leader = Finding(report, 0);
+  EXPECT_EQ(leader.frames.at(0).line, 31u) << "the last to be born, not the largest";
+  EXPECT_EQ(BlamedLine(leader), 52u);
+  EXPECT_EQ(leader.parts, 1u);
+  EXPECT_EQ(leader.group->rate_bytes_per_step, 72.0 * kKiB);
+}
+
+TEST(LeakGroups, TheHeadOfAGraphLeadsItFromAnotherLineOfTheFunction) {
+  const Report report = ReportOn({Leaking([](Job& job) {
+                                    MakeGraph(job);
+                                    job.Allocate({{"train", 53}, {"main", 90}}, 512);
+                                  }).Kill()});
+  ASSERT_EQ(report.ranking.size(), 1u);
+  EXPECT_EQ(BlamedLine(Finding(report, 0)), 53u);
+  EXPECT_EQ(Finding(report, 0).parts, 2u);
+  EXPECT_EQ(Finding(report, 0).verdict, "leak");
+}
+
+TEST(LeakGroups, WhatIsGivenBackInTurnHasOneOwnerAndWhatIsNotHasTwo) {
+  for (const bool in_turn : {true, false}) {
+    std::vector<AllocationId> first, second;
+    Job job = Leaking([&](Job& made) {
+      first.push_back(made.Allocate({{"Net.forward", 30}, kModuleCall, {"train", 52}, {"main", 90}}, 8 * kKiB));
+      second.push_back(made.Allocate({{"Net.forward", 31}, kModuleCall, {"train", 52}, {"main", 90}}, 4 * kKiB));
+    });
+    for (size_t i = 0; i < first.size(); ++i) {
+      job.Free(first[i]);
+      if (in_turn) job.Free(second[i]);
+    }
+    for (size_t i = 0; i < second.size() && !in_turn; ++i) job.Free(second[i]);
+    EXPECT_EQ(ReportOn({job.Finish()}).ranking.size(), in_turn ? 1u : 2u);
+  }
+}
+
+TEST(LeakGroups, WhatPythonsEndDoesNotFreeIsInAGraph) {
+  const auto make = [](bool killed) {
+    Job job;
+    const AllocationId weights = job.Allocate({{"train", 40}, {"main", 90}}, 8 * kKiB);
+    for (int step = 0; step < kSteps; ++step) {
+      job.Allocate({{"train", 52}, {"main", 90}}, 8 * kKiB);
+      job.Use({{"train", 53}, {"main", 90}});
+      job.Allocate({{"train", 54}, {"main", 90}}, 4 * kKiB);
+      job.EndStep();
+    }
+    job.Free(weights);
+    return killed ? job.Kill() : job.Finish();
+  };
+  const Report ended = ReportOn({make(false)});
+  ASSERT_EQ(ended.ranking.size(), 1u);
+  EXPECT_EQ(BlamedLine(Finding(ended, 0)), 54u);
+  EXPECT_EQ(ReportOn({make(true)}).ranking.size(), 2u) << "nobody saw the end";
+}
+
+TEST(LeakGroups, CachesOfEachLayerAreOneLeak) {
+  const Report report =
+      ReportOn({Leaking(
+                    [](Job& job) {
+                      for (int layer = 0; layer < 3; ++layer) {
+                        job.Use({{"attend", 9}, {"layers", 20}, {"train", 52}, {"main", 90}});
+                        for (const uint32_t line : {10, 11}) {
+                          job.Allocate({{"attend", line}, {"layers", 20}, {"train", 52}, {"main", 90}}, 8 * kKiB);
+                        }
+                      }
+                    },
+                    /*of_the_driver=*/true)
+                    .Kill()});
+  ASSERT_EQ(report.ranking.size(), 1u);
+  EXPECT_EQ(BlamedLine(Finding(report, 0)), 20u);
+  EXPECT_EQ(Finding(report, 0).group->rate_bytes_per_step, 48.0 * kKiB);
+}
+
+TEST(LeakGroups, RanksWithTheSameLeakHaveItOnce) {
+  const Report report = ReportOn({Leaking(MakeObject, true, 0).Kill(), Leaking(MakeObject, true, 1).Kill()});
+  ASSERT_EQ(report.ranking.size(), 1u);
+  EXPECT_EQ(Finding(report, 0).parts, 2u);
+  EXPECT_EQ(Finding(report, 0).group->rate_bytes_per_step, 2 * 40.5 * kKiB);
+  for (const ReportRank& rank : report.ranks) EXPECT_EQ(rank.leaks, 1u);
+}
+
+}  // namespace
+}  // namespace vramtrack

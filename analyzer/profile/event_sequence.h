@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of a run's allocations and frees in a few numbers, to find where two runs part.
+#ifndef ANALYZER_PROFILE_EVENT_SEQUENCE_H_
+#define ANALYZER_PROFILE_EVENT_SEQUENCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace vramtrack {
+
+struct SequenceEvent {
+  uint64_t word = 0;  // what, where and how much, mixed
+  uint32_t site = 0;  // of the ledger
+};
+
+// Hashes of the beginnings of a sequence, in bounded number: when there are too many, every other one is dropped.
+// Thread-compatible.
+class EventSequence {
+ public:
+  void Add(uint64_t word) {
+    hash_ = (hash_ ^ word) * 0x9e3779b97f4a7c15;
+    hash_ ^= hash_ >> 29;
+    sum_ += word * 0xbf58476d1ce4e5b9;
+    if (++count_ == next_) Sample();
+  }
+
+  uint64_t count() const { return count_; }
+  uint64_t hash() const { return hash_; }
+  bool SameAs(const EventSequence& other) const { return count_ == other.count_ && hash_ == other.hash_; }
+  // The same events in whatever order.
+  bool SameEventsAs(const EventSequence& other) const { return count_ == other.count_ && sum_ == other.sum_; }
+
+  // The sequences are the same up to the first number of events at least, and part before the second, or one of them
+  // ends there.
+  static std::pair<uint64_t, uint64_t> PartsWithin(const EventSequence& a, const EventSequence& b);
+
+ private:
+  static constexpr size_t kMaxSamples = 1 << 16;
+
+  void Sample();
+
+  uint64_t hash_ = 0x243f6a8885a308d3, sum_ = 0, count_ = 0;
+  uint64_t stride_ = 64, next_ = 64;
+  std::vector<uint64_t> samples_;  // after stride_, 2 * stride_, ... events
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_PROFILE_EVENT_SEQUENCE_H_

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/profile/run_profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "analyzer/profile/sequence_part.h"
+
+namespace vramtrack {
+namespace {
+
+// Bytes that a device has reserved for what is live, or what is live where that is not known.
+uint64_t ReservedOf(const Scope& scope) {
+  if (scope.segments != nullptr) return std::max(scope.segments->counted(), scope.live);
+  return scope.is_device() ? scope.pages.reserved() : scope.live;
+}
+
+}  // namespace
+uint64_t RunProfile::State::largest() const {
+  uint64_t most = 0;
+  for (const Holder& holder : holders) most = std::max(most, holder.live);
+  return most;
+}
+
+RunProfile::RunProfile(std::vector<uint32_t> match_of_site, size_t matches, const StepWindow& window, bool framework,
+                       bool sums)
+    : match_of_site_(std::move(match_of_site)),
+      window_(window),
+      framework_(framework),
+      sums_(sums),
+      states_(matches),
+      totals_(matches),
+      sizes_(matches),
+      blocks_(matches * window.blocks),
+      more_(sums ? blocks_.size() : 0),
+      mark_sums_(sums ? window.blocks : 0),
+      marks_in_(mark_sums_.size()),
+      steps_in_block_(window.blocks),
+      block_(window.BlockOf(0)) {
+  for (uint32_t step = window_.begin; step < window_.end; ++step) {
+    if (const uint32_t block = window_.BlockOf(step); block < window_.blocks) ++steps_in_block_[block];
+  }
+}
+
+void RunProfile::OnBegin(const Ledger& ledger) { ledger_ = &ledger; }
+
+RunProfile::Peak& RunProfile::PeakOf(uint32_t scope) {
+  while (peaks_.size() <= scope) {
+    Peak peak;
+    peak.device = ledger_->scopes()[peaks_.size()].device;
+    // Nothing was there in the steps before.
+    peak.last_epochs.assign(step_, 0);
+    peak.step_peaks.assign(step_, 0);
+    peak.step_fragmentations.assign(step_, 0);
+    peak.makers.assign(step_, DeviceSeries::kNoMaker);
+    peak.step_reserves.assign(step_, 0);
+    peak.concurrent.assign(step_, false);
+    peaks_.push_back(std::move(peak));
+  }
+  return peaks_[scope];
+}
+
+void RunProfile::OnAllocate(const ReplayAllocation& allocated) {
+  const LiveAllocation& allocation = allocated.allocation;
+  sequence_.Add(WordOf(match_of_site_[allocation.site], allocation.bytes, true));
+  if (framework_ && !over_) {
+    const std::optional<bool> exact = neighbours_.Allocate(allocation, ledger_->sites()[allocation.site].key.kind);
+    if (exact) sizes_[match_of_site_[allocation.site]].Add(allocation.bytes, *exact);
+  }
+  Change(allocation.site, allocated.slot, allocation.bytes, 1, true);
+}
+
+void RunProfile::OnFree(const ReplayAllocation& freed) {
+  const LiveAllocation& allocation = freed.allocation;
+  sequence_.Add(WordOf(match_of_site_[allocation.site], allocation.bytes, false));
+  if (framework_ && !over_) neighbours_.Free(allocation, ledger_->sites()[allocation.site].key.kind);
+  Change(allocation.site, freed.slot, allocation.bytes, 1, false);
+}
+
+void RunProfile::OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) {
+  Change(site, 0, bytes, objects, born);
+}
+
+void RunProfile::ChangeHolder(uint32_t slot, uint64_t bytes, bool born, State* state) {
+  std::vector<Holder>& holders = state->holders;
+  auto holder = std::find_if(holders.rbegin(), holders.rend(), [slot](const Holder& one) { return one.slot == slot; });
+  if (born) {
+    if (holder == holders.rend()) {
+      holders.push_back({slot, 0});
+      holder = holders.rbegin();
+    }
+    holder->live += bytes;
+    state->own_peak = std::max(state->own_peak, holder->live);
+    return;
+  }
+  if (holder == holders.rend()) return;
+  holder->live -= std::min(bytes, holder->live);
+  if (holder->live > 0) return;
+  *holder = holders.back();
+  holders.pop_back();
+}
+
+void RunProfile::Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t objects, bool born) {
+  if (over_) return;
+  const uint32_t match = match_of_site_[site], peak_scope = ledger_->sites()[site].peak_scope;
+  State& state = states_[match];
+  if (state.step != step_) Settle(match);
+  Peak* peak = nullptr;
+  if (peak_scope != Site::kNoScope) {
+    peak = &PeakOf(peak_scope);
+    state.scope = peak_scope;
+    if (state.step_epoch != peak->step_epoch) {
+      state.step_epoch = peak->step_epoch;
+      state.noted_at_step_peak = state.live;
+    }
+    if (state.run_epoch != peak->run_epoch) {
+      state.run_epoch = peak->run_epoch;
+      state.noted_at_run_peak = state.live;
+    }
+  }
+  state.live += born ? bytes : -bytes;
+  ChangeHolder(slot, bytes, born, &state);
+  if (!born) {
+    if (more_.empty() || block_ >= window_.blocks) return;
+    MoreBlockSums& in = more_[size_t{match} * window_.blocks + block_];
+    in.deaths += objects;
+    in.died_bytes += bytes;
+    return;
+  }
+  SiteTotals& totals = totals_[match];
+  totals.own_peak = std::max(totals.own_peak, state.own_peak);
+  totals.several_threads |= state.holders.size() > 1;
+  totals.allocations += objects;
+  totals.bytes_allocated += bytes;
+  if (block_ < window_.blocks) {
+    BlockSums& in = blocks_[size_t{match} * window_.blocks + block_];
+    in.bytes += bytes;
+    in.births += objects;
+  }
+  if (peak == nullptr) return;
+  if (state.holders.size() > 1 && peak->concurrent_in != step_) {
+    peak->concurrent_in = step_;
+    peak->concurrent_steps += step_ >= window_.begin;
+  }
+  const Scope& scope = ledger_->scopes()[peak_scope];
+  if (scope.live <= peak->step_peak) return;
+  const uint64_t reserved = ReservedOf(scope);
+  peak->step_peak = scope.live;
+  peak->step_fragmentation = reserved - scope.live;
+  peak->step_maker = match;
+  ++peak->step_epoch;
+  if (scope.live <= peak->run_peak) return;
+  peak->run_peak = scope.live;
+  NoteReserved(reserved, peak);
+  peak->run_fragmentation = reserved - scope.live;
+  peak->run_step = step_;
+  ++peak->run_epoch;
+}
+
+void RunProfile::NoteReserved(uint64_t reserved, Peak* peak) {
+  peak->run_reserved = std::max(peak->run_reserved, reserved);
+  peak->step_reserved = std::max(peak->step_reserved, reserved);
+}
+
+// Fills the blocks of the steps since the match last changed.
+void RunProfile::Settle(uint32_t match) {
+  State& state = states_[match];
+  if (state.scope != Site::kNoScope && state.step < step_ && window_.blocks > 0) {
+    const Peak& peak = peaks_[state.scope];
+    const bool after_peak = state.step < peak.last_epochs.size() && state.step_epoch == peak.last_epochs[state.step];
+    AddToBlock(match, state.step, state.live, after_peak ? state.noted_at_step_peak : state.live, state.own_peak);
+    const uint64_t largest = state.largest();
+    for (uint32_t step = std::max(state.step + 1, window_.begin); step < std::min(step_, window_.end); ++step) {
+      AddToBlock(match, step, state.live, state.live, largest);
+    }
+  }
+  state.own_peak = state.largest();
+  state.step = step_;
+}
+
+void RunProfile::AddToBlock(uint32_t match, uint32_t step, uint64_t live, uint64_t at_peak, uint64_t own) {
+  const uint32_t block = window_.BlockOf(step);
+  if (block == window_.blocks) return;
+  BlockSums& in = blocks_[size_t{match} * window_.blocks + block];
+  in.live += live;
+  in.at_peak += at_peak;
+  in.own += own;
+  if (more_.empty()) return;
+  MoreBlockSums& more = more_[size_t{match} * window_.blocks + block];
+  more.own_most = std::max(more.own_most, own);
+  const uint64_t step_peak = peaks_[states_[match].scope].step_peaks[step];
+  if (step_peak <= more.high) return;
+  more.high = step_peak;
+  more.at_high = at_peak;
+}
+
+void RunProfile::OnOtherEvent(const StreamEvent& event) {
+  // The mark of a step comes when the step has ended.
+  if (event.operation != schema::STEP || event.slot != ledger_->steps().plan().mark_slot) return;
+  if (step_ <= window_.begin || step_ > window_.end) return;
+  double size;
+  std::memcpy(&size, &event.value[1], sizeof size);
+  if (!std::isfinite(size) || size <= 0) return;
+  mark_sum_ += size;
+  ++marks_;
+  const uint32_t block = window_.BlockOf(step_ - 1);
+  if (block >= mark_sums_.size()) return;
+  mark_sums_[block] += size;
+  ++marks_in_[block];
+}
+
+void RunProfile::OnStepEnd(uint32_t step) {
+  if (over_) return;
+  for (size_t i = 0; i < ledger_->scopes().size(); ++i) PeakOf(static_cast<uint32_t>(i));
+  for (size_t i = 0; i < peaks_.size(); ++i) {
+    Peak& peak = peaks_[i];
+    const Scope& scope = ledger_->scopes()[i];
+    peak.last_epochs.push_back(peak.step_epoch);
+    peak.step_peaks.push_back(peak.step_peak);
+    peak.step_fragmentations.push_back(peak.step_fragmentation);
+    peak.makers.push_back(peak.step_maker);
+    peak.step_maker = DeviceSeries::kNoMaker;
+    // What there is now is the least that the next step will have had at its peak.
+    const uint64_t reserved = ReservedOf(scope);
+    peak.step_peak = scope.live;
+    peak.step_fragmentation = reserved - scope.live;
+    NoteReserved(reserved, &peak);
+    peak.step_reserves.push_back(peak.step_reserved);
+    peak.step_reserved = 0;
+    peak.concurrent.push_back(peak.concurrent_in == step);
+    ++peak.step_epoch;
+  }
+  step_ = step + 1;
+  block_ = window_.BlockOf(step_);
+  if (!Counts(step_)) Finish();
+}
+
+void RunProfile::Finish() {
+  if (over_) return;
+  for (uint32_t match = 0; match < states_.size(); ++match) {
+    Settle(match);
+    const State& state = states_[match];
+    totals_[match].live_bytes = state.live;
+    if (state.scope == Site::kNoScope) continue;
+    const bool changed_since = state.run_epoch == peaks_[state.scope].run_epoch;
+    totals_[match].bytes_at_peak = changed_since ? state.noted_at_run_peak : state.live;
+  }
+  for (size_t i = 0; i < peaks_.size(); ++i) {
+    if (IsShown(i)) devices_[peaks_[i].device] = SeriesOf(peaks_[i], ledger_->scopes()[i]);
+  }
+  over_ = true;
+}
+
+}  // namespace vramtrack

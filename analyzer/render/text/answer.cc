@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/text/answer.h"
+
+#include <algorithm>
+
+namespace vramtrack {
+
+uint64_t SitesWith(const Report& report, const std::string& verdict) {
+  for (const auto& [name, sites] : report.verdict_counts) {
+    if (name == verdict) return sites;
+  }
+  return 0;
+}
+
+uint64_t AllSites(const Report& report) {
+  uint64_t all = 0;
+  for (const auto& [name, sites] : report.verdict_counts) all += sites;
+  return all;
+}
+
+bool LeaksAreOutweighed(const Report& report) {
+  // So many times the largest leak's rate.
+  constexpr double kOutweighs = 200;
+  double leak = 0, unjudged = 0;
+  for (const ReportSite& site : report.sites) {
+    if (site.verdict == "insufficient_evidence") unjudged = std::max(unjudged, site.rate_bytes_per_step);
+    if (!IsLeak(site)) continue;
+    if (site.verdict != "minor_leak") return false;
+    leak = std::max(leak, site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step);
+  }
+  return !report.ranking.empty() && unjudged > 0 && unjudged >= kOutweighs * leak;
+}
+
+Answer AnswerOf(const Report& report) {
+  if (!report.ranking.empty()) return LeaksAreOutweighed(report) ? Answer::kNotEnough : Answer::kLeak;
+  if (report.steps.count == 0) return Answer::kNotEnough;
+  if (!report.unsure.empty()) return Answer::kNotEnough;
+  return SitesWith(report, "insufficient_evidence") > 0 ? Answer::kNotEnough : Answer::kNoLeak;
+}
+
+std::optional<uint64_t> FurtherStepsNeeded(const Report& report) { return report.further_steps_needed; }
+
+bool HasRunOut(const Report& report, uint32_t device) {
+  return std::any_of(report.oom.begin(), report.oom.end(), [&](const ReportOom& oom) { return oom.device == device; });
+}
+
+const ReportSite* FindSite(const Report& report, const std::string& id) {
+  for (const ReportSite& site : report.sites) {
+    if (site.id == id) return &site;
+  }
+  return nullptr;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_RENDER_TEXT_ANSWER_H_
+#define ANALYZER_RENDER_TEXT_ANSWER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "analyzer/model/report.h"
+
+namespace vramtrack {
+
+enum class Answer {
+  kLeak,       // at least one site leaks, and not only by a trifle beside what could not be judged
+  kNoLeak,     // every site that could leak was judged, and none does
+  kNotEnough,  // none is known to leak, or LeaksAreOutweighed, and some could not be judged
+};
+
+// Sites with this verdict, and all sites; the small ones that the report does not list too.
+uint64_t SitesWith(const Report& report, const std::string& verdict);
+uint64_t AllSites(const Report& report);
+
+// Whether all known leaks are minor, and a site that cannot be judged yet has kept 200 times as much per step so far as
+// the largest of them leaks.
+bool LeaksAreOutweighed(const Report& report);
+
+// What a report says, in a word.
+Answer AnswerOf(const Report& report);
+
+// The most further steps that a site without a verdict asks for; none: that is not known, or none asks.
+std::optional<uint64_t> FurtherStepsNeeded(const Report& report);
+
+// Whether an allocation on the device failed for want of memory: what would come about has done so.
+bool HasRunOut(const Report& report, uint32_t device);
+
+// The site with this id; null if there is none.
+const ReportSite* FindSite(const Report& report, const std::string& id);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_TEXT_ANSWER_H_

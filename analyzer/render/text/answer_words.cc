@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/text/answer_words.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/base/quantity.h"
+#include "analyzer/render/text/answer.h"
+
+namespace vramtrack {
+namespace {
+
+// "step #" as it is said of one: "step".
+std::string NameOfOne(std::string name) {
+  while (!name.empty() && (name.back() == '#' || name.back() == ' ' || name.back() == '_' || name.back() == '-')) {
+    name.pop_back();
+  }
+  return name;
+}
+
+std::string RateUnitWords(const ReportSite& site) {
+  const std::string name = site.rate_unit == "step" ? NameOfOne(site.step_name) : "";
+  return name.empty() ? site.rate_unit : absl::StrCat("'", Printable(name), "'");
+}
+
+bool IsHandle(const ReportSite& site) { return site.level == "handle"; }
+
+// What turns a rate of this site into one per second; none: its rates are per step, or it has no bytes.
+std::optional<double> ToSeconds(const ReportSite& site) {
+  const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
+  if (site.rate_unit == "step" || rate <= 0 || site.rate_bytes_per_second <= 0) return std::nullopt;
+  return site.rate_bytes_per_second / rate;
+}
+
+// Nobody counts a run without steps in bytes allocated, but everybody has a clock.
+std::string Rate(const ReportSite& site, double bytes, double objects) {
+  if (IsHandle(site)) {
+    return absl::StrCat(FormatAbout(objects), " ", site.kind.empty() ? "handle" : site.kind, objects == 1 ? "" : "s",
+                        " per ", RateUnitWords(site));
+  }
+  const std::optional<double> to_seconds = ToSeconds(site);
+  if (to_seconds) return FormatByteCount(bytes * *to_seconds) + " per second";
+  return absl::StrCat(FormatByteCount(bytes), " per ", RateUnitWords(site));
+}
+
+// The rate of a leak that several ranks have: what each of them leaks. Null: it is that of the site.
+const ReportAcross::Rate* PerRank(const ReportSite& site) {
+  return site.across && site.across->leak > 1 && site.across->rate ? &*site.across->rate : nullptr;
+}
+
+const char* RankWord(const ReportAcross& across) { return !across.rate || across.rate->most_rank ? "rank" : "process"; }
+
+// Or the windows that stand for them.
+std::string StepsCounted(const Report& report) {
+  if (report.steps.unit == "step") return Plural(report.steps.count, "step", "steps");
+  return absl::StrCat("no steps were found: ", Plural(report.steps.count, "window", "windows"),
+                      " of equal work stand for them");
+}
+
+std::string DeviceName(const ReportDevice& device) {
+  std::vector<std::string> details;
+  if (!device.name.empty()) details.push_back(Printable(device.name));
+  if (device.total_bytes != 0) details.push_back(FormatByteCount(static_cast<double>(device.total_bytes)));
+  std::string name = absl::StrCat("device ", device.index);
+  return details.empty() ? name : absl::StrCat(name, " (", absl::StrJoin(details, ", "), ")");
+}
+
+}  // namespace
+
+namespace {
+
+const char* OthersLeak(const Report& report) {
+  return report.ranking.empty() ? "none of the others leaks" : "the others leak little in comparison";
+}
+
+}  // namespace
+
+std::vector<LeakAtPlace> LeaksByPlace(const Report& report) {
+  std::vector<LeakAtPlace> leaks;
+  std::map<std::string, size_t> by_place;
+  for (const std::string& id : report.ranking) {
+    const ReportSite* site = FindSite(report, id);
+    if (site == nullptr) continue;
+    std::string place = absl::StrCat(site->level, "|", site->kind, "|", site->device ? "device" : "host");
+    for (const ReportFrame& frame : site->frames) {
+      absl::StrAppend(&place, "|", frame.function, "|", frame.file, "|", frame.line, "|", frame.module, "|",
+                      frame.line == 0 ? frame.offset : 0);
+    }
+    const auto [found, is_new] = by_place.try_emplace(std::move(place), leaks.size());
+    if (is_new) {
+      leaks.push_back({site});
+    } else {
+      ++leaks[found->second].devices;
+    }
+  }
+  return leaks;
+}
+
+std::string OnDevices(const LeakAtPlace& leak) {
+  // Of what each rank leaks it does not matter.
+  return leak.devices == 1 || PerRank(*leak.site) != nullptr ? "" : absl::StrCat(" on ", leak.devices, " devices");
+}
+
+std::string LeakTitle(const ReportSite& site) {
+  if (site.verdict == "accelerating_leak") return "ACCELERATING LEAK";
+  if (site.verdict == "growing_buffer") return "GROWING BUFFER";
+  if (site.verdict == "minor_leak") return "MINOR LEAK";
+  return "LEAK";
+}
+
+std::string OwnRate(const ReportSite& site) { return Rate(site, site.rate_bytes_per_step, site.rate_objects_per_step); }
+
+std::string InHowManyRanks(const ReportSite& site) {
+  if (!site.across || site.across->leak == 0) return "";
+  const ReportAcross& across = *site.across;
+  const std::string ranks = absl::StrCat(RankWord(across), across.rate && !across.rate->most_rank ? "es" : "s");
+  if (across.leak == across.ranks) return absl::StrCat("in all ", FormatCount(across.ranks), " ", ranks);
+  return absl::StrCat("in ", FormatCount(across.leak), " of ", FormatCount(across.ranks), " ", ranks);
+}
+
+std::string AcrossRanks(const ReportSite& site) {
+  std::string text = InHowManyRanks(site);
+  if (text.empty()) return "";
+  const ReportAcross& across = *site.across;
+  std::vector<std::string> others;
+  if (across.not_enough > 0) others.push_back(FormatCount(across.not_enough) + " too few steps");
+  if (across.no_leak > 0) others.push_back(FormatCount(across.no_leak) + " no leak");
+  const uint64_t unlisted = across.ranks - across.leak - across.not_enough - across.no_leak;
+  if (unlisted > 0) others.push_back(FormatCount(unlisted) + " do not list it");
+  if (!others.empty()) absl::StrAppend(&text, " (", absl::StrJoin(others, ", "), ")");
+  if (!across.rate) return text;
+  const ReportAcross::Rate& rate = *across.rate;
+  const std::string most =
+      rate.most_rank ? absl::StrCat("rank ", *rate.most_rank) : absl::StrCat("process ", rate.most_pid);
+  if (across.leak == 1) return absl::StrCat(text, ": ", most);
+  if (rate.least == rate.most) return absl::StrCat(text, ", the same in each");
+  const auto amount = [&](double value) { return rate.of == "bytes" ? FormatByteCount(value) : FormatAbout(value); };
+  return absl::StrCat(text, ", from ", amount(rate.least), " to ", amount(rate.most), " (", most, ")");
+}
+
+std::string LeakRate(const ReportSite& site) {
+  if (const ReportAcross::Rate* rate = PerRank(site)) {
+    return absl::StrCat(Rate(site, rate->mean, rate->mean), " and ", RankWord(*site.across));
+  }
+  if (!site.group) return OwnRate(site);
+  return Rate(site, site.group->rate_bytes_per_step, site.group->rate_objects_per_step);
+}
+
+std::string Certainty(const Report& report, const ReportSite& site) {
+  std::vector<std::string> parts;
+  if (!IsHandle(site)) {
+    const ReportAcross::Rate* each = PerRank(site);
+    const double unit = ToSeconds(site).value_or(1);
+    const double low = each != nullptr ? each->ci_low : site.group ? site.group->rate_ci_low : site.rate_ci_low;
+    const double high = each != nullptr ? each->ci_high : site.group ? site.group->rate_ci_high : site.rate_ci_high;
+    parts.push_back("95 % CI " + FormatByteRange(unit * low, unit * high));
+  }
+  if (site.parts > 0) parts.push_back(absl::StrCat(site.parts + 1, " sites"));
+  if (ToSeconds(site) && !IsHandle(site)) {
+    const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
+    parts.push_back(absl::StrCat(FormatByteCount(rate), " per ", site.rate_unit));
+  }
+  parts.push_back(StepsCounted(report));
+  if (site.onset_step) parts.push_back(absl::StrCat("since step ", *site.onset_step));
+  return absl::StrJoin(parts, ", ");
+}
+
+std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
+  if (!site.device || HasRunOut(report, *site.device)) return "";
+  for (const ReportDevice& device : report.devices) {
+    if (device.index != *site.device || !device.growth || !device.growth->steps_to_oom) continue;
+    std::string full = FormatTimeToFull(*device.growth->steps_to_oom);
+    return full.empty() ? "" : absl::StrCat("at this rate ", DeviceName(device), " is ", full);
+  }
+  return "";
+}
+
+std::string NoLeakWords(const Report& report) {
+  const std::string processes =
+      report.processes.size() > 1 ? absl::StrCat(" of ", FormatCount(report.processes.size()), " processes") : "";
+  return absl::StrCat("none of ", Plural(AllSites(report), "site", "sites"), processes, " leaks, over ",
+                      StepsCounted(report));
+}
+
+std::vector<std::string> DeviceChanges(const Report& report) {
+  std::vector<std::string> lines;
+  for (const ReportDevice& device : report.devices) {
+    if (!device.growth) continue;
+    lines.push_back(absl::StrCat(DeviceName(device), " changes by ", FormatByteCount(device.growth->bytes_per_step),
+                                 " per step (95 % CI ", FormatByteRange(device.growth->ci_low, device.growth->ci_high),
+                                 ")"));
+  }
+  return lines;
+}
+
+std::string NotEnoughWords(const Report& report) {
+  uint64_t events = 0;
+  for (const ReportProcess& process : report.processes) events += process.events;
+  if (events == 0) return "nothing was recorded: no allocation, no step";
+  if (report.steps.count == 0) {
+    return "no steps were found, so growth per step cannot be told; call vramtrack_step() once a step, or trace more "
+           "steps";
+  }
+  const uint64_t unjudged = SitesWith(report, "insufficient_evidence");
+  if (unjudged == 0 && !report.unsure.empty()) {
+    std::vector<std::string> why;
+    for (const std::string& line : report.unsure) why.push_back(Printable(line));
+    return absl::StrCat("no site is known to leak over ", StepsCounted(report), ", but ", absl::StrJoin(why, "; "));
+  }
+  if (!FurtherStepsNeeded(report)) {
+    return absl::StrCat("over ", Plural(report.steps.count, "step", "steps"), ", ", FormatCount(unjudged), " of ",
+                        Plural(AllSites(report), "site", "sites"),
+                        " may leak or not: the trace lacks what would tell; ", OthersLeak(report));
+  }
+  return absl::StrCat(Plural(report.steps.count, "step", "steps"), " ", report.steps.count == 1 ? "is" : "are",
+                      " too few to judge ", FormatCount(unjudged), " of ", Plural(AllSites(report), "site", "sites"),
+                      "; about ", FormatCount(*FurtherStepsNeeded(report)), " more would do; ", OthersLeak(report));
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/text/chart.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/base/quantity.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kLabelColumns = 9;  // "1023 KiB "
+constexpr size_t kWidestBin = 4;
+
+struct Cells {
+  std::vector<std::string> heights;
+  std::string axis, zero, rule, marker;
+};
+
+const Cells& CellsFor(const TextStyle& style) {
+  static const auto* const kUnicode = new Cells{{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, "│", "┼", "─", "▲"};
+  static const auto* const kAscii = new Cells{{" ", "_", ".", ":", "#"}, "|", "+", "-", "^"};
+  return style.unicode ? *kUnicode : *kAscii;
+}
+
+// The highest value of each column: at most `most`, and as many for one bin as for another where the bins are few.
+std::vector<uint64_t> Columns(const std::vector<uint64_t>& values, size_t most) {
+  if (values.size() <= most) {
+    std::vector<uint64_t> widened;
+    for (uint64_t value : values) widened.insert(widened.end(), std::min(most / values.size(), kWidestBin), value);
+    return widened;
+  }
+  const size_t columns = most;
+  std::vector<uint64_t> highest(columns);
+  for (size_t i = 0; i < columns; ++i) {
+    size_t begin = i * values.size() / columns, end = (i + 1) * values.size() / columns;
+    highest[i] = *std::max_element(values.begin() + begin, values.begin() + end);
+  }
+  return highest;
+}
+
+std::string Position(const ReportTimeline& timeline, double position) {
+  if (timeline.unit == "steps" && std::isfinite(position)) return absl::StrFormat("step %.0f", position);
+  return FormatSeconds(position);
+}
+
+}  // namespace
+
+const std::vector<std::string>& HeightCells(const TextStyle& style) { return CellsFor(style).heights; }
+
+std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& timeline,
+                               const ReportTimeline::Series& series, int rows) {
+  if (series.high.empty()) return {};
+  const Cells& cells = CellsFor(style);
+  std::vector<uint64_t> columns = Columns(series.high, std::max(style.columns - kLabelColumns - 2, 10));
+  auto top = std::max_element(columns.begin(), columns.end());
+  uint64_t highest = std::max<uint64_t>(*top, 1);
+  auto full = static_cast<double>(cells.heights.size() - 1);
+
+  std::vector<std::string> lines;
+  for (int row = rows - 1; row >= 0; --row) {
+    std::string line = PadLeft(row == rows - 1 ? FormatByteCount(static_cast<double>(*top)) : "", kLabelColumns - 1);
+    absl::StrAppend(&line, " ", cells.axis);
+    for (uint64_t value : columns) {
+      double filled = static_cast<double>(value) / static_cast<double>(highest) * rows - row;
+      auto level = static_cast<size_t>(std::clamp(filled, 0.0, 1.0) * full + 0.5);
+      // What is there at all is seen.
+      if (row == 0 && value > 0) level = std::max<size_t>(level, 1);
+      line += cells.heights[level];
+    }
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    lines.push_back(std::move(line));
+  }
+  std::string rule = absl::StrCat(PadLeft("0", kLabelColumns - 1), " ", cells.zero);
+  for (size_t i = 0; i < columns.size(); ++i) rule += i == size_t(top - columns.begin()) ? cells.marker : cells.rule;
+  lines.push_back(std::move(rule));
+
+  if (!timeline.position.empty()) {
+    std::string first = Position(timeline, timeline.position.front());
+    std::string last = Position(timeline, timeline.position.back());
+    int width = static_cast<int>(columns.size());
+    std::string line(kLabelColumns + 1, ' ');
+    line += first;
+    if (DisplayWidth(first) + DisplayWidth(last) + 1 <= width) line += PadLeft(last, width - DisplayWidth(first));
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/text/completeness_text.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/base/quantity.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kIndent = 2;
+constexpr size_t kProcesses = 4;  // of more only those have lines of which something is missing
+
+std::string State(const ReportProcess& process) {
+  if (process.complete) return "complete";
+  return process.incomplete_why.empty() ? "not complete" : Printable(process.incomplete_why);
+}
+
+std::string Extent(const ReportProcess& process) {
+  std::string text = absl::StrCat(Plural(process.events, "event", "events"), " in ", FormatSeconds(process.duration_s));
+  if (process.lost_events != 0) absl::StrAppend(&text, ", ", FormatCount(process.lost_events), " lost");
+  return text;
+}
+
+std::string Name(const ReportProcess& process, int columns) {
+  std::string name = process.rank ? absl::StrCat("rank ", *process.rank, ", ") : "";
+  // Which one, its definitions say, and those may be lost.
+  absl::StrAppend(&name, process.pid != 0 ? absl::StrCat("process ", process.pid) : "a process that is not known");
+  if (!process.command.empty())
+    absl::StrAppend(&name, ", ", CutEnd(Printable(absl::StrJoin(process.command, " ")), columns));
+  return name;
+}
+
+// What CUPTI's records add.
+std::vector<std::string> ActivityLines(const ReportActivities& activities) {
+  std::vector<std::string> lines;
+  std::string text =
+      absl::StrCat("CUPTI: ", Plural(activities.records, "record", "records"), ", of ",
+                   Plural(activities.joined, "allocation that was", "allocations that were"), " hooked as well");
+  if (activities.other_sizes != 0) {
+    absl::StrAppend(&text, ", ", FormatCount(activities.other_sizes), " of another size");
+  }
+  if (activities.dropped != 0) absl::StrAppend(&text, "; CUPTI dropped ", FormatCount(activities.dropped));
+  if (activities.unwritten != 0) absl::StrAppend(&text, "; ", FormatCount(activities.unwritten), " found no room");
+  lines.push_back(std::move(text));
+  for (const ReportActivities::OnlyCupti& only : activities.only_cupti) {
+    lines.push_back(absl::StrCat("only CUPTI saw ", Plural(only.allocations, "allocation", "allocations"), " (",
+                                 only.kind, ") of ", only.library.empty() ? "nobody it names" : Printable(only.library),
+                                 " on device ", only.device, ", ", FormatByteCount(static_cast<double>(only.bytes)),
+                                 "; live at the end: ", FormatByteCount(static_cast<double>(only.live_bytes))));
+  }
+  for (const ReportActivities::OnlyHooks& only : activities.only_hooks) {
+    lines.push_back(absl::StrCat("only hooks saw ", Plural(only.allocations, "allocation", "allocations"), " (",
+                                 Printable(only.kind), "), ", FormatByteCount(static_cast<double>(only.bytes)),
+                                 only.reported ? "" : ": this CUPTI does not tell of that kind"));
+  }
+  for (const ReportActivities::Missing& missing : activities.missing) {
+    lines.push_back(absl::StrCat("no CUPTI from ", FormatSeconds(missing.from_s), " to ", FormatSeconds(missing.to_s),
+                                 ": ", Printable(missing.why)));
+  }
+  return lines;
+}
+
+// Nothing is missing of it.
+bool IsWell(const ReportProcess& process) {
+  if (!process.complete) return false;
+  if (!process.activities) return true;
+  const ReportActivities& activities = *process.activities;
+  return activities.dropped == 0 && activities.unwritten == 0 && activities.missing.empty();
+}
+
+// Those of a large job of which there is nothing to say.
+std::string Together(const std::vector<const ReportProcess*>& processes, bool all) {
+  uint64_t events = 0;
+  double shortest = processes[0]->duration_s, longest = shortest;
+  for (const ReportProcess* process : processes) {
+    events += process->events;
+    shortest = std::min(shortest, process->duration_s);
+    longest = std::max(longest, process->duration_s);
+  }
+  const std::string low = FormatSeconds(shortest), high = FormatSeconds(longest);
+  return absl::StrCat(all ? "all " : "", FormatCount(processes.size()), all ? "" : " more", " processes complete; ",
+                      Plural(events, "event", "events"), " in all, in ",
+                      low == high ? low : absl::StrCat(low, " to ", high), " each");
+}
+
+// What hardly matters if it is missing.
+constexpr double kNearlyAll = 0.95;
+
+std::string PhasesText(const ReportSteps& steps) {
+  std::vector<std::string> parts;
+  double unjudged = 0;
+  for (const ReportPhase& phase : steps.phases) {
+    if (phase.unit == "none") {
+      unjudged += phase.share;
+      continue;
+    }
+    const std::string of = phase.unit == "window"    ? "windows where there are no steps"
+                           : !phase.name.empty()     ? absl::StrCat("'", Printable(phase.name), "'")
+                           : phase.source == "marks" ? "steps marked by the job"
+                                                     : absl::StrCat("steps from the ", Printable(phase.source));
+    parts.push_back(absl::StrCat(FormatCount(phase.count), " ", of, " (", FormatPercent(phase.share), " of the run)"));
+  }
+  std::string text = "phases: " + absl::StrJoin(parts, ", then ");
+  if (unjudged > 1 - kNearlyAll)
+    absl::StrAppend(&text, "; ", FormatPercent(unjudged), " of the run could not be judged");
+  return text;
+}
+
+std::string StepSource(const ReportSteps& steps) {
+  if (steps.source == "none") return "no steps were found";
+  if (!steps.phases.empty()) return PhasesText(steps);
+  std::string source = steps.source == "marks"         ? "marked by the job"
+                       : steps.source == "nvtx"        ? "from NVTX ranges"
+                       : steps.source == "optimizer"   ? "from the optimizer's calls"
+                       : steps.source == "periodicity" ? "inferred from the rhythm of the allocations"
+                                                       : Printable(steps.source);
+  if (!steps.name.empty()) absl::StrAppend(&source, " '", Printable(steps.name), "'");
+  std::string text = absl::StrCat(Plural(steps.count, "step", "steps"), ", ", source);
+  std::vector<std::string> sure;
+  // 0: nobody measured it.
+  if (steps.source != "periodicity" && steps.coverage > 0 && steps.coverage < kNearlyAll) {
+    sure.push_back(absl::StrCat("they cover ", FormatPercent(steps.coverage), " of the run"));
+  }
+  if (steps.source != "marks") sure.push_back(absl::StrCat("confidence ", FormatAbout(steps.confidence)));
+  if (!sure.empty()) absl::StrAppend(&text, " (", absl::StrJoin(sure, ", "), ")");
+  std::vector<std::string> rounds;
+  for (const ReportStepRounds& round : steps.rounds) {
+    rounds.push_back(absl::StrCat(FormatCount(round.count), " times ", FormatCount(round.steps)));
+  }
+  if (!rounds.empty()) absl::StrAppend(&text, ", in rounds: ", absl::StrJoin(rounds, ", "));
+  return text;
+}
+
+}  // namespace
+
+void WriteCompleteness(const Report& report, size_t most, Page* page) {
+  page->Section("The trace");
+  const bool many = report.processes.size() > kProcesses;
+  if (many) most = std::min(most, kProcesses);
+  std::vector<const ReportProcess*> told, others;
+  for (const ReportProcess& process : report.processes) (many && IsWell(process) ? others : told).push_back(&process);
+  std::stable_partition(told.begin(), told.end(), [](const ReportProcess* p) { return !p->complete; });
+  for (size_t i = 0; i < told.size() && i < most; ++i) {
+    const ReportProcess& process = *told[i];
+    page->Words(absl::StrCat(State(process), "; ", Extent(process)), kIndent,
+                process.complete ? Paint::kPlain : Paint::kWarning);
+    page->Line(Painted(page->style(), Paint::kDim,
+                       CutEnd(Name(process, page->style().columns), page->style().columns - kIndent)),
+               kIndent);
+    if (!process.activities) continue;
+    for (const std::string& line : ActivityLines(*process.activities)) page->Words(line, kIndent);
+  }
+  if (told.size() > most) {
+    const auto incomplete = std::count_if(told.begin() + static_cast<std::ptrdiff_t>(most), told.end(),
+                                          [](const ReportProcess* process) { return !process->complete; });
+    page->Line(absl::StrCat("and ", FormatCount(told.size() - most), " more processes",
+                            incomplete > 0 ? absl::StrCat(", ", FormatCount(static_cast<uint64_t>(incomplete)),
+                                                          " of them not complete")
+                                           : ""),
+               kIndent);
+  }
+  if (!others.empty()) page->Words(Together(others, told.empty()), kIndent);
+  page->Words(StepSource(report.steps), kIndent);
+  for (const std::string& warning : report.warnings) {
+    if (warning == report.left_out) continue;  // at the top
+    page->Words("warning: " + Printable(warning), kIndent, Paint::kWarning);
+  }
+}
+
+void WriteCompletenessInShort(const Report& report, Page* page) {
+  auto incomplete = std::count_if(report.processes.begin(), report.processes.end(),
+                                  [](const ReportProcess& process) { return !process.complete; });
+  std::string text;
+  if (report.processes.size() == 1) {
+    text = absl::StrCat(State(report.processes[0]), "; ", Extent(report.processes[0]), ", ", StepSource(report.steps));
+  } else {
+    text = absl::StrCat(FormatCount(report.processes.size()), " processes, ",
+                        incomplete == 0 ? "all complete" : FormatCount(incomplete) + " not complete", "; ",
+                        StepSource(report.steps));
+  }
+  if (!report.warnings.empty()) absl::StrAppend(&text, "; ", Plural(report.warnings.size(), "warning", "warnings"));
+  page->Words(text, 0, incomplete == 0 ? Paint::kPlain : Paint::kWarning);
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/text/device_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/base/quantity.h"
+#include "analyzer/model/frame_text.h"
+#include "analyzer/model/site_places.h"
+#include "analyzer/render/text/answer.h"
+#include "analyzer/render/text/category_text.h"
+#include "analyzer/render/text/chart.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kIndent = 2;
+constexpr int kLabelColumns = 17;  // indentation included
+constexpr int kChartRows = 4;
+constexpr int kNarrowestFunction = 12;
+constexpr uint64_t kLeastPinnedBytes = 1 << 20;
+constexpr uint64_t kUnlimitedThreshold = uint64_t{1} << 60;  // programs set the largest number there is
+
+std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
+
+std::string Title(const ReportDevice& device) {
+  std::string title = absl::StrCat("Device ", device.index);
+  if (!device.name.empty()) absl::StrAppend(&title, ": ", Printable(device.name));
+  if (device.total_bytes != 0) absl::StrAppend(&title, ", ", Bytes(device.total_bytes));
+  if (device.processes > 1) {
+    absl::StrAppend(&title, ", of ",
+                    device.rank ? absl::StrCat("rank ", *device.rank) : absl::StrCat("process ", device.pid));
+  }
+  return title;
+}
+
+std::string Moment(const ReportMoment& moment) {
+  std::string text = Bytes(moment.live) + " live";
+  if (moment.reserved != moment.live) absl::StrAppend(&text, ", ", Bytes(moment.reserved), " reserved");
+  if (moment.device_used != 0 && moment.device_used != moment.reserved) {
+    absl::StrAppend(&text, ", ", Bytes(moment.device_used), " used on the device");
+  }
+  if (moment.step) absl::StrAppend(&text, ", at step ", *moment.step);
+  return text;
+}
+
+// `told`: whether it has been told already, or has come about.
+std::string WhenFull(const ReportGrowth& growth, bool told) {
+  if (told) return "";
+  if (!growth.refused.empty()) return "; when it is full cannot be told: " + Printable(growth.refused);
+  std::string full = growth.steps_to_oom ? FormatTimeToFull(*growth.steps_to_oom) : "";
+  if (full.empty()) return "";
+  if (growth.steps_to_oom_low < growth.steps_to_oom_high && growth.steps_to_oom_high >= 1) {
+    const std::string low = FormatAbout(std::floor(growth.steps_to_oom_low));
+    const std::string high = FormatAbout(std::ceil(growth.steps_to_oom_high));
+    if (low != high) absl::StrAppend(&full, " (", low, " to ", high, ")");
+  }
+  if (growth.seconds_to_oom && *growth.steps_to_oom >= 1) {
+    absl::StrAppend(&full, ", which take ", FormatSeconds(*growth.seconds_to_oom));
+  }
+  return ", " + full;
+}
+
+// A row for what is live, and one for each of the other figures that adds to that. `ran_out`: it has come to the end of
+// the device already.
+std::vector<std::string> GrowthRows(const ReportDevice& device, bool ran_out) {
+  const ReportGrowth& live = *device.growth;
+  std::vector<std::string> rows = {absl::StrCat(FormatByteCount(live.bytes_per_step), " per step (95 % CI ",
+                                                FormatByteRange(live.ci_low, live.ci_high), ")",
+                                                WhenFull(live, ran_out))};
+  if (!device.growth_of) return rows;
+  const std::pair<const char*, const ReportGrowth*> others[] = {{"reserved", &device.growth_of->reserved},
+                                                                {"used", &device.growth_of->device_used}};
+  std::string said;
+  for (const auto& [name, growth] : others) {
+    // One report has one forecast: that of the headline, where there is one.
+    const bool told = live.steps_to_oom || (!live.refused.empty() && growth->refused == live.refused);
+    const std::string row =
+        absl::StrCat(FormatByteCount(growth->bytes_per_step), " per step", WhenFull(*growth, ran_out || told));
+    if (growth->ci_low <= 0 || row == said) continue;
+    rows.push_back(absl::StrCat(name, " ", row));
+    said = row;
+  }
+  return rows;
+}
+
+std::string Fragmentation(const ReportFragmentation& fragmentation) {
+  std::vector<std::string> parts = {Bytes(fragmentation.live) + " live"};
+  auto add = [&](uint64_t bytes, const char* name) {
+    if (bytes != 0) parts.push_back(absl::StrCat(Bytes(bytes), " ", name));
+  };
+  add(fragmentation.rounding, "rounding");
+  add(fragmentation.free_releasable, "free and releasable");
+  add(fragmentation.free_pinned, "free but pinned");
+  add(fragmentation.deferred, "waiting to be freed");
+  if (parts.size() == 1) return absl::StrCat("none: the ", Bytes(fragmentation.reserved), " reserved are all live");
+  return absl::StrCat(Bytes(fragmentation.reserved), " reserved = ", absl::StrJoin(parts, " + "));
+}
+
+std::string MemoryPool(const ReportMemoryPool& pool) {
+  std::string text = absl::StrCat(pool.pool, ": ", Bytes(pool.peak_live), " live at its peak, in ",
+                                  Bytes(pool.upper_bound), " of pages");
+  if (pool.free_releasable > 0) {
+    absl::StrAppend(&text, "; it may hold ", Bytes(pool.free_releasable), " that is free");
+    if (pool.free_releasable_at_least > 0) {
+      absl::StrAppend(&text, ", ", Bytes(pool.free_releasable_at_least), " at least");
+    }
+    if (pool.step) absl::StrAppend(&text, ", at step ", *pool.step);
+  }
+  if (!pool.release_threshold) {
+    absl::StrAppend(&text, "; which pools have a release threshold is not known");
+  } else if (*pool.release_threshold == 0) {
+    absl::StrAppend(&text, "; no release threshold: gives back what is free whenever the job waits");
+  } else {
+    absl::StrAppend(&text, "; release threshold ",
+                    *pool.release_threshold >= kUnlimitedThreshold ? "unlimited" : Bytes(*pool.release_threshold));
+  }
+  return text;
+}
+
+// What adds up to the memory that is used on the device.
+std::string Ledger(const ReportDevice& device) {
+  const ReportFrameworkShare& share = *device.peak.framework;
+  std::vector<std::string> parts = {Bytes(device.peak.live) + " live", Bytes(share.cached) + " cached"};
+  constexpr size_t kMostOwners = 4;
+  uint64_t others = share.others;
+  for (size_t i = 0; i < device.other_owners.size() && i < kMostOwners; ++i) {
+    const auto& [owner, bytes] = device.other_owners[i];
+    if (bytes > others) break;
+    parts.push_back(absl::StrCat(Bytes(bytes), " of ", owner.empty() ? "unknown owners" : Printable(owner)));
+    others -= bytes;
+  }
+  if (others != 0) parts.push_back(Bytes(others) + " of others");
+  if (share.overhead != 0) parts.push_back(Bytes(share.overhead) + " of the driver's granularity");
+  if (share.unattributed != 0) parts.push_back(Bytes(share.unattributed) + " unattributed");
+  return absl::StrCat(Bytes(device.peak.device_used), " used at the peak = ", absl::StrJoin(parts, " + "));
+}
+
+std::string OnlyCuptiText(const ReportDevice& device) {
+  std::vector<std::string> parts;
+  for (const ReportOnlyCupti& only : device.only_cupti) {
+    parts.push_back(absl::StrCat(only.library.empty() ? "of nobody it names" : Printable(only.library), ": ",
+                                 Bytes(only.at_peak), " at the peak, ", Bytes(only.at_end), " at the end"));
+  }
+  return absl::StrJoin(parts, "; ");
+}
+
+// "in a step 12 kernels (3.10 ms), 2 copies (20.0 us); busy for 3.12 ms, 40 % of the time".
+std::string WorkText(const ReportWork& work) {
+  std::vector<std::string> parts;
+  for (const ReportWork::Kind& kind : work.kinds) {
+    const uint64_t count = work.steps > 0 ? kind.per_step : kind.count;
+    std::string text = absl::StrCat(FormatCount(count), " ", Printable(kind.kind));
+    if (work.steps > 0 && kind.least_per_step != kind.most_per_step) {
+      absl::StrAppend(&text, " (", FormatCount(kind.least_per_step), " to ", FormatCount(kind.most_per_step), ")");
+    }
+    absl::StrAppend(&text, " in ", FormatSeconds(work.steps > 0 ? kind.busy_s_per_step : kind.busy_s));
+    parts.push_back(std::move(text));
+  }
+  const double busy = work.steps > 0 ? work.busy_s_per_step : work.busy_s;
+  std::string text =
+      absl::StrCat(work.steps > 0 ? "in a step " : "", absl::StrJoin(parts, ", "), "; busy for ", FormatSeconds(busy));
+  if (work.steps > 0) absl::StrAppend(&text, ", ", FormatPercent(work.busy_share), " of the time");
+  return text;
+}
+
+std::string PeakCategories(const ReportDevice& device) {
+  std::vector<std::pair<std::string, uint64_t>> categories;
+  for (const ReportPeakCategory& category : device.peak_set.categories) {
+    categories.emplace_back(category.name, category.bytes);
+  }
+  return CategoriesText(categories);
+}
+
+void Row(const std::string& label, const std::string& text, Page* page) {
+  page->Words(text, kLabelColumns, Paint::kPlain, std::string(kIndent, ' ') + label);
+}
+
+const ReportTimeline* TimelineOf(const Report& report, std::optional<uint32_t> device) {
+  for (const ReportTimeline& timeline : report.timeline) {
+    if (timeline.device == device) return &timeline;
+  }
+  return nullptr;
+}
+
+void WriteChart(const Report& report, std::optional<uint32_t> device, Page* page) {
+  const ReportTimeline* timeline = TimelineOf(report, device);
+  if (timeline == nullptr || timeline->live.high.size() < 2) return;
+  page->Blank();
+  page->Line(timeline->unit == "steps" ? "live bytes, step by step" : "live bytes over time", kIndent);
+  TextStyle narrower = page->style();
+  narrower.columns -= kIndent;
+  for (const std::string& line : Chart(narrower, *timeline, timeline->live, kChartRows)) page->Line(line, kIndent);
+}
+
+// "  (3 sites, optimizer state)": what is behind a line, where it is more than one call, and what it is for; and the
+// shorter forms of it.
+std::vector<std::string> Remarks(const ReportPeakLine& line) {
+  const std::string sites = line.sites > 1 ? Plural(line.sites, "site", "sites") : "";
+  const std::string purpose = line.category.empty() || line.category == "unknown" || line.category == "other"
+                                  ? ""
+                                  : CategoryText(line.category);
+  const std::string short_form = sites.empty() ? "" : absl::StrCat("  (", sites, ")");
+  if (purpose.empty()) return {short_form};
+  return {absl::StrCat("  (", sites, sites.empty() ? "" : ", ", purpose, ")"), short_form};
+}
+
+constexpr int kPeakBytes = 11, kPeakWithout = 17, kPeakNote = 6;
+
+std::string PeakRow(const TextStyle& style, const std::string& bytes, const std::string& without, bool leak,
+                    const std::string& rest) {
+  return absl::StrCat(PadLeft(bytes, kPeakBytes), PadLeft(without, kPeakWithout), "  ",
+                      Painted(style, Paint::kAlarm, PadRight(leak ? "leak" : "", kPeakNote)), rest);
+}
+
+// A place in the source with what is said about it, within `columns`. `remarks`: from the longest to the shortest; one
+// is taken with which the function's name is whole, or else the last.
+std::string PlaceWithRemark(const TextStyle& style, const ReportFrame* frame, const std::vector<std::string>& remarks,
+                            int columns) {
+  if (frame == nullptr) return "(no stack recorded)" + Painted(style, Paint::kDim, remarks.back());
+  const std::string function = FunctionBehindLocation(*frame);
+  std::string place = CutBeginning(FrameLocation(*frame), columns);
+  const int all = columns - DisplayWidth(place);
+  std::string remark = remarks.back();
+  for (const std::string& longer : remarks) {
+    if (DisplayWidth(function) + DisplayWidth(longer) > all) continue;
+    remark = longer;
+    break;
+  }
+  int left = all - DisplayWidth(remark);
+  if (left < 0) left = all, remark.clear();
+  if (DisplayWidth(function) <= left || left >= kNarrowestFunction + 2) place += CutEnd(function, left);
+  return place + Painted(style, Paint::kDim, remark);
+}
+
+const ReportPeakLines* PeakLinesOf(const Report& report, std::optional<uint32_t> device) {
+  for (const ReportPeakLines& lines : report.peak_lines) {
+    if (lines.device == device) return &lines;
+  }
+  return nullptr;
+}
+
+// Who holds the memory at the peak, line by line; it adds up to what is live.
+void WritePeakLines(const Report& report, std::optional<uint32_t> device, size_t top, Page* page) {
+  const ReportPeakLines* peak = PeakLinesOf(report, device);
+  if (peak == nullptr || peak->lines.empty()) return;
+  const TextStyle& style = page->style();
+  page->Blank();
+  page->Line(Painted(style, Paint::kDim, PeakRow(style, "at the peak", "peak without it", false, "line")), kIndent);
+  const int left = style.columns - kIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
+  uint64_t other_bytes = peak->other_bytes, other_sites = peak->other_sites;
+  for (size_t i = 0; i < peak->lines.size(); ++i) {
+    const ReportPeakLine& line = peak->lines[i];
+    if (i >= top) {
+      other_bytes += line.bytes;
+      other_sites += line.sites;
+      continue;
+    }
+    const std::string place = PlaceWithRemark(style, line.line ? &*line.line : nullptr, Remarks(line), left);
+    page->Line(PeakRow(style, Bytes(line.bytes), Bytes(line.peak_without), line.leak, place), kIndent);
+  }
+  if (other_bytes == 0) return;
+  page->Line(PeakRow(style, Bytes(other_bytes), "", false,
+                     absl::StrCat("in ", Plural(other_sites, "other site", "other sites"))),
+             kIndent);
+}
+
+// Beside a framework's blocks: where the driver gave much to somebody else, which is no part of the live bytes.
+void WriteBesideFramework(const Report& report, const SitePlaces& places, const ReportDevice& device, Page* page) {
+  constexpr uint64_t kMuch = 20;  // this share of what is used on the device, and no less
+  if (device.other_owners.empty()) return;
+  const TextStyle& style = page->style();
+  bool any = false;
+  for (const ReportSite& site : report.sites) {
+    if (site.device != device.index || site.level != "driver" || site.category == "segment") continue;
+    if (site.bytes_at_peak < device.peak.device_used / kMuch || site.bytes_at_peak == 0) continue;
+    if (!std::exchange(any, true)) page->Line("beside them, from the driver:", kIndent);
+    const int left = style.columns - kIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
+    const std::string owner = absl::StrCat("  (of ", Printable(site.owner), ")");
+    page->Line(PeakRow(style, Bytes(site.bytes_at_peak), "", IsLeak(site),
+                       PlaceWithRemark(style, places.Of(site), {owner}, left)),
+               kIndent);
+  }
+}
+
+// What the largest sites come to together, where each is a row of the table.
+void WriteWithoutSeveral(const Report& report, const ReportDevice& device, Page* page) {
+  const size_t several = device.peak_set.without.size();
+  const ReportPeakLines* peak = PeakLinesOf(report, device.index);
+  if (several < 2 || peak == nullptr || peak->lines.size() < several) return;
+  for (size_t i = 0; i < several; ++i) {
+    if (peak->lines[i].sites > 1 || peak->lines[i].site != device.peak_set.without.back().sites[i]) return;
+  }
+  std::vector<std::string> parts;
+  for (size_t i = 1; i < several; ++i) {
+    parts.push_back(
+        absl::StrCat(Bytes(device.peak_set.without[i].peak), " without the ", i == 1 ? "two" : "three", " largest"));
+  }
+  page->Words(absl::StrCat("the peak would be ", absl::StrJoin(parts, ", ")), kIndent);
+}
+
+void WritePatterns(const Report& report, const SitePlaces& places, const ReportDevice& device, Page* page) {
+  if (device.patterns.empty()) return;
+  page->Blank();
+  page->Line("what need not be there, as far as allocations tell:", kIndent);
+  for (const ReportPattern& pattern : device.patterns) {
+    std::string text = pattern.peak_saved == 0 ? absl::StrReplaceAll(pattern.pattern, {{"_", " "}})
+                                               : absl::StrCat(absl::StrReplaceAll(pattern.pattern, {{"_", " "}}),
+                                                              ", saves ", Bytes(pattern.peak_saved), " of the peak");
+    absl::StrAppend(&text, ": ", Printable(pattern.explanation));
+    const ReportSite* site = FindSite(report, pattern.site);
+    const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
+    if (frame != nullptr) {
+      absl::StrAppend(&text, "; ", FrameLocation(*frame), FunctionBehindLocation(*frame));
+      if (pattern.sites > 1) absl::StrAppend(&text, " and ", FormatCount(pattern.sites - 1), " more");
+    }
+    page->Words(text, kIndent + 2, Paint::kPlain, std::string(kIndent, ' ') + "-");
+  }
+}
+
+// What empty_cache() and the like returned.
+void WriteReleases(const Report& report, size_t top, Page* page) {
+  if (report.releases.empty()) return;
+  page->Section("Given back to the driver");
+  for (size_t i = 0; i < report.releases.size() && i < top; ++i) {
+    const ReportRelease& release = report.releases[i];
+    std::string text =
+        absl::StrCat(release.calls == 1 ? "1 call" : FormatCount(release.calls) + " calls", ", ", Bytes(release.bytes),
+                     " in ", FormatCount(release.segments), release.segments == 1 ? " segment" : " segments");
+    if (release.least != release.most) {
+      absl::StrAppend(&text, " (", Bytes(release.least), " to ", Bytes(release.most), " each)");
+    }
+    if (release.processes > 1) absl::StrAppend(&text, ", in ", FormatCount(release.processes), " processes");
+    const size_t frame = NamingFrame(release.stack, 0);
+    if (frame < release.stack.size()) {
+      absl::StrAppend(&text, "  ", FrameLocation(release.stack[frame]), FunctionBehindLocation(release.stack[frame]));
+    }
+    page->Words(text, kIndent);
+  }
+}
+
+// Whether what is pinned when the most is reserved is worth a line, and somebody keeps much of it.
+bool IsMuchPinned(const ReportFragmentation& fragmentation) {
+  constexpr uint64_t kMuch = 20;  // this share, and no less
+  if (!fragmentation.at_reserved_peak || fragmentation.pins.empty()) return false;
+  const ReportSegmentUse& use = *fragmentation.at_reserved_peak;
+  return use.free_pinned >= use.reserved / kMuch && fragmentation.pins[0].bytes >= use.free_pinned / kMuch &&
+         fragmentation.pins[0].bytes >= kLeastPinnedBytes;
+}
+
+// Whose objects keep segments that are mostly free.
+// `all`: what is pinned in all.
+void WritePins(const std::vector<ReportPin>& pins, uint64_t all, const char* label, const char* which, Page* page) {
+  constexpr size_t kMostPins = 3;
+  for (size_t i = 0; i < pins.size() && i < kMostPins; ++i) {
+    const ReportPin& pin = pins[i];
+    // What is less than a twentieth of what is pinned does not matter.
+    if (pin.bytes < all / 20 || pin.bytes < kLeastPinnedBytes) break;
+    std::string text = absl::StrCat(Bytes(pin.bytes), " free in ", pin.segments, which,
+                                    pin.segments == 1 ? " segment pinned by " : " segments pinned by ");
+    if (pin.stack.empty()) {
+      absl::StrAppend(&text, "an unknown place");
+    } else {
+      const ReportFrame& frame = pin.stack[NamingFrame(pin.stack, 0)];
+      absl::StrAppend(&text, FrameLocation(frame), FunctionBehindLocation(frame));
+    }
+    Row(i == 0 ? label : "", text, page);
+  }
+}
+
+}  // namespace
+
+void WriteDevices(const Report& report, size_t top, Page* page) {
+  SitePlaces places(report);
+  for (const ReportDevice& device : report.devices) {
+    page->Section(Title(device));
+    Row("peak", Moment(device.peak), page);
+    if (const std::string categories = PeakCategories(device); !categories.empty())
+      Row("at the peak", categories, page);
+    Row("end", Moment(device.last_step.value_or(device.end)), page);
+    if (device.peak.framework) Row("ledger", Ledger(device), page);
+    if (device.growth) {
+      const std::vector<std::string> rows = GrowthRows(device, HasRunOut(report, device.index));
+      for (size_t i = 0; i < rows.size(); ++i) Row(i == 0 ? "growth" : "", rows[i], page);
+    }
+    const ReportFragmentation& fragmentation = device.fragmentation;
+    if (fragmentation.reserved != 0) Row("fragmentation", Fragmentation(fragmentation), page);
+    if (fragmentation.upper_bound != 0 && fragmentation.upper_bound < fragmentation.reserved) {
+      Row("",
+          absl::StrCat("the same job needs ", Bytes(fragmentation.lower_bound), " at least, and fits into ",
+                       Bytes(fragmentation.upper_bound)),
+          page);
+    }
+    if (IsMuchPinned(fragmentation)) {
+      const ReportSegmentUse& use = *fragmentation.at_reserved_peak;
+      Row("pinned",
+          absl::StrCat("with the most reserved, ", Bytes(use.reserved),
+                       use.step ? absl::StrCat(" at step ", *use.step) : std::string(), ", ", Bytes(use.free_pinned),
+                       " were free but pinned:"),
+          page);
+      WritePins(fragmentation.pins, use.free_pinned, "", "", page);
+    }
+    if (fragmentation.growth) {
+      Row("reserve grows", Printable(fragmentation.growth->explanation), page);
+      WritePins(fragmentation.growth->pins, fragmentation.growth->free_pinned, "", " new", page);
+    }
+    for (const ReportMemoryPool& pool : device.memory_pools) Row("pool", Printable(MemoryPool(pool)), page);
+    for (const ReportAdvice& advice : fragmentation.advice) {
+      const std::string setting = advice.setting.empty() ? "" : advice.setting + " ";
+      Row("advice", Printable(setting + advice.text), page);
+    }
+    if (device.unattributed_bytes != 0) {
+      Row("unattributed", Bytes(device.unattributed_bytes) + ": the CUDA context, libraries that were not traced",
+          page);
+    }
+    if (device.work) Row("ran", WorkText(*device.work), page);
+    if (!device.only_cupti.empty()) Row("only CUPTI saw", OnlyCuptiText(device), page);
+    WriteChart(report, device.index, page);
+    WritePeakLines(report, device.index, top, page);
+    WriteBesideFramework(report, places, device, page);
+    WriteWithoutSeveral(report, device, page);
+    WritePatterns(report, places, device, page);
+  }
+  WriteReleases(report, top, page);
+  if (PeakLinesOf(report, std::nullopt) == nullptr) return;
+  page->Section("Pinned host memory");
+  WriteChart(report, std::nullopt, page);
+  WritePeakLines(report, std::nullopt, top, page);
+}
+
+void WriteDevicesInShort(const Report& report, size_t most, Page* page) {
+  for (size_t i = 0; i < report.devices.size() && i < most; ++i) {
+    const ReportDevice& device = report.devices[i];
+    std::string line = absl::StrCat(Title(device), ": peak ", Bytes(device.peak.live), " live");
+    if (device.peak.reserved != device.peak.live)
+      absl::StrAppend(&line, " of ", Bytes(device.peak.reserved), " reserved");
+    if (device.peak.step) absl::StrAppend(&line, " at step ", *device.peak.step);
+    page->Words(absl::StrCat(line, ", ", Bytes(device.last_step.value_or(device.end).live), " at the end"), 0);
+  }
+  if (report.devices.size() > most) page->Line(absl::StrCat("and ", report.devices.size() - most, " more devices"));
+}
+
+}  // namespace vramtrack

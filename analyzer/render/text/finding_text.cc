@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/text/finding_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/base/function_name.h"
+#include "analyzer/base/quantity.h"
+#include "analyzer/model/frame_text.h"
+#include "analyzer/model/site_places.h"
+#include "analyzer/render/text/answer.h"
+#include "analyzer/render/text/answer_words.h"
+#include "analyzer/render/text/leak_parts.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kIndent = 6;
+constexpr int kNarrowestLocation = 20;
+constexpr int kExplanationLines = 4;
+constexpr int kFindingLines = 2;
+constexpr size_t kParts = 6;
+
+// What a site that is no leak, but no model of steadiness either, does. Empty for the others.
+std::string RemarkOn(const ReportSite& site) {
+  if (site.verdict == "sublinear") return "grows, but ever more slowly";
+  if (site.verdict == "phase_accumulation") return "grows within a phase, then is freed";
+  if (site.verdict == "cycle_garbage") return "waits for the garbage collector";
+  if (site.verdict == "deferred_free") return "is freed late";
+  if (site.verdict == "fragmentation_growth") return "fragmentation grows";
+  if (site.verdict == "insufficient_evidence") return "cannot be judged yet";
+  return "";
+}
+
+struct Place {
+  std::string location, function;
+  std::string function_behind;  // what is between the two, too
+};
+
+Place PlaceOf(const SitePlaces& places, const ReportSite& site) {
+  const ReportFrame* frame = places.Of(site);
+  if (frame == nullptr) return {"(no stack recorded)", "", ""};
+  return {FrameLocation(*frame), FrameFunction(*frame), FunctionBehindLocation(*frame)};
+}
+
+// Which line of a library allocated what the user's own line leaks: "allocated by transformers/trainer.py:617", or the
+// line of the user's own that the named one called. Empty where it says no more than the named line.
+std::string AllocatedBy(const ReportSite& site) {
+  if (site.frames.empty() || site.blame_frame >= site.frames.size()) return "";
+  if (!IsPython(site.frames[site.blame_frame])) return "";
+  const ReportFrame& frame = site.frames[NamingFrame(site.frames, 0)];
+  const ReportFrame& named = site.frames[site.blame_frame];
+  if (!IsPython(frame) || (frame.file == named.file && frame.line == named.line)) return "";
+  return absl::StrCat(frame.installed ? "allocated by " : "allocated at ", FrameLocation(frame));
+}
+
+// "LEAK  file:line  function  leaks RATE (certainty)": what does not fit on the line goes to the next ones, but the
+// line, the place in the code and the rate stay together.
+void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
+  const ReportSite& site = *leak.site;
+  const TextStyle& style = page->style();
+  Place place = PlaceOf(SitePlaces(report), site);
+  std::string title = LeakTitle(site);
+  std::string rate =
+      absl::StrCat(site.verdict == "growing_buffer" ? "grows by " : "leaks ", LeakRate(site), OnDevices(leak));
+  std::string certainty = absl::StrCat("(", Certainty(report, site), ")");
+  const std::string allocated = AllocatedBy(site);
+  int left = style.columns - DisplayWidth(title) - 2 - DisplayWidth(rate) - 2;
+
+  std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
+  left -= DisplayWidth(location);
+  bool function_fits = !place.function.empty() && DisplayWidth(place.function_behind) <= left;
+  if (function_fits) left -= DisplayWidth(place.function_behind);
+  const bool allocated_fits = function_fits && !allocated.empty() && DisplayWidth(allocated) + 2 <= left;
+  if (allocated_fits) left -= DisplayWidth(allocated) + 2;
+  bool certainty_fits = (function_fits || place.function.empty()) && DisplayWidth(certainty) + 2 <= left;
+
+  std::string line = absl::StrCat(Painted(style, Paint::kAlarm, title), "  ", Painted(style, Paint::kBold, location));
+  if (function_fits) line += place.function_behind;
+  if (allocated_fits) absl::StrAppend(&line, ", ", allocated);
+  absl::StrAppend(&line, "  ", Painted(style, Paint::kBold, rate));
+  if (certainty_fits) absl::StrAppend(&line, "  ", certainty);
+  page->Line(line);
+  std::vector<std::string> second;
+  if (!function_fits && !place.function.empty()) second.push_back("in " + place.function);
+  if (!allocated_fits && !allocated.empty()) second.push_back(allocated);
+  if (!certainty_fits) second.push_back(certainty);
+  if (!second.empty()) page->Words(absl::StrJoin(second, "  "), kIndent);
+}
+
+// The lines of a leak, the largest sum first: what the sites there leave behind.
+void WriteParts(const Report& report, const ReportSite& leader, size_t most, Page* page) {
+  struct Row {
+    std::string place;
+    ReportSite sum;
+    size_t sites = 0;
+  };
+  std::vector<Row> rows;
+  for (const LeakPart& part : LeakParts(report).Of(leader)) {
+    const std::string place = part.place == nullptr
+                                  ? "(no stack recorded)"
+                                  : absl::StrCat(FrameLocation(*part.place), FunctionBehindLocation(*part.place));
+    auto row = std::find_if(rows.begin(), rows.end(), [&place](const Row& known) { return known.place == place; });
+    if (row == rows.end()) {
+      row = rows.insert(rows.end(), {place, *part.site});
+    } else {
+      row->sum.rate_bytes_per_step += part.site->rate_bytes_per_step;
+      row->sum.rate_objects_per_step += part.site->rate_objects_per_step;
+    }
+    ++row->sites;
+  }
+  if (rows.size() == 1) return;
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::make_pair(a.sum.rate_bytes_per_step, a.sum.rate_objects_per_step) >
+           std::make_pair(b.sum.rate_bytes_per_step, b.sum.rate_objects_per_step);
+  });
+  const size_t shown = std::min(most, rows.size());
+  std::vector<std::string> rates;
+  int width = 0;
+  for (size_t i = 0; i < shown; ++i) {
+    rates.push_back(absl::StrCat(OwnRate(rows[i].sum), leader.across && leader.across->leak > 1 ? " in all" : ""));
+    width = std::max(width, DisplayWidth(rates.back()));
+  }
+  for (size_t i = 0; i < shown; ++i) {
+    const std::string sites = rows[i].sites > 1 ? absl::StrCat("  (", Plural(rows[i].sites, "site", "sites"), ")") : "";
+    const int left = page->style().columns - kIndent - 2 - width - DisplayWidth(sites);
+    page->Line(absl::StrCat(std::string(width - DisplayWidth(rates[i]), ' '), rates[i], "  ",
+                            CutBeginning(rows[i].place, left), sites),
+               kIndent);
+  }
+  if (rows.size() > shown) {
+    page->Line(absl::StrCat("and ", Plural(rows.size() - shown, "more line", "more lines")), kIndent);
+  }
+}
+
+void WriteNoLeak(const Report& report, Page* page) {
+  page->Words(NoLeakWords(report), 9, Paint::kPlain, Painted(page->style(), Paint::kGood, "NO LEAK"));
+  for (const std::string& line : DeviceChanges(report)) page->Words(line, 9);
+}
+
+void WriteNotEnough(const Report& report, Page* page) {
+  page->Words(NotEnoughWords(report), 21, Paint::kPlain,
+              Painted(page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE"));
+}
+
+// What CUPTI's records tell of how a leak is used.
+std::vector<std::string> UseLines(const ReportSite& site) {
+  std::vector<std::string> lines;
+  if (site.last_use) {
+    const ReportLastUse& last = *site.last_use;
+    const std::string when = last.latest_step
+                                 ? absl::StrCat("step ", *last.latest_step, " (", FormatSeconds(last.latest_s), ")")
+                                 : FormatSeconds(last.latest_s);
+    lines.push_back(absl::StrCat("not used behind ", when,
+                                 ": no kernel, copy or fill of the process ran later; half of ",
+                                 Plural(last.objects, "object", "objects"), " lay idle for ",
+                                 FormatSeconds(last.idle_s), " or more until they were freed or the trace ended"));
+  }
+  if (site.first_kernel) {
+    const std::string name = ShortFunctionName(site.first_kernel->function);
+    lines.push_back(
+        absl::StrCat("first kernel behind it: ", Printable(name.empty() ? site.first_kernel->function : name), ", for ",
+                     FormatPercent(site.first_kernel->share), " of the allocations"));
+  }
+  return lines;
+}
+
+// One finding below the first: place, what it does, and, where there is room for it, why.
+void WriteFinding(const SitePlaces& places, const ReportSite& site, const std::string& what, bool reasons, Page* page) {
+  const TextStyle& style = page->style();
+  Place place = PlaceOf(places, site);
+  int left = style.columns - 2 - DisplayWidth(what) - 2;
+  std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
+  left -= DisplayWidth(location);
+  std::string line = Painted(style, Paint::kBold, location);
+  if (DisplayWidth(place.function_behind) <= left) line += place.function_behind;
+  absl::StrAppend(&line, "  ", what);
+  page->Line(line, 2);
+  if (reasons && !site.explanation.empty()) {
+    int room = kFindingLines * (style.columns - kIndent);
+    page->Words(CutEnd(Printable(site.explanation), room), kIndent, Paint::kDim);
+  }
+}
+
+}  // namespace
+
+void WriteAnswer(const Report& report, size_t frames, Page* page) {
+  switch (AnswerOf(report)) {
+    case Answer::kNoLeak:
+      return WriteNoLeak(report, page);
+    case Answer::kNotEnough:
+      return WriteNotEnough(report, page);
+    case Answer::kLeak:
+      break;
+  }
+  const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
+  if (leaks.empty()) return;
+  const ReportSite* worst = leaks[0].site;
+  WriteLeak(report, leaks[0], page);
+  if (const std::string across = AcrossRanks(*worst); !across.empty()) page->Words(across, kIndent, Paint::kBold);
+  std::string out_of_memory = TimeToOutOfMemory(report, *worst);
+  if (!out_of_memory.empty()) page->Words(out_of_memory, kIndent, Paint::kBold);
+  if (!worst->explanation.empty()) {
+    int room = kExplanationLines * (page->style().columns - kIndent);
+    page->Words(CutEnd(Printable(worst->explanation), room), kIndent);
+  }
+  for (const std::string& line : UseLines(*worst)) page->Words(line, kIndent);
+  WriteParts(report, *worst, kParts, page);
+  if (worst->frames.empty() || frames == 0) return;
+  page->Blank();
+  TextStyle narrower = page->style();
+  narrower.columns -= kIndent - 2;
+  // What one of several sites called beyond the line that leads to all of them is told by the list of them.
+  const size_t begin = worst->parts > 0 ? worst->blame_frame : 0;
+  const std::vector<ReportFrame> shown(worst->frames.begin() + static_cast<std::ptrdiff_t>(begin), worst->frames.end());
+  for (const std::string& line : StackLines(narrower, shown, worst->blame_frame - begin, frames)) {
+    page->Line(line, kIndent - 2);
+  }
+}
+
+void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page* page) {
+  struct Finding {
+    const ReportSite* site;
+    std::string what;
+  };
+  std::vector<Finding> findings;
+  const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
+  // The first one is the answer, if it is that.
+  for (size_t i = AnswerOf(report) == Answer::kLeak ? 1 : 0; i < leaks.size(); ++i) {
+    const ReportSite* site = leaks[i].site;
+    const char* verb = site->verdict == "minor_leak"          ? "leaks a little: "
+                       : site->verdict == "accelerating_leak" ? "leaks ever faster: "
+                       : site->verdict == "growing_buffer"    ? "buffer grows by "
+                                                              : "leaks ";
+    const std::string ranks = InHowManyRanks(*site);
+    findings.push_back(
+        {site, absl::StrCat(verb, LeakRate(*site), OnDevices(leaks[i]), ranks.empty() ? "" : ", ", ranks)});
+  }
+  for (const ReportSite& site : report.sites) {
+    std::string remark = RemarkOn(site);
+    // A segment is what blocks are in: that too little is known is said of them. Without steps it is so of all.
+    const bool unjudged = site.verdict == "insufficient_evidence";
+    if (remark.empty() || (unjudged && (site.category == "segment" || report.steps.count == 0))) continue;
+    findings.push_back(
+        {&site, absl::StrCat(remark, ", ", FormatByteCount(static_cast<double>(site.live_bytes)), " live at the end")});
+  }
+  if (findings.empty()) return;
+  page->Section(report.ranking.empty() ? "Worth a look" : "Further findings");
+  SitePlaces places(report);
+  const Answer answer = AnswerOf(report);
+  for (size_t i = 0; i < findings.size() && i < most; ++i) {
+    // Where too few steps are the answer, they are the reason.
+    const bool said = answer == Answer::kNotEnough && findings[i].site->verdict == "insufficient_evidence" &&
+                      findings[i].site->further_steps_needed.has_value();
+    WriteFinding(places, *findings[i].site, findings[i].what, reasons && !said, page);
+  }
+  if (findings.size() > most) {
+    page->Line(absl::StrCat("and ", FormatCount(findings.size() - most), " more (--top ", findings.size(), ")"), 2);
+  }
+}
+
+void WriteVerdictCounts(const Report& report, bool apart, Page* page) {
+  uint64_t steady = SitesWith(report, "steady"), once = SitesWith(report, "one_time");
+  if (steady + once == 0) return;
+  if (apart) page->Blank();
+  const char* other = report.ranking.empty() ? "" : "other ";
+  std::vector<std::string> parts;
+  if (steady > 0)
+    parts.push_back(
+        absl::StrCat(Plural(steady, other + std::string("site is"), other + std::string("sites are")), " steady"));
+  if (once > 0) {
+    parts.push_back(
+        absl::StrCat(FormatCount(once), " ", once == 1 ? "allocates" : "allocate", " once and never again"));
+  }
+  page->Words(absl::StrCat(absl::StrJoin(parts, ", "), "."), 0);
+}
+
+}  // namespace vramtrack

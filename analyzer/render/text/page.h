@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_RENDER_TEXT_PAGE_H_
+#define ANALYZER_RENDER_TEXT_PAGE_H_
+
+#include <string>
+#include <string_view>
+
+#include "analyzer/base/text_style.h"
+
+namespace vramtrack {
+
+// Text that grows line by line. Thread-compatible.
+class Page {
+ public:
+  explicit Page(const TextStyle& style) : style_(style) {}
+
+  const TextStyle& style() const { return style_; }
+
+  // `line` as it is, behind `indent` spaces.
+  void Line(std::string_view line, int indent = 0);
+  // Words, wrapped to the width of the page. They begin in column `indent`, after `lead` which begins in column 0.
+  void Words(std::string_view words, int indent, Paint paint = Paint::kPlain, std::string_view lead = {});
+  void Blank();
+  // A blank line and a title.
+  void Section(std::string_view title);
+
+  const std::string& text() const { return text_; }
+
+ private:
+  TextStyle style_;
+  std::string text_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_TEXT_PAGE_H_

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/text/text.h"
+
+#include <algorithm>
+
+#include "analyzer/base/display_text.h"
+#include "analyzer/render/text/completeness_text.h"
+#include "analyzer/render/text/device_text.h"
+#include "analyzer/render/text/finding_text.h"
+#include "analyzer/render/text/oom_text.h"
+#include "analyzer/render/text/page.h"
+#include "analyzer/render/text/rank_text.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kFrames = 12;
+constexpr size_t kFramesInShort = 5;
+constexpr size_t kFindingsInShort = 2;
+constexpr size_t kRanks = 16;
+constexpr size_t kRequestFramesInShort = 4;
+
+}  // namespace
+
+std::string RenderText(const Report& report, const TextStyle& style, size_t top) {
+  Page page(style);
+  WriteOutOfMemory(report, kFrames, top, &page);
+  page.Blank();
+  WriteAnswer(report, kFrames, &page);
+  if (!report.left_out.empty()) page.Words(Printable(report.left_out), 0, Paint::kWarning);
+  WriteFurtherFindings(report, top, true, &page);
+  WriteVerdictCounts(report, true, &page);
+  WriteRanks(report, std::max(top, kRanks), &page);
+  WriteDevices(report, top, &page);
+  WriteCompleteness(report, top, &page);
+  return page.text();
+}
+
+std::string RenderShortText(const Report& report, const TextStyle& style) {
+  Page page(style);
+  WriteOutOfMemory(report, kRequestFramesInShort, 3, &page);
+  WriteAnswer(report, report.oom.empty() ? kFramesInShort : 0, &page);
+  if (report.oom.empty()) WriteFurtherFindings(report, kFindingsInShort, false, &page);
+  WriteVerdictCounts(report, false, &page);
+  WriteRanksInShort(report, 2, &page);
+  WriteDevicesInShort(report, 2, &page);
+  WriteCompletenessInShort(report, &page);
+  return page.text();
+}
+
+}  // namespace vramtrack

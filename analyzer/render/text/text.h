@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_RENDER_TEXT_TEXT_H_
+#define ANALYZER_RENDER_TEXT_TEXT_H_
+
+#include <cstddef>
+#include <string>
+
+#include "analyzer/base/text_style.h"
+#include "analyzer/model/report.h"
+
+namespace vramtrack {
+
+// The report for a terminal, the answer first; `top` bounds every list.
+std::string RenderText(const Report& report, const TextStyle& style, size_t top);
+
+// The answer and little else: at most 25 lines on a terminal of 80 columns or more.
+std::string RenderShortText(const Report& report, const TextStyle& style);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_TEXT_TEXT_H_

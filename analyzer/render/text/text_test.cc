@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/text/text.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "analyzer/base/display_text.h"
+#include "analyzer/render/testing/sample_reports.h"
+
+namespace vramtrack {
+namespace {
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string Render(const Report& report, int columns = 100, size_t top = 10) {
+  TextStyle style;
+  style.columns = columns;
+  return RenderText(report, style, top);
+}
+
+bool Contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::vector<Report> AllSamples() {
+  return {LeakSample(),        NoLeakSample(),  TooShortSample(), OutOfMemorySample(), ManySitesSample(),
+          HostileTextSample(), PyTorchSample(), RanksSample(),    EmptySample(),       CuptiSample()};
+}
+
+TEST(TextReport, FirstLineNamesTheLeaksFileLineFunctionAndRate) {
+  EXPECT_EQ(Lines(Render(LeakSample()))[0],
+            "LEAK  testdata/transformer/attention.cu:87  Attention::Forward  leaks 4.00 MiB per step");
+  EXPECT_EQ(Lines(Render(LeakSample(), 80))[0], "LEAK  testdata/transformer/attention.cu:87  leaks 4.00 MiB per step");
+}
+
+TEST(TextReport, APythonLeakIsNamedAsTracebacksName) {
+  const std::string text = Render(PyTorchSample());
+  EXPECT_EQ(Lines(text)[0].substr(0, 45), "LEAK  train.py:42 in step, allocated at model");
+  EXPECT_TRUE(Contains(text, "  → step                train.py:42\n") ||
+              Contains(text, "> step                train.py:42\n"))
+      << text;
+  EXPECT_TRUE(Contains(text, "AddmmBackward0      (backward) of the call below\n")) << text;
+  EXPECT_TRUE(Contains(text, "Linear.forward      torch/nn/modules/linear.py:134\n")) << text;
+}
+
+TEST(TextReport, RanksStandSideBySideAndTheOneThatDiffersIsNamed) {
+  const std::string text = Render(RanksSample(), 120), narrow = Render(RanksSample(), 80);
+  EXPECT_TRUE(Contains(narrow, "\n     0     4700       0    500 MiB     400 MiB              0 B  no leak\n"))
+      << narrow;
+  EXPECT_TRUE(Contains(narrow, "\n     2     4702       2    700 MiB     400 MiB              0 B  1 leak\n"));
+  EXPECT_TRUE(
+      Contains(text,
+               "\n  rank 2 differs: it leaks 4.00 MiB per step at train.py:42 in step, where most others do not;"
+               " it peaks at 700 MiB (the\n  others have 500 MiB)\n"))
+      << text;
+  TextStyle style;
+  EXPECT_TRUE(Contains(RenderShortText(RanksSample(), style), "\nrank 2 differs: it leaks 4.00 MiB per step"));
+  EXPECT_FALSE(Contains(Render(PyTorchSample()), "Ranks"));
+}
+
+TEST(TextReport, WhereRanksDifferHowTheirMemoryGoesIsDrawnIfThereIsRoom) {
+  TextStyle style;
+  style.unicode = true;
+  const std::string text = RenderText(RanksSample(), style, 10);
+  // On one scale, and of rank 3 as far as it came.
+  EXPECT_TRUE(Contains(text, "  growth per step           live\n")) << text;
+  EXPECT_TRUE(Contains(text, "    0 B  no leak  ▂▂▂▃▃▃▃▃▃▃▄▄▄▄▄▄▅▅▅▅▅▅▆▆\n")) << text;
+  EXPECT_TRUE(Contains(text, "    0 B  1 leak   ▃▃▃▄▄▄▄▄▅▅▅▅▆▆▆▆▆▇▇▇▇███\n")) << text;
+  EXPECT_TRUE(Contains(text, "unknown  no leak  ▂▂▂▃▃▃▃▃▃▃▄▄\n")) << text;
+  EXPECT_TRUE(Contains(Render(RanksSample(), 100), "    0 B  1 leak   _.........:::::::::#####\n"));
+  Report report = RanksSample();
+  report.ranks[2].differs.clear();
+  EXPECT_TRUE(Contains(RenderText(report, style, 10), "    0 B  1 leak\n"));
+}
+
+TEST(TextReport, OfALargeJobItSaysInHowManyRanksALeakIs) {
+  Report report = LargeJobSample();
+  const std::string text = Render(report, 120);
+  EXPECT_TRUE(Contains(
+      text, "train.py:42 in step, allocated at model.py:12  leaks 4.00 MiB per step and rank\n      (95 % CI 3.98 to "))
+      << text;
+  EXPECT_TRUE(
+      Contains(text, "\n      in 61 of 64 ranks (2 too few steps, 1 no leak), from 3.90 MiB to 4.10 MiB (rank 17)\n"))
+      << text;
+  EXPECT_TRUE(Contains(text,
+                       "\n    and 61 that do not differ: they peak at 500 MiB, end with 400 MiB,"
+                       " grow by 0 B per step; 0 to 1 leaks each\n"))
+      << text;
+  EXPECT_TRUE(Contains(text, "Device 0: Simulated GPU")) << text;
+  EXPECT_TRUE(Contains(text, ", of rank 17\n")) << text;
+  report.sites[0].across = ReportAcross{64, 1, 0, 60, report.sites[0].across->rate};
+  EXPECT_TRUE(Contains(Render(report, 120), "\n      in 1 of 64 ranks (60 no leak, 3 do not list it): rank 17\n"));
+  report.sites[0].across = ReportAcross{64, 64, 0, 0, report.sites[0].across->rate};
+  report.sites[0].across->rate->least = report.sites[0].across->rate->most;
+  EXPECT_TRUE(Contains(Render(report, 120), "\n      in all 64 ranks, the same in each\n"));
+}
+
+TEST(TextReport, RanksThatDifferInTheSameThingShareASentence) {
+  Report report = LargeJobSample();
+  for (int i = 10; i < 30; ++i) {
+    const double peak = static_cast<double>(600 + i) * (1 << 20);
+    report.ranks[static_cast<size_t>(i)].differs = {{"peak", peak, 500 << 20, "", ""}};
+  }
+  const std::string text = Render(report, 140);
+  EXPECT_TRUE(Contains(text,
+                       "\n  ranks 10, 11, 12, 13, 14, 15 and 14 more differ: they peak at 610 MiB to 629 MiB (the"
+                       " others have 500 MiB)\n"))
+      << text;
+  EXPECT_TRUE(Contains(text, "\n    and 4 more that differ\n")) << text;
+}
+
+TEST(TextReport, OneLeakOnSeveralDevicesIsOneFinding) {
+  Report report = RanksSample();
+  ReportSite other = report.sites[0];
+  other.id = "other";
+  other.device = 1;
+  report.sites.push_back(other);
+  report.ranking.push_back(other.id);
+  const std::string text = Render(report);
+  EXPECT_TRUE(Contains(text, "train.py:42 in step, allocated at model.py:12  leaks 4.00 MiB per step on 2 devices"))
+      << text;
+  EXPECT_FALSE(Contains(text, "Further findings"));
+}
+
+TEST(TextReport, APythonMainIsNoEndOfTheStack) {
+  Report report = PyTorchSample();
+  report.sites[0].frames[4].function = "main";
+  EXPECT_TRUE(Contains(Render(report), "<module>"));
+}
+
+TEST(TextReport, ThePeaksTableHasALineForEachLineOfTheJobAndAddsUp) {
+  Report report = PyTorchSample();
+  const uint64_t mib = 1 << 20;
+  ReportPeakLine line;
+  line.line = report.sites[0].frames[3];
+  line.sites = 3;
+  line.bytes = 60 * mib;
+  line.peak_without = 40 * mib;
+  line.category = "optimizer_state";
+  ReportPeakLine leak = line;
+  leak.leak = true;
+  leak.category = "";
+  leak.line = report.sites[0].frames[4];
+  report.peak_lines = {{0, 160 * mib, {leak, line, line}, 7, 4 * mib}};
+  const std::string text = Render(report, 120, 2);
+  EXPECT_TRUE(Contains(text, "\n     60.0 MiB         40.0 MiB  leak  train.py:42 in step  (3 sites)\n")) << text;
+  EXPECT_TRUE(Contains(text,
+                       "\n     60.0 MiB         40.0 MiB        model.py:12 in Net.forward  "
+                       "(3 sites, optimizer state)\n"))
+      << text;
+  EXPECT_TRUE(Contains(text, "\n     64.0 MiB                         in 10 other sites\n")) << text;
+}
+
+TEST(TextReport, MuchThatTheDriverGaveToOthersIsNamedBesideTheBlocks) {
+  Report report = PyTorchSample();
+  ReportSite site = report.sites[1];
+  site.id = "handle";
+  site.level = "driver";
+  site.category = "unknown";
+  site.owner = "libcublas.so.13";
+  site.bytes_at_peak = report.devices[0].peak.device_used / 4;
+  report.sites.push_back(site);
+  report.devices[0].other_owners = {{"libcublas.so.13", 8 << 20}};
+  const std::string text = Render(report, 120);
+  EXPECT_TRUE(Contains(text, "beside them, from the driver:\n")) << text;
+  EXPECT_TRUE(Contains(text, "(of libcublas.so.13)\n")) << text;
+}
+
+TEST(TextReport, NothingIsForetoldOfADeviceThatRanOut) {
+  const std::string text = Render(OutOfMemorySample());
+  EXPECT_FALSE(Contains(text, "is full in")) << text;
+  EXPECT_FALSE(Contains(text, "full already")) << text;
+}
+
+TEST(TextReport, SaysWhatThePeakConsistsOfAndWhatNeedNotBeThere) {
+  Report report = LeakSample();
+  ReportDevice& device = report.devices[0];
+  const uint64_t mib = 1 << 20;
+  device.peak_set.categories = {{"activations", 300 * mib, .9, {}},
+                                {"optimizer_state", 200 * mib, .9, {}},
+                                {"input", mib, .9, {}},
+                                {"other", 2 * mib, 0, {}}};
+  ReportPattern pattern;
+  pattern.pattern = "unused_between";
+  pattern.category = "gradients";
+  pattern.site = "00000001";
+  pattern.sites = 3;
+  pattern.peak_saved = 20 * mib;
+  pattern.explanation = "gradients lie idle";
+  device.patterns = {pattern};
+  device.peak_set.without = {{{report.peak_lines[0].lines[0].site}, 90 * mib},
+                             {{report.peak_lines[0].lines[0].site, report.peak_lines[0].lines[1].site}, 80 * mib}};
+  const std::string text = Render(report, 120);
+  EXPECT_TRUE(Contains(text, "\n  at the peak    300 MiB activations, 200 MiB optimizer state, 3.00 MiB other\n"))
+      << text;
+  EXPECT_TRUE(Contains(text, "\n  the peak would be 80.0 MiB without the two largest\n")) << text;
+  EXPECT_TRUE(Contains(text, "\n  - unused between, saves 20.0 MiB of the peak: gradients lie idle; testdata/"))
+      << text;
+  EXPECT_TRUE(Contains(text, " and 2\n    more\n")) << text;
+}
+
+TEST(TextReport, AnOutOfMemoryIsComparedWithTheLastGoodStep) {
+  Report report = OutOfMemorySample();
+  ReportOom& oom = report.oom[0];
+  const uint64_t mib = 1 << 20;
+  oom.categories = {{"activations", 300 * mib}, {"unknown", 200 * mib}};
+  oom.compared_step = 418;
+  oom.same_point = true;
+  oom.then = 100 * mib;
+  oom.now = 148 * mib;
+  oom.changes = {{"00000002", 48 * mib, 96 * mib}, {"00000001", 10 * mib, 4 * mib}};
+  oom.size_ratio = 1.84;
+  const std::string text = Render(report, 120);
+  EXPECT_TRUE(Contains(text, "\n      held at that moment: 300 MiB activations, 200 MiB unknown use\n")) << text;
+  EXPECT_TRUE(
+      Contains(text, "That is 48.0 MiB more than in step 418, at the same point of it. This step allocates 1.8"))
+      << text;
+  EXPECT_TRUE(Contains(text, "\n       +48.0 MiB    48.0 MiB to 96.0 MiB        testdata/transformer/mlp.cu:63"))
+      << text;
+  EXPECT_FALSE(Contains(text, "10.0 MiB to 4.00 MiB")) << "only what grew";
+}
+
+TEST(TextReport, CertaintyAndTimeToOutOfMemoryFollowTheLeak) {
+  std::vector<std::string> lines = Lines(Render(LeakSample()));
+  EXPECT_EQ(lines[1], "      (95 % CI 4.00 to 4.00 MiB, 52 steps, since step 3)");
+  EXPECT_EQ(lines[2], "      at this rate device 0 (Simulated GPU, 80.0 GiB) is full in 19,400 steps");
+}
+
+TEST(TextReport, ALongPathKeepsItsEndAndTheLineKeepsTheRate) {
+  Report report = LeakSample();
+  report.sites[0].frames[2].file = "/a/very/long/way/to/" + std::string(200, 'x') + "/attention.cu";
+  for (int columns : {80, 100, 120}) {
+    std::string first = Lines(Render(report, columns))[0];
+    EXPECT_TRUE(Contains(first, "/attention.cu:87")) << first;
+    EXPECT_TRUE(Contains(first, "leaks 4.00 MiB per step")) << first;
+    EXPECT_LE(DisplayWidth(first), columns);
+  }
+}
+
+TEST(TextReport, TheBlamedFrameIsMarked) {
+  std::string text = Render(LeakSample());
+  EXPECT_TRUE(Contains(text, "    > Attention::Forward          testdata/transformer/attention.cu:87\n")) << text;
+  Report deep = LeakSample();
+  ReportSite& site = deep.sites[0];
+  site.frames.insert(site.frames.begin(), 40, site.frames[1]);
+  site.blame_frame += 40;
+  site.frames.insert(site.frames.end() - 1, 40, site.frames[site.frames.size() - 2]);
+  text = Render(deep);
+  EXPECT_TRUE(Contains(text, "    > Attention::Forward")) << text;
+  EXPECT_TRUE(Contains(text, "(39 more, called from here)")) << text;
+  EXPECT_TRUE(Contains(text, "(35 more callers)")) << text;
+}
+
+TEST(TextReport, ListsNameTheFrameThatTellsASiteApart) {
+  std::string text = Render(NoLeakSample());
+  EXPECT_TRUE(Contains(text, "testdata/transformer/model.cu:40  Model::Model")) << text;
+  EXPECT_TRUE(Contains(text, "testdata/transformer/mlp.cu:63  Mlp::Forward")) << text;
+  EXPECT_FALSE(Contains(text, "cudaMalloc"));
+}
+
+TEST(TextReport, WhatCallsMainIsLeftOut) {
+  Report report = LeakSample();
+  report.sites[0].frames.emplace_back();
+  report.sites[0].frames.back().function = "__libc_start_main";
+  EXPECT_FALSE(Contains(Render(report), "__libc_start_main"));
+}
+
+TEST(TextReport, OutOfMemoryComesBeforeTheLeakThatLedThere) {
+  std::vector<std::string> lines = Lines(Render(OutOfMemorySample()));
+  EXPECT_EQ(lines[0],
+            "OUT OF MEMORY  2.86 GiB requested, 812 MiB free (largest piece 800 MiB) on device 0 at step 419");
+  std::string text = Render(OutOfMemorySample());
+  EXPECT_TRUE(Contains(text, "There was not that much memory left."));
+  EXPECT_TRUE(Contains(text, "1.63 GiB  leak  testdata/transformer/attention.cu:87")) << text;
+  EXPECT_LT(text.find("OUT OF MEMORY"), text.find("LEAK  "));
+  EXPECT_TRUE(Contains(text, "the process was killed, or became another program (exec): everything up to its last"));
+  EXPECT_TRUE(Contains(text, "there; 12,345 events"));
+
+  Report pieces = OutOfMemorySample();
+  pieces.oom[0].cause = "contiguity";
+  EXPECT_TRUE(Contains(Render(pieces), "in pieces: fragmentation"));
+}
+
+TEST(TextReport, NoLeakIsSaidFirstWithItsEvidence) {
+  std::vector<std::string> lines = Lines(Render(NoLeakSample()));
+  EXPECT_EQ(lines[0], "NO LEAK  none of 2 sites leaks, over 52 steps");
+  EXPECT_EQ(lines[1], "         device 0 (Simulated GPU, 80.0 GiB) changes by 0 B per step (95 % CI 0 to 0 B)");
+}
+
+TEST(TextReport, TooFewStepsAreNotSoldAsHealth) {
+  std::string text = Render(TooShortSample());
+  EXPECT_EQ(Lines(text)[0],
+            "NOT ENOUGH EVIDENCE  4 steps are too few to judge 1 of 2 sites; about 22 more would do; none of the");
+  EXPECT_FALSE(Contains(text, "NO LEAK"));
+  EXPECT_EQ(Lines(Render(EmptySample()))[0], "NOT ENOUGH EVIDENCE  nothing was recorded: no allocation, no step");
+}
+
+TEST(TextReport, SaysWhatCuptiAdds) {
+  const std::string text = Render(CuptiSample(), 1000);
+  for (const char* words : {
+           "not used behind step 48 (2.75 s)",
+           "half of 49 objects lay idle for 0.5 s or more",
+           "first kernel behind it: attend, for 98 % of the allocations",
+           "(only CUPTI saw it)  libcublasLt.so.13",
+           "in a step 143 kernels in 0.028 s, 5 copies (4 to 6) in 0.0001 s; busy for 0.0279 s, 44.6 % of the time",
+           "only CUPTI saw libcublasLt.so.13: 104 MiB at the peak, 100 MiB at the end",
+           "CUPTI: 123,456 records, of 12,000 allocations that were hooked as well, 1 of another size",
+           "CUPTI dropped 12; 3 found no room",
+           "only CUPTI saw 52 allocations (device) of libcublasLt.so.13 on device 0",
+           "of nobody it names on device 0",
+           "only hooks saw 4 allocations (physical), 8.00 MiB: this CUPTI does not tell of that kind",
+           "no CUPTI from 0 s to 0.0125 s: CUPTI was not at work yet",
+       }) {
+    EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+  }
+}
+
+TEST(TextReport, NoLineIsWiderThanTheTerminal) {
+  for (const Report& report : AllSamples()) {
+    for (int columns : {80, 100, 120}) {
+      TextStyle style;
+      style.columns = columns;
+      for (bool unicode : {false, true}) {
+        style.unicode = unicode;
+        style.color = unicode;
+        for (const std::string& text : {RenderText(report, style, 10), RenderShortText(report, style)}) {
+          for (const std::string& line : Lines(text)) EXPECT_LE(DisplayWidth(line), columns) << line;
+        }
+      }
+    }
+  }
+}
+
+TEST(TextReport, WithoutColourAndUnicodeItIsPlainAscii) {
+  for (const Report& report : {LeakSample(), OutOfMemorySample(), ManySitesSample()}) {
+    std::string text = Render(report);
+    EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c < 127); }));
+  }
+}
+
+TEST(TextReport, NothingInATraceReachesTheTerminalAsControl) {
+  TextStyle style;
+  style.unicode = true;
+  std::string text = RenderText(HostileTextSample(), style, 10);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find('\x07'), std::string::npos);
+  EXPECT_FALSE(Contains(text, "\xe2\x80\xae"));
+  EXPECT_EQ(Printable(text.substr(0, text.find('\n'))), text.substr(0, text.find('\n')));
+  EXPECT_FALSE(Contains(text, "nan"));
+  EXPECT_FALSE(Contains(text, "inf"));
+}
+
+TEST(TextReport, TopBoundsEveryList) {
+  std::string text = Render(ManySitesSample(), 100, 3);
+  EXPECT_TRUE(Contains(text, "and 29 more (--top 32)")) << text;
+  EXPECT_LT(Lines(text).size(), 130u);
+}
+
+TEST(ShortReport, LeadsWithTheAnswerInAtMostTwentyFiveLines) {
+  for (const Report& report : AllSamples()) {
+    for (int columns : {80, 100, 120}) {
+      TextStyle style;
+      style.columns = columns;
+      EXPECT_LE(Lines(RenderShortText(report, style)).size(), 25u) << RenderShortText(report, style);
+    }
+  }
+  TextStyle style;
+  EXPECT_TRUE(Contains(RenderShortText(TooShortSample(), style),
+                       "testdata/transformer/mlp.cu:63  Mlp::Forward  cannot be judged yet"));
+  EXPECT_EQ(Lines(RenderShortText(LeakSample(), style))[0], Lines(Render(LeakSample()))[0]);
+}
+
+}  // namespace
+}  // namespace vramtrack

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A map from 64-bit keys to 64-bit values that threads share without a lock, in memory of its own.
+//
+// Buckets of four, each a line of the cache with its keys and values: most calls come upon cold ones. A key that finds
+// its bucket full goes to the next, larger level, which is made when first needed.
+// There are no tombstones: a removed key leaves a free slot. For one key, calls must be ordered by the program itself
+// (an address is freed after it was given out, and given out again after it was freed); calls for different keys need
+// no order.
+#ifndef INTERPOSE_BASE_CONCURRENT_TABLE_H_
+#define INTERPOSE_BASE_CONCURRENT_TABLE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/base/system_call.h"
+
+namespace vramtrack {
+
+// Zero-initialised memory is an empty table. Keys are not zero. Signal-safe but for the creation of a level (mmap).
+class ConcurrentTable {
+ public:
+  // Puts `value` there and returns true; `*before` (may be null) is what was there, or 0. False where every level is
+  // full: the key is not in the table then.
+  bool Insert(uint64_t key, uint64_t value, uint64_t* before = nullptr) {
+    if (before != nullptr) *before = 0;
+    for (int level = 0; level < kLevels; ++level) {
+      Bucket* bucket = BucketFor(key, level);
+      if (bucket == nullptr) return false;
+      for (int i = 0; i < kWays; ++i) {
+        if (bucket->keys[i].load(std::memory_order_relaxed) != key) continue;
+        const uint64_t old = bucket->values[i].exchange(value, std::memory_order_acq_rel);
+        if (before != nullptr) *before = old;
+        return true;
+      }
+      for (int i = 0; i < kWays; ++i) {
+        uint64_t expected = 0;
+        if (bucket->keys[i].load(std::memory_order_relaxed) == 0 &&
+            bucket->keys[i].compare_exchange_strong(expected, key, std::memory_order_acq_rel)) {
+          bucket->values[i].store(value, std::memory_order_release);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // The value, or 0 where there is none (yet).
+  uint64_t Find(uint64_t key) const {
+    const Slot slot = FindSlot(key);
+    return slot.bucket == nullptr ? 0 : slot.bucket->values[slot.way].load(std::memory_order_acquire);
+  }
+
+  // Fetches what a call for this key soon touches: it is mostly cold, and the caller has other things to do meanwhile.
+  void Prefetch(uint64_t key) const {
+    if (const Bucket* buckets = levels_[0].load(std::memory_order_acquire)) {
+      __builtin_prefetch(buckets + Index(key, 0), 1);
+    }
+  }
+
+  // Removes the key and returns its value, or 0 where it is not there.
+  uint64_t Remove(uint64_t key) {
+    const Slot slot = FindSlot(key);
+    if (slot.bucket == nullptr) return 0;
+    const uint64_t value = slot.bucket->values[slot.way].load(std::memory_order_acquire);
+    slot.bucket->values[slot.way].store(0, std::memory_order_relaxed);
+    slot.bucket->keys[slot.way].store(0, std::memory_order_release);
+    return value;
+  }
+
+ private:
+  static constexpr int kWays = 4;
+  static constexpr int kLevels = 5;
+  // Entries: 32 Ki, 256 Ki, 2 Mi, 16 Mi, 128 Mi. Pages that no key reaches take no memory.
+  static constexpr int kBucketBits[kLevels] = {13, 16, 19, 22, 25};
+
+  struct alignas(64) Bucket {
+    std::atomic<uint64_t> keys[kWays];
+    std::atomic<uint64_t> values[kWays];
+  };
+  struct Slot {
+    Bucket* bucket;
+    int way;
+  };
+
+  static size_t Index(uint64_t key, int level) {
+    uint64_t h = (key ^ key >> 31) * (0x9e3779b97f4a7c15 + 2 * static_cast<uint64_t>(level));
+    h ^= h >> 32;
+    return (h * 0xd6e8feb86659fd93) >> (64 - kBucketBits[level]);
+  }
+
+  Slot FindSlot(uint64_t key) const {
+    for (int level = 0; level < kLevels; ++level) {
+      Bucket* buckets = levels_[level].load(std::memory_order_acquire);
+      if (buckets == nullptr) break;
+      Bucket* bucket = buckets + Index(key, level);
+      for (int i = 0; i < kWays; ++i) {
+        if (bucket->keys[i].load(std::memory_order_acquire) == key) return {bucket, i};
+      }
+    }
+    return {nullptr, 0};
+  }
+
+  Bucket* BucketFor(uint64_t key, int level) {
+    Bucket* buckets = levels_[level].load(std::memory_order_acquire);
+    if (buckets == nullptr) buckets = CreateLevel(level);
+    return buckets == nullptr ? nullptr : buckets + Index(key, level);
+  }
+
+  Bucket* CreateLevel(int level) {
+    const size_t bytes = sizeof(Bucket) << kBucketBits[level];
+    auto* mine = static_cast<Bucket*>(MapPrivate(bytes));
+    if (mine == nullptr) return nullptr;
+    Bucket* expected = nullptr;
+    if (levels_[level].compare_exchange_strong(expected, mine, std::memory_order_acq_rel)) return mine;
+    Unmap(mine, bytes);
+    return expected;
+  }
+
+  std::atomic<Bucket*> levels_[kLevels];
+};
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_BASE_CONCURRENT_TABLE_H_

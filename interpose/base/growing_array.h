@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef INTERPOSE_BASE_GROWING_ARRAY_H_
+#define INTERPOSE_BASE_GROWING_ARRAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "interpose/base/system_call.h"
+
+namespace vramtrack {
+
+// A row of plain data in memory of its own, which is never given back. Zero-initialised memory is an empty one. Not
+// thread-safe.
+template <typename T>
+class GrowingArray {
+ public:
+  size_t size() const { return size_; }
+  T* data() { return data_; }
+  T& operator[](size_t i) { return data_[i]; }
+  const T& operator[](size_t i) const { return data_[i]; }
+  void Clear() { size_ = 0; }
+
+  // Room for `more` behind what is there. False, with everything as it was, where there is no memory.
+  bool Reserve(size_t more) {
+    if (__builtin_expect(capacity_ - size_ >= more, 1)) return true;
+    size_t capacity = capacity_ == 0 ? kFirstBytes / sizeof(T) : 2 * capacity_;
+    while (capacity - size_ < more) capacity *= 2;
+    void* at =
+        data_ == nullptr ? MapPrivate(capacity * sizeof(T)) : Remap(data_, capacity_ * sizeof(T), capacity * sizeof(T));
+    if (at == nullptr) return false;
+    data_ = static_cast<T*>(at);
+    capacity_ = capacity;
+    return true;
+  }
+
+  // After Reserve.
+  void Add(const T& value) { data_[size_++] = value; }
+  void AddMany(const T* values, size_t count) {
+    if (count > 0) std::memcpy(data_ + size_, values, count * sizeof(T));
+    size_ += count;
+  }
+
+ private:
+  static constexpr size_t kFirstBytes = 64 << 10;
+
+  T* data_;
+  size_t size_, capacity_;
+};
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_BASE_GROWING_ARRAY_H_

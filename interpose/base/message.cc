@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/base/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "interpose/base/system_call.h"
+
+namespace vramtrack {
+namespace {
+
+// Where a process starts without a stderr, the number is some file of the program's later.
+bool has_stderr = false;
+__attribute__((constructor)) void LookForStderr() { has_stderr = IsOpen(STDERR_FILENO); }
+
+}  // namespace
+
+void Say(const char* format, ...) {
+  static std::atomic<int> said{0};
+  if (!has_stderr || said.fetch_add(1) >= 2) return;
+  char line[1024] = "vramtrack: ";
+  constexpr int kPrefix = 11;
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(line + kPrefix, sizeof line - kPrefix - 1, format, arguments);
+  va_end(arguments);
+  if (length < 0) return;
+  length = length > static_cast<int>(sizeof line) - kPrefix - 2 ? static_cast<int>(sizeof line) - 2 : length + kPrefix;
+  line[length] = '\n';
+  syscall(SYS_write, STDERR_FILENO, line, static_cast<size_t>(length) + 1);
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef INTERPOSE_BASE_SPIN_LOCK_H_
+#define INTERPOSE_BASE_SPIN_LOCK_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "interpose/base/patience.h"
+#include "interpose/base/system_call.h"
+
+namespace vramtrack {
+
+// For the rare paths (sealing a block, a new thread). Spins a little, then sleeps until it is free. Never held while
+// calling anything that is not ours. A thread waits as long as the holder gets on (patience.h), not for a time: under
+// load nothing is given up. But not for ever either, because the holder may have been stopped by a signal until we are
+// done, or have left by longjmp. Zero-initialised memory is a free lock.
+class SpinLock {
+ public:
+  bool TryLock() {
+    uint32_t free = kFree;
+    if (!state_.compare_exchange_strong(free, kHeld, std::memory_order_acquire)) return false;
+    Took();
+    return true;
+  }
+  // False where the holder does not get on, and at once as long as a lock that was given up once is still held.
+  bool Lock() {
+    for (int spins = 0; spins < kSpins; ++spins) {
+      if (TryLock()) return true;
+    }
+    return LockSlowly();
+  }
+  void Unlock() {
+    holder_.store(0, std::memory_order_relaxed);
+    if (state_.exchange(kFree, std::memory_order_release) == kAwaited) WakeOne(&state_);
+  }
+
+ private:
+  static constexpr int kSpins = 64;
+  static constexpr uint32_t kFree = 0, kHeld = 1, kAwaited = 2;
+
+  bool LockSlowly();
+  void Took() {
+    holder_.store(current_thread, std::memory_order_relaxed);
+    turn_.store(turn_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (__builtin_expect(given_up_.load(std::memory_order_relaxed), 0)) {
+      given_up_.store(false, std::memory_order_relaxed);
+    }
+  }
+
+  std::atomic<uint32_t> state_{kFree};
+  std::atomic<uint32_t> holder_{0}, turn_{0};
+  std::atomic<bool> given_up_{false};
+};
+
+class SpinLockHolder {
+ public:
+  explicit SpinLockHolder(SpinLock* lock) : lock_(lock->Lock() ? lock : nullptr) {}
+  ~SpinLockHolder() {
+    if (lock_ != nullptr) lock_->Unlock();
+  }
+  SpinLockHolder(const SpinLockHolder&) = delete;
+  SpinLockHolder& operator=(const SpinLockHolder&) = delete;
+
+  // False: it could not be had; nothing that it guards may be touched.
+  bool held() const { return lock_ != nullptr; }
+
+ private:
+  SpinLock* lock_;
+};
+
+}  // namespace vramtrack
+
+#endif  // INTERPOSE_BASE_SPIN_LOCK_H_

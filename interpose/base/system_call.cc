@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/base/system_call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+namespace vramtrack {
+namespace {
+
+// The lowest numbers to take, the best one first: a program may be allowed few.
+constexpr int kHighDescriptors[] = {900, 200, 50, 10};
+constexpr int kFirstOrdinaryDescriptor = 3;
+
+long Result(long value) { return value < 0 ? -errno : value; }
+
+}  // namespace
+
+int OpenForWriting(const char* path, bool exclusive) {
+  // Where something else has the name by now, opening it must neither wait nor do anything.
+  const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (exclusive ? O_CREAT | O_EXCL : O_NONBLOCK | O_NOCTTY);
+  return static_cast<int>(Result(syscall(SYS_openat, AT_FDCWD, path, flags, 0600)));
+}
+
+bool IsRegularFile(const char* path) {
+  struct stat status;
+  return syscall(SYS_newfstatat, AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+}
+
+int OpenForReading(const char* path) {
+  return static_cast<int>(Result(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)));
+}
+
+void Close(int fd) { syscall(SYS_close, fd); }
+
+int MoveUp(int fd) {
+  long high = -1;
+  for (const int lowest : kHighDescriptors) {
+    if (high < 0) high = syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+  }
+  if (high < 0 && fd >= kFirstOrdinaryDescriptor) return fd;
+  if (high < 0) high = Result(syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kFirstOrdinaryDescriptor));
+  Close(fd);
+  return static_cast<int>(high);
+}
+
+void Remove(const char* path) { syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
+
+bool IsOpen(int fd) { return syscall(SYS_fcntl, fd, F_GETFD) >= 0; }
+
+bool WorkingDirectory(char* path, size_t capacity) { return syscall(SYS_getcwd, path, capacity) > 0 && path[0] == '/'; }
+
+int WriteAt(int fd, const void* data, size_t bytes, uint64_t offset) {
+  const char* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const long written = Result(syscall(SYS_pwrite64, fd, at, bytes, offset));
+    if (written == -EINTR) continue;
+    if (written < 0) return static_cast<int>(written);
+    if (written == 0) return -ENOSPC;
+    at += written;
+    offset += static_cast<uint64_t>(written);
+    bytes -= static_cast<size_t>(written);
+  }
+  return 0;
+}
+
+int Allocate(int fd, uint64_t offset, uint64_t bytes) {
+  long result;
+  do {
+    result = Result(syscall(SYS_fallocate, fd, 0, offset, bytes));
+  } while (result == -EINTR);
+  if (result != -EOPNOTSUPP && result != -ENOSYS) return static_cast<int>(result);
+  // A file system that cannot set room aside: writing zeros does.
+  static const char zeros[4096] = {};
+  for (uint64_t done = 0; done < bytes; done += sizeof zeros) {
+    const uint64_t left = bytes - done;
+    const int error = WriteAt(fd, zeros, left < sizeof zeros ? left : sizeof zeros, offset + done);
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
+bool Identify(int fd, FileIdentity* identity) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return false;
+  *identity = {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino)};
+  return true;
+}
+
+bool IsRemoved(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && status.st_nlink == 0;
+}
+
+uint64_t FileSizeLimit() {
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+}
+
+void* MapShared(int fd, uint64_t offset, size_t bytes) {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
+  if (at == MAP_FAILED) return nullptr;
+  madvise(at, bytes, MADV_DONTFORK);
+  return at;
+}
+
+void* MapPrivate(size_t bytes) {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
+void* MapWipedOnFork(size_t bytes) {
+  void* at = MapPrivate(bytes);
+  if (at != nullptr && madvise(at, bytes, MADV_WIPEONFORK) != 0) {
+    Unmap(at, bytes);
+    return nullptr;
+  }
+  return at;
+}
+
+void Unmap(void* at, size_t bytes) { munmap(at, bytes); }
+
+bool Empty(void* at, size_t bytes) { return madvise(at, bytes, MADV_DONTNEED) == 0; }
+
+bool IsReadable(uint64_t address) {
+  // The kernel reads the set of signals before it refuses what is to be done with it; a null pointer is no set. No
+  // sandbox forbids this call.
+  constexpr int kNothing = -1;
+  return address != 0 && (syscall(SYS_rt_sigprocmask, kNothing, address, 0, 8) == 0 || errno != EFAULT);
+}
+
+void* Remap(void* at, size_t bytes, size_t new_bytes) {
+  void* moved = mremap(at, bytes, new_bytes, MREMAP_MAYMOVE);
+  return moved == MAP_FAILED ? nullptr : moved;
+}
+
+uint32_t ThreadId() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
+
+void Yield() { syscall(SYS_sched_yield); }
+
+void WaitWhile(std::atomic<uint32_t>* word, uint32_t value, uint32_t nanoseconds) {
+  const timespec time = {0, static_cast<long>(nanoseconds)};
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &time, nullptr, 0);
+}
+void WakeOne(std::atomic<uint32_t>* word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0); }
+void WakeAll(std::atomic<uint32_t>* word) {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+}
+
+bool ThreadCpuNs(uint32_t thread, uint64_t* nanoseconds) {
+  // As pthread_getcpuclockid makes it: the number's complement, of one thread, its scheduled time.
+  const auto clock = static_cast<clockid_t>(~thread << 3 | 4 | 2);
+  timespec time;
+  if (syscall(SYS_clock_gettime, clock, &time) != 0) return errno != EINVAL;
+  *nanoseconds = static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+  return true;
+}
+
+int ReadSmallFile(const char* path, char* buffer, size_t capacity) {
+  const int fd = OpenForReading(path);
+  if (fd < 0) return fd;
+  size_t used = 0;
+  while (used + 1 < capacity) {
+    const long got = Result(syscall(SYS_read, fd, buffer + used, capacity - 1 - used));
+    if (got == -EINTR) continue;
+    if (got <= 0) break;
+    used += static_cast<size_t>(got);
+  }
+  Close(fd);
+  buffer[used] = '\0';
+  return static_cast<int>(used);
+}
+
+}  // namespace vramtrack

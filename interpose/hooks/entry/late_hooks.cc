@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/hooks/entry/late_hooks.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "interpose/base/message.h"
+#include "interpose/frameworks/torch/unknown_allocator.h"
+#include "interpose/hooks/table/lookup.h"
+#include "interpose/hooks/table/real_entry.h"
+#include "interpose/loader/import_patcher.h"
+#include "interpose/stacks/module_map.h"
+
+extern "C" {
+void* vramtrack_dlsym(void* handle, const char* name) __attribute__((visibility("hidden")));
+__attribute__((visibility("default"))) int InitializeInjection();
+}
+
+namespace vramtrack {
+namespace {
+
+std::atomic<bool> injected{false};
+std::atomic<bool> patching{false};
+std::atomic<bool> has_imports{false};  // of functions of CUDA, in any library
+
+// Whether an import leads to the real function.
+bool IsRealOf(Entry entry, const LoadedObject& importer, const void* bound) {
+  LoadedObject library;
+  if (!FindLoadedObject(bound, &library)) return false;
+  if (IsOfFramework(entry)) return importer.Needs(library.name()) || importer.base() == library.base();
+  return IsCudaLibrary(library.name());
+}
+
+// Another tool's wrapper is left in its place: it calls the next one itself.
+void* HookFor(const LoadedObject& importer, const char* name, const void* bound) {
+  const bool late = injected.load(std::memory_order_relaxed);
+  const Entry entry = EntryNamed(name);
+  if (entry != Entry::kCount) {
+    // An import that has not been called yet leads to a stub in its own library.
+    const bool unbound = importer.Contains(bound);
+    if (!(late && unbound) && !IsRealOf(entry, importer, bound)) return nullptr;
+    has_imports.store(true, std::memory_order_relaxed);
+    return wrappers[static_cast<size_t>(entry)][kBySymbol];
+  }
+  if (!late || name[0] != 'd' || name[1] != 'l') return nullptr;
+  if (strcmp(name, "dlsym") == 0) return reinterpret_cast<void*>(&vramtrack_dlsym);
+  if (strcmp(name, "dlclose") == 0) return reinterpret_cast<void*>(static_cast<int (*)(void*)>(&dlclose));
+  return nullptr;
+}
+
+void PatchNew() { PatchImports(HookFor); }
+
+void OnLoaded() {
+  torch::NoteUnknownAllocators();
+  if (patching.load(std::memory_order_acquire)) PatchNew();
+}
+
+__attribute__((constructor)) void WatchLoading() { ModuleMap::on_loaded.store(&OnLoaded, std::memory_order_release); }
+
+// Whether the program's own start brought this library in: libraries that are loaded later stand behind libc.
+bool IsPreloaded() {
+  bool ours_first = false;
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    ours_first = IsOwnObject(object);
+    return !ours_first && strncmp(object.name(), "libc.so", 7) != 0;
+  });
+  return ours_first;
+}
+
+}  // namespace
+
+bool IsInjected() { return injected.load(std::memory_order_relaxed); }
+
+void ExpectDeepBinding() { patching.store(true, std::memory_order_release); }
+
+}  // namespace vramtrack
+
+// The driver calls this at cuInit for the library that CUDA_INJECTION64_PATH names; 1 means success. Functions that a
+// statically linked runtime has looked up before are not reached.
+int InitializeInjection() {
+  using namespace vramtrack;  // NOLINT
+  if (IsPreloaded() || injected.exchange(true)) return 1;
+  patching.store(true, std::memory_order_release);
+  PatchNew();
+  if (!has_imports.load(std::memory_order_relaxed)) {
+    Say("the CUDA runtime is part of the program, which has looked its functions up already: preload this library "
+        "(LD_PRELOAD) to see its calls");
+  }
+  return 1;
+}

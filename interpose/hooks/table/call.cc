@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/hooks/table/call.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "interpose/hooks/table/captures.h"
+#include "interpose/hooks/table/device_facts.h"
+#include "interpose/hooks/table/references.h"
+#include "interpose/hooks/table/unseen.h"
+#include "interpose/python/joined_stacks.h"
+#include "interpose/session/early_marks.h"
+#include "proto/message_writer.h"
+
+namespace vramtrack {
+namespace {
+
+// Addresses and handles of different kinds may coincide. One space holds all that one function may free: cudaFree,
+// cudaFreeAsync and cudaIpcCloseMemHandle; cuMemRelease.
+constexpr uint64_t SpaceOf(uint32_t kind) {
+  switch (kind) {
+    case schema::DEVICE:
+    case schema::GRAPH_POOL:
+    case schema::PITCHED:
+    case schema::MANAGED:
+    case schema::STREAM_ORDERED:
+    case schema::POOL:
+    case schema::HOST_POOL:
+    case schema::IPC_MAPPING:
+    case schema::EXTERNAL_MAPPING:
+    case schema::GRAPH_MEMORY:
+      return schema::DEVICE;
+    case schema::PHYSICAL:
+    case schema::HOST_PHYSICAL:
+    case schema::IMPORTED:
+    case schema::MULTICAST:
+      return schema::PHYSICAL;
+    case schema::EXTERNAL_SEMAPHORE:
+      return 62;  // kinds beyond 63 take numbers that no other one uses here
+    case schema::TEXTURE:
+      return 63;
+    default:
+      return kind;
+  }
+}
+
+uint64_t KeyOf(uint32_t kind, uint64_t address) { return address << 6 | SpaceOf(kind); }
+
+constexpr int kOrdinalBits = 40;
+constexpr uint64_t kLiveBit = uint64_t{1} << 63;  // an identity is never 0
+
+uint64_t Identity(uint32_t thread, uint64_t ordinal) {
+  return kLiveBit | static_cast<uint64_t>(thread) << kOrdinalBits | ordinal;
+}
+uint32_t ThreadOf(uint64_t identity) { return static_cast<uint32_t>((identity & ~kLiveBit) >> kOrdinalBits); }
+uint64_t OrdinalOf(uint64_t identity) { return identity & ((uint64_t{1} << kOrdinalBits) - 1); }
+
+// Pools and memory with a handle may lie on the host.
+schema::Kind KindOn(schema::Kind kind, int on) {
+  if (__builtin_expect(on != kHostMemory, 1)) return kind;
+  return kind == schema::POOL ? schema::HOST_POOL : schema::HOST_PHYSICAL;
+}
+
+// Of what was given out more than once.
+References references;
+// Bytes of each mapping, by its key.
+ConcurrentTable mapped_bytes;
+// Whether virtual addresses were ever reserved: most programs never do.
+std::atomic<bool> addresses_reserved{false};
+
+}  // namespace
+
+// Whether what covers this call is gone: a longjmp has left it without a return. The stack grows downwards.
+bool Call::Stale(uint32_t family) {
+  stack_t alternate;
+  const bool outside = static_cast<const void*>(this) > thread_.innermost;
+  if (outside && syscall(SYS_sigaltstack, nullptr, &alternate) == 0 && (alternate.ss_flags & SS_ONSTACK) == 0) {
+    thread_.innermost = nullptr;
+    thread_.covered = covered_ = 0;
+    return true;
+  }
+  if (thread_.busy && family != kNoFamily) {
+    if (Session* session = Session::Running()) {
+      session->file().counter(schema::COUNTER_NESTED_CALLS)->fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  errno = saved_errno_;
+  return false;
+}
+
+// The thread that starts the session has its lane from there.
+bool Call::Begin() {
+  session_ = Session::Get();
+  if (session_ == nullptr) return false;
+  if (thread_.session == session_ && (lane_ = thread_.lane) != nullptr) DefineKnown();
+  return true;
+}
+
+void Call::Attach() {
+  lane_ = session_->AttachThread();
+  if (lane_ == nullptr) {
+    session_->file().counter(schema::COUNTER_LOST_EVENTS)->fetch_add(1, std::memory_order_relaxed);
+    session_->ReportIfStopped();
+    return;
+  }
+  RecordEarlyMarks(session_, lane_);
+  DefineKnown();
+}
+
+void Call::DefineKnown() {
+  DefineUnseen(lane_);
+  DefineKnownDevices(this);
+}
+
+void Call::Expect(schema::Kind kind, uint64_t address) const { session_->live().Prefetch(KeyOf(kind, address)); }
+
+// A thread's native stack ends where the Python frames go on. The two are read one after the other, so that nothing of
+// Python is read where a signal handler may have interrupted the interpreter.
+void Call::CaptureStack() {
+  PythonStacks& python = session_->python();
+  uint64_t frame = python.Innermost(lane_);
+  uint32_t native = 0, frames = 0;
+  bool through_signal = false;
+  if (thread_.capture != nullptr) {
+    const uint32_t generation = session_->modules().generation();
+    native = CaptureNative(frame == 0 ? CodeRange{} : python.interpreter_code(), &through_signal);
+    if (__builtin_expect(session_->modules().generation() != generation && frame == 0, 0)) {
+      // Code that nobody had met may be an interpreter's.
+      frame = python.Innermost(lane_);
+      if (frame != 0) native = CaptureNative(python.interpreter_code(), &through_signal);
+    }
+  }
+  if (frame != 0) {
+    if (!through_signal) frames = python.TakeFrom(frame, lane_);
+    if (__builtin_expect(frames == 0, 0) && thread_.capture != nullptr) native = CaptureNative({}, &through_signal);
+  }
+  const torch::CurrentNode node = session_->graph().Current();
+  stack_ = JoinStacks(native, frames, node.forward, node.kind, &session_->stacks(), lane_);
+}
+
+uint32_t Call::CaptureNative(const CodeRange& last, bool* through_signal) {
+  return session_->captures().Take(thread_.capture, last, &session_->stacks(), &session_->modules(), lane_,
+                                   through_signal);
+}
+
+// Whether what cudaMalloc gave out, or cudaFree is to free, begins a range of virtual addresses: then another library
+// that replaces these functions made it, and its own calls are recorded.
+bool Call::IsOfVirtualMemory(schema::Kind kind, uint64_t address) const {
+  if (kind != schema::DEVICE && kind != schema::PITCHED && kind != schema::MANAGED) return false;
+  return __builtin_expect(addresses_reserved.load(std::memory_order_relaxed), 0) &&
+         session_->live().Find(KeyOf(schema::ADDRESS_RANGE, address)) != 0;
+}
+
+void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on) {
+  if (address == 0 || IsOfVirtualMemory(kind, address)) return;
+  if (kind == schema::ADDRESS_RANGE) addresses_reserved.store(true, std::memory_order_relaxed);
+  kind = KindOn(kind, on);
+  if (kind == schema::DEVICE && session_->has_framework()) {
+    if (const uint64_t capture = CaptureOfNextSegment()) {
+      kind = schema::GRAPH_POOL;
+      stream = capture;
+    }
+  }
+  const uint64_t ordinal = lane_->next_allocation();
+  const uint64_t identity = Identity(lane_->thread(), ordinal);
+  uint64_t before = 0;
+  if (!session_->live().Insert(KeyOf(kind, address), identity, &before)) {
+    session_->file().counter(schema::COUNTER_TABLE_FULL)->fetch_add(1, std::memory_order_relaxed);
+  }
+  // The address was still taken: it was freed in a way that is not seen.
+  if (__builtin_expect(before != 0, 0)) {
+    lane_->Event(schema::FREE, kind, Device(on), 0, ThreadOf(before), OrdinalOf(before));
+  }
+  Check(lane_->Allocation(kind, Device(on), stack_, address, bytes, stream));
+}
+
+void Call::Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on) {
+  kind = KindOn(kind, on);
+  Check(lane_->Event(schema::FAIL, kind, Device(on), 0, stack_, static_cast<uint64_t>(error), bytes));
+}
+
+// A framework's allocator gives memory back at a few places, and much at once: one mark says where for all that follow.
+void Call::MarkRelease() {
+  if (!session_->has_framework()) return;
+  CaptureStack();
+  if (stack_ == thread_.release_stack) return;
+  thread_.release_stack = stack_;
+  Check(lane_->Event(schema::MARK, schema::MARK_RELEASE, thread_.device, 0, stack_, uint64_t{0}, uint64_t{0}));
+}
+
+void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on) {
+  if (address == 0 || IsOfVirtualMemory(kind, address)) return;
+  if (kind == schema::DEVICE || kind == schema::PHYSICAL) MarkRelease();
+  if (kind == schema::GRAPH) ForgetGraph(address);
+  freed_address_ = address;
+  freed_key_ = KeyOf(kind, address);
+  freed_identity_ = session_->live().Remove(freed_key_);
+  if (freed_identity_ == 0) {
+    Check(lane_->Event(schema::FREE_UNKNOWN, kind, Device(on), 0, 0, address));
+    return;
+  }
+  const uint32_t owner = ThreadOf(freed_identity_);
+  const uint64_t ordinal = OrdinalOf(freed_identity_);
+  Check(stream == 0 ? lane_->Event(schema::FREE, kind, Device(on), 0, owner, ordinal)
+                    : lane_->Event(schema::FREE, kind, Device(on), kHasStream, owner, ordinal, stream));
+}
+
+void Call::FreeFailed(cuda::Error error) {
+  if (released_) references.Retain(freed_key_);
+  if (freed_identity_ == 0) return;
+  session_->live().Insert(freed_key_, freed_identity_);
+  Check(lane_->Event(schema::FREE_FAILED, 0, thread_.device, 0, 0, static_cast<uint64_t>(error)));
+}
+
+void Call::ContextFreed() {
+  const int device = freed_address_ == 0 ? -1 : ForgetContext(freed_address_);
+  if (device >= 0) DeviceReset(device);
+}
+
+void Call::Retained(schema::Kind kind, uint64_t address) {
+  if (address == 0) return;
+  const uint64_t key = KeyOf(kind, address);
+  const SpinLockHolder hold(&session_->retaining());
+  if (session_->live().Find(key) != 0) {
+    references.Retain(key);
+    return;
+  }
+  references.Forget(key);
+  Allocated(kind, address, 0, 0);
+}
+
+void Call::Releasing(schema::Kind kind, uint64_t address) {
+  if (address == 0) return;
+  const uint64_t key = KeyOf(kind, address);
+  if (references.Release(key)) {
+    released_ = true;
+    freed_key_ = key;
+    return;
+  }
+  Freeing(kind, address, 0);
+}
+
+void Call::Mapped(uint64_t address, uint64_t bytes, uint64_t handle) {
+  CaptureStack();
+  mapped_bytes.Insert(KeyOf(schema::MAPPING, address), bytes);
+  Allocated(schema::MAPPING, address, bytes, handle);
+}
+
+void Call::Unmapped(uint64_t address, uint64_t bytes) {
+  MarkRelease();
+  // The program alone decides what is mapped there next, so recording it afterwards mixes nothing up.
+  for (const uint64_t end = address + bytes; address < end;) {
+    const uint64_t mapping = mapped_bytes.Remove(KeyOf(schema::MAPPING, address));
+    Freeing(schema::MAPPING, address, 0);
+    if (mapping == 0) return;
+    address += mapping;
+  }
+}
+
+void Call::NodeAdded(const void* parameters) {
+  const auto* node = static_cast<const cuda::GraphNodeParams*>(parameters);
+  if (node == nullptr) return;
+  if (node->type == cuda::kMemAllocNode) {
+    CaptureStack();
+    const int device = node->alloc.poolProps.location.id;
+    Allocated(schema::GRAPH_MEMORY, node->alloc.dptr, node->alloc.bytesize, 0, device);
+  } else if (node->type == cuda::kMemFreeNode) {
+    Freeing(schema::GRAPH_MEMORY, node->free, 0);
+  }
+}
+
+void Call::PrimaryRetained(uint64_t context, int device) {
+  NotePrimaryContext(context, device);
+  const SpinLockHolder hold(&session_->retaining());
+  if (context != 0 && session_->live().Find(KeyOf(schema::CONTEXT, context)) == 0) {
+    Allocated(schema::CONTEXT, context, 0, 0, device);
+  }
+}
+
+void Call::PrimaryReleased(int device) {
+  Freeing(schema::CONTEXT, PrimaryContextOf(device), 0);
+  ContextFreed();
+}
+
+uint64_t Call::NewContext(uint64_t context, int device) {
+  NoteContext(context, device);
+  PushCurrentContext(context);
+  return context;
+}
+
+void Call::DeviceReset(int device) { Check(lane_->DeviceReset(Device(device))); }
+
+void Call::Trimmed(schema::Kind kind, uint64_t pool, uint64_t bytes, int device) {
+  Check(lane_->Event(schema::TRIM, kind, Device(device), 0, 0, pool, bytes));
+}
+
+void Call::SettingChanged(schema::Kind of, int which, uint64_t value) {
+  CaptureStack();
+  Check(lane_->Event(schema::LIMIT, of, thread_.device, 0, stack_, static_cast<uint64_t>(which), value));
+}
+
+void Call::PoolAttribute(int attribute, const void* value) {
+  // The other attributes that can be set are flags, which take no memory.
+  if (attribute != cuda::kPoolReleaseThreshold || value == nullptr) return;
+  uint64_t bytes;
+  std::memcpy(&bytes, value, sizeof bytes);
+  SettingChanged(schema::MEMORY_POOL, attribute, bytes);
+}
+
+void Call::MemoryInfo(const size_t* free, const size_t* total) {
+  if (free == nullptr || total == nullptr) return;
+  if (session_->FirstReportOf(thread_.device, true)) DefineDevice(thread_.device, "", *total);
+  Check(lane_->Event(schema::MEMORY_INFO, 0, thread_.device, 0, 0, *free, *total));
+}
+
+void Call::FrameworkMemory(uint64_t given_out, uint64_t reserved, int device) {
+  session_->NoteFramework();
+  Check(lane_->Event(schema::FRAMEWORK_MEMORY, 0, Device(device), 0, 0, given_out, reserved));
+}
+
+void Call::Properties(const cuda::DeviceProp* properties, int device) {
+  if (properties == nullptr || device < 0) return;
+  const auto index = static_cast<uint32_t>(device);
+  if (session_->FirstReportOf(index, false)) DefineDevice(index, properties->name, properties->totalGlobalMem);
+}
+
+void Call::DefineDevice(uint32_t device, const char* name, uint64_t total_bytes) {
+  uint8_t buffer[512];
+  MessageWriter out(buffer, sizeof buffer);
+  uint8_t* message = out.Begin(schema::definitions_field::devices);
+  out.Varint(schema::device_field::index, device);
+  if (const size_t length = strnlen(name, sizeof(cuda::DeviceProp::name))) {
+    out.Bytes(schema::device_field::name, name, length);
+  }
+  out.Fixed64(schema::device_field::total_bytes, total_bytes);
+  out.End(message);
+  lane_->DefineEncoded(buffer, out.size());
+}
+
+void Call::Version(const char* of, const int* number) {
+  if (number == nullptr) return;
+  uint8_t buffer[64];
+  MessageWriter out(buffer, sizeof buffer);
+  uint8_t* message = out.Begin(schema::definitions_field::versions);
+  out.String(schema::version_field::of, of);
+  out.Varint(schema::version_field::number, static_cast<uint64_t>(*number));
+  out.End(message);
+  lane_->DefineEncoded(buffer, out.size());
+}
+
+void Call::Mark(schema::MarkKind kind, uint32_t name, uint64_t number) {
+  CaptureStack();
+  Check(lane_->Event(schema::MARK, kind, thread_.device, 0, stack_, uint64_t{name}, number));
+}
+
+void Call::Step(uint64_t number, double value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  Check(lane_->Event(schema::STEP, 0, thread_.device, 0, 0, number, bits));
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/hooks/table/current_device.h"
+
+#include <atomic>
+
+#include "interpose/base/concurrent_table.h"
+#include "interpose/session/session.h"
+
+namespace vramtrack {
+namespace {
+
+ConcurrentTable contexts;    // context to 1 + device
+ConcurrentTable host_pools;  // pools whose memory is the host's
+std::atomic<bool> any_host_pool{false};
+std::atomic<uint64_t> primary_contexts[kDeviceNumbers];
+std::atomic<uint32_t> context_counts[kDeviceNumbers];
+
+}  // namespace
+
+void SetCurrentContext(uint64_t context) {
+  if (context == 0) return;
+  if (const uint64_t device = contexts.Find(context)) thread_state.device = static_cast<uint32_t>(device - 1);
+}
+
+void PushCurrentContext(uint64_t context) {
+  ThreadState& thread = thread_state;
+  if (thread.pushed_devices < ThreadState::kMaxPushedDevices) {
+    thread.pushed[thread.pushed_devices] = static_cast<uint8_t>(thread.device);
+  }
+  ++thread.pushed_devices;
+  SetCurrentContext(context);
+}
+
+void PopCurrentContext() {
+  ThreadState& thread = thread_state;
+  if (thread.pushed_devices == 0) return;
+  --thread.pushed_devices;
+  if (thread.pushed_devices < ThreadState::kMaxPushedDevices) thread.device = thread.pushed[thread.pushed_devices];
+}
+
+void NoteContext(uint64_t context, int device) {
+  if (context == 0 || !IsDeviceNumber(device)) return;
+  uint64_t before = 0;
+  contexts.Insert(context, static_cast<uint64_t>(device) + 1, &before);
+  if (before == 0) context_counts[device].fetch_add(1, std::memory_order_relaxed);
+}
+
+uint64_t PrimaryContextOf(int device) {
+  return IsDeviceNumber(device) ? primary_contexts[device].load(std::memory_order_relaxed) : 0;
+}
+
+void NotePrimaryContext(uint64_t context, int device) {
+  NoteContext(context, device);
+  if (IsDeviceNumber(device)) primary_contexts[device].store(context, std::memory_order_relaxed);
+}
+
+int CountPrimaryOwners(int device, int more) {
+  static std::atomic<int> owners[kDeviceNumbers] = {};
+  return IsDeviceNumber(device) ? owners[device].fetch_add(more) + more : 1;
+}
+
+int ForgetContext(uint64_t context) {
+  const uint64_t known = contexts.Remove(context);
+  if (known == 0) return -1;
+  const int device = static_cast<int>(known - 1);
+  return context_counts[device].fetch_sub(1, std::memory_order_relaxed) == 1 ? device : -1;
+}
+
+int DeviceOf(const cuda::AllocationProp* properties) {
+  if (properties == nullptr) return kCurrentDevice;
+  return properties->location.type == cuda::kLocationDevice ? properties->location.id : kHostMemory;
+}
+
+uint64_t NewPool(uint64_t pool, const cuda::MemPoolProps* properties) {
+  if (pool != 0 && properties != nullptr && properties->location.type > cuda::kLocationDevice) {
+    host_pools.Insert(pool, 1);
+    any_host_pool.store(true, std::memory_order_relaxed);
+  }
+  return pool;
+}
+
+int PoolLocation(uint64_t pool) {
+  return any_host_pool.load(std::memory_order_relaxed) && host_pools.Find(pool) != 0 ? kHostMemory : kCurrentDevice;
+}
+
+}  // namespace vramtrack

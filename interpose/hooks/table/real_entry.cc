@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/hooks/table/real_entry.h"
+
+#include <cstring>
+#include <initializer_list>
+#include <type_traits>
+
+#include "interpose/base/spin_lock.h"
+#include "interpose/loader/loaded_object.h"
+
+namespace vramtrack {
+
+std::atomic<uint64_t> Providers::call_sites_[kCallSites];
+std::atomic<void*> Providers::functions_[kMax][kEntryCount];
+std::atomic<uint64_t> Providers::bases_[kMax];
+std::atomic<uint32_t> Providers::unloading_, Providers::unloads_;
+
+namespace {
+
+struct Candidate {
+  void* function;
+  uint64_t base;
+};
+
+// A library that exports a function, and whether it stands behind ours.
+struct Exporter {
+  Candidate candidate;
+  const char* library;
+  bool behind_us;
+};
+
+// All that export one function, kept from call to call: of thousands of libraries only those are looked at that are
+// new.
+struct Exporters {
+  static constexpr size_t kMax = 4;
+  VisitedObjects visited;
+  size_t count;  // more than kMax: not all of them are here
+  bool behind_us;
+  Exporter all[kMax];
+};
+
+// Picks from exporters in the loader's order, in the order of the contract of Providers::Real:
+//   a library behind ours that is not CUDA's own: another tool that was preloaded, which calls the next one itself;
+//   the library that the caller names among those it needs;
+//   the first one.
+// A framework's functions are nobody else's, and its library stands anywhere: the first rule is not for them.
+class Choice {
+ public:
+  Choice(Entry entry, const void* caller)
+      : of_framework_(IsOfFramework(entry)), caller_known_(caller != nullptr && FindLoadedObject(caller, &caller_)) {}
+
+  // False once it is made.
+  bool Consider(const Exporter& exporter) {
+    const bool of_cuda = IsCudaLibrary(exporter.library);
+    if (!exporter.behind_us) {
+      // Where we were loaded late, libraries of CUDA stand before us.
+      if (before_.function == nullptr && of_cuda) before_ = exporter.candidate;
+      return true;
+    }
+    const bool other_tool = first_.function == nullptr && !of_framework_ && !of_cuda;
+    if (first_.function == nullptr) first_ = exporter.candidate;
+    if (other_tool) return false;
+    if (caller_known_ && (caller_.Needs(exporter.library) || caller_.base() == exporter.candidate.base)) {
+      first_ = exporter.candidate;
+      return false;
+    }
+    return true;
+  }
+  Candidate made() const { return first_.function != nullptr ? first_ : before_; }
+
+ private:
+  const bool of_framework_;
+  LoadedObject caller_;
+  const bool caller_known_;
+  Candidate first_ = {}, before_ = {};
+};
+
+// Calls `each` with those that are not in `visited`, until it returns false; `begin` before the program itself.
+template <typename Begin, typename Each>
+void EachExporter(Entry entry, VisitedObjects* visited, bool* behind_us, Begin begin, Each each) {
+  EachNewObject(visited, [&](const LoadedObject& object, size_t index) {
+    if (index == 0) {
+      *behind_us = IsOfFramework(entry);
+      begin();
+    }
+    if (IsOwnObject(object)) {
+      *behind_us = true;
+      return true;
+    }
+    void* function = object.Find(EntryName(entry));
+    return function == nullptr || each(Exporter{{function, object.base()}, object.name(), *behind_us});
+  });
+}
+
+Candidate ChooseAmongAll(Entry entry, const void* caller) {
+  Choice choice(entry, caller);
+  VisitedObjects none = {};
+  bool behind_us = false;
+  EachExporter(
+      entry, &none, &behind_us, [] {}, [&](const Exporter& exporter) { return choice.Consider(exporter); });
+  return choice.made();
+}
+
+// A static that had to be constructed would be constructed by several threads at once: nothing guards it here.
+static_assert(std::is_trivially_default_constructible_v<Exporters>, "it is zero from the start");
+
+Candidate Choose(Entry entry, const void* caller) {
+  static Exporters of_entries[kEntryCount];
+  static SpinLock lock;
+  if (!lock.TryLock()) return ChooseAmongAll(entry, caller);
+  Exporters& exporters = of_entries[static_cast<size_t>(entry)];
+  EachExporter(
+      entry, &exporters.visited, &exporters.behind_us, [&] { exporters.count = 0; },
+      [&](const Exporter& exporter) {
+        if (exporters.count < Exporters::kMax) exporters.all[exporters.count] = exporter;
+        ++exporters.count;
+        return true;
+      });
+  const bool all = exporters.count <= Exporters::kMax;
+  Choice choice(entry, all ? caller : nullptr);
+  for (size_t i = 0; all && i < exporters.count && choice.Consider(exporters.all[i]); ++i) {
+  }
+  lock.Unlock();
+  return all ? choice.made() : ChooseAmongAll(entry, caller);
+}
+
+}  // namespace
+
+bool Providers::IsNeededBy(Entry entry, const void* caller) {
+  LoadedObject calling;
+  if (!FindLoadedObject(caller, &calling)) return false;
+  bool needed = false;
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    if (IsOwnObject(object) || object.Find(EntryName(entry)) == nullptr) return true;
+    needed = object.base() == calling.base() || calling.Needs(object.name());
+    return !needed;
+  });
+  return needed;
+}
+
+size_t Providers::Number(uint64_t base) {
+  for (size_t i = 0; i < kMax; ++i) {
+    uint64_t known = bases_[i].load(std::memory_order_acquire);
+    if (known == base + 1) return i;
+    if (known == 0 && (bases_[i].compare_exchange_strong(known, base + 1) || known == base + 1)) return i;
+  }
+  return kMax;
+}
+
+void* Providers::Find(Entry entry, const void* caller) {
+  const uint32_t unloads = unloads_.load(std::memory_order_acquire);
+  const Candidate found = Choose(entry, caller);
+  if (found.function == nullptr || caller == nullptr || unloading_.load(std::memory_order_acquire) != 0) {
+    return found.function;
+  }
+  const size_t number = Number(found.base);
+  if (number == kMax) return found.function;
+  functions_[number][static_cast<size_t>(entry)].store(found.function, std::memory_order_relaxed);
+  const uint64_t site = reinterpret_cast<uint64_t>(caller) << 16;
+  call_sites_[Slot(site)].store(site | number, std::memory_order_release);
+  if (unloads_.load(std::memory_order_acquire) != unloads) {
+    call_sites_[Slot(site)].store(0, std::memory_order_relaxed);
+    functions_[number][static_cast<size_t>(entry)].store(nullptr, std::memory_order_relaxed);
+  }
+  return found.function;
+}
+
+void Providers::ForgetCallSites() {
+  unloads_.fetch_add(1, std::memory_order_acq_rel);
+  for (std::atomic<uint64_t>& site : call_sites_) {
+    if (site.load(std::memory_order_relaxed) != 0) site.store(0, std::memory_order_relaxed);
+  }
+}
+
+void Providers::BeforeUnload() {
+  unloading_.fetch_add(1, std::memory_order_acq_rel);
+  ForgetCallSites();
+}
+
+void Providers::AfterUnload() {
+  bool loaded[kMax] = {};
+  struct Search {
+    const std::atomic<uint64_t>* bases;
+    bool* loaded;
+  } search = {bases_, loaded};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        const auto* s = static_cast<Search*>(data);
+        for (size_t i = 0; i < kMax; ++i) {
+          s->loaded[i] |= s->bases[i].load(std::memory_order_acquire) == info->dlpi_addr + 1;
+        }
+        return 0;
+      },
+      &search);
+  for (size_t i = 0; i < kMax; ++i) {
+    if (loaded[i] || bases_[i].load(std::memory_order_acquire) == 0) continue;
+    for (std::atomic<void*>& function : functions_[i]) function.store(nullptr, std::memory_order_relaxed);
+    bases_[i].store(0, std::memory_order_release);
+  }
+  ForgetCallSites();
+  unloading_.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+int RuntimeMajor(const void* real) {
+  LoadedObject runtime;
+  if (!FindLoadedObject(real, &runtime) || strncmp(runtime.name(), "libcudart", 9) != 0) return 0;
+  // "libcudart.so.13", or with a hash before the suffix as in old wheels.
+  const char* suffix = strstr(runtime.name(), ".so.");
+  if (suffix == nullptr) return 0;
+  int major = 0;
+  for (const char* c = suffix + 4; *c >= '0' && *c <= '9'; ++c) major = 10 * major + (*c - '0');
+  return major;
+}
+
+bool IsCudaLibrary(const char* name) {
+  for (const char* prefix : {"libcudart", "libcuda.so", "libcuda-", "libcuda_", "libnccl", "libcublas", "libcudnn",
+                             "libcufft", "libcusolver", "libcusparse"}) {
+    if (strncmp(name, prefix, strlen(prefix)) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace vramtrack

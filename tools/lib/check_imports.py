@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that includes point one way: docs/architecture.md lists the folders from the ground up, and no file of one may
+include a header of a folder further up. Tests, and what they are built from (testing/), may include anything."""
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGE = "docs/architecture.md"
+ROW = re.compile(r"^\| ((?:`[\w/]+/`(?:, )?)+) \|")
+INCLUDE = re.compile(r'^#include "((?:proto|interpose|cupti_tracer|analyzer)/[^"]+)"', re.MULTILINE)
+# Each knows proto/ and none of the others.
+SIDES = ("interpose", "cupti_tracer", "analyzer")
+
+
+def levels(page):
+    """{folder: its row in the page's table, from the ground up}"""
+    found = {}
+    for row, line in enumerate(page.splitlines()):
+        cell = ROW.match(line)
+        if cell:
+            for folder in re.findall(r"`([\w/]+)/`", cell.group(1)):
+                found[folder] = row
+    return found
+
+
+def is_of_tests(path):
+    return "/testing/" in path or "/fixtures/" in path or re.search(r"_(test|fuzz)\.\w+$", path) is not None
+
+
+def problems(level, sources):
+    """A line for each include that points up, to a folder beside, or to a folder that the page does not list. `sources`:
+    pairs of a path and its text."""
+    for path, text in sources:
+        folder = os.path.dirname(path)
+        if folder not in level:
+            yield "%s: %s does not list %s/" % (path, PAGE, folder)
+            continue
+        for included in INCLUDE.findall(text):
+            other = os.path.dirname(included)
+            if other == folder:
+                continue
+            if other not in level:
+                yield "%s: %s does not list %s/" % (path, PAGE, other)
+            elif level[other] >= level[folder]:
+                yield "%s: includes %s, which is not below %s/ in %s" % (path, included, folder, PAGE)
+            elif {folder.split("/")[0], other.split("/")[0]} <= set(SIDES) and folder.split("/")[0] != other.split("/")[0]:
+                yield "%s: includes %s: the two sides know only proto/ of each other" % (path, included)
+
+
+def main():
+    os.chdir(ROOT)
+    listed = subprocess.run(["git", "ls-files", "-z", "--", "proto", *SIDES], stdout=subprocess.PIPE, check=False)
+    if listed.returncode == 0:
+        paths = listed.stdout.decode().split("\0")
+    else:  # not a checkout
+        paths = [os.path.join(folder, name) for top in ("proto", *SIDES) for folder, _, names in os.walk(top) for name in names]
+    sources = []
+    for path in sorted(paths):
+        if path.endswith((".cc", ".h", ".c", ".inc")) and not is_of_tests(path) and os.path.isfile(path):
+            with open(path, encoding="utf-8") as file:
+                sources.append((path, file.read()))
+    with open(PAGE, encoding="utf-8") as file:
+        found = sorted(set(problems(levels(file.read()), sources)))
+    for line in found:
+        print(line, file=sys.stderr)
+    return 1 if found or not sources else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
