@@ -92,6 +92,7 @@ int Report(const Arguments& arguments) {
   app->add_option("--horizon", options.horizon_steps)->check(CLI::Range(uint64_t{1}, uint64_t{1} << 48));
   app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
   app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
+  app->add_flag("--explain-passes", options.explain_passes);
   app->add_option("--color", color)->check(CLI::IsMember({"auto", "always", "never"}));
   int code;
   if (!Parse(app.get(), kReportHelp, arguments, &code)) return code;

@@ -46,6 +46,7 @@ Prints which line leaks how much per step and how sure that is, where the memory
       --format FORMAT    text (default), json or html
   -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
       --top N            the longest list to print in text (default 10)
+      --explain-passes   print on standard error how often the trace was read, for what, and how long that took
       --raw-stacks       show every frame, also those of the interpreter and of PyTorch's dispatcher
       --no-source        in html, leave out the lines of source around those of the findings
       --step-marks KIND  where steps end: marks, nvtx, nvtx:NAME, record_function:NAME, optimizer, periodicity or none

@@ -3,26 +3,34 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "analyzer/base/display_text.h"
 
 namespace vramtrack {
 
 namespace {
 
-// ", 120 million events, 3 of 1000 files"; empty while there is nothing to tell.
-std::string HowFar(const AnalysisProgress& analysis) {
-  std::string text;
-  if (const uint64_t millions = analysis.events / 1000000; millions > 0) {
-    absl::StrAppend(&text, ", ", millions, " million events");
-  }
+// ", pass 2 of 3, 43 %, about 20 s left", or ", 3 of 1000 files"; empty while there is nothing to tell.
+std::string HowFar(const AnalysisProgress& analysis, int seconds) {
   if (const uint64_t all = analysis.all_files; all > 1) {
-    absl::StrAppend(&text, ", ", analysis.files.load(), " of ", all, " files");
+    return absl::StrCat(", ", analysis.files.load(), " of ", all, " files");
   }
+  const uint64_t pass = analysis.pass, passes = analysis.passes;
+  if (pass == 0 || passes == 0) return "";
+  std::string text = absl::StrCat(", pass ", pass, " of ", std::max(pass, passes));
+  const double planned = static_cast<double>(analysis.planned_events);
+  const double done = std::min(static_cast<double>(analysis.events), planned);
+  constexpr double kToTellFrom = 0.05;
+  if (done < kToTellFrom * planned || done >= planned) return text;
+  absl::StrAppendFormat(&text, ", %.0f %%, about %.0f s left", 100 * done / planned,
+                        std::ceil(seconds * (planned - done) / done));
   return text;
 }
 
@@ -46,8 +54,9 @@ void Progress::Show() {
   std::unique_lock<std::mutex> lock(mutex_);
   int seconds = 0;
   while (!done_changed_.wait_for(lock, std::chrono::seconds(1), [this] { return done_; })) {
-    const std::string far = analysis_ != nullptr ? HowFar(*analysis_) : "";
-    fprintf(stderr, "\r%s ... %d s%s\x1b[K", CutBeginning(Printable(what_), 60).c_str(), ++seconds, far.c_str());
+    ++seconds;
+    const std::string far = analysis_ != nullptr ? HowFar(*analysis_, seconds) : "";
+    fprintf(stderr, "\r%s ... %d s%s\x1b[K", CutBeginning(Printable(what_), 60).c_str(), seconds, far.c_str());
   }
   // Nothing of it stays on the screen.
   if (seconds > 0) fprintf(stderr, "\r\x1b[K");

@@ -33,8 +33,14 @@ absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options, const TraceCho
   analyze.symbols.search.search_paths = options.search_paths;
   AnalysisProgress far;
   analyze.progress = &far;
-  Progress progress("analysing " + options.trace, &far);
-  absl::StatusOr<Report> report = Analyze(choice.paths, analyze);
+  PassLog passes;
+  if (options.explain_passes) analyze.passes = &passes;
+  absl::StatusOr<Report> report = [&] {
+    Progress progress("analysing " + options.trace, &far);
+    return Analyze(choice.paths, analyze);
+  }();
+  const std::string made = passes.Text();
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, made.data(), made.size());
   if (report.ok() && !choice.left_out.empty()) {
     report->left_out = choice.left_out;
     report->warnings.insert(report->warnings.begin(), choice.left_out);

@@ -22,6 +22,7 @@ struct ReportOptions {
   std::vector<std::string> search_paths;
   uint64_t horizon_steps = 100000;  // the same
   size_t threads = 0;               // as AnalyzeOptions has it
+  bool explain_passes = false;      // on stderr
   ColorMode color = ColorMode::kAuto;
   bool source = true;  // in html, the lines around a finding's
 };

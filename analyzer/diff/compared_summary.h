@@ -10,7 +10,7 @@
 
 #include "analyzer/diff/compared_process.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/model/process_findings.h"
 #include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "analyzer/diff/testing/test_job.h"
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/findings/find_in_process.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/job/job_findings.h"
+#include "analyzer/model/process_findings.h"
 #include "analyzer/render/json/diff_json.h"
 #include "analyzer/render/text/diff_markdown.h"
 #include "analyzer/render/text/diff_text.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/export/moment_watch.h"
 #include "analyzer/export/site_names.h"
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/findings/find_in_process.h"
 #include "analyzer/ledger/kind.h"
 #include "proto/tool_version.h"
 

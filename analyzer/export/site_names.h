@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/model/process_findings.h"
 
 namespace vramtrack {
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <vector>
 
-#include "analyzer/findings/process_findings.h"
 #include "analyzer/job/job_process.h"
 #include "analyzer/job/site_references.h"
+#include "analyzer/model/process_findings.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {

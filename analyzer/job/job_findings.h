@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/findings/process_findings.h"
 #include "analyzer/job/job_devices.h"
 #include "analyzer/job/job_process.h"
 #include "analyzer/job/job_releases.h"
 #include "analyzer/job/job_warnings.h"
 #include "analyzer/job/joined_sites.h"
+#include "analyzer/model/process_findings.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/findings/process_findings.h"
 #include "analyzer/job/job_process.h"
+#include "analyzer/model/process_findings.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/findings/process_findings.h"
 #include "analyzer/job/job_process.h"
+#include "analyzer/model/process_findings.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {

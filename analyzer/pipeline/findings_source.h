@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "analyzer/findings/core/analyze_options.h"
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/model/process_findings.h"
 #include "analyzer/summary/summary.h"
 
 namespace vramtrack {

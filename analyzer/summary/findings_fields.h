@@ -4,7 +4,7 @@
 #ifndef ANALYZER_SUMMARY_FINDINGS_FIELDS_H_
 #define ANALYZER_SUMMARY_FINDINGS_FIELDS_H_
 
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/model/process_findings.h"
 #include "analyzer/model/report.h"
 #include "analyzer/summary/device_fields.h"
 #include "analyzer/summary/site_fields.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/model/process_findings.h"
 #include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {

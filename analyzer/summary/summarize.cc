@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "analyzer/findings/analysis_findings.h"
+#include "analyzer/findings/find_in_process.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/profile/make_step_profile.h"
 #include "proto/tool_version.h"

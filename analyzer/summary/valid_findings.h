@@ -2,7 +2,7 @@
 #ifndef ANALYZER_SUMMARY_VALID_FINDINGS_H_
 #define ANALYZER_SUMMARY_VALID_FINDINGS_H_
 
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/model/process_findings.h"
 
 namespace vramtrack {
 

@@ -9,9 +9,10 @@
 
 #include "analyzer/diff/compared_summary.h"
 #include "analyzer/diff/process_diff.h"
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/findings/find_in_process.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/job/job_findings.h"
+#include "analyzer/model/process_findings.h"
 #include "tests/corpus/site_finder.h"
 #include "tests/corpus/suites.h"
 

@@ -6,9 +6,10 @@
 #include <map>
 #include <set>
 
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/findings/find_in_process.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/job/job_findings.h"
+#include "analyzer/model/process_findings.h"
 #include "tests/corpus/rivals.h"
 #include "tests/corpus/site_finder.h"
 #include "tests/corpus/step_accuracy.h"

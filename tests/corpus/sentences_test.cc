@@ -13,9 +13,10 @@
 #include <vector>
 
 #include "analyzer/base/byte_count.h"
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/findings/find_in_process.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/job/job_findings.h"
+#include "analyzer/model/process_findings.h"
 #include "tests/corpus/suites.h"
 
 namespace vramtrack::corpus {

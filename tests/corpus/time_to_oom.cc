@@ -5,10 +5,11 @@
 #include <cmath>
 #include <utility>
 
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/findings/find_in_process.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/job/job_findings.h"
 #include "analyzer/ledger/kind.h"
+#include "analyzer/model/process_findings.h"
 #include "tests/corpus/step_accuracy.h"
 #include "tests/corpus/suites.h"
 

@@ -77,8 +77,6 @@ ReportWork DescribeWork(const DeviceUse::DeviceWork& work, const ProcessAnalysis
   return described;
 }
 
-}  // namespace
-
 ReportActivities DescribeActivities(const Trace& trace, const ActivityJoin& join) {
   ReportActivities activities;
   activities.records = trace.counter(schema::COUNTER_ACTIVITIES);
@@ -106,12 +104,34 @@ ReportActivities DescribeActivities(const Trace& trace, const ActivityJoin& join
   return activities;
 }
 
-void DescribeUnseen(const ProcessAnalysis& analysis, std::vector<ReportDevice>* devices) {
+// Sites whose use is of interest, by group: those of leaks; empty for other groups.
+std::vector<std::vector<uint32_t>> SitesToFollow(const ProcessAnalysis& analysis) {
+  std::vector<std::vector<uint32_t>> sites;
+  for (const SiteGroup& group : analysis.groups()) {
+    const bool leaks = IsLeak(analysis.verdicts()[group.sites[0]].verdict);
+    sites.push_back(leaks ? group.sites : std::vector<uint32_t>());
+  }
+  return sites;
+}
+
+}  // namespace
+
+ActivityFindings::ActivityFindings(const ProcessAnalysis& analysis)
+    : analysis_(analysis), use_(analysis.trace(), SitesToFollow(analysis)) {}
+
+void ActivityFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+  findings->process.activities = DescribeActivities(analysis_.trace(), *analysis_.activities());
+  DescribeUnseen(&findings->devices);
+  use_.Finish();
+  DescribeUse(findings);
+}
+
+void ActivityFindings::DescribeUnseen(std::vector<ReportDevice>* devices) const {
   for (ReportDevice& device : *devices) {
     std::map<std::string, ReportOnlyCupti> by_library;
-    for (const Site& site : analysis.ledger().sites()) {
-      if (!analysis.IsUnseen(site) || site.key.device != device.index) continue;
-      ReportOnlyCupti& sum = by_library[analysis.activities()->unseen().LibraryOf(site.key)];
+    for (const Site& site : analysis_.ledger().sites()) {
+      if (!analysis_.IsUnseen(site) || site.key.device != device.index) continue;
+      ReportOnlyCupti& sum = by_library[analysis_.activities()->unseen().LibraryOf(site.key)];
       sum.at_peak += site.bytes_at_peak;
       sum.at_end += site.live_bytes;
     }
@@ -125,29 +145,19 @@ void DescribeUnseen(const ProcessAnalysis& analysis, std::vector<ReportDevice>* 
   }
 }
 
-std::vector<std::vector<uint32_t>> SitesToFollow(const ProcessAnalysis& analysis) {
-  std::vector<std::vector<uint32_t>> sites;
-  for (const SiteGroup& group : analysis.groups()) {
-    const bool leaks = IsLeak(analysis.verdicts()[group.sites[0]].verdict);
-    sites.push_back(leaks ? group.sites : std::vector<uint32_t>());
+void ActivityFindings::DescribeUse(ProcessFindings* findings) const {
+  const TickClock& clock = analysis_.trace().clock();
+  for (ReportDevice& device : findings->devices) {
+    const auto found = use_.work().find(device.index);
+    if (found != use_.work().end()) device.work = DescribeWork(found->second, analysis_);
   }
-  return sites;
-}
-
-void DescribeUse(const ProcessAnalysis& analysis, const DeviceUse& use, std::vector<ReportDevice>* devices,
-                 std::vector<ReportSite>* sites) {
-  const TickClock& clock = analysis.trace().clock();
-  for (ReportDevice& device : *devices) {
-    const auto found = use.work().find(device.index);
-    if (found != use.work().end()) device.work = DescribeWork(found->second, analysis);
-  }
-  for (size_t i = 0; i < sites->size(); ++i) {
-    ReportSite& site = (*sites)[i];
-    if (const std::optional<DeviceUse::LastUse> last = use.LastUseOf(i)) {
-      site.last_use = {last->objects, clock.Seconds(last->ticks), ReportedStep(analysis.run(), last->step),
+  for (size_t i = 0; i < findings->sites.size(); ++i) {
+    ReportSite& site = findings->sites[i];
+    if (const std::optional<DeviceUse::LastUse> last = use_.LastUseOf(i)) {
+      site.last_use = {last->objects, clock.Seconds(last->ticks), ReportedStep(analysis_.run(), last->step),
                        last->idle_ticks / clock.ticks_per_second()};
     }
-    if (const std::optional<DeviceUse::FirstKernel> first = use.FirstKernelOf(i)) {
+    if (const std::optional<DeviceUse::FirstKernel> first = use_.FirstKernelOf(i)) {
       site.first_kernel = {Demangle(first->name), first->share};
     }
   }

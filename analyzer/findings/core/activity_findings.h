@@ -6,23 +6,30 @@
 
 #include "analyzer/cupti/activity_join.h"
 #include "analyzer/cupti/device_use.h"
+#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
 
-// What CUPTI's records say beside the hooked events of `trace`, after a replay with `join` among its observers.
-ReportActivities DescribeActivities(const Trace& trace, const ActivityJoin& join);
+// What CUPTI's records tell beside the hooked events: which libraries hold what only CUPTI saw, what ran on the
+// devices, and how late leaks were used. Only for a trace with such records.
+class ActivityFindings final : public Collector {
+ public:
+  // `analysis` must outlive it and have activities().
+  explicit ActivityFindings(const ProcessAnalysis& analysis);
 
-// Says which libraries hold what only CUPTI saw of the devices' memory.
-void DescribeUnseen(const ProcessAnalysis& analysis, std::vector<ReportDevice>* devices);
+  const char* name() const override { return "use of memory"; }
+  void Prepare(LedgerOptions* options) override { options->observers.push_back(&use_); }
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
 
-// Sites whose use is of interest, by group of `analysis`: those of leaks; empty for other groups.
-std::vector<std::vector<uint32_t>> SitesToFollow(const ProcessAnalysis& analysis);
+ private:
+  void DescribeUnseen(std::vector<ReportDevice>* devices) const;
+  void DescribeUse(ProcessFindings* findings) const;
 
-// What ran on the devices, and how late leaks were used. `sites` are those of the groups.
-void DescribeUse(const ProcessAnalysis& analysis, const DeviceUse& use, std::vector<ReportDevice>* devices,
-                 std::vector<ReportSite>* sites);
+  const ProcessAnalysis& analysis_;
+  DeviceUse use_;
+};
 
 // Says in the explanation of a site that only CUPTI saw it.
 void AddWhoSawIt(ReportSite* site);

@@ -8,6 +8,7 @@
 
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/base/analysis_progress.h"
+#include "analyzer/findings/core/pass_plan.h"
 #include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
@@ -26,6 +27,7 @@ struct AnalyzeOptions {
   // Processors to use; 0: all there are. What is found does not depend on it.
   size_t threads = 0;
   AnalysisProgress* progress = nullptr;  // not owned; may be null
+  PassLog* passes = nullptr;             // the same: is told which passes were made
 };
 
 }  // namespace vramtrack

@@ -21,7 +21,7 @@ int64_t StepNumber(const RunShape& run, uint32_t step) {
   return static_cast<int64_t>(run.step_numbers.back() + (step - run.step_numbers.size()) + 1);
 }
 
-ReportMoment Describe(const RunShape& run, const Scope& scope, const Moment& moment) {
+ReportMoment DescribeMoment(const RunShape& run, const Scope& scope, const Moment& moment) {
   ReportMoment described = {ReportedStep(run, moment.step), moment.device_used, moment.usage.reserved,
                             moment.usage.live, std::nullopt};
   if (scope.segments != nullptr) {
@@ -85,6 +85,14 @@ const Scope* LeadingScope(const Ledger& ledger, uint32_t device) {
   return scope == nullptr || scope->is_leading() ? scope : &ledger.scopes()[scope->other_level];
 }
 
+std::map<uint32_t, uint64_t> PeakChanges(const Ledger& ledger) {
+  std::map<uint32_t, uint64_t> changes;
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.is_leading() && scope.peak > 0) changes[scope.device] = scope.peak_change;
+  }
+  return changes;
+}
+
 uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device) {
   const auto defined = trace.definitions().devices.find(device);
   if (defined != trace.definitions().devices.end() && defined->second.total_bytes != 0) {
@@ -94,14 +102,18 @@ uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t dev
   return scope != nullptr && scope->total ? *scope->total : 0;
 }
 
-std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledger, const RunShape& run,
-                                          const std::map<uint32_t, PeakWindow>& windows) {
+void DeviceFindings::Prepare(LedgerOptions* options) { options->peak_changes = PeakChanges(analysis_.ledger()); }
+
+void DeviceFindings::Describe(const Replays& replays, ProcessFindings* findings) {
+  const Trace& trace = analysis_.trace();
+  const Ledger& ledger = analysis_.ledger();
+  const RunShape& run = analysis_.run();
+  const std::map<uint32_t, PeakWindow>& windows = replays.detail.peak_windows();
   std::set<uint32_t> indices;
   for (const auto& [index, device] : trace.definitions().devices) indices.insert(index);
   for (const Scope& scope : ledger.scopes()) {
     if (scope.is_device()) indices.insert(scope.device);
   }
-  std::vector<ReportDevice> devices;
   for (const uint32_t index : indices) {
     ReportDevice device;
     device.index = index;
@@ -109,18 +121,17 @@ std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledg
     if (defined != trace.definitions().devices.end()) device.name = defined->second.name;
     device.total_bytes = DeviceTotalBytes(trace, ledger, index);
     if (const Scope* scope = LeadingScope(ledger, index)) {
-      device.peak = Describe(run, *scope, scope->peak_moment);
-      device.end = Describe(run, *scope, scope->end_moment);
-      if (scope->step_moment && !run.windows) device.last_step = Describe(run, *scope, *scope->step_moment);
+      device.peak = DescribeMoment(run, *scope, scope->peak_moment);
+      device.end = DescribeMoment(run, *scope, scope->end_moment);
+      if (scope->step_moment && !run.windows) device.last_step = DescribeMoment(run, *scope, *scope->step_moment);
       const uint64_t outside = ScopeOfDevice(ledger, index)->outside;
       device.unattributed_bytes = device.end.framework ? device.end.framework->unattributed : outside;
       const auto window = windows.find(index);
       device.fragmentation = DescribeFragmentation(scope->peak_moment, scope->segments != nullptr,
                                                    window == windows.end() ? nullptr : &window->second);
     }
-    devices.push_back(std::move(device));
+    findings->devices.push_back(std::move(device));
   }
-  return devices;
 }
 
 std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& ledger, const RunShape& run) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/findings/core/collector.h"
+#include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/site_history.h"
 #include "analyzer/ledger/ledger.h"
@@ -28,12 +30,12 @@ const Scope* LeadingScope(const Ledger& ledger, uint32_t device);
 // steps.
 std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step);
 
+// Of each device, the change of its leading level that reached the peak, for LedgerOptions::peak_changes.
+std::map<uint32_t, uint64_t> PeakChanges(const Ledger& ledger);
+
 // The size of the device's memory as far as the trace tells it, 0 where it does not and for SiteKey::kHost.
 uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device);
 
-// Without their growth. `run`: the steps of the replay. `windows`: what led to the peaks, from a second replay.
-std::vector<ReportDevice> DescribeDevices(const Trace& trace, const Ledger& ledger, const RunShape& run,
-                                          const std::map<uint32_t, PeakWindow>& windows);
 std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& ledger, const RunShape& run);
 
 // What the device had free when it failed, in whole pages, with what a framework's allocator cannot give; none where
@@ -42,6 +44,21 @@ std::optional<uint64_t> DeviceFreeBytes(const Trace& trace, const Ledger& ledger
 
 // Without its stack and its holders.
 ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const RunShape& run, const OutOfMemory& failed);
+
+// The devices, without their growth.
+class DeviceFindings final : public Collector {
+ public:
+  // `analysis` must outlive it.
+  explicit DeviceFindings(const ProcessAnalysis& analysis) : analysis_(analysis) {}
+
+  const char* name() const override { return "devices"; }
+  // What led to the peaks.
+  void Prepare(LedgerOptions* options) override;
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
+
+ private:
+  const ProcessAnalysis& analysis_;
+};
 
 }  // namespace vramtrack
 

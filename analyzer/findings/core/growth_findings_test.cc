@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/findings/find_in_process.h"
 #include "proto/trace_builder.h"
 
 namespace vramtrack {

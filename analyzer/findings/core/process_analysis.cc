@@ -152,9 +152,11 @@ bool IsKept(const SiteHistory& history, const Site& site) {
   return history.live_objects() > 0 && history.died_objects < kDrops * history.live_objects();
 }
 
-std::optional<ActivityJoin> JoinActivities(const Trace& trace, const AnalyzeOptions& options) {
+std::optional<ActivityJoin> JoinActivities(const Trace& trace, const AnalyzeOptions& options, PassPlan* passes) {
   std::optional<ActivityJoin> join;
-  if (!trace.activities().empty()) join.emplace(trace, options.threads != 1);
+  if (trace.activities().empty()) return join;
+  passes->Begin(Pass::kActivities);
+  join.emplace(trace, options.threads != 1);
   return join;
 }
 
@@ -178,12 +180,15 @@ LedgerOptions ProcessAnalysis::FirstReplay() {
 ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options)
     : trace_(trace),
       options_(options),
-      activities_(JoinActivities(trace, options)),
+      passes_(trace, options.step_marks, options.progress, options.passes),
+      activities_(JoinActivities(trace, options, &passes_)),
       phases_(trace),
-      ledger_(trace, PlanSteps(trace, options.step_marks, replay_options(), options.window_bytes), FirstReplay()),
+      ledger_(trace, PlanSteps(trace, options.step_marks, replay_options(), options.window_bytes, &passes_),
+              FirstReplay()),
       symbols_(options.symbols),
       symbolizer_(trace.definitions(), &symbols_, StackDetail::kUseful, Libraries()),
       raw_(trace.definitions(), &symbols_, StackDetail::kRaw, Libraries()) {
+  passes_.Begin(Pass::kSites);
   ledger_.Replay();
   run_phases_ = PhasesOf(ledger_);
   run_ = ShapeOfRun(ledger_, run_phases_, 0, options.horizon_steps);

@@ -14,6 +14,7 @@
 #include "analyzer/cupti/activity_join.h"
 #include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/findings/core/framework_findings.h"
+#include "analyzer/findings/core/pass_plan.h"
 #include "analyzer/findings/core/phase_verdicts.h"
 #include "analyzer/findings/core/site_selection.h"
 #include "analyzer/ingest/trace.h"
@@ -39,6 +40,8 @@ class ProcessAnalysis {
   const AnalyzeOptions& options() const { return options_; }
   // How any replay of the trace is to go about it, apart from what it is to find.
   LedgerOptions replay_options() const;
+  // The passes over the trace: those that were made, and those that are planned.
+  PassPlan& passes() { return passes_; }
   // What CUPTI's records say beside the hooked events; null if there are none.
   const ActivityJoin* activities() const { return activities_ ? &*activities_ : nullptr; }
   // Whether the site stands for what a library took without any hooked call, as CUPTI tells.
@@ -85,6 +88,7 @@ class ProcessAnalysis {
 
   const Trace& trace_;
   const AnalyzeOptions& options_;
+  PassPlan passes_;
   std::optional<ActivityJoin> activities_;
   SitePhases phases_;
   Ledger ledger_;

@@ -45,8 +45,9 @@ uint64_t WorkBytes(const Ledger& ledger) {
 
 class Planner {
  public:
-  Planner(const Trace& trace, const std::string& wanted, const LedgerOptions& replay, uint64_t window_bytes)
-      : trace_(trace), wanted_(wanted), replay_(replay), window_bytes_(window_bytes), found_(trace) {}
+  Planner(const Trace& trace, const std::string& wanted, const LedgerOptions& replay, uint64_t window_bytes,
+          PassPlan* passes)
+      : trace_(trace), wanted_(wanted), replay_(replay), window_bytes_(window_bytes), passes_(passes), found_(trace) {}
 
   StepPlan Run() {
     if (!wanted_.empty() && wanted_ != "periodicity") {
@@ -248,6 +249,7 @@ class Planner {
     LedgerOptions options = replay_;
     options.histories = options.timeline = false;
     options.gaps = &gaps;
+    if (passes_ != nullptr) passes_->Begin(Pass::kStream);
     Ledger ledger(trace_, StepPlan(), options);
     ledger.Replay();
     const std::vector<GapFamily> families = gaps.Families();
@@ -300,15 +302,18 @@ class Planner {
   const std::string& wanted_;
   const LedgerOptions& replay_;
   const uint64_t window_bytes_;
+  PassPlan* const passes_;
   StepCandidates found_;
   StepPlan plan_;
 };
 
 }  // namespace
 
-StepPlan PlanSteps(const Trace& trace, const std::string& wanted, const LedgerOptions& replay, uint64_t window_bytes) {
+StepPlan PlanSteps(const Trace& trace, const std::string& wanted, const LedgerOptions& replay, uint64_t window_bytes,
+                   PassPlan* passes) {
   if (wanted == "none") return {};
-  return Planner(trace, wanted, replay, window_bytes).Run();
+  if (passes != nullptr) passes->Begin(Pass::kMarks);
+  return Planner(trace, wanted, replay, window_bytes, passes).Run();
 }
 
 }  // namespace vramtrack

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "analyzer/findings/core/pass_plan.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/step_clock.h"
@@ -14,9 +15,9 @@ namespace vramtrack {
 // or at an optimizer's steps, or where the stream of allocations repeats itself, which takes a replay. Without any of
 // that there are no steps, but windows of equally many bytes allocated if there is enough for some dozens of them.
 // `wanted`: one of these only, see AnalyzeOptions::step_marks. `window_bytes`: see there. `replay`: how to go about
-// that.
+// that. `passes`: is told of the passes that it takes; may be null.
 StepPlan PlanSteps(const Trace& trace, const std::string& wanted = "", const LedgerOptions& replay = {},
-                   uint64_t window_bytes = 0);
+                   uint64_t window_bytes = 0, PassPlan* passes = nullptr);
 
 }  // namespace vramtrack
 

@@ -7,9 +7,9 @@
 
 namespace vramtrack {
 
-void DescribeMemoryPools(const ProcessAnalysis& analysis, MemoryPools* pools, std::vector<ReportDevice>* devices) {
-  for (const auto& [key, pool] : pools->Finish()) {
-    for (ReportDevice& device : *devices) {
+void PoolFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+  for (const auto& [key, pool] : pools_.Finish()) {
+    for (ReportDevice& device : findings->devices) {
       if (device.index != key.first) continue;
       ReportMemoryPool& described = device.memory_pools.emplace_back();
       described.pool = key.second == MemoryPools::kDefaultPool ? "default" : absl::StrFormat("0x%x", key.second);
@@ -20,7 +20,7 @@ void DescribeMemoryPools(const ProcessAnalysis& analysis, MemoryPools* pools, st
       described.lower_bound = pool.peak_needed;
       described.upper_bound = pool.peak_pages;
       const MemoryPools::Moment& moment = pool.most_unused;
-      described.step = ReportedStep(analysis.run(), moment.step);
+      described.step = ReportedStep(analysis_.run(), moment.step);
       described.reserved = moment.held;
       described.live = moment.usage.live;
       described.rounding = moment.usage.rounding;

@@ -5,16 +5,25 @@
 #ifndef ANALYZER_FINDINGS_FRAGMENTATION_POOL_FINDINGS_H_
 #define ANALYZER_FINDINGS_FRAGMENTATION_POOL_FINDINGS_H_
 
-#include <vector>
-
+#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/fragmentation/memory_pools.h"
-#include "analyzer/model/report.h"
 
 namespace vramtrack {
 
-// `pools` has followed a replay.
-void DescribeMemoryPools(const ProcessAnalysis& analysis, MemoryPools* pools, std::vector<ReportDevice>* devices);
+class PoolFindings final : public Collector {
+ public:
+  // `analysis` must outlive it.
+  explicit PoolFindings(const ProcessAnalysis& analysis) : analysis_(analysis) {}
+
+  const char* name() const override { return "memory pools"; }
+  void Prepare(LedgerOptions* options) override { options->observers.push_back(&pools_); }
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
+
+ private:
+  const ProcessAnalysis& analysis_;
+  MemoryPools pools_;
+};
 
 }  // namespace vramtrack
 

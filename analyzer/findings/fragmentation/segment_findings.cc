@@ -11,7 +11,6 @@
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/fragmentation/reserve_findings.h"
 #include "analyzer/findings/fragmentation/segment_map_findings.h"
-#include "analyzer/fragmentation/torch_allocator/what_if.h"
 
 namespace vramtrack {
 namespace {
@@ -110,61 +109,83 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
   fragmentation->model_surprises = maps.surprises;
 }
 
+// By device, the step from which on the reserve grows.
+std::map<uint32_t, uint32_t> FirstSteps(const std::map<uint32_t, ReserveGrowth>& growing) {
+  std::map<uint32_t, uint32_t> first;
+  for (const auto& [device, growth] : growing) first[device] = growth.first;
+  return first;
+}
+
 }  // namespace
 
-void DescribeSegments(ProcessAnalysis* analysis, torch_allocator::PeakSegments* segments,
-                      const std::map<uint32_t, ReserveGrowth>& growing, std::vector<ReportDevice>* devices,
-                      std::vector<ReportOom>* oom) {
-  const Ledger& ledger = analysis->ledger();
-  const std::map<uint32_t, torch_allocator::Arenas> arenas = segments->Learnt();
-  const std::map<uint32_t, torch_allocator::PeakSegments::Maps> maps = segments->Finish();
+SegmentFindings::SegmentFindings(ProcessAnalysis* analysis)
+    : analysis_(*analysis),
+      growing_(GrowthOfReserves(*analysis)),
+      segments_(analysis->ledger(), FirstSteps(growing_)) {}
+
+SegmentFindings::~SegmentFindings() = default;
+
+void SegmentFindings::Prepare(LedgerOptions* options) {
+  if (segments_.has_devices()) options->observers.push_back(&segments_);
+}
+
+bool SegmentFindings::IsWorthTrials(const Scope& scope) const {
+  const std::vector<OutOfMemory>& failures = analysis_.ledger().out_of_memory();
+  const bool gave_up = std::any_of(failures.begin(), failures.end(), [&scope](const OutOfMemory& f) {
+    return f.device == scope.device && f.framework && f.framework->failed;
+  });
+  const uint64_t unused = scope.reserved_peak > scope.peak ? scope.reserved_peak - scope.peak : 0;
+  return gave_up || IsWorthAdvice(unused, scope.reserved_peak);
+}
+
+bool SegmentFindings::PrepareTrials(const Ledger& /*detail*/, LedgerOptions* options) {
+  if (!segments_.has_devices()) return false;
+  const Ledger& ledger = analysis_.ledger();
+  arenas_ = segments_.Learnt();
+  maps_ = segments_.Finish();
   std::map<uint32_t, std::vector<Knob>> knobs;
   std::map<uint32_t, uint64_t> totals;
   std::map<uint32_t, torch_allocator::LargestPass> passes;
   for (const Scope& scope : ledger.scopes()) {
-    const auto map = maps.find(scope.device);
-    if (scope.level != Level::kFramework || map == maps.end()) continue;
-    const auto device = std::find_if(devices->begin(), devices->end(),
-                                     [&scope](const ReportDevice& d) { return d.index == scope.device; });
-    if (device == devices->end()) continue;
-    DescribeUse(analysis, map->second, &device->fragmentation);
-    if (const auto growth = growing.find(scope.device); growth != growing.end()) {
-      device->fragmentation.growth = DescribeReserveGrowth(analysis, scope.device, growth->second, map->second);
-    }
-    const bool gave_up = std::any_of(
-        ledger.out_of_memory().begin(), ledger.out_of_memory().end(),
-        [&scope](const OutOfMemory& f) { return f.device == scope.device && f.framework && f.framework->failed; });
-    const uint64_t unused = scope.reserved_peak > scope.peak ? scope.reserved_peak - scope.peak : 0;
-    if (!gave_up && !IsWorthAdvice(unused, scope.reserved_peak)) continue;
-    totals[scope.device] = DeviceTotalBytes(analysis->trace(), ledger, scope.device);
+    const auto map = maps_.find(scope.device);
+    if (scope.level != Level::kFramework || map == maps_.end() || !IsWorthTrials(scope)) continue;
+    totals[scope.device] = DeviceTotalBytes(analysis_.trace(), ledger, scope.device);
     std::vector<Knob>& tried = knobs[scope.device] = torch_allocator::KnobsToTry(
         map->second.expandable, scope.reserved_peak, scope.peak, totals[scope.device],
-        analysis->plan().has_steps() && !analysis->plan().has_windows(), !map->second.largest_pass.events().empty());
+        analysis_.plan().has_steps() && !analysis_.plan().has_windows(), !map->second.largest_pass.events().empty());
     passes[scope.device] = map->second.largest_pass;
-    const auto learnt = arenas.find(scope.device);
-    for (Knob& knob : tried) knob.settings.oldest_first = learnt != arenas.end() && learnt->second.oldest_first;
+    const auto learnt = arenas_.find(scope.device);
+    for (Knob& knob : tried) knob.settings.oldest_first = learnt != arenas_.end() && learnt->second.oldest_first;
   }
-  if (knobs.empty()) return;
+  if (knobs.empty()) return false;
+  what_if_ = std::make_unique<WhatIf>(&arenas_, std::move(knobs), std::move(totals), std::move(passes));
+  options->observers.push_back(what_if_.get());
+  return true;
+}
 
-  LedgerOptions options = analysis->replay_options();
-  options.histories = options.timeline = false;
-  WhatIf what_if(&arenas, std::move(knobs), std::move(totals), std::move(passes));
-  options.observers = {&what_if};
-  Ledger third(analysis->trace(), analysis->plan(), options);
-  third.Replay();
-  const std::map<uint32_t, WhatIf::Outcome> outcomes = what_if.Finish();
-  for (ReportDevice& device : *devices) {
+void SegmentFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+  for (ReportDevice& device : findings->devices) {
+    const auto map = maps_.find(device.index);
+    if (map == maps_.end()) continue;
+    DescribeUse(&analysis_, map->second, &device.fragmentation);
+    if (const auto growth = growing_.find(device.index); growth != growing_.end()) {
+      device.fragmentation.growth = DescribeReserveGrowth(&analysis_, device.index, growth->second, map->second);
+    }
+  }
+  if (what_if_ == nullptr) return;
+  const std::map<uint32_t, WhatIf::Outcome> outcomes = what_if_->Finish();
+  for (ReportDevice& device : findings->devices) {
     const auto outcome = outcomes.find(device.index);
     if (outcome != outcomes.end()) device.fragmentation.advice = Advice(outcome->second);
   }
-  for (size_t i = 0; i < oom->size() && i < ledger.out_of_memory().size(); ++i) {
-    const OutOfMemory& failed = ledger.out_of_memory()[i];
-    const auto outcome = outcomes.find(failed.device);
+  const std::vector<OutOfMemory>& failures = analysis_.ledger().out_of_memory();
+  for (size_t i = 0; i < findings->oom.size() && i < failures.size(); ++i) {
+    const auto outcome = outcomes.find(failures[i].device);
     if (outcome == outcomes.end()) continue;
     for (const WhatIf::Failure& failure : outcome->second.failures) {
-      if (failure.ticks != failed.ticks || failure.requested != failed.requested) continue;
+      if (failure.ticks != failures[i].ticks || failure.requested != failures[i].requested) continue;
       for (const auto& fit : failure.would_fit) {
-        (*oom)[i].would_fit.push_back({SettingLine(*torch_allocator::ParseKnob(fit.setting)), fit.free_bytes});
+        findings->oom[i].would_fit.push_back({SettingLine(*torch_allocator::ParseKnob(fit.setting)), fit.free_bytes});
       }
       break;
     }

@@ -7,21 +7,38 @@
 
 #include <cstdint>
 #include <map>
-#include <vector>
+#include <memory>
 
+#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/fragmentation/torch_allocator/peak_segments.h"
+#include "analyzer/fragmentation/torch_allocator/what_if.h"
 #include "analyzer/leaks/reserve_growth.h"
-#include "analyzer/model/report.h"
 
 namespace vramtrack {
 
-// `segments` has followed the second replay. Replays the trace once more where much was reserved and not used, or where
-// the allocator gave up. `growing`: what GrowthOfReserves found, and `segments` was told of. `oom`: one for each of the
-// ledger's out_of_memory(), in order.
-void DescribeSegments(ProcessAnalysis* analysis, torch_allocator::PeakSegments* segments,
-                      const std::map<uint32_t, ReserveGrowth>& growing, std::vector<ReportDevice>* devices,
-                      std::vector<ReportOom>* oom);
+class SegmentFindings final : public Collector {
+ public:
+  // `analysis` must outlive it.
+  explicit SegmentFindings(ProcessAnalysis* analysis);
+  ~SegmentFindings() override;
+
+  const char* name() const override { return "segments"; }
+  void Prepare(LedgerOptions* options) override;
+  // Settings are tried where much was reserved and not used, or where the allocator gave up.
+  bool PrepareTrials(const Ledger& detail, LedgerOptions* options) override;
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
+
+ private:
+  bool IsWorthTrials(const Scope& scope) const;
+
+  ProcessAnalysis& analysis_;
+  const std::map<uint32_t, ReserveGrowth> growing_;  // by device
+  torch_allocator::PeakSegments segments_;
+  std::map<uint32_t, torch_allocator::Arenas> arenas_;
+  std::map<uint32_t, torch_allocator::PeakSegments::Maps> maps_;
+  std::unique_ptr<torch_allocator::WhatIf> what_if_;  // null: nothing is tried
+};
 
 }  // namespace vramtrack
 

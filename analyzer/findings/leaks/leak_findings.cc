@@ -9,6 +9,8 @@
 #include "absl/strings/str_replace.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
+#include "analyzer/findings/core/rate_units.h"
+#include "analyzer/findings/leaks/kept_findings.h"
 #include "analyzer/leaks/explanation.h"
 #include "analyzer/leaks/materiality.h"
 #include "analyzer/leaks/pattern.h"
@@ -134,20 +136,19 @@ ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite
   return sum;
 }
 
-void LeakFindings::Describe(const Ledger& replayed, std::vector<ReportSite>* sites) {
-  const std::vector<LeakGroup> leaks = grouping_.Finish(order_);
-  LedgerOptions changed = analysis_.replay_options();
-  changed.histories = changed.timeline = false;
-  for (const LeakGroup& leak : leaks) {
-    if (!leak.parts.empty() && watched_.count(MembersOf(leak)) == 0) {
-      changed.watched.push_back(WatchedSitesOf(MembersOf(leak)));
-    }
+bool LeakFindings::PrepareTrials(const Ledger& /*detail*/, LedgerOptions* options) {
+  leaks_ = grouping_.Finish(order_);
+  for (const LeakGroup& leak : leaks_) {
+    if (leak.parts.empty() || watched_.count(MembersOf(leak)) != 0) continue;
+    tried_[MembersOf(leak)] = options->watched.size();
+    options->watched.push_back(WatchedSitesOf(MembersOf(leak)));
   }
-  const size_t changes = changed.watched.size();
-  Ledger third(analysis_.trace(), analysis_.plan(), std::move(changed));
-  if (changes > 0) third.Replay();
-  size_t change = 0;
-  for (const LeakGroup& leak : leaks) {
+  return !tried_.empty();
+}
+
+void LeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
+  std::vector<ReportSite>* sites = &findings->sites;
+  for (const LeakGroup& leak : leaks_) {
     ReportSite& leader = (*sites)[leak.leader];
     for (const size_t part : leak.parts) (*sites)[part].part_of = absl::StrCat(leak.leader);
     leader.parts = leak.parts.size();
@@ -165,8 +166,9 @@ void LeakFindings::Describe(const Ledger& replayed, std::vector<ReportSite>* sit
       leader.group->peak_without = leader.peak_without_site;
     } else {
       const auto known = watched_.find(MembersOf(leak));
-      leader.group->peak_without = known != watched_.end() ? replayed.counterfactual().PeakWithout(known->second)
-                                                           : third.counterfactual().PeakWithout(change++);
+      leader.group->peak_without = known != watched_.end()
+                                       ? replays.detail.counterfactual().PeakWithout(known->second)
+                                       : replays.trials->counterfactual().PeakWithout(tried_.at(MembersOf(leak)));
     }
     if (leak.call_frame) leader.blame_frame = *leak.call_frame;
     // What hardly matters by itself may do so with all that it keeps.
@@ -187,6 +189,8 @@ void LeakFindings::Describe(const Ledger& replayed, std::vector<ReportSite>* sit
                       "; these bytes count with the segments of the graphs' pools that they lie in");
     }
   }
+  DescribeKept(analysis_, sites);
+  SetRateUnits(analysis_, sites);
 }
 
 bool LeakFindings::IsMaterialTogether(const LeakGroup& leak, const ReportLeak& whole) const {

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/findings/leaks/leak_groups.h"
 #include "analyzer/findings/leaks/leak_order.h"
@@ -17,17 +18,17 @@ namespace vramtrack {
 std::vector<LeakOrder::Watched> LeakingSites(const ProcessAnalysis& analysis);
 
 // Says of the sites of a process which leak each belongs to, and what the leak comes to as a whole.
-class LeakFindings {
+class LeakFindings final : public Collector {
  public:
   // `analysis` must outlive it.
   explicit LeakFindings(ProcessAnalysis* analysis);
 
-  // What the next replay is to follow. `options` watches the analysis' groups already, and nothing after them.
-  void Prepare(LedgerOptions* options);
-
-  // After that replay. `sites`: one for each of the analysis' groups. Replays the trace once more if the order of
-  // events made a leak of other parts than the stacks had.
-  void Describe(const Ledger& replayed, std::vector<ReportSite>* sites);
+  const char* name() const override { return "leaks"; }
+  void Prepare(LedgerOptions* options) override;
+  // The peak without leaks that the order of events has made of other parts than their stacks had.
+  bool PrepareTrials(const Ledger& detail, LedgerOptions* options) override;
+  // With what the steps left behind and with the units of rates, which are per step until here.
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:
   ReportLeak Sum(const LeakGroup& leak, const std::vector<ReportSite>& sites) const;
@@ -45,7 +46,9 @@ class LeakFindings {
   ProcessAnalysis& analysis_;
   LeakGrouping grouping_;
   LeakOrder order_;
-  std::map<std::vector<size_t>, size_t> watched_;  // sets of groups, and where their counterfactual is
+  std::vector<LeakGroup> leaks_;  // after the replay
+  // Sets of groups, and where their counterfactual is: in the replay that all follow, or in the trials.
+  std::map<std::vector<size_t>, size_t> watched_, tried_;
 };
 
 }  // namespace vramtrack

@@ -35,7 +35,7 @@ uint32_t ScopeOf(const ProcessAnalysis& analysis, size_t group) {
 
 // `bins` is a range of things of which `bin_of` gives the CompositionTimeline::Bin.
 template <typename Bins, typename BinOf>
-ReportComposition Describe(const Bins& bins, const std::vector<size_t>& groups, BinOf bin_of) {
+ReportComposition DescribeBins(const Bins& bins, const std::vector<size_t>& groups, BinOf bin_of) {
   ReportComposition described;
   for (size_t c = 0; c < kCategories; ++c) {
     std::vector<uint64_t> bytes;
@@ -51,6 +51,12 @@ ReportComposition Describe(const Bins& bins, const std::vector<size_t>& groups, 
     described.sites.emplace_back(absl::StrCat(groups[g]), std::move(bytes));
   }
   return described;
+}
+
+std::vector<Category> Categories(const std::vector<Purpose>& purposes) {
+  std::vector<Category> categories;
+  for (const Purpose& purpose : purposes) categories.push_back(purpose.category);
+  return categories;
 }
 
 // One site's way into the tree, from the outermost frame.
@@ -96,7 +102,7 @@ void DropSmall(uint64_t smallest, std::vector<ReportPeakStacks::Node>* nodes) {
 
 }  // namespace
 
-std::map<uint32_t, std::vector<size_t>> CompositionGroups(const ProcessAnalysis& analysis) {
+TimelineFindings::Groups TimelineFindings::GroupsToFollow(const ProcessAnalysis& analysis) {
   std::vector<size_t> by_peak(analysis.groups().size());
   std::iota(by_peak.begin(), by_peak.end(), 0);
   std::vector<uint64_t> bytes;
@@ -119,51 +125,90 @@ std::map<uint32_t, std::vector<size_t>> CompositionGroups(const ProcessAnalysis&
   return followed;
 }
 
-std::map<uint32_t, std::vector<std::vector<uint32_t>>> CompositionSites(const ProcessAnalysis& analysis) {
+std::map<uint32_t, std::vector<std::vector<uint32_t>>> TimelineFindings::SitesToFollow() const {
   std::map<uint32_t, std::vector<std::vector<uint32_t>>> sites;
-  for (const auto& [scope, groups] : CompositionGroups(analysis)) {
-    for (const size_t group : groups) sites[scope].push_back(analysis.groups()[group].sites);
+  for (const auto& [scope, groups] : followed_) {
+    for (const size_t group : groups) sites[scope].push_back(analysis_.groups()[group].sites);
   }
   return sites;
 }
 
-void AddCompositions(const ProcessAnalysis& analysis, const CompositionTimeline& composition,
-                     std::vector<ReportTimeline>* timelines) {
-  const std::map<uint32_t, std::vector<size_t>> followed = CompositionGroups(analysis);
-  const std::vector<Scope>& scopes = analysis.ledger().scopes();
+TimelineFindings::TimelineFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes)
+    : analysis_(analysis),
+      followed_(GroupsToFollow(analysis)),
+      category_of_site_(Categories(purposes)),
+      categories_(analysis.ledger(), category_of_site_, analysis.trace().clock().start_ticks()),
+      composition_(analysis.ledger(), category_of_site_, SitesToFollow(), analysis.trace().clock().start_ticks()),
+      curve_(analysis.ledger()) {}
+
+void TimelineFindings::Prepare(LedgerOptions* options) {
+  options->observers.insert(options->observers.end(), {&categories_, &composition_, &curve_});
+}
+
+void TimelineFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+  findings->timeline = DescribeTimeline(analysis_.trace(), analysis_.ledger(), analysis_.run());
+  AddCategories(&findings->timeline);
+  AddCompositions(&findings->timeline);
+  AddStepCurves(&findings->timeline);
+}
+
+void TimelineFindings::AddCategories(std::vector<ReportTimeline>* timelines) const {
+  const Ledger& ledger = analysis_.ledger();
+  for (ReportTimeline& timeline : *timelines) {
+    for (uint32_t i = 0; i < ledger.scopes().size(); ++i) {
+      const Scope& scope = ledger.scopes()[i];
+      if (timeline.device ? !scope.is_leading() || scope.device != *timeline.device : scope.device != SiteKey::kHost) {
+        continue;
+      }
+      for (size_t c = 0; c < kCategories; ++c) {
+        const std::vector<CategoryTimeline::Bin> bins = categories_.Bins(i, static_cast<Category>(c));
+        if (bins.empty()) continue;
+        ReportTimeline::Series series;
+        for (const CategoryTimeline::Bin& bin : bins) {
+          series.low.push_back(bin.low);
+          series.high.push_back(bin.high);
+        }
+        timeline.categories.emplace_back(CategoryName(static_cast<Category>(c)), std::move(series));
+      }
+    }
+  }
+}
+
+void TimelineFindings::AddCompositions(std::vector<ReportTimeline>* timelines) const {
+  const std::vector<Scope>& scopes = analysis_.ledger().scopes();
   for (ReportTimeline& timeline : *timelines) {
     for (uint32_t i = 0; i < scopes.size(); ++i) {
       if (!IsOnTimeline(scopes[i]) || DeviceOf(scopes[i]) != timeline.device) continue;
-      const auto groups = followed.find(i);
-      const std::vector<size_t> of_scope = groups == followed.end() ? std::vector<size_t>() : groups->second;
-      timeline.at_high = Describe(
-          composition.Bins(i), of_scope, [](const CompositionTimeline::Bin& bin) -> const auto& { return bin; });
-      const std::vector<CompositionTimeline::StepBin> bins = composition.StepBins(i);
+      const auto groups = followed_.find(i);
+      const std::vector<size_t> of_scope = groups == followed_.end() ? std::vector<size_t>() : groups->second;
+      timeline.at_high = DescribeBins(
+          composition_.Bins(i), of_scope, [](const CompositionTimeline::Bin& bin) -> const auto& { return bin; });
+      const std::vector<CompositionTimeline::StepBin> bins = composition_.StepBins(i);
       if (bins.empty()) continue;
       ReportPeakStep& step = timeline.peak_step.emplace();
-      step.step = ReportedStep(analysis.run(), scopes[i].peak_moment.step);
+      step.step = ReportedStep(analysis_.run(), scopes[i].peak_moment.step);
       for (const CompositionTimeline::StepBin& bin : bins) {
         step.event.push_back(bin.event);
-        step.seconds.push_back(analysis.trace().clock().Seconds(bin.ticks));
+        step.seconds.push_back(analysis_.trace().clock().Seconds(bin.ticks));
         step.live.push_back(bin.bin.live);
       }
-      step.consists_of = Describe(
+      step.consists_of = DescribeBins(
           bins, of_scope, [](const CompositionTimeline::StepBin& bin) -> const auto& { return bin.bin; });
     }
   }
 }
 
-void AddStepCurves(const ProcessAnalysis& analysis, const StepCurve& curve, std::vector<ReportTimeline>* timelines) {
-  const std::vector<Scope>& scopes = analysis.ledger().scopes();
+void TimelineFindings::AddStepCurves(std::vector<ReportTimeline>* timelines) const {
+  const std::vector<Scope>& scopes = analysis_.ledger().scopes();
   for (ReportTimeline& timeline : *timelines) {
     for (uint32_t i = 0; i < scopes.size(); ++i) {
-      if (!IsOnTimeline(scopes[i]) || DeviceOf(scopes[i]) != timeline.device || curve.Rows(i).empty()) continue;
+      if (!IsOnTimeline(scopes[i]) || DeviceOf(scopes[i]) != timeline.device || curve_.Rows(i).empty()) continue;
       ReportWithinSteps& within = timeline.within_steps.emplace();
-      within.events = curve.EventsPerRow(i);
-      for (const StepCurve::Row& row : curve.Rows(i)) {
-        const double share = static_cast<double>(row.event) / static_cast<double>(curve.EventsOf(i, row.step));
+      within.events = curve_.EventsPerRow(i);
+      for (const StepCurve::Row& row : curve_.Rows(i)) {
+        const double share = static_cast<double>(row.event) / static_cast<double>(curve_.EventsOf(i, row.step));
         // Four digits are less than a pixel.
-        within.position.push_back(static_cast<double>(ReportedStep(analysis.run(), row.step).value_or(row.step)) +
+        within.position.push_back(static_cast<double>(ReportedStep(analysis_.run(), row.step).value_or(row.step)) +
                                   std::floor(share * 1e4) / 1e4);
         within.low.push_back(row.low);
         within.high.push_back(row.high);

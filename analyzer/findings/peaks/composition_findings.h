@@ -9,25 +9,42 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/attribution/category.h"
+#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/model/report.h"
+#include "analyzer/peaks/category_timeline.h"
 #include "analyzer/peaks/composition_timeline.h"
 #include "analyzer/peaks/step_curve.h"
 
 namespace vramtrack {
 
-// By scope, the groups of analysis.groups() that are followed by themselves: leaks, and what holds most at the peak.
-std::map<uint32_t, std::vector<size_t>> CompositionGroups(const ProcessAnalysis& analysis);
+// What live bytes consist of over the run, in the steps, and within the step of the peak.
+class TimelineFindings final : public Collector {
+ public:
+  // Both must outlive it. `purposes`: by site.
+  TimelineFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes);
 
-// The same as sites of the ledger, for CompositionTimeline.
-std::map<uint32_t, std::vector<std::vector<uint32_t>>> CompositionSites(const ProcessAnalysis& analysis);
+  const char* name() const override { return "timeline"; }
+  void Prepare(LedgerOptions* options) override;
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
 
-// Fills in `timelines`, as DescribeTimeline made them. Their sites are indices of analysis.groups().
-void AddCompositions(const ProcessAnalysis& analysis, const CompositionTimeline& composition,
-                     std::vector<ReportTimeline>* timelines);
+ private:
+  // By scope, the groups of the analysis that are followed by themselves: leaks, and what holds most at the peak.
+  using Groups = std::map<uint32_t, std::vector<size_t>>;
+  static Groups GroupsToFollow(const ProcessAnalysis& analysis);
+  std::map<uint32_t, std::vector<std::vector<uint32_t>>> SitesToFollow() const;
+  void AddCategories(std::vector<ReportTimeline>* timelines) const;
+  void AddCompositions(std::vector<ReportTimeline>* timelines) const;
+  void AddStepCurves(std::vector<ReportTimeline>* timelines) const;
 
-// Fills in what there is within steps.
-void AddStepCurves(const ProcessAnalysis& analysis, const StepCurve& curve, std::vector<ReportTimeline>* timelines);
+  const ProcessAnalysis& analysis_;
+  const Groups followed_;
+  const std::vector<Category> category_of_site_;
+  CategoryTimeline categories_;
+  CompositionTimeline composition_;
+  StepCurve curve_;
+};
 
 // Of each device and of the host; nodes that hold hardly anything are part of their parents only. `sites`: one for each
 // of analysis.groups().

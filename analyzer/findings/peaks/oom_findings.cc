@@ -36,8 +36,8 @@ std::vector<uint64_t> CallOf(const Definitions& definitions, uint32_t stack) {
   return call;
 }
 
-}  // namespace
-
+// For each failed allocation of the ledger the sites that were allocated by the same call: their stacks are alike from
+// where the allocator was called.
 std::vector<std::vector<uint32_t>> AskingSites(const Trace& trace, const Ledger& ledger) {
   using Call = std::pair<std::pair<Level, uint32_t>, std::vector<uint64_t>>;  // level, device, stack
   const Definitions& definitions = trace.definitions();
@@ -57,20 +57,37 @@ std::vector<std::vector<uint32_t>> AskingSites(const Trace& trace, const Ledger&
   return asking;
 }
 
-void DescribeHolders(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes, const OutOfMemory& failed,
-                     const OomStudy::Finding& study, ReportOom* oom) {
+}  // namespace
+
+OomFindings::OomFindings(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes)
+    : analysis_(*analysis),
+      purposes_(purposes),
+      study_(analysis->ledger(), AskingSites(analysis->trace(), analysis->ledger())) {}
+
+void OomFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+  const Ledger& ledger = analysis_.ledger();
+  for (size_t i = 0; i < ledger.out_of_memory().size(); ++i) {
+    const OutOfMemory& failed = ledger.out_of_memory()[i];
+    ReportOom oom = DescribeOutOfMemory(analysis_.trace(), ledger, analysis_.run(), failed);
+    oom.stack = analysis_.shown().Frames(failed.stack);
+    DescribeHolders(failed, study_.findings()[i], &oom);
+    findings->oom.push_back(std::move(oom));
+  }
+}
+
+void OomFindings::DescribeHolders(const OutOfMemory& failed, const OomStudy::Finding& study, ReportOom* oom) const {
   std::map<size_t, uint64_t> held;
-  for (const auto& [site, bytes] : failed.holders) held[analysis.GroupOf(site)] += bytes;
+  for (const auto& [site, bytes] : failed.holders) held[analysis_.GroupOf(site)] += bytes;
   for (const auto& [group, bytes] : held) oom->holders.push_back({absl::StrCat(group), bytes});
   std::stable_sort(oom->holders.begin(), oom->holders.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
 
   std::array<uint64_t, kCategories> by_category{};
-  const Ledger& ledger = analysis.ledger();
+  const Ledger& ledger = analysis_.ledger();
   for (const auto& [site, bytes] : study.held) {
     // Beside a framework's blocks: what libraries took from the driver, which nobody has looked at.
     const bool leading = ledger.scopes()[ledger.sites()[site].scope].is_leading();
-    by_category[static_cast<size_t>(leading ? purposes[site].category : Category::kOther)] += bytes;
+    by_category[static_cast<size_t>(leading ? purposes_[site].category : Category::kOther)] += bytes;
   }
   for (size_t i = 0; i < kCategories; ++i) {
     if (by_category[i] > 0) oom->categories.emplace_back(CategoryName(static_cast<Category>(i)), by_category[i]);
@@ -78,7 +95,7 @@ void DescribeHolders(const ProcessAnalysis& analysis, const std::vector<Purpose>
   std::stable_sort(oom->categories.begin(), oom->categories.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
 
-  if (study.compared_step) oom->compared_step = ReportedStep(analysis.run(), *study.compared_step);
+  if (study.compared_step) oom->compared_step = ReportedStep(analysis_.run(), *study.compared_step);
   if (!oom->compared_step) return;
   oom->same_point = study.same_point;
   oom->size_ratio = study.size_ratio;
@@ -86,7 +103,7 @@ void DescribeHolders(const ProcessAnalysis& analysis, const std::vector<Purpose>
   for (const OomStudy::Change& change : study.changes) {
     oom->then += change.then;
     oom->now += change.now;
-    const size_t group = analysis.GroupOf(change.site);
+    const size_t group = analysis_.GroupOf(change.site);
     if (group == ProcessAnalysis::kNoGroup) continue;
     changes[group].then += change.then;
     changes[group].now += change.now;

@@ -2,24 +2,33 @@
 #ifndef ANALYZER_FINDINGS_PEAKS_OOM_FINDINGS_H_
 #define ANALYZER_FINDINGS_PEAKS_OOM_FINDINGS_H_
 
-#include <cstdint>
 #include <vector>
 
 #include "analyzer/attribution/category.h"
+#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/model/report.h"
 #include "analyzer/peaks/oom_study.h"
 
 namespace vramtrack {
 
-// For each failed allocation of the ledger the sites that were allocated by the same call: their stacks are alike from
-// where the allocator was called.
-std::vector<std::vector<uint32_t>> AskingSites(const Trace& trace, const Ledger& ledger);
+// Each allocation that failed: who held the memory then, by site and by category, and what has changed since the last
+// good step.
+class OomFindings final : public Collector {
+ public:
+  // Both must outlive it. `purposes`: by site.
+  OomFindings(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes);
 
-// Who held the memory, by site and by category, and what has changed since the last good step. Sites are named by the
-// index of their group. `oom`: as DescribeOutOfMemory made it.
-void DescribeHolders(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes, const OutOfMemory& failed,
-                     const OomStudy::Finding& study, ReportOom* oom);
+  const char* name() const override { return "out of memory"; }
+  void Prepare(LedgerOptions* options) override { options->observers.push_back(&study_); }
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
+
+ private:
+  void DescribeHolders(const OutOfMemory& failed, const OomStudy::Finding& study, ReportOom* oom) const;
+
+  ProcessAnalysis& analysis_;
+  const std::vector<Purpose>& purposes_;
+  OomStudy study_;
+};
 
 }  // namespace vramtrack
 

@@ -130,8 +130,8 @@ void AddRedundant(const ProcessAnalysis& analysis, const ReusableMemory& reusabl
   device->patterns.push_back(std::move(pattern));
 }
 
-}  // namespace
-
+// Candidates, by device and category: sites whose objects live on into the next step as a rule, and sites where only
+// some do, or that are freed by a garbage collector. None where the job itself does not tell where a step ends.
 std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes) {
   const Ledger& ledger = analysis.ledger();
   const std::string& source = analysis.plan().source;
@@ -156,23 +156,38 @@ std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const std::ve
   return all;
 }
 
+// By scope: where the driver gives out memory that no allocator of a framework keeps.
 std::vector<bool> ScopesOfDriver(const Ledger& ledger) {
   std::vector<bool> followed;
   for (const Scope& scope : ledger.scopes()) followed.push_back(scope.is_device() && scope.segments == nullptr);
   return followed;
 }
 
-void DescribePatterns(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes, const LateObjects& late,
-                      const ReusableMemory& reusable, std::vector<ReportDevice>* devices) {
-  const std::vector<Scope>& scopes = analysis.ledger().scopes();
-  for (ReportDevice& device : *devices) {
-    for (size_t i = 0; i < late.groups().size(); ++i) {
-      const Scope& scope = scopes[late.groups()[i].scope];
-      if (scope.device != device.index || !Matters(scope.peak - late.results()[i].peak, scope)) continue;
-      device.patterns.push_back(DescribeLate(analysis, purposes, late.groups()[i], late.results()[i]));
+// By site: whether an optimizer's step allocates there.
+std::vector<bool> InOptimizer(const std::vector<Purpose>& purposes) {
+  std::vector<bool> in_optimizer;
+  for (const Purpose& purpose : purposes) in_optimizer.push_back(purpose.in_optimizer);
+  return in_optimizer;
+}
+
+}  // namespace
+
+PatternFindings::PatternFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes)
+    : analysis_(analysis),
+      purposes_(purposes),
+      late_(LateGroups(analysis, purposes), InOptimizer(purposes)),
+      reusable_(ScopesOfDriver(analysis.ledger())) {}
+
+void PatternFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+  const std::vector<Scope>& scopes = analysis_.ledger().scopes();
+  for (ReportDevice& device : findings->devices) {
+    for (size_t i = 0; i < late_.groups().size(); ++i) {
+      const Scope& scope = scopes[late_.groups()[i].scope];
+      if (scope.device != device.index || !Matters(scope.peak - late_.results()[i].peak, scope)) continue;
+      device.patterns.push_back(DescribeLate(analysis_, purposes_, late_.groups()[i], late_.results()[i]));
     }
     for (uint32_t i = 0; i < scopes.size(); ++i) {
-      if (scopes[i].is_leading() && scopes[i].device == device.index) AddRedundant(analysis, reusable, i, &device);
+      if (scopes[i].is_leading() && scopes[i].device == device.index) AddRedundant(analysis_, reusable_, i, &device);
     }
     std::stable_sort(device.patterns.begin(), device.patterns.end(),
                      [](const ReportPattern& a, const ReportPattern& b) { return a.peak_saved > b.peak_saved; });

@@ -5,22 +5,30 @@
 #include <vector>
 
 #include "analyzer/attribution/category.h"
+#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/model/report.h"
 #include "analyzer/peaks/object_patterns.h"
 
 namespace vramtrack {
 
-// Candidates, by device and category: sites whose objects live on into the next step as a rule, and sites where only
-// some do, or that are freed by a garbage collector. None where the job itself does not tell where a step ends.
-std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes);
-
-// By scope: where the driver gives out memory that no allocator of a framework keeps.
-std::vector<bool> ScopesOfDriver(const Ledger& ledger);
-
 // The patterns of each device, by what they save at its peak; only those that matter. Sites are named by their index.
-void DescribePatterns(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes, const LateObjects& late,
-                      const ReusableMemory& reusable, std::vector<ReportDevice>* devices);
+class PatternFindings final : public Collector {
+ public:
+  // Both must outlive it. `purposes`: by site.
+  PatternFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes);
+
+  const char* name() const override { return "patterns"; }
+  void Prepare(LedgerOptions* options) override {
+    options->observers.insert(options->observers.end(), {&late_, &reusable_});
+  }
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
+
+ private:
+  const ProcessAnalysis& analysis_;
+  const std::vector<Purpose>& purposes_;
+  LateObjects late_;
+  ReusableMemory reusable_;
+};
 
 }  // namespace vramtrack
 

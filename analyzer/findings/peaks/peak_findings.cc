@@ -7,6 +7,9 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "analyzer/findings/core/device_findings.h"
+
 namespace vramtrack {
 namespace {
 
@@ -58,13 +61,6 @@ std::vector<ReportPeakCategory> CategoriesAtPeak(const Ledger& ledger, const std
   return categories;
 }
 
-const Scope* LeadingScope(const Ledger& ledger, uint32_t device) {
-  for (const Scope& scope : ledger.scopes()) {
-    if (scope.is_leading() && scope.device == device) return &scope;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::vector<Purpose> PurposesOfSites(ProcessAnalysis* analysis) {
@@ -99,7 +95,13 @@ std::vector<Purpose> PurposesOfSites(ProcessAnalysis* analysis) {
   return purposes;
 }
 
-std::vector<LargestTogether> LargestGroups(const ProcessAnalysis& analysis) {
+PeakFindings::PeakFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes)
+    : analysis_(analysis),
+      purposes_(purposes),
+      largest_(Largest(analysis)),
+      live_set_(PeakChanges(analysis.ledger())) {}
+
+std::vector<PeakFindings::Together> PeakFindings::Largest(const ProcessAnalysis& analysis) {
   constexpr size_t kMost = 3;
   const Ledger& ledger = analysis.ledger();
   std::map<uint32_t, std::vector<std::pair<uint64_t, size_t>>> by_device;  // bytes at the peak, group
@@ -110,10 +112,10 @@ std::vector<LargestTogether> LargestGroups(const ProcessAnalysis& analysis) {
     if (bytes == 0 || first.scope == Site::kNoScope || !ledger.scopes()[first.scope].is_leading()) continue;
     by_device[first.key.device].emplace_back(bytes, i);
   }
-  std::vector<LargestTogether> all;
+  std::vector<Together> all;
   for (auto& [device, groups] : by_device) {
     std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    LargestTogether together;
+    Together together;
     together.device = device;
     for (size_t i = 0; i < groups.size() && i < kMost; ++i) {
       together.groups.push_back(groups[i].second);
@@ -123,22 +125,31 @@ std::vector<LargestTogether> LargestGroups(const ProcessAnalysis& analysis) {
   return all;
 }
 
-std::vector<uint32_t> SitesOf(const ProcessAnalysis& analysis, const LargestTogether& together) {
+std::vector<uint32_t> PeakFindings::SitesOf(const Together& together) const {
   std::vector<uint32_t> sites;
   for (const size_t group : together.groups) {
-    sites.insert(sites.end(), analysis.groups()[group].sites.begin(), analysis.groups()[group].sites.end());
+    const std::vector<uint32_t>& of_group = analysis_.groups()[group].sites;
+    sites.insert(sites.end(), of_group.begin(), of_group.end());
   }
   return sites;
 }
 
-void DescribePeaks(const Ledger& ledger, const std::vector<Purpose>& purposes, const PeakLiveSet& live_set,
-                   std::vector<ReportDevice>* devices) {
+void PeakFindings::Prepare(LedgerOptions* options) {
+  for (Together& together : largest_) {
+    together.watched = options->watched.size();
+    options->watched.push_back(SitesOf(together));
+  }
+  options->observers.push_back(&live_set_);
+}
+
+void PeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
   constexpr const char* kAgeNames[PeakLiveSet::kAges] = {"this_step", "recent_steps", "earlier_steps", "setup"};
-  for (ReportDevice& device : *devices) {
+  const Ledger& ledger = analysis_.ledger();
+  for (ReportDevice& device : findings->devices) {
     const Scope* scope = LeadingScope(ledger, device.index);
-    const auto peak = live_set.peaks().find(device.index);
-    if (scope == nullptr || peak == live_set.peaks().end()) continue;
-    device.peak_set.categories = CategoriesAtPeak(ledger, purposes, *scope);
+    const auto peak = live_set_.peaks().find(device.index);
+    if (scope == nullptr || peak == live_set_.peaks().end()) continue;
+    device.peak_set.categories = CategoriesAtPeak(ledger, purposes_, *scope);
     if (device.peak.step) {
       for (size_t i = 0; i < PeakLiveSet::kAges; ++i) {
         device.peak_set.ages.push_back(Share(kAgeNames[i], peak->second.ages[i]));
@@ -153,25 +164,13 @@ void DescribePeaks(const Ledger& ledger, const std::vector<Purpose>& purposes, c
       device.peak_set.sizes.push_back(size);
     }
   }
-}
-
-void AddCategories(const Ledger& ledger, const CategoryTimeline& categories, std::vector<ReportTimeline>* timelines) {
-  for (ReportTimeline& timeline : *timelines) {
-    for (uint32_t i = 0; i < ledger.scopes().size(); ++i) {
-      const Scope& scope = ledger.scopes()[i];
-      if (timeline.device ? !scope.is_leading() || scope.device != *timeline.device : scope.device != SiteKey::kHost) {
-        continue;
-      }
-      for (size_t c = 0; c < kCategories; ++c) {
-        const std::vector<CategoryTimeline::Bin> bins = categories.Bins(i, static_cast<Category>(c));
-        if (bins.empty()) continue;
-        ReportTimeline::Series series;
-        for (const CategoryTimeline::Bin& bin : bins) {
-          series.low.push_back(bin.low);
-          series.high.push_back(bin.high);
-        }
-        timeline.categories.emplace_back(CategoryName(static_cast<Category>(c)), std::move(series));
-      }
+  for (const Together& together : largest_) {
+    for (ReportDevice& device : findings->devices) {
+      if (device.index != together.device) continue;
+      ReportPeakWithout several;
+      for (const size_t group : together.groups) several.sites.push_back(absl::StrCat(group));
+      several.peak = replays.detail.counterfactual().PeakWithout(together.watched);
+      device.peak_set.without.push_back(std::move(several));
     }
   }
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the memory at the peaks is for, how old and how large it is, and how the categories change over the run.
+// What the memory at the peaks is for, how old and how large it is.
 #ifndef ANALYZER_FINDINGS_PEAKS_PEAK_FINDINGS_H_
 #define ANALYZER_FINDINGS_PEAKS_PEAK_FINDINGS_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "analyzer/attribution/category.h"
+#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/model/report.h"
-#include "analyzer/peaks/category_timeline.h"
 #include "analyzer/peaks/peak_live_set.h"
 
 namespace vramtrack {
@@ -17,24 +18,31 @@ namespace vramtrack {
 // By site. Symbolizes the sites that hold nearly all of the memory; the others are Category::kOther.
 std::vector<Purpose> PurposesOfSites(ProcessAnalysis* analysis);
 
-// Groups of analysis->groups() that are taken away from a device's peak together.
-struct LargestTogether {
-  uint32_t device = 0;
-  std::vector<size_t> groups;  // those that hold most at the peak, the largest first
+// What each device's peak consists of, and what it would be without the sites that hold most.
+class PeakFindings final : public Collector {
+ public:
+  // Both must outlive it. `purposes`: by site.
+  PeakFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes);
+
+  const char* name() const override { return "peaks"; }
+  void Prepare(LedgerOptions* options) override;
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
+
+ private:
+  // Groups of the analysis that are taken away from a device's peak together.
+  struct Together {
+    uint32_t device = 0;
+    std::vector<size_t> groups;  // those that hold most at the peak, the largest first
+    size_t watched = 0;
+  };
+  static std::vector<Together> Largest(const ProcessAnalysis& analysis);
+  std::vector<uint32_t> SitesOf(const Together& together) const;
+
+  const ProcessAnalysis& analysis_;
+  const std::vector<Purpose>& purposes_;
+  std::vector<Together> largest_;  // the largest of each device, the two largest and the three largest
+  PeakLiveSet live_set_;
 };
-
-// The largest of each device, the two largest and the three largest.
-std::vector<LargestTogether> LargestGroups(const ProcessAnalysis& analysis);
-
-// All sites of some groups.
-std::vector<uint32_t> SitesOf(const ProcessAnalysis& analysis, const LargestTogether& together);
-
-// Fills in what a device's peak consists of. `devices`: as DescribeDevices made them.
-void DescribePeaks(const Ledger& ledger, const std::vector<Purpose>& purposes, const PeakLiveSet& live_set,
-                   std::vector<ReportDevice>* devices);
-
-// Fills in the categories. `timelines`: as DescribeTimeline made them.
-void AddCategories(const Ledger& ledger, const CategoryTimeline& categories, std::vector<ReportTimeline>* timelines);
 
 }  // namespace vramtrack
 

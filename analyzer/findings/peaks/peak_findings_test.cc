@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/findings/find_in_process.h"
+#include "analyzer/model/process_findings.h"
 #include "proto/trace_builder.h"
 
 namespace vramtrack {

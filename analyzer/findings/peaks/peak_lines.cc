@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/findings/peaks/composition_findings.h"
 #include "analyzer/model/site_places.h"
 
 namespace vramtrack {
@@ -106,16 +107,16 @@ ReportPeakLine PeakLines::Describe(const Line& line, const Ledger& replayed) con
   return described;
 }
 
-std::vector<ReportPeakLines> PeakLines::Describe(const Ledger& replayed, const std::vector<ReportSite>& sites) const {
+void PeakLines::Describe(const Replays& replays, ProcessFindings* findings) {
   const Ledger& ledger = analysis_.ledger();
-  std::vector<ReportPeakLines> all;
+  const std::vector<ReportSite>& sites = findings->sites;
   for (const Peak& peak : peaks_) {
     const Scope& scope = ledger.scopes()[peak.scope];
     ReportPeakLines lines;
     if (scope.device != SiteKey::kHost) lines.device = scope.device;
     lines.live = scope.peak;
     uint64_t all_sites = peak.sites;
-    for (const Line& line : peak.lines) lines.lines.push_back(Describe(line, replayed));
+    for (const Line& line : peak.lines) lines.lines.push_back(Describe(line, replays.detail));
     for (size_t i = 0; i < sites.size(); ++i) {
       const ReportSite& site = sites[i];
       if (!site.group || ledger.sites()[analysis_.groups()[i].sites[0]].scope != peak.scope) continue;
@@ -138,9 +139,9 @@ std::vector<ReportPeakLines> PeakLines::Describe(const Ledger& replayed, const s
       lines.other_bytes -= line.bytes;
       lines.other_sites -= line.sites;
     }
-    all.push_back(std::move(lines));
+    findings->peak_lines.push_back(std::move(lines));
   }
-  return all;
+  findings->peak_stacks = DescribePeakStacks(analysis_, sites);
 }
 
 }  // namespace vramtrack

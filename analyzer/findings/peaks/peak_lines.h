@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/model/report.h"
 
@@ -15,16 +16,15 @@ namespace vramtrack {
 
 // The lines of the job that hold the memory at the peak of each device, and of the host: a site is a call stack, and
 // one line may have many of them. What leaks is listed by leak.
-class PeakLines {
+class PeakLines final : public Collector {
  public:
   // Symbolizes the sites that hold nearly all of each peak. `purposes`: by site. `analysis` must outlive it.
   PeakLines(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes);
 
+  const char* name() const override { return "lines at the peak"; }
   // Has the next replay find the peak without each line.
-  void Prepare(LedgerOptions* options);
-
-  // After that replay. `sites`: of the report, one for each of the analysis' groups, with their leaks described.
-  std::vector<ReportPeakLines> Describe(const Ledger& replayed, const std::vector<ReportSite>& sites) const;
+  void Prepare(LedgerOptions* options) override;
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:
   struct Line {

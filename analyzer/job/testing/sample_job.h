@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/findings/process_findings.h"
+#include "analyzer/model/process_findings.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef ANALYZER_FINDINGS_PROCESS_FINDINGS_H_
-#define ANALYZER_FINDINGS_PROCESS_FINDINGS_H_
+#ifndef ANALYZER_MODEL_PROCESS_FINDINGS_H_
+#define ANALYZER_MODEL_PROCESS_FINDINGS_H_
 
 #include <cstdint>
 #include <map>
@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/findings/core/analyze_options.h"
-#include "analyzer/ingest/trace.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
@@ -31,8 +29,6 @@ struct ProcessFindings {
   std::vector<std::string> unsure;  // as Report has it
 };
 
-ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options);
-
 }  // namespace vramtrack
 
-#endif  // ANALYZER_FINDINGS_PROCESS_FINDINGS_H_
+#endif  // ANALYZER_MODEL_PROCESS_FINDINGS_H_

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/core/pass_plan.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "analyzer/base/quantity.h"
+
+namespace vramtrack {
+namespace {
+
+struct PassText {
+  Pass pass;
+  const char* name;
+  const char* question;
+  const char* condition;  // when it is made; empty: always
+  bool counts_events;     // into AnalysisProgress::events, while it is made
+};
+
+constexpr PassText kPasses[] = {
+    {Pass::kActivities, "activities", "which of CUPTI's records are hooked events", "only with CUPTI's records", false},
+    {Pass::kMarks, "marks", "where steps may end, by marks", "", false},
+    {Pass::kStream, "stream", "where steps may end, by repeated allocations", "only if marks do not tell", true},
+    {Pass::kSites, "sites", "what each site holds, step by step; verdicts", "", true},
+    {Pass::kDetail, "detail", "what is asked once the verdicts are there", "", true},
+    {Pass::kTrials, "trials", "what would have been otherwise", "only if there is something to try", true},
+};
+
+const PassText& TextOf(Pass pass) { return kPasses[static_cast<size_t>(pass)]; }
+
+}  // namespace
+
+void PassLog::Add(const std::string& path, std::string text) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  texts_.emplace_back(path, std::move(text));
+}
+
+std::string PassLog::Text() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::pair<std::string, std::string>> texts = texts_;
+  std::sort(texts.begin(), texts.end());
+  std::string all;
+  for (const auto& [path, text] : texts) all += text;
+  return all;
+}
+
+PassPlan::PassPlan(const Trace& trace, const std::string& step_marks, AnalysisProgress* progress, PassLog* log)
+    : trace_(trace), progress_(progress), log_(log) {
+  for (const PassText& text : kPasses) {
+    if (text.pass == Pass::kActivities && trace.activities().empty()) continue;
+    if ((text.pass == Pass::kMarks || text.pass == Pass::kStream) && step_marks == "none") continue;
+    rows_.push_back({text.pass, State::kPlanned, 0, {}});
+  }
+  if (progress_ == nullptr) return;
+  progress_->planned_events += rows_.size() * trace.events();
+  progress_->passes = rows_.size();
+  progress_->pass = 0;
+}
+
+PassPlan::~PassPlan() { Finish(); }
+
+void PassPlan::End() {
+  if (present_ == nullptr) return;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
+  present_->seconds = took.count();
+  present_->state = State::kMade;
+  if (progress_ != nullptr && !TextOf(present_->pass).counts_events) progress_->events += trace_.events();
+  present_ = nullptr;
+}
+
+void PassPlan::LeaveOut(Row* row) {
+  row->state = State::kLeftOut;
+  if (progress_ == nullptr) return;
+  progress_->planned_events -= trace_.events();
+  --progress_->passes;
+}
+
+void PassPlan::Begin(Pass pass) {
+  End();
+  for (Row& row : rows_) {
+    if (row.pass == pass) {
+      present_ = &row;
+      break;
+    }
+    if (row.state == State::kPlanned) LeaveOut(&row);
+  }
+  if (progress_ != nullptr) ++progress_->pass;
+  began_ = std::chrono::steady_clock::now();
+}
+
+void PassPlan::Ride(Pass pass, const char* collector) {
+  for (Row& row : rows_) {
+    if (row.pass == pass) row.collectors.push_back(collector);
+  }
+}
+
+void PassPlan::Finish() {
+  End();
+  for (Row& row : rows_) {
+    if (row.state == State::kPlanned) LeaveOut(&row);
+  }
+  if (log_ != nullptr) log_->Add(trace_.path(), Text());
+  log_ = nullptr;
+}
+
+std::string PassPlan::Text() const {
+  std::string text = absl::StrCat("passes over ", trace_.path(), ", ", FormatCount(trace_.events()), " events\n");
+  int made = 0;
+  for (const Row& row : rows_) {
+    const PassText& of = TextOf(row.pass);
+    const std::string number = row.state == State::kLeftOut ? "-" : absl::StrCat(++made);
+    const std::string time = row.state == State::kMade ? absl::StrFormat("%.3f s", row.seconds) : "";
+    absl::StrAppendFormat(&text, "  %s  %-10s %9s  %s", number, of.name, time, of.question);
+    if (row.state != State::kMade && of.condition[0] != '\0') absl::StrAppend(&text, " (", of.condition, ")");
+    if (!row.collectors.empty()) absl::StrAppend(&text, ": ", absl::StrJoin(row.collectors, ", "));
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace vramtrack

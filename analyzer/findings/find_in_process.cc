@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/find_in_process.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "analyzer/base/byte_count.h"
+#include "analyzer/findings/core/activity_findings.h"
+#include "analyzer/findings/core/collector.h"
+#include "analyzer/findings/core/device_findings.h"
+#include "analyzer/findings/core/framework_findings.h"
+#include "analyzer/findings/core/growth_findings.h"
+#include "analyzer/findings/core/process_description.h"
+#include "analyzer/findings/core/trace_warnings.h"
+#include "analyzer/findings/fragmentation/pool_findings.h"
+#include "analyzer/findings/fragmentation/segment_findings.h"
+#include "analyzer/findings/leaks/leak_findings.h"
+#include "analyzer/findings/peaks/composition_findings.h"
+#include "analyzer/findings/peaks/oom_findings.h"
+#include "analyzer/findings/peaks/pattern_findings.h"
+#include "analyzer/findings/peaks/peak_findings.h"
+#include "analyzer/findings/peaks/peak_lines.h"
+#include "analyzer/findings/site_findings.h"
+
+namespace vramtrack {
+namespace {
+
+// Fewer objects than this are one-offs.
+constexpr uint64_t kKeptObjects = 4;
+
+// Of objects that were made where no steps are known, how many stayed: in windows, or where nothing could be judged.
+// What comes before the first step is set-up.
+uint64_t KeptWithoutSteps(const ProcessAnalysis& analysis, uint32_t site) {
+  constexpr double kShareThatMatters = 0.05;
+  uint64_t objects = 0;
+  const SiteHistory history = analysis.ledger().history(site);
+  for (const RunPhase& phase : analysis.phases()) {
+    if (phase.kind == PlannedPhase::Kind::kSteps || !phase.follows || phase.share < kShareThatMatters) continue;
+    for (const Cohort& cohort : history.cohorts) {
+      if (cohort.step >= phase.steps.begin && cohort.step < phase.steps.end) objects += cohort.live_objects;
+    }
+  }
+  return objects;
+}
+
+size_t SitesThatKept(const ProcessAnalysis& analysis) {
+  size_t kept = 0;
+  for (size_t i = 0; i < analysis.verdicts().size(); ++i) {
+    const LeakVerdict& verdict = analysis.verdicts()[i];
+    if (IsLeak(verdict.verdict) || IsSegmentSite(analysis.ledger().sites()[i])) continue;
+    if (verdict.verdict == Verdict::kInsufficientEvidence) continue;
+    const bool stopped = verdict.verdict == Verdict::kOneTime || verdict.verdict == Verdict::kSublinear;
+    if (analysis.plan().has_windows()) {
+      kept += stopped && verdict.evidence.survivors.objects >= kKeptObjects;
+    } else if (!analysis.phases().empty()) {
+      kept += KeptWithoutSteps(analysis, static_cast<uint32_t>(i)) >= kKeptObjects;
+    }
+  }
+  return kept;
+}
+
+// A part of a run that is not judged does not matter while it is smaller than the rest.
+constexpr double kLeastJudged = 0.5;
+// Fewer steps than this are too few, whatever they cover.
+constexpr uint64_t kFewSteps = 10;
+
+// `kept`: how many sites that do not leak kept something that was made where no steps are known.
+std::vector<std::string> WhatIsUnsure(const ProcessFindings& findings, size_t kept) {
+  std::vector<std::string> unsure;
+  if (findings.steps.count == 0) return unsure;
+  const bool too_few = findings.steps.count < kFewSteps && findings.further_steps_needed;
+  if (findings.steps.judged < kLeastJudged && !too_few) {
+    unsure.push_back(absl::StrFormat("the %s cover only %.0f %% of the run: a leak in the rest would not be seen",
+                                     findings.steps.unit == "step" ? "steps that were found" : "windows",
+                                     100 * findings.steps.judged));
+  }
+  if (kept > 0) {
+    unsure.push_back(
+        absl::StrCat(kept, kept == 1 ? " site" : " sites",
+                     " kept what was allocated where no steps were found: call vramtrack_step() once a step"));
+  }
+  for (const ReportDevice& device : findings.devices) {
+    if (device.unexplained_growth <= 0) continue;
+    unsure.push_back(absl::StrCat("live bytes of device ", device.index, " grow by ",
+                                  FormatByteCount(device.unexplained_growth),
+                                  " per step that no allocation site explains"));
+  }
+  return unsure;
+}
+
+void DescribeReleases(ProcessAnalysis* analysis, std::vector<ReportRelease>* described) {
+  for (const auto& [stack, releases] : analysis->ledger().releases().by_stack()) {
+    ReportRelease release{releases.calls, releases.segments, releases.bytes, releases.least, releases.most, {}, {}};
+    for (const Releases::Call& call : releases.times) {
+      release.times.push_back(
+          {ReportedStep(analysis->run(), call.step), analysis->trace().clock().Seconds(call.ticks), call.bytes});
+    }
+    release.stack = analysis->shown().Frames(stack);
+    described->push_back(std::move(release));
+  }
+}
+
+// In the order in which they describe: later ones add to what earlier ones have found.
+std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes) {
+  std::vector<std::unique_ptr<Collector>> collectors;
+  collectors.push_back(std::make_unique<SiteFindings>(analysis));
+  collectors.push_back(std::make_unique<LeakFindings>(analysis));
+  collectors.push_back(std::make_unique<PeakLines>(analysis, purposes));
+  collectors.push_back(std::make_unique<DeviceFindings>(*analysis));
+  if (analysis->activities() != nullptr) collectors.push_back(std::make_unique<ActivityFindings>(*analysis));
+  collectors.push_back(std::make_unique<PeakFindings>(*analysis, purposes));
+  collectors.push_back(std::make_unique<TimelineFindings>(*analysis, purposes));
+  collectors.push_back(std::make_unique<OomFindings>(analysis, purposes));
+  collectors.push_back(std::make_unique<SegmentFindings>(analysis));
+  collectors.push_back(std::make_unique<PoolFindings>(*analysis));
+  collectors.push_back(std::make_unique<PatternFindings>(*analysis, purposes));
+  return collectors;
+}
+
+// What each collector says, after the replays that they ask for.
+void Collect(ProcessAnalysis* analysis, ProcessFindings* findings) {
+  const std::vector<Purpose> purposes = PurposesOfSites(analysis);
+  const std::vector<std::unique_ptr<Collector>> collectors = Collectors(analysis, purposes);
+  LedgerOptions options = analysis->replay_options();
+  options.histories = options.timeline = false;
+  LedgerOptions trial_options = options;
+  for (const auto& collector : collectors) {
+    analysis->passes().Ride(Pass::kDetail, collector->name());
+    collector->Prepare(&options);
+  }
+  analysis->passes().Begin(Pass::kDetail);
+  Ledger detail(analysis->trace(), analysis->plan(), std::move(options));
+  detail.Replay();
+  bool tries = false;
+  for (const auto& collector : collectors) {
+    if (!collector->PrepareTrials(detail, &trial_options)) continue;
+    tries = true;
+    analysis->passes().Ride(Pass::kTrials, collector->name());
+  }
+  std::unique_ptr<Ledger> trials;
+  if (tries) {
+    analysis->passes().Begin(Pass::kTrials);
+    trials = std::make_unique<Ledger>(analysis->trace(), analysis->plan(), std::move(trial_options));
+    trials->Replay();
+  }
+  analysis->passes().Finish();
+  for (const auto& collector : collectors) collector->Describe({detail, trials.get()}, findings);
+}
+
+}  // namespace
+
+ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options) {
+  ProcessAnalysis analysis(trace, options);
+  return FindInAnalysis(&analysis);
+}
+
+ProcessFindings FindInAnalysis(ProcessAnalysis* analysis) {
+  const Trace& trace = analysis->trace();
+  const Ledger& ledger = analysis->ledger();
+  ProcessFindings findings;
+  findings.process = DescribeProcess(trace, ledger);
+  findings.steps = DescribeSteps(ledger);
+  Collect(analysis, &findings);
+  for (ReportDevice& device : findings.devices) {
+    // Growth is per step.
+    if (!analysis->plan().has_windows()) DescribeGrowth(*analysis, &device);
+    device.other_owners = OtherOwners(ledger, device.index, analysis->symbolizer());
+  }
+  DescribeReleases(analysis, &findings.releases);
+  AddTraceWarnings(trace, ledger, &findings.warnings);
+  AddDeviceWarnings(trace.path(), findings.devices, &findings.warnings);
+  AddFrameworkRemarks(trace.path(), ledger, &findings.warnings);
+  AddModuleWarnings(analysis->symbols(), &findings.warnings);
+  findings.unsure = WhatIsUnsure(findings, SitesThatKept(*analysis));
+  return findings;
+}
+
+}  // namespace vramtrack

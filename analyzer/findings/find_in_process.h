@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_FIND_IN_PROCESS_H_
+#define ANALYZER_FINDINGS_FIND_IN_PROCESS_H_
+
+#include "analyzer/findings/core/analyze_options.h"
+#include "analyzer/findings/core/process_analysis.h"
+#include "analyzer/ingest/trace.h"
+#include "analyzer/model/process_findings.h"
+
+namespace vramtrack {
+
+// All that a report says of one process.
+ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options);
+// The same, for callers that ask the analysis more themselves, afterwards.
+ProcessFindings FindInAnalysis(ProcessAnalysis* analysis);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_FIND_IN_PROCESS_H_

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/site_findings.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/findings/core/activity_findings.h"
+#include "analyzer/findings/core/framework_findings.h"
+
+namespace vramtrack {
+namespace {
+
+// Clean sites whose stacks are compared with those of leaks; reading debug information for more would take long.
+constexpr size_t kMaxCleanSites = 4000;
+
+// Tells the frames of leaks from those that clean sites go through as well.
+void FindBlame(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, const std::vector<SiteGroup>& groups,
+               StackSymbolizer* symbolizer, BlameFinder* blame) {
+  const std::vector<Site>& sites = ledger.sites();
+  // What else is allocated at a leak's own place tells nothing apart, least of all the segments that its blocks lie in.
+  std::set<uint32_t> stacks_of_leaks;
+  for (const SiteGroup& group : groups) {
+    if (!IsLeak(verdicts[group.sites[0]].verdict)) continue;
+    blame->AddLeak(group.frames);
+    for (const uint32_t site : group.sites) stacks_of_leaks.insert(sites[site].key.stack);
+  }
+  if (stacks_of_leaks.empty()) return;
+  size_t compared = 0;
+  for (uint32_t i = 0; i < sites.size() && compared < kMaxCleanSites; ++i) {
+    if (IsLeak(verdicts[i].verdict) || verdicts[i].verdict == Verdict::kInsufficientEvidence) continue;
+    if (IsSegmentSite(sites[i]) || stacks_of_leaks.count(sites[i].key.stack) != 0) continue;
+    ++compared;
+    blame->AddClean(symbolizer->Reader(sites[i].key.stack));
+  }
+}
+
+ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
+  const Ledger& ledger = analysis.ledger();
+  const std::vector<LeakVerdict>& verdicts = analysis.verdicts();
+  const Site& first = ledger.sites()[group.sites[0]];
+  const LeakVerdict& verdict = verdicts[group.sites[0]];
+  const Level level = LevelOf(first.key.kind);
+  ReportSite site;
+  site.level = LevelName(level);
+  site.kind = KindName(first.key.kind);
+  site.owner = analysis.symbolizer().Owner(first.key.stack);
+  site.category = analysis.Category(group.sites[0]);
+  site.verdict = ToString(verdict.verdict);
+  site.grade = level == Level::kHandle ? "" : LevelName(level);
+  site.explanation = verdict.explanation;
+  if (analysis.IsUnseen(first)) AddWhoSawIt(&site);
+  const auto framework = analysis.frameworks().find(first.key.device);
+  if (level == Level::kFramework && IsLeak(verdict.verdict) && framework != analysis.frameworks().end()) {
+    AddDriverEvidence(framework->second, analysis.plan().window_bytes, &site);
+  }
+  if (IsLeak(verdict.verdict)) AddPoolRemark(ledger, first.key, &analysis.symbolizer(), &site);
+  if (first.key.device != SiteKey::kHost) site.device = first.key.device;
+  if (verdict.onset_step) site.onset_step = static_cast<int64_t>(analysis.run().NumberOf(*verdict.onset_step));
+  // None: no number of them would do.
+  if (verdict.verdict == Verdict::kInsufficientEvidence && verdict.further_steps_needed > 0) {
+    site.further_steps_needed = verdict.further_steps_needed;
+  }
+  site.frames = group.frames;
+  const RunPhase* phase = analysis.PhaseOf(group.sites[0]);
+  site.step_name = phase != nullptr ? analysis.plan().phases[phase->plan].name : analysis.plan().name;
+  for (const uint32_t index : group.sites) {
+    const Site& one = ledger.sites()[index];
+    site.allocations += one.allocations;
+    site.frees += one.frees;
+    site.bytes_allocated += one.bytes_allocated;
+    site.live_objects += one.live_objects;
+    site.live_bytes += one.live_bytes;
+    site.bytes_at_peak += one.bytes_at_peak;
+    site.rate_bytes_per_step += verdicts[index].rate_bytes_per_step;
+    site.rate_objects_per_step += verdicts[index].rate_objects_per_step;
+    site.rate_ci_low += verdicts[index].rate_ci_low;
+    site.rate_ci_high += verdicts[index].rate_ci_high;
+  }
+  return site;
+}
+
+// Of all sites, reported or not. Sites in one group are one to the reader.
+void CountVerdicts(const ProcessAnalysis& analysis, ProcessFindings* findings) {
+  for (const std::vector<SiteGroup>* groups : {&analysis.groups(), &analysis.other_groups()}) {
+    for (const SiteGroup& group : *groups) {
+      const LeakVerdict& verdict = analysis.verdicts()[group.sites[0]];
+      ++findings->verdict_counts[ToString(verdict.verdict)];
+      if (verdict.verdict != Verdict::kInsufficientEvidence || verdict.further_steps_needed == 0) continue;
+      findings->further_steps_needed =
+          std::max<uint64_t>(findings->further_steps_needed.value_or(0), verdict.further_steps_needed);
+    }
+  }
+}
+
+}  // namespace
+
+SiteFindings::SiteFindings(ProcessAnalysis* analysis) : analysis_(*analysis) {
+  FindBlame(analysis->ledger(), analysis->verdicts(), analysis->groups(), &analysis->symbolizer(), &blame_);
+}
+
+void SiteFindings::Prepare(LedgerOptions* options) {
+  first_watched_ = options->watched.size();
+  for (const SiteGroup& group : analysis_.groups()) options->watched.push_back(group.sites);
+}
+
+void SiteFindings::Describe(const Replays& replays, ProcessFindings* findings) {
+  const std::vector<SiteGroup>& groups = analysis_.groups();
+  for (size_t i = 0; i < groups.size(); ++i) {
+    ReportSite site = DescribeGroup(analysis_, groups[i]);
+    site.peak_without_site = replays.detail.counterfactual().PeakWithout(first_watched_ + i);
+    if (IsLeak(analysis_.verdicts()[groups[i].sites[0]].verdict)) site.blame_frame = blame_.Blame(groups[i].frames);
+    site.own_frame = OwnFrame(site.frames);
+    if (analysis_.options().stacks == StackDetail::kRaw) {
+      site.raw_frames = analysis_.raw().Frames(analysis_.ledger().sites()[groups[i].sites[0]].key.stack);
+    }
+    findings->sites.push_back(std::move(site));
+  }
+  CountVerdicts(analysis_, findings);
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_SITE_FINDINGS_H_
+#define ANALYZER_FINDINGS_SITE_FINDINGS_H_
+
+#include "analyzer/attribution/blame.h"
+#include "analyzer/findings/core/collector.h"
+#include "analyzer/findings/core/process_analysis.h"
+
+namespace vramtrack {
+
+// The sites of the report, one for each of the analysis' groups, in their order, each with the frame to blame and with
+// the peak without it. The first of the collectors: others add to these sites, and name them by their index.
+class SiteFindings final : public Collector {
+ public:
+  // `analysis` must outlive it.
+  explicit SiteFindings(ProcessAnalysis* analysis);
+
+  const char* name() const override { return "sites"; }
+  void Prepare(LedgerOptions* options) override;
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
+
+ private:
+  ProcessAnalysis& analysis_;
+  BlameFinder blame_;
+  size_t first_watched_ = 0;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_SITE_FINDINGS_H_
