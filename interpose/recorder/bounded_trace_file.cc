@@ -24,7 +24,7 @@ constexpr uint64_t kPartOverhead = 2 * FileSpace::kGranuleBytes;
 // The file has room for the trailer from the beginning, behind the header page.
 int TraceFile::BeginBounded() {
   if (Cap() < end_ + kTrailerRoom) return -EFBIG;
-  const int error = Allocate(fd_, end_, kTrailerRoom);
+  const int error = AllocateRoom(end_, kTrailerRoom);
   if (error != 0) return error;
   WritePadding({end_, end_ + kTrailerRoom});
   end_ += kTrailerRoom;
@@ -168,7 +168,7 @@ uint64_t* TraceFile::NewBoundedJournal() {
   uint64_t start = (end_ + kPageBytes - 1) / kPageBytes * kPageBytes;
   FileSpace::Range before = {0, 0}, after = {0, 0};
   if (start + kMaxJournalBytes <= Cap()) {
-    const int error = Allocate(fd_, end_, start + kMaxJournalBytes - end_);
+    const int error = AllocateRoom(end_, start + kMaxJournalBytes - end_);
     if (error != 0) {
       StopFor(error);
       return nullptr;
