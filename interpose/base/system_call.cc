@@ -74,6 +74,15 @@ int WriteAt(int fd, const void* data, size_t bytes, uint64_t offset) {
   return 0;
 }
 
+int ReadAt(int fd, void* data, size_t bytes, uint64_t offset) {
+  long got;
+  do {
+    got = Result(syscall(SYS_pread64, fd, data, bytes, offset));
+  } while (got == -EINTR);
+  if (got < 0) return static_cast<int>(got);
+  return static_cast<size_t>(got) == bytes ? 0 : -EIO;
+}
+
 int Allocate(int fd, uint64_t offset, uint64_t bytes) {
   long result;
   do {
@@ -95,6 +104,11 @@ bool Identify(int fd, FileIdentity* identity) {
   if (fstat(fd, &status) != 0) return false;
   *identity = {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino)};
   return true;
+}
+
+bool IsRegular(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 bool IsRemoved(int fd) {

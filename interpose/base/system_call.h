@@ -29,6 +29,8 @@ bool WorkingDirectory(char* path, size_t capacity);
 
 // 0 or -errno. Writes all or, at a full disk, fails.
 int WriteAt(int fd, const void* data, size_t bytes, uint64_t offset);
+// 0 or -errno. Reads all of it: -EIO where the file ends before.
+int ReadAt(int fd, void* data, size_t bytes, uint64_t offset);
 // 0 or -errno. After success a store into a mapping of the range cannot fail for want of disk space.
 int Allocate(int fd, uint64_t offset, uint64_t bytes);
 
@@ -36,6 +38,8 @@ struct FileIdentity {
   uint64_t device, inode;
 };
 bool Identify(int fd, FileIdentity* identity);
+// Whether the descriptor is of a regular file.
+bool IsRegular(int fd);
 // Whether an open file has no name left.
 bool IsRemoved(int fd);
 

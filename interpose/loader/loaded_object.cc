@@ -212,6 +212,29 @@ bool LoadedObject::Needs(const char* soname) const {
   return false;
 }
 
+VisitedObjects LoaderCounts(const VisitedObjects& visited) {
+  struct State {
+    const VisitedObjects* visited;
+    VisitedObjects now;
+  } state = {&visited, {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto* s = static_cast<State*>(data);
+        s->now = {info->dlpi_adds, info->dlpi_subs, s->now.count + 1};
+        return s->now.loaded == s->visited->loaded || s->now.unloaded == s->visited->unloaded ? 1 : 0;
+      },
+      &state);
+  return state.now;
+}
+
+// New ones are at the end, and there are no more of them than were loaded. Those of other namespaces are counted, too.
+size_t StillCovered(const VisitedObjects& visited, const VisitedObjects& now) {
+  if (visited.loaded == now.loaded) return SIZE_MAX;
+  if (visited.unloaded == now.unloaded) return visited.count;
+  const uint64_t new_ones = now.loaded - visited.loaded;
+  return now.count > new_ones ? now.count - new_ones : 0;
+}
+
 // Reads the tables of the one that it is, not of all: there may be thousands.
 bool FindLoadedObject(const void* address, LoadedObject* object) {
   struct Search {
@@ -221,6 +244,7 @@ bool FindLoadedObject(const void* address, LoadedObject* object) {
   return dl_iterate_phdr(
              [](dl_phdr_info* info, size_t, void* data) {
                const auto* s = static_cast<Search*>(data);
+               if (LiesAbove(*info, s->address)) return 0;
                for (size_t i = 0; i < info->dlpi_phnum; ++i) {
                  const ElfW(Phdr)& segment = info->dlpi_phdr[i];
                  if (segment.p_type != PT_LOAD || s->address - info->dlpi_addr - segment.p_vaddr >= segment.p_memsz) {

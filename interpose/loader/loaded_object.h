@@ -98,31 +98,84 @@ void EachLoadedObject(Visit visit) {
       &state);
 }
 
+// Whether an object lies above an address as a whole. Its tables are not read: of thousands of objects each would be a
+// cache miss. Signed, because a library that was linked for a high address may have a negative load bias.
+inline bool LiesAbove(const dl_phdr_info& info, uint64_t address) {
+  return static_cast<int64_t>(info.dlpi_addr) > static_cast<int64_t>(address);
+}
+
 // How far somebody has been through the loader's list, which it adds to at the end. Zero-initialised: not at all.
 struct VisitedObjects {
-  uint64_t unloaded;  // how many had been by then: the places of the others are no longer what they were
+  uint64_t loaded, unloaded;  // the loader's counters at the time
   size_t count;
 };
 
-// As EachLoadedObject, without those that `visited` covers, which then covers what was visited. All of them again once
-// something was unloaded.
-template <typename Visit>
-void EachNewObject(VisitedObjects* visited, Visit visit) {
+// The loader's counters, and how long its list is where something was both loaded and unloaded since `visited`.
+VisitedObjects LoaderCounts(const VisitedObjects& visited);
+
+// How many at the beginning of the list `visited` covers.
+size_t StillCovered(const VisitedObjects& visited, const VisitedObjects& now);
+
+// What became of the objects that were visited before.
+enum class Earlier {
+  kAllRemain,
+  kSomeRemain,  // those that were named
+  kForgotten,   // all objects are visited as new ones
+};
+
+// Goes through the loaded objects in the loader's order and calls
+//   remains(base) for those that `visited` covers, where something was unloaded since;
+//   begin(earlier) once, before the first one that it does not cover, also if there is none;
+//   visit(object) for each of these.
+// Then `visited` covers all of them. False, with nothing called, where libraries come and go all the time.
+template <typename Remains, typename Begin, typename Visit>
+bool EachNewObject(VisitedObjects* visited, Remains remains, Begin begin, Visit visit) {
+  constexpr int kTries = 8;
   struct State {
+    Remains* remains;
+    Begin* begin;
     Visit* visit;
-    VisitedObjects* visited;
-    size_t index;
-  } state = {&visit, visited, 0};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        auto* s = static_cast<State*>(data);
-        if (s->visited->unloaded != info->dlpi_subs) *s->visited = {info->dlpi_subs, 0};
-        const size_t index = s->index++;
-        if (index < s->visited->count) return 0;
-        s->visited->count = index + 1;
-        return (*s->visit)(LoadedObject(*info), index) ? 0 : 1;
-      },
-      &state);
+    VisitedObjects now;
+    size_t covered, index;
+    Earlier earlier;
+    bool begun, changed;
+  };
+  for (int tries = 0; tries < kTries; ++tries) {
+    const VisitedObjects now = LoaderCounts(*visited);
+    const size_t covered = StillCovered(*visited, now);
+    const Earlier earlier = covered == 0                        ? Earlier::kForgotten
+                            : visited->unloaded != now.unloaded ? Earlier::kSomeRemain
+                                                                : Earlier::kAllRemain;
+    State state = {&remains, &begin, &visit, now, covered, 0, earlier, false, false};
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* data) {
+          auto* s = static_cast<State*>(data);
+          // The list is locked as long as this goes on, so this is known at its beginning.
+          s->changed = info->dlpi_adds != s->now.loaded || info->dlpi_subs != s->now.unloaded;
+          if (s->changed) return 1;
+          if (s->index++ < s->covered) {
+            if (s->earlier == Earlier::kSomeRemain) (*s->remains)(info->dlpi_addr);
+            return 0;
+          }
+          if (!s->begun) (*s->begin)(s->earlier);
+          s->begun = true;
+          (*s->visit)(LoadedObject(*info));
+          return 0;
+        },
+        &state);
+    if (state.changed) continue;
+    if (!state.begun) begin(earlier);
+    *visited = {now.loaded, now.unloaded, state.index};
+    return true;
+  }
+  return false;
+}
+
+// For who does not care what became of the others.
+template <typename Visit>
+bool EachNewObject(VisitedObjects* visited, Visit visit) {
+  return EachNewObject(
+      visited, [](uint64_t) {}, [](Earlier) {}, visit);
 }
 
 // The loaded library that the address lies in. False for none.

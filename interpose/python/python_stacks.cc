@@ -23,10 +23,9 @@ __attribute__((noinline)) void PythonStacks::Look(Lane* lane) {
     program = object;
     return false;
   });
-  // An interpreter that was found is met again each time: it may have gone.
-  if (current_.load(std::memory_order_relaxed) != nullptr || used_ != 0) visited_ = {};
   Candidate* found = nullptr;
-  EachNewObject(&visited_, [&](const LoadedObject& object, size_t) {
+  // False once one is found.
+  const auto look_in = [&](const LoadedObject& object) {
     found = Known(object);
     if (found != nullptr || used_ == kMaxInterpreters) return found == nullptr;
     Candidate* next = &candidates_[used_];
@@ -36,7 +35,15 @@ __attribute__((noinline)) void PythonStacks::Look(Lane* lane) {
     ++used_;
     if (what == Interpreter::Found::kUnknown) Refuse(next, lane);
     return false;
-  });
+  };
+  // An interpreter that was found is met again each time: it may have gone.
+  if (current_.load(std::memory_order_relaxed) != nullptr || used_ != 0) {
+    EachLoadedObject([&](const LoadedObject& object, size_t) { return look_in(object); });
+  } else {
+    EachNewObject(&visited_, [&](const LoadedObject& object) {
+      if (found == nullptr) look_in(object);
+    });
+  }
   // It may have gone and come back to the same place.
   if (found != nullptr && found->checked.load(std::memory_order_relaxed)) Watch(found);
   current_.store(found == nullptr || found->refused ? nullptr : found, std::memory_order_release);

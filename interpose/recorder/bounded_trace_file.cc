@@ -18,13 +18,18 @@ constexpr uint64_t kCheckpointEighths = 7;
 constexpr uint64_t kActivityShare = 4;
 constexpr uint64_t kMinPieceBytes = 256;
 constexpr uint64_t kPartOverhead = 2 * FileSpace::kGranuleBytes;
+// Journals stay where they are, so they begin at multiples of their own size after this: the room between them then
+// fits others, however late a thread comes.
+constexpr uint64_t kFirstJournal = 2 * kPageBytes;
+// After so many generations were given up a journal may begin at any page.
+constexpr int kTriesOfSlots = 2;
 
 }  // namespace
 
 // The file has room for the trailer from the beginning, behind the header page.
 int TraceFile::BeginBounded() {
   if (Cap() < end_ + kTrailerRoom) return -EFBIG;
-  const int error = Allocate(fd_, end_, kTrailerRoom);
+  const int error = AllocateRoom(end_, kTrailerRoom);
   if (error != 0) return error;
   WritePadding({end_, end_ + kTrailerRoom});
   end_ += kTrailerRoom;
@@ -165,10 +170,10 @@ uint64_t* TraceFile::NewBoundedJournal() {
     Stop(schema::STOP_SIZE_CAP);
     return nullptr;
   }
-  uint64_t start = (end_ + kPageBytes - 1) / kPageBytes * kPageBytes;
+  uint64_t start = FileSpace::AlignedAfter(end_, kFirstJournal, kMaxJournalBytes);
   FileSpace::Range before = {0, 0}, after = {0, 0};
   if (start + kMaxJournalBytes <= Cap()) {
-    const int error = Allocate(fd_, end_, start + kMaxJournalBytes - end_);
+    const int error = AllocateRoom(end_, start + kMaxJournalBytes - end_);
     if (error != 0) {
       StopFor(error);
       return nullptr;
@@ -176,7 +181,10 @@ uint64_t* TraceFile::NewBoundedJournal() {
     if (start != end_) before = space_->Add(end_, start);
     end_ = start + kMaxJournalBytes;
   } else {
-    for (int tries = 0; !space_->TakeAligned(kMaxJournalBytes, kPageBytes, &start, &before, &after); ++tries) {
+    for (int tries = 0;; ++tries) {
+      if (space_->TakeAligned(kMaxJournalBytes, kFirstJournal, kMaxJournalBytes, &start, &before, &after)) break;
+      const bool any_page = tries >= kTriesOfSlots;
+      if (any_page && space_->TakeAligned(kMaxJournalBytes, kPageBytes, kPageBytes, &start, &before, &after)) break;
       if (!GiveUpGeneration(tries)) return nullptr;
     }
   }

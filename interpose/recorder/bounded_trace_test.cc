@@ -284,6 +284,34 @@ TEST(BoundedTraceTest, ThreadsThatComeWhenTheFileIsFullGetTheirJournals) {
   EXPECT_EQ(FiguresOf(recording.path()).events, 2 * (400000u + 6 * 30000u));
 }
 
+// Journals stay where they are, and what is written between them must leave room for others.
+TEST(BoundedTraceTest, ThreadsThatComeAtAnyTimeGetTheirJournals) {
+  constexpr uint32_t kThreads = 17;
+  for (uint64_t pairs_of_each = 4000; pairs_of_each <= 80000; pairs_of_each += 4000) {
+    SCOPED_TRACE(pairs_of_each);
+    Recording recording("any_time", 3 << 20);
+    std::vector<Lane*> lanes;
+    for (size_t i = 0; i < kLanes; ++i) lanes.push_back(&recording.lane(i));
+    uint64_t pairs = 0;
+    while (lanes.size() < kThreads) {
+      for (uint64_t i = 0; i < pairs_of_each; ++i, ++pairs) {
+        Lane* lane = lanes.back();
+        const uint64_t ordinal = lane->next_allocation();
+        ASSERT_TRUE(lane->Allocation(schema::DEVICE, 0, 1, 0x1000, 512, 0));
+        ASSERT_TRUE(lane->Event(schema::FREE, schema::DEVICE, 0, 0, lane->thread(), ordinal));
+      }
+      uint64_t* journal = recording.file().NewJournal();
+      ASSERT_NE(journal, nullptr) << lanes.size();
+      lanes.push_back(Zeroed<Lane>());
+      lanes.back()->Attach(&recording.file(), journal, static_cast<uint32_t>(lanes.size() - 1));
+    }
+    for (size_t i = kLanes; i < lanes.size(); ++i) ASSERT_TRUE(lanes[i]->Seal());
+    recording.Finish();
+    EXPECT_LE(recording.Bytes().size(), size_t{3} << 20);
+    EXPECT_EQ(FiguresOf(recording.path()).events, 2 * pairs);
+  }
+}
+
 TEST(FileSpaceTest, NothingIsGivenOutTwiceAndAllOfItComesBack) {
   std::mt19937_64 random(3);
   auto* space = Zeroed<FileSpace>();

@@ -36,6 +36,10 @@ FileSpace::Range FileSpace::Add(uint64_t begin, uint64_t end) {
   return {begin, end};
 }
 
+uint64_t FileSpace::AlignedAfter(uint64_t offset, uint64_t origin, uint64_t alignment) {
+  return offset <= origin ? origin : origin + (offset - origin + alignment - 1) / alignment * alignment;
+}
+
 uint64_t FileSpace::FreeAtEnd(uint64_t end) const {
   if (free_count_ == 0) return 0;
   const Range& last = free_[free_count_ - 1];
@@ -76,10 +80,11 @@ bool FileSpace::Take(uint64_t bytes, uint32_t generation, uint64_t* offset, Rang
   return false;
 }
 
-bool FileSpace::TakeAligned(uint64_t bytes, uint64_t alignment, uint64_t* offset, Range* before, Range* after) {
+bool FileSpace::TakeAligned(uint64_t bytes, uint64_t origin, uint64_t alignment, uint64_t* offset, Range* before,
+                            Range* after) {
   for (size_t i = 0; i < free_count_; ++i) {
     const Range range = free_[i];
-    const uint64_t begin = (range.begin + alignment - 1) / alignment * alignment;
+    const uint64_t begin = AlignedAfter(range.begin, origin, alignment);
     if (begin >= range.end || range.end - begin < bytes) continue;
     *offset = begin;
     *before = {range.begin, begin};

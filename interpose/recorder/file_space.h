@@ -19,6 +19,9 @@ class FileSpace {
     return (bytes + kGranuleBytes - 1) / kGranuleBytes * kGranuleBytes;
   }
 
+  // The first of `origin` and the multiples of `alignment` after it that is not before `offset`.
+  static uint64_t AlignedAfter(uint64_t offset, uint64_t origin, uint64_t alignment);
+
   struct Range {
     uint64_t begin, end;
   };
@@ -34,8 +37,9 @@ class FileSpace {
   // where they fit nowhere.
   bool Take(uint64_t bytes, uint32_t generation, uint64_t* offset, Range* rest);
 
-  // Takes `bytes` that begin at a multiple of `alignment`, for ever. `*before` and `*after`: what is left of the range.
-  bool TakeAligned(uint64_t bytes, uint64_t alignment, uint64_t* offset, Range* before, Range* after);
+  // Takes `bytes` that begin at `origin` or a multiple of `alignment` after it, for ever. `*before` and `*after`: what
+  // is left of the range.
+  bool TakeAligned(uint64_t bytes, uint64_t origin, uint64_t alignment, uint64_t* offset, Range* before, Range* after);
 
   // Frees what `generation` and those before it have taken; `on_free` is given each free range that came about.
   template <typename OnFree>

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "interpose/recorder/clock.h"
 #include "proto/message_writer.h"
 
 namespace vramtrack {
@@ -60,15 +61,43 @@ void TraceFile::StopFor(int error) {
   }
 }
 
+// Whether the descriptor is of the file that is mapped, whatever inode that is: what is stored through the mapping must
+// be read through the descriptor. The bytes are padding, at the end of the header page.
+bool TraceFile::HoldsWhatIsMapped(int fd) {
+  constexpr size_t kProbeOffset = kHeaderBytes - sizeof(uint64_t);
+  static_assert(kProbeOffset >= kHeaderCountersOffset + 8 * kHeaderCounters + 4, "behind the prefix of the padding");
+  auto* page = reinterpret_cast<uint8_t*>(counters_) - kHeaderCountersOffset;
+  auto* probe = reinterpret_cast<std::atomic<uint64_t>*>(page + kProbeOffset);
+  bool same = IsRegular(fd);
+  for (uint64_t i = 1; same && i <= 2; ++i) {
+    const uint64_t value = (Clock::Ticks() + i) * 0x9e3779b97f4a7c15 | 1;
+    uint64_t seen = 0;
+    probe->store(value);
+    same = ReadAt(fd, &seen, sizeof seen, kProbeOffset) == 0 && seen == value;
+  }
+  probe->store(0);
+  return same;
+}
+
+// A process that was restored from a checkpoint may have another inode behind the same name, descriptor and mapping.
+bool TraceFile::IsOurs(int fd) {
+  FileIdentity now;
+  if (!Identify(fd, &now)) return false;
+  if (now.device == identity_.device && now.inode == identity_.inode) return true;
+  if (!HoldsWhatIsMapped(fd)) return false;
+  identity_ = now;
+  return true;
+}
+
 // A program that closes every descriptor (a daemon) closes ours, and the number may be another file's by now: writing
 // there would be the worst thing that a tracer can do.
-bool TraceFile::OwnDescriptor() {
-  FileIdentity now;
-  if (Identify(fd_, &now) && now.device == identity_.device && now.inode == identity_.inode) return true;
+bool TraceFile::OwnDescriptor() { return IsOurs(fd_) || OpenAgain(); }
+
+bool TraceFile::OpenAgain() {
   const int fd = OpenForWriting(path_, /*exclusive=*/false);
   reopen_error_ = fd < 0 ? fd : 0;
   if (fd < 0) return false;
-  if (!Identify(fd, &now) || now.device != identity_.device || now.inode != identity_.inode) {
+  if (!IsOurs(fd)) {
     Close(fd);
     return false;
   }
@@ -99,10 +128,18 @@ bool TraceFile::Room(uint64_t bytes) {
   return true;
 }
 
+// -EBADF: the descriptor can only be read, or has been closed since it was looked at.
 bool TraceFile::Write(const void* data, size_t bytes, uint64_t offset) {
-  const int error = WriteAt(fd_, data, bytes, offset);
+  int error = WriteAt(fd_, data, bytes, offset);
+  if (error == -EBADF && OpenAgain()) error = WriteAt(fd_, data, bytes, offset);
   if (error != 0) StopFor(error);
   return error == 0;
+}
+
+int TraceFile::AllocateRoom(uint64_t offset, uint64_t bytes) {
+  int error = Allocate(fd_, offset, bytes);
+  if (error == -EBADF && OpenAgain()) error = Allocate(fd_, offset, bytes);
+  return error;
 }
 
 bool TraceFile::Append(const void* data, size_t bytes) {
@@ -177,7 +214,7 @@ uint64_t* TraceFile::NewJournal() {
   uint64_t start = (end_ + kPageBytes - 1) / kPageBytes * kPageBytes;
   if (start != end_ && start - end_ < kPaddingPrefixBytes) start += kPageBytes;
   if (!Room(start - end_ + kMaxJournalBytes)) return nullptr;
-  const int error = Allocate(fd_, start, kMaxJournalBytes);
+  const int error = AllocateRoom(start, kMaxJournalBytes);
   if (error != 0) {
     StopFor(error);
     return nullptr;

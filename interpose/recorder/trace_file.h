@@ -98,7 +98,11 @@ class TraceFile {
   bool Write(const void* data, size_t bytes, uint64_t offset);
   bool Room(uint64_t bytes);
   uint64_t Cap() const;
+  int AllocateRoom(uint64_t offset, uint64_t bytes);
   bool OwnDescriptor();
+  bool OpenAgain();
+  bool IsOurs(int fd);
+  bool HoldsWhatIsMapped(int fd);
   void WriteIndex();
   uint64_t* MapJournal(uint64_t start);
   void StopFor(int error);

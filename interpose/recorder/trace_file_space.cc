@@ -39,7 +39,7 @@ bool TraceFile::MakeSpace() {
 bool TraceFile::ExtendBy(uint64_t bytes) {
   const uint64_t begin = PlaceBytes(end_);
   if (!finished_) {
-    const int error = Allocate(fd_, end_, begin + bytes - end_);
+    const int error = AllocateRoom(end_, begin + bytes - end_);
     if (error != 0) {
       StopFor(error);
       return false;

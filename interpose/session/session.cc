@@ -282,7 +282,13 @@ void Session::FinishRunning() {
   session->file_.Finish(Clock::Ticks(), attached - own);
   session->ReportIfStopped();
   if (session->file_.removed() && !session->said_stopped_.exchange(true)) {
-    Say("%s was removed while it was written; what was recorded is lost", session->file_.path());
+    const char* path = session->file_.path();
+    if (IsRegularFile(path)) {
+      Say("%s was replaced by another file while it was written; what was recorded is lost unless that file holds it",
+          path);
+    } else {
+      Say("%s was removed while it was written; what was recorded is lost", path);
+    }
   }
   thread.busy = nested;
 }

@@ -36,9 +36,8 @@ void NoteUnknownAllocators() {
   static VisitedObjects visited;
   VisitedObjects none = {};
   const bool alone = lock.TryLock();
-  EachNewObject(alone ? &visited : &none, [&](const LoadedObject& object, size_t) {
-    if (HasCachingAllocator(object) && !ReportsKnownBlocks(object)) names[count++] = object.name();
-    return count < kMax;
+  EachNewObject(alone ? &visited : &none, [&](const LoadedObject& object) {
+    if (count < kMax && HasCachingAllocator(object) && !ReportsKnownBlocks(object)) names[count++] = object.name();
   });
   if (alone) lock.Unlock();
   for (size_t i = 0; i < count; ++i) NoteUnseen(names[i], schema::UNSEEN_BLOCKS);

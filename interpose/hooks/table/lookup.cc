@@ -82,11 +82,52 @@ void* WrapperFor(void* found, const char* name) {
   return found;
 }
 
+namespace {
+
+// Which looked-up functions lie in a loaded library.
+struct LookedUpSearch {
+  uint64_t lowest, highest;  // of the functions
+  int64_t first;             // the least load bias of the libraries that are looked at
+  bool loaded[kLookedUpWays][kEntryCount];
+};
+
+int OnLibraryOfLookedUp(dl_phdr_info* info, size_t, void* data) {
+  auto* s = static_cast<LookedUpSearch*>(data);
+  if (static_cast<int64_t>(info->dlpi_addr) < s->first || LiesAbove(*info, s->highest)) return 0;
+  for (size_t segment = 0; segment < info->dlpi_phnum; ++segment) {
+    const ElfW(Phdr)& part = info->dlpi_phdr[segment];
+    const uint64_t begin = info->dlpi_addr + part.p_vaddr;
+    if (part.p_type != PT_LOAD || begin > s->highest || begin + part.p_memsz <= s->lowest) continue;
+    for (int way = 0; way < kLookedUpWays; ++way) {
+      for (size_t i = 0; i < kEntryCount; ++i) {
+        const auto at = reinterpret_cast<uint64_t>(looked_up[way][i].load(std::memory_order_relaxed));
+        s->loaded[way][i] |= at != 0 && at - begin < part.p_memsz;
+      }
+    }
+  }
+  return 0;
+}
+
+int OnLibraryBelow(dl_phdr_info* info, size_t, void* data) {
+  auto* s = static_cast<LookedUpSearch*>(data);
+  const auto base = static_cast<int64_t>(info->dlpi_addr);
+  if (!LiesAbove(*info, s->lowest) && base > s->first) s->first = base;
+  return 0;
+}
+
+bool AllLoaded(const LookedUpSearch& search) {
+  for (int way = 0; way < kLookedUpWays; ++way) {
+    for (size_t i = 0; i < kEntryCount; ++i) {
+      if (!search.loaded[way][i] && looked_up[way][i].load(std::memory_order_relaxed) != nullptr) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 void LookedUpLibrariesChanged() {
-  struct Search {
-    bool loaded[kLookedUpWays][kEntryCount];
-    uint64_t lowest, highest;  // of what was looked up: few libraries lie there
-  } search = {{}, UINT64_MAX, 0};
+  LookedUpSearch search = {UINT64_MAX, 0, INT64_MIN, {}};
   for (const auto& way : looked_up) {
     for (const std::atomic<void*>& real : way) {
       const auto at = reinterpret_cast<uint64_t>(real.load(std::memory_order_relaxed));
@@ -95,23 +136,12 @@ void LookedUpLibrariesChanged() {
     }
   }
   if (search.highest == 0) return;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        auto* s = static_cast<Search*>(data);
-        for (size_t segment = 0; segment < info->dlpi_phnum; ++segment) {
-          const ElfW(Phdr)& part = info->dlpi_phdr[segment];
-          const uint64_t begin = info->dlpi_addr + part.p_vaddr;
-          if (part.p_type != PT_LOAD || begin > s->highest || begin + part.p_memsz <= s->lowest) continue;
-          for (int way = 0; way < kLookedUpWays; ++way) {
-            for (size_t i = 0; i < kEntryCount; ++i) {
-              const auto at = reinterpret_cast<uint64_t>(looked_up[way][i].load(std::memory_order_relaxed));
-              s->loaded[way][i] |= at != 0 && at - begin < part.p_memsz;
-            }
-          }
-        }
-        return 0;
-      },
-      &search);
+  // Of thousands of libraries only those that lie around the functions; all of them before one is taken for gone.
+  dl_iterate_phdr(OnLibraryBelow, &search);
+  dl_iterate_phdr(OnLibraryOfLookedUp, &search);
+  if (AllLoaded(search)) return;
+  search.first = INT64_MIN;
+  dl_iterate_phdr(OnLibraryOfLookedUp, &search);
   for (int way = 0; way < kLookedUpWays; ++way) {
     for (size_t i = 0; i < kEntryCount; ++i) {
       if (!search.loaded[way][i]) looked_up[way][i].store(nullptr, std::memory_order_relaxed);

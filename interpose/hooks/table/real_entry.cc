@@ -37,6 +37,8 @@ struct Exporters {
   size_t count;  // more than kMax: not all of them are here
   bool behind_us;
   Exporter all[kMax];
+
+  bool Update(Entry entry);
 };
 
 // Picks from exporters in the loader's order, in the order of the contract of Providers::Real:
@@ -75,29 +77,45 @@ class Choice {
   Candidate first_ = {}, before_ = {};
 };
 
-// Calls `each` with those that are not in `visited`, until it returns false; `begin` before the program itself.
-template <typename Begin, typename Each>
-void EachExporter(Entry entry, VisitedObjects* visited, bool* behind_us, Begin begin, Each each) {
-  EachNewObject(visited, [&](const LoadedObject& object, size_t index) {
-    if (index == 0) {
-      *behind_us = IsOfFramework(entry);
-      begin();
+// False where they are not known: libraries come and go all the time.
+bool Exporters::Update(Entry entry) {
+  if (count > kMax) visited = {};
+  bool remains[kMax] = {};
+  const auto note = [&](uint64_t base) {
+    for (size_t i = 0; i < count; ++i) remains[i] |= all[i].candidate.base == base;
+  };
+  const auto drop_others = [&](Earlier earlier) {
+    if (earlier == Earlier::kForgotten) behind_us = IsOfFramework(entry);
+    if (earlier == Earlier::kAllRemain) return;
+    size_t kept = 0;
+    for (size_t i = 0; earlier == Earlier::kSomeRemain && i < count; ++i) {
+      if (remains[i]) all[kept++] = all[i];
     }
+    count = kept;
+  };
+  return EachNewObject(&visited, note, drop_others, [&](const LoadedObject& object) {
     if (IsOwnObject(object)) {
-      *behind_us = true;
-      return true;
+      behind_us = true;
+      return;
     }
     void* function = object.Find(EntryName(entry));
-    return function == nullptr || each(Exporter{{function, object.base()}, object.name(), *behind_us});
+    if (function == nullptr) return;
+    if (count < kMax) all[count] = {{function, object.base()}, object.name(), behind_us};
+    ++count;
   });
 }
 
 Candidate ChooseAmongAll(Entry entry, const void* caller) {
   Choice choice(entry, caller);
-  VisitedObjects none = {};
-  bool behind_us = false;
-  EachExporter(
-      entry, &none, &behind_us, [] {}, [&](const Exporter& exporter) { return choice.Consider(exporter); });
+  bool behind_us = IsOfFramework(entry);
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    if (IsOwnObject(object)) {
+      behind_us = true;
+      return true;
+    }
+    void* function = object.Find(EntryName(entry));
+    return function == nullptr || choice.Consider({{function, object.base()}, object.name(), behind_us});
+  });
   return choice.made();
 }
 
@@ -109,14 +127,7 @@ Candidate Choose(Entry entry, const void* caller) {
   static SpinLock lock;
   if (!lock.TryLock()) return ChooseAmongAll(entry, caller);
   Exporters& exporters = of_entries[static_cast<size_t>(entry)];
-  EachExporter(
-      entry, &exporters.visited, &exporters.behind_us, [&] { exporters.count = 0; },
-      [&](const Exporter& exporter) {
-        if (exporters.count < Exporters::kMax) exporters.all[exporters.count] = exporter;
-        ++exporters.count;
-        return true;
-      });
-  const bool all = exporters.count <= Exporters::kMax;
+  const bool all = exporters.Update(entry) && exporters.count <= Exporters::kMax;
   Choice choice(entry, all ? caller : nullptr);
   for (size_t i = 0; all && i < exporters.count && choice.Consider(exporters.all[i]); ++i) {
   }
