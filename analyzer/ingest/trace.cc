@@ -49,11 +49,13 @@ const char* StateText(ProcessState state) {
     case ProcessState::kRunning:
       return "the process is still running: everything up to a moment ago is there";
     case ProcessState::kEnded:
-      return "the process was killed, or became another program (exec): everything up to its last moment is there";
+      return "the process was killed, called _exit, or became another program (exec): everything up to its last moment "
+             "is there";
     case ProcessState::kUnknown:
       break;
   }
-  return "the process was killed, became another program (exec), or is still running: everything up to its last moment "
+  return "the process was killed, called _exit, became another program (exec), or is still running: everything up to "
+         "its last moment "
          "is there";
 }
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "interpose/recorder/clock.h"
+#include "interpose/base/clock.h"
 #include "proto/message_writer.h"
 
 namespace vramtrack {

@@ -249,7 +249,8 @@ Report OutOfMemorySample() {
   report.devices[0].growth->steps_to_oom = 0;
   report.processes[0].complete = false;
   report.processes[0].incomplete_why =
-      "the process was killed, or became another program (exec): everything up to its last moment is there";
+      "the process was killed, called _exit, or became another program (exec): everything up to its last moment is "
+      "there";
   ReportOom oom;
   oom.step = 419;
   oom.requested = 2931 * kMiB;
