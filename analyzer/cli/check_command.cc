@@ -20,6 +20,7 @@
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/diff/diff.h"
+#include "analyzer/findings/core/known_findings.h"
 #include "analyzer/model/rules.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/check/check_output.h"
@@ -88,16 +89,18 @@ absl::StatusOr<CheckReport> CheckTrace(const CheckCommandOptions& given, const C
   if (!given.baseline.empty()) base = ChooseAndSay(given.baseline, given.all_runs);
   if (!base.ok()) return base.status();
 
+  KnownFindings known(traces->paths);
+  analyze.known = &known;
   Progress progress("analysing " + given.trace);
-  absl::StatusOr<Report> report = Analyze(traces->paths, analyze);
-  if (!report.ok()) return report.status();
-  if (!traces->left_out.empty()) report->warnings.insert(report->warnings.begin(), traces->left_out);
   std::optional<DiffReport> diff;
   if (!given.baseline.empty()) {
     absl::StatusOr<DiffReport> compared = Diff(base->paths, traces->paths, diff_options);
     if (!compared.ok()) return compared.status();
     diff = *std::move(compared);
   }
+  absl::StatusOr<Report> report = Analyze(traces->paths, analyze);
+  if (!report.ok()) return report.status();
+  if (!traces->left_out.empty()) report->warnings.insert(report->warnings.begin(), traces->left_out);
   CheckReport checked = Check(*report, diff ? &*diff : nullptr, options);
   checked.trace = given.trace;
   checked.baseline = given.baseline;

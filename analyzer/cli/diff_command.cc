@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -17,6 +18,7 @@
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
 #include "analyzer/diff/diff.h"
+#include "analyzer/findings/core/known_findings.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/html/diff_html.h"
 #include "analyzer/render/json/diff_json.h"
@@ -94,8 +96,9 @@ absl::Status ReadRenames(const std::string& path, Renames* renames) {
   return absl::OkStatus();
 }
 
-// Fills in which traces are compared, too.
-absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options, TraceChoice* base, TraceChoice* next) {
+// Fills in which traces are compared, and for a page what was found in each.
+absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options, TraceChoice* base, TraceChoice* next,
+                                         std::unique_ptr<KnownFindings>* known) {
   DiffOptions diff;
   for (const std::string& rename : options.renames) {
     if (absl::Status added = AddRename(rename, "--rename", &diff.renames); !added.ok()) return added;
@@ -111,6 +114,12 @@ absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options, Trac
   diff.analyze.step_marks = options.step_marks;
   diff.analyze.symbols.search.search_paths = options.search_paths;
   diff.analyze.threads = options.threads;
+  if (options.format == "html") {
+    std::vector<std::string> both = base->paths;
+    both.insert(both.end(), next->paths.begin(), next->paths.end());
+    *known = std::make_unique<KnownFindings>(both);
+    diff.analyze.known = known->get();
+  }
   AnalysisProgress far;
   diff.analyze.progress = &far;
   Progress progress("comparing " + options.next, &far);
@@ -122,11 +131,12 @@ absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options, Trac
   return report;
 }
 
-// Analyses each run once more, by itself.
+// With the report on each run.
 absl::StatusOr<std::string> Html(const DiffReport& report, const TraceChoice& base, const TraceChoice& next,
-                                 const DiffCommandOptions& options) {
+                                 const DiffCommandOptions& options, KnownFindings* known) {
   DiffRuns runs;
   AnalyzeOptions analyze;
+  analyze.known = known;
   analyze.step_marks = options.step_marks;
   analyze.symbols.search.search_paths = options.search_paths;
   analyze.threads = options.threads;
@@ -156,11 +166,12 @@ int RunDiff(const DiffCommandOptions& options) {
   const absl::Status output = CheckOutput(options.output, {options.base, options.next, options.rename_file});
   if (!output.ok()) return BadInput(std::string(output.message()));
   TraceChoice base, next;
-  const absl::StatusOr<DiffReport> report = CompareTraces(options, &base, &next);
+  std::unique_ptr<KnownFindings> known;
+  const absl::StatusOr<DiffReport> report = CompareTraces(options, &base, &next, &known);
   if (!report.ok()) return BadInput(std::string(report.status().message()));
   const absl::StatusOr<std::string> text =
       options.format == "json"   ? RenderDiffJson(*report)
-      : options.format == "html" ? Html(*report, base, next, options)
+      : options.format == "html" ? Html(*report, base, next, options, known.get())
       : options.format == "markdown"
           ? RenderDiffMarkdown(*report, options.top)
           : RenderDiffText(*report, DetectStyle(IsFile(options.output) ? -1 : STDOUT_FILENO, options.color),

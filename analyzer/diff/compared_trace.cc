@@ -8,6 +8,7 @@
 #include "analyzer/diff/site_ids.h"
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/core/rate_units.h"
+#include "analyzer/findings/find_in_process.h"
 #include "analyzer/findings/leaks/leak_findings.h"
 #include "analyzer/profile/run_profile.h"
 #include "analyzer/profile/sequence_part.h"
@@ -30,7 +31,7 @@ ProcessFacts FactsOfTrace(const ProcessAnalysis& analysis) {
 }
 
 ComparedTrace::ComparedTrace(const Trace& trace, const AnalyzeOptions& options)
-    : trace_(trace), analysis_(trace, options) {
+    : trace_(trace), own_windows_(options.window_bytes == 0), analysis_(trace, options) {
   facts_ = FactsOfTrace(analysis_);
   sites_ = CollectSites(&analysis_);
 }
@@ -51,6 +52,11 @@ ProcessProfile ComparedTrace::Profile(const std::vector<SiteMatch>& matches, std
   leaks_ = FindLeakSites(&analysis_, sites_, order);
   sequence_ = profile.sequence();
   return profile.Take();
+}
+
+void ComparedTrace::TellFindings(KnownFindings* known) {
+  if (known == nullptr || !own_windows_ || !known->Wants(trace_.path())) return;
+  known->Add(trace_.path(), FindInAnalysis(&analysis_));
 }
 
 std::vector<SequenceEvent> ComparedTrace::Part(uint64_t begin, uint64_t end) const {

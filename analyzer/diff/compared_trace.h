@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/diff/compared_process.h"
+#include "analyzer/findings/core/known_findings.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
 
@@ -26,6 +27,8 @@ class ComparedTrace : public ComparedProcess, private EventSource {
   std::string Category(size_t site) override { return analysis_.Category(sites_[site].sites[0]); }
   ProcessProfile Profile(const std::vector<SiteMatch>& matches, std::vector<size_t> SiteMatch::*which,
                          const StepWindow& window) override;
+  // Adds what a report says of the process to what is known, if somebody wants it.
+  void TellFindings(KnownFindings* known);
   // The order within the past of a trace of bounded size is not known.
   EventSource* events() override { return trace_.past() == nullptr ? this : nullptr; }
 
@@ -37,6 +40,7 @@ class ComparedTrace : public ComparedProcess, private EventSource {
   }
 
   const Trace& trace_;
+  const bool own_windows_;  // not those of the other run
   ProcessAnalysis analysis_;
   // Made by Profile.
   std::vector<uint32_t> match_of_site_;  // of the ledger

@@ -152,7 +152,9 @@ ProcessDiff CompareProcesses(ComparedProcess* base, ComparedProcess* next, const
 ProcessDiff CompareProcesses(const Trace& base, const Trace& next, const DiffOptions& options) {
   AnalyzeOptions analyze = options.analyze;
   const auto sides = MakeComparedTraces(base, next, &analyze);
-  return CompareProcesses(sides[0].get(), sides[1].get(), options);
+  ProcessDiff diff = CompareProcesses(sides[0].get(), sides[1].get(), options);
+  for (const auto& side : sides) side->TellFindings(options.analyze.known);
+  return diff;
 }
 
 DiffReport DiffProcesses(ComparedProcess* base, ComparedProcess* next, const DiffOptions& options) {

@@ -2,9 +2,11 @@
 #include "analyzer/pipeline/findings_source.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/findings/core/known_findings.h"
 #include "analyzer/findings/find_in_process.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/summary/summary_file.h"
@@ -62,6 +64,9 @@ absl::StatusOr<ProcessFindings> FindingsSource::Find(size_t process, const Analy
         summary_->Decode(*wanted.identity, summary_->records().at(*wanted.identity));
     if (!summary.ok()) return summary.status();
     return std::move(summary->findings);
+  }
+  if (options.known != nullptr) {
+    if (std::optional<ProcessFindings> found = options.known->Take(wanted.path)) return *std::move(found);
   }
   const absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(wanted.path);
   if (!trace.ok()) return trace.status();

@@ -13,6 +13,8 @@
 
 namespace vramtrack {
 
+class KnownFindings;
+
 struct AnalyzeOptions {
   size_t top = 20;  // sites that are no leaks, by what they hold at the peak
   StackDetail stacks = StackDetail::kUseful;
@@ -28,6 +30,7 @@ struct AnalyzeOptions {
   size_t threads = 0;
   AnalysisProgress* progress = nullptr;  // not owned; may be null
   PassLog* passes = nullptr;             // the same: is told which passes were made
+  KnownFindings* known = nullptr;        // the same: a comparison adds to them, a report takes from them
 };
 
 }  // namespace vramtrack

@@ -280,8 +280,8 @@ TEST(TextReport, OutOfMemoryComesBeforeTheLeakThatLedThere) {
   EXPECT_TRUE(Contains(text, "There was not that much memory left."));
   EXPECT_TRUE(Contains(text, "1.63 GiB  leak  testdata/transformer/attention.cu:87")) << text;
   EXPECT_LT(text.find("OUT OF MEMORY"), text.find("LEAK  "));
-  EXPECT_TRUE(Contains(text, "the process was killed, or became another program (exec): everything up to its last"));
-  EXPECT_TRUE(Contains(text, "there; 12,345 events"));
+  EXPECT_TRUE(Contains(text, "the process was killed"));
+  EXPECT_TRUE(Contains(text, "12,345 events"));
 
   Report pieces = OutOfMemorySample();
   pieces.oom[0].cause = "contiguity";
