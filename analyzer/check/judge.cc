@@ -13,6 +13,7 @@
 #include "analyzer/check/regressions.h"
 #include "analyzer/check/site_findings.h"
 #include "analyzer/check/worst_rank.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/model/rules.h"
 
 namespace vramtrack {
@@ -264,24 +265,26 @@ void Judge::JudgeRegressions() {
 }
 
 void Judge::JudgeEvidence(CheckReport* check) {
-  uint64_t unjudged = 0, lost = 0;
-  for (const auto& [verdict, sites] : report_.verdict_counts) {
-    if (verdict == "insufficient_evidence") unjudged = sites;
-  }
+  uint64_t lost = 0;
   for (const ReportProcess& process : report_.processes) lost += process.lost_events;
   std::string why;
-  if (report_.steps.count == 0) {
-    why = "no steps were found";
-  } else if (!report_.unsure.empty()) {
-    why = report_.unsure[0];
-  } else if (unjudged > 0) {
-    const uint64_t more = report_.further_steps_needed.value_or(0);
-    why = absl::StrCat(report_.steps.count, " steps are too few to judge ", unjudged, " of ", check->sites, " sites");
-    if (more > 0) absl::StrAppend(&why, "; about ", more, " more would do");
-  } else if (lost > 0) {
-    why = absl::StrCat(lost, " events are missing");
-  } else {
-    why = not_comparable_;
+  switch (GapIn(report_)) {
+    case Gap::kNoSteps:
+      why = "no steps were found";
+      break;
+    case Gap::kUnsure:
+      why = report_.unsure[0];
+      break;
+    case Gap::kUnjudgedSites:
+      why = absl::StrCat(report_.steps.count, " steps are too few to judge ",
+                         SitesWith(report_, "insufficient_evidence"), " of ", check->sites, " sites");
+      if (const uint64_t more = FurtherStepsNeeded(report_).value_or(0)) {
+        absl::StrAppend(&why, "; about ", more, " more would do");
+      }
+      break;
+    case Gap::kNone:
+      why = lost > 0 ? absl::StrCat(lost, " events are missing") : not_comparable_;
+      break;
   }
   if (!why.empty() && Fails("leak")) {
     NotJudged("leak", why);

@@ -12,11 +12,11 @@
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/cli/say.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/html/html.h"
 #include "analyzer/render/html/source_lines.h"
 #include "analyzer/render/json/json.h"
-#include "analyzer/render/text/answer.h"
 #include "analyzer/render/text/text.h"
 
 namespace vramtrack {

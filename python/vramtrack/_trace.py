@@ -182,6 +182,7 @@ class Trace:
         self.path = path
         self.options = list(options)  # of the command line, with which it was read
         self.report = report  # as docs/report.md has it
+        self.answer: str = report["answer"]  # "leak", "no_leak" or "not_enough_evidence"
         self.enough_evidence = enough_evidence  # False: too little for a verdict on some sites
         self.warnings: list[str] = report["warnings"]
         self.sites = [_site(one) for one in report["sites"]]

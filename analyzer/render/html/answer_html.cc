@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/html/escape.h"
-#include "analyzer/render/text/answer.h"
 #include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/oom_text.h"
 

@@ -7,11 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/html/escape.h"
 #include "analyzer/render/html/markup_table.h"
-#include "analyzer/render/text/answer.h"
 #include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/rank_curve_text.h"
 #include "analyzer/render/text/rank_text.h"

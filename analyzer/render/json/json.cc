@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "analyzer/model/answer.h"
 #include "analyzer/render/json/json_fields.h"
 #include "analyzer/render/json/json_values.h"
 #include "analyzer/render/json/picture_json.h"
@@ -442,6 +443,7 @@ Json ReportFields(const Report& report, Json sites) {
   json["schema_version"] = kReportSchemaVersion;
   json["tool_version"] = report.tool_version;
   json["processes"] = Array(report.processes, ProcessJson);
+  json["answer"] = AnswerName(AnswerOf(report));
   json["steps"] = StepsJson(report.steps);
   json["devices"] = Array(report.devices, DeviceJson);
   json["sites"] = std::move(sites);

@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
-#include "analyzer/render/text/answer.h"
+#include "analyzer/model/answer.h"
 
 namespace vramtrack {
 namespace {

@@ -13,9 +13,9 @@
 #include "absl/strings/str_replace.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
-#include "analyzer/render/text/answer.h"
 #include "analyzer/render/text/category_text.h"
 #include "analyzer/render/text/chart.h"
 

@@ -12,9 +12,9 @@
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/function_name.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
-#include "analyzer/render/text/answer.h"
 #include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/leak_parts.h"
 

@@ -9,9 +9,9 @@
 #include "absl/strings/str_format.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
-#include "analyzer/render/text/answer.h"
 #include "analyzer/render/text/category_text.h"
 
 namespace vramtrack {

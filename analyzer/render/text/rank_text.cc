@@ -14,8 +14,8 @@
 #include "absl/strings/str_join.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
-#include "analyzer/render/text/answer.h"
 #include "analyzer/render/text/category_text.h"
 #include "analyzer/render/text/rank_curve_text.h"
 

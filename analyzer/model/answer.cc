@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/render/text/answer.h"
+#include "analyzer/model/answer.h"
 
 #include <algorithm>
 
@@ -31,11 +31,27 @@ bool LeaksAreOutweighed(const Report& report) {
   return !report.ranking.empty() && unjudged > 0 && unjudged >= kOutweighs * leak;
 }
 
+Gap GapIn(const Report& report) {
+  if (report.steps.count == 0) return Gap::kNoSteps;
+  if (!report.unsure.empty()) return Gap::kUnsure;
+  return SitesWith(report, "insufficient_evidence") > 0 ? Gap::kUnjudgedSites : Gap::kNone;
+}
+
 Answer AnswerOf(const Report& report) {
   if (!report.ranking.empty()) return LeaksAreOutweighed(report) ? Answer::kNotEnough : Answer::kLeak;
-  if (report.steps.count == 0) return Answer::kNotEnough;
-  if (!report.unsure.empty()) return Answer::kNotEnough;
-  return SitesWith(report, "insufficient_evidence") > 0 ? Answer::kNotEnough : Answer::kNoLeak;
+  return GapIn(report) == Gap::kNone ? Answer::kNoLeak : Answer::kNotEnough;
+}
+
+const char* AnswerName(Answer answer) {
+  switch (answer) {
+    case Answer::kLeak:
+      return "leak";
+    case Answer::kNoLeak:
+      return "no_leak";
+    case Answer::kNotEnough:
+      break;
+  }
+  return "not_enough_evidence";
 }
 
 std::optional<uint64_t> FurtherStepsNeeded(const Report& report) { return report.further_steps_needed; }

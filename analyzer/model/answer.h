@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef ANALYZER_RENDER_TEXT_ANSWER_H_
-#define ANALYZER_RENDER_TEXT_ANSWER_H_
+//
+// What a report comes to. Text, JSON, page, exit codes and checks say the same because they ask here.
+#ifndef ANALYZER_MODEL_ANSWER_H_
+#define ANALYZER_MODEL_ANSWER_H_
 
 #include <cstdint>
 #include <optional>
@@ -16,6 +18,15 @@ enum class Answer {
   kNotEnough,  // none is known to leak, or LeaksAreOutweighed, and some could not be judged
 };
 
+// Why a run without a known leak may still have one.
+enum class Gap {
+  kNone,
+  kNoSteps,
+  kUnsure,         // Report::unsure says why
+  kUnjudgedSites,  // too few steps for some sites
+};
+Gap GapIn(const Report& report);
+
 // Sites with this verdict, and all sites; the small ones that the report does not list too.
 uint64_t SitesWith(const Report& report, const std::string& verdict);
 uint64_t AllSites(const Report& report);
@@ -24,8 +35,9 @@ uint64_t AllSites(const Report& report);
 // the largest of them leaks.
 bool LeaksAreOutweighed(const Report& report);
 
-// What a report says, in a word.
+// What a report says, in a word; the same for programs: "leak", "no_leak" or "not_enough_evidence".
 Answer AnswerOf(const Report& report);
+const char* AnswerName(Answer answer);
 
 // The most further steps that a site without a verdict asks for; none: that is not known, or none asks.
 std::optional<uint64_t> FurtherStepsNeeded(const Report& report);
@@ -38,4 +50,4 @@ const ReportSite* FindSite(const Report& report, const std::string& id);
 
 }  // namespace vramtrack
 
-#endif  // ANALYZER_RENDER_TEXT_ANSWER_H_
+#endif  // ANALYZER_MODEL_ANSWER_H_
