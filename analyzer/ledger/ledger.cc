@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/ingest/event_pipe.h"
+#include "proto/mappable.h"
 
 namespace vramtrack {
 namespace {
