@@ -4,6 +4,18 @@
 defs.bzl has a list for target_compatible_with for each: WITH_CHROMIUM, WITH_JSONSCHEMA (of Python) and WITH_LIBFUZZER.
 """
 
+# No platform has it. Not @platforms//:incompatible, which Bazel 4 does not bring.
+_BUILD = """
+package(default_visibility = ["//visibility:public"])
+
+constraint_setting(name = "tool")
+
+constraint_value(
+    name = "missing",
+    constraint_setting = ":tool",
+)
+"""
+
 def _has_libfuzzer(ctx):
     clang = ctx.which("clang++")
     if not clang:
@@ -18,9 +30,9 @@ def _impl(ctx):
         "JSONSCHEMA": python and ctx.execute([python, "-c", "import jsonschema"]).return_code == 0,
         "LIBFUZZER": _has_libfuzzer(ctx),
     }
-    ctx.file("BUILD.bazel", "")
+    ctx.file("BUILD.bazel", _BUILD)
     ctx.file("defs.bzl", "".join([
-        "WITH_%s = %s\n" % (name, [] if there else ["@platforms//:incompatible"])
+        "WITH_%s = %s\n" % (name, [] if there else ["@test_tools//:missing"])
         for name, there in found.items()
     ]))
 
