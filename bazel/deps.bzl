@@ -8,11 +8,12 @@ load("//bazel:cupti_headers.bzl", "cupti_headers")
 load("//bazel:debian_source.bzl", "debian_source")
 load("//bazel:page_tools.bzl", "page_tools")
 load("//bazel:system_libs.bzl", "system_libs")
+load("//bazel:test_tools.bzl", "test_tools")
 
 CUPTI_RELEASES = ["11.8", "12.0", "12.9", "13.5"]
 
 def vramtrack_deps():
-    """Declares @abseil_source, @cuda<release>_headers, @cupti<release>_headers, @elfutils_source, @libunwind, @local_cuda, @page_tools and @system_libs."""
+    """Declares @abseil_source, @cuda<release>_headers, @cupti<release>_headers, @elfutils_source, @libunwind, @local_cuda, @page_tools, @system_libs and @test_tools."""
     cuda_configure(name = "local_cuda")
 
     # What the simulated device imitates beside the toolkit's release.
@@ -36,6 +37,7 @@ def vramtrack_deps():
     page_tools(name = "page_tools")
 
     system_libs(name = "system_libs")
+    test_tools(name = "test_tools")
 
     # Debian's orig tarball of libunwind 1.6.2 is upstream's release byte for byte: a machine that reaches only a
     # Debian mirror downloads it with apt-get source, names it as below, and passes its folder with --distdir.

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "proto/hash.h"
 #include "proto/message_writer.h"
 
 namespace vramtrack {
@@ -11,11 +12,6 @@ namespace {
 namespace f = schema::activities_field;
 
 enum Column : size_t { kShape, kTime, kCorrelation, kDuration, kAddress };
-
-uint64_t Mix(uint64_t h, uint64_t v) {
-  h = (h ^ v) * 0x9e3779b97f4a7c15;
-  return h ^ h >> 29;
-}
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "proto/hash.h"
 #include "proto/message_writer.h"
 #include "proto/varint.h"
 
@@ -16,11 +17,6 @@ using schema::FREE_FAILED;
 using schema::FREE_UNKNOWN;
 using schema::MEMORY_INFO;
 using schema::STEP;
-
-uint64_t Mix(uint64_t h, uint64_t v) {
-  h = (h ^ v) * 0x9e3779b97f4a7c15;
-  return h ^ h >> 29;
-}
 
 uint64_t HashOf(const EventShape& s) {
   uint64_t h = Mix(s.operation | s.kind << 8 | s.device << 16, s.ref);

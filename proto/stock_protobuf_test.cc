@@ -29,7 +29,7 @@ TEST(StockProtobuf, ParsesAFinishedFile) {
     EXPECT_EQ(trace.header().counters_size(), static_cast<int>(kHeaderCounters));
     EXPECT_EQ(trace.header().counters(format::COUNTER_FINISHED), killed ? 0 : 1);
     EXPECT_EQ(trace.has_trailer(), !killed);
-    uint64_t events = 0, allocations = 0, stacks = 0;
+    uint64_t events = 0, allocations = 0, stacks = 0, processes = 0;
     for (const format::Block& block : trace.blocks()) {
       EXPECT_EQ(block.sync(), kSync);
       EXPECT_EQ(block.event_shape_size(), static_cast<int>(block.event_count()));
@@ -43,14 +43,13 @@ TEST(StockProtobuf, ParsesAFinishedFile) {
       for (const format::PythonStack& stack : definitions.python_stacks()) {
         EXPECT_EQ(stack.code_size(), stack.instruction_size());
       }
-      for (const format::Process& process : {block.definitions().process()}) {
-        if (block.definitions().has_process()) {
-          EXPECT_EQ(process.pid(), 4242u);
-          EXPECT_EQ(process.command(1), "--flag");
-          EXPECT_EQ(process.rank(), 3);
-        }
-      }
+      if (!definitions.has_process()) continue;
+      ++processes;
+      EXPECT_EQ(definitions.process().pid(), 4242u);
+      EXPECT_EQ(definitions.process().command(1), "--flag");
+      EXPECT_EQ(definitions.process().rank(), 3);
     }
+    EXPECT_EQ(processes, 1u);
     if (killed) {
       EXPECT_GT(trace.journals_size(), 0);
       EXPECT_LT(events, CountOf(random));

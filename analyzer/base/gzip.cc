@@ -42,20 +42,19 @@ bool Inflate(std::string_view bytes, const Take& take) {
 
 }  // namespace
 
-std::string Gzip(std::string_view bytes) {
+std::string Gzip(std::string_view bytes, GzipEffort effort) {
   z_stream stream = {};
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    throw std::bad_alloc();
-  }
+  const int level = effort == GzipEffort::kFast ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION;
+  if (deflateInit2(&stream, level, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
   std::string packed;
-  std::string piece(kPiece, '\0');
+  std::string piece(std::min<size_t>(kPiece, deflateBound(&stream, bytes.size())), '\0');
   int result = Z_OK;
   while (result != Z_STREAM_END) {
     Feed(&bytes, &stream);
     stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-    stream.avail_out = kPiece;
+    stream.avail_out = static_cast<uInt>(piece.size());
     result = deflate(&stream, bytes.empty() ? Z_FINISH : Z_NO_FLUSH);
-    packed.append(piece.data(), kPiece - stream.avail_out);
+    packed.append(piece.data(), piece.size() - stream.avail_out);
   }
   deflateEnd(&stream);
   return packed;

@@ -8,8 +8,10 @@
 
 namespace vramtrack {
 
+enum class GzipEffort { kFast, kUsual };
+
 // As `gzip -n`: the same bytes give the same file.
-std::string Gzip(std::string_view bytes);
+std::string Gzip(std::string_view bytes, GzipEffort effort = GzipEffort::kUsual);
 
 struct Gunzipped {
   std::string bytes;      // up to the damage, if there is any

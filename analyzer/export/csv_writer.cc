@@ -53,7 +53,6 @@ class ColumnReader {
     if (!values_.present().empty() && !values_.present()[at]) return;
     switch (values_.column().type) {
       case TableColumn::kInteger:
-      case TableColumn::kSequence:
         absl::StrAppend(row, static_cast<int64_t>(NextWord()));
         break;
       case TableColumn::kUnsigned:

@@ -38,7 +38,7 @@ std::vector<RowColumn<EventRow>> EventColumns() {
   using Column = TableColumn;
   using Values = ColumnValues;
   return WithProcess<EventRow>({
-      {{"time_ns", Column::kSequence}, [](const EventRow& row, Values* to) { to->Add(row.ns); }},
+      {{"time_ns", Column::kInteger}, [](const EventRow& row, Values* to) { to->Add(row.ns); }},
       {{"thread", Column::kInteger, true}, [](const EventRow& row, Values* to) { to->AddOptional(row.thread); }},
       {{"step", Column::kInteger, true}, [](const EventRow& row, Values* to) { to->AddOptional(row.step); }},
       {{"operation", Column::kText}, [](const EventRow& row, Values* to) { to->AddLasting(*row.operation); }},
@@ -50,7 +50,7 @@ std::vector<RowColumn<EventRow>> EventColumns() {
       {{"address", Column::kUnsigned, true}, [](const EventRow& row, Values* to) { to->AddOptional(row.address); }},
       {{"allocation_thread", Column::kInteger, true},
        [](const EventRow& row, Values* to) { to->AddOptional(row.owner); }},
-      {{"allocation_number", Column::kSequence, true},
+      {{"allocation_number", Column::kInteger, true},
        [](const EventRow& row, Values* to) { to->AddOptional(row.ordinal); }},
       {{"site", Column::kText, true}, [](const EventRow& row, Values* to) { AddName(row.site, to); }},
       {{"stack", Column::kInteger, true}, [](const EventRow& row, Values* to) { to->AddOptional(row.stack); }},

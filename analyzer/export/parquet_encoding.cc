@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/export/parquet_encoding.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "analyzer/export/thrift_writer.h"
@@ -16,14 +15,14 @@ class BitPacker {
  public:
   explicit BitPacker(std::string* out) : out_(out) {}
 
-  // `width`: 0 to 64, at least that of the value.
+  // `width`: 0 to 32, at least that of the value.
   void Add(uint64_t value, int width) {
-    if (width > 32) {
-      AddShort(value & UINT32_MAX, 32);
-      AddShort(value >> 32, width - 32);
-    } else {
-      AddShort(value, width);
-    }
+    pending_ |= value << bits_;
+    bits_ += width;
+    if (bits_ < 32) return;
+    out_->append(reinterpret_cast<const char*>(&pending_), 4);
+    pending_ >>= 32;
+    bits_ -= 32;
   }
   // Up to a whole byte.
   void Flush() {
@@ -34,15 +33,6 @@ class BitPacker {
   }
 
  private:
-  void AddShort(uint64_t value, int width) {
-    pending_ |= value << bits_;
-    bits_ += width;
-    if (bits_ < 32) return;
-    out_->append(reinterpret_cast<const char*>(&pending_), 4);
-    pending_ >>= 32;
-    bits_ -= 32;
-  }
-
   std::string* out_;
   uint64_t pending_ = 0;
   int bits_ = 0;
@@ -89,43 +79,8 @@ void AppendRuns(const uint64_t* values, size_t size, int width, std::string* out
   AppendPackedGroups(values + packed, size - packed, width, out);
 }
 
-int AppendDeltas(const std::vector<uint64_t>& words, std::string* out) {
-  constexpr size_t kBlock = 128, kMiniBlocks = 4, kMiniBlock = kBlock / kMiniBlocks;
-  AppendVarint(kBlock, out);
-  AppendVarint(kMiniBlocks, out);
-  AppendVarint(words.size(), out);
-  AppendVarint(ZigZag(words.empty() ? 0 : static_cast<int64_t>(words[0])), out);
-  int widest = 0;
-  for (size_t begin = 1; begin < words.size(); begin += kBlock) {
-    const size_t size = std::min(kBlock, words.size() - begin);
-    uint64_t deltas[kBlock] = {};
-    int64_t least = INT64_MAX;
-    for (size_t i = 0; i < size; ++i) {
-      deltas[i] = words[begin + i] - words[begin + i - 1];
-      least = std::min(least, static_cast<int64_t>(deltas[i]));
-    }
-    AppendVarint(ZigZag(least), out);
-    int widths[kMiniBlocks] = {};
-    for (size_t mini = 0; mini < kMiniBlocks; ++mini) {
-      uint64_t bits = 0;
-      for (size_t i = mini * kMiniBlock; i < std::min(size, (mini + 1) * kMiniBlock); ++i) {
-        deltas[i] -= static_cast<uint64_t>(least);
-        bits |= deltas[i];
-      }
-      widths[mini] = BitWidth(bits);
-      widest = std::max(widest, widths[mini]);
-      out->push_back(static_cast<char>(widths[mini]));
-    }
-    for (size_t mini = 0; mini * kMiniBlock < size; ++mini) {
-      BitPacker packer(out);
-      for (size_t i = mini * kMiniBlock; i < (mini + 1) * kMiniBlock; ++i) packer.Add(deltas[i], widths[mini]);
-      packer.Flush();
-    }
-  }
-  return widest;
-}
-
 std::optional<WordDictionary> MakeDictionary(const std::vector<uint64_t>& words, size_t most) {
+  if (most == 0) return std::nullopt;
   WordDictionary dictionary;
   dictionary.indices.resize(words.size());
   const int bits = BitWidth(most * 2);

@@ -22,9 +22,6 @@ void AppendTruths(const std::vector<uint64_t>& words, std::string* out);
 // Runs of equal values, and groups of eight that are packed with `width` (0 to 32) bits each. Values are at most 2^32
 // - 1.
 void AppendRuns(const uint64_t* values, size_t size, int width, std::string* out);
-// Differences of neighbours: DELTA_BINARY_PACKED. Works for any values: differences wrap around. Returns how many bits
-// the widest takes.
-int AppendDeltas(const std::vector<uint64_t>& words, std::string* out);
 
 struct WordDictionary {
   std::vector<uint64_t> entries;  // in the order in which they come

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/export/parquet_writer.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <deque>
-#include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/base/gzip.h"
 #include "analyzer/export/parquet_encoding.h"
 #include "analyzer/export/thrift_writer.h"
 #include "proto/tool_version.h"
@@ -24,19 +22,13 @@ namespace {
 enum PhysicalType { kBoolean = 0, kInt64 = 2, kDouble = 5, kByteArray = 6 };
 enum Repetition { kRequired = 0, kOptional = 1, kRepeated = 2 };
 enum ConvertedType { kNotConverted = -1, kUtf8 = 0, kList = 3, kTimestampMicros = 10, kUint64 = 14 };
-enum Encoding { kPlain = 0, kRle = 3, kDeltaBinaryPacked = 5, kRleDictionary = 8 };
+enum Encoding { kPlain = 0, kRle = 3, kRleDictionary = 8 };
 enum Codec { kUncompressed = 0, kGzip = 2 };
 enum PageType { kDataPage = 0, kDictionaryPage = 2 };
 enum LogicalType { kString = 1, kListType = 3, kTimestamp = 8, kInteger = 10 };
 
 constexpr char kMagic[] = "PAR1";
-// Fast rather than small: a trace is read as fast as this is written.
-constexpr int kGzipLevel = 1;
 constexpr size_t kMostDictionary = 1 << 15;
-// So few values are a dictionary, whatever they are: some readers stumble over short columns of differences.
-constexpr size_t kFewValues = 1 << 10;
-// fastparquet reads wider differences wrongly.
-constexpr int kWidestDelta = 24;
 // Longer texts are no bounds of a column.
 constexpr size_t kMostBoundBytes = 64;
 
@@ -116,29 +108,20 @@ EncodedValues EncodeTexts(const ColumnValues& column) {
 EncodedValues EncodeWords(const ColumnValues& column) {
   EncodedValues encoded;
   const std::vector<uint64_t>& words = column.words();
-  const TableColumn::Type type = column.column().type;
   if (words.empty()) return encoded;
-  if (type == TableColumn::kTruth) {
+  if (column.column().type == TableColumn::kTruth) {
     AppendTruths(words, &encoded.values);
     return encoded;
   }
-  const bool few = words.size() <= kFewValues;
-  if (type != TableColumn::kSequence || few) {
-    const size_t most = few ? words.size() : std::min(words.size() / 4, kMostDictionary);
-    if (const std::optional<WordDictionary> dictionary = MakeDictionary(words, most)) {
-      encoded.encoding = kRleDictionary;
-      AppendPlain(dictionary->entries, &encoded.dictionary);
-      encoded.dictionary_entries = dictionary->entries.size();
-      AppendIndices(dictionary->indices, dictionary->entries.size(), &encoded.values);
-      return encoded;
-    }
+  if (const std::optional<WordDictionary> dictionary =
+          MakeDictionary(words, std::min(words.size() / 4, kMostDictionary))) {
+    encoded.encoding = kRleDictionary;
+    AppendPlain(dictionary->entries, &encoded.dictionary);
+    encoded.dictionary_entries = dictionary->entries.size();
+    AppendIndices(dictionary->indices, dictionary->entries.size(), &encoded.values);
+  } else {
+    AppendPlain(words, &encoded.values);
   }
-  if (type != TableColumn::kNumber && AppendDeltas(words, &encoded.values) <= kWidestDelta) {
-    encoded.encoding = kDeltaBinaryPacked;
-    return encoded;
-  }
-  encoded.values.clear();
-  AppendPlain(words, &encoded.values);
   return encoded;
 }
 
@@ -199,30 +182,12 @@ bool RangeOfColumn(const ColumnValues& column, std::string* least, std::string* 
   }
 }
 
-// A page as a whole, fast.
-std::string Gzip(std::string_view page) {
-  constexpr int kGzipWindow = 15 + 16, kMemory = 8;
-  z_stream stream = {};
-  if (deflateInit2(&stream, kGzipLevel, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
-    throw std::bad_alloc();
-  }
-  std::string packed(deflateBound(&stream, page.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(page.data()));
-  stream.avail_in = static_cast<uInt>(page.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
 // Whether gzip makes it smaller by enough to be worth the time of readers and writers: tried on a part of it.
 bool IsCompressible(const std::string& bytes) {
   constexpr size_t kSample = 1 << 13;
   if (bytes.size() < 64) return false;
   const std::string_view sample = std::string_view(bytes).substr(bytes.size() / 3, kSample);
-  return Gzip(sample).size() < sample.size() * 4 / 5;
+  return Gzip(sample, GzipEffort::kFast).size() < sample.size() * 4 / 5;
 }
 
 std::string PageHeader(PageType type, size_t bytes, size_t packed_bytes, size_t values, Encoding encoding) {
@@ -336,7 +301,7 @@ ParquetWriter::Chunk ParquetWriter::WriteColumn(const ColumnValues& column, size
   chunk.gzip = IsCompressible(encoded.dictionary.size() > body.size() ? encoded.dictionary : body);
   const uint64_t begin = offset_;
   const auto write = [&](PageType type, const std::string& bytes, size_t values, Encoding encoding) {
-    const std::string packed = chunk.gzip ? Gzip(bytes) : bytes;
+    const std::string packed = chunk.gzip ? Gzip(bytes, GzipEffort::kFast) : bytes;
     const std::string header = PageHeader(type, bytes.size(), packed.size(), values, encoding);
     Emit(header);
     Emit(packed);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "analyzer/export/parquet_encoding.h"
-#include "analyzer/export/thrift_writer.h"
 
 namespace vramtrack {
 namespace {
@@ -29,10 +28,6 @@ class Reader {
       value |= static_cast<uint64_t>(byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }
-  }
-  int64_t Signed() {
-    const uint64_t value = Varint();
-    return static_cast<int64_t>(value >> 1 ^ (~(value & 1) + 1));
   }
   uint64_t Little(int bytes) {
     uint64_t value = 0;
@@ -73,27 +68,6 @@ std::vector<uint64_t> ReadRuns(const std::string& bytes, size_t size, int width)
   return values;
 }
 
-std::vector<uint64_t> ReadDeltas(const std::string& bytes) {
-  Reader reader(bytes);
-  const uint64_t block = reader.Varint(), minis = reader.Varint(), size = reader.Varint();
-  EXPECT_EQ(block % 128, 0u);
-  EXPECT_EQ(block / minis % 32, 0u);
-  std::vector<uint64_t> values = {static_cast<uint64_t>(reader.Signed())};
-  while (values.size() < size) {
-    const int64_t least = reader.Signed();
-    std::vector<int> widths;
-    for (uint64_t i = 0; i < minis; ++i) widths.push_back(reader.Byte());
-    for (uint64_t i = 0; i < minis && values.size() < size; ++i) {
-      for (const uint64_t delta : reader.Packed(block / minis, widths[i])) {
-        if (values.size() < size) values.push_back(values.back() + static_cast<uint64_t>(least) + delta);
-      }
-    }
-  }
-  EXPECT_TRUE(reader.AtEnd());
-  values.resize(size);
-  return values;
-}
-
 TEST(ParquetEncoding, RunsAreReadAsTheyWere) {
   std::mt19937 random(7);
   for (int width = 0; width <= 32; ++width) {
@@ -117,22 +91,6 @@ TEST(ParquetEncoding, EqualValuesTakeNextToNothing) {
   std::string bytes;
   AppendRuns(values.data(), values.size(), 3, &bytes);
   EXPECT_LE(bytes.size(), 5u);
-  bytes.clear();
-  EXPECT_EQ(AppendDeltas(values, &bytes), 0);
-  EXPECT_LE(bytes.size(), 100000 / 128 * 5 + 20u);
-}
-
-TEST(ParquetEncoding, DeltasAreReadAsTheyWere) {
-  std::mt19937_64 random(11);
-  for (const size_t size : {1, 2, 32, 33, 128, 129, 130, 161, 1000}) {
-    for (const int bits : {0, 1, 7, 31, 32, 33, 57, 63, 64}) {
-      std::vector<uint64_t> values;
-      for (size_t i = 0; i < size; ++i) values.push_back(bits == 0 ? 3 : random() >> (64 - bits));
-      std::string bytes;
-      EXPECT_LE(AppendDeltas(values, &bytes), 64);
-      ASSERT_EQ(ReadDeltas(bytes), values) << size << " of " << bits;
-    }
-  }
 }
 
 TEST(ParquetEncoding, DictionaryIsGivenUpWhereItDoesNotPay) {
@@ -143,10 +101,11 @@ TEST(ParquetEncoding, DictionaryIsGivenUpWhereItDoesNotPay) {
   EXPECT_EQ(dictionary->entries.size(), 10u);
   for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(dictionary->entries[dictionary->indices[i]], values[i]);
   EXPECT_FALSE(MakeDictionary(values, 9));
+  EXPECT_FALSE(MakeDictionary({1}, 0));
 }
 
 TEST(ParquetWriter, MemoryIsThatOfARowGroup) {
-  const std::vector<TableColumn> columns = {{"a", TableColumn::kSequence}, {"b", TableColumn::kText, true}};
+  const std::vector<TableColumn> columns = {{"a", TableColumn::kInteger}, {"b", TableColumn::kText, true}};
   uint64_t written = 0;
   ParquetWriter writer(columns, [&written](std::string_view piece) {
     written += piece.size();

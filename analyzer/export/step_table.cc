@@ -52,7 +52,7 @@ std::vector<RowColumn<StepRow>> StepColumns() {
   using Row = StepRow;
   using Levels = Ledger::Levels;
   return WithProcess<Row>({
-      {{"step", Column::kSequence}, AddCount<&Row::step>},
+      {{"step", Column::kInteger}, AddCount<&Row::step>},
       {{"unit", Column::kText}, [](const Row& row, Values* to) { to->AddText(row.is_window ? "window" : "step"); }},
       {{"begin_seconds", Column::kNumber}, [](const Row& row, Values* to) { to->AddNumber(row.begin_seconds); }},
       {{"end_seconds", Column::kNumber}, [](const Row& row, Values* to) { to->AddNumber(row.end_seconds); }},

@@ -21,7 +21,6 @@ namespace vramtrack {
 struct TableColumn {
   enum Type {
     kInteger,   // signed, 64 bits
-    kSequence,  // the same; neighbours are close to each other
     kUnsigned,  // 64 bits: addresses and handles
     kNumber,    // double
     kTruth,     // bool

@@ -9,15 +9,14 @@
 #include <string>
 #include <string_view>
 
+#include "proto/varint.h"
+
 namespace vramtrack {
 
-// Unsigned, seven bits a byte, the lowest first.
 inline void AppendVarint(uint64_t value, std::string* out) {
-  for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>(value | 0x80));
-  out->push_back(static_cast<char>(value));
+  uint8_t bytes[kMaxVarintBytes];
+  out->append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(PutVarint(bytes, value) - bytes));
 }
-
-inline uint64_t ZigZag(int64_t value) { return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63); }
 
 // Writes one struct in Thrift's compact protocol (apache/thrift, doc/specs/thrift-compact-protocol.md), fields in
 // ascending order. What a struct or a list of structs holds is written by a function that is given a writer of its own.

@@ -71,7 +71,6 @@ class Judge {
     if (evidence().tested.size() < kMinTestedSteps) return WithTooFewSteps();
     if (evidence().survivors.objects == 0) return WithoutSurvivors();
     MeasureGrowth();
-    if (MostlyAwaitTheirFree()) return Verdict::kDeferredFree;
     if (!StillGrowing()) return Stopped();
     if (context_.segments == SegmentRole::kFrameworkGrowing) return Verdict::kSteady;
     if (context_.segments == SegmentRole::kFrameworkFlat && evidence().survivors.steps >= kSuspiciousSteps) {
@@ -115,7 +114,6 @@ class Judge {
       case DeathPattern::kNone:
         break;
     }
-    if (2 * history_.delayed_frees > history_.died_objects) return Verdict::kDeferredFree;
     return verdict_.evidence.survivors_before > 0 ? Verdict::kOneTime : Verdict::kSteady;
   }
 
@@ -150,15 +148,6 @@ class Judge {
     e.trend = JudgeTrend(Within(series_, judged), judged, windows_, run_series_, since_setup);
     e.occurrences = static_cast<double>(Within(series_, e.leaking).size());
     verdict_.p_value = PoissonTail(kAccidentalSurvivors, Within(series_, e.leaking).size());
-  }
-
-  bool MostlyAwaitTheirFree() const {
-    uint64_t waiting = 0;
-    for (const Cohort& cohort : history_.cohorts) {
-      const StepSpan& tested = verdict_.evidence.tested;
-      if (cohort.step >= tested.begin && cohort.step < tested.end) waiting += cohort.free_requested_objects;
-    }
-    return 2 * waiting > verdict_.evidence.survivors.objects;
   }
 
   bool StillGrowing() const {

@@ -37,7 +37,6 @@ TEST(Verdict, HasTheNamesOfTheReport) {
   EXPECT_STREQ(ToString(Verdict::kSublinear), "sublinear");
   EXPECT_STREQ(ToString(Verdict::kPhaseAccumulation), "phase_accumulation");
   EXPECT_STREQ(ToString(Verdict::kCycleGarbage), "cycle_garbage");
-  EXPECT_STREQ(ToString(Verdict::kDeferredFree), "deferred_free");
   EXPECT_STREQ(ToString(Verdict::kOneTime), "one_time");
   EXPECT_STREQ(ToString(Verdict::kFragmentationGrowth), "fragmentation_growth");
   EXPECT_STREQ(ToString(Verdict::kSteady), "steady");
@@ -168,27 +167,6 @@ TEST(CohortTest, GrowingObjectsAreAnAcceleratingLeak) {
   for (Step step = 0; step < 100; ++step) builder.OnBirth(step, (1 + step) * kMiB);
   const LeakVerdict verdict = JudgeSite(builder.Finish(100), RunOf(100));
   EXPECT_EQ(verdict.verdict, Verdict::kAcceleratingLeak) << verdict.explanation;
-}
-
-TEST(CohortTest, FreesThatDoNotComeAboutAreDeferred) {
-  SiteHistoryBuilder builder;
-  for (Step step = 0; step < 60; ++step) {
-    builder.OnBirth(step, kMiB);
-    builder.OnFreeRequested(step, step, kMiB);
-  }
-  const LeakVerdict verdict = JudgeSite(builder.Finish(60), RunOf(60));
-  EXPECT_EQ(verdict.verdict, Verdict::kDeferredFree) << verdict.explanation;
-}
-
-TEST(CohortTest, FreesThatComeAboutLateAreDeferred) {
-  SiteHistoryBuilder builder;
-  for (Step step = 0; step < 60; ++step) {
-    builder.OnBirth(step, kMiB);
-    builder.OnFreeRequested(step, step, kMiB);
-    if (step >= 4) builder.OnDeath(step - 4, step, kMiB, step - 4);
-  }
-  const LeakVerdict verdict = JudgeSite(builder.Finish(60), RunOf(60));
-  EXPECT_EQ(verdict.verdict, Verdict::kDeferredFree) << verdict.explanation;
 }
 
 TEST(CohortTest, ACollectorsGarbageIsNoLeak) {

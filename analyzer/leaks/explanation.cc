@@ -57,8 +57,6 @@ class Explainer {
         return BurstsOf("the end of a phase");
       case Verdict::kCycleGarbage:
         return BurstsOf("a collection");
-      case Verdict::kDeferredFree:
-        return DeferredFree();
       case Verdict::kOneTime:
         return OneTime();
       case Verdict::kFragmentationGrowth:
@@ -201,17 +199,6 @@ class Explainer {
                   cause, e_.bursts.mean_objects, FormatByteCount(e_.bursts.mean_bytes).c_str(),
                   e_.bursts.mean_gap_steps);
     return text;
-  }
-
-  std::string DeferredFree() const {
-    if (e_.survivors.objects > 0) {
-      return "most of the " + Count(e_.survivors.objects, "object") +
-             " that stayed were given back by the job, but their "
-             "free has not come about";
-    }
-    return Count(history_.delayed_frees, "object") + " of " + std::to_string(history_.died_objects) +
-           " were freed in a later step than the job asked for it, up to " +
-           Count(history_.max_free_delay_steps, "step") + " later, and nothing stays behind";
   }
 
   std::string OneTime() const {

@@ -18,11 +18,6 @@ size_t LifetimeBin(uint32_t lifetime_steps) {
   return bin;
 }
 
-template <typename T>
-T AtMost(T wanted, T available) {
-  return std::min(wanted, available);
-}
-
 }  // namespace
 
 void SiteHistoryBuilder::BeginStep(Step step) {
@@ -99,15 +94,7 @@ void SiteHistoryBuilder::OnShortLived(Step step, uint32_t objects, uint64_t byte
   CountLifetime(0, objects);
 }
 
-void SiteHistoryBuilder::OnFreeRequested(Step birth_step, Step step, uint64_t bytes) {
-  BeginStep(step);
-  OpenCohort* open = Find(birth_step);
-  if (open == nullptr) return;
-  ++open->cohort.free_requested_objects;
-  open->cohort.free_requested_bytes += bytes;
-}
-
-void SiteHistoryBuilder::OnDeath(Step birth_step, Step step, uint64_t bytes, Step requested_step, uint32_t objects) {
+void SiteHistoryBuilder::OnDeath(Step birth_step, Step step, uint64_t bytes, uint32_t objects) {
   BeginStep(step);
   OpenCohort* open = Find(birth_step);
   if (open == nullptr || open->dying_objects + objects > open->cohort.live_objects) {
@@ -117,11 +104,6 @@ void SiteHistoryBuilder::OnDeath(Step birth_step, Step step, uint64_t bytes, Ste
   if (open->dying_objects == 0) dying_cohorts_.push_back(birth_step);
   open->dying_objects += objects;
   open->dying_bytes += bytes;
-  if (requested_step == kNotRequested) return;
-  open->dying_requested_objects += objects;
-  open->dying_requested_bytes += bytes;
-  open->first_request = std::min(open->first_request, requested_step);
-  if (requested_step < step) open->dying_delayed_objects += objects;
 }
 
 void SiteHistoryBuilder::OnFoldedLifetime(uint32_t lifetime_steps) {
@@ -134,11 +116,9 @@ void SiteHistoryBuilder::SettleDeaths() {
   for (const Step birth_step : dying_cohorts_) {
     OpenCohort& open = *Find(birth_step);
     Cohort& cohort = open.cohort;
-    const uint64_t bytes = AtMost(open.dying_bytes, cohort.live_bytes);
+    const uint64_t bytes = std::min(open.dying_bytes, cohort.live_bytes);
     cohort.live_objects -= open.dying_objects;
     cohort.live_bytes -= bytes;
-    cohort.free_requested_objects -= AtMost(open.dying_requested_objects, cohort.free_requested_objects);
-    cohort.free_requested_bytes -= AtMost(open.dying_requested_bytes, cohort.free_requested_bytes);
 
     const uint32_t lifetime_steps = latest_step_ - birth_step;
     CountLifetime(lifetime_steps, open.dying_objects);
@@ -146,17 +126,12 @@ void SiteHistoryBuilder::SettleDeaths() {
     longest = std::max(longest, lifetime_steps);
     settled_.died_objects += open.dying_objects;
     settled_.died_bytes += bytes;
-    settled_.delayed_frees += open.dying_delayed_objects;
-    if (open.first_request < latest_step_) {
-      settled_.max_free_delay_steps = std::max(settled_.max_free_delay_steps, latest_step_ - open.first_request);
-    }
     if (lifetime_steps > 0) {
       outlived_objects += open.dying_objects;
       outlived_bytes += bytes;
     }
-    const Cohort kept = cohort;
-    open = OpenCohort();
-    open.cohort = kept;
+    open.dying_objects = 0;
+    open.dying_bytes = 0;
   }
   dying_cohorts_.clear();
   if (outlived_objects > 0) RecordDeaths(latest_step_, outlived_objects, outlived_bytes);
@@ -231,8 +206,6 @@ std::vector<Cohort> MergedCohorts(const std::vector<Cohort>& a, const std::vecto
     sum.born_bytes += cohort.born_bytes;
     sum.live_objects += cohort.live_objects;
     sum.live_bytes += cohort.live_bytes;
-    sum.free_requested_objects += cohort.free_requested_objects;
-    sum.free_requested_bytes += cohort.free_requested_bytes;
   }
   merged.resize(kept);
   return merged;
@@ -271,8 +244,6 @@ SiteHistory Merged(const SiteHistory& a, const SiteHistory& b) {
   }
   merged.max_completed_lifetime_steps = std::max(a.max_completed_lifetime_steps, b.max_completed_lifetime_steps);
   merged.max_setup_lifetime_steps = std::max(a.max_setup_lifetime_steps, b.max_setup_lifetime_steps);
-  merged.max_free_delay_steps = std::max(a.max_free_delay_steps, b.max_free_delay_steps);
-  merged.delayed_frees = a.delayed_frees + b.delayed_frees;
   merged.born_objects = a.born_objects + b.born_objects;
   merged.born_bytes = a.born_bytes + b.born_bytes;
   merged.died_objects = a.died_objects + b.died_objects;

@@ -25,10 +25,6 @@ struct Cohort {
   // Of these, alive when the last complete step ended: the survivors.
   uint64_t live_bytes = 0;
   uint32_t live_objects = 0;
-  // Of the survivors, those whose free had been asked for but had not come about (freed with events pending on a
-  // stream).
-  uint32_t free_requested_objects = 0;
-  uint64_t free_requested_bytes = 0;
 };
 
 // The objects that died in steps [step, step + SiteHistory::death_bin_steps) and had outlived the step of their birth.
@@ -50,8 +46,6 @@ struct HistoryTotals {
   uint32_t max_completed_lifetime_steps = 0;  // of those not born in step 0
   // Of those born in step 0: what a job sets up before its first step lives by other rules.
   uint32_t max_setup_lifetime_steps = 0;
-  uint32_t max_free_delay_steps = 0;  // from asking for a free to the free
-  uint64_t delayed_frees = 0;         // objects whose free came in a later step than it was asked for
 
   // Over all complete steps; the cohorts may hold less, see above.
   uint64_t born_objects = 0, born_bytes = 0;
@@ -98,13 +92,8 @@ class SiteHistoryBuilder {
   // other births, and it must be complete.
   void OnShortLived(Step step, uint32_t objects, uint64_t bytes);
 
-  // A free was asked for at `step` but will come about later (or never). Optional: only for allocators that defer.
-  void OnFreeRequested(Step birth_step, Step step, uint64_t bytes);
-
-  // `objects` of `bytes` together that were born in `birth_step` are gone. `requested_step`: when OnFreeRequested was
-  // told of it; kNotRequested if it was not.
-  void OnDeath(Step birth_step, Step step, uint64_t bytes, Step requested_step = kNotRequested, uint32_t objects = 1);
-  static constexpr Step kNotRequested = UINT32_MAX;
+  // `objects` of `bytes` together that were born in `birth_step` are gone.
+  void OnDeath(Step birth_step, Step step, uint64_t bytes, uint32_t objects = 1);
 
   // Objects told of with OnShortLived or in a step of their own may have lived up to `lifetime_steps`: all that is
   // known of objects whose births and deaths are known as sums only.
@@ -119,11 +108,7 @@ class SiteHistoryBuilder {
     Cohort cohort;
     // Deaths in step latest_step_, not yet taken off: whether that step counts is known when the next one begins.
     uint32_t dying_objects = 0;
-    uint32_t dying_requested_objects = 0;
     uint64_t dying_bytes = 0;
-    uint64_t dying_requested_bytes = 0;
-    Step first_request = kNotRequested;  // of those dying
-    uint32_t dying_delayed_objects = 0;
   };
 
   static constexpr size_t kFewCohorts = 64;

@@ -101,21 +101,6 @@ TEST(SiteHistoryBuilder, DeathsWithoutABirthAreCountedAndChangeNothing) {
   EXPECT_EQ(history.died_bytes, 8u);
 }
 
-TEST(SiteHistoryBuilder, FreesThatWereAskedForButHaveNotComeAboutAreKnown) {
-  SiteHistoryBuilder builder;
-  builder.OnBirth(1, 8);
-  builder.OnBirth(1, 16);
-  builder.OnFreeRequested(1, 2, 8);
-  builder.OnFreeRequested(1, 2, 16);
-  builder.OnDeath(1, 5, 8, /*requested_step=*/2);
-  const SiteHistory history = builder.Finish(9);
-  ASSERT_EQ(history.cohorts.size(), 1u);
-  EXPECT_EQ(history.cohorts[0].free_requested_objects, 1u);
-  EXPECT_EQ(history.cohorts[0].free_requested_bytes, 16u);
-  EXPECT_EQ(history.delayed_frees, 1u);
-  EXPECT_EQ(history.max_free_delay_steps, 3u);
-}
-
 TEST(SiteHistoryBuilder, WhatIsSetUpBeforeTheFirstStepDoesNotSetTheOrdinaryLifetime) {
   SiteHistoryBuilder builder;
   builder.OnBirth(0, 8);

@@ -19,8 +19,6 @@ const char* ToString(Verdict verdict) {
       return "phase_accumulation";
     case Verdict::kCycleGarbage:
       return "cycle_garbage";
-    case Verdict::kDeferredFree:
-      return "deferred_free";
     case Verdict::kOneTime:
       return "one_time";
     case Verdict::kFragmentationGrowth:

@@ -14,7 +14,6 @@ enum class Verdict {
   kSublinear,             // grows, but ever slower or no more: a cache that fills, a running maximum
   kPhaseAccumulation,     // grows through a phase of the job and is freed at its end
   kCycleGarbage,          // grows until a collector runs
-  kDeferredFree,          // freed by the job, but the free has not come about
   kOneTime,               // allocated once and kept
   kFragmentationGrowth,   // an allocator takes more from the device while what it hands out does not grow
   kSteady,                // nothing stays

@@ -72,7 +72,7 @@ TEST(WalkThrough, StepsOfVeryUnequalLengthChangeNothing) {
   const auto work = [](auto* site, Step step) {
     const uint32_t objects = step % 50 == 49 ? 1000 : 1;
     site->OnBirth(step, objects * kMiB, objects);
-    site->OnDeath(step, step, objects * kMiB, SiteHistoryBuilder::kNotRequested, objects);
+    site->OnDeath(step, step, objects * kMiB, objects);
   };
   EXPECT_EQ(VerdictOf(200, work), Verdict::kSteady);
   const LeakVerdict leaky = Judged(200, [&](auto* site, Step step) {

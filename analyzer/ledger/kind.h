@@ -30,11 +30,6 @@ constexpr bool IsForeignMemory(uint32_t kind) {
   return kind == schema::IPC_MAPPING || kind == schema::EXTERNAL_MEMORY || kind == schema::IMPORTED;
 }
 
-// Memory that has a handle, and addresses only where it is mapped.
-constexpr bool IsMappable(uint32_t kind) {
-  return kind == schema::PHYSICAL || kind == schema::HOST_PHYSICAL || kind == schema::IMPORTED;
-}
-
 // Addresses that take no memory: it is the memory mapped there that counts.
 constexpr bool IsAddressSpace(uint32_t kind) {
   return kind == schema::ADDRESS_RANGE || kind == schema::MAPPING || kind == schema::EXTERNAL_MAPPING;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/ingest/event_pipe.h"
+#include "proto/mappable.h"
 
 namespace vramtrack {
 namespace {
@@ -185,8 +186,7 @@ void Ledger::SettleActivity(Site* site, uint32_t index) {
   } else {
     history.OnBirth(activity.step, activity.born_bytes, activity.born_objects);
     if (activity.died_objects > 0) {
-      history.OnDeath(activity.step, activity.step, activity.died_bytes, SiteHistoryBuilder::kNotRequested,
-                      activity.died_objects);
+      history.OnDeath(activity.step, activity.step, activity.died_bytes, activity.died_objects);
     }
   }
   site->activity = {};
@@ -238,8 +238,7 @@ void Ledger::NoteDeath(Site* site, const LiveAllocation& allocation, uint32_t ob
     return;
   }
   if (activity.step != clock_.step()) SettleActivity(site, allocation.site);
-  histories_[allocation.site].OnDeath(allocation.birth_step, clock_.step(), allocation.bytes,
-                                      SiteHistoryBuilder::kNotRequested, objects);
+  histories_[allocation.site].OnDeath(allocation.birth_step, clock_.step(), allocation.bytes, objects);
 }
 
 uint32_t Ledger::NewSite(const SiteKey& key, uint32_t index) {

@@ -184,9 +184,9 @@ struct ReportSegmentMap {
   uint64_t other_segments = 0, other_bytes = 0;  // that are left out, as there are too many blocks
 };
 
-// reserved = live + rounding + free_releasable + free_pinned + deferred, to the byte, at the peak.
+// reserved = live + rounding + free_releasable + free_pinned, to the byte, at the peak.
 struct ReportFragmentation {
-  uint64_t reserved = 0, live = 0, rounding = 0, free_releasable = 0, free_pinned = 0, deferred = 0;
+  uint64_t reserved = 0, live = 0, rounding = 0, free_releasable = 0, free_pinned = 0;
   uint64_t lower_bound = 0, upper_bound = 0;  // of what any allocator would have needed at the peak
   std::vector<ReportAdvice> advice;           // the largest saving first
   // Of a device with a framework's level.

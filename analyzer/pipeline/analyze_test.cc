@@ -190,7 +190,7 @@ TEST(Analyze, FragmentationAddsUpAndAdvisesWhereItCosts) {
   const ReportFragmentation& found = report->devices[0].fragmentation;
   EXPECT_EQ(found.reserved, 200 * kMiB);
   EXPECT_EQ(found.live, 6400u << 10);
-  EXPECT_EQ(found.reserved, found.live + found.rounding + found.free_releasable + found.free_pinned + found.deferred);
+  EXPECT_EQ(found.reserved, found.live + found.rounding + found.free_releasable + found.free_pinned);
   EXPECT_EQ(found.lower_bound, 6400u << 10);
   EXPECT_EQ(found.upper_bound, 8 * kMiB);
   ASSERT_EQ(found.advice.size(), 1u);

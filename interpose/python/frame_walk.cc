@@ -6,11 +6,10 @@
 
 #include "interpose/python/code_deaths.h"
 #include "interpose/python/text.h"
+#include "proto/hash.h"
 
 namespace vramtrack {
 namespace {
-
-constexpr uint64_t kPrime = 0x9e3779b97f4a7c15;
 
 template <typename Value = uint64_t>
 Value Load(uint64_t address) {
@@ -19,15 +18,10 @@ Value Load(uint64_t address) {
   return value;
 }
 
-uint64_t Mix(uint64_t a, uint64_t b) {
-  const uint64_t h = (a ^ b) * kPrime;
-  return h ^ h >> 32;
-}
-
 // How many bytes there are, and the last eight. What a str or bytes object has takes that much at least, zero included
 // and rounded up, so they can always be read.
 uint64_t TailOf(uint64_t data, uint64_t bytes) {
-  return Load(data + (bytes > 8 ? bytes - 8 : 0)) + (bytes << 56) + bytes * kPrime;
+  return Load(data + (bytes > 8 ? bytes - 8 : 0)) + (bytes << 56) + bytes * kHashMultiplier;
 }
 
 uint64_t TextTail(const FrameOffsets& o, uint64_t text) {
@@ -41,7 +35,7 @@ __attribute__((noinline)) uint64_t ContentsOf(const FrameOffsets& o, uint64_t co
   const uint64_t lines = Load(code + o.code_line_table), file = Load(code + o.code_file);
   const uint64_t qualified = Load(code + o.code_qualified_name);
   // One after the other: addresses and line numbers differ by few bits, which would cancel each other out.
-  uint64_t h = Mix(lines, kPrime);
+  uint64_t h = Mix(lines, kHashMultiplier);
   h = Mix(h, Load<uint32_t>(code + o.code_first_line));
   h = Mix(h, qualified);
   h = Mix(h, file);

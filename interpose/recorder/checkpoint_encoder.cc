@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/recorder/checkpoint_encoder.h"
 
+#include "interpose/recorder/identity.h"
 #include "proto/frame.h"
 #include "proto/gap_sizes.h"
+#include "proto/hash.h"
 #include "proto/varint.h"
 
 namespace vramtrack {
@@ -12,11 +14,6 @@ namespace f = schema::checkpoint_field;
 
 // Births are kept to this fraction of a bin.
 constexpr uint32_t kUnitsInBinShift = 14;
-
-uint64_t Mix(uint64_t h, uint64_t v) {
-  h = (h ^ v) * 0x9e3779b97f4a7c15;
-  return h ^ h >> 29;
-}
 
 }  // namespace
 
@@ -165,7 +162,7 @@ void CheckpointEncoder::WriteLive() {
     uint64_t length = 0;
     const size_t begun = Begin(field);
     past_.live_.ForEach([&](const LiveRecord* live) {
-      const uint32_t next = FoldedPast::ThreadOf(live->identity);
+      const uint32_t next = Identity::Of(live->identity).thread;
       if (length > 0 && next != thread) {
         RawVarint(on_run(thread, length));
         length = 0;
@@ -182,11 +179,11 @@ void CheckpointEncoder::WriteLive() {
   column = Begin(f::live_ordinal);
   uint64_t thread = UINT64_MAX, before = 0;
   past_.live_.ForEach([&](const LiveRecord* live) {
-    const uint64_t ordinal = FoldedPast::OrdinalOf(live->identity);
-    if (FoldedPast::ThreadOf(live->identity) != thread) before = 0;
-    thread = FoldedPast::ThreadOf(live->identity);
-    RawVarint(ZigZag(static_cast<int64_t>(ordinal - before)));
-    before = ordinal;
+    const Identity name = Identity::Of(live->identity);
+    if (name.thread != thread) before = 0;
+    thread = name.thread;
+    RawVarint(ZigZag(static_cast<int64_t>(name.ordinal - before)));
+    before = name.ordinal;
   });
   End(column);
 
@@ -341,8 +338,8 @@ void CheckpointEncoder::WriteFailures() {
 void CheckpointEncoder::WriteFrees() {
   namespace g = schema::earlyFree_field;
   const auto write = [this](uint64_t identity, uint64_t time, uint64_t last_of) {
-    Message(f::early_frees, {{g::thread, FoldedPast::ThreadOf(identity)},
-                             {g::ordinal, FoldedPast::OrdinalOf(identity)},
+    Message(f::early_frees, {{g::thread, Identity::Of(identity).thread},
+                             {g::ordinal, Identity::Of(identity).ordinal},
                              {g::time, time},
                              {g::last_of, last_of}});
   };

@@ -3,7 +3,9 @@
 
 #include <cstring>
 
+#include "interpose/recorder/identity.h"
 #include "proto/gap_sizes.h"
+#include "proto/mappable.h"
 #include "proto/varint.h"
 
 namespace vramtrack {
@@ -12,11 +14,6 @@ namespace {
 uint64_t FailureKey(uint32_t kind, uint32_t device, uint32_t stack, uint64_t error) {
   return static_cast<uint64_t>(stack) << 32 | static_cast<uint64_t>(kind & 0xff) << 24 | (device & 0xff) << 16 |
          (error & 0xffff);
-}
-
-// Memory that is mapped by its handle: as the analyzer's ledger has it.
-bool IsMappable(uint32_t kind) {
-  return kind == schema::PHYSICAL || kind == schema::IMPORTED || kind == schema::HOST_PHYSICAL;
 }
 
 }  // namespace
@@ -47,7 +44,7 @@ bool FoldedPast::Add(const JournalView& view, uint64_t events, const uint8_t* de
         break;
       case schema::FREE:
         if (thread->pending != 0) good = Free(view, thread->pending, thread->pending_time);
-        thread->pending = Identity(RefOf(word), record[2]);
+        thread->pending = Identity{RefOf(word), record[2]}.packed();
         thread->pending_time = record[1];
         break;
       case schema::FREE_FAILED:
@@ -165,7 +162,7 @@ bool FoldedPast::FoldLocal(const JournalView& view, size_t index, uint64_t death
 // Whether another thread's journal, which was sealed before, has the free of a local allocation.
 bool FoldedPast::TakeEarlyFree(const JournalView& view, size_t index, uint64_t* time) {
   if (early_.size() == 0) return false;
-  const uint64_t identity = Identity(view.thread, view.first_allocation + index);
+  const uint64_t identity = Identity{view.thread, view.first_allocation + index}.packed();
   const uint64_t* freed = early_.Find(identity);
   if (freed == nullptr) return false;
   *time = *freed;
@@ -174,7 +171,7 @@ bool FoldedPast::TakeEarlyFree(const JournalView& view, size_t index, uint64_t* 
 }
 
 bool FoldedPast::FoldLive(LiveRecord* record, uint64_t death) {
-  if (Thread* owner = threads_.Find(ThreadOf(record->identity) + 1u)) --owner->live;
+  if (Thread* owner = threads_.Find(Identity::Of(record->identity).thread + 1u)) --owner->live;
   const LiveRecord gone = *record;
   live_.Erase(record);
   return FoldPair(gone.site, gone.bytes, gone.time, death);
@@ -197,9 +194,9 @@ void FoldedPast::CountUnknownFree(uint64_t time) {
 }
 
 bool FoldedPast::Free(const JournalView& view, uint64_t identity, uint64_t time) {
-  const uint64_t ordinal = OrdinalOf(identity);
-  if (ThreadOf(identity) == view.thread && ordinal >= view.first_allocation) {
-    const uint64_t index = ordinal - view.first_allocation;
+  const Identity name = Identity::Of(identity);
+  if (name.thread == view.thread && name.ordinal >= view.first_allocation) {
+    const uint64_t index = name.ordinal - view.first_allocation;
     if (index < local_count_ && local_[index] != 0) return FoldLocal(view, index, time);
     LiveRecord* record = index < local_count_ ? live_.Find(identity) : nullptr;
     if (record != nullptr) return FreeLive(record, time);
@@ -207,8 +204,8 @@ bool FoldedPast::Free(const JournalView& view, uint64_t identity, uint64_t time)
     return true;
   }
   if (LiveRecord* record = live_.Find(identity)) return FreeLive(record, time);
-  const Thread* owner = threads_.Find(ThreadOf(identity) + 1u);
-  if (owner != nullptr && ordinal < owner->allocations) {
+  const Thread* owner = threads_.Find(name.thread + 1u);
+  if (owner != nullptr && name.ordinal < owner->allocations) {
     CountUnknownFree(time);
     return true;
   }
@@ -243,7 +240,7 @@ bool FoldedPast::KeepLocal(const JournalView& view) {
 
 bool FoldedPast::KeepAllocation(const JournalView& view, size_t index) {
   const uint64_t* record = view.records + local_[index] - 1;
-  const uint64_t identity = Identity(view.thread, view.first_allocation + index);
+  const uint64_t identity = Identity{view.thread, view.first_allocation + index}.packed();
   uint64_t freed;
   if (TakeEarlyFree(view, index, &freed)) return FoldLocal(view, index, freed);
   const uint32_t device = DeviceOf(record[0]), kind = KindOf(record[0]);

@@ -41,7 +41,6 @@ class FoldedPast {
  private:
   friend class CheckpointEncoder;
 
-  static constexpr int kOrdinalBits = 40;
   static constexpr size_t kMaxAllocations = kMaxJournalEvents / 2;  // of a journal: four words each at least
   static constexpr size_t kKeptFailures = 16;
   static constexpr size_t kKeptSettings = 64;
@@ -97,11 +96,6 @@ class FoldedPast {
     uint64_t first, second, time;
   };
 
-  static uint64_t Identity(uint64_t thread, uint64_t ordinal) {
-    return uint64_t{1} << 63 | thread << kOrdinalBits | ordinal;
-  }
-  static uint32_t ThreadOf(uint64_t identity) { return static_cast<uint32_t>(identity << 1 >> (kOrdinalBits + 1)); }
-  static uint64_t OrdinalOf(uint64_t identity) { return identity & ((uint64_t{1} << kOrdinalBits) - 1); }
   static uint64_t SumKey(uint64_t site, uint32_t birth, uint32_t death) {
     return (site + 1) << 16 | birth << 8 | death;
   }

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/stacks/predicted_capture.h"
 
+#include "proto/hash.h"
+
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
 constexpr int kTagBits = 32 - StackRecords::kIndexBits;
 constexpr uint32_t kIndexMask = (1u << StackRecords::kIndexBits) - 1;
 constexpr int kGroupBits = CaptureThread::kGuessBits - 2;
 static_assert(CaptureThread::kGuessWays == 1 << 2, "a group is what the index does not say");
-
-uint64_t Mix(uint64_t a, uint64_t b) {
-  const uint64_t h = (a ^ b) * kMultiplier;
-  return h ^ h >> 32;
-}
 
 // The history's highest bits choose the group, the next ones the guess in it.
 uint32_t TagOf(uint64_t history) {
@@ -69,7 +65,7 @@ uint32_t Prediction::LaterGuess(uint32_t index, const Registers& start, uint64_t
       }
     }
     keys_[guesses_++] =
-        where == StackRecord::kStart ? Mix(Mix(start.ip, epoch), 0) : Mix(Mix(index, where), found) * kMultiplier;
+        where == StackRecord::kStart ? Mix(Mix(start.ip, epoch), 0) : Mix(Mix(index, where), found) * kHashMultiplier;
     if (guesses_ == kMaxGuesses) return 0;
     const uint32_t next = records_->After(keys_[guesses_ - 1]);
     if (next == 0 || next == index) return 0;
@@ -98,6 +94,8 @@ void Prediction::Note(uint32_t index) {
 }
 
 // Older records are shifted out after five.
-void Prediction::Advance(uint32_t index) { thread_->history = ((thread_->history << 13) + index + 1) * kMultiplier; }
+void Prediction::Advance(uint32_t index) {
+  thread_->history = ((thread_->history << 13) + index + 1) * kHashMultiplier;
+}
 
 }  // namespace vramtrack

@@ -72,7 +72,7 @@ std::vector<Case> LookalikeCases() {
       Lookalike("L3", "garbage", "cycles live until a collector runs", {Blocks(100 * kMiB).Lives(Life::kCollector, 16)},
                 {"cycle_garbage"}),
       Lookalike("L4", "garbage", "freed blocks wait for another stream",
-                {Blocks(16 * kMiB).Lives(Life::kStep).Deferred(8)}, {"steady", "deferred_free"}),
+                {Blocks(16 * kMiB).Lives(Life::kStep).Deferred(8)}, {"steady"}),
       Lookalike("L5", "cache", "a cache of plans", {Handles(schema::FFT_PLAN).Novel(64), Driver(2 * kMiB).Novel(64)},
                 {"sublinear", "one_time"}),
       Lookalike("L12", "cache", "an arena that doubles", {Driver(32 * kMiB).Doubling().Growing(1)},

@@ -24,6 +24,12 @@ constexpr Function kFunctions[] = {
 #include "cupti_tracer/cupti_functions.inc"
 };
 
+// What the functions take and return has the sizes that the headers say.
+static_assert(sizeof(CUptiResult) == sizeof(int), "what they return");
+static_assert(sizeof(CUpti_ActivityKind) == sizeof(uint32_t), "kinds");
+static_assert(sizeof(CUpti_CallbackId) == sizeof(uint32_t), "numbers of API calls");
+static_assert(sizeof(CUpti_BuffersCallbackRequestFunc) == sizeof(RequestBuffer), "callbacks");
+
 void* RealLibrary() {
   static void* const library = dlopen(getenv("REAL_CUPTI"), RTLD_NOW | RTLD_LOCAL);
   return library;
@@ -57,14 +63,6 @@ TEST(RealLibrary, TellsItsVersion) {
 #endif
   EXPECT_EQ(result, CUPTI_SUCCESS);
   EXPECT_EQ(version, static_cast<uint32_t>(CUPTI_API_VERSION));
-}
-
-// The declarations that are called, against those of the headers: what they take and return is of the same sizes.
-TEST(RealLibrary, HasThemAsTheyAreDeclared) {
-  static_assert(sizeof(CUptiResult) == sizeof(int), "what they return");
-  static_assert(sizeof(CUpti_ActivityKind) == sizeof(uint32_t), "kinds");
-  static_assert(sizeof(CUpti_CallbackId) == sizeof(uint32_t), "numbers of API calls");
-  static_assert(sizeof(CUpti_BuffersCallbackRequestFunc) == sizeof(RequestBuffer), "callbacks");
 }
 
 }  // namespace

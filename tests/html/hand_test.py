@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from page_case import FOLDER, PageCase, count_of, run_tests, text_of
+from page_case import FOLDER, PageCase, count_of, text_of
 from sample_pages import page_of
 
 
@@ -101,4 +101,4 @@ class Hands(PageCase):
 
 
 if __name__ == "__main__":
-    run_tests(lambda: page_of("leak"), sys.argv[2:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])

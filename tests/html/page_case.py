@@ -4,11 +4,10 @@
 import json
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
-from browser import Browser, find_chromium
+from browser import Browser
 
 _folder = tempfile.TemporaryDirectory()  # goes when the program ends
 FOLDER = pathlib.Path(_folder.name)
@@ -29,16 +28,6 @@ def report_page(vramtrack, traces, codes=(0, 3)):
         code = subprocess.run([vramtrack, "report", "--format", "html", "-o", str(page), str(traces)]).returncode
         assert code in codes, (traces, code)
     return page
-
-
-def run_tests(any_page, arguments=()):
-    """Runs those of the program, or says why they are passed over. `any_page`: makes one of its pages."""
-    if find_chromium() is None:
-        print("SKIPPED: there is no Chromium here (tools/setup installs it where the system's packages have it)")
-    elif b"application/octet-stream" not in any_page().read_bytes():
-        print("SKIPPED: this build has no bundle of the page (tools/setup installs what makes it)")
-    else:
-        unittest.main(argv=sys.argv[:1] + list(arguments))
 
 
 class PageCase(unittest.TestCase):

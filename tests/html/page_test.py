@@ -5,8 +5,9 @@ that would like to be markup. One request a page, and no complaint on the consol
 
 import subprocess
 import sys
+import unittest
 
-from page_case import PageCase, count_of, run_tests, text_of
+from page_case import PageCase, count_of, text_of
 from sample_pages import PRINT_SAMPLE, page_of
 
 
@@ -121,4 +122,4 @@ class Pages(PageCase):
 
 
 if __name__ == "__main__":
-    run_tests(lambda: page_of("leak"), sys.argv[2:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])

@@ -6,8 +6,9 @@ them, and who is unlike the others, by pointer, by keyboard and for screen reade
 import os
 import subprocess
 import sys
+import unittest
 
-from page_case import FOLDER, PageCase, count_of, report_page, run_tests, text_of
+from page_case import FOLDER, PageCase, count_of, report_page, text_of
 
 VRAMTRACK = MAKE_TRACE = MAKE_LARGE_TRACE = None
 FIRST = "#view-ranks .rank-curves li"
@@ -160,4 +161,4 @@ class Ranks(PageCase):
 
 if __name__ == "__main__":
     VRAMTRACK, MAKE_TRACE, MAKE_LARGE_TRACE = [os.path.abspath(one) for one in sys.argv[1:4]]
-    run_tests(lambda: page_of(two_ranks()))
+    unittest.main(argv=sys.argv[:1])

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-from page_case import FOLDER, PageCase, report_page, run_tests, text_of
+from page_case import FOLDER, PageCase, report_page, text_of
 
 VRAMTRACK = LIBRARY = TRAIN = MAKE_TRACE = MAKE_LARGE_TRACE = LIBRARIES = None
 
@@ -251,4 +251,4 @@ if __name__ == "__main__":
     LIBRARIES = os.path.dirname(os.path.abspath(sys.argv[6]))
     for name in ("LD_PRELOAD", "COLUMNS"):
         os.environ.pop(name, None)
-    run_tests(lambda: page_of(leaky()))
+    unittest.main(argv=sys.argv[:1])

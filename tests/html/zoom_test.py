@@ -4,8 +4,9 @@
 a link that shows the same part; and what a point stands for where a step is less than one."""
 
 import sys
+import unittest
 
-from page_case import PageCase, run_tests, text_of
+from page_case import PageCase, text_of
 from sample_pages import page_of
 
 PART = "#view-timeline .zoom-state"
@@ -116,4 +117,4 @@ class Zoom(PageCase):
 
 
 if __name__ == "__main__":
-    run_tests(lambda: page_of("leak"), sys.argv[2:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])

@@ -36,7 +36,7 @@ uint64_t CallsSoFar(const std::string& counter) {
 std::string OutputOf(const std::string& arguments, int* exit_code) {
   char here[4096];
   const std::string command =
-      std::string(getcwd(here, sizeof here)) + "/" + getenv("VRAMTRACK_CLI") + " " + arguments + " 2>&1";
+      std::string(getcwd(here, sizeof here)) + "/" + getenv("VRAMTRACK_PROGRAM") + " " + arguments + " 2>&1";
   std::string output;
   FILE* pipe = popen(command.c_str(), "r");
   char buffer[4096];

@@ -41,7 +41,7 @@ def traced(folder, *arguments, script="backward_cases.py", environment={}):
         raise AssertionError(run.stderr)
     (trace,) = glob.glob(os.path.join(folder, "*.vtrace"))
     dump = subprocess.run(
-        [os.environ["VRAMTRACK_CLI"], "dump", "--stacks", "--raw-stacks", trace],
+        [os.environ["VRAMTRACK_PROGRAM"], "dump", "--stacks", "--raw-stacks", trace],
         capture_output=True,
         text=True,
         check=True,

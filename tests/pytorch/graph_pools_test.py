@@ -21,7 +21,7 @@ def run(script, *arguments):
         environment = {"PYTHONPATH": os.path.abspath("python")}
         printed, dump = backward_test.traced(folder, *arguments, script=script, environment=environment)
         (trace,) = glob.glob(os.path.join(folder, "*.vtrace"))
-        report = subprocess.run([os.environ["VRAMTRACK_CLI"], "report", "--format", "json", trace],
+        report = subprocess.run([os.environ["VRAMTRACK_PROGRAM"], "report", "--format", "json", trace],
                                 capture_output=True, text=True)
     # 3: not enough evidence, which is as good where nothing leaks.
     if report.returncode not in (0, 3):

@@ -102,8 +102,6 @@ const char* WhyNot(Verdict verdict) {
       return "a garbage collector gives it back now and then";
     case Verdict::kSublinear:
       return "it grows more and more slowly";
-    case Verdict::kDeferredFree:
-      return "the job has given it back, the allocator will follow";
     case Verdict::kOneTime:
       return "it was allocated once";
     case Verdict::kInsufficientEvidence:

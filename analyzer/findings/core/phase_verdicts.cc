@@ -16,8 +16,8 @@ constexpr double kMuchOfTheRun = 0.25;
 
 // What decides between the phases of a site that leaks in none of them, the first that there is.
 constexpr Verdict kByWeight[] = {
-    Verdict::kInsufficientEvidence, Verdict::kFragmentationGrowth, Verdict::kSublinear, Verdict::kPhaseAccumulation,
-    Verdict::kCycleGarbage,         Verdict::kDeferredFree,        Verdict::kOneTime,
+    Verdict::kInsufficientEvidence, Verdict::kFragmentationGrowth, Verdict::kSublinear,
+    Verdict::kPhaseAccumulation,    Verdict::kCycleGarbage,        Verdict::kOneTime,
 };
 
 size_t WeightOf(Verdict verdict) {

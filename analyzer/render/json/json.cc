@@ -97,7 +97,6 @@ Json FragmentationJson(const ReportFragmentation& fragmentation) {
   json["rounding"] = fragmentation.rounding;
   json["free_releasable"] = fragmentation.free_releasable;
   json["free_pinned"] = fragmentation.free_pinned;
-  json["deferred"] = fragmentation.deferred;
   json["lower_bound"] = fragmentation.lower_bound;
   json["upper_bound"] = fragmentation.upper_bound;
   json["advice"] = Array(fragmentation.advice, [](const ReportAdvice& advice) {

@@ -268,7 +268,7 @@ Report OutOfMemorySample() {
 Report ManySitesSample() {
   Report report = Job(2000, 4 * kMiB);
   constexpr const char* kVerdicts[] = {"minor_leak",           "accelerating_leak", "sublinear",
-                                       "phase_accumulation",   "cycle_garbage",     "deferred_free",
+                                       "phase_accumulation",   "cycle_garbage",     "one_time",
                                        "fragmentation_growth", "growing_buffer",    "steady"};
   constexpr int kSites = 2000;
   for (int i = 0; i < kSites; ++i) {

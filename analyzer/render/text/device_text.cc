@@ -100,7 +100,6 @@ std::string Fragmentation(const ReportFragmentation& fragmentation) {
   add(fragmentation.rounding, "rounding");
   add(fragmentation.free_releasable, "free and releasable");
   add(fragmentation.free_pinned, "free but pinned");
-  add(fragmentation.deferred, "waiting to be freed");
   if (parts.size() == 1) return absl::StrCat("none: the ", Bytes(fragmentation.reserved), " reserved are all live");
   return absl::StrCat(Bytes(fragmentation.reserved), " reserved = ", absl::StrJoin(parts, " + "));
 }

@@ -3,6 +3,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/function_name.h"
 #include "analyzer/base/quantity.h"
@@ -98,12 +104,39 @@ TEST(Chart, ShowsThePeakAndNothingBelowZero) {
   EXPECT_EQ(Chart(style, ReportTimeline(), ReportTimeline::Series(), 3).size(), 0u);
 }
 
-TEST(Terminal, FollowsTheEnvironment) {
+// Environment variables as they were, when it goes.
+class SavedVariables {
+ public:
+  explicit SavedVariables(std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+      const char* value = getenv(name);
+      saved_.emplace_back(name, value != nullptr ? std::optional<std::string>(value) : std::nullopt);
+      unsetenv(name);
+    }
+  }
+  ~SavedVariables() {
+    for (const auto& [name, value] : saved_) {
+      unsetenv(name);
+      if (value) setenv(name, value->c_str(), 1);
+    }
+  }
+
+ private:
+  std::vector<std::pair<const char*, std::optional<std::string>>> saved_;
+};
+
+class Terminal : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(pipe(pipes), 0); }
+  void TearDown() override {
+    close(pipes[0]);
+    close(pipes[1]);
+  }
+  const SavedVariables saved_{"COLUMNS", "LANG", "LC_ALL", "LC_CTYPE"};
   int pipes[2];
-  ASSERT_EQ(pipe(pipes), 0);
-  unsetenv("COLUMNS");
-  unsetenv("LC_ALL");
-  unsetenv("LC_CTYPE");
+};
+
+TEST_F(Terminal, FollowsTheEnvironment) {
   setenv("LANG", "C", 1);
   TextStyle style = DetectStyle(pipes[1], ColorMode::kAuto);
   EXPECT_EQ(style.columns, 100);

@@ -32,7 +32,6 @@ std::string RemarkOn(const ReportSite& site) {
   if (site.verdict == "sublinear") return "grows, but ever more slowly";
   if (site.verdict == "phase_accumulation") return "grows within a phase, then is freed";
   if (site.verdict == "cycle_garbage") return "waits for the garbage collector";
-  if (site.verdict == "deferred_free") return "is freed late";
   if (site.verdict == "fragmentation_growth") return "fragmentation grows";
   if (site.verdict == "insufficient_evidence") return "cannot be judged yet";
   return "";

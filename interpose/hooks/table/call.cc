@@ -12,6 +12,7 @@
 #include "interpose/hooks/table/references.h"
 #include "interpose/hooks/table/unseen.h"
 #include "interpose/python/joined_stacks.h"
+#include "interpose/recorder/identity.h"
 #include "interpose/session/early_marks.h"
 #include "proto/message_writer.h"
 
@@ -48,15 +49,6 @@ constexpr uint64_t SpaceOf(uint32_t kind) {
 }
 
 uint64_t KeyOf(uint32_t kind, uint64_t address) { return address << 6 | SpaceOf(kind); }
-
-constexpr int kOrdinalBits = 40;
-constexpr uint64_t kLiveBit = uint64_t{1} << 63;  // an identity is never 0
-
-uint64_t Identity(uint32_t thread, uint64_t ordinal) {
-  return kLiveBit | static_cast<uint64_t>(thread) << kOrdinalBits | ordinal;
-}
-uint32_t ThreadOf(uint64_t identity) { return static_cast<uint32_t>((identity & ~kLiveBit) >> kOrdinalBits); }
-uint64_t OrdinalOf(uint64_t identity) { return identity & ((uint64_t{1} << kOrdinalBits) - 1); }
 
 // Pools and memory with a handle may lie on the host.
 schema::Kind KindOn(schema::Kind kind, int on) {
@@ -164,15 +156,15 @@ void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64
       stream = capture;
     }
   }
-  const uint64_t ordinal = lane_->next_allocation();
-  const uint64_t identity = Identity(lane_->thread(), ordinal);
+  const Identity identity = {lane_->thread(), lane_->next_allocation()};
   uint64_t before = 0;
-  if (!session_->live().Insert(KeyOf(kind, address), identity, &before)) {
+  if (!session_->live().Insert(KeyOf(kind, address), identity.packed(), &before)) {
     session_->file().counter(schema::COUNTER_TABLE_FULL)->fetch_add(1, std::memory_order_relaxed);
   }
   // The address was still taken: it was freed in a way that is not seen.
   if (__builtin_expect(before != 0, 0)) {
-    lane_->Event(schema::FREE, kind, Device(on), 0, ThreadOf(before), OrdinalOf(before));
+    const Identity freed = Identity::Of(before);
+    lane_->Event(schema::FREE, kind, Device(on), 0, freed.thread, freed.ordinal);
   }
   Check(lane_->Allocation(kind, Device(on), stack_, address, bytes, stream));
 }
@@ -202,10 +194,9 @@ void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on)
     Check(lane_->Event(schema::FREE_UNKNOWN, kind, Device(on), 0, 0, address));
     return;
   }
-  const uint32_t owner = ThreadOf(freed_identity_);
-  const uint64_t ordinal = OrdinalOf(freed_identity_);
-  Check(stream == 0 ? lane_->Event(schema::FREE, kind, Device(on), 0, owner, ordinal)
-                    : lane_->Event(schema::FREE, kind, Device(on), kHasStream, owner, ordinal, stream));
+  const Identity freed = Identity::Of(freed_identity_);
+  Check(stream == 0 ? lane_->Event(schema::FREE, kind, Device(on), 0, freed.thread, freed.ordinal)
+                    : lane_->Event(schema::FREE, kind, Device(on), kHasStream, freed.thread, freed.ordinal, stream));
 }
 
 void Call::FreeFailed(cuda::Error error) {

@@ -36,4 +36,19 @@ static inline void Pairs(int count) {
   for (int i = 0; i < count; ++i) Give(Take(4096));
 }
 
+// Allocates and frees once, below a stack of `depth` frames that the bits of `path` choose.
+static __attribute__((noinline, unused)) void Varied(unsigned path, int depth) {
+  if (depth == 0) {
+    Pairs(1);
+    return;
+  }
+  if (path & 1) {
+    Varied(path >> 1, depth - 1);
+  } else {
+    Varied(path >> 1, depth - 1);
+    __asm__ volatile("nop");
+  }
+  __asm__ volatile("");
+}
+
 #endif  // TESTS_HAZARDS_PROGRAMS_DEVICE_H_

@@ -15,18 +15,6 @@
 
 namespace {
 
-// A stack of its own for each `path`.
-__attribute__((noinline)) void Varied(unsigned path, int depth) {
-  if (depth == 0) return Pairs(1);
-  if (path & 1) {
-    Varied(path >> 1, depth - 1);
-  } else {
-    Varied(path >> 1, depth - 1);
-    asm volatile("nop");
-  }
-  asm volatile("");
-}
-
 [[noreturn]] void Child() {
   alarm(20);
   int caught = 0;

@@ -29,17 +29,6 @@ void Limit(int resource, rlim_t value) {
   if (setrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0) std::puts("no limit set");
 }
 
-__attribute__((noinline)) void Varied(unsigned path, int depth) {
-  if (depth == 0) return Pairs(1);
-  if (path & 1) {
-    Varied(path >> 1, depth - 1);
-  } else {
-    Varied(path >> 1, depth - 1);
-    asm volatile("nop");
-  }
-  asm volatile("");
-}
-
 }  // namespace
 
 int main(int, char** argv) {

@@ -53,17 +53,6 @@ bool Install(bool kill, const std::vector<int>& calls) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-__attribute__((noinline)) void Varied(unsigned path, int depth) {
-  if (depth == 0) return Pairs(1);
-  if (path & 1) {
-    Varied(path >> 1, depth - 1);
-  } else {
-    Varied(path >> 1, depth - 1);
-    asm volatile("nop");
-  }
-  asm volatile("");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {

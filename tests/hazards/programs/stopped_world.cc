@@ -21,17 +21,6 @@ void StandStill(int) {
   stopped = false;
 }
 
-__attribute__((noinline)) void Varied(unsigned path, int depth) {
-  if (depth == 0) return Pairs(1);
-  if (path & 1) {
-    Varied(path >> 1, depth - 1);
-  } else {
-    Varied(path >> 1, depth - 1);
-    asm volatile("nop");
-  }
-  asm volatile("");
-}
-
 }  // namespace
 
 int main() {

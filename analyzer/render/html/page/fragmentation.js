@@ -30,7 +30,6 @@ function deviceFragmentation(report, device) {
     {label: 'rounding', bytes: fragmentation.rounding, color: 'c4'},
     {label: 'free, can be given back', bytes: fragmentation.free_releasable, color: 'free'},
     {label: 'free, pinned', bytes: fragmentation.free_pinned, color: 'pinned'},
-    {label: 'freed, not yet by the device', bytes: fragmentation.deferred, color: 'c3'},
   ];
   const use = fragmentation.at_reserved_peak;
   const map = fragmentation.map;

@@ -104,6 +104,7 @@ TEST(Families, LookalikesFallIntoTheirClass) {
 }
 
 TEST(Families, RatesOfConstantLeaksAreExact) {
+  int checked = 0;
   for (const Family& family : Families()) {
     const std::string id = family.name.substr(0, 3);
     double planted = 0;
@@ -112,6 +113,7 @@ TEST(Families, RatesOfConstantLeaksAreExact) {
     if (id == "L05" || id == "L08") planted = 1 << 20;
     if (id == "L07") planted = 1 << 19;
     if (planted == 0) continue;
+    ++checked;
     for (const int steps : {60, 100, 200}) {
       for (int seed = 0; seed < 20; ++seed) {
         const LeakVerdict verdict = JudgeInstance(family, steps, seed);
@@ -121,6 +123,7 @@ TEST(Families, RatesOfConstantLeaksAreExact) {
       }
     }
   }
+  EXPECT_EQ(checked, 5);
 }
 
 TEST(Families, IntervalsOfRandomLeaksCoverThePlantedRate) {
@@ -139,6 +142,7 @@ TEST(Families, IntervalsOfRandomLeaksCoverThePlantedRate) {
     }
   }
   std::printf("95 %% intervals cover the planted rate in %.3f of %d trials\n", 1.0 * covered / trials, trials);
+  EXPECT_EQ(trials, 3 * 2 * kSeeds);
   EXPECT_GE(covered, .90 * trials);
   EXPECT_LE(covered, .98 * trials);
 }
