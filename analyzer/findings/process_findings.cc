@@ -229,6 +229,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* of_process) {
   std::map<uint32_t, uint32_t> growing_since;
   for (const auto& [device, growth] : growing) growing_since[device] = growth.first;
   torch_allocator::PeakSegments segments(ledger, growing_since);
+  RecordRequests(analysis, &segments);
   if (segments.has_devices()) without.observers.push_back(&segments);
   MemoryPools memory_pools;
   without.observers.push_back(&memory_pools);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +18,7 @@ namespace vramtrack {
 namespace {
 
 using torch_allocator::Knob;
+using torch_allocator::RequestLog;
 using torch_allocator::WhatIf;
 
 // The model has to be this near to the trace before its advice counts: a hundredth.
@@ -53,14 +55,19 @@ const char* Reason(Knob::Family family) {
   }
 }
 
+// Whether the model did as the allocator did.
+bool IsNear(const WhatIf& followed) {
+  const uint64_t before = followed.reserved_peak, model = followed.model_reserved_peak;
+  return (model > before ? model - before : before - model) <= before / kMaxModelError;
+}
+
 // The best of each family, the largest saving first. `followed`: as the trace was, for the same time.
-std::vector<ReportAdvice> Advice(const WhatIf::Outcome& followed) {
+std::vector<ReportAdvice> Advice(const WhatIf& followed) {
+  if (!IsNear(followed)) return {};
   const uint64_t before = followed.reserved_peak;
-  const uint64_t model = followed.model_reserved_peak;
-  if ((model > before ? model - before : before - model) > before / kMaxModelError) return {};
   std::map<Knob::Family, ReportAdvice> best;
   for (const WhatIf::Trial& trial : followed.trials) {
-    if (trial.failures > 0 || trial.reserved_peak >= before) continue;
+    if (trial.stopped || trial.failures > 0 || trial.reserved_peak >= before) continue;
     const uint64_t saved = before - trial.reserved_peak;
     if (!IsWorthAdvice(saved, before)) continue;
     ReportAdvice& advice = best[trial.knob.family];
@@ -68,8 +75,8 @@ std::vector<ReportAdvice> Advice(const WhatIf::Outcome& followed) {
     advice = {absl::StrCat("would have reserved ", Bytes(trial.reserved_peak), " instead of ", Bytes(before), ": ",
                            Reason(trial.knob.family)),
               SettingLine(trial.knob), before, trial.reserved_peak, saved};
-    if (followed.blocks >= WhatIf::kMaxBlocks) {
-      absl::StrAppend(&advice.text, " (tried on the first ", WhatIf::kMaxBlocks, " blocks)");
+    if (followed.blocks >= RequestLog::kMaxBlocks) {
+      absl::StrAppend(&advice.text, " (tried on the first ", RequestLog::kMaxBlocks, " blocks)");
     }
   }
   std::vector<ReportAdvice> advice;
@@ -110,17 +117,65 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
   fragmentation->model_surprises = maps.surprises;
 }
 
+// Whether the device's allocator gave up, or reserved much more than it needed.
+bool IsWorthTrials(const Ledger& ledger, const Scope& scope) {
+  const uint64_t unused = scope.reserved_peak > scope.peak ? scope.reserved_peak - scope.peak : 0;
+  if (IsWorthAdvice(unused, scope.reserved_peak)) return true;
+  return std::any_of(ledger.out_of_memory().begin(), ledger.out_of_memory().end(), [&scope](const OutOfMemory& f) {
+    return f.device == scope.device && f.framework && f.framework->failed;
+  });
+}
+
+// What other settings would have done.
+WhatIf TrySettings(const ProcessAnalysis& analysis, const Scope& scope, const torch_allocator::Arenas& arenas,
+                   const torch_allocator::PeakSegments::Maps& maps) {
+  std::vector<Knob> knobs = torch_allocator::KnobsToTry(
+      maps.expandable, scope.reserved_peak, scope.peak,
+      DeviceTotalBytes(analysis.trace(), analysis.ledger(), scope.device),
+      analysis.plan().has_steps() && !analysis.plan().has_windows(), !maps.largest_pass.events().empty());
+  for (Knob& knob : knobs) knob.settings.oldest_first = arenas.oldest_first;
+  // The first one is the allocator as it was.
+  const Knob as_it_was = knobs.front();
+  knobs.erase(knobs.begin());
+  const torch_allocator::Requests requests = {&*maps.requests, &arenas, &maps.largest_pass};
+  WhatIf outcome = FollowAsItWas(requests, as_it_was);
+  const bool near = IsNear(outcome);
+  if (!near && outcome.failures.empty()) return outcome;
+  torch_allocator::TrialLimits limits;
+  const size_t threads = analysis.options().threads;
+  limits.threads = threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+  limits.may_win = [near, before = outcome.reserved_peak](uint64_t reserved) {
+    return near && reserved < before && IsWorthAdvice(before - reserved, before);
+  };
+  TryKnobs(requests, knobs, limits, &outcome);
+  return outcome;
+}
+
+void DescribeFits(const WhatIf& outcome, const OutOfMemory& failed, ReportOom* oom) {
+  for (const WhatIf::Failure& failure : outcome.failures) {
+    if (failure.ticks != failed.ticks || failure.requested != failed.requested) continue;
+    for (const auto& fit : failure.would_fit) {
+      oom->would_fit.push_back({SettingLine(*torch_allocator::ParseKnob(fit.setting)), fit.free_bytes});
+    }
+    return;
+  }
+}
+
 }  // namespace
+
+void RecordRequests(const ProcessAnalysis& analysis, torch_allocator::PeakSegments* segments) {
+  for (const Scope& scope : analysis.ledger().scopes()) {
+    if (scope.level != Level::kFramework || !IsWorthTrials(analysis.ledger(), scope)) continue;
+    segments->Record(scope.device, DeviceTotalBytes(analysis.trace(), analysis.ledger(), scope.device));
+  }
+}
 
 void DescribeSegments(ProcessAnalysis* analysis, torch_allocator::PeakSegments* segments,
                       const std::map<uint32_t, ReserveGrowth>& growing, std::vector<ReportDevice>* devices,
                       std::vector<ReportOom>* oom) {
   const Ledger& ledger = analysis->ledger();
   const std::map<uint32_t, torch_allocator::Arenas> arenas = segments->Learnt();
-  const std::map<uint32_t, torch_allocator::PeakSegments::Maps> maps = segments->Finish();
-  std::map<uint32_t, std::vector<Knob>> knobs;
-  std::map<uint32_t, uint64_t> totals;
-  std::map<uint32_t, torch_allocator::LargestPass> passes;
+  std::map<uint32_t, torch_allocator::PeakSegments::Maps> maps = segments->Finish();
   for (const Scope& scope : ledger.scopes()) {
     const auto map = maps.find(scope.device);
     if (scope.level != Level::kFramework || map == maps.end()) continue;
@@ -131,42 +186,14 @@ void DescribeSegments(ProcessAnalysis* analysis, torch_allocator::PeakSegments* 
     if (const auto growth = growing.find(scope.device); growth != growing.end()) {
       device->fragmentation.growth = DescribeReserveGrowth(analysis, scope.device, growth->second, map->second);
     }
-    const bool gave_up = std::any_of(
-        ledger.out_of_memory().begin(), ledger.out_of_memory().end(),
-        [&scope](const OutOfMemory& f) { return f.device == scope.device && f.framework && f.framework->failed; });
-    const uint64_t unused = scope.reserved_peak > scope.peak ? scope.reserved_peak - scope.peak : 0;
-    if (!gave_up && !IsWorthAdvice(unused, scope.reserved_peak)) continue;
-    totals[scope.device] = DeviceTotalBytes(analysis->trace(), ledger, scope.device);
-    std::vector<Knob>& tried = knobs[scope.device] = torch_allocator::KnobsToTry(
-        map->second.expandable, scope.reserved_peak, scope.peak, totals[scope.device],
-        analysis->plan().has_steps() && !analysis->plan().has_windows(), !map->second.largest_pass.events().empty());
-    passes[scope.device] = map->second.largest_pass;
     const auto learnt = arenas.find(scope.device);
-    for (Knob& knob : tried) knob.settings.oldest_first = learnt != arenas.end() && learnt->second.oldest_first;
-  }
-  if (knobs.empty()) return;
-
-  LedgerOptions options = analysis->replay_options();
-  options.histories = options.timeline = false;
-  WhatIf what_if(&arenas, std::move(knobs), std::move(totals), std::move(passes));
-  options.observers = {&what_if};
-  Ledger third(analysis->trace(), analysis->plan(), options);
-  third.Replay();
-  const std::map<uint32_t, WhatIf::Outcome> outcomes = what_if.Finish();
-  for (ReportDevice& device : *devices) {
-    const auto outcome = outcomes.find(device.index);
-    if (outcome != outcomes.end()) device.fragmentation.advice = Advice(outcome->second);
-  }
-  for (size_t i = 0; i < oom->size() && i < ledger.out_of_memory().size(); ++i) {
-    const OutOfMemory& failed = ledger.out_of_memory()[i];
-    const auto outcome = outcomes.find(failed.device);
-    if (outcome == outcomes.end()) continue;
-    for (const WhatIf::Failure& failure : outcome->second.failures) {
-      if (failure.ticks != failed.ticks || failure.requested != failed.requested) continue;
-      for (const auto& fit : failure.would_fit) {
-        (*oom)[i].would_fit.push_back({SettingLine(*torch_allocator::ParseKnob(fit.setting)), fit.free_bytes});
-      }
-      break;
+    if (!map->second.requests || learnt == arenas.end()) continue;
+    const WhatIf outcome = TrySettings(*analysis, scope, learnt->second, map->second);
+    map->second.requests.reset();
+    device->fragmentation.advice = Advice(outcome);
+    for (size_t i = 0; i < oom->size() && i < ledger.out_of_memory().size(); ++i) {
+      const OutOfMemory& failed = ledger.out_of_memory()[i];
+      if (failed.device == scope.device) DescribeFits(outcome, failed, &(*oom)[i]);
     }
   }
 }

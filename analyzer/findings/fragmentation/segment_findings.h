@@ -16,8 +16,11 @@
 
 namespace vramtrack {
 
-// `segments` has followed the second replay. Replays the trace once more where much was reserved and not used, or where
-// the allocator gave up. `growing`: what GrowthOfReserves found, and `segments` was told of. `oom`: one for each of the
+// Before the second replay: has `segments` keep the requests to devices whose allocator gave up, or reserved much that
+// was not used.
+void RecordRequests(const ProcessAnalysis& analysis, torch_allocator::PeakSegments* segments);
+
+// `segments` has followed the second replay. Tries other settings on the requests that it has kept. `growing`: what GrowthOfReserves found, and `segments` was told of. `oom`: one for each of the
 // ledger's out_of_memory(), in order.
 void DescribeSegments(ProcessAnalysis* analysis, torch_allocator::PeakSegments* segments,
                       const std::map<uint32_t, ReserveGrowth>& growing, std::vector<ReportDevice>* devices,
