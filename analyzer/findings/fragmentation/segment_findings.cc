@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,11 +12,13 @@
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/fragmentation/reserve_findings.h"
 #include "analyzer/findings/fragmentation/segment_map_findings.h"
+#include "analyzer/fragmentation/torch_allocator/what_if.h"
 
 namespace vramtrack {
 namespace {
 
 using torch_allocator::Knob;
+using torch_allocator::RequestLog;
 using torch_allocator::WhatIf;
 
 // The model has to be this near to the trace before its advice counts: a hundredth.
@@ -52,14 +55,19 @@ const char* Reason(Knob::Family family) {
   }
 }
 
+// Whether the model did as the allocator did.
+bool IsNear(const WhatIf& followed) {
+  const uint64_t before = followed.reserved_peak, model = followed.model_reserved_peak;
+  return (model > before ? model - before : before - model) <= before / kMaxModelError;
+}
+
 // The best of each family, the largest saving first. `followed`: as the trace was, for the same time.
-std::vector<ReportAdvice> Advice(const WhatIf::Outcome& followed) {
+std::vector<ReportAdvice> Advice(const WhatIf& followed) {
+  if (!IsNear(followed)) return {};
   const uint64_t before = followed.reserved_peak;
-  const uint64_t model = followed.model_reserved_peak;
-  if ((model > before ? model - before : before - model) > before / kMaxModelError) return {};
   std::map<Knob::Family, ReportAdvice> best;
   for (const WhatIf::Trial& trial : followed.trials) {
-    if (trial.failures > 0 || trial.reserved_peak >= before) continue;
+    if (trial.stopped || trial.failures > 0 || trial.reserved_peak >= before) continue;
     const uint64_t saved = before - trial.reserved_peak;
     if (!IsWorthAdvice(saved, before)) continue;
     ReportAdvice& advice = best[trial.knob.family];
@@ -67,8 +75,8 @@ std::vector<ReportAdvice> Advice(const WhatIf::Outcome& followed) {
     advice = {absl::StrCat("would have reserved ", Bytes(trial.reserved_peak), " instead of ", Bytes(before), ": ",
                            Reason(trial.knob.family)),
               SettingLine(trial.knob), before, trial.reserved_peak, saved};
-    if (followed.blocks >= WhatIf::kMaxBlocks) {
-      absl::StrAppend(&advice.text, " (tried on the first ", WhatIf::kMaxBlocks, " blocks)");
+    if (followed.blocks >= RequestLog::kMaxBlocks) {
+      absl::StrAppend(&advice.text, " (tried on the first ", RequestLog::kMaxBlocks, " blocks)");
     }
   }
   std::vector<ReportAdvice> advice;
@@ -109,6 +117,50 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
   fragmentation->model_surprises = maps.surprises;
 }
 
+// Whether the device's allocator gave up, or reserved much more than it needed.
+bool IsWorthTrials(const Ledger& ledger, const Scope& scope) {
+  const uint64_t unused = scope.reserved_peak > scope.peak ? scope.reserved_peak - scope.peak : 0;
+  if (IsWorthAdvice(unused, scope.reserved_peak)) return true;
+  return std::any_of(ledger.out_of_memory().begin(), ledger.out_of_memory().end(), [&scope](const OutOfMemory& f) {
+    return f.device == scope.device && f.framework && f.framework->failed;
+  });
+}
+
+// What other settings would have done.
+WhatIf TrySettings(const ProcessAnalysis& analysis, const Scope& scope, const torch_allocator::Arenas& arenas,
+                   const torch_allocator::PeakSegments::Maps& maps) {
+  std::vector<Knob> knobs = torch_allocator::KnobsToTry(
+      maps.expandable, scope.reserved_peak, scope.peak,
+      DeviceTotalBytes(analysis.trace(), analysis.ledger(), scope.device),
+      analysis.plan().has_steps() && !analysis.plan().has_windows(), !maps.largest_pass.events().empty());
+  for (Knob& knob : knobs) knob.settings.oldest_first = arenas.oldest_first;
+  // The first one is the allocator as it was.
+  const Knob as_it_was = knobs.front();
+  knobs.erase(knobs.begin());
+  const torch_allocator::Requests requests = {&*maps.requests, &arenas, &maps.largest_pass};
+  WhatIf outcome = FollowAsItWas(requests, as_it_was);
+  const bool near = IsNear(outcome);
+  if (!near && outcome.failures.empty()) return outcome;
+  torch_allocator::TrialLimits limits;
+  const size_t threads = analysis.options().threads;
+  limits.threads = threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+  limits.may_win = [near, before = outcome.reserved_peak](uint64_t reserved) {
+    return near && reserved < before && IsWorthAdvice(before - reserved, before);
+  };
+  TryKnobs(requests, knobs, limits, &outcome);
+  return outcome;
+}
+
+void DescribeFits(const WhatIf& outcome, const OutOfMemory& failed, ReportOom* oom) {
+  for (const WhatIf::Failure& failure : outcome.failures) {
+    if (failure.ticks != failed.ticks || failure.requested != failed.requested) continue;
+    for (const auto& fit : failure.would_fit) {
+      oom->would_fit.push_back({SettingLine(*torch_allocator::ParseKnob(fit.setting)), fit.free_bytes});
+    }
+    return;
+  }
+}
+
 // By device, the step from which on the reserve grows.
 std::map<uint32_t, uint32_t> FirstSteps(const std::map<uint32_t, ReserveGrowth>& growing) {
   std::map<uint32_t, uint32_t> first;
@@ -119,75 +171,40 @@ std::map<uint32_t, uint32_t> FirstSteps(const std::map<uint32_t, ReserveGrowth>&
 }  // namespace
 
 SegmentFindings::SegmentFindings(ProcessAnalysis* analysis)
-    : analysis_(*analysis),
-      growing_(GrowthOfReserves(*analysis)),
-      segments_(analysis->ledger(), FirstSteps(growing_)) {}
-
-SegmentFindings::~SegmentFindings() = default;
+    : analysis_(*analysis), growing_(GrowthOfReserves(*analysis)), segments_(analysis->ledger(), FirstSteps(growing_)) {
+  for (const Scope& scope : analysis->ledger().scopes()) {
+    if (scope.level != Level::kFramework || !IsWorthTrials(analysis->ledger(), scope)) continue;
+    segments_.Record(scope.device, DeviceTotalBytes(analysis->trace(), analysis->ledger(), scope.device));
+  }
+}
 
 void SegmentFindings::Prepare(LedgerOptions* options) {
   if (segments_.has_devices()) options->observers.push_back(&segments_);
 }
 
-bool SegmentFindings::IsWorthTrials(const Scope& scope) const {
-  const std::vector<OutOfMemory>& failures = analysis_.ledger().out_of_memory();
-  const bool gave_up = std::any_of(failures.begin(), failures.end(), [&scope](const OutOfMemory& f) {
-    return f.device == scope.device && f.framework && f.framework->failed;
-  });
-  const uint64_t unused = scope.reserved_peak > scope.peak ? scope.reserved_peak - scope.peak : 0;
-  return gave_up || IsWorthAdvice(unused, scope.reserved_peak);
-}
-
-bool SegmentFindings::PrepareTrials(const Ledger& /*detail*/, LedgerOptions* options) {
-  if (!segments_.has_devices()) return false;
-  const Ledger& ledger = analysis_.ledger();
-  arenas_ = segments_.Learnt();
-  maps_ = segments_.Finish();
-  std::map<uint32_t, std::vector<Knob>> knobs;
-  std::map<uint32_t, uint64_t> totals;
-  std::map<uint32_t, torch_allocator::LargestPass> passes;
-  for (const Scope& scope : ledger.scopes()) {
-    const auto map = maps_.find(scope.device);
-    if (scope.level != Level::kFramework || map == maps_.end() || !IsWorthTrials(scope)) continue;
-    totals[scope.device] = DeviceTotalBytes(analysis_.trace(), ledger, scope.device);
-    std::vector<Knob>& tried = knobs[scope.device] = torch_allocator::KnobsToTry(
-        map->second.expandable, scope.reserved_peak, scope.peak, totals[scope.device],
-        analysis_.plan().has_steps() && !analysis_.plan().has_windows(), !map->second.largest_pass.events().empty());
-    passes[scope.device] = map->second.largest_pass;
-    const auto learnt = arenas_.find(scope.device);
-    for (Knob& knob : tried) knob.settings.oldest_first = learnt != arenas_.end() && learnt->second.oldest_first;
-  }
-  if (knobs.empty()) return false;
-  what_if_ = std::make_unique<WhatIf>(&arenas_, std::move(knobs), std::move(totals), std::move(passes));
-  options->observers.push_back(what_if_.get());
-  return true;
-}
-
 void SegmentFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
-  for (ReportDevice& device : findings->devices) {
-    const auto map = maps_.find(device.index);
-    if (map == maps_.end()) continue;
-    DescribeUse(&analysis_, map->second, &device.fragmentation);
-    if (const auto growth = growing_.find(device.index); growth != growing_.end()) {
-      device.fragmentation.growth = DescribeReserveGrowth(&analysis_, device.index, growth->second, map->second);
+  if (!segments_.has_devices()) return;
+  const Ledger& ledger = analysis_.ledger();
+  const std::map<uint32_t, torch_allocator::Arenas> arenas = segments_.Learnt();
+  std::map<uint32_t, torch_allocator::PeakSegments::Maps> maps = segments_.Finish();
+  for (const Scope& scope : ledger.scopes()) {
+    const auto map = maps.find(scope.device);
+    if (scope.level != Level::kFramework || map == maps.end()) continue;
+    const auto device = std::find_if(findings->devices.begin(), findings->devices.end(),
+                                     [&scope](const ReportDevice& d) { return d.index == scope.device; });
+    if (device == findings->devices.end()) continue;
+    DescribeUse(&analysis_, map->second, &device->fragmentation);
+    if (const auto growth = growing_.find(scope.device); growth != growing_.end()) {
+      device->fragmentation.growth = DescribeReserveGrowth(&analysis_, scope.device, growth->second, map->second);
     }
-  }
-  if (what_if_ == nullptr) return;
-  const std::map<uint32_t, WhatIf::Outcome> outcomes = what_if_->Finish();
-  for (ReportDevice& device : findings->devices) {
-    const auto outcome = outcomes.find(device.index);
-    if (outcome != outcomes.end()) device.fragmentation.advice = Advice(outcome->second);
-  }
-  const std::vector<OutOfMemory>& failures = analysis_.ledger().out_of_memory();
-  for (size_t i = 0; i < findings->oom.size() && i < failures.size(); ++i) {
-    const auto outcome = outcomes.find(failures[i].device);
-    if (outcome == outcomes.end()) continue;
-    for (const WhatIf::Failure& failure : outcome->second.failures) {
-      if (failure.ticks != failures[i].ticks || failure.requested != failures[i].requested) continue;
-      for (const auto& fit : failure.would_fit) {
-        findings->oom[i].would_fit.push_back({SettingLine(*torch_allocator::ParseKnob(fit.setting)), fit.free_bytes});
-      }
-      break;
+    const auto learnt = arenas.find(scope.device);
+    if (!map->second.requests || learnt == arenas.end()) continue;
+    const WhatIf outcome = TrySettings(analysis_, scope, learnt->second, map->second);
+    map->second.requests.reset();
+    device->fragmentation.advice = Advice(outcome);
+    for (size_t i = 0; i < findings->oom.size() && i < ledger.out_of_memory().size(); ++i) {
+      const OutOfMemory& failed = ledger.out_of_memory()[i];
+      if (failed.device == scope.device) DescribeFits(outcome, failed, &findings->oom[i]);
     }
   }
 }

@@ -7,12 +7,10 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/fragmentation/torch_allocator/peak_segments.h"
-#include "analyzer/fragmentation/torch_allocator/what_if.h"
 #include "analyzer/leaks/reserve_growth.h"
 
 namespace vramtrack {
@@ -21,23 +19,16 @@ class SegmentFindings final : public Collector {
  public:
   // `analysis` must outlive it.
   explicit SegmentFindings(ProcessAnalysis* analysis);
-  ~SegmentFindings() override;
 
   const char* name() const override { return "segments"; }
   void Prepare(LedgerOptions* options) override;
-  // Settings are tried where much was reserved and not used, or where the allocator gave up.
-  bool PrepareTrials(const Ledger& detail, LedgerOptions* options) override;
+  // Other settings are tried on the requests to devices whose allocator gave up, or reserved much that was not used.
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:
-  bool IsWorthTrials(const Scope& scope) const;
-
   ProcessAnalysis& analysis_;
   const std::map<uint32_t, ReserveGrowth> growing_;  // by device
   torch_allocator::PeakSegments segments_;
-  std::map<uint32_t, torch_allocator::Arenas> arenas_;
-  std::map<uint32_t, torch_allocator::PeakSegments::Maps> maps_;
-  std::unique_ptr<torch_allocator::WhatIf> what_if_;  // null: nothing is tried
 };
 
 }  // namespace vramtrack

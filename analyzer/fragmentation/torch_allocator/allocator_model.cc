@@ -41,8 +41,8 @@ AllocatorModel::Block AllocatorModel::Allocate(uint32_t arena, uint64_t request,
 // The smallest that has room, of those the one with the lowest address; in no set any more.
 AllocatorModel::Block AllocatorModel::TakeFree(uint32_t pool, uint64_t bytes) {
   ++searches_[IsSmall(pool)];
-  BlockLists::FreeSet& free = blocks_.FreeOf(pool);
-  auto found = free.lower_bound({bytes, 0, 0, 0});
+  FreeList& free = blocks_.FreeOf(pool);
+  auto found = free.AtLeast(bytes);
   if (found == free.end()) return kNone;
   if (settings_.expandable_segments) {
     // A block at the end of what is mapped is as large as it can become.
@@ -51,8 +51,8 @@ AllocatorModel::Block AllocatorModel::TakeFree(uint32_t pool, uint64_t bytes) {
       const bool grows = block.next != kNone && !blocks_[block.next].mapped;
       return block.bytes + (grows ? blocks_[block.next].bytes : 0);
     };
-    for (auto next = std::next(found);
-         blocks_[found->id].expandable && next != free.end() && room(next->id) < room(found->id); ++next) {
+    auto next = found;
+    for (++next; blocks_[found->id].expandable && next != free.end() && room(next->id) < room(found->id); ++next) {
       found = next;
     }
   }
@@ -60,7 +60,7 @@ AllocatorModel::Block AllocatorModel::TakeFree(uint32_t pool, uint64_t bytes) {
   if (bytes < limit && found->bytes >= limit) return kNone;
   if (bytes >= limit && found->bytes >= bytes + kLargeSegmentBytes) return kNone;
   const Block block = found->id;
-  free.erase(found);
+  free.Erase(found);
   return block;
 }
 
@@ -140,7 +140,7 @@ void AllocatorModel::EmptyCache() {
   std::vector<Block> expandable, whole;
   for (uint32_t pool = 0; pool < blocks_.pools(); ++pool) {
     if (IsPrivate(pool)) continue;
-    for (const BlockLists::FreeKey& key : blocks_.FreeOf(pool)) {
+    for (const FreeKey& key : blocks_.FreeOf(pool)) {
       const BlockLists::Block& block = blocks_[key.id];
       if (block.expandable) {
         expandable.push_back(key.id);
@@ -167,8 +167,8 @@ void AllocatorModel::Release(Block id) {
 bool AllocatorModel::ReleaseOversize(uint32_t pool, uint64_t bytes) {
   if (settings_.max_split_bytes == UINT64_MAX) return false;
   const uint64_t needed = std::max(bytes, settings_.max_split_bytes);
-  BlockLists::FreeSet& free = blocks_.FreeOf(pool);
-  const auto found = free.lower_bound({needed, 0, 0, 0});
+  FreeList& free = blocks_.FreeOf(pool);
+  const auto found = free.AtLeast(needed);
   if (found != free.end()) {
     if (blocks_.IsSplit(blocks_[found->id])) return false;
     Release(found->id);
@@ -176,7 +176,7 @@ bool AllocatorModel::ReleaseOversize(uint32_t pool, uint64_t bytes) {
   }
   uint64_t released = 0;
   while (released < needed && !free.empty()) {
-    const BlockLists::FreeKey largest = *std::prev(free.end());
+    const FreeKey largest = free.largest();
     if (largest.bytes < settings_.max_split_bytes || blocks_.IsSplit(blocks_[largest.id])) break;
     released += largest.bytes;
     Release(largest.id);
@@ -195,7 +195,7 @@ void AllocatorModel::CollectGarbage() {
   const auto age = [this](Block id) { return searches_[0] - blocks_[id].free_since; };
   for (uint32_t pool = 0; pool < blocks_.pools(); ++pool) {
     if (IsSmall(pool) || IsPrivate(pool)) continue;
-    for (const BlockLists::FreeKey& key : blocks_.FreeOf(pool)) {
+    for (const FreeKey& key : blocks_.FreeOf(pool)) {
       if (blocks_.IsSplit(blocks_[key.id]) || blocks_[key.id].expandable) continue;
       candidates.push_back(key.id);
       total_age += age(key.id);

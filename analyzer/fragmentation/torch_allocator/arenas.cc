@@ -18,6 +18,11 @@ void ArenaGuess::OnPassedOver(Segment used, Segment passed, bool if_lowest, bool
   against_oldest_ += if_oldest && !if_lowest;
   if (used == passed || unlike_.size() >= kMaxUnlike) return;
   const Rule rule = if_lowest && if_oldest ? Rule::kEither : if_lowest ? Rule::kLowest : Rule::kOldest;
+  const uint64_t pair = uint64_t{used} << 32 | passed;
+  uint64_t& recent = recent_[static_cast<size_t>(rule) * kRecent + (pair * 0x9e3779b97f4a7c15 >> 54)];
+  static_assert(kRecent == 1 << 10, "10 bits are left of the product");
+  if (recent == pair) return;
+  recent = pair;
   if (!unlike_.insert({std::min(used, passed), std::max(used, passed), rule}).second) return;
   segments_.at(used).unlike.push_back({passed, rule});
   segments_.at(passed).unlike.push_back({used, rule});
@@ -99,7 +104,8 @@ Arenas ArenaGuess::Finish() const {
   };
   arenas.count = most;
   for (const auto& [segment, state] : order) {
-    if (const uint32_t arena = number(segment); arena != 0) arenas.of_segment[state->name] = arena;
+    if (const uint32_t arena = number(segment); arena != 0)
+      arenas.of_segment[state->name] = arenas.of_number[segment] = arena;
   }
   for (const auto& [release, kept] : kept_) {
     std::set<uint32_t>& left_alone = arenas.kept_at_release[release];

@@ -23,7 +23,8 @@ using Name = std::pair<uint32_t, uint64_t>;
 
 // What a first replay has learnt, for a second one. Small segments and large ones are numbered apart.
 struct Arenas {
-  absl::flat_hash_map<Name, uint32_t> of_segment;  // only those that are not of arena 0
+  absl::flat_hash_map<Name, uint32_t> of_segment;     // only those that are not of arena 0
+  absl::flat_hash_map<uint32_t, uint32_t> of_number;  // the same, by ArenaGuess::Segment
   // How often the allocator had given memory back, and the arenas that it left alone from then on.
   std::map<uint64_t, std::set<uint32_t>> kept_at_release;
   uint32_t count = 1;
@@ -32,6 +33,10 @@ struct Arenas {
   uint32_t Of(Name segment) const {
     const auto found = of_segment.find(segment);
     return found == of_segment.end() ? 0 : found->second;
+  }
+  uint32_t OfNumber(uint32_t segment) const {
+    const auto found = of_number.find(segment);
+    return found == of_number.end() ? 0 : found->second;
   }
 };
 
@@ -57,6 +62,7 @@ class ArenaGuess {
  private:
   static constexpr size_t kMaxUnlike = 1 << 20;  // pairs
   enum class Rule : uint8_t { kLowest, kOldest, kEither };
+  static constexpr size_t kRecent = 1024;
 
   struct State {
     Name name;
@@ -68,7 +74,9 @@ class ArenaGuess {
 
   absl::flat_hash_map<Segment, State> segments_;
   absl::flat_hash_set<std::tuple<Segment, Segment, Rule>> unlike_;  // the lower number first
-  uint64_t against_lowest_ = 0, against_oldest_ = 0;                // how often only one of the rules was broken
+  // Pairs that are in unlike_, by rule: the same segments are passed over again and again.
+  std::vector<uint64_t> recent_ = std::vector<uint64_t>(3 * kRecent, UINT64_MAX);
+  uint64_t against_lowest_ = 0, against_oldest_ = 0;  // how often only one of the rules was broken
   std::map<uint64_t, std::vector<Segment>> kept_;
   Segment next_ = 0;
 };

@@ -3,10 +3,9 @@
 #define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_BLOCK_LISTS_H_
 
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
-#include "absl/container/btree_set.h"
+#include "analyzer/fragmentation/torch_allocator/free_list.h"
 
 namespace vramtrack::torch_allocator {
 
@@ -28,17 +27,6 @@ class BlockLists {
     bool expandable = false;
     uint64_t free_since = 0;  // the owner's own clock
   };
-
-  struct FreeKey {
-    uint64_t bytes;
-    uint32_t age;  // 0 where it does not count
-    uint64_t address;
-    Id id;
-    bool operator<(const FreeKey& other) const {
-      return std::tie(bytes, age, address) < std::tie(other.bytes, other.age, other.address);
-    }
-  };
-  using FreeSet = absl::btree_set<FreeKey>;
 
   explicit BlockLists(bool oldest_first) : oldest_first_(oldest_first) {}
 
@@ -62,13 +50,13 @@ class BlockLists {
   // Neither in a set nor anybody's neighbour.
   void Delete(Id id) { unused_.push_back(id); }
 
-  FreeSet& FreeOf(uint32_t pool) {
+  FreeList& FreeOf(uint32_t pool) {
     if (pool >= free_.size()) free_.resize(pool + 1);
     return free_[pool];
   }
   uint32_t pools() const { return static_cast<uint32_t>(free_.size()); }
-  void Insert(Id id) { FreeOf(blocks_[id].pool).insert(KeyOf(id)); }
-  void Erase(Id id) { FreeOf(blocks_[id].pool).erase(KeyOf(id)); }
+  void Insert(Id id) { FreeOf(blocks_[id].pool).Insert(KeyOf(id)); }
+  void Erase(Id id) { FreeOf(blocks_[id].pool).Erase(KeyOf(id)); }
 
   // Cuts the end off, so that `bytes` are left. Returns the new block, in no set.
   Id CutOff(Id id, uint64_t bytes) {
@@ -102,13 +90,13 @@ class BlockLists {
  private:
   FreeKey KeyOf(Id id) const {
     const Block& block = blocks_[id];
-    return {block.bytes, oldest_first_ ? block.age : 0, block.address, id};
+    return {block.bytes, oldest_first_ ? block.age : 0, id, block.address};
   }
 
   const bool oldest_first_;
   std::vector<Block> blocks_;
   std::vector<Id> unused_;
-  std::vector<FreeSet> free_;  // by pool
+  std::vector<FreeList> free_;  // by pool
 };
 
 }  // namespace vramtrack::torch_allocator

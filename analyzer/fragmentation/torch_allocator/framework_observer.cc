@@ -4,12 +4,11 @@
 namespace vramtrack::torch_allocator {
 
 FrameworkObserver::Device* FrameworkObserver::DeviceOf(uint32_t device) {
-  if (device >= 64) return nullptr;
-  const auto found = devices_.find(device);
-  if (found != devices_.end()) return &found->second;
+  if (device >= by_number_.size()) return nullptr;
+  if (by_number_[device] != nullptr) return by_number_[device];
   for (const Scope& scope : ledger_->scopes()) {
     if (scope.level != Level::kFramework || scope.device != device) continue;
-    return &devices_.emplace(device, KnownOf(device)).first->second;
+    return by_number_[device] = &devices_.emplace(device, KnownOf(device)).first->second;
   }
   return nullptr;
 }

@@ -2,6 +2,7 @@
 #ifndef ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_FRAMEWORK_OBSERVER_H_
 #define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_FRAMEWORK_OBSERVER_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 
@@ -63,7 +64,8 @@ class FrameworkObserver : public ReplayObserver {
 
   const std::map<uint32_t, Arenas>* known_;
   const Ledger* ledger_ = nullptr;
-  std::map<uint32_t, Device> devices_;  // those with a framework's level
+  std::map<uint32_t, Device> devices_;      // those with a framework's level
+  std::array<Device*, 64> by_number_ = {};  // the same
 };
 
 }  // namespace vramtrack::torch_allocator

@@ -2,6 +2,7 @@
 #ifndef ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_KNOBS_H_
 #define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_KNOBS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@ namespace vramtrack::torch_allocator {
 // Something a user can do.
 struct Knob {
   enum class Family { kNone, kExpandable, kMaxSplit, kGarbageCollection, kRoundup, kEmptyCache, kPreallocate };
+  static constexpr size_t kFamilies = static_cast<size_t>(Family::kPreallocate) + 1;
   Family family = Family::kNone;
   // As PYTORCH_CUDA_ALLOC_CONF has it; "empty_cache:N" for a call every N steps, "preallocate:largest" for a pass with
   // the largest shape before the others.

@@ -11,6 +11,7 @@ PeakSegments::PeakSegments(const Ledger& first, const std::map<uint32_t, uint32_
   for (const Scope& scope : first.scopes()) {
     if (scope.level != Level::kFramework) continue;
     State& state = states_[scope.device];
+    if (scope.device < by_number_.size()) by_number_[scope.device] = &state;
     state.moments.resize(kMoments);
     if (scope.peak_moment.step > 0) state.largest_step = scope.peak_moment.step;
     if (scope.peak > 0) state.moments[kLivePeak].change = scope.peak_change;
@@ -22,15 +23,81 @@ PeakSegments::PeakSegments(const Ledger& first, const std::map<uint32_t, uint32_
   }
 }
 
+void PeakSegments::Record(uint32_t device, uint64_t total_bytes) {
+  State* state = StateOf(device);
+  if (state == nullptr) return;
+  state->requests.emplace();
+  state->total_bytes = total_bytes;
+}
+
+// Null if the device's requests are not recorded. Steps count from the first call on.
+RequestLog* PeakSegments::LogOf(State* state) {
+  if (!state->requests) return nullptr;
+  state->asked = true;
+  return &*state->requests;
+}
+
+// What is left of the device for segments, besides what others hold at this moment.
+void PeakSegments::RecordLimit(uint32_t device, const State& state, RequestLog* log) {
+  if (state.total_bytes == 0) return;
+  for (const Scope& scope : ledger().scopes()) {
+    if (!scope.is_device() || scope.device != device || scope.segments == nullptr) continue;
+    const uint64_t segments = scope.segments->counted();
+    const uint64_t others = scope.outside + (scope.live > segments ? scope.live - segments : 0);
+    log->Limit(state.total_bytes > others ? state.total_bytes - others : 0);
+  }
+}
+
+void PeakSegments::RecordPlaced(uint32_t device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated,
+                                State* state) {
+  RequestLog* log = LogOf(state);
+  if (log == nullptr || placed.block == SegmentLayout::kNone) return;
+  const size_t last = 2 * size_t{allocated.slot} + (placed.small ? 1 : 0);
+  if (last >= state->last_segment.size()) state->last_segment.resize(last + 1, RequestLog::kNoSegment);
+  state->last_segment[last] = placed.segment;
+  if (log->full()) return;
+  log->Reserved(DeviceOf(device)->layout.reserved());
+  const bool is_new = placed.new_segment.bytes > 0;
+  // What others hold changes seldom.
+  if (is_new || log->blocks() % 64 == 0) RecordLimit(device, *state, log);
+  if (is_new) log->NewSegment(placed.new_segment);
+  log->Allocate(placed.block, allocated.allocation.bytes, placed.segment);
+}
+
+void PeakSegments::OnGiveBack(uint32_t device, uint64_t release, bool after_refusal) {
+  State* state = StateOf(device);
+  RequestLog* log = state == nullptr ? nullptr : LogOf(state);
+  if (log != nullptr) log->GiveBack(release, after_refusal);
+}
+
+void PeakSegments::OnOtherEvent(const StreamEvent& event) {
+  FrameworkObserver::OnOtherEvent(event);
+  if (event.operation != schema::FRAMEWORK_MEMORY || event.past) return;
+  State* state = StateOf(event.shape->device);
+  RequestLog* log = state == nullptr ? nullptr : LogOf(state);
+  if (log != nullptr) log->Told(event.value[1]);
+}
+
+void PeakSegments::OnOutOfMemory(uint32_t device, const StreamEvent& event) {
+  State* state = StateOf(device);
+  RequestLog* log = state == nullptr ? nullptr : LogOf(state);
+  if (log == nullptr || log->full() || state->total_bytes == 0) return;
+  RecordLimit(device, *state, log);
+  const size_t last = 2 * size_t{event.slot} + (event.shape->bytes <= kSmallRequestBytes ? 1 : 0);
+  log->OutOfMemory(event.time, event.shape->bytes,
+                   last < state->last_segment.size() ? state->last_segment[last] : RequestLog::kNoSegment);
+}
+
 void PeakSegments::OnPlaced(uint32_t device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated) {
-  const auto found = states_.find(device);
-  if (found == states_.end()) return;
-  State& state = found->second;
+  State* of_device = StateOf(device);
+  if (of_device == nullptr) return;
+  State& state = *of_device;
   ++state.time;
+  RecordPlaced(device, placed, allocated, &state);
   const SegmentLayout& layout = DeviceOf(device)->layout;
   if (placed.block != SegmentLayout::kNone) {
     if (placed.block >= state.born.size()) state.born.resize(layout.blocks());
-    state.born[placed.block] = {allocated.allocation.site, state.time};
+    state.born[placed.block] = {allocated.allocation.site, state.time, 0};
     if (ledger().steps().step() == state.largest_step) {
       const LiveAllocation& block = allocated.allocation;
       state.largest_pass.Allocate(placed.block, block.bytes, layout.SegmentAt(block.address));
@@ -38,20 +105,22 @@ void PeakSegments::OnPlaced(uint32_t device, const SegmentLayout::Placed& placed
   }
   const Site& site = ledger().sites()[allocated.allocation.site];
   const uint64_t change = ledger().scopes()[site.scope].changes - 1;
-  for (Moment& moment : state.moments) {
-    if (moment.change == change) Take(layout, &state, &moment);
+  for (size_t i = 0; i < state.moments.size(); ++i) {
+    if (state.moments[i].change == change) Take(layout, &state, i);
   }
 }
 
 void PeakSegments::OnStepEnd(uint32_t step) {
   for (auto& [index, state] : states_) {
-    for (Moment& moment : state.moments) {
-      if (moment.steps == step + 1 && DeviceOf(index) != nullptr) Take(DeviceOf(index)->layout, &state, &moment);
+    if (state.requests && state.asked) state.requests->StepEnd(step);
+    for (size_t i = 0; i < state.moments.size(); ++i) {
+      if (state.moments[i].steps == step + 1 && DeviceOf(index) != nullptr) Take(DeviceOf(index)->layout, &state, i);
     }
   }
 }
 
-void PeakSegments::Take(const SegmentLayout& layout, State* state, Moment* moment) {
+void PeakSegments::Take(const SegmentLayout& layout, State* state, size_t index) {
+  Moment* moment = &state->moments[index];
   SegmentMap& map = moment->map;
   map.step = ledger().steps().step();
   map.segments = layout.Segments();
@@ -62,24 +131,29 @@ void PeakSegments::Take(const SegmentLayout& layout, State* state, Moment* momen
   });
   std::sort(order.begin(), order.end());
   std::sort(map.blocks.begin(), map.blocks.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
-  for (size_t i = 0; i < order.size(); ++i) moment->live[order[i].second] = i;
-  state->watched += order.size();
+  for (size_t i = 0; i < order.size(); ++i) {
+    moment->live[order[i].second] = i;
+    state->born[order[i].second].watched |= 1u << index;
+  }
 }
 
 void PeakSegments::OnRemoved(uint32_t device, SegmentLayout::Block block, const ReplayAllocation& /*freed*/) {
-  const auto found = states_.find(device);
-  if (found == states_.end()) return;
-  State& state = found->second;
+  State* of_device = StateOf(device);
+  if (of_device == nullptr) return;
+  State& state = *of_device;
   ++state.time;
+  if (RequestLog* log = LogOf(&state)) log->Free(block);
   if (ledger().steps().step() == state.largest_step) state.largest_pass.Free(block);
-  if (state.watched == 0) return;
-  for (Moment& moment : state.moments) {
+  State::Born& born = state.born[block];
+  for (size_t i = 0; born.watched != 0 && i < state.moments.size(); ++i) {
+    if ((born.watched >> i & 1) == 0) continue;
+    Moment& moment = state.moments[i];
     const auto live = moment.live.find(block);
     if (live == moment.live.end()) continue;
     moment.map.blocks[live->second].death = state.time;
     moment.live.erase(live);
-    --state.watched;
   }
+  born.watched = 0;
 }
 
 std::map<uint32_t, PeakSegments::Maps> PeakSegments::Finish() {
@@ -100,6 +174,7 @@ std::map<uint32_t, PeakSegments::Maps> PeakSegments::Finish() {
     maps.placements = device->second.placements;
     maps.surprises = device->second.surprises;
     maps.expandable = device->second.layout.has_mapped_segments();
+    maps.requests = std::move(state.requests);
   }
   return all;
 }

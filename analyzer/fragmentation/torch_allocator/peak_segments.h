@@ -2,13 +2,16 @@
 #ifndef ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_PEAK_SEGMENTS_H_
 #define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_PEAK_SEGMENTS_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/fragmentation/torch_allocator/framework_observer.h"
 #include "analyzer/fragmentation/torch_allocator/largest_pass.h"
+#include "analyzer/fragmentation/torch_allocator/request_log.h"
 #include "analyzer/fragmentation/torch_allocator/segment_map.h"
 
 namespace vramtrack::torch_allocator {
@@ -21,6 +24,9 @@ class PeakSegments : public FrameworkObserver {
   // `first`: after its replay. `growing_since`: devices with the step from which on what they reserve grew.
   PeakSegments(const Ledger& first, const std::map<uint32_t, uint32_t>& growing_since);
 
+  // Keeps what this device is asked for, for trials of other settings. `total_bytes`: its size; 0: unknown.
+  void Record(uint32_t device, uint64_t total_bytes);
+
   // Whether there is a device to follow.
   bool has_devices() const { return !states_.empty(); }
 
@@ -29,15 +35,19 @@ class PeakSegments : public FrameworkObserver {
     LargestPass largest_pass;                // of the step in which most was live, if it was none of the first
     uint64_t placements = 0, surprises = 0;  // blocks, and those that the rules would have put elsewhere
     bool expandable = false;
+    std::optional<RequestLog> requests;  // if they were recorded
   };
   // By device, after the replay.
   std::map<uint32_t, Maps> Finish();
 
   void OnStepEnd(uint32_t step) override;
+  void OnOtherEvent(const StreamEvent& event) override;
 
  protected:
   void OnPlaced(uint32_t device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated) override;
   void OnRemoved(uint32_t device, SegmentLayout::Block block, const ReplayAllocation& freed) override;
+  void OnGiveBack(uint32_t device, uint64_t release, bool after_refusal) override;
+  void OnOutOfMemory(uint32_t device, const StreamEvent& event) override;
 
  private:
   enum { kLivePeak, kReservedPeak, kGrowthBegin, kGrowthEnd, kMoments };
@@ -52,17 +62,27 @@ class PeakSegments : public FrameworkObserver {
     struct Born {
       uint32_t site = 0;
       uint64_t time = 0;
+      uint8_t watched = 0;  // the moments whose maps it is in
     };
     std::vector<Born> born;  // by block
     uint64_t time = 0;
     uint32_t largest_step = UINT32_MAX;
     LargestPass largest_pass;
-    size_t watched = 0;  // entries of all Moment::live
+    std::optional<RequestLog> requests;
+    uint64_t total_bytes = 0;
+    bool asked = false;                  // the allocator has done anything at all
+    std::vector<uint32_t> last_segment;  // by slot of the thread, large and small: of its last block
   };
 
-  void Take(const SegmentLayout& layout, State* state, Moment* moment);
+  State* StateOf(uint32_t device) { return device < by_number_.size() ? by_number_[device] : nullptr; }
+  RequestLog* LogOf(State* state);
+  void RecordPlaced(uint32_t device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated,
+                    State* state);
+  void RecordLimit(uint32_t device, const State& state, RequestLog* log);
+  void Take(const SegmentLayout& layout, State* state, size_t moment);
 
   std::map<uint32_t, State> states_;
+  std::array<State*, 64> by_number_ = {};  // the same
 };
 
 }  // namespace vramtrack::torch_allocator

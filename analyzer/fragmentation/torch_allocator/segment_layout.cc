@@ -45,19 +45,17 @@ bool SegmentLayout::RemoveMemory(uint64_t address) {
   const uint64_t end = address + memory.bytes;
   // What is left of live blocks in it comes from a damaged trace, or from the end of the process.
   for (uint64_t at = address; at < end;) {
-    auto block = by_address_.find(at);
-    if (block == by_address_.end()) {
+    Block id = by_address_.Find(at);
+    if (id == kNone) {
       // A free block that begins before it.
       const Block free = FreeBlockAt(at);
       if (free == kNone) break;
       blocks_.Erase(free);
-      const Block cut = blocks_.CutOff(free, at - blocks_[free].address);
+      id = blocks_.CutOff(free, at - blocks_[free].address);
       blocks_.Insert(free);
-      by_address_[at] = cut;
-      blocks_.Insert(cut);
-      block = by_address_.find(at);
+      by_address_.Set(at, id);
+      blocks_.Insert(id);
     }
-    const Block id = block->second;
     if (blocks_[id].free) {
       blocks_.Erase(id);
     } else {
@@ -66,13 +64,13 @@ bool SegmentLayout::RemoveMemory(uint64_t address) {
     if (at + blocks_[id].bytes > end) {
       const Block rest = blocks_.CutOff(id, end - at);
       blocks_[rest].free = true;
-      by_address_[end] = rest;
+      by_address_.Set(end, rest);
       blocks_.Insert(rest);
     }
     const BlockLists::Block gone = blocks_[id];
     if (gone.previous != kNone) blocks_[gone.previous].next = kNone;
     if (gone.next != kNone) blocks_[gone.next].previous = kNone;
-    by_address_.erase(at);
+    by_address_.Erase(at);
     blocks_.Delete(id);
     at += gone.bytes;
   }
@@ -82,19 +80,18 @@ bool SegmentLayout::RemoveMemory(uint64_t address) {
 
 // The free block that the address lies in.
 SegmentLayout::Block SegmentLayout::FreeBlockAt(uint64_t address) {
-  const auto exact = by_address_.find(address);
-  if (exact != by_address_.end()) return blocks_[exact->second].free ? exact->second : kNone;
+  const Block exact = by_address_.Find(address);
+  if (exact != kNone) return blocks_[exact].free ? exact : kNone;
   auto after = memory_.upper_bound(address);
   if (after == memory_.begin()) return kNone;
   --after;
   // A block may begin in an earlier mapping.
-  auto first = by_address_.find(after->first);
-  while (first == by_address_.end() && after != memory_.begin() && after->second.mapped) {
+  Block first = by_address_.Find(after->first);
+  while (first == kNone && after != memory_.begin() && after->second.mapped) {
     --after;
-    first = by_address_.find(after->first);
+    first = by_address_.Find(after->first);
   }
-  if (first == by_address_.end()) return kNone;
-  for (Block id = first->second; id != kNone && blocks_[id].address <= address; id = blocks_[id].next) {
+  for (Block id = first; id != kNone && blocks_[id].address <= address; id = blocks_[id].next) {
     if (address < blocks_[id].address + blocks_[id].bytes) return blocks_[id].free ? id : kNone;
   }
   return kNone;
@@ -145,7 +142,7 @@ void SegmentLayout::AdoptOne(uint64_t begin, Memory* memory, uint64_t bytes) {
   block.age = segments_taken_++;
   block.free_since = ++clock_;
   const Block id = blocks_.New(block);
-  by_address_[begin] = id;
+  by_address_.Set(begin, id);
   if (memory->mapped) {
     const auto link = [this](Block left, Block right) {
       blocks_[left].next = right;
@@ -158,17 +155,16 @@ void SegmentLayout::AdoptOne(uint64_t begin, Memory* memory, uint64_t bytes) {
       if (before->second.is_segment && before->second.segment == memory->segment &&
           before->first + before->second.bytes == begin) {
         auto first = std::make_reverse_iterator(here);
-        auto start = by_address_.find(before->first);
-        while (start == by_address_.end() && first != memory_.rend()) start = by_address_.find((first++)->first);
-        if (start != by_address_.end()) {
-          Block last = start->second;
+        Block last = by_address_.Find(before->first);
+        while (last == kNone && first != memory_.rend()) last = by_address_.Find((first++)->first);
+        if (last != kNone) {
           while (blocks_[last].next != kNone && blocks_[blocks_[last].next].address < begin) last = blocks_[last].next;
           if (last != id) link(last, id);
         }
       }
     }
-    const auto behind = by_address_.find(begin + memory->bytes);
-    if (behind != by_address_.end() && blocks_[behind->second].segment == memory->segment) link(id, behind->second);
+    const Block behind = by_address_.Find(begin + memory->bytes);
+    if (behind != kNone && blocks_[behind].segment == memory->segment) link(id, behind);
   }
   Merge(id);
 }
@@ -177,10 +173,10 @@ SegmentLayout::Block SegmentLayout::Merge(Block id) {
   const auto swallow = [this, id](Block neighbour) {
     if (neighbour == kNone || !blocks_[neighbour].free) return;
     blocks_.Erase(neighbour);
-    by_address_.erase(blocks_[neighbour].address);
-    by_address_.erase(blocks_[id].address);
+    by_address_.Erase(std::max(blocks_[id].address, blocks_[neighbour].address));
+    const bool begins_before = blocks_[neighbour].address < blocks_[id].address;
     blocks_.Join(id, neighbour);
-    by_address_[blocks_[id].address] = id;
+    if (begins_before) by_address_.Set(blocks_[id].address, id);
   };
   swallow(blocks_[id].previous);
   swallow(blocks_[id].next);
@@ -195,10 +191,10 @@ void SegmentLayout::JudgePlace(Block id, uint64_t bytes, Placed* placed) {
   if (known_ == nullptr) guess_.OnUse(block.segment);
   // An expandable segment weighs what it could grow by as well.
   if (block.expandable) return;
-  const BlockLists::FreeSet& free = blocks_.FreeOf(block.pool);
+  const FreeList& free = blocks_.FreeOf(block.pool);
   const bool is_new = placed->new_segment.bytes > 0;
   int passed = 0;
-  for (auto at = free.lower_bound({bytes, 0, 0, 0}); at != free.end() && passed < kMaxPassed; ++at) {
+  for (auto at = free.AtLeast(bytes); at != free.end() && passed < kMaxPassed; ++at) {
     if (at->id == id) {
       if (known_ != nullptr) break;
       continue;
@@ -224,8 +220,8 @@ SegmentLayout::Placed SegmentLayout::Place(uint32_t slot, uint64_t address, uint
   ++clock_;
   Block id = FreeBlockAt(address);
   if (id == kNone || blocks_[id].address + blocks_[id].bytes < address + bytes) {
-    const auto live = by_address_.find(address);
-    if (live != by_address_.end() && !blocks_[live->second].free) Remove(address);
+    const Block live = by_address_.Find(address);
+    if (live != kNone && !blocks_[live].free) Remove(address);
     Adopt(address, bytes, &placed);
     id = FreeBlockAt(address);
   }
@@ -235,12 +231,12 @@ SegmentLayout::Placed SegmentLayout::Place(uint32_t slot, uint64_t address, uint
   if (blocks_[id].address < address) {
     const Block rest = blocks_.CutOff(id, address - blocks_[id].address);
     blocks_.Insert(id);
-    by_address_[address] = rest;
+    by_address_.Set(address, rest);
     id = rest;
   }
   if (blocks_[id].bytes > bytes) {
     const Block rest = blocks_.CutOff(id, bytes);
-    by_address_[blocks_[rest].address] = rest;
+    by_address_.Set(blocks_[rest].address, rest);
     blocks_[rest].free_since = clock_;
     blocks_.Insert(rest);
   }
@@ -249,14 +245,15 @@ SegmentLayout::Placed SegmentLayout::Place(uint32_t slot, uint64_t address, uint
   live_ += bytes;
   placed.block = id;
   placed.arena = block.pool / 2;
+  placed.segment = block.segment;
+  placed.small = block.pool % 2 == 1;
   if (known_ != nullptr && known_->count > 1) last_arena_[{slot, block.pool % 2 == 1}] = placed.arena;
   return placed;
 }
 
 SegmentLayout::Block SegmentLayout::Remove(uint64_t address) {
-  const auto found = by_address_.find(address);
-  if (found == by_address_.end() || blocks_[found->second].free) return kNone;
-  const Block id = found->second;
+  const Block id = by_address_.Find(address);
+  if (id == kNone || blocks_[id].free) return kNone;
   BlockLists::Block& block = blocks_[id];
   live_ -= block.bytes;
   block.free = true;
@@ -274,7 +271,7 @@ void SegmentLayout::OnReleased(uint64_t release) {
   if (known_ != nullptr) return;
   std::vector<ArenaGuess::Segment> kept;
   for (uint32_t pool = 0; pool < blocks_.pools(); ++pool) {
-    for (const BlockLists::FreeKey& key : blocks_.FreeOf(pool)) {
+    for (const FreeKey& key : blocks_.FreeOf(pool)) {
       const BlockLists::Block& block = blocks_[key.id];
       if (!block.expandable && !blocks_.IsSplit(block)) kept.push_back(block.segment);
     }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
+#include "analyzer/fragmentation/torch_allocator/address_table.h"
 #include "analyzer/fragmentation/torch_allocator/allocator_model.h"
 #include "analyzer/fragmentation/torch_allocator/arenas.h"
 #include "analyzer/fragmentation/torch_allocator/block_lists.h"
@@ -37,6 +37,8 @@ class SegmentLayout {
   struct Placed {
     Block block = kNone;  // an own number while it lives, less than blocks(); kNone: in memory that is not known
     uint32_t arena = 0;
+    uint32_t segment = 0;     // while arenas are learnt: its number for ArenaGuess
+    bool small = false;       // whether that is of the small pool
     SegmentHint new_segment;  // of which it is the first block; otherwise empty
     bool surprising = false;  // not where the allocator's rules would have put it, as far as arenas are known
   };
@@ -69,9 +71,9 @@ class SegmentLayout {
   // Calls `visit(block, address, bytes)` for all live blocks, in no particular order.
   template <typename Visit>
   void ForEachLive(Visit visit) const {
-    for (const auto& [address, block] : by_address_) {
+    by_address_.ForEach([&](uint64_t address, Block block) {
       if (!blocks_[block].free) visit(block, address, blocks_[block].bytes);
-    }
+    });
   }
 
   // So many better free blocks are looked at for each that is given out.
@@ -101,7 +103,7 @@ class SegmentLayout {
   absl::btree_map<uint64_t, Memory> memory_;                        // by address
   absl::btree_map<uint64_t, std::pair<uint64_t, Name>> addresses_;  // reserved: bytes and who
   std::map<Name, std::pair<uint32_t, bool>> range_segments_;  // in reserved addresses: segment, and whether it is small
-  absl::flat_hash_map<uint64_t, Block> by_address_;           // free ones as well
+  AddressTable by_address_;                                   // blocks, free ones as well
   std::map<std::pair<uint32_t, bool>, uint32_t> last_arena_;  // by slot and whether small
   uint64_t reserved_ = 0, live_ = 0, clock_ = 0;
   uint32_t segments_taken_ = 0;
