@@ -20,8 +20,8 @@ namespace vramtrack {
 // was not used.
 void RecordRequests(const ProcessAnalysis& analysis, torch_allocator::PeakSegments* segments);
 
-// `segments` has followed the second replay. Tries other settings on the requests that it has kept. `growing`: what GrowthOfReserves found, and `segments` was told of. `oom`: one for each of the
-// ledger's out_of_memory(), in order.
+// `segments` has followed the second replay. Tries other settings on the requests that it has kept. `growing`: what
+// GrowthOfReserves found, and `segments` was told of. `oom`: one for each of the ledger's out_of_memory(), in order.
 void DescribeSegments(ProcessAnalysis* analysis, torch_allocator::PeakSegments* segments,
                       const std::map<uint32_t, ReserveGrowth>& growing, std::vector<ReportDevice>* devices,
                       std::vector<ReportOom>* oom);

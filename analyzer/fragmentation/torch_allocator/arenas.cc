@@ -104,7 +104,8 @@ Arenas ArenaGuess::Finish() const {
   };
   arenas.count = most;
   for (const auto& [segment, state] : order) {
-    if (const uint32_t arena = number(segment); arena != 0) arenas.of_segment[state->name] = arenas.of_number[segment] = arena;
+    if (const uint32_t arena = number(segment); arena != 0)
+      arenas.of_segment[state->name] = arenas.of_number[segment] = arena;
   }
   for (const auto& [release, kept] : kept_) {
     std::set<uint32_t>& left_alone = arenas.kept_at_release[release];

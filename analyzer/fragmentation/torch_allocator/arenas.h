@@ -76,7 +76,7 @@ class ArenaGuess {
   absl::flat_hash_set<std::tuple<Segment, Segment, Rule>> unlike_;  // the lower number first
   // Pairs that are in unlike_, by rule: the same segments are passed over again and again.
   std::vector<uint64_t> recent_ = std::vector<uint64_t>(3 * kRecent, UINT64_MAX);
-  uint64_t against_lowest_ = 0, against_oldest_ = 0;                // how often only one of the rules was broken
+  uint64_t against_lowest_ = 0, against_oldest_ = 0;  // how often only one of the rules was broken
   std::map<uint64_t, std::vector<Segment>> kept_;
   Segment next_ = 0;
 };

@@ -70,7 +70,7 @@ class PeakSegments : public FrameworkObserver {
     LargestPass largest_pass;
     std::optional<RequestLog> requests;
     uint64_t total_bytes = 0;
-    bool asked = false;  // the allocator has done anything at all
+    bool asked = false;                  // the allocator has done anything at all
     std::vector<uint32_t> last_segment;  // by slot of the thread, large and small: of its last block
   };
 

@@ -34,7 +34,7 @@ class RequestLog {
     What what = What::kAllocate;
     bool after_refusal = false;  // kGiveBack
     uint32_t slot = 0;           // kAllocate, kFree: a number that the block has while it lives
-    uint32_t segment = 0;        // kAllocate, kOutOfMemory: where the block lies, where it would have; ArenaGuess::Segment
+    uint32_t segment = 0;  // kAllocate, kOutOfMemory: where the block lies, where it would have; ArenaGuess::Segment
     uint64_t bytes = 0, value = 0;
   };
   static constexpr uint32_t kNoSegment = UINT32_MAX;

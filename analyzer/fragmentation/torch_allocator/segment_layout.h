@@ -37,8 +37,8 @@ class SegmentLayout {
   struct Placed {
     Block block = kNone;  // an own number while it lives, less than blocks(); kNone: in memory that is not known
     uint32_t arena = 0;
-    uint32_t segment = 0;  // while arenas are learnt: its number for ArenaGuess
-    bool small = false;    // whether that is of the small pool
+    uint32_t segment = 0;     // while arenas are learnt: its number for ArenaGuess
+    bool small = false;       // whether that is of the small pool
     SegmentHint new_segment;  // of which it is the first block; otherwise empty
     bool surprising = false;  // not where the allocator's rules would have put it, as far as arenas are known
   };
