@@ -7,16 +7,21 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <set>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/cli/child_process.h"
 #include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/fatal_end.h"
+#include "analyzer/cli/limited_work.h"
 #include "analyzer/cli/preload_library.h"
 #include "analyzer/cli/program_file.h"
 #include "analyzer/cli/progress.h"
@@ -118,33 +123,61 @@ std::vector<std::string> TracesOfRun(const TraceFolder& folder, const std::strin
 }
 
 // Says which command prints the full report of `traces`: given the folder, `vramtrack report` may choose another run.
-void PointToReport(const TraceFolder& folder, const std::vector<std::string>& traces) {
+// `why`: the beginning of the line.
+void PointToReport(const TraceFolder& folder, const std::vector<std::string>& traces, const std::string& why) {
   const absl::StatusOr<TraceChoice> choice = ChooseTraces(folder.path(), false);
   const bool same = choice.ok() && choice->paths == traces;
   if (same && !choice->left_out.empty()) Say(choice->left_out);
   if (same || traces.size() > 1) {
-    Say(absl::StrCat("the whole report: vramtrack report ", folder.path(),
+    Say(absl::StrCat(why, "the whole report: vramtrack report ", folder.path(),
                      same ? "" : ", which holds other runs, too, and may show these"));
   } else {
-    Say(absl::StrCat("the whole report: vramtrack report ", traces[0], "; ", folder.path(), " holds other runs, too"));
+    Say(absl::StrCat(why, "the whole report: vramtrack report ", traces[0], "; ", folder.path(),
+                     " holds other runs, too"));
   }
 }
 
+// How long the job may wait for its short report.
+double SecondsForReport() {
+  constexpr double kDefault = 2;
+  const char* given = getenv("VRAMTRACK_REPORT_SECONDS");
+  if (given == nullptr || *given == '\0') return kDefault;
+  double seconds = 0;
+  if (absl::SimpleAtod(given, &seconds) && seconds >= 0 && std::isfinite(seconds)) return std::min(seconds, 1e6);
+  Say(absl::StrCat("VRAMTRACK_REPORT_SECONDS: invalid number '", given, "' (expected seconds, 0 or more)"));
+  return kDefault;
+}
+
+// The job has ended and its caller waits: a long analysis is left alone after a while. It lives until this process
+// ends.
+struct ShortAnalysis {
+  std::vector<std::string> traces;
+  AnalysisProgress far;
+  AnalyzeOptions options;
+  absl::StatusOr<Report> report;
+};
+
 void PrintShortReport(const TraceFolder& folder, const std::vector<std::string>& traces) {
-  absl::StatusOr<Report> report = [&] {
-    AnalysisProgress far;
-    AnalyzeOptions options;
-    options.progress = &far;
-    Progress progress("analysing " + folder.path(), &far);
-    return Analyze(traces, options);
+  const double seconds = SecondsForReport();
+  const auto analysis = std::make_shared<ShortAnalysis>();
+  analysis->traces = traces;
+  analysis->options.progress = &analysis->far;
+  const bool ended = seconds > 0 && [&] {
+    Progress progress("analysing " + folder.path(), &analysis->far);
+    return EndsWithin(std::chrono::duration<double>(seconds),
+                      [analysis] { analysis->report = Analyze(analysis->traces, analysis->options); });
   }();
-  if (!report.ok()) {
-    Say(std::string(report.status().message()));
+  if (!ended) {
+    const std::string why = seconds > 0 ? absl::StrCat("the analysis takes longer than ", seconds, " s; ") : "";
+    return PointToReport(folder, traces, why);
+  }
+  if (!analysis->report.ok()) {
+    Say(std::string(analysis->report.status().message()));
     return;
   }
-  std::string text = RenderShortText(*report, DetectStyle(STDERR_FILENO, ColorMode::kAuto));
+  std::string text = RenderShortText(*analysis->report, DetectStyle(STDERR_FILENO, ColorMode::kAuto));
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
-  PointToReport(folder, traces);
+  PointToReport(folder, traces, "");
 }
 
 // Of the command, once it has ended.

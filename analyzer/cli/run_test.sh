@@ -13,6 +13,7 @@ export LC_ALL=C
 cd "$(mktemp -d "${TEST_TMPDIR:-/tmp}/run.XXXXXX")" || exit 1
 "$make_trace" leak leak.vtrace || exit 1
 export VRAMTRACK_LIBRARY=$library
+export VRAMTRACK_REPORT_SECONDS=600  # however slow the machine is
 
 # The command's own: stdout, stdin, working directory, arguments, exit code.
 run 7 "$vramtrack" run -o out -- sh -c 'echo hello; pwd; exit 7'
@@ -50,6 +51,11 @@ head -1 stderr | grep -qE '^LEAK .*leaks 4\.00 MiB per step' || fail "the short 
 says stderr "the whole report: vramtrack report traced"
 (($(wc -l <stderr) <= 26)) || fail "the short report is long"
 ls traced/vramtrack.host.*.vtrace >/dev/null || fail "no trace in the folder"
+# A job does not wait for a report that takes long.
+VRAMTRACK_REPORT_SECONDS=0 run 3 "$vramtrack" run -o unhurried -- "$BASH" -c 'exit 3'
+[[ $(cat stderr) == "vramtrack: the whole report: vramtrack report unhurried" ]] || fail "the job waits: $(cat stderr)"
+VRAMTRACK_REPORT_SECONDS=soon run 3 "$vramtrack" run -o unhurried2 -- "$BASH" -c 'exit 3'
+says stderr "VRAMTRACK_REPORT_SECONDS: invalid number 'soon' (expected seconds, 0 or more)"
 run 3 "$vramtrack" run --quiet -o traced -- "$BASH" -c 'echo mine >&2; exit 3'
 [[ $(cat stderr) == mine ]] || fail "--quiet is not quiet: $(cat stderr)"
 traces=$(ls traced | wc -l)

@@ -19,51 +19,35 @@ struct FreeKey {
   uint32_t id = 0;   // no part of the order
   uint64_t address = 0;
 
+  // Without a branch: which way a search goes cannot be predicted.
   bool operator<(const FreeKey& other) const {
-    if (bytes != other.bytes) return bytes < other.bytes;
-    return age != other.age ? age < other.age : address < other.address;
+    const int tie = (age < other.age) | ((age == other.age) & (address < other.address));
+    return ((bytes < other.bytes) | ((bytes == other.bytes) & tie)) != 0;
   }
 };
 
-// A sorted set of free blocks. They are kept in short sorted arrays: a program has tens or hundreds of free blocks and
-// changes the set at each request, and moving a few of them is cheaper than the nodes of a tree. Thread-compatible.
-class FreeList {
+// Free blocks in order, in short sorted arrays: moving a few keys is cheaper than the nodes of a tree.
+// Thread-compatible.
+class SortedKeys {
  public:
-  class Iterator {
-   public:
-    const FreeKey& operator*() const { return list_->runs_[run_]->keys[at_]; }
-    const FreeKey* operator->() const { return &**this; }
-    Iterator& operator++() {
-      if (++at_ == list_->runs_[run_]->count) {
-        ++run_;
-        at_ = 0;
-      }
-      return *this;
-    }
-    bool operator==(const Iterator& other) const { return run_ == other.run_ && at_ == other.at_; }
-    bool operator!=(const Iterator& other) const { return !(*this == other); }
-
-   private:
-    friend class FreeList;
-    Iterator(const FreeList* list, size_t run, uint32_t at) : list_(list), run_(run), at_(at) {}
-
-    const FreeList* list_;
-    size_t run_;
-    uint32_t at_;
+  struct Place {
+    size_t run = 0;
+    uint32_t at = 0;
   };
 
   bool empty() const { return runs_.empty(); }
-  Iterator begin() const { return {this, 0, 0}; }
-  Iterator end() const { return {this, runs_.size(), 0}; }
+  const FreeKey& operator[](Place place) const { return runs_[place.run]->keys[place.at]; }
   const FreeKey& largest() const { return runs_.back()->keys[runs_.back()->count - 1]; }
+  bool IsEnd(Place place) const { return place.run == runs_.size(); }
+  Place After(Place place) const {
+    return place.at + 1 < runs_[place.run]->count ? Place{place.run, place.at + 1} : Place{place.run + 1, 0};
+  }
 
   // The first that is not less than `key`.
-  Iterator LowerBound(const FreeKey& key) const {
+  Place LowerBound(const FreeKey& key) const {
     const size_t run = RunOf(key);
-    return {this, run, run < runs_.size() ? LowerBound(*runs_[run], key) : 0};
+    return {run, run < runs_.size() ? LowerBound(*runs_[run], key) : 0};
   }
-  // The smallest that has room for so much.
-  Iterator AtLeast(uint64_t bytes) const { return LowerBound({bytes, 0, 0, 0}); }
 
   void Insert(const FreeKey& key) {
     if (runs_.empty()) {
@@ -81,23 +65,21 @@ class FreeList {
     const uint32_t at = LowerBound(to, key);
     FreeKey* const keys = to.keys.data();
     std::move_backward(keys + at, keys + to.count, keys + to.count + 1);
-    to.keys[at] = key;
+    keys[at] = key;
     ++to.count;
   }
 
-  void Erase(Iterator at) {
-    Run& run = *runs_[at.run_];
+  void Erase(Place place) {
+    Run& run = *runs_[place.run];
     FreeKey* const keys = run.keys.data();
-    std::move(keys + at.at_ + 1, keys + run.count, keys + at.at_);
+    std::move(keys + place.at + 1, keys + run.count, keys + place.at);
     if (--run.count > 0) return;
-    spare_ = std::move(runs_[at.run_]);
-    runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(at.run_));
+    spare_ = std::move(runs_[place.run]);
+    runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(place.run));
   }
-  // It must be there.
-  void Erase(const FreeKey& key) { Erase(LowerBound(key)); }
 
  private:
-  static constexpr uint32_t kRunKeys = 64;
+  static constexpr uint32_t kRunKeys = 32;
   struct Run {
     uint32_t count = 0;
     std::array<FreeKey, kRunKeys> keys;
@@ -120,7 +102,13 @@ class FreeList {
   }
 
   static uint32_t LowerBound(const Run& run, const FreeKey& key) {
-    return static_cast<uint32_t>(std::lower_bound(run.keys.data(), run.keys.data() + run.count, key) - run.keys.data());
+    const FreeKey* first = run.keys.data();
+    for (uint32_t left = run.count; left > 1;) {
+      const uint32_t half = left / 2;
+      first += first[half - 1] < key ? half : 0;
+      left -= half;
+    }
+    return static_cast<uint32_t>(first - run.keys.data()) + (*first < key);
   }
 
   std::unique_ptr<Run> NewRun() {
@@ -141,6 +129,94 @@ class FreeList {
 
   std::vector<std::unique_ptr<Run>> runs_;  // none is empty
   std::unique_ptr<Run> spare_;
+};
+
+// The free blocks of a pool, in order, parted by the three highest bits of their sizes: a program has blocks of many
+// sizes and few of each, so that most searches look at one or two keys. Thread-compatible.
+class FreeList {
+ public:
+  class Iterator {
+   public:
+    const FreeKey& operator*() const { return list_->classes_[class_][place_]; }
+    const FreeKey* operator->() const { return &**this; }
+    Iterator& operator++() {
+      place_ = list_->classes_[class_].After(place_);
+      if (list_->classes_[class_].IsEnd(place_)) *this = list_->FirstFrom(class_ + 1);
+      return *this;
+    }
+    bool operator==(const Iterator& other) const {
+      return class_ == other.class_ && place_.run == other.place_.run && place_.at == other.place_.at;
+    }
+    bool operator!=(const Iterator& other) const { return !(*this == other); }
+
+   private:
+    friend class FreeList;
+    Iterator(const FreeList* list, size_t size_class, SortedKeys::Place place)
+        : list_(list), class_(size_class), place_(place) {}
+
+    const FreeList* list_;
+    size_t class_;
+    SortedKeys::Place place_;
+  };
+
+  bool empty() const { return begin() == end(); }
+  Iterator begin() const { return FirstFrom(0); }
+  Iterator end() const { return {this, kClasses, {}}; }
+  // There must be one.
+  const FreeKey& largest() const {
+    size_t word = kWords - 1;
+    while (used_[word] == 0) --word;
+    return classes_[64 * word + 63 - static_cast<size_t>(__builtin_clzll(used_[word]))].largest();
+  }
+
+  // The smallest that has room for so much.
+  Iterator AtLeast(uint64_t bytes) const {
+    const size_t size_class = ClassOf(bytes);
+    const SortedKeys& keys = classes_[size_class];
+    const SortedKeys::Place place = keys.LowerBound({bytes, 0, 0, 0});
+    return keys.IsEnd(place) ? FirstFrom(size_class + 1) : Iterator(this, size_class, place);
+  }
+
+  void Insert(const FreeKey& key) {
+    const size_t size_class = ClassOf(key.bytes);
+    classes_[size_class].Insert(key);
+    used_[size_class / 64] |= uint64_t{1} << size_class % 64;
+  }
+  void Erase(Iterator at) { Erase(at.class_, at.place_); }
+  // It must be there.
+  void Erase(const FreeKey& key) {
+    const size_t size_class = ClassOf(key.bytes);
+    Erase(size_class, classes_[size_class].LowerBound(key));
+  }
+
+ private:
+  static constexpr size_t kWords = 7, kClasses = 64 * kWords;
+  static constexpr int kLeastBits = 9;  // 512 bytes; what is less only damaged traces have
+
+  static size_t ClassOf(uint64_t bytes) {
+    const int top = 63 - __builtin_clzll(bytes | 1);
+    if (top < kLeastBits) return 0;
+    return static_cast<size_t>(top - kLeastBits) * 8 + (bytes >> (top - 3) & 7);
+  }
+
+  Iterator FirstFrom(size_t size_class) const {
+    size_t word = size_class / 64;
+    if (word == kWords) return end();
+    uint64_t bits = used_[word] & ~uint64_t{0} << size_class % 64;
+    while (bits == 0) {
+      if (++word == kWords) return end();
+      bits = used_[word];
+    }
+    return {this, 64 * word + static_cast<size_t>(__builtin_ctzll(bits)), {}};
+  }
+
+  void Erase(size_t size_class, SortedKeys::Place place) {
+    classes_[size_class].Erase(place);
+    if (classes_[size_class].empty()) used_[size_class / 64] &= ~(uint64_t{1} << size_class % 64);
+  }
+
+  std::array<uint64_t, kWords> used_ = {};  // classes that are not empty
+  std::vector<SortedKeys> classes_ = std::vector<SortedKeys>(kClasses);
 };
 
 }  // namespace vramtrack::torch_allocator
