@@ -147,6 +147,7 @@ void Fields(Archive& archive, ReportFragmentation& fragmentation) {
   archive(3, "rounding", fragmentation.rounding);
   archive(4, "free_releasable", fragmentation.free_releasable);
   archive(5, "free_pinned", fragmentation.free_pinned);
+  // 6 is taken: older summaries have a field there.
   archive(7, "lower_bound", fragmentation.lower_bound);
   archive(8, "upper_bound", fragmentation.upper_bound);
   archive(9, "advice", fragmentation.advice);
