@@ -12,17 +12,13 @@ ArenaGuess::Segment ArenaGuess::Add(Name name, bool small) {
   return next_++;
 }
 
-void ArenaGuess::OnPassedOver(Segment used, Segment passed, bool if_lowest, bool if_oldest) {
-  if (!if_lowest && !if_oldest) return;
-  against_lowest_ += if_lowest && !if_oldest;
-  against_oldest_ += if_oldest && !if_lowest;
-  if (used == passed || unlike_.size() >= kMaxUnlike) return;
-  const Rule rule = if_lowest && if_oldest ? Rule::kEither : if_lowest ? Rule::kLowest : Rule::kOldest;
-  const uint64_t pair = uint64_t{used} << 32 | passed;
-  uint64_t& recent = recent_[static_cast<size_t>(rule) * kRecent + (pair * 0x9e3779b97f4a7c15 >> 54)];
-  static_assert(kRecent == 1 << 10, "10 bits are left of the product");
-  if (recent == pair) return;
-  recent = pair;
+void ArenaGuess::NoteUnlike(Segment used, Segment passed, Rule rule) {
+  if (unlike_.size() >= kMaxUnlike) return;
+  if (used < kNotedSegments && passed < kNotedSegments) {
+    std::vector<bool>& noted = noted_[static_cast<size_t>(rule)];
+    noted.resize(size_t{kNotedSegments} * kNotedSegments);
+    noted[used * kNotedSegments + passed] = true;
+  }
   if (!unlike_.insert({std::min(used, passed), std::max(used, passed), rule}).second) return;
   segments_.at(used).unlike.push_back({passed, rule});
   segments_.at(passed).unlike.push_back({used, rule});

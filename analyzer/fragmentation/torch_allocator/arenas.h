@@ -52,7 +52,14 @@ class ArenaGuess {
   void OnUse(Segment segment) { ++segments_.at(segment).uses; }
   // A block came to lie in `used` although `passed` had room that fits better: if the lowest address is taken, if the
   // oldest segment is, or either way.
-  void OnPassedOver(Segment used, Segment passed, bool if_lowest, bool if_oldest);
+  void OnPassedOver(Segment used, Segment passed, bool if_lowest, bool if_oldest) {
+    if (!if_lowest && !if_oldest) return;
+    against_lowest_ += if_lowest && !if_oldest;
+    against_oldest_ += if_oldest && !if_lowest;
+    const Rule rule = if_lowest && if_oldest ? Rule::kEither : if_lowest ? Rule::kLowest : Rule::kOldest;
+    if (used == passed || IsNoted(used, passed, rule)) return;
+    NoteUnlike(used, passed, rule);
+  }
   void OnGone(Segment segment);
   // Of segments that are wholly free and were left alone when the allocator gave memory back for the `release`th time.
   void OnKept(uint64_t release, const std::vector<Segment>& kept);
@@ -62,7 +69,7 @@ class ArenaGuess {
  private:
   static constexpr size_t kMaxUnlike = 1 << 20;  // pairs
   enum class Rule : uint8_t { kLowest, kOldest, kEither };
-  static constexpr size_t kRecent = 1024;
+  static constexpr Segment kNotedSegments = 1024;
 
   struct State {
     Name name;
@@ -72,10 +79,17 @@ class ArenaGuess {
     std::vector<std::pair<Segment, Rule>> unlike;
   };
 
+  bool IsNoted(Segment used, Segment passed, Rule rule) const {
+    const std::vector<bool>& noted = noted_[static_cast<size_t>(rule)];
+    return used < kNotedSegments && passed < kNotedSegments && !noted.empty() && noted[used * kNotedSegments + passed];
+  }
+  void NoteUnlike(Segment used, Segment passed, Rule rule);
+
   absl::flat_hash_map<Segment, State> segments_;
   absl::flat_hash_set<std::tuple<Segment, Segment, Rule>> unlike_;  // the lower number first
-  // Pairs that are in unlike_, by rule: the same segments are passed over again and again.
-  std::vector<uint64_t> recent_ = std::vector<uint64_t>(3 * kRecent, UINT64_MAX);
+  // Pairs of the first segments that are in unlike_, as bits by rule: the same segments are passed over again and
+  // again.
+  std::vector<bool> noted_[3];
   uint64_t against_lowest_ = 0, against_oldest_ = 0;  // how often only one of the rules was broken
   std::map<uint64_t, std::vector<Segment>> kept_;
   Segment next_ = 0;
