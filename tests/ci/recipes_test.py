@@ -25,7 +25,7 @@ STAND_INS = {
     "pip": 'case "$*" in *install*vramtrack*) ;; *) exit 9 ;; esac',
     "gh": 'case "$1 $2" in "run list") cat "$GH_LAST_RUN" ;; '
           '"run download") cp -r "$GH_TRACE" "$7" ;; *) exit 9 ;; esac',
-    "srun": 'for i in 0 1; do SLURM_PROCID=$i SLURM_LOCALID=$i SLURM_NTASKS=2 "$@" & pids="$pids $!"; done; '
+    "srun": 'for i in 0 1; do SLURM_STEP_ID=0 SLURM_PROCID=$i SLURM_LOCALID=$i SLURM_NTASKS=2 "$@" & pids="$pids $!"; done; '
             'for pid in $pids; do wait "$pid" || exit 1; done',
 }
 
@@ -50,7 +50,7 @@ class Project:
             self._command(commands, name, script)
         os.symlink(PROGRAM, os.path.join(commands, "vramtrack"))
         self.environment = dict(os.environ, PATH=os.pathsep.join([commands, os.path.dirname(sys.executable), os.environ["PATH"]]),
-                                VRAMTRACK_LIBRARY=LIBRARY, SIMCUDA_BACKED="0", SIMCUDA_DEVICES="2", OMP_NUM_THREADS="1",
+                                VRAMTRACK_LIBRARY=LIBRARY, VRAMTRACK_REPORT_SECONDS="600", SIMCUDA_BACKED="0", SIMCUDA_DEVICES="2", OMP_NUM_THREADS="1",
                                 PYTHONDONTWRITEBYTECODE="1", GITHUB_STEP_SUMMARY=self.path("summary.md"),
                                 GH_LAST_RUN=self.path("last-run"), GH_TRACE=self.path("main-trace"), SLURM_JOB_ID="17")
         with open(self.path("last-run"), "w", encoding="utf-8"):

@@ -103,6 +103,7 @@ def run(text, folder):
     for command, _ in commands(text):
         script += ["echo '%s'" % MARK, "(exit $code)", command, "code=$?"]
     env = environment()
+    env["VRAMTRACK_REPORT_SECONDS"] = "600"  # however busy the machine is
     env["PATH"] = os.pathsep.join([programs, os.path.dirname(sys.executable), env["PATH"]])
     shell = subprocess.Popen(["bash", "--noprofile", "--norc", "-c", "\n".join(script)], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", start_new_session=True)

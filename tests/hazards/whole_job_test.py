@@ -26,7 +26,8 @@ LAST_STAGE, AFTER_LOSS = 300, 50
 def environment():
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith(("VRAMTRACK_", "SLURM_", "TORCHELASTIC_")) and name != "LD_PRELOAD"}
-    return dict(kept, LD_LIBRARY_PATH=os.path.dirname(CUDART), VRAMTRACK_LIBRARY=LIBRARY)
+    return dict(kept, LD_LIBRARY_PATH=os.path.dirname(CUDART), VRAMTRACK_LIBRARY=LIBRARY,
+                VRAMTRACK_REPORT_SECONDS="600")
 
 
 def as_a_shell_sees_it(command):

@@ -23,6 +23,8 @@ vramtrack=$work/environment/bin/vramtrack python=$work/environment/bin/python
 "$python" -c 'import os, vramtrack; assert all(os.path.isfile(path) for path in vramtrack.where()), vramtrack.where()' ||
   fail "files are missing"
 
+# However busy the machine is.
+export VRAMTRACK_REPORT_SECONDS=600
 # The program finds the library of its package, and its exit code is the command's.
 runtime=$(basename "$(printf '%s\n' "$bundle"/lib/simulated-cuda/libcudart.so.* | sort -V | tail -n 1)")
 output=$("$vramtrack" run -o trace -- "$bundle/tools/simulated-cuda" -- "$python" "$program" "$runtime" 2>errors) ||
