@@ -16,9 +16,6 @@
 
 namespace vramtrack {
 
-// The job's own number of a step; none where there are no steps.
-std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step);
-
 // Whether `saved` of `reserved` bytes are worth a line.
 bool IsWorthAdvice(uint64_t saved, uint64_t reserved);
 

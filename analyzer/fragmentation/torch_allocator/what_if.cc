@@ -44,7 +44,7 @@ class Follower {
     model_.EmptyCache();
   }
 
-  // The largest step's requests, none of which outlives the pass.
+  // The requests of the largest step. All blocks that it allocates are freed again at its end.
   void MakePass() {
     std::map<uint32_t, AllocatorModel::Block> held;
     for (const LargestPass::Event& event : requests_.largest->events()) {

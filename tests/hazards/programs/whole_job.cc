@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // whole_job STAGE WAY END: many hazards in one job. Each stage clears its environment, renames itself, allocates, and
-// executes itself with the environment that it had. The third one forks 200 children before its first CUDA call (CUDA
-// does not work in a child that is forked later), each of which allocates; then it allocates and ends as END says: kill
-// for SIGKILL, or exit.
+// executes itself with the environment that it had. The third stage forks 200 children, and each of them
+// allocates. It forks before its own first CUDA call, because CUDA does not work in children that are forked later.
+// Then it allocates itself. END says how it ends: kill (SIGKILL) or exit.
 //
 //   kept      that is all
 //   removed   the third stage's trace is removed while it allocates
