@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "analyzer/export/field_columns.h"
 #include "analyzer/export/findings_table.h"
 #include "analyzer/export/frame_texts.h"
 #include "analyzer/export/tables.h"
@@ -15,11 +16,6 @@ struct OomRow {
   std::vector<std::string> frames;
 };
 
-template <auto kMember>
-void AddOom(const OomRow& row, ColumnValues* to) {
-  AddValue(row.oom.*kMember, to);
-}
-
 // The site that holds most of what was live.
 const std::pair<std::string, uint64_t>* Holder(const OomRow& row) {
   return row.oom.holders.empty() ? nullptr : &row.oom.holders[0];
@@ -29,20 +25,8 @@ std::vector<RowColumn<OomRow>> OomColumns() {
   using Column = TableColumn;
   using Values = ColumnValues;
   using Row = OomRow;
-  using Oom = ReportOom;
-  return WithProcess<Row>({
-      {{"step", Column::kInteger, true}, AddOom<&Oom::step>},
-      {{"seconds", Column::kNumber}, AddOom<&Oom::seconds>},
-      {{"device", Column::kInteger}, AddOom<&Oom::device>},
-      {{"level", Column::kText}, AddOom<&Oom::level>},
-      {{"requested", Column::kInteger}, AddOom<&Oom::requested>},
-      {{"free", Column::kInteger, true}, AddOom<&Oom::free>},
-      {{"largest_free", Column::kInteger, true}, AddOom<&Oom::largest_free>},
-      {{"cause", Column::kText, true}, AddOom<&Oom::cause>},
-      {{"live", Column::kInteger, true}, AddOom<&Oom::live>},
-      {{"reserved", Column::kInteger, true}, AddOom<&Oom::reserved>},
-      {{"largest_hole", Column::kInteger, true}, AddOom<&Oom::largest_hole>},
-      {{"device_free", Column::kInteger, true}, AddOom<&Oom::device_free>},
+  std::vector<RowColumn<Row>> columns = FieldColumns(&Row::oom, {"rank", "pid"});
+  const std::vector<RowColumn<Row>> others = {
       {{"holder", Column::kText, true},
        [](const Row& row, Values* to) { to->AddTextOrNull(Holder(row) == nullptr ? "" : Holder(row)->first); }},
       {{"holder_bytes", Column::kInteger, true},
@@ -50,7 +34,9 @@ std::vector<RowColumn<OomRow>> OomColumns() {
       {{"function", Column::kText, true}, AddMember<Row, &Row::function>},
       {{"line", Column::kText, true}, AddMember<Row, &Row::line>},
       {{"frames", Column::kTexts}, AddMember<Row, &Row::frames>},
-  });
+  };
+  columns.insert(columns.end(), others.begin(), others.end());
+  return WithProcess<Row>(std::move(columns));
 }
 
 std::vector<OomRow> OomRows(const ProcessSummary& process) {

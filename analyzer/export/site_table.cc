@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <deque>
-#include <type_traits>
+#include <set>
+#include <string>
 #include <utility>
 
-#include "analyzer/base/display_text.h"
+#include "analyzer/export/field_columns.h"
 #include "analyzer/export/frame_texts.h"
 #include "analyzer/export/site_names.h"
 #include "analyzer/export/tables.h"
@@ -24,69 +25,24 @@ const ReportFrame* NamedFrame(const ReportSite& site) {
   return frame < site.frames.size() ? &site.frames[frame] : nullptr;
 }
 
-template <typename T, T ReportSite::*kField>
-void AddJudged(const SiteRow& row, ColumnValues* to) {
-  if (!row.judged) return to->AddNull();
-  if constexpr (std::is_floating_point<T>::value) {
-    to->AddNumber(row.site.*kField);
-  } else {
-    to->Add(row.site.*kField);
-  }
-}
-
-template <std::string ReportSite::*kField>
-void AddText(const SiteRow& row, ColumnValues* to) {
-  to->AddText(Printable(row.site.*kField));
-}
-
-template <std::string ReportSite::*kField>
-void AddTextOrNull(const SiteRow& row, ColumnValues* to) {
-  to->AddTextOrNull(Printable(row.site.*kField));
-}
-
-template <uint64_t ReportSite::*kField>
-void AddCount(const SiteRow& row, ColumnValues* to) {
-  to->Add(row.site.*kField);
-}
-
 template <uint64_t SiteCounts::*kField>
 void AddMoment(const SiteRow& row, ColumnValues* to) {
   row.counts ? to->Add((*row.counts).*kField) : to->AddNull();
 }
 
 std::vector<RowColumn<SiteRow>> SiteColumns() {
-  using Site = ReportSite;
   using Column = TableColumn;
   using Values = ColumnValues;
-  return WithProcess<SiteRow>({
-      {{"id", Column::kText}, AddText<&Site::id>},
-      {{"level", Column::kText}, AddText<&Site::level>},
-      {{"kind", Column::kText}, AddText<&Site::kind>},
-      {{"device", Column::kInteger, true}, [](const SiteRow& row, Values* to) { to->AddOptional(row.site.device); }},
-      {{"owner", Column::kText, true}, AddTextOrNull<&Site::owner>},
-      {{"category", Column::kText, true}, AddTextOrNull<&Site::category>},
-      {{"verdict", Column::kText}, AddText<&Site::verdict>},
-      {{"grade", Column::kText, true}, AddTextOrNull<&Site::grade>},
-      {{"explanation", Column::kText, true}, AddTextOrNull<&Site::explanation>},
-      {{"rate_bytes_per_step", Column::kNumber, true}, AddJudged<double, &Site::rate_bytes_per_step>},
-      {{"rate_ci_low", Column::kNumber, true}, AddJudged<double, &Site::rate_ci_low>},
-      {{"rate_ci_high", Column::kNumber, true}, AddJudged<double, &Site::rate_ci_high>},
-      {{"rate_objects_per_step", Column::kNumber, true}, AddJudged<double, &Site::rate_objects_per_step>},
-      {{"rate_unit", Column::kText, true}, AddTextOrNull<&Site::rate_unit>},
-      {{"rate_bytes_per_second", Column::kNumber, true}, AddJudged<double, &Site::rate_bytes_per_second>},
-      {{"onset_step", Column::kInteger, true},
-       [](const SiteRow& row, Values* to) { to->AddOptional(row.site.onset_step); }},
-      {{"further_steps_needed", Column::kInteger, true},
-       [](const SiteRow& row, Values* to) { to->AddOptional(row.site.further_steps_needed); }},
-      {{"allocations", Column::kInteger}, AddCount<&Site::allocations>},
-      {{"frees", Column::kInteger}, AddCount<&Site::frees>},
-      {{"bytes_allocated", Column::kInteger}, AddCount<&Site::bytes_allocated>},
-      {{"live_objects", Column::kInteger}, AddCount<&Site::live_objects>},
-      {{"live_bytes", Column::kInteger}, AddCount<&Site::live_bytes>},
-      {{"bytes_at_peak", Column::kInteger}, AddCount<&Site::bytes_at_peak>},
-      {{"peak_without_site", Column::kInteger, true}, AddJudged<uint64_t, &Site::peak_without_site>},
-      {{"part_of", Column::kText, true}, AddTextOrNull<&Site::part_of>},
-      {{"parts", Column::kInteger}, AddCount<&Site::parts>},
+  // What is known of sites of the report only.
+  const std::set<std::string> judged = {"rate_bytes_per_step", "rate_ci_low",           "rate_ci_high", "rate_objects_per_step",
+                                        "rate_bytes_per_second", "peak_without_site"};
+  std::vector<RowColumn<SiteRow>> columns = FieldColumns(&SiteRow::site, {});
+  for (RowColumn<SiteRow>& column : columns) {
+    if (judged.count(column.column.name) == 0) continue;
+    column.column.nullable = true;
+    column.add = [add = column.add](const SiteRow& row, Values* to) { row.judged ? add(row, to) : to->AddNull(); };
+  }
+  const std::vector<RowColumn<SiteRow>> others = {
       {{"alloc_objects", Column::kInteger, true}, AddMoment<&SiteCounts::alloc_objects>},
       {{"alloc_bytes", Column::kInteger, true}, AddMoment<&SiteCounts::alloc_bytes>},
       {{"inuse_objects", Column::kInteger, true}, AddMoment<&SiteCounts::inuse_objects>},
@@ -96,7 +52,9 @@ std::vector<RowColumn<SiteRow>> SiteColumns() {
       {{"line", Column::kText, true},
        [](const SiteRow& row, Values* to) { to->AddTextOrNull(LineText(NamedFrame(row.site))); }},
       {{"frames", Column::kTexts}, [](const SiteRow& row, Values* to) { to->AddTexts(FrameTexts(row.site.frames)); }},
-  });
+  };
+  columns.insert(columns.end(), others.begin(), others.end());
+  return WithProcess<SiteRow>(std::move(columns));
 }
 
 // Of a site that the report leaves out.

@@ -29,7 +29,7 @@ struct TableColumn {
     kTexts,     // a list of that
   };
 
-  const char* name;
+  std::string name;
   Type type;
   bool nullable = false;
 };

@@ -22,7 +22,7 @@ using MakeTableFormat = std::function<std::unique_ptr<TableFormat>(const std::ve
 template <typename Row>
 struct RowColumn {
   TableColumn column;
-  void (*add)(const Row& row, ColumnValues* values);
+  std::function<void(const Row& row, ColumnValues* values)> add;
 };
 
 // What every row tells of its process.

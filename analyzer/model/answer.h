@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report comes to. Text, JSON, page, exit codes and checks say the same because they ask here.
+// What a report comes to, and why. Text, JSON, page, exit codes and checks say the same because they ask here and
+// AnswerOf (report.h).
 #ifndef ANALYZER_MODEL_ANSWER_H_
 #define ANALYZER_MODEL_ANSWER_H_
 
@@ -11,12 +12,6 @@
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
-
-enum class Answer {
-  kLeak,       // at least one site leaks, and not only by a trifle beside what could not be judged
-  kNoLeak,     // every site that could leak was judged, and none does
-  kNotEnough,  // none is known to leak, or LeaksAreOutweighed, and some could not be judged
-};
 
 // Why a run without a known leak may still have one.
 enum class Gap {
@@ -34,10 +29,6 @@ uint64_t AllSites(const Report& report);
 // Whether all known leaks are minor, and a site that cannot be judged yet has kept 200 times as much per step so far as
 // the largest of them leaks.
 bool LeaksAreOutweighed(const Report& report);
-
-// What a report says, in a word; the same for programs: "leak", "no_leak" or "not_enough_evidence".
-Answer AnswerOf(const Report& report);
-const char* AnswerName(Answer answer);
 
 // The most further steps that a site without a verdict asks for; none: that is not known, or none asks.
 std::optional<uint64_t> FurtherStepsNeeded(const Report& report);

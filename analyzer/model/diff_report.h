@@ -11,11 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/model/report.h"
+#include "analyzer/model/fields.h"
+#include "analyzer/model/frame.h"
+#include "analyzer/model/run.h"
 
 namespace vramtrack {
 
-constexpr int kDiffSchemaVersion = 1;
+constexpr uint64_t kDiffSchemaVersion = 1;
 
 // One of the two runs.
 struct DiffSide {
@@ -24,12 +26,29 @@ struct DiffSide {
   ReportSteps steps;
 };
 
+template <class Visitor>
+void Fields(Visitor& visit, DiffSide& side) {
+  visit(0, "paths", side.paths, "what was compared");
+  visit(0, "processes", side.processes);
+  visit(0, "steps", side.steps);
+}
+
 struct DiffValue {
-  double base = 0, next = 0;  // "new" in JSON
-  bool significant = false;   // more than the run's own spread, and enough to matter
+  double base = 0, next = 0;
+  bool significant = false;
+  bool whole = true;  // both are whole numbers
 
   double delta() const { return next - base; }
 };
+
+template <class Visitor>
+void Fields(Visitor& visit, DiffValue& value) {
+  double delta = value.delta();
+  visit(0, "base", field::WholeIf{value.base, value.whole});
+  visit(0, "new", field::WholeIf{value.next, value.whole});
+  visit(0, "delta", field::WholeIf{delta, value.whole});
+  visit(0, "significant", value.significant, "more than the run's own spread, and enough to matter");
+}
 
 struct DiffDevice {
   uint32_t index = 0;
@@ -40,27 +59,76 @@ struct DiffDevice {
   std::vector<std::pair<std::string, DiffValue>> categories;  // bytes live at the peak
 };
 
+// One figure of a device.
+struct DiffOfDevice {
+  uint32_t device = 0;
+  DiffValue value;
+};
+
+template <class Visitor>
+void Fields(Visitor& visit, DiffOfDevice& of) {
+  visit(0, "device", of.device);
+  visit(0, "value", field::Inline{of.value});
+}
+
+struct DiffCategories {
+  uint32_t device = 0;
+  std::vector<std::pair<std::string, DiffValue>> categories;
+};
+
+template <class Visitor>
+void Fields(Visitor& visit, DiffCategories& of) {
+  visit(0, "device", of.device);
+  visit(0, "categories", field::Map{of.categories});
+}
+
 struct DiffFinding {
   std::string level, kind, category;
-  std::optional<uint32_t> device;                  // none: host memory
-  std::optional<std::string> base_site, new_site;  // ids, as in the reports; none: the site is not there
-  std::vector<ReportFrame> frames;                 // of the new run where it is there, most recent call first
-  size_t naming_frame = 0;                         // the frame that names it
+  std::optional<uint32_t> device;
+  std::optional<std::string> base_site, new_site;
+  std::vector<ReportFrame> frames;
+  size_t naming_frame = 0;
   double base_value = 0, new_value = 0;
-  // What the values are: "bytes_live_per_step" (left behind by a step), "bytes_at_peak" (of the device),
-  // "bytes_per_step" (allocated by a step) or "objects_per_step" (left behind).
   std::string unit;
-  std::string rate_unit = "step";     // what rates are per, as ReportSite has it
-  std::optional<double> p_value;      // none: not tested
-  std::optional<double> effect_size;  // Cliff's delta, -1 to 1
-  bool leak = false;                  // the new run's verdict for the site is a leak
-  bool base_leak = false;             // that of the base was
-  std::string explanation;            // one sentence
-  // Of a leak: its other sites, whose values are in those above; the largest first. They have no parts.
+  std::string rate_unit = "step";
+  std::optional<double> p_value;
+  std::optional<double> effect_size;
+  bool leak = false;
+  bool base_leak = false;
+  std::string explanation;
   std::vector<DiffFinding> parts;
 
   double delta() const { return new_value - base_value; }
 };
+
+template <>
+inline constexpr const char* kAbout<DiffFinding> = "A site that changed";
+template <class Visitor>
+void Fields(Visitor& visit, DiffFinding& finding) {
+  double delta = finding.delta();
+  visit(0, "level", finding.level);
+  visit(0, "kind", finding.kind);
+  visit(0, "category", finding.category);
+  visit(0, "device", finding.device, "`null` for host memory");
+  visit(0, "base_site", finding.base_site, "id, as in that run's report; `null`: the site is not there");
+  visit(0, "new_site", finding.new_site, "the same of the new run");
+  visit(0, "base_value", finding.base_value);
+  visit(0, "new_value", finding.new_value);
+  visit(0, "delta", delta);
+  visit(0, "unit",
+        field::OneOf{finding.unit, {"bytes_live_per_step", "bytes_at_peak", "bytes_per_step", "objects_per_step"}},
+        "of the values: left behind by a step, at the peak of the device, allocated by a step, left behind");
+  visit(0, "rate_unit", field::OneOf{finding.rate_unit, {"step", "GiB allocated"}}, "what rates are per");
+  visit(0, "p_value", finding.p_value, "`null`: not tested");
+  visit(0, "effect_size", finding.effect_size, "Cliff's delta, -1 to 1");
+  visit(0, "leak", finding.leak, "the new run's verdict for the site is a leak");
+  visit(0, "base_leak", finding.base_leak, "that of the base was");
+  visit(0, "explanation", finding.explanation, "one sentence");
+  visit(0, "naming_frame", finding.naming_frame, "index of the frame that names it");
+  visit(0, "frames", finding.frames, "of the new run where it is there, most recent call first");
+  visit(0, "parts", finding.parts,
+        "of a leak, its other sites, whose values are in those above; the largest first. They have no parts");
+}
 
 // Whether its values are of what a step leaves behind: a leak, new, gone or changed.
 inline bool IsRate(const DiffFinding& finding) {
@@ -68,32 +136,86 @@ inline bool IsRate(const DiffFinding& finding) {
 }
 
 struct DiffDivergence {
-  uint64_t event = 0;       // the number of the allocation or free, from 0
-  std::optional<int> rank;  // of the process
-  // No frames on the side that ends there.
+  uint64_t event = 0;
+  std::optional<int> rank;
   std::vector<ReportFrame> base_frames, new_frames;
 };
+
+template <class Visitor>
+void Fields(Visitor& visit, DiffDivergence& divergence) {
+  visit(0, "event", divergence.event, "the number of the allocation or free, from 0");
+  visit(0, "rank", divergence.rank, "of the process");
+  visit(0, "base_frames", divergence.base_frames, "empty where that run ends there");
+  visit(0, "new_frames", divergence.new_frames, "the same");
+}
 
 struct DiffReport {
   std::string tool_version;
   DiffSide base, next;
   bool comparable = true;
-  std::string reason;      // why not; empty if it is
-  bool identical = false;  // the same allocations and frees in the same order
-  bool reordered = false;  // the same ones in another order
-  bool tested = false;     // there were steps enough to tell a change from chance
-  uint64_t events = 0;     // allocations and frees of the new run that were compared
+  std::string reason;
+  bool identical = false;
+  bool reordered = false;
+  bool tested = false;
+  uint64_t events = 0;
   uint64_t matched_sites = 0;
-  uint64_t small_changes = 0;  // sites that changed too little to be findings
+  uint64_t small_changes = 0;
   std::optional<DiffDivergence> first_divergence;
-  // Names that are taken to have changed: (base's, the new run's), beside those that the caller gave.
   std::vector<std::pair<std::string, std::string>> inferred_renames;
-  std::string rate_unit = "step";  // what rates are per, as ReportSite has it
-  std::string normaliser;          // what makes steps of the two runs comparable, in words; empty: nothing had to
+  std::string rate_unit = "step";
+  std::string normaliser;
   std::vector<DiffDevice> devices;
-  std::vector<DiffFinding> added, gone, grown, shrunk, moved;  // "new" in JSON; the largest first
+  std::vector<DiffFinding> added, gone, grown, shrunk, moved;
   std::vector<std::string> warnings;
 };
+
+template <class Visitor>
+void Fields(Visitor& visit, DiffReport& report) {
+  uint64_t version = kDiffSchemaVersion;
+  const auto of_devices = [&report](DiffValue DiffDevice::*value, bool whole) {
+    std::vector<DiffOfDevice> of;
+    for (const DiffDevice& device : report.devices) {
+      of.push_back({device.index, device.*value});
+      of.back().value.whole = whole;
+    }
+    return of;
+  };
+  std::vector<DiffOfDevice> peak = of_devices(&DiffDevice::peak, true),
+                            reserved = of_devices(&DiffDevice::reserved_peak, true),
+                            growth = of_devices(&DiffDevice::growth, false),
+                            fragmentation = of_devices(&DiffDevice::fragmentation, true);
+  std::vector<DiffCategories> categories;
+  for (const DiffDevice& device : report.devices) categories.push_back({device.index, device.categories});
+  visit(0, "schema_version", version, "1; fields may be added without a new one");
+  visit(0, "tool_version", report.tool_version, "of vramtrack");
+  visit(0, "base", report.base);
+  visit(0, "new_run", report.next, "`new` is the list of new sites");
+  visit(0, "comparable", report.comparable, "`false` for unrelated programs: nothing else is claimed then");
+  visit(0, "reason", report.reason, "why not; empty if they are comparable");
+  visit(0, "identical", report.identical, "the same allocations and frees in the same order");
+  visit(0, "reordered", report.reordered, "the same ones in another order");
+  visit(0, "first_divergence", report.first_divergence, "where the two sequences part; `null` if that is not known");
+  visit(0, "tested", report.tested, "there were steps enough to tell a change from chance");
+  visit(0, "events", report.events, "allocations and frees of the new run that were compared");
+  visit(0, "matched_sites", report.matched_sites);
+  visit(0, "small_changes", report.small_changes, "sites that changed too little to be findings");
+  visit(0, "inferred_renames", field::NamedValues{report.inferred_renames, "base", "new"},
+        "names that are taken to have changed, beside those that the caller gave");
+  visit(0, "rate_unit", field::OneOf{report.rate_unit, {"step", "GiB allocated"}}, "what rates are per");
+  visit(0, "normaliser", report.normaliser,
+        "what makes steps of the two runs comparable, in words; empty: nothing had to");
+  visit(0, "peak", peak, "bytes live");
+  visit(0, "reserved_peak", reserved, "bytes");
+  visit(0, "growth", growth, "bytes per `rate_unit`");
+  visit(0, "fragmentation", fragmentation, "bytes reserved at the peak and not live");
+  visit(0, "categories", categories, "bytes live at the peak");
+  visit(0, "new", report.added, "the largest first, here and below");
+  visit(0, "gone", report.gone);
+  visit(0, "grown", report.grown);
+  visit(0, "shrunk", report.shrunk);
+  visit(0, "moved", report.moved, "what only changed its place: lines, files, names");
+  visit(0, "warnings", report.warnings, "one line each");
+}
 
 }  // namespace vramtrack
 

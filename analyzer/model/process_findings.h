@@ -29,6 +29,24 @@ struct ProcessFindings {
   std::vector<std::string> unsure;  // as Report has it
 };
 
+// All of it goes to summaries; what a report has besides is made of several processes.
+template <class Visitor>
+void Fields(Visitor& visit, ProcessFindings& findings) {
+  visit(1, "process", findings.process);
+  visit(2, "steps", findings.steps);
+  visit(3, "devices", findings.devices);
+  visit(4, "sites", findings.sites);
+  visit(5, "verdict_counts", field::Map{findings.verdict_counts});
+  visit(6, "timeline", findings.timeline);
+  visit(7, "peak_lines", findings.peak_lines);
+  visit(8, "peak_stacks", findings.peak_stacks);
+  visit(9, "oom", findings.oom);
+  visit(10, "releases", findings.releases);
+  visit(11, "warnings", findings.warnings);
+  visit(12, "unsure", findings.unsure);
+  visit(13, "further_steps_needed", findings.further_steps_needed);
+}
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_MODEL_PROCESS_FINDINGS_H_

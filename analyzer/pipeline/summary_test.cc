@@ -15,7 +15,7 @@
 #include "analyzer/ledger/testing/synthetic_trace.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/json/json.h"
-#include "analyzer/render/json/json_values.h"
+#include "analyzer/render/json/json_fields.h"
 #include "analyzer/summary/reduction.h"
 #include "analyzer/summary/summarize.h"
 #include "analyzer/summary/summary.h"

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/summary/schema_text.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-
 #include "absl/strings/str_replace.h"
 #include "analyzer/summary/summary_fields.h"
 #include "analyzer/summary/summary_schema.h"
 
 namespace vramtrack {
-
-std::string MessageName(const std::type_info& type) {
-  int status = 0;
-  char* const whole = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
-  std::string name = absl::StrReplaceAll(whole, {{"vramtrack::", ""}, {"::", ""}});
-  std::free(whole);
-  if (name.rfind("Report", 0) == 0) name.erase(0, 6);
-  return name;
-}
 
 std::string SummaryProto() {
   SummarySchema::Messages messages;

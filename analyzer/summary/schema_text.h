@@ -9,20 +9,18 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/model/report.h"
+#include "analyzer/model/fields.h"
+#include "analyzer/model/frame.h"
+#include "analyzer/model/type_name.h"
 
 namespace vramtrack {
 
-// "Site" of "vramtrack::ReportSite".
-std::string MessageName(const std::type_info& type);
-
 // An archive that looks at types only. Thread-compatible.
-class SummarySchema {
+class SummarySchema : public PlainFields<SummarySchema> {
  public:
   // By name.
   using Messages = std::map<std::string, std::string>;
@@ -30,19 +28,19 @@ class SummarySchema {
   explicit SummarySchema(Messages* messages) : messages_(messages) {}
 
   template <class T>
-  void operator()(uint32_t field, const char* name, const T&) {
-    absl::StrAppend(&fields_, "  ", TypeOf(static_cast<T*>(nullptr)), " ", name, " = ", field, ";\n");
+  void Plain(uint32_t field, const char* name, const T&) {
+    fields_[field] = absl::StrCat("  ", TypeOf(static_cast<T*>(nullptr)), " ", name, " = ", field, ";\n");
   }
 
   // Adds T's message and those that it consists of.
   template <class T>
   static std::string Add(Messages* messages) {
-    const std::string name = MessageName(typeid(T));
+    const std::string name = TypeName<T>();
     if (const auto [found, is_new] = messages->try_emplace(name); is_new) {
       SummarySchema archive(messages);
       T value;
       Fields(archive, value);
-      (*messages)[name] = archive.fields_;
+      for (const auto& [field, text] : archive.fields_) (*messages)[name] += text;
     }
     return name;
   }
@@ -90,7 +88,7 @@ class SummarySchema {
   }
 
   Messages* const messages_;
-  std::string fields_;
+  std::map<uint32_t, std::string> fields_;
 };
 
 // summary.proto.

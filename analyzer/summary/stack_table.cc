@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "analyzer/summary/pbf_writer.h"
-#include "analyzer/summary/site_fields.h"
+#include "analyzer/model/frame.h"
 #include "analyzer/summary/summary_reader.h"
 #include "analyzer/summary/summary_schema.h"
 #include "analyzer/summary/summary_writer.h"

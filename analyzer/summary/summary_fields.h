@@ -5,7 +5,6 @@
 #define ANALYZER_SUMMARY_SUMMARY_FIELDS_H_
 
 #include "analyzer/profile/step_profile_fields.h"
-#include "analyzer/summary/findings_fields.h"
 #include "analyzer/summary/process_summary.h"
 #include "analyzer/summary/summary.h"
 

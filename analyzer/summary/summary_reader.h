@@ -14,7 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/model/report.h"
+#include "analyzer/model/fields.h"
+#include "analyzer/model/frame.h"
 #include "analyzer/summary/stack_table.h"
 #include "proto/pbf_reader.h"
 
@@ -23,7 +24,7 @@ namespace vramtrack {
 // Fields that it does not know are left out. Throws protozero::exception for what is no protobuf message, and
 // std::runtime_error for a stack that is not there, and for a message that unfolds into far more memory than it has
 // bytes: two bytes are an empty message, which may become an object of a thousand. Thread-compatible.
-class SummaryReader {
+class SummaryReader : public PlainFields<SummaryReader> {
  public:
   // Bytes of memory that what is read may still take.
   struct Room {
@@ -32,10 +33,15 @@ class SummaryReader {
 
   // Both must outlive it.
   SummaryReader(std::string_view bytes, const RecordStacks& stacks, Room* room)
-      : reader_(bytes.data(), bytes.size()), stacks_(stacks), room_(room), more_(reader_.next()) {}
+      : bytes_(bytes), reader_(bytes.data(), bytes.size()), stacks_(stacks), room_(room), more_(reader_.next()) {}
 
   template <class T>
-  void operator()(uint32_t field, const char*, T& value) {
+  void Plain(uint32_t field, const char*, T& value) {
+    if (field < last_asked_) {  // they are listed in the order of the JSON
+      reader_ = protozero::pbf_reader(bytes_.data(), bytes_.size());
+      more_ = reader_.next();
+    }
+    last_asked_ = field;
     while (more_ && reader_.tag() < field) {
       reader_.skip();
       more_ = reader_.next();
@@ -128,7 +134,9 @@ class SummaryReader {
     values->insert(std::move(value));
   }
 
+  const std::string_view bytes_;
   protozero::pbf_reader reader_;
+  uint32_t last_asked_ = 0;
   const RecordStacks& stacks_;
   Room* const room_;
   bool more_;

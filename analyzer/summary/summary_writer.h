@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plain data as protobuf messages. What is in a struct is listed once, in a function
-//     template <class Archive> void Fields(Archive& archive, T& t) { archive(1, "name", t.name); … }
-// with ascending numbers, which writes with a SummaryWriter, reads with a SummaryReader and gives the schema with a
-// SummarySchema. Numbers are never used again for something else.
+// Plain data as protobuf messages. What is in a struct is listed once, in its function Fields (model/fields.h), which
+// writes with a SummaryWriter, reads with a SummaryReader and gives the schema with a SummarySchema.
 //
 // As in proto3, what is 0 or empty is not written; what is optional is written if it is there. Integers are varints,
 // signed ones zigzag; lists of integers are packed and hold the differences from one to the next; a stack is the number
@@ -11,6 +9,7 @@
 #ifndef ANALYZER_SUMMARY_SUMMARY_WRITER_H_
 #define ANALYZER_SUMMARY_SUMMARY_WRITER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -20,20 +19,21 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/model/report.h"
+#include "analyzer/model/fields.h"
+#include "analyzer/model/frame.h"
 #include "analyzer/summary/pbf_writer.h"
 #include "analyzer/summary/stack_table.h"
 
 namespace vramtrack {
 
 // Thread-compatible.
-class SummaryWriter {
+class SummaryWriter : public PlainFields<SummaryWriter> {
  public:
   // Appends to `to`; stacks go to `stacks`. Both must outlive it.
-  SummaryWriter(std::string* to, RecordStacks* stacks) : writer_(*to), stacks_(stacks) {}
+  SummaryWriter(std::string* to, RecordStacks* stacks) : to_(*to), writer_(*to), stacks_(stacks) {}
 
   template <class T>
-  void operator()(uint32_t field, const char*, const T& value) {
+  void Plain(uint32_t field, const char*, const T& value) {
     Put(field, value, false);
   }
 
@@ -42,10 +42,32 @@ class SummaryWriter {
     std::string bytes;
     SummaryWriter writer(&bytes, stacks);
     writer.PutFields(value);
+    writer.Sort();
     return bytes;
   }
 
  private:
+  // The fields by ascending numbers, which older readers count on.
+  struct Part {
+    uint32_t field;
+    size_t begin;
+  };
+  void Begin(uint32_t field) {
+    is_sorted_ &= parts_.empty() || parts_.back().field <= field;
+    parts_.push_back({field, to_.size()});
+  }
+  void Sort() {
+    if (is_sorted_) return;
+    std::vector<std::pair<uint32_t, std::string>> pieces;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      const size_t end = i + 1 < parts_.size() ? parts_[i + 1].begin : to_.size();
+      pieces.emplace_back(parts_[i].field, to_.substr(parts_[i].begin, end - parts_[i].begin));
+    }
+    std::stable_sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    to_.clear();
+    for (const auto& [field, bytes] : pieces) to_ += bytes;
+  }
+
   template <class T>
   void PutFields(const T& value) {
     Fields(*this, const_cast<T&>(value));  // which only looks at it
@@ -59,6 +81,7 @@ class SummaryWriter {
   // `always`: what is 0 or empty, too.
   template <class T>
   void Put(uint32_t field, const T& value, bool always) {
+    Begin(field);
     if constexpr (std::is_enum_v<T>) {
       Put(field, static_cast<uint32_t>(value), always);
     } else if constexpr (std::is_same_v<T, bool>) {
@@ -87,6 +110,7 @@ class SummaryWriter {
   template <class T>
   void Put(uint32_t field, const std::vector<T>& values, bool) {
     if (values.empty()) return;
+    Begin(field);
     if constexpr (std::is_same_v<T, ReportFrame>) {
       writer_.add_uint64(field, stacks_->Number(values));
     } else if constexpr (std::is_same_v<T, double>) {
@@ -109,8 +133,11 @@ class SummaryWriter {
     for (const auto& [name, value] : values) Put(field, std::pair<std::string, T>(name, value), true);
   }
 
+  std::string& to_;
   protozero::pbf_writer writer_;
   RecordStacks* const stacks_;
+  std::vector<Part> parts_;  // where each begins
+  bool is_sorted_ = true;
 };
 
 }  // namespace vramtrack

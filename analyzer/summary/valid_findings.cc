@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "analyzer/model/site_references.h"
 
 namespace vramtrack {
 namespace {
@@ -22,17 +23,11 @@ class Checker {
   explicit Checker(const ProcessFindings& findings) : findings_(findings) {}
 
   void Run() const {
+    ForEachSiteReference(const_cast<ProcessFindings&>(findings_), [this](std::string* site) { IsSite(*site); });
     for (const ReportSite& site : findings_.sites) Check(site);
     for (const ReportDevice& device : findings_.devices) Check(device);
     for (const ReportTimeline& timeline : findings_.timeline) Check(timeline);
-    for (const ReportPeakLines& lines : findings_.peak_lines) {
-      for (const ReportPeakLine& line : lines.lines) IsSite(line.site);
-    }
     for (const ReportPeakStacks& stacks : findings_.peak_stacks) Check(stacks);
-    for (const ReportOom& oom : findings_.oom) {
-      for (const auto& [site, bytes] : oom.holders) IsSite(site);
-      for (const ReportOom::Change& change : oom.changes) IsSite(change.site);
-    }
   }
 
  private:
@@ -43,7 +38,6 @@ class Checker {
   }
 
   void Check(const ReportSite& site) const {
-    IsSite(site.part_of);
     Require(site.frames.empty() ? site.blame_frame == 0 : site.blame_frame < site.frames.size());
     Require(!site.own_frame || *site.own_frame < site.frames.size());
     if (!site.kept) return;
@@ -52,14 +46,6 @@ class Checker {
   }
 
   void Check(const ReportDevice& device) const {
-    for (const ReportPeakWithout& without : device.peak_set.without) {
-      for (const std::string& site : without.sites) IsSite(site);
-    }
-    for (const ReportPattern& pattern : device.patterns) IsSite(pattern.site);
-    for (const ReportPin& pin : device.fragmentation.pins) IsSite(pin.site);
-    if (device.fragmentation.growth) {
-      for (const ReportPin& pin : device.fragmentation.growth->pins) IsSite(pin.site);
-    }
     if (!device.fragmentation.map) return;
     const ReportSegmentMap& map = *device.fragmentation.map;
     uint64_t blocks = 0;
@@ -69,7 +55,6 @@ class Checker {
       Require(!segment.pinned_by || *segment.pinned_by < segment.blocks);
     }
     Require(blocks == map.blocks.size());
-    for (const ReportSegmentMap::Block& block : map.blocks) IsSite(block.site);
   }
 
   static void Check(const ReportTimeline::Series& series, size_t bins) {
@@ -81,10 +66,7 @@ class Checker {
     if (empty) return;
     Require(composition.other_sites.size() == bins);
     for (const auto& [name, bytes] : composition.categories) Require(bytes.size() == bins);
-    for (const auto& [site, bytes] : composition.sites) {
-      Require(bytes.size() == bins);
-      IsSite(site);
-    }
+    for (const auto& [site, bytes] : composition.sites) Require(bytes.size() == bins);
   }
 
   void Check(const ReportTimeline& timeline) const {

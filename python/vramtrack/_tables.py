@@ -41,8 +41,9 @@ def _field_columns(name: str, declared: str) -> Iterator[Column]:
         yield name, "str", lambda row: getattr(row, name).id
     elif declared == "tuple[Site, ...]":
         yield name, "list", lambda row: [one.id for one in getattr(row, name)]
-    else:
+    elif declared.split(" ")[0] in ("str", "int", "float", "bool"):
         yield name, declared.split(" ")[0], lambda row: getattr(row, name)
+    # Other objects have no column.
 
 
 def _columns(row_type: Any) -> list[Column]:

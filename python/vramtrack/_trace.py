@@ -8,7 +8,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, Type, TypeVar
 
-from . import _program
+from . import _fields, _program
 
 if TYPE_CHECKING:
     import pandas
@@ -17,52 +17,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclasses.dataclass(frozen=True)
-class Frame:
+class Frame(_fields.Frame):
     """One call of a stack."""
-
-    function: str
-    file: str
-    line: int  # 0 if unknown
-    module: str
-    offset: int
-    language: str
-    forward: bool = False  # of the forward call whose graph node is run backward
 
     def __str__(self) -> str:
         return "%s  %s:%d" % (self.function, self.file, self.line) if self.line else self.function
 
 
-@dataclasses.dataclass(frozen=True)
-class Site:
+class Site(_fields.Site):
     """All that one call stack allocated. Sizes are bytes; `None` is what is not known or does not apply."""
 
-    id: str
-    level: str
-    kind: str
-    device: int | None
-    owner: str
-    category: str
-    verdict: str
-    grade: str
-    explanation: str
-    rate_bytes_per_step: float
-    rate_ci: tuple[float | None, float | None]
-    rate_objects_per_step: float
-    rate_unit: str
-    rate_bytes_per_second: float | None
-    onset_step: int | None
-    further_steps_needed: int | None
-    allocations: int
-    frees: int
-    bytes_allocated: int
-    live_objects: int
-    live_bytes: int
-    bytes_at_peak: int
-    peak_without_site: int
-    part_of: str | None
-    parts: int
-    blame_frame: int
     frames: tuple[Frame, ...]  # most recent call first
 
     @property
@@ -100,17 +64,12 @@ class Finding:
     parts: tuple[Site, ...]
 
 
-@dataclasses.dataclass(frozen=True)
-class Process:
-    pid: int
-    parent_pid: int
-    rank: int | None
-    command: tuple[str, ...]
-    complete: bool
-    incomplete_why: str
-    events: int
-    lost_events: int
-    duration_s: float | None
+class Process(_fields.Process):
+    """One of the job's processes."""
+
+
+class Steps(_fields.Steps):
+    """Where steps come from."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,17 +90,6 @@ class Device:
     growth_ci: tuple[float | None, float | None]
     steps_to_oom: float | None
     unattributed_bytes: int | None
-
-
-@dataclasses.dataclass(frozen=True)
-class Steps:
-    """Where steps come from."""
-
-    count: int
-    source: str
-    confidence: float | None
-    unit: str
-    window_bytes: int | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -185,10 +133,10 @@ class Trace:
         self.answer: str = report["answer"]  # "leak", "no_leak" or "not_enough_evidence"
         self.enough_evidence = enough_evidence  # False: too little for a verdict on some sites
         self.warnings: list[str] = report["warnings"]
-        self.sites = [_site(one) for one in report["sites"]]
+        self.sites = [_made(Site, one) for one in report["sites"]]
         self.findings = list(_findings(report, self.sites))  # leaks, worst first
-        self.steps = _known(Steps, report["steps"])
-        self.processes = [_known(Process, one, command=tuple(one["command"])) for one in report["processes"]]
+        self.steps = _made(Steps, report["steps"])
+        self.processes = [_made(Process, one) for one in report["processes"]]
         self.devices = [_device(one) for one in report["devices"]]
         self.timeline = [row for one in report["timeline"] for row in _timeline(one)]
 
@@ -239,25 +187,32 @@ def load(trace: str | os.PathLike[str], *, step_marks: str | None = None, thread
     return Trace(os.fspath(trace), json.loads(text), code == 0, options)
 
 
-def _known(type_: Type[T], values: dict[str, Any], **others: Any) -> T:
+# The classes whose objects are made, where they are not those of _fields.
+_OWN = {_fields.Frame: Frame}
+
+
+def _made(type_: Type[T], values: dict[str, Any]) -> T:
     """An object of the fields that it has; a newer program may print more."""
-    names = {field.name for field in dataclasses.fields(type_)}  # type: ignore[arg-type]
-    return type_(**{name: value for name, value in {**values, **others}.items() if name in names})
+    return type_(**{field.name: _value(type_, field.name, values[field.name])
+                    for field in dataclasses.fields(type_) if field.name in values})  # type: ignore[arg-type]
 
 
-def _site(values: dict[str, Any]) -> Site:
-    return _known(Site, values, rate_ci=tuple(values["rate_ci"]),
-                  frames=tuple(_known(Frame, frame) for frame in values["frames"]))
+def _value(type_: type, name: str, value: Any) -> Any:
+    of = next((_fields.NESTED[base][name] for base in type_.__mro__ if name in _fields.NESTED.get(base, {})), None)
+    if isinstance(value, list):
+        return tuple(value if of is None else (_made(_OWN.get(of, of), one) for one in value))
+    return value if of is None or value is None else _made(_OWN.get(of, of), value)
 
 
 def _findings(report: dict[str, Any], sites: list[Site]) -> Iterator[Finding]:
     by_id = {site.id: site for site in sites}
-    groups = {one["id"]: one["group"] for one in report["sites"]}
     for id_ in report["ranking"]:
-        site, whole = by_id[id_], groups[id_]
-        yield Finding(site.verdict, site.explanation, site.line, site.function, site.device, whole["rate_bytes_per_step"],
-                      tuple(whole["rate_ci"]), whole["rate_objects_per_step"], site.rate_unit, whole["live_bytes"],
-                      whole["bytes_at_peak"], whole["peak_without"], site,
+        site = by_id[id_]
+        whole = site.group
+        assert whole is not None  # it leads a leak
+        yield Finding(site.verdict, site.explanation, site.line, site.function, site.device, whole.rate_bytes_per_step,
+                      whole.rate_ci, whole.rate_objects_per_step, site.rate_unit, whole.live_bytes,
+                      whole.bytes_at_peak, whole.peak_without, site,
                       tuple(one for one in sites if one.part_of == id_))
 
 

@@ -97,7 +97,7 @@ class StackTree {
             frame.line, frame.offset, flags, static_cast<int>(frame.origin)),
         static_cast<int64_t>(numbers_.size()));
     if (!is_new) return found->second;
-    Json row = FrameJson(frame);
+    Json row = ToJson(frame);
     row["forward"] = frame.forward ? 1 : 0;  // which the report's JSON has of some only
     row["own"] = own ? 1 : 0;
     row["location"] = FrameLocation(frame);
@@ -137,7 +137,11 @@ Json SiteColumns(const Report& report, size_t most) {
   Json stack = Json::array(), place = Json::array();
   for (size_t i = 0; i < count; ++i) {
     const ReportSite& site = report.sites[i];
-    fields.Add(SiteFields(site));
+    Json row;
+    JsonFields visitor(&row, "frames");
+    Fields(visitor, const_cast<ReportSite&>(site));  // which only looks at it
+    row.erase("frames");
+    fields.Add(std::move(row));
     stack.push_back(tree.Add(site.frames));
     const ReportFrame* named = places.Of(site);
     place.push_back(named == nullptr ? -1 : named - site.frames.data());

@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "analyzer/model/report.h"
-#include "analyzer/render/json/json_values.h"
+#include "analyzer/render/json/json_fields.h"
 
 namespace vramtrack {
 

@@ -14,7 +14,7 @@
 #include "analyzer/render/html/packed.h"
 #include "analyzer/render/html/page_head.h"
 #include "analyzer/render/html/page_parts.h"
-#include "analyzer/render/json/picture_json.h"
+#include "analyzer/render/json/json_fields.h"
 #include "analyzer/render/text/category_text.h"
 #include "analyzer/render/text/diff_answer.h"
 
@@ -145,12 +145,11 @@ std::string Notes(const DiffReport& report) {
 // What the page draws of one of the runs.
 Json TimelinesJson(const Report& report) {
   Json json;
-  json["timeline"] = Array(report.timeline, [](const ReportTimeline& timeline) {
-    Json drawn = TimelineJson(timeline);
+  json["timeline"] = ToJson(report.timeline);
+  for (Json& drawn : json["timeline"]) {
     drawn["at_high"]["sites"] = Json::array();
     drawn["peak_step"] = nullptr;
-    return drawn;
-  });
+  }
   return json;
 }
 

@@ -28,20 +28,13 @@ std::string TextReport(const Report& report) {
                       PlainTables(report));
 }
 
-Json SourceJson(const SourceExcerpt& excerpt) {
-  Json json;
-  json["file"] = excerpt.file;
-  json["line"] = excerpt.line;
-  json["first"] = excerpt.first;
-  json["lines"] = excerpt.lines;
-  json["changed"] = excerpt.changed;
-  return json;
-}
-
 std::string Data(const Report& report, const std::vector<SourceExcerpt>& source, size_t sites) {
-  Json data = ReportFields(report, SiteColumns(report, sites));
+  Json data;
+  JsonFields visitor(&data, "sites");
+  Fields(visitor, const_cast<Report&>(report));  // which only looks at it
+  data["sites"] = SiteColumns(report, sites);
   data["all_sites"] = report.sites.size();
-  data["source"] = Array(source, SourceJson);
+  data["source"] = ToJson(source);
   return GzipBase64(data.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

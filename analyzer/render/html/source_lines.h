@@ -21,6 +21,15 @@ struct SourceExcerpt {
   bool changed = false;            // the file is newer than what was recorded
 };
 
+template <class Visitor>
+void Fields(Visitor& visit, SourceExcerpt& excerpt) {
+  visit(0, "file", excerpt.file);
+  visit(0, "line", excerpt.line);
+  visit(0, "first", excerpt.first);
+  visit(0, "lines", excerpt.lines);
+  visit(0, "changed", excerpt.changed);
+}
+
 constexpr uint32_t kSourceLinesAround = 3;
 constexpr size_t kMaxSourceFileBytes = 4 << 20;
 

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device: what it held, how that grows, what ran on it.
+#ifndef ANALYZER_MODEL_DEVICE_H_
+#define ANALYZER_MODEL_DEVICE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/model/fields.h"
+#include "analyzer/model/fragmentation.h"
+#include "analyzer/model/peak.h"
+
+namespace vramtrack {
+
+struct ReportFrameworkShare {
+  uint64_t cached = 0, releasable = 0, others = 0, overhead = 0, unattributed = 0, unplaced = 0;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportFrameworkShare> =
+    "device_used = live + cached + others + overhead + unattributed, to the byte; only with a [framework's level](ledger.md)";
+template <class Visitor>
+void Fields(Visitor& visit, ReportFrameworkShare& share) {
+  visit(1, "cached", share.cached, "in its segments and not handed out: reserved = live + cached");
+  visit(2, "releasable", field::Internal{share.releasable});
+  visit(3, "others", share.others, "the driver's memory that is no segment");
+  visit(4, "overhead", share.overhead, "pages that allocations do not fill");
+  visit(5, "unattributed", share.unattributed, "used by nobody that was traced");
+  visit(6, "unplaced", field::Internal{share.unplaced});
+}
+
+struct ReportMoment {
+  std::optional<int64_t> step;
+  uint64_t device_used = 0, reserved = 0, live = 0;
+  std::optional<ReportFrameworkShare> framework;     // none: the device has no framework's level
+};
+
+template <>
+inline constexpr const char* kAbout<ReportMoment> =
+    "What a device holds at one moment";
+template <class Visitor>
+void Fields(Visitor& visit, ReportMoment& moment) {
+  visit(1, "step", moment.step);
+  visit(2, "device_used", moment.device_used);
+  visit(3, "reserved", moment.reserved, "taken from the device");
+  visit(4, "live", moment.live, "allocated and not freed; with a framework's level, its blocks");
+  visit(5, "framework", field::Inline{moment.framework});
+}
+
+struct ReportGrowth {
+  double bytes_per_step = 0, ci_low = 0, ci_high = 0;
+  std::optional<double> steps_to_oom;
+  // 95 %; with steps_to_oom.
+  double steps_to_oom_low = 0, steps_to_oom_high = 0;
+  std::optional<double> seconds_to_oom;
+  std::string refused;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportGrowth> =
+    "See [growth](leak-verdicts.md#growth-of-a-device)";
+template <class Visitor>
+void Fields(Visitor& visit, ReportGrowth& growth) {
+  visit(1, "bytes_per_step", growth.bytes_per_step);
+  visit(2, "ci_low", growth.ci_low, "95 % confidence interval");
+  visit(3, "ci_high", growth.ci_high);
+  visit(4, "steps_to_oom", growth.steps_to_oom, "steps that still complete; `null` if it does not surely grow, or if that cannot be told");
+  visit(5, "steps_to_oom_ci", field::Interval{growth.steps_to_oom_low, growth.steps_to_oom_high, true, growth.steps_to_oom.has_value()}, "95 %");
+  visit(7, "seconds_to_oom", growth.seconds_to_oom, "`null` without `steps_to_oom`, or where steps have no duration");
+  visit(8, "refused", growth.refused, "why nothing is predicted of what grows, in a line; empty otherwise");
+}
+
+// Of a device: what is allocated, what is taken from the driver, what is used on it.
+struct ReportGrowths {
+  ReportGrowth live, reserved, device_used;
+};
+
+template <class Visitor>
+void Fields(Visitor& visit, ReportGrowths& growths) {
+  visit(1, "live", growths.live);
+  visit(2, "reserved", growths.reserved);
+  visit(3, "device_used", growths.device_used);
+}
+
+struct ReportWork {
+  struct Kind {
+    std::string kind;  // "kernels", "copies", "fills", "graphs"
+    uint64_t count = 0;
+    double busy_s = 0;
+    // Of complete steps: medians, and the least and the most.
+    uint64_t per_step = 0, least_per_step = 0, most_per_step = 0;
+    double busy_s_per_step = 0;
+  };
+  std::vector<Kind> kinds;
+  double busy_s = 0;
+  uint64_t steps = 0;
+  double busy_s_per_step = 0;
+  double busy_share = 0;
+};
+
+template <class Visitor>
+void Fields(Visitor& visit, ReportWork::Kind& kind) {
+  visit(1, "kind", field::OneOf{kind.kind, {"kernels", "copies", "fills", "graphs"}});
+  visit(2, "count", kind.count);
+  visit(3, "busy_s", kind.busy_s, "the sum of what each took");
+  visit(4, "per_step", kind.per_step, "the median; 0 without steps");
+  visit(5, "least_per_step", kind.least_per_step);
+  visit(6, "most_per_step", kind.most_per_step);
+  visit(7, "busy_s_per_step", kind.busy_s_per_step, "the median");
+}
+
+template <>
+inline constexpr const char* kAbout<ReportWork> =
+    "What ran on a device, by [CUPTI](cupti.md#what-ran)'s records";
+template <class Visitor>
+void Fields(Visitor& visit, ReportWork& work) {
+  visit(1, "kinds", work.kinds, "that ran at all");
+  visit(2, "busy_s", work.busy_s, "in which anything ran");
+  visit(3, "steps", work.steps, "complete ones; without any, what is per step is 0");
+  visit(4, "busy_s_per_step", work.busy_s_per_step, "the median");
+  visit(5, "busy_share", work.busy_share, "of the time that complete steps took");
+}
+
+struct ReportOnlyCupti {
+  std::string library;
+  uint64_t at_peak = 0, at_end = 0;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportOnlyCupti> =
+    "Memory of the driver that only [CUPTI](cupti.md) saw being allocated. It is part of `live`, or of `others` where there is a framework's level";
+template <class Visitor>
+void Fields(Visitor& visit, ReportOnlyCupti& only) {
+  visit(1, "library", only.library, "empty where CUPTI does not say");
+  visit(2, "at_peak", only.at_peak, "bytes");
+  visit(3, "at_end", only.at_end);
+}
+
+struct ReportDevice {
+  uint32_t index = 0;
+  std::string name;
+  uint64_t total_bytes = 0;
+  ReportMoment peak, end;
+  // When the last complete step ended: what Python gives back when it ends is not of the run. None without steps.
+  std::optional<ReportMoment> last_step;
+  ReportPeakSet peak_set;
+  std::optional<ReportGrowth> growth;
+  std::optional<ReportGrowths> growth_of;
+  // Of the growth of live bytes, what no site explains, in bytes per step; 0: nothing.
+  double unexplained_growth = 0;
+  ReportFragmentation fragmentation;
+  std::vector<ReportMemoryPool> memory_pools;
+  uint64_t unattributed_bytes = 0;
+  // What of the driver's memory only CUPTI saw being allocated, by library, the most first.
+  std::vector<ReportOnlyCupti> only_cupti;
+  std::optional<ReportWork> work;
+  std::vector<ReportPattern> patterns;
+  // Of a device with a framework's level: what of the driver's memory at the peak is no segment, by owner, the most
+  // first.
+  std::vector<std::pair<std::string, uint64_t>> other_owners;
+  // Of a job with several processes: whose figures these are, and how many used a device with this number.
+  std::optional<int> rank;
+  uint32_t pid = 0;
+  uint64_t processes = 1;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportDevice> =
+    "One for each device that was used";
+template <class Visitor>
+void Fields(Visitor& visit, ReportDevice& device) {
+  visit(1, "index", device.index);
+  visit(2, "name", device.name, "empty if the job never asked for it");
+  visit(3, "total_bytes", device.total_bytes, "0 if unknown");
+  visit(4, "peak", device.peak, "when live bytes were highest");
+  visit(6, "peak_set", field::Within{"peak",device.peak_set});
+  visit(5, "end", device.end, "when the trace ends");
+  visit(17, "last_step", device.last_step, "when the last complete step ended: what Python frees when it exits is not of the run. `null` without steps. The text calls it \"end\"");
+  visit(7, "growth", device.growth, "of live bytes; `null` with too few steps");
+  visit(16, "unexplained_growth", device.unexplained_growth, "of the growth of live bytes, what no allocation site explains, in bytes per step; 0 for nothing");
+  visit(8, "growth_of", device.growth_of, "`null` with too few steps");
+  visit(9, "fragmentation", device.fragmentation);
+  visit(10, "memory_pools", device.memory_pools, "by handle, the device's own first");
+  visit(11, "unattributed_bytes", device.unattributed_bytes, "used on the device by nobody that was traced: the CUDA context, other libraries");
+  visit(12, "only_cupti", device.only_cupti, "by library, the most first");
+  visit(13, "work", device.work, "`null` without records of what ran");
+  visit(14, "patterns", device.patterns, "by what they save, the most first");
+  visit(15, "other_owners", field::NamedValues{device.other_owners, "owner", "bytes"}, "with a framework's level, what of the driver's memory at the peak is no segment, the most first");
+  visit(0, "rank", device.rank, "of a job with several processes: whose figures these are. It is the process that reserved most on a device with this number");
+  visit(0, "pid", device.pid);
+  visit(0, "processes", device.processes, "how many used a device with this number");
+}
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_MODEL_DEVICE_H_

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A call of a stack, and whose code it is.
+#ifndef ANALYZER_MODEL_FRAME_H_
+#define ANALYZER_MODEL_FRAME_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/fields.h"
+
+namespace vramtrack {
+
+struct ReportFrame {
+  std::string function, file, module, language;
+  uint32_t line = 0;
+  uint64_t offset = 0;
+  // Whose code it is. A site is named by the job's own frames where it has some. kCupti: no frame at all, but the
+  // library that CUPTI names where no hook saw the call.
+  enum class Origin { kJob, kLibrary, kNode, kCupti } origin = Origin::kJob;
+  // Of a Python package or a native library that is installed, or of a script that only starts one: not of the job's
+  // own folder.
+  bool installed = false;
+  bool inlined = false;    // into the next frame's function
+  bool forward = false;
+  std::string shown_file;  // `file` as it is shown in text, where that is shorter
+};
+
+template <>
+inline constexpr const char* kAbout<ReportFrame> =
+    "A call of a stack";
+template <class Visitor>
+void Fields(Visitor& visit, ReportFrame& frame) {
+  visit(1, "function", frame.function, "where it is unknown, what is known of it: its module and offset");
+  visit(2, "file", frame.file, "empty where it is unknown");
+  visit(3, "line", frame.line, "0 where it is unknown");
+  visit(4, "module", frame.module, "the program or library that it is in");
+  visit(5, "offset", frame.offset, "in the module, where there is no line");
+  visit(6, "language", frame.language, "`c`, `c++`, `cuda`, `python`, `unknown`, `cupti` for the library that took memory which only [CUPTI](cupti.md) saw, so that there is no stack, or `autograd` for the node of PyTorch's graph that was run backward");
+  visit(7, "origin", field::Internal{frame.origin}, "whose code it is");
+  visit(8, "installed", field::Internal{frame.installed});
+  visit(9, "inlined", field::Internal{frame.inlined});
+  visit(10, "forward", field::IfTrue{frame.forward}, "of the forward call that made the graph node which is run backward; absent otherwise");
+  visit(11, "shown_file", field::Internal{frame.shown_file});
+}
+
+inline bool IsPython(const ReportFrame& frame) { return frame.language == "python"; }
+
+// Whether a frame is of the user's own code: not of PyTorch, the standard library or anything else that is installed.
+inline bool IsOwn(const ReportFrame& frame) {
+  return frame.origin == ReportFrame::Origin::kJob && !frame.installed && (IsPython(frame) || !frame.module.empty());
+}
+
+// Index of the innermost frame of the user's own code from `from` outwards: in a stack with Python a Python frame; none
+// where no frame is.
+inline std::optional<size_t> OwnFrame(const std::vector<ReportFrame>& frames, size_t from = 0) {
+  bool python = false;
+  for (const ReportFrame& frame : frames) python |= IsPython(frame);
+  for (size_t i = from; i < frames.size(); ++i) {
+    if (IsOwn(frames[i]) && IsPython(frames[i]) == python) return i;
+  }
+  return std::nullopt;
+}
+
+// Index of the frame that names a stack: `from`, or, where Python has a part in it, the first of the job's own lines
+// from there outwards, or else the innermost of them, or else that of any Python.
+inline size_t NamingFrame(const std::vector<ReportFrame>& frames, size_t from) {
+  const auto first = [&frames](size_t begin, bool own) {
+    while (begin < frames.size() &&
+           (frames[begin].language != "python" || (own && frames[begin].origin != ReportFrame::Origin::kJob))) {
+      ++begin;
+    }
+    return begin;
+  };
+  for (const bool own : {true, false}) {
+    for (const size_t begin : {from, size_t{0}}) {
+      if (const size_t found = first(begin, own); found < frames.size()) return found;
+    }
+  }
+  return from;
+}
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_MODEL_FRAME_H_

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Allocations that failed for want of memory, and segments that were given back.
+#ifndef ANALYZER_MODEL_OOM_H_
+#define ANALYZER_MODEL_OOM_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/model/fields.h"
+#include "analyzer/model/frame.h"
+
+namespace vramtrack {
+
+struct ReportOom {
+  std::optional<int64_t> step;
+  double seconds = 0;
+  uint32_t device = 0;
+  uint64_t requested = 0;
+  std::optional<uint64_t> free, largest_free;
+  std::string cause;
+  std::string level = "driver";
+  // Of a device with a framework's level.
+  std::optional<uint64_t> live, reserved, largest_hole, device_free;
+  // Its allocator keeps small and large blocks in segments of their own: of which of these pools the request is, the
+  // largest hole there, and the segment that it would need from the device where no hole is large enough.
+  std::string pool;
+  std::optional<uint64_t> pool_hole, segment_bytes;
+  std::vector<ReportFrame> stack;
+  // With what the request would have been fulfilled, and the most that could then have been asked for.
+  std::vector<std::pair<std::string, uint64_t>> would_fit;
+  std::vector<std::pair<std::string, uint64_t>> holders;
+  std::vector<std::pair<std::string, uint64_t>> categories;
+
+  // What is different from the last step that went well.
+  struct Change {
+    std::string site;            // id
+    uint64_t then = 0, now = 0;  // bytes live
+  };
+  std::optional<int64_t> compared_step;
+  bool same_point = false;
+  uint64_t then = 0, now = 0;
+  std::vector<Change> changes;
+  // How large the step's objects are, over those of the same sites in the steps before; none: not known.
+  std::optional<double> size_ratio;
+  std::optional<int> rank;
+  uint32_t pid = 0;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportOom::Change> =
+    "A site whose live bytes changed";
+template <class Visitor>
+void Fields(Visitor& visit, ReportOom::Change& change) {
+  visit(1, "site", field::SiteReference{change.site});
+  visit(2, "then", change.then);
+  visit(3, "now", change.now);
+}
+
+template <>
+inline constexpr const char* kAbout<ReportOom> =
+    "An allocation that failed for want of memory. Of a job at most 1,000 are listed, by rank";
+template <class Visitor>
+void Fields(Visitor& visit, ReportOom& oom) {
+  visit(1, "step", oom.step);
+  visit(2, "seconds", oom.seconds, "since the recording began");
+  visit(3, "device", oom.device);
+  visit(4, "requested", oom.requested);
+  visit(5, "free", oom.free, "`null` if the device's size is unknown");
+  visit(6, "largest_free", oom.largest_free, "the same");
+  visit(7, "cause", field::OneOf{oom.cause, {"amount", "contiguity"}, true}, "`amount`: there was not that much; `contiguity`: there was, but in pieces; `null` if unknown");
+  visit(8, "level", field::OneOf{oom.level, {"driver", "framework"}}, "whose allocation failed");
+  visit(9, "live", oom.live, "with a framework's level: its blocks");
+  visit(10, "reserved", oom.reserved, "its segments");
+  visit(11, "largest_hole", oom.largest_hole, "the longest free run in one of them");
+  visit(12, "device_free", oom.device_free, "what the device had left");
+  visit(23, "pool", field::OneOf{oom.pool, {"small", "large"}, true}, "PyTorch's allocator keeps blocks of up to 1 MiB and others in segments of their own: the pool of the request; `null` where the pools cannot be told apart");
+  visit(24, "pool_hole", oom.pool_hole, "the largest hole there");
+  visit(25, "segment_bytes", oom.segment_bytes, "the segment that the request needs from the device if no hole is large enough");
+  visit(13, "stack", oom.stack, "of the call that failed");
+  visit(15, "holders", field::NamedValues{oom.holders, "site", "bytes", true}, "what was live at that moment, largest first");
+  visit(14, "would_fit", field::NamedValues{oom.would_fit, "setting", "free_bytes"}, "of a framework's allocator: the settings with which the request would have been fulfilled, and the most that could then have been asked for");
+  visit(16, "categories", field::NamedValues{oom.categories, "name", "bytes"}, "all of the device that was live then, largest first");
+  visit(17, "compared_step", oom.compared_step, "the last step that went well; `null` if there is none, and nothing below is known");
+  visit(18, "same_point", oom.same_point, "whether it was looked at [at the same point](peaks.md#out-of-memory), or at its peak");
+  visit(19, "then", oom.then, "bytes live of all sites that changed since");
+  visit(20, "now", oom.now);
+  visit(21, "changes", oom.changes, "sites that are listed, what grew most first");
+  visit(22, "size_ratio", oom.size_ratio, "how large the step's objects are, over those of the same sites in the steps before; `null` if unknown");
+  visit(0, "rank", oom.rank, "of the process that asked");
+  visit(0, "pid", oom.pid);
+}
+
+struct ReportRelease {
+  uint64_t calls = 0, segments = 0, bytes = 0;
+  uint64_t least = 0, most = 0;
+  struct Call {
+    std::optional<int64_t> step;
+    double seconds = 0;
+    uint64_t bytes = 0;
+  };
+  std::vector<Call> times;
+  std::vector<ReportFrame> stack;
+  uint64_t processes = 1;
+};
+
+template <class Visitor>
+void Fields(Visitor& visit, ReportRelease::Call& call) {
+  visit(1, "step", call.step);
+  visit(2, "seconds", call.seconds, "since the recording began");
+  visit(3, "bytes", call.bytes);
+}
+
+template <>
+inline constexpr const char* kAbout<ReportRelease> =
+    "Where a framework's allocator gave segments back (`empty_cache()`)";
+template <class Visitor>
+void Fields(Visitor& visit, ReportRelease& release) {
+  visit(1, "calls", release.calls, "of all processes, as the two below");
+  visit(2, "segments", release.segments);
+  visit(3, "bytes", release.bytes);
+  visit(4, "least", release.least, "bytes of one call");
+  visit(5, "most", release.most);
+  visit(6, "times", release.times, "the first thousand calls; of several processes, those of the one that gave back most");
+  visit(7, "stack", release.stack);
+  visit(0, "processes", release.processes, "that gave back from there");
+}
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_MODEL_OOM_H_

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one call stack allocated, and the verdict on it.
+#ifndef ANALYZER_MODEL_SITE_H_
+#define ANALYZER_MODEL_SITE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/fields.h"
+#include "analyzer/model/frame.h"
+
+namespace vramtrack {
+
+struct ReportLeak {
+  double rate_bytes_per_step = 0, rate_ci_low = 0, rate_ci_high = 0, rate_objects_per_step = 0;
+  uint64_t live_bytes = 0, bytes_at_peak = 0;
+  uint64_t peak_without = 0;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportLeak> =
+    "A leak as a whole: the site that leads it and its parts together";
+template <class Visitor>
+void Fields(Visitor& visit, ReportLeak& leak) {
+  visit(1, "rate_bytes_per_step", leak.rate_bytes_per_step);
+  visit(2, "rate_ci", field::Interval{leak.rate_ci_low,leak.rate_ci_high}, "95 % confidence interval");
+  visit(4, "rate_objects_per_step", leak.rate_objects_per_step);
+  visit(5, "live_bytes", leak.live_bytes, "at the end");
+  visit(6, "bytes_at_peak", leak.bytes_at_peak);
+  visit(7, "peak_without", leak.peak_without, "what the peak would have been without any of them");
+}
+
+struct ReportKept {
+  struct FitPoint {
+    int64_t step = 0;
+    double bytes = 0, low = 0, high = 0;
+  };
+
+  // One point a step, or one for several: what was born up to this step and is there after the last one, in all.
+  std::vector<int64_t> step;
+  std::vector<uint64_t> bytes, objects;
+  std::vector<FitPoint> fit;
+  // The steps that were judged, and what was born in them and is there after the last step.
+  uint64_t tested_steps = 0;
+  std::optional<int64_t> first_tested_step, last_tested_step;
+  uint64_t steps_with_survivors = 0, survivor_objects = 0, survivor_bytes = 0;
+  uint64_t max_lifetime_steps = 0;
+};
+
+template <class Visitor>
+void Fields(Visitor& visit, ReportKept::FitPoint& point) {
+  visit(1, "step", point.step);
+  visit(2, "bytes", point.bytes);
+  visit(3, "low", point.low);
+  visit(4, "high", point.high);
+}
+
+template <>
+inline constexpr const char* kAbout<ReportKept> =
+    "What the steps of a finding left behind, and what its verdict rests on; of a leak as a whole where the site leads one, and of several processes that of the worst";
+template <class Visitor>
+void Fields(Visitor& visit, ReportKept& kept) {
+  visit(1, "step", kept.step, "at most 500 points");
+  visit(2, "bytes", kept.bytes, "all that was allocated up to that step and is there after the last one");
+  visit(3, "objects", kept.objects, "the same");
+  visit(4, "fit", kept.fit, "the two ends of the line that the rate and its interval make; empty: there is none");
+  visit(5, "tested_steps", kept.tested_steps, "how many steps were judged");
+  visit(6, "first_tested_step", kept.first_tested_step);
+  visit(7, "last_tested_step", kept.last_tested_step);
+  visit(8, "steps_with_survivors", kept.steps_with_survivors, "of the judged steps, those that left something behind");
+  visit(9, "survivor_objects", kept.survivor_objects, "what they left behind");
+  visit(10, "survivor_bytes", kept.survivor_bytes);
+  visit(11, "max_lifetime_steps", kept.max_lifetime_steps, "of objects that were freed");
+}
+
+struct ReportAcross {
+  // Of the ranks in which it leaks, each weighed alike: per rank, and per what the site's rates are per.
+  struct Rate {
+    std::string of = "bytes";
+    double mean = 0, ci_low = 0, ci_high = 0;
+    double least = 0, median = 0, most = 0, standard_deviation = 0;
+    std::optional<int> most_rank;
+    uint32_t most_pid = 0;
+  };
+
+  uint64_t ranks = 0;
+  uint64_t leak = 0, not_enough = 0, no_leak = 0;
+  std::optional<Rate> rate;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportAcross::Rate> =
+    "Of the ranks in which a place leaks, each weighed alike: per rank, and per `rate_unit`";
+template <class Visitor>
+void Fields(Visitor& visit, ReportAcross::Rate& rate) {
+  visit(0, "of", field::OneOf{rate.of, {"bytes", "objects"}}, "`objects` of handles");
+  visit(0, "mean", rate.mean);
+  visit(0, "ci", field::Interval{rate.ci_low, rate.ci_high}, "95 % confidence interval");
+  visit(0, "least", rate.least);
+  visit(0, "median", rate.median);
+  visit(0, "most", rate.most);
+  visit(0, "standard_deviation", rate.standard_deviation);
+  visit(0, "most_rank", rate.most_rank, "the rank that leaks most; `null` in a job without ranks");
+  visit(0, "most_pid", rate.most_pid);
+}
+
+template <>
+inline constexpr const char* kAbout<ReportAcross> =
+    "What the ranks of a job say of a place, the same code on whichever devices; see [the vote of the ranks](report.md#the-vote-of-the-ranks)";
+template <class Visitor>
+void Fields(Visitor& visit, ReportAcross& across) {
+  visit(0, "ranks", across.ranks, "of the job: its processes that used a device, where there are no ranks. Of several with one rank the one with the most memory counts");
+  visit(0, "leak", across.leak, "in how many of them the place is judged a leak");
+  visit(0, "not_enough", across.not_enough, "in how many it could not be judged");
+  visit(0, "no_leak", across.no_leak, "in how many it is judged no leak. The sites of the others do not list it: it is not there, or too small");
+  visit(0, "rate", across.rate, "`null` where it leaks in no rank, or the rates are per different things");
+}
+
+struct ReportLastUse {
+  uint64_t objects = 0;
+  double latest_s = 0;
+  std::optional<int64_t> latest_step;
+  double idle_s = 0;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportLastUse> =
+    "After this nothing ran on any device that can have used what a site allocated";
+template <class Visitor>
+void Fields(Visitor& visit, ReportLastUse& use) {
+  visit(1, "objects", use.objects, "that this is known of");
+  visit(2, "latest_s", use.latest_s, "seconds since the recording began; of the object for which it was latest");
+  visit(3, "latest_step", use.latest_step, "`null` without steps");
+  visit(4, "idle_s", use.idle_s, "seconds from then to an object's free or the end of the trace, the median of the objects");
+}
+
+struct ReportFirstKernel {
+  std::string function;
+  double share = 0;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportFirstKernel> =
+    "The kernel that was the first to begin on the device after so many of the allocations";
+template <class Visitor>
+void Fields(Visitor& visit, ReportFirstKernel& kernel) {
+  visit(1, "function", kernel.function);
+  visit(2, "share", kernel.share, "of the site's allocations, 0.9 at least");
+}
+
+struct ReportSite {
+  std::string id;
+  std::string level, kind, owner, category, verdict, grade, explanation;
+  std::optional<uint32_t> device;
+  double rate_bytes_per_step = 0, rate_ci_low = 0, rate_ci_high = 0, rate_objects_per_step = 0;
+  std::optional<int64_t> onset_step;
+  // What the rates of this site are per: "step" or "GiB allocated".
+  std::string rate_unit = "step";
+  std::string step_name;
+  double rate_bytes_per_second = 0;
+  std::optional<uint64_t> further_steps_needed;
+  uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
+  uint64_t peak_without_site = 0;
+  std::vector<ReportFrame> frames;
+  std::vector<ReportFrame> raw_frames;  // all of them, until they take the place of `frames`; empty: they do not
+  // The line to look at: the innermost of the user's own code on the leading stack, the call that leads to the bulk of
+  // a leak, or in native programs the innermost frame that no site without a leak shares.
+  size_t blame_frame = 0;
+  std::optional<uint64_t> own_frame;
+  std::string part_of;
+  uint64_t parts = 0;
+  std::optional<ReportLeak> group;
+  std::optional<ReportKept> kept;
+  std::optional<ReportAcross> across;
+  // Of leaks, where CUPTI's records tell: docs/cupti.md.
+  std::optional<ReportLastUse> last_use;
+  std::optional<ReportFirstKernel> first_kernel;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportSite> =
+    "Leaks first, worst first, then by bytes at the peak. All leaks and all holders of memory at a failed allocation are here; of the others those that hold most, by level, and segments of a framework's allocator apart";
+template <class Visitor>
+void Fields(Visitor& visit, ReportSite& site) {
+  visit(0, "id", site.id, "short and stable: a hash of the functions of its stack, its level, kind and device");
+  visit(1, "level", site.level, "`driver` (CUDA gave the memory out), `framework` (a framework's own allocator did) or `handle` (streams, events: counted, not sized)");
+  visit(2, "kind", site.kind, "of the call: `device`, `pitched`, `array`, `mipmapped_array`, `managed`, `stream_ordered`, `pool`, `pinned`, `registered`, ...");
+  visit(3, "device", site.device, "`null` for host memory");
+  visit(4, "owner", site.owner, "the program or library that asked for it");
+  visit(5, "category", site.category, "what the memory is for, see [the ledger](ledger.md#what-memory-is-for); `segment` of a framework's allocator; `handle`; `unknown` if it cannot be told");
+  visit(6, "verdict", site.verdict, "see [leak verdicts](leak-verdicts.md)");
+  visit(7, "grade", site.grade, "at which levels that was seen: `framework+driver` of a leak that the segments show as well");
+  visit(8, "explanation", site.explanation, "why, in a sentence");
+  visit(9, "rate_bytes_per_step", site.rate_bytes_per_step, "what stays behind in each step; 0 where nothing does");
+  visit(10, "rate_ci", field::Interval{site.rate_ci_low, site.rate_ci_high}, "its 95 % confidence interval");
+  visit(12, "rate_objects_per_step", site.rate_objects_per_step);
+  visit(14, "rate_unit", site.rate_unit, "what these three are per: `step`, or `GiB allocated` where windows stand for steps");
+  visit(32, "step_name", field::OrNull{site.step_name}, "of the range that a step of this site's phase is; `null` where steps have no name. Text says the rate per this name");
+  visit(15, "rate_bytes_per_second", site.rate_bytes_per_second, "over the whole run; of the whole leak that the site leads");
+  visit(13, "onset_step", site.onset_step, "the first step that leaked; `null` if it leaked from the beginning or does not leak");
+  visit(16, "further_steps_needed", site.further_steps_needed, "for the verdict `insufficient_evidence`, otherwise `null`");
+  visit(17, "allocations", site.allocations, "over the whole run");
+  visit(18, "frees", site.frees, "over the whole run");
+  visit(19, "bytes_allocated", site.bytes_allocated, "over the whole run");
+  visit(20, "live_objects", site.live_objects, "at the end");
+  visit(21, "live_bytes", site.live_bytes, "at the end");
+  visit(22, "bytes_at_peak", site.bytes_at_peak, "at the peak of its device");
+  visit(23, "peak_without_site", site.peak_without_site, "what that peak would have been had the site allocated nothing");
+  visit(26, "part_of", field::SiteReference{site.part_of}, "the site that leads the leak which this one is a part of; `null` if it is part of none. [One leak is one finding](leak-verdicts.md#one-leak-one-finding)");
+  visit(27, "parts", site.parts, "how many other sites belong to the leak that this one leads");
+  visit(28, "group", site.group, "of a leak that is part of no other");
+  visit(29, "kept", site.kept, "of a finding that is no part of another, where it left something");
+  visit(0, "across", site.across, "in a job with ranks, or with several processes, what they say of this place");
+  visit(30, "last_use", site.last_use, "of a leak, where [CUPTI](cupti.md#what-ran)'s records make it certain");
+  visit(31, "first_kernel", site.first_kernel, "of a leak, where [CUPTI](cupti.md#what-ran)'s records tell");
+  visit(25, "blame_frame", site.blame_frame, "index of the frame to look at");
+  visit(33, "own_frame", site.own_frame, "index of the innermost frame of your own code, of Python where the stack has Python; `null` where no frame is");
+  visit(24, "frames", site.frames, "most recent call first");
+}
+
+inline bool IsLeak(const ReportSite& site) {
+  return site.verdict == "leak" || site.verdict == "accelerating_leak" || site.verdict == "growing_buffer" ||
+         site.verdict == "minor_leak";
+}
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_MODEL_SITE_H_

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_MODEL_SITE_REFERENCES_H_
+#define ANALYZER_MODEL_SITE_REFERENCES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "analyzer/model/fields.h"
+#include "analyzer/model/frame.h"
+
+namespace vramtrack {
+
+// A visitor that finds the sites that something refers to, by the lists of its fields.
+template <class Found>
+class SiteReferenceFields {
+ public:
+  explicit SiteReferenceFields(Found& found) : found_(found) {}
+
+  template <class T>
+  void operator()(uint32_t, const char*, T&& field, const char* = "") {
+    Look(field);
+  }
+
+  template <class T>
+  void Look(T& value) {
+    if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string>) Fields(*this, value);
+  }
+  template <class T>
+  void Look(std::optional<T>& value) {
+    if (value) Look(*value);
+  }
+  template <class T>
+  void Look(std::vector<T>& values) {
+    if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string>) {
+      for (T& value : values) Look(value);
+    }
+  }
+
+ private:
+  void Look(field::SiteReference& wrapped) { found_(&wrapped.site); }
+  void Look(field::SiteReferences& wrapped) {
+    for (std::string& site : wrapped.sites) found_(&site);
+  }
+  template <class T>
+  void Look(field::NamedValues<T>& wrapped) {
+    if (!wrapped.of_sites) return;
+    for (auto& [site, value] : wrapped.values) found_(&site);
+  }
+  template <class T>
+  void Look(field::Columns<T>& wrapped) {
+    Look(wrapped.rows);
+  }
+  template <class T>
+  void Look(field::Inline<T>& wrapped) {
+    Look(wrapped.value);
+  }
+  template <class T>
+  void Look(field::Within<T>& wrapped) {
+    Look(wrapped.value);
+  }
+  // What these wrap refers to no site.
+  template <class T>
+  void Look(field::Map<T>&) {}
+  template <class T>
+  void Look(field::OrNull<T>&) {}
+  template <class T>
+  void Look(field::Internal<T>&) {}
+  void Look(field::OneOf&) {}
+  void Look(field::NamedCount&) {}
+  void Look(field::Interval&) {}
+  void Look(field::WholeIf&) {}
+  void Look(field::IfTrue&) {}
+  void Look(ReportFrame&) {}
+
+  Found& found_;
+};
+
+// Calls `found(std::string* site)` for each site that `value` refers to; the text is empty where it refers to none.
+template <class T, class Found>
+void ForEachSiteReference(T& value, Found found) {
+  SiteReferenceFields<Found> fields(found);
+  fields.Look(value);
+}
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_MODEL_SITE_REFERENCES_H_
