@@ -13,14 +13,14 @@ const std::string kPackages = "/env/lib/python3.11/site-packages/";
 
 ReportFrame Native(const std::string& module) {
   ReportFrame frame;
-  frame.language = "c++";
+  frame.language = Language::kCpp;
   frame.module = module;
   return frame;
 }
 
 ReportFrame Python(const std::string& file, bool library = false) {
   ReportFrame frame;
-  frame.language = "python";
+  frame.language = Language::kPython;
   frame.file = file;
   if (library) frame.origin = ReportFrame::Origin::kLibrary;
   return frame;
@@ -31,7 +31,7 @@ std::string Within(const std::vector<ReportFrame>& frames) {
   AllocatingPackage package;
   std::string within;
   for (const ReportFrame& frame : frames) {
-    if (frame.language == "python") {
+    if (frame.language == Language::kPython) {
       within += package.IsWithin(frame) ? 'x' : '.';
     } else {
       package.Pass(frame);

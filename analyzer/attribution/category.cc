@@ -54,7 +54,7 @@ void AddNative(const ReportFrame& frame, StackTraits* traits) {
 StackTraits TraitsOf(const std::vector<ReportFrame>& frames, schema::GraphNode node) {
   StackTraits traits;
   for (const ReportFrame& frame : frames) {
-    if (frame.language == "python") {
+    if (frame.language == Language::kPython) {
       AddPython(frame, &traits);
     } else {
       AddNative(frame, &traits);

@@ -16,7 +16,7 @@ ReportFrame Python(const std::string& function, const std::string& file) {
   ReportFrame frame;
   frame.function = function;
   frame.file = file;
-  frame.language = "python";
+  frame.language = Language::kPython;
   return frame;
 }
 
@@ -25,7 +25,7 @@ ReportFrame Torch(const std::string& function, const std::string& file) { return
 ReportFrame Native(const std::string& function) {
   ReportFrame frame;
   frame.function = function;
-  frame.language = "c++";
+  frame.language = Language::kCpp;
   return frame;
 }
 

@@ -19,7 +19,7 @@ ReportFrame Python(const std::string& function, const std::string& file) {
   ReportFrame frame;
   frame.function = function;
   frame.file = file;
-  frame.language = "python";
+  frame.language = Language::kPython;
   return frame;
 }
 

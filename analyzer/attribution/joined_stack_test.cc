@@ -107,7 +107,7 @@ class JoinedStackTest : public testing::Test {
     std::string text;
     for (const ReportFrame& frame : frames) {
       std::string name = frame.function.substr(0, frame.function.find('('));
-      if (frame.language != "python") name = name.substr(name.rfind(':') + 1);
+      if (frame.language != Language::kPython) name = name.substr(name.rfind(':') + 1);
       text += (text.empty() ? "" : " | ") + (frame.forward ? "[" + name + "]" : name);
     }
     return text;
@@ -125,7 +125,7 @@ TEST_F(JoinedStackTest, PythonFramesFollowTheNativeOnes) {
   EXPECT_EQ(frames[2].file, "/home/me/job/train.py");
   EXPECT_EQ(frames[2].shown_file, "train.py");
   EXPECT_EQ(frames[2].line, 42u);
-  EXPECT_EQ(frames[2].language, "python");
+  EXPECT_EQ(frames[2].language, Language::kPython);
   EXPECT_EQ(frames[1].shown_file, "torch/nn/modules/linear.py");
   EXPECT_EQ(frames[1].origin, ReportFrame::Origin::kLibrary);
   EXPECT_EQ(NamingFrame(frames, 0), 2u);
@@ -164,7 +164,7 @@ TEST_F(JoinedStackTest, ABackwardStackGoesOnWithTheForwardCall) {
   Python(2, {kLinear, kStep, kMain});
   const std::vector<ReportFrame> frames = Join(0, 2, schema::NODE_FUNCTION);
   EXPECT_EQ(Functions(frames), "add_out | AddmmBackward0 | [Linear.forward] | [Trainer.step] | [<module>]");
-  EXPECT_EQ(frames[1].language, "autograd");
+  EXPECT_EQ(frames[1].language, Language::kAutograd);
   EXPECT_EQ(frames[1].origin, ReportFrame::Origin::kNode);
   EXPECT_EQ(NamingFrame(frames, 0), 3u);
 }

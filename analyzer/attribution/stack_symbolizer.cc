@@ -111,7 +111,7 @@ class StackSymbolizer::Pieces {
     known.frame.function = !node_.empty()                           ? node_
                            : stack_.node == schema::NODE_ACCUMULATE ? "AccumulateGrad"
                                                                     : "autograd node";
-    known.frame.language = "autograd";
+    known.frame.language = Language::kAutograd;
     known.frame.origin = ReportFrame::Origin::kNode;
     known.place = PlaceOf(known.frame);
     return known;
@@ -203,7 +203,7 @@ const StackSymbolizer::KnownFrames& StackSymbolizer::NativeFrames(uint64_t retur
     ReportFrame frame;
     frame.function = absl::StrCat("0x", absl::Hex(return_address));
     frame.offset = return_address;
-    frame.language = "unknown";
+    frame.language = Language::kUnknown;
     frames->emplace_back().frame = std::move(frame);
   } else {
     const ModuleRef ref = {module->path, module->build_id};
@@ -246,7 +246,7 @@ ReportFrame StackSymbolizer::FrameOf(const PythonFrame& called) const {
   frame.function = code.name;
   frame.file = code.file;
   frame.line = called.line;
-  frame.language = "python";
+  frame.language = Language::kPython;
   const std::string_view shown = ShownPythonFile(code.file, definitions_.process.working_directory);
   if (shown.size() < code.file.size()) frame.shown_file = std::string(shown);
   const bool in_pytorch = !pytorch_.empty() && code.file.compare(0, pytorch_.size(), pytorch_) == 0;
@@ -274,7 +274,7 @@ std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
     ReportFrame frame;
     frame.function = kPinnedPool;
     frame.module = "libtorch_cuda.so";
-    frame.language = "allocator";
+    frame.language = Language::kAllocator;
     frame.origin = ReportFrame::Origin::kLibrary;
     frames.push_back(std::move(frame));
     return frames;
@@ -282,7 +282,7 @@ std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
   if (const std::string* library = LibraryOf(distinct_stack)) {
     ReportFrame frame;
     frame.function = frame.module = *library;
-    frame.language = "cupti";
+    frame.language = Language::kCupti;
     frame.origin = ReportFrame::Origin::kCupti;
     frames.push_back(std::move(frame));
     return frames;

@@ -107,7 +107,7 @@ std::vector<Judge::Leak> Judge::Leaks(FasterLeaks* worse) {
       const DiffFinding* change = worse == nullptr ? nullptr : worse->Find(site);
       if (leak.change == nullptr) leak.change = change;
       leak.base_rate += change == nullptr ? site.rate_bytes_per_step : change->base_leak ? change->base_value : 0;
-      leak.material |= site.verdict != "minor_leak";
+      leak.material |= site.verdict != Verdict::kMinorLeak;
     }
   }
   return leaks;

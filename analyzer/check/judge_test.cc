@@ -20,14 +20,14 @@ ReportFrame Frame(const std::string& function, const std::string& file, uint32_t
   frame.function = function;
   frame.file = file;
   frame.line = line;
-  frame.language = "c++";
+  frame.language = Language::kCpp;
   return frame;
 }
 
 ReportSite Site(const std::string& id, const std::string& verdict, double rate) {
   ReportSite site;
   site.id = id;
-  site.level = "driver";
+  site.level = Level::kDriver;
   site.kind = "device";
   site.device = 0;
   site.verdict = verdict;

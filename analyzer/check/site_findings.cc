@@ -79,8 +79,8 @@ std::string LeakMessage(const ReportSite& site, const Limit* limit) {
   const LimitUnit unit = objects ? LimitUnit::kObjectsPerStep : LimitUnit::kBytesPerStep;
   const double all = objects ? leak.rate_objects_per_step : leak.rate_bytes_per_step;
   const std::optional<WorstRank> worst = WorstRankOf(site);
-  std::string text = absl::StrCat(site.verdict == "accelerating_leak" ? "leaks more and more, at present "
-                                  : site.verdict == "growing_buffer"  ? "grows by replacement, by "
+  std::string text = absl::StrCat(site.verdict == Verdict::kAcceleratingLeak ? "leaks more and more, at present "
+                                  : site.verdict == Verdict::kGrowingBuffer  ? "grows by replacement, by "
                                                                       : "leaks ",
                                   FormatValue(worst ? worst->rate : all, unit, /*share=*/false, PerOf(site)));
   if (worst) {

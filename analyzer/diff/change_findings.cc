@@ -64,7 +64,7 @@ DiffFinding ChangeFindings::Begin(const SiteMatch& match, const SitePair& eviden
   };
   const DiffSite& site = pair_.SiteOf(match);
   DiffFinding finding;
-  finding.level = LevelName(LevelOf(site.kind));
+  finding.level = LevelOf(site.kind);
   finding.kind = KindName(site.kind);
   finding.category = pair_.CategoryOf(match);
   if (site.device != SiteKey::kHost) finding.device = site.device;

@@ -41,7 +41,7 @@ void JoinSide(DiffSide one, DiffSide* job) {
 }
 
 void JoinFindings(std::vector<DiffFinding> one, std::vector<DiffFinding>* job) {
-  using Key = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+  using Key = std::tuple<Level, std::string, std::string, std::string, std::string>;
   const auto key = [](const DiffFinding& finding) {
     return Key(finding.level, finding.kind, finding.unit, finding.base_site.value_or(""),
                finding.new_site.value_or(""));

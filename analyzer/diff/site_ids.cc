@@ -31,7 +31,7 @@ void Name(const IdByKey& base, const IdByKey& next, std::vector<DiffFinding>* fi
 
 ReportSite NamedSite(uint32_t kind, uint32_t device, std::vector<ReportFrame> frames) {
   ReportSite site;
-  site.level = LevelName(LevelOf(kind));
+  site.level = LevelOf(kind);
   site.kind = KindName(kind);
   if (device != SiteKey::kHost) site.device = device;
   site.frames = std::move(frames);

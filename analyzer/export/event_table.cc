@@ -178,7 +178,7 @@ class EventRows final : public ReplayObserver {
   }
   const std::string* LevelText(uint32_t kind) {
     const auto level = static_cast<uint32_t>(LevelOf(kind));
-    return Lasting(&levels_, level, [kind] { return std::string(LevelName(LevelOf(kind))); });
+    return Lasting(&levels_, level, [kind] { return std::string(NameOf(LevelOf(kind))); });
   }
   // Texts by small numbers, each at an address of its own.
   using Texts = std::deque<std::optional<std::string>>;

@@ -107,12 +107,12 @@ void ExportedProcess::Count() {
     ExportedSite site;
     site.index = i;
     site.stack = known.key.stack;
-    site.level = LevelName(LevelOf(known.key.kind));
+    site.level = NameOf(LevelOf(known.key.kind));
     site.kind = KindName(known.key.kind);
     site.device = known.key.device == SiteKey::kHost ? "host" : absl::StrCat("cuda:", known.key.device);
     site.category = analysis_.Category(i);
     site.owner = analysis_.symbolizer().Owner(known.key.stack);
-    site.verdict = ToString(analysis_.verdicts()[i].verdict);
+    site.verdict = NameOf(analysis_.verdicts()[i].verdict);
     site.counts = counts[i];
     sites_.push_back(std::move(site));
   }

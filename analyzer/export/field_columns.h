@@ -15,6 +15,7 @@
 
 #include "analyzer/base/display_text.h"
 #include "analyzer/export/table_writer.h"
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 
 namespace vramtrack {
@@ -34,6 +35,7 @@ class PlainValues {
   template <class T>
   void Tell(const std::string& name, T& value, bool nullable = false) {
     if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) take_(name, nullable, value);
+    if constexpr (kHasNames<T>) take_(name, nullable, std::string(NameOf(value)));
   }
   template <class T>
   void Tell(const std::string& name, std::optional<T>& value) {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "analyzer/leaks/verdict.h"
+#include "analyzer/model/enums.h"
 
 namespace vramtrack {
 namespace {

@@ -16,7 +16,7 @@ namespace {
 // As much of a site as its id is made of.
 ReportSite Outline(const Site& site, std::vector<ReportFrame> frames) {
   ReportSite outline;
-  outline.level = LevelName(LevelOf(site.key.kind));
+  outline.level = LevelOf(site.key.kind);
   outline.kind = KindName(site.key.kind);
   if (site.key.device != SiteKey::kHost) outline.device = site.key.device;
   outline.frames = std::move(frames);

@@ -62,12 +62,12 @@ ReportSite Describe(ProcessAnalysis& analysis, const SiteNames::Named& named) {
   const Site& first = analysis.ledger().sites()[named.sites[0]];
   ReportSite site;
   site.id = named.id;
-  site.level = LevelName(LevelOf(first.key.kind));
+  site.level = LevelOf(first.key.kind);
   site.kind = KindName(first.key.kind);
   if (first.key.device != SiteKey::kHost) site.device = first.key.device;
   site.owner = analysis.symbolizer().Owner(first.key.stack);
   site.category = analysis.Category(named.sites[0]);
-  site.verdict = ToString(analysis.verdicts()[named.sites[0]].verdict);
+  site.verdict = analysis.verdicts()[named.sites[0]].verdict;
   site.rate_unit = "";
   site.frames = analysis.shown().Frames(first.key.stack);
   for (const uint32_t index : named.sites) {

@@ -47,7 +47,7 @@ std::vector<RowColumn<WindowRow>> WindowColumns() {
 
 ReportSite Outline(const ProfileSite& site) {
   ReportSite outline;
-  outline.level = LevelName(LevelOf(site.kind));
+  outline.level = LevelOf(site.kind);
   outline.kind = KindName(site.kind);
   outline.device = site.device;
   outline.frames = site.frames;
@@ -80,7 +80,7 @@ class WindowTable final : public Exporter {
       WindowRow row;
       row.process = &processes_.back();
       row.site = ids.IdOf(outline);
-      row.level = outline.level;
+      row.level = NameOf(outline.level);
       row.kind = outline.kind;
       row.category = site.category;
       row.verdict = site.verdict;

@@ -44,12 +44,12 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   const LeakVerdict& verdict = verdicts[group.sites[0]];
   const Level level = LevelOf(first.key.kind);
   ReportSite site;
-  site.level = LevelName(level);
+  site.level = level;
   site.kind = KindName(first.key.kind);
   site.owner = analysis.symbolizer().Owner(first.key.stack);
   site.category = analysis.Category(group.sites[0]);
-  site.verdict = ToString(verdict.verdict);
-  site.grade = level == Level::kHandle ? "" : LevelName(level);
+  site.verdict = verdict.verdict;
+  site.grade = level == Level::kHandle ? "" : NameOf(level);
   site.explanation = verdict.explanation;
   if (analysis.IsUnseen(first)) AddWhoSawIt(&site);
   const auto framework = analysis.frameworks().find(first.key.device);
@@ -87,7 +87,7 @@ void CountVerdicts(const ProcessAnalysis& analysis, ProcessFindings* findings) {
   for (const std::vector<SiteGroup>* groups : {&analysis.groups(), &analysis.other_groups()}) {
     for (const SiteGroup& group : *groups) {
       const LeakVerdict& verdict = analysis.verdicts()[group.sites[0]];
-      ++findings->verdict_counts[ToString(verdict.verdict)];
+      ++findings->verdict_counts[NameOf(verdict.verdict)];
       if (verdict.verdict != Verdict::kInsufficientEvidence || verdict.further_steps_needed == 0) continue;
       findings->further_steps_needed =
           std::max<uint64_t>(findings->further_steps_needed.value_or(0), verdict.further_steps_needed);

@@ -202,7 +202,7 @@ TEST(JobFindings, WhatRanksGaveBackFromOnePlaceIsPutTogether) {
   std::vector<ProcessFindings> job = {SampleRank(0), SampleRank(1)};
   for (size_t i = 0; i < 2; ++i) {
     ReportRelease release{1, 2, (3 + i) * kMiB, kMiB, 2 * kMiB, {{5, 0.5, (3 + i) * kMiB}}, {}};
-    release.stack = SampleSite("trim", 0, "steady", 0).frames;
+    release.stack = SampleSite("trim", 0, Verdict::kSteady, 0).frames;
     job[i].releases = {release};
   }
   const Report report = JoinFindings(job);

@@ -22,7 +22,7 @@ std::pair<double, double> RateOf(const ReportSite& site) {
 SiteRow RowOf(const ReportSite& site, uint32_t index) {
   SiteRow row;
   row.site = index;
-  row.vote = IsLeak(site) ? Vote::kLeak : site.verdict == "insufficient_evidence" ? Vote::kNotEnough : Vote::kNoLeak;
+  row.vote = IsLeak(site) ? Vote::kLeak : site.verdict == Verdict::kInsufficientEvidence ? Vote::kNotEnough : Vote::kNoLeak;
   row.leads = IsLeak(site) && site.part_of.empty();
   row.per_step = site.rate_unit == "step";
   row.rate_bytes_per_step = site.rate_bytes_per_step;
@@ -86,7 +86,7 @@ void JoinLeaks(size_t processes, const std::vector<uint32_t>& leaders, std::vect
 bool IsWorse(const ReportSite& a, const ReportSite& b) {
   const auto rank = [](const ReportSite& site) {
     if (!IsLeak(site)) return 3;
-    return !site.part_of.empty() ? 2 : site.verdict == "minor_leak" ? 1 : 0;
+    return !site.part_of.empty() ? 2 : site.verdict == Verdict::kMinorLeak ? 1 : 0;
   };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   if (rank(a) != 3 && RateOf(a) != RateOf(b)) return RateOf(a) > RateOf(b);

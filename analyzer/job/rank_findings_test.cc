@@ -13,9 +13,9 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-ReportSite Site(const char* function, uint32_t device, const char* verdict) {
+ReportSite Site(const char* function, uint32_t device, Verdict verdict) {
   ReportSite site;
-  site.level = "framework";
+  site.level = Level::kFramework;
   site.kind = "framework_block";
   site.device = device;
   site.verdict = verdict;
@@ -112,7 +112,7 @@ TEST(Ranks, RanksThatAllDifferAreNoOutliers) {
 TEST(Ranks, ALeakThatOneRankHasIsNamed) {
   for (const int count : {2, 3, 4, 8}) {
     std::vector<ProcessFindings> job = Job(count);
-    job[1].sites.push_back(Site("leaky", 1, "leak"));
+    job[1].sites.push_back(Site("leaky", 1, Verdict::kLeak));
     job[1].devices[0].growth = ReportGrowth{1 << 20, 1 << 20, 1 << 20, {}, 0, 0, {}, {}};
     const Report report = JoinFindings(job);
     const std::vector<ReportRank>& ranks = report.ranks;
@@ -136,10 +136,10 @@ TEST(Ranks, AGrowthThatIsNotKnownIsNone) {
 
 TEST(Ranks, ALeakThatAllHaveIsNoDifference) {
   std::vector<ProcessFindings> job = Job(4);
-  for (uint32_t i = 0; i < 4; ++i) job[i].sites.push_back(Site("leaky", i, "leak"));
+  for (uint32_t i = 0; i < 4; ++i) job[i].sites.push_back(Site("leaky", i, Verdict::kLeak));
   EXPECT_EQ(Differing(Compare(job)), "");
   // Of the last one too little was seen.
-  job[1].sites[1].verdict = job[2].sites[1].verdict = job[3].sites[1].verdict = "insufficient_evidence";
+  job[1].sites[1].verdict = job[2].sites[1].verdict = job[3].sites[1].verdict = Verdict::kInsufficientEvidence;
   EXPECT_EQ(Differing(Compare(job)), "");
 }
 

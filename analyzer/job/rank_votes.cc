@@ -145,7 +145,7 @@ void DescribeAcross(const std::vector<const JobProcess*>& ranks, const JoinedSit
   for (uint32_t i = 0; i < sites->size(); ++i) {
     ReportSite& site = (*sites)[i];
     const Poll& poll = leaders[i] == i ? whole : alone;
-    site.across = AcrossOf(ranks.size(), poll.votes(places[i]), site.level == "handle");
+    site.across = AcrossOf(ranks.size(), poll.votes(places[i]), site.level == Level::kHandle);
   }
 }
 

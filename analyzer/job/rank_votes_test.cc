@@ -23,7 +23,7 @@ std::vector<ProcessFindings> Job(const std::vector<std::string>& verdicts) {
   for (size_t i = 0; i < verdicts.size(); ++i) {
     ProcessFindings process = SampleRank(static_cast<int>(i));
     const uint32_t device = process.devices[0].index;
-    process.sites = {SampleSite("steady", device, "steady", 0)};
+    process.sites = {SampleSite("steady", device, Verdict::kSteady, 0)};
     const double rate = verdicts[i] == "leak" ? 1000 + 10 * static_cast<double>(i) : 0;
     if (!verdicts[i].empty()) process.sites.push_back(SampleSite("votes", device, verdicts[i], rate));
     job.push_back(process);
@@ -64,7 +64,7 @@ TEST(RankVotes, ALeakOfOneRankStaysAndSaysSo) {
   verdicts[17] = "leak";
   const Report report = JoinFindings(Job(verdicts));
   ASSERT_EQ(report.ranking.size(), 1u);
-  EXPECT_EQ(report.sites[0].verdict, "leak");
+  EXPECT_EQ(report.sites[0].verdict, Verdict::kLeak);
   EXPECT_EQ(report.sites[0].across->leak, 1u);
   EXPECT_EQ(report.sites[0].across->no_leak, 63u);
   EXPECT_EQ(report.sites[0].across->rate->most_rank, 17);
@@ -92,7 +92,7 @@ TEST(RankVotes, ARankVotesOnce) {
   again.devices[0].peak.live = 1;
   job.push_back(again);
   // Two devices of one rank are one place.
-  job[0].sites.push_back(SampleSite("votes", 5, "leak", 500));
+  job[0].sites.push_back(SampleSite("votes", 5, Verdict::kLeak, 500));
   const Report report = JoinFindings(job);
   const ReportAcross& across = *Find(report, "votes").across;
   EXPECT_EQ(across.ranks, 2u);
@@ -118,7 +118,7 @@ TEST(RankVotes, ALeakIsPooledWithItsParts) {
   EXPECT_EQ(Find(report, "part").across->rate->mean, 1);
   EXPECT_EQ(Find(report, "part").across->leak, 2u);
   // Where a part leaks alone the leak is there, too.
-  job[1].sites[1] = SampleSite("votes", 1, "steady", 0);
+  job[1].sites[1] = SampleSite("votes", 1, Verdict::kSteady, 0);
   job[1].sites[2].part_of = "";
   const Report other = JoinFindings(job);
   EXPECT_EQ(Find(other, "part").across->leak, 2u);
@@ -134,7 +134,7 @@ TEST(RankVotes, RatesPerDifferentThingsAreNotPooled) {
 
 TEST(RankVotes, HandlesAreCounted) {
   std::vector<ProcessFindings> job = Job({"leak", "leak"});
-  for (ProcessFindings& process : job) process.sites[1].level = "handle";
+  for (ProcessFindings& process : job) process.sites[1].level = Level::kHandle;
   job[1].sites[1].rate_objects_per_step = 3;
   const ReportAcross::Rate rate = *Find(JoinFindings(job), "votes").across->rate;
   EXPECT_EQ(rate.of, "objects");
@@ -160,11 +160,11 @@ TEST(RankVotes, RandomJobsAreCountedRight) {
       for (int s = 0; s < 6; ++s) {
         if (random() % 4 == 0) continue;
         const std::string function = absl::StrCat("site_", s), &verdict = verdicts[random() % verdicts.size()];
-        const bool leaks = verdict == "leak" || verdict == "minor_leak";
+        const bool leaks = verdict == Verdict::kLeak || verdict == Verdict::kMinorLeak;
         const double rate = leaks ? 1 + static_cast<double>(random() % 1000) : 0;
         process.sites.push_back(SampleSite(function, process.devices[0].index, verdict, rate));
         Expected& of = expected[function];
-        ++(leaks ? of.leak : verdict == "insufficient_evidence" ? of.not_enough : of.no_leak);
+        ++(leaks ? of.leak : verdict == Verdict::kInsufficientEvidence ? of.not_enough : of.no_leak);
         if (leaks) of.rates.push_back(rate);
       }
       job.push_back(std::move(process));

@@ -71,7 +71,7 @@ bool IsSameStack(const std::vector<ReportFrame>& a, const std::vector<ReportFram
 
 size_t PlaceHash(const ReportSite& site) {
   const std::hash<std::string> text;
-  return Mixed(Mixed(FramesHash(site.frames), text(site.level)), text(site.kind));
+  return Mixed(Mixed(FramesHash(site.frames), static_cast<size_t>(site.level)), text(site.kind));
 }
 
 bool IsSamePlace(const ReportSite& a, const ReportSite& b) {

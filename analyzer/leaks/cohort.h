@@ -20,7 +20,7 @@
 #include "analyzer/leaks/rate.h"
 #include "analyzer/leaks/site_history.h"
 #include "analyzer/leaks/trend.h"
-#include "analyzer/leaks/verdict.h"
+#include "analyzer/model/enums.h"
 #include "analyzer/leaks/windows.h"
 
 namespace vramtrack {

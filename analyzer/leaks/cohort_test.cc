@@ -30,17 +30,17 @@ SiteHistory Leaking(Step steps, Step every, uint64_t bytes, Step lifetime = 0, S
 }
 
 TEST(Verdict, HasTheNamesOfTheReport) {
-  EXPECT_STREQ(ToString(Verdict::kLeak), "leak");
-  EXPECT_STREQ(ToString(Verdict::kAcceleratingLeak), "accelerating_leak");
-  EXPECT_STREQ(ToString(Verdict::kGrowingBuffer), "growing_buffer");
-  EXPECT_STREQ(ToString(Verdict::kMinorLeak), "minor_leak");
-  EXPECT_STREQ(ToString(Verdict::kSublinear), "sublinear");
-  EXPECT_STREQ(ToString(Verdict::kPhaseAccumulation), "phase_accumulation");
-  EXPECT_STREQ(ToString(Verdict::kCycleGarbage), "cycle_garbage");
-  EXPECT_STREQ(ToString(Verdict::kOneTime), "one_time");
-  EXPECT_STREQ(ToString(Verdict::kFragmentationGrowth), "fragmentation_growth");
-  EXPECT_STREQ(ToString(Verdict::kSteady), "steady");
-  EXPECT_STREQ(ToString(Verdict::kInsufficientEvidence), "insufficient_evidence");
+  EXPECT_STREQ(NameOf(Verdict::kLeak), "leak");
+  EXPECT_STREQ(NameOf(Verdict::kAcceleratingLeak), "accelerating_leak");
+  EXPECT_STREQ(NameOf(Verdict::kGrowingBuffer), "growing_buffer");
+  EXPECT_STREQ(NameOf(Verdict::kMinorLeak), "minor_leak");
+  EXPECT_STREQ(NameOf(Verdict::kSublinear), "sublinear");
+  EXPECT_STREQ(NameOf(Verdict::kPhaseAccumulation), "phase_accumulation");
+  EXPECT_STREQ(NameOf(Verdict::kCycleGarbage), "cycle_garbage");
+  EXPECT_STREQ(NameOf(Verdict::kOneTime), "one_time");
+  EXPECT_STREQ(NameOf(Verdict::kFragmentationGrowth), "fragmentation_growth");
+  EXPECT_STREQ(NameOf(Verdict::kSteady), "steady");
+  EXPECT_STREQ(NameOf(Verdict::kInsufficientEvidence), "insufficient_evidence");
 }
 
 TEST(CohortTest, ALeakInEveryStepIsFoundFrom23StepsOnWithItsExactRate) {

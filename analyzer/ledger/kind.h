@@ -4,12 +4,10 @@
 
 #include <cstdint>
 
+#include "analyzer/model/enums.h"
 #include "proto/schema_constants.h"
 
 namespace vramtrack {
-
-// Who gave the memory out: the card (or the driver on the host), a framework's own allocator, or nobody, for handles.
-enum class Level : uint8_t { kDriver, kFramework, kHandle };
 
 constexpr Level LevelOf(uint32_t kind) {
   if (kind >= schema::STREAM) return Level::kHandle;
@@ -46,8 +44,7 @@ constexpr bool IsDeviceRange(uint32_t kind) {
   return HasDeviceAddress(kind) || kind == schema::MANAGED || kind == schema::MAPPING;
 }
 
-// As the report has them: "driver", "framework", "handle"; "device", "pitched", ...
-const char* LevelName(Level level);
+// As the report has it: "device", "pitched", ...
 const char* KindName(uint32_t kind);
 
 }  // namespace vramtrack

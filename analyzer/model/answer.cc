@@ -23,9 +23,9 @@ bool LeaksAreOutweighed(const Report& report) {
   constexpr double kOutweighs = 200;
   double leak = 0, unjudged = 0;
   for (const ReportSite& site : report.sites) {
-    if (site.verdict == "insufficient_evidence") unjudged = std::max(unjudged, site.rate_bytes_per_step);
+    if (site.verdict == Verdict::kInsufficientEvidence) unjudged = std::max(unjudged, site.rate_bytes_per_step);
     if (!IsLeak(site)) continue;
-    if (site.verdict != "minor_leak") return false;
+    if (site.verdict != Verdict::kMinorLeak) return false;
     leak = std::max(leak, site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step);
   }
   return !report.ranking.empty() && unjudged > 0 && unjudged >= kOutweighs * leak;

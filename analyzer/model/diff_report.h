@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
 #include "analyzer/model/run.h"
@@ -83,7 +84,8 @@ void Fields(Visitor& visit, DiffCategories& of) {
 }
 
 struct DiffFinding {
-  std::string level, kind, category;
+  Level level = Level::kDriver;
+  std::string kind, category;
   std::optional<uint32_t> device;
   std::optional<std::string> base_site, new_site;
   std::vector<ReportFrame> frames;

@@ -10,12 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 
 namespace vramtrack {
 
 struct ReportFrame {
-  std::string function, file, module, language;
+  std::string function, file, module;
+  Language language = Language::kUnknown;
   uint32_t line = 0;
   uint64_t offset = 0;
   // Whose code it is. A site is named by the job's own frames where it has some. kCupti: no frame at all, but the
@@ -39,7 +41,9 @@ void Fields(Visitor& visit, ReportFrame& frame) {
   visit(3, "line", frame.line, "0 where it is unknown");
   visit(4, "module", frame.module, "the program or library that it is in");
   visit(5, "offset", frame.offset, "in the module, where there is no line");
-  visit(6, "language", frame.language, "`c`, `c++`, `cuda`, `python`, `unknown`, `cupti` for the library that took memory which only [CUPTI](cupti.md) saw, so that there is no stack, or `autograd` for the node of PyTorch's graph that was run backward");
+  visit(6, "language", frame.language,
+        "`cupti`: the library that took memory which only [CUPTI](cupti.md) saw, so that there is no stack; `autograd`: "
+        "the node of PyTorch's graph that was run backward; `allocator`: a pool of PyTorch's allocator as a whole");
   visit(7, "origin", field::Internal{frame.origin}, "whose code it is");
   visit(8, "installed", field::Internal{frame.installed});
   visit(9, "inlined", field::Internal{frame.inlined});
@@ -47,7 +51,7 @@ void Fields(Visitor& visit, ReportFrame& frame) {
   visit(11, "shown_file", field::Internal{frame.shown_file});
 }
 
-inline bool IsPython(const ReportFrame& frame) { return frame.language == "python"; }
+inline bool IsPython(const ReportFrame& frame) { return frame.language == Language::kPython; }
 
 // Whether a frame is of the user's own code: not of PyTorch, the standard library or anything else that is installed.
 inline bool IsOwn(const ReportFrame& frame) {
@@ -70,7 +74,7 @@ inline std::optional<size_t> OwnFrame(const std::vector<ReportFrame>& frames, si
 inline size_t NamingFrame(const std::vector<ReportFrame>& frames, size_t from) {
   const auto first = [&frames](size_t begin, bool own) {
     while (begin < frames.size() &&
-           (frames[begin].language != "python" || (own && frames[begin].origin != ReportFrame::Origin::kJob))) {
+           (frames[begin].language != Language::kPython || (own && frames[begin].origin != ReportFrame::Origin::kJob))) {
       ++begin;
     }
     return begin;

@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kCalleesShown = 3;  // frames below the marked one: what it called
 constexpr int kNarrowestLocation = 24;
-constexpr char kAllocator[] = "allocator";  // language of what is no frame but a pool as a whole
 
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -26,7 +25,7 @@ std::string ModuleAndOffset(const ReportFrame& frame) {
 // How many frames there are up to main; all if it is not among them.
 size_t WithoutStartUp(const std::vector<ReportFrame>& frames) {
   for (size_t i = 0; i < frames.size(); ++i) {
-    if (frames[i].function == "main" && frames[i].language != "python") return i + 1;
+    if (frames[i].function == "main" && frames[i].language != Language::kPython) return i + 1;
   }
   return frames.size();
 }
@@ -77,14 +76,14 @@ std::string LeftOut(const std::vector<ReportFrame>& frames, size_t begin, size_t
 std::string FrameLocation(const ReportFrame& frame) {
   if (frame.origin == ReportFrame::Origin::kNode) return "(backward)";
   if (frame.origin == ReportFrame::Origin::kCupti) return "(only CUPTI saw it)";
-  if (frame.language == kAllocator) return Printable(BaseName(frame.module));
+  if (frame.language == Language::kAllocator) return Printable(BaseName(frame.module));
   if (frame.file.empty()) return ModuleAndOffset(frame);
   std::string file = Printable(frame.shown_file.empty() ? frame.file : frame.shown_file);
   return frame.line == 0 ? file : absl::StrCat(file, ":", frame.line);
 }
 
 std::string FrameFunction(const ReportFrame& frame) {
-  const bool whole = frame.language == "python" || frame.language == kAllocator;
+  const bool whole = frame.language == Language::kPython || frame.language == Language::kAllocator;
   std::string name = whole ? frame.function : ShortFunctionName(frame.function);
   name = Printable(name);
   return frame.file.empty() && name == ModuleAndOffset(frame) ? "" : name;
@@ -93,7 +92,7 @@ std::string FrameFunction(const ReportFrame& frame) {
 std::string FunctionBehindLocation(const ReportFrame& frame) {
   const std::string function = FrameFunction(frame);
   if (function.empty()) return "";
-  return absl::StrCat(frame.language == "python" ? " in " : "  ", function);
+  return absl::StrCat(frame.language == Language::kPython ? " in " : "  ", function);
 }
 
 std::vector<std::string> StackLines(const TextStyle& style, const std::vector<ReportFrame>& frames, size_t marked,

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
 
@@ -154,7 +155,10 @@ void Fields(Visitor& visit, ReportFirstKernel& kernel) {
 
 struct ReportSite {
   std::string id;
-  std::string level, kind, owner, category, verdict, grade, explanation;
+  Level level = Level::kDriver;
+  std::string kind, owner, category;
+  Verdict verdict = Verdict::kInsufficientEvidence;
+  std::string grade, explanation;
   std::optional<uint32_t> device;
   double rate_bytes_per_step = 0, rate_ci_low = 0, rate_ci_high = 0, rate_objects_per_step = 0;
   std::optional<int64_t> onset_step;
@@ -222,10 +226,7 @@ void Fields(Visitor& visit, ReportSite& site) {
   visit(24, "frames", site.frames, "most recent call first");
 }
 
-inline bool IsLeak(const ReportSite& site) {
-  return site.verdict == "leak" || site.verdict == "accelerating_leak" || site.verdict == "growing_buffer" ||
-         site.verdict == "minor_leak";
-}
+inline bool IsLeak(const ReportSite& site) { return IsLeak(site.verdict); }
 
 }  // namespace vramtrack
 

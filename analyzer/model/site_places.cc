@@ -63,7 +63,7 @@ const ReportFrame* SitePlaces::Innermost(const ReportSite& site) const {
   if (site.frames.empty()) return nullptr;
   const size_t own = FirstOfItsOwn(site.frames);
   for (size_t i = own; i < site.frames.size(); ++i) {
-    if (site.frames[i].language == "python") return &site.frames[i];
+    if (site.frames[i].language == Language::kPython) return &site.frames[i];
   }
   return &site.frames[own];
 }

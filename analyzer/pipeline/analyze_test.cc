@@ -96,7 +96,7 @@ TEST(Analyze, FindsTheLeakAndItsRate) {
   ASSERT_FALSE(report->ranking.empty());
   const ReportSite& leak = report->sites[0];
   EXPECT_EQ(leak.id, report->ranking[0]);
-  EXPECT_EQ(leak.verdict, "leak");
+  EXPECT_EQ(leak.verdict, Verdict::kLeak);
   EXPECT_EQ(leak.level, "driver");
   EXPECT_EQ(leak.kind, "device");
   EXPECT_EQ(leak.owner, "train");
@@ -255,7 +255,7 @@ TEST(Analyze, AFewStepsAreNotEnoughEvidence) {
   EXPECT_TRUE(report->ranking.empty());
   const ReportSite* site = Find(*report, "device", 5 * 4 * kMiB);
   ASSERT_NE(site, nullptr);
-  EXPECT_EQ(site->verdict, "insufficient_evidence");
+  EXPECT_EQ(site->verdict, Verdict::kInsufficientEvidence);
   EXPECT_GT(site->further_steps_needed.value_or(0), 0u);
 }
 

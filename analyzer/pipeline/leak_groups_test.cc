@@ -156,7 +156,7 @@ TEST(LeakGroups, WhatAConstructorAllocatesIsOneLeakAtTheLineThatCallsIt) {
       if (site.part_of.empty()) continue;
       ++parts;
       EXPECT_EQ(site.part_of, leader.id);
-      EXPECT_EQ(site.verdict, "leak");
+      EXPECT_EQ(site.verdict, Verdict::kLeak);
       EXPECT_FALSE(site.group.has_value());
     }
     EXPECT_EQ(parts, 2u);
@@ -219,7 +219,7 @@ TEST(LeakGroups, TheHeadOfAGraphLeadsItFromAnotherLineOfTheFunction) {
   ASSERT_EQ(report.ranking.size(), 1u);
   EXPECT_EQ(BlamedLine(Finding(report, 0)), 53u);
   EXPECT_EQ(Finding(report, 0).parts, 2u);
-  EXPECT_EQ(Finding(report, 0).verdict, "leak");
+  EXPECT_EQ(Finding(report, 0).verdict, Verdict::kLeak);
 }
 
 TEST(LeakGroups, WhatIsGivenBackInTurnHasOneOwnerAndWhatIsNotHasTwo) {

@@ -90,7 +90,7 @@ TEST(Windows, ALeakAtRandomTimesIsFoundWithItsRatePerGiBAllocatedAndPerSecond) {
     EXPECT_GT(report.steps.window_bytes, 0u);
     ASSERT_EQ(report.ranking.size(), 1u) << seed;
     const ReportSite& leak = report.sites[0];
-    EXPECT_EQ(leak.verdict, "leak");
+    EXPECT_EQ(leak.verdict, Verdict::kLeak);
     EXPECT_EQ(leak.rate_unit, "GiB allocated");
     const double truth = service.leaked / (service.allocated / kGiB);
     EXPECT_NEAR(leak.rate_bytes_per_step / truth, 1, .1);

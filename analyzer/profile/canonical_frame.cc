@@ -170,7 +170,7 @@ CanonicalFrame Canonical(const ReportFrame& frame, const CodeRoots& roots) {
     canonical.name = frame.function;
     return canonical;
   }
-  if (frame.language == "python") {
+  if (frame.language == Language::kPython) {
     canonical.place = CanonicalPythonFile(frame.file, roots);
     if (frame.forward) canonical.place.insert(0, "forward ");
     canonical.name = frame.function;

@@ -142,7 +142,7 @@ class ProfileMaker {
     const std::vector<LeakVerdict>& verdicts = analysis_.verdicts();
     const auto leaking = std::find_if(known.sites.begin(), known.sites.end(),
                                       [&](uint32_t one) { return IsLeak(verdicts[one].verdict); });
-    site.verdict = ToString(verdicts[leaking == known.sites.end() ? known.sites[0] : *leaking].verdict);
+    site.verdict = NameOf(verdicts[leaking == known.sites.end() ? known.sites[0] : *leaking].verdict);
     site.unjudged = known.unjudged;
     site.segments = known.segments;
     site.frames = known.frames;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
 #include "analyzer/model/type_name.h"
@@ -50,6 +51,8 @@ class SummarySchema : public PlainFields<SummarySchema> {
   std::string TypeOf(T*) {
     if constexpr (std::is_same_v<T, bool>) {
       return "bool";
+    } else if constexpr (kHasNames<T>) {
+      return "bytes";  // its name
     } else if constexpr (std::is_enum_v<T>) {
       return "uint32";
     } else if constexpr (std::is_integral_v<T>) {

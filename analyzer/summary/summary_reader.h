@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
 #include "analyzer/summary/stack_table.h"
@@ -79,7 +80,12 @@ class SummaryReader : public PlainFields<SummaryReader> {
 
   template <class T>
   void Get(T* value) {
-    if constexpr (std::is_enum_v<T>) {
+    if constexpr (kHasNames<T>) {
+      const std::string name = reader_.get_string();
+      const std::optional<T> known = ValueOf<T>(name);
+      if (!known) throw std::runtime_error("it has '" + name + "', which this program does not know");
+      *value = *known;
+    } else if constexpr (std::is_enum_v<T>) {
       *value = static_cast<T>(reader_.get_uint64());
     } else if constexpr (std::is_same_v<T, bool>) {
       *value = reader_.get_bool();

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
 #include "analyzer/summary/pbf_writer.h"
@@ -81,6 +82,10 @@ class SummaryWriter : public PlainFields<SummaryWriter> {
   // `always`: what is 0 or empty, too.
   template <class T>
   void Put(uint32_t field, const T& value, bool always) {
+    if constexpr (kHasNames<T>) {
+      Put(field, std::string(NameOf(value)), always);
+      return;
+    }
     Begin(field);
     if constexpr (std::is_enum_v<T>) {
       Put(field, static_cast<uint32_t>(value), always);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "analyzer/model/enums.h"
+
 namespace vramtrack {
 
 // A binary as the traced process saw it.
@@ -28,8 +30,7 @@ struct Frame {
   std::string module;
   // The address that was asked for, relative to the module's load bias.
   uint64_t offset = 0;
-  // "c++", "c", "cuda", "python" or "unknown".
-  std::string language = "unknown";
+  Language language = Language::kUnknown;
   // The compiler expanded this function into the next frame of the list.
   bool inlined = false;
 };

@@ -29,7 +29,7 @@ std::string ModuleOffsetName(std::string_view module, uint64_t offset) {
   return std::string(name.empty() ? std::string_view("unknown") : name) + digits;
 }
 
-const char* DwarfLanguageName(int language) {
+Language DwarfLanguage(int language) {
   switch (language) {
     case DW_LANG_C:
     case DW_LANG_C89:
@@ -37,24 +37,24 @@ const char* DwarfLanguageName(int language) {
     case DW_LANG_C11:
     case 0x2c:  // DW_LANG_C17
     case 0x3e:  // DW_LANG_C23
-      return "c";
+      return Language::kC;
     case DW_LANG_C_plus_plus:
     case DW_LANG_C_plus_plus_03:
     case DW_LANG_C_plus_plus_11:
     case DW_LANG_C_plus_plus_14:
     case 0x2b:  // DW_LANG_C_plus_plus_17
     case 0x3a:  // DW_LANG_C_plus_plus_20
-      return "c++";
+      return Language::kCpp;
     default:
-      return "unknown";
+      return Language::kUnknown;
   }
 }
 
 // nvcc hands the host part of a .cu file to a C++ compiler, so DWARF alone does not tell CUDA apart.
-std::string LanguageOf(std::string_view symbol, std::string_view file, int dwarf_language) {
-  if (IsCudaSource(file) || IsCudaLaunchStub(symbol)) return "cuda";
-  if (dwarf_language != 0) return DwarfLanguageName(dwarf_language);
-  return IsMangled(symbol) ? "c++" : "unknown";
+Language LanguageOf(std::string_view symbol, std::string_view file, int dwarf_language) {
+  if (IsCudaSource(file) || IsCudaLaunchStub(symbol)) return Language::kCuda;
+  if (dwarf_language != 0) return DwarfLanguage(dwarf_language);
+  return IsMangled(symbol) ? Language::kCpp : Language::kUnknown;
 }
 
 }  // namespace

@@ -100,14 +100,14 @@ TEST(SymbolizerTest, CudaIsTheLanguageOfCuFiles) {
   const std::vector<Frame> frames = FramesOfLine(symbolizer, 101, "testdata/toy/attention.cu");
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_EQ(frames[0].function, "shapes::LaunchAttention(int)");
-  EXPECT_EQ(frames[0].language, "cuda");
+  EXPECT_EQ(frames[0].language, Language::kCuda);
 }
 
 TEST(SymbolizerTest, CFunctionsKeepTheirNames) {
   Symbolizer symbolizer;
   const std::vector<Frame> frames = FramesIn(symbolizer, "RunCShapes", 2);
   ASSERT_EQ(Functions(frames), (std::vector<std::string>{"AddInC", "RunCShapes"}));
-  EXPECT_EQ(frames[0].language, "c");
+  EXPECT_EQ(frames[0].language, Language::kC);
   EXPECT_EQ(frames[0].file, "analyzer/symbols/fixtures/shapes_c.c");
 }
 
@@ -165,7 +165,7 @@ TEST(SymbolizerTest, AStrippedLibraryStillHasItsExportedNames) {
     EXPECT_EQ(frames[0].line, 0u);
     EXPECT_EQ(frames[0].file, "");
     if (frames[0].function == "shapes::Layer::Forward(int)") {
-      EXPECT_EQ(frames[0].language, "c++");
+      EXPECT_EQ(frames[0].language, Language::kCpp);
       ++same;
       EXPECT_EQ(symbolizer.Symbolize(whole, address, false).back().function, frames[0].function);
     }
@@ -221,7 +221,7 @@ TEST(SymbolizerTest, WhatIsNoFileGivesModuleAndOffset) {
     const std::vector<Frame>& frames = symbolizer.Symbolize({path, ""}, 0x10, true);
     ASSERT_EQ(frames.size(), 1u) << path;
     EXPECT_EQ(frames[0].function, expected.first) << path;
-    EXPECT_EQ(frames[0].language, "unknown");
+    EXPECT_EQ(frames[0].language, Language::kUnknown);
     EXPECT_EQ(symbolizer.Status({path, ""}).state, expected.second) << path;
   }
   EXPECT_EQ(symbolizer.Symbolize({"/no/such/libtorch.so (deleted)", ""}, 1, true)[0].module, "/no/such/libtorch.so");

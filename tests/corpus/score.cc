@@ -89,7 +89,7 @@ void ScoreClasses(const RunSpec& spec, const Report& report, const SiteFinder& f
   std::map<uint32_t, std::string> verdicts;
   for (const ReportSite& site : report.sites) {
     const std::optional<uint32_t> index = finder.Find(site);
-    if (index) verdicts[*index] = site.verdict;
+    if (index) verdicts[*index] = NameOf(site.verdict);
   }
   for (const uint32_t watched : run.truth.watched) {
     if (spec.right.empty() || run.sites[watched].allocations == 0) continue;
@@ -165,8 +165,8 @@ RunScore Score(const RunSpec& spec) {
     const std::optional<uint32_t> index = finder.Find(site);
     const bool is_true = index && leaking.count(*index) != 0;
     if (is_true != IsLeak(site)) {
-      score.said.push_back(std::string(is_true ? "missed: " : "false: ") + site.level + " " + site.kind + ": " +
-                           site.verdict + ": " + site.explanation);
+      score.said.push_back(std::string(is_true ? "missed: " : "false: ") + NameOf(site.level) + " " + site.kind + ": " +
+                           NameOf(site.verdict) + ": " + site.explanation);
     }
   }
   return score;

@@ -30,21 +30,21 @@ class Sentence {
       : report_(report), site_(site), horizon_(static_cast<double>(horizon)), text_(site.explanation) {}
 
   std::vector<std::string> Contradictions() {
-    const bool minor = site_.verdict == "minor_leak", leak = IsLeak(site_);
+    const bool minor = site_.verdict == Verdict::kMinorLeak, leak = IsLeak(site_);
     Expect(!text_.empty(), "there is none");
     Expect(Says("will hardly matter") == minor, "minor or not");
-    Expect(Says("and ever more") == (site_.verdict == "accelerating_leak"), "accelerating or not");
+    Expect(Says("and ever more") == (site_.verdict == Verdict::kAcceleratingLeak), "accelerating or not");
     Expect(Says("since " + report_.steps.unit) == site_.onset_step.has_value(), "an onset or none");
     Expect(Says("segments grew as well") == (site_.grade == "framework+driver"), "grade");
     Expect(leak || !site_.onset_step, "an onset of no leak");
     Expect(leak == (site_.group || !site_.part_of.empty()), "a leak is one of its own or a part");
     Expect(Says(report_.steps.unit == "window" ? "step" : "window") == false, "steps or windows");
-    Expect((site_.verdict == "insufficient_evidence") == Says("would tell"), "evidence or none");
-    Expect(site_.verdict != "growing_buffer" || Says("replaced by a larger one"), "what is replaced");
-    if ((leak && !Says("replaced by a larger one")) || site_.verdict == "fragmentation_growth") {
+    Expect((site_.verdict == Verdict::kInsufficientEvidence) == Says("would tell"), "evidence or none");
+    Expect(site_.verdict != Verdict::kGrowingBuffer || Says("replaced by a larger one"), "what is replaced");
+    if ((leak && !Says("replaced by a larger one")) || site_.verdict == Verdict::kFragmentationGrowth) {
       Expect(Says("left "), "what was left behind");
     }
-    if (site_.verdict == "steady" || site_.verdict == "one_time") Expect(!Says("left objects behind"), "left behind");
+    if (site_.verdict == Verdict::kSteady || site_.verdict == Verdict::kOneTime) Expect(!Says("left objects behind"), "left behind");
     Rates();
     Materiality();
     Counts();
@@ -105,7 +105,7 @@ class Sentence {
     const double least = std::max(1024. * 1024, 1e-4 * static_cast<double>(total));
     const double comes_to = site_.group->rate_bytes_per_step * horizon_;
     if (comes_to <= 0) return;
-    Expect((site_.verdict == "minor_leak") == (comes_to < least), "it matters, or it does not");
+    Expect((site_.verdict == Verdict::kMinorLeak) == (comes_to < least), "it matters, or it does not");
   }
 
   void Counts() {

@@ -61,7 +61,7 @@ TEST(UnseenMemory, ALeakOfALibraryThatNoHookSeesIsALeak) {
   ASSERT_EQ(report.ranking.size(), 1u);
   const ReportSite& leak = report.sites[0];
   EXPECT_EQ(leak.id, report.ranking[0]);
-  EXPECT_EQ(leak.verdict, "leak");
+  EXPECT_EQ(leak.verdict, Verdict::kLeak);
   EXPECT_EQ(leak.owner, "libhidden_memory.so");
   EXPECT_EQ(leak.level, "driver");
   EXPECT_EQ(leak.kind, "device");
@@ -69,7 +69,7 @@ TEST(UnseenMemory, ALeakOfALibraryThatNoHookSeesIsALeak) {
   EXPECT_DOUBLE_EQ(leak.rate_objects_per_step, 1);
   EXPECT_NE(leak.explanation.find("only CUPTI saw"), std::string::npos) << leak.explanation;
   ASSERT_EQ(leak.frames.size(), 1u);
-  EXPECT_EQ(leak.frames[0].language, "cupti");
+  EXPECT_EQ(leak.frames[0].language, Language::kCupti);
   ASSERT_EQ(report.devices.size(), 1u);
   const ReportDevice& device = report.devices[0];
   ExpectAddsUp(report);

@@ -107,7 +107,7 @@ TEST(BoundedSizeTest, ALeakIsFoundWithItsRateInARunTwentyTimesAsLongAsTheCapHold
   ASSERT_NE(leak, nullptr);
   EXPECT_EQ(report.ranking[0], leak->id);
   EXPECT_EQ(report.ranking.size(), 1u);
-  EXPECT_EQ(leak->verdict, "leak");
+  EXPECT_EQ(leak->verdict, Verdict::kLeak);
   EXPECT_NEAR(leak->rate_bytes_per_step, 512, 512 * 0.03);
   EXPECT_EQ(leak->live_objects, 7750u);
 }

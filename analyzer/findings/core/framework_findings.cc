@@ -46,7 +46,7 @@ void AddPoolRemark(const Ledger& ledger, const SiteKey& key, StackSymbolizer* sy
   for (const auto& [stack, times] : ledger.pinned_pool_growth()) {
     grown += times;
     for (const ReportFrame& frame : symbolizer->Frames(stack)) {
-      if (frame.language != "python" || frame.installed || frame.origin != ReportFrame::Origin::kJob) continue;
+      if (frame.language != Language::kPython || frame.installed || frame.origin != ReportFrame::Origin::kJob) continue;
       const std::string& file = frame.shown_file.empty() ? frame.file : frame.shown_file;
       lines[absl::StrCat(file, ":", frame.line, " in ", frame.function)] += times;
       break;

@@ -239,7 +239,7 @@ TEST(FrameworkFindings, MemoryHasItsCategory) {
   EXPECT_EQ(CategoryOfFirst(findings, "_MultiProcessingDataLoaderIter._next_data"), "input");
   std::map<std::string, uint64_t> allocations;
   for (const ReportSite& site : findings.sites) {
-    if (site.level == "framework") allocations[site.category] += site.allocations;
+    if (site.level == Level::kFramework) allocations[site.category] += site.allocations;
   }
   EXPECT_EQ(allocations["gradients"], 50u);
   EXPECT_EQ(allocations["activations"], 50u);
@@ -258,7 +258,7 @@ TEST(FrameworkFindings, ALeakOfBlocksIsOneFindingWithTheDriverAsItsWitness) {
   for (const ReportSite& site : findings.sites) {
     if (!IsLeak(site)) continue;
     ++leaks;
-    EXPECT_EQ(site.level, "framework");
+    EXPECT_EQ(site.level, Level::kFramework);
     EXPECT_EQ(site.grade, "framework+driver");
     EXPECT_DOUBLE_EQ(site.rate_bytes_per_step, 6 * kMiB);
     EXPECT_NE(site.explanation.find("segments"), std::string::npos);
@@ -266,7 +266,7 @@ TEST(FrameworkFindings, ALeakOfBlocksIsOneFindingWithTheDriverAsItsWitness) {
   EXPECT_EQ(leaks, 1u);
   const ReportSite* segments = SiteOf(findings, "Linear.forward", "driver");
   ASSERT_NE(segments, nullptr);
-  EXPECT_EQ(segments->verdict, "steady") << segments->explanation;
+  EXPECT_EQ(segments->verdict, Verdict::kSteady) << segments->explanation;
 }
 
 TEST(FrameworkFindings, ALeakThatTheSegmentsHaveRoomForIsGradedSo) {
@@ -294,7 +294,7 @@ TEST(FrameworkFindings, SegmentsThatGrowAloneAreFragmentation) {
   for (const ReportSite& site : findings.sites) EXPECT_FALSE(IsLeak(site)) << site.explanation;
   const ReportSite* segments = SiteOf(findings, "Linear.forward", "driver");
   ASSERT_NE(segments, nullptr);
-  EXPECT_EQ(segments->verdict, "fragmentation_growth") << segments->explanation;
+  EXPECT_EQ(segments->verdict, Verdict::kFragmentationGrowth) << segments->explanation;
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ std::string RefusedFor(const Sources& sources, double grown) {
   const auto most = std::max_element(sources.other.begin(), sources.other.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   const Verdict verdict = most == sources.other.end() ? Verdict::kSteady : most->first;
-  return absl::StrCat(ToString(verdict), ": ", WhyNot(verdict));
+  return absl::StrCat(NameOf(verdict), ": ", WhyNot(verdict));
 }
 
 LevelSeries OfSteps(const std::vector<uint64_t>& low, const std::vector<uint64_t>& high) {

@@ -64,7 +64,7 @@ class Job {
     EXPECT_EQ(findings.devices.size(), 1u);
     for (const ReportSite& site : findings.sites) {
       if (site.category == "segment") {
-        EXPECT_NE(site.verdict, "fragmentation_growth") << "no single site should show it";
+        EXPECT_NE(site.verdict, Verdict::kFragmentationGrowth) << "no single site should show it";
       }
     }
     return findings.devices[0].fragmentation;

@@ -12,7 +12,7 @@ namespace vramtrack {
 namespace {
 
 bool IsFinding(const ReportSite& site) {
-  return site.part_of.empty() && site.verdict != "steady" && site.verdict != "one_time";
+  return site.part_of.empty() && site.verdict != Verdict::kSteady && site.verdict != Verdict::kOneTime;
 }
 
 // The sums up to the end of each bin of steps, in the job's numbers.

@@ -172,10 +172,10 @@ void LeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
     }
     if (leak.call_frame) leader.blame_frame = *leak.call_frame;
     // What hardly matters by itself may do so with all that it keeps.
-    if (leader.verdict == "minor_leak" && IsMaterialTogether(leak, *leader.group)) {
+    if (leader.verdict == Verdict::kMinorLeak && IsMaterialTogether(leak, *leader.group)) {
       const uint32_t first = analysis_.groups()[leak.leader].sites[0];
       const bool replaced = analysis_.verdicts()[first].evidence.buffer.trend != BufferTrend::kNone;
-      leader.verdict = ToString(replaced ? Verdict::kGrowingBuffer : Verdict::kLeak);
+      leader.verdict = replaced ? Verdict::kGrowingBuffer : Verdict::kLeak;
     }
     std::vector<size_t> members = leak.parts;
     members.insert(members.begin(), leak.leader);
@@ -231,8 +231,8 @@ void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const Re
   }
   verdict.rate_bytes_per_step = whole.rate_bytes_per_step;
   verdict.rate_objects_per_step = whole.rate_objects_per_step;
-  if (verdict.verdict == Verdict::kMinorLeak && site->verdict == "leak") verdict.verdict = Verdict::kLeak;
-  if (verdict.verdict == Verdict::kMinorLeak && site->verdict == "growing_buffer") {
+  if (verdict.verdict == Verdict::kMinorLeak && site->verdict == Verdict::kLeak) verdict.verdict = Verdict::kLeak;
+  if (verdict.verdict == Verdict::kMinorLeak && site->verdict == Verdict::kGrowingBuffer) {
     verdict.verdict = Verdict::kGrowingBuffer;
   }
   site->explanation = Explain(verdict, history, analysis_.run(), {});
@@ -242,7 +242,7 @@ void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const Re
   }
   const uint32_t device = analysis_.ledger().sites()[first].key.device;
   const auto framework = analysis_.frameworks().find(device);
-  if (site->level == LevelName(Level::kFramework) && framework != analysis_.frameworks().end()) {
+  if (site->level == Level::kFramework && framework != analysis_.frameworks().end()) {
     AddDriverEvidence(framework->second, analysis_.plan().window_bytes, site);
   }
   AddPoolRemark(analysis_.ledger(), analysis_.ledger().sites()[first].key, &analysis_.symbolizer(), site);

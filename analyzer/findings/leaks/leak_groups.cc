@@ -32,7 +32,7 @@ constexpr Step kBuffersBeginWithin = 2;
 constexpr double kTwinObjects = 2;
 
 bool InPython(const std::vector<ReportFrame>& frames) {
-  return std::any_of(frames.begin(), frames.end(), [](const ReportFrame& frame) { return frame.language == "python"; });
+  return std::any_of(frames.begin(), frames.end(), [](const ReportFrame& frame) { return frame.language == Language::kPython; });
 }
 
 // The innermost function of the job's own, "" for none.
@@ -40,7 +40,7 @@ std::string OwnFunction(const std::vector<ReportFrame>& frames) {
   const std::optional<size_t> own = OwnFrame(frames);
   if (!own) return "";
   const ReportFrame& frame = frames[*own];
-  if (frame.language != "python" || frame.installed || frame.origin != ReportFrame::Origin::kJob) return "";
+  if (frame.language != Language::kPython || frame.installed || frame.origin != ReportFrame::Origin::kJob) return "";
   return frame.file + "|" + frame.function;
 }
 

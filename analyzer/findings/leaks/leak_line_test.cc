@@ -24,7 +24,7 @@ ReportFrame At(const std::string& file, uint32_t line, const std::string& functi
   frame.function = function;
   frame.file = file;
   frame.line = line;
-  frame.language = "python";
+  frame.language = Language::kPython;
   frame.installed = IsInstalledPython(file);
   if (IsPythonLibrary(file)) frame.origin = ReportFrame::Origin::kLibrary;
   return frame;
@@ -36,7 +36,7 @@ ReportFrame Native(const std::string& function) {
   ReportFrame frame;
   frame.function = function;
   frame.module = kPackages + "torch/lib/libtorch_cuda.so";
-  frame.language = "c++";
+  frame.language = Language::kCpp;
   frame.installed = true;
   return frame;
 }

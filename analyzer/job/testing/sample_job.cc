@@ -5,10 +5,10 @@
 
 namespace vramtrack {
 
-ReportSite SampleSite(const std::string& function, uint32_t device, const std::string& verdict, double rate,
+ReportSite SampleSite(const std::string& function, uint32_t device, Verdict verdict, double rate,
                       int frames) {
   ReportSite site;
-  site.level = "framework";
+  site.level = Level::kFramework;
   site.kind = "framework_block";
   site.device = device;
   site.verdict = verdict;
@@ -22,7 +22,7 @@ ReportSite SampleSite(const std::string& function, uint32_t device, const std::s
     frame.function = f == 0 ? function : absl::StrCat("a_function_of_the_job_", f);
     frame.file = absl::StrCat("/home/somebody/the_job/a_package/module_", f, ".py");
     frame.module = "/usr/lib/python3/libpython3.so";
-    frame.language = "python";
+    frame.language = Language::kPython;
     frame.line = static_cast<uint32_t>(10 + f);
     site.frames.push_back(frame);
   }

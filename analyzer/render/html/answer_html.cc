@@ -42,7 +42,7 @@ std::string LeakHtml(const Report& report, const LeakAtPlace& leak) {
       place.function.empty() ? "" : absl::StrCat(" <span class=\"function\">", EscapeHtml(place.function), "</span>");
   return Section("bad", LeakTitle(site).c_str(),
                  absl::StrCat("<code>", EscapeHtml(place.location), "</code>", function,
-                              site.verdict == "growing_buffer" ? " grows by <strong>" : " leaks <strong>",
+                              site.verdict == Verdict::kGrowingBuffer ? " grows by <strong>" : " leaks <strong>",
                               EscapeHtml(LeakRate(site) + OnDevices(leak)), "</strong>"),
                  absl::StrCat("<p class=\"certainty\">", EscapeHtml(Certainty(report, site)), "</p>\n",
                               Paragraph(AcrossRanks(site)), Paragraph(TimeToOutOfMemory(report, site)),

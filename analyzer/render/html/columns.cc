@@ -63,7 +63,7 @@ class StackTree {
   int64_t Add(const std::vector<ReportFrame>& frames) {
     int64_t node = -1;
     const bool python =
-        std::any_of(frames.begin(), frames.end(), [](const ReportFrame& frame) { return frame.language == "python"; });
+        std::any_of(frames.begin(), frames.end(), [](const ReportFrame& frame) { return frame.language == Language::kPython; });
     for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
       const auto [found, is_new] = nodes_.try_emplace(std::make_pair(node, FrameOf(*frame, python)), nodes_.size());
       if (is_new) {
@@ -84,16 +84,16 @@ class StackTree {
 
  private:
   // All that tells one row of the frames' table from another; the report has the texts.
-  using Key = std::tuple<absl::string_view, absl::string_view, absl::string_view, absl::string_view, absl::string_view,
-                         uint32_t, uint64_t, int, int>;
+  using Key = std::tuple<absl::string_view, absl::string_view, absl::string_view, absl::string_view, Language, uint32_t,
+                         uint64_t, int, int>;
   static absl::string_view View(const std::string& text) { return {text.data(), text.size()}; }
 
   // `python`: its stack has Python, so that what is native is a library's.
   int64_t FrameOf(const ReportFrame& frame, bool python) {
-    const bool own = frame.origin == ReportFrame::Origin::kJob && (!python || frame.language == "python");
+    const bool own = frame.origin == ReportFrame::Origin::kJob && (!python || frame.language == Language::kPython);
     const int flags = (own ? 1 : 0) + (frame.forward ? 2 : 0) + (frame.inlined ? 4 : 0) + (frame.installed ? 8 : 0);
     const auto [found, is_new] = numbers_.try_emplace(
-        Key(View(frame.function), View(frame.file), View(frame.module), View(frame.language), View(frame.shown_file),
+        Key(View(frame.function), View(frame.file), View(frame.module), View(frame.shown_file), frame.language,
             frame.line, frame.offset, flags, static_cast<int>(frame.origin)),
         static_cast<int64_t>(numbers_.size()));
     if (!is_new) return found->second;

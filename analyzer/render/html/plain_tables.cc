@@ -34,7 +34,7 @@ std::string Leaks(const Report& report, const SitePlaces& places) {
   for (const std::string& id : report.ranking) {
     const ReportSite* site = FindSite(report, id);
     if (site == nullptr) continue;
-    table.Row({Place(places.Of(*site)), site->verdict, LeakRate(*site),
+    table.Row({Place(places.Of(*site)), NameOf(site->verdict), LeakRate(*site),
                Bytes(site->group ? site->group->live_bytes : site->live_bytes),
                Bytes(site->group ? site->group->peak_without : site->peak_without_site), site->explanation});
   }
@@ -87,7 +87,7 @@ std::string Sites(const Report& report, const SitePlaces& places) {
   MarkupTable table("Sites", {"site", "line", "device", "kind", "category", "verdict", "allocations", "frees",
                               "at the peak", "live at the end"});
   for (const ReportSite& site : report.sites) {
-    table.Row({site.id, Place(places.Of(site)), DeviceText(site.device), site.kind, site.category, site.verdict,
+    table.Row({site.id, Place(places.Of(site)), DeviceText(site.device), site.kind, site.category, NameOf(site.verdict),
                FormatCount(site.allocations), FormatCount(site.frees), Bytes(site.bytes_at_peak),
                Bytes(site.live_bytes)});
   }

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 
 namespace vramtrack {
@@ -141,7 +142,9 @@ Json ToJson(const std::vector<T>& values) {
 
 template <class T>
 Json ToJson(const T& value) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (kHasNames<T>) {
+    return NameOf(value);
+  } else if constexpr (std::is_integral_v<T>) {
     return value;
   } else {
     Json json;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/type_name.h"
 #include "analyzer/render/json/json_fields.h"
@@ -62,6 +63,10 @@ class SchemaFields {
       return {{"type", {"number", "null"}}};
     } else if constexpr (std::is_same_v<T, std::string>) {
       return {{"type", "string"}};
+    } else if constexpr (kHasNames<T>) {
+      Json names = Json::array();
+      for (const char* name : EnumNames<T>::kNames) names.push_back(name);
+      return {{"enum", std::move(names)}};
     } else {
       return Define<T>(definitions_);
     }

@@ -12,7 +12,7 @@ ReportFrame Python(const char* function, const char* file, const char* shown_fil
   frame.file = file;
   frame.shown_file = shown_file;
   frame.line = line;
-  frame.language = "python";
+  frame.language = Language::kPython;
   frame.forward = true;
   return frame;
 }
@@ -22,15 +22,16 @@ ReportFrame Python(const char* function, const char* file, const char* shown_fil
 Report PyTorchSample() {
   Report report = LeakSample();
   ReportSite& leak = report.sites[0];
-  leak.level = leak.grade = "framework";
+  leak.level = Level::kFramework;
+  leak.grade = NameOf(leak.level);
   leak.kind = "framework_block";
   ReportFrame native, node;
   native.function = "at::native::empty_cuda(c10::ArrayRef<long>)";
   native.module = "/env/lib/python3.11/site-packages/torch/lib/libtorch_cuda.so";
   native.offset = 0x143cd13;
-  native.language = "c++";
+  native.language = Language::kCpp;
   node.function = "AddmmBackward0";
-  node.language = "autograd";
+  node.language = Language::kAutograd;
   node.origin = ReportFrame::Origin::kNode;
   ReportFrame linear = Python("Linear.forward", "/env/lib/python3.11/site-packages/torch/nn/modules/linear.py",
                               "torch/nn/modules/linear.py", 134);
@@ -185,7 +186,7 @@ Report CuptiSample() {
   unseen.owner = "libcublasLt.so.13";
   ReportFrame library;
   library.function = library.module = unseen.owner;
-  library.language = "cupti";
+  library.language = Language::kCupti;
   library.origin = ReportFrame::Origin::kCupti;
   unseen.frames = {library};
   unseen.blame_frame = 0;

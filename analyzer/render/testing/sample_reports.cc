@@ -23,7 +23,7 @@ ReportFrame Frame(const char* function, const char* file, uint32_t line) {
   frame.file = file;
   frame.line = line;
   frame.module = "/opt/job/bin/train";
-  frame.language = "c++";
+  frame.language = Language::kCpp;
   frame.offset = 0x4000 + line;
   return frame;
 }
@@ -33,7 +33,7 @@ std::vector<ReportFrame> StackOf(ReportFrame innermost) {
   runtime.function = "cudaMalloc";
   runtime.module = "/usr/lib/libcudart.so.12";
   runtime.offset = 0x4c2a0;
-  runtime.language = "unknown";
+  runtime.language = Language::kUnknown;
   return {
       runtime,
       Frame("vramtrack::testdata::DeviceBuffer<float>::DeviceBuffer(unsigned long)", "testdata/device_buffer.h", 31),
@@ -48,12 +48,12 @@ std::vector<ReportFrame> StackOf(ReportFrame innermost) {
 ReportSite Site(const char* id, ReportFrame innermost, uint64_t bytes_at_peak, uint64_t peak) {
   ReportSite site;
   site.id = id;
-  site.level = "driver";
+  site.level = Level::kDriver;
   site.kind = "device";
   site.device = 0;
   site.owner = "train";
   site.category = "activations";
-  site.verdict = "steady";
+  site.verdict = Verdict::kSteady;
   site.grade = "certain";
   site.explanation = "Every object is freed in the step in which it is made.";
   site.allocations = 52;
@@ -141,7 +141,7 @@ Report Job(uint64_t steps, uint64_t leak_per_step) {
                            Frame("void vramtrack::testdata::Attention<float>::Forward(float const*, int)",
                                  "testdata/transformer/attention.cu", 87),
                            leaked, peak);
-    leak.verdict = "leak";
+    leak.verdict = Verdict::kLeak;
     leak.blame_frame = 2;
     leak.explanation =
         "One object of 4.00 MiB that is made in each step is never freed, while 11 others made by the same layer are.";
@@ -157,7 +157,7 @@ Report Job(uint64_t steps, uint64_t leak_per_step) {
   ReportSite weights =
       Site("00000001", Frame("vramtrack::testdata::Model::Model(Config)", "testdata/transformer/model.cu", 40),
            kWeights, peak);
-  weights.verdict = "one_time";
+  weights.verdict = Verdict::kOneTime;
   weights.category = "parameters";
   weights.explanation = "Allocated once, before the first step.";
   weights.allocations = 148;
@@ -178,7 +178,7 @@ Report Counted(Report report) {
   for (const ReportSite& site : report.sites) {
     ReportPeakLines& peak = peaks[site.device];
     peak.device = site.device;
-    if (site.level == "handle" || site.bytes_at_peak == 0) continue;
+    if (site.level == Level::kHandle || site.bytes_at_peak == 0) continue;
     peak.live += site.bytes_at_peak;
     if (peak.lines.size() == 20) {
       peak.other_bytes += site.bytes_at_peak;
@@ -202,7 +202,7 @@ Report Counted(Report report) {
     report.peak_lines.push_back(std::move(peak));
   }
   std::map<std::string, uint64_t> counts;
-  for (const ReportSite& site : report.sites) ++counts[site.verdict];
+  for (const ReportSite& site : report.sites) ++counts[NameOf(site.verdict)];
   report.verdict_counts.assign(counts.begin(), counts.end());
   return report;
 }
@@ -236,7 +236,7 @@ Report TooShortSample() {
   Report report = Job(4, 0);
   report.devices[0].growth.reset();
   report.devices[0].growth_of.reset();
-  report.sites[1].verdict = "insufficient_evidence";
+  report.sites[1].verdict = Verdict::kInsufficientEvidence;
   report.sites[1].grade = "";
   report.sites[1].explanation = "Four steps tell nothing about growth.";
   report.sites[1].further_steps_needed = report.further_steps_needed = 22;
@@ -267,17 +267,17 @@ Report OutOfMemorySample() {
 
 Report ManySitesSample() {
   Report report = Job(2000, 4 * kMiB);
-  constexpr const char* kVerdicts[] = {"minor_leak",           "accelerating_leak", "sublinear",
-                                       "phase_accumulation",   "cycle_garbage",     "one_time",
-                                       "fragmentation_growth", "growing_buffer",    "steady"};
+  constexpr Verdict kVerdicts[] = {Verdict::kMinorLeak,           Verdict::kAcceleratingLeak, Verdict::kSublinear,
+                                   Verdict::kPhaseAccumulation,   Verdict::kCycleGarbage,     Verdict::kOneTime,
+                                   Verdict::kFragmentationGrowth, Verdict::kGrowingBuffer,    Verdict::kSteady};
   constexpr int kSites = 2000;
   for (int i = 0; i < kSites; ++i) {
     ReportSite site = report.sites.back();
     site.id = "many" + std::to_string(i);
     site.frames[2].line = 1000 + i;
     // A few of each finding, and a thousand and more that are in order.
-    site.verdict = i < 36 ? kVerdicts[i % 9] : "steady";
-    site.level = i % 3 == 0 ? "driver" : i % 3 == 1 ? "framework" : "handle";
+    site.verdict = i < 36 ? kVerdicts[i % 9] : Verdict::kSteady;
+    site.level = static_cast<Level>(i % 3);
     site.device = i % 5;
     if (i % 5 == 4) site.device.reset();
     site.bytes_at_peak = 1000 + i * 977;

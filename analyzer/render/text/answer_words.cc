@@ -26,7 +26,7 @@ std::string RateUnitWords(const ReportSite& site) {
   return name.empty() ? site.rate_unit : absl::StrCat("'", Printable(name), "'");
 }
 
-bool IsHandle(const ReportSite& site) { return site.level == "handle"; }
+bool IsHandle(const ReportSite& site) { return site.level == Level::kHandle; }
 
 // What turns a rate of this site into one per second; none: its rates are per step, or it has no bytes.
 std::optional<double> ToSeconds(const ReportSite& site) {
@@ -105,9 +105,9 @@ std::string OnDevices(const LeakAtPlace& leak) {
 }
 
 std::string LeakTitle(const ReportSite& site) {
-  if (site.verdict == "accelerating_leak") return "ACCELERATING LEAK";
-  if (site.verdict == "growing_buffer") return "GROWING BUFFER";
-  if (site.verdict == "minor_leak") return "MINOR LEAK";
+  if (site.verdict == Verdict::kAcceleratingLeak) return "ACCELERATING LEAK";
+  if (site.verdict == Verdict::kGrowingBuffer) return "GROWING BUFFER";
+  if (site.verdict == Verdict::kMinorLeak) return "MINOR LEAK";
   return "LEAK";
 }
 

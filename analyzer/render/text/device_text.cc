@@ -279,7 +279,7 @@ void WriteBesideFramework(const Report& report, const SitePlaces& places, const 
   const TextStyle& style = page->style();
   bool any = false;
   for (const ReportSite& site : report.sites) {
-    if (site.device != device.index || site.level != "driver" || site.category == "segment") continue;
+    if (site.device != device.index || site.level != Level::kDriver || site.category == "segment") continue;
     if (site.bytes_at_peak < device.peak.device_used / kMuch || site.bytes_at_peak == 0) continue;
     if (!std::exchange(any, true)) page->Line("beside them, from the driver:", kIndent);
     const int left = style.columns - kIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;

@@ -29,11 +29,11 @@ constexpr size_t kParts = 6;
 
 // What a site that is no leak, but no model of steadiness either, does. Empty for the others.
 std::string RemarkOn(const ReportSite& site) {
-  if (site.verdict == "sublinear") return "grows, but ever more slowly";
-  if (site.verdict == "phase_accumulation") return "grows within a phase, then is freed";
-  if (site.verdict == "cycle_garbage") return "waits for the garbage collector";
-  if (site.verdict == "fragmentation_growth") return "fragmentation grows";
-  if (site.verdict == "insufficient_evidence") return "cannot be judged yet";
+  if (site.verdict == Verdict::kSublinear) return "grows, but ever more slowly";
+  if (site.verdict == Verdict::kPhaseAccumulation) return "grows within a phase, then is freed";
+  if (site.verdict == Verdict::kCycleGarbage) return "waits for the garbage collector";
+  if (site.verdict == Verdict::kFragmentationGrowth) return "fragmentation grows";
+  if (site.verdict == Verdict::kInsufficientEvidence) return "cannot be judged yet";
   return "";
 }
 
@@ -67,7 +67,7 @@ void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
   Place place = PlaceOf(SitePlaces(report), site);
   std::string title = LeakTitle(site);
   std::string rate =
-      absl::StrCat(site.verdict == "growing_buffer" ? "grows by " : "leaks ", LeakRate(site), OnDevices(leak));
+      absl::StrCat(site.verdict == Verdict::kGrowingBuffer ? "grows by " : "leaks ", LeakRate(site), OnDevices(leak));
   std::string certainty = absl::StrCat("(", Certainty(report, site), ")");
   const std::string allocated = AllocatedBy(site);
   int left = style.columns - DisplayWidth(title) - 2 - DisplayWidth(rate) - 2;
@@ -233,9 +233,9 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
   // The first one is the answer, if it is that.
   for (size_t i = AnswerOf(report) == Answer::kLeak ? 1 : 0; i < leaks.size(); ++i) {
     const ReportSite* site = leaks[i].site;
-    const char* verb = site->verdict == "minor_leak"          ? "leaks a little: "
-                       : site->verdict == "accelerating_leak" ? "leaks ever faster: "
-                       : site->verdict == "growing_buffer"    ? "buffer grows by "
+    const char* verb = site->verdict == Verdict::kMinorLeak          ? "leaks a little: "
+                       : site->verdict == Verdict::kAcceleratingLeak ? "leaks ever faster: "
+                       : site->verdict == Verdict::kGrowingBuffer    ? "buffer grows by "
                                                               : "leaks ";
     const std::string ranks = InHowManyRanks(*site);
     findings.push_back(
@@ -244,7 +244,7 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
   for (const ReportSite& site : report.sites) {
     std::string remark = RemarkOn(site);
     // A segment is what blocks are in: that too little is known is said of them. Without steps it is so of all.
-    const bool unjudged = site.verdict == "insufficient_evidence";
+    const bool unjudged = site.verdict == Verdict::kInsufficientEvidence;
     if (remark.empty() || (unjudged && (site.category == "segment" || report.steps.count == 0))) continue;
     findings.push_back(
         {&site, absl::StrCat(remark, ", ", FormatByteCount(static_cast<double>(site.live_bytes)), " live at the end")});
@@ -255,7 +255,7 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
   const Answer answer = AnswerOf(report);
   for (size_t i = 0; i < findings.size() && i < most; ++i) {
     // Where too few steps are the answer, they are the reason.
-    const bool said = answer == Answer::kNotEnough && findings[i].site->verdict == "insufficient_evidence" &&
+    const bool said = answer == Answer::kNotEnough && findings[i].site->verdict == Verdict::kInsufficientEvidence &&
                       findings[i].site->further_steps_needed.has_value();
     WriteFinding(places, *findings[i].site, findings[i].what, reasons && !said, page);
   }

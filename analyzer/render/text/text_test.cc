@@ -162,7 +162,7 @@ TEST(TextReport, MuchThatTheDriverGaveToOthersIsNamedBesideTheBlocks) {
   Report report = PyTorchSample();
   ReportSite site = report.sites[1];
   site.id = "handle";
-  site.level = "driver";
+  site.level = Level::kDriver;
   site.category = "unknown";
   site.owner = "libcublas.so.13";
   site.bytes_at_peak = report.devices[0].peak.device_used / 4;
