@@ -122,6 +122,7 @@ int Diff(const Arguments& arguments) {
       ->check(CLI::IsMember(FailOnNames()));
   app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
   app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
+  app->add_flag("--explain-passes", options.explain_passes);
   app->add_option("--color", color)->check(CLI::IsMember({"auto", "always", "never"}));
   int code;
   if (!Parse(app.get(), kDiffHelp, arguments, &code)) return code;

@@ -123,7 +123,11 @@ absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options, Trac
   AnalysisProgress far;
   diff.analyze.progress = &far;
   Progress progress("comparing " + options.next, &far);
+  PassLog passes;
+  if (options.explain_passes) diff.analyze.passes = &passes;
   absl::StatusOr<DiffReport> report = Diff(base->paths, next->paths, diff);
+  const std::string made = passes.Text();
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, made.data(), made.size());
   if (!report.ok()) return report;
   for (const TraceChoice* choice : {base, next}) {
     if (!choice->left_out.empty()) report->warnings.push_back(choice->left_out);

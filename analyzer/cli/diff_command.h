@@ -20,8 +20,9 @@ struct DiffCommandOptions {
   std::vector<std::string> fail_on;  // of kFailOn
   std::string step_marks;            // as AnalyzeOptions has it
   std::vector<std::string> search_paths;
-  bool all_runs = false;  // of a folder; see ChooseTraces
-  size_t threads = 0;     // 0: as many as there are processors
+  bool explain_passes = false;  // on stderr
+  bool all_runs = false;        // of a folder; see ChooseTraces
+  size_t threads = 0;           // 0: as many as there are processors
   ColorMode color = ColorMode::kAuto;
 };
 

@@ -69,6 +69,7 @@ fragmentation; moved lines and renamed functions are no change. BASE and NEW are
       --format FORMAT    text (default), json, markdown or html
   -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
       --top N            the longest list to print in text and Markdown (default 10)
+      --explain-passes   print on standard error how often each trace was read, for what, and how long that took
       --rename OLD=NEW   a function, class, namespace or file has another name in NEW; may be given several times
       --rename-file FILE OLD=NEW, one a line
       --fail-on WHAT     exit with 1 if there is WHAT: new-leak, leak-growth, peak, growth, fragmentation, new, grown,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/diff/compared_pair.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <thread>
@@ -53,12 +54,32 @@ void DoBoth(size_t threads, const std::function<void()>& base, const std::functi
   other.join();
 }
 
+std::array<std::unique_ptr<ComparedProcess>, 2> OpenBoth(const Trace& base, const Trace& next,
+                                                         AnalyzeOptions* options) {
+  std::array<std::unique_ptr<ComparedProcess>, 2> runs;
+  const auto open = [options](const Trace& trace) { return std::make_unique<ComparedProcess>(trace, *options); };
+  DoBoth(
+      options->threads, [&] { runs[0] = open(base); }, [&] { runs[1] = open(next); });
+  const uint64_t old = runs[0]->facts().steps.window_bytes, now = runs[1]->facts().steps.window_bytes;
+  if (old == 0 || now == 0 || old == now) return runs;
+  // The smaller ones: of large ones the run that allocates less would have too few.
+  options->window_bytes = std::min(old, now);
+  runs[old > now ? 0 : 1] = open(old > now ? base : next);
+  return runs;
+}
+
 void MeasureSteps(ComparedPair* pair) {
   pair->windows = CompareSteps(pair->base, pair->next, pair->matches());
+  std::vector<std::vector<size_t>> base, next;
+  for (const SiteMatch& match : pair->matches()) {
+    base.push_back(match.base);
+    next.push_back(match.next);
+    // Before a report is made beside: what that finds of sizes must not change what a comparison says.
+    pair->CategoryOf(match);
+  }
   DoBoth(
-      pair->threads,
-      [&] { pair->base_profile = pair->base.Profile(pair->matches(), &SiteMatch::base, pair->windows.base); },
-      [&] { pair->next_profile = pair->next.Profile(pair->matches(), &SiteMatch::next, pair->windows.next); });
+      pair->threads, [&] { pair->base_profile = pair->base.Measure(base, pair->windows.base, pair->next); },
+      [&] { pair->next_profile = pair->next.Measure(next, pair->windows.next, pair->base); });
 }
 
 std::vector<SitePair> TakeEvidence(ComparedPair* pair) {

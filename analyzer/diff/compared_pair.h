@@ -4,21 +4,27 @@
 #ifndef ANALYZER_DIFF_COMPARED_PAIR_H_
 #define ANALYZER_DIFF_COMPARED_PAIR_H_
 
+#include <array>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "analyzer/diff/compared_process.h"
 #include "analyzer/diff/site_comparison.h"
 #include "analyzer/diff/site_matching.h"
+#include "analyzer/diff/step_blocks.h"
 #include "analyzer/diff/step_windows.h"
-#include "analyzer/profile/process_profile.h"
 
 namespace vramtrack {
 
 // Does two things, at once in two threads unless `threads` is 1.
 void DoBoth(size_t threads, const std::function<void()>& base, const std::function<void()>& next);
+
+// The two, base first. Where windows stand for the steps of both, they are of the same size. `options` must outlive
+// them and may be changed here.
+std::array<std::unique_ptr<ComparedProcess>, 2> OpenBoth(const Trace& base, const Trace& next, AnalyzeOptions* options);
 
 // Thread-compatible; the processes must outlive it.
 struct ComparedPair {
@@ -34,7 +40,7 @@ struct ComparedPair {
   const DiffSite& SiteOf(const SiteMatch& match) const {
     return match.next.empty() ? base.sites()[match.base[0]] : next.sites()[match.next[0]];
   }
-  std::string CategoryOf(const SiteMatch& match) {
+  const std::string& CategoryOf(const SiteMatch& match) {
     return match.next.empty() ? base.Category(match.base[0]) : next.Category(match.next[0]);
   }
   bool IsSegments(const SiteMatch& match) const {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/diff/step_blocks.h"
 #include "analyzer/model/diff_report.h"
-#include "analyzer/profile/process_profile.h"
 
 namespace vramtrack {
 

@@ -7,56 +7,59 @@
 #include <thread>
 #include <utility>
 
-#include "analyzer/diff/compared_summary.h"
+#include "analyzer/diff/compared_process.h"
 #include "analyzer/diff/join_diffs.h"
 #include "analyzer/diff/process_diff.h"
 #include "analyzer/diff/process_pairs.h"
 #include "analyzer/ingest/trace.h"
-#include "analyzer/summary/summarize.h"
+#include "analyzer/summary/process_summary.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {
 namespace {
 
-absl::StatusOr<ProcessSummary> SummaryOf(const KnownRun& run, const KnownProcess& process,
-                                         const AnalyzeOptions& options) {
-  if (!process.identity) return SummarizeProcess(process.path, options);
-  return run.summary.Decode(*process.identity, run.summary.records().at(*process.identity));
+// A trace, or what a summary says of one.
+struct Source {
+  std::unique_ptr<Trace> trace;
+  std::optional<ProcessSummary> summary;
+};
+
+absl::StatusOr<Source> Open(const KnownRun& run, const KnownProcess& process) {
+  Source source;
+  if (!process.identity) {
+    absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(process.path);
+    if (!trace.ok()) return trace.status();
+    source.trace = *std::move(trace);
+    return source;
+  }
+  absl::StatusOr<ProcessSummary> summary =
+      run.summary.Decode(*process.identity, run.summary.records().at(*process.identity));
+  if (!summary.ok()) return summary.status();
+  source.summary = *std::move(summary);
+  return source;
 }
 
-absl::StatusOr<ProcessDiff> CompareTraces(const std::string& base, const std::string& next,
-                                          const DiffOptions& options) {
-  const absl::StatusOr<std::unique_ptr<Trace>> base_trace = Trace::Open(base), next_trace = Trace::Open(next);
-  if (!base_trace.ok()) return base_trace.status();
-  if (!next_trace.ok()) return next_trace.status();
-  return CompareProcesses(**base_trace, **next_trace, options);
-}
-
-// Of which one has no trace: nothing can be replayed again to look for what the other does, so that of both only so
-// much is taken as a summary holds.
-absl::StatusOr<ProcessDiff> CompareSummaries(const KnownRun& base, const KnownProcess& old, const KnownRun& next,
-                                             const KnownProcess& now, const DiffOptions& options) {
+absl::StatusOr<ProcessDiff> Compare(const KnownRun& base, const KnownProcess& old, const KnownRun& next,
+                                    const KnownProcess& now, const DiffOptions& options) {
+  absl::StatusOr<Source> base_source = Open(base, old), next_source = Open(next, now);
+  if (!base_source.ok()) return base_source.status();
+  if (!next_source.ok()) return next_source.status();
+  if (base_source->trace && next_source->trace) {
+    return CompareProcesses(*base_source->trace, *next_source->trace, options);
+  }
   AnalyzeOptions analyze = options.analyze;
-  std::optional<absl::StatusOr<ProcessSummary>> sides[2];
-  const auto take = [&](bool summaries) {
-    if (old.identity.has_value() == summaries) sides[0] = SummaryOf(base, old, analyze);
-    if (now.identity.has_value() == summaries) sides[1] = SummaryOf(next, now, analyze);
-  };
-  take(/*summaries=*/true);
-  for (const auto& side : sides) {
-    if (!side) continue;
-    if (!side->ok()) return side->status();
+  for (const Source* source : {&*base_source, &*next_source}) {
     // Where windows stand for steps, those of a trace can be made as large as the summary's.
-    analyze.window_bytes = (*side)->profile.window_bytes;
+    if (source->summary) analyze.window_bytes = source->summary->profile.window_bytes;
   }
-  take(/*summaries=*/false);
-  for (const auto& side : sides) {
-    if (!side->ok()) return side->status();
-  }
-  ProcessSummary &of_base = **sides[0], &of_next = **sides[1];
-  ComparedSummary before(old.path, of_base.findings, std::move(of_base.profile));
-  ComparedSummary after(now.path, of_next.findings, std::move(of_next.profile));
-  return CompareProcesses(&before, &after, options);
+  const auto make = [&analyze](const std::string& path, Source* source) {
+    if (source->trace) return std::make_unique<ComparedProcess>(*source->trace, analyze);
+    ProcessSummary& summary = *source->summary;
+    return std::make_unique<ComparedProcess>(FactsOfSummary(path, summary.findings, summary.profile),
+                                             std::move(summary.profile));
+  };
+  const std::unique_ptr<ComparedProcess> before = make(old.path, &*base_source), after = make(now.path, &*next_source);
+  return CompareProcesses(before.get(), after.get(), options);
 }
 
 }  // namespace
@@ -79,8 +82,7 @@ absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, cons
   SiteIds base_sites, new_sites;
   bool first = true;
   for (const auto& [old, now] : PairUp(*base, *next, &warnings)) {
-    absl::StatusOr<ProcessDiff> one = old->identity || now->identity ? CompareSummaries(*base, *old, *next, *now, each)
-                                                                     : CompareTraces(old->path, now->path, each);
+    absl::StatusOr<ProcessDiff> one = Compare(*base, *old, *next, *now, each);
     if (!one.ok()) return one.status();
     base_sites.Join(std::move(one->base_sites));
     new_sites.Join(std::move(one->new_sites));

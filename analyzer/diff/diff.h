@@ -3,13 +3,20 @@
 #define ANALYZER_DIFF_DIFF_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "analyzer/diff/diff_options.h"
+#include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/model/diff_report.h"
 
 namespace vramtrack {
+
+struct DiffOptions {
+  AnalyzeOptions analyze;  // of both runs
+  // What the new run calls differently: (old, new) names of functions, of classes or namespaces, or of files.
+  std::vector<std::pair<std::string, std::string>> renames;
+};
 
 // What changed between two runs, each of them the traces or summaries of its processes. The same traces and options
 // give the same report. The error is one line that names the file and what to do; runs that have nothing to do with

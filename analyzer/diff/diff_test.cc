@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "analyzer/diff/testing/test_job.h"
+#include "analyzer/findings/core/known_findings.h"
+#include "analyzer/findings/core/pass_plan.h"
 #include "analyzer/findings/find_in_process.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/job/job_findings.h"
@@ -322,6 +324,38 @@ TEST(Diff, GivesTheSameBytes) {
   DiffOptions one;
   one.analyze.threads = 1;
   EXPECT_EQ(RenderDiffJson(*Diff({base}, {next}, one)), RenderDiffJson(*Diff({base}, {next})));
+}
+
+// The replay that the comparison needs is that of the report, where somebody wants one.
+TEST(Diff, ReadsNoTraceMoreOftenForAReport) {
+  Folder folder;
+  const std::string base = folder.Write(Job({}).Run());
+  const std::string next = folder.Write(Job(With([](JobOptions* job) { job->leak = kMiB; })).Run());
+  const auto passes_of = [&](KnownFindings* known, std::string* diff) {
+    PassLog passes;
+    DiffOptions options;
+    options.analyze.known = known;
+    options.analyze.passes = &passes;
+    *diff = RenderDiffJson(*Diff({base}, {next}, options));
+    return passes.Text();
+  };
+  const auto count = [](const std::string& text, const std::string& what) {
+    size_t times = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++times;
+    return times;
+  };
+  KnownFindings known({base, next});
+  std::string plain, with_reports;
+  const std::string alone = passes_of(nullptr, &plain), beside = passes_of(&known, &with_reports);
+  EXPECT_EQ(plain, with_reports);
+  EXPECT_TRUE(known.Take(base) && known.Take(next));
+  for (const std::string* text : {&alone, &beside}) {
+    EXPECT_EQ(count(*text, "detail"), 2u) << *text;
+    EXPECT_EQ(count(*text, "comparison\n"), 2u) << *text;
+    EXPECT_EQ(count(*text, "divergence"), 2u) << *text;
+  }
+  EXPECT_EQ(count(alone, "leaks, "), 0u) << alone;
+  EXPECT_EQ(count(beside, "leaks, "), 2u) << beside;
 }
 
 }  // namespace

@@ -10,9 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/diff/change_findings.h"
-#include "analyzer/diff/comparable.h"
 #include "analyzer/diff/compared_pair.h"
-#include "analyzer/diff/compared_trace.h"
 #include "analyzer/diff/device_comparison.h"
 #include "analyzer/diff/join_diffs.h"
 #include "analyzer/diff/sequence_comparison.h"
@@ -24,6 +22,43 @@ namespace vramtrack {
 namespace {
 
 constexpr double kSameSize = 0.02;  // of steps, and of what is in proportion to them
+
+// With less of what both runs allocate at sites that they share, they are not two runs of one program.
+constexpr double kLeastShared = 0.2;
+
+// The share of what `run` allocates that is allocated at sites which the other one has as well. Every doubling of bytes
+// counts once: neither the largest buffer nor the number of scalars decides.
+double Shared(const ComparedProcess& run, const std::vector<SiteMatch>& matches, std::vector<size_t> SiteMatch::*mine,
+              std::vector<size_t> SiteMatch::*other) {
+  double shared = 0, all = 0;
+  for (const SiteMatch& match : matches) {
+    for (const size_t i : match.*mine) {
+      const double weight = 1 + std::log2(1 + static_cast<double>(run.sites()[i].bytes_allocated));
+      all += weight;
+      if (!(match.*other).empty()) shared += weight;
+    }
+  }
+  return all == 0 ? 0 : shared / all;
+}
+
+// Why these are not two runs of one program, of which nothing else can be said; empty if they are.
+std::string WhyNotComparable(const ComparedPair& pair) {
+  const ComparedProcess &base = pair.base, &next = pair.next;
+  const std::vector<SiteMatch>& matches = pair.matches();
+  const bool base_empty = base.sites().empty(), next_empty = next.sites().empty();
+  if (base_empty && next_empty) return "neither run allocated anything";
+  if (base_empty || next_empty) return absl::StrCat(base_empty ? "the base" : "the new run", " allocated nothing");
+  const uint64_t old = base.facts().window_bytes, now = next.facts().window_bytes;
+  if (old != 0 && now != 0 && old != now) {
+    return "neither has steps, and the summaries' windows are not of the same size: with the trace of one of them they "
+           "will be";
+  }
+  const double shared = std::max(Shared(base, matches, &SiteMatch::base, &SiteMatch::next),
+                                 Shared(next, matches, &SiteMatch::next, &SiteMatch::base));
+  if (shared >= kLeastShared) return "";
+  return absl::StrCat("these are not two runs of one program: only ", std::lround(100 * shared),
+                      " % of what they allocate is allocated at places that both have");
+}
 
 void Describe(const ComparedProcess& side, DiffSide* to) {
   to->paths = {side.facts().path};
@@ -146,27 +181,21 @@ class Comparison {
 }  // namespace
 
 ProcessDiff CompareProcesses(ComparedProcess* base, ComparedProcess* next, const DiffOptions& options) {
-  return Comparison(base, next, options).Run();
+  ProcessDiff diff = Comparison(base, next, options).Run();
+  base->TellFindings();
+  next->TellFindings();
+  return diff;
 }
 
 ProcessDiff CompareProcesses(const Trace& base, const Trace& next, const DiffOptions& options) {
   AnalyzeOptions analyze = options.analyze;
-  const auto sides = MakeComparedTraces(base, next, &analyze);
-  ProcessDiff diff = CompareProcesses(sides[0].get(), sides[1].get(), options);
-  for (const auto& side : sides) side->TellFindings(options.analyze.known);
-  return diff;
+  const auto sides = OpenBoth(base, next, &analyze);
+  return CompareProcesses(sides[0].get(), sides[1].get(), options);
 }
 
-DiffReport DiffProcesses(ComparedProcess* base, ComparedProcess* next, const DiffOptions& options) {
-  ProcessDiff diff = CompareProcesses(base, next, options);
+DiffReport Named(ProcessDiff diff) {
   NameSites(diff.base_sites, diff.new_sites, &diff.report);
   return std::move(diff.report);
-}
-
-DiffReport DiffProcesses(const Trace& base, const Trace& next, const DiffOptions& options) {
-  AnalyzeOptions analyze = options.analyze;
-  const auto sides = MakeComparedTraces(base, next, &analyze);
-  return DiffProcesses(sides[0].get(), sides[1].get(), options);
 }
 
 }  // namespace vramtrack

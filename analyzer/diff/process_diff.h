@@ -3,7 +3,7 @@
 #define ANALYZER_DIFF_PROCESS_DIFF_H_
 
 #include "analyzer/diff/compared_process.h"
-#include "analyzer/diff/diff_options.h"
+#include "analyzer/diff/diff.h"
 #include "analyzer/diff/site_ids.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/model/diff_report.h"
@@ -19,9 +19,8 @@ struct ProcessDiff {
 ProcessDiff CompareProcesses(ComparedProcess* base, ComparedProcess* next, const DiffOptions& options);
 ProcessDiff CompareProcesses(const Trace& base, const Trace& next, const DiffOptions& options);
 
-// Two runs of one process each.
-DiffReport DiffProcesses(const Trace& base, const Trace& next, const DiffOptions& options);
-DiffReport DiffProcesses(ComparedProcess* base, ComparedProcess* next, const DiffOptions& options);
+// The report on runs of one process each.
+DiffReport Named(ProcessDiff diff);
 
 }  // namespace vramtrack
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/diff/significance.h"
-#include "analyzer/profile/process_profile.h"
+#include "analyzer/diff/step_blocks.h"
 
 namespace vramtrack {
 

@@ -9,7 +9,6 @@
 
 #include "analyzer/diff/compared_process.h"
 #include "analyzer/diff/site_matching.h"
-#include "analyzer/profile/process_profile.h"
 
 namespace vramtrack {
 

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/diff/compared_summary.h"
-#include "analyzer/diff/compared_trace.h"
+#include "analyzer/diff/compared_process.h"
 #include "analyzer/diff/process_diff.h"
 #include "analyzer/diff/testing/test_job.h"
 #include "analyzer/ingest/trace.h"
@@ -39,7 +38,7 @@ class TracedRun {
     ProcessAnalysis analysis(*trace_, options_);
     StepProfile profile = MakeStepProfile(&analysis);
     Reduce(windows, StepProfile::kMostSites, &profile);
-    return std::make_unique<ComparedSummary>(FactsOfTrace(analysis), std::move(profile));
+    return std::make_unique<ComparedProcess>(FactsOfTrace(analysis), std::move(profile));
   }
 
  private:
@@ -49,12 +48,13 @@ class TracedRun {
 };
 
 DiffReport OfTraces(const JobOptions& base, const JobOptions& next, const DiffOptions& options = {}) {
-  return DiffProcesses(TracedRun(base).trace(), TracedRun(next).trace(), options);
+  return Named(CompareProcesses(TracedRun(base).trace(), TracedRun(next).trace(), options));
 }
 
 DiffReport OfSummaries(const JobOptions& base, const JobOptions& next, size_t windows = StepProfile::kMostWindows,
                        const DiffOptions& options = {}) {
-  return DiffProcesses(TracedRun(base).Summary(windows).get(), TracedRun(next).Summary(windows).get(), options);
+  return Named(
+      CompareProcesses(TracedRun(base).Summary(windows).get(), TracedRun(next).Summary(windows).get(), options));
 }
 
 // All but where the sequences part, which summaries do not tell.
@@ -189,7 +189,7 @@ TEST(SummaryDiff, FindsWhatIsNewWithFewWindows) {
 TEST(SummaryDiff, OfWindowsOfOtherWidthsIsNothingForTheSameRun) {
   const JobOptions job = With([](JobOptions* one) { one->steps = 500; });
   const std::unique_ptr<ComparedProcess> fine = TracedRun(job).Summary(), coarse = TracedRun(job).Summary(16);
-  const DiffReport report = DiffProcesses(fine.get(), coarse.get(), {});
+  const DiffReport report = Named(CompareProcesses(fine.get(), coarse.get(), {}));
   EXPECT_TRUE(Verdicts(report).empty()) << RenderDiffText(report, {});
   EXPECT_TRUE(report.identical);
 }

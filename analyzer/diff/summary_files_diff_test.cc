@@ -79,6 +79,27 @@ TEST_F(SummaryFilesDiff, IsThatOfTheTracesOnEitherSide) {
   EXPECT_TRUE(same.added.empty() && same.grown.empty() && same.gone.empty() && same.shrunk.empty());
 }
 
+// In the summary's windows of several steps, and its bins of several steps of a device.
+TEST_F(SummaryFilesDiff, OfALongTraceIsPutTogetherAsTheSummaryIs) {
+  for (const int steps : {300, 3000}) {
+    JobOptions job, changed;
+    job.steps = changed.steps = steps;
+    changed.leak = 64 << 10;
+    changed.activation = 12 * kMiB;
+    const std::string base = Trace(job), next = Trace(changed), base_summary = Summarized({base});
+    const DiffReport same = Compare(base_summary, base), traces = Compare(base, next);
+    EXPECT_TRUE(same.identical);
+    EXPECT_TRUE(same.added.empty() && same.grown.empty() && same.gone.empty() && same.shrunk.empty());
+    const DiffReport mixed = Compare(base_summary, next);
+    ASSERT_EQ(mixed.added.size(), traces.added.size()) << RenderDiffText(mixed, {});
+    ASSERT_EQ(mixed.grown.size(), traces.grown.size()) << RenderDiffText(mixed, {});
+    EXPECT_EQ(mixed.added.at(0).new_value, traces.added.at(0).new_value);
+    EXPECT_EQ(mixed.grown.at(0).new_value, traces.grown.at(0).new_value);
+    EXPECT_EQ(mixed.devices.at(0).peak.significant, traces.devices.at(0).peak.significant);
+    EXPECT_EQ(mixed.devices.at(0).peak.next, traces.devices.at(0).peak.next);
+  }
+}
+
 // So many processes leave less detail of each.
 TEST_F(SummaryFilesDiff, OfAJobComparesByRank) {
   const auto job = [this](uint64_t leak) {

@@ -121,36 +121,6 @@ std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, co
   return collectors;
 }
 
-// What each collector says, after the replays that they ask for.
-void Collect(ProcessAnalysis* analysis, ProcessFindings* findings) {
-  const std::vector<Purpose> purposes = PurposesOfSites(analysis);
-  const std::vector<std::unique_ptr<Collector>> collectors = Collectors(analysis, purposes);
-  LedgerOptions options = analysis->replay_options();
-  options.histories = options.timeline = false;
-  LedgerOptions trial_options = options;
-  for (const auto& collector : collectors) {
-    analysis->passes().Ride(Pass::kDetail, collector->name());
-    collector->Prepare(&options);
-  }
-  analysis->passes().Begin(Pass::kDetail);
-  Ledger detail(analysis->trace(), analysis->plan(), std::move(options));
-  detail.Replay();
-  bool tries = false;
-  for (const auto& collector : collectors) {
-    if (!collector->PrepareTrials(detail, &trial_options)) continue;
-    tries = true;
-    analysis->passes().Ride(Pass::kTrials, collector->name());
-  }
-  std::unique_ptr<Ledger> trials;
-  if (tries) {
-    analysis->passes().Begin(Pass::kTrials);
-    trials = std::make_unique<Ledger>(analysis->trace(), analysis->plan(), std::move(trial_options));
-    trials->Replay();
-  }
-  analysis->passes().Finish();
-  for (const auto& collector : collectors) collector->Describe({detail, trials.get()}, findings);
-}
-
 }  // namespace
 
 ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options) {
@@ -158,13 +128,18 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   return FindInAnalysis(&analysis);
 }
 
-ProcessFindings FindInAnalysis(ProcessAnalysis* analysis) {
+ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
   const Trace& trace = analysis->trace();
   const Ledger& ledger = analysis->ledger();
   ProcessFindings findings;
   findings.process = DescribeProcess(trace, ledger);
   findings.steps = DescribeSteps(ledger);
-  Collect(analysis, &findings);
+  const std::vector<Purpose> purposes = PurposesOfSites(analysis);
+  const std::vector<std::unique_ptr<Collector>> own = Collectors(analysis, purposes);
+  std::vector<Collector*> collectors;
+  for (const auto& collector : own) collectors.push_back(collector.get());
+  if (guest != nullptr) collectors.push_back(guest);
+  Collect(analysis, collectors, &findings);
   for (ReportDevice& device : findings.devices) {
     // Growth is per step.
     if (!analysis->plan().has_windows()) DescribeGrowth(*analysis, &device);

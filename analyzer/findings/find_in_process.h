@@ -3,6 +3,7 @@
 #define ANALYZER_FINDINGS_FIND_IN_PROCESS_H_
 
 #include "analyzer/findings/core/analyze_options.h"
+#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/model/process_findings.h"
@@ -11,8 +12,9 @@ namespace vramtrack {
 
 // All that a report says of one process.
 ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options);
-// The same, for callers that ask the analysis more themselves, afterwards.
-ProcessFindings FindInAnalysis(ProcessAnalysis* analysis);
+// The same, for callers that ask the analysis more themselves, afterwards. `guest`: follows the same replays as the
+// report's own collectors, behind them; may be null.
+ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest = nullptr);
 
 }  // namespace vramtrack
 

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/findings/leaks/leak_groups.h"
 
 namespace vramtrack {
 namespace {
@@ -130,6 +132,46 @@ std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis) {
     unit.births_per_step /= std::max(1u, ledger.steps().step());
   }
   return units;
+}
+
+SiteRows RowsOf(const std::vector<DiffSite>& sites, const std::vector<std::vector<size_t>>& members,
+                size_t ledger_sites) {
+  SiteRows rows;
+  rows.count = static_cast<uint32_t>(members.size());
+  rows.of_site.assign(ledger_sites, rows.count);
+  for (uint32_t row = 0; row < rows.count; ++row) {
+    for (const size_t member : members[row]) {
+      for (const uint32_t site : sites[member].sites) rows.of_site[site] = row;
+    }
+  }
+  return rows;
+}
+
+LeakSites FindLeakSites(ProcessAnalysis* analysis, const std::vector<DiffSite>& sites, const LeakOrder& order) {
+  LeakSites found;
+  std::map<size_t, size_t> leak_of_group;  // by index into ProcessAnalysis::groups()
+  std::map<size_t, size_t> led_by;
+  for (const LeakGroup& group : LeakGrouping(analysis).Finish(order)) {
+    const size_t leak = found.leaks.size();
+    leak_of_group[group.leader] = led_by[group.leader] = leak;
+    for (const size_t part : group.parts) leak_of_group[part] = leak;
+    found.leaks.push_back({{}, group.call_frame});
+  }
+  found.leak_of_site.resize(sites.size());
+  for (size_t i = 0; i < sites.size(); ++i) {
+    for (const uint32_t site : sites[i].sites) {
+      const size_t group = analysis->GroupOf(site);
+      if (const auto led = led_by.find(group); led != led_by.end()) {
+        std::vector<size_t>& leading = found.leaks[led->second].leading;
+        if (leading.empty() || leading.back() != i) leading.push_back(i);
+      }
+      if (found.leak_of_site[i] || !IsLeak(analysis->verdicts()[site].verdict)) continue;
+      if (const auto leak = leak_of_group.find(group); leak != leak_of_group.end()) {
+        found.leak_of_site[i] = leak->second;
+      }
+    }
+  }
+  return found;
 }
 
 }  // namespace vramtrack

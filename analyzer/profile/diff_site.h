@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is matched between two runs: the sites of one process that look the same to a reader.
+// What is matched between two runs: the sites of one process that look the same to a reader, and which of them belong
+// to one leak.
 #ifndef ANALYZER_PROFILE_DIFF_SITE_H_
 #define ANALYZER_PROFILE_DIFF_SITE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analyzer/findings/core/process_analysis.h"
+#include "analyzer/findings/leaks/leak_order.h"
 #include "analyzer/model/report.h"
 #include "analyzer/profile/canonical_frame.h"
 
@@ -59,6 +63,30 @@ void ReadFrames(const CodeRoots& roots, DiffSite* site);
 // All sites of a process; of more than kMaxDiffSites those that allocated most.
 constexpr size_t kMaxDiffSites = 50000;
 std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis);
+
+// Sites put together.
+struct SiteRows {
+  std::vector<uint32_t> of_site;  // by site of the ledger: its row, or `count` for one that is in none
+  uint32_t count = 0;
+};
+
+// `members`: of each row, indices of `sites`. `ledger_sites`: how many the ledger has.
+SiteRows RowsOf(const std::vector<DiffSite>& sites, const std::vector<std::vector<size_t>>& members,
+                size_t ledger_sites);
+
+// A leak and its sites, by index into all sites that are compared.
+struct DiffLeak {
+  std::vector<size_t> leading;       // which look the same to a reader
+  std::optional<size_t> call_frame;  // of these: the one call that leads to all sites of the leak
+};
+
+struct LeakSites {
+  std::vector<DiffLeak> leaks;
+  std::vector<std::optional<size_t>> leak_of_site;  // none: it does not leak
+};
+
+// `order`: has followed a replay, for LeakingSites() of `analysis`.
+LeakSites FindLeakSites(ProcessAnalysis* analysis, const std::vector<DiffSite>& sites, const LeakOrder& order);
 
 }  // namespace vramtrack
 

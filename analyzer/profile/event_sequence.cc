@@ -4,6 +4,14 @@
 #include <algorithm>
 
 namespace vramtrack {
+namespace {
+
+// An allocation or free as a number: sites are told apart by `row`, whatever numbers them.
+uint64_t WordOf(uint32_t row, uint64_t bytes, bool born) {
+  return (uint64_t{row} << 1 | born) * 0xff51afd7ed558ccd ^ bytes * 0xc4ceb9fe1a85ec53;
+}
+
+}  // namespace
 
 void EventSequence::Sample() {
   samples_.push_back(hash_);
@@ -25,6 +33,23 @@ std::pair<uint64_t, uint64_t> EventSequence::PartsWithin(const EventSequence& a,
     same = count;
   }
   return {same, std::min(a.count_, b.count_) + 1};
+}
+
+void EventDigest::Add(const ReplayAllocation& event, bool born) {
+  const LiveAllocation& allocation = event.allocation;
+  const uint32_t number = row_of_site_[allocation.site];
+  sequence_.Add(WordOf(number, allocation.bytes, born));
+  RowEvents& row = rows_[number];
+  ++row.count;
+  row.sum += WordOf(0, allocation.bytes, born) * 0xbf58476d1ce4e5b9;
+}
+
+void SequencePart::Add(const ReplayAllocation& event, bool born) {
+  const LiveAllocation& allocation = event.allocation;
+  if (at_ >= begin_ && at_ < end_) {
+    events_.push_back({WordOf(rows_.of_site[allocation.site], allocation.bytes, born), allocation.site});
+  }
+  ++at_;
 }
 
 }  // namespace vramtrack

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of a run's allocations and frees in a few numbers, to find where two runs part.
+// The order of a run's allocations and frees in a few numbers, to see whether two runs are the same, and where they
+// part.
 #ifndef ANALYZER_PROFILE_EVENT_SEQUENCE_H_
 #define ANALYZER_PROFILE_EVENT_SEQUENCE_H_
 
@@ -9,12 +10,10 @@
 #include <utility>
 #include <vector>
 
-namespace vramtrack {
+#include "analyzer/ledger/replay_observer.h"
+#include "analyzer/profile/diff_site.h"
 
-struct SequenceEvent {
-  uint64_t word = 0;  // what, where and how much, mixed
-  uint32_t site = 0;  // of the ledger
-};
+namespace vramtrack {
 
 // Hashes of the beginnings of a sequence, in bounded number: when there are too many, every other one is dropped.
 // Thread-compatible.
@@ -45,6 +44,55 @@ class EventSequence {
   uint64_t hash_ = 0x243f6a8885a308d3, sum_ = 0, count_ = 0;
   uint64_t stride_ = 64, next_ = 64;
   std::vector<uint64_t> samples_;  // after stride_, 2 * stride_, ... events
+};
+
+// What a run's allocations and frees mix to: in their order, by the numbers of their rows, and in whatever order for
+// each row. Another run's are the same where it numbers the same rows alike: as they are matched, or by itself, as
+// sites first allocate. Thread-compatible.
+class EventDigest : public ReplayObserver {
+ public:
+  struct RowEvents {
+    uint64_t count = 0, sum = 0;
+  };
+
+  explicit EventDigest(SiteRows rows) : row_of_site_(std::move(rows.of_site)), rows_(size_t{rows.count} + 1) {}
+
+  void OnAllocate(const ReplayAllocation& allocated) override { Add(allocated, true); }
+  void OnFree(const ReplayAllocation& freed) override { Add(freed, false); }
+
+  const EventSequence& sequence() const { return sequence_; }
+  const RowEvents& row(uint32_t number) const { return rows_[number]; }
+
+ private:
+  void Add(const ReplayAllocation& event, bool born);
+
+  const std::vector<uint32_t> row_of_site_;
+  EventSequence sequence_;
+  std::vector<RowEvents> rows_;
+};
+
+struct SequenceEvent {
+  uint64_t word = 0;  // what, where and how much, mixed
+  uint32_t site = 0;  // of the ledger
+};
+
+// A replay that keeps events [begin, end) of the sequence that EventDigest has of the same rows.
+class SequencePart : public ReplayObserver {
+ public:
+  SequencePart(const SiteRows& rows, uint64_t begin, uint64_t end) : rows_(rows), begin_(begin), end_(end) {}
+
+  void OnAllocate(const ReplayAllocation& allocated) override { Add(allocated, true); }
+  void OnFree(const ReplayAllocation& freed) override { Add(freed, false); }
+
+  const std::vector<SequenceEvent>& events() const { return events_; }
+
+ private:
+  void Add(const ReplayAllocation& event, bool born);
+
+  const SiteRows& rows_;
+  const uint64_t begin_, end_;
+  uint64_t at_ = 0;
+  std::vector<SequenceEvent> events_;
 };
 
 }  // namespace vramtrack

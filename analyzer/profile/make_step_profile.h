@@ -2,14 +2,57 @@
 #ifndef ANALYZER_PROFILE_MAKE_STEP_PROFILE_H_
 #define ANALYZER_PROFILE_MAKE_STEP_PROFILE_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
+#include "analyzer/findings/leaks/leak_order.h"
+#include "analyzer/profile/diff_site.h"
+#include "analyzer/profile/event_sequence.h"
+#include "analyzer/profile/step_meter.h"
 #include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {
 
-// With one more replay. The same trace and options give the same profile. Memory: a few words for each site that is
-// kept and each window, and some for each step and device.
+// What a summary keeps of a process: beside a report's collectors, see FindInAnalysis, or by itself. The same trace and
+// options give the same profile. Memory: a few words for each site that is kept and each window, and some for each step
+// and device. Thread-compatible.
+class ProfileMaker final : public Collector {
+ public:
+  // `analysis` must outlive it.
+  explicit ProfileMaker(ProcessAnalysis* analysis);
+
+  const char* name() const override { return "step profile"; }
+  void Prepare(LedgerOptions* options) override;
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
+
+  // After the replays, once.
+  StepProfile Take() { return std::move(profile_); }
+
+ private:
+  void Choose();
+  void DescribeSite(size_t number, ProfileSite* to);
+  void AddSurvivors(const DiffSite& site, SiteWindows* windows) const;
+  void AddLeaks(const LeakSites& leaks);
+
+  ProcessAnalysis& analysis_;
+  const std::vector<DiffSite> sites_;
+  std::vector<size_t> kept_;  // indices of sites_, ascending
+  std::optional<StepMeter> meter_;
+  std::optional<EventDigest> digest_;
+  std::optional<LeakOrder> order_;
+  StepProfile profile_;
+};
+
+// With one more replay.
 StepProfile MakeStepProfile(ProcessAnalysis* analysis);
+
+// Of all sites of a process in their order: with the same, events are numbered alike.
+uint64_t HashOfSites(const std::vector<DiffSite>& sites);
 
 }  // namespace vramtrack
 

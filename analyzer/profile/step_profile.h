@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a process did in windows of steps, site by site, as integer sums: what another run is compared with, and what
-// the tables of windows are made from. Plain data; it depends on the run alone, not on what it is compared with.
+// the tables of windows are made from. Plain data. That of a summary depends on the run alone; one that is made of a
+// trace to be compared has just the windows and, as its sites, the matches that are compared.
 #ifndef ANALYZER_PROFILE_STEP_PROFILE_H_
 #define ANALYZER_PROFILE_STEP_PROFILE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,6 +16,31 @@
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
+
+// Which steps are compared, and how they are put together. Steps are indices.
+struct StepWindow {
+  uint32_t begin = 0, end = 0;  // the steps that are tested, after warm-up: [begin, end)
+  bool whole_run = true;        // whether peaks are those of the whole run, or of the steps before `end`
+  uint32_t per_unit = 1;        // so many steps make one: where the other run's steps are longer
+  uint32_t blocks = 0;
+  uint32_t granule = 1;      // units that are in one block together, as a summary cannot tell them apart
+  uint32_t block_steps = 0;  // of each block; 0: all are as large as the others
+
+  static constexpr uint32_t kBlocks = 24;  // enough for a test at 1 % with many sites
+
+  // Where a block begins; behind the last, where that ends. Without block_steps.
+  uint32_t BeginOf(uint32_t block) const {
+    const uint64_t granules = units() / granule;
+    return begin + static_cast<uint32_t>((block * granules + blocks - 1) / blocks) * granule * per_unit;
+  }
+  uint32_t units() const { return (end - begin) / per_unit; }
+  // The block that a step belongs to; `blocks` for one that is in none.
+  uint32_t BlockOf(uint32_t step) const {
+    if (step < begin || step >= begin + units() * per_unit) return blocks;
+    if (block_steps != 0) return (step - begin) / block_steps;
+    return static_cast<uint32_t>(uint64_t{step - begin} / per_unit / granule * blocks / (units() / granule));
+  }
+};
 
 // One value a window, the first from step 0 on. Empty: all are 0.
 using WindowSums = std::vector<uint64_t>;
@@ -116,8 +143,19 @@ struct StepProfile {
   uint64_t events = 0, event_hash = 0;
   uint64_t sites_hash = 0;  // of all sites in their order
 
+  // Of a trace that is compared: its windows are the comparison's blocks, and the totals of sites and devices those of
+  // the compared part of the run. A summary has none.
+  std::optional<StepWindow> blocks;
+
   // How many windows there are.
-  size_t windows() const { return static_cast<size_t>((steps + steps_in_window - 1) / steps_in_window); }
+  size_t windows() const {
+    return blocks ? blocks->blocks : static_cast<size_t>((steps + steps_in_window - 1) / steps_in_window);
+  }
+  // The step that a window begins with.
+  uint64_t BeginOf(size_t window) const {
+    return blocks ? blocks->BeginOf(static_cast<uint32_t>(window)) : window * steps_in_window;
+  }
+  uint64_t EndOf(size_t window) const { return blocks ? BeginOf(window + 1) : std::min(BeginOf(window + 1), steps); }
 };
 
 // Bytes live when each window ends: what was born less what died. One value a window, also where all are 0.
@@ -127,6 +165,10 @@ WindowSums ObjectsAtEnds(const StepProfile& profile, const SiteWindows& site);
 // Makes windows coarser, pair by pair, until there are `windows` at most (a power of two), and keeps the `sites` sites
 // that matter most: leaks first, then by bytes allocated. In two steps it is the same as in one.
 void Reduce(size_t windows, size_t sites, StepProfile* profile);
+
+// Throws std::runtime_error where numbers are those of no run: what compares profiles relies on it, and a summary may
+// come from anywhere.
+void CheckProfile(const StepProfile& profile);
 
 }  // namespace vramtrack
 

@@ -18,8 +18,9 @@ absl::StatusOr<ProcessSummary> SummarizeProcess(const std::string& path, const A
   summary.identity = {process.host, (*trace)->clock().start_realtime_ns(), process.pid};
   summary.tool_version = kToolVersion;
   ProcessAnalysis analysis(**trace, options);
-  summary.findings = FindInAnalysis(&analysis);
-  summary.profile = MakeStepProfile(&analysis);
+  ProfileMaker profile(&analysis);
+  summary.findings = FindInAnalysis(&analysis, &profile);
+  summary.profile = profile.Take();
   return summary;
 }
 

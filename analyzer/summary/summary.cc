@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/gzip.h"
-#include "analyzer/profile/valid_profile.h"
+#include "analyzer/profile/step_profile.h"
 #include "analyzer/summary/pbf_writer.h"
 #include "analyzer/summary/reduction.h"
 #include "analyzer/summary/summary_fields.h"

@@ -7,12 +7,13 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/diff/compared_summary.h"
+#include "analyzer/diff/compared_process.h"
 #include "analyzer/diff/process_diff.h"
 #include "analyzer/findings/find_in_process.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/job/job_findings.h"
 #include "analyzer/model/process_findings.h"
+#include "analyzer/profile/make_step_profile.h"
 #include "tests/corpus/site_finder.h"
 #include "tests/corpus/suites.h"
 
@@ -47,8 +48,9 @@ Report ReportOf(const Trace& trace) {
 
 DiffReport DiffSummaries(const Trace& base, const Trace& next, const DiffOptions& options) {
   ProcessAnalysis of_base(base, options.analyze), of_next(next, options.analyze);
-  ComparedSummary old(&of_base), now(&of_next);
-  return DiffProcesses(&old, &now, options);
+  ComparedProcess old(FactsOfTrace(of_base), MakeStepProfile(&of_base));
+  ComparedProcess now(FactsOfTrace(of_next), MakeStepProfile(&of_next));
+  return Named(CompareProcesses(&old, &now, options));
 }
 
 }  // namespace
@@ -72,7 +74,7 @@ DiffScore ScoreDiff(const DiffSpec& spec) {
   DiffOptions of_diff;
   of_diff.analyze = ListingAll();
   const DiffReport diff = spec.summaries ? DiffSummaries(**base_trace, **next_trace, of_diff)
-                                         : DiffProcesses(**base_trace, **next_trace, of_diff);
+                                         : Named(CompareProcesses(**base_trace, **next_trace, of_diff));
   score.comparable = diff.comparable;
   score.identical = diff.identical;
 

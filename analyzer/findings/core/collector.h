@@ -2,6 +2,11 @@
 #ifndef ANALYZER_FINDINGS_CORE_COLLECTOR_H_
 #define ANALYZER_FINDINGS_CORE_COLLECTOR_H_
 
+#include <memory>
+#include <vector>
+
+#include "analyzer/findings/core/pass_plan.h"
+#include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/model/process_findings.h"
 
@@ -28,6 +33,13 @@ class Collector {
   // After all replays, in the order of the collectors: what those before it have found is there.
   virtual void Describe(const Replays& replays, ProcessFindings* findings) = 0;
 };
+
+// What each collector says, after the one or two replays that they all follow.
+void Collect(ProcessAnalysis* analysis, const std::vector<Collector*>& collectors, ProcessFindings* findings);
+
+// A replay once more, without histories.
+std::unique_ptr<Ledger> ReplayAgain(ProcessAnalysis* analysis, Pass pass, LedgerOptions options);
+LedgerOptions OptionsOfLaterReplays(const ProcessAnalysis& analysis);
 
 }  // namespace vramtrack
 

@@ -26,6 +26,7 @@ constexpr PassText kPasses[] = {
     {Pass::kSites, "sites", "what each site holds, step by step; verdicts", "", true},
     {Pass::kDetail, "detail", "what is asked once the verdicts are there", "", true},
     {Pass::kTrials, "trials", "what would have been otherwise", "only if there is something to try", true},
+    {Pass::kDivergence, "divergence", "where two runs part", "", true},
 };
 
 const PassText& TextOf(Pass pass) { return kPasses[static_cast<size_t>(pass)]; }
@@ -51,6 +52,7 @@ PassPlan::PassPlan(const Trace& trace, const std::string& step_marks, AnalysisPr
   for (const PassText& text : kPasses) {
     if (text.pass == Pass::kActivities && trace.activities().empty()) continue;
     if ((text.pass == Pass::kMarks || text.pass == Pass::kStream) && step_marks == "none") continue;
+    if (text.pass == Pass::kDivergence) continue;
     rows_.push_back({text.pass, State::kPlanned, 0, {}});
   }
   if (progress_ == nullptr) return;
@@ -59,15 +61,31 @@ PassPlan::PassPlan(const Trace& trace, const std::string& step_marks, AnalysisPr
   progress_->pass = 0;
 }
 
-PassPlan::~PassPlan() { Finish(); }
+PassPlan::~PassPlan() {
+  Finish();
+  if (log_ != nullptr) log_->Add(trace_.path(), Text());
+}
 
 void PassPlan::End() {
-  if (present_ == nullptr) return;
+  if (present_ == kNone) return;
+  Row& row = rows_[present_];
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
-  present_->seconds = took.count();
-  present_->state = State::kMade;
-  if (progress_ != nullptr && !TextOf(present_->pass).counts_events) progress_->events += trace_.events();
-  present_ = nullptr;
+  row.seconds = took.count();
+  row.state = State::kMade;
+  if (progress_ != nullptr && !TextOf(row.pass).counts_events) progress_->events += trace_.events();
+  present_ = kNone;
+}
+
+PassPlan::Row* PassPlan::Planned(Pass pass) {
+  for (Row& row : rows_) {
+    if (row.pass == pass && row.state == State::kPlanned) return &row;
+  }
+  rows_.push_back({pass, State::kPlanned, 0, {}});
+  if (progress_ != nullptr) {
+    progress_->planned_events += trace_.events();
+    ++progress_->passes;
+  }
+  return &rows_.back();
 }
 
 void PassPlan::LeaveOut(Row* row) {
@@ -79,30 +97,23 @@ void PassPlan::LeaveOut(Row* row) {
 
 void PassPlan::Begin(Pass pass) {
   End();
+  const Row* next = Planned(pass);
   for (Row& row : rows_) {
-    if (row.pass == pass) {
-      present_ = &row;
-      break;
-    }
+    if (&row == next) break;
     if (row.state == State::kPlanned) LeaveOut(&row);
   }
+  present_ = static_cast<size_t>(next - rows_.data());
   if (progress_ != nullptr) ++progress_->pass;
   began_ = std::chrono::steady_clock::now();
 }
 
-void PassPlan::Ride(Pass pass, const char* collector) {
-  for (Row& row : rows_) {
-    if (row.pass == pass) row.collectors.push_back(collector);
-  }
-}
+void PassPlan::Ride(Pass pass, const char* collector) { Planned(pass)->collectors.push_back(collector); }
 
 void PassPlan::Finish() {
   End();
   for (Row& row : rows_) {
     if (row.state == State::kPlanned) LeaveOut(&row);
   }
-  if (log_ != nullptr) log_->Add(trace_.path(), Text());
-  log_ = nullptr;
 }
 
 std::string PassPlan::Text() const {

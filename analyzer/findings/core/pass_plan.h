@@ -6,6 +6,7 @@
 #define ANALYZER_FINDINGS_CORE_PASS_PLAN_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -17,7 +18,8 @@
 
 namespace vramtrack {
 
-enum class Pass : uint8_t { kActivities, kMarks, kStream, kSites, kDetail, kTrials };
+// The last is planned by nobody: comparisons may come to need it.
+enum class Pass : uint8_t { kActivities, kMarks, kStream, kSites, kDetail, kTrials, kDivergence };
 
 // What the plans of several traces came to, a text for each. Thread-safe.
 class PassLog {
@@ -40,17 +42,19 @@ class PassPlan {
   PassPlan(const PassPlan&) = delete;
   PassPlan& operator=(const PassPlan&) = delete;
 
-  // Ends the pass before. Planned passes between the two are left out.
+  // Ends the pass before. Planned passes between the two are left out; a pass that is not planned any more is added.
   void Begin(Pass pass);
   // Names a collector that follows the pass. Before its Begin.
   void Ride(Pass pass, const char* collector);
-  // After the last pass; those that are left are left out.
+  // After the last planned pass; those that are left are left out.
   void Finish();
 
   // The plan as lines of text: each pass with its time if it was made, what it answers, and what follows it.
   std::string Text() const;
 
  private:
+  static constexpr size_t kNone = SIZE_MAX;
+
   enum class State : uint8_t { kPlanned, kMade, kLeftOut };
   struct Row {
     Pass pass;
@@ -60,13 +64,14 @@ class PassPlan {
   };
 
   void End();
+  Row* Planned(Pass pass);
   void LeaveOut(Row* row);
 
   const Trace& trace_;
   AnalysisProgress* progress_;
   PassLog* log_;
   std::vector<Row> rows_;
-  Row* present_ = nullptr;
+  size_t present_ = kNone;  // index of a row
   std::chrono::steady_clock::time_point began_;
 };
 

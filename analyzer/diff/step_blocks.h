@@ -2,36 +2,18 @@
 //
 // What a process did step by step, site by site, in a few dozen blocks of steps: the samples that two runs are compared
 // by, as plain data.
-#ifndef ANALYZER_PROFILE_PROCESS_PROFILE_H_
-#define ANALYZER_PROFILE_PROCESS_PROFILE_H_
+#ifndef ANALYZER_DIFF_STEP_BLOCKS_H_
+#define ANALYZER_DIFF_STEP_BLOCKS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
 
 #include "analyzer/profile/block_sizes.h"
+#include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {
-
-// Which steps are compared, and how they are put together. Steps are indices.
-struct StepWindow {
-  uint32_t begin = 0, end = 0;  // the steps that are tested, after warm-up: [begin, end)
-  bool whole_run = true;        // whether peaks are those of the whole run, or of the steps before `end`
-  uint32_t per_unit = 1;        // so many steps make one: where the other run's steps are longer
-  uint32_t blocks = 0;
-  uint32_t granule = 1;      // units that are in one block together, as a summary cannot tell them apart
-  uint32_t block_steps = 0;  // of each block; 0: all are as large as the others
-
-  static constexpr uint32_t kBlocks = 24;  // enough for a test at 1 % with many sites
-
-  uint32_t units() const { return (end - begin) / per_unit; }
-  // The block that a step belongs to; `blocks` for one that is in none.
-  uint32_t BlockOf(uint32_t step) const {
-    if (step < begin || step >= begin + units() * per_unit) return blocks;
-    if (block_steps != 0) return (step - begin) / block_steps;
-    return static_cast<uint32_t>(uint64_t{step - begin} / per_unit / granule * blocks / (units() / granule));
-  }
-};
 
 // The mean of each block, per step (of which per_unit make one).
 struct SiteSeries {
@@ -79,6 +61,11 @@ struct ProcessProfile {
   double step_size = 0;
 };
 
+// Puts windows of steps together to blocks. `members`: of each match, indices of the profile's sites. `window` begins,
+// ends and parts its blocks where windows of the profile do.
+ProcessProfile BlocksOf(const StepProfile& profile, const std::vector<std::vector<size_t>>& members,
+                        const StepWindow& window);
+
 }  // namespace vramtrack
 
-#endif  // ANALYZER_PROFILE_PROCESS_PROFILE_H_
+#endif  // ANALYZER_DIFF_STEP_BLOCKS_H_

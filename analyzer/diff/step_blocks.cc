@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/diff/profile_blocks.h"
+#include "analyzer/diff/step_blocks.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -18,13 +18,15 @@ uint64_t At(const WindowSums& sums, size_t i) { return i < sums.size() ? sums[i]
 class BlockMaker {
  public:
   BlockMaker(const StepProfile& profile, const StepWindow& window)
-      : profile_(profile), window_(window), steps_in_block_(window.blocks) {
+      : profile_(profile),
+        window_(window),
+        totals_fit_(window.whole_run || profile.blocks),
+        steps_in_block_(window.blocks) {
     for (size_t i = 0; i < profile_.windows(); ++i) {
-      const uint64_t begin = i * profile_.steps_in_window;
-      const uint64_t steps = std::min(profile_.steps_in_window, profile_.steps - begin);
+      const uint64_t begin = profile_.BeginOf(i);
       const uint32_t block = window_.BlockOf(static_cast<uint32_t>(begin));
       block_of_.push_back(block);
-      if (block < window_.blocks) steps_in_block_[block] += static_cast<double>(steps);
+      if (block < window_.blocks) steps_in_block_[block] += static_cast<double>(profile_.EndOf(i) - begin);
       if (begin < window_.end) counted_ = i + 1;
     }
   }
@@ -56,7 +58,7 @@ class BlockMaker {
     for (const size_t member : members) {
       const ProfileSite& site = profile_.sites[member];
       totals.several_threads |= site.several_threads;
-      if (window_.whole_run) {
+      if (totals_fit_) {
         totals.bytes_at_peak += site.bytes_at_peak;
         totals.own_peak += site.own_peak;
         totals.live_bytes += site.live_bytes;
@@ -125,7 +127,7 @@ class BlockMaker {
     series.run_peak = At(device.highest, highest);
     series.run_fragmentation = At(device.at_highest, highest);
     series.peak_step = static_cast<uint32_t>(highest * device.steps_in_bin);
-    if (window_.whole_run) {
+    if (totals_fit_) {
       series.run_peak = device.run_peak;
       series.run_reserved_peak = device.run_reserved_peak;
       series.run_fragmentation = device.run_fragmentation;
@@ -177,7 +179,7 @@ class BlockMaker {
         const ProfileSite& site = profile_.sites[member];
         if (site.device != device.index) continue;
         for (size_t i = 0; i < counted_; ++i) {
-          if (i * profile_.steps_in_window >= window_.begin) made += At(site.windows.made, i);
+          if (profile_.BeginOf(i) >= window_.begin) made += At(site.windows.made, i);
         }
       }
       if (made > 0 && static_cast<double>(made) >= kMostSteps * (window_.end - window_.begin)) {
@@ -189,6 +191,7 @@ class BlockMaker {
 
   const StepProfile& profile_;
   const StepWindow& window_;
+  const bool totals_fit_;           // those of the profile are of the compared part
   std::vector<uint32_t> block_of_;  // of each window
   std::vector<double> steps_in_block_;
   size_t counted_ = 0;  // windows that begin in the compared part

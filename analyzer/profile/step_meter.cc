@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/profile/run_profile.h"
+#include "analyzer/profile/step_meter.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>
 #include <utility>
-
-#include "analyzer/profile/sequence_part.h"
 
 namespace vramtrack {
 namespace {
@@ -19,35 +17,29 @@ uint64_t ReservedOf(const Scope& scope) {
 }
 
 }  // namespace
-uint64_t RunProfile::State::largest() const {
+
+uint64_t StepMeter::State::largest() const {
   uint64_t most = 0;
   for (const Holder& holder : holders) most = std::max(most, holder.live);
   return most;
 }
 
-RunProfile::RunProfile(std::vector<uint32_t> match_of_site, size_t matches, const StepWindow& window, bool framework,
-                       bool sums)
-    : match_of_site_(std::move(match_of_site)),
+StepMeter::StepMeter(SiteRows rows, const StepWindow& window, bool framework, Windows windows)
+    : rows_(std::move(rows)),
       window_(window),
       framework_(framework),
-      sums_(sums),
-      states_(matches),
-      totals_(matches),
-      sizes_(matches),
-      blocks_(matches * window.blocks),
-      more_(sums ? blocks_.size() : 0),
-      mark_sums_(sums ? window.blocks : 0),
-      marks_in_(mark_sums_.size()),
-      steps_in_block_(window.blocks),
-      block_(window.BlockOf(0)) {
-  for (uint32_t step = window_.begin; step < window_.end; ++step) {
-    if (const uint32_t block = window_.BlockOf(step); block < window_.blocks) ++steps_in_block_[block];
-  }
-}
+      states_(size_t{rows_.count} + 1),
+      totals_(states_.size()),
+      sizes_(states_.size()),
+      sums_(states_.size() * window.blocks),
+      more_(windows == Windows::kAll ? sums_.size() : 0),
+      mark_sums_(window.blocks),
+      marks_(window.blocks),
+      block_(window.BlockOf(0)) {}
 
-void RunProfile::OnBegin(const Ledger& ledger) { ledger_ = &ledger; }
+void StepMeter::OnBegin(const Ledger& ledger) { ledger_ = &ledger; }
 
-RunProfile::Peak& RunProfile::PeakOf(uint32_t scope) {
+StepMeter::Peak& StepMeter::PeakOf(uint32_t scope) {
   while (peaks_.size() <= scope) {
     Peak peak;
     peak.device = ledger_->scopes()[peaks_.size()].device;
@@ -55,7 +47,7 @@ RunProfile::Peak& RunProfile::PeakOf(uint32_t scope) {
     peak.last_epochs.assign(step_, 0);
     peak.step_peaks.assign(step_, 0);
     peak.step_fragmentations.assign(step_, 0);
-    peak.makers.assign(step_, DeviceSeries::kNoMaker);
+    peak.makers.assign(step_, kNoRow);
     peak.step_reserves.assign(step_, 0);
     peak.concurrent.assign(step_, false);
     peaks_.push_back(std::move(peak));
@@ -63,28 +55,26 @@ RunProfile::Peak& RunProfile::PeakOf(uint32_t scope) {
   return peaks_[scope];
 }
 
-void RunProfile::OnAllocate(const ReplayAllocation& allocated) {
+void StepMeter::OnAllocate(const ReplayAllocation& allocated) {
   const LiveAllocation& allocation = allocated.allocation;
-  sequence_.Add(WordOf(match_of_site_[allocation.site], allocation.bytes, true));
   if (framework_ && !over_) {
     const std::optional<bool> exact = neighbours_.Allocate(allocation, ledger_->sites()[allocation.site].key.kind);
-    if (exact) sizes_[match_of_site_[allocation.site]].Add(allocation.bytes, *exact);
+    if (exact) sizes_[rows_.of_site[allocation.site]].Add(allocation.bytes, *exact);
   }
   Change(allocation.site, allocated.slot, allocation.bytes, 1, true);
 }
 
-void RunProfile::OnFree(const ReplayAllocation& freed) {
+void StepMeter::OnFree(const ReplayAllocation& freed) {
   const LiveAllocation& allocation = freed.allocation;
-  sequence_.Add(WordOf(match_of_site_[allocation.site], allocation.bytes, false));
   if (framework_ && !over_) neighbours_.Free(allocation, ledger_->sites()[allocation.site].key.kind);
   Change(allocation.site, freed.slot, allocation.bytes, 1, false);
 }
 
-void RunProfile::OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) {
+void StepMeter::OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) {
   Change(site, 0, bytes, objects, born);
 }
 
-void RunProfile::ChangeHolder(uint32_t slot, uint64_t bytes, bool born, State* state) {
+void StepMeter::ChangeHolder(uint32_t slot, uint64_t bytes, bool born, State* state) {
   std::vector<Holder>& holders = state->holders;
   auto holder = std::find_if(holders.rbegin(), holders.rend(), [slot](const Holder& one) { return one.slot == slot; });
   if (born) {
@@ -103,11 +93,11 @@ void RunProfile::ChangeHolder(uint32_t slot, uint64_t bytes, bool born, State* s
   holders.pop_back();
 }
 
-void RunProfile::Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t objects, bool born) {
+void StepMeter::Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t objects, bool born) {
   if (over_) return;
-  const uint32_t match = match_of_site_[site], peak_scope = ledger_->sites()[site].peak_scope;
-  State& state = states_[match];
-  if (state.step != step_) Settle(match);
+  const uint32_t row = rows_.of_site[site], peak_scope = ledger_->sites()[site].peak_scope;
+  State& state = states_[row];
+  if (state.step != step_) Settle(row);
   Peak* peak = nullptr;
   if (peak_scope != Site::kNoScope) {
     peak = &PeakOf(peak_scope);
@@ -125,32 +115,29 @@ void RunProfile::Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t o
   ChangeHolder(slot, bytes, born, &state);
   if (!born) {
     if (more_.empty() || block_ >= window_.blocks) return;
-    MoreBlockSums& in = more_[size_t{match} * window_.blocks + block_];
+    MoreSums& in = more_[size_t{row} * window_.blocks + block_];
     in.deaths += objects;
     in.died_bytes += bytes;
     return;
   }
-  SiteTotals& totals = totals_[match];
+  Totals& totals = totals_[row];
   totals.own_peak = std::max(totals.own_peak, state.own_peak);
   totals.several_threads |= state.holders.size() > 1;
   totals.allocations += objects;
   totals.bytes_allocated += bytes;
   if (block_ < window_.blocks) {
-    BlockSums& in = blocks_[size_t{match} * window_.blocks + block_];
+    Sums& in = sums_[size_t{row} * window_.blocks + block_];
     in.bytes += bytes;
     in.births += objects;
   }
   if (peak == nullptr) return;
-  if (state.holders.size() > 1 && peak->concurrent_in != step_) {
-    peak->concurrent_in = step_;
-    peak->concurrent_steps += step_ >= window_.begin;
-  }
+  if (state.holders.size() > 1) peak->concurrent_in = step_;
   const Scope& scope = ledger_->scopes()[peak_scope];
   if (scope.live <= peak->step_peak) return;
   const uint64_t reserved = ReservedOf(scope);
   peak->step_peak = scope.live;
   peak->step_fragmentation = reserved - scope.live;
-  peak->step_maker = match;
+  peak->step_maker = row;
   ++peak->step_epoch;
   if (scope.live <= peak->run_peak) return;
   peak->run_peak = scope.live;
@@ -160,59 +147,57 @@ void RunProfile::Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t o
   ++peak->run_epoch;
 }
 
-void RunProfile::NoteReserved(uint64_t reserved, Peak* peak) {
+void StepMeter::NoteReserved(uint64_t reserved, Peak* peak) {
   peak->run_reserved = std::max(peak->run_reserved, reserved);
   peak->step_reserved = std::max(peak->step_reserved, reserved);
 }
 
-// Fills the blocks of the steps since the match last changed.
-void RunProfile::Settle(uint32_t match) {
-  State& state = states_[match];
+// Fills the windows of the steps since the row last changed.
+void StepMeter::Settle(uint32_t row) {
+  State& state = states_[row];
   if (state.scope != Site::kNoScope && state.step < step_ && window_.blocks > 0) {
     const Peak& peak = peaks_[state.scope];
     const bool after_peak = state.step < peak.last_epochs.size() && state.step_epoch == peak.last_epochs[state.step];
-    AddToBlock(match, state.step, state.live, after_peak ? state.noted_at_step_peak : state.live, state.own_peak);
+    AddToWindow(row, state.step, state.live, after_peak ? state.noted_at_step_peak : state.live, state.own_peak);
     const uint64_t largest = state.largest();
     for (uint32_t step = std::max(state.step + 1, window_.begin); step < std::min(step_, window_.end); ++step) {
-      AddToBlock(match, step, state.live, state.live, largest);
+      AddToWindow(row, step, state.live, state.live, largest);
     }
   }
   state.own_peak = state.largest();
   state.step = step_;
 }
 
-void RunProfile::AddToBlock(uint32_t match, uint32_t step, uint64_t live, uint64_t at_peak, uint64_t own) {
+void StepMeter::AddToWindow(uint32_t row, uint32_t step, uint64_t live, uint64_t at_peak, uint64_t own) {
   const uint32_t block = window_.BlockOf(step);
   if (block == window_.blocks) return;
-  BlockSums& in = blocks_[size_t{match} * window_.blocks + block];
+  Sums& in = sums_[size_t{row} * window_.blocks + block];
   in.live += live;
   in.at_peak += at_peak;
   in.own += own;
   if (more_.empty()) return;
-  MoreBlockSums& more = more_[size_t{match} * window_.blocks + block];
+  MoreSums& more = more_[size_t{row} * window_.blocks + block];
   more.own_most = std::max(more.own_most, own);
-  const uint64_t step_peak = peaks_[states_[match].scope].step_peaks[step];
+  const uint64_t step_peak = peaks_[states_[row].scope].step_peaks[step];
   if (step_peak <= more.high) return;
   more.high = step_peak;
   more.at_high = at_peak;
 }
 
-void RunProfile::OnOtherEvent(const StreamEvent& event) {
+void StepMeter::OnOtherEvent(const StreamEvent& event) {
   // The mark of a step comes when the step has ended.
   if (event.operation != schema::STEP || event.slot != ledger_->steps().plan().mark_slot) return;
   if (step_ <= window_.begin || step_ > window_.end) return;
   double size;
   std::memcpy(&size, &event.value[1], sizeof size);
   if (!std::isfinite(size) || size <= 0) return;
-  mark_sum_ += size;
-  ++marks_;
   const uint32_t block = window_.BlockOf(step_ - 1);
-  if (block >= mark_sums_.size()) return;
+  if (block >= window_.blocks) return;
   mark_sums_[block] += size;
-  ++marks_in_[block];
+  ++marks_[block];
 }
 
-void RunProfile::OnStepEnd(uint32_t step) {
+void StepMeter::OnStepEnd(uint32_t step) {
   if (over_) return;
   for (size_t i = 0; i < ledger_->scopes().size(); ++i) PeakOf(static_cast<uint32_t>(i));
   for (size_t i = 0; i < peaks_.size(); ++i) {
@@ -222,7 +207,7 @@ void RunProfile::OnStepEnd(uint32_t step) {
     peak.step_peaks.push_back(peak.step_peak);
     peak.step_fragmentations.push_back(peak.step_fragmentation);
     peak.makers.push_back(peak.step_maker);
-    peak.step_maker = DeviceSeries::kNoMaker;
+    peak.step_maker = kNoRow;
     // What there is now is the least that the next step will have had at its peak.
     const uint64_t reserved = ReservedOf(scope);
     peak.step_peak = scope.live;
@@ -238,18 +223,18 @@ void RunProfile::OnStepEnd(uint32_t step) {
   if (!Counts(step_)) Finish();
 }
 
-void RunProfile::Finish() {
+void StepMeter::Finish() {
   if (over_) return;
-  for (uint32_t match = 0; match < states_.size(); ++match) {
-    Settle(match);
-    const State& state = states_[match];
-    totals_[match].live_bytes = state.live;
+  for (uint32_t row = 0; row < states_.size(); ++row) {
+    Settle(row);
+    const State& state = states_[row];
+    totals_[row].live_bytes = state.live;
     if (state.scope == Site::kNoScope) continue;
     const bool changed_since = state.run_epoch == peaks_[state.scope].run_epoch;
-    totals_[match].bytes_at_peak = changed_since ? state.noted_at_run_peak : state.live;
+    totals_[row].bytes_at_peak = changed_since ? state.noted_at_run_peak : state.live;
   }
   for (size_t i = 0; i < peaks_.size(); ++i) {
-    if (IsShown(i)) devices_[peaks_[i].device] = SeriesOf(peaks_[i], ledger_->scopes()[i]);
+    peaks_[i].shown = ledger_->scopes()[i].is_leading() || peaks_[i].device == SiteKey::kHost;
   }
   over_ = true;
 }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Follows a replay for the sums of a StepProfile.
+#ifndef ANALYZER_PROFILE_STEP_METER_H_
+#define ANALYZER_PROFILE_STEP_METER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/ledger/ledger.h"
+#include "analyzer/ledger/replay_observer.h"
+#include "analyzer/ledger/scope.h"
+#include "analyzer/profile/block_sizes.h"
+#include "analyzer/profile/diff_site.h"
+#include "analyzer/profile/step_profile.h"
+
+namespace vramtrack {
+
+// Not movable during a replay. Thread-compatible.
+class StepMeter : public ReplayObserver {
+ public:
+  enum class Windows {
+    kAll,       // with what tells of a part of the run
+    kCompared,  // the sums that two runs are compared by
+  };
+
+  // `framework`: the trace has blocks of a framework's allocator.
+  StepMeter(SiteRows rows, const StepWindow& window, bool framework, Windows windows);
+
+  void OnBegin(const Ledger& ledger) override;
+  void OnAllocate(const ReplayAllocation& allocated) override;
+  void OnFree(const ReplayAllocation& freed) override;
+  void OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) override;
+  void OnStepEnd(uint32_t step) override;
+  void OnOtherEvent(const StreamEvent& event) override;
+
+  // After the replay, while its ledger is there; once. Fills in the windows and totals of sites, one a row, the devices
+  // with so many steps in a bin, and what marks say.
+  void Take(uint64_t steps_in_bin, StepProfile* profile);
+
+ private:
+  static constexpr uint32_t kNoRow = UINT32_MAX;
+
+  // What a row did in a window: sums over its steps.
+  struct Sums {
+    uint64_t live = 0, at_peak = 0, own = 0;  // as SiteWindows
+    uint64_t bytes = 0, births = 0;
+  };
+  struct MoreSums {
+    uint64_t deaths = 0, died_bytes = 0;
+    uint64_t high = 0, at_high = 0;  // the highest of the device's step peaks; bytes of the row then
+    uint64_t own_most = 0;
+  };
+  struct Totals {
+    uint64_t bytes_at_peak = 0, own_peak = 0, live_bytes = 0;  // as ProfileSite
+    uint64_t allocations = 0, bytes_allocated = 0;
+    bool several_threads = false;
+  };
+  // What a thread holds of a row.
+  struct Holder {
+    uint32_t slot;
+    uint64_t live;
+  };
+  // What a row holds at one level of one device: its sites are all of one scope.
+  struct State {
+    uint64_t live = 0;
+    uint32_t step = 0;  // up to which, exclusively, its windows are filled
+    uint32_t scope = Site::kNoScope;
+    uint64_t step_epoch = 0, noted_at_step_peak = 0;
+    uint64_t run_epoch = 0, noted_at_run_peak = 0;
+    std::vector<Holder> holders;  // of something
+    uint64_t own_peak = 0;        // of the present step
+
+    uint64_t largest() const;
+  };
+  // Of the peak that a device is known by.
+  struct Peak {
+    uint32_t device = 0;
+    uint64_t step_peak = 0, step_fragmentation = 0, step_reserved = 0, step_epoch = 1;
+    uint64_t run_peak = 0, run_reserved = 0, run_fragmentation = 0, run_epoch = 1;
+    uint32_t run_step = 0;
+    uint32_t step_maker = kNoRow;         // the row whose allocation makes the step's peak
+    uint32_t concurrent_in = UINT32_MAX;  // the last step with a row of several threads
+    std::vector<uint64_t> last_epochs;    // of each complete step, like all that follow
+    std::vector<uint64_t> step_peaks, step_fragmentations;
+    std::vector<uint64_t> step_reserves;  // at the end of the step, or at a peak of the run in it if that is more
+    std::vector<uint32_t> makers;
+    std::vector<bool> concurrent;
+    bool shown = false;  // as the device; a device is known by one of its levels
+  };
+
+  bool Counts(uint32_t step) const { return window_.whole_run || step < window_.end; }
+  Peak& PeakOf(uint32_t scope);
+  void Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t objects, bool born);
+  void ChangeHolder(uint32_t slot, uint64_t bytes, bool born, State* state);
+  void Settle(uint32_t row);
+  void AddToWindow(uint32_t row, uint32_t step, uint64_t live, uint64_t at_peak, uint64_t own);
+  void NoteReserved(uint64_t reserved, Peak* peak);
+  void Finish();
+  SiteWindows WindowsOf(uint32_t row) const;
+  void AddTotals(uint32_t row, ProfileSite* site) const;
+  void AddMakers(const Peak& peak, StepProfile* profile) const;
+  ProfileDevice DeviceOf(uint64_t steps_in_bin, const Scope& scope, const Peak& peak) const;
+
+  const SiteRows rows_;
+  const StepWindow window_;
+  const bool framework_;
+  const Ledger* ledger_ = nullptr;
+  // By row; the last is of all sites that are in none.
+  std::vector<State> states_;
+  std::vector<Totals> totals_;
+  std::vector<BlockSizes> sizes_;
+  BlockNeighbours neighbours_;
+  std::vector<Sums> sums_;         // of row r those from r * window_.blocks on
+  std::vector<MoreSums> more_;     // likewise; empty: not wanted
+  std::vector<double> mark_sums_;  // by window
+  std::vector<uint64_t> marks_;    // likewise
+  std::vector<Peak> peaks_;        // by scope
+  uint32_t step_ = 0, block_ = 0;  // the present ones
+  bool over_ = false;              // the part of the run that counts has ended
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_PROFILE_STEP_METER_H_
