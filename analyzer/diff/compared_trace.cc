@@ -20,7 +20,7 @@ ProcessFacts FactsOfTrace(const ProcessAnalysis& analysis) {
   ProcessFacts facts;
   facts.path = analysis.trace().path();
   facts.process = DescribeProcess(analysis.trace(), analysis.ledger());
-  facts.steps = DescribeSteps(analysis.ledger());
+  facts.steps = DescribeSteps(analysis);
   facts.run = analysis.run();
   if (plan.has_windows()) facts.rate_scale = kRateBytes / static_cast<double>(plan.window_bytes);
   for (const SiteGroup& group : analysis.groups()) {

@@ -38,7 +38,6 @@ LeakSites FindLeakSites(ProcessAnalysis* analysis, const std::vector<DiffSite>& 
 
 std::unique_ptr<Ledger> ReplayAgain(const ProcessAnalysis& analysis, std::vector<ReplayObserver*> observers) {
   LedgerOptions options = analysis.replay_options();
-  options.histories = options.timeline = false;
   options.observers = std::move(observers);
   auto ledger = std::make_unique<Ledger>(analysis.trace(), analysis.plan(), options);
   ledger->Replay();

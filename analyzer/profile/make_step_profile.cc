@@ -198,7 +198,7 @@ class ProfileMaker {
 
   void AddSurvivors(const DiffSite& site, SiteWindows* windows) const {
     for (const uint32_t one : site.sites) {
-      const SiteHistory history = ledger_.history(one);
+      const SiteHistory history = analysis_.histories().history(one);
       for (const Cohort& cohort : history.cohorts) {
         const size_t window = WindowOf(cohort.step);
         if (window >= windows->survivors.size()) continue;
@@ -271,7 +271,7 @@ class ProfileMaker {
   }
 
   ProcessAnalysis& analysis_;
-  const Ledger& ledger_;  // of the first replay, which has the histories
+  const Ledger& ledger_;  // of the first replay
   const std::vector<DiffSite> sites_;
   std::vector<size_t> kept_;  // indices of sites_, ascending
   StepProfile profile_;

@@ -70,22 +70,22 @@ void PassPlan::End() {
   present_ = nullptr;
 }
 
-void PassPlan::LeaveOut(Row* row) {
-  row->state = State::kLeftOut;
-  if (progress_ == nullptr) return;
-  progress_->planned_events -= trace_.events();
-  --progress_->passes;
+void PassPlan::LeaveOutUntil(const Row* next) {
+  for (Row& row : rows_) {
+    if (&row == next) return;
+    if (row.state != State::kPlanned) continue;
+    row.state = State::kLeftOut;
+    if (progress_ == nullptr) continue;
+    progress_->planned_events -= trace_.events();
+    --progress_->passes;
+  }
 }
 
 void PassPlan::Begin(Pass pass) {
   End();
-  for (Row& row : rows_) {
-    if (row.pass == pass) {
-      present_ = &row;
-      break;
-    }
-    if (row.state == State::kPlanned) LeaveOut(&row);
-  }
+  const auto row = std::find_if(rows_.begin(), rows_.end(), [pass](const Row& of) { return of.pass == pass; });
+  if (row != rows_.end()) present_ = &*row;
+  LeaveOutUntil(present_);
   if (progress_ != nullptr) ++progress_->pass;
   began_ = std::chrono::steady_clock::now();
 }
@@ -98,9 +98,7 @@ void PassPlan::Ride(Pass pass, const char* collector) {
 
 void PassPlan::Finish() {
   End();
-  for (Row& row : rows_) {
-    if (row.state == State::kPlanned) LeaveOut(&row);
-  }
+  LeaveOutUntil(nullptr);
   if (log_ != nullptr) log_->Add(trace_.path(), Text());
   log_ = nullptr;
 }
