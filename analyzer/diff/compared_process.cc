@@ -97,8 +97,8 @@ class Measurement final : public Collector {
   }
 
   const char* name() const override { return "comparison"; }
-  void Prepare(LedgerOptions* options) override {
-    options->observers.insert(options->observers.end(), {&meter_, &digest_, &order_});
+  void Prepare(Replay* detail) override {
+    detail->observers.insert(detail->observers.end(), {&meter_, &digest_, &order_});
   }
   void Describe(const Replays& /*replays*/, ProcessFindings* /*findings*/) override {
     meter_.Take(steps_in_bin_, &profile);
@@ -244,9 +244,9 @@ void ComparedProcess::TellFindings() {
 
 std::vector<SequenceEvent> ComparedProcess::Part(uint64_t begin, uint64_t end) const {
   SequencePart part(rows_, begin, end);
-  LedgerOptions options = OptionsOfLaterReplays(*analysis_);
-  options.observers.push_back(&part);
-  ReplayAgain(analysis_.get(), Pass::kDivergence, std::move(options));
+  Replay replay;
+  replay.observers = {&part};
+  MakeReplay(Pass::kDivergence, analysis_.get(), &replay);
   return part.events();
 }
 

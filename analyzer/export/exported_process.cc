@@ -67,7 +67,7 @@ absl::Status ExportedProcess::FindMoment() {
                            analysis_.run().NumberOf(clock.step() - 1));
     return absl::InvalidArgumentError(absl::StrCat(trace().path(), ": there is no step ", number, ": ", has));
   };
-  if (options_.at == ExportOptions::At::kOom && ledger().out_of_memory().empty()) {
+  if (options_.at == ExportOptions::At::kOom && analysis_.failures().all().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(trace().path(), ": no allocation failed for lack of memory"));
   }
   if (options_.at == ExportOptions::At::kStep) {
@@ -84,10 +84,9 @@ absl::Status ExportedProcess::FindMoment() {
 }
 
 void ExportedProcess::Replay(std::vector<ReplayObserver*> observers, std::function<void(uint32_t)> come) const {
-  MomentWatch watch(ledger(), options_.at, step_, std::move(come));
+  MomentWatch watch(ledger(), analysis_.failures().all(), options_.at, step_, std::move(come));
   observers.push_back(&watch);
   LedgerOptions again = analysis_.replay_options();
-  again.histories = again.timeline = false;
   again.observers = std::move(observers);
   Ledger replay(trace(), analysis_.plan(), again);
   replay.Replay();

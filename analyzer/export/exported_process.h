@@ -36,6 +36,7 @@ class ExportedProcess {
   const ExportOptions& options() const { return options_; }
   ProcessAnalysis& analysis() { return analysis_; }
   const Ledger& ledger() const { return analysis_.ledger(); }
+  const std::vector<OutOfMemory>& failures() const { return analysis_.failures().all(); }
 
   // Those with a count that is not 0, in the order of the trace. Found by a replay when it is first called.
   const std::vector<ExportedSite>& sites() {

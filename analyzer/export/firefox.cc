@@ -102,7 +102,7 @@ class Firefox final : public Exporter {
   Firefox(const ExportOptions& options, ExportSink sink) : options_(options), sink_(std::move(sink)) {}
 
   absl::Status Add(ExportedProcess& process) override {
-    SnapshotObserver observer(process.ledger(), process.StepSpan(), options_.max_events);
+    SnapshotObserver observer(process.ledger(), process.failures(), process.StepSpan(), options_.max_events);
     process.Replay({&observer}, [&observer](uint32_t device) { observer.Take(device); });
     if (start_ms_ == 0) start_ms_ = static_cast<double>(process.trace().clock().start_realtime_ns()) / 1e6;
     for (const auto& [device, snapshot] : observer.Finish()) AddThread(process, device, snapshot);

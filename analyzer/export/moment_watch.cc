@@ -3,10 +3,10 @@
 
 namespace vramtrack {
 
-MomentWatch::MomentWatch(const Ledger& first, ExportOptions::At at, uint32_t step,
-                         std::function<void(uint32_t device)> come)
+MomentWatch::MomentWatch(const Ledger& first, const std::vector<OutOfMemory>& failures, ExportOptions::At at,
+                         uint32_t step, std::function<void(uint32_t device)> come)
     : at_(at), step_(step), come_(std::move(come)) {
-  if (at == ExportOptions::At::kOom && !first.out_of_memory().empty()) oom_ticks_ = first.out_of_memory()[0].ticks;
+  if (at == ExportOptions::At::kOom && !failures.empty()) oom_ticks_ = failures[0].ticks;
   if (at != ExportOptions::At::kPeak) return;
   for (const Scope& scope : first.scopes()) {
     const bool counts = scope.device == SiteKey::kHost ? scope.level == Level::kDriver : scope.is_leading();

@@ -6,9 +6,11 @@
 #include <functional>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "analyzer/export/export_options.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/failure_log.h"
 
 namespace vramtrack {
 
@@ -19,8 +21,9 @@ class MomentWatch final : public ReplayObserver {
  public:
   static constexpr uint32_t kAll = UINT32_MAX - 1;  // instead of a device; SiteKey::kHost is the host
 
-  // `first`: after its replay. `step`: an index.
-  MomentWatch(const Ledger& first, ExportOptions::At at, uint32_t step, std::function<void(uint32_t device)> come);
+  // `first`: after its replay, with its failures. `step`: an index.
+  MomentWatch(const Ledger& first, const std::vector<OutOfMemory>& failures, ExportOptions::At at, uint32_t step,
+              std::function<void(uint32_t device)> come);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override;

@@ -101,7 +101,7 @@ class Perfetto final : public Exporter {
 
   void WriteFailures(const ExportedProcess& process, uint64_t parent, uint64_t first, uint64_t last) {
     uint64_t track = 0;
-    for (const OutOfMemory& failed : process.ledger().out_of_memory()) {
+    for (const OutOfMemory& failed : process.failures()) {
       if (failed.ticks < first || failed.ticks > last) continue;
       if (track == 0) track = DescribeTrack(parent, "out of memory", false);
       std::string event;

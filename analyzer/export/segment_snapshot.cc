@@ -96,11 +96,10 @@ void SnapshotObserver::OnFree(const ReplayAllocation& freed) {
 
 void SnapshotObserver::OnOtherEvent(const StreamEvent& event) {
   if (event.operation != schema::FAIL) return;
-  // A framework's allocator tries again before it gives up: the ledger knows which failures are one.
-  const std::vector<OutOfMemory>& failures = first_.out_of_memory();
-  while (next_failure_ < failures.size() && failures[next_failure_].ticks < event.time) ++next_failure_;
-  for (size_t i = next_failure_; i < failures.size() && failures[i].ticks == event.time; ++i) {
-    const OutOfMemory& failure = failures[i];
+  // A framework's allocator tries again before it gives up: FailureLog knows which failures are one.
+  while (next_failure_ < failures_.size() && failures_[next_failure_].ticks < event.time) ++next_failure_;
+  for (size_t i = next_failure_; i < failures_.size() && failures_[i].ticks == event.time; ++i) {
+    const OutOfMemory& failure = failures_[i];
     if (failure.requested != event.shape->bytes || failure.device != event.shape->device) continue;
     LiveAllocation failed{};
     failed.address = i;

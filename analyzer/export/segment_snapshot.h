@@ -14,6 +14,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/failure_log.h"
 
 namespace vramtrack {
 
@@ -60,10 +61,11 @@ struct DeviceSnapshot {
 // Thread-compatible.
 class SnapshotObserver final : public ReplayObserver {
  public:
-  // `first`: after its replay; must outlive this. `steps`: indices of the first and last step whose events are wanted;
-  // none: all.
-  SnapshotObserver(const Ledger& first, std::optional<std::pair<uint32_t, uint32_t>> steps, size_t max_events)
-      : first_(first), steps_(std::move(steps)), max_events_(max_events) {}
+  // `first`: after its replay, with its failures; both must outlive this. `steps`: indices of the first and last step
+  // whose events are wanted; none: all.
+  SnapshotObserver(const Ledger& first, const std::vector<OutOfMemory>& failures,
+                   std::optional<std::pair<uint32_t, uint32_t>> steps, size_t max_events)
+      : first_(first), failures_(failures), steps_(std::move(steps)), max_events_(max_events) {}
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override;
@@ -112,7 +114,8 @@ class SnapshotObserver final : public ReplayObserver {
   DeviceSnapshot::Action ActionOf(const Memory& memory, bool born) const;
 
   const Ledger& first_;
-  size_t next_failure_ = 0;  // of first_
+  const std::vector<OutOfMemory>& failures_;
+  size_t next_failure_ = 0;  // of failures_
   const Ledger* ledger_ = nullptr;
   std::optional<std::pair<uint32_t, uint32_t>> steps_;
   size_t max_events_;

@@ -31,7 +31,7 @@ std::map<uint32_t, DeviceSnapshot> SnapshotsOf(const std::string& bytes, size_t 
   options.at = ExportOptions::At::kEnd;
   absl::StatusOr<std::unique_ptr<ExportedProcess>> process = ExportedProcess::Make(**trace, options);
   EXPECT_TRUE(process.ok()) << process.status();
-  SnapshotObserver observer((*process)->ledger(), (*process)->StepSpan(), max_events);
+  SnapshotObserver observer((*process)->ledger(), (*process)->failures(), (*process)->StepSpan(), max_events);
   (*process)->Replay({&observer}, [&observer](uint32_t device) { observer.Take(device); });
   return observer.Finish();
 }

@@ -41,7 +41,7 @@ class TorchSnapshot final : public Exporter {
           process.trace().path(), ": a snapshot is of one process: export each trace of the folder by itself"));
     }
     process_ = &process;
-    SnapshotObserver observer(process.ledger(), process.StepSpan(), options_.max_events);
+    SnapshotObserver observer(process.ledger(), process.failures(), process.StepSpan(), options_.max_events);
     process.Replay({&observer}, [&observer](uint32_t device) { observer.Take(device); });
     const std::map<uint32_t, DeviceSnapshot> snapshots = observer.Finish();
     PickleWriter writer(sink_);
@@ -147,7 +147,7 @@ class TorchSnapshot final : public Exporter {
       writer_->Key("action");
       writer_->String(name);
       if (event.action == Action::kOom) {
-        const OutOfMemory& failed = process_->ledger().out_of_memory()[event.address];
+        const OutOfMemory& failed = process_->failures()[event.address];
         Number("device_free", DeviceFreeBytes(process_->trace(), process_->ledger(), failed).value_or(0));
       } else {
         Number("addr", event.address);

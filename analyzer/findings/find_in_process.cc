@@ -17,6 +17,7 @@
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/core/trace_warnings.h"
 #include "analyzer/findings/fragmentation/pool_findings.h"
+#include "analyzer/findings/fragmentation/release_findings.h"
 #include "analyzer/findings/fragmentation/segment_findings.h"
 #include "analyzer/findings/leaks/leak_findings.h"
 #include "analyzer/findings/peaks/composition_findings.h"
@@ -37,7 +38,7 @@ constexpr uint64_t kKeptObjects = 4;
 uint64_t KeptWithoutSteps(const ProcessAnalysis& analysis, uint32_t site) {
   constexpr double kShareThatMatters = 0.05;
   uint64_t objects = 0;
-  const SiteHistory history = analysis.ledger().history(site);
+  const SiteHistory history = analysis.histories().history(site);
   for (const RunPhase& phase : analysis.phases()) {
     if (phase.kind == PlannedPhase::Kind::kSteps || !phase.follows || phase.share < kShareThatMatters) continue;
     for (const Cohort& cohort : history.cohorts) {
@@ -92,18 +93,6 @@ std::vector<std::string> WhatIsUnsure(const ProcessFindings& findings, size_t ke
   return unsure;
 }
 
-void DescribeReleases(ProcessAnalysis* analysis, std::vector<ReportRelease>* described) {
-  for (const auto& [stack, releases] : analysis->ledger().releases().by_stack()) {
-    ReportRelease release{releases.calls, releases.segments, releases.bytes, releases.least, releases.most, {}, {}};
-    for (const Releases::Call& call : releases.times) {
-      release.times.push_back(
-          {ReportedStep(analysis->run(), call.step), analysis->trace().clock().Seconds(call.ticks), call.bytes});
-    }
-    release.stack = analysis->shown().Frames(stack);
-    described->push_back(std::move(release));
-  }
-}
-
 // In the order in which they describe: later ones add to what earlier ones have found.
 std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes) {
   std::vector<std::unique_ptr<Collector>> collectors;
@@ -116,6 +105,7 @@ std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, co
   collectors.push_back(std::make_unique<TimelineFindings>(*analysis, purposes));
   collectors.push_back(std::make_unique<OomFindings>(analysis, purposes));
   collectors.push_back(std::make_unique<SegmentFindings>(analysis));
+  if (analysis->trace().framework_devices() != 0) collectors.push_back(std::make_unique<ReleaseFindings>(analysis));
   collectors.push_back(std::make_unique<PoolFindings>(*analysis));
   collectors.push_back(std::make_unique<PatternFindings>(*analysis, purposes));
   return collectors;
@@ -133,7 +123,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
   const Ledger& ledger = analysis->ledger();
   ProcessFindings findings;
   findings.process = DescribeProcess(trace, ledger);
-  findings.steps = DescribeSteps(ledger);
+  findings.steps = DescribeSteps(*analysis);
   const std::vector<Purpose> purposes = PurposesOfSites(analysis);
   const std::vector<std::unique_ptr<Collector>> own = Collectors(analysis, purposes);
   std::vector<Collector*> collectors;
@@ -145,10 +135,9 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
     if (!analysis->plan().has_windows()) DescribeGrowth(*analysis, &device);
     device.other_owners = OtherOwners(ledger, device.index, analysis->symbolizer());
   }
-  DescribeReleases(analysis, &findings.releases);
-  AddTraceWarnings(trace, ledger, &findings.warnings);
+  AddTraceWarnings(trace, ledger, analysis->failures(), &findings.warnings);
   AddDeviceWarnings(trace.path(), findings.devices, &findings.warnings);
-  AddFrameworkRemarks(trace.path(), ledger, &findings.warnings);
+  AddFrameworkRemarks(trace.path(), ledger, analysis->framework_check(), &findings.warnings);
   AddModuleWarnings(analysis->symbols(), &findings.warnings);
   findings.unsure = WhatIsUnsure(findings, SitesThatKept(*analysis));
   return findings;

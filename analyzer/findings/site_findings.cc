@@ -56,7 +56,6 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   if (level == Level::kFramework && IsLeak(verdict.verdict) && framework != analysis.frameworks().end()) {
     AddDriverEvidence(framework->second, analysis.plan().window_bytes, &site);
   }
-  if (IsLeak(verdict.verdict)) AddPoolRemark(ledger, first.key, &analysis.symbolizer(), &site);
   if (first.key.device != SiteKey::kHost) site.device = first.key.device;
   if (verdict.onset_step) site.onset_step = static_cast<int64_t>(analysis.run().NumberOf(*verdict.onset_step));
   // None: no number of them would do.
@@ -101,16 +100,15 @@ SiteFindings::SiteFindings(ProcessAnalysis* analysis) : analysis_(*analysis) {
   FindBlame(analysis->ledger(), analysis->verdicts(), analysis->groups(), &analysis->symbolizer(), &blame_);
 }
 
-void SiteFindings::Prepare(LedgerOptions* options) {
-  first_watched_ = options->watched.size();
-  for (const SiteGroup& group : analysis_.groups()) options->watched.push_back(group.sites);
+void SiteFindings::Prepare(Replay* detail) {
+  for (const SiteGroup& group : analysis_.groups()) watched_.push_back(detail->counterfactual.Watch(group.sites));
 }
 
 void SiteFindings::Describe(const Replays& replays, ProcessFindings* findings) {
   const std::vector<SiteGroup>& groups = analysis_.groups();
   for (size_t i = 0; i < groups.size(); ++i) {
     ReportSite site = DescribeGroup(analysis_, groups[i]);
-    site.peak_without_site = replays.detail.counterfactual().PeakWithout(first_watched_ + i);
+    site.peak_without_site = replays.detail.counterfactual.PeakWithout(watched_[i]);
     if (IsLeak(analysis_.verdicts()[groups[i].sites[0]].verdict)) site.blame_frame = blame_.Blame(groups[i].frames);
     site.own_frame = OwnFrame(site.frames);
     if (analysis_.options().stacks == StackDetail::kRaw) {

@@ -2,6 +2,9 @@
 #ifndef ANALYZER_FINDINGS_SITE_FINDINGS_H_
 #define ANALYZER_FINDINGS_SITE_FINDINGS_H_
 
+#include <cstddef>
+#include <vector>
+
 #include "analyzer/attribution/blame.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
@@ -16,13 +19,13 @@ class SiteFindings final : public Collector {
   explicit SiteFindings(ProcessAnalysis* analysis);
 
   const char* name() const override { return "sites"; }
-  void Prepare(LedgerOptions* options) override;
+  void Prepare(Replay* detail) override;
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:
   ProcessAnalysis& analysis_;
   BlameFinder blame_;
-  size_t first_watched_ = 0;
+  std::vector<size_t> watched_;  // by group of the analysis
 };
 
 }  // namespace vramtrack

@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
+#include "analyzer/fragmentation/peak_window.h"
+#include "analyzer/fragmentation/placement.h"
 #include "analyzer/ledger/page_usage.h"
-#include "analyzer/ledger/peak_window.h"
-#include "analyzer/ledger/placement.h"
 
 namespace vramtrack {
 namespace {

@@ -27,26 +27,17 @@ void Ledger::EnterRange(const LiveAllocation& allocation, uint32_t site, Allocat
   scopes_[scope].segments->AddRange(allocation.address, allocation.bytes, memory, site, mapped, of_graph);
 }
 
-void Ledger::LeaveRange(const LiveAllocation& allocation) {
+uint64_t Ledger::LeaveRange(const LiveAllocation& allocation) {
   for (Scope& scope : scopes_) {
     if (scope.level != Level::kFramework || scope.device != allocation.device) continue;
     const Segments::Range gone = scope.segments->RemoveRange(allocation.address);
-    if (gone.counted == 0) return;
+    if (gone.counted == 0) return 0;
     Site& site = sites_.sites()[gone.site];
     if (site.peak_epoch != scope.peak_epoch) site.NotePeak(scope.peak_epoch);
     site.segment_bytes -= gone.counted;
+    return gone.counted;
   }
-}
-
-uint64_t Ledger::SegmentBytes() const {
-  uint64_t bytes = 0;
-  for (const Segments& segments : segments_) bytes += segments.counted();
-  return bytes;
-}
-
-// After a free by the thread of `slot`, of `bytes` of segments.
-void Ledger::NoteRelease(uint32_t slot, uint64_t bytes) {
-  if (bytes > 0) releases_.OnSegment(slot, bytes, clock_.step(), last_ticks_);
+  return 0;
 }
 
 void Ledger::PlaceBlock(const LiveAllocation& allocation) {
@@ -106,17 +97,11 @@ void Ledger::NoteLevel(Scope* scope) {
   scope->live_floor = std::min(scope->live_floor, scope->live);
 }
 
-void Ledger::CheckFramework(const StreamEvent& event) {
-  // The past has neither all blocks nor all segments.
-  if (event.past || event.shape->device >= 64) return;
-  for (const Scope& scope : scopes_) {
-    if (scope.level != Level::kFramework || scope.device != event.shape->device) continue;
-    ++framework_check_.checks;
-    framework_check_.given_out = static_cast<int64_t>(event.value[0] - scope.live);
-    framework_check_.reserved = static_cast<int64_t>(event.value[1] - scope.live - ShareOf(scope).cached);
-    framework_check_.mismatches += framework_check_.given_out != 0 || framework_check_.reserved != 0;
-    told_ = {event.slot, event.shape->device, event.value[0], event.value[1]};
-  }
+Ledger::Levels Ledger::LevelsOfFramework(const Scope& scope) const {
+  const Scope& framework = scope.level == Level::kFramework ? scope : scopes_[scope.other_level];
+  const FrameworkShare share = ShareOf(framework);
+  const uint64_t reserved = framework.live + share.cached;
+  return {share.UsedOnDevice(reserved), reserved, framework.live};
 }
 
 }  // namespace vramtrack

@@ -11,7 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/fragmentation/framework_check.h"
+#include "analyzer/fragmentation/release_log.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/failure_log.h"
 #include "proto/trace_builder.h"
 
 namespace vramtrack {
@@ -236,11 +239,15 @@ TEST(FrameworkLevel, AgreesWithPlainBookkeeping) {
     job.trace.Event(0, 1 << 20, schema::FAIL, FRAMEWORK_BLOCK, 0, 1, {2, 77 * kMiB});
     const std::unique_ptr<Trace> trace = Read(job.trace.Finish());
     EXPECT_EQ(trace->framework_devices(), 1u);
-    Ledger ledger(*trace, Marks());
+    FrameworkCheck check;
+    FailureLog failures(*trace);
+    LedgerOptions options;
+    options.observers = {&check, &failures};
+    Ledger ledger(*trace, Marks(), options);
     ledger.Replay();
     EXPECT_EQ(ledger.unknown_frees(), 0u);
-    EXPECT_GT(ledger.framework_check().checks, 100u);
-    EXPECT_EQ(ledger.framework_check().mismatches, 0u);
+    EXPECT_GT(check.checks(), 100u);
+    EXPECT_EQ(check.mismatches(), 0u);
     const Scope& scope = Framework(ledger);
     EXPECT_EQ(scope.peak, job.peak);
     const Moment& peak = scope.peak_moment;
@@ -268,8 +275,8 @@ TEST(FrameworkLevel, AgreesWithPlainBookkeeping) {
     EXPECT_EQ(segments + job.unplaced_at_peak, job.reserved_at_peak);
     EXPECT_EQ(others, job.others_at_peak);
 
-    ASSERT_EQ(ledger.out_of_memory().size(), 1u);
-    const OutOfMemory& failed = ledger.out_of_memory()[0];
+    ASSERT_EQ(failures.all().size(), 1u);
+    const OutOfMemory& failed = failures.all()[0];
     ASSERT_TRUE(failed.framework);
     EXPECT_EQ(failed.framework->live, job.Live());
     EXPECT_EQ(failed.framework->reserved, job.Bytes(true) + job.Unplaced());
@@ -282,11 +289,14 @@ TEST(FrameworkLevel, AMismatchIsSeen) {
   job.trace.Event(0, 1 << 20, schema::FRAMEWORK_MEMORY, schema::KIND_NONE, 0, 0,
                   {job.Live() + 512, job.Bytes(true) + job.Unplaced() + 2 * kMiB});
   const std::unique_ptr<Trace> trace = Read(job.trace.Finish());
-  Ledger ledger(*trace, Marks());
+  FrameworkCheck check;
+  LedgerOptions options;
+  options.observers = {&check};
+  Ledger ledger(*trace, Marks(), options);
   ledger.Replay();
-  EXPECT_EQ(ledger.framework_check().mismatches, 1u);
-  EXPECT_EQ(ledger.framework_check().given_out, 512);
-  EXPECT_EQ(ledger.framework_check().reserved, static_cast<int64_t>(2 * kMiB));
+  EXPECT_EQ(check.mismatches(), 1u);
+  EXPECT_EQ(check.given_out(), 512);
+  EXPECT_EQ(check.reserved(), static_cast<int64_t>(2 * kMiB));
 }
 
 TEST(FrameworkLevel, WithoutBlocksTheDriverIsTheFrameworksLevel) {
@@ -335,9 +345,12 @@ TEST(FrameworkLevel, WhatACallGaveBackIsKnown) {
     builder.Free(0, ++now, DEVICE, 0, again);
   }
   const std::unique_ptr<Trace> trace = Read(builder.Finish());
-  Ledger ledger(*trace, StepPlan());
+  ReleaseLog releases(*trace);
+  LedgerOptions options;
+  options.observers = {&releases};
+  Ledger ledger(*trace, StepPlan(), options);
   ledger.Replay();
-  const auto& by_stack = ledger.releases().by_stack();
+  const auto& by_stack = releases.by_stack();
   ASSERT_EQ(by_stack.size(), 2u);
   const Releases& one = by_stack.at(trace->definitions().stacks.Distinct(7));
   EXPECT_EQ(one.calls, 1u);
@@ -366,11 +379,14 @@ TEST(FrameworkLevel, ARequestThatIsGrantedAfterAllIsNoFailure) {
   // Somebody else's fails, and the process is gone.
   builder.Event(1, 11, schema::FAIL, DEVICE, 0, 4, {2, 50 * kMiB});
   const std::unique_ptr<Trace> trace = Read(builder.Kill());
-  Ledger ledger(*trace, StepPlan());
+  FailureLog failures(*trace);
+  LedgerOptions options;
+  options.observers = {&failures};
+  Ledger ledger(*trace, StepPlan(), options);
   ledger.Replay();
-  ASSERT_EQ(ledger.out_of_memory().size(), 2u);
-  EXPECT_EQ(ledger.out_of_memory_count(), 2u);
-  const OutOfMemory& framework = ledger.out_of_memory()[0];
+  ASSERT_EQ(failures.all().size(), 2u);
+  EXPECT_EQ(failures.count(), 2u);
+  const OutOfMemory& framework = failures.all()[0];
   EXPECT_EQ(framework.requested, 39 * kMiB);
   EXPECT_TRUE(framework.framework->failed);
   EXPECT_EQ(framework.framework->live, 21 * kMiB);
@@ -378,8 +394,8 @@ TEST(FrameworkLevel, ARequestThatIsGrantedAfterAllIsNoFailure) {
   EXPECT_EQ(framework.framework->largest_hole, kMiB);
   ASSERT_EQ(framework.holders.size(), 1u) << "segments hold nothing";
   EXPECT_EQ(framework.holders[0].second, 21 * kMiB);
-  EXPECT_EQ(ledger.out_of_memory()[1].requested, 50 * kMiB);
-  EXPECT_FALSE(ledger.out_of_memory()[1].framework->failed);
+  EXPECT_EQ(failures.all()[1].requested, 50 * kMiB);
+  EXPECT_FALSE(failures.all()[1].framework->failed);
 }
 
 }  // namespace

@@ -44,6 +44,12 @@ constexpr bool IsDeviceRange(uint32_t kind) {
   return HasDeviceAddress(kind) || kind == schema::MANAGED || kind == schema::MAPPING;
 }
 
+// Whether a call that failed for `error` did so for lack of a device's memory.
+constexpr bool IsOutOfMemory(uint32_t kind, uint64_t error) {
+  constexpr uint64_t kErrorOutOfMemory = 2;  // cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY
+  return error == kErrorOutOfMemory && LevelOf(kind) != Level::kHandle && !IsHostMemory(kind);
+}
+
 // As the report has it: "device", "pitched", ...
 const char* KindName(uint32_t kind);
 

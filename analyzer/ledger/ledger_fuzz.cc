@@ -9,6 +9,10 @@
 #include "analyzer/ingest/testing/fuzz_file.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/ledger/site_histories.h"
+#include "analyzer/peaks/counterfactual.h"
+#include "analyzer/peaks/failure_log.h"
+#include "analyzer/peaks/timeline.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace vramtrack;
@@ -18,7 +22,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   StepPlan plan;
   plan.mark_slot = 0;
   LedgerOptions options;
-  options.watched = {{0, 1}, {2}};
+  Counterfactual counterfactual;
+  counterfactual.Watch({0, 1});
+  counterfactual.Watch({2});
+  SiteHistories histories;
+  LevelTimeline timeline(**trace);
+  FailureLog failures(**trace);
+  options.observers = {&counterfactual, &histories, &timeline, &failures};
   Ledger ledger(**trace, plan, options);
   ledger.Replay();
   uint64_t objects = 0;
@@ -28,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     objects += site.live_objects;
     if (site.scope != Site::kNoScope) live[site.scope] += site.live_bytes;
     if (site.allocations != site.frees + site.live_objects) std::abort();
-    ledger.history(i);
+    histories.history(i);
   }
   if (objects != ledger.live_objects()) std::abort();
   for (size_t i = 0; i < live.size(); ++i) {

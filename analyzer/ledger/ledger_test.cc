@@ -13,6 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/fragmentation/peak_window.h"
+#include "analyzer/ledger/site_histories.h"
+#include "analyzer/peaks/counterfactual.h"
 #include "proto/trace_builder.h"
 
 namespace vramtrack {
@@ -180,19 +183,25 @@ TEST(Ledger, AgreesWithPlainBookkeeping) {
     const PlainBooks& books = program.books;
     absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Read(file, "test");
     ASSERT_TRUE(trace.ok()) << trace.status();
-    Ledger ledger(**trace, Marks());
+    SiteHistories histories;
+    LedgerOptions first;
+    first.observers = {&histories};
+    Ledger ledger(**trace, Marks(), first);
     ledger.Replay();
     EXPECT_EQ(ledger.unknown_frees(), 0u);
     EXPECT_EQ(ledger.live_objects(), books.live.size());
     EXPECT_EQ(ledger.steps().step(), static_cast<uint32_t>(books.step));
     ASSERT_EQ(ledger.sites().size(), books.allocations.size());
 
-    LedgerOptions options;
-    options.histories = options.timeline = false;
-    for (uint32_t i = 0; i < ledger.sites().size(); ++i) options.watched.push_back({i});
+    Counterfactual counterfactual;
+    for (uint32_t i = 0; i < ledger.sites().size(); ++i) counterfactual.Watch({i});
+    std::map<uint32_t, uint64_t> peak_changes;
     for (const Scope& scope : ledger.scopes()) {
-      if (scope.is_device()) options.peak_changes[scope.device] = scope.peak_change;
+      if (scope.is_device()) peak_changes[scope.device] = scope.peak_change;
     }
+    PeakWindows windows(peak_changes);
+    LedgerOptions options;
+    options.observers = {&counterfactual, &windows};
     Ledger without(**trace, Marks(), options);
     without.Replay();
 
@@ -213,14 +222,14 @@ TEST(Ledger, AgreesWithPlainBookkeeping) {
 
       // What the verdict gets to see.
       std::map<int, int> survivors;
-      for (const Cohort& cohort : ledger.history(i).cohorts) {
+      for (const Cohort& cohort : histories.history(i).cohorts) {
         if (cohort.live_objects > 0) survivors[static_cast<int>(cohort.step)] = static_cast<int>(cohort.live_objects);
       }
       EXPECT_EQ(survivors, books.survivors.count(key) ? books.survivors.at(key) : (std::map<int, int>()));
 
       if (site.scope == Site::kNoScope) continue;
       EXPECT_EQ(site.bytes_at_peak, books.BytesAtPeak(key));
-      EXPECT_EQ(without.counterfactual().PeakWithout(i), books.PeakWithout(key));
+      EXPECT_EQ(counterfactual.PeakWithout(i), books.PeakWithout(key));
     }
     for (const Scope& scope : ledger.scopes()) {
       EXPECT_EQ(scope.peak, books.peak.at(scope.device));
@@ -230,7 +239,7 @@ TEST(Ledger, AgreesWithPlainBookkeeping) {
       EXPECT_EQ(usage.reserved, books.peak_reserved.at(scope.device));
       EXPECT_EQ(usage.reserved, usage.live + usage.rounding + usage.free_pinned);
       EXPECT_EQ(scope.end_moment.usage.reserved, books.Reserved(scope.device));
-      const uint64_t bound = without.peak_windows().at(scope.device).Bound(usage.live + usage.rounding);
+      const uint64_t bound = windows.Find(scope.device)->Bound(usage.live + usage.rounding);
       EXPECT_GE(bound, usage.live + usage.rounding);
       // A placement that knows the future wastes little.
       EXPECT_LE(bound, (usage.live + usage.rounding) * 3 / 2);
@@ -348,32 +357,6 @@ TEST(LiveTable, KeepsWhatOutlivesTheWindow) {
       expected.erase(victim);
     }
     ASSERT_EQ(table.size(), expected.size());
-  }
-}
-
-TEST(Timeline, MergesBinsWithoutLosingAnExtreme) {
-  Timeline timeline(1, 8);
-  const size_t row = timeline.AddRow();
-  std::vector<uint64_t> values;
-  std::mt19937_64 random(3);
-  for (uint64_t position = 0; position < 100; ++position) {
-    if (position >= timeline.bin_end()) timeline.MoveTo(position);
-    values.push_back(random() % 1000);
-    timeline.Record(row, values.back(), 2 * values.back(), 3 * values.back());
-  }
-  const uint64_t width = timeline.bin_width();
-  EXPECT_EQ(width, 16u);
-  const std::vector<Timeline::Bin>& bins = timeline.bins(row);
-  ASSERT_EQ(bins.size(), 7u);
-  for (size_t i = 0; i < bins.size(); ++i) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * width);
-    const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(100, (i + 1) * width));
-    EXPECT_EQ(bins[i].high[0], *std::max_element(begin, end));
-    EXPECT_EQ(bins[i].high[2], 3 * *std::max_element(begin, end));
-    // A bin begins with the value that the one before it ended with.
-    uint64_t low = *std::min_element(begin, end);
-    low = std::min(low, i == 0 ? 0 : values[i * width - 1]);
-    EXPECT_EQ(bins[i].low[0], low);
   }
 }
 

@@ -40,6 +40,7 @@ struct Moment {
 struct Scope {
   Level level = Level::kDriver;
   uint32_t device = SiteKey::kHost;
+  uint32_t index = 0;  // of Ledger::scopes()
 
   uint64_t live = 0;
   uint64_t peak = 0;
@@ -53,7 +54,6 @@ struct Scope {
   PageUsage pages;                         // of the driver level of a device
   uint64_t outside = 0;                    // device memory in use that the trace does not explain, when last asked
   std::optional<uint64_t> total;           // the device's size, if the job asked
-  size_t timeline_row = 0;
 
   // Of both levels of a device with a framework's level; null elsewhere.
   Segments* segments = nullptr;
@@ -67,26 +67,6 @@ struct Scope {
   bool is_device() const { return level == Level::kDriver && device != SiteKey::kHost; }
   // The one of a device's levels that its figures in a report are about.
   bool is_leading() const { return device != SiteKey::kHost && (segments == nullptr || level == Level::kFramework); }
-};
-
-// An allocation that failed for lack of memory.
-struct OutOfMemory {
-  uint32_t step = 0;
-  uint64_t ticks = 0;
-  uint32_t device = 0, stack = 0;  // stack: distinct
-  uint64_t requested = 0;
-  DeviceUsage usage;
-  uint64_t outside = 0;
-  // Of a device with a framework's level, at that moment.
-  struct Framework {
-    bool failed = false;              // its allocator gave up; otherwise a call of the driver failed
-    uint64_t live = 0, reserved = 0;  // as the allocator itself told, if it did
-    uint64_t largest_hole = 0;        // in its segments
-    // The same in those of its small blocks, and in those of its large ones; none: they cannot be told apart.
-    std::optional<uint64_t> small_hole, large_hole;
-  };
-  std::optional<Framework> framework;
-  std::vector<std::pair<uint32_t, uint64_t>> holders;  // site, bytes live then; the largest first
 };
 
 }  // namespace vramtrack

@@ -3,7 +3,7 @@
 #define ANALYZER_LEDGER_SITE_TABLE_H_
 
 #include <cstdint>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -29,14 +29,6 @@ struct SiteKey {
   }
 };
 
-// What a site did in its latest step with objects that were born in that step: most objects die young, and their site's
-// history hears of them once a step.
-struct StepActivity {
-  uint32_t step = 0;
-  uint32_t born_objects = 0, died_objects = 0;
-  uint64_t born_bytes = 0, died_bytes = 0;
-};
-
 struct Site {
   static constexpr uint32_t kNoScope = UINT32_MAX;
 
@@ -56,25 +48,22 @@ struct Site {
     bytes_at_peak = live_bytes;
     segment_bytes_at_peak = segment_bytes;
   }
-  // After it has given something back.
-  void NoteLeast() {
-    if (live_bytes >= least_bytes) return;
-    least_bytes = live_bytes;
-    least_objects = live_objects;
-  }
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0;
-  StepActivity activity;
-  // Up to this step the levels of the ends of steps are known to its StepLevelsBuilder; live_bytes has not changed
-  // since.
-  uint32_t level_step = 0;
-  uint64_t least_bytes = 0, least_objects = 0;  // the least of live_bytes since then
 };
 
 // Numbers sites as they appear. Thread-compatible.
 class SiteTable {
  public:
   // The index of the site; the entry of a new one has only its key.
-  uint32_t Find(const SiteKey& key, bool* is_new);
+  uint32_t Find(const SiteKey& key, bool* is_new) {
+    const auto [found, inserted] = by_key_.try_emplace(key, static_cast<uint32_t>(sites_.size()));
+    *is_new = inserted;
+    if (inserted) {
+      sites_.emplace_back();
+      sites_.back().key = key;
+    }
+    return found->second;
+  }
 
   std::vector<Site>& sites() { return sites_; }
   const std::vector<Site>& sites() const { return sites_; }

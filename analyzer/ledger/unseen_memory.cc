@@ -16,7 +16,7 @@ void Ledger::ApplyUnseen(uint64_t until) {
     const bool is_host = IsHostMemory(change.kind);
     const uint32_t site =
         FindSite({change.kind, is_host ? SiteKey::kHost : change.device, options_.unseen->StackOf(change.library)});
-    if (options_.gaps != nullptr) continue;
+    if (options_.unseen_sites_only) continue;
     MoveClock(change.ticks);
     const auto slot = static_cast<uint32_t>(trace_.threads().size());
     LiveAllocation allocation;

@@ -3,8 +3,9 @@
 
 namespace vramtrack {
 
-CategoryTimeline::CategoryTimeline(const Ledger& first, const std::vector<Category>& categories, uint64_t start_ticks)
-    : places_(first.sites().size()), bins_(first, start_ticks) {
+CategoryTimeline::CategoryTimeline(const Ledger& first, const std::vector<Category>& categories,
+                                   const LevelTimeline& timeline)
+    : places_(first.sites().size()), bins_(timeline) {
   for (const Scope& scope : first.scopes()) {
     const bool followed = IsOnTimeline(scope) && rows_.size() < kNoRow;
     rows_of_scopes_.push_back(followed ? static_cast<uint16_t>(rows_.size()) : kNoRow);

@@ -14,7 +14,7 @@
 
 namespace vramtrack {
 
-// What each category holds of a device's live bytes, over the same bins as Ledger::timeline(): its lowest and highest
+// What each category holds of a device's live bytes, over the same bins as LevelTimeline: its lowest and highest
 // value in each. A category of a site is known after a replay only, so this follows a second one. Memory is bounded by
 // the number of bins. Thread-compatible.
 class CategoryTimeline final : public ReplayObserver {
@@ -23,9 +23,9 @@ class CategoryTimeline final : public ReplayObserver {
     uint64_t low = 0, high = 0;
   };
 
-  // `first`: the trace's first replay, which had a timeline. `categories`: by site. Only scopes that a report's
+  // `first`: the trace's first replay, and its timeline. `categories`: by site. Only scopes that a report's
   // timeline is about are followed: leading ones and the host's.
-  CategoryTimeline(const Ledger& first, const std::vector<Category>& categories, uint64_t start_ticks);
+  CategoryTimeline(const Ledger& first, const std::vector<Category>& categories, const LevelTimeline& timeline);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {

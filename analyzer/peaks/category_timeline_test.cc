@@ -87,17 +87,19 @@ void Check(const std::string& file, bool marks) {
     plan.source = "marks";
     plan.mark_slot = 0;
   }
-  Ledger first(trace, plan);
+  LevelTimeline levels(trace);
+  LedgerOptions options;
+  options.observers = {&levels};
+  Ledger first(trace, plan, options);
   first.Replay();
   std::vector<Category> categories;
   for (uint32_t i = 0; i < first.sites().size(); ++i) categories.push_back(static_cast<Category>(i % kCategories));
-  CategoryTimeline timeline(first, categories, trace.clock().start_ticks());
-  LedgerOptions options;
-  options.timeline = options.histories = false;
+  CategoryTimeline timeline(first, categories, levels);
+  std::map<uint32_t, uint64_t> peak_changes;
   for (const Scope& scope : first.scopes()) {
-    if (scope.is_leading()) options.peak_changes[scope.device] = scope.peak_change;
+    if (scope.is_leading()) peak_changes[scope.device] = scope.peak_change;
   }
-  PeakLiveSet live_set(options.peak_changes);
+  PeakLiveSet live_set(peak_changes);
   SumCheck check(timeline);
   options.observers = {&timeline, &live_set, &check};
   Ledger second(trace, plan, options);
@@ -109,7 +111,7 @@ void Check(const std::string& file, bool marks) {
   size_t scopes = 0;
   for (uint32_t i = 0; i < first.scopes().size(); ++i) {
     const Scope& scope = first.scopes()[i];
-    const std::vector<Timeline::Bin>& bins = first.timeline().bins(scope.timeline_row);
+    const std::vector<Timeline::Bin>& bins = levels.bins(scope);
     std::vector<uint64_t> low(bins.size()), high(bins.size());
     for (size_t c = 0; c < kCategories; ++c) {
       const std::vector<CategoryTimeline::Bin> of_category = timeline.Bins(i, static_cast<Category>(c));
@@ -143,6 +145,32 @@ TEST(CategoryTimeline, AddsUpOverSteps) { Check(RandomTrace(1, 60, true), true);
 TEST(CategoryTimeline, AddsUpOverMoreStepsThanBins) { Check(RandomTrace(2, 9000, true), true); }
 TEST(CategoryTimeline, AddsUpOverTime) { Check(RandomTrace(3, 2000, false), false); }
 
+TEST(Timeline, MergesBinsWithoutLosingAnExtreme) {
+  Timeline timeline(1, 8);
+  const size_t row = timeline.AddRow();
+  std::vector<uint64_t> values;
+  std::mt19937_64 random(3);
+  for (uint64_t position = 0; position < 100; ++position) {
+    if (position >= timeline.bin_end()) timeline.MoveTo(position);
+    values.push_back(random() % 1000);
+    timeline.Record(row, values.back(), 2 * values.back(), 3 * values.back());
+  }
+  const uint64_t width = timeline.bin_width();
+  EXPECT_EQ(width, 16u);
+  const std::vector<Timeline::Bin>& bins = timeline.bins(row);
+  ASSERT_EQ(bins.size(), 7u);
+  for (size_t i = 0; i < bins.size(); ++i) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * width);
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(100, (i + 1) * width));
+    EXPECT_EQ(bins[i].high[0], *std::max_element(begin, end));
+    EXPECT_EQ(bins[i].high[2], 3 * *std::max_element(begin, end));
+    // A bin begins with the value that the one before it ended with.
+    uint64_t low = *std::min_element(begin, end);
+    low = std::min(low, i == 0 ? 0 : values[i * width - 1]);
+    EXPECT_EQ(bins[i].low[0], low);
+  }
+}
+
 // One category for each of two sites: the bins are those that a reader of the events would make.
 TEST(CategoryTimeline, ABinHasTheLowestAndTheHighestOfItsStep) {
   TraceBuilder trace;
@@ -159,10 +187,12 @@ TEST(CategoryTimeline, ABinHasTheLowestAndTheHighestOfItsStep) {
   ASSERT_TRUE(read.ok());
   StepPlan plan;
   plan.mark_slot = 0;
-  Ledger first(**read, plan);
-  first.Replay();
-  CategoryTimeline timeline(first, {Category::kParameters, Category::kTemporary}, (*read)->clock().start_ticks());
+  LevelTimeline levels(**read);
   LedgerOptions options;
+  options.observers = {&levels};
+  Ledger first(**read, plan, options);
+  first.Replay();
+  CategoryTimeline timeline(first, {Category::kParameters, Category::kTemporary}, levels);
   options.observers = {&timeline};
   Ledger second(**read, plan, options);
   second.Replay();

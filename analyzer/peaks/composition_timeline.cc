@@ -18,8 +18,8 @@ void MergePairs(std::vector<CompositionTimeline::StepBin>* bins) {
 
 CompositionTimeline::CompositionTimeline(const Ledger& first, const std::vector<Category>& categories,
                                          const std::map<uint32_t, std::vector<std::vector<uint32_t>>>& groups,
-                                         uint64_t start_ticks)
-    : places_(first.sites().size()), bins_(first, start_ticks) {
+                                         const LevelTimeline& timeline)
+    : places_(first.sites().size()), bins_(timeline) {
   for (const Scope& scope : first.scopes()) {
     const bool followed = IsOnTimeline(scope) && rows_.size() < kNoRow;
     rows_of_scopes_.push_back(followed ? static_cast<uint16_t>(rows_.size()) : kNoRow);

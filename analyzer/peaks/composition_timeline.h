@@ -14,7 +14,7 @@
 
 namespace vramtrack {
 
-// What a device's live bytes consist of when they are highest, in each bin of Ledger::timeline(), and within the step
+// What a device's live bytes consist of when they are highest, in each bin of a LevelTimeline, and within the step
 // that reached its peak: by category, and by a few groups of sites. Of the lowest and highest values of several series
 // nobody could say what they add up to; these are of one moment each. Follows a second replay. Memory is bounded by
 // the number of bins. Thread-compatible.
@@ -34,11 +34,12 @@ class CompositionTimeline final : public ReplayObserver {
     Bin bin;
   };
 
-  // `first`: the trace's first replay, which had a timeline. `categories`: by site. `groups`: by scope, at most
+  // `first`: the trace's first replay, and its timeline. `categories`: by site. `groups`: by scope, at most
   // kMaxGroups sets of sites, without a site in common. Only scopes that a report's timeline is about are followed:
   // leading ones and the host's.
   CompositionTimeline(const Ledger& first, const std::vector<Category>& categories,
-                      const std::map<uint32_t, std::vector<std::vector<uint32_t>>>& groups, uint64_t start_ticks);
+                      const std::map<uint32_t, std::vector<std::vector<uint32_t>>>& groups,
+                      const LevelTimeline& timeline);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {

@@ -17,14 +17,15 @@ constexpr double kLeastKnown = 0.5;
 
 }  // namespace
 
-OomStudy::OomStudy(const Ledger& first, std::vector<std::vector<uint32_t>> asking)
-    : cases_(first.out_of_memory().size()), findings_(first.out_of_memory().size()) {
+OomStudy::OomStudy(const Ledger& first, const std::vector<OutOfMemory>& failures,
+                   std::vector<std::vector<uint32_t>> asking)
+    : cases_(failures.size()), findings_(failures.size()) {
   std::set<uint32_t> failing_steps;
-  for (const OutOfMemory& failure : first.out_of_memory()) failing_steps.insert(failure.step);
+  for (const OutOfMemory& failure : failures) failing_steps.insert(failure.step);
   const bool steps = first.steps().plan().has_steps();
   for (size_t i = 0; i < cases_.size(); ++i) {
     Case& study = cases_[i];
-    study.failure = &first.out_of_memory()[i];
+    study.failure = &failures[i];
     study.asking = std::move(asking[i]);
     std::sort(study.asking.begin(), study.asking.end());
     for (uint32_t step = study.failure->step; steps && step-- > 0;) {

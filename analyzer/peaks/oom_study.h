@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/failure_log.h"
 
 namespace vramtrack {
 
@@ -35,8 +36,9 @@ class OomStudy final : public ReplayObserver {
     std::optional<double> size_ratio;
   };
 
-  // `first`: the first replay. `asking`: for each of its failures the sites of the place that asked.
-  OomStudy(const Ledger& first, std::vector<std::vector<uint32_t>> asking);
+  // `first`: the first replay, and its `failures`, which must outlive it. `asking`: for each of them the sites of the
+  // place that asked.
+  OomStudy(const Ledger& first, const std::vector<OutOfMemory>& failures, std::vector<std::vector<uint32_t>> asking);
 
   void OnBegin(const Ledger& ledger) override;
   void OnAllocate(const ReplayAllocation& allocated) override {

@@ -36,7 +36,7 @@ class PeakLiveSet final : public ReplayObserver {
     std::array<Sum, kSizes> sizes;
   };
 
-  // By device: the change of its leading scope that reached the peak, as LedgerOptions::peak_changes.
+  // By device: the change of its leading scope that reached the peak (Scope::peak_change).
   explicit PeakLiveSet(const std::map<uint32_t, uint64_t>& peak_changes) : awaited_(peak_changes) {}
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }

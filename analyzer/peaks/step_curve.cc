@@ -25,9 +25,9 @@ void MergePairs(uint64_t width, std::vector<StepCurve::Row>* rows) {
 
 }  // namespace
 
-StepCurve::StepCurve(const Ledger& first) : curve_of_site_(first.sites().size(), kNone) {
+StepCurve::StepCurve(const Ledger& first, const LevelTimeline& timeline) : curve_of_site_(first.sites().size(), kNone) {
   for (const Scope& scope : first.scopes()) {
-    const bool followed = first.timeline_in_steps() && IsOnTimeline(scope) && curves_.size() < kNone;
+    const bool followed = timeline.in_steps() && IsOnTimeline(scope) && curves_.size() < kNone;
     curve_of_scope_.push_back(followed ? static_cast<uint16_t>(curves_.size()) : kNone);
     if (followed) curves_.emplace_back();
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/timeline.h"
 
 namespace vramtrack {
 
@@ -23,9 +24,9 @@ class StepCurve final : public ReplayObserver {
     uint64_t low = 0, high = 0;
   };
 
-  // `first`: the trace's first replay. Only scopes that a report's timeline is about are followed, and only where steps
-  // are what it is over.
-  explicit StepCurve(const Ledger& first);
+  // `first`: the trace's first replay, and its timeline. Only scopes that a report's timeline is about are followed,
+  // and only where steps are what it is over.
+  StepCurve(const Ledger& first, const LevelTimeline& timeline);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {

@@ -19,6 +19,7 @@ namespace {
 
 struct Replayed {
   std::unique_ptr<Trace> trace;
+  std::unique_ptr<LevelTimeline> timeline;
   std::unique_ptr<Ledger> first;
   std::unique_ptr<StepCurve> curve;
 };
@@ -31,11 +32,12 @@ Replayed Replay(const std::string& file) {
   StepPlan plan;
   plan.source = "marks";
   plan.mark_slot = 0;
-  replayed.first = std::make_unique<Ledger>(*replayed.trace, plan);
-  replayed.first->Replay();
-  replayed.curve = std::make_unique<StepCurve>(*replayed.first);
+  replayed.timeline = std::make_unique<LevelTimeline>(*replayed.trace);
   LedgerOptions options;
-  options.timeline = options.histories = false;
+  options.observers = {replayed.timeline.get()};
+  replayed.first = std::make_unique<Ledger>(*replayed.trace, plan, options);
+  replayed.first->Replay();
+  replayed.curve = std::make_unique<StepCurve>(*replayed.first, *replayed.timeline);
   options.observers = {replayed.curve.get()};
   Ledger second(*replayed.trace, plan, options);
   second.Replay();
@@ -87,8 +89,7 @@ TEST(StepCurve, HasEachStepsLowestAndHighestHoweverManyEventsItHas) {
     const std::vector<StepCurve::Row>& rows = replayed.curve->Rows(scope);
     EXPECT_LE(rows.size(), StepCurve::kMaxRows);
     EXPECT_GE(rows.size(), 300u * 2);
-    const std::vector<Timeline::Bin>& bins =
-        replayed.first->timeline().bins(replayed.first->scopes()[scope].timeline_row);
+    const std::vector<Timeline::Bin>& bins = replayed.timeline->bins(replayed.first->scopes()[scope]);
     for (uint32_t step = 0; step < 300; ++step) {
       uint64_t low = UINT64_MAX, high = 0, next_event = 0;
       for (const StepCurve::Row& row : rows) {

@@ -6,21 +6,22 @@
 #include <cstdint>
 
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/timeline.h"
 
 namespace vramtrack {
 
 // Scopes that a report's timeline is about.
 inline bool IsOnTimeline(const Scope& scope) { return scope.is_leading() || scope.device == SiteKey::kHost; }
 
-// Finds in a second replay the bins of Ledger::timeline() of the first one. Thread-compatible.
+// Finds in a second replay the bins of the first one's timeline. Thread-compatible.
 class TimelineBins {
  public:
-  // `first`: after its replay, which had a timeline.
-  TimelineBins(const Ledger& first, uint64_t start_ticks)
-      : in_steps_(first.timeline_in_steps()),
-        width_(first.timeline().bin_width()),
-        start_ticks_(start_ticks),
-        count_(first.scopes().empty() ? 0 : first.timeline().bins(first.scopes()[0].timeline_row).size()),
+  // `first`: after its replay.
+  explicit TimelineBins(const LevelTimeline& first)
+      : in_steps_(first.in_steps()),
+        width_(first.bin_width()),
+        start_ticks_(first.start_ticks()),
+        count_(first.size()),
         end_(width_) {}
 
   size_t present() const { return present_; }

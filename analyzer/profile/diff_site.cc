@@ -41,13 +41,14 @@ std::map<uint32_t, uint32_t> DeviceOrdinals(const Ledger& ledger) {
   return ordinals;
 }
 
-SiteShape ShapeOf(const Ledger& ledger, const std::vector<uint32_t>& sites) {
+SiteShape ShapeOf(const ProcessAnalysis& analysis, const std::vector<uint32_t>& sites) {
+  const Ledger& ledger = analysis.ledger();
   SiteShape shape;
   uint64_t births = 0, bytes = 0, active_steps = 0;
   uint32_t first = UINT32_MAX;
   for (const uint32_t index : sites) {
     const Site& site = ledger.sites()[index];
-    const SiteHistory history = ledger.history(index);
+    const SiteHistory history = analysis.histories().history(index);
     births += site.allocations;
     bytes += site.bytes_allocated;
     active_steps = std::max<uint64_t>(active_steps, history.birth_steps);
@@ -121,11 +122,11 @@ std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis) {
     units[found->second].sites.push_back(index);
   }
   for (DiffSite& unit : units) {
-    unit.shape = ShapeOf(ledger, unit.sites);
+    unit.shape = ShapeOf(*analysis, unit.sites);
     unit.segments =
         std::any_of(unit.sites.begin(), unit.sites.end(), [&](uint32_t site) { return IsSegmentSite(sites[site]); });
     for (const uint32_t site : unit.sites) {
-      unit.births_per_step += static_cast<double>(ledger.history(site).born_objects);
+      unit.births_per_step += static_cast<double>(analysis->histories().history(site).born_objects);
       unit.bytes_allocated += sites[site].bytes_allocated;
       AddVerdict(analysis->verdicts()[site], &unit);
     }

@@ -77,7 +77,7 @@ void ProfileMaker::Choose() {
   std::sort(kept_.begin(), kept_.end());
 }
 
-void ProfileMaker::Prepare(LedgerOptions* options) {
+void ProfileMaker::Prepare(Replay* detail) {
   StepWindow all;
   all.end = static_cast<uint32_t>(profile_.steps);
   all.blocks = static_cast<uint32_t>(profile_.windows());
@@ -90,7 +90,7 @@ void ProfileMaker::Prepare(LedgerOptions* options) {
                  StepMeter::Windows::kAll);
   digest_.emplace(RowsOf(sites_, every, count));
   order_.emplace(LeakingSites(analysis_), analysis_.run().steps);
-  options->observers.insert(options->observers.end(), {&*meter_, &*digest_, &*order_});
+  detail->observers.insert(detail->observers.end(), {&*meter_, &*digest_, &*order_});
 }
 
 void ProfileMaker::Describe(const Replays& /*replays*/, ProcessFindings* /*findings*/) {
@@ -140,7 +140,7 @@ void ProfileMaker::AddSurvivors(const DiffSite& site, SiteWindows* windows) cons
   windows->survivors.resize(profile_.windows());
   windows->survivor_bytes.resize(profile_.windows());
   for (const uint32_t one : site.sites) {
-    const SiteHistory history = analysis_.ledger().history(one);
+    const SiteHistory history = analysis_.histories().history(one);
     for (const Cohort& cohort : history.cohorts) {
       const size_t window = cohort.step / profile_.steps_in_window;
       if (window >= windows->survivors.size()) continue;

@@ -27,7 +27,7 @@ class ProfileMaker final : public Collector {
   explicit ProfileMaker(ProcessAnalysis* analysis);
 
   const char* name() const override { return "step profile"; }
-  void Prepare(LedgerOptions* options) override;
+  void Prepare(Replay* detail) override;
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
   // After the replays, once.

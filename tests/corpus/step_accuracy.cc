@@ -25,7 +25,6 @@ class Boundaries : public ReplayObserver {
 StepAccuracy MeasureSteps(const Trace& trace, const std::vector<uint64_t>& true_ends, int micro_steps) {
   Boundaries boundaries;
   LedgerOptions options;
-  options.histories = options.timeline = false;
   options.observers.push_back(&boundaries);
   Ledger ledger(trace, PlanSteps(trace, ""), options);
   ledger.Replay();

@@ -36,7 +36,6 @@ int Main(int argc, char** argv) {
   first.Replay();
 
   LedgerOptions options;
-  options.histories = options.timeline = false;
   PeakSegments segments(first, {});
   for (const Scope& scope : first.scopes()) {
     if (scope.level == Level::kFramework) segments.Record(scope.device, DeviceTotalBytes(**trace, first, scope.device));

@@ -20,7 +20,7 @@ class ActivityFindings final : public Collector {
   explicit ActivityFindings(const ProcessAnalysis& analysis);
 
   const char* name() const override { return "use of memory"; }
-  void Prepare(LedgerOptions* options) override { options->observers.push_back(&use_); }
+  void Prepare(Replay* detail) override { detail->observers.push_back(&use_); }
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:

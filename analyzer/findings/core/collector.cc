@@ -3,40 +3,33 @@
 
 #include <utility>
 
+#include "analyzer/ledger/ledger.h"
+
 namespace vramtrack {
 
-LedgerOptions OptionsOfLaterReplays(const ProcessAnalysis& analysis) {
-  LedgerOptions options = analysis.replay_options();
-  options.histories = options.timeline = false;
-  return options;
-}
-
-std::unique_ptr<Ledger> ReplayAgain(ProcessAnalysis* analysis, Pass pass, LedgerOptions options) {
+void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay) {
   analysis->passes().Begin(pass);
-  auto ledger = std::make_unique<Ledger>(analysis->trace(), analysis->plan(), std::move(options));
-  ledger->Replay();
-  return ledger;
+  LedgerOptions options = analysis->replay_options();
+  options.observers = replay->observers;
+  if (replay->counterfactual.watching()) options.observers.push_back(&replay->counterfactual);
+  Ledger(analysis->trace(), analysis->plan(), std::move(options)).Replay();
 }
 
 void Collect(ProcessAnalysis* analysis, const std::vector<Collector*>& collectors, ProcessFindings* findings) {
-  LedgerOptions options = OptionsOfLaterReplays(*analysis);
-  LedgerOptions trial_options = options;
+  Replays replays;
   for (Collector* collector : collectors) {
     analysis->passes().Ride(Pass::kDetail, collector->name());
-    collector->Prepare(&options);
+    collector->Prepare(&replays.detail);
   }
-  const std::unique_ptr<Ledger> detail = ReplayAgain(analysis, Pass::kDetail, std::move(options));
+  MakeReplay(Pass::kDetail, analysis, &replays.detail);
   std::vector<const char*> trying;
   for (Collector* collector : collectors) {
-    if (collector->PrepareTrials(*detail, &trial_options)) trying.push_back(collector->name());
+    if (collector->PrepareTrials(&replays.trials)) trying.push_back(collector->name());
   }
-  std::unique_ptr<Ledger> trials;
-  if (!trying.empty()) {
-    for (const char* name : trying) analysis->passes().Ride(Pass::kTrials, name);
-    trials = ReplayAgain(analysis, Pass::kTrials, std::move(trial_options));
-  }
+  for (const char* name : trying) analysis->passes().Ride(Pass::kTrials, name);
+  if (!trying.empty()) MakeReplay(Pass::kTrials, analysis, &replays.trials);
   analysis->passes().Finish();
-  for (Collector* collector : collectors) collector->Describe({*detail, trials.get()}, findings);
+  for (Collector* collector : collectors) collector->Describe(replays, findings);
 }
 
 }  // namespace vramtrack

@@ -2,20 +2,24 @@
 #ifndef ANALYZER_FINDINGS_CORE_COLLECTOR_H_
 #define ANALYZER_FINDINGS_CORE_COLLECTOR_H_
 
-#include <memory>
 #include <vector>
 
 #include "analyzer/findings/core/pass_plan.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/ledger/ledger.h"
+#include "analyzer/ledger/replay_observer.h"
 #include "analyzer/model/process_findings.h"
+#include "analyzer/peaks/counterfactual.h"
 
 namespace vramtrack {
 
-// The replays that followed the verdicts.
+// A replay that follows the verdicts: who is told of it, and the peak without whichever sites somebody asks for.
+struct Replay {
+  std::vector<ReplayObserver*> observers;  // not owned
+  Counterfactual counterfactual;
+};
 struct Replays {
-  const Ledger& detail;
-  const Ledger* trials;  // null if no collector asked for it
+  Replay detail;
+  Replay trials;  // made only if a collector asks for it
 };
 
 // A question about one process that only a replay answers, once the verdicts on all sites are there. All collectors
@@ -26,10 +30,10 @@ class Collector {
 
   // What it finds, for the list of passes.
   virtual const char* name() const = 0;
-  // Adds what it needs to the options of the replay: observers, sites to be watched. Called once.
-  virtual void Prepare(LedgerOptions* options) = 0;
-  // Whether there is something to try that only this replay has shown; adds what that needs to the options of the next.
-  virtual bool PrepareTrials(const Ledger& /*detail*/, LedgerOptions* /*options*/) { return false; }
+  // Adds the observers that it owns, and the sites to be watched. Called once.
+  virtual void Prepare(Replay* detail) = 0;
+  // Whether there is something to try that only this replay has shown; adds what that needs to the next.
+  virtual bool PrepareTrials(Replay* /*trials*/) { return false; }
   // After all replays, in the order of the collectors: what those before it have found is there.
   virtual void Describe(const Replays& replays, ProcessFindings* findings) = 0;
 };
@@ -37,9 +41,8 @@ class Collector {
 // What each collector says, after the one or two replays that they all follow.
 void Collect(ProcessAnalysis* analysis, const std::vector<Collector*>& collectors, ProcessFindings* findings);
 
-// A replay once more, without histories.
-std::unique_ptr<Ledger> ReplayAgain(ProcessAnalysis* analysis, Pass pass, LedgerOptions options);
-LedgerOptions OptionsOfLaterReplays(const ProcessAnalysis& analysis);
+// One more replay, which those that it names follow.
+void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay);
 
 }  // namespace vramtrack
 

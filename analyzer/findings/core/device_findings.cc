@@ -102,13 +102,10 @@ uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t dev
   return scope != nullptr && scope->total ? *scope->total : 0;
 }
 
-void DeviceFindings::Prepare(LedgerOptions* options) { options->peak_changes = PeakChanges(analysis_.ledger()); }
-
-void DeviceFindings::Describe(const Replays& replays, ProcessFindings* findings) {
+void DeviceFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
   const Trace& trace = analysis_.trace();
   const Ledger& ledger = analysis_.ledger();
   const RunShape& run = analysis_.run();
-  const std::map<uint32_t, PeakWindow>& windows = replays.detail.peak_windows();
   std::set<uint32_t> indices;
   for (const auto& [index, device] : trace.definitions().devices) indices.insert(index);
   for (const Scope& scope : ledger.scopes()) {
@@ -126,15 +123,16 @@ void DeviceFindings::Describe(const Replays& replays, ProcessFindings* findings)
       if (scope->step_moment && !run.windows) device.last_step = DescribeMoment(run, *scope, *scope->step_moment);
       const uint64_t outside = ScopeOfDevice(ledger, index)->outside;
       device.unattributed_bytes = device.end.framework ? device.end.framework->unattributed : outside;
-      const auto window = windows.find(index);
-      device.fragmentation = DescribeFragmentation(scope->peak_moment, scope->segments != nullptr,
-                                                   window == windows.end() ? nullptr : &window->second);
+      device.fragmentation =
+          DescribeFragmentation(scope->peak_moment, scope->segments != nullptr, windows_.Find(index));
     }
     findings->devices.push_back(std::move(device));
   }
 }
 
-std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& ledger, const RunShape& run) {
+std::vector<ReportTimeline> DescribeTimeline(const ProcessAnalysis& analysis) {
+  const Ledger& ledger = analysis.ledger();
+  const LevelTimeline& levels = analysis.timeline();
   std::vector<const Scope*> scopes;
   for (const Scope& scope : ledger.scopes()) {
     if (scope.is_leading() || scope.device == SiteKey::kHost) scopes.push_back(&scope);
@@ -145,13 +143,13 @@ std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& l
   for (const Scope* scope : scopes) {
     ReportTimeline timeline;
     if (scope->device != SiteKey::kHost) timeline.device = scope->device;
-    timeline.unit = ledger.timeline_in_steps() ? "steps" : "seconds";
-    const uint64_t width = ledger.timeline().bin_width();
+    timeline.unit = levels.in_steps() ? "steps" : "seconds";
+    const uint64_t width = levels.bin_width();
     uint64_t position = 0;
-    for (const Timeline::Bin& bin : ledger.timeline().bins(scope->timeline_row)) {
-      timeline.position.push_back(ledger.timeline_in_steps()
-                                      ? static_cast<double>(StepNumber(run, static_cast<uint32_t>(position)))
-                                      : static_cast<double>(position) / trace.clock().ticks_per_second());
+    for (const Timeline::Bin& bin : levels.bins(*scope)) {
+      timeline.position.push_back(levels.in_steps()
+                                      ? static_cast<double>(StepNumber(analysis.run(), static_cast<uint32_t>(position)))
+                                      : static_cast<double>(position) / analysis.trace().clock().ticks_per_second());
       position += width;
       ReportTimeline::Series* const series[] = {&timeline.device_used, &timeline.reserved, &timeline.live};
       for (size_t i = 0; i < Timeline::kValues; ++i) {
@@ -162,6 +160,20 @@ std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& l
     timelines.push_back(std::move(timeline));
   }
   return timelines;
+}
+
+LevelSeries LevelsOf(const ProcessAnalysis& analysis, const Scope& scope, DeviceFigure figure) {
+  LevelSeries series;
+  const LevelTimeline& levels = analysis.timeline();
+  const uint64_t width = levels.bin_width();
+  series.steps_per_point = static_cast<double>(width);
+  const auto value = static_cast<size_t>(figure);
+  const std::vector<Timeline::Bin>& bins = levels.bins(scope);
+  for (size_t i = 0; i < bins.size() && (i + 1) * width <= analysis.ledger().steps().step(); ++i) {
+    series.low.push_back(static_cast<double>(bins[i].low[value]));
+    series.high.push_back(static_cast<double>(bins[i].high[value]));
+  }
+  return series;
 }
 
 namespace {

@@ -9,7 +9,9 @@
 
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
+#include "analyzer/fragmentation/peak_window.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/leaks/growth.h"
 #include "analyzer/leaks/site_history.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/model/report.h"
@@ -27,13 +29,19 @@ const Scope* LeadingScope(const Ledger& ledger, uint32_t device);
 // steps.
 std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step);
 
-// Of each device, the change of its leading level that reached the peak, for LedgerOptions::peak_changes.
+// Of each device, the change of its leading level that reached the peak.
 std::map<uint32_t, uint64_t> PeakChanges(const Ledger& ledger);
 
 // The size of the device's memory as far as the trace tells it, 0 where it does not and for SiteKey::kHost.
 uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device);
 
-std::vector<ReportTimeline> DescribeTimeline(const Trace& trace, const Ledger& ledger, const RunShape& run);
+std::vector<ReportTimeline> DescribeTimeline(const ProcessAnalysis& analysis);
+
+// As LevelTimeline has them, one after the other.
+enum class DeviceFigure { kUsed, kReserved, kLive };
+
+// Of complete steps. Only for a timeline in steps.
+LevelSeries LevelsOf(const ProcessAnalysis& analysis, const Scope& scope, DeviceFigure figure);
 
 // What the device had free when it failed, in whole pages, with what a framework's allocator cannot give; none where
 // the device's size is not known.
@@ -46,15 +54,17 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
 class DeviceFindings final : public Collector {
  public:
   // `analysis` must outlive it.
-  explicit DeviceFindings(const ProcessAnalysis& analysis) : analysis_(analysis) {}
+  explicit DeviceFindings(const ProcessAnalysis& analysis)
+      : analysis_(analysis), windows_(PeakChanges(analysis.ledger())) {}
 
   const char* name() const override { return "devices"; }
   // What led to the peaks.
-  void Prepare(LedgerOptions* options) override;
+  void Prepare(Replay* detail) override { detail->observers.push_back(&windows_); }
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:
   const ProcessAnalysis& analysis_;
+  PeakWindows windows_;
 };
 
 }  // namespace vramtrack

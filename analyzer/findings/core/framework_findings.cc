@@ -32,37 +32,6 @@ void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, Rep
   }
 }
 
-void AddPoolRemark(const Ledger& ledger, const SiteKey& key, StackSymbolizer* symbolizer, ReportSite* site) {
-  if (key.kind == schema::GRAPH_POOL) {
-    absl::StrAppend(&site->explanation,
-                    "; these are segments of CUDA graphs' private memory pools, which the allocator cannot use for "
-                    "anything else as long as the graphs are kept");
-    return;
-  }
-  if (!symbolizer->IsPinnedPool(key.stack)) return;
-  // Lines, by how often they made the pool grow.
-  std::map<std::string, uint64_t> lines;
-  uint64_t grown = 0;
-  for (const auto& [stack, times] : ledger.pinned_pool_growth()) {
-    grown += times;
-    for (const ReportFrame& frame : symbolizer->Frames(stack)) {
-      if (frame.language != Language::kPython || frame.installed || frame.origin != ReportFrame::Origin::kJob) continue;
-      const std::string& file = frame.shown_file.empty() ? frame.file : frame.shown_file;
-      lines[absl::StrCat(file, ":", frame.line, " in ", frame.function)] += times;
-      break;
-    }
-  }
-  absl::StrAppend(
-      &site->explanation,
-      "; which line keeps the blocks is not known, because PyTorch does not report the blocks of this pool, "
-      "only the pool's requests to CUDA are seen");
-  const auto most =
-      std::max_element(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == lines.end()) return;
-  absl::StrAppend(&site->explanation, "; ", most->second, " of ", grown, " times the pool grew for ", most->first,
-                  lines.size() > 1 ? absl::StrCat(", otherwise for ", lines.size() - 1, " other lines") : "");
-}
-
 std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, uint32_t device,
                                                           const StackSymbolizer& symbolizer) {
   std::map<std::string, uint64_t> by_owner;
@@ -78,13 +47,14 @@ std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, 
   return owners;
 }
 
-void AddFrameworkRemarks(const std::string& path, const Ledger& ledger, std::vector<std::string>* warnings) {
-  const FrameworkCheck& check = ledger.framework_check();
-  if (check.mismatches > 0 && (check.given_out != 0 || check.reserved != 0 || check.mismatches > check.checks / 10)) {
-    warnings->push_back(absl::StrCat(path, ": ", check.mismatches, " of ", check.checks,
+void AddFrameworkRemarks(const std::string& path, const Ledger& ledger, const FrameworkCheck& check,
+                         std::vector<std::string>* warnings) {
+  if (check.mismatches() > 0 &&
+      (check.given_out() != 0 || check.reserved() != 0 || check.mismatches() > check.checks() / 10)) {
+    warnings->push_back(absl::StrCat(path, ": ", check.mismatches(), " of ", check.checks(),
                                      " times the framework's own count of its memory was not that of its blocks and "
                                      "segments here; at the last it had given out ",
-                                     check.given_out, " bytes more and reserved ", check.reserved, " bytes more"));
+                                     check.given_out(), " bytes more and reserved ", check.reserved(), " bytes more"));
   }
   for (const Scope& scope : ledger.scopes()) {
     if (scope.level != Level::kFramework) continue;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/fragmentation/framework_check.h"
 #include "analyzer/leaks/growth.h"
 #include "analyzer/leaks/reserve_growth.h"
 #include "analyzer/ledger/ledger.h"
@@ -39,10 +40,6 @@ inline bool IsInGraphPools(const Site& site) {
   return site.in_graph_pools > 0 && 2 * site.in_graph_pools >= site.allocations;
 }
 
-// Says in the explanation of a leak of segments for CUDA graphs what they are, and of PyTorch's pinned-memory pool why
-// no line is named.
-void AddPoolRemark(const Ledger& ledger, const SiteKey& key, StackSymbolizer* symbolizer, ReportSite* site);
-
 // Says in the grade and the explanation of a leak at the framework's level whether the driver's memory grows as well.
 // `window_bytes`: what is allocated in a window, where windows stand for steps; otherwise 0.
 void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, ReportSite* site);
@@ -52,7 +49,8 @@ std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, 
                                                           const StackSymbolizer& symbolizer);
 
 // One line for each way in which the framework's level is not what the framework itself says.
-void AddFrameworkRemarks(const std::string& path, const Ledger& ledger, std::vector<std::string>* warnings);
+void AddFrameworkRemarks(const std::string& path, const Ledger& ledger, const FrameworkCheck& check,
+                         std::vector<std::string>* warnings);
 
 }  // namespace vramtrack
 

@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/findings/core/device_findings.h"
-#include "analyzer/findings/core/device_levels.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/leaks/explanation.h"
 #include "analyzer/leaks/growth.h"
@@ -75,7 +74,7 @@ Sources FindSources(const ProcessAnalysis& analysis, uint32_t device, Step first
     if (!CountsFor(ledger, ledger.sites()[i], device)) continue;
     const LeakVerdict& verdict = analysis.verdicts()[i];
     double kept = 0;
-    for (const Cohort& cohort : ledger.history(i).cohorts) {
+    for (const Cohort& cohort : analysis.histories().history(i).cohorts) {
       if (cohort.step >= first) kept += static_cast<double>(cohort.live_bytes);
     }
     if (!IsLeak(verdict.verdict)) {
@@ -227,9 +226,9 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
       Fit(OfSteps(scope->floors, scope->ceilings), first, total == 0 ? 0 : std::max(1.0, total - beside), seconds);
   const double outside =
       std::max(0.0, static_cast<double>(peak.device_used) - static_cast<double>(peak.usage.reserved));
-  Grown reserved = Fit(LevelsOf(ledger, *scope, DeviceFigure::kReserved), first,
+  Grown reserved = Fit(LevelsOf(analysis, *scope, DeviceFigure::kReserved), first,
                        total == 0 ? 0 : std::max(1.0, total - outside), seconds);
-  Grown used = Fit(LevelsOf(ledger, *scope, DeviceFigure::kUsed), first, total, seconds);
+  Grown used = Fit(LevelsOf(analysis, *scope, DeviceFigure::kUsed), first, total, seconds);
 
   std::string live_refused;
   if (live.surely()) {

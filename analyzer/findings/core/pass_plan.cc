@@ -88,20 +88,21 @@ PassPlan::Row* PassPlan::Planned(Pass pass) {
   return &rows_.back();
 }
 
-void PassPlan::LeaveOut(Row* row) {
-  row->state = State::kLeftOut;
-  if (progress_ == nullptr) return;
-  progress_->planned_events -= trace_.events();
-  --progress_->passes;
+void PassPlan::LeaveOutUntil(const Row* next) {
+  for (Row& row : rows_) {
+    if (&row == next) return;
+    if (row.state != State::kPlanned) continue;
+    row.state = State::kLeftOut;
+    if (progress_ == nullptr) continue;
+    progress_->planned_events -= trace_.events();
+    --progress_->passes;
+  }
 }
 
 void PassPlan::Begin(Pass pass) {
   End();
   const Row* next = Planned(pass);
-  for (Row& row : rows_) {
-    if (&row == next) break;
-    if (row.state == State::kPlanned) LeaveOut(&row);
-  }
+  LeaveOutUntil(next);
   present_ = static_cast<size_t>(next - rows_.data());
   if (progress_ != nullptr) ++progress_->pass;
   began_ = std::chrono::steady_clock::now();
@@ -111,9 +112,7 @@ void PassPlan::Ride(Pass pass, const char* collector) { Planned(pass)->collector
 
 void PassPlan::Finish() {
   End();
-  for (Row& row : rows_) {
-    if (row.state == State::kPlanned) LeaveOut(&row);
-  }
+  LeaveOutUntil(nullptr);
 }
 
 std::string PassPlan::Text() const {

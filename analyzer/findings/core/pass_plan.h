@@ -65,7 +65,8 @@ class PassPlan {
 
   void End();
   Row* Planned(Pass pass);
-  void LeaveOut(Row* row);
+  // The planned ones before that row; all that are left if it is null.
+  void LeaveOutUntil(const Row* row);
 
   const Trace& trace_;
   AnalysisProgress* progress_;

@@ -73,8 +73,7 @@ void Doubt(const char* why, LeakVerdict* verdict) {
 
 }  // namespace
 
-std::vector<RunPhase> PhasesOf(const Ledger& ledger) {
-  const StepClock& clock = ledger.steps();
+std::vector<RunPhase> PhasesOf(const StepClock& clock, const std::vector<float>& all) {
   const std::vector<StepClock::PhaseStart>& starts = clock.phase_starts();
   const std::vector<PlannedPhase>& planned = clock.plan().phases;
   std::vector<RunPhase> phases;
@@ -86,7 +85,6 @@ std::vector<RunPhase> PhasesOf(const Ledger& ledger) {
     phase.plan = starts[i].phase;
     phase.kind = planned[phase.plan].kind;
     phase.share = planned[phase.plan].share;
-    const std::vector<float>& all = ledger.step_similarities();
     const size_t begin = std::min<size_t>(phase.steps.begin, all.size()), last = std::min<size_t>(end, all.size());
     const std::vector<float> similarities(all.begin() + static_cast<std::ptrdiff_t>(begin),
                                           all.begin() + static_cast<std::ptrdiff_t>(last));

@@ -24,8 +24,8 @@ struct RunPhase {
   bool follows = false;  // other phases with steps went before
 };
 
-// Empty for a run whose steps are all of one kind.
-std::vector<RunPhase> PhasesOf(const Ledger& ledger);
+// Empty for a run whose steps are all of one kind. `similarities`: of its steps, see step_similarity.h.
+std::vector<RunPhase> PhasesOf(const StepClock& clock, const std::vector<float>& similarities);
 
 struct PhaseVerdict {
   LeakVerdict verdict;

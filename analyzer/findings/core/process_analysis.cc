@@ -16,13 +16,13 @@
 namespace vramtrack {
 namespace {
 
-RunShape ShapeOfRun(const Ledger& ledger, const std::vector<RunPhase>& phases, uint64_t device_total_bytes,
-                    uint64_t horizon_steps) {
+RunShape ShapeOfRun(const Ledger& ledger, const SiteHistories& histories, const std::vector<RunPhase>& phases,
+                    uint64_t device_total_bytes, uint64_t horizon_steps) {
   RunShape run;
   run.horizon_steps = horizon_steps;
   run.windows = ledger.steps().plan().has_windows();
   run.steps = ledger.steps().step();
-  run.warmup_end = WarmupEnd(run.steps, StructureSettled(ledger.step_similarities()));
+  run.warmup_end = WarmupEnd(run.steps, StructureSettled(histories.step_similarities()));
   run.device_total_bytes = device_total_bytes;
   run.step_numbers = ledger.steps().numbers();
   for (const RunPhase& phase : phases) {
@@ -34,10 +34,12 @@ RunShape ShapeOfRun(const Ledger& ledger, const std::vector<RunPhase>& phases, u
 
 class SiteJudge {
  public:
-  SiteJudge(const Trace& trace, const Ledger& ledger, const std::vector<RunPhase>& phases,
-            const std::map<uint32_t, FrameworkGrowth>& frameworks, const UnseenMemory* unseen, uint64_t horizon_steps)
+  SiteJudge(const Trace& trace, const Ledger& ledger, const SiteHistories& histories,
+            const std::vector<RunPhase>& phases, const std::map<uint32_t, FrameworkGrowth>& frameworks,
+            const UnseenMemory* unseen, uint64_t horizon_steps)
       : trace_(trace),
         ledger_(ledger),
+        histories_(histories),
         phases_(phases),
         frameworks_(frameworks),
         unseen_(unseen),
@@ -57,7 +59,8 @@ class SiteJudge {
     const uint32_t device = site.key.device;
     auto [shape, is_new] = shapes_.try_emplace(device);
     if (is_new) {
-      shape->second = ShapeOfRun(ledger_, phases_, DeviceTotalBytes(trace_, ledger_, device), horizon_steps_);
+      shape->second =
+          ShapeOfRun(ledger_, histories_, phases_, DeviceTotalBytes(trace_, ledger_, device), horizon_steps_);
     }
     SiteContext context;
     if (IsSegmentSite(site) && !(site.key.kind == schema::GRAPH_POOL && graphs_leak_)) {
@@ -66,11 +69,11 @@ class SiteJudge {
                              ? SegmentRole::kFrameworkGrowing
                              : SegmentRole::kFrameworkFlat;
     }
-    SiteHistory history = ledger_.history(together[0]);
-    size_t changes = ledger_.level_changes(together[0]);
+    SiteHistory history = histories_.history(together[0]);
+    size_t changes = histories_.level_changes(together[0]);
     for (size_t i = 1; i < together.size(); ++i) {
-      history = Merged(history, ledger_.history(together[i]));
-      changes += ledger_.level_changes(together[i]);
+      history = Merged(history, histories_.history(together[i]));
+      changes += histories_.level_changes(together[i]);
     }
     LeakVerdict verdict;
     if (phases_.empty()) {
@@ -81,8 +84,8 @@ class SiteJudge {
       *phase = of_phase.phase;
     }
     if (EndsInSteps() && changes >= kFewestLevels && MayBeGrowingBuffer(verdict, context)) {
-      StepLevels levels = ledger_.levels(together[0]);
-      for (size_t i = 1; i < together.size(); ++i) AddLevels(ledger_.levels(together[i]), &levels);
+      StepLevels levels = histories_.levels(together[0]);
+      for (size_t i = 1; i < together.size(); ++i) AddLevels(histories_.levels(together[i]), &levels);
       JudgeGrowingBuffer(levels, history, shape->second, context, &verdict);
     }
     verdict.evidence.joint = together.size() > 1;
@@ -100,7 +103,7 @@ class SiteJudge {
       const uint32_t device = ledger_.sites()[i].key.device;
       const auto [sizes, is_new] = regular.try_emplace(device);
       if (is_new) sizes->second = RegularSizes(device, *verdicts);
-      vramtrack::DoubtGrowthWithInputs(SizesOf(i), sizes->second, ledger_.history(i), shapes_.at(device), &verdict);
+      vramtrack::DoubtGrowthWithInputs(SizesOf(i), sizes->second, histories_.history(i), shapes_.at(device), &verdict);
     }
   }
 
@@ -117,7 +120,7 @@ class SiteJudge {
 
   ObjectSizes SizesOf(uint32_t index) const {
     const Site& site = ledger_.sites()[index];
-    return {SizeRatio(ledger_.births(index)),
+    return {SizeRatio(histories_.births(index)),
             static_cast<double>(site.bytes_allocated) / static_cast<double>(std::max<uint64_t>(1, site.allocations)),
             index};
   }
@@ -128,7 +131,7 @@ class SiteJudge {
       const Site& site = ledger_.sites()[i];
       if (site.key.device != device || IsSegmentSite(site) || site.bytes_allocated == 0) continue;
       if (verdicts[i].evidence.buffer.trend != BufferTrend::kNone) continue;
-      if (2 * uint64_t{ledger_.history(i).birth_steps} < ledger_.steps().step()) continue;
+      if (2 * uint64_t{histories_.history(i).birth_steps} < ledger_.steps().step()) continue;
       sizes.push_back(SizesOf(i));
     }
     return sizes;
@@ -136,6 +139,7 @@ class SiteJudge {
 
   const Trace& trace_;
   const Ledger& ledger_;
+  const SiteHistories& histories_;
   const std::vector<RunPhase>& phases_;
   const std::map<uint32_t, FrameworkGrowth>& frameworks_;
   const UnseenMemory* unseen_;
@@ -170,10 +174,11 @@ LedgerOptions ProcessAnalysis::replay_options() const {
   return replay;
 }
 
-// Backward passes and optimizers are known of where a framework tells of its blocks.
 LedgerOptions ProcessAnalysis::FirstReplay() {
   LedgerOptions first = replay_options();
-  if (trace_.framework_devices() != 0) first.observers.push_back(&phases_);
+  first.observers = {&histories_, &timeline_, &failures_};
+  // Backward passes and optimizers are known of where a framework tells of its blocks.
+  if (trace_.framework_devices() != 0) first.observers.insert(first.observers.end(), {&framework_check_, &phases_});
   return first;
 }
 
@@ -182,6 +187,8 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
       options_(options),
       passes_(trace, options.step_marks, options.progress, options.passes),
       activities_(JoinActivities(trace, options, &passes_)),
+      timeline_(trace),
+      failures_(trace),
       phases_(trace),
       ledger_(trace, PlanSteps(trace, options.step_marks, replay_options(), options.window_bytes, &passes_),
               FirstReplay()),
@@ -190,10 +197,10 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
       raw_(trace.definitions(), &symbols_, StackDetail::kRaw, Libraries()) {
   passes_.Begin(Pass::kSites);
   ledger_.Replay();
-  run_phases_ = PhasesOf(ledger_);
-  run_ = ShapeOfRun(ledger_, run_phases_, 0, options.horizon_steps);
+  run_phases_ = PhasesOf(ledger_.steps(), histories_.step_similarities());
+  run_ = ShapeOfRun(ledger_, histories_, run_phases_, 0, options.horizon_steps);
   frameworks_ = GrowthOfFrameworks(ledger_, run_);
-  SiteJudge judge(trace, ledger_, run_phases_, frameworks_, activities_ ? &activities_->unseen() : nullptr,
+  SiteJudge judge(trace, ledger_, histories_, run_phases_, frameworks_, activities_ ? &activities_->unseen() : nullptr,
                   options.horizon_steps);
   verdicts_.reserve(ledger_.sites().size());
   phase_of_site_.resize(ledger_.sites().size());
@@ -208,15 +215,15 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
     }
   }
   const std::vector<uint32_t> same = SitesThatLookTheSame(ledger_, &symbolizer_);
-  for (const std::vector<uint32_t>& together : SitesInOne(ledger_, same, verdicts_)) {
+  for (const std::vector<uint32_t>& together : SitesInOne(histories_, ledger_, same, verdicts_)) {
     size_t phase = 0;
     const LeakVerdict verdict = judge.JudgeTogether(together, JudgeDetail::kWhole, &phase);
-    ShareVerdict(ledger_, together, verdict, &verdicts_);
+    ShareVerdict(histories_, ledger_, together, verdict, &verdicts_);
     for (const uint32_t site : together) phase_of_site_[site] = phase;
   }
   judge.DoubtGrowthWithInputs(&verdicts_);
   DemoteChanceFindings();
-  SiteGroups groups = SelectSites(ledger_, verdicts_, same, options.top, &symbolizer_);
+  SiteGroups groups = SelectSites(ledger_, failures_.all(), verdicts_, same, options.top, &symbolizer_);
   groups_ = std::move(groups.reported);
   other_groups_ = std::move(groups.others);
   for (size_t i = 0; i < groups_.size(); ++i) {
@@ -257,7 +264,7 @@ void ProcessAnalysis::DemoteChanceFindings() {
 
 Purpose ProcessAnalysis::Decide(uint32_t index, bool sizes) {
   const Site& site = ledger_.sites()[index];
-  const SiteHistory history = ledger_.history(index);
+  const SiteHistory history = histories_.history(index);
   const SitePhases::Counts phases = phases_.Of(index);
   SiteLifetime lifetime;
   lifetime.in_steps = ledger_.steps().step() > 0;
@@ -275,7 +282,7 @@ Purpose ProcessAnalysis::Decide(uint32_t index, bool sizes) {
 void ProcessAnalysis::FindSizesOfParameters(const std::vector<uint32_t>& sites) {
   for (const uint32_t site : sites) {
     if (PurposeOf(site).category != vramtrack::Category::kParameters) continue;
-    const SiteHistory history = ledger_.history(site);
+    const SiteHistory history = histories_.history(site);
     parameter_objects_ += history.live_objects();
     parameter_bytes_ += history.live_bytes();
   }

@@ -17,10 +17,14 @@
 #include "analyzer/findings/core/pass_plan.h"
 #include "analyzer/findings/core/phase_verdicts.h"
 #include "analyzer/findings/core/site_selection.h"
+#include "analyzer/fragmentation/framework_check.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/cohort.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/ledger/site_histories.h"
+#include "analyzer/peaks/failure_log.h"
 #include "analyzer/peaks/site_phases.h"
+#include "analyzer/peaks/timeline.h"
 #include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
@@ -47,8 +51,13 @@ class ProcessAnalysis {
   // Whether the site stands for what a library took without any hooked call, as CUPTI tells.
   bool IsUnseen(const Site& site) const { return activities_ && activities_->unseen().Has(site.key); }
   const StepPlan& plan() const { return ledger_.steps().plan(); }
-  const Ledger& ledger() const { return ledger_; }  // after its replay
-  const RunShape& run() const { return run_; }      // its device_total_bytes is 0
+  // After the first replay: the ledger, and what followed it.
+  const Ledger& ledger() const { return ledger_; }
+  const SiteHistories& histories() const { return histories_; }
+  const LevelTimeline& timeline() const { return timeline_; }
+  const FailureLog& failures() const { return failures_; }
+  const FrameworkCheck& framework_check() const { return framework_check_; }
+  const RunShape& run() const { return run_; }  // its device_total_bytes is 0
   // The phases of the run; empty where all steps are of one kind.
   const std::vector<RunPhase>& phases() const { return run_phases_; }
   // Which of them the verdict on a site is about; null without phases.
@@ -90,6 +99,10 @@ class ProcessAnalysis {
   const AnalyzeOptions& options_;
   PassPlan passes_;
   std::optional<ActivityJoin> activities_;
+  SiteHistories histories_;
+  LevelTimeline timeline_;
+  FailureLog failures_;
+  FrameworkCheck framework_check_;
   SitePhases phases_;
   Ledger ledger_;
   std::vector<RunPhase> run_phases_;

@@ -50,7 +50,8 @@ void DescribePhases(const Ledger& ledger, ReportSteps* steps) {
 
 }  // namespace
 
-ReportSteps DescribeSteps(const Ledger& ledger) {
+ReportSteps DescribeSteps(const ProcessAnalysis& analysis) {
+  const Ledger& ledger = analysis.ledger();
   const StepPlan& plan = ledger.steps().plan();
   ReportSteps steps;
   steps.count = ledger.steps().step();
@@ -66,7 +67,7 @@ ReportSteps DescribeSteps(const Ledger& ledger) {
   } else if (plan.source == "marks") {
     steps.confidence = plan.coverage;
   } else if (plan.has_steps()) {
-    const double alike = ShareOfMatchingSteps(ledger.step_similarities());
+    const double alike = ShareOfMatchingSteps(analysis.histories().step_similarities());
     // Marks are steps though they may be unlike each other; what repeats itself must be alike.
     steps.confidence = plan.anchor_site == StepPlan::kNone ? plan.coverage * (9 + alike) / 10 : alike;
     // Of several loops nothing in the stream says which one a reader would count.

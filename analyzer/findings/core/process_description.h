@@ -2,15 +2,16 @@
 #ifndef ANALYZER_FINDINGS_CORE_PROCESS_DESCRIPTION_H_
 #define ANALYZER_FINDINGS_CORE_PROCESS_DESCRIPTION_H_
 
+#include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
 
-// `ledger` after its replay, with the histories of sites.
+// `ledger` after its replay.
 ReportProcess DescribeProcess(const Trace& trace, const Ledger& ledger);
-ReportSteps DescribeSteps(const Ledger& ledger);
+ReportSteps DescribeSteps(const ProcessAnalysis& analysis);
 
 }  // namespace vramtrack
 

@@ -32,8 +32,9 @@ std::vector<uint32_t> SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer
   return same;
 }
 
-SiteGroups SelectSites(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts,
-                       const std::vector<uint32_t>& same, size_t top, StackSymbolizer* symbolizer) {
+SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& failures,
+                       const std::vector<LeakVerdict>& verdicts, const std::vector<uint32_t>& same, size_t top,
+                       StackSymbolizer* symbolizer) {
   const std::vector<Site>& sites = ledger.sites();
   struct Candidate {
     SiteGroup group;
@@ -55,7 +56,7 @@ SiteGroups SelectSites(const Ledger& ledger, const std::vector<LeakVerdict>& ver
     candidate.leaks = true;
     candidate.rate += verdicts[i].rate_bytes_per_step;
   }
-  for (const OutOfMemory& failed : ledger.out_of_memory()) {
+  for (const OutOfMemory& failed : failures) {
     for (const auto& [site, bytes] : failed.holders) candidates[candidate_of[site]].wanted = true;
   }
   // Every tie is broken by the site's number, which is that of its first allocation.

@@ -9,6 +9,7 @@
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/leaks/cohort.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/failure_log.h"
 
 namespace vramtrack {
 
@@ -32,8 +33,9 @@ struct SiteGroups {
 std::vector<uint32_t> SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer* symbolizer);
 
 // `verdicts`: one for each site of the ledger. `same`: as SitesThatLookTheSame has it.
-SiteGroups SelectSites(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts,
-                       const std::vector<uint32_t>& same, size_t top, StackSymbolizer* symbolizer);
+SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& failures,
+                       const std::vector<LeakVerdict>& verdicts, const std::vector<uint32_t>& same, size_t top,
+                       StackSymbolizer* symbolizer);
 
 }  // namespace vramtrack
 

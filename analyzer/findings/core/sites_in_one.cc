@@ -14,18 +14,19 @@ namespace {
 // A level that changed so often goes up and down; see JudgeGrowingBuffer.
 constexpr size_t kFewestChanges = 3;
 
-bool Matters(const Ledger& ledger, uint32_t site, const LeakVerdict& verdict) {
+bool Matters(const SiteHistories& histories, uint32_t site, const LeakVerdict& verdict) {
   if (verdict.evidence.survivors.objects > 0 || verdict.verdict == Verdict::kInsufficientEvidence) return true;
-  return IsLeak(verdict.verdict) || ledger.level_changes(site) >= kFewestChanges;
+  return IsLeak(verdict.verdict) || histories.level_changes(site) >= kFewestChanges;
 }
 
 }  // namespace
 
-std::vector<std::vector<uint32_t>> SitesInOne(const Ledger& ledger, const std::vector<uint32_t>& same,
+std::vector<std::vector<uint32_t>> SitesInOne(const SiteHistories& histories, const Ledger& ledger,
+                                              const std::vector<uint32_t>& same,
                                               const std::vector<LeakVerdict>& verdicts) {
   std::map<std::pair<uint32_t, bool>, std::vector<uint32_t>> by_group;
   for (uint32_t i = 0; i < verdicts.size(); ++i) {
-    if (Matters(ledger, i, verdicts[i])) by_group[{same[i], IsSegmentSite(ledger.sites()[i])}].push_back(i);
+    if (Matters(histories, i, verdicts[i])) by_group[{same[i], IsSegmentSite(ledger.sites()[i])}].push_back(i);
   }
   std::vector<std::vector<uint32_t>> together;
   for (auto& [group, sites] : by_group) {
@@ -35,8 +36,8 @@ std::vector<std::vector<uint32_t>> SitesInOne(const Ledger& ledger, const std::v
   return together;
 }
 
-void ShareVerdict(const Ledger& ledger, const std::vector<uint32_t>& together, const LeakVerdict& verdict,
-                  std::vector<LeakVerdict>* verdicts) {
+void ShareVerdict(const SiteHistories& histories, const Ledger& ledger, const std::vector<uint32_t>& together,
+                  const LeakVerdict& verdict, std::vector<LeakVerdict>* verdicts) {
   std::vector<double> shares;
   double sum = 0;
   const bool buffer = verdict.evidence.buffer.trend != BufferTrend::kNone;
@@ -44,7 +45,7 @@ void ShareVerdict(const Ledger& ledger, const std::vector<uint32_t>& together, c
     // Of a buffer that the sites hold in turn, each made as much as the others for all that can be told.
     double share = buffer ? static_cast<double>(ledger.sites()[site].bytes_allocated) : 0;
     if (!buffer) {
-      const SurvivorTotal left = TotalOf(SurvivorsIn(ledger.history(site), verdict.evidence.leaking));
+      const SurvivorTotal left = TotalOf(SurvivorsIn(histories.history(site), verdict.evidence.leaking));
       share = verdict.rate_bytes_per_step > 0 ? static_cast<double>(left.bytes) : static_cast<double>(left.objects);
     }
     shares.push_back(share);

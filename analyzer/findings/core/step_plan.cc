@@ -43,6 +43,33 @@ uint64_t WorkBytes(const Ledger& ledger) {
   return bytes;
 }
 
+// Tells what is allocated to RegularGaps, as far as the job's own events say it.
+class GapsObserver final : public ReplayObserver {
+ public:
+  const RegularGaps& gaps() const { return gaps_; }
+
+  unsigned frequent_calls() const override { return kAllocations; }
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    if (ledger_->present_event()->past) return;
+    gaps_.OnEvent(allocated.allocation.site, LiveBefore(allocated));
+  }
+
+ private:
+  // What the device holds between two steps tells where one ends, whatever is allocated there.
+  uint64_t LiveBefore(const ReplayAllocation& allocated) const {
+    for (const Scope& driver : ledger_->scopes()) {
+      if (driver.level != Level::kDriver || driver.device != allocated.allocation.device) continue;
+      const Scope& leading = driver.is_leading() ? driver : ledger_->scopes()[driver.other_level];
+      return leading.live - (&leading == allocated.scope ? allocated.allocation.bytes : 0);
+    }
+    return 0;
+  }
+
+  const Ledger* ledger_ = nullptr;
+  RegularGaps gaps_;
+};
+
 class Planner {
  public:
   Planner(const Trace& trace, const std::string& wanted, const LedgerOptions& replay, uint64_t window_bytes,
@@ -245,14 +272,14 @@ class Planner {
 
   // From the order of allocations, which takes a replay. `choice`: what the marks tell, as far as they do.
   void PlanByStream(StepChoice choice) {
-    RegularGaps gaps;
+    GapsObserver gaps;
     LedgerOptions options = replay_;
-    options.histories = options.timeline = false;
-    options.gaps = &gaps;
+    options.unseen_sites_only = true;
+    options.observers = {&gaps};
     if (passes_ != nullptr) passes_->Begin(Pass::kStream);
     Ledger ledger(trace_, StepPlan(), options);
     ledger.Replay();
-    const std::vector<GapFamily> families = gaps.Families();
+    const std::vector<GapFamily> families = gaps.gaps().Families();
     const GapFamily* steps = RegularGaps::StepsOf(families);
     if (steps != nullptr && !Works(ledger, *steps)) steps = nullptr;
     if (steps != nullptr && wanted_.empty()) {

@@ -35,7 +35,8 @@ std::string Seconds(double seconds) { return absl::StrFormat("%.2g s", seconds);
 
 }  // namespace
 
-void AddTraceWarnings(const Trace& trace, const Ledger& ledger, std::vector<std::string>* warnings) {
+void AddTraceWarnings(const Trace& trace, const Ledger& ledger, const FailureLog& failures,
+                      std::vector<std::string>* warnings) {
   const std::string& path = trace.path();
   if (trace.lost_bytes() > 0) {
     warnings->push_back(absl::StrCat(path, ": offset ", trace.damage().front().offset, ": ",
@@ -64,10 +65,10 @@ void AddTraceWarnings(const Trace& trace, const Ledger& ledger, std::vector<std:
   for (const auto& [name, reason] : trace.definitions().process.unseen) {
     warnings->push_back(absl::StrCat(path, ": ", name, " ", UnseenText(reason)));
   }
-  if (ledger.out_of_memory_count() > ledger.out_of_memory().size()) {
-    warnings->push_back(absl::StrCat(path, ": ", ledger.out_of_memory_count(),
+  if (failures.count() > failures.all().size()) {
+    warnings->push_back(absl::StrCat(path, ": ", failures.count(),
                                      " allocations failed for lack of memory; the first and the last ",
-                                     ledger.out_of_memory().size() / 2, " are shown"));
+                                     failures.all().size() / 2, " are shown"));
   }
 }
 

@@ -10,11 +10,13 @@
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/model/report.h"
+#include "analyzer/peaks/failure_log.h"
 #include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
 
-void AddTraceWarnings(const Trace& trace, const Ledger& ledger, std::vector<std::string>* warnings);
+void AddTraceWarnings(const Trace& trace, const Ledger& ledger, const FailureLog& failures,
+                      std::vector<std::string>* warnings);
 void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* warnings);
 // Devices that are given out more than they have.
 void AddDeviceWarnings(const std::string& path, const std::vector<ReportDevice>& devices,

@@ -17,7 +17,7 @@ class PoolFindings final : public Collector {
   explicit PoolFindings(const ProcessAnalysis& analysis) : analysis_(analysis) {}
 
   const char* name() const override { return "memory pools"; }
-  void Prepare(LedgerOptions* options) override { options->observers.push_back(&pools_); }
+  void Prepare(Replay* detail) override { detail->observers.push_back(&pools_); }
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/byte_count.h"
 #include "analyzer/findings/core/device_findings.h"
-#include "analyzer/findings/core/device_levels.h"
 #include "analyzer/leaks/explanation.h"
 
 namespace vramtrack {
@@ -43,12 +42,13 @@ SegmentMap NewSegments(const SegmentMap& before, const SegmentMap& after, const 
 }
 
 // Stacks that asked for segments since then which are still there.
-uint64_t StacksOfSegments(const Ledger& ledger, uint32_t device, Step first) {
+uint64_t StacksOfSegments(const ProcessAnalysis& analysis, uint32_t device, Step first) {
+  const Ledger& ledger = analysis.ledger();
   uint64_t stacks = 0;
   for (uint32_t i = 0; i < ledger.sites().size(); ++i) {
     const Site& site = ledger.sites()[i];
     if (site.key.device != device || !IsSegmentSite(site)) continue;
-    for (const Cohort& cohort : ledger.history(i).cohorts) {
+    for (const Cohort& cohort : analysis.histories().history(i).cohorts) {
       if (cohort.step < first || cohort.live_objects == 0) continue;
       ++stacks;
       break;
@@ -86,11 +86,11 @@ std::string Explain(const ReportReserveGrowth& growth) {
 std::map<uint32_t, ReserveGrowth> GrowthOfReserves(const ProcessAnalysis& analysis) {
   std::map<uint32_t, ReserveGrowth> grown;
   const Ledger& ledger = analysis.ledger();
-  if (!ledger.timeline_in_steps()) return grown;
+  if (!analysis.timeline().in_steps()) return grown;
   for (const Scope& scope : ledger.scopes()) {
     if (scope.level != Level::kFramework) continue;
-    const auto growth = JudgeReserve(LevelsOf(ledger, scope, DeviceFigure::kReserved),
-                                     LevelsOf(ledger, scope, DeviceFigure::kLive), analysis.run().warmup_end);
+    const auto growth = JudgeReserve(LevelsOf(analysis, scope, DeviceFigure::kReserved),
+                                     LevelsOf(analysis, scope, DeviceFigure::kLive), analysis.run().warmup_end);
     if (growth) grown.emplace(scope.device, *growth);
   }
   return grown;
@@ -133,7 +133,7 @@ ReportReserveGrowth DescribeReserveGrowth(ProcessAnalysis* analysis, uint32_t de
   described.ci_high = growth.unused.ci_high;
   described.first_step = ReportedStep(analysis->run(), growth.first);
   described.stairs = growth.stairs;
-  described.stacks = StacksOfSegments(analysis->ledger(), device, growth.first);
+  described.stacks = StacksOfSegments(*analysis, device, growth.first);
 
   std::map<SegmentClass, int64_t> more;
   for (const SegmentLayout::Segment& segment : maps.growth_end.segments) ++more[ClassOf(segment)];

@@ -118,10 +118,10 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
 }
 
 // Whether the device's allocator gave up, or reserved much more than it needed.
-bool IsWorthTrials(const Ledger& ledger, const Scope& scope) {
+bool IsWorthTrials(const std::vector<OutOfMemory>& failures, const Scope& scope) {
   const uint64_t unused = scope.reserved_peak > scope.peak ? scope.reserved_peak - scope.peak : 0;
   if (IsWorthAdvice(unused, scope.reserved_peak)) return true;
-  return std::any_of(ledger.out_of_memory().begin(), ledger.out_of_memory().end(), [&scope](const OutOfMemory& f) {
+  return std::any_of(failures.begin(), failures.end(), [&scope](const OutOfMemory& f) {
     return f.device == scope.device && f.framework && f.framework->failed;
   });
 }
@@ -173,13 +173,13 @@ std::map<uint32_t, uint32_t> FirstSteps(const std::map<uint32_t, ReserveGrowth>&
 SegmentFindings::SegmentFindings(ProcessAnalysis* analysis)
     : analysis_(*analysis), growing_(GrowthOfReserves(*analysis)), segments_(analysis->ledger(), FirstSteps(growing_)) {
   for (const Scope& scope : analysis->ledger().scopes()) {
-    if (scope.level != Level::kFramework || !IsWorthTrials(analysis->ledger(), scope)) continue;
+    if (scope.level != Level::kFramework || !IsWorthTrials(analysis->failures().all(), scope)) continue;
     segments_.Record(scope.device, DeviceTotalBytes(analysis->trace(), analysis->ledger(), scope.device));
   }
 }
 
-void SegmentFindings::Prepare(LedgerOptions* options) {
-  if (segments_.has_devices()) options->observers.push_back(&segments_);
+void SegmentFindings::Prepare(Replay* detail) {
+  if (segments_.has_devices()) detail->observers.push_back(&segments_);
 }
 
 void SegmentFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
@@ -202,8 +202,8 @@ void SegmentFindings::Describe(const Replays& /*replays*/, ProcessFindings* find
     const WhatIf outcome = TrySettings(analysis_, scope, learnt->second, map->second);
     map->second.requests.reset();
     device->fragmentation.advice = Advice(outcome);
-    for (size_t i = 0; i < findings->oom.size() && i < ledger.out_of_memory().size(); ++i) {
-      const OutOfMemory& failed = ledger.out_of_memory()[i];
+    for (size_t i = 0; i < findings->oom.size() && i < analysis_.failures().all().size(); ++i) {
+      const OutOfMemory& failed = analysis_.failures().all()[i];
       if (failed.device == scope.device) DescribeFits(outcome, failed, &findings->oom[i]);
     }
   }

@@ -21,7 +21,7 @@ class SegmentFindings final : public Collector {
   explicit SegmentFindings(ProcessAnalysis* analysis);
 
   const char* name() const override { return "segments"; }
-  void Prepare(LedgerOptions* options) override;
+  void Prepare(Replay* detail) override;
   // Other settings are tried on the requests to devices whose allocator gave up, or reserved much that was not used.
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 

@@ -88,7 +88,7 @@ ReportKept KeptByBuffer(const ProcessAnalysis& analysis, const std::vector<uint3
   for (const uint32_t member : members) {
     const LeakVerdict& verdict = analysis.verdicts()[member];
     if (!IsLeak(verdict.verdict)) continue;
-    AddFloor(analysis.ledger().levels(member), run, &kept);
+    AddFloor(analysis.histories().levels(member), run, &kept);
     const auto begin = static_cast<double>(verdict.evidence.buffer.from_bytes);
     from = verdict.evidence.joint ? begin : from + begin;
     kept.max_lifetime_steps = std::max<uint64_t>(kept.max_lifetime_steps, verdict.evidence.max_lifetime_steps);
@@ -125,7 +125,7 @@ void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* site
     SurvivorSeries survivors;
     ReportKept kept;
     for (const uint32_t member : members[i]) {
-      survivors = SumOf(survivors, SurvivorsIn(analysis.ledger().history(member), {0, run.steps}));
+      survivors = SumOf(survivors, SurvivorsIn(analysis.histories().history(member), {0, run.steps}));
       kept.max_lifetime_steps =
           std::max<uint64_t>(kept.max_lifetime_steps, analysis.verdicts()[member].evidence.max_lifetime_steps);
     }

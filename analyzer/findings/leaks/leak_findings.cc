@@ -41,7 +41,7 @@ std::vector<LeakOrder::Watched> LeakingSites(const ProcessAnalysis& analysis) {
     watched.back().sites = group.sites;
     SurvivorSeries survivors;
     for (const uint32_t site : group.sites) {
-      survivors = SumOf(survivors, SurvivorsIn(analysis.ledger().history(site), first.evidence.tested));
+      survivors = SumOf(survivors, SurvivorsIn(analysis.histories().history(site), first.evidence.tested));
     }
     for (const Survivors& at : survivors) watched.back().steps.push_back(at.step);
   }
@@ -49,7 +49,10 @@ std::vector<LeakOrder::Watched> LeakingSites(const ProcessAnalysis& analysis) {
 }
 
 LeakFindings::LeakFindings(ProcessAnalysis* analysis)
-    : analysis_(*analysis), grouping_(analysis), order_(LeakingSites(*analysis), analysis->run().steps) {}
+    : analysis_(*analysis),
+      grouping_(analysis),
+      order_(LeakingSites(*analysis), analysis->run().steps),
+      pool_(analysis->trace()) {}
 
 std::vector<uint32_t> LeakFindings::SitesOf(const std::vector<size_t>& groups) const {
   std::vector<uint32_t> sites;
@@ -89,15 +92,21 @@ std::vector<uint32_t> LeakFindings::WatchedSitesOf(const std::vector<size_t>& gr
   return sites;
 }
 
-void LeakFindings::Prepare(LedgerOptions* options) {
+void LeakFindings::Prepare(Replay* detail) {
   const std::vector<std::vector<size_t>> leaks = grouping_.ByCalls();
   for (const std::vector<size_t>& members : leaks) {
     if (members.size() < 2) continue;
-    watched_[Sorted(members)] = options->watched.size();
-    options->watched.push_back(WatchedSitesOf(members));
+    watched_[Sorted(members)] = detail->counterfactual.Watch(WatchedSitesOf(members));
   }
   // Alone in its leak, nothing has an order.
-  if (leaks.size() + watched_.size() > 1) options->observers.push_back(&order_);
+  if (leaks.size() + watched_.size() > 1) detail->observers.push_back(&order_);
+  for (const SiteGroup& group : analysis_.groups()) {
+    const uint32_t first = group.sites[0];
+    if (!IsLeak(analysis_.verdicts()[first].verdict)) continue;
+    if (!analysis_.symbolizer().IsPinnedPool(analysis_.ledger().sites()[first].key.stack)) continue;
+    detail->observers.push_back(&pool_);
+    break;
+  }
 }
 
 ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite>& sites) const {
@@ -122,7 +131,7 @@ ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite
         above += analysis_.verdicts()[index].rate_ci_high - analysis_.verdicts()[index].rate_bytes_per_step;
         continue;
       }
-      survivors = SumOf(survivors, SurvivorsIn(analysis_.ledger().history(index), {0, analysis_.run().steps}));
+      survivors = SumOf(survivors, SurvivorsIn(analysis_.histories().history(index), {0, analysis_.run().steps}));
       span.begin = std::max(span.begin, evidence.leaking.begin);
       span.end = std::min(span.end, evidence.leaking.end);
       lifetime = std::max(lifetime, evidence.max_lifetime_steps);
@@ -136,18 +145,22 @@ ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite
   return sum;
 }
 
-bool LeakFindings::PrepareTrials(const Ledger& /*detail*/, LedgerOptions* options) {
+bool LeakFindings::PrepareTrials(Replay* trials) {
   leaks_ = grouping_.Finish(order_);
   for (const LeakGroup& leak : leaks_) {
     if (leak.parts.empty() || watched_.count(MembersOf(leak)) != 0) continue;
-    tried_[MembersOf(leak)] = options->watched.size();
-    options->watched.push_back(WatchedSitesOf(MembersOf(leak)));
+    tried_[MembersOf(leak)] = trials->counterfactual.Watch(WatchedSitesOf(MembersOf(leak)));
   }
   return !tried_.empty();
 }
 
 void LeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
   std::vector<ReportSite>* sites = &findings->sites;
+  for (size_t i = 0; i < analysis_.groups().size(); ++i) {
+    const uint32_t first = analysis_.groups()[i].sites[0];
+    if (!IsLeak(analysis_.verdicts()[first].verdict)) continue;
+    AddPoolRemark(pool_, analysis_.ledger().sites()[first].key, &analysis_.symbolizer(), &(*sites)[i]);
+  }
   for (const LeakGroup& leak : leaks_) {
     ReportSite& leader = (*sites)[leak.leader];
     for (const size_t part : leak.parts) (*sites)[part].part_of = absl::StrCat(leak.leader);
@@ -167,8 +180,8 @@ void LeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
     } else {
       const auto known = watched_.find(MembersOf(leak));
       leader.group->peak_without = known != watched_.end()
-                                       ? replays.detail.counterfactual().PeakWithout(known->second)
-                                       : replays.trials->counterfactual().PeakWithout(tried_.at(MembersOf(leak)));
+                                       ? replays.detail.counterfactual.PeakWithout(known->second)
+                                       : replays.trials.counterfactual.PeakWithout(tried_.at(MembersOf(leak)));
     }
     if (leak.call_frame) leader.blame_frame = *leak.call_frame;
     // What hardly matters by itself may do so with all that it keeps.
@@ -207,18 +220,18 @@ void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const Re
   if (sites.size() < 2) return;  // what its verdict says of it is all there is
   const uint32_t first = analysis_.groups()[members[0]].sites[0];
   LeakVerdict verdict = analysis_.verdicts()[first];
-  SiteHistory history = analysis_.ledger().history(first);
+  SiteHistory history = analysis_.histories().history(first);
   if (verdict.evidence.joint) {
     for (const uint32_t other : analysis_.groups()[members[0]].sites) {
       if (other == first) continue;
-      const SiteHistory whole = Merged(history, analysis_.ledger().history(other));
+      const SiteHistory whole = Merged(history, analysis_.histories().history(other));
       history.cohorts = whole.cohorts;
     }
   }
   for (const uint32_t other : sites) {
     if (other == first) continue;
     const LeakEvidence& evidence = analysis_.verdicts()[other].evidence;
-    const SiteHistory more = analysis_.ledger().history(other);
+    const SiteHistory more = analysis_.histories().history(other);
     verdict.evidence.period.bytes_repeat &=
         evidence.period.bytes_repeat && evidence.period.steps == verdict.evidence.period.steps;
     verdict.evidence.max_lifetime_steps = std::max(verdict.evidence.max_lifetime_steps, evidence.max_lifetime_steps);
@@ -245,7 +258,7 @@ void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const Re
   if (site->level == Level::kFramework && framework != analysis_.frameworks().end()) {
     AddDriverEvidence(framework->second, analysis_.plan().window_bytes, site);
   }
-  AddPoolRemark(analysis_.ledger(), analysis_.ledger().sites()[first].key, &analysis_.symbolizer(), site);
+  AddPoolRemark(pool_, analysis_.ledger().sites()[first].key, &analysis_.symbolizer(), site);
 }
 
 }  // namespace vramtrack

@@ -10,6 +10,7 @@
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/findings/leaks/leak_groups.h"
 #include "analyzer/findings/leaks/leak_order.h"
+#include "analyzer/findings/leaks/pool_remarks.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
@@ -24,9 +25,9 @@ class LeakFindings final : public Collector {
   explicit LeakFindings(ProcessAnalysis* analysis);
 
   const char* name() const override { return "leaks"; }
-  void Prepare(LedgerOptions* options) override;
+  void Prepare(Replay* detail) override;
   // The peak without leaks that the order of events has made of other parts than their stacks had.
-  bool PrepareTrials(const Ledger& detail, LedgerOptions* options) override;
+  bool PrepareTrials(Replay* trials) override;
   // With what the steps left behind and with the units of rates, which are per step until here.
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
@@ -46,6 +47,7 @@ class LeakFindings final : public Collector {
   ProcessAnalysis& analysis_;
   LeakGrouping grouping_;
   LeakOrder order_;
+  PinnedPoolGrowth pool_;
   std::vector<LeakGroup> leaks_;  // after the replay
   // Sets of groups, and where their counterfactual is: in the replay that all follow, or in the trials.
   std::map<std::vector<size_t>, size_t> watched_, tried_;

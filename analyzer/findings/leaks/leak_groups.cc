@@ -71,7 +71,7 @@ LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis) {
     const SiteKey& key = ledger.sites()[group.sites[0]].key;
     Candidate candidate{i, key.device, LevelOf(key.kind), first.evidence.tested};
     for (const uint32_t site : group.sites) {
-      const SiteHistory history = ledger.history(site);
+      const SiteHistory history = analysis_.histories().history(site);
       candidate.survivors = SumOf(candidate.survivors, SurvivorsIn(history, {0, analysis_.run().steps}));
       candidate.live_objects += history.live_objects();
       candidate.bytes_per_step += analysis_.verdicts()[site].rate_bytes_per_step;
@@ -134,7 +134,7 @@ void LeakGrouping::FindBystanders() {
   for (uint32_t i = 0; i < ledger.sites().size() && bystanders_.size() < kMaxBystanders; ++i) {
     const Site& site = ledger.sites()[i];
     if (IsLeak(analysis_.verdicts()[i].verdict) || IsSegmentSite(site) || 2 * site.frees < site.allocations) continue;
-    const SiteHistory history = ledger.history(i);
+    const SiteHistory history = analysis_.histories().history(i);
     if (history.birth_steps * kRegularShare < analysis_.run().steps) continue;
     bystanders_.push_back(analysis_.symbolizer().Frames(site.key.stack));
   }

@@ -137,16 +137,16 @@ TimelineFindings::TimelineFindings(const ProcessAnalysis& analysis, const std::v
     : analysis_(analysis),
       followed_(GroupsToFollow(analysis)),
       category_of_site_(Categories(purposes)),
-      categories_(analysis.ledger(), category_of_site_, analysis.trace().clock().start_ticks()),
-      composition_(analysis.ledger(), category_of_site_, SitesToFollow(), analysis.trace().clock().start_ticks()),
-      curve_(analysis.ledger()) {}
+      categories_(analysis.ledger(), category_of_site_, analysis.timeline()),
+      composition_(analysis.ledger(), category_of_site_, SitesToFollow(), analysis.timeline()),
+      curve_(analysis.ledger(), analysis.timeline()) {}
 
-void TimelineFindings::Prepare(LedgerOptions* options) {
-  options->observers.insert(options->observers.end(), {&categories_, &composition_, &curve_});
+void TimelineFindings::Prepare(Replay* detail) {
+  detail->observers.insert(detail->observers.end(), {&categories_, &composition_, &curve_});
 }
 
 void TimelineFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
-  findings->timeline = DescribeTimeline(analysis_.trace(), analysis_.ledger(), analysis_.run());
+  findings->timeline = DescribeTimeline(analysis_);
   AddCategories(&findings->timeline);
   AddCompositions(&findings->timeline);
   AddStepCurves(&findings->timeline);

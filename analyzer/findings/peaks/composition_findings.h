@@ -26,7 +26,7 @@ class TimelineFindings final : public Collector {
   TimelineFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes);
 
   const char* name() const override { return "timeline"; }
-  void Prepare(LedgerOptions* options) override;
+  void Prepare(Replay* detail) override;
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:

@@ -36,18 +36,20 @@ std::vector<uint64_t> CallOf(const Definitions& definitions, uint32_t stack) {
   return call;
 }
 
-// For each failed allocation of the ledger the sites that were allocated by the same call: their stacks are alike from
+// For each failed allocation the sites that were allocated by the same call: their stacks are alike from
 // where the allocator was called.
-std::vector<std::vector<uint32_t>> AskingSites(const Trace& trace, const Ledger& ledger) {
+std::vector<std::vector<uint32_t>> AskingSites(const ProcessAnalysis& analysis) {
+  const Ledger& ledger = analysis.ledger();
+  const std::vector<OutOfMemory>& failed_ones = analysis.failures().all();
   using Call = std::pair<std::pair<Level, uint32_t>, std::vector<uint64_t>>;  // level, device, stack
-  const Definitions& definitions = trace.definitions();
+  const Definitions& definitions = analysis.trace().definitions();
   std::map<Call, std::vector<size_t>> failures;
-  for (size_t i = 0; i < ledger.out_of_memory().size(); ++i) {
-    const OutOfMemory& failed = ledger.out_of_memory()[i];
+  for (size_t i = 0; i < failed_ones.size(); ++i) {
+    const OutOfMemory& failed = failed_ones[i];
     const Level level = failed.framework && failed.framework->failed ? Level::kFramework : Level::kDriver;
     failures[{{level, failed.device}, CallOf(definitions, failed.stack)}].push_back(i);
   }
-  std::vector<std::vector<uint32_t>> asking(ledger.out_of_memory().size());
+  std::vector<std::vector<uint32_t>> asking(failed_ones.size());
   for (uint32_t i = 0; i < ledger.sites().size() && !failures.empty(); ++i) {
     const SiteKey& key = ledger.sites()[i].key;
     const auto found = failures.find({{LevelOf(key.kind), key.device}, CallOf(definitions, key.stack)});
@@ -62,12 +64,12 @@ std::vector<std::vector<uint32_t>> AskingSites(const Trace& trace, const Ledger&
 OomFindings::OomFindings(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes)
     : analysis_(*analysis),
       purposes_(purposes),
-      study_(analysis->ledger(), AskingSites(analysis->trace(), analysis->ledger())) {}
+      study_(analysis->ledger(), analysis->failures().all(), AskingSites(*analysis)) {}
 
 void OomFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
   const Ledger& ledger = analysis_.ledger();
-  for (size_t i = 0; i < ledger.out_of_memory().size(); ++i) {
-    const OutOfMemory& failed = ledger.out_of_memory()[i];
+  for (size_t i = 0; i < analysis_.failures().all().size(); ++i) {
+    const OutOfMemory& failed = analysis_.failures().all()[i];
     ReportOom oom = DescribeOutOfMemory(analysis_.trace(), ledger, analysis_.run(), failed);
     oom.stack = analysis_.shown().Frames(failed.stack);
     DescribeHolders(failed, study_.findings()[i], &oom);

@@ -19,7 +19,7 @@ class OomFindings final : public Collector {
   OomFindings(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes);
 
   const char* name() const override { return "out of memory"; }
-  void Prepare(LedgerOptions* options) override { options->observers.push_back(&study_); }
+  void Prepare(Replay* detail) override { detail->observers.push_back(&study_); }
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:

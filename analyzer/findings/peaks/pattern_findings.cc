@@ -68,7 +68,8 @@ ReportPattern DescribeLate(const ProcessAnalysis& analysis, const std::vector<Pu
   pattern.category = CategoryName(purposes[group.sites[0]].category);
   const std::string name = NameOf(purposes[group.sites[0]].category);
   const uint32_t first = group.sites[0];
-  const bool as_a_rule = LatenessOf(ledger.history(first), analysis.verdicts()[first].verdict) == Late::kAsARule;
+  const bool as_a_rule =
+      LatenessOf(analysis.histories().history(first), analysis.verdicts()[first].verdict) == Late::kAsARule;
   if (as_a_rule && 2 * result.replaced < result.objects) {
     pattern.pattern = "unused_between";
     pattern.explanation = absl::StrCat(
@@ -145,7 +146,7 @@ std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const std::ve
     if (category == Category::kOther || category == Category::kInput || site.scope == Site::kNoScope) continue;
     if (!ledger.scopes()[site.scope].is_leading()) continue;
     const Verdict verdict = analysis.verdicts()[i].verdict;
-    const Late late = LatenessOf(ledger.history(i), verdict);
+    const Late late = LatenessOf(analysis.histories().history(i), verdict);
     if (late == Late::kNever) continue;
     LateGroup& group = groups[{site.scope, late, verdict == Verdict::kCycleGarbage, category}];
     group.scope = site.scope;

@@ -18,9 +18,7 @@ class PatternFindings final : public Collector {
   PatternFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes);
 
   const char* name() const override { return "patterns"; }
-  void Prepare(LedgerOptions* options) override {
-    options->observers.insert(options->observers.end(), {&late_, &reusable_});
-  }
+  void Prepare(Replay* detail) override { detail->observers.insert(detail->observers.end(), {&late_, &reusable_}); }
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:

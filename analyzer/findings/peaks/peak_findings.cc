@@ -134,12 +134,9 @@ std::vector<uint32_t> PeakFindings::SitesOf(const Together& together) const {
   return sites;
 }
 
-void PeakFindings::Prepare(LedgerOptions* options) {
-  for (Together& together : largest_) {
-    together.watched = options->watched.size();
-    options->watched.push_back(SitesOf(together));
-  }
-  options->observers.push_back(&live_set_);
+void PeakFindings::Prepare(Replay* detail) {
+  for (Together& together : largest_) together.watched = detail->counterfactual.Watch(SitesOf(together));
+  detail->observers.push_back(&live_set_);
 }
 
 void PeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
@@ -169,7 +166,7 @@ void PeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
       if (device.index != together.device) continue;
       ReportPeakWithout several;
       for (const size_t group : together.groups) several.sites.push_back(absl::StrCat(group));
-      several.peak = replays.detail.counterfactual().PeakWithout(together.watched);
+      several.peak = replays.detail.counterfactual.PeakWithout(together.watched);
       device.peak_set.without.push_back(std::move(several));
     }
   }

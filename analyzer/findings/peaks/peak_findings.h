@@ -25,7 +25,7 @@ class PeakFindings final : public Collector {
   PeakFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes);
 
   const char* name() const override { return "peaks"; }
-  void Prepare(LedgerOptions* options) override;
+  void Prepare(Replay* detail) override;
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:

@@ -82,23 +82,20 @@ PeakLines::Peak PeakLines::LinesOf(uint32_t scope) {
   return peak;
 }
 
-void PeakLines::Prepare(LedgerOptions* options) {
+void PeakLines::Prepare(Replay* detail) {
   for (Peak& peak : peaks_) {
-    for (Line& line : peak.lines) {
-      line.watched = options->watched.size();
-      options->watched.push_back(line.sites);
-    }
+    for (Line& line : peak.lines) line.watched = detail->counterfactual.Watch(line.sites);
   }
 }
 
-ReportPeakLine PeakLines::Describe(const Line& line, const Ledger& replayed) const {
+ReportPeakLine PeakLines::Describe(const Line& line, const Counterfactual& without) const {
   ReportPeakLine described;
   described.line = line.frame;
   const size_t group = analysis_.GroupOf(line.sites[0]);
   if (group != ProcessAnalysis::kNoGroup) described.site = absl::StrCat(group);
   described.sites = line.sites.size();
   described.bytes = line.bytes;
-  described.peak_without = replayed.counterfactual().PeakWithout(line.watched);
+  described.peak_without = without.PeakWithout(line.watched);
   const Category category = purposes_[line.sites[0]].category;
   if (std::all_of(line.sites.begin(), line.sites.end(),
                   [&](uint32_t site) { return purposes_[site].category == category; })) {
@@ -116,7 +113,7 @@ void PeakLines::Describe(const Replays& replays, ProcessFindings* findings) {
     if (scope.device != SiteKey::kHost) lines.device = scope.device;
     lines.live = scope.peak;
     uint64_t all_sites = peak.sites;
-    for (const Line& line : peak.lines) lines.lines.push_back(Describe(line, replays.detail));
+    for (const Line& line : peak.lines) lines.lines.push_back(Describe(line, replays.detail.counterfactual));
     for (size_t i = 0; i < sites.size(); ++i) {
       const ReportSite& site = sites[i];
       if (!site.group || ledger.sites()[analysis_.groups()[i].sites[0]].scope != peak.scope) continue;

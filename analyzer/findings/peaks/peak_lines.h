@@ -23,7 +23,7 @@ class PeakLines final : public Collector {
 
   const char* name() const override { return "lines at the peak"; }
   // Has the next replay find the peak without each line.
-  void Prepare(LedgerOptions* options) override;
+  void Prepare(Replay* detail) override;
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:
@@ -41,7 +41,7 @@ class PeakLines final : public Collector {
 
   Peak LinesOf(uint32_t scope);
   bool IsOfLeak(uint32_t site) const;
-  ReportPeakLine Describe(const Line& line, const Ledger& replayed) const;
+  ReportPeakLine Describe(const Line& line, const Counterfactual& without) const;
 
   ProcessAnalysis& analysis_;
   const std::vector<Purpose>& purposes_;

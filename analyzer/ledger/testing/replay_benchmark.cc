@@ -18,7 +18,10 @@
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/ledger/site_histories.h"
 #include "analyzer/ledger/testing/synthetic_trace.h"
+#include "analyzer/peaks/failure_log.h"
+#include "analyzer/peaks/timeline.h"
 
 namespace vramtrack {
 namespace {
@@ -124,7 +127,13 @@ int Main(int argc, char** argv) {
   begin = ProcessorSeconds();
   StepPlan plan;
   if (options.trace.steps) plan.mark_slot = 0;
-  Ledger ledger(**trace, plan);
+  // As the replay of a report that verdicts are made from.
+  SiteHistories histories;
+  LevelTimeline timeline(**trace);
+  FailureLog failures(**trace);
+  LedgerOptions replay;
+  replay.observers = {&histories, &timeline, &failures};
+  Ledger ledger(**trace, plan, replay);
   ledger.Replay();
   const double replay_s = ProcessorSeconds() - begin;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef ANALYZER_LEDGER_PLACEMENT_H_
-#define ANALYZER_LEDGER_PLACEMENT_H_
+#ifndef ANALYZER_FRAGMENTATION_PLACEMENT_H_
+#define ANALYZER_FRAGMENTATION_PLACEMENT_H_
 
 #include <cstdint>
 #include <vector>
@@ -25,4 +25,4 @@ Placement BestPlacement(const std::vector<Lifetime>& lifetimes);
 
 }  // namespace vramtrack
 
-#endif  // ANALYZER_LEDGER_PLACEMENT_H_
+#endif  // ANALYZER_FRAGMENTATION_PLACEMENT_H_

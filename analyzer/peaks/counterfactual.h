@@ -2,29 +2,36 @@
 //
 // How high the peak would have been without one site's allocations: what fixing that site is worth. "8 GiB live at the
 // peak" says less: another peak may be nearly as high.
-#ifndef ANALYZER_LEDGER_COUNTERFACTUAL_H_
-#define ANALYZER_LEDGER_COUNTERFACTUAL_H_
+#ifndef ANALYZER_PEAKS_COUNTERFACTUAL_H_
+#define ANALYZER_PEAKS_COUNTERFACTUAL_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/ledger/ledger.h"
+
 namespace vramtrack {
 
 // Watches groups of sites during a replay; the sites of a group count to the same total. Exact. An event costs a
 // comparison, unless it is a free behind a new record for one of the groups: while there are only allocations, what is
-// live without a group never sinks. A site may be in several groups: a leak's line, and the leak as a whole.
-// Thread-compatible.
-class Counterfactual {
+// live without a group never sinks. A site may be in several groups: a leak's line, and the leak as a whole. One of
+// them serves all who ask of the same replay. Thread-compatible.
+class Counterfactual final : public ReplayObserver {
  public:
-  // `groups`: each a few site indices.
-  explicit Counterfactual(const std::vector<std::vector<uint32_t>>& groups);
+  // Before the replay: a few site indices, numbered as in every replay of the trace. Returns the group's number.
+  size_t Watch(std::vector<uint32_t> sites);
+  bool watching() const { return !watched_.empty(); }
 
-  bool watching() const { return !groups_.empty(); }
-
-  // `live`: the scope's total, after the allocation.
-  void OnAllocate(uint32_t site, uint32_t scope, uint64_t bytes, uint64_t live);
-  void OnFree(uint32_t site, uint32_t scope, uint64_t bytes);
+  void OnBegin(const Ledger& ledger) override;
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    const Scope* scope = allocated.scope;
+    if (scope != nullptr) Allocated(allocated.allocation.site, scope->index, allocated.allocation.bytes, scope->live);
+  }
+  void OnFree(const ReplayAllocation& freed) override {
+    if (freed.scope != nullptr) Freed(freed.allocation.site, freed.scope->index, freed.allocation.bytes);
+  }
+  void OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) override;
 
   // The peak of the group's scope if the group had allocated nothing.
   uint64_t PeakWithout(size_t group) const;
@@ -37,7 +44,7 @@ class Counterfactual {
     uint64_t peak = 0;          // of its scope without it
     uint32_t scope = kNoScope;  // known from its first allocation on
   };
-  struct Scope {
+  struct Total {                   // of a scope
     uint64_t peak = 0;             // with all sites
     std::vector<uint32_t> groups;  // those that joined
     // No total up to this one is a record for any of them. May be lower than it need be, never higher.
@@ -45,19 +52,24 @@ class Counterfactual {
     uint64_t risen = 0;  // live, behind allocations that no group has heard of; 0: there were none
   };
 
-  void Settle(Scope* scope);
+  // `live`: the scope's total, after the allocation.
+  void Allocated(uint32_t site, uint32_t scope, uint64_t bytes, uint64_t live);
+  void Freed(uint32_t site, uint32_t scope, uint64_t bytes);
+  void Settle(Total* total);
 
   // The groups of a site are memberships_[FirstOf(site)] to memberships_[FirstOf(site + 1) - 1].
   uint32_t FirstOf(uint32_t site) const {
     return site < first_.size() ? first_[site] : first_.empty() ? 0 : first_.back();
   }
 
+  const Ledger* ledger_ = nullptr;
+  std::vector<std::vector<uint32_t>> watched_;
   std::vector<uint32_t> first_;  // by site
   std::vector<uint32_t> memberships_;
   std::vector<Group> groups_;
-  std::vector<Scope> scopes_;
+  std::vector<Total> totals_;
 };
 
 }  // namespace vramtrack
 
-#endif  // ANALYZER_LEDGER_COUNTERFACTUAL_H_
+#endif  // ANALYZER_PEAKS_COUNTERFACTUAL_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/ledger/placement.h"
+#include "analyzer/fragmentation/placement.h"
 
 #include <algorithm>
 #include <functional>

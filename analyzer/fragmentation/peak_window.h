@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef ANALYZER_LEDGER_PEAK_WINDOW_H_
-#define ANALYZER_LEDGER_PEAK_WINDOW_H_
+#ifndef ANALYZER_FRAGMENTATION_PEAK_WINDOW_H_
+#define ANALYZER_FRAGMENTATION_PEAK_WINDOW_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "analyzer/ledger/placement.h"
+#include "analyzer/fragmentation/placement.h"
+#include "analyzer/ledger/ledger.h"
 
 namespace vramtrack {
 
@@ -40,6 +42,25 @@ class PeakWindow {
   uint64_t born_and_live_bytes_ = 0;
 };
 
+// The windows of all devices, in a second replay. Thread-compatible.
+class PeakWindows final : public ReplayObserver {
+ public:
+  // By device: the change of its leading scope that reached the peak (Scope::peak_change).
+  explicit PeakWindows(const std::map<uint32_t, uint64_t>& peak_changes);
+
+  // Null: not one of those.
+  const PeakWindow* Find(uint32_t device) const;
+
+  void OnAllocate(const ReplayAllocation& allocated) override;
+  void OnFree(const ReplayAllocation& freed) override;
+
+ private:
+  // The window that the allocation's change belongs to; usually null.
+  PeakWindow* WindowOf(const ReplayAllocation& changed);
+
+  std::map<uint32_t, PeakWindow> windows_;
+};
+
 }  // namespace vramtrack
 
-#endif  // ANALYZER_LEDGER_PEAK_WINDOW_H_
+#endif  // ANALYZER_FRAGMENTATION_PEAK_WINDOW_H_

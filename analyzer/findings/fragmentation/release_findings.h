@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_FRAGMENTATION_RELEASE_FINDINGS_H_
+#define ANALYZER_FINDINGS_FRAGMENTATION_RELEASE_FINDINGS_H_
+
+#include "analyzer/findings/core/collector.h"
+#include "analyzer/findings/core/process_analysis.h"
+#include "analyzer/fragmentation/release_log.h"
+
+namespace vramtrack {
+
+// Where a framework's allocator gave segments back. Only for a trace with a framework's level.
+class ReleaseFindings final : public Collector {
+ public:
+  // `analysis` must outlive it.
+  explicit ReleaseFindings(ProcessAnalysis* analysis) : analysis_(*analysis), releases_(analysis->trace()) {}
+
+  const char* name() const override { return "memory given back"; }
+  void Prepare(Replay* detail) override { detail->observers.push_back(&releases_); }
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
+
+ private:
+  ProcessAnalysis& analysis_;
+  ReleaseLog releases_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_FRAGMENTATION_RELEASE_FINDINGS_H_

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/peaks/counterfactual.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vramtrack {
+
+size_t Counterfactual::Watch(std::vector<uint32_t> sites) {
+  watched_.push_back(std::move(sites));
+  return watched_.size() - 1;
+}
+
+void Counterfactual::OnBegin(const Ledger& ledger) {
+  ledger_ = &ledger;
+  groups_.resize(watched_.size());
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;  // site and group
+  for (size_t i = 0; i < watched_.size(); ++i) {
+    for (const uint32_t site : watched_[i]) pairs.emplace_back(site, static_cast<uint32_t>(i));
+  }
+  if (pairs.empty()) return;
+  std::sort(pairs.begin(), pairs.end());
+  first_.resize(pairs.back().first + size_t{2});
+  for (const auto& [site, group] : pairs) {
+    ++first_[site + size_t{1}];
+    memberships_.push_back(group);
+  }
+  for (size_t site = 1; site < first_.size(); ++site) first_[site] += first_[site - 1];
+}
+
+void Counterfactual::OnFold(uint32_t site, uint64_t /*objects*/, uint64_t bytes, bool born) {
+  const uint32_t scope = ledger_->sites()[site].scope;
+  if (born) {
+    Allocated(site, scope, bytes, ledger_->scopes()[scope].live);
+  } else {
+    Freed(site, scope, bytes);
+  }
+}
+
+void Counterfactual::Allocated(uint32_t site, uint32_t scope_index, uint64_t bytes, uint64_t live) {
+  if (scope_index >= totals_.size()) totals_.resize(scope_index + 1);
+  Total& total = totals_[scope_index];
+  for (uint32_t i = FirstOf(site), end = FirstOf(site + 1); i < end; ++i) {
+    const uint32_t index = memberships_[i];
+    Group& group = groups_[index];
+    if (group.scope == kNoScope) {
+      group.scope = scope_index;
+      group.peak = std::max(total.peak, live - bytes);
+      total.groups.push_back(index);
+      total.threshold = 0;
+    }
+    group.live += bytes;
+  }
+  total.peak = std::max(total.peak, live);
+  if (live > total.threshold) total.risen = live;
+}
+
+void Counterfactual::Settle(Total* total) {
+  uint64_t threshold = UINT64_MAX;
+  for (const uint32_t i : total->groups) {
+    Group& group = groups_[i];
+    group.peak = std::max(group.peak, total->risen - group.live);
+    threshold = std::min(threshold, group.peak + group.live);
+  }
+  total->threshold = threshold;
+  total->risen = 0;
+}
+
+uint64_t Counterfactual::PeakWithout(size_t group) const {
+  const Group& of = groups_[group];
+  if (of.scope == kNoScope) return of.peak;
+  const uint64_t risen = totals_[of.scope].risen;
+  return risen > 0 ? std::max(of.peak, risen - of.live) : of.peak;
+}
+
+void Counterfactual::Freed(uint32_t site, uint32_t scope_index, uint64_t bytes) {
+  if (scope_index < totals_.size() && totals_[scope_index].risen > 0) Settle(&totals_[scope_index]);
+  for (uint32_t i = FirstOf(site), end = FirstOf(site + 1); i < end; ++i) {
+    Group& group = groups_[memberships_[i]];
+    group.live -= bytes;
+    Total& total = totals_[scope_index];
+    total.threshold = std::min(total.threshold, group.peak + group.live);
+  }
+}
+
+}  // namespace vramtrack

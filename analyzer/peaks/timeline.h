@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_PEAKS_TIMELINE_H_
+#define ANALYZER_PEAKS_TIMELINE_H_
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/ingest/trace.h"
+#include "analyzer/ledger/ledger.h"
+
+namespace vramtrack {
+
+// The lowest and the highest of several values over a growing axis, in a bounded number of bins: when they are full,
+// neighbours are merged. Positions do not decrease. Thread-compatible.
+class Timeline {
+ public:
+  static constexpr size_t kMaxBins = 4000;
+  static constexpr size_t kValues = 3;
+  using Values = std::array<uint64_t, kValues>;
+
+  struct Bin {
+    Values low, high;
+  };
+
+  // `bin_width`: what a bin covers at first, in units of positions.
+  explicit Timeline(uint64_t bin_width, size_t max_bins = kMaxBins)
+      : bin_width_(std::max<uint64_t>(bin_width, 1)), max_bins_(max_bins) {}
+
+  // Adds a row, zero so far; returns its index.
+  size_t AddRow();
+  size_t rows() const { return rows_.size(); }
+
+  // Where the bin of the present position ends.
+  uint64_t bin_end() const { return bin_end_; }
+  // To be called when a position reaches bin_end().
+  void MoveTo(uint64_t position);
+
+  // One by one: values that are stored singly and loaded together would stall the processor.
+  void Record(size_t row, uint64_t first, uint64_t second, uint64_t third) {
+    Row& r = rows_[row];
+    Bin& bin = r.bins.back();
+    Extend(0, first, &r, &bin);
+    Extend(1, second, &r, &bin);
+    Extend(2, third, &r, &bin);
+  }
+
+  uint64_t bin_width() const { return bin_width_; }
+  const std::vector<Bin>& bins(size_t row) const { return rows_[row].bins; }
+
+ private:
+  struct Row {
+    Values values{};
+    std::vector<Bin> bins;  // all rows have as many
+  };
+
+  static void Extend(size_t i, uint64_t value, Row* row, Bin* bin) {
+    row->values[i] = value;
+    if (value < bin->low[i]) bin->low[i] = value;
+    if (value > bin->high[i]) bin->high[i] = value;
+  }
+  void MergePairs();
+
+  uint64_t bin_width_;
+  size_t max_bins_;
+  size_t bin_ = 0;  // the present one
+  uint64_t bin_end_ = bin_width_;
+  std::vector<Row> rows_;
+};
+
+// What the figures of a report are over a replay, for each of the ledger's scopes: a row has those of LevelsOf(), in
+// their order. Over steps, or over ticks since the trace's start where there are none. Thread-compatible.
+class LevelTimeline final : public ReplayObserver {
+ public:
+  // `trace` must outlive it.
+  explicit LevelTimeline(const Trace& trace) : trace_(trace) {}
+
+  bool in_steps() const { return in_steps_; }
+  uint64_t bin_width() const { return timeline_.bin_width(); }
+  uint64_t start_ticks() const { return start_ticks_; }
+  // A framework's device has its figures at the framework's level only.
+  const std::vector<Timeline::Bin>& bins(const Scope& scope) const { return timeline_.bins(scope.index); }
+  // How many bins each scope has.
+  size_t size() const { return timeline_.rows() == 0 ? 0 : timeline_.bins(0).size(); }
+
+  void OnBegin(const Ledger& ledger) override;
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    if (allocated.scope != nullptr) Record(*allocated.scope);
+  }
+  void OnFree(const ReplayAllocation& freed) override {
+    if (freed.scope != nullptr) Record(*freed.scope);
+  }
+  void OnFold(uint32_t site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override {
+    Record(ledger_->scopes()[ledger_->sites()[site].scope]);
+  }
+  void OnEnd() override;
+
+ private:
+  void Record(const Scope& scope) {
+    const uint64_t position = Position();
+    if (__builtin_expect(position >= timeline_.bin_end(), 0)) timeline_.MoveTo(position);
+    const bool of_framework = scope.segments != nullptr && scope.level != Level::kFramework;
+    const uint32_t row = of_framework ? scope.other_level : scope.index;
+    if (__builtin_expect(row >= timeline_.rows(), 0)) AddRows(row + size_t{1});
+    const Ledger::Levels levels = ledger_->LevelsOf(scope);
+    timeline_.Record(row, levels.device_used, levels.reserved, levels.live);
+  }
+  uint64_t Position() const {
+    if (in_steps_) return ledger_->steps().step();
+    const uint64_t now = ledger_->last_ticks();
+    return now > start_ticks_ ? now - start_ticks_ : 0;
+  }
+  void AddRows(size_t count);
+
+  const Trace& trace_;
+  const Ledger* ledger_ = nullptr;
+  bool in_steps_ = false;
+  uint64_t start_ticks_ = 0;
+  Timeline timeline_{1};
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_PEAKS_TIMELINE_H_
