@@ -24,7 +24,7 @@ ReportFrame Frame(const std::string& function, const std::string& file, uint32_t
   return frame;
 }
 
-ReportSite Site(const std::string& id, const std::string& verdict, double rate) {
+ReportSite Site(const std::string& id, Verdict verdict, double rate) {
   ReportSite site;
   site.id = id;
   site.level = Level::kDriver;
@@ -56,7 +56,7 @@ Report Job(std::vector<ReportSite> sites) {
   device.peak_set.categories = {{"activations", 70 * kMiB, 1, {}}, {"parameters", 30 * kMiB, 1, {}}};
   report.devices.push_back(device);
   std::map<std::string, uint64_t> counts;
-  for (const ReportSite& site : sites) ++counts[site.verdict];
+  for (const ReportSite& site : sites) ++counts[NameOf(site.verdict)];
   report.verdict_counts.assign(counts.begin(), counts.end());
   report.sites = std::move(sites);
   return report;
@@ -84,14 +84,15 @@ std::string Failed(const CheckReport& check) {
 }
 
 TEST(Check, FailsOnEveryLeakThatIsNotMinor) {
-  EXPECT_EQ(Failed(Judged(Job({Site("a", "leak", 512)}))), "leak");
-  EXPECT_EQ(Failed(Judged(Job({Site("a", "accelerating_leak", 512)}))), "leak");
-  for (const char* fine : {"minor_leak", "sublinear", "phase_accumulation", "steady", "one_time", "cycle_garbage"}) {
+  EXPECT_EQ(Failed(Judged(Job({Site("a", Verdict::kLeak, 512)}))), "leak");
+  EXPECT_EQ(Failed(Judged(Job({Site("a", Verdict::kAcceleratingLeak, 512)}))), "leak");
+  for (const Verdict fine : {Verdict::kMinorLeak, Verdict::kSublinear, Verdict::kPhaseAccumulation, Verdict::kSteady,
+                             Verdict::kOneTime, Verdict::kCycleGarbage}) {
     const CheckReport check = Judged(Job({Site("a", fine, 512)}));
-    EXPECT_EQ(Failed(check), "") << fine;
-    EXPECT_EQ(ExitCodeOf(check), 0) << fine;
+    EXPECT_EQ(Failed(check), "") << NameOf(fine);
+    EXPECT_EQ(ExitCodeOf(check), 0) << NameOf(fine);
   }
-  const CheckReport check = Judged(Job({Site("a", "leak", 512)}));
+  const CheckReport check = Judged(Job({Site("a", Verdict::kLeak, 512)}));
   EXPECT_EQ(check.findings[0].subject, "job::Keep");
   EXPECT_EQ(check.findings[0].file, "/src/job/keep.cu");
   EXPECT_EQ(check.findings[0].line, 12u);
@@ -99,7 +100,7 @@ TEST(Check, FailsOnEveryLeakThatIsNotMinor) {
 }
 
 TEST(Check, ALeakOfManySitesIsOneFinding) {
-  ReportSite leader = Site("a", "leak", 1000), part = Site("b", "leak", 3000);
+  ReportSite leader = Site("a", Verdict::kLeak, 1000), part = Site("b", Verdict::kLeak, 3000);
   leader.parts = 1;
   leader.group = ReportLeak{};
   leader.group->rate_bytes_per_step = leader.group->rate_ci_low = leader.group->rate_ci_high = 4000;
@@ -117,14 +118,15 @@ TEST(Check, ALeakOfManySitesIsOneFinding) {
 }
 
 TEST(Check, WithABudgetForLeaksOnlyThoseAboveItFail) {
-  const Report job = Job({Site("a", "leak", 5000), Site("b", "leak", 1000), Site("c", "minor_leak", 2000)});
+  const Report job =
+      Job({Site("a", Verdict::kLeak, 5000), Site("b", Verdict::kLeak, 1000), Site("c", Verdict::kMinorLeak, 2000)});
   EXPECT_EQ(Failed(Judged(job, "budget.leak = 1000")), "leak leak");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"4 KiB/step\"")), "leak");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = 5000")), "");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = 5000\nbudget.leak_total = 7999")), "leak-total");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = 0\n[device.0]\nleak = 5000")), "") << "a device's own goes before";
   // Streams have no bytes.
-  ReportSite stream = Site("s", "leak", 0);
+  ReportSite stream = Site("s", Verdict::kLeak, 0);
   stream.rate_objects_per_step = 1;
   EXPECT_EQ(Failed(Judged(Job({stream}), "budget.leak = 5000")), "leak");
   EXPECT_EQ(Failed(Judged(Job({stream}), "budget.leak_objects = 1")), "");
@@ -132,7 +134,7 @@ TEST(Check, WithABudgetForLeaksOnlyThoseAboveItFail) {
 
 // A job in which windows of equally many bytes stand for steps.
 Report WithoutSteps() {
-  Report job = Job({Site("a", "leak", 16 * kMiB)});
+  Report job = Job({Site("a", Verdict::kLeak, 16 * kMiB)});
   job.steps.unit = "window";
   job.steps.window_bytes = 100 * kMiB;
   job.sites[0].rate_unit = "GiB allocated";
@@ -181,7 +183,7 @@ TEST(Check, ARateMayBeGivenInTheTracesOwnUnit) {
             "leak")
       << "per step it says nothing of a rate per GiB";
   // One with steps has no rate per GiB.
-  EXPECT_EQ(ExitCodeOf(Judged(Job({Site("a", "leak", 5000)}), "budget.leak = \"1 KiB/GiB\"")), 3);
+  EXPECT_EQ(ExitCodeOf(Judged(Job({Site("a", Verdict::kLeak, 5000)}), "budget.leak = \"1 KiB/GiB\"")), 3);
 }
 
 TEST(Check, JudgesDevicesByTheirBudgets) {
@@ -233,7 +235,7 @@ TEST(Check, JudgesRanks) {
 
 // Ten ranks on ten machines: each sees device 0, and rank 7 leaks most.
 Report JobOfTenRanks() {
-  ReportSite site = Site("a", "leak", 12 * 1024);
+  ReportSite site = Site("a", Verdict::kLeak, 12 * 1024);
   ReportAcross across;
   across.ranks = across.leak = 10;
   across.rate.emplace();
@@ -279,7 +281,7 @@ TEST(Check, ARankThatLeaksAloneIsNotNamedTheWorst) {
 }
 
 TEST(Check, SaysWhereThereIsTooLittleEvidence) {
-  Report job = Job({Site("a", "insufficient_evidence", 0)});
+  Report job = Job({Site("a", Verdict::kInsufficientEvidence, 0)});
   job.sites[0].further_steps_needed = job.further_steps_needed = 15;
   CheckReport check = Judged(job);
   EXPECT_EQ(ExitCodeOf(check), 3);
@@ -297,16 +299,16 @@ TEST(Check, SaysWhereThereIsTooLittleEvidence) {
 }
 
 TEST(Check, WarnsOnWhatTheCallerDoesNotFailOn) {
-  const CheckReport check = Judged(Job({Site("a", "leak", 512)}), "budget.peak = 1", nullptr, {"peak"});
+  const CheckReport check = Judged(Job({Site("a", Verdict::kLeak, 512)}), "budget.peak = 1", nullptr, {"peak"});
   EXPECT_EQ(Failed(check), "peak");
   EXPECT_EQ(check.warned, 1u);
-  EXPECT_EQ(ExitCodeOf(Judged(Job({Site("a", "leak", 512)}), "", nullptr, {"peak"})), 0);
+  EXPECT_EQ(ExitCodeOf(Judged(Job({Site("a", Verdict::kLeak, 512)}), "", nullptr, {"peak"})), 0);
 }
 
 std::string Exception(const std::string& what) { return "[[exception]]\nreason = \"known\"\n" + what; }
 
 TEST(Check, ExceptsWhatIsKnown) {
-  const Report job = Job({Site("0a1b", "leak", 5000)});
+  const Report job = Job({Site("0a1b", Verdict::kLeak, 5000)});
   for (const char* what : {"site = \"0a1b\"", "function = \"job::Keep\"", "function = \"job::Keep(int)\"",
                            "function = \"*Keep\"", "file = \"keep.cu\"", "file = \"job/k*.cu\"", "file = \"/src/*\"",
                            "rule = \"leak\"", "function = \"main\"", "file = \"keep.cu\"\nfunction = \"job::?eep\"",
@@ -327,7 +329,7 @@ TEST(Check, ExceptsWhatIsKnown) {
 }
 
 TEST(Check, AnExceptionEnds) {
-  const Report job = Job({Site("0a1b", "leak", 5000)});
+  const Report job = Job({Site("0a1b", Verdict::kLeak, 5000)});
   CheckReport check = Judged(job, Exception("site = \"0a1b\"\nexpires = 2026-05-31"));
   EXPECT_EQ(ExitCodeOf(check), 1);
   EXPECT_TRUE(check.findings[0].expired);
@@ -350,7 +352,7 @@ DiffReport Compared() {
 
 DiffFinding Change(const Report& report, size_t site, const std::string& unit, double base, double next) {
   DiffFinding change;
-  change.level = "driver";
+  change.level = Level::kDriver;
   change.device = 0;
   change.new_site = report.sites[site].id.substr(0, report.sites[site].id.find('-'));
   if (base > 0) change.base_site = change.new_site;
@@ -364,7 +366,7 @@ DiffFinding Change(const Report& report, size_t site, const std::string& unit, d
 }
 
 TEST(CheckAgainstABaseline, WhatWasThereBeforeDoesNotFail) {
-  const Report job = Job({Site("a", "leak", 5000), Site("b-2", "leak", 1000)});
+  const Report job = Job({Site("a", Verdict::kLeak, 5000), Site("b-2", Verdict::kLeak, 1000)});
   DiffReport diff = Compared();
   EXPECT_EQ(Failed(Judged(job, "", &diff)), "");
   EXPECT_EQ(ExitCodeOf(Judged(job, "", &diff)), 0);
@@ -386,7 +388,7 @@ TEST(CheckAgainstABaseline, WhatWasThereBeforeDoesNotFail) {
 }
 
 TEST(CheckAgainstABaseline, ALeakThatHasAnotherSiteHasBecomeWorse) {
-  ReportSite leader = Site("a", "leak", 1000), part = Site("b", "leak", 3000);
+  ReportSite leader = Site("a", Verdict::kLeak, 1000), part = Site("b", Verdict::kLeak, 3000);
   leader.parts = 1;
   leader.group = ReportLeak{};
   leader.group->rate_bytes_per_step = 4000;
@@ -403,7 +405,7 @@ TEST(CheckAgainstABaseline, ALeakThatHasAnotherSiteHasBecomeWorse) {
 }
 
 TEST(CheckAgainstABaseline, ALeakIsOneFindingHoweverItIsListed) {
-  const Report job = Job({Site("a", "leak", 5000)});
+  const Report job = Job({Site("a", Verdict::kLeak, 5000)});
   DiffReport diff = Compared();
   diff.added = {Change(job, 0, "bytes_live_per_step", 0, 5000), Change(job, 0, "objects_per_step", 0, 1),
                 Change(job, 0, "bytes_at_peak", 0, 300000)};
@@ -416,7 +418,7 @@ TEST(CheckAgainstABaseline, ALeakIsOneFindingHoweverItIsListed) {
 }
 
 TEST(CheckAgainstABaseline, FailsOnWhatHasBecomeWorse) {
-  const Report job = Job({Site("a", "steady", 0), Site("b", "steady", 0)});
+  const Report job = Job({Site("a", Verdict::kSteady, 0), Site("b", Verdict::kSteady, 0)});
   DiffReport diff = Compared();
   diff.added = {Change(job, 0, "bytes_at_peak", 0, 5 * kMiB)};
   diff.grown = {Change(job, 1, "bytes_at_peak", 5 * kMiB, 9 * kMiB)};
@@ -442,7 +444,7 @@ TEST(CheckAgainstABaseline, FailsOnWhatHasBecomeWorse) {
 }
 
 TEST(CheckAgainstABaseline, WhatHasMovedIsNoFinding) {
-  const Report job = Job({Site("a", "leak", 5000)});
+  const Report job = Job({Site("a", Verdict::kLeak, 5000)});
   DiffReport diff = Compared();
   diff.moved = {Change(job, 0, "bytes_at_peak", 5, 5)};
   const CheckReport check = Judged(job, "", &diff);
@@ -457,7 +459,8 @@ TEST(CheckAgainstABaseline, NeedsOneThatCanBeCompared) {
   const CheckReport check = Judged(Job({}), "", &diff);
   EXPECT_EQ(ExitCodeOf(check), 3);
   EXPECT_NE(check.evidence_note.find("nothing in common"), std::string::npos);
-  EXPECT_EQ(Failed(Judged(Job({Site("a", "leak", 5000)}), "", &diff)), "leak") << "nobody knows whether it is new";
+  EXPECT_EQ(Failed(Judged(Job({Site("a", Verdict::kLeak, 5000)}), "", &diff)), "leak")
+      << "nobody knows whether it is new";
   diff = DiffReport{};
   EXPECT_EQ(ExitCodeOf(Judged(Job({}), "", &diff)), 3) << "too few steps";
   diff.identical = true;

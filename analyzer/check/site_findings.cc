@@ -81,7 +81,7 @@ std::string LeakMessage(const ReportSite& site, const Limit* limit) {
   const std::optional<WorstRank> worst = WorstRankOf(site);
   std::string text = absl::StrCat(site.verdict == Verdict::kAcceleratingLeak ? "leaks more and more, at present "
                                   : site.verdict == Verdict::kGrowingBuffer  ? "grows by replacement, by "
-                                                                      : "leaks ",
+                                                                             : "leaks ",
                                   FormatValue(worst ? worst->rate : all, unit, /*share=*/false, PerOf(site)));
   if (worst) {
     absl::StrAppend(&text, WorstRankText(*worst, FormatValue(all, unit, /*share=*/false, PerOf(site))));

@@ -133,7 +133,7 @@ ProcessFacts FactsOfTrace(const ProcessAnalysis& analysis) {
   ProcessFacts facts;
   facts.path = analysis.trace().path();
   facts.process = DescribeProcess(analysis.trace(), analysis.ledger());
-  facts.steps = DescribeSteps(analysis.ledger());
+  facts.steps = DescribeSteps(analysis);
   facts.run = analysis.run();
   if (analysis.plan().has_windows()) SetWindowBytes(analysis.plan().window_bytes, &facts);
   for (const SiteGroup& group : analysis.groups()) {

@@ -34,8 +34,8 @@ std::vector<RowColumn<SiteRow>> SiteColumns() {
   using Column = TableColumn;
   using Values = ColumnValues;
   // What is known of sites of the report only.
-  const std::set<std::string> judged = {"rate_bytes_per_step", "rate_ci_low",           "rate_ci_high", "rate_objects_per_step",
-                                        "rate_bytes_per_second", "peak_without_site"};
+  const std::set<std::string> judged = {"rate_bytes_per_step",   "rate_ci_low",           "rate_ci_high",
+                                        "rate_objects_per_step", "rate_bytes_per_second", "peak_without_site"};
   std::vector<RowColumn<SiteRow>> columns = FieldColumns(&SiteRow::site, {});
   for (RowColumn<SiteRow>& column : columns) {
     if (judged.count(column.column.name) == 0) continue;

@@ -36,8 +36,8 @@ TEST(JobFindings, TenThousandProcessesNeedLittleMemory) {
   std::vector<ReportSite> sites;
   for (int s = 0; s < kSites; ++s) {
     const bool leaks = s < 2;
-    sites.push_back(
-        SampleSite(absl::StrCat("allocates_", s), 0, leaks ? "leak" : "steady", leaks ? 4 * kMiB : 0, kFrames));
+    sites.push_back(SampleSite(absl::StrCat("allocates_", s), 0, leaks ? Verdict::kLeak : Verdict::kSteady,
+                               leaks ? 4 * kMiB : 0, kFrames));
   }
   const uint64_t before = PeakResidentBytes();
   std::chrono::duration<double> joining{};
@@ -85,7 +85,9 @@ std::vector<ProcessFindings> RandomJob(std::mt19937_64& random) {
     device.peak.reserved = (1000 + random() % 2) * kMiB;
     process.timeline[0].device = index;
     for (int s = 0; s < 8; ++s) {
-      const std::string verdict = s % 2 == 0 ? "leak" : s % 3 == 0 ? "steady" : "insufficient_evidence";
+      const Verdict verdict = s % 2 == 0   ? Verdict::kLeak
+                              : s % 3 == 0 ? Verdict::kSteady
+                                           : Verdict::kInsufficientEvidence;
       process.sites.push_back(SampleSite(absl::StrCat("site_", s), index, verdict, 0.1 + 0.3 * (random() % 3)));
       ReportSite& site = process.sites.back();
       site.explanation = absl::StrCat("said by ", process.process.pid);
@@ -156,7 +158,7 @@ TEST(JobFindings, ProcessesThatContradictEachOtherInACircleHaveOneLeak) {
   for (size_t i = 0; i < 3; ++i) {
     // Each says of another site that the next one leads it.
     const std::string first = absl::StrCat("site_", i), second = absl::StrCat("site_", (i + 1) % 3);
-    job[i].sites = {SampleSite(first, 0, "leak", 1), SampleSite(second, 0, "leak", 1)};
+    job[i].sites = {SampleSite(first, 0, Verdict::kLeak, 1), SampleSite(second, 0, Verdict::kLeak, 1)};
     job[i].sites[0].part_of = "1";
     job[i].sites[1].part_of = "0";
   }
@@ -220,7 +222,7 @@ Report JobOf(int ranks) {
     const uint32_t device = process.devices[0].index;
     const bool leaks = ranks < 8 || rank % (ranks / 3) != 1;
     const double rate = (4 + 0.001 * (rank % 100)) * kMiB;
-    process.sites = {SampleSite("train", device, leaks ? "leak" : "steady", leaks ? rate : 0)};
+    process.sites = {SampleSite("train", device, leaks ? Verdict::kLeak : Verdict::kSteady, leaks ? rate : 0)};
     if (rank == 1) process.devices[0].peak.live += 500 * kMiB;
     if (rank % 3 == 0) process.process.complete = false, process.process.incomplete_why = "it was killed";
     process.warnings = {absl::StrCat(rank, ".vtrace: 3 events are missing")};

@@ -22,7 +22,9 @@ std::pair<double, double> RateOf(const ReportSite& site) {
 SiteRow RowOf(const ReportSite& site, uint32_t index) {
   SiteRow row;
   row.site = index;
-  row.vote = IsLeak(site) ? Vote::kLeak : site.verdict == Verdict::kInsufficientEvidence ? Vote::kNotEnough : Vote::kNoLeak;
+  row.vote = IsLeak(site)                                     ? Vote::kLeak
+             : site.verdict == Verdict::kInsufficientEvidence ? Vote::kNotEnough
+                                                              : Vote::kNoLeak;
   row.leads = IsLeak(site) && site.part_of.empty();
   row.per_step = site.rate_unit == "step";
   row.rate_bytes_per_step = site.rate_bytes_per_step;

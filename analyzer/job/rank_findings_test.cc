@@ -41,7 +41,7 @@ std::vector<ProcessFindings> Job(int count) {
     device.end.live = 500 * kMiB;
     device.growth = ReportGrowth{};
     process.devices = {device};
-    process.sites = {Site("shared", device.index, "steady")};
+    process.sites = {Site("shared", device.index, Verdict::kSteady)};
   }
   return processes;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -17,15 +18,15 @@
 namespace vramtrack {
 namespace {
 
-// Ranks with these verdicts of one site, each on its own device; "" does not list it.
-std::vector<ProcessFindings> Job(const std::vector<std::string>& verdicts) {
+// Ranks with these verdicts of one site, each on its own device; none does not list it.
+std::vector<ProcessFindings> Job(const std::vector<std::optional<Verdict>>& verdicts) {
   std::vector<ProcessFindings> job;
   for (size_t i = 0; i < verdicts.size(); ++i) {
     ProcessFindings process = SampleRank(static_cast<int>(i));
     const uint32_t device = process.devices[0].index;
     process.sites = {SampleSite("steady", device, Verdict::kSteady, 0)};
-    const double rate = verdicts[i] == "leak" ? 1000 + 10 * static_cast<double>(i) : 0;
-    if (!verdicts[i].empty()) process.sites.push_back(SampleSite("votes", device, verdicts[i], rate));
+    const double rate = verdicts[i] == Verdict::kLeak ? 1000 + 10 * static_cast<double>(i) : 0;
+    if (verdicts[i]) process.sites.push_back(SampleSite("votes", device, *verdicts[i], rate));
     job.push_back(process);
   }
   return job;
@@ -40,7 +41,9 @@ const ReportSite& Find(const Report& report, const std::string& function) {
 }
 
 TEST(RankVotes, AreCountedOverAllDevices) {
-  const Report report = JoinFindings(Job({"leak", "leak", "steady", "insufficient_evidence", "leak", "", "one_time"}));
+  const Report report =
+      JoinFindings(Job({Verdict::kLeak, Verdict::kLeak, Verdict::kSteady, Verdict::kInsufficientEvidence,
+                        Verdict::kLeak, std::nullopt, Verdict::kOneTime}));
   for (const ReportSite& site : report.sites) {
     if (site.frames[0].function != "votes") continue;
     ASSERT_TRUE(site.across);
@@ -60,8 +63,8 @@ TEST(RankVotes, AreCountedOverAllDevices) {
 }
 
 TEST(RankVotes, ALeakOfOneRankStaysAndSaysSo) {
-  std::vector<std::string> verdicts(64, "steady");
-  verdicts[17] = "leak";
+  std::vector<std::optional<Verdict>> verdicts(64, Verdict::kSteady);
+  verdicts[17] = Verdict::kLeak;
   const Report report = JoinFindings(Job(verdicts));
   ASSERT_EQ(report.ranking.size(), 1u);
   EXPECT_EQ(report.sites[0].verdict, Verdict::kLeak);
@@ -71,12 +74,12 @@ TEST(RankVotes, ALeakOfOneRankStaysAndSaysSo) {
 }
 
 TEST(RankVotes, OneProcessHasNone) {
-  const Report report = JoinFindings(Job({"leak"}));
+  const Report report = JoinFindings(Job({Verdict::kLeak}));
   EXPECT_FALSE(report.sites[0].across);
 }
 
 TEST(RankVotes, WithoutRanksProcessesVote) {
-  std::vector<ProcessFindings> job = Job({"leak", "leak", "steady"});
+  std::vector<ProcessFindings> job = Job({Verdict::kLeak, Verdict::kLeak, Verdict::kSteady});
   for (ProcessFindings& process : job) process.process.rank.reset();
   const Report report = JoinFindings(job);
   const ReportAcross& across = *Find(report, "votes").across;
@@ -86,7 +89,7 @@ TEST(RankVotes, WithoutRanksProcessesVote) {
 }
 
 TEST(RankVotes, ARankVotesOnce) {
-  std::vector<ProcessFindings> job = Job({"leak", "steady"});
+  std::vector<ProcessFindings> job = Job({Verdict::kLeak, Verdict::kSteady});
   ProcessFindings again = job[0];  // a helper with the rank of its parent
   again.process.pid = 1;
   again.devices[0].peak.live = 1;
@@ -102,9 +105,9 @@ TEST(RankVotes, ARankVotesOnce) {
 }
 
 TEST(RankVotes, ALeakIsPooledWithItsParts) {
-  std::vector<ProcessFindings> job = Job({"leak", "leak"});
+  std::vector<ProcessFindings> job = Job({Verdict::kLeak, Verdict::kLeak});
   for (ProcessFindings& process : job) {
-    ReportSite part = SampleSite("part", process.devices[0].index, "leak", 1);
+    ReportSite part = SampleSite("part", process.devices[0].index, Verdict::kLeak, 1);
     part.part_of = "1";
     part.group.reset();
     process.sites.push_back(part);
@@ -125,7 +128,7 @@ TEST(RankVotes, ALeakIsPooledWithItsParts) {
 }
 
 TEST(RankVotes, RatesPerDifferentThingsAreNotPooled) {
-  std::vector<ProcessFindings> job = Job({"leak", "leak"});
+  std::vector<ProcessFindings> job = Job({Verdict::kLeak, Verdict::kLeak});
   job[1].sites[1].rate_unit = "GiB allocated";
   const Report report = JoinFindings(job);
   EXPECT_EQ(Find(report, "votes").across->leak, 2u);
@@ -133,7 +136,7 @@ TEST(RankVotes, RatesPerDifferentThingsAreNotPooled) {
 }
 
 TEST(RankVotes, HandlesAreCounted) {
-  std::vector<ProcessFindings> job = Job({"leak", "leak"});
+  std::vector<ProcessFindings> job = Job({Verdict::kLeak, Verdict::kLeak});
   for (ProcessFindings& process : job) process.sites[1].level = Level::kHandle;
   job[1].sites[1].rate_objects_per_step = 3;
   const ReportAcross::Rate rate = *Find(JoinFindings(job), "votes").across->rate;
@@ -145,8 +148,9 @@ TEST(RankVotes, HandlesAreCounted) {
 // Against a plain count over what was put in.
 TEST(RankVotes, RandomJobsAreCountedRight) {
   std::mt19937_64 random(3);
-  const std::vector<std::string> verdicts = {"leak",    "leak", "minor_leak", "steady", "insufficient_evidence",
-                                             "one_time"};
+  const std::vector<Verdict> verdicts = {
+      Verdict::kLeak,   Verdict::kLeak, Verdict::kMinorLeak, Verdict::kSteady, Verdict::kInsufficientEvidence,
+      Verdict::kOneTime};
   for (int round = 0; round < 50; ++round) {
     struct Expected {
       uint64_t leak = 0, not_enough = 0, no_leak = 0;
@@ -159,7 +163,8 @@ TEST(RankVotes, RandomJobsAreCountedRight) {
       ProcessFindings process = SampleRank(rank);
       for (int s = 0; s < 6; ++s) {
         if (random() % 4 == 0) continue;
-        const std::string function = absl::StrCat("site_", s), &verdict = verdicts[random() % verdicts.size()];
+        const std::string function = absl::StrCat("site_", s);
+        const Verdict verdict = verdicts[random() % verdicts.size()];
         const bool leaks = verdict == Verdict::kLeak || verdict == Verdict::kMinorLeak;
         const double rate = leaks ? 1 + static_cast<double>(random() % 1000) : 0;
         process.sites.push_back(SampleSite(function, process.devices[0].index, verdict, rate));

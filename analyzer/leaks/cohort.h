@@ -20,8 +20,8 @@
 #include "analyzer/leaks/rate.h"
 #include "analyzer/leaks/site_history.h"
 #include "analyzer/leaks/trend.h"
-#include "analyzer/model/enums.h"
 #include "analyzer/leaks/windows.h"
+#include "analyzer/model/enums.h"
 
 namespace vramtrack {
 

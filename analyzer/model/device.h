@@ -22,7 +22,8 @@ struct ReportFrameworkShare {
 
 template <>
 inline constexpr const char* kAbout<ReportFrameworkShare> =
-    "device_used = live + cached + others + overhead + unattributed, to the byte; only with a [framework's level](ledger.md)";
+    "device_used = live + cached + others + overhead + unattributed, to the byte; only with a [framework's "
+    "level](ledger.md)";
 template <class Visitor>
 void Fields(Visitor& visit, ReportFrameworkShare& share) {
   visit(1, "cached", share.cached, "in its segments and not handed out: reserved = live + cached");
@@ -36,12 +37,11 @@ void Fields(Visitor& visit, ReportFrameworkShare& share) {
 struct ReportMoment {
   std::optional<int64_t> step;
   uint64_t device_used = 0, reserved = 0, live = 0;
-  std::optional<ReportFrameworkShare> framework;     // none: the device has no framework's level
+  std::optional<ReportFrameworkShare> framework;  // none: the device has no framework's level
 };
 
 template <>
-inline constexpr const char* kAbout<ReportMoment> =
-    "What a device holds at one moment";
+inline constexpr const char* kAbout<ReportMoment> = "What a device holds at one moment";
 template <class Visitor>
 void Fields(Visitor& visit, ReportMoment& moment) {
   visit(1, "step", moment.step);
@@ -61,15 +61,17 @@ struct ReportGrowth {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportGrowth> =
-    "See [growth](leak-verdicts.md#growth-of-a-device)";
+inline constexpr const char* kAbout<ReportGrowth> = "See [growth](leak-verdicts.md#growth-of-a-device)";
 template <class Visitor>
 void Fields(Visitor& visit, ReportGrowth& growth) {
   visit(1, "bytes_per_step", growth.bytes_per_step);
   visit(2, "ci_low", growth.ci_low, "95 % confidence interval");
   visit(3, "ci_high", growth.ci_high);
-  visit(4, "steps_to_oom", growth.steps_to_oom, "steps that still complete; `null` if it does not surely grow, or if that cannot be told");
-  visit(5, "steps_to_oom_ci", field::Interval{growth.steps_to_oom_low, growth.steps_to_oom_high, true, growth.steps_to_oom.has_value()}, "95 %");
+  visit(4, "steps_to_oom", growth.steps_to_oom,
+        "steps that still complete; `null` if it does not surely grow, or if that cannot be told");
+  visit(5, "steps_to_oom_ci",
+        field::Interval{growth.steps_to_oom_low, growth.steps_to_oom_high, true, growth.steps_to_oom.has_value()},
+        "95 %");
   visit(7, "seconds_to_oom", growth.seconds_to_oom, "`null` without `steps_to_oom`, or where steps have no duration");
   visit(8, "refused", growth.refused, "why nothing is predicted of what grows, in a line; empty otherwise");
 }
@@ -114,8 +116,7 @@ void Fields(Visitor& visit, ReportWork::Kind& kind) {
 }
 
 template <>
-inline constexpr const char* kAbout<ReportWork> =
-    "What ran on a device, by [CUPTI](cupti.md#what-ran)'s records";
+inline constexpr const char* kAbout<ReportWork> = "What ran on a device, by [CUPTI](cupti.md#what-ran)'s records";
 template <class Visitor>
 void Fields(Visitor& visit, ReportWork& work) {
   visit(1, "kinds", work.kinds, "that ran at all");
@@ -132,7 +133,8 @@ struct ReportOnlyCupti {
 
 template <>
 inline constexpr const char* kAbout<ReportOnlyCupti> =
-    "Memory of the driver that only [CUPTI](cupti.md) saw being allocated. It is part of `live`, or of `others` where there is a framework's level";
+    "Memory of the driver that only [CUPTI](cupti.md) saw being allocated. It is part of `live`, or of `others` where "
+    "there is a framework's level";
 template <class Visitor>
 void Fields(Visitor& visit, ReportOnlyCupti& only) {
   visit(1, "library", only.library, "empty where CUPTI does not say");
@@ -169,28 +171,34 @@ struct ReportDevice {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportDevice> =
-    "One for each device that was used";
+inline constexpr const char* kAbout<ReportDevice> = "One for each device that was used";
 template <class Visitor>
 void Fields(Visitor& visit, ReportDevice& device) {
   visit(1, "index", device.index);
   visit(2, "name", device.name, "empty if the job never asked for it");
   visit(3, "total_bytes", device.total_bytes, "0 if unknown");
   visit(4, "peak", device.peak, "when live bytes were highest");
-  visit(6, "peak_set", field::Within{"peak",device.peak_set});
+  visit(6, "peak_set", field::Within{"peak", device.peak_set});
   visit(5, "end", device.end, "when the trace ends");
-  visit(17, "last_step", device.last_step, "when the last complete step ended: what Python frees when it exits is not of the run. `null` without steps. The text calls it \"end\"");
+  visit(17, "last_step", device.last_step,
+        "when the last complete step ended: what Python frees when it exits is not of the run. `null` without steps. "
+        "The text calls it \"end\"");
   visit(7, "growth", device.growth, "of live bytes; `null` with too few steps");
-  visit(16, "unexplained_growth", device.unexplained_growth, "of the growth of live bytes, what no allocation site explains, in bytes per step; 0 for nothing");
+  visit(16, "unexplained_growth", device.unexplained_growth,
+        "of the growth of live bytes, what no allocation site explains, in bytes per step; 0 for nothing");
   visit(8, "growth_of", device.growth_of, "`null` with too few steps");
   visit(9, "fragmentation", device.fragmentation);
   visit(10, "memory_pools", device.memory_pools, "by handle, the device's own first");
-  visit(11, "unattributed_bytes", device.unattributed_bytes, "used on the device by nobody that was traced: the CUDA context, other libraries");
+  visit(11, "unattributed_bytes", device.unattributed_bytes,
+        "used on the device by nobody that was traced: the CUDA context, other libraries");
   visit(12, "only_cupti", device.only_cupti, "by library, the most first");
   visit(13, "work", device.work, "`null` without records of what ran");
   visit(14, "patterns", device.patterns, "by what they save, the most first");
-  visit(15, "other_owners", field::NamedValues{device.other_owners, "owner", "bytes"}, "with a framework's level, what of the driver's memory at the peak is no segment, the most first");
-  visit(0, "rank", device.rank, "of a job with several processes: whose figures these are. It is the process that reserved most on a device with this number");
+  visit(15, "other_owners", field::NamedValues{device.other_owners, "owner", "bytes"},
+        "with a framework's level, what of the driver's memory at the peak is no segment, the most first");
+  visit(0, "rank", device.rank,
+        "of a job with several processes: whose figures these are. It is the process that reserved most on a device "
+        "with this number");
   visit(0, "pid", device.pid);
   visit(0, "processes", device.processes, "how many used a device with this number");
 }

@@ -41,10 +41,17 @@ template <class E>
 struct EnumNames {};
 template <>
 struct EnumNames<Verdict> {
-  static constexpr const char* kNames[] = {"leak",          "accelerating_leak",    "growing_buffer",
-                                           "minor_leak",    "sublinear",            "phase_accumulation",
-                                           "cycle_garbage", "one_time",             "fragmentation_growth",
-                                           "steady",        "insufficient_evidence"};
+  static constexpr const char* kNames[] = {"leak",
+                                           "accelerating_leak",
+                                           "growing_buffer",
+                                           "minor_leak",
+                                           "sublinear",
+                                           "phase_accumulation",
+                                           "cycle_garbage",
+                                           "one_time",
+                                           "fragmentation_growth",
+                                           "steady",
+                                           "insufficient_evidence"};
 };
 template <>
 struct EnumNames<Level> {

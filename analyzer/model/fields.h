@@ -2,10 +2,10 @@
 //
 // One list of fields for each struct of a report. A function
 //     template <class Visitor> void Fields(Visitor& visit, T& t) { visit(1, "pid", t.pid, "its number"); … }
-// names each field once: its number in a summary's messages (ascending numbers are not needed, 0: it is in no summary; a
-// number is never used again for something else), its name in JSON, the field, and what it says, as docs/report.md has
-// it. JSON, JSON Schema, the tables of the documents, summaries and their schema, the Python classes, the names of sites
-// and checks of what was read are all made from these lists: see render/json and summary/.
+// names each field once: its number in a summary's messages (ascending numbers are not needed, 0: it is in no summary;
+// a number is never used again for something else), its name in JSON, the field, and what it says, as docs/report.md
+// has it. JSON, JSON Schema, the tables of the documents, summaries and their schema, the Python classes, the names of
+// sites and checks of what was read are all made from these lists: see render/json and summary/.
 //
 // A number is null in JSON where it is not finite; an optional without a value is null; an enum is its name.
 // A field whose JSON is not that of its type is wrapped in one of the structs below.

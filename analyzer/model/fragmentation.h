@@ -21,12 +21,12 @@ struct ReportAdvice {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportAdvice> =
-    "What would have helped: tried on the trace, or counted";
+inline constexpr const char* kAbout<ReportAdvice> = "What would have helped: tried on the trace, or counted";
 template <class Visitor>
 void Fields(Visitor& visit, ReportAdvice& advice) {
   visit(1, "text", advice.text);
-  visit(2, "setting", field::OrNull{advice.setting}, "the line for the environment or the program; `null`: there is none");
+  visit(2, "setting", field::OrNull{advice.setting},
+        "the line for the environment or the program; `null`: there is none");
   visit(3, "reserved_before", advice.reserved_before, "at the peak");
   visit(4, "reserved_after", advice.reserved_after);
   visit(5, "saved_bytes", advice.saved_bytes);
@@ -79,8 +79,7 @@ struct ReportSegmentUse {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportSegmentUse> =
-    "reserved = live + free_releasable + free_pinned, to the byte";
+inline constexpr const char* kAbout<ReportSegmentUse> = "reserved = live + free_releasable + free_pinned, to the byte";
 template <class Visitor>
 void Fields(Visitor& visit, ReportSegmentUse& use) {
   visit(1, "step", use.step);
@@ -97,8 +96,7 @@ struct ReportGrownSegments {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportGrownSegments> =
-    "Segments of one size that have become more";
+inline constexpr const char* kAbout<ReportGrownSegments> = "Segments of one size that have become more";
 template <class Visitor>
 void Fields(Visitor& visit, ReportGrownSegments& grown) {
   visit(1, "sizes", field::OneOf{grown.sizes, {"small", "large"}}, "of their blocks");
@@ -123,7 +121,8 @@ struct ReportReserveGrowth {
 
 template <>
 inline constexpr const char* kAbout<ReportReserveGrowth> =
-    "A framework's allocator takes more and more from the device while what it hands out does not grow, see [growth](fragmentation.md#growth)";
+    "A framework's allocator takes more and more from the device while what it hands out does not grow, see "
+    "[growth](fragmentation.md#growth)";
 template <class Visitor>
 void Fields(Visitor& visit, ReportReserveGrowth& growth) {
   visit(1, "bytes_per_step", growth.bytes_per_step, "of what is reserved beyond the most that was live");
@@ -146,14 +145,14 @@ struct ReportSegmentMap {
   struct Segment {
     uint64_t address = 0, bytes = 0;
     uint32_t pool = 0;
-    std::string sizes;                  // as ReportSegmentPool
+    std::string sizes;  // as ReportSegmentPool
     uint64_t live = 0;
     uint64_t blocks = 0;
     std::optional<uint64_t> pinned_by;
   };
   struct Block {
     uint64_t offset = 0, bytes = 0;
-    std::string site;                // id; empty: it is none of the report's
+    std::string site;  // id; empty: it is none of the report's
     std::string category;
   };
   std::optional<int64_t> step;
@@ -188,7 +187,8 @@ template <class Visitor>
 void Fields(Visitor& visit, ReportSegmentMap& map) {
   visit(1, "step", map.step);
   visit(2, "segments", field::Columns{map.segments});
-  visit(3, "blocks", field::Columns{map.blocks}, "at most 20,000; the smallest segments are left out where there are more");
+  visit(3, "blocks", field::Columns{map.blocks},
+        "at most 20,000; the smallest segments are left out where there are more");
   visit(4, "other_segments", map.other_segments, "that are left out");
   visit(5, "other_bytes", map.other_bytes, "of them");
 }
@@ -220,13 +220,16 @@ void Fields(Visitor& visit, ReportFragmentation& fragmentation) {
   visit(7, "lower_bound", fragmentation.lower_bound, "what every allocator would have needed");
   visit(8, "upper_bound", fragmentation.upper_bound, "what one can do with");
   visit(9, "advice", fragmentation.advice, "the largest saving first");
-  visit(10, "at_reserved_peak", fragmentation.at_reserved_peak, "with a framework's level, when its segments were largest");
+  visit(10, "at_reserved_peak", fragmentation.at_reserved_peak,
+        "with a framework's level, when its segments were largest");
   visit(11, "map", fragmentation.map, "at that moment");
   visit(12, "pins", fragmentation.pins, "at that moment, the most bytes first");
   visit(13, "pools", fragmentation.pools, "at that moment");
-  visit(14, "growth", fragmentation.growth, "`null` where its segments do not grow step after step, or too few steps tell");
-  visit(15, "blocks", field::Within{"model",fragmentation.model_blocks}, "that the model of the allocator followed");
-  visit(16, "surprises", field::Within{"model",fragmentation.model_surprises}, "of these, those that lay elsewhere than its rules say");
+  visit(14, "growth", fragmentation.growth,
+        "`null` where its segments do not grow step after step, or too few steps tell");
+  visit(15, "blocks", field::Within{"model", fragmentation.model_blocks}, "that the model of the allocator followed");
+  visit(16, "surprises", field::Within{"model", fragmentation.model_surprises},
+        "of these, those that lay elsewhere than its rules say");
 }
 
 struct ReportMemoryPool {
@@ -245,7 +248,9 @@ struct ReportMemoryPool {
 
 template <>
 inline constexpr const char* kAbout<ReportMemoryPool> =
-    "Of `cudaMallocAsync`, by pages of 2 MiB, see [pools](fragmentation.md#pools-of-the-driver). reserved = live + rounding + free_pinned + free_releasable, to the byte, when most was free, if nothing was given back but by trimming";
+    "Of `cudaMallocAsync`, by pages of 2 MiB, see [pools](fragmentation.md#pools-of-the-driver). reserved = live + "
+    "rounding + free_pinned + free_releasable, to the byte, when most was free, if nothing was given back but by "
+    "trimming";
 template <class Visitor>
 void Fields(Visitor& visit, ReportMemoryPool& pool) {
   visit(1, "pool", pool.pool, "`default`, or its handle");
@@ -261,7 +266,8 @@ void Fields(Visitor& visit, ReportMemoryPool& pool) {
   visit(11, "rounding", pool.rounding);
   visit(12, "free_pinned", pool.free_pinned);
   visit(13, "free_releasable", pool.free_releasable);
-  visit(14, "free_releasable_at_least", pool.free_releasable_at_least, "at any time, if the job waited after each free");
+  visit(14, "free_releasable_at_least", pool.free_releasable_at_least,
+        "at any time, if the job waited after each free");
 }
 
 }  // namespace vramtrack

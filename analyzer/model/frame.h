@@ -26,14 +26,13 @@ struct ReportFrame {
   // Of a Python package or a native library that is installed, or of a script that only starts one: not of the job's
   // own folder.
   bool installed = false;
-  bool inlined = false;    // into the next frame's function
+  bool inlined = false;  // into the next frame's function
   bool forward = false;
   std::string shown_file;  // `file` as it is shown in text, where that is shorter
 };
 
 template <>
-inline constexpr const char* kAbout<ReportFrame> =
-    "A call of a stack";
+inline constexpr const char* kAbout<ReportFrame> = "A call of a stack";
 template <class Visitor>
 void Fields(Visitor& visit, ReportFrame& frame) {
   visit(1, "function", frame.function, "where it is unknown, what is known of it: its module and offset");
@@ -41,13 +40,15 @@ void Fields(Visitor& visit, ReportFrame& frame) {
   visit(3, "line", frame.line, "0 where it is unknown");
   visit(4, "module", frame.module, "the program or library that it is in");
   visit(5, "offset", frame.offset, "in the module, where there is no line");
-  visit(6, "language", frame.language,
-        "`cupti`: the library that took memory which only [CUPTI](cupti.md) saw, so that there is no stack; `autograd`: "
-        "the node of PyTorch's graph that was run backward; `allocator`: a pool of PyTorch's allocator as a whole");
+  visit(
+      6, "language", frame.language,
+      "`cupti`: the library that took memory which only [CUPTI](cupti.md) saw, so that there is no stack; `autograd`: "
+      "the node of PyTorch's graph that was run backward; `allocator`: a pool of PyTorch's allocator as a whole");
   visit(7, "origin", field::Internal{frame.origin}, "whose code it is");
   visit(8, "installed", field::Internal{frame.installed});
   visit(9, "inlined", field::Internal{frame.inlined});
-  visit(10, "forward", field::IfTrue{frame.forward}, "of the forward call that made the graph node which is run backward; absent otherwise");
+  visit(10, "forward", field::IfTrue{frame.forward},
+        "of the forward call that made the graph node which is run backward; absent otherwise");
   visit(11, "shown_file", field::Internal{frame.shown_file});
 }
 
@@ -73,8 +74,8 @@ inline std::optional<size_t> OwnFrame(const std::vector<ReportFrame>& frames, si
 // from there outwards, or else the innermost of them, or else that of any Python.
 inline size_t NamingFrame(const std::vector<ReportFrame>& frames, size_t from) {
   const auto first = [&frames](size_t begin, bool own) {
-    while (begin < frames.size() &&
-           (frames[begin].language != Language::kPython || (own && frames[begin].origin != ReportFrame::Origin::kJob))) {
+    while (begin < frames.size() && (frames[begin].language != Language::kPython ||
+                                     (own && frames[begin].origin != ReportFrame::Origin::kJob))) {
       ++begin;
     }
     return begin;

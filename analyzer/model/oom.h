@@ -51,8 +51,7 @@ struct ReportOom {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportOom::Change> =
-    "A site whose live bytes changed";
+inline constexpr const char* kAbout<ReportOom::Change> = "A site whose live bytes changed";
 template <class Visitor>
 void Fields(Visitor& visit, ReportOom::Change& change) {
   visit(1, "site", field::SiteReference{change.site});
@@ -71,25 +70,36 @@ void Fields(Visitor& visit, ReportOom& oom) {
   visit(4, "requested", oom.requested);
   visit(5, "free", oom.free, "`null` if the device's size is unknown");
   visit(6, "largest_free", oom.largest_free, "the same");
-  visit(7, "cause", field::OneOf{oom.cause, {"amount", "contiguity"}, true}, "`amount`: there was not that much; `contiguity`: there was, but in pieces; `null` if unknown");
+  visit(7, "cause", field::OneOf{oom.cause, {"amount", "contiguity"}, true},
+        "`amount`: there was not that much; `contiguity`: there was, but in pieces; `null` if unknown");
   visit(8, "level", field::OneOf{oom.level, {"driver", "framework"}}, "whose allocation failed");
   visit(9, "live", oom.live, "with a framework's level: its blocks");
   visit(10, "reserved", oom.reserved, "its segments");
   visit(11, "largest_hole", oom.largest_hole, "the longest free run in one of them");
   visit(12, "device_free", oom.device_free, "what the device had left");
-  visit(23, "pool", field::OneOf{oom.pool, {"small", "large"}, true}, "PyTorch's allocator keeps blocks of up to 1 MiB and others in segments of their own: the pool of the request; `null` where the pools cannot be told apart");
+  visit(23, "pool", field::OneOf{oom.pool, {"small", "large"}, true},
+        "PyTorch's allocator keeps blocks of up to 1 MiB and others in segments of their own: the pool of the request; "
+        "`null` where the pools cannot be told apart");
   visit(24, "pool_hole", oom.pool_hole, "the largest hole there");
-  visit(25, "segment_bytes", oom.segment_bytes, "the segment that the request needs from the device if no hole is large enough");
+  visit(25, "segment_bytes", oom.segment_bytes,
+        "the segment that the request needs from the device if no hole is large enough");
   visit(13, "stack", oom.stack, "of the call that failed");
-  visit(15, "holders", field::NamedValues{oom.holders, "site", "bytes", true}, "what was live at that moment, largest first");
-  visit(14, "would_fit", field::NamedValues{oom.would_fit, "setting", "free_bytes"}, "of a framework's allocator: the settings with which the request would have been fulfilled, and the most that could then have been asked for");
-  visit(16, "categories", field::NamedValues{oom.categories, "name", "bytes"}, "all of the device that was live then, largest first");
-  visit(17, "compared_step", oom.compared_step, "the last step that went well; `null` if there is none, and nothing below is known");
-  visit(18, "same_point", oom.same_point, "whether it was looked at [at the same point](peaks.md#out-of-memory), or at its peak");
+  visit(15, "holders", field::NamedValues{oom.holders, "site", "bytes", true},
+        "what was live at that moment, largest first");
+  visit(14, "would_fit", field::NamedValues{oom.would_fit, "setting", "free_bytes"},
+        "of a framework's allocator: the settings with which the request would have been fulfilled, and the most that "
+        "could then have been asked for");
+  visit(16, "categories", field::NamedValues{oom.categories, "name", "bytes"},
+        "all of the device that was live then, largest first");
+  visit(17, "compared_step", oom.compared_step,
+        "the last step that went well; `null` if there is none, and nothing below is known");
+  visit(18, "same_point", oom.same_point,
+        "whether it was looked at [at the same point](peaks.md#out-of-memory), or at its peak");
   visit(19, "then", oom.then, "bytes live of all sites that changed since");
   visit(20, "now", oom.now);
   visit(21, "changes", oom.changes, "sites that are listed, what grew most first");
-  visit(22, "size_ratio", oom.size_ratio, "how large the step's objects are, over those of the same sites in the steps before; `null` if unknown");
+  visit(22, "size_ratio", oom.size_ratio,
+        "how large the step's objects are, over those of the same sites in the steps before; `null` if unknown");
   visit(0, "rank", oom.rank, "of the process that asked");
   visit(0, "pid", oom.pid);
 }
@@ -124,7 +134,8 @@ void Fields(Visitor& visit, ReportRelease& release) {
   visit(3, "bytes", release.bytes);
   visit(4, "least", release.least, "bytes of one call");
   visit(5, "most", release.most);
-  visit(6, "times", release.times, "the first thousand calls; of several processes, those of the one that gave back most");
+  visit(6, "times", release.times,
+        "the first thousand calls; of several processes, those of the one that gave back most");
   visit(7, "stack", release.stack);
   visit(0, "processes", release.processes, "that gave back from there");
 }

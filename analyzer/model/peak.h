@@ -23,8 +23,7 @@ struct ReportPeakCategory {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportPeakCategory> =
-    "[What the memory is for](peaks.md)";
+inline constexpr const char* kAbout<ReportPeakCategory> = "[What the memory is for](peaks.md)";
 template <class Visitor>
 void Fields(Visitor& visit, ReportPeakCategory& category) {
   visit(1, "name", category.name);
@@ -39,11 +38,11 @@ struct ReportPeakShare {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportPeakShare> =
-    "By when it was allocated";
+inline constexpr const char* kAbout<ReportPeakShare> = "By when it was allocated";
 template <class Visitor>
 void Fields(Visitor& visit, ReportPeakShare& share) {
-  visit(1, "age", field::OneOf{share.name, {"this_step", "recent_steps", "earlier_steps", "setup"}}, "`recent_steps`: the ten before it; `setup`: before the end of the first step");
+  visit(1, "age", field::OneOf{share.name, {"this_step", "recent_steps", "earlier_steps", "setup"}},
+        "`recent_steps`: the ten before it; `setup`: before the end of the first step");
   visit(2, "objects", share.objects);
   visit(3, "bytes", share.bytes);
 }
@@ -54,8 +53,7 @@ struct ReportSizeClass {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportSizeClass> =
-    "By the size of an object";
+inline constexpr const char* kAbout<ReportSizeClass> = "By the size of an object";
 template <class Visitor>
 void Fields(Visitor& visit, ReportSizeClass& size) {
   visit(1, "up_to", size.up_to, "bytes of one object; `null` for the largest");
@@ -69,8 +67,7 @@ struct ReportPeakWithout {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportPeakWithout> =
-    "The peak without several of its largest sites";
+inline constexpr const char* kAbout<ReportPeakWithout> = "The peak without several of its largest sites";
 template <class Visitor>
 void Fields(Visitor& visit, ReportPeakWithout& without) {
   visit(1, "sites", field::SiteReferences{without.sites}, "the largest, the two largest, the three largest");
@@ -86,7 +83,8 @@ struct ReportPeakSet {
 
 template <>
 inline constexpr const char* kAbout<ReportPeakSet> =
-    "What is live at a device's peak. Categories and sizes add up to its live bytes, and so do ages where there are steps";
+    "What is live at a device's peak. Categories and sizes add up to its live bytes, and so do ages where there are "
+    "steps";
 template <class Visitor>
 void Fields(Visitor& visit, ReportPeakSet& set) {
   visit(1, "categories", set.categories, "by bytes, the most first");
@@ -108,7 +106,8 @@ struct ReportPattern {
 
 template <>
 inline constexpr const char* kAbout<ReportPattern> =
-    "[Objects that need not be there](peaks.md#objects-that-need-not-be-there), as far as allocations and frees alone tell: evidence, no proof";
+    "[Objects that need not be there](peaks.md#objects-that-need-not-be-there), as far as allocations and frees alone "
+    "tell: evidence, no proof";
 template <class Visitor>
 void Fields(Visitor& visit, ReportPattern& pattern) {
   visit(1, "pattern", field::OneOf{pattern.pattern, {"late_free", "unused_between", "redundant_allocation"}});
@@ -124,7 +123,7 @@ void Fields(Visitor& visit, ReportPattern& pattern) {
 struct ReportPeakLine {
   std::optional<ReportFrame> line;
   std::string site;
-                                    // none of the report's
+  // none of the report's
   bool leak = false;
   uint64_t sites = 0;
   uint64_t bytes = 0;
@@ -138,7 +137,8 @@ inline constexpr const char* kAbout<ReportPeakLine> =
 template <class Visitor>
 void Fields(Visitor& visit, ReportPeakLine& line) {
   visit(1, "line", line.line, "the line that all of them have; `null` where no stack was recorded");
-  visit(2, "site", field::SiteReference{line.site}, "the largest of its sites; of a leak, the one that leads it; `null` if `sites[]` does not have it");
+  visit(2, "site", field::SiteReference{line.site},
+        "the largest of its sites; of a leak, the one that leads it; `null` if `sites[]` does not have it");
   visit(3, "leak", line.leak, "the row is a leak with all of its parts");
   visit(4, "sites", line.sites, "call stacks");
   visit(5, "bytes", line.bytes);
@@ -168,7 +168,7 @@ void Fields(Visitor& visit, ReportPeakLines& lines) {
 struct ReportPeakStacks {
   struct Node {
     std::optional<uint64_t> parent;
-    std::string site;                // id
+    std::string site;  // id
     uint64_t frame = 0;
     uint64_t bytes = 0;
     uint64_t sites = 0;
@@ -193,12 +193,13 @@ void Fields(Visitor& visit, ReportPeakStacks::Node& node) {
 
 template <>
 inline constexpr const char* kAbout<ReportPeakStacks> =
-    "The calls that lead to what is live at the peak of a device, or of the host: a tree, a column for each field of its nodes";
+    "The calls that lead to what is live at the peak of a device, or of the host: a tree, a column for each field of "
+    "its nodes";
 template <class Visitor>
 void Fields(Visitor& visit, ReportPeakStacks& stacks) {
   visit(1, "device", stacks.device, "`null` for host memory");
   visit(2, "live", stacks.live, "bytes at the peak");
-  visit(3, "nodes", field::Columns{stacks.nodes,true});
+  visit(3, "nodes", field::Columns{stacks.nodes, true});
   visit(4, "other_bytes", stacks.other_bytes, "of sites that `sites[]` does not have, or without a stack");
 }
 

@@ -28,11 +28,16 @@ struct ReportRankCurve {
 
 template <>
 inline constexpr const char* kAbout<ReportRankCurve> =
-    "How memory goes in one rank, on the device of which it has most live at its peak, in at most 64 bins; of at most 64 ranks";
+    "How memory goes in one rank, on the device of which it has most live at its peak, in at most 64 bins; of at most "
+    "64 ranks";
 template <class Visitor>
 void Fields(Visitor& visit, ReportRankCurve& curve) {
-  visit(0, "order", curve.order, "its place among those with a curve, from 0: first those that are unlike the others, by what it is (leak, growth, peak, category, end), more than usual before less, the most first; then the others by rank");
-  visit(0, "as", field::OneOf{curve.as, {"differs", "alike", "highest", "median", "least"}}, "why it is there: `differs`; else `alike` where all ranks have one; of more than 64 ranks those with the `highest` peaks and the one with the `least`. `median` is the one with the median peak");
+  visit(0, "order", curve.order,
+        "its place among those with a curve, from 0: first those that are unlike the others, by what it is (leak, "
+        "growth, peak, category, end), more than usual before less, the most first; then the others by rank");
+  visit(0, "as", field::OneOf{curve.as, {"differs", "alike", "highest", "median", "least"}},
+        "why it is there: `differs`; else `alike` where all ranks have one; of more than 64 ranks those with the "
+        "`highest` peaks and the one with the `least`. `median` is the one with the median peak");
   visit(0, "device", curve.device);
   visit(0, "unit", field::OneOf{curve.unit, {"steps", "seconds"}}, "of `position`");
   visit(0, "position", curve.position, "where a bin begins");
@@ -42,7 +47,7 @@ void Fields(Visitor& visit, ReportRankCurve& curve) {
 
 struct ReportRank {
   struct Difference {
-    std::string what;      // "leak", "growth", "peak", "end", "category"
+    std::string what;  // "leak", "growth", "peak", "end", "category"
     double value = 0;
     double usual = 0;
     std::string site;
@@ -62,15 +67,15 @@ struct ReportRank {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportRank::Difference> =
-    "How a rank is unlike most others";
+inline constexpr const char* kAbout<ReportRank::Difference> = "How a rank is unlike most others";
 template <class Visitor>
 void Fields(Visitor& visit, ReportRank::Difference& difference) {
   visit(0, "what", field::OneOf{difference.what, {"leak", "growth", "peak", "end", "category"}});
   visit(0, "value", difference.value, "bytes, or bytes per step");
   visit(0, "usual", difference.usual, "the median of the other ranks");
   visit(0, "site", field::SiteReference{difference.site}, "of a leak");
-  visit(0, "category", field::OrNull{difference.category}, "of `category`: what the rank holds more or less of at its peaks");
+  visit(0, "category", field::OrNull{difference.category},
+        "of `category`: what the rank holds more or less of at its peaks");
 }
 
 template <>
@@ -78,7 +83,8 @@ inline constexpr const char* kAbout<ReportRank> =
     "One for each rank of a job with several, or for each process where there are no ranks. Sums over its devices";
 template <class Visitor>
 void Fields(Visitor& visit, ReportRank& rank) {
-  visit(0, "rank", rank.rank, "`null` in a job without ranks. Of several processes with one rank it is the one with the most memory");
+  visit(0, "rank", rank.rank,
+        "`null` in a job without ranks. Of several processes with one rank it is the one with the most memory");
   visit(0, "pid", rank.pid);
   visit(0, "devices", rank.devices);
   visit(0, "peak_live", rank.peak_live);

@@ -35,12 +35,11 @@ struct ReportActivities {
   uint64_t other_sizes = 0;
   std::vector<OnlyCupti> only_cupti;
   std::vector<OnlyHooks> only_hooks;
-  std::vector<Missing> missing;           // when no records came
+  std::vector<Missing> missing;  // when no records came
 };
 
 template <>
-inline constexpr const char* kAbout<ReportActivities::OnlyCupti> =
-    "What no hook saw";
+inline constexpr const char* kAbout<ReportActivities::OnlyCupti> = "What no hook saw";
 template <class Visitor>
 void Fields(Visitor& visit, ReportActivities::OnlyCupti& only) {
   visit(1, "library", only.library, "that asked for it; empty where CUPTI does not say");
@@ -53,8 +52,7 @@ void Fields(Visitor& visit, ReportActivities::OnlyCupti& only) {
 }
 
 template <>
-inline constexpr const char* kAbout<ReportActivities::OnlyHooks> =
-    "What CUPTI did not report";
+inline constexpr const char* kAbout<ReportActivities::OnlyHooks> = "What CUPTI did not report";
 template <class Visitor>
 void Fields(Visitor& visit, ReportActivities::OnlyHooks& only) {
   visit(1, "kind", only.kind);
@@ -64,8 +62,7 @@ void Fields(Visitor& visit, ReportActivities::OnlyHooks& only) {
 }
 
 template <>
-inline constexpr const char* kAbout<ReportActivities::Missing> =
-    "When no records came";
+inline constexpr const char* kAbout<ReportActivities::Missing> = "When no records came";
 template <class Visitor>
 void Fields(Visitor& visit, ReportActivities::Missing& missing) {
   visit(1, "from_s", missing.from_s, "seconds since the recording began");
@@ -102,8 +99,7 @@ struct ReportProcess {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportProcess> =
-    "One for each trace";
+inline constexpr const char* kAbout<ReportProcess> = "One for each trace";
 template <class Visitor>
 void Fields(Visitor& visit, ReportProcess& process) {
   visit(1, "pid", process.pid);
@@ -172,21 +168,29 @@ struct ReportSteps {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportSteps> =
-    "Where steps end, and how that is known";
+inline constexpr const char* kAbout<ReportSteps> = "Where steps end, and how that is known";
 template <class Visitor>
 void Fields(Visitor& visit, ReportSteps& steps) {
   visit(1, "count", steps.count, "complete steps; of a run with phases, those of all of them");
-  visit(2, "source", field::OneOf{steps.source, {"marks", "nvtx", "optimizer", "periodicity", "none"}}, "`marks` are calls of `vramtrack_step()`, `periodicity` is inferred from the allocations; see [where steps end](ledger.md#where-steps-end)");
+  visit(2, "source", field::OneOf{steps.source, {"marks", "nvtx", "optimizer", "periodicity", "none"}},
+        "`marks` are calls of `vramtrack_step()`, `periodicity` is inferred from the allocations; see [where steps "
+        "end](ledger.md#where-steps-end)");
   visit(3, "confidence", steps.confidence, "0 to 1");
-  visit(4, "unit", field::OneOf{steps.unit, {"step", "window"}}, "`window` where no steps were found: `count` is then that of windows in which `window_bytes` were allocated; see [steps](leak-verdicts.md#steps)");
+  visit(4, "unit", field::OneOf{steps.unit, {"step", "window"}},
+        "`window` where no steps were found: `count` is then that of windows in which `window_bytes` were allocated; "
+        "see [steps](leak-verdicts.md#steps)");
   visit(5, "window_bytes", field::OrNull{steps.window_bytes}, "`null` where there are steps");
-  visit(6, "rounds", steps.rounds, "loops around the steps, the shortest first, as far as they are sure; only for steps from `periodicity`");
-  visit(7, "name", field::OrNull{steps.name}, "of the range that a step is, with `#` for a number (`train step #`); `null` where steps have no name");
+  visit(6, "rounds", steps.rounds,
+        "loops around the steps, the shortest first, as far as they are sure; only for steps from `periodicity`");
+  visit(7, "name", field::OrNull{steps.name},
+        "of the range that a step is, with `#` for a number (`train step #`); `null` where steps have no name");
   visit(8, "coverage", steps.coverage, "share of the run that steps cover, by its work and its active time, 0 to 1");
-  visit(9, "judged", steps.judged, "the same, with the windows that stand for steps where there are none; below a half the report is not sure");
-  visit(10, "runner_up", field::NamedCount{steps.runner_up, steps.runner_up_count}, "what else could have been a step; `null` where there was nothing");
-  visit(12, "phases", steps.phases, "parts of a run whose steps differ, by time; empty where all steps are of one kind");
+  visit(9, "judged", steps.judged,
+        "the same, with the windows that stand for steps where there are none; below a half the report is not sure");
+  visit(10, "runner_up", field::NamedCount{steps.runner_up, steps.runner_up_count},
+        "what else could have been a step; `null` where there was nothing");
+  visit(12, "phases", steps.phases,
+        "parts of a run whose steps differ, by time; empty where all steps are of one kind");
 }
 
 }  // namespace vramtrack

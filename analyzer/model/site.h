@@ -23,12 +23,11 @@ struct ReportLeak {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportLeak> =
-    "A leak as a whole: the site that leads it and its parts together";
+inline constexpr const char* kAbout<ReportLeak> = "A leak as a whole: the site that leads it and its parts together";
 template <class Visitor>
 void Fields(Visitor& visit, ReportLeak& leak) {
   visit(1, "rate_bytes_per_step", leak.rate_bytes_per_step);
-  visit(2, "rate_ci", field::Interval{leak.rate_ci_low,leak.rate_ci_high}, "95 % confidence interval");
+  visit(2, "rate_ci", field::Interval{leak.rate_ci_low, leak.rate_ci_high}, "95 % confidence interval");
   visit(4, "rate_objects_per_step", leak.rate_objects_per_step);
   visit(5, "live_bytes", leak.live_bytes, "at the end");
   visit(6, "bytes_at_peak", leak.bytes_at_peak);
@@ -62,7 +61,8 @@ void Fields(Visitor& visit, ReportKept::FitPoint& point) {
 
 template <>
 inline constexpr const char* kAbout<ReportKept> =
-    "What the steps of a finding left behind, and what its verdict rests on; of a leak as a whole where the site leads one, and of several processes that of the worst";
+    "What the steps of a finding left behind, and what its verdict rests on; of a leak as a whole where the site leads "
+    "one, and of several processes that of the worst";
 template <class Visitor>
 void Fields(Visitor& visit, ReportKept& kept) {
   visit(1, "step", kept.step, "at most 500 points");
@@ -111,13 +111,17 @@ void Fields(Visitor& visit, ReportAcross::Rate& rate) {
 
 template <>
 inline constexpr const char* kAbout<ReportAcross> =
-    "What the ranks of a job say of a place, the same code on whichever devices; see [the vote of the ranks](report.md#the-vote-of-the-ranks)";
+    "What the ranks of a job say of a place, the same code on whichever devices; see [the vote of the "
+    "ranks](report.md#the-vote-of-the-ranks)";
 template <class Visitor>
 void Fields(Visitor& visit, ReportAcross& across) {
-  visit(0, "ranks", across.ranks, "of the job: its processes that used a device, where there are no ranks. Of several with one rank the one with the most memory counts");
+  visit(0, "ranks", across.ranks,
+        "of the job: its processes that used a device, where there are no ranks. Of several with one rank the one with "
+        "the most memory counts");
   visit(0, "leak", across.leak, "in how many of them the place is judged a leak");
   visit(0, "not_enough", across.not_enough, "in how many it could not be judged");
-  visit(0, "no_leak", across.no_leak, "in how many it is judged no leak. The sites of the others do not list it: it is not there, or too small");
+  visit(0, "no_leak", across.no_leak,
+        "in how many it is judged no leak. The sites of the others do not list it: it is not there, or too small");
   visit(0, "rate", across.rate, "`null` where it leaks in no rank, or the rates are per different things");
 }
 
@@ -136,7 +140,8 @@ void Fields(Visitor& visit, ReportLastUse& use) {
   visit(1, "objects", use.objects, "that this is known of");
   visit(2, "latest_s", use.latest_s, "seconds since the recording began; of the object for which it was latest");
   visit(3, "latest_step", use.latest_step, "`null` without steps");
-  visit(4, "idle_s", use.idle_s, "seconds from then to an object's free or the end of the trace, the median of the objects");
+  visit(4, "idle_s", use.idle_s,
+        "seconds from then to an object's free or the end of the trace, the median of the objects");
 }
 
 struct ReportFirstKernel {
@@ -187,34 +192,51 @@ struct ReportSite {
 
 template <>
 inline constexpr const char* kAbout<ReportSite> =
-    "Leaks first, worst first, then by bytes at the peak. All leaks and all holders of memory at a failed allocation are here; of the others those that hold most, by level, and segments of a framework's allocator apart";
+    "Leaks first, worst first, then by bytes at the peak. All leaks and all holders of memory at a failed allocation "
+    "are here; of the others those that hold most, by level, and segments of a framework's allocator apart";
 template <class Visitor>
 void Fields(Visitor& visit, ReportSite& site) {
   visit(0, "id", site.id, "short and stable: a hash of the functions of its stack, its level, kind and device");
-  visit(1, "level", site.level, "`driver` (CUDA gave the memory out), `framework` (a framework's own allocator did) or `handle` (streams, events: counted, not sized)");
-  visit(2, "kind", site.kind, "of the call: `device`, `pitched`, `array`, `mipmapped_array`, `managed`, `stream_ordered`, `pool`, `pinned`, `registered`, ...");
+  visit(1, "level", site.level,
+        "`driver` (CUDA gave the memory out), `framework` (a framework's own allocator did) or `handle` (streams, "
+        "events: counted, not sized)");
+  visit(2, "kind", site.kind,
+        "of the call: `device`, `pitched`, `array`, `mipmapped_array`, `managed`, `stream_ordered`, `pool`, `pinned`, "
+        "`registered`, ...");
   visit(3, "device", site.device, "`null` for host memory");
   visit(4, "owner", site.owner, "the program or library that asked for it");
-  visit(5, "category", site.category, "what the memory is for, see [the ledger](ledger.md#what-memory-is-for); `segment` of a framework's allocator; `handle`; `unknown` if it cannot be told");
+  visit(5, "category", site.category,
+        "what the memory is for, see [the ledger](ledger.md#what-memory-is-for); `segment` of a framework's allocator; "
+        "`handle`; `unknown` if it cannot be told");
   visit(6, "verdict", site.verdict, "see [leak verdicts](leak-verdicts.md)");
-  visit(7, "grade", site.grade, "at which levels that was seen: `framework+driver` of a leak that the segments show as well");
+  visit(7, "grade", site.grade,
+        "at which levels that was seen: `framework+driver` of a leak that the segments show as well");
   visit(8, "explanation", site.explanation, "why, in a sentence");
   visit(9, "rate_bytes_per_step", site.rate_bytes_per_step, "what stays behind in each step; 0 where nothing does");
   visit(10, "rate_ci", field::Interval{site.rate_ci_low, site.rate_ci_high}, "its 95 % confidence interval");
   visit(12, "rate_objects_per_step", site.rate_objects_per_step);
-  visit(14, "rate_unit", site.rate_unit, "what these three are per: `step`, or `GiB allocated` where windows stand for steps");
-  visit(32, "step_name", field::OrNull{site.step_name}, "of the range that a step of this site's phase is; `null` where steps have no name. Text says the rate per this name");
-  visit(15, "rate_bytes_per_second", site.rate_bytes_per_second, "over the whole run; of the whole leak that the site leads");
-  visit(13, "onset_step", site.onset_step, "the first step that leaked; `null` if it leaked from the beginning or does not leak");
-  visit(16, "further_steps_needed", site.further_steps_needed, "for the verdict `insufficient_evidence`, otherwise `null`");
+  visit(14, "rate_unit", site.rate_unit,
+        "what these three are per: `step`, or `GiB allocated` where windows stand for steps");
+  visit(32, "step_name", field::OrNull{site.step_name},
+        "of the range that a step of this site's phase is; `null` where steps have no name. Text says the rate per "
+        "this name");
+  visit(15, "rate_bytes_per_second", site.rate_bytes_per_second,
+        "over the whole run; of the whole leak that the site leads");
+  visit(13, "onset_step", site.onset_step,
+        "the first step that leaked; `null` if it leaked from the beginning or does not leak");
+  visit(16, "further_steps_needed", site.further_steps_needed,
+        "for the verdict `insufficient_evidence`, otherwise `null`");
   visit(17, "allocations", site.allocations, "over the whole run");
   visit(18, "frees", site.frees, "over the whole run");
   visit(19, "bytes_allocated", site.bytes_allocated, "over the whole run");
   visit(20, "live_objects", site.live_objects, "at the end");
   visit(21, "live_bytes", site.live_bytes, "at the end");
   visit(22, "bytes_at_peak", site.bytes_at_peak, "at the peak of its device");
-  visit(23, "peak_without_site", site.peak_without_site, "what that peak would have been had the site allocated nothing");
-  visit(26, "part_of", field::SiteReference{site.part_of}, "the site that leads the leak which this one is a part of; `null` if it is part of none. [One leak is one finding](leak-verdicts.md#one-leak-one-finding)");
+  visit(23, "peak_without_site", site.peak_without_site,
+        "what that peak would have been had the site allocated nothing");
+  visit(26, "part_of", field::SiteReference{site.part_of},
+        "the site that leads the leak which this one is a part of; `null` if it is part of none. [One leak is one "
+        "finding](leak-verdicts.md#one-leak-one-finding)");
   visit(27, "parts", site.parts, "how many other sites belong to the leak that this one leads");
   visit(28, "group", site.group, "of a leak that is part of no other");
   visit(29, "kept", site.kept, "of a finding that is no part of another, where it left something");
@@ -222,7 +244,9 @@ void Fields(Visitor& visit, ReportSite& site) {
   visit(30, "last_use", site.last_use, "of a leak, where [CUPTI](cupti.md#what-ran)'s records make it certain");
   visit(31, "first_kernel", site.first_kernel, "of a leak, where [CUPTI](cupti.md#what-ran)'s records tell");
   visit(25, "blame_frame", site.blame_frame, "index of the frame to look at");
-  visit(33, "own_frame", site.own_frame, "index of the innermost frame of your own code, of Python where the stack has Python; `null` where no frame is");
+  visit(
+      33, "own_frame", site.own_frame,
+      "index of the innermost frame of your own code, of Python where the stack has Python; `null` where no frame is");
   visit(24, "frames", site.frames, "most recent call first");
 }
 

@@ -26,7 +26,8 @@ inline constexpr const char* kAbout<ReportComposition> =
 template <class Visitor>
 void Fields(Visitor& visit, ReportComposition& composition) {
   visit(1, "categories", field::Map{composition.categories});
-  visit(2, "sites", field::NamedValues{composition.sites, "site", "bytes", true}, "leaks, and those that hold most at the peak; at most twelve");
+  visit(2, "sites", field::NamedValues{composition.sites, "site", "bytes", true},
+        "leaks, and those that hold most at the peak; at most twelve");
   visit(3, "other_sites", composition.other_sites);
 }
 
@@ -52,14 +53,12 @@ void Fields(Visitor& visit, ReportPeakStep& step) {
 
 struct ReportWithinSteps {
   uint64_t events = 0;
-  std::vector<double>
-      position;
+  std::vector<double> position;
   std::vector<uint64_t> low, high;
 };
 
 template <>
-inline constexpr const char* kAbout<ReportWithinSteps> =
-    "Live bytes within each step, in at most 4,000 rows";
+inline constexpr const char* kAbout<ReportWithinSteps> = "Live bytes within each step, in at most 4,000 rows";
 template <class Visitor>
 void Fields(Visitor& visit, ReportWithinSteps& within) {
   visit(1, "events", within.events, "allocations and frees of one step that a row stands for, at most");
@@ -83,8 +82,7 @@ struct ReportTimeline {
 };
 
 template <>
-inline constexpr const char* kAbout<ReportTimeline::Series> =
-    "The lowest and the highest value in each bin";
+inline constexpr const char* kAbout<ReportTimeline::Series> = "The lowest and the highest value in each bin";
 template <class Visitor>
 void Fields(Visitor& visit, ReportTimeline::Series& series) {
   visit(1, "low", series.low);
@@ -102,7 +100,8 @@ void Fields(Visitor& visit, ReportTimeline& timeline) {
   visit(4, "device_used", timeline.device_used);
   visit(5, "reserved", timeline.reserved);
   visit(6, "live", timeline.live);
-  visit(7, "categories", field::Map{timeline.categories}, "live bytes by category; at each moment they add up to `live`");
+  visit(7, "categories", field::Map{timeline.categories},
+        "live bytes by category; at each moment they add up to `live`");
   visit(8, "at_high", timeline.at_high, "what `live.high` consists of");
   visit(9, "peak_step", timeline.peak_step, "`null` without steps, or where nothing was live");
   visit(10, "within_steps", timeline.within_steps, "`null` without steps, or with 4,000 of them or more");

@@ -97,7 +97,7 @@ TEST(Analyze, FindsTheLeakAndItsRate) {
   const ReportSite& leak = report->sites[0];
   EXPECT_EQ(leak.id, report->ranking[0]);
   EXPECT_EQ(leak.verdict, Verdict::kLeak);
-  EXPECT_EQ(leak.level, "driver");
+  EXPECT_EQ(leak.level, Level::kDriver);
   EXPECT_EQ(leak.kind, "device");
   EXPECT_EQ(leak.owner, "train");
   EXPECT_EQ(leak.grade, "driver");
@@ -150,7 +150,7 @@ TEST(Analyze, HandlesAndHostMemoryAreApart) {
   EXPECT_EQ(pinned->bytes_at_peak, 60000u);
   const ReportSite* event = Find(*report, "event", 0);
   ASSERT_NE(event, nullptr);
-  EXPECT_EQ(event->level, "handle");
+  EXPECT_EQ(event->level, Level::kHandle);
   EXPECT_EQ(event->rate_objects_per_step, 1);
   EXPECT_EQ(event->live_objects, 60u);
 }

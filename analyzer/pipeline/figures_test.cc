@@ -72,7 +72,7 @@ std::map<std::string, Counts> CountsOf(const Report& report) {
   std::map<std::string, Counts> counts;
   for (const ReportSite& site : report.sites) {
     counts[site.id] = {site.allocations, site.frees,         site.bytes_allocated, site.live_objects,
-                       site.live_bytes,  site.bytes_at_peak, site.verdict};
+                       site.live_bytes,  site.bytes_at_peak, NameOf(site.verdict)};
   }
   return counts;
 }

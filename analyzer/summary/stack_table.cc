@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "analyzer/summary/pbf_writer.h"
 #include "analyzer/model/frame.h"
+#include "analyzer/summary/pbf_writer.h"
 #include "analyzer/summary/summary_reader.h"
 #include "analyzer/summary/summary_schema.h"
 #include "analyzer/summary/summary_writer.h"

@@ -43,7 +43,7 @@ std::vector<Frame> FramesIn(Symbolizer& symbolizer, const std::string& function,
 TEST(SymbolizerTest, EveryReturnAddressGivesTheLineOfItsCall) {
   Symbolizer symbolizer;
   const ModuleRef module{FixturePath("shapes"), RawBuildId(FixturePath("shapes"))};
-  std::set<std::string> languages;
+  std::set<Language> languages;
   for (const MarkedCall& call : MarkedCalls()) {
     const std::vector<Frame>& frames = symbolizer.Symbolize(module, call.return_address, true);
     EXPECT_EQ(frames[0].line, call.line) << frames[0].function;
@@ -51,7 +51,7 @@ TEST(SymbolizerTest, EveryReturnAddressGivesTheLineOfItsCall) {
     EXPECT_EQ(frames[0].offset, call.return_address);
     languages.insert(frames[0].language);
   }
-  EXPECT_EQ(languages, (std::set<std::string>{"c", "c++", "cuda"}));
+  EXPECT_EQ(languages, (std::set<Language>{Language::kC, Language::kCpp, Language::kCuda}));
   EXPECT_EQ(symbolizer.Status(module).state, ModuleState::kFound);
   EXPECT_TRUE(symbolizer.Status(module).build_id_verified);
 }

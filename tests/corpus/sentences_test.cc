@@ -44,7 +44,8 @@ class Sentence {
     if ((leak && !Says("replaced by a larger one")) || site_.verdict == Verdict::kFragmentationGrowth) {
       Expect(Says("left "), "what was left behind");
     }
-    if (site_.verdict == Verdict::kSteady || site_.verdict == Verdict::kOneTime) Expect(!Says("left objects behind"), "left behind");
+    if (site_.verdict == Verdict::kSteady || site_.verdict == Verdict::kOneTime)
+      Expect(!Says("left objects behind"), "left behind");
     Rates();
     Materiality();
     Counts();
@@ -161,7 +162,8 @@ TEST(Sentences, SayWhatTheFieldsSay) {
       leaks += IsLeak(site);
       for (const std::string& what : Sentence(report, site, options.horizon_steps).Contradictions()) {
         wrong.push_back(runs[i].id + ", seed " + std::to_string(runs[i].options.seed % 100) + ": " + what + ": " +
-                        site.verdict + ", " + std::to_string(site.rate_bytes_per_step) + " B: " + site.explanation);
+                        NameOf(site.verdict) + ", " + std::to_string(site.rate_bytes_per_step) +
+                        " B: " + site.explanation);
       }
     }
     for (const ReportPeakLines& peak : report.peak_lines) {

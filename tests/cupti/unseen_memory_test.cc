@@ -31,7 +31,7 @@ Report RunHiddenLeak(uint64_t bytes, bool cupti, bool asks = false) {
   return report.ok() ? *std::move(report) : Report();
 }
 
-const ReportSite* SiteOf(const Report& report, const std::string& owner, const std::string& verdict) {
+const ReportSite* SiteOf(const Report& report, const std::string& owner, Verdict verdict) {
   for (const ReportSite& site : report.sites) {
     if (site.owner == owner && site.verdict == verdict) return &site;
   }
@@ -63,7 +63,7 @@ TEST(UnseenMemory, ALeakOfALibraryThatNoHookSeesIsALeak) {
   EXPECT_EQ(leak.id, report.ranking[0]);
   EXPECT_EQ(leak.verdict, Verdict::kLeak);
   EXPECT_EQ(leak.owner, "libhidden_memory.so");
-  EXPECT_EQ(leak.level, "driver");
+  EXPECT_EQ(leak.level, Level::kDriver);
   EXPECT_EQ(leak.kind, "device");
   EXPECT_DOUBLE_EQ(leak.rate_bytes_per_step, kLeaked);
   EXPECT_DOUBLE_EQ(leak.rate_objects_per_step, 1);
@@ -85,7 +85,7 @@ TEST(UnseenMemory, ALeakOfALibraryThatNoHookSeesIsALeak) {
 TEST(UnseenMemory, WhatIsGivenBackIsNoLeakAndCountsWhileItIsThere) {
   const Report report = RunHiddenLeak(0, true);
   EXPECT_TRUE(report.ranking.empty());
-  const ReportSite* site = SiteOf(report, "libhidden_memory.so", "steady");
+  const ReportSite* site = SiteOf(report, "libhidden_memory.so", Verdict::kSteady);
   ASSERT_NE(site, nullptr);
   EXPECT_EQ(site->allocations, static_cast<uint64_t>(kSteps));
   EXPECT_EQ(site->frees, static_cast<uint64_t>(kSteps));

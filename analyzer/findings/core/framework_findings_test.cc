@@ -144,7 +144,7 @@ class Trainer {
   uint64_t now_ = 0, next_ = 0, end_ = 0, place_ = 0;
 };
 
-const ReportSite* SiteOf(const ProcessFindings& findings, const std::string& function, const std::string& level) {
+const ReportSite* SiteOf(const ProcessFindings& findings, const std::string& function, Level level) {
   for (const ReportSite& site : findings.sites) {
     if (site.level != level) continue;
     for (const ReportFrame& frame : site.frames) {
@@ -155,7 +155,7 @@ const ReportSite* SiteOf(const ProcessFindings& findings, const std::string& fun
 }
 
 std::string CategoryOfFirst(const ProcessFindings& findings, const std::string& function) {
-  const ReportSite* site = SiteOf(findings, function, "framework");
+  const ReportSite* site = SiteOf(findings, function, Level::kFramework);
   return site == nullptr ? "none" : site->category;
 }
 
@@ -244,7 +244,7 @@ TEST(FrameworkFindings, MemoryHasItsCategory) {
   EXPECT_EQ(allocations["gradients"], 50u);
   EXPECT_EQ(allocations["activations"], 50u);
   EXPECT_EQ(allocations["temporary"], 100u) << "of the backward pass and of the optimizer";
-  const ReportSite* segments = SiteOf(findings, "Linear.forward", "driver");
+  const ReportSite* segments = SiteOf(findings, "Linear.forward", Level::kDriver);
   ASSERT_NE(segments, nullptr);
   EXPECT_EQ(segments->category, "segment");
 }
@@ -264,7 +264,7 @@ TEST(FrameworkFindings, ALeakOfBlocksIsOneFindingWithTheDriverAsItsWitness) {
     EXPECT_NE(site.explanation.find("segments"), std::string::npos);
   }
   EXPECT_EQ(leaks, 1u);
-  const ReportSite* segments = SiteOf(findings, "Linear.forward", "driver");
+  const ReportSite* segments = SiteOf(findings, "Linear.forward", Level::kDriver);
   ASSERT_NE(segments, nullptr);
   EXPECT_EQ(segments->verdict, Verdict::kSteady) << segments->explanation;
 }
@@ -274,7 +274,7 @@ TEST(FrameworkFindings, ALeakThatTheSegmentsHaveRoomForIsGradedSo) {
   job.Prepare();
   for (int i = 0; i < 100; ++i) job.Step(i, true, [&] { job.Block(kLeak, 16 * kKiB); });
   const ProcessFindings findings = job.Find();
-  const ReportSite* leak = SiteOf(findings, "keep_outputs", "framework");
+  const ReportSite* leak = SiteOf(findings, "keep_outputs", Level::kFramework);
   ASSERT_NE(leak, nullptr);
   EXPECT_TRUE(IsLeak(*leak));
   EXPECT_EQ(leak->grade, "framework");
@@ -292,7 +292,7 @@ TEST(FrameworkFindings, SegmentsThatGrowAloneAreFragmentation) {
   }
   const ProcessFindings findings = job.Find();
   for (const ReportSite& site : findings.sites) EXPECT_FALSE(IsLeak(site)) << site.explanation;
-  const ReportSite* segments = SiteOf(findings, "Linear.forward", "driver");
+  const ReportSite* segments = SiteOf(findings, "Linear.forward", Level::kDriver);
   ASSERT_NE(segments, nullptr);
   EXPECT_EQ(segments->verdict, Verdict::kFragmentationGrowth) << segments->explanation;
 }

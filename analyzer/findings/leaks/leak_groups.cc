@@ -32,7 +32,8 @@ constexpr Step kBuffersBeginWithin = 2;
 constexpr double kTwinObjects = 2;
 
 bool InPython(const std::vector<ReportFrame>& frames) {
-  return std::any_of(frames.begin(), frames.end(), [](const ReportFrame& frame) { return frame.language == Language::kPython; });
+  return std::any_of(frames.begin(), frames.end(),
+                     [](const ReportFrame& frame) { return frame.language == Language::kPython; });
 }
 
 // The innermost function of the job's own, "" for none.

@@ -5,8 +5,7 @@
 
 namespace vramtrack {
 
-ReportSite SampleSite(const std::string& function, uint32_t device, Verdict verdict, double rate,
-                      int frames) {
+ReportSite SampleSite(const std::string& function, uint32_t device, Verdict verdict, double rate, int frames) {
   ReportSite site;
   site.level = Level::kFramework;
   site.kind = "framework_block";

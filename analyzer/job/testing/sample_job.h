@@ -13,8 +13,7 @@ namespace vramtrack {
 // Findings made by hand, for tests of what a job's report makes of them.
 
 // A site of `frames` frames, whose innermost one tells it apart.
-ReportSite SampleSite(const std::string& function, uint32_t device, Verdict verdict, double rate,
-                      int frames = 3);
+ReportSite SampleSite(const std::string& function, uint32_t device, Verdict verdict, double rate, int frames = 3);
 
 // A rank of a job with eight devices a machine, without sites.
 ProcessFindings SampleRank(int rank);

@@ -62,8 +62,8 @@ class StackTree {
   // The node of the innermost frame, -1 if there is none.
   int64_t Add(const std::vector<ReportFrame>& frames) {
     int64_t node = -1;
-    const bool python =
-        std::any_of(frames.begin(), frames.end(), [](const ReportFrame& frame) { return frame.language == Language::kPython; });
+    const bool python = std::any_of(frames.begin(), frames.end(),
+                                    [](const ReportFrame& frame) { return frame.language == Language::kPython; });
     for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
       const auto [found, is_new] = nodes_.try_emplace(std::make_pair(node, FrameOf(*frame, python)), nodes_.size());
       if (is_new) {
@@ -92,10 +92,10 @@ class StackTree {
   int64_t FrameOf(const ReportFrame& frame, bool python) {
     const bool own = frame.origin == ReportFrame::Origin::kJob && (!python || frame.language == Language::kPython);
     const int flags = (own ? 1 : 0) + (frame.forward ? 2 : 0) + (frame.inlined ? 4 : 0) + (frame.installed ? 8 : 0);
-    const auto [found, is_new] = numbers_.try_emplace(
-        Key(View(frame.function), View(frame.file), View(frame.module), View(frame.shown_file), frame.language,
-            frame.line, frame.offset, flags, static_cast<int>(frame.origin)),
-        static_cast<int64_t>(numbers_.size()));
+    const auto [found, is_new] =
+        numbers_.try_emplace(Key(View(frame.function), View(frame.file), View(frame.module), View(frame.shown_file),
+                                 frame.language, frame.line, frame.offset, flags, static_cast<int>(frame.origin)),
+                             static_cast<int64_t>(numbers_.size()));
     if (!is_new) return found->second;
     Json row = ToJson(frame);
     row["forward"] = frame.forward ? 1 : 0;  // which the report's JSON has of some only

@@ -236,7 +236,7 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
     const char* verb = site->verdict == Verdict::kMinorLeak          ? "leaks a little: "
                        : site->verdict == Verdict::kAcceleratingLeak ? "leaks ever faster: "
                        : site->verdict == Verdict::kGrowingBuffer    ? "buffer grows by "
-                                                              : "leaks ";
+                                                                     : "leaks ";
     const std::string ranks = InHowManyRanks(*site);
     findings.push_back(
         {site, absl::StrCat(verb, LeakRate(*site), OnDevices(leaks[i]), ranks.empty() ? "" : ", ", ranks)});
