@@ -9,7 +9,7 @@
 namespace vramtrack {
 namespace {
 
-std::string Count(uint64_t count, const char* noun) {
+std::string Count(uint64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
@@ -34,22 +34,29 @@ std::string Ordinal(uint64_t n) {
 
 class Explainer {
  public:
-  Explainer(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run, const SiteContext& context)
-      : v_(verdict), e_(verdict.evidence), history_(history), run_(run), context_(context) {}
+  Explainer(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run, const SiteContext& context,
+            size_t sites)
+      : v_(verdict),
+        e_(verdict.evidence),
+        history_(history),
+        run_(run),
+        context_(context),
+        step_(run.windows ? "window" : "step"),
+        site_(sites == 1 ? "of this site" : "of these " + std::to_string(sites) + " sites") {}
 
   std::string Text() const {
     switch (v_.verdict) {
       case Verdict::kLeak:
         return LeftBehind() + "; " + FreedLifetimes();
       case Verdict::kAcceleratingLeak:
-        return LeftBehind() + ", and ever more: the later half of these steps left " +
+        return LeftBehind() + ", and ever more: the later half of these " + step_ + "s left " +
                Times(e_.trend.late_to_early.bytes) + " what the earlier half left; " + FreedLifetimes();
       case Verdict::kGrowingBuffer:
         return Replaced();
       case Verdict::kMinorLeak:
         return (e_.buffer.trend != BufferTrend::kNone ? Replaced() : LeftBehind()) + ", which comes to " +
                FormatByteCount(v_.rate_bytes_per_step * static_cast<double>(run_.horizon_steps)) + " in " +
-               Count(run_.horizon_steps, "step") + " and will hardly matter" +
+               Count(run_.horizon_steps, step_) + " and will hardly matter" +
                (e_.buffer.trend != BufferTrend::kNone ? "" : "; " + FreedLifetimes());
       case Verdict::kSublinear:
         return Sublinear();
@@ -79,7 +86,7 @@ class Explainer {
   std::string LeftBehind() const {
     const uint64_t steps = e_.leaking.size();
     const bool exact = e_.period.steps > 0 && e_.period.bytes_repeat;
-    const std::string since = v_.onset_step.has_value() ? "since step " + StepName(*v_.onset_step) + ", " : "";
+    const std::string since = v_.onset_step.has_value() ? "since " + step_ + " " + StepName(*v_.onset_step) + ", " : "";
     if (exact && e_.period.steps == 1) {
       return since + "every one of the " + Tested(steps) + " left " +
              ObjectsOfBytes(v_.rate_objects_per_step, v_.rate_bytes_per_step) + " behind that " + AreStillAlive();
@@ -94,8 +101,8 @@ class Explainer {
     const std::string which = leaking_steps == steps ? "every one of the " : std::to_string(leaking_steps) + " of the ";
     const std::string average = v_.rate_bytes_per_step > 0 ? FormatByteCount(v_.rate_bytes_per_step)
                                                            : ObjectsOfBytes(v_.rate_objects_per_step, 0);
-    return since + which + Tested(steps) + " left objects behind that were alive when the last step ended, " + average +
-           " a step on average";
+    return since + which + Tested(steps) + " left objects behind that were alive when the last " + step_ + " ended, " +
+           average + " a " + step_ + " on average";
   }
 
   uint64_t LeakingSteps() const { return TotalOf(SurvivorsIn(history_, e_.leaking)).steps; }
@@ -103,27 +110,28 @@ class Explainer {
   // They may have been freed afterwards, when the job came to its end.
   std::string AreStillAlive() const {
     const double in_period = std::round(v_.rate_objects_per_step * e_.period.steps);
-    return std::string(in_period == 1 ? "was" : "were") + " alive when the last step ended";
+    return std::string(in_period == 1 ? "was" : "were") + " alive when the last " + step_ + " ended";
   }
 
   // The last steps of all are not judged: they are left out of the number, and named.
   std::string Tested(uint64_t steps) const {
-    return Count(steps, "step") + " up to step " + StepName(e_.tested.end > 0 ? e_.tested.end - 1 : 0);
+    return Count(steps, step_) + " up to " + step_ + " " + StepName(e_.tested.end > 0 ? e_.tested.end - 1 : 0);
   }
 
   // "each object is replaced by a larger one: in 11 of 12 parts of the 93 steps up to step 97 the least that stays
   // live rose, by 250 KiB per step on average, from 3.9 MiB to 27 MiB"
   std::string Replaced() const {
     const BufferGrowth& b = e_.buffer;
-    const std::string steps = Count(b.span.size(), "step") + " up to step " + StepName(b.span.end - 1);
+    const std::string steps = Count(b.span.size(), step_) + " up to " + step_ + " " + StepName(b.span.end - 1);
     const std::string sizes = ", from " + FormatByteCount(static_cast<double>(b.from_bytes)) + " to " +
                               FormatByteCount(static_cast<double>(b.to_bytes));
-    const std::string pace = ", by " + FormatByteCount(v_.rate_bytes_per_step) + " per step on average" + sizes;
+    const std::string pace =
+        ", by " + FormatByteCount(v_.rate_bytes_per_step) + " per " + step_ + " on average" + sizes;
     if (b.trend == BufferTrend::kGrowsRarely) {
       return "each object is replaced by a larger one: in the " + steps + " the least that stays live rose " +
-             std::to_string(b.rises) + " times, each time by as much as the steps before had use for" + pace;
+             std::to_string(b.rises) + " times, each time by as much as the " + step_ + "s before had use for" + pace;
     }
-    const std::string since = v_.onset_step.has_value() ? "since step " + StepName(*v_.onset_step) + " " : "";
+    const std::string since = v_.onset_step.has_value() ? "since " + step_ + " " + StepName(*v_.onset_step) + " " : "";
     return since + "each object is replaced by a larger one: in " + std::to_string(b.rises) + " of " +
            std::to_string(b.windows) + " parts of the " + steps + " the least that stays live rose" + pace;
   }
@@ -134,22 +142,23 @@ class Explainer {
     const std::string rose = "each object is replaced by a larger one, from " +
                              FormatByteCount(static_cast<double>(b.from_bytes)) + " to " +
                              FormatByteCount(static_cast<double>(b.to_bytes)) + " in the " +
-                             Count(b.span.size(), "step") + " up to step " + StepName(b.span.end - 1);
+                             Count(b.span.size(), step_) + " up to " + step_ + " " + StepName(b.span.end - 1);
     if (b.with_inputs) {
-      return rose +
-             ", but what else the steps allocate grows alike: a buffer that grows and inputs that grow "
-             "cannot be told apart; no number of further steps would tell";
+      return rose + ", but what else the " + step_ +
+             "s allocate grows alike: a buffer that grows and inputs that grow "
+             "cannot be told apart; no number of further " +
+             step_ + "s would tell";
     }
-    std::string why = ": too few steps to tell a buffer that grows for ever from one that is given back";
+    std::string why = ": too few " + step_ + "s to tell a buffer that grows for ever from one that is given back";
     if (b.resets > 0) why = ", and such a buffer was given back " + Count(b.resets, "time") + " before";
-    return rose + why + "; about " + Count(v_.further_steps_needed, "more step") + " would tell";
+    return rose + why + "; about " + Count(v_.further_steps_needed, "more " + step_) + " would tell";
   }
 
   std::string FreedLifetimes() const {
-    if (history_.died_objects == 0) return "no object of this site was freed before";
-    std::string text = "objects of this site that were freed before ";
-    text += e_.max_lifetime_steps == 0 ? "did not outlive their step"
-                                       : "lived at most " + Count(e_.max_lifetime_steps, "step");
+    if (history_.died_objects == 0) return "no object " + site_ + " was freed before";
+    std::string text = "objects " + site_ + " that were freed before ";
+    text += e_.max_lifetime_steps == 0 ? "did not outlive their " + step_
+                                       : "lived at most " + Count(e_.max_lifetime_steps, step_);
     if (history_.max_setup_lifetime_steps > e_.max_lifetime_steps) {
       text += ", those from the set-up up to " + std::to_string(history_.max_setup_lifetime_steps);
     }
@@ -168,7 +177,7 @@ class Explainer {
       return "each object is replaced by a larger one, but ever more slowly: the least that stays live rose from " +
              FormatByteCount(static_cast<double>(e_.buffer.from_bytes)) + " to " +
              FormatByteCount(static_cast<double>(e_.buffer.to_bytes)) + ", most of it in the first half of the " +
-             Count(e_.buffer.span.size(), "step") + " up to step " + StepName(e_.buffer.span.end - 1);
+             Count(e_.buffer.span.size(), step_) + " up to " + step_ + " " + StepName(e_.buffer.span.end - 1);
     }
     const std::string kept = Count(e_.survivors.objects, "object") + " (" +
                              FormatByteCount(static_cast<double>(e_.survivors.bytes)) + ") of the " +
@@ -176,12 +185,12 @@ class Explainer {
     if (e_.trend.trend == Trend::kDecelerating && v_.rate_objects_per_step > 0) {
       char text[160];
       std::snprintf(text, sizeof text,
-                    "ever fewer: the later half of these steps left %.0f %% of what the earlier half left",
+                    "ever fewer: the later half of these %ss left %.0f %% of what the earlier half left", step_.c_str(),
                     100 * e_.trend.late_to_early.bytes);
-      return kept + text + ", as a cache does that fills; " + Count(e_.tested.size(), "more step") +
+      return kept + text + ", as a cache does that fills; " + Count(e_.tested.size(), "more " + step_) +
              " would make it sure";
     }
-    return kept + "the last of them was born in step " + StepName(LastSurvivor()) +
+    return kept + "the last of them was born in " + step_ + " " + StepName(LastSurvivor()) +
            " and most of them early, as in a cache "
            "or a buffer that has filled";
   }
@@ -194,43 +203,47 @@ class Explainer {
   std::string BurstsOf(const char* cause) const {
     char text[240];
     std::snprintf(text, sizeof text,
-                  "objects pile up and are freed together at %s: %.0f at a time (%s), every %.1f steps on average, and "
+                  "objects pile up and are freed together at %s: %.0f at a time (%s), every %.1f %ss on average, and "
                   "nothing stays behind",
                   cause, e_.bursts.mean_objects, FormatByteCount(e_.bursts.mean_bytes).c_str(),
-                  e_.bursts.mean_gap_steps);
+                  e_.bursts.mean_gap_steps, step_.c_str());
     return text;
   }
 
   std::string OneTime() const {
     std::string text;
     if (e_.survivors_before > 0) {
-      text = Count(e_.survivors_before, "object") + " from before step " + StepName(run_.warmup_end) + " stayed";
+      text =
+          Count(e_.survivors_before, "object") + " from before " + step_ + " " + StepName(run_.warmup_end) + " stayed";
     }
     if (e_.survivors.objects > 0) {
       text += (text.empty() ? "" : " and ") + Count(e_.survivors.objects, "object") + " of " +
-              Count(e_.survivors.steps, "later step") + (text.empty() ? " stayed" : "");
+              Count(e_.survivors.steps, "later " + step_) + (text.empty() ? " stayed" : "");
     }
-    return text + "; the other steps left nothing behind";
+    return text + "; the other " + step_ + "s left nothing behind";
   }
 
   std::string Steady() const {
     if (context_.segments == SegmentRole::kFrameworkGrowing && e_.survivors.objects > 0) {
       return "it grows because what the framework's allocator hands out grows: see the framework's own sites";
     }
-    if (history_.born_objects == 0) return "it allocated nothing in a complete step";
-    if (history_.live_objects() == 0) return "everything that complete steps allocated was freed; " + FreedLifetimes();
-    if (e_.max_lifetime_steps == 0) return "nothing that was born before the last steps is alive; " + FreedLifetimes();
-    return "what is alive is no older than objects of this site become that are freed (" +
-           Count(e_.max_lifetime_steps, "step") + ")";
+    if (history_.born_objects == 0) return "it allocated nothing in a complete " + step_;
+    if (history_.live_objects() == 0)
+      return "everything that complete " + step_ + "s allocated was freed; " + FreedLifetimes();
+    if (e_.max_lifetime_steps == 0)
+      return "nothing that was born before the last " + step_ + "s is alive; " + FreedLifetimes();
+    return "what is alive is no older than objects " + site_ + " become that are freed (" +
+           Count(e_.max_lifetime_steps, step_) + ")";
   }
 
   std::string Insufficient() const {
     if (e_.buffer.trend != BufferTrend::kNone) return ReplacedInsufficient();
-    const std::string more = v_.further_steps_needed == 0 ? "no number of further steps would tell"
-                                                          : Count(v_.further_steps_needed, "more step") + " would tell";
-    if (run_.steps == 0) return "the trace has no complete step; " + more;
+    const std::string more = v_.further_steps_needed == 0
+                                 ? "no number of further " + step_ + "s would tell"
+                                 : Count(v_.further_steps_needed, "more " + step_) + " would tell";
+    if (run_.steps == 0) return "the trace has no complete " + step_ + "; " + more;
     if (e_.tested.size() < kMinTestedSteps) {
-      return Count(history_.live_objects(), "object") + " stayed, but of " + Count(run_.steps, "complete step") +
+      return Count(history_.live_objects(), "object") + " stayed, but of " + Count(run_.steps, "complete " + step_) +
              " only " + std::to_string(e_.tested.size()) + " can be judged (" + std::to_string(run_.warmup_end) +
              " are warm-up, in the last " + std::to_string(e_.censor_margin) + " anything may be alive); " + more;
     }
@@ -245,18 +258,15 @@ class Explainer {
   const SiteHistory& history_;
   const RunShape& run_;
   const SiteContext& context_;
+  const std::string step_;  // or "window", where nobody knows what the job's steps are
+  const std::string site_;
 };
 
 }  // namespace
 
 std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
-                    const SiteContext& context) {
-  std::string text = Explainer(verdict, history, run, context).Text();
-  if (!run.windows) return text;
-  // Nobody knows what this job's steps are.
-  for (size_t at = text.find("step"); at != std::string::npos; at = text.find("step", at))
-    text.replace(at, 4, "window");
-  return text;
+                    const SiteContext& context, size_t sites) {
+  return Explainer(verdict, history, run, context, sites).Text();
 }
 
 }  // namespace vramtrack

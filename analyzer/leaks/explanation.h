@@ -4,15 +4,16 @@
 #ifndef ANALYZER_LEAKS_EXPLANATION_H_
 #define ANALYZER_LEAKS_EXPLANATION_H_
 
+#include <cstddef>
 #include <string>
 
 #include "analyzer/leaks/cohort.h"
 
 namespace vramtrack {
 
-// `verdict` complete but for its explanation.
+// `verdict` complete but for its explanation. `sites`: that it is on.
 std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
-                    const SiteContext& context);
+                    const SiteContext& context, size_t sites = 1);
 
 }  // namespace vramtrack
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/rate_units.h"
@@ -248,11 +247,7 @@ void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const Re
   if (verdict.verdict == Verdict::kMinorLeak && site->verdict == Verdict::kGrowingBuffer) {
     verdict.verdict = Verdict::kGrowingBuffer;
   }
-  site->explanation = Explain(verdict, history, analysis_.run(), {});
-  if (members.size() > 1) {
-    site->explanation =
-        absl::StrReplaceAll(site->explanation, {{"of this site", absl::StrCat("of these ", members.size(), " sites")}});
-  }
+  site->explanation = Explain(verdict, history, analysis_.run(), {}, members.size());
   const uint32_t device = analysis_.ledger().sites()[first].key.device;
   const auto framework = analysis_.frameworks().find(device);
   if (site->level == Level::kFramework && framework != analysis_.frameworks().end()) {
