@@ -63,7 +63,7 @@ class AcrossRate:
 
 @dataclasses.dataclass(frozen=True)
 class Across:
-    """What the ranks of a job say of a place, the same code on whichever devices; see [the vote of the ranks](#the-vote-of-the-ranks)."""
+    """What the ranks of a job say of a place, the same code on whichever devices; see [the vote of the ranks](report.md#the-vote-of-the-ranks)."""
 
     ranks: int
     leak: int
