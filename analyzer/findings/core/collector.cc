@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "analyzer/ledger/ledger.h"
-
 namespace vramtrack {
 
 void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay) {
@@ -12,7 +10,8 @@ void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay) {
   LedgerOptions options = analysis->replay_options();
   options.observers = replay->observers;
   if (replay->counterfactual.watching()) options.observers.push_back(&replay->counterfactual);
-  Ledger(analysis->trace(), analysis->plan(), std::move(options)).Replay();
+  replay->ledger = std::make_unique<Ledger>(analysis->trace(), analysis->plan(), std::move(options));
+  replay->ledger->Replay();
 }
 
 void Collect(ProcessAnalysis* analysis, const std::vector<Collector*>& collectors, ProcessFindings* findings) {

@@ -2,10 +2,12 @@
 #ifndef ANALYZER_FINDINGS_CORE_COLLECTOR_H_
 #define ANALYZER_FINDINGS_CORE_COLLECTOR_H_
 
+#include <memory>
 #include <vector>
 
 #include "analyzer/findings/core/pass_plan.h"
 #include "analyzer/findings/core/process_analysis.h"
+#include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/replay_observer.h"
 #include "analyzer/model/process_findings.h"
 #include "analyzer/peaks/counterfactual.h"
@@ -16,6 +18,7 @@ namespace vramtrack {
 struct Replay {
   std::vector<ReplayObserver*> observers;  // not owned
   Counterfactual counterfactual;
+  std::unique_ptr<Ledger> ledger;  // once it is made: observers may look at it until all have described
 };
 struct Replays {
   Replay detail;
