@@ -84,7 +84,7 @@ std::vector<LeakAtPlace> LeaksByPlace(const Report& report) {
   for (const std::string& id : report.ranking) {
     const ReportSite* site = FindSite(report, id);
     if (site == nullptr) continue;
-    std::string place = absl::StrCat(site->level, "|", site->kind, "|", site->device ? "device" : "host");
+    std::string place = absl::StrCat(NameOf(site->level), "|", site->kind, "|", site->device ? "device" : "host");
     for (const ReportFrame& frame : site->frames) {
       absl::StrAppend(&place, "|", frame.function, "|", frame.file, "|", frame.line, "|", frame.module, "|",
                       frame.line == 0 ? frame.offset : 0);
