@@ -69,7 +69,7 @@ for path in paths(complete):
         if damage == "missing":
             del parent[path[-1]]
         else:
-            parent[path[-1]] = {} if isinstance(parent[path[-1]], (str, list)) else "text"
+            parent[path[-1]] = {} if isinstance(parent[path[-1]], (str, list, type(None))) else "text"
         assert not validator.is_valid(report), (damage, path)
         refused += 1
 print("refused", refused, "damaged reports")
