@@ -33,7 +33,8 @@ std::string Places(const ReportSite& site) {
 }  // namespace
 
 std::string SiteIdentity(const ReportSite& site) {
-  std::string text = absl::StrCat(NameOf(site.level), "|", site.kind, "|", site.device ? absl::StrCat(*site.device) : "host");
+  std::string text =
+      absl::StrCat(NameOf(site.level), "|", site.kind, "|", site.device ? absl::StrCat(*site.device) : "host");
   for (const ReportFrame& frame : site.frames) absl::StrAppend(&text, "|", frame.function);
   return text;
 }

@@ -17,6 +17,7 @@
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/failure_log.h"
 #include "interpose/recorder/file_space.h"
 #include "interpose/recorder/lane.h"
 #include "proto/trace.pb.h"
@@ -180,7 +181,10 @@ Figures FiguresOf(const std::string& path) {
   if (!trace.ok()) return figures;
   EXPECT_TRUE((*trace)->damage().empty());
   EXPECT_TRUE((*trace)->finished());
-  Ledger ledger(**trace, PlanSteps(**trace));
+  FailureLog failures(**trace);
+  LedgerOptions options;
+  options.observers = {&failures};
+  Ledger ledger(**trace, PlanSteps(**trace), options);
   ledger.Replay();
   for (const Site& site : ledger.sites()) {
     figures.sites[{site.key.kind, site.key.device, site.key.stack}] = {
@@ -203,7 +207,7 @@ Figures FiguresOf(const std::string& path) {
   figures.lost_events = (*trace)->lost_events() + ledger.unreadable_events();
   figures.live_objects = ledger.live_objects();
   figures.unknown_frees = ledger.unknown_frees();
-  figures.out_of_memory = ledger.out_of_memory_count();
+  figures.out_of_memory = failures.count();
   figures.steps = ledger.steps().step();
   return figures;
 }
