@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "analyzer/base/display_text.h"
-#include "analyzer/export/table_writer.h"
+#include "analyzer/export/findings_table.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 
@@ -61,19 +61,10 @@ void ForEachPlainValue(const Of& of, Take take) {
   Fields(visitor, const_cast<Of&>(of));  // which only looks at it
 }
 
+inline void AddPlain(const std::string& text, ColumnValues* to) { AddValue(Printable(text), to); }
 template <class T>
 void AddPlain(const T& value, ColumnValues* to) {
-  if constexpr (std::is_same_v<T, std::string>) {
-    value.empty() && to->column().nullable ? to->AddNull() : to->AddText(Printable(value));
-  } else if constexpr (std::is_same_v<T, std::optional<double>>) {
-    to->AddOptionalNumber(value);
-  } else if constexpr (std::is_floating_point_v<T>) {
-    to->AddNumber(value);
-  } else if constexpr (std::is_integral_v<T>) {
-    to->Add(static_cast<uint64_t>(value));
-  } else {
-    to->AddOptional(value);
-  }
+  AddValue(value, to);
 }
 
 template <class T>

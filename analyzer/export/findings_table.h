@@ -5,7 +5,9 @@
 #define ANALYZER_EXPORT_FINDINGS_TABLE_H_
 
 #include <deque>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -41,14 +43,18 @@ class FindingsTable final : public Exporter {
   TableWriter<Row> writer_;
 };
 
-inline void AddValue(uint64_t value, ColumnValues* to) { to->Add(value); }
-inline void AddValue(double value, ColumnValues* to) { to->AddNumber(value); }
-inline void AddValue(bool value, ColumnValues* to) { to->Add(value ? 1 : 0); }
-inline void AddValue(uint32_t value, ColumnValues* to) { to->Add(value); }
-inline void AddValue(const std::optional<double>& value, ColumnValues* to) { to->AddOptionalNumber(value); }
-inline void AddValue(const std::optional<uint64_t>& value, ColumnValues* to) { to->AddOptional(value); }
-inline void AddValue(const std::optional<int64_t>& value, ColumnValues* to) { to->AddOptional(value); }
-inline void AddValue(const std::optional<uint32_t>& value, ColumnValues* to) { to->AddOptional(value); }
+template <typename T>
+void AddValue(const T& value, ColumnValues* to) {
+  if constexpr (std::is_floating_point_v<T>) {
+    to->AddNumber(value);
+  } else if constexpr (std::is_integral_v<T>) {
+    to->Add(static_cast<uint64_t>(value));
+  } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+    to->AddOptionalNumber(value);
+  } else {
+    to->AddOptional(value);
+  }
+}
 inline void AddValue(const std::vector<std::string>& value, ColumnValues* to) { to->AddTexts(value); }
 // An empty text is nothing where the column is nullable.
 inline void AddValue(const std::string& value, ColumnValues* to) {

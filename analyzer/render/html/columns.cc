@@ -137,9 +137,7 @@ Json SiteColumns(const Report& report, size_t most) {
   Json stack = Json::array(), place = Json::array();
   for (size_t i = 0; i < count; ++i) {
     const ReportSite& site = report.sites[i];
-    Json row;
-    JsonFields visitor(&row, "frames");
-    Fields(visitor, const_cast<ReportSite&>(site));  // which only looks at it
+    Json row = ObjectWithout("frames", site);
     row.erase("frames");
     fields.Add(std::move(row));
     stack.push_back(tree.Add(site.frames));

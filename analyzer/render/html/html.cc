@@ -29,9 +29,7 @@ std::string TextReport(const Report& report) {
 }
 
 std::string Data(const Report& report, const std::vector<SourceExcerpt>& source, size_t sites) {
-  Json data;
-  JsonFields visitor(&data, "sites");
-  Fields(visitor, const_cast<Report&>(report));  // which only looks at it
+  Json data = ObjectWithout("sites", report);
   data["sites"] = SiteColumns(report, sites);
   data["all_sites"] = report.sites.size();
   data["source"] = ToJson(source);

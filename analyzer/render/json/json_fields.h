@@ -140,6 +140,15 @@ Json ToJson(const std::vector<T>& values) {
   return array;
 }
 
+// A struct in which the field `left_out` is null.
+template <class T>
+Json ObjectWithout(const char* left_out, const T& value) {
+  Json json;
+  JsonFields fields(&json, left_out);
+  Fields(fields, const_cast<T&>(value));  // which only looks at it
+  return json;
+}
+
 template <class T>
 Json ToJson(const T& value) {
   if constexpr (kHasNames<T>) {
@@ -147,10 +156,7 @@ Json ToJson(const T& value) {
   } else if constexpr (std::is_integral_v<T>) {
     return value;
   } else {
-    Json json;
-    JsonFields fields(&json);
-    Fields(fields, const_cast<T&>(value));  // which only looks at it
-    return json;
+    return ObjectWithout(nullptr, value);
   }
 }
 
