@@ -2,8 +2,7 @@
 """page_tools: what the page of an HTML report is bundled with, esbuild and uPlot.
 
 tools/setup installs them with npm into .deps/page of the checkout, in the versions and with the checksums of
-analyzer/render/html/page/package-lock.json. Where they are not, FOUND in defs.bzl is False and reports in HTML are plain
-tables.
+analyzer/render/html/page/package-lock.json. Without them nothing of the page is built, and the build says so.
 """
 
 def _impl(ctx):
@@ -15,13 +14,12 @@ def _impl(ctx):
 
     # A program without dependencies: no Node is needed.
     esbuild = platforms[0].get_child("bin").get_child("esbuild") if platforms else None
-    found = esbuild != None and esbuild.exists and chart.exists
-    ctx.file("defs.bzl", "FOUND = %s\n" % found)
-    ctx.file("BUILD.bazel", 'exports_files(["esbuild", "uPlot.js", "uPlot.css"])\n' if found else "")
-    if found:
-        ctx.symlink(esbuild, "esbuild")
-        ctx.symlink(chart.get_child("uPlot.esm.js"), "uPlot.js")
-        ctx.symlink(chart.get_child("uPlot.min.css"), "uPlot.css")
+    if esbuild == None or not esbuild.exists or not chart.exists:
+        fail("esbuild and uPlot, which the page of a report is made with, are not in .deps/page: run tools/setup")
+    ctx.file("BUILD.bazel", 'exports_files(["esbuild", "uPlot.js", "uPlot.css"])\n')
+    ctx.symlink(esbuild, "esbuild")
+    ctx.symlink(chart.get_child("uPlot.esm.js"), "uPlot.js")
+    ctx.symlink(chart.get_child("uPlot.min.css"), "uPlot.css")
 
 page_tools = repository_rule(
     implementation = _impl,

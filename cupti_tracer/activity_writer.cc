@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 #include "cupti_tracer/activity_writer.h"
 
 #include <sys/mman.h>
-
-#include "cupti_tracer/record_reader.h"
 
 namespace vramtrack::cupti {
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "cupti_tracer/buffer_pool.h"
+#include "cupti_tracer/cupti_abi.h"
 #include "cupti_tracer/cupti_library.h"
 #include "proto/activity_encoder.h"
 #include "proto/recorder_interface.h"
@@ -39,6 +40,10 @@ class ActivityWriter {
   ActivityTie tie_ = {};  // the last one
   uint64_t dropped_ = 0;
 };
+
+// What a record of CUPTI says; its texts go to `encoder`, which is not full. `has_source`: memory records have one.
+// False for a kind that is not kept.
+bool ReadRecord(const Activity& activity, bool has_source, ActivityEncoder* encoder, ActivityRecord* record);
 
 }  // namespace vramtrack::cupti
 

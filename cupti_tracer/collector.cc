@@ -16,7 +16,6 @@
 #include "cupti_tracer/enable_records.h"
 #include "cupti_tracer/other_tools.h"
 #include "cupti_tracer/say.h"
-#include "cupti_tracer/wakeup.h"
 
 namespace vramtrack::cupti {
 namespace {
@@ -271,6 +270,23 @@ Start StartCollector(const Collected& collected) {
   at_quick_exit(LeaveAtExit);
   collected.recorder->listen_to_process_ends(LeaveInHaste, FlushInHaste);
   return Start::kStarted;
+}
+
+bool Wakeup::Wait(int ms) {
+  timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += static_cast<long>(ms % 1000) * 1000000;
+  until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
+  while (sem_timedwait(&posted_, &until) != 0) {
+    if (errno != EINTR) return false;
+  }
+  return true;
+}
+
+void Wakeup::Clear() {
+  while (sem_trywait(&posted_) == 0) {
+  }
 }
 
 }  // namespace vramtrack::cupti

@@ -5,6 +5,7 @@
 #ifndef CUPTI_TRACER_COLLECTOR_H_
 #define CUPTI_TRACER_COLLECTOR_H_
 
+#include <semaphore.h>
 #include <stdint.h>
 
 #include "cupti_tracer/cupti_library.h"
@@ -38,6 +39,21 @@ Start StartCollector(const Collected& collected);
 
 // Why it has left, null while it has not.
 const char* WhyCollectorLeft();
+
+// A semaphore: one thread waits until another one posts. Never destroyed. Thread-safe.
+class Wakeup {
+ public:
+  bool Init() { return sem_init(&posted_, 0, 0) == 0; }
+  // Async-signal-safe. Each post ends one wait.
+  void Post() { sem_post(&posted_); }
+  // False if there was no post within `ms`.
+  bool Wait(int ms);
+  // Forgets earlier posts.
+  void Clear();
+
+ private:
+  sem_t posted_;
+};
 
 }  // namespace vramtrack::cupti
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cupti_tracer/record_reader.h"
+#include "cupti_tracer/activity_writer.h"
 
 namespace vramtrack::cupti {
 namespace {

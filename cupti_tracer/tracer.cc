@@ -8,7 +8,6 @@
 #include "cupti_tracer/cupti_library.h"
 #include "cupti_tracer/enable_records.h"
 #include "cupti_tracer/other_tools.h"
-#include "cupti_tracer/record_kinds.h"
 #include "cupti_tracer/say.h"
 
 namespace vramtrack::cupti {

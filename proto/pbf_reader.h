@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // protozero, reading files that may be damaged: a field of the wrong type is an error like any other, in every build.
-// Include this instead of protozero's own header.
+// Include this instead of protozero's own headers.
 #ifndef PROTO_PBF_READER_H_
 #define PROTO_PBF_READER_H_
 
@@ -16,5 +16,7 @@
   } while (false)
 
 #include <protozero/pbf_reader.hpp>
+// After it, with the same assertions.
+#include <protozero/pbf_writer.hpp>
 
 #endif  // PROTO_PBF_READER_H_

@@ -126,7 +126,7 @@ TEST(StackSymbolizer, LeavesOutThePlumbingAndNamesTheOwner) {
   // Nothing but plumbing is better than nothing.
   EXPECT_EQ(symbolizer.Frames(definitions.stacks.Distinct(2)).size(), 2u);
   EXPECT_EQ(symbolizer.Owner(definitions.stacks.Distinct(2)), "");
-  EXPECT_TRUE(symbolizer.Frames(0).empty());
+  EXPECT_TRUE(symbolizer.Frames(kEmptyStack).empty());
 }
 
 }  // namespace

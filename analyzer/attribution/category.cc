@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "analyzer/attribution/glue.h"
-#include "analyzer/attribution/optimizer_frame.h"
 #include "analyzer/attribution/python_file.h"
 #include "analyzer/symbols/affix.h"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "analyzer/attribution/optimizer_frame.h"
+#include "analyzer/attribution/python_file.h"
 
 namespace vramtrack {
 namespace {

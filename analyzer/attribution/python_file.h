@@ -29,6 +29,13 @@ std::string_view UnqualifiedName(std::string_view function);
 // A Python file's path as it is shown: without `working_directory`, and of an installed package from the package on.
 std::string_view ShownPythonFile(std::string_view path, std::string_view working_directory);
 
+// Whether a Python function is an optimizer's step, or what PyTorch wraps around it. `function`: the last part of its
+// name.
+bool IsOptimizerFrame(std::string_view file, std::string_view function);
+
+// Whether a file belongs to the optimizers themselves and not to the caller of step().
+bool IsOptimizerFile(std::string_view file);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_ATTRIBUTION_PYTHON_FILE_H_

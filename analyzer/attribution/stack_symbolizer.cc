@@ -160,10 +160,10 @@ StackSymbolizer::StackSymbolizer(const Definitions& definitions, Symbolizer* sym
   }
 }
 
-const std::string* StackSymbolizer::LibraryOf(uint32_t distinct_stack) const {
+const std::string* StackSymbolizer::LibraryOf(StackIndex index) const {
   const size_t first = definitions_.stacks.distinct_count();
-  return distinct_stack < first || distinct_stack - first >= libraries_.size() ? nullptr
-                                                                               : &libraries_[distinct_stack - first];
+  const size_t at = index.value();
+  return at < first || at - first >= libraries_.size() ? nullptr : &libraries_[at - first];
 }
 
 StackSymbolizer::~StackSymbolizer() = default;
@@ -255,11 +255,11 @@ ReportFrame StackSymbolizer::FrameOf(const PythonFrame& called) const {
   return frame;
 }
 
-std::function<std::vector<ReportFrame>()> StackSymbolizer::Reader(uint32_t distinct_stack) {
-  if (LibraryOf(distinct_stack) != nullptr || IsPinnedPool(distinct_stack)) {
-    return [frames = Frames(distinct_stack)]() mutable { return std::exchange(frames, {}); };
+std::function<std::vector<ReportFrame>()> StackSymbolizer::Reader(StackIndex index) {
+  if (LibraryOf(index) != nullptr || IsPinnedPool(index)) {
+    return [frames = Frames(index)]() mutable { return std::exchange(frames, {}); };
   }
-  const JoinedStackRef stack = definitions_.stacks.Get(distinct_stack);
+  const JoinedStackRef stack = definitions_.stacks.Get(index);
   auto pieces = std::make_shared<Pieces>(this, stack, detail_ == StackDetail::kRaw);
   return [pieces]() {
     std::vector<ReportFrame> frames;
@@ -268,9 +268,9 @@ std::function<std::vector<ReportFrame>()> StackSymbolizer::Reader(uint32_t disti
   };
 }
 
-std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
+std::vector<ReportFrame> StackSymbolizer::Frames(StackIndex index) {
   std::vector<ReportFrame> frames;
-  if (IsPinnedPool(distinct_stack)) {
+  if (IsPinnedPool(index)) {
     ReportFrame frame;
     frame.function = kPinnedPool;
     frame.module = "libtorch_cuda.so";
@@ -279,7 +279,7 @@ std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
     frames.push_back(std::move(frame));
     return frames;
   }
-  if (const std::string* library = LibraryOf(distinct_stack)) {
+  if (const std::string* library = LibraryOf(index)) {
     ReportFrame frame;
     frame.function = frame.module = *library;
     frame.language = Language::kCupti;
@@ -287,7 +287,7 @@ std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
     frames.push_back(std::move(frame));
     return frames;
   }
-  const JoinedStackRef stack = definitions_.stacks.Get(distinct_stack);
+  const JoinedStackRef stack = definitions_.stacks.Get(index);
   for (const bool raw : {detail_ == StackDetail::kRaw, true}) {
     Pieces pieces(this, stack, raw);
     while (true) {
@@ -301,10 +301,10 @@ std::vector<ReportFrame> StackSymbolizer::Frames(uint32_t distinct_stack) {
   return frames;
 }
 
-uint64_t StackSymbolizer::PlacesHash(uint32_t distinct_stack) {
+uint64_t StackSymbolizer::PlacesHash(StackIndex index) {
   uint64_t hash = 0;
-  if (const std::string* library = LibraryOf(distinct_stack)) return Mixed(1, std::hash<std::string>()(*library));
-  const JoinedStackRef stack = definitions_.stacks.Get(distinct_stack);
+  if (const std::string* library = LibraryOf(index)) return Mixed(1, std::hash<std::string>()(*library));
+  const JoinedStackRef stack = definitions_.stacks.Get(index);
   for (const bool raw : {detail_ == StackDetail::kRaw, true}) {
     Pieces pieces(this, stack, raw);
     bool any = false;
@@ -319,10 +319,10 @@ uint64_t StackSymbolizer::PlacesHash(uint32_t distinct_stack) {
   return hash;
 }
 
-std::string StackSymbolizer::Owner(uint32_t distinct_stack) const {
-  if (const std::string* library = LibraryOf(distinct_stack)) return *library;
-  if (IsPinnedPool(distinct_stack)) return "libtorch_cuda.so";
-  const StackRef stack = definitions_.stacks.Get(distinct_stack).native;
+std::string StackSymbolizer::Owner(StackIndex index) const {
+  if (const std::string* library = LibraryOf(index)) return *library;
+  if (IsPinnedPool(index)) return "libtorch_cuda.so";
+  const StackRef stack = definitions_.stacks.Get(index).native;
   std::string owner;
   for (size_t i = 0; i < stack.count; ++i) {
     const int module = ModuleAt(stack.frames[i], stack.module_epoch);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/definitions.h"
 #include "analyzer/model/report.h"
 #include "analyzer/symbols/symbolizer.h"
@@ -32,31 +33,31 @@ class StackSymbolizer {
 
   // The one frame of the stack that stands for PyTorch's pinned-memory pool.
   static constexpr char kPinnedPool[] = "PyTorch's pinned-memory pool";
-  bool IsPinnedPool(uint32_t distinct_stack) const {
-    return distinct_stack != 0 && distinct_stack == definitions_.torch_pinned_pool();
+  bool IsPinnedPool(StackIndex stack) const {
+    return stack != kEmptyStack && stack == definitions_.torch_pinned_pool();
   }
 
   // Gives a stack's frames piece by piece, innermost first, and nothing at its end: the functions at one more return
   // address, or one of Python's.
-  std::function<std::vector<ReportFrame>()> Reader(uint32_t distinct_stack);
+  std::function<std::vector<ReportFrame>()> Reader(StackIndex stack);
 
   // All of a stack; empty for the empty stack. A stack of nothing but glue is given whole.
-  std::vector<ReportFrame> Frames(uint32_t distinct_stack);
+  std::vector<ReportFrame> Frames(StackIndex stack);
 
   // Equal for stacks whose Frames() are the same places: the same functions at the same lines, or, where there is no
   // line, at the same offsets. Much faster than these; different stacks are told apart but for one chance in 2^64.
-  uint64_t PlacesHash(uint32_t distinct_stack);
+  uint64_t PlacesHash(StackIndex stack);
 
   // The name of the first module on the stack that is no plumbing and no framework's allocator, if there is one other;
   // empty if there is none at all.
-  std::string Owner(uint32_t distinct_stack) const;
+  std::string Owner(StackIndex stack) const;
 
  private:
   class Pieces;
   struct KnownFrame;
   using KnownFrames = std::vector<KnownFrame>;  // the functions at one return address, or one Python frame
 
-  const std::string* LibraryOf(uint32_t distinct_stack) const;  // null: it is a stack of the trace
+  const std::string* LibraryOf(StackIndex stack) const;  // null: it is a stack of the trace
   int ModuleAt(uint64_t return_address, uint32_t module_epoch) const;
   StackRef Trimmed(const StackRef& whole);
   const KnownFrames& NativeFrames(uint64_t return_address, uint32_t module_epoch);

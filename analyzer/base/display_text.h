@@ -28,6 +28,19 @@ std::string PadLeft(std::string_view text, int columns);
 // Lines of at most `columns`, broken at spaces; a longer word keeps a line of its own.
 std::vector<std::string> Wrap(std::string_view text, int columns);
 
+// How text is to look: what the terminal at the other end can show.
+
+struct TextStyle {
+  int columns = 100;
+  bool unicode = false;  // marks and charts beyond ASCII
+  bool color = false;
+};
+
+enum class Paint { kPlain, kBold, kDim, kAlarm, kGood, kWarning };
+
+// `text` in the colour of `paint`; unchanged where `style` has no colour.
+std::string Painted(const TextStyle& style, Paint paint, std::string_view text);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_BASE_DISPLAY_TEXT_H_

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/base/byte_count.h"  // part of the same interface
-
 namespace vramtrack {
 
 std::string FormatCount(uint64_t count);  // "12,345"
@@ -16,9 +14,15 @@ std::string FormatAbout(double number);   // "19,400", "3.5", "0.02", "2.1e+12"
 // "full in 19,400 steps", "full already"; empty if `steps` is not finite.
 std::string FormatTimeToFull(double steps);
 std::string FormatPercent(double share);    // 0.4 is "40 %"
-std::string FormatSeconds(double seconds);  // "0.42 s", "3 min 20 s", "5 h 12 min"
+std::string FormatSeconds(double seconds);  // "5.1 ms", "0.42 s", "3 min 20 s", "5 h 12 min"
 // "1 step", "2 steps"
 std::string Plural(uint64_t count, const std::string& one, const std::string& several);
+
+// Bytes as people read them: three digits that count, IEC units (as PyTorch prints them). One way to write them, so
+// that a figure is the same wherever it is said.
+
+std::string FormatByteCount(double bytes);             // "4.00 MiB", "512 B", "-1.50 KiB"
+std::string FormatByteRange(double low, double high);  // "3.99 to 4.01 MiB", "900 KiB to 1.20 MiB"
 
 }  // namespace vramtrack
 

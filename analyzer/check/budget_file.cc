@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/check/budget_file.h"
+#include "analyzer/check/limits.h"
 
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
@@ -20,8 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "analyzer/base/display_text.h"
-#include "analyzer/check/limit_text.h"
-#include "analyzer/model/rules.h"
+#include "analyzer/model/check_report.h"
 
 namespace vramtrack {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/check/budget_file.h"
+#include "analyzer/check/limits.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/display_text.h"
-#include "analyzer/check/limit_text.h"
+#include "analyzer/check/limits.h"
 #include "analyzer/check/measured.h"
 #include "analyzer/model/frame_text.h"
 

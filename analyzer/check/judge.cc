@@ -8,13 +8,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/check/exceptions.h"
-#include "analyzer/check/limit_text.h"
+#include "analyzer/check/limits.h"
 #include "analyzer/check/measured.h"
 #include "analyzer/check/regressions.h"
 #include "analyzer/check/site_findings.h"
-#include "analyzer/check/worst_rank.h"
 #include "analyzer/model/answer.h"
-#include "analyzer/model/rules.h"
+#include "analyzer/model/check_report.h"
 
 namespace vramtrack {
 namespace {

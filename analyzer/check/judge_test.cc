@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/check/budget_file.h"
+#include "analyzer/check/limits.h"
 
 namespace vramtrack {
 namespace {

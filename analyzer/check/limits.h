@@ -8,8 +8,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/civil_time.h"
 
 namespace vramtrack {
@@ -41,14 +43,14 @@ struct Limits {
 
 struct LimitKind {
   const char* key;   // in a budgets file, and with --max- before it (dashes for underscores) on the command line
-  const char* rule;  // see rules.h
+  const char* rule;  // see kCheckRules
   LimitUnit unit;
   std::optional<Limit> Limits::*limit;
   bool of_device, of_rank;  // may be set for one device, one rank
 };
 extern const std::vector<LimitKind> kLimitKinds;
 
-// A finding that is known and put up with. A field that is empty holds for all.
+// A known finding that does not fail the check. An empty field matches everything.
 struct CheckException {
   std::string site;            // id
   std::string function, file;  // patterns with * and ?, of one frame
@@ -66,6 +68,28 @@ struct Budgets {
   std::map<int, Limits> ranks;
   std::vector<CheckException> exceptions;
 };
+
+// Parses "2 GiB", "500 MiB/step" or "10 %". A number without a unit is in the base unit. Rates are "/step" (the
+// default),
+// "/GiB" (allocated) or "/s"; units are powers of 1024 (K, KiB) or of 1000 (kB, MB, GB). The place is not set. The
+// error is a phrase that follows the name of the key.
+absl::StatusOr<Limit> ParseLimit(std::string_view text, LimitUnit unit);
+
+// A limit that is a plain number in the file.
+absl::StatusOr<Limit> LimitOfNumber(double value, LimitUnit unit);
+
+// "2.00 GiB", "500 MiB per step", "10 %", "100,000 steps".
+std::string FormatLimit(const Limit& limit, LimitUnit unit);
+std::string FormatValue(double value, LimitUnit unit, bool share = false, RatePer per = RatePer::kStep);
+// "step", "GiB allocated", "second".
+const char* PerName(RatePer per);
+
+// "YYYY-MM-DD".
+absl::StatusOr<absl::CivilDay> ParseDay(std::string_view text);
+
+// Parses a budgets file (TOML, docs/check.md). `path` names it in errors and places. The error is one line about the
+// first mistake in the file. Unknown keys are mistakes.
+absl::StatusOr<Budgets> ParseBudgets(std::string_view text, const std::string& path);
 
 }  // namespace vramtrack
 

@@ -4,16 +4,33 @@
 #ifndef ANALYZER_CHECK_MEASURED_H_
 #define ANALYZER_CHECK_MEASURED_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/check/limits.h"
-#include "analyzer/check/worst_rank.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
+
+// A limit of leaks is for one rank and device. If several ranks have a device of the same number, on several machines
+// or through CUDA_VISIBLE_DEVICES, the worst rank decides.
+struct WorstRank {
+  double rate = 0, together = 0;  // bytes or objects per what the report's rates are per: of it, and of all ranks
+  std::optional<int> rank;        // none: the job has no ranks
+  uint32_t pid = 0;
+  uint64_t ranks = 0;  // that leak, or have the device
+};
+
+// None if one rank has everything, or if the ranks' shares are unknown.
+std::optional<WorstRank> WorstRankOf(const ReportSite& site);
+// `together`: the rate of all sites of the device. A rank with several devices counts with all of them.
+std::optional<WorstRank> WorstRankOf(const Report& report, uint32_t device, double together);
+
+// " in rank 3, the worst of 10 (7.5 MiB per step together)".
+std::string WorstRankText(const WorstRank& worst, const std::string& together);
 
 using Measured = std::map<std::string, std::optional<double>>;  // by key of kLimitKinds; none: it is not known
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/display_text.h"
-#include "analyzer/check/limit_text.h"
+#include "analyzer/check/limits.h"
 #include "analyzer/check/site_findings.h"
 #include "analyzer/model/site_places.h"
 

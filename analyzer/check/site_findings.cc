@@ -3,8 +3,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/quantity.h"
-#include "analyzer/check/limit_text.h"
-#include "analyzer/check/worst_rank.h"
+#include "analyzer/check/limits.h"
+#include "analyzer/check/measured.h"
 #include "analyzer/model/frame_text.h"
 
 namespace vramtrack {

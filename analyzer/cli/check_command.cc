@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/check_command.h"
+#include "analyzer/cli/commands.h"
 
 #include <iterator>
 #include <optional>
@@ -10,18 +10,14 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "analyzer/base/input_file.h"
-#include "analyzer/check/budget_file.h"
 #include "analyzer/check/judge.h"
-#include "analyzer/check/limit_text.h"
+#include "analyzer/check/limits.h"
 #include "analyzer/check/source_paths.h"
-#include "analyzer/cli/chosen_traces.h"
-#include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
-#include "analyzer/cli/say.h"
 #include "analyzer/diff/diff.h"
 #include "analyzer/findings/core/known_findings.h"
-#include "analyzer/model/rules.h"
+#include "analyzer/model/check_report.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/check/check_output.h"
 

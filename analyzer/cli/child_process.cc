@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "analyzer/cli/exit_code.h"
+#include "analyzer/cli/output.h"
 
 namespace vramtrack {
 namespace {

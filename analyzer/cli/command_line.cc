@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 #include "analyzer/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
@@ -7,19 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "analyzer/cli/check_command.h"
-#include "analyzer/cli/diff_command.h"
-#include "analyzer/cli/dump_command.h"
-#include "analyzer/cli/exit_code.h"
-#include "analyzer/cli/export_command.h"
-#include "analyzer/cli/help_text.h"
-#include "analyzer/cli/info_command.h"
-#include "analyzer/cli/merge_command.h"
+#include "analyzer/cli/commands.h"
 #include "analyzer/cli/output.h"
-#include "analyzer/cli/report_command.h"
-#include "analyzer/cli/run_command.h"
-#include "analyzer/cli/say.h"
-#include "analyzer/cli/summarize_command.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {
@@ -93,6 +83,7 @@ int Report(const Arguments& arguments) {
   app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
   app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
   app->add_flag("--explain-passes", options.explain_passes);
+  app->add_flag("--exit-code", options.exit_code);
   app->add_option("--color", color)->check(CLI::IsMember({"auto", "always", "never"}));
   int code;
   if (!Parse(app.get(), kReportHelp, arguments, &code)) return code;

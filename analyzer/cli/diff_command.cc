@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/diff_command.h"
+#include "analyzer/cli/commands.h"
 
 #include <unistd.h>
 
@@ -12,17 +12,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "analyzer/base/input_file.h"
-#include "analyzer/cli/chosen_traces.h"
-#include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
-#include "analyzer/cli/say.h"
 #include "analyzer/diff/diff.h"
 #include "analyzer/findings/core/known_findings.h"
 #include "analyzer/pipeline/analyze.h"
-#include "analyzer/render/html/diff_html.h"
-#include "analyzer/render/json/diff_json.h"
-#include "analyzer/render/text/diff_markdown.h"
+#include "analyzer/render/html/html.h"
+#include "analyzer/render/json/json.h"
 #include "analyzer/render/text/diff_text.h"
 
 namespace vramtrack {

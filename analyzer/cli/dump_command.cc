@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/dump_command.h"
+#include "analyzer/cli/commands.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analyzer/base/display_text.h"
-#include "analyzer/cli/activity_names.h"
-#include "analyzer/cli/chosen_traces.h"
-#include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
-#include "analyzer/cli/say.h"
-#include "analyzer/cli/traced_frames.h"
+#include "analyzer/cli/trace_text.h"
 #include "analyzer/cupti/activity_stream.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ledger/kind.h"
@@ -36,20 +32,22 @@ std::string KindOf(const StreamEvent& event) {
   return name.empty() ? kNothing : name;
 }
 
-std::string EventLine(const Trace& trace, const StreamEvent& event, uint32_t stack) {
+std::string EventLine(const Trace& trace, const StreamEvent& event, StackIndex stack) {
   const DecodedShape& shape = *event.shape;
   bool folded = event.operation == schema::FOLD_ALLOCATE || event.operation == schema::FOLD_FREE;
   bool sized = event.operation == schema::ALLOCATE || event.operation == schema::FAIL || folded;
-  std::string line = absl::StrFormat(
-      "%14.9f %6u %-12s %-16s %6u %14s %18s %14s %6s %s", trace.clock().Seconds(event.time),
-      trace.threads()[event.slot].thread, OperationName(event.operation), KindOf(event), shape.device,
-      sized ? absl::StrCat(folded ? event.value[1] : shape.bytes) : kNothing, AddressOf(event),
-      IdentityOf(trace, event), stack == 0 ? kNothing : absl::StrCat(stack), EventDetails(trace, event));
+  std::string line =
+      absl::StrFormat("%14.9f %6u %-12s %-16s %6u %14s %18s %14s %6s %s", trace.clock().Seconds(event.time),
+                      trace.threads()[event.slot].thread, OperationName(event.operation), KindOf(event), shape.device,
+                      sized ? absl::StrCat(folded ? event.value[1] : shape.bytes) : kNothing, AddressOf(event),
+                      IdentityOf(trace, event), stack == kEmptyStack ? kNothing : absl::StrCat(stack.value()),
+                      EventDetails(trace, event));
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }
 
-// CUPTI's records, behind the events: their times are CUPTI's, turned into those of events. False: nobody reads on.
+// Writes CUPTI's records, after the events; CUPTI's times are converted to those of events. False if the output was
+// closed.
 bool DumpActivities(const Trace& trace, StandardOutput* out) {
   if (trace.activities().empty()) return true;
   if (!out->Write(absl::StrFormat("%14s %-16s %9s %6s %14s %18s %14s %11s %s\n", "#    seconds", "record", "operation",
@@ -77,7 +75,7 @@ bool DumpActivities(const Trace& trace, StandardOutput* out) {
   return true;
 }
 
-// False: nobody reads on.
+// False if the output was closed.
 bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* out) {
   out->Write(absl::StrFormat("# %s\n%14s %6s %-12s %-16s %6s %14s %18s %14s %6s %s\n", Printable(trace.path()),
                              "#    seconds", "thread", "operation", "kind", "device", "bytes", "address", "allocation",
@@ -87,9 +85,9 @@ bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* o
   EventStream stream(trace);
   StreamEvent event;
   while (stream.Next(&event)) {
-    uint32_t stack = HasStack(event.operation) ? trace.definitions().stacks.Distinct(event.shape->ref) : 0;
+    StackIndex stack = HasStack(event.operation) ? trace.definitions().stacks.Distinct(event.shape->ref) : kEmptyStack;
     if (!out->Write(EventLine(trace, event, stack))) return false;
-    if (!options.stacks || stack == 0) continue;
+    if (!options.stacks || stack == kEmptyStack) continue;
     for (const std::string& line : frames.Lines(stack)) out->Write(absl::StrCat("    ", line, "\n"));
   }
   if (!DumpActivities(trace, out)) return false;

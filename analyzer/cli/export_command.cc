@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/export_command.h"
+#include "analyzer/cli/commands.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,15 +14,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "analyzer/cli/chosen_traces.h"
-#include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
-#include "analyzer/cli/say.h"
 #include "analyzer/export/exporter.h"
 #include "analyzer/export/site_names.h"
 #include "analyzer/export/tables.h"
-#include "analyzer/summary/summary_file.h"
+#include "analyzer/summary/summary.h"
 
 namespace vramtrack {
 namespace {

@@ -15,7 +15,6 @@
 #include <stdexcept>
 
 #include "analyzer/base/mapped_range.h"
-#include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 
 namespace vramtrack {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/help_text.h"
+#include "analyzer/cli/command_line.h"
 
 namespace vramtrack {
 
@@ -47,6 +47,7 @@ Prints which line leaks how much per step and how sure that is, where the memory
   -o, --output FILE      write to FILE, whole or not at all, instead of to standard output
       --top N            the longest list to print in text (default 10)
       --explain-passes   print on standard error how often the trace was read, for what, and how long that took
+      --exit-code        exit with 1 if there is a leak, and with 3 if there is too little evidence (default: 0)
       --raw-stacks       show every frame, also those of the interpreter and of PyTorch's dispatcher
       --no-source        in html, leave out the lines of source around those of the findings
       --step-marks KIND  where steps end: marks, nvtx, nvtx:NAME, record_function:NAME, optimizer, periodicity or none
@@ -59,7 +60,7 @@ Prints which line leaks how much per step and how sure that is, where the memory
   -h, --help             print this
       --version          print the version
 
-Exit code: 0 fine, 2 bad input or usage, 3 not enough evidence for a verdict.
+Exit code: 0 fine, 2 bad input or usage; with --exit-code, 1 a leak, 3 not enough evidence for a verdict.
 )";
 
 const char kDiffHelp[] = R"(Usage: vramtrack diff [OPTION...] BASE NEW

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/info_command.h"
+#include "analyzer/cli/commands.h"
 
 #include <unistd.h>
 
@@ -14,21 +14,16 @@
 #include "absl/time/time.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
-#include "analyzer/cli/activity_names.h"
-#include "analyzer/cli/chosen_traces.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
-#include "analyzer/cli/say.h"
-#include "analyzer/cli/summary_info.h"
-#include "analyzer/cli/traced_frames.h"
+#include "analyzer/cli/trace_text.h"
 #include "analyzer/cupti/activity_stream.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/unseen_text.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/render/text/event_words.h"
 #include "analyzer/render/text/page.h"
-#include "analyzer/render/text/terminal.h"
-#include "analyzer/summary/summary_file.h"
+#include "analyzer/summary/summary.h"
 
 namespace vramtrack {
 namespace {
@@ -39,7 +34,7 @@ constexpr size_t kMostDamageLines = 20;
 // Events by operation and kind, and by thread.
 struct EventCounts {
   std::map<uint32_t, std::map<uint32_t, uint64_t>> by_operation;
-  std::vector<uint64_t> by_slot;
+  IndexedVector<ThreadSlot, uint64_t> by_slot;
   uint64_t last_time = 0;
   uint64_t unreadable = 0;
 };
@@ -216,7 +211,7 @@ void WriteUnseen(const TracedProcess& process, Page* page) {
 void WriteThreads(const Trace& trace, const EventCounts& counts, size_t most, Page* page) {
   const char* label = "threads";
   size_t shown = 0;
-  for (size_t slot = 0; slot < trace.threads().size(); ++slot) {
+  for (const ThreadSlot slot : trace.threads().indices()) {
     if (++shown > most) continue;
     uint32_t index = trace.threads()[slot].thread;
     std::string text = absl::StrCat(index, ": ");
@@ -251,9 +246,9 @@ void WriteCaptures(const Trace& trace, Page* page) {
 
 void WriteModules(const Definitions& definitions, const std::vector<std::string>& search_paths, Page* page) {
   size_t all = 0, with_python = 0, with_forward = 0, truncated = 0;
-  for (uint32_t i = 1; i < definitions.stacks.distinct_count(); ++i) {
-    if (definitions.stacks.IsPart(i)) continue;
-    const JoinedStackRef stack = definitions.stacks.Get(i);
+  for (const StackIndex index : definitions.stacks.distinct()) {
+    if (index == kEmptyStack || definitions.stacks.IsPart(index)) continue;
+    const JoinedStackRef stack = definitions.stacks.Get(index);
     ++all;
     with_python += stack.python.count > 0;
     with_forward += stack.forward.count > 0;

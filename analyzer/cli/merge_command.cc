@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/merge_command.h"
+#include "analyzer/cli/commands.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,15 +7,13 @@
 
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
-#include "analyzer/cli/say.h"
-#include "analyzer/summary/reduction.h"
+#include "analyzer/summary/process_summary.h"
 #include "analyzer/summary/summary.h"
-#include "analyzer/summary/summary_file.h"
 
 namespace vramtrack {
 namespace {
 
-// Those of a folder, sorted; what is none stands for itself.
+// The files of a folder, sorted; a path that is not a folder stands for itself.
 std::vector<std::string> SummariesIn(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return {path};

@@ -12,12 +12,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/cli/exit_code.h"
-#include "analyzer/cli/say.h"
-#include "analyzer/ingest/trace_paths.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/ingest/trace_choice.h"
 
 namespace vramtrack {
 namespace {
@@ -195,6 +195,23 @@ int WriteOutput(const std::string& output, std::string_view text) {
   OutputStream out(output);
   out.Write(text);
   return out.Finish();
+}
+
+void Say(std::string_view line) {
+  std::string text = "vramtrack: " + Printable(line) + "\n";
+  // Ignore the error: stderr was the last channel.
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+int BadInput(std::string_view line) {
+  Say(line);
+  return kExitBadInput;
+}
+
+absl::StatusOr<TraceChoice> ChooseAndSay(const std::string& path, bool all_runs) {
+  absl::StatusOr<TraceChoice> choice = ChooseTraces(path, all_runs);
+  if (choice.ok() && !choice->left_out.empty()) Say(choice->left_out);
+  return choice;
 }
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the text of a command goes.
+// Exit codes, lines on stderr, and where the output of a command goes.
 #ifndef ANALYZER_CLI_OUTPUT_H_
 #define ANALYZER_CLI_OUTPUT_H_
 
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "analyzer/ingest/trace_choice.h"
 
 namespace vramtrack {
 
@@ -20,7 +21,7 @@ class StandardOutput {
   // From here on the process ignores SIGPIPE.
   StandardOutput();
 
-  // False: nobody reads on, or an error; stop.
+  // False if the reader closed the stream or on an error: stop writing.
   bool Write(std::string_view text);
   // Writes what is left. An exit code: kExitBadInput, with one line on stderr, if not all could be written.
   int Finish();
@@ -90,6 +91,24 @@ absl::Status CheckOutput(const std::string& output, const std::vector<std::strin
 
 // Writes `text` to where an option --output says. An exit code, as of the above.
 int WriteOutput(const std::string& output, std::string_view text);
+
+// Writes "vramtrack: LINE" to stderr at once. Characters of `line` that are not text, new lines too, are made visible.
+void Say(std::string_view line);
+
+// Writes `line` to stderr and returns kExitBadInput.
+int BadInput(std::string_view line);
+
+constexpr int kExitFine = 0;
+constexpr int kExitFinding = 1;   // that the caller asked to fail on
+constexpr int kExitBadInput = 2;  // or wrong usage
+constexpr int kExitNotEnoughEvidence = 3;
+
+// For `run`, the same as in shells.
+constexpr int kExitCannotExecute = 126;
+constexpr int kExitNotFound = 127;
+
+// ChooseTraces for a command; reports the runs that it leaves out on stderr.
+absl::StatusOr<TraceChoice> ChooseAndSay(const std::string& path, bool all_runs);
 
 }  // namespace vramtrack
 

@@ -6,7 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <cstdio>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,7 +19,6 @@
 #include "analyzer/base/display_text.h"
 
 namespace vramtrack {
-
 namespace {
 
 // ", pass 2 of 3, 43 %, about 20 s left", or ", 3 of 1000 files"; empty while there is nothing to tell.
@@ -60,6 +64,33 @@ void Progress::Show() {
   }
   // Nothing of it stays on the screen.
   if (seconds > 0) fprintf(stderr, "\r\x1b[K");
+}
+
+namespace {
+
+struct State {
+  std::mutex mutex;
+  std::condition_variable done_changed;
+  bool done = false;  // guarded by mutex
+};
+
+}  // namespace
+
+bool EndsWithin(std::chrono::duration<double> limit, std::function<void()> work) {
+  const auto state = std::make_shared<State>();
+  try {
+    std::thread([state, work] {
+      work();
+      const std::lock_guard<std::mutex> lock(state->mutex);
+      state->done = true;
+      state->done_changed.notify_one();
+    }).detach();
+  } catch (const std::system_error&) {
+    work();
+    return true;
+  }
+  std::unique_lock<std::mutex> lock(state->mutex);
+  return state->done_changed.wait_for(lock, limit, [&state] { return state->done; });
 }
 
 }  // namespace vramtrack

@@ -2,7 +2,9 @@
 #ifndef ANALYZER_CLI_PROGRESS_H_
 #define ANALYZER_CLI_PROGRESS_H_
 
+#include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -11,11 +13,11 @@
 
 namespace vramtrack {
 
-// While it lives, and once a second has passed, says on stderr what takes so long and how far it is. Only where stderr
-// is a terminal.
+// While it exists, shows on stderr which work is running and how far it is, from one second on. Only if stderr is a
+// terminal.
 class Progress {
  public:
-  // `analysis`: what to tell of besides the time; may be null, and must outlive it.
+  // `analysis`: progress to show besides the time; may be null, and must outlive this object.
   explicit Progress(std::string what, const AnalysisProgress* analysis = nullptr);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -31,6 +33,10 @@ class Progress {
   bool done_ = false;  // guarded by mutex_
   std::thread thread_;
 };
+
+// Does `work` in a new thread. Returns false if it has not ended after `limit`: it continues then, so everything that
+// it uses must live until the process ends. If no thread can be started, `work` runs in this one.
+bool EndsWithin(std::chrono::duration<double> limit, std::function<void()> work);
 
 }  // namespace vramtrack
 

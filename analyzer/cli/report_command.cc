@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/report_command.h"
+#include "analyzer/cli/commands.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,11 +7,8 @@
 #include <algorithm>
 #include <ctime>
 
-#include "analyzer/cli/chosen_traces.h"
-#include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
-#include "analyzer/cli/say.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/html/html.h"
@@ -63,6 +60,18 @@ std::string Html(const Report& report, const TraceChoice& choice, const ReportOp
   return RenderHtml(report, ReadSource(report, WhenRecorded(choice.paths)));
 }
 
+int ExitCodeOf(Answer answer) {
+  switch (answer) {
+    case Answer::kLeak:
+      return kExitFinding;
+    case Answer::kNotEnough:
+      return kExitNotEnoughEvidence;
+    case Answer::kNoLeak:
+      break;
+  }
+  return kExitFine;
+}
+
 }  // namespace
 
 int RunReport(const ReportOptions& options) {
@@ -80,7 +89,7 @@ int RunReport(const ReportOptions& options) {
           ? Html(*report, *choice, options)
           : RenderText(*report, DetectStyle(IsFile(options.output) ? -1 : STDOUT_FILENO, options.color), options.top);
   if (const int code = WriteOutput(options.output, text); code != kExitFine) return code;
-  return AnswerOf(*report) == Answer::kNotEnough ? kExitNotEnoughEvidence : kExitFine;
+  return options.exit_code ? ExitCodeOf(AnswerOf(*report)) : kExitFine;
 }
 
 }  // namespace vramtrack

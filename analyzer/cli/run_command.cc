@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/run_command.h"
+#include "analyzer/cli/commands.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -19,17 +19,14 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/cli/child_process.h"
-#include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/fatal_end.h"
-#include "analyzer/cli/limited_work.h"
-#include "analyzer/cli/preload_library.h"
-#include "analyzer/cli/program_file.h"
+#include "analyzer/cli/output.h"
+#include "analyzer/cli/preload.h"
 #include "analyzer/cli/progress.h"
-#include "analyzer/cli/say.h"
 #include "analyzer/cli/trace_folder.h"
 #include "analyzer/ingest/trace_choice.h"
 #include "analyzer/pipeline/analyze.h"
-#include "analyzer/render/text/terminal.h"
+#include "analyzer/render/text/page.h"
 #include "analyzer/render/text/text.h"
 #include "proto/run_id.h"
 
@@ -208,7 +205,7 @@ int RunRun(const RunOptions& options) {
     return CannotStart(command, child.start_error);
   }
 
-  // Nothing that goes wrong from here on changes how the command ended, not even a stderr that nobody reads.
+  // No error from here on changes the exit code of the command, not even a closed stderr.
   signal(SIGPIPE, SIG_IGN);
   wait_status = child.wait_status;
   EndFatallyWith([] { EndLike(wait_status); });

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/summarize_command.h"
+#include "analyzer/cli/commands.h"
 
 #include <algorithm>
 #include <memory>
 #include <thread>
 
 #include "analyzer/base/ordered_work.h"
-#include "analyzer/cli/chosen_traces.h"
-#include "analyzer/cli/exit_code.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
-#include "analyzer/cli/say.h"
-#include "analyzer/summary/reduction.h"
-#include "analyzer/summary/summarize.h"
+#include "analyzer/summary/process_summary.h"
 #include "analyzer/summary/summary.h"
 
 namespace vramtrack {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/summary_info.h"
+#include "analyzer/cli/commands.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include "absl/time/time.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
-#include "analyzer/summary/summary_file.h"
+#include "analyzer/summary/summary.h"
 
 namespace vramtrack {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "analyzer/ingest/trace_paths.h"
+#include "analyzer/ingest/trace_choice.h"
 
 namespace vramtrack {
 namespace {

@@ -180,7 +180,7 @@ void ActivityJoin::AddUnseen(const Told& told, const Waiting& waiting, const std
     default:
       return;  // the host's, or a module's, which its loading tells of
   }
-  if (told.device > SiteKey::kMaxDevice || told.address == 0 || told.bytes > kMaxBytes) return;
+  if (told.device > kMaxDevice || told.address == 0 || told.bytes > kMaxBytes) return;
   // Nothing is given out twice: a hooked allocation of these bytes at this address and about this time is the same one.
   // Of arrays the two may count the bytes in other ways.
   const auto doubt = static_cast<uint64_t>(trace_.clock().ticks_per_second() * kDoubtS);
@@ -193,7 +193,7 @@ void ActivityJoin::AddUnseen(const Told& told, const Waiting& waiting, const std
   const auto [found, is_new] = libraries_.try_emplace(library, static_cast<uint32_t>(unseen_.libraries.size()));
   if (is_new) unseen_.libraries.push_back(library);
   change.library = found->second;
-  change.device = told.device;
+  change.device = DeviceIndex(told.device);
   change.address = told.address;
   change.bytes = told.bytes;
   change.ticks = told.ticks;
@@ -236,7 +236,7 @@ void ActivityJoin::FinishUnseen() {
     change.ordinal = ordinal;
   }
   unseen_.libraries = std::move(libraries);
-  unseen_.first_stack = static_cast<uint32_t>(trace_.definitions().stacks.distinct_count());
+  unseen_.first_stack = StackIndex(static_cast<uint32_t>(trace_.definitions().stacks.distinct_count()));
   const auto records = static_cast<double>(trace_.counter(schema::COUNTER_ACTIVITIES));
   const auto lost = static_cast<double>(trace_.counter(schema::COUNTER_ACTIVITIES_DROPPED) +
                                         trace_.counter(schema::COUNTER_ACTIVITIES_UNWRITTEN));

@@ -178,8 +178,8 @@ TEST(ActivityJoin, AnAddressThatIsGivenOutAgainHadBeenGivenBack) {
   recording.Hook(9000000, schema::REGISTERED, 0x77770000, 512);
   const Joined result(recording.Finish(9000000));
   ASSERT_EQ(result.ledger->sites().size(), 2u);
-  EXPECT_EQ(result.ledger->sites()[0].live_bytes, 1024u);
-  EXPECT_EQ(result.ledger->sites()[0].allocations, 3u);
+  EXPECT_EQ(result.ledger->sites()[SiteIndex(0)].live_bytes, 1024u);
+  EXPECT_EQ(result.ledger->sites()[SiteIndex(0)].allocations, 3u);
 }
 
 TEST(ActivityJoin, ArraysMeetByTheirSizes) {

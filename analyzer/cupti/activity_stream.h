@@ -5,13 +5,29 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "analyzer/cupti/activity_clock.h"
 #include "analyzer/ingest/trace.h"
 #include "proto/activity_decoder.h"
 
 namespace vramtrack {
+
+// CUPTI's nanoseconds as ticks of the trace: by the moments at which both clocks were read, and between two of them by
+// a straight line, so that a drift of one against the other does not add up.
+class ActivityClock {
+ public:
+  // Ties in any order; `ticks_per_second` before the first and after the last.
+  void Add(uint64_t cupti_ns, uint64_t ticks);
+  void Freeze(double ticks_per_second);
+
+  // 0 without a tie.
+  uint64_t Ticks(uint64_t cupti_ns) const;
+
+ private:
+  std::vector<std::pair<uint64_t, uint64_t>> ties_;  // by ns
+  double ticks_per_ns_ = 1;
+};
 
 // When CUPTI delivered no records though it was asked, in ticks.
 struct ActivityGap {
@@ -36,8 +52,6 @@ class ActivityStream {
   uint32_t cupti_version() const { return version_; }
   // Until `end`, which is that of the trace.
   std::vector<ActivityGap> Gaps(uint64_t end) const;
-  // Frames that made no sense.
-  uint64_t unreadable_frames() const { return unreadable_frames_; }
 
  private:
   void LoadFrame();
@@ -48,7 +62,6 @@ class ActivityStream {
   std::vector<DecodedSpan> spans_;
   uint64_t first_tie_ = 0, last_tie_ = 0;
   uint32_t version_ = 0;
-  uint64_t unreadable_frames_ = 0;
   size_t next_frame_ = 0;
   std::vector<ActivityRecord> pending_;  // a heap: the earliest first
 };

@@ -50,11 +50,11 @@ bool IsOfDevicesAlone(uint32_t kind) {
 
 }  // namespace
 
-DeviceUse::DeviceUse(const Trace& trace, const std::vector<std::vector<uint32_t>>& groups)
+DeviceUse::DeviceUse(const Trace& trace, const std::vector<std::vector<SiteIndex>>& groups)
     : trace_(trace), stream_(trace) {
   all_asked_ = Asked(trace, "kernels") && Asked(trace, "copies") && Asked(trace, "fills");
-  for (const std::vector<uint32_t>& group : groups) {
-    for (const uint32_t site : group) group_of_site_[site] = static_cast<uint32_t>(followed_.size());
+  for (const std::vector<SiteIndex>& group : groups) {
+    for (const SiteIndex site : group) group_of_site_[site] = static_cast<uint32_t>(followed_.size());
     followed_.emplace_back();
     if (!group.empty()) followed_.back().site = group[0];
   }
@@ -69,7 +69,7 @@ void DeviceUse::ReadUntil(uint64_t ticks) {
 }
 
 void DeviceUse::Execute(const ActivityRecord& record, Kind kind) {
-  const uint32_t device = record.device;
+  const DeviceIndex device(record.device);
   Work& step = step_[device];
   ++step.of[kind].count;
   step.of[kind].busy_ns += record.duration_ns;
@@ -106,7 +106,7 @@ void DeviceUse::OnAllocate(const ReplayAllocation& allocated) {
   births_[{allocated.slot, allocated.ordinal}] = {ticks, allocated.allocation.birth_step, found->second};
   if (followed.waits) return;  // none ran in between
   followed.waits = true;
-  waiting_[allocated.allocation.device].push_back(found->second);
+  waiting_[allocated.allocation.device()].push_back(found->second);
 }
 
 void DeviceUse::NoteEnd(const Birth& birth, uint64_t end) {

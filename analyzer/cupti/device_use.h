@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/cupti/activity_stream.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/steps/gap_histogram.h"
@@ -52,7 +53,7 @@ class DeviceUse : public ReplayObserver {
   };
 
   // `groups`: sites to follow, those of one group together.
-  DeviceUse(const Trace& trace, const std::vector<std::vector<uint32_t>>& groups);
+  DeviceUse(const Trace& trace, const std::vector<std::vector<SiteIndex>>& groups);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override;
@@ -63,7 +64,7 @@ class DeviceUse : public ReplayObserver {
   void Finish();
 
   // By device; empty where no such records were asked for.
-  const std::map<uint32_t, DeviceWork>& work() const { return work_; }
+  const std::map<DeviceIndex, DeviceWork>& work() const { return work_; }
   // None where it would not be certain: without the records of all that can use memory, where some are missing behind
   // it, and for memory that the processor can use as well. And where nothing lies between it and the end worth a word:
   // less than a step, or, without steps, than a hundredth of the run.
@@ -72,7 +73,7 @@ class DeviceUse : public ReplayObserver {
   std::optional<FirstKernel> FirstKernelOf(size_t group) const;
 
  private:
-  using Name = std::pair<uint32_t, uint64_t>;  // of an allocation: slot and ordinal
+  using Name = AllocationName;
   // More names behind one group's allocations than this are no nine tenths.
   static constexpr size_t kMostKernels = 16;
 
@@ -81,7 +82,7 @@ class DeviceUse : public ReplayObserver {
     uint32_t step = 0, group = 0;
   };
   struct Followed {
-    uint32_t site = 0;  // one of them
+    SiteIndex site;  // one of them
     uint64_t allocations = 0, first_ticks = 0;
     bool waits = false;                    // for a kernel behind its latest allocation
     std::map<uint32_t, uint64_t> kernels;  // by text
@@ -105,13 +106,13 @@ class DeviceUse : public ReplayObserver {
   uint64_t last_end_ = 0;   // ticks; of all that ran so far, on any device
   uint32_t last_step_ = 0;  // in which that began
   uint64_t end_ticks_ = 0;  // of the trace
-  std::map<uint32_t, DeviceWork> work_;
-  std::map<uint32_t, Work> step_;            // the present one, by device
-  std::map<uint32_t, uint64_t> busy_until_;  // by device, ns of CUPTI's clock
-  std::vector<Followed> followed_;           // by group
-  absl::flat_hash_map<uint32_t, uint32_t> group_of_site_;
-  absl::flat_hash_map<Name, Birth> births_;            // of what is live of the groups
-  std::map<uint32_t, std::vector<uint32_t>> waiting_;  // by device: groups that wait for a kernel
+  std::map<DeviceIndex, DeviceWork> work_;
+  std::map<DeviceIndex, Work> step_;            // the present one, by device
+  std::map<DeviceIndex, uint64_t> busy_until_;  // by device, ns of CUPTI's clock
+  std::vector<Followed> followed_;              // by group
+  absl::flat_hash_map<SiteIndex, uint32_t> group_of_site_;
+  absl::flat_hash_map<Name, Birth> births_;               // of what is live of the groups
+  std::map<DeviceIndex, std::vector<uint32_t>> waiting_;  // groups that wait for a kernel
 };
 
 }  // namespace vramtrack

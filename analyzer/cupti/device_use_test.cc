@@ -58,9 +58,10 @@ class Job {
 struct Followed {
   explicit Followed(std::string file) : bytes(std::move(file)) {
     trace = *Trace::Read(bytes, "test");
-    use = std::make_unique<DeviceUse>(*trace, std::vector<std::vector<uint32_t>>{{0}, {1}, {2}});
+    use = std::make_unique<DeviceUse>(
+        *trace, std::vector<std::vector<SiteIndex>>{{SiteIndex(0)}, {SiteIndex(1)}, {SiteIndex(2)}});
     StepPlan plan;
-    plan.mark_slot = 0;
+    plan.mark_slot = ThreadSlot(0);
     LedgerOptions options;
     options.observers.push_back(use.get());
     ledger = std::make_unique<Ledger>(*trace, plan, options);
@@ -78,7 +79,7 @@ TEST(DeviceUse, CountsWhatRanInEachStep) {
   for (int i = 0; i < 10; ++i) job.Step(i != 4);
   const Followed job_followed(job.Finish());
   ASSERT_EQ(job_followed.use->work().size(), 1u);
-  const DeviceUse::DeviceWork& work = job_followed.use->work().at(0);
+  const DeviceUse::DeviceWork& work = job_followed.use->work().at(DeviceIndex(0));
   ASSERT_EQ(work.steps.size(), 10u);
   for (size_t i = 0; i < 10; ++i) {
     const DeviceUse::Work& step = work.steps[i];
@@ -141,7 +142,7 @@ TEST(DeviceUse, ManagedMemoryIsTheProcessorsToo) {
   job.HookManaged(kStep / 2);
   for (int i = 0; i < 10; ++i) job.Step(i < 6);
   const Followed followed(job.Finish());
-  ASSERT_EQ(followed.ledger->sites()[0].key.kind, static_cast<uint32_t>(schema::MANAGED));
+  ASSERT_EQ(followed.ledger->sites()[SiteIndex(0)].key.kind, static_cast<uint32_t>(schema::MANAGED));
   EXPECT_FALSE(followed.use->LastUseOf(0));
   EXPECT_TRUE(followed.use->LastUseOf(1));
 }

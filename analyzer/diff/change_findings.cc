@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/base/byte_count.h"
+#include "analyzer/base/quantity.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/ledger/site_table.h"
 
@@ -120,7 +120,7 @@ DiffFinding ChangeFindings::Begin(const SiteMatch& match, const SitePair& eviden
   finding.level = LevelOf(site.kind);
   finding.kind = KindName(site.kind);
   finding.category = pair_.CategoryOf(match);
-  if (site.device != SiteKey::kHost) finding.device = site.device;
+  finding.device = NumberOf(site.device);
   if (!match.base.empty()) finding.base_site = key(pair_.base.sites()[match.base[0]], &base_ids_);
   if (!match.next.empty()) finding.new_site = key(pair_.next.sites()[match.next[0]], &next_ids_);
   finding.frames = site.frames;

@@ -57,6 +57,10 @@ class ChangeFindings {
   BlameFinder base_blame_, next_blame_;
 };
 
+// Whether two processes allocated and freed the same in the same order, and where they parted, as far as that is known.
+// After MeasureSteps().
+void CompareSequences(const ComparedPair& pair, DiffReport* report);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_DIFF_CHANGE_FINDINGS_H_

@@ -2,11 +2,14 @@
 #include "analyzer/diff/compared_pair.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "analyzer/diff/device_comparison.h"
 #include "analyzer/ledger/kind.h"
 
@@ -101,6 +104,80 @@ std::vector<SitePair> TakeEvidence(ComparedPair* pair) {
     pairs.push_back(std::move(one));
   }
   return pairs;
+}
+
+namespace {
+
+constexpr double kNearlyAll = 0.8;
+constexpr size_t kFewestSites = 3;
+constexpr double kWhole = 0.05;  // how far from a whole number
+constexpr int kMostPerUnit = 1024;
+
+// How many steps of the new run make one of the base: 4, or -4 where it is the other way round; 1 if they are alike.
+int StepRatio(const std::vector<DiffSite>& base, const std::vector<DiffSite>& next,
+              const std::vector<SiteMatch>& matches) {
+  std::map<int, size_t> ratios;
+  size_t recurring = 0;
+  for (const SiteMatch& match : matches) {
+    if (match.base.size() != 1 || match.next.size() != 1) continue;
+    const DiffSite &old = base[match.base[0]], &now = next[match.next[0]];
+    if (!old.shape.recurring || !now.shape.recurring) continue;
+    ++recurring;
+    const double ratio = old.births_per_step / now.births_per_step;
+    const double whole = std::round(std::max(ratio, 1 / ratio));
+    if (whole < 1 || whole > kMostPerUnit || std::fabs(std::max(ratio, 1 / ratio) / whole - 1) > kWhole) continue;
+    ++ratios[whole == 1 ? 1 : ratio > 1 ? static_cast<int>(whole) : -static_cast<int>(whole)];
+  }
+  for (const auto& [ratio, sites] : ratios) {
+    if (sites >= kFewestSites && static_cast<double>(sites) >= kNearlyAll * static_cast<double>(recurring)) {
+      return ratio;
+    }
+  }
+  return 1;
+}
+
+uint32_t RoundUp(uint32_t value, uint32_t to) { return (value + to - 1) / to * to; }
+
+// So many units have whole windows of the process's steps.
+uint32_t UnitsTogether(const ComparedProcess& process, uint32_t per_unit) {
+  return std::lcm(process.facts().steps_in_window, per_unit) / per_unit;
+}
+
+}  // namespace
+
+StepWindows CompareSteps(const ComparedProcess& base_process, const ComparedProcess& next_process,
+                         const std::vector<SiteMatch>& matches) {
+  const RunShape &base = base_process.facts().run, &next = next_process.facts().run;
+  StepWindows windows;
+  const int ratio = StepRatio(base_process.sites(), next_process.sites(), matches);
+  windows.next.per_unit = ratio > 1 ? static_cast<uint32_t>(ratio) : 1;
+  windows.base.per_unit = ratio < -1 ? static_cast<uint32_t>(-ratio) : 1;
+  const uint32_t base_units = base.steps / windows.base.per_unit, next_units = next.steps / windows.next.per_unit;
+  const uint32_t units = std::min(base_units, next_units);
+  const auto warm = [](const RunShape& run, uint32_t per_unit) { return (run.warmup_end + per_unit - 1) / per_unit; };
+  // A longer run has a longer warm-up by rule; of the shared part only so much is wanted.
+  const uint32_t granule =
+      std::lcm(UnitsTogether(base_process, windows.base.per_unit), UnitsTogether(next_process, windows.next.per_unit));
+  const uint32_t end = units / granule * granule;
+  const uint32_t begin =
+      std::min(RoundUp(std::max(warm(base, windows.base.per_unit), warm(next, windows.next.per_unit)), granule), end);
+  for (StepWindow* window : {&windows.base, &windows.next}) {
+    window->begin = begin * window->per_unit;
+    window->end = end * window->per_unit;
+    window->whole_run = base_units == next_units;
+    window->granule = granule;
+    window->blocks = std::min(StepWindow::kBlocks, (end - begin) / granule);
+  }
+  if (ratio != 1) {
+    windows.normaliser = absl::StrCat(std::abs(ratio), " steps of ", ratio > 1 ? "the new run" : "the base",
+                                      " are taken as one: nearly all sites allocate ", std::abs(ratio),
+                                      " times as often in a step of the other");
+  }
+  if (base_units != next_units) {
+    absl::StrAppend(&windows.normaliser, windows.normaliser.empty() ? "" : "; ", "the first ", units,
+                    " steps of both are compared, as the base has ", base.steps, " and the new run ", next.steps);
+  }
+  return windows;
 }
 
 }  // namespace vramtrack

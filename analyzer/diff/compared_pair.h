@@ -15,9 +15,20 @@
 #include "analyzer/diff/site_comparison.h"
 #include "analyzer/diff/site_matching.h"
 #include "analyzer/diff/step_blocks.h"
-#include "analyzer/diff/step_windows.h"
 
 namespace vramtrack {
+
+// The steps of two runs that can be compared.
+struct StepWindows {
+  StepWindow base, next;
+  std::string normaliser;  // in words, as in the report; empty: the steps are alike
+};
+
+// Finds the steps that both runs have, after the warm-up of both. If nearly all sites allocate N times as often in a
+// step of one run as in a step of the other, N steps of the other run count as one. Where only groups of steps are
+// known, windows and blocks begin and end with the groups.
+StepWindows CompareSteps(const ComparedProcess& base, const ComparedProcess& next,
+                         const std::vector<SiteMatch>& matches);
 
 // Does two things, at once in two threads unless `threads` is 1.
 void DoBoth(size_t threads, const std::function<void()>& base, const std::function<void()>& next);

@@ -35,8 +35,9 @@ std::vector<DiffSite> SitesOf(const StepProfile& profile) {
   for (const ProfileSite& known : profile.sites) {
     DiffSite site;
     site.kind = known.kind;
-    site.device = site.device_ordinal = known.device.value_or(SiteKey::kHost);
+    site.device_ordinal = kHost.value();
     if (known.device) {
+      site.device = DeviceIndex(*known.device);
       const auto at = std::lower_bound(devices.begin(), devices.end(), *known.device);
       site.device_ordinal = static_cast<uint32_t>(at - devices.begin());
     }
@@ -119,13 +120,6 @@ class Measurement final : public Collector {
   EventDigest digest_;
   LeakOrder order_;
 };
-
-// Each index by itself.
-std::vector<std::vector<size_t>> Singles(size_t count) {
-  std::vector<std::vector<size_t>> singles;
-  for (size_t i = 0; i < count; ++i) singles.push_back({i});
-  return singles;
-}
 
 }  // namespace
 
@@ -213,8 +207,8 @@ StepProfile ComparedProcess::MeasureTrace(const std::vector<std::vector<size_t>>
   leaks_ = std::move(measured.leaks);
   for (size_t row = 0; row < members.size(); ++row) {
     if (members[row].empty()) continue;
-    const uint32_t device = sites_[members[row][0]].device;
-    if (device != SiteKey::kHost) measured.profile.sites[row].device = device;
+    const DeviceIndex device = sites_[members[row][0]].device;
+    if (device != kHost) measured.profile.sites[row].device = device.value();
   }
   sequence_ = measured.digest().sequence();
   if (other.has_trace()) return std::move(measured.profile);
@@ -250,7 +244,7 @@ std::vector<SequenceEvent> ComparedProcess::Part(uint64_t begin, uint64_t end) c
   return part.events();
 }
 
-std::vector<ReportFrame> ComparedProcess::FramesOf(uint32_t site) const {
+std::vector<ReportFrame> ComparedProcess::FramesOf(SiteIndex site) const {
   return analysis_->symbolizer().Frames(analysis_->ledger().sites()[site].key.stack);
 }
 

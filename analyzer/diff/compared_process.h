@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/diff/step_blocks.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
@@ -88,7 +89,7 @@ class ComparedProcess {
   // Events [begin, end) of it, with one more replay.
   std::vector<SequenceEvent> Part(uint64_t begin, uint64_t end) const;
   // Of SequenceEvent::site.
-  std::vector<ReportFrame> FramesOf(uint32_t site) const;
+  std::vector<ReportFrame> FramesOf(SiteIndex site) const;
 
  private:
   StepProfile MeasureTrace(const std::vector<std::vector<size_t>>& members, const StepWindow& window,

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "analyzer/diff/compared_process.h"
-#include "analyzer/diff/join_diffs.h"
 #include "analyzer/diff/process_diff.h"
 #include "analyzer/diff/process_pairs.h"
 #include "analyzer/ingest/trace.h"

@@ -16,8 +16,7 @@
 #include "analyzer/ingest/trace.h"
 #include "analyzer/job/job_findings.h"
 #include "analyzer/model/process_findings.h"
-#include "analyzer/render/json/diff_json.h"
-#include "analyzer/render/text/diff_markdown.h"
+#include "analyzer/render/json/json.h"
 #include "analyzer/render/text/diff_text.h"
 #include "proto/trace_builder.h"
 

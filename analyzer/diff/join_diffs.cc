@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/diff/join_diffs.h"
+#include "analyzer/diff/process_diff.h"
 
 #include <algorithm>
 #include <cmath>

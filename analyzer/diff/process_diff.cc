@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 #include "analyzer/diff/process_diff.h"
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 #include "analyzer/diff/change_findings.h"
 #include "analyzer/diff/compared_pair.h"
 #include "analyzer/diff/device_comparison.h"
-#include "analyzer/diff/join_diffs.h"
-#include "analyzer/diff/sequence_comparison.h"
 #include "analyzer/diff/significance.h"
 #include "analyzer/findings/core/rate_units.h"
 #include "analyzer/ledger/site_table.h"
@@ -153,7 +152,7 @@ class Comparison {
     const auto devices = [](const ProcessProfile& profile) {
       std::vector<std::pair<uint32_t, const DeviceSeries*>> list;
       for (const auto& [device, series] : profile.devices) {
-        if (device != SiteKey::kHost) list.push_back({device, &series});
+        if (device != kHost) list.push_back({device.value(), &series});
       }
       return list;
     };

@@ -22,6 +22,13 @@ ProcessDiff CompareProcesses(const Trace& base, const Trace& next, const DiffOpt
 // The report on runs of one process each.
 DiffReport Named(ProcessDiff diff);
 
+// Adds what was found in one more process of a job. The same change at the same place of several processes becomes one,
+// with the sum of their values; of a device number that several use, the one that holds most is described.
+void JoinDiffs(DiffReport one, DiffReport* job);
+
+// Leaks first, then the largest change.
+void SortFindings(DiffReport* report);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_DIFF_PROCESS_DIFF_H_

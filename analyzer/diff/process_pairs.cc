@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/ingest/trace.h"
-#include "analyzer/summary/summary_file.h"
+#include "analyzer/summary/summary.h"
 
 namespace vramtrack {
 namespace {

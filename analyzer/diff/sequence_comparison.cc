@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/diff/sequence_comparison.h"
+#include "analyzer/diff/change_findings.h"
 
 #include <algorithm>
 #include <cstddef>

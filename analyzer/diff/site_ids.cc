@@ -29,11 +29,11 @@ void Name(const IdByKey& base, const IdByKey& next, std::vector<DiffFinding>* fi
 
 }  // namespace
 
-ReportSite NamedSite(uint32_t kind, uint32_t device, std::vector<ReportFrame> frames) {
+ReportSite NamedSite(uint32_t kind, DeviceIndex device, std::vector<ReportFrame> frames) {
   ReportSite site;
   site.level = LevelOf(kind);
   site.kind = KindName(kind);
-  if (device != SiteKey::kHost) site.device = device;
+  site.device = NumberOf(device);
   site.frames = std::move(frames);
   return site;
 }

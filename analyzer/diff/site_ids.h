@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/model/diff_report.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
 
-// What a site has its id by. `device`: SiteKey::kHost for the host.
-ReportSite NamedSite(uint32_t kind, uint32_t device, std::vector<ReportFrame> frames);
+// What a site has its id by.
+ReportSite NamedSite(uint32_t kind, DeviceIndex device, std::vector<ReportFrame> frames);
 
 // The ids that a report on one of the runs gives to its sites: they depend on the sites of all processes. Until those
 // are known a site goes by a key. Thread-compatible.

@@ -4,18 +4,90 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include "analyzer/diff/alignment.h"
 #include "analyzer/diff/assignment.h"
 #include "analyzer/diff/rename_inference.h"
 #include "analyzer/ledger/kind.h"
 
 namespace vramtrack {
 namespace {
+
+// How alike two stacks are whose frames are not the same: frames are aligned in their order, and rare ones say more
+// than those that all stacks go through (TraceSim's weights; FaST showed that a greedy alignment is as good as the
+// optimal one, MSR 2022; stacks are short, so this one is optimal).
+
+// Thread-compatible.
+class FrameWeights {
+ public:
+  // The stacks of both runs, as numbers of names below `names`.
+  FrameWeights(const std::vector<const std::vector<uint32_t>*>& base,
+               const std::vector<const std::vector<uint32_t>*>& next, size_t names);
+
+  // Inverse document frequency. A name that only one run has is no rarer than the others on average: that it is new is
+  // what the edit did, not what the stack is about.
+  double Of(uint32_t name) const { return weights_[name]; }
+
+  // 0 to 1: the weight of the frames that align, of the weight of all frames of both.
+  double Similarity(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) const;
+
+ private:
+  std::vector<double> weights_;
+};
+
+void CountStacks(const std::vector<const std::vector<uint32_t>*>& stacks, std::vector<uint32_t>* counts) {
+  std::vector<size_t> last(counts->size(), SIZE_MAX);
+  for (size_t i = 0; i < stacks.size(); ++i) {
+    for (const uint32_t name : *stacks[i]) {
+      if (last[name] == i) continue;
+      last[name] = i;
+      ++(*counts)[name];
+    }
+  }
+}
+
+FrameWeights::FrameWeights(const std::vector<const std::vector<uint32_t>*>& base,
+                           const std::vector<const std::vector<uint32_t>*>& next, size_t names)
+    : weights_(names) {
+  std::vector<uint32_t> in_base(names), in_next(names);
+  CountStacks(base, &in_base);
+  CountStacks(next, &in_next);
+  const double stacks = static_cast<double>(base.size() + next.size());
+  double sum = 0;
+  size_t shared = 0;
+  for (size_t i = 0; i < names; ++i) {
+    if (in_base[i] == 0 || in_next[i] == 0) continue;
+    weights_[i] = std::log(1 + stacks / (in_base[i] + in_next[i]));
+    sum += weights_[i];
+    ++shared;
+  }
+  const double usual = shared == 0 ? 1 : sum / static_cast<double>(shared);
+  for (size_t i = 0; i < names; ++i) {
+    if (in_base[i] == 0 || in_next[i] == 0) weights_[i] = usual;
+  }
+}
+
+double FrameWeights::Similarity(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) const {
+  double all = 0;
+  for (const uint32_t name : a) all += weights_[name];
+  for (const uint32_t name : b) all += weights_[name];
+  if (all == 0) return 0;
+  // The heaviest common subsequence, one row at a time.
+  std::vector<double> before(b.size() + 1), now(b.size() + 1);
+  for (const uint32_t name : a) {
+    for (size_t j = 0; j < b.size(); ++j) {
+      now[j + 1] = name == b[j] ? before[j] + weights_[name] : std::max(before[j + 1], now[j]);
+    }
+    std::swap(before, now);
+  }
+  return 2 * before[b.size()] / all;
+}
 
 constexpr size_t kNone = SIZE_MAX;
 constexpr int kRenameRounds = 3;

@@ -210,7 +210,7 @@ ProcessProfile BlocksOf(const StepProfile& profile, const std::vector<std::vecto
     blocks.sizes.push_back(maker.Sizes(match));
   }
   for (const ProfileDevice& device : profile.devices) {
-    blocks.devices[device.index.value_or(SiteKey::kHost)] = maker.Device(device, members);
+    blocks.devices[device.index ? DeviceIndex(*device.index) : kHost] = maker.Device(device, members);
   }
   blocks.step_size = maker.StepSize();
   return blocks;

@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/profile/block_sizes.h"
 #include "analyzer/profile/step_profile.h"
 
@@ -55,7 +56,7 @@ struct ProcessProfile {
   std::vector<SiteSeries> series;
   std::vector<SiteTotals> totals;
   std::vector<BlockSizes> sizes;
-  std::map<uint32_t, DeviceSeries> devices;  // kHost for the host
+  std::map<DeviceIndex, DeviceSeries> devices;
   // The mean of what the compared steps' marks say of their size (tokens, samples), for steps that count as one; 0
   // where they say nothing.
   double step_size = 0;

@@ -15,7 +15,7 @@
 #include "analyzer/diff/testing/test_job.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/profile/make_step_profile.h"
-#include "analyzer/render/json/diff_json.h"
+#include "analyzer/render/json/json.h"
 #include "analyzer/render/text/diff_text.h"
 
 namespace vramtrack {

@@ -11,9 +11,9 @@
 
 #include "analyzer/diff/diff.h"
 #include "analyzer/diff/testing/test_job.h"
-#include "analyzer/render/json/diff_json.h"
+#include "analyzer/render/json/json.h"
 #include "analyzer/render/text/diff_text.h"
-#include "analyzer/summary/summarize.h"
+#include "analyzer/summary/process_summary.h"
 #include "analyzer/summary/summary.h"
 
 namespace vramtrack {

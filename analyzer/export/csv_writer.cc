@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/export/csv_writer.h"
+#include "analyzer/export/table_rows.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -90,9 +90,9 @@ class EventRows final : public ReplayObserver {
     Describe(freed, &row);
     Add(row);
   }
-  void OnFold(uint32_t site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override { folded_site_ = site; }
+  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override { folded_site_ = site; }
   void OnOtherEvent(const StreamEvent& event) override {
-    const std::optional<uint32_t> site = std::exchange(folded_site_, std::nullopt);
+    const std::optional<SiteIndex> site = std::exchange(folded_site_, std::nullopt);
     if (!IsWanted(event.operation == schema::MARK ? schema::KIND_NONE : event.shape->kind)) return;
     EventRow row = Row(event.operation);
     const bool folded = event.operation == schema::FOLD_ALLOCATE || event.operation == schema::FOLD_FREE;
@@ -117,8 +117,8 @@ class EventRows final : public ReplayObserver {
     }
     if (site) row.site = &names_.IdOf(*site);
     if (HasStack(event.operation)) {
-      const uint32_t stack = trace_.definitions().stacks.Distinct(event.shape->ref);
-      if (stack != 0) row.stack = stack;
+      const StackIndex stack = trace_.definitions().stacks.Distinct(event.shape->ref);
+      if (stack != kEmptyStack) row.stack = stack.value();
     }
     row.details = EventDetails(trace_, event);
     Add(row);
@@ -141,7 +141,7 @@ class EventRows final : public ReplayObserver {
     }
     return true;
   }
-  uint32_t KindOfSite(uint32_t site) const { return ledger_->sites()[site].key.kind; }
+  uint32_t KindOfSite(SiteIndex site) const { return ledger_->sites()[site].key.kind; }
 
   EventRow Row(uint32_t operation) {
     EventRow row;
@@ -157,14 +157,14 @@ class EventRows final : public ReplayObserver {
     const SiteKey& key = ledger_->sites()[one.allocation.site].key;
     row->level = LevelText(key.kind);
     row->kind = KindText(schema::ALLOCATE, key.kind);
-    if (key.device != SiteKey::kHost) row->device = key.device;
+    row->device = NumberOf(key.device);
     row->bytes = one.allocation.bytes;
     row->objects = 1;
     row->address = one.allocation.address;
-    if (one.slot < trace_.threads().size()) row->owner = trace_.threads()[one.slot].thread;
+    if (trace_.threads().Has(one.slot)) row->owner = trace_.threads()[one.slot].thread;
     row->ordinal = one.ordinal;
     row->site = &names_.IdOf(one.allocation.site);
-    if (key.stack != 0) row->stack = key.stack;
+    if (key.stack != kEmptyStack) row->stack = key.stack.value();
   }
   void Add(const EventRow& row) { open_ = writer_.Add(row); }
 
@@ -199,7 +199,7 @@ class EventRows final : public ReplayObserver {
   const SiteNames names_;
   EventWriter& writer_;
   const Ledger* ledger_ = nullptr;
-  std::optional<uint32_t> folded_site_;
+  std::optional<SiteIndex> folded_site_;
   bool open_ = true;
   Texts operations_, kinds_, marks_, levels_;
 };
@@ -210,7 +210,7 @@ class EventTable final : public Exporter {
 
   absl::Status Add(ExportedProcess& process) override {
     EventRows rows(&process, &writer_);
-    process.Replay({&rows}, [](uint32_t /*device*/) {});
+    process.Replay({&rows}, [](DeviceIndex /*device*/) {});
     writer_.Flush();  // its names go
     return absl::OkStatus();
   }

@@ -83,7 +83,7 @@ absl::Status ExportedProcess::FindMoment() {
   return absl::OkStatus();
 }
 
-void ExportedProcess::Replay(std::vector<ReplayObserver*> observers, std::function<void(uint32_t)> come) const {
+void ExportedProcess::Replay(std::vector<ReplayObserver*> observers, std::function<void(DeviceIndex)> come) const {
   MomentWatch watch(ledger(), analysis_.failures().all(), options_.at, step_, std::move(come));
   observers.push_back(&watch);
   LedgerOptions again = analysis_.replay_options();
@@ -96,9 +96,9 @@ void ExportedProcess::Replay(std::vector<ReplayObserver*> observers, std::functi
 void ExportedProcess::Count() {
   counted_ = true;
   SiteCounter counter(span_);
-  Replay({&counter}, [&counter](uint32_t device) { counter.TakeInUse(device); });
-  std::vector<SiteCounts> counts = counter.Finish();
-  for (uint32_t i = 0; i < counts.size(); ++i) {
+  Replay({&counter}, [&counter](DeviceIndex device) { counter.TakeInUse(device); });
+  IndexedVector<SiteIndex, SiteCounts> counts = counter.Finish();
+  for (const SiteIndex i : counts.indices()) {
     const Site& known = ledger().sites()[i];
     if (!IsExported(known, options_.levels)) continue;
     if (options_.levels == ExportOptions::Levels::kAll) LeaveOutSegments(known, &counts[i]);
@@ -108,7 +108,7 @@ void ExportedProcess::Count() {
     site.stack = known.key.stack;
     site.level = NameOf(LevelOf(known.key.kind));
     site.kind = KindName(known.key.kind);
-    site.device = known.key.device == SiteKey::kHost ? "host" : absl::StrCat("cuda:", known.key.device);
+    site.device = known.key.device == kHost ? "host" : absl::StrCat("cuda:", known.key.device.value());
     site.category = analysis_.Category(i);
     site.owner = analysis_.symbolizer().Owner(known.key.stack);
     site.verdict = NameOf(analysis_.verdicts()[i].verdict);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/export/export_options.h"
 #include "analyzer/export/site_counts.h"
 #include "analyzer/findings/core/process_analysis.h"
@@ -20,8 +21,8 @@ namespace vramtrack {
 
 // A stack that allocated memory of one kind on one device.
 struct ExportedSite {
-  uint32_t index = 0;                                         // of the ledger's sites
-  uint32_t stack = 0;                                         // distinct
+  SiteIndex index;
+  StackIndex stack = kEmptyStack;
   std::string level, kind, device, category, owner, verdict;  // device: "cuda:0", or "host"
   SiteCounts counts;
 };
@@ -47,10 +48,10 @@ class ExportedProcess {
   // process alone gives them.
   const ProcessSummary& summary();
   // Innermost first.
-  std::vector<ReportFrame> Frames(uint32_t stack) { return analysis_.shown().Frames(stack); }
+  std::vector<ReportFrame> Frames(StackIndex stack) { return analysis_.shown().Frames(stack); }
 
   // Replays the trace once more. `come`: as MomentWatch calls it, with the observers.
-  void Replay(std::vector<ReplayObserver*> observers, std::function<void(uint32_t device)> come) const;
+  void Replay(std::vector<ReplayObserver*> observers, std::function<void(DeviceIndex device)> come) const;
 
   // "rank 3", or "pid 17" without ranks.
   std::string Name() const;

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 #include "analyzer/export/exporter.h"
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/export/firefox.h"
-#include "analyzer/export/openmetrics.h"
-#include "analyzer/export/perfetto.h"
-#include "analyzer/export/stack_exporters.h"
 #include "analyzer/export/tables.h"
-#include "analyzer/export/torch_snapshot.h"
 
 namespace vramtrack {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/export/firefox.h"
+#include "analyzer/export/exporter.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -103,7 +103,7 @@ class Firefox final : public Exporter {
 
   absl::Status Add(ExportedProcess& process) override {
     SnapshotObserver observer(process.ledger(), process.failures(), process.StepSpan(), options_.max_events);
-    process.Replay({&observer}, [&observer](uint32_t device) { observer.Take(device); });
+    process.Replay({&observer}, [&observer](DeviceIndex device) { observer.Take(device); });
     if (start_ms_ == 0) start_ms_ = static_cast<double>(process.trace().clock().start_realtime_ns()) / 1e6;
     for (const auto& [device, snapshot] : observer.Finish()) AddThread(process, device, snapshot);
     return absl::OkStatus();
@@ -139,10 +139,10 @@ class Firefox final : public Exporter {
   }
 
  private:
-  void AddThread(ExportedProcess& process, uint32_t device, const DeviceSnapshot& snapshot) {
+  void AddThread(ExportedProcess& process, DeviceIndex device, const DeviceSnapshot& snapshot) {
     StackTables tables;
     Json time = Json::array(), weight = Json::array(), stack = Json::array(), address = Json::array();
-    std::map<uint32_t, Json> stacks;
+    std::map<StackIndex, Json> stacks;
     const TickClock& clock = process.trace().clock();
     for (const DeviceSnapshot::Event& event : snapshot.events) {
       // Of the driver's memory only what is no segment, or it would count twice.
@@ -161,7 +161,7 @@ class Firefox final : public Exporter {
     counters_.push_back(
         {{"name", "malloc"},
          {"category", "Memory"},
-         {"description", absl::StrCat("cuda:", device, " live bytes")},
+         {"description", absl::StrCat("cuda:", device.value(), " live bytes")},
          {"pid", pid},
          {"mainThreadIndex", threads_.size()},
          {"samples", {{"time", time}, {"count", weight}, {"number", Json(events, 1)}, {"length", events}}}});
@@ -172,10 +172,10 @@ class Firefox final : public Exporter {
                    {"registerTime", 0},
                    {"unregisterTime", nullptr},
                    {"pausedRanges", none},
-                   {"name", absl::StrCat("cuda:", device)},
+                   {"name", absl::StrCat("cuda:", device.value())},
                    {"isMainThread", true},
                    {"pid", pid},
-                   {"tid", device + 1},
+                   {"tid", device.value() + 1},
                    {"processName", process.Name()}};
     // The viewer wants a sample; the last stack stands for it.
     const Json last = stack.empty() ? Json(nullptr) : stack.back();
@@ -185,10 +185,13 @@ class Firefox final : public Exporter {
                          {"stack", {last}},
                          {"time", {events == 0 ? Json(0) : time.back()}},
                          {"length", 1}};
-    thread["nativeAllocations"] = {
-        {"time", std::move(time)},   {"weight", std::move(weight)},         {"weightType", "bytes"},
-        {"stack", std::move(stack)}, {"memoryAddress", std::move(address)}, {"threadId", Json(events, device + 1)},
-        {"length", events}};
+    thread["nativeAllocations"] = {{"time", std::move(time)},
+                                   {"weight", std::move(weight)},
+                                   {"weightType", "bytes"},
+                                   {"stack", std::move(stack)},
+                                   {"memoryAddress", std::move(address)},
+                                   {"threadId", Json(events, device.value() + 1)},
+                                   {"length", events}};
     thread["markers"] = {{"data", none},  {"name", none},     {"startTime", none}, {"endTime", none},
                          {"phase", none}, {"category", none}, {"length", 0}};
     tables.AddTo(&thread);

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/export/exporter.h"
 #include "analyzer/export/frame_names.h"
-#include "analyzer/export/stack_exporters.h"
 
 namespace vramtrack {
 namespace {

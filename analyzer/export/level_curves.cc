@@ -19,7 +19,7 @@ const char* LevelCurves::Name(Figure figure) {
   return kNames[figure];
 }
 
-void LevelCurves::Look(uint32_t index) {
+void LevelCurves::Look(SiteIndex index) {
   const uint32_t scope_index = ledger_->sites()[index].scope;
   if (scope_index == Site::kNoScope) return;
   const Scope& scope = ledger_->scopes()[scope_index];

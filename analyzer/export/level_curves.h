@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 
 namespace vramtrack {
@@ -23,8 +24,8 @@ class LevelCurves final : public ReplayObserver {
     uint64_t ticks, bytes;
   };
   enum Figure : uint32_t { kLive, kSegments, kDriver };
-  // Device (SiteKey::kHost is the host) and figure: what a framework has given out, its segments, the driver's memory.
-  using Key = std::pair<uint32_t, Figure>;
+  // Device or host, and figure: what a framework has given out, its segments, the driver's memory.
+  using Key = std::pair<DeviceIndex, Figure>;
 
   // From `first_ticks` to `last_ticks`; at most about `most_points` for each curve.
   LevelCurves(uint64_t first_ticks, uint64_t last_ticks, size_t most_points);
@@ -32,7 +33,7 @@ class LevelCurves final : public ReplayObserver {
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override { Look(allocated.allocation.site); }
   void OnFree(const ReplayAllocation& freed) override { Look(freed.allocation.site); }
-  void OnFold(uint32_t site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override { Look(site); }
+  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override { Look(site); }
 
   // After the replay. By time; neighbours differ.
   std::map<Key, std::vector<Point>> Finish();
@@ -46,7 +47,7 @@ class LevelCurves final : public ReplayObserver {
     Point low{}, high{}, last{};
   };
 
-  void Look(uint32_t site);
+  void Look(SiteIndex site);
   void Note(const Key& key, uint64_t bytes);
   static void Close(Curve* curve);
 

@@ -4,12 +4,12 @@
 namespace vramtrack {
 
 MomentWatch::MomentWatch(const Ledger& first, const std::vector<OutOfMemory>& failures, ExportOptions::At at,
-                         uint32_t step, std::function<void(uint32_t device)> come)
+                         uint32_t step, std::function<void(DeviceIndex device)> come)
     : at_(at), step_(step), come_(std::move(come)) {
   if (at == ExportOptions::At::kOom && !failures.empty()) oom_ticks_ = failures[0].ticks;
   if (at != ExportOptions::At::kPeak) return;
   for (const Scope& scope : first.scopes()) {
-    const bool counts = scope.device == SiteKey::kHost ? scope.level == Level::kDriver : scope.is_leading();
+    const bool counts = scope.device == kHost ? scope.level == Level::kDriver : scope.is_leading();
     if (counts && scope.peak > 0) awaited_[{scope.level, scope.device}] = scope.peak_change;
   }
 }
@@ -19,7 +19,7 @@ void MomentWatch::Come() {
   come_(kAll);
 }
 
-void MomentWatch::LookAtPeak(uint32_t changed) {
+void MomentWatch::LookAtPeak(SiteIndex changed) {
   const uint32_t index = ledger_->sites()[changed].scope;
   if (index == Site::kNoScope) return;
   const Scope& scope = ledger_->scopes()[index];
@@ -39,7 +39,7 @@ void MomentWatch::OnAllocate(const ReplayAllocation& allocated) {
   if (!awaited_.empty()) LookAtPeak(allocated.allocation.site);
 }
 
-void MomentWatch::OnFold(uint32_t site, uint64_t /*objects*/, uint64_t /*bytes*/, bool born) {
+void MomentWatch::OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool born) {
   if (born && !awaited_.empty()) LookAtPeak(site);
 }
 

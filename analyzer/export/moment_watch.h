@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/export/export_options.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/peaks/failure_log.h"
@@ -19,16 +20,16 @@ namespace vramtrack {
 // Thread-compatible.
 class MomentWatch final : public ReplayObserver {
  public:
-  static constexpr uint32_t kAll = UINT32_MAX - 1;  // instead of a device; SiteKey::kHost is the host
+  static constexpr DeviceIndex kAll{UINT32_MAX - 1};  // instead of a device, or of the host
 
   // `first`: after its replay, with its failures. `step`: an index.
   MomentWatch(const Ledger& first, const std::vector<OutOfMemory>& failures, ExportOptions::At at, uint32_t step,
-              std::function<void(uint32_t device)> come);
+              std::function<void(DeviceIndex device)> come);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override;
   void OnFree(const ReplayAllocation& /*freed*/) override { LookAtTime(); }
-  void OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) override;
+  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
   void OnStepEnd(uint32_t step) override;
   void OnOtherEvent(const StreamEvent& /*event*/) override { LookAtTime(); }
 
@@ -36,18 +37,18 @@ class MomentWatch final : public ReplayObserver {
   void Finish();
 
  private:
-  void LookAtPeak(uint32_t site);
+  void LookAtPeak(SiteIndex site);
   void LookAtTime();
   void Come();
 
   const Ledger* ledger_ = nullptr;
   ExportOptions::At at_;
   uint32_t step_;
-  std::function<void(uint32_t)> come_;
+  std::function<void(DeviceIndex)> come_;
   uint64_t oom_ticks_ = UINT64_MAX;
   bool has_come_ = false;
   // Changes of scopes by level and device that reached the peak, until they come.
-  std::map<std::pair<Level, uint32_t>, uint64_t> awaited_;
+  std::map<std::pair<Level, DeviceIndex>, uint64_t> awaited_;
 };
 
 }  // namespace vramtrack

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "analyzer/export/field_columns.h"
 #include "analyzer/export/findings_table.h"
-#include "analyzer/export/frame_texts.h"
+#include "analyzer/export/frame_names.h"
 #include "analyzer/export/tables.h"
 
 namespace vramtrack {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/export/openmetrics.h"
+#include "analyzer/export/exporter.h"
 
 #include <map>
 #include <utility>
@@ -53,7 +53,7 @@ class OpenMetrics final : public Exporter {
                                          traced.rank ? "," + Label("rank", absl::StrCat(*traced.rank)) : "");
     for (const Scope& scope : ledger.scopes()) {
       if (!scope.is_leading()) continue;
-      const std::string device = absl::StrCat(who, ",", Label("device", absl::StrCat("cuda:", scope.device)));
+      const std::string device = absl::StrCat(who, ",", Label("device", absl::StrCat("cuda:", scope.device.value())));
       for (const auto& [at, moment] :
            {std::pair<const char*, const Moment&>{"peak", scope.peak_moment}, {"end", scope.end_moment}}) {
         const std::string labels = absl::StrCat(device, ",", Label("at", at));

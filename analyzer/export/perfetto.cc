@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/export/perfetto.h"
+#include "analyzer/export/exporter.h"
 
 #include <protozero/pbf_writer.hpp>
 
@@ -49,13 +49,13 @@ class Perfetto final : public Exporter {
       last = ends[to];
     }
     LevelCurves curves(first, last, options_.max_events);
-    process.Replay({&curves}, [](uint32_t) {});
+    process.Replay({&curves}, [](DeviceIndex) {});
 
     ++sequence_;
     const uint64_t parent = DescribeProcess(process);
     for (const auto& [key, points] : curves.Finish()) {
       const auto& [device, figure] = key;
-      const std::string place = device == SiteKey::kHost ? "host" : absl::StrCat("cuda:", device);
+      const std::string place = device == kHost ? "host" : absl::StrCat("cuda:", device.value());
       const uint64_t track = DescribeTrack(parent, absl::StrCat(place, " ", LevelCurves::Name(figure)), true);
       for (const LevelCurves::Point& point : points) {
         std::string event;
@@ -108,7 +108,7 @@ class Perfetto final : public Exporter {
       Writer writer(event);
       writer.add_enum(kType, kInstant);
       writer.add_uint64(kTrack, track);
-      writer.add_string(kName, absl::StrCat("out of memory on cuda:", failed.device));
+      writer.add_string(kName, absl::StrCat("out of memory on cuda:", failed.device.value()));
       for (const auto& [name, value] : {std::pair<const char*, uint64_t>{"requested", failed.requested},
                                         {"live", failed.framework ? failed.framework->live : failed.usage.live}}) {
         std::string message;

@@ -8,8 +8,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/gzip.h"
+#include "analyzer/export/exporter.h"
 #include "analyzer/export/frame_names.h"
-#include "analyzer/export/stack_exporters.h"
 
 namespace vramtrack {
 namespace {

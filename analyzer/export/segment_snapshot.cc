@@ -33,8 +33,8 @@ typename Map::const_iterator AtOrBefore(const Map& by_address, uint64_t address)
 
 }  // namespace
 
-SnapshotObserver::State& SnapshotObserver::Of(uint32_t device) {
-  if (device >= states_.size()) states_.resize(device + 1);
+SnapshotObserver::State& SnapshotObserver::Of(DeviceIndex device) {
+  states_.GrowTo(device);
   if (states_[device] == nullptr) states_[device] = std::make_unique<State>();
   return *states_[device];
 }
@@ -44,7 +44,7 @@ bool SnapshotObserver::IsWanted(const State& state) const {
   return !state.taken && (!steps_ || (step >= steps_->first && step <= steps_->second));
 }
 
-void SnapshotObserver::Add(State* state, Action action, const LiveAllocation& allocation, uint32_t stack) {
+void SnapshotObserver::Add(State* state, Action action, const LiveAllocation& allocation, StackIndex stack) {
   if (!IsWanted(*state)) return;
   DeviceSnapshot& snapshot = state->snapshot;
   snapshot.events.push_back({action, allocation.address, allocation.bytes, stack, ledger_->last_ticks()});
@@ -56,7 +56,7 @@ void SnapshotObserver::Add(State* state, Action action, const LiveAllocation& al
 void SnapshotObserver::OnAllocate(const ReplayAllocation& allocated) {
   const LiveAllocation& allocation = allocated.allocation;
   const SiteKey& key = ledger_->sites()[allocation.site].key;
-  if (key.device == SiteKey::kHost) return;
+  if (key.device == kHost) return;
   if (LevelOf(key.kind) == Level::kFramework) {
     State& state = Of(key.device);
     const bool lone = !PlaceBlock(&state, allocation.address);
@@ -76,7 +76,7 @@ void SnapshotObserver::OnAllocate(const ReplayAllocation& allocated) {
 void SnapshotObserver::OnFree(const ReplayAllocation& freed) {
   const LiveAllocation& allocation = freed.allocation;
   const SiteKey& key = ledger_->sites()[allocation.site].key;
-  if (key.device == SiteKey::kHost) return;
+  if (key.device == kHost) return;
   if (LevelOf(key.kind) == Level::kFramework) {
     State& state = Of(key.device);
     const auto block = state.blocks.find(allocation.address);
@@ -100,7 +100,7 @@ void SnapshotObserver::OnOtherEvent(const StreamEvent& event) {
   while (next_failure_ < failures_.size() && failures_[next_failure_].ticks < event.time) ++next_failure_;
   for (size_t i = next_failure_; i < failures_.size() && failures_[i].ticks == event.time; ++i) {
     const OutOfMemory& failure = failures_[i];
-    if (failure.requested != event.shape->bytes || failure.device != event.shape->device) continue;
+    if (failure.requested != event.shape->bytes || failure.device != DeviceIndex(event.shape->device)) continue;
     LiveAllocation failed{};
     failed.address = i;
     failed.bytes = failure.requested;
@@ -135,7 +135,7 @@ bool SnapshotObserver::PlaceBlock(State* state, uint64_t address) const {
 }
 
 // Mappings hold the blocks of expandable segments.
-bool SnapshotObserver::IsSegment(uint32_t site) const {
+bool SnapshotObserver::IsSegment(SiteIndex site) const {
   const Site& known = first_.sites()[site];
   if (known.key.kind != schema::MAPPING) return IsSegmentSite(known);
   return std::any_of(first_.scopes().begin(), first_.scopes().end(), [&known](const Scope& scope) {
@@ -151,8 +151,8 @@ Action SnapshotObserver::ActionOf(const Memory& memory, bool born) const {
   return born ? Action::kSegmentAlloc : Action::kSegmentFree;
 }
 
-void SnapshotObserver::Take(uint32_t device) {
-  for (size_t i = 0; i < states_.size(); ++i) {
+void SnapshotObserver::Take(DeviceIndex device) {
+  for (const DeviceIndex i : states_.indices()) {
     if (states_[i] != nullptr && (device == i || device == MomentWatch::kAll)) TakeOne(states_[i].get());
   }
 }
@@ -197,9 +197,9 @@ void SnapshotObserver::TakeOne(State* state) {
   }
 }
 
-std::map<uint32_t, DeviceSnapshot> SnapshotObserver::Finish() {
-  std::map<uint32_t, DeviceSnapshot> snapshots;
-  for (uint32_t i = 0; i < states_.size(); ++i) {
+std::map<DeviceIndex, DeviceSnapshot> SnapshotObserver::Finish() {
+  std::map<DeviceIndex, DeviceSnapshot> snapshots;
+  for (const DeviceIndex i : states_.indices()) {
     if (states_[i] != nullptr) snapshots[i] = std::move(states_[i]->snapshot);
   }
   return snapshots;

@@ -13,6 +13,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/peaks/failure_log.h"
 
@@ -22,13 +23,13 @@ namespace vramtrack {
 struct DeviceSnapshot {
   struct Block {
     uint64_t address = 0, bytes = 0;
-    uint32_t site = 0;
+    SiteIndex site;
   };
   struct Segment {
     uint64_t address = 0, bytes = 0;
     bool small = false, expandable = false;
     bool of_framework = false;  // otherwise memory of the driver that holds no blocks; it is one block itself
-    uint32_t site = 0;          // whose stack asked the driver for it
+    SiteIndex site;             // whose stack asked the driver for it
     std::vector<Block> blocks;  // live, by address
   };
   // The driver's memory is a segment, a piece of an expandable one, or what others than a framework's allocator asked
@@ -49,7 +50,7 @@ struct DeviceSnapshot {
   struct Event {
     Action action;
     uint64_t address = 0, bytes = 0;  // kOom: the index of the ledger's failure, and what was asked for
-    uint32_t stack = 0;               // distinct
+    StackIndex stack = kEmptyStack;
     uint64_t ticks = 0;
   };
   std::vector<Segment> segments;  // by address
@@ -73,21 +74,21 @@ class SnapshotObserver final : public ReplayObserver {
   void OnOtherEvent(const StreamEvent& event) override;
 
   // The moment has come for this device, as MomentWatch calls it: later events are not wanted.
-  void Take(uint32_t device);
+  void Take(DeviceIndex device);
 
   // By device, after the replay.
-  std::map<uint32_t, DeviceSnapshot> Finish();
+  std::map<DeviceIndex, DeviceSnapshot> Finish();
 
  private:
   struct Memory {
     uint64_t bytes = 0;
-    uint32_t site = 0;
+    SiteIndex site;
     bool segment = false;
     uint64_t event = 0;  // which of the device's events its allocation is
   };
   struct FrameworkBlock {
     uint64_t bytes = 0;
-    uint32_t site = 0;
+    SiteIndex site;
     bool lone = false;
   };
   struct State {
@@ -99,17 +100,17 @@ class SnapshotObserver final : public ReplayObserver {
     absl::flat_hash_map<uint64_t, FrameworkBlock> blocks;
   };
 
-  State& Of(uint32_t device);
+  State& Of(DeviceIndex device);
   // The driver's memory around the address, by its own; null for none.
   static std::pair<const uint64_t, Memory>* MemoryAt(State* state, uint64_t address);
   // Whether the block lies in memory that the trace knows: that is a segment then.
   bool PlaceBlock(State* state, uint64_t address) const;
   void TakeOne(State* state);
-  void Add(State* state, DeviceSnapshot::Action action, const LiveAllocation& allocation, uint32_t stack);
+  void Add(State* state, DeviceSnapshot::Action action, const LiveAllocation& allocation, StackIndex stack);
   bool IsWanted(const State& state) const;
   // Whether what this site allocates is segments, most of it: known from the beginning, as an earlier replay has seen
   // it. Memory of another site is a segment from its beginning as soon as a block lies in it.
-  bool IsSegment(uint32_t site) const;
+  bool IsSegment(SiteIndex site) const;
   // What an allocation of the driver's memory is, or its free.
   DeviceSnapshot::Action ActionOf(const Memory& memory, bool born) const;
 
@@ -119,7 +120,7 @@ class SnapshotObserver final : public ReplayObserver {
   const Ledger* ledger_ = nullptr;
   std::optional<std::pair<uint32_t, uint32_t>> steps_;
   size_t max_events_;
-  std::vector<std::unique_ptr<State>> states_;  // by device; null: nothing is known of it
+  IndexedVector<DeviceIndex, std::unique_ptr<State>> states_;  // by device; null: nothing is known of it
 };
 
 }  // namespace vramtrack

@@ -24,7 +24,7 @@ using Action = DeviceSnapshot::Action;
 constexpr uint64_t kMiB = 1 << 20;
 
 // At the end of the trace.
-std::map<uint32_t, DeviceSnapshot> SnapshotsOf(const std::string& bytes, size_t max_events = 100000) {
+std::map<DeviceIndex, DeviceSnapshot> SnapshotsOf(const std::string& bytes, size_t max_events = 100000) {
   absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Read(bytes, "test.vtrace");
   EXPECT_TRUE(trace.ok()) << trace.status();
   ExportOptions options;
@@ -32,7 +32,7 @@ std::map<uint32_t, DeviceSnapshot> SnapshotsOf(const std::string& bytes, size_t 
   absl::StatusOr<std::unique_ptr<ExportedProcess>> process = ExportedProcess::Make(**trace, options);
   EXPECT_TRUE(process.ok()) << process.status();
   SnapshotObserver observer((*process)->ledger(), (*process)->failures(), (*process)->StepSpan(), max_events);
-  (*process)->Replay({&observer}, [&observer](uint32_t device) { observer.Take(device); });
+  (*process)->Replay({&observer}, [&observer](DeviceIndex device) { observer.Take(device); });
   return observer.Finish();
 }
 
@@ -188,9 +188,9 @@ TEST(SegmentSnapshot, BlocksOfAnUnknownSegmentAreSegmentsThemselves) {
   const AllocationId freed = trace.Allocate(0, 3, schema::FRAMEWORK_BLOCK, 0, 0, 0x90000000, kMiB);
   trace.Allocate(0, 4, schema::FRAMEWORK_BLOCK, 0, 0, 0x80000000, 3 * kMiB);
   trace.Free(0, 5, schema::FRAMEWORK_BLOCK, 0, freed);
-  const std::map<uint32_t, DeviceSnapshot> snapshots = SnapshotsOf(trace.Finish());
+  const std::map<DeviceIndex, DeviceSnapshot> snapshots = SnapshotsOf(trace.Finish());
   ASSERT_EQ(snapshots.size(), 1);
-  const DeviceSnapshot& snapshot = snapshots.at(0);
+  const DeviceSnapshot& snapshot = snapshots.at(DeviceIndex(0));
   ExpectAWayBack(snapshot);
   ASSERT_EQ(snapshot.segments.size(), 2);
   EXPECT_EQ(snapshot.segments[1].address, 0x80000000);
@@ -210,13 +210,13 @@ TEST(SegmentSnapshot, TriesOfAFrameworkBeforeItGivesUpAreOneFailure) {
   trace.Event(0, 3, schema::FAIL, schema::DEVICE, 0, 2, {kOutOfMemory, 64 * kMiB});
   trace.Event(0, 4, schema::FAIL, schema::DEVICE, 0, 2, {kOutOfMemory, 64 * kMiB});
   trace.Event(0, 5, schema::FAIL, schema::FRAMEWORK_BLOCK, 0, 2, {kOutOfMemory, 63 * kMiB});
-  const std::map<uint32_t, DeviceSnapshot> snapshots = SnapshotsOf(trace.Finish());
+  const std::map<DeviceIndex, DeviceSnapshot> snapshots = SnapshotsOf(trace.Finish());
   ASSERT_EQ(snapshots.size(), 1);
-  const std::deque<DeviceSnapshot::Event>& events = snapshots.at(0).events;
+  const std::deque<DeviceSnapshot::Event>& events = snapshots.at(DeviceIndex(0)).events;
   ASSERT_EQ(events.size(), 3);
   EXPECT_EQ(events[2].action, Action::kOom);
   EXPECT_EQ(events[2].bytes, 63 * kMiB);
-  EXPECT_NE(events[2].stack, 0);
+  EXPECT_NE(events[2].stack, kEmptyStack);
 }
 
 }  // namespace

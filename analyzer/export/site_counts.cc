@@ -5,18 +5,18 @@
 
 namespace vramtrack {
 
-void SiteCounter::Count(uint32_t site, uint64_t objects, uint64_t bytes) {
+void SiteCounter::Count(SiteIndex site, uint64_t objects, uint64_t bytes) {
   const uint32_t step = ledger_->steps().step();
   if (steps_ && (step < steps_->first || step > steps_->second)) return;
-  if (site >= counts_.size()) counts_.resize(ledger_->sites().size());
+  if (!counts_.Has(site)) counts_.resize(ledger_->sites().size());
   counts_[site].alloc_objects += objects;
   counts_[site].alloc_bytes += bytes;
 }
 
-void SiteCounter::TakeInUse(uint32_t device) {
-  const std::vector<Site>& sites = ledger_->sites();
+void SiteCounter::TakeInUse(DeviceIndex device) {
+  const Sites& sites = ledger_->sites();
   counts_.resize(sites.size());
-  for (size_t i = 0; i < sites.size(); ++i) {
+  for (const SiteIndex i : sites.indices()) {
     if (device != MomentWatch::kAll && sites[i].key.device != device) continue;
     counts_[i].inuse_objects = sites[i].live_objects;
     counts_[i].inuse_bytes = sites[i].live_bytes;
@@ -24,7 +24,7 @@ void SiteCounter::TakeInUse(uint32_t device) {
   }
 }
 
-std::vector<SiteCounts> SiteCounter::Finish() {
+IndexedVector<SiteIndex, SiteCounts> SiteCounter::Finish() {
   counts_.resize(ledger_->sites().size());
   return std::move(counts_);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 
 namespace vramtrack {
@@ -29,22 +30,22 @@ class SiteCounter final : public ReplayObserver {
   void OnAllocate(const ReplayAllocation& allocated) override {
     Count(allocated.allocation.site, 1, allocated.allocation.bytes);
   }
-  void OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) override {
+  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override {
     if (born) Count(site, objects, bytes);
   }
 
   // What is in use now, on the device as MomentWatch names it.
-  void TakeInUse(uint32_t device);
+  void TakeInUse(DeviceIndex device);
 
-  // By site, after the replay.
-  std::vector<SiteCounts> Finish();
+  // After the replay.
+  IndexedVector<SiteIndex, SiteCounts> Finish();
 
  private:
-  void Count(uint32_t site, uint64_t objects, uint64_t bytes);
+  void Count(SiteIndex site, uint64_t objects, uint64_t bytes);
 
   const Ledger* ledger_ = nullptr;
   std::optional<std::pair<uint32_t, uint32_t>> steps_;
-  std::vector<SiteCounts> counts_;
+  IndexedVector<SiteIndex, SiteCounts> counts_;
 };
 
 }  // namespace vramtrack

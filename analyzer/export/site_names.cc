@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/findings/core/raw_frames.h"
 #include "analyzer/job/site_id.h"
-#include "analyzer/job/site_references.h"
 
 namespace vramtrack {
 namespace {
@@ -18,7 +17,7 @@ ReportSite Outline(const Site& site, std::vector<ReportFrame> frames) {
   ReportSite outline;
   outline.level = LevelOf(site.key.kind);
   outline.kind = KindName(site.key.kind);
-  if (site.key.device != SiteKey::kHost) outline.device = site.key.device;
+  outline.device = NumberOf(site.key.device);
   outline.frames = std::move(frames);
   return outline;
 }
@@ -67,17 +66,17 @@ const std::string& SiteIds::IdOf(const ReportSite& site) {
 }
 
 SiteNames::SiteNames(ProcessAnalysis* analysis) {
-  const std::vector<Site>& sites = analysis->ledger().sites();
+  const Sites& sites = analysis->ledger().sites();
   of_site.resize(sites.size());
   const std::vector<ReportSite> reported = ReportedSites(*analysis);
   for (const SiteGroup& group : analysis->groups()) {
-    for (const uint32_t site : group.sites) of_site[site] = named.size();
+    for (const SiteIndex site : group.sites) of_site[site] = named.size();
     named.push_back({reported[named.size()].id, group.sites});
   }
   SiteIds ids(reported);
   for (const SiteGroup& group : analysis->other_groups()) {
     const Site& first = sites[group.sites[0]];
-    for (const uint32_t site : group.sites) of_site[site] = named.size();
+    for (const SiteIndex site : group.sites) of_site[site] = named.size();
     named.push_back({ids.IdOf(Outline(first, analysis->symbolizer().Frames(first.key.stack))), group.sites});
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/model/process_findings.h"
 
@@ -39,15 +40,15 @@ class SiteIds {
 struct SiteNames {
   struct Named {
     std::string id;
-    std::vector<uint32_t> sites;  // of the ledger
+    std::vector<SiteIndex> sites;  // of the ledger
   };
 
   explicit SiteNames(ProcessAnalysis* analysis);
 
-  std::vector<Named> named;     // those of the report first, in its order: as many as ProcessAnalysis::groups()
-  std::vector<size_t> of_site;  // by site of the ledger: index in `named`
+  std::vector<Named> named;  // those of the report first, in its order: as many as ProcessAnalysis::groups()
+  IndexedVector<SiteIndex, size_t> of_site;  // index in `named`
 
-  const std::string& IdOf(uint32_t site) const { return named[of_site[site]].id; }
+  const std::string& IdOf(SiteIndex site) const { return named[of_site[site]].id; }
 };
 
 }  // namespace vramtrack

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/export/field_columns.h"
-#include "analyzer/export/frame_texts.h"
+#include "analyzer/export/findings_table.h"
+#include "analyzer/export/frame_names.h"
 #include "analyzer/export/site_names.h"
 #include "analyzer/export/tables.h"
 #include "analyzer/ledger/kind.h"
@@ -64,13 +64,13 @@ ReportSite Describe(ProcessAnalysis& analysis, const SiteNames::Named& named) {
   site.id = named.id;
   site.level = LevelOf(first.key.kind);
   site.kind = KindName(first.key.kind);
-  if (first.key.device != SiteKey::kHost) site.device = first.key.device;
+  site.device = NumberOf(first.key.device);
   site.owner = analysis.symbolizer().Owner(first.key.stack);
   site.category = analysis.Category(named.sites[0]);
   site.verdict = analysis.verdicts()[named.sites[0]].verdict;
   site.rate_unit = "";
   site.frames = analysis.shown().Frames(first.key.stack);
-  for (const uint32_t index : named.sites) {
+  for (const SiteIndex index : named.sites) {
     const Site& one = analysis.ledger().sites()[index];
     site.allocations += one.allocations;
     site.frees += one.frees;

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/display_text.h"
+#include "analyzer/export/exporter.h"
 #include "analyzer/export/frame_names.h"
-#include "analyzer/export/stack_exporters.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {

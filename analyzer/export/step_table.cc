@@ -87,7 +87,7 @@ class StepRows final : public ReplayObserver {
   void OnFree(const ReplayAllocation& freed) override {
     Count(freed.allocation.site, 1, freed.allocation.bytes, false);
   }
-  void OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) override {
+  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override {
     Count(site, objects, bytes, born);
   }
 
@@ -107,7 +107,7 @@ class StepRows final : public ReplayObserver {
       row.is_window = steps.plan().has_windows();
       row.begin_seconds = begin_seconds_;
       row.end_seconds = end;
-      if (scope.device != SiteKey::kHost) row.device = scope.device;
+      row.device = NumberOf(scope.device);
       row.end = ledger_->LevelsOf(scope);
       if (wanted && open_) open_ = writer_.Add(row);
       Begin(scope, &row);
@@ -117,7 +117,7 @@ class StepRows final : public ReplayObserver {
 
  private:
   static bool IsShown(const Scope& scope) {
-    return scope.is_leading() || (scope.device == SiteKey::kHost && scope.level == Level::kDriver);
+    return scope.is_leading() || (scope.device == kHost && scope.level == Level::kDriver);
   }
 
   void Track(size_t scopes) {
@@ -131,7 +131,7 @@ class StepRows final : public ReplayObserver {
     row->device_used.Begin(levels.device_used);
   }
 
-  void Count(uint32_t site, uint64_t objects, uint64_t bytes, bool born) {
+  void Count(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) {
     const uint32_t changed = ledger_->sites()[site].scope;
     if (changed == Site::kNoScope) return;
     const Scope& scope = ledger_->scopes()[changed];
@@ -174,7 +174,7 @@ class StepTable final : public Exporter {
   absl::Status Add(ExportedProcess& process) override {
     processes_.emplace_back(process.trace());
     StepRows rows(process, processes_.back(), &writer_);
-    process.Replay({&rows}, [](uint32_t /*device*/) {});
+    process.Replay({&rows}, [](DeviceIndex /*device*/) {});
     return absl::OkStatus();
   }
   void Finish() override { writer_.Finish(); }

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -116,11 +118,16 @@ class TableFormat {
  public:
   virtual ~TableFormat() = default;
 
-  // Several rows; called at least once. False: nobody reads on.
+  // Several rows; called at least once. False if the output was closed.
   virtual bool Write(const TableRows& rows) = 0;
   // After the last ones.
   virtual void Finish() = 0;
 };
+
+// RFC 4180 with a header line. Null is an empty field, an empty text is "". Lists are joined by semicolons; times are
+// in ISO 8601.
+std::unique_ptr<TableFormat> MakeCsvWriter(const std::vector<TableColumn>& columns,
+                                           std::function<bool(std::string_view)> sink);
 
 }  // namespace vramtrack
 

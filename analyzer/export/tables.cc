@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/export/csv_writer.h"
 #include "analyzer/export/parquet_writer.h"
+#include "analyzer/export/table_rows.h"
 
 namespace vramtrack {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/export/torch_snapshot.h"
+#include "analyzer/export/exporter.h"
 
 #include <map>
 
@@ -42,8 +42,8 @@ class TorchSnapshot final : public Exporter {
     }
     process_ = &process;
     SnapshotObserver observer(process.ledger(), process.failures(), process.StepSpan(), options_.max_events);
-    process.Replay({&observer}, [&observer](uint32_t device) { observer.Take(device); });
-    const std::map<uint32_t, DeviceSnapshot> snapshots = observer.Finish();
+    process.Replay({&observer}, [&observer](DeviceIndex device) { observer.Take(device); });
+    const std::map<DeviceIndex, DeviceSnapshot> snapshots = observer.Finish();
     PickleWriter writer(sink_);
     writer_ = &writer;
     writer.BeginDict();
@@ -63,7 +63,7 @@ class TorchSnapshot final : public Exporter {
     return segment.of_framework || options_.levels != ExportOptions::Levels::kFramework;
   }
 
-  void WriteSegments(const std::map<uint32_t, DeviceSnapshot>& snapshots) {
+  void WriteSegments(const std::map<DeviceIndex, DeviceSnapshot>& snapshots) {
     writer_->Key("segments");
     PickleWriter::List list = writer_->BeginList();
     for (const auto& [device, snapshot] : snapshots) {
@@ -76,11 +76,11 @@ class TorchSnapshot final : public Exporter {
     writer_->EndList();
   }
 
-  void WriteSegment(uint32_t device, const DeviceSnapshot::Segment& segment) {
+  void WriteSegment(DeviceIndex device, const DeviceSnapshot::Segment& segment) {
     uint64_t live = 0;
     for (const DeviceSnapshot::Block& block : segment.blocks) live += block.bytes;
     writer_->BeginDict();
-    Number("device", device);
+    Number("device", device.value());
     Number("address", segment.address);
     Number("total_size", segment.bytes);
     for (const char* of_blocks : {"allocated_size", "active_size", "requested_size"}) Number(of_blocks, live);
@@ -99,16 +99,16 @@ class TorchSnapshot final : public Exporter {
     for (const DeviceSnapshot::Block& block : segment.blocks) {
       const uint64_t bytes = std::min(block.bytes, end - block.address);
       if (block.address < at) continue;
-      if (block.address > at) WriteBlock(&list, at, block.address - at, "inactive", 0);
+      if (block.address > at) WriteBlock(&list, at, block.address - at, "inactive", kEmptyStack);
       WriteBlock(&list, block.address, bytes, "active_allocated", StackOf(block.site));
       at = block.address + bytes;
     }
-    if (at < end) WriteBlock(&list, at, end - at, "inactive", 0);
+    if (at < end) WriteBlock(&list, at, end - at, "inactive", kEmptyStack);
     writer_->EndList();
     writer_->EndDict();
   }
 
-  void WriteBlock(PickleWriter::List* list, uint64_t address, uint64_t bytes, const char* state, uint32_t stack) {
+  void WriteBlock(PickleWriter::List* list, uint64_t address, uint64_t bytes, const char* state, StackIndex stack) {
     writer_->Item(list);
     writer_->BeginDict();
     Number("address", address);
@@ -120,14 +120,14 @@ class TorchSnapshot final : public Exporter {
     writer_->EndDict();
   }
 
-  void WriteTraces(const std::map<uint32_t, DeviceSnapshot>& snapshots) {
+  void WriteTraces(const std::map<DeviceIndex, DeviceSnapshot>& snapshots) {
     writer_->Key("device_traces");
     PickleWriter::List devices = writer_->BeginList();
-    const uint32_t count = snapshots.empty() ? 0 : snapshots.rbegin()->first + 1;
+    const uint32_t count = snapshots.empty() ? 0 : snapshots.rbegin()->first.value() + 1;
     for (uint32_t device = 0; device < count; ++device) {
       writer_->Item(&devices);
       PickleWriter::List list = writer_->BeginList();
-      const auto found = snapshots.find(device);
+      const auto found = snapshots.find(DeviceIndex(device));
       if (found != snapshots.end()) {
         for (const DeviceSnapshot::Event& event : found->second.events) WriteEvent(&list, event);
       }
@@ -176,13 +176,13 @@ class TorchSnapshot final : public Exporter {
     writer_->Int(static_cast<int64_t>(value));
   }
 
-  uint32_t StackOf(uint32_t site) const {
-    const std::vector<Site>& sites = process_->ledger().sites();
-    return site < sites.size() ? sites[site].key.stack : 0;
+  StackIndex StackOf(SiteIndex site) const {
+    const Sites& sites = process_->ledger().sites();
+    return sites.Has(site) ? sites[site].key.stack : kEmptyStack;
   }
 
   // Each stack is written once.
-  void Frames(uint32_t stack) {
+  void Frames(StackIndex stack) {
     writer_->Key("frames");
     if (const auto known = frames_.find(stack); known != frames_.end()) return writer_->Recall(known->second);
     PickleWriter::List list = writer_->BeginList();
@@ -204,7 +204,7 @@ class TorchSnapshot final : public Exporter {
   ExportSink sink_;
   ExportedProcess* process_ = nullptr;
   PickleWriter* writer_ = nullptr;
-  absl::flat_hash_map<uint32_t, uint32_t> frames_;  // by stack: what the writer remembers them by
+  absl::flat_hash_map<StackIndex, uint32_t> frames_;  // what the writer remembers them by
 };
 
 }  // namespace

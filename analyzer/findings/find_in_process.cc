@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "analyzer/base/byte_count.h"
+#include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/activity_findings.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/device_findings.h"
@@ -35,7 +35,7 @@ constexpr uint64_t kKeptObjects = 4;
 
 // Of objects that were made where no steps are known, how many stayed: in windows, or where nothing could be judged.
 // What comes before the first step is set-up.
-uint64_t KeptWithoutSteps(const ProcessAnalysis& analysis, uint32_t site) {
+uint64_t KeptWithoutSteps(const ProcessAnalysis& analysis, SiteIndex site) {
   constexpr double kShareThatMatters = 0.05;
   uint64_t objects = 0;
   const SiteHistory history = analysis.histories().history(site);
@@ -50,7 +50,7 @@ uint64_t KeptWithoutSteps(const ProcessAnalysis& analysis, uint32_t site) {
 
 size_t SitesThatKept(const ProcessAnalysis& analysis) {
   size_t kept = 0;
-  for (size_t i = 0; i < analysis.verdicts().size(); ++i) {
+  for (const SiteIndex i : analysis.verdicts().indices()) {
     const LeakVerdict& verdict = analysis.verdicts()[i];
     if (IsLeak(verdict.verdict) || IsSegmentSite(analysis.ledger().sites()[i])) continue;
     if (verdict.verdict == Verdict::kInsufficientEvidence) continue;
@@ -58,7 +58,7 @@ size_t SitesThatKept(const ProcessAnalysis& analysis) {
     if (analysis.plan().has_windows()) {
       kept += stopped && verdict.evidence.survivors.objects >= kKeptObjects;
     } else if (!analysis.phases().empty()) {
-      kept += KeptWithoutSteps(analysis, static_cast<uint32_t>(i)) >= kKeptObjects;
+      kept += KeptWithoutSteps(analysis, i) >= kKeptObjects;
     }
   }
   return kept;
@@ -94,7 +94,7 @@ std::vector<std::string> WhatIsUnsure(const ProcessFindings& findings, size_t ke
 }
 
 // In the order in which they describe: later ones add to what earlier ones have found.
-std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes) {
+std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, const SitePurposes& purposes) {
   std::vector<std::unique_ptr<Collector>> collectors;
   collectors.push_back(std::make_unique<SiteFindings>(analysis));
   collectors.push_back(std::make_unique<LeakFindings>(analysis));
@@ -124,7 +124,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
   ProcessFindings findings;
   findings.process = DescribeProcess(trace, ledger);
   findings.steps = DescribeSteps(*analysis);
-  const std::vector<Purpose> purposes = PurposesOfSites(analysis);
+  const SitePurposes purposes = PurposesOfSites(analysis);
   const std::vector<std::unique_ptr<Collector>> own = Collectors(analysis, purposes);
   std::vector<Collector*> collectors;
   for (const auto& collector : own) collectors.push_back(collector.get());
@@ -133,7 +133,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
   for (ReportDevice& device : findings.devices) {
     // Growth is per step.
     if (!analysis->plan().has_windows()) DescribeGrowth(*analysis, &device);
-    device.other_owners = OtherOwners(ledger, device.index, analysis->symbolizer());
+    device.other_owners = OtherOwners(ledger, DeviceIndex(device.index), analysis->symbolizer());
   }
   AddTraceWarnings(trace, ledger, analysis->failures(), &findings.warnings);
   AddDeviceWarnings(trace.path(), findings.devices, &findings.warnings);

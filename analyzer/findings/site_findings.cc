@@ -17,19 +17,20 @@ namespace {
 constexpr size_t kMaxCleanSites = 4000;
 
 // Tells the frames of leaks from those that clean sites go through as well.
-void FindBlame(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, const std::vector<SiteGroup>& groups,
+void FindBlame(const Ledger& ledger, const SiteVerdicts& verdicts, const std::vector<SiteGroup>& groups,
                StackSymbolizer* symbolizer, BlameFinder* blame) {
-  const std::vector<Site>& sites = ledger.sites();
+  const Sites& sites = ledger.sites();
   // What else is allocated at a leak's own place tells nothing apart, least of all the segments that its blocks lie in.
-  std::set<uint32_t> stacks_of_leaks;
+  std::set<StackIndex> stacks_of_leaks;
   for (const SiteGroup& group : groups) {
     if (!IsLeak(verdicts[group.sites[0]].verdict)) continue;
     blame->AddLeak(group.frames);
-    for (const uint32_t site : group.sites) stacks_of_leaks.insert(sites[site].key.stack);
+    for (const SiteIndex site : group.sites) stacks_of_leaks.insert(sites[site].key.stack);
   }
   if (stacks_of_leaks.empty()) return;
   size_t compared = 0;
-  for (uint32_t i = 0; i < sites.size() && compared < kMaxCleanSites; ++i) {
+  for (const SiteIndex i : sites.indices()) {
+    if (compared == kMaxCleanSites) break;
     if (IsLeak(verdicts[i].verdict) || verdicts[i].verdict == Verdict::kInsufficientEvidence) continue;
     if (IsSegmentSite(sites[i]) || stacks_of_leaks.count(sites[i].key.stack) != 0) continue;
     ++compared;
@@ -39,7 +40,7 @@ void FindBlame(const Ledger& ledger, const std::vector<LeakVerdict>& verdicts, c
 
 ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   const Ledger& ledger = analysis.ledger();
-  const std::vector<LeakVerdict>& verdicts = analysis.verdicts();
+  const SiteVerdicts& verdicts = analysis.verdicts();
   const Site& first = ledger.sites()[group.sites[0]];
   const LeakVerdict& verdict = verdicts[group.sites[0]];
   const Level level = LevelOf(first.key.kind);
@@ -56,7 +57,7 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   if (level == Level::kFramework && IsLeak(verdict.verdict) && framework != analysis.frameworks().end()) {
     AddDriverEvidence(framework->second, analysis.plan().window_bytes, &site);
   }
-  if (first.key.device != SiteKey::kHost) site.device = first.key.device;
+  site.device = NumberOf(first.key.device);
   if (verdict.onset_step) site.onset_step = static_cast<int64_t>(analysis.run().NumberOf(*verdict.onset_step));
   // None: no number of them would do.
   if (verdict.verdict == Verdict::kInsufficientEvidence && verdict.further_steps_needed > 0) {
@@ -65,7 +66,7 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   site.frames = group.frames;
   const RunPhase* phase = analysis.PhaseOf(group.sites[0]);
   site.step_name = phase != nullptr ? analysis.plan().phases[phase->plan].name : analysis.plan().name;
-  for (const uint32_t index : group.sites) {
+  for (const SiteIndex index : group.sites) {
     const Site& one = ledger.sites()[index];
     site.allocations += one.allocations;
     site.frees += one.frees;

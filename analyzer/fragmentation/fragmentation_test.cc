@@ -133,10 +133,10 @@ TEST(PeakWindow, WhatWasThereThroughoutLiesAtTheBottom) {
   EXPECT_TRUE(window.Contains(10001 - PeakWindow::kEvents));
   EXPECT_TRUE(window.Contains(10000));
   EXPECT_FALSE(window.Contains(10001));
-  window.OnDeath(9000, {0, 1}, 300);  // born before the window
-  window.OnBirth(9500, {0, 2}, 200);
-  window.OnDeath(9600, {0, 2}, 200);
-  window.OnBirth(10000, {0, 3}, 250);
+  window.OnDeath(9000, {ThreadSlot(0), 1}, 300);  // born before the window
+  window.OnBirth(9500, {ThreadSlot(0), 2}, 200);
+  window.OnDeath(9600, {ThreadSlot(0), 2}, 200);
+  window.OnBirth(10000, {ThreadSlot(0), 3}, 250);
   // 1000 at the peak, 250 of them new: the new ones fit where the old 300 were.
   EXPECT_EQ(window.Bound(1000), 750u + 300u);
 }

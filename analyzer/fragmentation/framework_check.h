@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 
 namespace vramtrack {
@@ -24,7 +25,7 @@ class FrameworkCheck final : public ReplayObserver {
     // The past has neither all blocks nor all segments.
     if (event.operation != schema::FRAMEWORK_MEMORY || event.past) return;
     for (const Scope& scope : ledger_->scopes()) {
-      if (scope.level != Level::kFramework || scope.device != event.shape->device) continue;
+      if (scope.level != Level::kFramework || scope.device != DeviceIndex(event.shape->device)) continue;
       ++checks_;
       given_out_ = static_cast<int64_t>(event.value[0] - scope.live);
       reserved_ = static_cast<int64_t>(event.value[1] - ledger_->LevelsOf(scope).reserved);

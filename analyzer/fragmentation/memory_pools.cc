@@ -20,7 +20,7 @@ void MemoryPools::OnAllocate(const ReplayAllocation& allocated) {
   const LiveAllocation& allocation = allocated.allocation;
   const uint32_t kind = ledger_->sites()[allocation.site].key.kind;
   if (!IsOfPool(kind)) return;
-  const Key key = {static_cast<uint32_t>(allocation.device), kind == schema::POOL ? allocated.stream : kDefaultPool};
+  const Key key = {allocation.device(), kind == schema::POOL ? allocated.stream : kDefaultPool};
   State& state = pools_[key];
   pool_of_[{allocated.slot, allocated.ordinal}] = key;
   ++state.pool.allocations;
@@ -61,7 +61,7 @@ void MemoryPools::Settle(Key key, State* state) {
 }
 
 void MemoryPools::OnOtherEvent(const StreamEvent& event) {
-  const uint32_t device = event.shape->device;
+  const DeviceIndex device(event.shape->device);
   if (event.operation == schema::LIMIT && event.shape->kind == schema::MEMORY_POOL &&
       event.value[0] == kReleaseThreshold) {
     thresholds_[device] = event.value[1];
@@ -80,9 +80,9 @@ void MemoryPools::OnOtherEvent(const StreamEvent& event) {
   state.held_at_least = std::min(state.held_at_least, keep);
 }
 
-std::map<std::pair<uint32_t, uint64_t>, MemoryPools::Pool> MemoryPools::Finish() {
+std::map<std::pair<DeviceIndex, uint64_t>, MemoryPools::Pool> MemoryPools::Finish() {
   std::map<Key, Pool> pools;
-  std::map<uint32_t, size_t> on_device;
+  std::map<DeviceIndex, size_t> on_device;
   for (const auto& [key, state] : pools_) ++on_device[key.first];
   for (auto& [key, state] : pools_) {
     Pool& pool = pools[key] = state.pool;

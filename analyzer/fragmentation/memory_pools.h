@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/page_usage.h"
 #include "analyzer/ledger/replay_observer.h"
@@ -38,7 +39,7 @@ class MemoryPools : public ReplayObserver {
   static constexpr uint64_t kDefaultPool = 0;
 
   // By device and handle of the pool, after the replay. The device's own pool is kDefaultPool.
-  std::map<std::pair<uint32_t, uint64_t>, Pool> Finish();
+  std::map<std::pair<DeviceIndex, uint64_t>, Pool> Finish();
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override;
@@ -46,8 +47,8 @@ class MemoryPools : public ReplayObserver {
   void OnOtherEvent(const StreamEvent& event) override;
 
  private:
-  using Key = std::pair<uint32_t, uint64_t>;
-  using Name = std::pair<uint32_t, uint64_t>;  // of an allocation
+  using Key = std::pair<DeviceIndex, uint64_t>;
+  using Name = AllocationName;
   struct State {
     Pool pool;
     PageUsage pages;
@@ -62,7 +63,7 @@ class MemoryPools : public ReplayObserver {
   std::map<Key, State> pools_;
   absl::flat_hash_map<Name, Key> pool_of_;  // live allocations
   // Thresholds are told without their pool.
-  std::map<uint32_t, uint64_t> thresholds_, largest_thresholds_;  // by device
+  std::map<DeviceIndex, uint64_t> thresholds_, largest_thresholds_;
 };
 
 }  // namespace vramtrack

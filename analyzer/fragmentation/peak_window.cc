@@ -15,14 +15,14 @@ uint64_t Rounded(const ReplayAllocation& changed) {
 
 }  // namespace
 
-void PeakWindow::OnBirth(uint64_t event, std::pair<uint32_t, uint64_t> id, uint64_t bytes) {
+void PeakWindow::OnBirth(uint64_t event, AllocationName id, uint64_t bytes) {
   const auto birth = static_cast<uint32_t>(event - begin_);
   live_[id] = lifetimes_.size();
   lifetimes_.push_back({birth, static_cast<uint32_t>(peak_ - begin_ + 1), bytes});
   born_and_live_bytes_ += bytes;
 }
 
-void PeakWindow::OnDeath(uint64_t event, std::pair<uint32_t, uint64_t> id, uint64_t bytes) {
+void PeakWindow::OnDeath(uint64_t event, AllocationName id, uint64_t bytes) {
   const auto death = static_cast<uint32_t>(event - begin_);
   const auto found = live_.find(id);
   if (found == live_.end()) {
@@ -39,11 +39,11 @@ uint64_t PeakWindow::Bound(uint64_t peak_bytes) const {
   return there_throughout + BestPlacement(lifetimes_).bytes;
 }
 
-PeakWindows::PeakWindows(const std::map<uint32_t, uint64_t>& peak_changes) {
+PeakWindows::PeakWindows(const std::map<DeviceIndex, uint64_t>& peak_changes) {
   for (const auto& [device, change] : peak_changes) windows_.emplace(device, change);
 }
 
-const PeakWindow* PeakWindows::Find(uint32_t device) const {
+const PeakWindow* PeakWindows::Find(DeviceIndex device) const {
   const auto found = windows_.find(device);
   return found == windows_.end() ? nullptr : &found->second;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/fragmentation/placement.h"
 #include "analyzer/ledger/ledger.h"
 
@@ -28,8 +29,8 @@ class PeakWindow {
   bool Contains(uint64_t event) const { return event >= begin_ && event <= peak_; }
 
   // To be called for each event that it contains. `id` is an allocation's identity, `bytes` its size as rounded.
-  void OnBirth(uint64_t event, std::pair<uint32_t, uint64_t> id, uint64_t bytes);
-  void OnDeath(uint64_t event, std::pair<uint32_t, uint64_t> id, uint64_t bytes);
+  void OnBirth(uint64_t event, AllocationName id, uint64_t bytes);
+  void OnDeath(uint64_t event, AllocationName id, uint64_t bytes);
 
   // Enough bytes for all that was live in the window. `peak_bytes`: rounded sizes of all that was live at the peak;
   // what of it was there throughout the window lies at the bottom, whatever its number.
@@ -38,7 +39,7 @@ class PeakWindow {
  private:
   uint64_t begin_, peak_;
   std::vector<Lifetime> lifetimes_;
-  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, size_t> live_;  // born in the window: index into lifetimes_
+  absl::flat_hash_map<AllocationName, size_t> live_;  // born in the window: index into lifetimes_
   uint64_t born_and_live_bytes_ = 0;
 };
 
@@ -46,10 +47,10 @@ class PeakWindow {
 class PeakWindows final : public ReplayObserver {
  public:
   // By device: the change of its leading scope that reached the peak (Scope::peak_change).
-  explicit PeakWindows(const std::map<uint32_t, uint64_t>& peak_changes);
+  explicit PeakWindows(const std::map<DeviceIndex, uint64_t>& peak_changes);
 
   // Null: not one of those.
-  const PeakWindow* Find(uint32_t device) const;
+  const PeakWindow* Find(DeviceIndex device) const;
 
   void OnAllocate(const ReplayAllocation& allocated) override;
   void OnFree(const ReplayAllocation& freed) override;
@@ -58,7 +59,7 @@ class PeakWindows final : public ReplayObserver {
   // The window that the allocation's change belongs to; usually null.
   PeakWindow* WindowOf(const ReplayAllocation& changed);
 
-  std::map<uint32_t, PeakWindow> windows_;
+  std::map<DeviceIndex, PeakWindow> windows_;
 };
 
 }  // namespace vramtrack

@@ -12,7 +12,7 @@ void ReleaseLog::OnOtherEvent(const StreamEvent& event) {
   Call& call = calls_[event.slot];
   call.last_stack = trace_.definitions().stacks.Distinct(event.shape->ref);
   // A call frees from several places within itself: its first one names it.
-  if (!call.open || call.stack == 0) call.stack = call.last_stack;
+  if (!call.open || call.stack == kEmptyStack) call.stack = call.last_stack;
   if (!call.open) Open(&call);
 }
 
@@ -38,7 +38,7 @@ void ReleaseLog::Open(Call* call) {
   call->ticks = ledger_->last_ticks();
 }
 
-void ReleaseLog::Close(uint32_t slot) {
+void ReleaseLog::Close(ThreadSlot slot) {
   const auto found = calls_.find(slot);
   if (found == calls_.end() || !found->second.open) return;
   --open_;
@@ -54,7 +54,7 @@ void ReleaseLog::Close(uint32_t slot) {
   }
   call.open = false;
   call.segments = call.bytes = 0;
-  call.stack = 0;
+  call.stack = kEmptyStack;
 }
 
 void ReleaseLog::OnEnd() {

@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 
@@ -31,8 +32,7 @@ class ReleaseLog final : public ReplayObserver {
   // `trace` must outlive it.
   explicit ReleaseLog(const Trace& trace) : trace_(trace) {}
 
-  // By distinct stack.
-  const std::map<uint32_t, Releases>& by_stack() const { return by_stack_; }
+  const std::map<StackIndex, Releases>& by_stack() const { return by_stack_; }
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& /*allocated*/) override {
@@ -48,7 +48,7 @@ class ReleaseLog final : public ReplayObserver {
  private:
   struct Call {
     bool open = false;
-    uint32_t stack = 0, last_stack = 0;
+    StackIndex stack = kEmptyStack, last_stack = kEmptyStack;
     uint64_t segments = 0, bytes = 0;
     uint32_t step = 0;  // when it began
     uint64_t ticks = 0;
@@ -56,12 +56,12 @@ class ReleaseLog final : public ReplayObserver {
 
   void Freed(const ReplayAllocation& freed);
   void Open(Call* call);
-  void Close(uint32_t slot);
+  void Close(ThreadSlot slot);
 
   const Trace& trace_;
   const Ledger* ledger_ = nullptr;
-  std::map<uint32_t, Call> calls_;  // by slot
-  std::map<uint32_t, Releases> by_stack_;
+  std::map<ThreadSlot, Call> calls_;
+  std::map<StackIndex, Releases> by_stack_;
   uint32_t open_ = 0;
 };
 

@@ -327,13 +327,13 @@ void Definitions::Freeze() {
 
 void Definitions::FindTorch() {
   for (const TracedModule& module : modules.modules()) {
-    if (torch_pinned_pool_ == 0 && IsTorchCuda(module.path)) torch_pinned_pool_ = stacks.AddEmpty();
+    if (torch_pinned_pool_ == kEmptyStack && IsTorchCuda(module.path)) torch_pinned_pool_ = stacks.AddEmpty();
   }
 }
 
-bool Definitions::IsTorchPinned(uint32_t distinct_stack) const {
-  if (torch_pinned_pool_ == 0) return false;
-  const StackRef stack = stacks.Get(distinct_stack).native;
+bool Definitions::IsTorchPinned(StackIndex index) const {
+  if (torch_pinned_pool_ == kEmptyStack) return false;
+  const StackRef stack = stacks.Get(index).native;
   if (stack.count == 0) return false;
   const int module = modules.Find(stack.frames[0] - 1, stack.module_epoch);
   return module >= 0 && IsTorchCuda(modules.modules()[static_cast<size_t>(module)].path);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/loaded_modules.h"
 #include "analyzer/ingest/traced_codes.h"
 #include "analyzer/ingest/traced_stacks.h"
@@ -54,12 +55,12 @@ class Definitions {
 
   // Adds an encoded Definitions message. False where it makes no sense; what came before the damage is kept.
   bool Add(std::string_view encoded);
-  // The distinct stack that stands for whoever makes PyTorch's pinned-memory pool grow; 0 without PyTorch for CUDA.
-  // From Freeze on, as the next.
-  uint32_t torch_pinned_pool() const { return torch_pinned_pool_; }
+  // The distinct stack that stands for whoever makes PyTorch's pinned-memory pool grow; the empty one without PyTorch
+  // for CUDA. From Freeze on, as the next.
+  StackIndex torch_pinned_pool() const { return torch_pinned_pool_; }
   // Whether it is that pool which called CUDA: the innermost frame of the distinct stack is in PyTorch's CUDA library,
   // which allocates pinned memory for the pool only.
-  bool IsTorchPinned(uint32_t distinct_stack) const;
+  bool IsTorchPinned(StackIndex index) const;
 
   // To be called once, after all definitions were added.
   void Freeze();
@@ -68,7 +69,7 @@ class Definitions {
   void NameDomains();
   void FindTorch();
 
-  uint32_t torch_pinned_pool_ = 0;
+  StackIndex torch_pinned_pool_ = kEmptyStack;
 
   static constexpr size_t kMaxDomainBytes = 200;
   // A stack is written as the difference to the one before, so a small file could unfold into any number of frames. No

@@ -14,11 +14,11 @@ namespace {
 
 // All that an event says, and how often a note was taken at its shape.
 std::vector<uint64_t> Told(const StreamEvent& event) {
-  std::vector<uint64_t> told = {event.operation,     event.slot,         event.shape->kind,
+  std::vector<uint64_t> told = {event.operation,     event.slot.value(), event.shape->kind,
                                 event.shape->device, event.shape->bytes, event.shape->stream,
                                 event.time,          event.past,         (*event.note)++};
   if (event.operation == schema::ALLOCATE || event.operation == schema::FREE) {
-    told.insert(told.end(), {event.owner, event.ordinal});
+    told.insert(told.end(), {event.owner.value(), event.ordinal});
   }
   return told;
 }

@@ -9,7 +9,7 @@ EventStream::EventStream(const Trace& trace) : trace_(trace), release_(trace), c
   std::vector<bool> undone_past;
   for (uint32_t slot = 0; slot < cursors_.size(); ++slot) {
     Cursor& cursor = cursors_[slot];
-    cursor.blocks = &trace.threads()[slot];
+    cursor.blocks = &trace.threads()[ThreadSlot(slot)];
     cursor.past_ordinals = cursor.next_ordinal = cursor.blocks->past_allocations;
     FindUndone(&cursor, &undone_past);
     if (cursor.blocks->blocks.empty()) {
@@ -28,7 +28,7 @@ EventStream::EventStream(const Trace& trace) : trace_(trace), release_(trace), c
 
 EventStream::~EventStream() = default;
 
-uint32_t EventStream::SlotOf(uint32_t thread) const { return trace_.SlotOf(thread); }
+uint32_t EventStream::SlotOf(uint32_t thread) const { return trace_.SlotOf(thread).value(); }
 
 // A free and the word that it failed may lie on both sides of a block's end, so this looks ahead; failures are rare
 // enough to read their blocks twice.
@@ -187,7 +187,8 @@ bool EventStream::MustWait(uint32_t slot, uint32_t owner, uint64_t ordinal, bool
     *unknown = true;
   } else if (__builtin_expect(ordinal < cursor.past_ordinals, 0)) {
     uint64_t rank;
-    if (past_ != nullptr && slot != past_slot() && !Waiting(past_slot()) && past_->Undelivered(owner, ordinal, &rank)) {
+    if (past_ != nullptr && slot != past_slot() && !Waiting(past_slot()) &&
+        past_->Undelivered(ThreadSlot(owner), ordinal, &rank)) {
       forced_.push_back({past_slot(), rank});
       return true;
     }
@@ -251,8 +252,9 @@ bool EventStream::Next(StreamEvent* event) {
 
     if (__builtin_expect(slot == past_slot(), 0)) {
       const StreamEvent& next = past_->front();
-      bool unknown = next.operation == schema::FREE && next.owner == kNoSlot;
-      if (next.operation == schema::FREE && !unknown && MustWait(slot, next.owner, next.ordinal, &unknown)) continue;
+      bool unknown = next.operation == schema::FREE && next.owner.is_none();
+      if (next.operation == schema::FREE && !unknown && MustWait(slot, next.owner.value(), next.ordinal, &unknown))
+        continue;
       if (unknown && trace_.running()) {
         past_->Pop();
         continue;
@@ -281,7 +283,7 @@ bool EventStream::Next(StreamEvent* event) {
         continue;
       }
       const bool too_late = !unknown && __builtin_expect(next.ordinal < cursors_[owner].past_ordinals, 0) &&
-                            past_ != nullptr && past_->EndedByReset(owner, next.ordinal, next.time);
+                            past_ != nullptr && past_->EndedByReset(ThreadSlot(owner), next.ordinal, next.time);
       if (too_late || (unknown && trace_.running())) {  // of an allocation that the journals' copies do not have yet
         Consume(&cursor, ahead);
         continue;
@@ -291,8 +293,8 @@ bool EventStream::Next(StreamEvent* event) {
       cursor.next_ordinal = next.ordinal + 1;
     }
     event->operation = operation;
-    event->slot = slot;
-    event->owner = owner;
+    event->slot = ThreadSlot(slot);
+    event->owner = ThreadSlot(owner);
     event->shape = next.shape;
     event->note = &open.notes[row];
     event->time = cursor.time;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/past_events.h"
 #include "analyzer/ingest/stream_event.h"
 #include "analyzer/ingest/trace.h"
@@ -47,7 +48,7 @@ class EventStream {
   uint64_t unreadable_events() const { return unreadable_events_; }
 
  private:
-  static constexpr uint32_t kNoSlot = Trace::kNoSlot;
+  static constexpr uint32_t kNoSlot = ThreadSlot::None().value();
 
   // A block that is being read.
   struct OpenBlock {

@@ -35,7 +35,7 @@ std::vector<Seen> ReadAll(const std::string& file) {
   EventStream stream(**trace);
   for (StreamEvent event; stream.Next(&event);) {
     const bool identity = event.operation == ALLOCATE || event.operation == FREE;
-    seen.push_back({event.operation, event.slot, event.owner, identity ? event.ordinal : 0});
+    seen.push_back({event.operation, event.slot.value(), event.owner.value(), identity ? event.ordinal : 0});
   }
   return seen;
 }

@@ -6,6 +6,9 @@
 namespace vramtrack {
 namespace {
 
+// Of what no thread is known to have recorded.
+constexpr ThreadSlot kFirstSlot(0);
+
 // The i-th of n shares of `whole`; together they are all of it.
 uint64_t ShareOf(uint64_t whole, uint64_t i, uint64_t n) { return whole / n + (i < whole % n); }
 
@@ -54,7 +57,7 @@ uint32_t PastEvents::AddShape(uint32_t operation, uint32_t kind, uint32_t device
 }
 
 // Without its note, which has its place once all shapes are known.
-StreamEvent PastEvents::EventOf(uint32_t shape, uint64_t time, uint32_t slot) {
+StreamEvent PastEvents::EventOf(uint32_t shape, uint64_t time, ThreadSlot slot) {
   StreamEvent event = {};
   event.operation = shapes_[shape].operation;
   event.slot = event.owner = slot;
@@ -78,43 +81,43 @@ void PastEvents::SortLive() {
 
 void PastEvents::AddSingles(const std::vector<bool>& undone) {
   for (const Checkpoint::Memory& memory : past_.memory) {
-    StreamEvent event = EventOf(AddShape(schema::MEMORY_INFO, 0, memory.device, 0, 0, 0), memory.time, 0);
+    StreamEvent event = EventOf(AddShape(schema::MEMORY_INFO, 0, memory.device, 0, 0, 0), memory.time, kFirstSlot);
     event.value[0] = memory.free;
     event.value[1] = memory.total;
     singles_.push_back(event);
   }
   for (const Checkpoint::FrameworkMemory& memory : past_.framework_memory) {
-    StreamEvent event = EventOf(AddShape(schema::FRAMEWORK_MEMORY, 0, memory.device, 0, 0, 0), memory.time, 0);
+    StreamEvent event = EventOf(AddShape(schema::FRAMEWORK_MEMORY, 0, memory.device, 0, 0, 0), memory.time, kFirstSlot);
     event.value[0] = memory.given_out;
     event.value[1] = memory.reserved;
     singles_.push_back(event);
   }
   for (const Checkpoint::Failure& failure : past_.kept_failures) {
     const uint32_t shape = AddShape(schema::FAIL, failure.kind, failure.device, failure.stack, failure.bytes, 0);
-    const uint32_t slot = trace_.SlotOf(failure.thread);
-    StreamEvent event = EventOf(shape, failure.time, slot == Trace::kNoSlot ? 0 : slot);
+    const ThreadSlot slot = trace_.SlotOf(failure.thread);
+    StreamEvent event = EventOf(shape, failure.time, slot.is_none() ? kFirstSlot : slot);
     event.value[0] = failure.error;
     singles_.push_back(event);
   }
   for (const Checkpoint::Setting& setting : past_.settings) {
     if (setting.operation != schema::TRIM && setting.operation != schema::LIMIT) continue;
     const uint32_t shape = AddShape(setting.operation, setting.kind, setting.device, setting.stack, 0, 0);
-    const uint32_t slot = trace_.SlotOf(setting.thread);
-    StreamEvent event = EventOf(shape, setting.time, slot == Trace::kNoSlot ? 0 : slot);
+    const ThreadSlot slot = trace_.SlotOf(setting.thread);
+    StreamEvent event = EventOf(shape, setting.time, slot.is_none() ? kFirstSlot : slot);
     event.value[0] = setting.first;
     event.value[1] = setting.second;
     singles_.push_back(event);
   }
   for (const Checkpoint::Reset& reset : past_.resets) {
     latest_reset_ = std::max(latest_reset_, reset.time);
-    singles_.push_back(EventOf(AddShape(schema::DEVICE_RESET, 0, reset.device, 0, 0, 0), reset.time, 0));
+    singles_.push_back(EventOf(AddShape(schema::DEVICE_RESET, 0, reset.device, 0, 0, 0), reset.time, kFirstSlot));
   }
   for (size_t i = 0; i < past_.early_frees.size(); ++i) {
     const Checkpoint::EarlyFree& free = past_.early_frees[i];
     if (i < undone.size() && undone[i]) continue;
-    const uint32_t slot = free.last_of == 0 ? 0 : trace_.SlotOf(free.last_of - 1);
-    const uint32_t owner = trace_.SlotOf(free.thread);
-    const bool of_past = owner != Trace::kNoSlot && free.ordinal < trace_.threads()[owner].past_allocations;
+    const ThreadSlot slot = free.last_of == 0 ? kFirstSlot : trace_.SlotOf(free.last_of - 1);
+    const ThreadSlot owner = trace_.SlotOf(free.thread);
+    const bool of_past = !owner.is_none() && free.ordinal < trace_.threads()[owner].past_allocations;
     if (of_past && EndedByReset(owner, free.ordinal, free.time)) continue;
     uint64_t time = free.time;
     Checkpoint::Site site = {};  // not known while its allocation is not
@@ -125,7 +128,7 @@ void PastEvents::AddSingles(const std::vector<bool>& undone) {
       site = past_.sites[past_.shapes[live.shape].site];
     }
     StreamEvent event = EventOf(AddShape(schema::FREE, site.kind, site.device, free.thread, 0, 0), time,
-                                slot == Trace::kNoSlot ? 0 : slot);
+                                slot.is_none() ? kFirstSlot : slot);
     event.owner = owner;
     event.ordinal = free.ordinal;
     singles_.push_back(event);
@@ -157,7 +160,7 @@ void PastEvents::AddBirths(uint32_t index) {
   }
   const uint64_t parts = std::min(fold.count, kSpread);
   for (uint64_t i = 0; i < parts; ++i) {
-    StreamEvent event = EventOf(first_site_shape_ + 2 * fold.site, PlaceIn(span.begin, span.end, i, parts), 0);
+    StreamEvent event = EventOf(first_site_shape_ + 2 * fold.site, PlaceIn(span.begin, span.end, i, parts), kFirstSlot);
     event.ordinal = dies_here ? 0 : 1 + index * kSpread + i;
     event.value[0] = ShareOf(fold.count, i, parts);
     event.value[1] = ShareOf(fold.bytes, i, parts);
@@ -177,7 +180,8 @@ void PastEvents::AddDeaths(uint32_t index) {
   if (youngest + fold.age < span.end) span.end = std::max(youngest + fold.age, span.begin + 1);
   const uint64_t parts = std::min(fold.count, kSpread);
   for (uint64_t i = 0; i < parts; ++i) {
-    StreamEvent event = EventOf(first_site_shape_ + 2 * fold.site + 1, PlaceIn(span.begin, span.end, i, parts), 0);
+    StreamEvent event =
+        EventOf(first_site_shape_ + 2 * fold.site + 1, PlaceIn(span.begin, span.end, i, parts), kFirstSlot);
     event.ordinal = 1 + index * kSpread + i;
     event.value[0] = ShareOf(fold.count, i, parts);
     event.value[1] = ShareOf(fold.bytes, i, parts);
@@ -187,8 +191,8 @@ void PastEvents::AddDeaths(uint32_t index) {
 }
 
 void PastEvents::AddSteps(const Checkpoint::Steps& steps) {
-  const uint32_t slot = trace_.SlotOf(steps.thread);
-  if (slot == Trace::kNoSlot) return;
+  const ThreadSlot slot = trace_.SlotOf(steps.thread);
+  if (slot.is_none()) return;
   const uint64_t count = std::min(steps.count, steps_left_);
   steps_left_ -= count;
   const uint64_t span = steps.last_time > steps.first_time ? steps.last_time - steps.first_time : 0;
@@ -210,8 +214,8 @@ void PastEvents::AddSteps(const Checkpoint::Steps& steps) {
 
 void PastEvents::AddMarks(uint32_t index) {
   const Checkpoint::Marks& marks = past_.marks[index];
-  const uint32_t slot = trace_.SlotOf(marks.thread);
-  if (slot == Trace::kNoSlot) return;
+  const ThreadSlot slot = trace_.SlotOf(marks.thread);
+  if (slot.is_none()) return;
   const uint64_t count = std::min(marks.count, steps_left_);
   steps_left_ -= count;
   const uint64_t span = marks.last_time > marks.first_time ? marks.last_time - marks.first_time : 0;
@@ -232,7 +236,7 @@ void PastEvents::FillBin(uint32_t bin) {
   for (; next_live_ < live_order_.size(); ++next_live_) {
     const Checkpoint::Live& live = past_.live[live_order_[next_live_]];
     if (BinOf(live.time) > bin) break;
-    const uint32_t slot = trace_.SlotOf(live.thread);
+    const ThreadSlot slot = trace_.SlotOf(live.thread);
     StreamEvent event = EventOf(live.shape, live.time, slot);
     event.ordinal = live.ordinal;
     event.address = live.address;
@@ -267,7 +271,7 @@ void PastEvents::Pop() {
   ++next_;
 }
 
-bool PastEvents::Undelivered(uint32_t slot, uint64_t ordinal, uint64_t* rank) const {
+bool PastEvents::Undelivered(ThreadSlot slot, uint64_t ordinal, uint64_t* rank) const {
   const auto found = live_ranks_.find({slot, ordinal});
   if (found == live_ranks_.end() || found->second < live_delivered_) return false;
   *rank = found->second;

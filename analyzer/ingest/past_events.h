@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/stream_event.h"
 #include "analyzer/ingest/trace.h"
 #include "proto/checkpoint.h"
@@ -39,10 +40,10 @@ class PastEvents {
   void Pop();
 
   // True, with its rank, if the allocation is one of the past and was not delivered yet.
-  bool Undelivered(uint32_t slot, uint64_t ordinal, uint64_t* rank) const;
+  bool Undelivered(ThreadSlot slot, uint64_t ordinal, uint64_t* rank) const;
   // Whether a free at `time` of an allocation of the past comes too late: its device was reset, which ended it, and the
   // free was told afterwards.
-  bool EndedByReset(uint32_t slot, uint64_t ordinal, uint64_t time) const {
+  bool EndedByReset(ThreadSlot slot, uint64_t ordinal, uint64_t time) const {
     return time < latest_reset_ && live_ranks_.count({slot, ordinal}) == 0;
   }
   uint64_t live_delivered() const { return live_delivered_; }
@@ -58,7 +59,7 @@ class PastEvents {
 
   uint32_t AddShape(uint32_t operation, uint32_t kind, uint32_t device, uint32_t stack, uint64_t bytes,
                     uint64_t stream);
-  StreamEvent EventOf(uint32_t shape, uint64_t time, uint32_t slot);
+  StreamEvent EventOf(uint32_t shape, uint64_t time, ThreadSlot slot);
   void AddSingles(const std::vector<bool>& undone);
   void SortLive();
   Span SpanOf(uint32_t bin) const;
@@ -76,7 +77,7 @@ class PastEvents {
   uint32_t first_site_shape_ = 0;  // two a site: FOLD_ALLOCATE, FOLD_FREE
   uint32_t step_shape_ = 0, first_mark_shape_ = 0;
   std::vector<uint32_t> live_order_;  // by time
-  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint64_t> live_ranks_;
+  absl::flat_hash_map<AllocationName, uint64_t> live_ranks_;
   std::vector<StreamEvent> singles_;                                    // what is not spread, by time
   std::vector<std::vector<uint32_t>> births_, deaths_, steps_, marks_;  // by bin: indices
   uint32_t next_bin_ = 0;

@@ -33,10 +33,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const StackRef ref = definitions.stacks.Native(stack);
     for (size_t i = 0; i < ref.count; ++i) definitions.modules.Find(ref.frames[i], ref.module_epoch);
   }
-  Require(definitions.stacks.Get(0).empty());
-  for (uint32_t stack = 1; stack < definitions.stacks.distinct_count(); ++stack) {
+  Require(definitions.stacks.Get(kEmptyStack).empty());
+  for (const StackIndex stack : definitions.stacks.distinct()) {
     const JoinedStackRef ref = definitions.stacks.Get(stack);
-    Require(!ref.empty());
+    Require(ref.empty() == (stack == kEmptyStack));
     for (const PythonStackRef& python : {ref.python, ref.forward}) {
       // A small file may join long stacks in many ways.
       if (python.count > 0) definitions.codes.Get(python.frames[python.count - 1].code);
@@ -44,11 +44,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   EventStream stream(**trace);
   uint64_t events = 0;
-  std::vector<uint64_t> time(stream.slots());
+  IndexedVector<ThreadSlot, uint64_t> time(stream.slots());
   for (StreamEvent event; stream.Next(&event);) {
-    Require(event.slot < stream.slots());
+    Require(time.Has(event.slot));
     *event.note += 1;
-    if (event.operation == schema::FREE) Require(event.owner < stream.slots());
+    if (event.operation == schema::FREE) Require(time.Has(event.owner));
     if (event.past) continue;
     ++events;
     Require(event.time >= time[event.slot]);

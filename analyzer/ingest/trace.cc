@@ -187,11 +187,11 @@ void Trace::AddPastThreads(std::map<uint32_t, ThreadBlocks>* threads) const {
   if (threads->empty()) add(0);  // who recorded what the sums stand for is not known
 }
 
-uint32_t Trace::SlotOf(uint32_t thread) const {
+ThreadSlot Trace::SlotOf(uint32_t thread) const {
   const auto found = std::lower_bound(threads_.begin(), threads_.end(), thread,
                                       [](const ThreadBlocks& blocks, uint32_t t) { return blocks.thread < t; });
-  if (found == threads_.end() || found->thread != thread) return kNoSlot;
-  return static_cast<uint32_t>(found - threads_.begin());
+  if (found == threads_.end() || found->thread != thread) return ThreadSlot::None();
+  return ThreadSlot(static_cast<uint32_t>(found - threads_.begin()));
 }
 
 void Trace::RecoverJournals() {

@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/definitions.h"
-#include "analyzer/ingest/journal_copy.h"
+#include "analyzer/ingest/journal_recovery.h"
 #include "analyzer/ingest/mapped_file.h"
 #include "analyzer/ingest/process_state.h"
 #include "analyzer/ingest/tick_clock.h"
@@ -56,10 +57,9 @@ class Trace {
   uint64_t file_bytes() const { return bytes_.size(); }
   const Definitions& definitions() const { return definitions_; }
   const TickClock& clock() const { return clock_; }
-  const std::vector<ThreadBlocks>& threads() const { return threads_; }  // by thread index
-  // Index into threads(), or kNoSlot.
-  uint32_t SlotOf(uint32_t thread) const;
-  static constexpr uint32_t kNoSlot = UINT32_MAX;
+  const IndexedVector<ThreadSlot, ThreadBlocks>& threads() const { return threads_; }  // by number
+  // None for a thread that is not one of threads(). `thread`: its number in the trace.
+  ThreadSlot SlotOf(uint32_t thread) const;
   // What a trace of bounded size keeps of events before its blocks; null where there is nothing.
   const Checkpoint* past() const { return past_.get(); }
   uint64_t events() const { return events_; }  // in all blocks, and those of the past
@@ -114,7 +114,7 @@ class Trace {
   std::unique_ptr<Checkpoint> past_;
   Definitions definitions_;
   TickClock clock_;
-  std::vector<ThreadBlocks> threads_;
+  IndexedVector<ThreadSlot, ThreadBlocks> threads_;
   uint64_t events_ = 0, lost_events_ = 0, gap_events_ = 0, framework_devices_ = 0;
 };
 

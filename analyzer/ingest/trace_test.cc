@@ -10,7 +10,7 @@
 #include <string>
 
 #include "analyzer/ingest/event_stream.h"
-#include "analyzer/ingest/trace_paths.h"
+#include "analyzer/ingest/trace_choice.h"
 #include "proto/random_trace.h"
 
 namespace vramtrack {
@@ -175,8 +175,8 @@ TEST(TracedStacks, TheSameFramesInTheSameModulesAreOneStack) {
   EXPECT_NE(stacks.Distinct(10), stacks.Distinct(12));
   EXPECT_EQ(stacks.Distinct(13), stacks.Distinct(14));
   EXPECT_NE(stacks.Distinct(13), stacks.Distinct(15));
-  EXPECT_EQ(stacks.Distinct(16), 0u);
-  EXPECT_EQ(stacks.Distinct(99), 0u);
+  EXPECT_EQ(stacks.Distinct(16), kEmptyStack);
+  EXPECT_EQ(stacks.Distinct(99), kEmptyStack);
   EXPECT_EQ(stacks.Get(stacks.Distinct(15)).native.count, 1u);
 }
 

@@ -92,10 +92,10 @@ void TracedStacks::Freeze(const LoadedModules& modules, const TracedCodes& codes
   FindEqualPython(order, codes);
 
   using Key = std::tuple<uint32_t, uint32_t, uint32_t, schema::GraphNode>;
-  std::map<Key, uint32_t> by_parts = {{Key(0, 0, 0, schema::NODE_NONE), 0}};
+  std::map<Key, StackIndex> by_parts = {{Key(0, 0, 0, schema::NODE_NONE), kEmptyStack}};
   const auto number_of = [&](const Joined& joined) {
-    const auto [found, is_new] = by_parts.emplace(Key(joined.native, joined.python, joined.forward, joined.node),
-                                                  static_cast<uint32_t>(distinct_.size()));
+    const auto [found, is_new] =
+        by_parts.emplace(Key(joined.native, joined.python, joined.forward, joined.node), distinct_.next_index());
     if (is_new) distinct_.push_back(joined);
     return found->second;
   };
@@ -165,15 +165,15 @@ uint32_t TracedStacks::Find(uint32_t id, Form form) const {
   return python_[index].count == 0 ? 0 : python_[index].same + 1;
 }
 
-JoinedStackRef TracedStacks::Get(uint32_t distinct) const {
-  JoinedStackRef stack;
-  if (distinct >= distinct_.size()) return stack;
-  const Joined& joined = distinct_[distinct];
-  if (joined.native != 0) stack.native = Native(joined.native - 1);
-  if (joined.python != 0) stack.python = Python(joined.python - 1);
-  if (joined.forward != 0) stack.forward = Python(joined.forward - 1);
-  stack.node = joined.node;
-  return stack;
+JoinedStackRef TracedStacks::Get(StackIndex stack) const {
+  JoinedStackRef found;
+  if (!distinct_.Has(stack)) return found;
+  const Joined& joined = distinct_[stack];
+  if (joined.native != 0) found.native = Native(joined.native - 1);
+  if (joined.python != 0) found.python = Python(joined.python - 1);
+  if (joined.forward != 0) found.forward = Python(joined.forward - 1);
+  found.node = joined.node;
+  return found;
 }
 
 StackRef TracedStacks::Native(size_t index) const {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/loaded_modules.h"
 #include "analyzer/ingest/traced_codes.h"
 #include "proto/schema_constants.h"
@@ -70,21 +71,22 @@ class TracedStacks {
 
   // One more distinct stack, without frames and without a number of the trace. Returns its index. After Freeze, before
   // anybody asks.
-  uint32_t AddEmpty() {
+  StackIndex AddEmpty() {
     distinct_.emplace_back();
-    return static_cast<uint32_t>(distinct_.size() - 1);
+    return distinct_.last_index();
   }
 
-  // Index of the distinct stack; 0, the empty stack, for a number that is not defined.
-  uint32_t Distinct(uint32_t id) const {
+  // The empty stack for a number that is not defined.
+  StackIndex Distinct(uint32_t id) const {
     const auto found = by_id_.find(id);
-    return found == by_id_.end() ? 0 : found->second.distinct;
+    return found == by_id_.end() ? kEmptyStack : found->second.distinct;
   }
   bool Defined(uint32_t id) const { return by_id_.count(id) != 0; }
+  IndexRange<StackIndex> distinct() const { return distinct_.indices(); }
   size_t distinct_count() const { return distinct_.size(); }
-  JoinedStackRef Get(uint32_t distinct) const;
+  JoinedStackRef Get(StackIndex stack) const;
   // Whether other stacks are joined from it. It may be an event's own stack too.
-  bool IsPart(uint32_t distinct) const { return distinct < distinct_.size() && distinct_[distinct].is_part; }
+  bool IsPart(StackIndex stack) const { return distinct_.Has(stack) && distinct_[stack].is_part; }
 
   // The native stacks alone, each once, for those who look for modules.
   size_t native_count() const { return native_.size(); }
@@ -95,7 +97,7 @@ class TracedStacks {
   struct Number {
     Form form;
     uint32_t index;  // into native_, python_ or joined_
-    uint32_t distinct = 0;
+    StackIndex distinct = kEmptyStack;
   };
   struct NativeStack {
     const uint64_t* frames;  // in frames_
@@ -131,7 +133,7 @@ class TracedStacks {
   // Of native stacks, in pieces, as a single array would be copied while it grows.
   std::vector<std::vector<uint64_t>> frames_;
   std::vector<PythonFrame> python_frames_;  // before Freeze with the trace's numbers of codes, and instructions
-  std::vector<Joined> distinct_ = std::vector<Joined>(1);
+  IndexedVector<StackIndex, Joined> distinct_{Joined()};
 };
 
 }  // namespace vramtrack

@@ -61,7 +61,7 @@ TEST(TracedStacks, PythonFramesAreComparedByLine) {
                               PythonStackMessage(3, {1, 1}, {4, 4})));
   definitions.Freeze();
   const TracedStacks& stacks = definitions.stacks;
-  EXPECT_NE(stacks.Distinct(1), 0u);
+  EXPECT_NE(stacks.Distinct(1), kEmptyStack);
   EXPECT_EQ(stacks.Distinct(1), stacks.Distinct(2));
   EXPECT_NE(stacks.Distinct(1), stacks.Distinct(3));
   const PythonStackRef stack = stacks.Get(stacks.Distinct(1)).python;
@@ -156,13 +156,13 @@ TEST(TracedStacks, WhatIsNotDefinedOrOfAnotherKindIsNoPart) {
   stacks.DefineJoined(3, 2, 1, 3, schema::NODE_NONE);
   stacks.DefineJoined(4, 1, 99, 0, schema::NODE_NONE);
   definitions.Freeze();
-  EXPECT_EQ(stacks.Distinct(3), 0u);
+  EXPECT_EQ(stacks.Distinct(3), kEmptyStack);
   EXPECT_EQ(stacks.Distinct(4), stacks.Distinct(1));
   const PythonStackRef unknown = stacks.Get(stacks.Distinct(2)).python;
   ASSERT_EQ(unknown.count, 1u);
   EXPECT_EQ(definitions.codes.Get(unknown.frames[0].code).name, "");
-  EXPECT_TRUE(stacks.Get(0).empty());
-  EXPECT_TRUE(stacks.Get(1000).empty());
+  EXPECT_TRUE(stacks.Get(kEmptyStack).empty());
+  EXPECT_TRUE(stacks.Get(StackIndex(1000)).empty());
 }
 
 TEST(TracedStacks, ColumnsOfDifferentLengthsAreDamage) {

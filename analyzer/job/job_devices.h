@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/job/job_process.h"
-#include "analyzer/job/site_references.h"
+#include "analyzer/job/site_id.h"
 #include "analyzer/model/process_findings.h"
 #include "analyzer/model/report.h"
 

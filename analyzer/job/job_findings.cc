@@ -12,7 +12,7 @@
 #include "analyzer/job/rank_curves.h"
 #include "analyzer/job/rank_findings.h"
 #include "analyzer/job/rank_votes.h"
-#include "analyzer/job/site_references.h"
+#include "analyzer/job/site_id.h"
 
 namespace vramtrack {
 namespace {

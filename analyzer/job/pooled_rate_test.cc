@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/job/pooled_rate.h"
+#include "analyzer/job/rank_votes.h"
 
 #include <gtest/gtest.h>
 

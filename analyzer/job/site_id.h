@@ -3,10 +3,12 @@
 #define ANALYZER_JOB_SITE_ID_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "analyzer/model/report.h"
+#include "analyzer/model/site_references.h"
 
 namespace vramtrack {
 
@@ -31,6 +33,18 @@ bool IsSamePlace(const ReportSite& a, const ReportSite& b);
 // Gives each site its id. Sites whose functions are the same but whose lines differ share a hash: they are told apart
 // by their order. Those from index `reported` on come after the others, whose ids they do not change.
 void AssignIds(size_t reported, std::vector<ReportSite>* sites);
+
+// What findings name sites by is an index until the sites of the whole job have ids: gives the new name of one.
+using SiteNamer = std::function<std::string(size_t index)>;
+
+// Renames all sites that a part of the findings refers to. The texts are indices; CheckFindings in summary.cc makes
+// sure of that for findings that were read.
+template <class T>
+void RenameSites(const SiteNamer& name, T* part) {
+  ForEachSiteReference(*part, [&name](std::string* site) {
+    if (!site->empty()) *site = name(std::stoul(*site));
+  });
+}
 
 }  // namespace vramtrack
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/leaks/cohort.h"
-#include "analyzer/base/byte_count.h"
+#include "analyzer/base/quantity.h"
 
 #include <gtest/gtest.h>
 

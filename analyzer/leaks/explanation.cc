@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "analyzer/base/byte_count.h"
+#include "analyzer/base/quantity.h"
 
 namespace vramtrack {
 namespace {

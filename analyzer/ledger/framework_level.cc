@@ -8,8 +8,9 @@
 namespace vramtrack {
 
 void Ledger::AddFrameworkLevels() {
-  for (uint32_t device = 0; device < 64; ++device) {
-    if ((trace_.framework_devices() >> device & 1) == 0) continue;
+  for (uint32_t number = 0; number < 64; ++number) {
+    if ((trace_.framework_devices() >> number & 1) == 0) continue;
+    const DeviceIndex device(number);
     const uint32_t driver = ScopeOf(Level::kDriver, device), framework = ScopeOf(Level::kFramework, device);
     segments_.emplace_back();
     scopes_[driver].segments = scopes_[framework].segments = &segments_.back();
@@ -19,7 +20,7 @@ void Ledger::AddFrameworkLevels() {
 }
 
 // Memory at an address, where blocks may come to lie.
-void Ledger::EnterRange(const LiveAllocation& allocation, uint32_t site, AllocationName memory, bool mapped) {
+void Ledger::EnterRange(const LiveAllocation& allocation, SiteIndex site, AllocationName memory, bool mapped) {
   const uint32_t scope = sites_.sites()[site].scope;
   if (scope == Site::kNoScope || scopes_[scope].segments == nullptr) return;
   const bool of_graph = sites_.sites()[site].key.kind == schema::GRAPH_POOL;
@@ -29,7 +30,7 @@ void Ledger::EnterRange(const LiveAllocation& allocation, uint32_t site, Allocat
 
 uint64_t Ledger::LeaveRange(const LiveAllocation& allocation) {
   for (Scope& scope : scopes_) {
-    if (scope.level != Level::kFramework || scope.device != allocation.device) continue;
+    if (scope.level != Level::kFramework || scope.device != allocation.device()) continue;
     const Segments::Range gone = scope.segments->RemoveRange(allocation.address);
     if (gone.counted == 0) return 0;
     Site& site = sites_.sites()[gone.site];

@@ -27,7 +27,7 @@ constexpr uint64_t kMiB = 1 << 20;
 
 StepPlan Marks() {
   StepPlan plan;
-  plan.mark_slot = 0;
+  plan.mark_slot = ThreadSlot(0);
   return plan;
 }
 
@@ -41,7 +41,7 @@ std::unique_ptr<Trace> Read(std::string file) {
 
 const Scope& Framework(const Ledger& ledger, uint32_t device = 0) {
   for (const Scope& scope : ledger.scopes()) {
-    if (scope.level == Level::kFramework && scope.device == device) return scope;
+    if (scope.level == Level::kFramework && scope.device == DeviceIndex(device)) return scope;
   }
   ADD_FAILURE() << "no framework's level";
   return ledger.scopes()[0];
@@ -310,7 +310,7 @@ TEST(FrameworkLevel, WithoutBlocksTheDriverIsTheFrameworksLevel) {
   ledger.Replay();
   uint64_t live[2] = {};
   for (const Scope& scope : ledger.scopes()) {
-    if (scope.is_leading()) live[scope.device] += scope.live;
+    if (scope.is_leading()) live[scope.device.value()] += scope.live;
   }
   EXPECT_EQ(live[0], 2 * kMiB);
   EXPECT_EQ(live[1], kMiB);

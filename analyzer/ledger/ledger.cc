@@ -70,7 +70,7 @@ void Ledger::Apply(const StreamEvent& event) {
     case schema::FAIL:
       // A device of which nothing is known but that it refused memory has its figures, too.
       if (IsOutOfMemory(event.shape->kind, event.value[0])) {
-        ScopeOf(Level::kDriver, std::min(event.shape->device, SiteKey::kMaxDevice));
+        ScopeOf(Level::kDriver, event.device());
       }
       break;
     case schema::STEP:
@@ -89,10 +89,10 @@ void Ledger::Apply(const StreamEvent& event) {
       FoldFree(event);
       break;
     case schema::DEVICE_RESET:
-      for (const LiveTable::Named& gone : live_.RemoveDevice(std::min(event.shape->device, SiteKey::kMaxDevice))) {
+      for (const LiveTable::Named& gone : live_.RemoveDevice(event.device())) {
         Vanish(gone.allocation, {gone.slot, gone.ordinal});
       }
-      for (const MappedMemory::Ended& gone : mapped_.RemoveDevice(std::min(event.shape->device, SiteKey::kMaxDevice))) {
+      for (const MappedMemory::Ended& gone : mapped_.RemoveDevice(event.device())) {
         Vanish(gone.allocation, gone.name);
       }
       break;
@@ -103,7 +103,7 @@ void Ledger::Apply(const StreamEvent& event) {
 }
 
 void Ledger::Allocate(const StreamEvent& event) {
-  const uint32_t index = SiteOf(event);
+  const SiteIndex index = SiteOf(event);
   if (__builtin_expect(clock_.OnAllocation(index), 0)) EndStep();
   if (__builtin_expect(clock_.plan().at_inside, 0) && clock_.OnAllocationBy(sites_.sites()[index].key.stack)) {
     EndStep();
@@ -112,7 +112,7 @@ void Ledger::Allocate(const StreamEvent& event) {
   LiveAllocation allocation;
   allocation.bytes = bytes;
   allocation.address = event.address & ((uint64_t{1} << 56) - 1);
-  allocation.device = std::min(event.shape->device, SiteKey::kMaxDevice);
+  allocation.device_number = event.device().value();
   allocation.site = index;
   allocation.birth_step = clock_.step();
   LiveAllocation replaced;
@@ -146,7 +146,7 @@ void Ledger::Free(const StreamEvent& event) {
 }
 
 void Ledger::TellMemory(const StreamEvent& event) {
-  Scope& scope = scopes_[ScopeOf(Level::kDriver, std::min(event.shape->device, SiteKey::kMaxDevice))];
+  Scope& scope = scopes_[ScopeOf(Level::kDriver, event.device())];
   const uint64_t free = event.value[0], total = event.value[1];
   scope.total = total;
   const uint64_t used = total > free ? total - free : 0;
@@ -169,32 +169,32 @@ void Ledger::EndStep() {
   for (ReplayObserver* observer : options_.observers) observer->OnStepEnd(clock_.step() - 1);
 }
 
-uint32_t Ledger::SiteOf(const StreamEvent& event) {
-  if (__builtin_expect(*event.note != 0, 1)) return *event.note - 1;
+SiteIndex Ledger::SiteOf(const StreamEvent& event) {
+  if (__builtin_expect(*event.note != 0, 1)) return SiteIndex(*event.note - 1);
   // Blocks have their own shapes, the same over and over.
   const uint32_t kind = event.shape->kind & 0xff;
-  const uint32_t device = IsHostMemory(kind) ? SiteKey::kHost : std::min(event.shape->device, SiteKey::kMaxDevice);
-  const uint64_t key = uint64_t{event.shape->ref} << 32 | (device & 0xffff) << 8 | kind;
+  const DeviceIndex device = IsHostMemory(kind) ? kHost : event.device();
+  const uint64_t key = uint64_t{event.shape->ref} << 32 | (device.value() & 0xffff) << 8 | kind;
   RecentSite& recent = recent_[key * 0x9e3779b97f4a7c15 >> 52];
   static_assert(kRecentSites == 1 << 12, "12 bits are left of the product");
   if (recent.key != key) {
     recent = {key, FindSite({kind, device, StackOf(event, kind)})};
   }
-  *event.note = recent.site + 1;
+  *event.note = recent.site.value() + 1;
   return recent.site;
 }
 
 // All growth of PyTorch's pinned-memory pool is one site: whoever asks while no block is free makes it grow, and need
 // not be who keeps the others.
-uint32_t Ledger::StackOf(const StreamEvent& event, uint32_t kind) const {
+StackIndex Ledger::StackOf(const StreamEvent& event, uint32_t kind) const {
   const Definitions& definitions = trace_.definitions();
-  const uint32_t stack = definitions.stacks.Distinct(event.shape->ref);
+  const StackIndex stack = definitions.stacks.Distinct(event.shape->ref);
   return IsPinnedByCalls(kind) && definitions.IsTorchPinned(stack) ? definitions.torch_pinned_pool() : stack;
 }
 
-uint32_t Ledger::FindSite(const SiteKey& key) {
+SiteIndex Ledger::FindSite(const SiteKey& key) {
   bool is_new;
-  const uint32_t index = sites_.Find(key, &is_new);
+  const SiteIndex index = sites_.Find(key, &is_new);
   if (!is_new) return index;
   const Level level = LevelOf(key.kind);
   Site& site = sites_.sites()[index];
@@ -207,7 +207,7 @@ uint32_t Ledger::FindSite(const SiteKey& key) {
   return index;
 }
 
-uint32_t Ledger::ScopeOf(Level level, uint32_t device) {
+uint32_t Ledger::ScopeOf(Level level, DeviceIndex device) {
   for (uint32_t i = 0; i < scopes_.size(); ++i) {
     if (scopes_[i].level == level && scopes_[i].device == device) return i;
   }

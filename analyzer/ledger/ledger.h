@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/live_table.h"
@@ -45,7 +46,7 @@ class Ledger {
   // Reads the whole stream of the trace.
   void Replay();
 
-  const std::vector<Site>& sites() const { return sites_.sites(); }
+  const Sites& sites() const { return sites_.sites(); }
   const std::vector<Scope>& scopes() const { return scopes_; }
   const StepClock& steps() const { return clock_; }
   // When each complete step ended, in ticks.
@@ -89,11 +90,10 @@ class Ledger {
   // A site that was looked up before, by what an event says of it.
   struct RecentSite {
     uint64_t key = UINT64_MAX;
-    uint32_t site = 0;
+    SiteIndex site;
   };
   static constexpr size_t kRecentSites = 4096;
 
-  using AllocationName = std::pair<uint32_t, uint64_t>;  // slot and ordinal
   // Beyond any device: sums of damaged sizes stay far from 2^64.
   static constexpr uint64_t kMaxAllocationBytes = uint64_t{1} << 48;
 
@@ -106,10 +106,10 @@ class Ledger {
   void Free(const StreamEvent& event);
   void TellMemory(const StreamEvent& event);
   void EndStep();
-  uint32_t SiteOf(const StreamEvent& event);
-  uint32_t StackOf(const StreamEvent& event, uint32_t kind) const;
-  uint32_t FindSite(const SiteKey& key);
-  uint32_t ScopeOf(Level level, uint32_t device);
+  SiteIndex SiteOf(const StreamEvent& event);
+  StackIndex StackOf(const StreamEvent& event, uint32_t kind) const;
+  SiteIndex FindSite(const SiteKey& key);
+  uint32_t ScopeOf(Level level, DeviceIndex device);
 
   // The totals, totals.cc.
   void Enter(const LiveAllocation& allocation, AllocationName name, uint64_t stream);
@@ -126,7 +126,7 @@ class Ledger {
 
   // A framework's level, framework_level.cc.
   void AddFrameworkLevels();
-  void EnterRange(const LiveAllocation& allocation, uint32_t site, AllocationName memory, bool mapped);
+  void EnterRange(const LiveAllocation& allocation, SiteIndex site, AllocationName memory, bool mapped);
   uint64_t LeaveRange(const LiveAllocation& allocation);  // bytes of segments that end with it
   void PlaceBlock(const LiveAllocation& allocation);
   FrameworkShare ShareOf(const Scope& framework) const;

@@ -20,11 +20,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Read(file, "fuzz");
   if (!trace.ok()) return 0;
   StepPlan plan;
-  plan.mark_slot = 0;
+  plan.mark_slot = ThreadSlot(0);
   LedgerOptions options;
   Counterfactual counterfactual;
-  counterfactual.Watch({0, 1});
-  counterfactual.Watch({2});
+  counterfactual.Watch({SiteIndex(0), SiteIndex(1)});
+  counterfactual.Watch({SiteIndex(2)});
   SiteHistories histories;
   LevelTimeline timeline(**trace);
   FailureLog failures(**trace);
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ledger.Replay();
   uint64_t objects = 0;
   std::vector<uint64_t> live(ledger.scopes().size());
-  for (uint32_t i = 0; i < ledger.sites().size(); ++i) {
+  for (const SiteIndex i : ledger.sites().indices()) {
     const Site& site = ledger.sites()[i];
     objects += site.live_objects;
     if (site.scope != Site::kNoScope) live[site.scope] += site.live_bytes;

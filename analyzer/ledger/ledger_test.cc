@@ -133,7 +133,7 @@ struct Program {
         } while (!taken.insert(address >> 24).second);
         const AllocationId id =
             trace.Allocate(thread, time, static_cast<schema::Kind>(kind), device, stack, address, bytes);
-        const uint32_t scope = kind == PINNED ? SiteKey::kHost : device;
+        const uint32_t scope = kind == PINNED ? kHost.value() : device;
         const Key key = {kind, scope, std::min(stack, 5u)};
         books.live[{id.thread, id.ordinal}] = {key, device, address, bytes, books.step};
         ++books.allocations[key];
@@ -171,7 +171,7 @@ struct Program {
 
 StepPlan Marks() {
   StepPlan plan;
-  plan.mark_slot = 0;
+  plan.mark_slot = ThreadSlot(0);
   return plan;
 }
 
@@ -194,8 +194,8 @@ TEST(Ledger, AgreesWithPlainBookkeeping) {
     ASSERT_EQ(ledger.sites().size(), books.allocations.size());
 
     Counterfactual counterfactual;
-    for (uint32_t i = 0; i < ledger.sites().size(); ++i) counterfactual.Watch({i});
-    std::map<uint32_t, uint64_t> peak_changes;
+    for (const SiteIndex i : ledger.sites().indices()) counterfactual.Watch({i});
+    std::map<DeviceIndex, uint64_t> peak_changes;
     for (const Scope& scope : ledger.scopes()) {
       if (scope.is_device()) peak_changes[scope.device] = scope.peak_change;
     }
@@ -206,9 +206,9 @@ TEST(Ledger, AgreesWithPlainBookkeeping) {
     without.Replay();
 
     // Distinct stacks are numbered in the order of their numbers in the trace, as the program's are.
-    for (uint32_t i = 0; i < ledger.sites().size(); ++i) {
+    for (const SiteIndex i : ledger.sites().indices()) {
       const Site& site = ledger.sites()[i];
-      const Key key = {site.key.kind, site.key.device, site.key.stack};
+      const Key key = {site.key.kind, site.key.device.value(), site.key.stack.value()};
       ASSERT_TRUE(books.allocations.count(key));
       EXPECT_EQ(site.allocations, books.allocations.at(key));
       EXPECT_EQ(site.frees, books.frees.count(key) ? books.frees.at(key) : 0);
@@ -229,16 +229,16 @@ TEST(Ledger, AgreesWithPlainBookkeeping) {
 
       if (site.scope == Site::kNoScope) continue;
       EXPECT_EQ(site.bytes_at_peak, books.BytesAtPeak(key));
-      EXPECT_EQ(counterfactual.PeakWithout(i), books.PeakWithout(key));
+      EXPECT_EQ(counterfactual.PeakWithout(i.value()), books.PeakWithout(key));
     }
     for (const Scope& scope : ledger.scopes()) {
-      EXPECT_EQ(scope.peak, books.peak.at(scope.device));
+      EXPECT_EQ(scope.peak, books.peak.at(scope.device.value()));
       if (!scope.is_device()) continue;
       const DeviceUsage& usage = scope.peak_moment.usage;
       EXPECT_EQ(usage.live, scope.peak);
-      EXPECT_EQ(usage.reserved, books.peak_reserved.at(scope.device));
+      EXPECT_EQ(usage.reserved, books.peak_reserved.at(scope.device.value()));
       EXPECT_EQ(usage.reserved, usage.live + usage.rounding + usage.free_pinned);
-      EXPECT_EQ(scope.end_moment.usage.reserved, books.Reserved(scope.device));
+      EXPECT_EQ(scope.end_moment.usage.reserved, books.Reserved(scope.device.value()));
       const uint64_t bound = windows.Find(scope.device)->Bound(usage.live + usage.rounding);
       EXPECT_GE(bound, usage.live + usage.rounding);
       // A placement that knows the future wastes little.
@@ -261,7 +261,7 @@ TEST(Ledger, AKilledProcessHasTheSameBooks) {
       ledgers[i]->Replay();
     }
     ASSERT_EQ(ledgers[0]->sites().size(), ledgers[1]->sites().size());
-    for (size_t i = 0; i < ledgers[0]->sites().size(); ++i) {
+    for (const SiteIndex i : ledgers[0]->sites().indices()) {
       EXPECT_EQ(ledgers[0]->sites()[i].live_bytes, ledgers[1]->sites()[i].live_bytes);
       EXPECT_EQ(ledgers[0]->sites()[i].bytes_at_peak, ledgers[1]->sites()[i].bytes_at_peak);
     }
@@ -333,16 +333,16 @@ TEST(Ledger, MemoryLivesUntilItIsReleasedAndNoLongerMapped) {
 
 TEST(LiveTable, KeepsWhatOutlivesTheWindow) {
   LiveTable table(3);
-  std::map<std::pair<uint32_t, uint64_t>, uint64_t> expected;
+  std::map<AllocationName, uint64_t> expected;
   std::mt19937_64 random(7);
-  uint64_t next[3] = {};
+  IndexedVector<ThreadSlot, uint64_t> next(3);
   for (int i = 0; i < 200000; ++i) {
-    const auto slot = static_cast<uint32_t>(random() % 3);
+    const ThreadSlot slot(static_cast<uint32_t>(random() % 3));
     if (random() % 100 < 55 || expected.empty()) {
       LiveAllocation allocation;
       allocation.bytes = random();
-      allocation.address = allocation.device = 0;
-      allocation.site = 1;
+      allocation.address = allocation.device_number = 0;
+      allocation.site = SiteIndex(1);
       LiveAllocation replaced;
       next[slot] += 1 + (random() % 50 == 0 ? random() % 1000 : 0);
       EXPECT_FALSE(table.Insert(slot, next[slot], allocation, &replaced));

@@ -10,40 +10,39 @@ void LiveTable::Resize(Window* window, uint64_t size) {
   auto entries = std::make_unique<Entry[]>(size);
   for (uint64_t i = 0; window->entries != nullptr && i <= window->mask; ++i) {
     const Entry& entry = window->entries[i];
-    if (entry.allocation.site != LiveAllocation::kNoSite) entries[entry.ordinal & (size - 1)] = entry;
+    if (!entry.allocation.site.is_none()) entries[entry.ordinal & (size - 1)] = entry;
   }
   window->entries = std::move(entries);
   window->mask = size - 1;
 }
 
-LiveTable::Entry* LiveTable::MakeRoom(uint32_t slot, uint64_t ordinal) {
+LiveTable::Entry* LiveTable::MakeRoom(ThreadSlot slot, uint64_t ordinal) {
   Window& window = windows_[slot];
   Entry* entry = &window.entries[ordinal & window.mask];
-  while (entry->allocation.site != LiveAllocation::kNoSite && entry->ordinal != ordinal &&
-         window.mask + 1 < kMaxWindow) {
+  while (!entry->allocation.site.is_none() && entry->ordinal != ordinal && window.mask + 1 < kMaxWindow) {
     Resize(&window, 2 * (window.mask + 1));
     entry = &window.entries[ordinal & window.mask];
   }
-  if (entry->allocation.site != LiveAllocation::kNoSite && entry->ordinal != ordinal) {
+  if (!entry->allocation.site.is_none() && entry->ordinal != ordinal) {
     old_[{slot, entry->ordinal}] = entry->allocation;
-    entry->allocation.site = LiveAllocation::kNoSite;
+    entry->allocation.site = SiteIndex::None();
   }
   return entry;
 }
 
-std::vector<LiveTable::Named> LiveTable::RemoveDevice(uint32_t device) {
+std::vector<LiveTable::Named> LiveTable::RemoveDevice(DeviceIndex device) {
   std::vector<Named> removed;
-  for (uint32_t slot = 0; slot < windows_.size(); ++slot) {
+  for (const ThreadSlot slot : windows_.indices()) {
     Window& window = windows_[slot];
     for (uint64_t i = 0; window.entries != nullptr && i <= window.mask; ++i) {
       Entry& entry = window.entries[i];
-      if (entry.allocation.site == LiveAllocation::kNoSite || entry.allocation.device != device) continue;
+      if (entry.allocation.site.is_none() || entry.allocation.device() != device) continue;
       removed.push_back({slot, entry.ordinal, entry.allocation});
-      entry.allocation.site = LiveAllocation::kNoSite;
+      entry.allocation.site = SiteIndex::None();
     }
   }
   for (auto it = old_.begin(); it != old_.end();) {
-    if (it->second.device != device) {
+    if (it->second.device() != device) {
       ++it;
       continue;
     }
@@ -57,7 +56,7 @@ std::vector<LiveTable::Named> LiveTable::RemoveDevice(uint32_t device) {
   return removed;
 }
 
-bool LiveTable::RemoveOld(uint32_t slot, uint64_t ordinal, LiveAllocation* removed) {
+bool LiveTable::RemoveOld(ThreadSlot slot, uint64_t ordinal, LiveAllocation* removed) {
   const auto found = old_.find({slot, ordinal});
   if (found == old_.end()) return false;
   *removed = found->second;

@@ -8,17 +8,18 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 
 namespace vramtrack {
 
 struct LiveAllocation {
-  static constexpr uint32_t kNoSite = UINT32_MAX;
-
   uint64_t bytes = 0;
   uint64_t address : 56;  // device addresses and pointers have 48 bits, 57 at the most
-  uint64_t device : 8;
-  uint32_t site = kNoSite;
+  uint64_t device_number : 8;
+  SiteIndex site;  // none: nothing is allocated
   uint32_t birth_step = 0;
+
+  DeviceIndex device() const { return DeviceIndex(static_cast<uint32_t>(device_number)); }
 };
 
 // What is allocated now, by identity: (slot of the thread, ordinal). Most allocations die young, so each thread has a
@@ -29,12 +30,12 @@ class LiveTable {
   explicit LiveTable(uint32_t slots) : windows_(slots) {}
 
   // True if the identity was taken, which only a damaged trace does; what had it is then in `*replaced`.
-  bool Insert(uint32_t slot, uint64_t ordinal, const LiveAllocation& allocation, LiveAllocation* replaced) {
+  bool Insert(ThreadSlot slot, uint64_t ordinal, const LiveAllocation& allocation, LiveAllocation* replaced) {
     Window& window = windows_[slot];
     if (__builtin_expect(window.entries == nullptr, 0)) Resize(&window, kMinWindow);
     Entry* entry = &window.entries[ordinal & window.mask];
-    if (__builtin_expect(entry->allocation.site != LiveAllocation::kNoSite, 0)) entry = MakeRoom(slot, ordinal);
-    const bool taken = __builtin_expect(entry->allocation.site != LiveAllocation::kNoSite, 0);
+    if (__builtin_expect(!entry->allocation.site.is_none(), 0)) entry = MakeRoom(slot, ordinal);
+    const bool taken = __builtin_expect(!entry->allocation.site.is_none(), 0);
     if (taken) *replaced = entry->allocation;
     entry->ordinal = ordinal;
     entry->allocation = allocation;
@@ -43,13 +44,13 @@ class LiveTable {
   }
 
   // False if there is no such allocation.
-  bool Remove(uint32_t slot, uint64_t ordinal, LiveAllocation* removed) {
+  bool Remove(ThreadSlot slot, uint64_t ordinal, LiveAllocation* removed) {
     Window& window = windows_[slot];
     if (__builtin_expect(window.entries != nullptr, 1)) {
       Entry& entry = window.entries[ordinal & window.mask];
-      if (__builtin_expect(entry.ordinal == ordinal && entry.allocation.site != LiveAllocation::kNoSite, 1)) {
+      if (__builtin_expect(entry.ordinal == ordinal && !entry.allocation.site.is_none(), 1)) {
         *removed = entry.allocation;
-        entry.allocation.site = LiveAllocation::kNoSite;
+        entry.allocation.site = SiteIndex::None();
         --size_;
         return true;
       }
@@ -58,19 +59,19 @@ class LiveTable {
   }
 
   struct Named {
-    uint32_t slot;
+    ThreadSlot slot;
     uint64_t ordinal;
     LiveAllocation allocation;
   };
   // Removes all of one device; returns them by identity.
-  std::vector<Named> RemoveDevice(uint32_t device);
+  std::vector<Named> RemoveDevice(DeviceIndex device);
 
   // Calls `visit` for each, in no particular order.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (const Window& window : windows_) {
       for (uint64_t i = 0; window.entries != nullptr && i <= window.mask; ++i) {
-        if (window.entries[i].allocation.site != LiveAllocation::kNoSite) visit(window.entries[i].allocation);
+        if (!window.entries[i].allocation.site.is_none()) visit(window.entries[i].allocation);
       }
     }
     for (const auto& [name, allocation] : old_) visit(allocation);
@@ -91,12 +92,12 @@ class LiveTable {
   };
 
   // The entry for `ordinal`, whose place is taken: in a larger window, or after its occupant has moved out.
-  Entry* MakeRoom(uint32_t slot, uint64_t ordinal);
+  Entry* MakeRoom(ThreadSlot slot, uint64_t ordinal);
   static void Resize(Window* window, uint64_t size);
-  bool RemoveOld(uint32_t slot, uint64_t ordinal, LiveAllocation* removed);
+  bool RemoveOld(ThreadSlot slot, uint64_t ordinal, LiveAllocation* removed);
 
-  std::vector<Window> windows_;
-  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, LiveAllocation> old_;
+  IndexedVector<ThreadSlot, Window> windows_;
+  absl::flat_hash_map<AllocationName, LiveAllocation> old_;
   uint64_t size_ = 0;
 };
 

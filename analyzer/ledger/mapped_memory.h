@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/live_table.h"
 
 namespace vramtrack {
@@ -16,7 +17,7 @@ namespace vramtrack {
 // whichever comes later, so its free is put off until then. Thread-compatible.
 class MappedMemory {
  public:
-  using Name = std::pair<uint32_t, uint64_t>;  // slot and ordinal
+  using Name = AllocationName;
 
   struct Ended {
     Name name;
@@ -26,10 +27,10 @@ class MappedMemory {
   // What a handle stands for.
   struct Created {
     Name name;
-    uint32_t site;
+    SiteIndex site;
   };
 
-  void OnCreate(Name memory, uint64_t handle, uint32_t site) { by_handle_[handle] = {memory, site}; }
+  void OnCreate(Name memory, uint64_t handle, SiteIndex site) { by_handle_[handle] = {memory, site}; }
 
   // The memory; none if it was created before recording began, or by another process.
   std::optional<Created> OnMap(Name mapping, uint64_t handle) {
@@ -75,11 +76,11 @@ class MappedMemory {
   }
 
   // Ends all that is put off on a device.
-  std::vector<Ended> RemoveDevice(uint32_t device) {
+  std::vector<Ended> RemoveDevice(DeviceIndex device) {
     std::vector<Ended> ended;
     for (auto it = memory_.begin(); it != memory_.end();) {
       const auto entry = it++;
-      if (!entry->second.released || entry->second.released->device != device) continue;
+      if (!entry->second.released || entry->second.released->device() != device) continue;
       ended.push_back({entry->first, *entry->second.released});
       memory_.erase(entry);
     }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/stream_event.h"
 #include "analyzer/ledger/live_table.h"
 #include "analyzer/ledger/scope.h"
@@ -15,7 +16,7 @@ class Ledger;
 
 // An allocation by its identity, which no other one of the trace has. References are valid during the call.
 struct ReplayAllocation {
-  uint32_t slot;  // of the thread that allocated, see StreamEvent; behind all threads for LedgerOptions::unseen
+  ThreadSlot slot;  // of the thread that allocated
   uint64_t ordinal;
   const LiveAllocation& allocation;
   const Site& site;            // of the allocation: tells kind, level and device
@@ -26,7 +27,8 @@ struct ReplayAllocation {
 
 // Objects of the past of a trace of bounded size that are born together and die together.
 struct ReplayFold {
-  uint32_t site = 0, birth_step = 0;
+  SiteIndex site;
+  uint32_t birth_step = 0;
   uint64_t objects = 0, bytes = 0;
 };
 
@@ -51,7 +53,7 @@ class ReplayObserver {
   virtual void OnFree(const ReplayAllocation& /*freed*/) {}
   // The past of a trace of bounded size, as far as it counts to a total: `objects` of `bytes` in all are born together,
   // or die together. What was born and died within one bin of time is not told.
-  virtual void OnFold(uint32_t /*site*/, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) {}
+  virtual void OnFold(SiteIndex /*site*/, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) {}
   // The same past, of all sites, and each time before OnFold. Of what is born and dies within one bin of time there is
   // one call, with the steps that it lived.
   virtual void OnPastBirth(const ReplayFold& /*fold*/) {}

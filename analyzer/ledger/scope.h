@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/page_usage.h"
 #include "analyzer/ledger/segments.h"
 #include "analyzer/ledger/site_table.h"
@@ -39,7 +40,7 @@ struct Moment {
 // memory.
 struct Scope {
   Level level = Level::kDriver;
-  uint32_t device = SiteKey::kHost;
+  DeviceIndex device = kHost;
   uint32_t index = 0;  // of Ledger::scopes()
 
   uint64_t live = 0;
@@ -64,9 +65,9 @@ struct Scope {
   uint64_t folded = 0;  // framework level: bytes of live blocks whose address is not kept
   uint64_t reserved_peak = 0, reserved_peak_change = 0;  // framework level: of segments, and as peak_change
 
-  bool is_device() const { return level == Level::kDriver && device != SiteKey::kHost; }
+  bool is_device() const { return level == Level::kDriver && device != kHost; }
   // The one of a device's levels that its figures in a report are about.
-  bool is_leading() const { return device != SiteKey::kHost && (segments == nullptr || level == Level::kFramework); }
+  bool is_leading() const { return device != kHost && (segments == nullptr || level == Level::kFramework); }
 };
 
 }  // namespace vramtrack

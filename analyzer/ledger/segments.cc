@@ -5,7 +5,7 @@
 
 namespace vramtrack {
 
-void Segments::AddRange(uint64_t begin, uint64_t bytes, Name memory, uint32_t site, bool mapped, bool of_graph) {
+void Segments::AddRange(uint64_t begin, uint64_t bytes, Name memory, SiteIndex site, bool mapped, bool of_graph) {
   if (bytes == 0) return;
   RemoveRange(begin);
   Range& range = ranges_[begin];

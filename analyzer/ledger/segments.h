@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "analyzer/base/indices.h"
 
 namespace vramtrack {
 
@@ -19,12 +20,12 @@ namespace vramtrack {
 // Thread-compatible.
 class Segments {
  public:
-  using Name = std::pair<uint32_t, uint64_t>;  // of a driver allocation: slot and ordinal
+  using Name = AllocationName;  // of the driver
 
   struct Range {
     uint64_t begin = 0, bytes = 0;
     Name memory;            // the allocation that pays for it
-    uint32_t site = 0;      // of that allocation
+    SiteIndex site;         // of that allocation
     bool mapped = false;    // a mapping, which the allocator joins with its neighbours
     bool of_graph = false;  // of a CUDA graph's private pool, whose room nothing else can use
     uint64_t live = 0;      // bytes of blocks in it
@@ -33,7 +34,7 @@ class Segments {
   };
 
   // Memory at an address. What was known there before is gone.
-  void AddRange(uint64_t begin, uint64_t bytes, Name memory, uint32_t site, bool mapped, bool of_graph);
+  void AddRange(uint64_t begin, uint64_t bytes, Name memory, SiteIndex site, bool mapped, bool of_graph);
   // The range that begins there, which ends; `bytes` is 0 where there is none.
   Range RemoveRange(uint64_t begin);
 

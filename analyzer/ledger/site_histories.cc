@@ -3,16 +3,16 @@
 
 namespace vramtrack {
 
-SiteHistories::Present* SiteHistories::PresentOf(uint32_t site) {
-  if (__builtin_expect(site >= present_.size(), 0)) {
-    present_.resize(site + size_t{1});
+SiteHistories::Present* SiteHistories::PresentOf(SiteIndex site) {
+  if (__builtin_expect(!present_.Has(site), 0)) {
+    present_.resize(site.value() + size_t{1});
     histories_.resize(present_.size());
     levels_.resize(present_.size());
   }
   return &present_[site];
 }
 
-void SiteHistories::SettleActivity(uint32_t index, Activity* activity) {
+void SiteHistories::SettleActivity(SiteIndex index, Activity* activity) {
   SiteHistoryBuilder& history = histories_[index];
   if (activity->born_objects == activity->died_objects) {
     if (activity->born_objects > 0) {
@@ -28,14 +28,14 @@ void SiteHistories::SettleActivity(uint32_t index, Activity* activity) {
 }
 
 // Before the first change of what the site holds in a step: that is what it held at the ends of the steps before.
-void SiteHistories::SettleLevel(uint32_t index, const Site& site, SiteLevel before, Present* present) {
+void SiteHistories::SettleLevel(SiteIndex index, const Site& site, SiteLevel before, Present* present) {
   const uint32_t step = ledger_->steps().step();
   levels_[index].OnLevel(step, before, {site.bytes_allocated, site.allocations}, present->least);
   present->level_step = step;
   present->least = before;
 }
 
-void SiteHistories::NoteBirth(uint32_t index, const Site& site, SiteLevel before, uint32_t objects, uint64_t bytes) {
+void SiteHistories::NoteBirth(SiteIndex index, const Site& site, SiteLevel before, uint32_t objects, uint64_t bytes) {
   Present* present = PresentOf(index);
   const uint32_t step = ledger_->steps().step();
   if (present->level_step != step) SettleLevel(index, site, before, present);
@@ -48,7 +48,8 @@ void SiteHistories::NoteBirth(uint32_t index, const Site& site, SiteLevel before
   activity.born_bytes += bytes;
 }
 
-void SiteHistories::NoteDeath(uint32_t index, const Site& site, uint32_t birth_step, uint32_t objects, uint64_t bytes) {
+void SiteHistories::NoteDeath(SiteIndex index, const Site& site, uint32_t birth_step, uint32_t objects,
+                              uint64_t bytes) {
   Present* present = PresentOf(index);
   const uint32_t step = ledger_->steps().step();
   if (present->level_step != step) {
@@ -67,12 +68,12 @@ void SiteHistories::NoteDeath(uint32_t index, const Site& site, uint32_t birth_s
 }
 
 void SiteHistories::OnAllocate(const ReplayAllocation& allocated) {
-  const uint32_t index = allocated.allocation.site;
+  const SiteIndex index = allocated.allocation.site;
   const Site& site = allocated.site;
   const uint64_t bytes = allocated.allocation.bytes;
   // What only CUPTI saw is no part of a step's own rhythm, and what the past did is not known one by one.
   const StreamEvent* event = ledger_->present_event();
-  if (event != nullptr && !event->past) similarity_.OnEvent(index);
+  if (event != nullptr && !event->past) similarity_.OnEvent(index.value());
   NoteBirth(index, site, {site.live_bytes - bytes, site.live_objects - 1}, 1, bytes);
 }
 
@@ -110,14 +111,15 @@ void SiteHistories::OnStepEnd(uint32_t /*step*/) {
 }
 
 void SiteHistories::OnEnd() {
-  if (!ledger_->sites().empty()) PresentOf(static_cast<uint32_t>(ledger_->sites().size() - 1));
-  for (uint32_t i = 0; i < present_.size(); ++i) {
+  if (!ledger_->sites().empty()) PresentOf(ledger_->sites().last_index());
+  for (const SiteIndex site : present_.indices()) {
     // What the last step, which is not complete, did is nobody's history.
-    if (present_[i].activity.step < ledger_->steps().step()) SettleActivity(i, &present_[i].activity);
+    Activity& activity = present_[site].activity;
+    if (activity.step < ledger_->steps().step()) SettleActivity(site, &activity);
   }
 }
 
-StepLevels SiteHistories::levels(uint32_t site) const {
+StepLevels SiteHistories::levels(SiteIndex site) const {
   const uint32_t step = ledger_->steps().step();
   const Site& of = ledger_->sites()[site];
   StepLevelsBuilder whole = levels_[site];
@@ -127,7 +129,7 @@ StepLevels SiteHistories::levels(uint32_t site) const {
   return whole.Finish(step);
 }
 
-std::vector<SiteBirths> SiteHistories::births(uint32_t site) const {
+std::vector<SiteBirths> SiteHistories::births(SiteIndex site) const {
   const Site& of = ledger_->sites()[site];
   std::vector<SiteBirths> births = levels_[site].births();
   births.push_back({ledger_->steps().step(), of.allocations, of.bytes_allocated});

@@ -7,6 +7,7 @@
 #include <deque>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/leaks/site_history.h"
 #include "analyzer/leaks/step_levels.h"
 #include "analyzer/ledger/ledger.h"
@@ -19,12 +20,12 @@ namespace vramtrack {
 class SiteHistories final : public ReplayObserver {
  public:
   // Of the complete steps.
-  SiteHistory history(uint32_t site) const { return histories_[site].Finish(ledger_->steps().step()); }
+  SiteHistory history(SiteIndex site) const { return histories_[site].Finish(ledger_->steps().step()); }
   // What it held at the ends of complete steps.
-  StepLevels levels(uint32_t site) const;
-  size_t level_changes(uint32_t site) const { return levels_[site].changes(); }
+  StepLevels levels(SiteIndex site) const;
+  size_t level_changes(SiteIndex site) const { return levels_[site].changes(); }
   // What it had allocated in all at steps of about 8, 16, 32, ... and at the end.
-  std::vector<SiteBirths> births(uint32_t site) const;
+  std::vector<SiteBirths> births(SiteIndex site) const;
   // Of each complete step with those before it, see step_similarity.h.
   const std::vector<float>& step_similarities() const { return similarity_.similarities(); }
 
@@ -53,18 +54,18 @@ class SiteHistories final : public ReplayObserver {
     SiteLevel least;  // the least of what it held since then
   };
 
-  Present* PresentOf(uint32_t site);
+  Present* PresentOf(SiteIndex site);
   // `before`: what it held before the event.
-  void NoteBirth(uint32_t index, const Site& site, SiteLevel before, uint32_t objects, uint64_t bytes);
-  void NoteDeath(uint32_t index, const Site& site, uint32_t birth_step, uint32_t objects, uint64_t bytes);
-  void SettleLevel(uint32_t index, const Site& site, SiteLevel before, Present* present);
-  void SettleActivity(uint32_t index, Activity* activity);
+  void NoteBirth(SiteIndex index, const Site& site, SiteLevel before, uint32_t objects, uint64_t bytes);
+  void NoteDeath(SiteIndex index, const Site& site, uint32_t birth_step, uint32_t objects, uint64_t bytes);
+  void SettleLevel(SiteIndex index, const Site& site, SiteLevel before, Present* present);
+  void SettleActivity(SiteIndex index, Activity* activity);
 
   const Ledger* ledger_ = nullptr;
   StepSimilarity similarity_;
-  std::vector<Present> present_;              // by site
-  std::deque<SiteHistoryBuilder> histories_;  // stay where they are
-  std::deque<StepLevelsBuilder> levels_;      // as histories_
+  IndexedVector<SiteIndex, Present> present_;  // by site
+  IndexedDeque<SiteIndex, SiteHistoryBuilder> histories_;
+  IndexedDeque<SiteIndex, StepLevelsBuilder> levels_;
 };
 
 }  // namespace vramtrack

@@ -7,18 +7,16 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/kind.h"
 
 namespace vramtrack {
 
 // One line of code with all that called it: allocations of one kind, on one device (or the host), with one stack.
 struct SiteKey {
-  static constexpr uint32_t kHost = UINT32_MAX;
-  static constexpr uint32_t kMaxDevice = 255;  // a device number is a byte wherever this project writes it
-
   uint32_t kind;
-  uint32_t device;  // kHost for memory of the host
-  uint32_t stack;   // TracedStacks' distinct stack
+  DeviceIndex device;
+  StackIndex stack;
 
   bool operator==(const SiteKey& other) const {
     return kind == other.kind && device == other.device && stack == other.stack;
@@ -51,12 +49,14 @@ struct Site {
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0;
 };
 
+using Sites = IndexedVector<SiteIndex, Site>;
+
 // Numbers sites as they appear. Thread-compatible.
 class SiteTable {
  public:
   // The index of the site; the entry of a new one has only its key.
-  uint32_t Find(const SiteKey& key, bool* is_new) {
-    const auto [found, inserted] = by_key_.try_emplace(key, static_cast<uint32_t>(sites_.size()));
+  SiteIndex Find(const SiteKey& key, bool* is_new) {
+    const auto [found, inserted] = by_key_.try_emplace(key, sites_.next_index());
     *is_new = inserted;
     if (inserted) {
       sites_.emplace_back();
@@ -65,12 +65,12 @@ class SiteTable {
     return found->second;
   }
 
-  std::vector<Site>& sites() { return sites_; }
-  const std::vector<Site>& sites() const { return sites_; }
+  Sites& sites() { return sites_; }
+  const Sites& sites() const { return sites_; }
 
  private:
-  absl::flat_hash_map<SiteKey, uint32_t> by_key_;
-  std::vector<Site> sites_;
+  absl::flat_hash_map<SiteKey, SiteIndex> by_key_;
+  Sites sites_;
 };
 
 }  // namespace vramtrack

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/steps/regular_gaps.h"
 
 namespace vramtrack {
@@ -30,8 +31,6 @@ struct PlannedPhase {
 //   marks         MARK and STEP events that were picked one by one, and instants
 // or nothing.
 struct StepPlan {
-  static constexpr uint32_t kNone = UINT32_MAX;
-
   // The mark of a thread, counted among its MARK and STEP events, that ends a step, and the phase that begins then.
   struct MarkEnd {
     uint64_t mark = 0;
@@ -44,12 +43,12 @@ struct StepPlan {
   };
 
   std::string source = "none";  // as in the report: of the phase that covers most
-  uint32_t mark_slot = kNone;   // the thread whose STEP events count; with picked marks, the one that tells of values
-  uint32_t anchor_site = kNone;
-  std::vector<bool> inside;  // by distinct stack: within an optimizer's step; empty if that does not matter
-  bool at_inside = false;    // the first allocation within an optimizer's step ends a step
-  std::vector<std::vector<MarkEnd>> marks;  // by slot, ascending
-  std::vector<Cut> cuts;                    // ascending
+  ThreadSlot mark_slot;         // the thread whose STEP events count; with picked marks, the one that tells of values
+  SiteIndex anchor_site;
+  IndexedVector<StackIndex, bool> inside;                 // within an optimizer's step; empty if that does not matter
+  bool at_inside = false;                                 // the first allocation within an optimizer's step ends a step
+  IndexedVector<ThreadSlot, std::vector<MarkEnd>> marks;  // ascending
+  std::vector<Cut> cuts;                                  // ascending
 
   std::vector<PlannedPhase> phases;  // by time; empty: all steps are of one kind
   bool windows = false;              // there are no steps; windows of the run stand for them
@@ -63,7 +62,7 @@ struct StepPlan {
   std::vector<OuterLoop> outer;  // loops around the steps
 
   bool picks() const { return !marks.empty() || !cuts.empty(); }
-  bool has_steps() const { return mark_slot != kNone || anchor_site != kNone || at_inside || picks(); }
+  bool has_steps() const { return !mark_slot.is_none() || !anchor_site.is_none() || at_inside || picks(); }
   bool has_windows() const { return windows; }
 };
 
@@ -84,14 +83,14 @@ class StepClock {
   }
 
   // To be called before an allocation counts. True if a step ends before it.
-  bool OnAllocation(uint32_t site) {
+  bool OnAllocation(SiteIndex site) {
     if (__builtin_expect(site != plan_.anchor_site, 1)) return false;
     ++step_;
     return true;
   }
   // To be called before an allocation counts if the plan's at_inside is set. True if a step ends before it.
-  bool OnAllocationBy(uint32_t stack) {
-    const bool inside = stack < plan_.inside.size() && plan_.inside[stack];
+  bool OnAllocationBy(StackIndex stack) {
+    const bool inside = plan_.inside.Has(stack) && plan_.inside[stack];
     const bool entered = inside && !inside_;
     inside_ = inside;
     if (!entered) return false;
@@ -107,14 +106,14 @@ class StepClock {
     EnterPhase(cut.phase);
   }
   // To be called for each MARK and STEP event. True if a step ends with it. `number`: of a STEP.
-  bool OnMark(uint32_t slot, bool is_step, uint64_t number) {
+  bool OnMark(ThreadSlot slot, bool is_step, uint64_t number) {
     if (!plan_.picks()) {
       if (!is_step || slot != plan_.mark_slot) return false;
       numbers_.push_back(number);
       ++step_;
       return true;
     }
-    if (slot >= marks_.size()) return false;
+    if (!marks_.Has(slot)) return false;
     Marks& of = marks_[slot];
     const std::vector<StepPlan::MarkEnd>& ends = plan_.marks[slot];
     if (of.next >= ends.size() || ends[of.next].mark != of.seen++) return false;
@@ -141,7 +140,7 @@ class StepClock {
   }
 
   StepPlan plan_;
-  std::vector<Marks> marks_;  // by slot
+  IndexedVector<ThreadSlot, Marks> marks_;
   size_t next_cut_ = 0;
   uint64_t next_time_;
   uint32_t step_ = 0;

@@ -14,11 +14,11 @@ void Ledger::ApplyUnseen(uint64_t until) {
     const UnseenMemory::Change& change = changes[next_unseen_];
     // Not by their steps, but by their numbers all replays are alike.
     const bool is_host = IsHostMemory(change.kind);
-    const uint32_t site =
-        FindSite({change.kind, is_host ? SiteKey::kHost : change.device, options_.unseen->StackOf(change.library)});
+    const SiteIndex site =
+        FindSite({change.kind, is_host ? kHost : change.device, options_.unseen->StackOf(change.library)});
     if (options_.unseen_sites_only) continue;
     MoveClock(change.ticks);
-    const auto slot = static_cast<uint32_t>(trace_.threads().size());
+    const ThreadSlot slot = trace_.threads().next_index();
     LiveAllocation allocation;
     if (!change.born) {
       // What a reset of the device took away is gone already.
@@ -27,7 +27,7 @@ void Ledger::ApplyUnseen(uint64_t until) {
     }
     allocation.bytes = change.bytes;
     allocation.address = change.address & ((uint64_t{1} << 56) - 1);
-    allocation.device = change.device;
+    allocation.device_number = change.device.value();
     allocation.site = site;
     allocation.birth_step = clock_.step();
     LiveAllocation replaced;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/model/report.h"
@@ -23,7 +24,7 @@ struct CheckFinding {
     kExcepted,  // known, and put up with
   };
 
-  std::string rule;  // id, see rules.h
+  std::string rule;  // id, see kCheckRules
   Status status = Status::kFailed;
   std::string subject;  // "device 0", "rank 3", "host memory", or the function that a site is named by
   std::string message;  // one sentence, without the place
@@ -66,6 +67,22 @@ struct CheckReport {
 
 // 0 fine, 1 something failed, 3 nothing failed but there is too little evidence.
 inline int ExitCodeOf(const CheckReport& report) { return report.failed > 0 ? 1 : report.enough_evidence ? 0 : 3; }
+
+// What `check` looks for: the one table of its rules.
+
+struct CheckRule {
+  const char* id;
+  const char* title;  // a phrase for a list: "Memory leak"
+  const char* text;   // a sentence
+  bool of_baseline;   // applies only with a baseline
+};
+extern const std::vector<CheckRule> kCheckRules;
+
+// Null for an unknown id.
+const CheckRule* FindRule(std::string_view id);
+
+// All ids, with commas.
+std::string RuleNames();
 
 }  // namespace vramtrack
 

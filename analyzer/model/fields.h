@@ -36,11 +36,11 @@ OrNull(T&) -> OrNull<T>;
 
 // The site that is meant: in the findings of a process its index in decimal digits, in a report its id; null for none.
 struct SiteReference {
-  std::string& site;
+  std::string& value;
 };
 
 struct SiteReferences {
-  std::vector<std::string>& sites;
+  std::vector<std::string>& value;
 };
 
 // One of these texts. `or_null`: null for an empty one.
@@ -72,7 +72,7 @@ struct WholeIf {
 // A column for each field of the elements, in an object of its own or among the fields of what holds them.
 template <class T>
 struct Columns {
-  std::vector<T>& rows;
+  std::vector<T>& value;
   bool inlined = false;
 };
 template <class T>
@@ -83,7 +83,7 @@ Columns(std::vector<T>&, bool) -> Columns<T>;
 // {name: value}.
 template <class Pairs>
 struct Map {
-  Pairs& pairs;
+  Pairs& value;
 };
 template <class Pairs>
 Map(Pairs&) -> Map<Pairs>;
@@ -91,7 +91,7 @@ Map(Pairs&) -> Map<Pairs>;
 // [{first: name, second: value}]. `of_sites`: the names are SiteReferences.
 template <class T>
 struct NamedValues {
-  std::vector<std::pair<std::string, T>>& values;
+  std::vector<std::pair<std::string, T>>& value;
   const char* first;
   const char* second;
   bool of_sites = false;
@@ -132,9 +132,35 @@ struct Internal {
 template <class T>
 Internal(T&) -> Internal<T>;
 
+// Whether T is one of the structs above that wrap one stored value, named `value`.
+template <class T>
+inline constexpr bool kWraps = false;
+template <class T>
+inline constexpr bool kWraps<OrNull<T>> = true;
+template <>
+inline constexpr bool kWraps<SiteReference> = true;
+template <>
+inline constexpr bool kWraps<SiteReferences> = true;
+template <>
+inline constexpr bool kWraps<OneOf> = true;
+template <class T>
+inline constexpr bool kWraps<Columns<T>> = true;
+template <class T>
+inline constexpr bool kWraps<Map<T>> = true;
+template <class T>
+inline constexpr bool kWraps<NamedValues<T>> = true;
+template <class T>
+inline constexpr bool kWraps<Inline<T>> = true;
+template <class T>
+inline constexpr bool kWraps<Within<T>> = true;
+template <>
+inline constexpr bool kWraps<IfTrue> = true;
+template <class T>
+inline constexpr bool kWraps<Internal<T>> = true;
+
 }  // namespace field
 
-// A visitor of what is stored: it is told of the fields that have a number, without what wraps them for their JSON.
+// A visitor of stored fields: it gets the fields that have a number, without their wrappers.
 // Derived has `template <class T> void Plain(uint32_t number, const char* name, T& value)`.
 template <class Derived>
 class PlainFields {
@@ -151,16 +177,12 @@ class PlainFields {
   }
   template <class T>
   void Unwrap(uint32_t number, const char* name, T& value) {
-    Tell(number, name, value);
+    if constexpr (field::kWraps<T>) {
+      Tell(number, name, value.value);
+    } else {
+      Tell(number, name, value);
+    }
   }
-  template <class T>
-  void Unwrap(uint32_t number, const char* name, field::OrNull<T>& wrapped) {
-    Tell(number, name, wrapped.value);
-  }
-  void Unwrap(uint32_t number, const char* name, field::SiteReference& wrapped) { Tell(number, name, wrapped.site); }
-  void Unwrap(uint32_t number, const char* name, field::SiteReferences& wrapped) { Tell(number, name, wrapped.sites); }
-  void Unwrap(uint32_t number, const char* name, field::OneOf& wrapped) { Tell(number, name, wrapped.value); }
-  void Unwrap(uint32_t number, const char* name, field::IfTrue& wrapped) { Tell(number, name, wrapped.value); }
   void Unwrap(uint32_t number, const char* name, field::NamedCount& wrapped) {
     Tell(number, name, wrapped.name);
     Tell(number + 1, (name + std::string("_count")).c_str(), wrapped.count);
@@ -168,30 +190,6 @@ class PlainFields {
   void Unwrap(uint32_t number, const char* name, field::Interval& wrapped) {
     Tell(number, (name + std::string("_low")).c_str(), wrapped.low);
     Tell(number + 1, (name + std::string("_high")).c_str(), wrapped.high);
-  }
-  template <class T>
-  void Unwrap(uint32_t number, const char* name, field::Columns<T>& wrapped) {
-    Tell(number, name, wrapped.rows);
-  }
-  template <class T>
-  void Unwrap(uint32_t number, const char* name, field::Map<T>& wrapped) {
-    Tell(number, name, wrapped.pairs);
-  }
-  template <class T>
-  void Unwrap(uint32_t number, const char* name, field::NamedValues<T>& wrapped) {
-    Tell(number, name, wrapped.values);
-  }
-  template <class T>
-  void Unwrap(uint32_t number, const char* name, field::Inline<T>& wrapped) {
-    Tell(number, name, wrapped.value);
-  }
-  template <class T>
-  void Unwrap(uint32_t number, const char* name, field::Within<T>& wrapped) {
-    Tell(number, name, wrapped.value);
-  }
-  template <class T>
-  void Unwrap(uint32_t number, const char* name, field::Internal<T>& wrapped) {
-    Tell(number, name, wrapped.value);
   }
 };
 

@@ -203,8 +203,6 @@ struct ReportFragmentation {
   std::vector<ReportPin> pins;
   std::vector<ReportSegmentPool> pools;
   std::optional<ReportReserveGrowth> growth;
-  uint64_t model_blocks = 0;
-  uint64_t model_surprises = 0;
 };
 
 template <>
@@ -227,9 +225,6 @@ void Fields(Visitor& visit, ReportFragmentation& fragmentation) {
   visit(13, "pools", fragmentation.pools, "at that moment");
   visit(14, "growth", fragmentation.growth,
         "`null` where its segments do not grow step after step, or too few steps tell");
-  visit(15, "blocks", field::Within{"model", fragmentation.model_blocks}, "that the model of the allocator followed");
-  visit(16, "surprises", field::Within{"model", fragmentation.model_surprises},
-        "of these, those that lay elsewhere than its rules say");
 }
 
 struct ReportMemoryPool {

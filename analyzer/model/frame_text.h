@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/base/text_style.h"
+#include "analyzer/base/display_text.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {

@@ -26,7 +26,11 @@ class SiteReferenceFields {
 
   template <class T>
   void Look(T& value) {
-    if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string>) Fields(*this, value);
+    if constexpr (field::kWraps<T>) {
+      Look(value.value);
+    } else if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string>) {
+      Fields(*this, value);
+    }
   }
   template <class T>
   void Look(std::optional<T>& value) {
@@ -40,39 +44,23 @@ class SiteReferenceFields {
   }
 
  private:
-  void Look(field::SiteReference& wrapped) { found_(&wrapped.site); }
+  void Look(field::SiteReference& wrapped) { found_(&wrapped.value); }
   void Look(field::SiteReferences& wrapped) {
-    for (std::string& site : wrapped.sites) found_(&site);
+    for (std::string& site : wrapped.value) found_(&site);
   }
   template <class T>
   void Look(field::NamedValues<T>& wrapped) {
     if (!wrapped.of_sites) return;
-    for (auto& [site, value] : wrapped.values) found_(&site);
+    for (auto& [site, value] : wrapped.value) found_(&site);
   }
-  template <class T>
-  void Look(field::Columns<T>& wrapped) {
-    Look(wrapped.rows);
-  }
-  template <class T>
-  void Look(field::Inline<T>& wrapped) {
-    Look(wrapped.value);
-  }
-  template <class T>
-  void Look(field::Within<T>& wrapped) {
-    Look(wrapped.value);
-  }
-  // What these wrap refers to no site.
+  // These refer to no site.
   template <class T>
   void Look(field::Map<T>&) {}
   template <class T>
-  void Look(field::OrNull<T>&) {}
-  template <class T>
   void Look(field::Internal<T>&) {}
-  void Look(field::OneOf&) {}
   void Look(field::NamedCount&) {}
   void Look(field::Interval&) {}
   void Look(field::WholeIf&) {}
-  void Look(field::IfTrue&) {}
   void Look(ReportFrame&) {}
 
   Found& found_;

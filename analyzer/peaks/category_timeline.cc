@@ -3,7 +3,7 @@
 
 namespace vramtrack {
 
-CategoryTimeline::CategoryTimeline(const Ledger& first, const std::vector<Category>& categories,
+CategoryTimeline::CategoryTimeline(const Ledger& first, const IndexedVector<SiteIndex, Category>& categories,
                                    const LevelTimeline& timeline)
     : places_(first.sites().size()), bins_(timeline) {
   for (const Scope& scope : first.scopes()) {
@@ -11,9 +11,9 @@ CategoryTimeline::CategoryTimeline(const Ledger& first, const std::vector<Catego
     rows_of_scopes_.push_back(followed ? static_cast<uint16_t>(rows_.size()) : kNoRow);
     if (followed) rows_.emplace_back();
   }
-  for (uint32_t i = 0; i < places_.size(); ++i) {
-    const uint32_t scope = first.sites()[i].scope;
-    if (scope != Site::kNoScope) places_[i] = {rows_of_scopes_[scope], categories[i]};
+  for (const SiteIndex site : places_.indices()) {
+    const uint32_t scope = first.sites()[site].scope;
+    if (scope != Site::kNoScope) places_[site] = {rows_of_scopes_[scope], categories[site]};
   }
 }
 

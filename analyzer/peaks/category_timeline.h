@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/attribution/category.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/peaks/timeline_bins.h"
 
@@ -23,16 +24,17 @@ class CategoryTimeline final : public ReplayObserver {
     uint64_t low = 0, high = 0;
   };
 
-  // `first`: the trace's first replay, and its timeline. `categories`: by site. Only scopes that a report's
+  // `first`: the trace's first replay, and its timeline. Only scopes that a report's
   // timeline is about are followed: leading ones and the host's.
-  CategoryTimeline(const Ledger& first, const std::vector<Category>& categories, const LevelTimeline& timeline);
+  CategoryTimeline(const Ledger& first, const IndexedVector<SiteIndex, Category>& categories,
+                   const LevelTimeline& timeline);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
     Change(allocated.allocation.site, allocated.allocation.bytes);
   }
   void OnFree(const ReplayAllocation& freed) override { Change(freed.allocation.site, 0 - freed.allocation.bytes); }
-  void OnFold(uint32_t site, uint64_t /*objects*/, uint64_t bytes, bool born) override {
+  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t bytes, bool born) override {
     Change(site, born ? bytes : 0 - bytes);
   }
   void OnStepEnd(uint32_t step) override {
@@ -58,7 +60,7 @@ class CategoryTimeline final : public ReplayObserver {
   using Row = std::array<Series, kCategories>;
 
   // Of a free, `bytes` is what brings the sum down: 0 - bytes.
-  void Change(uint32_t site, uint64_t bytes) {
+  void Change(SiteIndex site, uint64_t bytes) {
     const Place place = places_[site];
     if (place.row == kNoRow) return;
     if (bins_.FollowTime(*ledger_)) BeginBin();
@@ -72,7 +74,7 @@ class CategoryTimeline final : public ReplayObserver {
   void BeginBin();
 
   const Ledger* ledger_ = nullptr;
-  std::vector<Place> places_;  // by site
+  IndexedVector<SiteIndex, Place> places_;
   std::vector<uint16_t> rows_of_scopes_;
   std::vector<Row> rows_;
   TimelineBins bins_;

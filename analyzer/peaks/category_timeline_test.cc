@@ -24,7 +24,7 @@ class SumCheck final : public ReplayObserver {
   void OnStepEnd(uint32_t /*step*/) override {
     for (uint32_t i = 0; i < ledger_->scopes().size(); ++i) {
       const Scope& scope = ledger_->scopes()[i];
-      if (!scope.is_leading() && scope.device != SiteKey::kHost) continue;
+      if (!scope.is_leading() && scope.device != kHost) continue;
       uint64_t sum = 0;
       for (size_t c = 0; c < kCategories; ++c) sum += categories_.Live(i, static_cast<Category>(c));
       EXPECT_EQ(sum, scope.live);
@@ -85,17 +85,17 @@ void Check(const std::string& file, bool marks) {
   StepPlan plan;
   if (marks) {
     plan.source = "marks";
-    plan.mark_slot = 0;
+    plan.mark_slot = ThreadSlot(0);
   }
   LevelTimeline levels(trace);
   LedgerOptions options;
   options.observers = {&levels};
   Ledger first(trace, plan, options);
   first.Replay();
-  std::vector<Category> categories;
-  for (uint32_t i = 0; i < first.sites().size(); ++i) categories.push_back(static_cast<Category>(i % kCategories));
+  IndexedVector<SiteIndex, Category> categories;
+  for (size_t i = 0; i < first.sites().size(); ++i) categories.push_back(static_cast<Category>(i % kCategories));
   CategoryTimeline timeline(first, categories, levels);
-  std::map<uint32_t, uint64_t> peak_changes;
+  std::map<DeviceIndex, uint64_t> peak_changes;
   for (const Scope& scope : first.scopes()) {
     if (scope.is_leading()) peak_changes[scope.device] = scope.peak_change;
   }
@@ -186,7 +186,7 @@ TEST(CategoryTimeline, ABinHasTheLowestAndTheHighestOfItsStep) {
   auto read = Trace::Read(file, "test");
   ASSERT_TRUE(read.ok());
   StepPlan plan;
-  plan.mark_slot = 0;
+  plan.mark_slot = ThreadSlot(0);
   LevelTimeline levels(**read);
   LedgerOptions options;
   options.observers = {&levels};
@@ -198,7 +198,7 @@ TEST(CategoryTimeline, ABinHasTheLowestAndTheHighestOfItsStep) {
   second.Replay();
   const auto values = [&](Category category) {
     std::string text;
-    for (const CategoryTimeline::Bin& bin : timeline.Bins(first.sites()[0].scope, category)) {
+    for (const CategoryTimeline::Bin& bin : timeline.Bins(first.sites()[SiteIndex(0)].scope, category)) {
       text += std::to_string(bin.low) + ".." + std::to_string(bin.high) + " ";
     }
     return text;

@@ -16,8 +16,8 @@ void MergePairs(std::vector<CompositionTimeline::StepBin>* bins) {
 
 }  // namespace
 
-CompositionTimeline::CompositionTimeline(const Ledger& first, const std::vector<Category>& categories,
-                                         const std::map<uint32_t, std::vector<std::vector<uint32_t>>>& groups,
+CompositionTimeline::CompositionTimeline(const Ledger& first, const IndexedVector<SiteIndex, Category>& categories,
+                                         const std::map<uint32_t, std::vector<std::vector<SiteIndex>>>& groups,
                                          const LevelTimeline& timeline)
     : places_(first.sites().size()), bins_(timeline) {
   for (const Scope& scope : first.scopes()) {
@@ -28,18 +28,18 @@ CompositionTimeline::CompositionTimeline(const Ledger& first, const std::vector<
     rows_.back().bins.resize(1);
     if (first.steps().plan().has_steps() && scope.peak > 0) rows_.back().peak_step = scope.peak_moment.step;
   }
-  for (uint32_t i = 0; i < places_.size(); ++i) {
-    const uint32_t scope = first.sites()[i].scope;
-    if (scope != Site::kNoScope) places_[i] = {rows_of_scopes_[scope], categories[i], kNoGroup};
+  for (const SiteIndex site : places_.indices()) {
+    const uint32_t scope = first.sites()[site].scope;
+    if (scope != Site::kNoScope) places_[site] = {rows_of_scopes_[scope], categories[site], kNoGroup};
   }
   for (const auto& [scope, of_scope] : groups) {
     for (size_t group = 0; group < of_scope.size() && group < kMaxGroups; ++group) {
-      for (const uint32_t site : of_scope[group]) places_[site].group = static_cast<uint8_t>(group);
+      for (const SiteIndex site : of_scope[group]) places_[site].group = static_cast<uint8_t>(group);
     }
   }
 }
 
-void CompositionTimeline::Change(uint32_t site, uint64_t bytes, bool born) {
+void CompositionTimeline::Change(SiteIndex site, uint64_t bytes, bool born) {
   const Place place = places_[site];
   if (place.row == kNoRow) return;
   if (bins_.FollowTime(*ledger_)) BeginBin();

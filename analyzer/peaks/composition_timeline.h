@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/attribution/category.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/peaks/timeline_bins.h"
 
@@ -34,11 +35,11 @@ class CompositionTimeline final : public ReplayObserver {
     Bin bin;
   };
 
-  // `first`: the trace's first replay, and its timeline. `categories`: by site. `groups`: by scope, at most
+  // `first`: the trace's first replay, and its timeline. `groups`: by scope, at most
   // kMaxGroups sets of sites, without a site in common. Only scopes that a report's timeline is about are followed:
   // leading ones and the host's.
-  CompositionTimeline(const Ledger& first, const std::vector<Category>& categories,
-                      const std::map<uint32_t, std::vector<std::vector<uint32_t>>>& groups,
+  CompositionTimeline(const Ledger& first, const IndexedVector<SiteIndex, Category>& categories,
+                      const std::map<uint32_t, std::vector<std::vector<SiteIndex>>>& groups,
                       const LevelTimeline& timeline);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -48,7 +49,7 @@ class CompositionTimeline final : public ReplayObserver {
   void OnFree(const ReplayAllocation& freed) override {
     Change(freed.allocation.site, 0 - freed.allocation.bytes, false);
   }
-  void OnFold(uint32_t site, uint64_t /*objects*/, uint64_t bytes, bool born) override {
+  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t bytes, bool born) override {
     Change(site, born ? bytes : 0 - bytes, born);
   }
   void OnStepEnd(uint32_t step) override;
@@ -78,12 +79,12 @@ class CompositionTimeline final : public ReplayObserver {
   };
 
   // Of a free, `bytes` is what brings the sum down: 0 - bytes.
-  void Change(uint32_t site, uint64_t bytes, bool born);
+  void Change(SiteIndex site, uint64_t bytes, bool born);
   void BeginStepBin(Row* row);
   void BeginBin();
 
   const Ledger* ledger_ = nullptr;
-  std::vector<Place> places_;  // by site
+  IndexedVector<SiteIndex, Place> places_;
   std::vector<uint16_t> rows_of_scopes_;
   std::vector<Row> rows_;
   TimelineBins bins_;

@@ -2,11 +2,12 @@
 #include "analyzer/peaks/counterfactual.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace vramtrack {
 
-size_t Counterfactual::Watch(std::vector<uint32_t> sites) {
+size_t Counterfactual::Watch(std::vector<SiteIndex> sites) {
   watched_.push_back(std::move(sites));
   return watched_.size() - 1;
 }
@@ -14,21 +15,21 @@ size_t Counterfactual::Watch(std::vector<uint32_t> sites) {
 void Counterfactual::OnBegin(const Ledger& ledger) {
   ledger_ = &ledger;
   groups_.resize(watched_.size());
-  std::vector<std::pair<uint32_t, uint32_t>> pairs;  // site and group
+  std::vector<std::pair<SiteIndex, uint32_t>> pairs;  // site and group
   for (size_t i = 0; i < watched_.size(); ++i) {
-    for (const uint32_t site : watched_[i]) pairs.emplace_back(site, static_cast<uint32_t>(i));
+    for (const SiteIndex site : watched_[i]) pairs.emplace_back(site, static_cast<uint32_t>(i));
   }
   if (pairs.empty()) return;
   std::sort(pairs.begin(), pairs.end());
-  first_.resize(pairs.back().first + size_t{2});
+  first_.GrowTo(pairs.back().first.Next());
   for (const auto& [site, group] : pairs) {
-    ++first_[site + size_t{1}];
+    ++first_[site.Next()];
     memberships_.push_back(group);
   }
-  for (size_t site = 1; site < first_.size(); ++site) first_[site] += first_[site - 1];
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }
 
-void Counterfactual::OnFold(uint32_t site, uint64_t /*objects*/, uint64_t bytes, bool born) {
+void Counterfactual::OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t bytes, bool born) {
   const uint32_t scope = ledger_->sites()[site].scope;
   if (born) {
     Allocated(site, scope, bytes, ledger_->scopes()[scope].live);
@@ -37,10 +38,10 @@ void Counterfactual::OnFold(uint32_t site, uint64_t /*objects*/, uint64_t bytes,
   }
 }
 
-void Counterfactual::Allocated(uint32_t site, uint32_t scope_index, uint64_t bytes, uint64_t live) {
+void Counterfactual::Allocated(SiteIndex site, uint32_t scope_index, uint64_t bytes, uint64_t live) {
   if (scope_index >= totals_.size()) totals_.resize(scope_index + 1);
   Total& total = totals_[scope_index];
-  for (uint32_t i = FirstOf(site), end = FirstOf(site + 1); i < end; ++i) {
+  for (uint32_t i = FirstOf(site), end = FirstOf(site.Next()); i < end; ++i) {
     const uint32_t index = memberships_[i];
     Group& group = groups_[index];
     if (group.scope == kNoScope) {
@@ -73,9 +74,9 @@ uint64_t Counterfactual::PeakWithout(size_t group) const {
   return risen > 0 ? std::max(of.peak, risen - of.live) : of.peak;
 }
 
-void Counterfactual::Freed(uint32_t site, uint32_t scope_index, uint64_t bytes) {
+void Counterfactual::Freed(SiteIndex site, uint32_t scope_index, uint64_t bytes) {
   if (scope_index < totals_.size() && totals_[scope_index].risen > 0) Settle(&totals_[scope_index]);
-  for (uint32_t i = FirstOf(site), end = FirstOf(site + 1); i < end; ++i) {
+  for (uint32_t i = FirstOf(site), end = FirstOf(site.Next()); i < end; ++i) {
     Group& group = groups_[memberships_[i]];
     group.live -= bytes;
     Total& total = totals_[scope_index];

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 
 namespace vramtrack {
@@ -20,7 +21,7 @@ namespace vramtrack {
 class Counterfactual final : public ReplayObserver {
  public:
   // Before the replay: a few site indices, numbered as in every replay of the trace. Returns the group's number.
-  size_t Watch(std::vector<uint32_t> sites);
+  size_t Watch(std::vector<SiteIndex> sites);
   bool watching() const { return !watched_.empty(); }
 
   void OnBegin(const Ledger& ledger) override;
@@ -31,7 +32,7 @@ class Counterfactual final : public ReplayObserver {
   void OnFree(const ReplayAllocation& freed) override {
     if (freed.scope != nullptr) Freed(freed.allocation.site, freed.scope->index, freed.allocation.bytes);
   }
-  void OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) override;
+  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
 
   // The peak of the group's scope if the group had allocated nothing.
   uint64_t PeakWithout(size_t group) const;
@@ -53,18 +54,18 @@ class Counterfactual final : public ReplayObserver {
   };
 
   // `live`: the scope's total, after the allocation.
-  void Allocated(uint32_t site, uint32_t scope, uint64_t bytes, uint64_t live);
-  void Freed(uint32_t site, uint32_t scope, uint64_t bytes);
+  void Allocated(SiteIndex site, uint32_t scope, uint64_t bytes, uint64_t live);
+  void Freed(SiteIndex site, uint32_t scope, uint64_t bytes);
   void Settle(Total* total);
 
-  // The groups of a site are memberships_[FirstOf(site)] to memberships_[FirstOf(site + 1) - 1].
-  uint32_t FirstOf(uint32_t site) const {
-    return site < first_.size() ? first_[site] : first_.empty() ? 0 : first_.back();
+  // The groups of a site are memberships_[FirstOf(site)] to memberships_[FirstOf(site.Next()) - 1].
+  uint32_t FirstOf(SiteIndex site) const {
+    return first_.Has(site) ? first_[site] : first_.empty() ? 0 : first_.back();
   }
 
   const Ledger* ledger_ = nullptr;
-  std::vector<std::vector<uint32_t>> watched_;
-  std::vector<uint32_t> first_;  // by site
+  std::vector<std::vector<SiteIndex>> watched_;
+  IndexedVector<SiteIndex, uint32_t> first_;
   std::vector<uint32_t> memberships_;
   std::vector<Group> groups_;
   std::vector<Total> totals_;

@@ -20,7 +20,7 @@ void FailureLog::OnBegin(const Ledger& ledger) {
   count_ = failed > kept ? failed - kept : 0;
 }
 
-const Scope* FailureLog::ScopeOf(Level level, uint32_t device) const {
+const Scope* FailureLog::ScopeOf(Level level, DeviceIndex device) const {
   for (const Scope& scope : ledger_->scopes()) {
     if (scope.level == level && scope.device == device) return &scope;
   }
@@ -30,8 +30,8 @@ const Scope* FailureLog::ScopeOf(Level level, uint32_t device) const {
 void FailureLog::OnOtherEvent(const StreamEvent& event) {
   if (event.operation == schema::FAIL) Fail(event);
   if (event.operation != schema::FRAMEWORK_MEMORY || event.past) return;
-  if (ScopeOf(Level::kFramework, event.shape->device) == nullptr) return;
-  told_ = {event.slot, event.shape->device, event.value[0], event.value[1]};
+  if (ScopeOf(Level::kFramework, DeviceIndex(event.shape->device)) == nullptr) return;
+  told_ = {event.slot, DeviceIndex(event.shape->device), event.value[0], event.value[1]};
 }
 
 void FailureLog::Fail(const StreamEvent& event) {
@@ -41,7 +41,7 @@ void FailureLog::Fail(const StreamEvent& event) {
   OutOfMemory failed;
   failed.step = ledger_->steps().step();
   failed.ticks = event.time;
-  failed.device = std::min(event.shape->device, SiteKey::kMaxDevice);
+  failed.device = event.device();
   failed.stack = trace_.definitions().stacks.Distinct(event.shape->ref);
   failed.requested = event.shape->bytes;
   const Scope& driver = *ScopeOf(Level::kDriver, failed.device);
@@ -102,8 +102,8 @@ void FailureLog::Add(OutOfMemory failed) {
 }
 
 void FailureLog::FindHolders(const Scope& driver, OutOfMemory* failed) const {
-  const std::vector<Site>& sites = ledger_->sites();
-  for (uint32_t i = 0; i < sites.size(); ++i) {
+  const Sites& sites = ledger_->sites();
+  for (const SiteIndex i : sites.indices()) {
     const uint64_t held = sites[i].live_bytes - sites[i].segment_bytes;  // segments are held by what lies in them
     if (held == 0 || sites[i].scope == Site::kNoScope) continue;
     const Scope& scope = ledger_->scopes()[sites[i].scope];
@@ -123,7 +123,7 @@ OutOfMemory::Framework FailureLog::FrameworkAt(const Scope& framework) const {
   std::vector<std::pair<uint64_t, uint64_t>> blocks;
   ledger_->live().ForEach([&](const LiveAllocation& allocation) {
     const Site& site = ledger_->sites()[allocation.site];
-    if (LevelOf(site.key.kind) == Level::kFramework && allocation.device == framework.device) {
+    if (LevelOf(site.key.kind) == Level::kFramework && allocation.device() == framework.device) {
       blocks.emplace_back(allocation.address, allocation.bytes);
     }
   });

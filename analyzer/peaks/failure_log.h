@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 
@@ -21,7 +22,8 @@ namespace vramtrack {
 struct OutOfMemory {
   uint32_t step = 0;
   uint64_t ticks = 0;
-  uint32_t device = 0, stack = 0;  // stack: distinct
+  DeviceIndex device;
+  StackIndex stack = kEmptyStack;
   uint64_t requested = 0;
   DeviceUsage usage;
   uint64_t outside = 0;
@@ -34,7 +36,7 @@ struct OutOfMemory {
     std::optional<uint64_t> small_hole, large_hole;
   };
   std::optional<Framework> framework;
-  std::vector<std::pair<uint32_t, uint64_t>> holders;  // site, bytes live then; the largest first
+  std::vector<std::pair<SiteIndex, uint64_t>> holders;  // site, bytes live then; the largest first
 };
 
 // Finds the failures of a replay, and who held the memory then. A failure costs a look at all sites and at what is
@@ -61,11 +63,12 @@ class FailureLog final : public ReplayObserver {
 
  private:
   struct Told {
-    uint32_t slot = UINT32_MAX, device = 0;
+    ThreadSlot slot;
+    DeviceIndex device;
     uint64_t given_out = 0, reserved = 0;
   };
 
-  const Scope* ScopeOf(Level level, uint32_t device) const;
+  const Scope* ScopeOf(Level level, DeviceIndex device) const;
   void Fail(const StreamEvent& event);
   void ForgetRetry(const StreamEvent* event);
   void Add(OutOfMemory failed);
@@ -77,8 +80,8 @@ class FailureLog final : public ReplayObserver {
   std::vector<OutOfMemory> failures_;
   uint64_t count_ = 0;
   // By slot: calls of the driver that failed where a framework's allocator may try again, or give up itself.
-  std::map<uint32_t, std::pair<uint32_t, OutOfMemory>> pending_;  // kind, and what failed
-  Told told_;                                                     // what a framework's allocator told last
+  std::map<ThreadSlot, std::pair<uint32_t, OutOfMemory>> pending_;  // kind, and what failed
+  Told told_;                                                       // what a framework's allocator told last
 };
 
 }  // namespace vramtrack

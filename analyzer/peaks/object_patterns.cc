@@ -6,7 +6,7 @@
 
 namespace vramtrack {
 
-LateObjects::LateObjects(std::vector<LateGroup> groups, std::vector<bool> in_optimizer)
+LateObjects::LateObjects(std::vector<LateGroup> groups, IndexedVector<SiteIndex, bool> in_optimizer)
     : groups_(std::move(groups)),
       in_optimizer_(std::move(in_optimizer)),
       results_(groups_.size()),
@@ -15,7 +15,7 @@ LateObjects::LateObjects(std::vector<LateGroup> groups, std::vector<bool> in_opt
   for (uint16_t i = 0; i < groups_.size(); ++i) {
     if (groups_[i].scope >= scopes_.size()) scopes_.resize(groups_[i].scope + 1);
     scopes_[groups_[i].scope].groups.push_back(i);
-    for (const uint32_t site : groups_[i].sites) sites_[site].group = i;
+    for (const SiteIndex site : groups_[i].sites) sites_[site].group = i;
   }
 }
 
@@ -27,7 +27,7 @@ void LateObjects::OnStepEnd(uint32_t /*step*/) {
   }
 }
 
-void LateObjects::Allocated(uint32_t site, uint64_t bytes) {
+void LateObjects::Allocated(SiteIndex site, uint64_t bytes) {
   const uint32_t index = ledger_->sites()[site].scope;
   if (index >= scopes_.size() || scopes_[index].groups.empty()) return;
   ScopeState& scope = scopes_[index];
@@ -66,7 +66,7 @@ void LateObjects::Freed(const LiveAllocation& allocation) {
 }
 
 // Of the past of a trace of bounded size the births are not told; what dies counts as old first.
-void LateObjects::OnFold(uint32_t site, uint64_t /*objects*/, uint64_t bytes, bool born) {
+void LateObjects::OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t bytes, bool born) {
   if (groups_.empty()) return;
   if (born) return Allocated(site, bytes);
   if (sites_[site].group == kNone) return;
@@ -82,7 +82,7 @@ size_t ReusableMemory::ClassOf(uint64_t bytes) {
   return static_cast<size_t>(exponent) * 16 + (bytes >> (exponent - 4) & 15);
 }
 
-ReusableMemory::Slots* ReusableMemory::SlotsOf(uint32_t site) {
+ReusableMemory::Slots* ReusableMemory::SlotsOf(SiteIndex site) {
   const Site& known = ledger_->sites()[site];
   if (known.scope >= followed_.size() || !followed_[known.scope] || !IsDeviceRange(known.key.kind) ||
       known.key.kind == schema::STREAM_ORDERED || known.key.kind == schema::POOL || known.key.kind == schema::MAPPING) {
@@ -104,7 +104,7 @@ void ReusableMemory::OnAllocate(const ReplayAllocation& allocated) {
   }
   --slots->free[size];
   if (allocation.birth_step == 0) return;
-  if (allocation.site >= reusable_.size()) reusable_.resize(allocation.site + 1);
+  reusable_.GrowTo(allocation.site);
   ++reusable_[allocation.site].objects;
   reusable_[allocation.site].bytes += allocation.bytes;
 }

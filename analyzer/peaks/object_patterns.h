@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 
 namespace vramtrack {
@@ -18,7 +19,7 @@ namespace vramtrack {
 // had they been freed where their step ends. Only for runs whose steps are known from the job itself.
 struct LateGroup {
   uint32_t scope = 0;
-  std::vector<uint32_t> sites;
+  std::vector<SiteIndex> sites;
 };
 
 // Exact: follows a second replay. Memory: a few words a site. Thread-compatible.
@@ -31,9 +32,9 @@ class LateObjects final : public ReplayObserver {
     uint64_t replaced = 0;  // of these, after their site had allocated again in that step
   };
 
-  // No site is in two groups. `in_optimizer`: by site; what an optimizer's step allocates still belongs to the step
+  // No site is in two groups. `in_optimizer`: what an optimizer's step allocates still belongs to the step
   // before, whose gradients it reads.
-  LateObjects(std::vector<LateGroup> groups, std::vector<bool> in_optimizer);
+  LateObjects(std::vector<LateGroup> groups, IndexedVector<SiteIndex, bool> in_optimizer);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
@@ -42,7 +43,7 @@ class LateObjects final : public ReplayObserver {
   void OnFree(const ReplayAllocation& freed) override {
     if (!groups_.empty()) Freed(freed.allocation);
   }
-  void OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) override;
+  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
   void OnStepEnd(uint32_t step) override;
 
   // By group.
@@ -66,15 +67,15 @@ class LateObjects final : public ReplayObserver {
     std::vector<uint16_t> groups;
   };
 
-  void Allocated(uint32_t site, uint64_t bytes);
+  void Allocated(SiteIndex site, uint64_t bytes);
   void Freed(const LiveAllocation& allocation);
   uint64_t GoneIn(const ScopeState& scope, uint16_t group) const { return scope.past_boundary ? state_[group].old : 0; }
 
   const Ledger* ledger_ = nullptr;
   std::vector<LateGroup> groups_;
-  std::vector<bool> in_optimizer_;
+  IndexedVector<SiteIndex, bool> in_optimizer_;
   std::vector<Result> results_;
-  std::vector<SiteState> sites_;
+  IndexedVector<SiteIndex, SiteState> sites_;
   std::vector<GroupState> state_;
   std::vector<ScopeState> scopes_;
 };
@@ -94,8 +95,8 @@ class ReusableMemory final : public ReplayObserver {
   struct Sum {
     uint64_t objects = 0, bytes = 0;
   };
-  // By site; may be shorter than the list of sites.
-  const std::vector<Sum>& reusable() const { return reusable_; }
+  // May be shorter than the list of sites.
+  const IndexedVector<SiteIndex, Sum>& reusable() const { return reusable_; }
   // Buffers of a size class that are enough for all of a scope's allocations.
   uint64_t Buffers(uint32_t scope) const;
 
@@ -107,12 +108,12 @@ class ReusableMemory final : public ReplayObserver {
   };
 
   static size_t ClassOf(uint64_t bytes);
-  Slots* SlotsOf(uint32_t site);
+  Slots* SlotsOf(SiteIndex site);
 
   const Ledger* ledger_ = nullptr;
   std::vector<bool> followed_;
   std::vector<std::vector<Slots>> slots_;  // one where followed
-  std::vector<Sum> reusable_;
+  IndexedVector<SiteIndex, Sum> reusable_;
 };
 
 }  // namespace vramtrack

@@ -18,7 +18,7 @@ constexpr double kLeastKnown = 0.5;
 }  // namespace
 
 OomStudy::OomStudy(const Ledger& first, const std::vector<OutOfMemory>& failures,
-                   std::vector<std::vector<uint32_t>> asking)
+                   std::vector<std::vector<SiteIndex>> asking)
     : cases_(failures.size()), findings_(failures.size()) {
   std::set<uint32_t> failing_steps;
   for (const OutOfMemory& failure : failures) failing_steps.insert(failure.step);
@@ -51,14 +51,14 @@ void OomStudy::BeginStep(uint32_t step) {
   }
 }
 
-bool OomStudy::IsOfDevice(const Site& site, uint32_t device) const {
+bool OomStudy::IsOfDevice(const Site& site, DeviceIndex device) const {
   return site.scope != Site::kNoScope && site.key.device == device;
 }
 
-OomStudy::Held OomStudy::HeldOn(uint32_t device, std::pair<uint32_t, uint64_t> less) const {
+OomStudy::Held OomStudy::HeldOn(DeviceIndex device, std::pair<SiteIndex, uint64_t> less) const {
   Held held;
-  const std::vector<Site>& sites = ledger_->sites();
-  for (uint32_t i = 0; i < sites.size(); ++i) {
+  const Sites& sites = ledger_->sites();
+  for (const SiteIndex i : sites.indices()) {
     if (!IsOfDevice(sites[i], device)) continue;
     const uint64_t bytes = sites[i].live_bytes - sites[i].segment_bytes - (less.first == i ? less.second : 0);
     if (bytes > 0) held.emplace_back(i, bytes);
@@ -107,7 +107,7 @@ void OomStudy::Failed(const StreamEvent& event) {
     Case& study = cases_[i];
     const OutOfMemory& failure = *study.failure;
     if (study.done || failure.ticks != event.time || failure.requested != event.shape->bytes ||
-        failure.device != event.shape->device) {
+        failure.device != DeviceIndex(event.shape->device)) {
       continue;
     }
     findings_[i].held = HeldOn(failure.device);

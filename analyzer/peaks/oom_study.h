@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/peaks/failure_log.h"
 
@@ -23,14 +24,14 @@ class OomStudy final : public ReplayObserver {
   static constexpr uint32_t kStepsBefore = 8;
 
   struct Change {
-    uint32_t site;
+    SiteIndex site;
     uint64_t then, now;  // bytes live
   };
   struct Finding {
-    std::vector<std::pair<uint32_t, uint64_t>> held;  // by site: bytes live at the failure; all of the device's
-    std::optional<uint32_t> compared_step;            // index of the step
-    bool same_point = false;                          // otherwise its peak
-    std::vector<Change> changes;                      // sites that hold more or less than then
+    std::vector<std::pair<SiteIndex, uint64_t>> held;  // by site: bytes live at the failure; all of the device's
+    std::optional<uint32_t> compared_step;             // index of the step
+    bool same_point = false;                           // otherwise its peak
+    std::vector<Change> changes;                       // sites that hold more or less than then
     // How large what the step had allocated was, over what the same sites' objects measured in the steps before; none
     // where these sites had allocated less than half of it.
     std::optional<double> size_ratio;
@@ -38,7 +39,7 @@ class OomStudy final : public ReplayObserver {
 
   // `first`: the first replay, and its `failures`, which must outlive it. `asking`: for each of them the sites of the
   // place that asked.
-  OomStudy(const Ledger& first, const std::vector<OutOfMemory>& failures, std::vector<std::vector<uint32_t>> asking);
+  OomStudy(const Ledger& first, const std::vector<OutOfMemory>& failures, std::vector<std::vector<SiteIndex>> asking);
 
   void OnBegin(const Ledger& ledger) override;
   void OnAllocate(const ReplayAllocation& allocated) override {
@@ -53,7 +54,7 @@ class OomStudy final : public ReplayObserver {
   const std::vector<Finding>& findings() const { return findings_; }
 
  private:
-  using Held = std::vector<std::pair<uint32_t, uint64_t>>;  // site, bytes; by site
+  using Held = std::vector<std::pair<SiteIndex, uint64_t>>;  // site, bytes; by site
 
   struct Snapshot {
     uint64_t asked = 0;  // how often the place had asked in that step, without the request itself
@@ -62,23 +63,23 @@ class OomStudy final : public ReplayObserver {
   struct Case {
     const OutOfMemory* failure = nullptr;
     std::optional<uint32_t> good_step;
-    std::vector<uint32_t> asking;  // sites, in order
+    std::vector<SiteIndex> asking;  // sites, in order
     bool done = false;
     uint64_t asked = 0;  // in the present step
     uint64_t stride = 1;
     std::vector<Snapshot> snapshots;  // of the good step
     uint64_t peak = 0;
-    Held at_peak;                                                   // of the good step
-    std::map<uint32_t, std::pair<uint64_t, uint64_t>> before, now;  // site: objects, bytes allocated
+    Held at_peak;                                                    // of the good step
+    std::map<SiteIndex, std::pair<uint64_t, uint64_t>> before, now;  // site: objects, bytes allocated
   };
 
   void BeginStep(uint32_t step);
   void Allocated(const LiveAllocation& allocation);
   void Failed(const StreamEvent& event);
   void Compare(const Case& study, Finding* finding) const;
-  bool IsOfDevice(const Site& site, uint32_t device) const;
+  bool IsOfDevice(const Site& site, DeviceIndex device) const;
   // `less`: a site and bytes of it that are not counted.
-  Held HeldOn(uint32_t device, std::pair<uint32_t, uint64_t> less = {0, 0}) const;
+  Held HeldOn(DeviceIndex device, std::pair<SiteIndex, uint64_t> less = {}) const;
 
   const Ledger* ledger_ = nullptr;
   std::vector<Case> cases_;

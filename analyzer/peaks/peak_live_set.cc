@@ -19,7 +19,7 @@ size_t SizeOf(uint64_t bytes) {
 
 }  // namespace
 
-void PeakLiveSet::LookAt(uint32_t site) {
+void PeakLiveSet::LookAt(SiteIndex site) {
   const uint32_t index = ledger_->sites()[site].scope;
   if (index == Site::kNoScope) return;
   const Scope& scope = ledger_->scopes()[index];
@@ -28,7 +28,7 @@ void PeakLiveSet::LookAt(uint32_t site) {
   if (awaited == awaited_.end() || !scope.is_leading() || scope.changes != awaited->second + 1) return;
   awaited_.erase(awaited);
   Peak& peak = peaks_[scope.device];
-  ledger_->ForEachLive([&](uint32_t holder, uint32_t birth_step, uint64_t objects, uint64_t bytes) {
+  ledger_->ForEachLive([&](SiteIndex holder, uint32_t birth_step, uint64_t objects, uint64_t bytes) {
     if (objects == 0 || ledger_->sites()[holder].scope != index) return;
     peak.ages[AgeOf(birth_step, ledger_->steps().step())].Add(objects, bytes);
     peak.sizes[SizeOf(bytes / objects)].Add(objects, bytes);

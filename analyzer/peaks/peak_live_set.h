@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 
 namespace vramtrack {
@@ -37,25 +38,25 @@ class PeakLiveSet final : public ReplayObserver {
   };
 
   // By device: the change of its leading scope that reached the peak (Scope::peak_change).
-  explicit PeakLiveSet(const std::map<uint32_t, uint64_t>& peak_changes) : awaited_(peak_changes) {}
+  explicit PeakLiveSet(const std::map<DeviceIndex, uint64_t>& peak_changes) : awaited_(peak_changes) {}
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
     if (__builtin_expect(!awaited_.empty(), 0)) LookAt(allocated.allocation.site);
   }
-  void OnFold(uint32_t site, uint64_t /*objects*/, uint64_t /*bytes*/, bool born) override {
+  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool born) override {
     if (born && !awaited_.empty()) LookAt(site);
   }
 
   // By device.
-  const std::map<uint32_t, Peak>& peaks() const { return peaks_; }
+  const std::map<DeviceIndex, Peak>& peaks() const { return peaks_; }
 
  private:
-  void LookAt(uint32_t site);
+  void LookAt(SiteIndex site);
 
   const Ledger* ledger_ = nullptr;
-  std::map<uint32_t, uint64_t> awaited_;
-  std::map<uint32_t, Peak> peaks_;
+  std::map<DeviceIndex, uint64_t> awaited_;
+  std::map<DeviceIndex, Peak> peaks_;
 };
 
 }  // namespace vramtrack

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/peaks/site_phases.h"
 
-#include "analyzer/attribution/optimizer_frame.h"
 #include "analyzer/attribution/python_file.h"
 #include "analyzer/symbols/affix.h"
 
@@ -17,12 +16,12 @@ SitePhases::SitePhases(const Trace& trace)
   }
 }
 
-SitePhases::Entry& SitePhases::EntryOf(uint32_t site) {
-  if (site >= sites_.size()) sites_.resize(site + 1);
+SitePhases::Entry& SitePhases::EntryOf(SiteIndex site) {
+  sites_.GrowTo(site);
   Entry& entry = sites_[site];
   if (!entry.known) {
     entry.known = true;
-    const uint32_t stack = ledger_->sites()[site].key.stack;
+    const StackIndex stack = ledger_->sites()[site].key.stack;
     entry.in_backward = trace_.definitions().stacks.Get(stack).node != schema::NODE_NONE;
     entry.counts.after_backward = seen_backward_;
   }
@@ -30,7 +29,7 @@ SitePhases::Entry& SitePhases::EntryOf(uint32_t site) {
 }
 
 void SitePhases::OnAllocate(const ReplayAllocation& allocated) {
-  if (allocated.slot >= next_.size()) return;  // no thread's: it tells nothing of what the job does
+  if (!next_.Has(allocated.slot)) return;  // no thread's: it tells nothing of what the job does
   Entry& entry = EntryOf(allocated.allocation.site);
   if (entry.in_backward != in_backward_) {
     in_backward_ = entry.in_backward;
@@ -43,14 +42,14 @@ void SitePhases::OnAllocate(const ReplayAllocation& allocated) {
 }
 
 void SitePhases::OnFree(const ReplayAllocation& freed) {
-  if (freed.slot >= next_.size()) return;
+  if (!next_.Has(freed.slot)) return;
   Counts& counts = EntryOf(freed.allocation.site).counts;
   ++counts.freed;
   counts.into_backward += freed.ordinal < at_backward_[freed.slot];
   counts.into_optimizer += freed.ordinal < at_optimizer_[freed.slot];
 }
 
-bool SitePhases::IsOfOptimizer(uint32_t stack) {
+bool SitePhases::IsOfOptimizer(StackIndex stack) {
   const auto [found, is_new] = stacks_of_marks_.try_emplace(stack, false);
   if (!is_new) return found->second;
   const Definitions& definitions = trace_.definitions();

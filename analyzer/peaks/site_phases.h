@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 
@@ -31,7 +32,7 @@ class SitePhases final : public ReplayObserver {
   void OnFree(const ReplayAllocation& freed) override;
   void OnOtherEvent(const StreamEvent& event) override;
 
-  Counts Of(uint32_t site) const { return site < sites_.size() ? sites_[site].counts : Counts(); }
+  Counts Of(SiteIndex site) const { return sites_.Has(site) ? sites_[site].counts : Counts(); }
 
  private:
   struct Entry {
@@ -39,16 +40,16 @@ class SitePhases final : public ReplayObserver {
     bool known = false, in_backward = false;
   };
 
-  Entry& EntryOf(uint32_t site);
-  bool IsOfOptimizer(uint32_t stack);  // a distinct one
+  Entry& EntryOf(SiteIndex site);
+  bool IsOfOptimizer(StackIndex stack);
 
   const Trace& trace_;
   const Ledger* ledger_ = nullptr;
   std::set<uint32_t> optimizer_names_;  // of marks
-  std::map<uint32_t, bool> stacks_of_marks_;
-  std::vector<Entry> sites_;
-  // By slot, one more than the ordinal of its last allocation: so far, and at the two moments.
-  std::vector<uint64_t> next_, at_backward_, at_optimizer_;
+  std::map<StackIndex, bool> stacks_of_marks_;
+  IndexedVector<SiteIndex, Entry> sites_;
+  // One more than the ordinal of a thread's last allocation: so far, and at the two moments.
+  IndexedVector<ThreadSlot, uint64_t> next_, at_backward_, at_optimizer_;
   bool in_backward_ = false, seen_backward_ = false;
 };
 

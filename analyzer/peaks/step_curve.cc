@@ -31,9 +31,9 @@ StepCurve::StepCurve(const Ledger& first, const LevelTimeline& timeline) : curve
     curve_of_scope_.push_back(followed ? static_cast<uint16_t>(curves_.size()) : kNone);
     if (followed) curves_.emplace_back();
   }
-  for (uint32_t i = 0; i < curve_of_site_.size(); ++i) {
-    const uint32_t scope = first.sites()[i].scope;
-    if (scope != Site::kNoScope) curve_of_site_[i] = curve_of_scope_[scope];
+  for (const SiteIndex site : curve_of_site_.indices()) {
+    const uint32_t scope = first.sites()[site].scope;
+    if (scope != Site::kNoScope) curve_of_site_[site] = curve_of_scope_[scope];
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/peaks/timeline.h"
 
@@ -33,7 +34,7 @@ class StepCurve final : public ReplayObserver {
     Change(allocated.allocation.site, allocated.allocation.bytes);
   }
   void OnFree(const ReplayAllocation& freed) override { Change(freed.allocation.site, 0 - freed.allocation.bytes); }
-  void OnFold(uint32_t site, uint64_t /*objects*/, uint64_t bytes, bool born) override {
+  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t bytes, bool born) override {
     Change(site, born ? bytes : 0 - bytes);
   }
 
@@ -55,7 +56,7 @@ class StepCurve final : public ReplayObserver {
   };
 
   // Of a free, `bytes` is what brings the sum down: 0 - bytes.
-  void Change(uint32_t site, uint64_t bytes) {
+  void Change(SiteIndex site, uint64_t bytes) {
     const uint16_t number = curve_of_site_[site];
     if (number == kNone || curves_[number].given_up) return;
     Add(bytes, &curves_[number]);
@@ -64,7 +65,8 @@ class StepCurve final : public ReplayObserver {
   const Curve* CurveOf(uint32_t scope) const;
 
   const Ledger* ledger_ = nullptr;
-  std::vector<uint16_t> curve_of_site_, curve_of_scope_;
+  IndexedVector<SiteIndex, uint16_t> curve_of_site_;
+  std::vector<uint16_t> curve_of_scope_;
   std::vector<Curve> curves_;
 };
 

@@ -31,7 +31,7 @@ Replayed Replay(const std::string& file) {
   replayed.trace = std::move(*read);
   StepPlan plan;
   plan.source = "marks";
-  plan.mark_slot = 0;
+  plan.mark_slot = ThreadSlot(0);
   replayed.timeline = std::make_unique<LevelTimeline>(*replayed.trace);
   LedgerOptions options;
   options.observers = {replayed.timeline.get()};

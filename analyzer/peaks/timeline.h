@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 
@@ -92,7 +93,7 @@ class LevelTimeline final : public ReplayObserver {
   void OnFree(const ReplayAllocation& freed) override {
     if (freed.scope != nullptr) Record(*freed.scope);
   }
-  void OnFold(uint32_t site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override {
+  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override {
     Record(ledger_->scopes()[ledger_->sites()[site].scope]);
   }
   void OnEnd() override;

@@ -5,13 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/peaks/timeline.h"
 
 namespace vramtrack {
 
 // Scopes that a report's timeline is about.
-inline bool IsOnTimeline(const Scope& scope) { return scope.is_leading() || scope.device == SiteKey::kHost; }
+inline bool IsOnTimeline(const Scope& scope) { return scope.is_leading() || scope.device == kHost; }
 
 // Finds in a second replay the bins of the first one's timeline. Thread-compatible.
 class TimelineBins {

@@ -27,7 +27,7 @@ class BlockNeighbours {
 
  private:
   static uint64_t Place(const LiveAllocation& allocation, uint64_t offset) {
-    return uint64_t{allocation.device} << 56 | (allocation.address + offset);
+    return uint64_t{allocation.device_number} << 56 | (allocation.address + offset);
   }
 
   absl::flat_hash_set<uint64_t> taken_;  // where large blocks begin

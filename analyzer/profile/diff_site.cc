@@ -23,7 +23,7 @@ double LogRatio(double a, double b) {
 }
 
 std::string SameToReader(const SiteKey& key, const std::vector<ReportFrame>& frames) {
-  std::string text = absl::StrCat(key.kind, "|", key.device);
+  std::string text = absl::StrCat(key.kind, "|", key.device.value());
   for (const ReportFrame& frame : frames) {
     absl::StrAppend(&text, "|", frame.function, "|", frame.file, "|", frame.line);
     if (frame.line == 0) absl::StrAppend(&text, "|", frame.module, "|", frame.offset);
@@ -31,22 +31,22 @@ std::string SameToReader(const SiteKey& key, const std::vector<ReportFrame>& fra
   return text;
 }
 
-std::map<uint32_t, uint32_t> DeviceOrdinals(const Ledger& ledger) {
-  std::set<uint32_t> devices;
+std::map<DeviceIndex, uint32_t> DeviceOrdinals(const Ledger& ledger) {
+  std::set<DeviceIndex> devices;
   for (const Site& site : ledger.sites()) {
-    if (site.key.device != SiteKey::kHost) devices.insert(site.key.device);
+    if (site.key.device != kHost) devices.insert(site.key.device);
   }
-  std::map<uint32_t, uint32_t> ordinals = {{SiteKey::kHost, SiteKey::kHost}};
-  for (const uint32_t device : devices) ordinals.emplace(device, static_cast<uint32_t>(ordinals.size() - 1));
+  std::map<DeviceIndex, uint32_t> ordinals = {{kHost, kHost.value()}};
+  for (const DeviceIndex device : devices) ordinals.emplace(device, static_cast<uint32_t>(ordinals.size() - 1));
   return ordinals;
 }
 
-SiteShape ShapeOf(const ProcessAnalysis& analysis, const std::vector<uint32_t>& sites) {
+SiteShape ShapeOf(const ProcessAnalysis& analysis, const std::vector<SiteIndex>& sites) {
   const Ledger& ledger = analysis.ledger();
   SiteShape shape;
   uint64_t births = 0, bytes = 0, active_steps = 0;
-  uint32_t first = UINT32_MAX;
-  for (const uint32_t index : sites) {
+  SiteIndex first;
+  for (const SiteIndex index : sites) {
     const Site& site = ledger.sites()[index];
     const SiteHistory history = analysis.histories().history(index);
     births += site.allocations;
@@ -58,7 +58,7 @@ SiteShape ShapeOf(const ProcessAnalysis& analysis, const std::vector<uint32_t>& 
   const double steps = ledger.steps().step();
   shape.births = static_cast<double>(births) / static_cast<double>(std::max<uint64_t>(active_steps, 1));
   shape.bytes_per_birth = births == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(births);
-  shape.phase = static_cast<double>(first) / static_cast<double>(ledger.sites().size());
+  shape.phase = static_cast<double>(first.value()) / static_cast<double>(ledger.sites().size());
   shape.recurring = steps > 0 && static_cast<double>(active_steps) > kRecurringShare * steps;
   return shape;
 }
@@ -89,11 +89,11 @@ void ReadFrames(const CodeRoots& roots, DiffSite* site) {
 
 std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis) {
   const Ledger& ledger = analysis->ledger();
-  const std::vector<Site>& sites = ledger.sites();
-  std::vector<uint32_t> chosen(sites.size());
-  for (uint32_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
+  const Sites& sites = ledger.sites();
+  std::vector<SiteIndex> chosen;
+  for (const SiteIndex site : sites.indices()) chosen.push_back(site);
   if (chosen.size() > kMaxDiffSites) {
-    std::sort(chosen.begin(), chosen.end(), [&](uint32_t a, uint32_t b) {
+    std::sort(chosen.begin(), chosen.end(), [&](SiteIndex a, SiteIndex b) {
       if (sites[a].bytes_allocated != sites[b].bytes_allocated) {
         return sites[a].bytes_allocated > sites[b].bytes_allocated;
       }
@@ -102,11 +102,11 @@ std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis) {
     chosen.resize(kMaxDiffSites);
     std::sort(chosen.begin(), chosen.end());
   }
-  const std::map<uint32_t, uint32_t> ordinals = DeviceOrdinals(ledger);
+  const std::map<DeviceIndex, uint32_t> ordinals = DeviceOrdinals(ledger);
   const CodeRoots roots = RootsOf(analysis->trace().definitions().process);
   std::vector<DiffSite> units;
   std::map<std::string, size_t> by_key;
-  for (const uint32_t index : chosen) {
+  for (const SiteIndex index : chosen) {
     const SiteKey& key = sites[index].key;
     std::vector<ReportFrame> frames = analysis->symbolizer().Frames(key.stack);
     const auto [found, is_new] = by_key.try_emplace(SameToReader(key, frames), units.size());
@@ -124,8 +124,8 @@ std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis) {
   for (DiffSite& unit : units) {
     unit.shape = ShapeOf(*analysis, unit.sites);
     unit.segments =
-        std::any_of(unit.sites.begin(), unit.sites.end(), [&](uint32_t site) { return IsSegmentSite(sites[site]); });
-    for (const uint32_t site : unit.sites) {
+        std::any_of(unit.sites.begin(), unit.sites.end(), [&](SiteIndex site) { return IsSegmentSite(sites[site]); });
+    for (const SiteIndex site : unit.sites) {
       unit.births_per_step += static_cast<double>(analysis->histories().history(site).born_objects);
       unit.bytes_allocated += sites[site].bytes_allocated;
       AddVerdict(analysis->verdicts()[site], &unit);
@@ -135,6 +135,12 @@ std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis) {
   return units;
 }
 
+std::vector<std::vector<size_t>> Singles(size_t count) {
+  std::vector<std::vector<size_t>> singles;
+  for (size_t i = 0; i < count; ++i) singles.push_back({i});
+  return singles;
+}
+
 SiteRows RowsOf(const std::vector<DiffSite>& sites, const std::vector<std::vector<size_t>>& members,
                 size_t ledger_sites) {
   SiteRows rows;
@@ -142,7 +148,7 @@ SiteRows RowsOf(const std::vector<DiffSite>& sites, const std::vector<std::vecto
   rows.of_site.assign(ledger_sites, rows.count);
   for (uint32_t row = 0; row < rows.count; ++row) {
     for (const size_t member : members[row]) {
-      for (const uint32_t site : sites[member].sites) rows.of_site[site] = row;
+      for (const SiteIndex site : sites[member].sites) rows.of_site[site] = row;
     }
   }
   return rows;
@@ -160,7 +166,7 @@ LeakSites FindLeakSites(ProcessAnalysis* analysis, const std::vector<DiffSite>& 
   }
   found.leak_of_site.resize(sites.size());
   for (size_t i = 0; i < sites.size(); ++i) {
-    for (const uint32_t site : sites[i].sites) {
+    for (const SiteIndex site : sites[i].sites) {
       const size_t group = analysis->GroupOf(site);
       if (const auto led = led_by.find(group); led != led_by.end()) {
         std::vector<size_t>& leading = found.leaks[led->second].leading;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/findings/leaks/leak_order.h"
 #include "analyzer/model/report.h"
@@ -39,9 +40,9 @@ struct LeftBehind {
 
 struct DiffSite {
   uint32_t kind = 0;
-  uint32_t device = 0;          // SiteKey::kHost for the host
-  uint32_t device_ordinal = 0;  // of the devices that the process used; kHost for the host
-  std::vector<uint32_t> sites;  // of the ledger; empty where the run is known by a summary
+  DeviceIndex device;
+  uint32_t device_ordinal = 0;   // of the devices that the process used; UINT32_MAX for the host
+  std::vector<SiteIndex> sites;  // of the ledger; empty where the run is known by a summary
   // What it allocates is a framework's to cut up: whose call the allocator made it in is an accident.
   bool segments = false;
   std::vector<ReportFrame> frames;
@@ -66,9 +67,12 @@ std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis);
 
 // Sites put together.
 struct SiteRows {
-  std::vector<uint32_t> of_site;  // by site of the ledger: its row, or `count` for one that is in none
+  IndexedVector<SiteIndex, uint32_t> of_site;  // its row, or `count` for a site that is in none
   uint32_t count = 0;
 };
+
+// Rows of one site each: every index below `count` by itself.
+std::vector<std::vector<size_t>> Singles(size_t count);
 
 // `members`: of each row, indices of `sites`. `ledger_sites`: how many the ledger has.
 SiteRows RowsOf(const std::vector<DiffSite>& sites, const std::vector<std::vector<size_t>>& members,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/replay_observer.h"
 #include "analyzer/profile/diff_site.h"
 
@@ -66,14 +67,14 @@ class EventDigest : public ReplayObserver {
  private:
   void Add(const ReplayAllocation& event, bool born);
 
-  const std::vector<uint32_t> row_of_site_;
+  const IndexedVector<SiteIndex, uint32_t> row_of_site_;
   EventSequence sequence_;
   std::vector<RowEvents> rows_;
 };
 
 struct SequenceEvent {
   uint64_t word = 0;  // what, where and how much, mixed
-  uint32_t site = 0;  // of the ledger
+  SiteIndex site;     // of the ledger
 };
 
 // A replay that keeps events [begin, end) of the sequence that EventDigest has of the same rows.

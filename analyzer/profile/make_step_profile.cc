@@ -25,10 +25,6 @@ uint64_t WidthFor(uint64_t steps, uint64_t most) {
   return width;
 }
 
-std::optional<uint32_t> DeviceOf(uint32_t device) {
-  return device == SiteKey::kHost ? std::nullopt : std::optional<uint32_t>(device);
-}
-
 }  // namespace
 
 uint64_t HashOfSites(const std::vector<DiffSite>& sites) {
@@ -37,7 +33,7 @@ uint64_t HashOfSites(const std::vector<DiffSite>& sites) {
     for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
   };
   for (const DiffSite& site : sites) {
-    add(absl::StrCat(site.kind, "|", site.device));
+    add(absl::StrCat(site.kind, "|", site.device.value()));
     for (const ReportFrame& frame : site.frames) {
       add(absl::StrCat("|", frame.function, "|", frame.file, "|", frame.line, "|", frame.module, "|", frame.offset));
     }
@@ -82,13 +78,12 @@ void ProfileMaker::Prepare(Replay* detail) {
   all.end = static_cast<uint32_t>(profile_.steps);
   all.blocks = static_cast<uint32_t>(profile_.windows());
   all.block_steps = static_cast<uint32_t>(profile_.steps_in_window);
-  std::vector<std::vector<size_t>> kept, every;
+  std::vector<std::vector<size_t>> kept;
   for (const size_t site : kept_) kept.push_back({site});
-  for (size_t i = 0; i < sites_.size(); ++i) every.push_back({i});
   const size_t count = analysis_.ledger().sites().size();
   meter_.emplace(RowsOf(sites_, kept, count), all, analysis_.trace().framework_devices() != 0,
                  StepMeter::Windows::kAll);
-  digest_.emplace(RowsOf(sites_, every, count));
+  digest_.emplace(RowsOf(sites_, Singles(sites_.size()), count));
   order_.emplace(LeakingSites(analysis_), analysis_.run().steps);
   detail->observers.insert(detail->observers.end(), {&*meter_, &*digest_, &*order_});
 }
@@ -113,12 +108,12 @@ void ProfileMaker::DescribeSite(size_t number, ProfileSite* to) {
   const DiffSite& known = sites_[number];
   ProfileSite& site = *to;
   site.kind = known.kind;
-  site.device = DeviceOf(known.device);
+  site.device = NumberOf(known.device);
   site.number = static_cast<uint32_t>(number);
   site.category = analysis_.Category(known.sites[0]);
-  const std::vector<LeakVerdict>& verdicts = analysis_.verdicts();
-  const auto leaking =
-      std::find_if(known.sites.begin(), known.sites.end(), [&](uint32_t one) { return IsLeak(verdicts[one].verdict); });
+  const SiteVerdicts& verdicts = analysis_.verdicts();
+  const auto leaking = std::find_if(known.sites.begin(), known.sites.end(),
+                                    [&](SiteIndex one) { return IsLeak(verdicts[one].verdict); });
   site.verdict = NameOf(verdicts[leaking == known.sites.end() ? known.sites[0] : *leaking].verdict);
   site.unjudged = known.unjudged;
   site.segments = known.segments;
@@ -139,7 +134,7 @@ void ProfileMaker::DescribeSite(size_t number, ProfileSite* to) {
 void ProfileMaker::AddSurvivors(const DiffSite& site, SiteWindows* windows) const {
   windows->survivors.resize(profile_.windows());
   windows->survivor_bytes.resize(profile_.windows());
-  for (const uint32_t one : site.sites) {
+  for (const SiteIndex one : site.sites) {
     const SiteHistory history = analysis_.histories().history(one);
     for (const Cohort& cohort : history.cohorts) {
       const size_t window = cohort.step / profile_.steps_in_window;

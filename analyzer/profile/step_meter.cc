@@ -61,20 +61,20 @@ void StepMeter::OnAllocate(const ReplayAllocation& allocated) {
     const std::optional<bool> exact = neighbours_.Allocate(allocation, ledger_->sites()[allocation.site].key.kind);
     if (exact) sizes_[rows_.of_site[allocation.site]].Add(allocation.bytes, *exact);
   }
-  Change(allocation.site, allocated.slot, allocation.bytes, 1, true);
+  Change(allocation.site, allocated.slot, 1, allocation.bytes, true);
 }
 
 void StepMeter::OnFree(const ReplayAllocation& freed) {
   const LiveAllocation& allocation = freed.allocation;
   if (framework_ && !over_) neighbours_.Free(allocation, ledger_->sites()[allocation.site].key.kind);
-  Change(allocation.site, freed.slot, allocation.bytes, 1, false);
+  Change(allocation.site, freed.slot, 1, allocation.bytes, false);
 }
 
-void StepMeter::OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) {
-  Change(site, 0, bytes, objects, born);
+void StepMeter::OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) {
+  Change(site, ThreadSlot(0), objects, bytes, born);
 }
 
-void StepMeter::ChangeHolder(uint32_t slot, uint64_t bytes, bool born, State* state) {
+void StepMeter::ChangeHolder(ThreadSlot slot, uint64_t bytes, bool born, State* state) {
   std::vector<Holder>& holders = state->holders;
   auto holder = std::find_if(holders.rbegin(), holders.rend(), [slot](const Holder& one) { return one.slot == slot; });
   if (born) {
@@ -93,7 +93,7 @@ void StepMeter::ChangeHolder(uint32_t slot, uint64_t bytes, bool born, State* st
   holders.pop_back();
 }
 
-void StepMeter::Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t objects, bool born) {
+void StepMeter::Change(SiteIndex site, ThreadSlot slot, uint64_t objects, uint64_t bytes, bool born) {
   if (over_) return;
   const uint32_t row = rows_.of_site[site], peak_scope = ledger_->sites()[site].peak_scope;
   State& state = states_[row];
@@ -234,7 +234,7 @@ void StepMeter::Finish() {
     totals_[row].bytes_at_peak = changed_since ? state.noted_at_run_peak : state.live;
   }
   for (size_t i = 0; i < peaks_.size(); ++i) {
-    peaks_[i].shown = ledger_->scopes()[i].is_leading() || peaks_[i].device == SiteKey::kHost;
+    peaks_[i].shown = ledger_->scopes()[i].is_leading() || peaks_[i].device == kHost;
   }
   over_ = true;
 }

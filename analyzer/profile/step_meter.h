@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/replay_observer.h"
 #include "analyzer/ledger/scope.h"
@@ -30,7 +31,7 @@ class StepMeter : public ReplayObserver {
   void OnBegin(const Ledger& ledger) override;
   void OnAllocate(const ReplayAllocation& allocated) override;
   void OnFree(const ReplayAllocation& freed) override;
-  void OnFold(uint32_t site, uint64_t objects, uint64_t bytes, bool born) override;
+  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
   void OnStepEnd(uint32_t step) override;
   void OnOtherEvent(const StreamEvent& event) override;
 
@@ -58,7 +59,7 @@ class StepMeter : public ReplayObserver {
   };
   // What a thread holds of a row.
   struct Holder {
-    uint32_t slot;
+    ThreadSlot slot;
     uint64_t live;
   };
   // What a row holds at one level of one device: its sites are all of one scope.
@@ -75,7 +76,7 @@ class StepMeter : public ReplayObserver {
   };
   // Of the peak that a device is known by.
   struct Peak {
-    uint32_t device = 0;
+    DeviceIndex device;
     uint64_t step_peak = 0, step_fragmentation = 0, step_reserved = 0, step_epoch = 1;
     uint64_t run_peak = 0, run_reserved = 0, run_fragmentation = 0, run_epoch = 1;
     uint32_t run_step = 0;
@@ -91,8 +92,8 @@ class StepMeter : public ReplayObserver {
 
   bool Counts(uint32_t step) const { return window_.whole_run || step < window_.end; }
   Peak& PeakOf(uint32_t scope);
-  void Change(uint32_t site, uint32_t slot, uint64_t bytes, uint64_t objects, bool born);
-  void ChangeHolder(uint32_t slot, uint64_t bytes, bool born, State* state);
+  void Change(SiteIndex site, ThreadSlot slot, uint64_t objects, uint64_t bytes, bool born);
+  void ChangeHolder(ThreadSlot slot, uint64_t bytes, bool born, State* state);
   void Settle(uint32_t row);
   void AddToWindow(uint32_t row, uint32_t step, uint64_t live, uint64_t at_peak, uint64_t own);
   void NoteReserved(uint64_t reserved, Peak* peak);

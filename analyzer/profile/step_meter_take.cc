@@ -68,7 +68,7 @@ void StepMeter::AddMakers(const Peak& peak, StepProfile* profile) const {
 
 ProfileDevice StepMeter::DeviceOf(uint64_t steps_in_bin, const Scope& scope, const Peak& peak) const {
   ProfileDevice to;
-  if (peak.device != SiteKey::kHost) to.index = peak.device;
+  to.index = NumberOf(peak.device);
   to.run_peak = peak.run_peak;
   to.run_reserved_peak = peak.run_reserved;
   to.run_fragmentation = peak.run_fragmentation;
@@ -109,7 +109,7 @@ void StepMeter::Take(uint64_t steps_in_bin, StepProfile* profile) {
     AddTotals(row, &profile->sites[row]);
   }
   sums_ = {};
-  std::map<uint32_t, size_t> scope_of;  // by device, the host last
+  std::map<DeviceIndex, size_t> scope_of;  // the host last
   for (size_t i = 0; i < peaks_.size(); ++i) {
     if (peaks_[i].shown) scope_of[peaks_[i].device] = i;
   }

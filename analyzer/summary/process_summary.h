@@ -6,12 +6,14 @@
 #include <string>
 #include <tuple>
 
+#include "absl/status/statusor.h"
+#include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/model/process_findings.h"
 #include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {
 
-// One process, and no other in the world.
+// Identifies one process worldwide.
 struct ProcessIdentity {
   std::string host;
   uint64_t start_unix_ns = 0;  // of its recording
@@ -25,16 +27,27 @@ struct ProcessIdentity {
   }
 };
 
-// How much of a process's curves is kept: the more processes are in a summary, the less of each.
+// How much of a process's curves is kept: the more processes a summary has, the less.
 enum class Detail : uint32_t { kFull = 0, kJob = 1, kFleet = 2 };
 
-// What a summary knows of a process.
+// The data of one process in a summary.
 struct ProcessSummary {
   ProcessIdentity identity;
   std::string tool_version;
   ProcessFindings findings;
   StepProfile profile;  // what other runs are compared with
 };
+
+// Downsamples curves, pair by pair, and drops data that only the report of a single process shows. Reducing in two
+// steps gives the same as in one, so the order in which summaries are joined does not matter. Figures of sites and
+// devices do not change.
+void ReduceTo(Detail detail, ProcessSummary* process);
+
+// "full", "job" or "fleet".
+Detail DetailNamed(const std::string& name);
+
+// Summarizes the process of the trace at `path`. The error is one line.
+absl::StatusOr<ProcessSummary> SummarizeProcess(const std::string& path, const AnalyzeOptions& options);
 
 }  // namespace vramtrack
 

@@ -11,8 +11,8 @@
 
 #include "analyzer/base/gzip.h"
 #include "analyzer/ledger/testing/synthetic_trace.h"
+#include "analyzer/summary/process_summary.h"
 #include "analyzer/summary/schema_text.h"
-#include "analyzer/summary/summarize.h"
 #include "analyzer/summary/summary.h"
 #include "analyzer/summary/summary.pb.h"
 

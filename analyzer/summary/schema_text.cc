@@ -3,7 +3,6 @@
 
 #include "absl/strings/str_replace.h"
 #include "analyzer/summary/summary_fields.h"
-#include "analyzer/summary/summary_schema.h"
 
 namespace vramtrack {
 

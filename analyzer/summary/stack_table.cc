@@ -10,9 +10,8 @@
 #include <utility>
 
 #include "analyzer/model/frame.h"
-#include "analyzer/summary/pbf_writer.h"
+#include "analyzer/summary/summary_fields.h"
 #include "analyzer/summary/summary_reader.h"
-#include "analyzer/summary/summary_schema.h"
 #include "analyzer/summary/summary_writer.h"
 #include "proto/pbf_reader.h"
 

@@ -1,28 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/summary/summary.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/gzip.h"
+#include "analyzer/base/input_file.h"
+#include "analyzer/model/process_findings.h"
+#include "analyzer/model/site_references.h"
 #include "analyzer/profile/step_profile.h"
-#include "analyzer/summary/pbf_writer.h"
-#include "analyzer/summary/reduction.h"
+#include "analyzer/summary/process_summary.h"
 #include "analyzer/summary/summary_fields.h"
 #include "analyzer/summary/summary_reader.h"
-#include "analyzer/summary/summary_schema.h"
 #include "analyzer/summary/summary_writer.h"
-#include "analyzer/summary/valid_findings.h"
 #include "proto/pbf_reader.h"
 
 namespace vramtrack {
 namespace {
+
+void Require(bool is_so) {
+  if (!is_so) throw std::runtime_error("it contradicts itself");
+}
+
+class Checker {
+ public:
+  explicit Checker(const ProcessFindings& findings) : findings_(findings) {}
+
+  void Run() const {
+    ForEachSiteReference(const_cast<ProcessFindings&>(findings_), [this](std::string* site) { IsSite(*site); });
+    for (const ReportSite& site : findings_.sites) Check(site);
+    for (const ReportDevice& device : findings_.devices) Check(device);
+    for (const ReportTimeline& timeline : findings_.timeline) Check(timeline);
+    for (const ReportPeakStacks& stacks : findings_.peak_stacks) Check(stacks);
+  }
+
+ private:
+  // Of nothing: the empty text.
+  void IsSite(const std::string& text) const {
+    uint64_t site;
+    Require(text.empty() || (absl::SimpleAtoi(text, &site) && site < findings_.sites.size()));
+  }
+
+  void Check(const ReportSite& site) const {
+    Require(site.frames.empty() ? site.blame_frame == 0 : site.blame_frame < site.frames.size());
+    Require(!site.own_frame || *site.own_frame < site.frames.size());
+    if (!site.kept) return;
+    Require(site.kept->bytes.size() == site.kept->step.size() && site.kept->objects.size() == site.kept->step.size());
+    Require(site.kept->fit.empty() || site.kept->fit.size() == 2);
+  }
+
+  void Check(const ReportDevice& device) const {
+    if (!device.fragmentation.map) return;
+    const ReportSegmentMap& map = *device.fragmentation.map;
+    uint64_t blocks = 0;
+    for (const ReportSegmentMap::Segment& segment : map.segments) {
+      Require(segment.blocks <= map.blocks.size() - blocks);
+      blocks += segment.blocks;
+      Require(!segment.pinned_by || *segment.pinned_by < segment.blocks);
+    }
+    Require(blocks == map.blocks.size());
+  }
+
+  static void Check(const ReportTimeline::Series& series, size_t bins) {
+    Require(series.low.size() == bins && series.high.size() == bins);
+  }
+
+  void Check(const ReportComposition& composition, size_t bins) const {
+    const bool empty = composition.categories.empty() && composition.sites.empty() && composition.other_sites.empty();
+    if (empty) return;
+    Require(composition.other_sites.size() == bins);
+    for (const auto& [name, bytes] : composition.categories) Require(bytes.size() == bins);
+    for (const auto& [site, bytes] : composition.sites) Require(bytes.size() == bins);
+  }
+
+  void Check(const ReportTimeline& timeline) const {
+    const size_t bins = timeline.position.size();
+    Check(timeline.device_used, bins);
+    Check(timeline.reserved, bins);
+    Check(timeline.live, bins);
+    for (const auto& [name, series] : timeline.categories) Check(series, bins);
+    Check(timeline.at_high, bins);
+    if (timeline.within_steps) {
+      const size_t rows = timeline.within_steps->position.size();
+      Require(timeline.within_steps->low.size() == rows && timeline.within_steps->high.size() == rows);
+    }
+    if (!timeline.peak_step) return;
+    const ReportPeakStep& step = *timeline.peak_step;
+    Require(step.seconds.size() == step.event.size() && step.live.size() == step.event.size());
+    Check(step.consists_of, step.event.size());
+  }
+
+  void Check(const ReportPeakStacks& stacks) const {
+    for (size_t i = 0; i < stacks.nodes.size(); ++i) {
+      const ReportPeakStacks::Node& node = stacks.nodes[i];
+      uint64_t site;
+      Require(!node.parent || *node.parent < i);
+      Require(absl::SimpleAtoi(node.site, &site) && site < findings_.sites.size());
+      Require(node.frame < findings_.sites[site].frames.size());
+    }
+  }
+
+  const ProcessFindings& findings_;
+};
+
+// Throws std::runtime_error if an index is out of range or columns differ in length. Code that joins and renders
+// findings relies on both, and a summary may come from anywhere.
+void CheckFindings(const ProcessFindings& findings) { Checker(findings).Run(); }
 
 using RecordWithIdentity = std::pair<ProcessIdentity, SummaryRecord>;
 
@@ -121,7 +218,7 @@ void Summary::ReduceRecord(const ProcessIdentity& identity, Detail detail, Summa
   if (record->detail >= detail) return;
   absl::StatusOr<ProcessSummary> process = Decode(identity, *record);
   record->detail = detail;
-  if (!process.ok()) return;  // whoever reads it will be told
+  if (!process.ok()) return;  // the reader of the summary gets the error
   ReduceTo(detail, &*process);
   Encode(*process, &stacks_, record);
 }
@@ -227,5 +324,26 @@ absl::StatusOr<Summary> Summary::Read(std::string_view bytes, const std::string&
 }
 
 bool IsSummary(std::string_view beginning) { return beginning.substr(0, 2) == "\x1f\x8b"; }
+
+namespace {
+
+// That of a fleet of a million processes is a tenth of it.
+constexpr uint64_t kMostBytes = uint64_t{16} << 30;
+
+}  // namespace
+
+bool IsSummaryFile(const std::string& path) {
+  const absl::StatusOr<InputFile> file = InputFile::Open(path);
+  char beginning[2] = {};
+  return file.ok() && read(file->fd(), beginning, sizeof beginning) == sizeof beginning &&
+         IsSummary({beginning, sizeof beginning});
+}
+
+absl::StatusOr<Summary> ReadSummaryFile(const std::string& path, std::string* damage) {
+  const absl::StatusOr<std::string> bytes = ReadInputFile(path, kMostBytes);
+  if (!bytes.ok()) return bytes.status();
+  if (!IsSummary(*bytes)) return absl::InvalidArgumentError(absl::StrCat(path, ": no summary that vramtrack wrote"));
+  return Summary::Read(*bytes, path, damage);
+}
 
 }  // namespace vramtrack

@@ -71,6 +71,12 @@ class Summary {
 // Whether a file begins as summaries do.
 bool IsSummary(std::string_view beginning);
 
+// Whether the file at `path` begins as summaries do; false if it cannot be read.
+bool IsSummaryFile(const std::string& path);
+
+// As Summary::Read.
+absl::StatusOr<Summary> ReadSummaryFile(const std::string& path, std::string* damage);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_SUMMARY_SUMMARY_H_

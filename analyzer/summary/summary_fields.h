@@ -4,6 +4,8 @@
 #ifndef ANALYZER_SUMMARY_SUMMARY_FIELDS_H_
 #define ANALYZER_SUMMARY_SUMMARY_FIELDS_H_
 
+#include <cstdint>
+
 #include "analyzer/profile/step_profile_fields.h"
 #include "analyzer/summary/process_summary.h"
 #include "analyzer/summary/summary.h"
@@ -27,12 +29,30 @@ void Fields(Archive& archive, SummaryRecord& record) {
   archive(6, "process", record.body);
 }
 
-// What identifies it is in the record.
+// The identity is in the record.
 template <class Archive>
 void Fields(Archive& archive, ProcessSummary& process) {
   archive(1, "findings", process.findings);
   archive(2, "profile", process.profile);
 }
+
+// The first field of a summary; it distinguishes summaries from other messages.
+constexpr char kSummaryFormat[] = "vramtrack summary";
+// Fields may be added without a new version. A new version means that old readers would be wrong.
+constexpr uint64_t kSummaryVersion = 1;
+
+// Field numbers of the outer messages.
+enum SummaryField : uint32_t {
+  kSummaryFormatField = 1,
+  kSummaryVersionField = 2,
+  kSummaryProcesses = 3,  // how many there are
+  kSummaryFrame = 4,
+  kSummaryStack = 5,
+  kSummaryRecord = 6,
+  kSummaryLack = 7,       // a line on what could not be read
+  kSummaryLacksMore = 8,  // there were more of them
+};
+enum StackField : uint32_t { kStackKey = 1, kStackFrames = 2 };
 
 }  // namespace vramtrack
 

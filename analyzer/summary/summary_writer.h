@@ -22,8 +22,8 @@
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
-#include "analyzer/summary/pbf_writer.h"
 #include "analyzer/summary/stack_table.h"
+#include "proto/pbf_reader.h"
 
 namespace vramtrack {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analyzer/symbols/build_id.h"
+#include "analyzer/symbols/elf_file.h"
 
 #include <gtest/gtest.h>
 

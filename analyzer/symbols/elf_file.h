@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #ifndef ANALYZER_SYMBOLS_ELF_FILE_H_
 #define ANALYZER_SYMBOLS_ELF_FILE_H_
 
@@ -8,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,6 +52,15 @@ class ElfFile {
   std::vector<std::pair<uint64_t, uint64_t>> code_;  // {begin, end}
   MappedRange range_;
 };
+
+// The lower-case hex digits of `bytes`.
+std::string BuildIdToHex(std::string_view bytes);
+
+// Lower-case hex of a build id given raw or as hex digits; empty stays empty.
+std::string NormalizedBuildId(std::string_view raw_or_hex);
+
+// "ab/cdef….debug": the path of the debug file of `hex` in a .build-id folder. Empty for ids of less than two bytes.
+std::string BuildIdDebugPath(std::string_view hex);
 
 }  // namespace vramtrack
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #ifndef ANALYZER_SYMBOLS_FRAME_H_
 #define ANALYZER_SYMBOLS_FRAME_H_
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analyzer/model/enums.h"
 
@@ -39,6 +40,17 @@ inline bool operator==(const Frame& a, const Frame& b) {
   return a.function == b.function && a.file == b.file && a.line == b.line && a.module == b.module &&
          a.offset == b.offset && a.language == b.language && a.inlined == b.inlined;
 }
+
+// Where binaries may lie now.
+struct ModuleSearch {
+  // Folders. In each, a binary is looked for under its recorded path (a copied file tree), under its name, and in
+  // ".build-id".
+  std::vector<std::string> search_paths;
+  // {from, to}: a recorded path in folder `from` is looked for in folder `to` as well.
+  std::vector<std::pair<std::string, std::string>> path_replacements;
+  // The system's own separate debug files.
+  std::string debug_root = "/usr/lib/debug";
+};
 
 }  // namespace vramtrack
 

@@ -3,17 +3,35 @@
 #include "analyzer/symbols/module_locator.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include <cstdlib>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "analyzer/base/input_file.h"
 #include "analyzer/symbols/affix.h"
-#include "analyzer/symbols/build_id.h"
-#include "analyzer/symbols/debug_link_crc.h"
+#include "analyzer/symbols/elf_file.h"
 
 namespace vramtrack {
 namespace {
+
+// The checksum of a file as .gnu_debuglink carries it; nothing if the file cannot be read.
+std::optional<uint32_t> DebugLinkCrcOfFile(const std::string& path) {
+  const absl::StatusOr<InputFile> file = InputFile::Open(path);
+  if (!file.ok()) return std::nullopt;
+  std::vector<unsigned char> buffer(1 << 16);
+  uLong crc = 0;
+  ssize_t count;
+  while ((count = read(file->fd(), buffer.data(), buffer.size())) > 0) {
+    crc = crc32(crc, buffer.data(), static_cast<uInt>(count));
+  }
+  if (count < 0) return std::nullopt;
+  return static_cast<uint32_t>(crc);
+}
 
 constexpr std::string_view kDeletedMark = " (deleted)";
 

@@ -9,7 +9,6 @@
 
 #include "analyzer/symbols/elf_file.h"
 #include "analyzer/symbols/frame.h"
-#include "analyzer/symbols/module_search.h"
 
 namespace vramtrack {
 

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analyzer/symbols/build_id.h"
 #include "analyzer/symbols/debug_info.h"
 #include "analyzer/symbols/demangle.h"
 #include "analyzer/symbols/elf_file.h"

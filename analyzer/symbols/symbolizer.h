@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "analyzer/symbols/frame.h"
-#include "analyzer/symbols/module_search.h"
 
 namespace vramtrack {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/base/system_call.h"
 #include "interpose/python/frame_walk.h"
-#include "interpose/python/text.h"
 
 namespace vramtrack {
 namespace {

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "interpose/loader/loaded_object.h"
-#include "interpose/python/code_table.h"
+#include "interpose/python/code_deaths.h"
 #include "interpose/python/frame_walk.h"
 #include "interpose/python/interpreter.h"
 #include "interpose/recorder/lane.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/session/process_info.h"
+#include "interpose/session/session.h"
 
 #include <limits.h>
 #include <sys/prctl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 #include "interpose/session/session.h"
 
 #include <errno.h>
@@ -10,12 +11,11 @@
 #include <cstring>
 
 #include "interpose/base/message.h"
-#include "interpose/base/patience.h"
+#include "interpose/base/spin_lock.h"
 #include "interpose/recorder/fork_gate.h"
 #include "interpose/session/cupti_request.h"
 #include "interpose/session/early_marks.h"
-#include "interpose/session/process_info.h"
-#include "interpose/stacks/unwinder_gate.h"
+#include "interpose/stacks/stack_walk.h"
 
 namespace vramtrack {
 

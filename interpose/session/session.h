@@ -121,6 +121,12 @@ struct ThreadState {
 };
 extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
 
+// Defines the process in `lane`: what it is, and the part of its environment that explains its memory. Uses `buffer`.
+void DefineProcess(Lane* lane, uint8_t* buffer, size_t capacity);
+
+// Defines the calling thread.
+void DefineThread(Lane* lane);
+
 }  // namespace vramtrack
 
 #endif  // INTERPOSE_SESSION_SESSION_H_

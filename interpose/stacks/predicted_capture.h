@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "interpose/stacks/capture_thread.h"
-#include "interpose/stacks/registers.h"
+#include "interpose/stacks/native_stack.h"
 #include "interpose/stacks/stack_record.h"
 
 namespace vramtrack {

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "interpose/base/spin_lock.h"
-#include "interpose/stacks/registers.h"
+#include "interpose/stacks/native_stack.h"
 #include "interpose/stacks/unwind_rule.h"
 
 namespace vramtrack {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/stacks/stack_capture.h"
 
-#include "interpose/stacks/cursor_walk.h"
+#include "interpose/stacks/native_stack.h"
 #include "interpose/stacks/predicted_capture.h"
-#include "interpose/stacks/registers.h"
 #include "interpose/stacks/rule_learner.h"
 #include "interpose/stacks/stack_walk.h"
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "interpose/base/spin_lock.h"
-#include "interpose/stacks/registers.h"
+#include "interpose/stacks/native_stack.h"
 #include "interpose/stacks/stack_walk.h"
 
 namespace vramtrack {

@@ -8,7 +8,7 @@
 //
 // Words count by their distance from the stack pointer of the start. Where a frame is found by rbp the saved value
 // matters as well: return addresses alone can look right although the frames have moved (alloca, with stale words at
-// the old places). Values of rbp that are only passed on matter to nobody and are left out. Those that are used count
+// the old places). Values of rbp that are only passed on do not matter and are left out. Those that are used count
 // as distances from the start's stack pointer: a stack is the same on another thread, or lower on the same one.
 #ifndef INTERPOSE_STACKS_STACK_WALK_H_
 #define INTERPOSE_STACKS_STACK_WALK_H_
@@ -17,7 +17,6 @@
 #include <cstdint>
 
 #include "interpose/stacks/native_stack.h"
-#include "interpose/stacks/registers.h"
 #include "interpose/stacks/rule_table.h"
 
 namespace vramtrack {
@@ -59,6 +58,17 @@ struct StackWalk {
 // from start.sp to there is readable. Takes at most `bounds.max_frames` that are not in `bounds.own`.
 WalkEnd WalkByRules(const Registers& start, uint64_t end, const WalkBounds& bounds, uint32_t epoch, RuleTable* rules,
                     RuleTable::Changes* changes, StackWalk* walk);
+
+// Fills `stack` by stepping libunwind's cursor, from the frame `start`, an outer one of this call, outwards: at most
+// `bounds.max_frames` (<= kMaxFrames) that are not in `bounds.own`. Right for every stack that libunwind understands,
+// among them those of signal handlers and of coroutines. A stack ends, truncated, at code without unwind information:
+// libunwind would go on by guesses that are wrong more often than not. Costs a microsecond and more for each frame,
+// because nothing is kept from one to the next. Allocates nothing; takes the loader's short lock for its list of
+// objects.
+void WalkByCursor(const Registers& start, const WalkBounds& bounds, NativeStack* stack);
+
+// Has libunwind take its locks inside the fork gate. Once, before the first stack is taken.
+void GateUnwinder();
 
 }  // namespace vramtrack
 

@@ -126,12 +126,12 @@ class Event(NamedTuple):
 class Trace:
     """A trace, or all traces of a job."""
 
-    def __init__(self, path: str, report: dict[str, Any], enough_evidence: bool, options: Iterable[str] = ()) -> None:
+    def __init__(self, path: str, report: dict[str, Any], options: Iterable[str] = ()) -> None:
         self.path = path
         self.options = list(options)  # of the command line, with which it was read
         self.report = report  # as docs/report.md has it
         self.answer: str = report["answer"]  # "leak", "no_leak" or "not_enough_evidence"
-        self.enough_evidence = enough_evidence  # False: too little for a verdict on some sites
+        self.enough_evidence = self.answer != "not_enough_evidence"  # False: too little for a verdict on some sites
         self.warnings: list[str] = report["warnings"]
         self.sites = [_made(Site, one) for one in report["sites"]]
         self.findings = list(_findings(report, self.sites))  # leaks, worst first
@@ -183,8 +183,8 @@ def load(trace: str | os.PathLike[str], *, step_marks: str | None = None, thread
         options.append("--all-runs")
     for folder in search_path:
         options += ["--search-path", _program.as_argument(folder)]
-    code, text = _program.run(["report", "--format", "json", *options, _program.as_argument(trace)], good=(0, 3))
-    return Trace(os.fspath(trace), json.loads(text), code == 0, options)
+    text = _program.run(["report", "--format", "json", *options, _program.as_argument(trace)])[1]
+    return Trace(os.fspath(trace), json.loads(text), options)
 
 
 # The classes whose objects are made, where they are not those of _fields.

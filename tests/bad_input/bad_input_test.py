@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """usage: bad_input_test.py VRAMTRACK MAKE_BAD_TRACE TABLE: what is said of each trace of make_bad_trace: the table has the exit
-code of `report`, how its text (or the one line on stderr) begins, and what it must and must not say. Every other command
+code of `report --exit-code`, how its text (or the one line on stderr) begins, and what it must and must not say. Every other command
 must end by itself and, where it refuses, say why in one line."""
 import json
 import os
@@ -44,7 +44,7 @@ def not_as_numbers_go(value, path="report"):
 
 
 def what_is_wrong(vramtrack, trace, clean, code, first, texts):
-    got, text, errors = run(vramtrack, "report", trace)
+    got, text, errors = run(vramtrack, "report", "--exit-code", trace)
     said = (text or errors).replace(trace, "TRACE")
     joined = " ".join(said.split())
     if got != code:
@@ -59,11 +59,11 @@ def what_is_wrong(vramtrack, trace, clean, code, first, texts):
         yield "a refusal is one line on stderr"
     if code != 2 and errors:
         yield "on stderr: " + errors
-    again = run(vramtrack, "report", trace)
+    again = run(vramtrack, "report", "--exit-code", trace)
     if again != (got, text, errors):
         yield "the second report differs from the first"
 
-    got, text, errors = run(vramtrack, "report", "--format", "json", trace)
+    got, text, errors = run(vramtrack, "report", "--exit-code", "--format", "json", trace)
     if got != code:
         yield "exit code %d of the JSON instead of %d" % (got, code)
     if got != 2:

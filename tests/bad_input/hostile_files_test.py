@@ -39,7 +39,7 @@ def gzip(*pieces):
     return b"".join([*(packer.compress(piece) for piece in pieces), packer.flush()])
 
 
-# The beginning of a summary of one process; see analyzer/summary/summary_schema.h.
+# The beginning of a summary of one process; see analyzer/summary/summary_fields.h.
 SUMMARY = field(1, b"vramtrack summary") + b"\x10\x01\x18\x01"
 
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "analyzer/base/byte_count.h"
+#include "analyzer/base/quantity.h"
 #include "analyzer/findings/find_in_process.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/job/job_findings.h"

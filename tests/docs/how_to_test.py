@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of docs/how-to, done as they say: the scripts are written to files, the commands are run one after the other in one
+"""The tutorial and the pages of docs/how-to, done as they say: the scripts are written to files, the commands are run one after the other in one
 shell, and what is printed must be what the page shows.
 
 A block of python, toml or sh begins with a comment that is its file's name. In a block of console a line "$ COMMAND" is run, and
@@ -19,6 +19,7 @@ import unittest
 
 ROOT = os.getcwd()
 PAGES = os.path.join(ROOT, "docs", "how-to")
+TUTORIAL = os.path.join("..", "tutorial.md")
 PROGRAM = os.path.join(ROOT, "analyzer", "vramtrack")
 LIBRARY = os.path.join(ROOT, "interpose", "libvramtrack.so")
 
@@ -146,8 +147,8 @@ class HowToTest(unittest.TestCase):
             self.assertIsNotNone(difference(wrong, printed), wrong)
 
 
-for _page in sorted(name for name in os.listdir(PAGES) if name.endswith(".md") and name != "index.md"):
-    setattr(HowToTest, "test_" + _page[:-3].replace("-", "_"), lambda self, page=_page: self.check(page))
+for _page in sorted(name for name in os.listdir(PAGES) if name.endswith(".md") and name != "index.md") + [TUTORIAL]:
+    setattr(HowToTest, "test_" + os.path.basename(_page)[:-3].replace("-", "_"), lambda self, page=_page: self.check(page))
 
 
 def print_pages(names):

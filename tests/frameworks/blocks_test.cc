@@ -44,7 +44,7 @@ Events Read(const RunResult& run) {
     return events;
   }
   events.unseen = (*trace)->definitions().process.unseen;
-  std::map<std::pair<uint32_t, uint64_t>, uint64_t> live;
+  std::map<AllocationName, uint64_t> live;
   uint64_t segment = 0, segment_bytes = 0;
   EventStream stream(**trace);
   for (StreamEvent event; stream.Next(&event);) {

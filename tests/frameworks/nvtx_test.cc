@@ -54,7 +54,7 @@ TEST_F(NvtxTest, RangesAndMarksOfAllDomains) {
   auto trace = Trace::Open(run.traces[0]);
   ASSERT_TRUE(trace.ok()) << trace.status();
   std::vector<std::string> marks;
-  std::vector<uint32_t> threads;
+  std::vector<ThreadSlot> threads;
   EventStream stream(**trace);
   for (StreamEvent event; stream.Next(&event);) {
     if (event.operation != schema::MARK) continue;

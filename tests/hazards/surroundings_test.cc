@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "analyzer/ingest/trace_paths.h"
+#include "analyzer/ingest/trace_choice.h"
 #include "tests/hazards/hazard.h"
 
 namespace vramtrack {

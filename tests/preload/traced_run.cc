@@ -133,7 +133,7 @@ TraceCounts Count(const std::string& path) {
     uint32_t kind;
     uint64_t bytes;
   };
-  std::map<std::pair<uint32_t, uint64_t>, Live> live;
+  std::map<std::pair<ThreadSlot, uint64_t>, Live> live;
   EventStream stream(**trace);
   StreamEvent event;
   while (stream.Next(&event)) {

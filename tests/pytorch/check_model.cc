@@ -43,7 +43,7 @@ int Main(int argc, char** argv) {
   options.observers = {&segments};
   Ledger second(**trace, plan, options);
   second.Replay();
-  const std::map<uint32_t, Arenas> arenas = segments.Learnt();
+  const std::map<DeviceIndex, Arenas> arenas = segments.Learnt();
   const auto maps = segments.Finish();
 
   // Where blocks lay elsewhere than the rules say, with what was learnt.
@@ -79,7 +79,7 @@ int Main(int argc, char** argv) {
     WhatIf outcome = FollowAsItWas(requests, as_it_was);
     TryKnobs(requests, knobs, {}, &outcome);
     nlohmann::ordered_json one;
-    one["device"] = device;
+    one["device"] = device.value();
     one["blocks"] = outcome.blocks;
     one["arenas"] = arenas.at(device).count;
     one["oldest_first"] = arenas.at(device).oldest_first;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simcupti/api_calls.h"
 
+#include <cupti.h>
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,11 +11,49 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
-#include "tests/simcupti/external_ids.h"
+#include "tests/simcupti/state.h"
 
 namespace vramtrack::simcupti {
 namespace {
+
+thread_local std::vector<uint64_t> pushed[CUPTI_EXTERNAL_CORRELATION_KIND_SIZE];
+
+bool IsKind(CUpti_ExternalCorrelationKind kind) { return kind > 0 && kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE; }
+
+// Records of the ids that this thread has pushed last, one of each kind, for the call whose record comes next. With the
+// lock held.
+void TellExternalIds(State* state, uint32_t correlation) {
+  for (int kind = 1; kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE; ++kind) {
+    if (pushed[kind].empty()) continue;
+    auto* record = NewRecord<CUpti_ActivityExternalCorrelation>(state, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+    if (record == nullptr) continue;
+    record->externalKind = static_cast<CUpti_ExternalCorrelationKind>(kind);
+    record->externalId = pushed[kind].back();
+    record->correlationId = correlation;
+  }
+}
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+CUptiResult CUPTIAPI cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id) {
+  if (!IsKind(kind)) return CUPTI_ERROR_INVALID_PARAMETER;
+  pushed[kind].push_back(id);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t* last) {
+  if (!IsKind(kind)) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (pushed[kind].empty()) return CUPTI_ERROR_QUEUE_EMPTY;
+  if (last != nullptr) *last = pushed[kind].back();
+  pushed[kind].pop_back();
+  return CUPTI_SUCCESS;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
 
 constexpr CUpti_ActivityKind kRuntime = CUPTI_ACTIVITY_KIND_RUNTIME, kDriver = CUPTI_ACTIVITY_KIND_DRIVER;
 constexpr size_t kNumbers = 4096;

@@ -11,7 +11,6 @@
 #include "tests/simcupti/record_types.h"
 #include "tests/simcupti/records.h"
 #include "tests/simcupti/state.h"
-#include "tests/simcupti/subscription.h"
 
 namespace vramtrack::simcupti {
 

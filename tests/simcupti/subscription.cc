@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The callback API as far as torch.profiler uses it: one subscriber, which is called back for launches of kernels.
-#include "tests/simcupti/subscription.h"
+#include "tests/simcupti/records.h"
 
 #include <cupti.h>
 

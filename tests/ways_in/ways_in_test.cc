@@ -135,5 +135,24 @@ TEST(WaysInTest, TheTraceSaysWhatTheProgramCounts) {
   std::printf("%s", matrix.c_str());
 }
 
+TEST(WaysInTest, WithoutStacksEventsAreTheSame) {
+  const std::string program = "runtime_calls_" + std::to_string(Versions().back());
+  RunOptions options;
+  options.environment["VRAMTRACK_STACKS"] = "none";
+  const RunResult with = RunProgram(program, {}), without = RunProgram(program, {}, options);
+  ASSERT_EQ(with.traces.size(), 1u);
+  ASSERT_EQ(without.traces.size(), 1u);
+  EXPECT_EQ(Count(without.traces[0]).operations, Count(with.traces[0]).operations);
+  auto with_trace = Trace::Open(with.traces[0]), without_trace = Trace::Open(without.traces[0]);
+  ASSERT_TRUE(with_trace.ok());
+  ASSERT_TRUE(without_trace.ok());
+  EXPECT_GE((*with_trace)->counter(schema::COUNTER_STACKS), 20u);
+  EXPECT_EQ((*without_trace)->counter(schema::COUNTER_STACKS), 0u);
+  const Definitions& definitions = (*with_trace)->definitions();
+  EXPECT_EQ(definitions.devices.at(0).name, "Simulated GPU");
+  EXPECT_GT(definitions.devices.at(0).total_bytes, 0u);
+  EXPECT_GT(definitions.process.versions.at("cudart"), 11000u);
+}
+
 }  // namespace
 }  // namespace vramtrack

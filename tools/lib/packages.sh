@@ -28,9 +28,6 @@ build_packages=(
   zlib1g-dev
 )
 
-# npm fetches what the page of an HTML report is made with; without it there are plain tables.
-page_packages=('npm?')
-
 # A question mark: without it a check is skipped. That is the format check, as other versions of clang-format format
 # differently, the fuzz test, running the portable build on another release, opening HTML reports in a browser, and reading
 # what it prints.
@@ -50,7 +47,7 @@ test_packages=(
 is_installed() {
   # These may come from elsewhere.
   [[ $1 == bazel-bootstrap ]] && command -v bazel bazelisk >/dev/null && return 0
-  [[ $1 == npm || $1 == chromium ]] && command -v "$1" >/dev/null && return 0
+  [[ $1 == chromium ]] && command -v "$1" >/dev/null && return 0
   [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs of others that open what vramtrack exports. To be sourced after common.sh and wheels.sh.
+# Programs of others that open what vramtrack exports. To be sourced after common.sh, wheels.sh and page_tools.sh.
 # shellcheck shell=bash
 
 # pprof is in Debian's Go, of which only that program is taken. Nothing where it cannot be had.
@@ -20,7 +20,7 @@ install_pprof() {
 
 # Into .deps/readers: pprof, python (with what readers.txt names), node_modules. What cannot be had is left out.
 install_readers() {
-  local npm=$root/tests/export table=$root/tools/lib/readers.txt to=$deps/readers
+  local package=$root/tests/export table=$root/tools/lib/readers.txt to=$deps/readers npm
   mkdir -p "$to"
   install_pprof
   if ! cmp -s "$table" "$to/readers.txt"; then
@@ -30,11 +30,11 @@ install_readers() {
       die "cannot install $(sed -n 's/^\([a-z][^ ]*\).*/\1/p' "$table" | paste -sd ' '): $(pip_error)"
     cp "$table" "$to/readers.txt"
   fi
-  if command -v npm >/dev/null && ! cmp -s "$npm/package-lock.json" "$to/package-lock.json"; then
-    cp "$npm/package.json" "$to/"
+  if ! cmp -s "$package/package-lock.json" "$to/package-lock.json"; then
+    find_npm
     rm -rf "$to/node_modules"
-    cp "$npm/package-lock.json" "$to/package-lock.json.new"
-    (cd "$to" && cp package-lock.json.new package-lock.json && npm ci --ignore-scripts --no-audit --no-fund) >"$deps/readers.log" 2>&1 || {
+    cp "$package/package.json" "$package/package-lock.json" "$to/"
+    npm_ci "$to" "$deps/readers.log" || {
       rm -rf "$to/node_modules" "$to/package-lock.json"
       say "npm could not install speedscope, profiler-cli and d3 (all of it in $deps/readers.log)"
     }

@@ -36,28 +36,33 @@ download_wheels() {
     die "cannot download $(sed -n 's/^\([a-z][^ ]*\).*/\1/p' "$2" | paste -sd ' '): $(pip_error)"
 }
 
-# install_wheels TABLE INNER-FOLDER TARGET: the inner folder of the unpacked wheels becomes TARGET, a CUDA toolkit.
-install_wheels() {
-  local table=$1 inner=$2 target=$3
-  local stamp=$target/.made-from
-  cmp -s "$table" "$stamp" && return 0
-  [[ $(uname -m) == x86_64 ]] ||
-    die "there is no CUDA toolkit on this machine, and the pinned wheels are for x86_64 only: install one and set CUDA_HOME"
-
+# unpack_wheels TABLE INNER-FOLDER TARGET: the inner folder of the unpacked wheels becomes TARGET.
+unpack_wheels() {
+  local table=$1 inner=$2 target=$3 names
+  cmp -s "$table" "$target/.made-from" && return 0
+  names=$(sed -n 's/^\([a-z][^ ]*\).*/\1/p' "$table" | paste -sd ' ')
+  [[ $(uname -m) == x86_64 ]] || die "$names is pinned for x86_64 only, and this machine is $(uname -m)"
   make_environment "$deps/pip" python3
   download_wheels "$deps/pip" "$table"
   rm -rf "$target" "$target.new"
   run_pip "$deps/pip" install --no-index --no-deps --find-links "$wheels" --target "$target.new" -r "$table" ||
-    die "cannot unpack the CUDA wheels: $(pip_error)"
-  # The wheels hold versioned libraries only; linking asks for the plain names.
-  local library
-  for library in "$target.new/$inner"/lib/lib*.so.*; do
-    ln -sf "$(basename "$library")" "${library%%.so.*}.so"
-  done
+    die "cannot unpack $names: $(pip_error)"
   cp "$table" "$target.new/$inner/.made-from"
   mv "$target.new/$inner" "$target"
   rm -rf "$target.new"
-  say "installed CUDA from PyPI into ${target#"$root"/}: $(sed -n 's/^\([a-z][^ ]*\).*/\1/p' "$table" | paste -sd ' ')"
+  say "installed from PyPI into ${target#"$root"/}: $names"
+}
+
+# install_wheels TABLE INNER-FOLDER TARGET: as unpack_wheels; TARGET is a CUDA toolkit.
+install_wheels() {
+  local table=$1 target=$3 library
+  [[ $(uname -m) == x86_64 ]] || cmp -s "$table" "$target/.made-from" ||
+    die "there is no CUDA toolkit on this machine, and the pinned wheels are for x86_64 only: install one and set CUDA_HOME"
+  unpack_wheels "$@"
+  # The wheels hold versioned libraries only; linking asks for the plain names.
+  for library in "$target"/lib/lib*.so.*; do
+    ln -sf "$(basename "$library")" "${library%%.so.*}.so"
+  done
 }
 
 # python_for TABLE: the first Python among those that its second line names.

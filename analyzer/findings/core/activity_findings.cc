@@ -105,11 +105,11 @@ ReportActivities DescribeActivities(const Trace& trace, const ActivityJoin& join
 }
 
 // Sites whose use is of interest, by group: those of leaks; empty for other groups.
-std::vector<std::vector<uint32_t>> SitesToFollow(const ProcessAnalysis& analysis) {
-  std::vector<std::vector<uint32_t>> sites;
+std::vector<std::vector<SiteIndex>> SitesToFollow(const ProcessAnalysis& analysis) {
+  std::vector<std::vector<SiteIndex>> sites;
   for (const SiteGroup& group : analysis.groups()) {
     const bool leaks = IsLeak(analysis.verdicts()[group.sites[0]].verdict);
-    sites.push_back(leaks ? group.sites : std::vector<uint32_t>());
+    sites.push_back(leaks ? group.sites : std::vector<SiteIndex>());
   }
   return sites;
 }
@@ -130,7 +130,7 @@ void ActivityFindings::DescribeUnseen(std::vector<ReportDevice>* devices) const 
   for (ReportDevice& device : *devices) {
     std::map<std::string, ReportOnlyCupti> by_library;
     for (const Site& site : analysis_.ledger().sites()) {
-      if (!analysis_.IsUnseen(site) || site.key.device != device.index) continue;
+      if (!analysis_.IsUnseen(site) || site.key.device != DeviceIndex(device.index)) continue;
       ReportOnlyCupti& sum = by_library[analysis_.activities()->unseen().LibraryOf(site.key)];
       sum.at_peak += site.bytes_at_peak;
       sum.at_end += site.live_bytes;
@@ -148,7 +148,7 @@ void ActivityFindings::DescribeUnseen(std::vector<ReportDevice>* devices) const 
 void ActivityFindings::DescribeUse(ProcessFindings* findings) const {
   const TickClock& clock = analysis_.trace().clock();
   for (ReportDevice& device : findings->devices) {
-    const auto found = use_.work().find(device.index);
+    const auto found = use_.work().find(DeviceIndex(device.index));
     if (found != use_.work().end()) device.work = DescribeWork(found->second, analysis_);
   }
   for (size_t i = 0; i < findings->sites.size(); ++i) {

@@ -72,7 +72,7 @@ bool IsWorthAdvice(uint64_t saved, uint64_t reserved) {
   return saved >= kMinAdvisedBytes && saved >= reserved / kMinAdvisedShare;
 }
 
-const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device) {
+const Scope* ScopeOfDevice(const Ledger& ledger, DeviceIndex device) {
   for (const Scope& scope : ledger.scopes()) {
     if (scope.is_device() && scope.device == device) return &scope;
   }
@@ -80,21 +80,21 @@ const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device) {
 }
 
 // The level that the device's figures are about.
-const Scope* LeadingScope(const Ledger& ledger, uint32_t device) {
+const Scope* LeadingScope(const Ledger& ledger, DeviceIndex device) {
   const Scope* scope = ScopeOfDevice(ledger, device);
   return scope == nullptr || scope->is_leading() ? scope : &ledger.scopes()[scope->other_level];
 }
 
-std::map<uint32_t, uint64_t> PeakChanges(const Ledger& ledger) {
-  std::map<uint32_t, uint64_t> changes;
+std::map<DeviceIndex, uint64_t> PeakChanges(const Ledger& ledger) {
+  std::map<DeviceIndex, uint64_t> changes;
   for (const Scope& scope : ledger.scopes()) {
     if (scope.is_leading() && scope.peak > 0) changes[scope.device] = scope.peak_change;
   }
   return changes;
 }
 
-uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device) {
-  const auto defined = trace.definitions().devices.find(device);
+uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, DeviceIndex device) {
+  const auto defined = trace.definitions().devices.find(device.value());
   if (defined != trace.definitions().devices.end() && defined->second.total_bytes != 0) {
     return defined->second.total_bytes;
   }
@@ -106,15 +106,15 @@ void DeviceFindings::Describe(const Replays& /*replays*/, ProcessFindings* findi
   const Trace& trace = analysis_.trace();
   const Ledger& ledger = analysis_.ledger();
   const RunShape& run = analysis_.run();
-  std::set<uint32_t> indices;
-  for (const auto& [index, device] : trace.definitions().devices) indices.insert(index);
+  std::set<DeviceIndex> indices;
+  for (const auto& [index, device] : trace.definitions().devices) indices.insert(DeviceIndex(index));
   for (const Scope& scope : ledger.scopes()) {
     if (scope.is_device()) indices.insert(scope.device);
   }
-  for (const uint32_t index : indices) {
+  for (const DeviceIndex index : indices) {
     ReportDevice device;
-    device.index = index;
-    const auto defined = trace.definitions().devices.find(index);
+    device.index = index.value();
+    const auto defined = trace.definitions().devices.find(index.value());
     if (defined != trace.definitions().devices.end()) device.name = defined->second.name;
     device.total_bytes = DeviceTotalBytes(trace, ledger, index);
     if (const Scope* scope = LeadingScope(ledger, index)) {
@@ -135,14 +135,14 @@ std::vector<ReportTimeline> DescribeTimeline(const ProcessAnalysis& analysis) {
   const LevelTimeline& levels = analysis.timeline();
   std::vector<const Scope*> scopes;
   for (const Scope& scope : ledger.scopes()) {
-    if (scope.is_leading() || scope.device == SiteKey::kHost) scopes.push_back(&scope);
+    if (scope.is_leading() || scope.device == kHost) scopes.push_back(&scope);
   }
   // The host has the largest number.
   std::sort(scopes.begin(), scopes.end(), [](const Scope* a, const Scope* b) { return a->device < b->device; });
   std::vector<ReportTimeline> timelines;
   for (const Scope* scope : scopes) {
     ReportTimeline timeline;
-    if (scope->device != SiteKey::kHost) timeline.device = scope->device;
+    timeline.device = NumberOf(scope->device);
     timeline.unit = levels.in_steps() ? "steps" : "seconds";
     const uint64_t width = levels.bin_width();
     uint64_t position = 0;
@@ -216,7 +216,7 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
   ReportOom oom;
   oom.step = ReportedStep(run, failed.step);
   oom.seconds = trace.clock().Seconds(failed.ticks);
-  oom.device = failed.device;
+  oom.device = failed.device.value();
   oom.requested = failed.requested;
   if (failed.framework) {
     oom.level = failed.framework->failed ? "framework" : "driver";

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/fragmentation/peak_window.h"
@@ -22,18 +23,18 @@ namespace vramtrack {
 bool IsWorthAdvice(uint64_t saved, uint64_t reserved);
 
 // The driver's level of a device, and the level that its figures are about; null if nothing happened on it.
-const Scope* ScopeOfDevice(const Ledger& ledger, uint32_t device);
-const Scope* LeadingScope(const Ledger& ledger, uint32_t device);
+const Scope* ScopeOfDevice(const Ledger& ledger, DeviceIndex device);
+const Scope* LeadingScope(const Ledger& ledger, DeviceIndex device);
 
 // The job's own number of a step; the step after the last complete one is called by the next number. None without
 // steps.
 std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step);
 
 // Of each device, the change of its leading level that reached the peak.
-std::map<uint32_t, uint64_t> PeakChanges(const Ledger& ledger);
+std::map<DeviceIndex, uint64_t> PeakChanges(const Ledger& ledger);
 
-// The size of the device's memory as far as the trace tells it, 0 where it does not and for SiteKey::kHost.
-uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, uint32_t device);
+// The size of the device's memory as far as the trace tells it, 0 where it does not and for the host.
+uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, DeviceIndex device);
 
 std::vector<ReportTimeline> DescribeTimeline(const ProcessAnalysis& analysis);
 

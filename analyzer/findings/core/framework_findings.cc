@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/base/byte_count.h"
+#include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/rate_units.h"
 
 namespace vramtrack {
 
-std::map<uint32_t, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, const RunShape& run) {
-  std::map<uint32_t, FrameworkGrowth> frameworks;
+std::map<DeviceIndex, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, const RunShape& run) {
+  std::map<DeviceIndex, FrameworkGrowth> frameworks;
   for (const Scope& scope : ledger.scopes()) {
     if (scope.level != Level::kFramework) continue;
     FrameworkGrowth& growth = frameworks[scope.device];
@@ -32,7 +32,7 @@ void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, Rep
   }
 }
 
-std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, uint32_t device,
+std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, DeviceIndex device,
                                                           const StackSymbolizer& symbolizer) {
   std::map<std::string, uint64_t> by_owner;
   for (const Site& site : ledger.sites()) {
@@ -60,7 +60,8 @@ void AddFrameworkRemarks(const std::string& path, const Ledger& ledger, const Fr
     if (scope.level != Level::kFramework) continue;
     const uint64_t most = std::max(scope.peak_moment.framework.unplaced, scope.end_moment.framework.unplaced);
     if (most == 0) continue;
-    warnings->push_back(absl::StrCat(path, ": device ", scope.device, ": ", FormatByteCount(static_cast<double>(most)),
+    warnings->push_back(absl::StrCat(path, ": device ", scope.device.value(), ": ",
+                                     FormatByteCount(static_cast<double>(most)),
                                      " of the framework's blocks lie in memory whose allocation was not seen"));
   }
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/fragmentation/framework_check.h"
 #include "analyzer/leaks/growth.h"
 #include "analyzer/leaks/reserve_growth.h"
@@ -30,7 +31,7 @@ struct FrameworkGrowth {
 };
 
 // By device; only devices with a framework's level.
-std::map<uint32_t, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, const RunShape& run);
+std::map<DeviceIndex, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, const RunShape& run);
 
 // Whether what the site allocates are segments, most of it.
 inline bool IsSegmentSite(const Site& site) { return site.segments > 0 && 2 * site.segments >= site.allocations; }
@@ -45,7 +46,7 @@ inline bool IsInGraphPools(const Site& site) {
 void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, ReportSite* site);
 
 // Driver memory of the device that is no segment, at its peak, by owner; the most first. Empty without a framework.
-std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, uint32_t device,
+std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, DeviceIndex device,
                                                           const StackSymbolizer& symbolizer);
 
 // One line for each way in which the framework's level is not what the framework itself says.

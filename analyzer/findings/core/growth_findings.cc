@@ -42,20 +42,20 @@ struct Sources {
 
 // What grows when `live` does: blocks, what the driver gave to others, and what is kept for CUDA graphs with all blocks
 // in it; other segments are made for blocks.
-bool CountsFor(const Ledger& ledger, const Site& site, uint32_t device) {
+bool CountsFor(const Ledger& ledger, const Site& site, DeviceIndex device) {
   if (site.scope == Site::kNoScope || site.key.device != device || IsInGraphPools(site)) return false;
   if (IsSegmentSite(site) && site.key.kind != schema::GRAPH_POOL) return false;
   return ledger.scopes()[site.scope].device == device;
 }
 
 // The first step to judge: after warm-up, and after the last of the leaks that matter has begun.
-Step FirstStep(const ProcessAnalysis& analysis, uint32_t device) {
-  const std::vector<Site>& sites = analysis.ledger().sites();
-  const std::vector<LeakVerdict>& verdicts = analysis.verdicts();
+Step FirstStep(const ProcessAnalysis& analysis, DeviceIndex device) {
+  const Sites& sites = analysis.ledger().sites();
+  const SiteVerdicts& verdicts = analysis.verdicts();
   double total = 0;
   for (const bool sum : {true, false}) {
     Step first = analysis.run().warmup_end;
-    for (size_t i = 0; i < sites.size(); ++i) {
+    for (const SiteIndex i : sites.indices()) {
       if (!IsLeak(verdicts[i].verdict) || !CountsFor(analysis.ledger(), sites[i], device)) continue;
       if (sum) total += verdicts[i].rate_bytes_per_step;
       if (verdicts[i].onset_step && verdicts[i].rate_bytes_per_step >= kMainShare * total) {
@@ -67,10 +67,10 @@ Step FirstStep(const ProcessAnalysis& analysis, uint32_t device) {
   return 0;
 }
 
-Sources FindSources(const ProcessAnalysis& analysis, uint32_t device, Step first) {
+Sources FindSources(const ProcessAnalysis& analysis, DeviceIndex device, Step first) {
   const Ledger& ledger = analysis.ledger();
   Sources sources;
-  for (uint32_t i = 0; i < ledger.sites().size(); ++i) {
+  for (const SiteIndex i : ledger.sites().indices()) {
     if (!CountsFor(ledger, ledger.sites()[i], device)) continue;
     const LeakVerdict& verdict = analysis.verdicts()[i];
     double kept = 0;
@@ -136,24 +136,6 @@ LevelSeries OfSteps(const std::vector<uint64_t>& low, const std::vector<uint64_t
   return {{low.begin(), low.end()}, {high.begin(), high.end()}, 1};
 }
 
-// Of the later half of the run: the first steps are often slower. None: it takes no time that could be measured.
-std::optional<double> SecondsPerStep(const ProcessAnalysis& analysis) {
-  const std::vector<uint64_t>& ends = analysis.ledger().step_ends();
-  if (ends.size() < 2) return std::nullopt;
-  std::vector<double> durations;
-  for (size_t i = std::max<size_t>(1, ends.size() / 2); i < ends.size(); ++i) {
-    durations.push_back(ends[i] > ends[i - 1] ? static_cast<double>(ends[i] - ends[i - 1]) : 0);
-  }
-  std::vector<double> sorted = durations;
-  std::sort(sorted.begin(), sorted.end());
-  const double median = sorted[sorted.size() / 2];
-  double sum = 0;
-  for (const double duration : durations) sum += duration > kOddDuration * median ? median : duration;
-  const double ticks = sum / static_cast<double>(durations.size());
-  if (ticks <= 0) return std::nullopt;
-  return ticks / analysis.trace().clock().ticks_per_second();
-}
-
 // How one figure of a device grows.
 struct Grown {
   ReportGrowth report;
@@ -208,12 +190,29 @@ std::string Stairs(size_t rises, const char* why) {
 
 }  // namespace
 
+std::optional<double> SecondsPerStep(const ProcessAnalysis& analysis) {
+  const std::vector<uint64_t>& ends = analysis.ledger().step_ends();
+  if (ends.size() < 2) return std::nullopt;
+  std::vector<double> durations;
+  for (size_t i = std::max<size_t>(1, ends.size() / 2); i < ends.size(); ++i) {
+    durations.push_back(ends[i] > ends[i - 1] ? static_cast<double>(ends[i] - ends[i - 1]) : 0);
+  }
+  std::vector<double> sorted = durations;
+  std::sort(sorted.begin(), sorted.end());
+  const double median = sorted[sorted.size() / 2];
+  double sum = 0;
+  for (const double duration : durations) sum += duration > kOddDuration * median ? median : duration;
+  const double ticks = sum / static_cast<double>(durations.size());
+  if (ticks <= 0) return std::nullopt;
+  return ticks / analysis.trace().clock().ticks_per_second();
+}
+
 void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
   const Ledger& ledger = analysis.ledger();
-  const Scope* scope = LeadingScope(ledger, device->index);
+  const Scope* scope = LeadingScope(ledger, DeviceIndex(device->index));
   const Step steps = analysis.run().steps, warmup_end = analysis.run().warmup_end;
   if (scope == nullptr || steps < warmup_end || steps - warmup_end < kMinGrowthSteps) return;
-  const Step first = FirstStep(analysis, device->index);
+  const Step first = FirstStep(analysis, DeviceIndex(device->index));
   const std::optional<double> seconds = SecondsPerStep(analysis);
 
   // What the device does not have for this job's blocks: the context, other processes, the driver's granularity.
@@ -233,7 +232,7 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
   std::string live_refused;
   if (live.surely()) {
     const double grown = live.report.bytes_per_step * live.steps;
-    const Sources sources = FindSources(analysis, device->index, first);
+    const Sources sources = FindSources(analysis, DeviceIndex(device->index), first);
     live_refused = RefusedFor(sources, grown);
     const double unexplained = Unexplained(sources, grown) / live.steps;
     RunShape run = analysis.run();

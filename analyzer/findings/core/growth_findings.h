@@ -4,10 +4,16 @@
 #ifndef ANALYZER_FINDINGS_CORE_GROWTH_FINDINGS_H_
 #define ANALYZER_FINDINGS_CORE_GROWTH_FINDINGS_H_
 
+#include <optional>
+
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
+
+// What a step takes, by the later half of the run: the first steps are often slower. None: fewer than two steps, or no
+// time that could be measured.
+std::optional<double> SecondsPerStep(const ProcessAnalysis& analysis);
 
 // Fills the growth of `device`, whose other figures are there.
 void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device);

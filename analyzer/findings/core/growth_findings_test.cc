@@ -57,7 +57,8 @@ class Device {
     absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
     EXPECT_TRUE(trace.ok());
     Report report;
-    report.devices = FindInProcess(**trace, {}).devices;
+    ProcessFindings findings = FindInProcess(**trace, {});
+    report.devices = std::move(findings.devices);
     remove(path.c_str());
     return report;
   }

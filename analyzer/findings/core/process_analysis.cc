@@ -35,7 +35,7 @@ RunShape ShapeOfRun(const Ledger& ledger, const SiteHistories& histories, const 
 class SiteJudge {
  public:
   SiteJudge(const Trace& trace, const Ledger& ledger, const SiteHistories& histories,
-            const std::vector<RunPhase>& phases, const std::map<uint32_t, FrameworkGrowth>& frameworks,
+            const std::vector<RunPhase>& phases, const std::map<DeviceIndex, FrameworkGrowth>& frameworks,
             const UnseenMemory* unseen, uint64_t horizon_steps)
       : trace_(trace),
         ledger_(ledger),
@@ -51,12 +51,14 @@ class SiteJudge {
   void NoteGraphs(bool leak) { graphs_leak_ = leak; }
 
   // `phase`: which one the verdict is about, where the run has several.
-  LeakVerdict Judge(uint32_t index, JudgeDetail detail, size_t* phase) { return JudgeTogether({index}, detail, phase); }
+  LeakVerdict Judge(SiteIndex index, JudgeDetail detail, size_t* phase) {
+    return JudgeTogether({index}, detail, phase);
+  }
 
   // The sites are one to the reader: what they did is judged as if one of them had done it all.
-  LeakVerdict JudgeTogether(const std::vector<uint32_t>& together, JudgeDetail detail, size_t* phase) {
+  LeakVerdict JudgeTogether(const std::vector<SiteIndex>& together, JudgeDetail detail, size_t* phase) {
     const Site& site = ledger_.sites()[together[0]];
-    const uint32_t device = site.key.device;
+    const DeviceIndex device = site.key.device;
     auto [shape, is_new] = shapes_.try_emplace(device);
     if (is_new) {
       shape->second =
@@ -95,12 +97,12 @@ class SiteJudge {
   }
 
   // Of growing buffers only those that do not grow with everything else.
-  void DoubtGrowthWithInputs(std::vector<LeakVerdict>* verdicts) const {
-    std::map<uint32_t, std::vector<ObjectSizes>> regular;  // by device
-    for (uint32_t i = 0; i < verdicts->size(); ++i) {
+  void DoubtGrowthWithInputs(SiteVerdicts* verdicts) const {
+    std::map<DeviceIndex, std::vector<ObjectSizes>> regular;  // by device
+    for (const SiteIndex i : verdicts->indices()) {
       LeakVerdict& verdict = (*verdicts)[i];
       if (verdict.evidence.buffer.trend == BufferTrend::kNone || !IsLeak(verdict.verdict)) continue;
-      const uint32_t device = ledger_.sites()[i].key.device;
+      const DeviceIndex device = ledger_.sites()[i].key.device;
       const auto [sizes, is_new] = regular.try_emplace(device);
       if (is_new) sizes->second = RegularSizes(device, *verdicts);
       vramtrack::DoubtGrowthWithInputs(SizesOf(i), sizes->second, histories_.history(i), shapes_.at(device), &verdict);
@@ -118,16 +120,16 @@ class SiteJudge {
     return last == phases_.rend() || last->kind != PlannedPhase::Kind::kWindows;
   }
 
-  ObjectSizes SizesOf(uint32_t index) const {
+  ObjectSizes SizesOf(SiteIndex index) const {
     const Site& site = ledger_.sites()[index];
     return {SizeRatio(histories_.births(index)),
             static_cast<double>(site.bytes_allocated) / static_cast<double>(std::max<uint64_t>(1, site.allocations)),
-            index};
+            index.value()};
   }
 
-  std::vector<ObjectSizes> RegularSizes(uint32_t device, const std::vector<LeakVerdict>& verdicts) const {
+  std::vector<ObjectSizes> RegularSizes(DeviceIndex device, const SiteVerdicts& verdicts) const {
     std::vector<ObjectSizes> sizes;
-    for (uint32_t i = 0; i < verdicts.size(); ++i) {
+    for (const SiteIndex i : verdicts.indices()) {
       const Site& site = ledger_.sites()[i];
       if (site.key.device != device || IsSegmentSite(site) || site.bytes_allocated == 0) continue;
       if (verdicts[i].evidence.buffer.trend != BufferTrend::kNone) continue;
@@ -141,12 +143,12 @@ class SiteJudge {
   const Ledger& ledger_;
   const SiteHistories& histories_;
   const std::vector<RunPhase>& phases_;
-  const std::map<uint32_t, FrameworkGrowth>& frameworks_;
+  const std::map<DeviceIndex, FrameworkGrowth>& frameworks_;
   const UnseenMemory* unseen_;
   uint64_t horizon_steps_;
   double lost_share_;
   bool graphs_leak_ = false;
-  std::map<uint32_t, RunShape> shapes_;  // by device
+  std::map<DeviceIndex, RunShape> shapes_;  // by device
 };
 
 // What is alive at the end may be but the latest of what a site makes and drops all the time.
@@ -204,22 +206,22 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
                   options.horizon_steps);
   verdicts_.reserve(ledger_.sites().size());
   phase_of_site_.resize(ledger_.sites().size());
-  for (uint32_t i = 0; i < ledger_.sites().size(); ++i) {
+  for (const SiteIndex i : ledger_.sites().indices()) {
     verdicts_.push_back(judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]));
   }
   if (GraphsLeak()) {
     judge.NoteGraphs(true);
-    for (uint32_t i = 0; i < ledger_.sites().size(); ++i) {
+    for (const SiteIndex i : ledger_.sites().indices()) {
       if (ledger_.sites()[i].key.kind != schema::GRAPH_POOL) continue;
       verdicts_[i] = judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]);
     }
   }
-  const std::vector<uint32_t> same = SitesThatLookTheSame(ledger_, &symbolizer_);
-  for (const std::vector<uint32_t>& together : SitesInOne(histories_, ledger_, same, verdicts_)) {
+  const SameSites same = SitesThatLookTheSame(ledger_, &symbolizer_);
+  for (const std::vector<SiteIndex>& together : SitesInOne(histories_, ledger_, same, verdicts_)) {
     size_t phase = 0;
     const LeakVerdict verdict = judge.JudgeTogether(together, JudgeDetail::kWhole, &phase);
     ShareVerdict(histories_, ledger_, together, verdict, &verdicts_);
-    for (const uint32_t site : together) phase_of_site_[site] = phase;
+    for (const SiteIndex site : together) phase_of_site_[site] = phase;
   }
   judge.DoubtGrowthWithInputs(&verdicts_);
   DemoteChanceFindings();
@@ -227,7 +229,7 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
   groups_ = std::move(groups.reported);
   other_groups_ = std::move(groups.others);
   for (size_t i = 0; i < groups_.size(); ++i) {
-    for (const uint32_t site : groups_[i].sites) {
+    for (const SiteIndex site : groups_[i].sites) {
       group_of_site_[site] = i;
       if (verdicts_[site].explanation.empty()) {
         verdicts_[site] = judge.Judge(site, JudgeDetail::kWhole, &phase_of_site_[site]);
@@ -237,7 +239,7 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
 }
 
 bool ProcessAnalysis::GraphsLeak() const {
-  for (uint32_t i = 0; i < ledger_.sites().size(); ++i) {
+  for (const SiteIndex i : ledger_.sites().indices()) {
     if (ledger_.sites()[i].key.kind == schema::GRAPH_EXEC && IsLeak(verdicts_[i].verdict)) return true;
   }
   return false;
@@ -250,9 +252,9 @@ std::vector<std::string> ProcessAnalysis::Libraries() const {
 // What the job's own sites are found to be does not depend on how many others are known.
 void ProcessAnalysis::DemoteChanceFindings() {
   for (const bool unseen : {false, true}) {
-    std::vector<size_t> of;
+    std::vector<SiteIndex> of;
     std::vector<LeakVerdict> verdicts;
-    for (size_t i = 0; i < verdicts_.size(); ++i) {
+    for (const SiteIndex i : verdicts_.indices()) {
       if (IsUnseen(ledger_.sites()[i]) != unseen) continue;
       of.push_back(i);
       verdicts.push_back(std::move(verdicts_[i]));
@@ -262,7 +264,7 @@ void ProcessAnalysis::DemoteChanceFindings() {
   }
 }
 
-Purpose ProcessAnalysis::Decide(uint32_t index, bool sizes) {
+Purpose ProcessAnalysis::Decide(SiteIndex index, bool sizes) {
   const Site& site = ledger_.sites()[index];
   const SiteHistory history = histories_.history(index);
   const SitePhases::Counts phases = phases_.Of(index);
@@ -274,19 +276,19 @@ Purpose ProcessAnalysis::Decide(uint32_t index, bool sizes) {
   lifetime.into_backward = phases.freed > 0 && 2 * phases.into_backward > phases.freed;
   lifetime.into_optimizer = phases.freed > 0 && 2 * phases.into_optimizer > phases.freed;
   lifetime.as_parameters = sizes && lifetime.kept && phases.after_backward && IsLikeParameters(history);
-  const uint32_t stack = site.key.stack;
+  const StackIndex stack = site.key.stack;
   return vramtrack::PurposeOf(TraitsOf(raw_.Frames(stack), trace_.definitions().stacks.Get(stack).node), lifetime,
                               IsHostMemory(site.key.kind));
 }
 
-void ProcessAnalysis::FindSizesOfParameters(const std::vector<uint32_t>& sites) {
-  for (const uint32_t site : sites) {
+void ProcessAnalysis::FindSizesOfParameters(const std::vector<SiteIndex>& sites) {
+  for (const SiteIndex site : sites) {
     if (PurposeOf(site).category != vramtrack::Category::kParameters) continue;
     const SiteHistory history = histories_.history(site);
     parameter_objects_ += history.live_objects();
     parameter_bytes_ += history.live_bytes();
   }
-  for (const uint32_t site : sites) purposes_[site] = Decide(site, /*sizes=*/true);
+  for (const SiteIndex site : sites) purposes_[site] = Decide(site, /*sizes=*/true);
 }
 
 // One object for each parameter, of one, two, a half or twice the bytes: moments, in the parameters' own precision or
@@ -305,13 +307,13 @@ bool ProcessAnalysis::IsLikeParameters(const SiteHistory& history) const {
   return false;
 }
 
-const Purpose& ProcessAnalysis::PurposeOf(uint32_t site) {
+const Purpose& ProcessAnalysis::PurposeOf(SiteIndex site) {
   const auto [found, is_new] = purposes_.try_emplace(site);
   if (is_new) found->second = Decide(site, parameter_objects_ > 0);
   return found->second;
 }
 
-std::string ProcessAnalysis::Category(uint32_t site) {
+std::string ProcessAnalysis::Category(SiteIndex site) {
   const Site& known = ledger_.sites()[site];
   if (LevelOf(known.key.kind) == Level::kHandle) return "handle";
   if (known.key.kind == schema::GRAPH_POOL) return "graph_pool";

@@ -11,6 +11,7 @@
 
 #include "analyzer/attribution/category.h"
 #include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/cupti/activity_join.h"
 #include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/findings/core/framework_findings.h"
@@ -28,6 +29,8 @@
 #include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
+
+using SitePurposes = IndexedVector<SiteIndex, Purpose>;
 
 // What one trace has told after its first replay, and who can be asked about it: findings are made from this, by
 // looking at it or by a second replay with observers. Not movable, as its parts refer to each other. Thread-compatible.
@@ -61,16 +64,16 @@ class ProcessAnalysis {
   // The phases of the run; empty where all steps are of one kind.
   const std::vector<RunPhase>& phases() const { return run_phases_; }
   // Which of them the verdict on a site is about; null without phases.
-  const RunPhase* PhaseOf(uint32_t site) const {
+  const RunPhase* PhaseOf(SiteIndex site) const {
     return run_phases_.empty() ? nullptr : &run_phases_[phase_of_site_[site]];
   }
-  const std::map<uint32_t, FrameworkGrowth>& frameworks() const { return frameworks_; }
-  const std::vector<LeakVerdict>& verdicts() const { return verdicts_; }  // by site; of sites that are
-  // in no group without explanation and interval
+  const std::map<DeviceIndex, FrameworkGrowth>& frameworks() const { return frameworks_; }
+  // Of sites that are in no group without explanation and interval.
+  const SiteVerdicts& verdicts() const { return verdicts_; }
   const std::vector<SiteGroup>& groups() const { return groups_; }  // the sites to report, as SelectSites has them
   // All further sites, also joined where they look the same: they are counted, but not reported.
   const std::vector<SiteGroup>& other_groups() const { return other_groups_; }
-  size_t GroupOf(uint32_t site) const {
+  size_t GroupOf(SiteIndex site) const {
     const auto found = group_of_site_.find(site);
     return found == group_of_site_.end() ? kNoGroup : found->second;
   }
@@ -81,18 +84,18 @@ class ProcessAnalysis {
   // As the report shows stacks.
   StackSymbolizer& shown() { return options_.stacks == StackDetail::kRaw ? raw_ : symbolizer_; }
   // What a site is for, see attribution/category.h. Symbolizes the site's stack the first time.
-  const Purpose& PurposeOf(uint32_t site);
+  const Purpose& PurposeOf(SiteIndex site);
   // Decides on these sites again with what their parameters' sizes tell: which others are copies of them.
-  void FindSizesOfParameters(const std::vector<uint32_t>& sites);
+  void FindSizesOfParameters(const std::vector<SiteIndex>& sites);
   // The name of that; "segment" and "handle" for what is no memory of its own.
-  std::string Category(uint32_t site);
+  std::string Category(SiteIndex site);
 
  private:
   LedgerOptions FirstReplay();
   std::vector<std::string> Libraries() const;  // of what only CUPTI saw
   bool GraphsLeak() const;                     // whether ever more instantiated graphs are kept
   void DemoteChanceFindings();
-  Purpose Decide(uint32_t site, bool sizes);
+  Purpose Decide(SiteIndex site, bool sizes);
   bool IsLikeParameters(const SiteHistory& history) const;
 
   const Trace& trace_;
@@ -107,14 +110,14 @@ class ProcessAnalysis {
   Ledger ledger_;
   std::vector<RunPhase> run_phases_;
   RunShape run_;
-  std::map<uint32_t, FrameworkGrowth> frameworks_;
-  std::vector<LeakVerdict> verdicts_;
-  std::vector<size_t> phase_of_site_;  // by site
+  std::map<DeviceIndex, FrameworkGrowth> frameworks_;
+  SiteVerdicts verdicts_;
+  IndexedVector<SiteIndex, size_t> phase_of_site_;
   Symbolizer symbols_;
   StackSymbolizer symbolizer_, raw_;
   std::vector<SiteGroup> groups_, other_groups_;
-  std::map<uint32_t, size_t> group_of_site_;
-  std::map<uint32_t, Purpose> purposes_;
+  std::map<SiteIndex, size_t> group_of_site_;
+  std::map<SiteIndex, Purpose> purposes_;
   uint64_t parameter_objects_ = 0, parameter_bytes_ = 0;  // of complete steps, kept
 };
 

@@ -69,11 +69,10 @@ ReportSteps DescribeSteps(const ProcessAnalysis& analysis) {
   } else if (plan.has_steps()) {
     const double alike = ShareOfMatchingSteps(analysis.histories().step_similarities());
     // Marks are steps though they may be unlike each other; what repeats itself must be alike.
-    steps.confidence = plan.anchor_site == StepPlan::kNone ? plan.coverage * (9 + alike) / 10 : alike;
+    steps.confidence = plan.anchor_site.is_none() ? plan.coverage * (9 + alike) / 10 : alike;
     // Of several loops nothing in the stream says which one a reader would count.
     constexpr double kSomeLoop = 0.8;
-    if (plan.anchor_site != StepPlan::kNone && !plan.outer.empty())
-      steps.confidence = std::min(steps.confidence, kSomeLoop);
+    if (!plan.anchor_site.is_none() && !plan.outer.empty()) steps.confidence = std::min(steps.confidence, kSomeLoop);
   }
   for (const OuterLoop& loop : plan.outer) steps.rounds.push_back({loop.inner, loop.occurrences});
   DescribePhases(ledger, &steps);

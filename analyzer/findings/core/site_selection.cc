@@ -18,12 +18,12 @@ Rank RankOf(const Site& site) { return {LevelOf(site.key.kind), IsSegmentSite(si
 
 }  // namespace
 
-std::vector<uint32_t> SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer* symbolizer) {
-  const std::vector<Site>& sites = ledger.sites();
-  std::vector<uint32_t> same(sites.size());
-  absl::flat_hash_map<uint32_t, uint64_t> places;  // by stack
-  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint64_t>, uint32_t> first;
-  for (uint32_t i = 0; i < sites.size(); ++i) {
+SameSites SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer* symbolizer) {
+  const Sites& sites = ledger.sites();
+  SameSites same(sites.size());
+  absl::flat_hash_map<StackIndex, uint64_t> places;
+  absl::flat_hash_map<std::tuple<uint32_t, DeviceIndex, uint64_t>, SiteIndex> first;
+  for (const SiteIndex i : sites.indices()) {
     const SiteKey& key = sites[i].key;
     const auto [of_stack, unknown] = places.try_emplace(key.stack);
     if (unknown) of_stack->second = symbolizer->PlacesHash(key.stack);
@@ -32,10 +32,9 @@ std::vector<uint32_t> SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer
   return same;
 }
 
-SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& failures,
-                       const std::vector<LeakVerdict>& verdicts, const std::vector<uint32_t>& same, size_t top,
-                       StackSymbolizer* symbolizer) {
-  const std::vector<Site>& sites = ledger.sites();
+SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& failures, const SiteVerdicts& verdicts,
+                       const SameSites& same, size_t top, StackSymbolizer* symbolizer) {
+  const Sites& sites = ledger.sites();
   struct Candidate {
     SiteGroup group;
     bool leaks = false, wanted = false;
@@ -43,8 +42,8 @@ SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& fai
     uint64_t bytes_at_peak = 0;
   };
   std::vector<Candidate> candidates;
-  std::vector<uint32_t> candidate_of(sites.size());
-  for (uint32_t i = 0; i < sites.size(); ++i) {
+  IndexedVector<SiteIndex, uint32_t> candidate_of(sites.size());
+  for (const SiteIndex i : sites.indices()) {
     if (same[i] == i) {
       candidate_of[i] = static_cast<uint32_t>(candidates.size());
       candidates.emplace_back();
@@ -61,7 +60,7 @@ SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& fai
   }
   // Every tie is broken by the site's number, which is that of its first allocation.
   for (Candidate& candidate : candidates) {
-    std::stable_sort(candidate.group.sites.begin(), candidate.group.sites.end(), [&](uint32_t a, uint32_t b) {
+    std::stable_sort(candidate.group.sites.begin(), candidate.group.sites.end(), [&](SiteIndex a, SiteIndex b) {
       const bool leak_a = IsLeak(verdicts[a].verdict), leak_b = IsLeak(verdicts[b].verdict);
       if (leak_a != leak_b) return leak_a;
       if (leak_a && verdicts[a].rate_bytes_per_step != verdicts[b].rate_bytes_per_step) {

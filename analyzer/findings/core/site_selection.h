@@ -7,15 +7,20 @@
 #include <vector>
 
 #include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/leaks/cohort.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/peaks/failure_log.h"
 
 namespace vramtrack {
 
+using SiteVerdicts = IndexedVector<SiteIndex, LeakVerdict>;
+// Of each site the first one that looks the same.
+using SameSites = IndexedVector<SiteIndex, SiteIndex>;
+
 // Sites that look the same to a reader: several stacks in one, as return addresses differ where lines do not.
 struct SiteGroup {
-  std::vector<uint32_t> sites;  // the one with the largest rate first, then by bytes at the peak
+  std::vector<SiteIndex> sites;  // the one with the largest rate first, then by bytes at the peak
   std::vector<ReportFrame> frames;
 };
 
@@ -28,14 +33,12 @@ struct SiteGroups {
   std::vector<SiteGroup> others;  // without frames
 };
 
-// Of each site the number of its group: of the first site that looks the same. `symbolizer`: of useful stacks, so that
-// what is counted does not depend on how much of them is shown.
-std::vector<uint32_t> SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer* symbolizer);
+// `symbolizer`: of useful stacks, so that what is counted does not depend on how much of them is shown.
+SameSites SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer* symbolizer);
 
-// `verdicts`: one for each site of the ledger. `same`: as SitesThatLookTheSame has it.
-SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& failures,
-                       const std::vector<LeakVerdict>& verdicts, const std::vector<uint32_t>& same, size_t top,
-                       StackSymbolizer* symbolizer);
+// `same`: as SitesThatLookTheSame has it.
+SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& failures, const SiteVerdicts& verdicts,
+                       const SameSites& same, size_t top, StackSymbolizer* symbolizer);
 
 }  // namespace vramtrack
 

@@ -14,21 +14,20 @@ namespace {
 // A level that changed so often goes up and down; see JudgeGrowingBuffer.
 constexpr size_t kFewestChanges = 3;
 
-bool Matters(const SiteHistories& histories, uint32_t site, const LeakVerdict& verdict) {
+bool Matters(const SiteHistories& histories, SiteIndex site, const LeakVerdict& verdict) {
   if (verdict.evidence.survivors.objects > 0 || verdict.verdict == Verdict::kInsufficientEvidence) return true;
   return IsLeak(verdict.verdict) || histories.level_changes(site) >= kFewestChanges;
 }
 
 }  // namespace
 
-std::vector<std::vector<uint32_t>> SitesInOne(const SiteHistories& histories, const Ledger& ledger,
-                                              const std::vector<uint32_t>& same,
-                                              const std::vector<LeakVerdict>& verdicts) {
-  std::map<std::pair<uint32_t, bool>, std::vector<uint32_t>> by_group;
-  for (uint32_t i = 0; i < verdicts.size(); ++i) {
+std::vector<std::vector<SiteIndex>> SitesInOne(const SiteHistories& histories, const Ledger& ledger,
+                                               const SameSites& same, const SiteVerdicts& verdicts) {
+  std::map<std::pair<SiteIndex, bool>, std::vector<SiteIndex>> by_group;
+  for (const SiteIndex i : verdicts.indices()) {
     if (Matters(histories, i, verdicts[i])) by_group[{same[i], IsSegmentSite(ledger.sites()[i])}].push_back(i);
   }
-  std::vector<std::vector<uint32_t>> together;
+  std::vector<std::vector<SiteIndex>> together;
   for (auto& [group, sites] : by_group) {
     if (sites.size() > 1) together.push_back(std::move(sites));
   }
@@ -36,12 +35,12 @@ std::vector<std::vector<uint32_t>> SitesInOne(const SiteHistories& histories, co
   return together;
 }
 
-void ShareVerdict(const SiteHistories& histories, const Ledger& ledger, const std::vector<uint32_t>& together,
-                  const LeakVerdict& verdict, std::vector<LeakVerdict>* verdicts) {
+void ShareVerdict(const SiteHistories& histories, const Ledger& ledger, const std::vector<SiteIndex>& together,
+                  const LeakVerdict& verdict, SiteVerdicts* verdicts) {
   std::vector<double> shares;
   double sum = 0;
   const bool buffer = verdict.evidence.buffer.trend != BufferTrend::kNone;
-  for (const uint32_t site : together) {
+  for (const SiteIndex site : together) {
     // Of a buffer that the sites hold in turn, each made as much as the others for all that can be told.
     double share = buffer ? static_cast<double>(ledger.sites()[site].bytes_allocated) : 0;
     if (!buffer) {

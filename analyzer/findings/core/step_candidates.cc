@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/attribution/optimizer_frame.h"
 #include "analyzer/attribution/python_file.h"
 #include "analyzer/ingest/past_events.h"
 #include "proto/block_decoder.h"
@@ -56,7 +55,7 @@ StepCandidates::StepCandidates(const Trace& trace) : trace_(trace), slots_(trace
   events_per_sample_ = trace.events() / kMostSamples + 1;
   blocks_per_decoded_ = trace.events() / kDecodedEvents + 1;
   if (trace.past() != nullptr) ReadPast();
-  for (uint32_t slot = 0; slot < slots_.size(); ++slot) ReadThread(slot);
+  for (const ThreadSlot slot : slots_.indices()) ReadThread(slot);
   clock_.Finish();
   std::sort(optimizer_entries_.begin(), optimizer_entries_.end());
   MakeCandidates();
@@ -68,7 +67,7 @@ void StepCandidates::FindOptimizers() {
   in_optimizer_.resize(count);
   optimizer_call_.resize(count);
   in_closure_.resize(count);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (const StackIndex i : definitions.stacks.distinct()) {
     const PythonStackRef python = definitions.stacks.Get(i).python;
     size_t outside = 0;
     for (size_t frame = 0; frame < python.count; ++frame) {
@@ -113,7 +112,7 @@ void StepCandidates::ReadPast() {
   PastEvents past(trace_, {});
   for (; past.Ready(); past.Pop()) {
     const StreamEvent& event = past.front();
-    SlotState& state = slots_[event.slot < slots_.size() ? event.slot : 0];
+    SlotState& state = slots_[slots_.Has(event.slot) ? event.slot : ThreadSlot(0)];
     switch (event.operation) {
       case schema::STEP:
         // Numbers of the past are spread evenly between the first and the last one: they tell no steps apart.
@@ -146,7 +145,7 @@ void StepCandidates::ReadPast() {
   end_bin();
 }
 
-void StepCandidates::ReadThread(uint32_t slot) {
+void StepCandidates::ReadThread(ThreadSlot slot) {
   const TracedStacks& stacks = trace_.definitions().stacks;
   const std::vector<BlockRef>& blocks = trace_.threads()[slot].blocks;
   SlotState& state = slots_[slot];
@@ -161,7 +160,7 @@ void StepCandidates::ReadThread(uint32_t slot) {
     BlockDecoder decoder;
     if (!decoder.Open(block.payload)) continue;
     const std::vector<DecodedShape>& shapes = decoder.shapes();
-    std::vector<uint32_t> distinct(shapes.size());
+    std::vector<StackIndex> distinct(shapes.size(), kEmptyStack);
     bool marks = false;
     for (size_t i = 0; i < shapes.size(); ++i) {
       const uint32_t operation = shapes[i].operation;
@@ -283,7 +282,7 @@ size_t StepCandidates::Keep(Group* group, const Mark& mark) {
   return group->marks.size() - 1;
 }
 
-void StepCandidates::OnStep(uint64_t time, uint32_t identity, uint32_t slot, SlotState* state) {
+void StepCandidates::OnStep(uint64_t time, uint32_t identity, ThreadSlot slot, SlotState* state) {
   Keep(&groups_[{Source::kStepCall, "", 0}], {time, time, state->marks++, slot, identity});
 }
 
@@ -321,8 +320,8 @@ void StepCandidates::OnRangeEnd(uint64_t time, uint64_t number) {
   started_.erase(start);
 }
 
-void StepCandidates::OnMark(uint64_t time, uint32_t kind, uint32_t stack, uint32_t name, uint64_t number, uint32_t slot,
-                            SlotState* state) {
+void StepCandidates::OnMark(uint64_t time, uint32_t kind, StackIndex stack, uint32_t name, uint64_t number,
+                            ThreadSlot slot, SlotState* state) {
   const uint64_t ordinal = state->marks++;
   const Mark mark = {time, time, ordinal, slot, name};
   if (kind == schema::MARK_RANGE_POP) {
@@ -344,7 +343,8 @@ void StepCandidates::OnMark(uint64_t time, uint32_t kind, uint32_t stack, uint32
       step.identity = 0;
       step.idle = !state->worked;
       state->worked = false;
-      Group* group = GroupOfOptimizer(in_optimizer_[stack] ? optimizer_call_[stack] : uint64_t{1} << 63 | stack);
+      Group* group =
+          GroupOfOptimizer(in_optimizer_[stack] ? optimizer_call_[stack] : uint64_t{1} << 63 | stack.value());
       group->in_backward |= trace_.definitions().stacks.Get(stack).node != 0;
       group->idle += step.idle;
       Keep(group, step);
@@ -442,7 +442,7 @@ std::vector<StepCandidates::Mark> StepCandidates::WithoutBursts(std::vector<Mark
 }
 
 void StepCandidates::Offer(const std::string& source, const std::string& name, MarkTrust trust, std::vector<Mark> marks,
-                           uint32_t only_steps_of) {
+                           ThreadSlot only_steps_of) {
   if (marks.empty()) return;
   StepCandidate candidate;
   candidate.source = source;
@@ -457,7 +457,7 @@ void StepCandidates::Offer(const std::string& source, const std::string& name, M
 // Threads that count the same steps are replicas, and one of them tells; of others each does steps of its own.
 void StepCandidates::OfferGroup(const GroupKey& key, Group* group) {
   std::vector<Mark>& marks = group->marks;
-  std::map<uint32_t, size_t> of_slot;
+  std::map<ThreadSlot, size_t> of_slot;
   std::set<uint32_t> identities;
   size_t with_identity = 0;
   for (const Mark& mark : marks) {
@@ -469,10 +469,10 @@ void StepCandidates::OfferGroup(const GroupKey& key, Group* group) {
   const bool numbered = key.source != Source::kOptimizer && identities.size() > 1;
   const double again = numbered ? 1 - static_cast<double>(identities.size()) / static_cast<double>(with_identity) : 0;
   if (of_slot.size() > 1 && numbered && again >= kSameNumbers) {
-    const uint64_t first = std::min_element(marks.begin(), marks.end(), [&](const Mark& a, const Mark& b) {
-                             if (of_slot[a.slot] != of_slot[b.slot]) return of_slot[a.slot] > of_slot[b.slot];
-                             return a.time < b.time;
-                           })->slot;
+    const ThreadSlot first = std::min_element(marks.begin(), marks.end(), [&](const Mark& a, const Mark& b) {
+                               if (of_slot[a.slot] != of_slot[b.slot]) return of_slot[a.slot] > of_slot[b.slot];
+                               return a.time < b.time;
+                             })->slot;
     marks.erase(std::remove_if(marks.begin(), marks.end(), [&](const Mark& mark) { return mark.slot != first; }),
                 marks.end());
   }
@@ -480,9 +480,9 @@ void StepCandidates::OfferGroup(const GroupKey& key, Group* group) {
   switch (key.source) {
     case Source::kStepCall: {
       // All STEP events of a thread, or of all threads that have any.
-      const uint32_t slot = marks[0].slot;
+      const ThreadSlot slot = marks[0].slot;
       const bool one = std::all_of(marks.begin(), marks.end(), [&](const Mark& mark) { return mark.slot == slot; });
-      return Offer("marks", "", MarkTrust::kStepCall, std::move(marks), one ? slot : Trace::kNoSlot);
+      return Offer("marks", "", MarkTrust::kStepCall, std::move(marks), one ? slot : ThreadSlot::None());
     }
     case Source::kRange: {
       const double held = HeldBy(marks);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/steps/run_clock.h"
 #include "analyzer/steps/step_choice.h"
@@ -33,7 +34,7 @@ class StepCandidates {
   struct Mark {
     uint64_t time = 0, end = 0;  // of a range: when it ended; otherwise `time`
     uint64_t ordinal = 0;
-    uint32_t slot = 0;
+    ThreadSlot slot;
     uint32_t identity = 0;  // of numbered marks: what tells them apart, the same in each thread; otherwise 0
     bool idle = false;      // of an optimizer: nothing was allocated since its mark before
   };
@@ -48,10 +49,10 @@ class StepCandidates {
   // Raises the trust in names that occur as often as one of the loops of the stream.
   void Confirm(const std::vector<uint64_t>& loops);
 
-  // Whether a candidate is just the STEP events of one thread, all of them: of which. Otherwise Trace::kNoSlot.
-  uint32_t StepsOfOneThread(size_t candidate) const { return only_steps_of_[candidate]; }
-  // By distinct stack: within an optimizer's step.
-  const std::vector<bool>& in_optimizer() const { return in_optimizer_; }
+  // Whether a candidate is just the STEP events of one thread, all of them: of which. Otherwise none.
+  ThreadSlot StepsOfOneThread(size_t candidate) const { return only_steps_of_[candidate]; }
+  // Whether within an optimizer's step.
+  const IndexedVector<StackIndex, bool>& in_optimizer() const { return in_optimizer_; }
   // When optimizers began to allocate within a step, ascending: for a trace that has no marks of optimizers.
   const std::vector<uint64_t>& optimizer_entries() const { return optimizer_entries_; }
   // The name with "#" for each number in it: "step 12" and "step 13" are one.
@@ -91,11 +92,11 @@ class StepCandidates {
 
   void FindOptimizers();
   void ReadPast();
-  void ReadThread(uint32_t slot);
+  void ReadThread(ThreadSlot slot);
   void Count(uint64_t time, double work, uint64_t events, SlotState* state);
-  void OnStep(uint64_t time, uint32_t identity, uint32_t slot, SlotState* state);
+  void OnStep(uint64_t time, uint32_t identity, ThreadSlot slot, SlotState* state);
   // `number`: 0 for marks of the past, which do not have their own.
-  void OnMark(uint64_t time, uint32_t kind, uint32_t stack, uint32_t name, uint64_t number, uint32_t slot,
+  void OnMark(uint64_t time, uint32_t kind, StackIndex stack, uint32_t name, uint64_t number, ThreadSlot slot,
               SlotState* state);
   void OnRangeStart(const Mark& mark, uint64_t number);
   void OnRangeEnd(uint64_t time, uint64_t number);
@@ -105,7 +106,7 @@ class StepCandidates {
   size_t Keep(Group* group, const Mark& mark);  // its index; SIZE_MAX if it is not kept
   void MakeCandidates();
   void Offer(const std::string& source, const std::string& name, MarkTrust trust, std::vector<Mark> marks,
-             uint32_t only_steps_of = Trace::kNoSlot);
+             ThreadSlot only_steps_of = {});
   void OfferGroup(const GroupKey& key, Group* group);
   double HeldBy(const std::vector<Mark>& marks) const;
   std::vector<Mark> WithoutBursts(std::vector<Mark> marks, bool in_backward) const;
@@ -113,9 +114,9 @@ class StepCandidates {
   const Trace& trace_;
   RunClock clock_;
   uint64_t events_per_sample_ = 1, blocks_per_decoded_ = 1;
-  std::vector<bool> in_optimizer_;        // by distinct stack
-  std::vector<bool> in_closure_;          // the same: code of the job's that an optimizer's step calls
-  std::vector<uint64_t> optimizer_call_;  // the same: a number for where step() is called, 0 outside
+  IndexedVector<StackIndex, bool> in_optimizer_;
+  IndexedVector<StackIndex, bool> in_closure_;          // code of the job's that an optimizer's step calls
+  IndexedVector<StackIndex, uint64_t> optimizer_call_;  // a number for where step() is called, 0 outside
   std::map<GroupKey, Group> groups_;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, Group*> group_of_name_;  // by source and Name
   // Ranges that start in one thread and may end in another, by their numbers: those that have not ended, and the ends
@@ -124,10 +125,10 @@ class StepCandidates {
   absl::flat_hash_map<uint64_t, uint64_t> ended_;
   size_t kept_ = 0;
   std::vector<uint64_t> optimizer_entries_;
-  std::vector<SlotState> slots_;
+  IndexedVector<ThreadSlot, SlotState> slots_;
   std::vector<StepCandidate> candidates_;
   std::vector<std::vector<Mark>> marks_;
-  std::vector<uint32_t> only_steps_of_;
+  std::vector<ThreadSlot> only_steps_of_;
 };
 
 }  // namespace vramtrack

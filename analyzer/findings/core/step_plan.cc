@@ -52,14 +52,14 @@ class GapsObserver final : public ReplayObserver {
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
     if (ledger_->present_event()->past) return;
-    gaps_.OnEvent(allocated.allocation.site, LiveBefore(allocated));
+    gaps_.OnEvent(allocated.allocation.site.value(), LiveBefore(allocated));
   }
 
  private:
   // What the device holds between two steps tells where one ends, whatever is allocated there.
   uint64_t LiveBefore(const ReplayAllocation& allocated) const {
     for (const Scope& driver : ledger_->scopes()) {
-      if (driver.level != Level::kDriver || driver.device != allocated.allocation.device) continue;
+      if (driver.level != Level::kDriver || driver.device != allocated.allocation.device()) continue;
       const Scope& leading = driver.is_leading() ? driver : ledger_->scopes()[driver.other_level];
       return leading.live - (&leading == allocated.scope ? allocated.allocation.bytes : 0);
     }
@@ -145,7 +145,7 @@ class Planner {
     plan_.name = found_.candidates()[candidate].name;
     plan_.coverage = plan_.judged = coverage;
     plan_.mark_slot = found_.StepsOfOneThread(candidate);
-    if (plan_.mark_slot != StepPlan::kNone) return;
+    if (!plan_.mark_slot.is_none()) return;
     PickMarks(candidate, 0, found_.marks(candidate).size(), 0);
     SortMarks();
   }
@@ -291,7 +291,7 @@ class Planner {
     }
     if (steps != nullptr) {
       plan_.source = "periodicity";
-      plan_.anchor_site = steps->anchor;
+      plan_.anchor_site = SiteIndex(steps->anchor);
       plan_.outer = LoopsAround(*steps, families);
       return;
     }

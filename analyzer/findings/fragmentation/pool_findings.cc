@@ -10,7 +10,7 @@ namespace vramtrack {
 void PoolFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
   for (const auto& [key, pool] : pools_.Finish()) {
     for (ReportDevice& device : findings->devices) {
-      if (device.index != key.first) continue;
+      if (DeviceIndex(device.index) != key.first) continue;
       ReportMemoryPool& described = device.memory_pools.emplace_back();
       described.pool = key.second == MemoryPools::kDefaultPool ? "default" : absl::StrFormat("0x%x", key.second);
       described.allocations = pool.allocations;

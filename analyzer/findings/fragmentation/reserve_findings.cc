@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/base/byte_count.h"
+#include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/leaks/explanation.h"
 
@@ -42,10 +42,10 @@ SegmentMap NewSegments(const SegmentMap& before, const SegmentMap& after, const 
 }
 
 // Stacks that asked for segments since then which are still there.
-uint64_t StacksOfSegments(const ProcessAnalysis& analysis, uint32_t device, Step first) {
+uint64_t StacksOfSegments(const ProcessAnalysis& analysis, DeviceIndex device, Step first) {
   const Ledger& ledger = analysis.ledger();
   uint64_t stacks = 0;
-  for (uint32_t i = 0; i < ledger.sites().size(); ++i) {
+  for (const SiteIndex i : ledger.sites().indices()) {
     const Site& site = ledger.sites()[i];
     if (site.key.device != device || !IsSegmentSite(site)) continue;
     for (const Cohort& cohort : analysis.histories().history(i).cohorts) {
@@ -83,8 +83,8 @@ std::string Explain(const ReportReserveGrowth& growth) {
 
 }  // namespace
 
-std::map<uint32_t, ReserveGrowth> GrowthOfReserves(const ProcessAnalysis& analysis) {
-  std::map<uint32_t, ReserveGrowth> grown;
+std::map<DeviceIndex, ReserveGrowth> GrowthOfReserves(const ProcessAnalysis& analysis) {
+  std::map<DeviceIndex, ReserveGrowth> grown;
   const Ledger& ledger = analysis.ledger();
   if (!analysis.timeline().in_steps()) return grown;
   for (const Scope& scope : ledger.scopes()) {
@@ -125,7 +125,7 @@ std::vector<ReportPin> DescribePins(ProcessAnalysis* analysis, const std::vector
   return described;
 }
 
-ReportReserveGrowth DescribeReserveGrowth(ProcessAnalysis* analysis, uint32_t device, const ReserveGrowth& growth,
+ReportReserveGrowth DescribeReserveGrowth(ProcessAnalysis* analysis, DeviceIndex device, const ReserveGrowth& growth,
                                           const torch_allocator::PeakSegments::Maps& maps) {
   ReportReserveGrowth described;
   described.bytes_per_step = growth.unused.bytes_per_step;

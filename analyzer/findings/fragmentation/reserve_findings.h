@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/fragmentation/torch_allocator/peak_segments.h"
 #include "analyzer/leaks/reserve_growth.h"
@@ -17,13 +18,13 @@
 namespace vramtrack {
 
 // By device; only devices with a framework's level on which that is so. None without steps.
-std::map<uint32_t, ReserveGrowth> GrowthOfReserves(const ProcessAnalysis& analysis);
+std::map<DeviceIndex, ReserveGrowth> GrowthOfReserves(const ProcessAnalysis& analysis);
 
 // Pins by the line that stands for them, the most bytes first.
 std::vector<ReportPin> DescribePins(ProcessAnalysis* analysis, const std::vector<torch_allocator::Pin>& pins);
 
 // `maps`: of the device, from a replay that was told of the growth.
-ReportReserveGrowth DescribeReserveGrowth(ProcessAnalysis* analysis, uint32_t device, const ReserveGrowth& growth,
+ReportReserveGrowth DescribeReserveGrowth(ProcessAnalysis* analysis, DeviceIndex device, const ReserveGrowth& growth,
                                           const torch_allocator::PeakSegments::Maps& maps);
 
 }  // namespace vramtrack

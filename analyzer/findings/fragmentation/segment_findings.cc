@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/base/byte_count.h"
+#include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/fragmentation/reserve_findings.h"
 #include "analyzer/findings/fragmentation/segment_map_findings.h"
@@ -113,8 +113,6 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
     }
     fragmentation->pools.push_back(std::move(described));
   }
-  fragmentation->model_blocks = maps.placements;
-  fragmentation->model_surprises = maps.surprises;
 }
 
 // Whether the device's allocator gave up, or reserved much more than it needed.
@@ -129,10 +127,14 @@ bool IsWorthTrials(const std::vector<OutOfMemory>& failures, const Scope& scope)
 // What other settings would have done.
 WhatIf TrySettings(const ProcessAnalysis& analysis, const Scope& scope, const torch_allocator::Arenas& arenas,
                    const torch_allocator::PeakSegments::Maps& maps) {
-  std::vector<Knob> knobs = torch_allocator::KnobsToTry(
-      maps.expandable, scope.reserved_peak, scope.peak,
-      DeviceTotalBytes(analysis.trace(), analysis.ledger(), scope.device),
-      analysis.plan().has_steps() && !analysis.plan().has_windows(), !maps.largest_pass.events().empty());
+  torch_allocator::AllocatorFacts facts;
+  facts.expandable = maps.expandable;
+  facts.reserved_peak = scope.reserved_peak;
+  facts.live_peak = scope.peak;
+  facts.device_total = DeviceTotalBytes(analysis.trace(), analysis.ledger(), scope.device);
+  facts.has_steps = analysis.plan().has_steps() && !analysis.plan().has_windows();
+  facts.has_pass = !maps.largest_pass.events().empty();
+  std::vector<Knob> knobs = torch_allocator::KnobsToTry(facts);
   for (Knob& knob : knobs) knob.settings.oldest_first = arenas.oldest_first;
   // The first one is the allocator as it was.
   const Knob as_it_was = knobs.front();
@@ -162,8 +164,8 @@ void DescribeFits(const WhatIf& outcome, const OutOfMemory& failed, ReportOom* o
 }
 
 // By device, the step from which on the reserve grows.
-std::map<uint32_t, uint32_t> FirstSteps(const std::map<uint32_t, ReserveGrowth>& growing) {
-  std::map<uint32_t, uint32_t> first;
+std::map<DeviceIndex, uint32_t> FirstSteps(const std::map<DeviceIndex, ReserveGrowth>& growing) {
+  std::map<DeviceIndex, uint32_t> first;
   for (const auto& [device, growth] : growing) first[device] = growth.first;
   return first;
 }
@@ -185,13 +187,13 @@ void SegmentFindings::Prepare(Replay* detail) {
 void SegmentFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
   if (!segments_.has_devices()) return;
   const Ledger& ledger = analysis_.ledger();
-  const std::map<uint32_t, torch_allocator::Arenas> arenas = segments_.Learnt();
-  std::map<uint32_t, torch_allocator::PeakSegments::Maps> maps = segments_.Finish();
+  const std::map<DeviceIndex, torch_allocator::Arenas> arenas = segments_.Learnt();
+  std::map<DeviceIndex, torch_allocator::PeakSegments::Maps> maps = segments_.Finish();
   for (const Scope& scope : ledger.scopes()) {
     const auto map = maps.find(scope.device);
     if (scope.level != Level::kFramework || map == maps.end()) continue;
     const auto device = std::find_if(findings->devices.begin(), findings->devices.end(),
-                                     [&scope](const ReportDevice& d) { return d.index == scope.device; });
+                                     [&scope](const ReportDevice& d) { return DeviceIndex(d.index) == scope.device; });
     if (device == findings->devices.end()) continue;
     DescribeUse(&analysis_, map->second, &device->fragmentation);
     if (const auto growth = growing_.find(scope.device); growth != growing_.end()) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/fragmentation/torch_allocator/peak_segments.h"
@@ -27,7 +28,7 @@ class SegmentFindings final : public Collector {
 
  private:
   ProcessAnalysis& analysis_;
-  const std::map<uint32_t, ReserveGrowth> growing_;  // by device
+  const std::map<DeviceIndex, ReserveGrowth> growing_;  // by device
   torch_allocator::PeakSegments segments_;
 };
 

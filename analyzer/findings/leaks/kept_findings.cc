@@ -81,11 +81,12 @@ void AddFloorFit(const RunShape& run, StepSpan span, double from, const ReportSi
   }
 }
 
-ReportKept KeptByBuffer(const ProcessAnalysis& analysis, const std::vector<uint32_t>& members, const ReportSite& site) {
+ReportKept KeptByBuffer(const ProcessAnalysis& analysis, const std::vector<SiteIndex>& members,
+                        const ReportSite& site) {
   const RunShape& run = analysis.run();
   ReportKept kept;
   double from = 0;
-  for (const uint32_t member : members) {
+  for (const SiteIndex member : members) {
     const LeakVerdict& verdict = analysis.verdicts()[member];
     if (!IsLeak(verdict.verdict)) continue;
     AddFloor(analysis.histories().levels(member), run, &kept);
@@ -108,10 +109,10 @@ ReportKept KeptByBuffer(const ProcessAnalysis& analysis, const std::vector<uint3
 void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* sites) {
   const RunShape& run = analysis.run();
   if (run.steps == 0) return;
-  std::vector<std::vector<uint32_t>> members(sites->size());
+  std::vector<std::vector<SiteIndex>> members(sites->size());
   for (size_t i = 0; i < sites->size(); ++i) {
     const std::string& leader = (*sites)[i].part_of;
-    std::vector<uint32_t>& of = members[leader.empty() ? i : std::stoul(leader)];
+    std::vector<SiteIndex>& of = members[leader.empty() ? i : std::stoul(leader)];
     of.insert(of.end(), analysis.groups()[i].sites.begin(), analysis.groups()[i].sites.end());
   }
   for (size_t i = 0; i < sites->size(); ++i) {
@@ -124,7 +125,7 @@ void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* site
     }
     SurvivorSeries survivors;
     ReportKept kept;
-    for (const uint32_t member : members[i]) {
+    for (const SiteIndex member : members[i]) {
       survivors = SumOf(survivors, SurvivorsIn(analysis.histories().history(member), {0, run.steps}));
       kept.max_lifetime_steps =
           std::max<uint64_t>(kept.max_lifetime_steps, analysis.verdicts()[member].evidence.max_lifetime_steps);

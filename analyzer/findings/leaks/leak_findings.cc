@@ -39,7 +39,7 @@ std::vector<LeakOrder::Watched> LeakingSites(const ProcessAnalysis& analysis) {
     if (!IsLeak(first.verdict)) continue;
     watched.back().sites = group.sites;
     SurvivorSeries survivors;
-    for (const uint32_t site : group.sites) {
+    for (const SiteIndex site : group.sites) {
       survivors = SumOf(survivors, SurvivorsIn(analysis.histories().history(site), first.evidence.tested));
     }
     for (const Survivors& at : survivors) watched.back().steps.push_back(at.step);
@@ -53,10 +53,10 @@ LeakFindings::LeakFindings(ProcessAnalysis* analysis)
       order_(LeakingSites(*analysis), analysis->run().steps),
       pool_(analysis->trace()) {}
 
-std::vector<uint32_t> LeakFindings::SitesOf(const std::vector<size_t>& groups) const {
-  std::vector<uint32_t> sites;
+std::vector<SiteIndex> LeakFindings::SitesOf(const std::vector<size_t>& groups) const {
+  std::vector<SiteIndex> sites;
   for (const size_t group : groups) {
-    const std::vector<uint32_t>& of = analysis_.groups()[group].sites;
+    const std::vector<SiteIndex>& of = analysis_.groups()[group].sites;
     sites.insert(sites.end(), of.begin(), of.end());
   }
   return sites;
@@ -72,20 +72,20 @@ bool LeakFindings::IsWithinPools(size_t group, const std::vector<size_t>& others
 }
 
 // A leak of CUDA graphs has parts of all levels.
-std::vector<uint32_t> LeakFindings::WatchedSitesOf(const std::vector<size_t>& groups) const {
+std::vector<SiteIndex> LeakFindings::WatchedSitesOf(const std::vector<size_t>& groups) const {
   const bool pools = std::any_of(groups.begin(), groups.end(), [this](size_t group) { return IsGraphPool(group); });
-  std::vector<uint32_t> sites = SitesOf(groups);
-  const auto is_block = [this](uint32_t site) {
+  std::vector<SiteIndex> sites = SitesOf(groups);
+  const auto is_block = [this](SiteIndex site) {
     return LevelOf(analysis_.ledger().sites()[site].key.kind) == Level::kFramework;
   };
   if (!pools) return sites;
   if (std::any_of(sites.begin(), sites.end(), is_block)) {
-    sites.erase(std::remove_if(sites.begin(), sites.end(), [&](uint32_t site) { return !is_block(site); }),
+    sites.erase(std::remove_if(sites.begin(), sites.end(), [&](SiteIndex site) { return !is_block(site); }),
                 sites.end());
   } else {
     sites.erase(
         std::remove_if(sites.begin(), sites.end(),
-                       [&](uint32_t site) { return analysis_.ledger().sites()[site].key.kind != schema::GRAPH_POOL; }),
+                       [&](SiteIndex site) { return analysis_.ledger().sites()[site].key.kind != schema::GRAPH_POOL; }),
         sites.end());
   }
   return sites;
@@ -100,7 +100,7 @@ void LeakFindings::Prepare(Replay* detail) {
   // Alone in its leak, nothing has an order.
   if (leaks.size() + watched_.size() > 1) detail->observers.push_back(&order_);
   for (const SiteGroup& group : analysis_.groups()) {
-    const uint32_t first = group.sites[0];
+    const SiteIndex first = group.sites[0];
     if (!IsLeak(analysis_.verdicts()[first].verdict)) continue;
     if (!analysis_.symbolizer().IsPinnedPool(analysis_.ledger().sites()[first].key.stack)) continue;
     detail->observers.push_back(&pool_);
@@ -122,7 +122,7 @@ ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite
     sum.rate_objects_per_step += site.rate_objects_per_step;
     sum.live_bytes += site.live_bytes;
     sum.bytes_at_peak += site.bytes_at_peak;
-    for (const uint32_t index : analysis_.groups()[member].sites) {
+    for (const SiteIndex index : analysis_.groups()[member].sites) {
       const LeakEvidence& evidence = analysis_.verdicts()[index].evidence;
       if (!IsLeak(analysis_.verdicts()[index].verdict)) continue;
       if (evidence.buffer.trend != BufferTrend::kNone) {
@@ -156,7 +156,7 @@ bool LeakFindings::PrepareTrials(Replay* trials) {
 void LeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
   std::vector<ReportSite>* sites = &findings->sites;
   for (size_t i = 0; i < analysis_.groups().size(); ++i) {
-    const uint32_t first = analysis_.groups()[i].sites[0];
+    const SiteIndex first = analysis_.groups()[i].sites[0];
     if (!IsLeak(analysis_.verdicts()[first].verdict)) continue;
     AddPoolRemark(pool_, analysis_.ledger().sites()[first].key, &analysis_.symbolizer(), &(*sites)[i]);
   }
@@ -185,7 +185,7 @@ void LeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
     if (leak.call_frame) leader.blame_frame = *leak.call_frame;
     // What hardly matters by itself may do so with all that it keeps.
     if (leader.verdict == Verdict::kMinorLeak && IsMaterialTogether(leak, *leader.group)) {
-      const uint32_t first = analysis_.groups()[leak.leader].sites[0];
+      const SiteIndex first = analysis_.groups()[leak.leader].sites[0];
       const bool replaced = analysis_.verdicts()[first].evidence.buffer.trend != BufferTrend::kNone;
       leader.verdict = replaced ? Verdict::kGrowingBuffer : Verdict::kLeak;
     }
@@ -207,27 +207,27 @@ void LeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
 
 bool LeakFindings::IsMaterialTogether(const LeakGroup& leak, const ReportLeak& whole) const {
   RunShape run = analysis_.run();
-  const uint32_t first = analysis_.groups()[leak.leader].sites[0];
-  const uint32_t device = analysis_.ledger().sites()[first].key.device;
+  const SiteIndex first = analysis_.groups()[leak.leader].sites[0];
+  const DeviceIndex device = analysis_.ledger().sites()[first].key.device;
   run.device_total_bytes = DeviceTotalBytes(analysis_.trace(), analysis_.ledger(), device);
   return IsMaterial({whole.rate_bytes_per_step, whole.rate_objects_per_step, {}, {}}, run);
 }
 
 void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const ReportLeak& whole,
                                     ReportSite* site) const {
-  const std::vector<uint32_t> sites = SitesOf(members);
+  const std::vector<SiteIndex> sites = SitesOf(members);
   if (sites.size() < 2) return;  // what its verdict says of it is all there is
-  const uint32_t first = analysis_.groups()[members[0]].sites[0];
+  const SiteIndex first = analysis_.groups()[members[0]].sites[0];
   LeakVerdict verdict = analysis_.verdicts()[first];
   SiteHistory history = analysis_.histories().history(first);
   if (verdict.evidence.joint) {
-    for (const uint32_t other : analysis_.groups()[members[0]].sites) {
+    for (const SiteIndex other : analysis_.groups()[members[0]].sites) {
       if (other == first) continue;
       const SiteHistory whole = Merged(history, analysis_.histories().history(other));
       history.cohorts = whole.cohorts;
     }
   }
-  for (const uint32_t other : sites) {
+  for (const SiteIndex other : sites) {
     if (other == first) continue;
     const LeakEvidence& evidence = analysis_.verdicts()[other].evidence;
     const SiteHistory more = analysis_.histories().history(other);
@@ -248,7 +248,7 @@ void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const Re
     verdict.verdict = Verdict::kGrowingBuffer;
   }
   site->explanation = Explain(verdict, history, analysis_.run(), {}, members.size());
-  const uint32_t device = analysis_.ledger().sites()[first].key.device;
+  const DeviceIndex device = analysis_.ledger().sites()[first].key.device;
   const auto framework = analysis_.frameworks().find(device);
   if (site->level == Level::kFramework && framework != analysis_.frameworks().end()) {
     AddDriverEvidence(framework->second, analysis_.plan().window_bytes, site);

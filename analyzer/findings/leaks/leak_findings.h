@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/findings/leaks/leak_groups.h"
@@ -37,9 +38,9 @@ class LeakFindings final : public Collector {
   // Of several call stacks, what they leave behind together in one sentence. `members`: of the analysis' groups, the
   // leading one first. `whole`: their rates.
   void DescribeTogether(const std::vector<size_t>& members, const ReportLeak& whole, ReportSite* site) const;
-  std::vector<uint32_t> SitesOf(const std::vector<size_t>& groups) const;
+  std::vector<SiteIndex> SitesOf(const std::vector<size_t>& groups) const;
   // Those of them whose bytes are of one total.
-  std::vector<uint32_t> WatchedSitesOf(const std::vector<size_t>& groups) const;
+  std::vector<SiteIndex> WatchedSitesOf(const std::vector<size_t>& groups) const;
   bool IsGraphPool(size_t group) const;
   // Whether it is of blocks in the segments of one of the others.
   bool IsWithinPools(size_t group, const std::vector<size_t>& others) const;

@@ -49,7 +49,7 @@ std::string OwnFunction(const std::vector<ReportFrame>& frames) {
 
 struct LeakGrouping::Candidate {
   size_t group;  // of ProcessAnalysis
-  uint32_t device;
+  DeviceIndex device;
   Level level;
   StepSpan tested;
   SurvivorSeries survivors = {};
@@ -71,7 +71,7 @@ LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis) {
     if (!IsLeak(first.verdict)) continue;
     const SiteKey& key = ledger.sites()[group.sites[0]].key;
     Candidate candidate{i, key.device, LevelOf(key.kind), first.evidence.tested};
-    for (const uint32_t site : group.sites) {
+    for (const SiteIndex site : group.sites) {
       const SiteHistory history = analysis_.histories().history(site);
       candidate.survivors = SumOf(candidate.survivors, SurvivorsIn(history, {0, analysis_.run().steps}));
       candidate.live_objects += history.live_objects();
@@ -132,7 +132,8 @@ bool LeakGrouping::SameStepsOf(const Candidate& a, const Candidate& b) const {
 void LeakGrouping::FindBystanders() {
   if (std::exchange(looked_for_bystanders_, true)) return;
   const Ledger& ledger = analysis_.ledger();
-  for (uint32_t i = 0; i < ledger.sites().size() && bystanders_.size() < kMaxBystanders; ++i) {
+  for (const SiteIndex i : ledger.sites().indices()) {
+    if (bystanders_.size() == kMaxBystanders) break;
     const Site& site = ledger.sites()[i];
     if (IsLeak(analysis_.verdicts()[i].verdict) || IsSegmentSite(site) || 2 * site.frees < site.allocations) continue;
     const SiteHistory history = analysis_.histories().history(i);

@@ -68,23 +68,30 @@ std::optional<size_t> OwnCaller(const std::vector<ReportFrame>& frames, size_t l
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<size_t> KeepingCaller(const std::vector<ReportFrame>& frames,
-                                    const std::vector<std::vector<ReportFrame>>& clean) {
-  const std::optional<size_t> own = OwnFrame(frames);
-  if (!own || !IsPython(frames[*own])) return std::nullopt;
-  const std::optional<size_t> caller = OwnCaller(frames, *own);
-  if (!caller || FreesLater(frames, *own, clean)) return std::nullopt;
+// The line of the user's own that calls the function of `line` and keeps what it returns, if another line calls it for
+// something that is freed.
+std::optional<size_t> CallerThatKeeps(const std::vector<ReportFrame>& frames, size_t line,
+                                      const std::vector<std::vector<ReportFrame>>& clean) {
+  const std::optional<size_t> caller = OwnCaller(frames, line);
+  if (!caller || FreesLater(frames, line, clean)) return std::nullopt;
   const bool called_elsewhere = std::any_of(clean.begin(), clean.end(), [&](const std::vector<ReportFrame>& other) {
     for (size_t i = 0; i < other.size(); ++i) {
-      if (!SamePlace(other[i], frames[*own])) continue;
+      if (!SamePlace(other[i], frames[line])) continue;
       const std::optional<size_t> from = OwnCaller(other, i);
       return from && !SamePlace(other[*from], frames[*caller]);
     }
     return false;
   });
   return called_elsewhere ? caller : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<size_t> KeepingCaller(const std::vector<ReportFrame>& frames,
+                                    const std::vector<std::vector<ReportFrame>>& clean) {
+  const std::optional<size_t> own = OwnFrame(frames);
+  if (!own || !IsPython(frames[*own])) return std::nullopt;
+  return CallerThatKeeps(frames, *own, clean);
 }
 
 size_t LineThatKeeps(const std::vector<ReportFrame>& frames, size_t line,
@@ -119,14 +126,18 @@ LeakLine FindLeakLine(const std::vector<LeakMember>& members, size_t leader,
     }
   }
   const std::vector<ReportFrame>& frames = *members[leader].frames;
-  found.line = line;
+  found.line = CallerThatKeeps(frames, *line, clean).value_or(*line);
   // Parts at several lines of a function: the call to it, unless that is not the user's own.
   const Inner inner = InnerLine(frames, *line);
   if (!inner.line) return found;
   const bool apart = std::any_of(members.begin(), members.end(), [&](const LeakMember& member) {
     return !member.same_call && PartInOneFunction(*member.frames, frames, CommonCalls(*member.frames, frames));
   });
-  found.line = inner.through_library || apart ? *inner.line : LineThatKeeps(frames, *line, clean);
+  if (inner.through_library || apart) {
+    found.line = *inner.line;
+  } else if (const size_t keeps = LineThatKeeps(frames, *line, clean); keeps != *line) {
+    found.line = keeps;
+  }
   return found;
 }
 

@@ -28,7 +28,8 @@ struct LeakLine {
 // not leak and are allocated throughout the run.
 //
 // Parts count by their bytes: the innermost line of the user's own code that the bulk of the leak goes through is the
-// line, and not a call that only the last hundredth has in common with it.
+// line, and not a call that only the last hundredth has in common with it. Where that line's function returns what
+// leaks, and other lines call it for what is freed, it is the line that calls it.
 LeakLine FindLeakLine(const std::vector<LeakMember>& members, size_t leader,
                       const std::vector<std::vector<ReportFrame>>& clean);
 

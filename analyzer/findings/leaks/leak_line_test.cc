@@ -201,6 +201,20 @@ TEST(LeakLine, WhatAFunctionReturnsIsKeptByTheCallerThatDoesNotDropIt) {
   EXPECT_EQ(KeepingCaller(kComputeLoss + kTrainer, {kComputeLoss + kEvaluate}), std::nullopt) << "called by a library";
 }
 
+// An evaluation that keeps the losses' graphs: training calls the same function, and drops what it gets.
+TEST(LeakLine, WhatAllPartsOfALeakAreReturnedByIsKeptByTheCallerThatDoesNotDropIt) {
+  const Stack loss_of = {Of("torch/nn/functional.py", 3561, "cross_entropy"), At("/job/train.py", 27, "loss_of")};
+  const Stack logits_of = {Of("torch/nn/modules/linear.py", 125, "Linear.forward"), At("/job/train.py", 27, "loss_of")};
+  const Stack evaluated = {At("/job/train.py", 41, "evaluate"), At("/job/train.py", 48, "<module>")};
+  const Stack trained = {At("/job/train.py", 36, "train_step"), At("/job/train.py", 46, "<module>")};
+  const Stack loss = loss_of + evaluated, logits = logits_of + evaluated;
+  const std::vector<LeakMember> members = {Part(loss, 60), Part(logits, 40)};
+  EXPECT_EQ(loss[*FindLeakLine(members, 0, {}).line].line, 27u);
+  EXPECT_EQ(loss[*FindLeakLine(members, 0, {loss_of + trained}).line].line, 41u);
+  const Stack later = Stack{At("/job/train.py", 28, "loss_of")} + evaluated;
+  EXPECT_EQ(loss[*FindLeakLine(members, 0, {loss_of + trained, later}).line].line, 27u) << "it is kept within";
+}
+
 TEST(LeakLine, AFunctionThatFreesSomethingLaterKeepsWhatLeaksItself) {
   const Stack leak = {Of("gpytorch/means/constant_mean.py", 113, "ConstantMean.forward"),
                       At("/job/rounds.py", 21, "next_candidate"), At("/job/rounds.py", 32, "<module>")};

@@ -22,8 +22,8 @@ LeakOrder::LeakOrder(const std::vector<Watched>& groups, uint32_t complete_steps
     const std::vector<uint32_t>& steps = groups[i].steps;
     groups_[i].steps.assign(steps.end() - static_cast<std::ptrdiff_t>(std::min(kStepsKept, steps.size())), steps.end());
     groups_[i].births.resize(groups_[i].steps.size());
-    for (const uint32_t site : groups[i].sites) {
-      if (site >= group_of_.size()) group_of_.resize(site + size_t{1}, kNone);
+    for (const SiteIndex site : groups[i].sites) {
+      if (!group_of_.Has(site)) group_of_.resize(site.value() + size_t{1}, kNone);
       group_of_[site] = static_cast<uint32_t>(i);
     }
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/replay_observer.h"
 
@@ -19,7 +20,7 @@ namespace vramtrack {
 class LeakOrder : public ReplayObserver {
  public:
   struct Watched {
-    std::vector<uint32_t> sites;
+    std::vector<SiteIndex> sites;
     std::vector<uint32_t> steps;  // with survivors, ascending: births of other steps do not count
   };
   // No site is in two groups. `complete_steps`: of the run.
@@ -54,9 +55,9 @@ class LeakOrder : public ReplayObserver {
     std::vector<uint64_t> released;  // events, ascending
   };
 
-  size_t GroupOf(uint32_t site) const { return site < group_of_.size() ? group_of_[site] : kNone; }
+  size_t GroupOf(SiteIndex site) const { return group_of_.Has(site) ? group_of_[site] : kNone; }
 
-  std::vector<uint32_t> group_of_;  // by site
+  IndexedVector<SiteIndex, uint32_t> group_of_;
   std::vector<Group> groups_;
   uint32_t complete_steps_;
   const Ledger* ledger_ = nullptr;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/model/report.h"
@@ -18,8 +19,7 @@ class PinnedPoolGrowth final : public ReplayObserver {
   // `trace` must outlive it.
   explicit PinnedPoolGrowth(const Trace& trace) : trace_(trace) {}
 
-  // By distinct stack.
-  const std::map<uint32_t, uint64_t>& by_stack() const { return by_stack_; }
+  const std::map<StackIndex, uint64_t>& by_stack() const { return by_stack_; }
 
   unsigned frequent_calls() const override { return kAllocations; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -28,7 +28,7 @@ class PinnedPoolGrowth final : public ReplayObserver {
  private:
   const Trace& trace_;
   const Ledger* ledger_ = nullptr;
-  std::map<uint32_t, uint64_t> by_stack_;
+  std::map<StackIndex, uint64_t> by_stack_;
 };
 
 // Says in the explanation of a leak of segments for CUDA graphs what they are, and of PyTorch's pinned-memory pool why

@@ -18,14 +18,9 @@ constexpr size_t kMaxLeaks = 4;  // of CompositionTimeline::kMaxGroups, so that 
 // A node that holds less than this share of its peak is narrower than a pixel.
 constexpr uint64_t kSmallestShare = 5000;
 
-std::optional<uint32_t> DeviceOf(const Scope& scope) {
-  if (scope.device == SiteKey::kHost) return std::nullopt;
-  return scope.device;
-}
-
 uint64_t BytesAtPeak(const ProcessAnalysis& analysis, size_t group) {
   uint64_t bytes = 0;
-  for (const uint32_t site : analysis.groups()[group].sites) bytes += analysis.ledger().sites()[site].bytes_at_peak;
+  for (const SiteIndex site : analysis.groups()[group].sites) bytes += analysis.ledger().sites()[site].bytes_at_peak;
   return bytes;
 }
 
@@ -53,8 +48,8 @@ ReportComposition DescribeBins(const Bins& bins, const std::vector<size_t>& grou
   return described;
 }
 
-std::vector<Category> Categories(const std::vector<Purpose>& purposes) {
-  std::vector<Category> categories;
+IndexedVector<SiteIndex, Category> Categories(const SitePurposes& purposes) {
+  IndexedVector<SiteIndex, Category> categories;
   for (const Purpose& purpose : purposes) categories.push_back(purpose.category);
   return categories;
 }
@@ -125,15 +120,15 @@ TimelineFindings::Groups TimelineFindings::GroupsToFollow(const ProcessAnalysis&
   return followed;
 }
 
-std::map<uint32_t, std::vector<std::vector<uint32_t>>> TimelineFindings::SitesToFollow() const {
-  std::map<uint32_t, std::vector<std::vector<uint32_t>>> sites;
+std::map<uint32_t, std::vector<std::vector<SiteIndex>>> TimelineFindings::SitesToFollow() const {
+  std::map<uint32_t, std::vector<std::vector<SiteIndex>>> sites;
   for (const auto& [scope, groups] : followed_) {
     for (const size_t group : groups) sites[scope].push_back(analysis_.groups()[group].sites);
   }
   return sites;
 }
 
-TimelineFindings::TimelineFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes)
+TimelineFindings::TimelineFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
     : analysis_(analysis),
       followed_(GroupsToFollow(analysis)),
       category_of_site_(Categories(purposes)),
@@ -157,7 +152,8 @@ void TimelineFindings::AddCategories(std::vector<ReportTimeline>* timelines) con
   for (ReportTimeline& timeline : *timelines) {
     for (uint32_t i = 0; i < ledger.scopes().size(); ++i) {
       const Scope& scope = ledger.scopes()[i];
-      if (timeline.device ? !scope.is_leading() || scope.device != *timeline.device : scope.device != SiteKey::kHost) {
+      if (timeline.device ? !scope.is_leading() || scope.device != DeviceIndex(*timeline.device)
+                          : scope.device != kHost) {
         continue;
       }
       for (size_t c = 0; c < kCategories; ++c) {
@@ -178,7 +174,7 @@ void TimelineFindings::AddCompositions(std::vector<ReportTimeline>* timelines) c
   const std::vector<Scope>& scopes = analysis_.ledger().scopes();
   for (ReportTimeline& timeline : *timelines) {
     for (uint32_t i = 0; i < scopes.size(); ++i) {
-      if (!IsOnTimeline(scopes[i]) || DeviceOf(scopes[i]) != timeline.device) continue;
+      if (!IsOnTimeline(scopes[i]) || NumberOf(scopes[i].device) != timeline.device) continue;
       const auto groups = followed_.find(i);
       const std::vector<size_t> of_scope = groups == followed_.end() ? std::vector<size_t>() : groups->second;
       timeline.at_high = DescribeBins(
@@ -202,7 +198,7 @@ void TimelineFindings::AddStepCurves(std::vector<ReportTimeline>* timelines) con
   const std::vector<Scope>& scopes = analysis_.ledger().scopes();
   for (ReportTimeline& timeline : *timelines) {
     for (uint32_t i = 0; i < scopes.size(); ++i) {
-      if (!IsOnTimeline(scopes[i]) || DeviceOf(scopes[i]) != timeline.device || curve_.Rows(i).empty()) continue;
+      if (!IsOnTimeline(scopes[i]) || NumberOf(scopes[i].device) != timeline.device || curve_.Rows(i).empty()) continue;
       ReportWithinSteps& within = timeline.within_steps.emplace();
       within.events = curve_.EventsPerRow(i);
       for (const StepCurve::Row& row : curve_.Rows(i)) {
@@ -224,7 +220,7 @@ std::vector<ReportPeakStacks> DescribePeakStacks(const ProcessAnalysis& analysis
   for (uint32_t i = 0; i < scopes.size(); ++i) {
     if (!IsOnTimeline(scopes[i]) || scopes[i].peak == 0) continue;
     ReportPeakStacks stacks;
-    stacks.device = DeviceOf(scopes[i]);
+    stacks.device = NumberOf(scopes[i].device);
     stacks.live = stacks.other_bytes = scopes[i].peak;
     StackTree tree(&stacks);
     for (size_t group = 0; group < sites.size(); ++group) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/attribution/category.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/model/report.h"
@@ -23,7 +24,7 @@ namespace vramtrack {
 class TimelineFindings final : public Collector {
  public:
   // Both must outlive it. `purposes`: by site.
-  TimelineFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes);
+  TimelineFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes);
 
   const char* name() const override { return "timeline"; }
   void Prepare(Replay* detail) override;
@@ -33,14 +34,14 @@ class TimelineFindings final : public Collector {
   // By scope, the groups of the analysis that are followed by themselves: leaks, and what holds most at the peak.
   using Groups = std::map<uint32_t, std::vector<size_t>>;
   static Groups GroupsToFollow(const ProcessAnalysis& analysis);
-  std::map<uint32_t, std::vector<std::vector<uint32_t>>> SitesToFollow() const;
+  std::map<uint32_t, std::vector<std::vector<SiteIndex>>> SitesToFollow() const;
   void AddCategories(std::vector<ReportTimeline>* timelines) const;
   void AddCompositions(std::vector<ReportTimeline>* timelines) const;
   void AddStepCurves(std::vector<ReportTimeline>* timelines) const;
 
   const ProcessAnalysis& analysis_;
   const Groups followed_;
-  const std::vector<Category> category_of_site_;
+  const IndexedVector<SiteIndex, Category> category_of_site_;
   CategoryTimeline categories_;
   CompositionTimeline composition_;
   StepCurve curve_;

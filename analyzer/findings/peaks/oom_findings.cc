@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kMinChange = 64 << 10;
 
 // A stack from where an allocator was called.
-std::vector<uint64_t> CallOf(const Definitions& definitions, uint32_t stack) {
+std::vector<uint64_t> CallOf(const Definitions& definitions, StackIndex stack) {
   const JoinedStackRef joined = definitions.stacks.Get(stack);
   std::vector<uint64_t> call = {static_cast<uint64_t>(joined.node)};
   size_t first = 0;
@@ -38,10 +38,10 @@ std::vector<uint64_t> CallOf(const Definitions& definitions, uint32_t stack) {
 
 // For each failed allocation the sites that were allocated by the same call: their stacks are alike from
 // where the allocator was called.
-std::vector<std::vector<uint32_t>> AskingSites(const ProcessAnalysis& analysis) {
+std::vector<std::vector<SiteIndex>> AskingSites(const ProcessAnalysis& analysis) {
   const Ledger& ledger = analysis.ledger();
   const std::vector<OutOfMemory>& failed_ones = analysis.failures().all();
-  using Call = std::pair<std::pair<Level, uint32_t>, std::vector<uint64_t>>;  // level, device, stack
+  using Call = std::pair<std::pair<Level, DeviceIndex>, std::vector<uint64_t>>;  // level, device, stack
   const Definitions& definitions = analysis.trace().definitions();
   std::map<Call, std::vector<size_t>> failures;
   for (size_t i = 0; i < failed_ones.size(); ++i) {
@@ -49,8 +49,9 @@ std::vector<std::vector<uint32_t>> AskingSites(const ProcessAnalysis& analysis) 
     const Level level = failed.framework && failed.framework->failed ? Level::kFramework : Level::kDriver;
     failures[{{level, failed.device}, CallOf(definitions, failed.stack)}].push_back(i);
   }
-  std::vector<std::vector<uint32_t>> asking(failed_ones.size());
-  for (uint32_t i = 0; i < ledger.sites().size() && !failures.empty(); ++i) {
+  std::vector<std::vector<SiteIndex>> asking(failed_ones.size());
+  if (failures.empty()) return asking;
+  for (const SiteIndex i : ledger.sites().indices()) {
     const SiteKey& key = ledger.sites()[i].key;
     const auto found = failures.find({{LevelOf(key.kind), key.device}, CallOf(definitions, key.stack)});
     if (found == failures.end()) continue;
@@ -61,7 +62,7 @@ std::vector<std::vector<uint32_t>> AskingSites(const ProcessAnalysis& analysis) 
 
 }  // namespace
 
-OomFindings::OomFindings(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes)
+OomFindings::OomFindings(ProcessAnalysis* analysis, const SitePurposes& purposes)
     : analysis_(*analysis),
       purposes_(purposes),
       study_(analysis->ledger(), analysis->failures().all(), AskingSites(*analysis)) {}

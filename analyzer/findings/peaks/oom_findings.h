@@ -16,7 +16,7 @@ namespace vramtrack {
 class OomFindings final : public Collector {
  public:
   // Both must outlive it. `purposes`: by site.
-  OomFindings(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes);
+  OomFindings(ProcessAnalysis* analysis, const SitePurposes& purposes);
 
   const char* name() const override { return "out of memory"; }
   void Prepare(Replay* detail) override { detail->observers.push_back(&study_); }
@@ -26,7 +26,7 @@ class OomFindings final : public Collector {
   void DescribeHolders(const OutOfMemory& failed, const OomStudy::Finding& study, ReportOom* oom) const;
 
   ProcessAnalysis& analysis_;
-  const std::vector<Purpose>& purposes_;
+  const SitePurposes& purposes_;
   OomStudy study_;
 };
 

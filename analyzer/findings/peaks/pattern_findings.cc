@@ -43,17 +43,17 @@ Late LatenessOf(const SiteHistory& history, Verdict verdict) {
 }
 
 // The largest at the peak whose group is in the report.
-size_t LargestGroup(const ProcessAnalysis& analysis, const std::vector<uint32_t>& sites) {
-  const auto size = [&](uint32_t site) {
+size_t LargestGroup(const ProcessAnalysis& analysis, const std::vector<SiteIndex>& sites) {
+  const auto size = [&](SiteIndex site) {
     const Site& known = analysis.ledger().sites()[site];
     return std::make_tuple(known.bytes_at_peak, known.bytes_allocated);
   };
-  uint32_t largest = UINT32_MAX;
-  for (const uint32_t site : sites) {
+  SiteIndex largest;
+  for (const SiteIndex site : sites) {
     if (analysis.GroupOf(site) == ProcessAnalysis::kNoGroup) continue;
-    if (largest == UINT32_MAX || size(site) > size(largest)) largest = site;
+    if (largest.is_none() || size(site) > size(largest)) largest = site;
   }
-  return largest == UINT32_MAX ? ProcessAnalysis::kNoGroup : analysis.GroupOf(largest);
+  return largest.is_none() ? ProcessAnalysis::kNoGroup : analysis.GroupOf(largest);
 }
 
 std::string NameOf(Category category) {
@@ -61,13 +61,13 @@ std::string NameOf(Category category) {
   return absl::StrReplaceAll(CategoryName(category), {{"_", " "}});
 }
 
-ReportPattern DescribeLate(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes,
-                           const LateGroup& group, const LateObjects::Result& result) {
+ReportPattern DescribeLate(const ProcessAnalysis& analysis, const SitePurposes& purposes, const LateGroup& group,
+                           const LateObjects::Result& result) {
   const Ledger& ledger = analysis.ledger();
   ReportPattern pattern;
   pattern.category = CategoryName(purposes[group.sites[0]].category);
   const std::string name = NameOf(purposes[group.sites[0]].category);
-  const uint32_t first = group.sites[0];
+  const SiteIndex first = group.sites[0];
   const bool as_a_rule =
       LatenessOf(analysis.histories().history(first), analysis.verdicts()[first].verdict) == Late::kAsARule;
   if (as_a_rule && 2 * result.replaced < result.objects) {
@@ -106,8 +106,8 @@ void AddRedundant(const ProcessAnalysis& analysis, const ReusableMemory& reusabl
   const uint32_t steps = analysis.run().steps;
   if (steps < kMinSteps) return;
   ReusableMemory::Sum sum;
-  std::vector<uint32_t> sites;
-  for (uint32_t i = 0; i < reusable.reusable().size(); ++i) {
+  std::vector<SiteIndex> sites;
+  for (const SiteIndex i : reusable.reusable().indices()) {
     const ReusableMemory::Sum& one = reusable.reusable()[i];
     if (one.objects == 0 || ledger.sites()[i].scope != scope) continue;
     sum.objects += one.objects;
@@ -133,13 +133,13 @@ void AddRedundant(const ProcessAnalysis& analysis, const ReusableMemory& reusabl
 
 // Candidates, by device and category: sites whose objects live on into the next step as a rule, and sites where only
 // some do, or that are freed by a garbage collector. None where the job itself does not tell where a step ends.
-std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes) {
+std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const SitePurposes& purposes) {
   const Ledger& ledger = analysis.ledger();
   const std::string& source = analysis.plan().source;
   // Where a step ends by the rhythm of allocations alone, it may end amidst what belongs together.
   if (source != "marks" && source != "nvtx" && source != "optimizer") return {};
   std::map<std::tuple<uint32_t, Late, bool, Category>, LateGroup> groups;
-  for (uint32_t i = 0; i < ledger.sites().size(); ++i) {
+  for (const SiteIndex i : ledger.sites().indices()) {
     const Site& site = ledger.sites()[i];
     const Category category = purposes[i].category;
     // Of what is not looked at nothing is said, and input is there ahead of its step for good reasons.
@@ -164,16 +164,16 @@ std::vector<bool> ScopesOfDriver(const Ledger& ledger) {
   return followed;
 }
 
-// By site: whether an optimizer's step allocates there.
-std::vector<bool> InOptimizer(const std::vector<Purpose>& purposes) {
-  std::vector<bool> in_optimizer;
+// Whether an optimizer's step allocates there.
+IndexedVector<SiteIndex, bool> InOptimizer(const SitePurposes& purposes) {
+  IndexedVector<SiteIndex, bool> in_optimizer;
   for (const Purpose& purpose : purposes) in_optimizer.push_back(purpose.in_optimizer);
   return in_optimizer;
 }
 
 }  // namespace
 
-PatternFindings::PatternFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes)
+PatternFindings::PatternFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
     : analysis_(analysis),
       purposes_(purposes),
       late_(LateGroups(analysis, purposes), InOptimizer(purposes)),
@@ -184,11 +184,12 @@ void PatternFindings::Describe(const Replays& /*replays*/, ProcessFindings* find
   for (ReportDevice& device : findings->devices) {
     for (size_t i = 0; i < late_.groups().size(); ++i) {
       const Scope& scope = scopes[late_.groups()[i].scope];
-      if (scope.device != device.index || !Matters(scope.peak - late_.results()[i].peak, scope)) continue;
+      if (scope.device != DeviceIndex(device.index) || !Matters(scope.peak - late_.results()[i].peak, scope)) continue;
       device.patterns.push_back(DescribeLate(analysis_, purposes_, late_.groups()[i], late_.results()[i]));
     }
     for (uint32_t i = 0; i < scopes.size(); ++i) {
-      if (scopes[i].is_leading() && scopes[i].device == device.index) AddRedundant(analysis_, reusable_, i, &device);
+      if (scopes[i].is_leading() && scopes[i].device == DeviceIndex(device.index))
+        AddRedundant(analysis_, reusable_, i, &device);
     }
     std::stable_sort(device.patterns.begin(), device.patterns.end(),
                      [](const ReportPattern& a, const ReportPattern& b) { return a.peak_saved > b.peak_saved; });

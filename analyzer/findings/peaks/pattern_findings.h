@@ -15,7 +15,7 @@ namespace vramtrack {
 class PatternFindings final : public Collector {
  public:
   // Both must outlive it. `purposes`: by site.
-  PatternFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes);
+  PatternFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes);
 
   const char* name() const override { return "patterns"; }
   void Prepare(Replay* detail) override { detail->observers.insert(detail->observers.end(), {&late_, &reusable_}); }
@@ -23,7 +23,7 @@ class PatternFindings final : public Collector {
 
  private:
   const ProcessAnalysis& analysis_;
-  const std::vector<Purpose>& purposes_;
+  const SitePurposes& purposes_;
   LateObjects late_;
   ReusableMemory reusable_;
 };

@@ -27,7 +27,7 @@ uint64_t WeightOf(const Site& site, uint32_t steps) {
 
 ReportPeakShare Share(const char* name, const PeakLiveSet::Sum& sum) { return {name, sum.objects, sum.bytes}; }
 
-std::vector<ReportPeakCategory> CategoriesAtPeak(const Ledger& ledger, const std::vector<Purpose>& purposes,
+std::vector<ReportPeakCategory> CategoriesAtPeak(const Ledger& ledger, const SitePurposes& purposes,
                                                  const Scope& scope) {
   struct Sum {
     uint64_t bytes = 0;
@@ -35,7 +35,7 @@ std::vector<ReportPeakCategory> CategoriesAtPeak(const Ledger& ledger, const std
     std::array<uint64_t, kEvidences> by_evidence{};
   };
   std::array<Sum, kCategories> sums;
-  for (uint32_t i = 0; i < ledger.sites().size(); ++i) {
+  for (const SiteIndex i : ledger.sites().indices()) {
     const Site& site = ledger.sites()[i];
     if (site.scope == Site::kNoScope || &ledger.scopes()[site.scope] != &scope || site.bytes_at_peak == 0) continue;
     Sum& sum = sums[static_cast<size_t>(purposes[i].category)];
@@ -63,39 +63,37 @@ std::vector<ReportPeakCategory> CategoriesAtPeak(const Ledger& ledger, const std
 
 }  // namespace
 
-std::vector<Purpose> PurposesOfSites(ProcessAnalysis* analysis) {
-  const std::vector<Site>& sites = analysis->ledger().sites();
+SitePurposes PurposesOfSites(ProcessAnalysis* analysis) {
+  const Sites& sites = analysis->ledger().sites();
   const uint32_t steps = analysis->run().steps;
-  std::vector<uint32_t> order(sites.size());
-  std::iota(order.begin(), order.end(), 0);
-  order.erase(std::remove_if(order.begin(), order.end(),
-                             [&](uint32_t i) {
-                               return sites[i].scope == Site::kNoScope ||
-                                      (sites[i].key.device != SiteKey::kHost &&
-                                       !analysis->ledger().scopes()[sites[i].scope].is_leading());
-                             }),
-              order.end());
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+  std::vector<SiteIndex> order;
+  for (const SiteIndex i : sites.indices()) {
+    const Site& site = sites[i];
+    if (site.scope == Site::kNoScope) continue;
+    if (site.key.device != kHost && !analysis->ledger().scopes()[site.scope].is_leading()) continue;
+    order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&](SiteIndex a, SiteIndex b) {
     const uint64_t weight_a = WeightOf(sites[a], steps), weight_b = WeightOf(sites[b], steps);
     return weight_a != weight_b ? weight_a > weight_b : a < b;
   });
   uint64_t peaks = 0, unseen = 0;
   for (const Scope& scope : analysis->ledger().scopes()) peaks += scope.peak;
-  for (const uint32_t site : order) unseen += WeightOf(sites[site], steps);
-  std::vector<uint32_t> seen;
+  for (const SiteIndex site : order) unseen += WeightOf(sites[site], steps);
+  std::vector<SiteIndex> seen;
   for (size_t i = 0; i < order.size(); ++i) {
-    const uint32_t site = order[i];
+    const SiteIndex site = order[i];
     const bool symbolized = analysis->GroupOf(site) != ProcessAnalysis::kNoGroup;
     if (symbolized || (i < kMaxSites && unseen > peaks / kUnseenShare)) seen.push_back(site);
     unseen -= WeightOf(sites[site], steps);
   }
   analysis->FindSizesOfParameters(seen);
-  std::vector<Purpose> purposes(sites.size());
-  for (const uint32_t site : seen) purposes[site] = analysis->PurposeOf(site);
+  SitePurposes purposes(sites.size());
+  for (const SiteIndex site : seen) purposes[site] = analysis->PurposeOf(site);
   return purposes;
 }
 
-PeakFindings::PeakFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes)
+PeakFindings::PeakFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
     : analysis_(analysis),
       purposes_(purposes),
       largest_(Largest(analysis)),
@@ -104,10 +102,10 @@ PeakFindings::PeakFindings(const ProcessAnalysis& analysis, const std::vector<Pu
 std::vector<PeakFindings::Together> PeakFindings::Largest(const ProcessAnalysis& analysis) {
   constexpr size_t kMost = 3;
   const Ledger& ledger = analysis.ledger();
-  std::map<uint32_t, std::vector<std::pair<uint64_t, size_t>>> by_device;  // bytes at the peak, group
+  std::map<DeviceIndex, std::vector<std::pair<uint64_t, size_t>>> by_device;  // bytes at the peak, group
   for (size_t i = 0; i < analysis.groups().size(); ++i) {
     uint64_t bytes = 0;
-    for (const uint32_t site : analysis.groups()[i].sites) bytes += ledger.sites()[site].bytes_at_peak;
+    for (const SiteIndex site : analysis.groups()[i].sites) bytes += ledger.sites()[site].bytes_at_peak;
     const Site& first = ledger.sites()[analysis.groups()[i].sites[0]];
     if (bytes == 0 || first.scope == Site::kNoScope || !ledger.scopes()[first.scope].is_leading()) continue;
     by_device[first.key.device].emplace_back(bytes, i);
@@ -125,10 +123,10 @@ std::vector<PeakFindings::Together> PeakFindings::Largest(const ProcessAnalysis&
   return all;
 }
 
-std::vector<uint32_t> PeakFindings::SitesOf(const Together& together) const {
-  std::vector<uint32_t> sites;
+std::vector<SiteIndex> PeakFindings::SitesOf(const Together& together) const {
+  std::vector<SiteIndex> sites;
   for (const size_t group : together.groups) {
-    const std::vector<uint32_t>& of_group = analysis_.groups()[group].sites;
+    const std::vector<SiteIndex>& of_group = analysis_.groups()[group].sites;
     sites.insert(sites.end(), of_group.begin(), of_group.end());
   }
   return sites;
@@ -143,8 +141,8 @@ void PeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
   constexpr const char* kAgeNames[PeakLiveSet::kAges] = {"this_step", "recent_steps", "earlier_steps", "setup"};
   const Ledger& ledger = analysis_.ledger();
   for (ReportDevice& device : findings->devices) {
-    const Scope* scope = LeadingScope(ledger, device.index);
-    const auto peak = live_set_.peaks().find(device.index);
+    const Scope* scope = LeadingScope(ledger, DeviceIndex(device.index));
+    const auto peak = live_set_.peaks().find(DeviceIndex(device.index));
     if (scope == nullptr || peak == live_set_.peaks().end()) continue;
     device.peak_set.categories = CategoriesAtPeak(ledger, purposes_, *scope);
     if (device.peak.step) {
@@ -163,7 +161,7 @@ void PeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
   }
   for (const Together& together : largest_) {
     for (ReportDevice& device : findings->devices) {
-      if (device.index != together.device) continue;
+      if (DeviceIndex(device.index) != together.device) continue;
       ReportPeakWithout several;
       for (const size_t group : together.groups) several.sites.push_back(absl::StrCat(group));
       several.peak = replays.detail.counterfactual.PeakWithout(together.watched);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/attribution/category.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/peaks/peak_live_set.h"
@@ -16,13 +17,13 @@
 namespace vramtrack {
 
 // By site. Symbolizes the sites that hold nearly all of the memory; the others are Category::kOther.
-std::vector<Purpose> PurposesOfSites(ProcessAnalysis* analysis);
+SitePurposes PurposesOfSites(ProcessAnalysis* analysis);
 
 // What each device's peak consists of, and what it would be without the sites that hold most.
 class PeakFindings final : public Collector {
  public:
   // Both must outlive it. `purposes`: by site.
-  PeakFindings(const ProcessAnalysis& analysis, const std::vector<Purpose>& purposes);
+  PeakFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes);
 
   const char* name() const override { return "peaks"; }
   void Prepare(Replay* detail) override;
@@ -31,15 +32,15 @@ class PeakFindings final : public Collector {
  private:
   // Groups of the analysis that are taken away from a device's peak together.
   struct Together {
-    uint32_t device = 0;
+    DeviceIndex device;
     std::vector<size_t> groups;  // those that hold most at the peak, the largest first
     size_t watched = 0;
   };
   static std::vector<Together> Largest(const ProcessAnalysis& analysis);
-  std::vector<uint32_t> SitesOf(const Together& together) const;
+  std::vector<SiteIndex> SitesOf(const Together& together) const;
 
   const ProcessAnalysis& analysis_;
-  const std::vector<Purpose>& purposes_;
+  const SitePurposes& purposes_;
   std::vector<Together> largest_;  // the largest of each device, the two largest and the three largest
   PeakLiveSet live_set_;
 };

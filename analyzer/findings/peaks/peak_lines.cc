@@ -25,35 +25,35 @@ std::string KeyOf(const ReportFrame* frame) {
 
 }  // namespace
 
-PeakLines::PeakLines(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes)
+PeakLines::PeakLines(ProcessAnalysis* analysis, const SitePurposes& purposes)
     : analysis_(*analysis), purposes_(purposes) {
   const std::vector<Scope>& scopes = analysis_.ledger().scopes();
   for (uint32_t i = 0; i < scopes.size(); ++i) {
-    if (scopes[i].peak > 0 && (scopes[i].is_leading() || scopes[i].device == SiteKey::kHost)) {
+    if (scopes[i].peak > 0 && (scopes[i].is_leading() || scopes[i].device == kHost)) {
       peaks_.push_back(LinesOf(i));
     }
   }
 }
 
-bool PeakLines::IsOfLeak(uint32_t site) const {
+bool PeakLines::IsOfLeak(SiteIndex site) const {
   const size_t group = analysis_.GroupOf(site);
   if (group == ProcessAnalysis::kNoGroup) return false;
   return IsLeak(analysis_.verdicts()[analysis_.groups()[group].sites[0]].verdict);
 }
 
 PeakLines::Peak PeakLines::LinesOf(uint32_t scope) {
-  const std::vector<Site>& sites = analysis_.ledger().sites();
+  const Sites& sites = analysis_.ledger().sites();
   Peak peak;
   peak.scope = scope;
-  std::vector<uint32_t> holders;
+  std::vector<SiteIndex> holders;
   uint64_t unseen = 0;
-  for (uint32_t i = 0; i < sites.size(); ++i) {
+  for (const SiteIndex i : sites.indices()) {
     if (sites[i].scope != scope || sites[i].bytes_at_peak == 0 || IsOfLeak(i)) continue;
     holders.push_back(i);
     unseen += sites[i].bytes_at_peak;
   }
   peak.sites = holders.size();
-  std::sort(holders.begin(), holders.end(), [&](uint32_t a, uint32_t b) {
+  std::sort(holders.begin(), holders.end(), [&](SiteIndex a, SiteIndex b) {
     return sites[a].bytes_at_peak != sites[b].bytes_at_peak ? sites[a].bytes_at_peak > sites[b].bytes_at_peak : a < b;
   });
   const uint64_t left_out = analysis_.ledger().scopes()[scope].peak / kUnseenShare;
@@ -98,7 +98,7 @@ ReportPeakLine PeakLines::Describe(const Line& line, const Counterfactual& witho
   described.peak_without = without.PeakWithout(line.watched);
   const Category category = purposes_[line.sites[0]].category;
   if (std::all_of(line.sites.begin(), line.sites.end(),
-                  [&](uint32_t site) { return purposes_[site].category == category; })) {
+                  [&](SiteIndex site) { return purposes_[site].category == category; })) {
     described.category = CategoryName(category);
   }
   return described;
@@ -110,7 +110,7 @@ void PeakLines::Describe(const Replays& replays, ProcessFindings* findings) {
   for (const Peak& peak : peaks_) {
     const Scope& scope = ledger.scopes()[peak.scope];
     ReportPeakLines lines;
-    if (scope.device != SiteKey::kHost) lines.device = scope.device;
+    lines.device = NumberOf(scope.device);
     lines.live = scope.peak;
     uint64_t all_sites = peak.sites;
     for (const Line& line : peak.lines) lines.lines.push_back(Describe(line, replays.detail.counterfactual));

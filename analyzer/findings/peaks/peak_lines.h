@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/model/report.h"
@@ -19,7 +20,7 @@ namespace vramtrack {
 class PeakLines final : public Collector {
  public:
   // Symbolizes the sites that hold nearly all of each peak. `purposes`: by site. `analysis` must outlive it.
-  PeakLines(ProcessAnalysis* analysis, const std::vector<Purpose>& purposes);
+  PeakLines(ProcessAnalysis* analysis, const SitePurposes& purposes);
 
   const char* name() const override { return "lines at the peak"; }
   // Has the next replay find the peak without each line.
@@ -28,7 +29,7 @@ class PeakLines final : public Collector {
 
  private:
   struct Line {
-    std::vector<uint32_t> sites;  // the largest first
+    std::vector<SiteIndex> sites;  // the largest first
     std::optional<ReportFrame> frame;
     uint64_t bytes = 0;
     size_t watched = 0;
@@ -40,11 +41,11 @@ class PeakLines final : public Collector {
   };
 
   Peak LinesOf(uint32_t scope);
-  bool IsOfLeak(uint32_t site) const;
+  bool IsOfLeak(SiteIndex site) const;
   ReportPeakLine Describe(const Line& line, const Counterfactual& without) const;
 
   ProcessAnalysis& analysis_;
-  const std::vector<Purpose>& purposes_;
+  const SitePurposes& purposes_;
   std::vector<Peak> peaks_;
 };
 

@@ -15,11 +15,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "analyzer/base/indices.h"
 
 namespace vramtrack::torch_allocator {
 
 // An allocation by slot and ordinal, see StreamEvent.
-using Name = std::pair<uint32_t, uint64_t>;
+using Name = AllocationName;
 
 // What a first replay has learnt, for a second one. Small segments and large ones are numbered apart.
 struct Arenas {

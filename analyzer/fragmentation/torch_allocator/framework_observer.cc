@@ -3,17 +3,17 @@
 
 namespace vramtrack::torch_allocator {
 
-FrameworkObserver::Device* FrameworkObserver::DeviceOf(uint32_t device) {
-  if (device >= by_number_.size()) return nullptr;
-  if (by_number_[device] != nullptr) return by_number_[device];
+FrameworkObserver::Device* FrameworkObserver::DeviceOf(DeviceIndex device) {
+  if (device.value() >= by_number_.size()) return nullptr;
+  if (by_number_[device.value()] != nullptr) return by_number_[device.value()];
   for (const Scope& scope : ledger_->scopes()) {
     if (scope.level != Level::kFramework || scope.device != device) continue;
-    return by_number_[device] = &devices_.emplace(device, KnownOf(device)).first->second;
+    return by_number_[device.value()] = &devices_.emplace(device, KnownOf(device)).first->second;
   }
   return nullptr;
 }
 
-const Arenas* FrameworkObserver::KnownOf(uint32_t device) const {
+const Arenas* FrameworkObserver::KnownOf(DeviceIndex device) const {
   if (known_ == nullptr) return nullptr;
   static const Arenas kNothing;
   const auto learnt = known_->find(device);
@@ -31,18 +31,17 @@ void FrameworkObserver::OnAllocate(const ReplayAllocation& allocated) {
   const uint32_t kind = ledger_->sites()[allocation.site].key.kind;
   const Name name = {allocated.slot, allocated.ordinal};
   if (LevelOf(kind) == Level::kFramework) {
-    Device* device = DeviceOf(static_cast<uint32_t>(allocation.device));
+    Device* device = DeviceOf(allocation.device());
     if (device == nullptr) return;
     EndGivingBack(device);
     device->driver_refused = false;
     const SegmentLayout::Placed placed = device->layout.Place(allocated.slot, allocation.address, allocation.bytes);
-    ++device->placements;
     device->surprises += placed.surprising;
-    OnPlaced(static_cast<uint32_t>(allocation.device), placed, allocated);
+    OnPlaced(allocation.device(), placed, allocated);
     return;
   }
   if (!IsDeviceRange(kind) && kind != schema::ADDRESS_RANGE) return;
-  Device* device = DeviceOf(static_cast<uint32_t>(allocation.device));
+  Device* device = DeviceOf(allocation.device());
   if (device == nullptr) return;
   if (kind == schema::ADDRESS_RANGE) {
     device->layout.AddAddresses(name, allocation.address, allocation.bytes);
@@ -54,7 +53,7 @@ void FrameworkObserver::OnAllocate(const ReplayAllocation& allocated) {
 void FrameworkObserver::OnFree(const ReplayAllocation& freed) {
   const LiveAllocation& allocation = freed.allocation;
   const uint32_t kind = ledger_->sites()[allocation.site].key.kind;
-  const auto index = static_cast<uint32_t>(allocation.device);
+  const auto index = allocation.device();
   if (LevelOf(kind) == Level::kFramework) {
     Device* device = DeviceOf(index);
     if (device == nullptr) return;
@@ -73,12 +72,12 @@ void FrameworkObserver::OnFree(const ReplayAllocation& freed) {
 
 void FrameworkObserver::OnOtherEvent(const StreamEvent& event) {
   if (event.operation != schema::FAIL) return;
-  Device* device = DeviceOf(event.shape->device);
+  Device* device = DeviceOf(DeviceIndex(event.shape->device));
   if (device == nullptr) return;
   switch (LevelOf(event.shape->kind)) {
     case Level::kFramework:
       device->driver_refused = false;
-      OnOutOfMemory(event.shape->device, event);
+      OnOutOfMemory(DeviceIndex(event.shape->device), event);
       break;
     case Level::kDriver:
       device->driver_refused = true;
@@ -88,8 +87,8 @@ void FrameworkObserver::OnOtherEvent(const StreamEvent& event) {
   }
 }
 
-std::map<uint32_t, Arenas> FrameworkObserver::Learnt() const {
-  std::map<uint32_t, Arenas> learnt;
+std::map<DeviceIndex, Arenas> FrameworkObserver::Learnt() const {
+  std::map<DeviceIndex, Arenas> learnt;
   for (const auto& [index, device] : devices_) learnt.emplace(index, device.layout.Learnt());
   return learnt;
 }

@@ -52,29 +52,29 @@ std::optional<Knob> ParseKnob(const std::string& setting) {
   return knob;
 }
 
-std::vector<Knob> KnobsToTry(bool expandable, uint64_t reserved, uint64_t live, uint64_t total, bool has_steps,
-                             bool has_pass) {
+std::vector<Knob> KnobsToTry(const AllocatorFacts& facts) {
   std::vector<std::string> settings;
-  if (!expandable) {
+  if (!facts.expandable) {
     settings.push_back("expandable_segments:True");
     for (const uint64_t mb : {32, 64, 128, 256, 512}) {
-      if (mb * kMiB < reserved / 2) settings.push_back(absl::StrCat("max_split_size_mb:", mb));
+      if (mb * kMiB < facts.reserved_peak / 2) settings.push_back(absl::StrCat("max_split_size_mb:", mb));
     }
     for (const int divisions : {2, 4, 8}) settings.push_back(absl::StrCat("roundup_power2_divisions:", divisions));
     // Little above what is needed, in twentieths of the device.
-    if (total > 0) {
-      const double share = std::ceil(static_cast<double>(live) / static_cast<double>(total) * 20 * 1.02) / 20;
-      if (share >= 0.05 && share < 1 && share * static_cast<double>(total) < static_cast<double>(reserved)) {
+    if (facts.device_total > 0) {
+      const auto total = static_cast<double>(facts.device_total), reserved = static_cast<double>(facts.reserved_peak);
+      const double share = std::ceil(static_cast<double>(facts.live_peak) / total * 20 * 1.02) / 20;
+      if (share >= 0.05 && share < 1 && share * total < reserved) {
         settings.push_back(absl::StrFormat("per_process_memory_fraction:1.0,garbage_collection_threshold:%.2f", share));
       }
     }
   }
-  if (has_steps) {
+  if (facts.has_steps) {
     for (const int steps : {1, 10}) settings.push_back(absl::StrCat("empty_cache:", steps));
   }
-  if (has_steps && has_pass) settings.push_back("preallocate:largest");
+  if (facts.has_steps && facts.has_pass) settings.push_back("preallocate:largest");
   Knob as_it_was;
-  as_it_was.settings.expandable_segments = expandable;
+  as_it_was.settings.expandable_segments = facts.expandable;
   std::vector<Knob> knobs = {as_it_was};
   for (const std::string& setting : settings) {
     Knob knob = *ParseKnob(setting);

@@ -27,11 +27,18 @@ struct Knob {
 // None if `setting` is no knob. "" is the allocator as it comes.
 std::optional<Knob> ParseKnob(const std::string& setting);
 
-// What is worth trying on a device whose allocator reserved `reserved` bytes at its peak, `live` of which are needed at
-// least, and that has `total` bytes (0: unknown). `has_pass`: it is known what the largest step asked for. The first is
-// the allocator as it was.
-std::vector<Knob> KnobsToTry(bool expandable, uint64_t reserved, uint64_t live, uint64_t total, bool has_steps,
-                             bool has_pass);
+// What decides which knobs are worth trying.
+struct AllocatorFacts {
+  bool expandable = false;
+  uint64_t reserved_peak = 0;  // bytes
+  uint64_t live_peak = 0;      // bytes that are needed at least
+  uint64_t device_total = 0;   // bytes; 0: unknown
+  bool has_steps = false;
+  bool has_pass = false;  // it is known what the largest step asked for
+};
+
+// The first is the allocator as it was.
+std::vector<Knob> KnobsToTry(const AllocatorFacts& facts);
 
 }  // namespace vramtrack::torch_allocator
 

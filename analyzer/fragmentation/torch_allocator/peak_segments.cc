@@ -6,12 +6,12 @@
 
 namespace vramtrack::torch_allocator {
 
-PeakSegments::PeakSegments(const Ledger& first, const std::map<uint32_t, uint32_t>& growing_since)
+PeakSegments::PeakSegments(const Ledger& first, const std::map<DeviceIndex, uint32_t>& growing_since)
     : FrameworkObserver(nullptr) {
   for (const Scope& scope : first.scopes()) {
     if (scope.level != Level::kFramework) continue;
     State& state = states_[scope.device];
-    if (scope.device < by_number_.size()) by_number_[scope.device] = &state;
+    if (scope.device.value() < by_number_.size()) by_number_[scope.device.value()] = &state;
     state.moments.resize(kMoments);
     if (scope.peak_moment.step > 0) state.largest_step = scope.peak_moment.step;
     if (scope.peak > 0) state.moments[kLivePeak].change = scope.peak_change;
@@ -23,7 +23,7 @@ PeakSegments::PeakSegments(const Ledger& first, const std::map<uint32_t, uint32_
   }
 }
 
-void PeakSegments::Record(uint32_t device, uint64_t total_bytes) {
+void PeakSegments::Record(DeviceIndex device, uint64_t total_bytes) {
   State* state = StateOf(device);
   if (state == nullptr) return;
   state->requests.emplace();
@@ -38,7 +38,7 @@ RequestLog* PeakSegments::LogOf(State* state) {
 }
 
 // What is left of the device for segments, besides what others hold at this moment.
-void PeakSegments::RecordLimit(uint32_t device, const State& state, RequestLog* log) {
+void PeakSegments::RecordLimit(DeviceIndex device, const State& state, RequestLog* log) {
   if (state.total_bytes == 0) return;
   for (const Scope& scope : ledger().scopes()) {
     if (!scope.is_device() || scope.device != device || scope.segments == nullptr) continue;
@@ -48,15 +48,17 @@ void PeakSegments::RecordLimit(uint32_t device, const State& state, RequestLog* 
   }
 }
 
-void PeakSegments::RecordPlaced(uint32_t device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated,
-                                State* state) {
+void PeakSegments::RecordPlaced(DeviceIndex device, const SegmentLayout::Placed& placed,
+                                const ReplayAllocation& allocated, State* state) {
+  SegmentLayout& layout = DeviceOf(device)->layout;
   RequestLog* log = LogOf(state);
-  if (log == nullptr || placed.block == SegmentLayout::kNone) return;
-  const size_t last = 2 * size_t{allocated.slot} + (placed.small ? 1 : 0);
+  if (log == nullptr) return layout.RestAfter(kLearntBlocks);
+  if (log->full()) return layout.RestAfter(0);
+  if (placed.block == SegmentLayout::kNone) return;
+  const size_t last = 2 * size_t{allocated.slot.value()} + (placed.small ? 1 : 0);
   if (last >= state->last_segment.size()) state->last_segment.resize(last + 1, RequestLog::kNoSegment);
   state->last_segment[last] = placed.segment;
-  if (log->full()) return;
-  log->Reserved(DeviceOf(device)->layout.reserved());
+  log->Reserved(layout.reserved());
   const bool is_new = placed.new_segment.bytes > 0;
   // What others hold changes seldom.
   if (is_new || log->blocks() % 64 == 0) RecordLimit(device, *state, log);
@@ -64,7 +66,7 @@ void PeakSegments::RecordPlaced(uint32_t device, const SegmentLayout::Placed& pl
   log->Allocate(placed.block, allocated.allocation.bytes, placed.segment);
 }
 
-void PeakSegments::OnGiveBack(uint32_t device, uint64_t release, bool after_refusal) {
+void PeakSegments::OnGiveBack(DeviceIndex device, uint64_t release, bool after_refusal) {
   State* state = StateOf(device);
   RequestLog* log = state == nullptr ? nullptr : LogOf(state);
   if (log != nullptr) log->GiveBack(release, after_refusal);
@@ -73,28 +75,29 @@ void PeakSegments::OnGiveBack(uint32_t device, uint64_t release, bool after_refu
 void PeakSegments::OnOtherEvent(const StreamEvent& event) {
   FrameworkObserver::OnOtherEvent(event);
   if (event.operation != schema::FRAMEWORK_MEMORY || event.past) return;
-  State* state = StateOf(event.shape->device);
+  State* state = StateOf(DeviceIndex(event.shape->device));
   RequestLog* log = state == nullptr ? nullptr : LogOf(state);
   if (log != nullptr) log->Told(event.value[1]);
 }
 
-void PeakSegments::OnOutOfMemory(uint32_t device, const StreamEvent& event) {
+void PeakSegments::OnOutOfMemory(DeviceIndex device, const StreamEvent& event) {
   State* state = StateOf(device);
   RequestLog* log = state == nullptr ? nullptr : LogOf(state);
   if (log == nullptr || log->full() || state->total_bytes == 0) return;
   RecordLimit(device, *state, log);
-  const size_t last = 2 * size_t{event.slot} + (event.shape->bytes <= kSmallRequestBytes ? 1 : 0);
+  const size_t last = 2 * size_t{event.slot.value()} + (event.shape->bytes <= kSmallRequestBytes ? 1 : 0);
   log->OutOfMemory(event.time, event.shape->bytes,
                    last < state->last_segment.size() ? state->last_segment[last] : RequestLog::kNoSegment);
 }
 
-void PeakSegments::OnPlaced(uint32_t device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated) {
+void PeakSegments::OnPlaced(DeviceIndex device, const SegmentLayout::Placed& placed,
+                            const ReplayAllocation& allocated) {
   State* of_device = StateOf(device);
   if (of_device == nullptr) return;
   State& state = *of_device;
   ++state.time;
   RecordPlaced(device, placed, allocated, &state);
-  const SegmentLayout& layout = DeviceOf(device)->layout;
+  SegmentLayout& layout = DeviceOf(device)->layout;
   if (placed.block != SegmentLayout::kNone) {
     if (placed.block >= state.born.size()) state.born.resize(layout.blocks());
     state.born[placed.block] = {allocated.allocation.site, state.time, 0};
@@ -106,7 +109,7 @@ void PeakSegments::OnPlaced(uint32_t device, const SegmentLayout::Placed& placed
   const Site& site = ledger().sites()[allocated.allocation.site];
   const uint64_t change = ledger().scopes()[site.scope].changes - 1;
   for (size_t i = 0; i < state.moments.size(); ++i) {
-    if (state.moments[i].change == change) Take(layout, &state, i);
+    if (state.moments[i].change == change) Take(&layout, &state, i);
   }
 }
 
@@ -114,18 +117,19 @@ void PeakSegments::OnStepEnd(uint32_t step) {
   for (auto& [index, state] : states_) {
     if (state.requests && state.asked) state.requests->StepEnd(step);
     for (size_t i = 0; i < state.moments.size(); ++i) {
-      if (state.moments[i].steps == step + 1 && DeviceOf(index) != nullptr) Take(DeviceOf(index)->layout, &state, i);
+      if (state.moments[i].steps == step + 1 && DeviceOf(index) != nullptr) Take(&DeviceOf(index)->layout, &state, i);
     }
   }
 }
 
-void PeakSegments::Take(const SegmentLayout& layout, State* state, size_t index) {
+void PeakSegments::Take(SegmentLayout* layout, State* state, size_t index) {
+  layout->Wake();
   Moment* moment = &state->moments[index];
   SegmentMap& map = moment->map;
   map.step = ledger().steps().step();
-  map.segments = layout.Segments();
+  map.segments = layout->Segments();
   std::vector<std::pair<uint64_t, SegmentLayout::Block>> order;
-  layout.ForEachLive([&](SegmentLayout::Block block, uint64_t address, uint64_t bytes) {
+  layout->ForEachLive([&](SegmentLayout::Block block, uint64_t address, uint64_t bytes) {
     order.push_back({address, block});
     map.blocks.push_back({address, bytes, state->born[block].site, state->born[block].time, SegmentMap::kNever});
   });
@@ -137,7 +141,7 @@ void PeakSegments::Take(const SegmentLayout& layout, State* state, size_t index)
   }
 }
 
-void PeakSegments::OnRemoved(uint32_t device, SegmentLayout::Block block, const ReplayAllocation& /*freed*/) {
+void PeakSegments::OnRemoved(DeviceIndex device, SegmentLayout::Block block, const ReplayAllocation& /*freed*/) {
   State* of_device = StateOf(device);
   if (of_device == nullptr) return;
   State& state = *of_device;
@@ -156,8 +160,8 @@ void PeakSegments::OnRemoved(uint32_t device, SegmentLayout::Block block, const 
   born.watched = 0;
 }
 
-std::map<uint32_t, PeakSegments::Maps> PeakSegments::Finish() {
-  std::map<uint32_t, Maps> all;
+std::map<DeviceIndex, PeakSegments::Maps> PeakSegments::Finish() {
+  std::map<DeviceIndex, Maps> all;
   for (auto& [index, state] : states_) {
     Maps& maps = all[index];
     const auto device = devices().find(index);
@@ -171,8 +175,6 @@ std::map<uint32_t, PeakSegments::Maps> PeakSegments::Finish() {
     maps.growth_begin = std::move(state.moments[kGrowthBegin].map);
     maps.growth_end = std::move(state.moments[kGrowthEnd].map);
     maps.largest_pass = std::move(state.largest_pass);
-    maps.placements = device->second.placements;
-    maps.surprises = device->second.surprises;
     maps.expandable = device->second.layout.has_mapped_segments();
     maps.requests = std::move(state.requests);
   }

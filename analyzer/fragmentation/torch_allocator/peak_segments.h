@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/fragmentation/torch_allocator/framework_observer.h"
 #include "analyzer/fragmentation/torch_allocator/largest_pass.h"
 #include "analyzer/fragmentation/torch_allocator/request_log.h"
@@ -22,34 +23,35 @@ namespace vramtrack::torch_allocator {
 class PeakSegments : public FrameworkObserver {
  public:
   // `first`: after its replay. `growing_since`: devices with the step from which on what they reserve grew.
-  PeakSegments(const Ledger& first, const std::map<uint32_t, uint32_t>& growing_since);
+  PeakSegments(const Ledger& first, const std::map<DeviceIndex, uint32_t>& growing_since);
 
   // Keeps what this device is asked for, for trials of other settings. `total_bytes`: its size; 0: unknown.
-  void Record(uint32_t device, uint64_t total_bytes);
+  void Record(DeviceIndex device, uint64_t total_bytes);
 
   // Whether there is a device to follow.
   bool has_devices() const { return !states_.empty(); }
 
   struct Maps {
     SegmentMap live_peak, reserved_peak, growth_begin, growth_end;
-    LargestPass largest_pass;                // of the step in which most was live, if it was none of the first
-    uint64_t placements = 0, surprises = 0;  // blocks, and those that the rules would have put elsewhere
+    LargestPass largest_pass;  // of the step in which most was live, if it was none of the first
     bool expandable = false;
     std::optional<RequestLog> requests;  // if they were recorded
   };
   // By device, after the replay.
-  std::map<uint32_t, Maps> Finish();
+  std::map<DeviceIndex, Maps> Finish();
 
   void OnStepEnd(uint32_t step) override;
   void OnOtherEvent(const StreamEvent& event) override;
 
  protected:
-  void OnPlaced(uint32_t device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated) override;
-  void OnRemoved(uint32_t device, SegmentLayout::Block block, const ReplayAllocation& freed) override;
-  void OnGiveBack(uint32_t device, uint64_t release, bool after_refusal) override;
-  void OnOutOfMemory(uint32_t device, const StreamEvent& event) override;
+  void OnPlaced(DeviceIndex device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated) override;
+  void OnRemoved(DeviceIndex device, SegmentLayout::Block block, const ReplayAllocation& freed) override;
+  void OnGiveBack(DeviceIndex device, uint64_t release, bool after_refusal) override;
+  void OnOutOfMemory(DeviceIndex device, const StreamEvent& event) override;
 
  private:
+  // Blocks from which arenas are learnt where no requests are recorded.
+  static constexpr uint64_t kLearntBlocks = RequestLog::kMaxBlocks / 4;
   enum { kLivePeak, kReservedPeak, kGrowthBegin, kGrowthEnd, kMoments };
   struct Moment {
     uint64_t change = UINT64_MAX;  // of the framework's scope; or:
@@ -60,7 +62,7 @@ class PeakSegments : public FrameworkObserver {
   struct State {
     std::vector<Moment> moments;
     struct Born {
-      uint32_t site = 0;
+      SiteIndex site;
       uint64_t time = 0;
       uint8_t watched = 0;  // the moments whose maps it is in
     };
@@ -74,14 +76,16 @@ class PeakSegments : public FrameworkObserver {
     std::vector<uint32_t> last_segment;  // by slot of the thread, large and small: of its last block
   };
 
-  State* StateOf(uint32_t device) { return device < by_number_.size() ? by_number_[device] : nullptr; }
+  State* StateOf(DeviceIndex device) {
+    return device.value() < by_number_.size() ? by_number_[device.value()] : nullptr;
+  }
   RequestLog* LogOf(State* state);
-  void RecordPlaced(uint32_t device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated,
+  void RecordPlaced(DeviceIndex device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated,
                     State* state);
-  void RecordLimit(uint32_t device, const State& state, RequestLog* log);
-  void Take(const SegmentLayout& layout, State* state, size_t moment);
+  void RecordLimit(DeviceIndex device, const State& state, RequestLog* log);
+  void Take(SegmentLayout* layout, State* state, size_t moment);
 
-  std::map<uint32_t, State> states_;
+  std::map<DeviceIndex, State> states_;
   std::array<State*, 64> by_number_ = {};  // the same
 };
 

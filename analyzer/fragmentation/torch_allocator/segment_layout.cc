@@ -13,6 +13,8 @@ void SegmentLayout::AddMemory(Name name, uint64_t address, uint64_t bytes, bool 
   memory.name = name;
   memory.bytes = bytes;
   memory.mapped = mapped;
+  last_added_ = placements_;
+  if (at_rest_) added_at_rest_.push_back({address, bytes});
 }
 
 void SegmentLayout::AddAddresses(Name name, uint64_t address, uint64_t bytes) { addresses_[address] = {bytes, name}; }
@@ -30,17 +32,25 @@ void SegmentLayout::RemoveAddresses(uint64_t address) {
 
 Name SegmentLayout::RangeOf(uint64_t address) const {
   auto after = addresses_.upper_bound(address);
-  if (after == addresses_.begin()) return {UINT32_MAX, address};
+  if (after == addresses_.begin()) return {ThreadSlot::None(), address};
   --after;
-  return address < after->first + after->second.first ? after->second.second : Name{UINT32_MAX, address};
+  return address < after->first + after->second.first ? after->second.second : Name{ThreadSlot::None(), address};
 }
 
 bool SegmentLayout::RemoveMemory(uint64_t address) {
   const auto found = memory_.find(address);
   if (found == memory_.end()) return false;
+  if (!found->second.is_segment) {
+    memory_.erase(found);
+    added_at_rest_.erase(std::remove_if(added_at_rest_.begin(), added_at_rest_.end(),
+                                        [address](const auto& added) { return added.first == address; }),
+                         added_at_rest_.end());
+    return false;
+  }
+  Wake();
+  last_change_ = placements_;
   const Memory memory = found->second;
   memory_.erase(found);
-  if (!memory.is_segment) return false;
   reserved_ -= memory.bytes;
   const uint64_t end = address + memory.bytes;
   // What is left of live blocks in it comes from a damaged trace, or from the end of the process.
@@ -113,7 +123,9 @@ bool SegmentLayout::Adopt(uint64_t address, uint64_t bytes, Placed* placed) {
 }
 
 void SegmentLayout::AdoptOne(uint64_t begin, Memory* memory, uint64_t bytes) {
+  last_change_ = placements_;
   memory->is_segment = true;
+  memory->age = segments_taken_++;
   memory->small = bytes <= kSmallRequestBytes;
   mapped_segments_ |= memory->mapped;
   reserved_ += memory->bytes;
@@ -139,8 +151,7 @@ void SegmentLayout::AdoptOne(uint64_t begin, Memory* memory, uint64_t bytes) {
   block.expandable = memory->mapped;
   block.segment = memory->segment;
   block.pool = PoolOf(ArenaOfSegment(memory->segment), memory->small);
-  block.age = segments_taken_++;
-  block.free_since = ++clock_;
+  block.age = memory->age;
   const Block id = blocks_.New(block);
   by_address_.Set(begin, id);
   if (memory->mapped) {
@@ -180,7 +191,6 @@ SegmentLayout::Block SegmentLayout::Merge(Block id) {
   };
   swallow(blocks_[id].previous);
   swallow(blocks_[id].next);
-  blocks_[id].free_since = clock_;
   blocks_.Insert(id);
   return id;
 }
@@ -214,10 +224,19 @@ void SegmentLayout::JudgePlace(Block id, uint64_t bytes, Placed* placed) {
   }
 }
 
-SegmentLayout::Placed SegmentLayout::Place(uint32_t slot, uint64_t address, uint64_t bytes) {
+SegmentLayout::Placed SegmentLayout::Place(ThreadSlot slot, uint64_t address, uint64_t bytes) {
   Placed placed;
   if (bytes == 0) return placed;
-  ++clock_;
+  ++placements_;
+  if (!at_rest_ && placements_ >= rest_after_ && placements_ - last_change_ >= settled_ &&
+      placements_ - last_added_ >= kBlocksBeforeFirst) {
+    Rest();
+  }
+  if (at_rest_) {
+    placed.block = PlaceAtRest(address, bytes);
+    if (placed.block != kNone) return placed;
+    Wake();
+  }
   Block id = FreeBlockAt(address);
   if (id == kNone || blocks_[id].address + blocks_[id].bytes < address + bytes) {
     const Block live = by_address_.Find(address);
@@ -237,7 +256,6 @@ SegmentLayout::Placed SegmentLayout::Place(uint32_t slot, uint64_t address, uint
   if (blocks_[id].bytes > bytes) {
     const Block rest = blocks_.CutOff(id, bytes);
     by_address_.Set(blocks_[rest].address, rest);
-    blocks_[rest].free_since = clock_;
     blocks_.Insert(rest);
   }
   BlockLists::Block& block = blocks_[id];
@@ -256,12 +274,132 @@ SegmentLayout::Block SegmentLayout::Remove(uint64_t address) {
   if (id == kNone || blocks_[id].free) return kNone;
   BlockLists::Block& block = blocks_[id];
   live_ -= block.bytes;
+  if (__builtin_expect(at_rest_, 0)) {
+    by_address_.Erase(address);
+    blocks_.Delete(id);
+    return id;
+  }
   block.free = true;
   Merge(id);
   return id;
 }
 
-uint32_t SegmentLayout::ArenaOf(uint32_t slot, uint64_t bytes) const {
+// Forgets the free pieces.
+void SegmentLayout::Rest() {
+  std::vector<std::pair<uint64_t, Block>> free;
+  by_address_.ForEach([&](uint64_t address, Block id) {
+    if (blocks_[id].free) free.push_back({address, id});
+  });
+  std::sort(free.begin(), free.end());
+  for (const auto& [address, id] : free) {
+    blocks_.Erase(id);
+    by_address_.Erase(address);
+    blocks_.Delete(id);
+  }
+  at_rest_ = true;
+}
+
+// kNone: what happens needs the free pieces.
+SegmentLayout::Block SegmentLayout::PlaceAtRest(uint64_t address, uint64_t bytes) {
+  for (const auto& [begin, size] : added_at_rest_) {
+    if (address < begin + size && begin < address + bytes) return kNone;
+  }
+  if (by_address_.Find(address) != kNone) return kNone;
+  BlockLists::Block block;
+  block.address = address;
+  block.bytes = bytes;
+  block.free = false;
+  const Block id = blocks_.New(block);
+  by_address_.Set(address, id);
+  live_ += bytes;
+  return id;
+}
+
+void SegmentLayout::Wake() {
+  if (!at_rest_) return;
+  at_rest_ = false;
+  last_change_ = placements_;
+  added_at_rest_.clear();
+  std::vector<std::pair<uint64_t, Block>> live;
+  by_address_.ForEach([&live](uint64_t address, Block id) { live.push_back({address, id}); });
+  std::sort(live.begin(), live.end());
+  std::vector<std::pair<uint64_t, Block>> inside;
+  auto next = live.begin();
+  for (auto at = memory_.begin(); at != memory_.end();) {
+    // Mappings that follow one another in the same segment are one piece of memory.
+    const Memory& memory = at->second;
+    const uint64_t begin = at->first;
+    uint64_t end = begin + memory.bytes;
+    for (++at; at != memory_.end() && memory.is_segment && memory.mapped && at->second.is_segment &&
+               at->second.mapped && at->second.segment == memory.segment && at->first == end;
+         ++at) {
+      end += at->second.bytes;
+    }
+    if (!memory.is_segment) continue;
+    while (next != live.end() && next->first < begin) Drop(*next++);
+    inside.clear();
+    uint64_t covered = begin;
+    for (; next != live.end() && next->first < end; ++next) {
+      const uint64_t block_end = next->first + blocks_[next->second].bytes;
+      if (next->first < covered || block_end > end) {
+        Drop(*next);
+        continue;
+      }
+      inside.push_back(*next);
+      covered = block_end;
+    }
+    CutExtent(begin, end, memory, inside);
+  }
+  while (next != live.end()) Drop(*next++);
+}
+
+// A block that lies in no segment, or in another block: only a damaged trace has such.
+void SegmentLayout::Drop(const std::pair<uint64_t, Block>& block) {
+  live_ -= blocks_[block.second].bytes;
+  by_address_.Erase(block.first);
+  blocks_.Delete(block.second);
+}
+
+// Cuts [begin, end), the memory of one segment, into the live blocks and the free pieces between them.
+void SegmentLayout::CutExtent(uint64_t begin, uint64_t end, const Memory& memory,
+                              const std::vector<std::pair<uint64_t, Block>>& live) {
+  BlockLists::Block like;
+  like.expandable = memory.mapped;
+  like.segment = memory.segment;
+  like.pool = PoolOf(ArenaOfSegment(memory.segment), memory.small);
+  like.age = memory.age;
+  Block last = kNone;
+  const auto append = [&](Block id) {
+    blocks_[id].previous = last;
+    blocks_[id].next = kNone;
+    if (last != kNone) blocks_[last].next = id;
+    last = id;
+  };
+  const auto append_free = [&](uint64_t from, uint64_t to) {
+    if (from == to) return;
+    BlockLists::Block block = like;
+    block.address = from;
+    block.bytes = to - from;
+    const Block id = blocks_.New(block);
+    by_address_.Set(from, id);
+    append(id);
+    blocks_.Insert(id);
+  };
+  uint64_t at = begin;
+  for (const auto& [address, id] : live) {
+    append_free(at, address);
+    BlockLists::Block block = like;
+    block.address = address;
+    block.bytes = blocks_[id].bytes;
+    block.free = false;
+    blocks_[id] = block;
+    append(id);
+    at = address + block.bytes;
+  }
+  append_free(at, end);
+}
+
+uint32_t SegmentLayout::ArenaOf(ThreadSlot slot, uint64_t bytes) const {
   const bool small = bytes <= kSmallRequestBytes;
   const auto found = last_arena_.find({slot, small});
   return found == last_arena_.end() ? 0 : found->second;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/fragmentation/torch_allocator/address_table.h"
 #include "analyzer/fragmentation/torch_allocator/allocator_model.h"
 #include "analyzer/fragmentation/torch_allocator/arenas.h"
@@ -27,6 +28,17 @@ class SegmentLayout {
   // `known`: what an earlier replay of the same trace has learnt of arenas; null: learn it. Must outlive this.
   explicit SegmentLayout(const Arenas* known) : known_(known), blocks_(known != nullptr && known->oldest_first) {}
 
+  // Lets the layout rest after `placements` blocks, once `settled` of them in a row met no new and no released segment.
+  // Steps repeat themselves: such blocks teach nothing more about arenas. At rest only the live blocks are followed,
+  // which is several times faster; the free pieces are computed from them when a segment comes or goes.
+  void RestAfter(uint64_t placements, uint64_t settled = 100'000) {
+    rest_after_ = placements;
+    settled_ = settled;
+  }
+  // Ends the rest: the layout is then as if it had never rested.
+  void Wake();
+  bool at_rest() const { return at_rest_; }
+
   // Memory of the driver, a segment from its first block on. A mapping is part of `range`, the addresses that it is in.
   void AddMemory(Name name, uint64_t address, uint64_t bytes, bool mapped);
   void AddAddresses(Name name, uint64_t address, uint64_t bytes);
@@ -42,11 +54,11 @@ class SegmentLayout {
     SegmentHint new_segment;  // of which it is the first block; otherwise empty
     bool surprising = false;  // not where the allocator's rules would have put it, as far as arenas are known
   };
-  Placed Place(uint32_t slot, uint64_t address, uint64_t bytes);
+  Placed Place(ThreadSlot slot, uint64_t address, uint64_t bytes);
   // The block that was there.
   Block Remove(uint64_t address);
   // The arena that a request of this thread would have been of.
-  uint32_t ArenaOf(uint32_t slot, uint64_t bytes) const;
+  uint32_t ArenaOf(ThreadSlot slot, uint64_t bytes) const;
 
   // The allocator has given back what it wanted to; it is the `release`th time.
   void OnReleased(uint64_t release);
@@ -85,6 +97,7 @@ class SegmentLayout {
     uint64_t bytes = 0;
     bool mapped = false, is_segment = false, small = false;
     uint32_t segment = 0;  // its number for ArenaGuess, or its arena where they are known
+    uint32_t age = 0;      // how many became segments before it
   };
 
   uint32_t PoolOf(uint32_t arena, bool small) const { return arena * 2 + small; }
@@ -95,6 +108,11 @@ class SegmentLayout {
   Block FreeBlockAt(uint64_t address);
   void JudgePlace(Block block, uint64_t bytes, Placed* placed);
   Block Merge(Block block);
+  void Rest();
+  Block PlaceAtRest(uint64_t address, uint64_t bytes);
+  void Drop(const std::pair<uint64_t, Block>& block);
+  void CutExtent(uint64_t begin, uint64_t end, const Memory& memory,
+                 const std::vector<std::pair<uint64_t, Block>>& live);
   Name RangeOf(uint64_t address) const;
 
   const Arenas* known_;
@@ -104,8 +122,14 @@ class SegmentLayout {
   absl::btree_map<uint64_t, std::pair<uint64_t, Name>> addresses_;  // reserved: bytes and who
   std::map<Name, std::pair<uint32_t, bool>> range_segments_;  // in reserved addresses: segment, and whether it is small
   AddressTable by_address_;                                   // blocks, free ones as well
-  std::map<std::pair<uint32_t, bool>, uint32_t> last_arena_;  // by slot and whether small
-  uint64_t reserved_ = 0, live_ = 0, clock_ = 0;
+  std::map<std::pair<ThreadSlot, bool>, uint32_t> last_arena_;  // by slot and whether small
+  uint64_t reserved_ = 0, live_ = 0;
+  uint64_t rest_after_ = UINT64_MAX, settled_ = 0;
+  uint64_t placements_ = 0, last_change_ = 0, last_added_ = 0;  // the latter two in placements
+  // A segment's first block follows it at once, but for those that other threads place meanwhile.
+  static constexpr uint64_t kBlocksBeforeFirst = 16;
+  bool at_rest_ = false;
+  std::vector<std::pair<uint64_t, uint64_t>> added_at_rest_;  // memory that no block is in: address and bytes
   uint32_t segments_taken_ = 0;
   bool mapped_segments_ = false;
 };

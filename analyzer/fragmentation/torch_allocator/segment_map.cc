@@ -19,7 +19,7 @@ bool StaysLonger(const LiveBlock& one, const LiveBlock& other) {
 
 SegmentUse UseOf(const SegmentMap& map) {
   SegmentUse use;
-  std::map<uint32_t, Pin> pins;
+  std::map<SiteIndex, Pin> pins;
   std::map<std::pair<uint32_t, bool>, PoolUse> pools;
   std::map<std::pair<uint32_t, bool>, std::vector<uint64_t>> holes;
   std::map<std::pair<uint32_t, bool>, uint64_t> counts;  // of blocks

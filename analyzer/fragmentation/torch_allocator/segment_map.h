@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/fragmentation/torch_allocator/segment_layout.h"
 
 namespace vramtrack::torch_allocator {
@@ -15,7 +16,7 @@ struct SegmentMap {
 
   struct LiveBlock {
     uint64_t address = 0, bytes = 0;
-    uint32_t site = 0;
+    SiteIndex site;
     uint64_t birth = 0, death = kNever;  // in blocks given out and taken back until then
   };
   uint32_t step = 0;
@@ -25,7 +26,7 @@ struct SegmentMap {
 
 // What one site's blocks keep: the free bytes of the segments in which one of its blocks is the last to go.
 struct Pin {
-  uint32_t site = 0;
+  SiteIndex site;
   uint64_t segments = 0, bytes = 0;
 };
 

@@ -126,7 +126,7 @@ int Main(int argc, char** argv) {
 
   begin = ProcessorSeconds();
   StepPlan plan;
-  if (options.trace.steps) plan.mark_slot = 0;
+  if (options.trace.steps) plan.mark_slot = ThreadSlot(0);
   // As the replay of a report that verdicts are made from.
   SiteHistories histories;
   LevelTimeline timeline(**trace);

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/base/display_text.h"
-#include "analyzer/model/rules.h"
+#include "analyzer/model/check_report.h"
 #include "analyzer/render/check/check_output.h"
 
 namespace vramtrack {

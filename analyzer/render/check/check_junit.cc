@@ -2,7 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "analyzer/base/display_text.h"
-#include "analyzer/model/rules.h"
+#include "analyzer/model/check_report.h"
 #include "analyzer/render/check/check_output.h"
 
 namespace vramtrack {

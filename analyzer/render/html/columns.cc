@@ -15,7 +15,7 @@
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/json/json_fields.h"
-#include "analyzer/render/text/leak_parts.h"
+#include "analyzer/render/text/answer_words.h"
 
 namespace vramtrack {
 namespace {

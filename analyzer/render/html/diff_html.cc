@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/render/html/diff_html.h"
+#include "analyzer/render/html/html.h"
 
 #include <algorithm>
 #include <vector>
@@ -9,14 +9,11 @@
 #include "absl/strings/str_join.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/frame_text.h"
-#include "analyzer/render/html/escape.h"
-#include "analyzer/render/html/markup_table.h"
-#include "analyzer/render/html/packed.h"
-#include "analyzer/render/html/page_head.h"
-#include "analyzer/render/html/page_parts.h"
+#include "analyzer/render/html/markup.h"
+#include "analyzer/render/html/page_frame.h"
 #include "analyzer/render/json/json_fields.h"
-#include "analyzer/render/text/category_text.h"
-#include "analyzer/render/text/diff_answer.h"
+#include "analyzer/render/text/answer_words.h"
+#include "analyzer/render/text/diff_text.h"
 
 namespace vramtrack {
 namespace {
@@ -157,7 +154,7 @@ Json TimelinesJson(const Report& report) {
 
 std::string RenderDiffHtml(const DiffReport& report, const DiffRuns* runs) {
   const DiffAnswer answer = AnswerOf(report);
-  const bool scripts = runs != nullptr && !kPageParts.script.empty();
+  const bool scripts = runs != nullptr;
   std::string page = absl::StrCat(
       PageHead(EscapeHtml(absl::StrCat(answer.title, " - vramtrack diff")), report.tool_version, scripts),
       "<body>\n<main id=\"report\">\n<section class=\"answer ", Tone(answer.paint), "\">\n<p class=\"verdict\">",

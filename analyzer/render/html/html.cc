@@ -2,21 +2,181 @@
 #include "analyzer/render/html/html.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/render/html/answer_html.h"
+#include "analyzer/base/quantity.h"
+#include "analyzer/model/answer.h"
+#include "analyzer/model/frame_text.h"
+#include "analyzer/model/report.h"
+#include "analyzer/model/site_places.h"
 #include "analyzer/render/html/columns.h"
-#include "analyzer/render/html/escape.h"
-#include "analyzer/render/html/packed.h"
-#include "analyzer/render/html/page_head.h"
-#include "analyzer/render/html/page_parts.h"
-#include "analyzer/render/html/plain_tables.h"
+#include "analyzer/render/html/markup.h"
+#include "analyzer/render/html/page_frame.h"
 #include "analyzer/render/json/json_fields.h"
+#include "analyzer/render/text/answer_words.h"
+#include "analyzer/render/text/chart.h"
+#include "analyzer/render/text/sections.h"
 #include "analyzer/render/text/text.h"
 
 namespace vramtrack {
 namespace {
+
+std::string Paragraph(const std::string& words) {
+  return words.empty() ? "" : absl::StrCat("<p>", EscapeHtml(words), "</p>\n");
+}
+
+// `kind`: "bad", "good" or "unsure". `headline` is markup.
+std::string Section(const char* kind, const char* title, const std::string& headline, const std::string& body) {
+  return absl::StrCat("<section class=\"answer ", kind, "\">\n<p class=\"verdict\">", title, "</p>\n<h1>", headline,
+                      "</h1>\n", body, "</section>\n");
+}
+
+struct Place {
+  std::string location, function;
+};
+
+Place PlaceOf(const Report& report, const ReportSite& site) {
+  const SitePlaces places(report);
+  const ReportFrame* frame = places.Of(site);
+  if (frame == nullptr) return {"(no stack recorded)", ""};
+  return {FrameLocation(*frame), FrameFunction(*frame)};
+}
+
+std::string LeakHtml(const Report& report, const LeakAtPlace& leak) {
+  const ReportSite& site = *leak.site;
+  const Place place = PlaceOf(report, site);
+  const std::string function =
+      place.function.empty() ? "" : absl::StrCat(" <span class=\"function\">", EscapeHtml(place.function), "</span>");
+  return Section("bad", LeakTitle(site).c_str(),
+                 absl::StrCat("<code>", EscapeHtml(place.location), "</code>", function,
+                              site.verdict == Verdict::kGrowingBuffer ? " grows by <strong>" : " leaks <strong>",
+                              EscapeHtml(LeakRate(site) + OnDevices(leak)), "</strong>"),
+                 absl::StrCat("<p class=\"certainty\">", EscapeHtml(Certainty(report, site)), "</p>\n",
+                              Paragraph(AcrossRanks(site)), Paragraph(TimeToOutOfMemory(report, site)),
+                              Paragraph(site.explanation)));
+}
+
+std::string OutOfMemoryHtml(const Report& report) {
+  if (report.oom.empty()) return "";
+  const ReportOom& oom = report.oom.back();
+  return Section("bad", "OUT OF MEMORY", EscapeHtml(RequestWords(oom)), Paragraph(CauseWords(oom)));
+}
+
+// The answer in one line, as the title of the page.
+std::string PageTitle(const Report& report) {
+  std::string title = report.oom.empty() ? "" : "out of memory, ";
+  const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
+  if (AnswerOf(report) == Answer::kLeak && !leaks.empty()) {
+    absl::StrAppend(&title, LeakRate(*leaks[0].site), " at ", PlaceOf(report, *leaks[0].site).location);
+  } else {
+    title += AnswerOf(report) == Answer::kNoLeak ? "no leak" : "not enough evidence";
+  }
+  return EscapeHtml(title + " - vramtrack");
+}
+
+// The answer: which allocation failed; what leaks, at which line, how fast and how certainly; or that nothing leaks, or
+// what evidence is missing. It is shown before any script runs.
+std::string AnswerHtml(const Report& report) {
+  std::string html = OutOfMemoryHtml(report);
+  switch (AnswerOf(report)) {
+    case Answer::kNoLeak: {
+      std::string body;
+      for (const std::string& line : DeviceChanges(report)) body += Paragraph(line);
+      return html + Section("good", "NO LEAK", EscapeHtml(NoLeakWords(report)), body);
+    }
+    case Answer::kNotEnough:
+      return html + Section("unsure", "NOT ENOUGH EVIDENCE", EscapeHtml(NotEnoughWords(report)), "");
+    case Answer::kLeak:
+      break;
+  }
+  const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
+  return leaks.empty() ? html : html + LeakHtml(report, leaks[0]);
+}
+
+constexpr size_t kCurveColumns = 32;
+
+std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
+
+std::string DeviceText(const std::optional<uint32_t>& device) { return device ? absl::StrCat(*device) : "host"; }
+
+std::string PlaceCell(const ReportFrame* frame) {
+  return frame == nullptr ? "(no stack recorded)" : absl::StrCat(FrameLocation(*frame), FunctionBehindLocation(*frame));
+}
+
+std::string Leaks(const Report& report, const SitePlaces& places) {
+  MarkupTable table("Leaks", {"line", "verdict", "rate", "live at the end", "peak without it", "why"});
+  for (const std::string& id : report.ranking) {
+    const ReportSite* site = FindSite(report, id);
+    if (site == nullptr) continue;
+    table.Row({PlaceCell(places.Of(*site)), NameOf(site->verdict), LeakRate(*site),
+               Bytes(site->group ? site->group->live_bytes : site->live_bytes),
+               Bytes(site->group ? site->group->peak_without : site->peak_without_site), site->explanation});
+  }
+  return table.Finish();
+}
+
+std::string Peaks(const Report& report) {
+  std::string text;
+  for (const ReportPeakLines& lines : report.peak_lines) {
+    MarkupTable table(
+        lines.device ? absl::StrCat("At the peak of device ", *lines.device) : "At the peak of host memory",
+        {"line", "bytes", "call stacks", "peak without it", "category"});
+    for (const ReportPeakLine& line : lines.lines) {
+      table.Row({PlaceCell(line.line ? &*line.line : nullptr), Bytes(line.bytes), FormatCount(line.sites),
+                 Bytes(line.peak_without), line.category});
+    }
+    if (lines.other_sites > 0) {
+      table.Row({"in no other row", Bytes(lines.other_bytes), FormatCount(lines.other_sites), "", ""});
+    }
+    text += table.Finish();
+  }
+  return text;
+}
+
+// The ranks that have a curve, those that are unlike the others first.
+std::string Ranks(const Report& report, const SitePlaces& places) {
+  std::vector<const ReportRank*> shown;
+  for (const ReportRank& rank : report.ranks) {
+    if (rank.curve) shown.push_back(&rank);
+  }
+  std::sort(shown.begin(), shown.end(),
+            [](const ReportRank* a, const ReportRank* b) { return a->curve->order < b->curve->order; });
+  TextStyle style;
+  style.unicode = true;
+  const RankCurveText curves(report, style, kCurveColumns);
+  MarkupTable table("Memory of the ranks, on one scale",
+                    {"rank", "live over the run", "peak", "at the end", "unlike the others"});
+  const auto whole = [](const std::string& text) {
+    return absl::StrCat("<span class=\"whole\">", EscapeHtml(text), "</span>");
+  };
+  for (const ReportRank* rank : shown) {
+    table.MarkupRow({whole(RankName(*rank)), absl::StrCat("<code class=\"whole\">", curves.Of(*rank), "</code>"),
+                     whole(Bytes(rank->peak_live)), whole(Bytes(rank->end_live)),
+                     EscapeHtml(RankDifferences(report, places, *rank))});
+  }
+  return table.Finish();
+}
+
+std::string Sites(const Report& report, const SitePlaces& places) {
+  MarkupTable table("Sites", {"site", "line", "device", "kind", "category", "verdict", "allocations", "frees",
+                              "at the peak", "live at the end"});
+  for (const ReportSite& site : report.sites) {
+    table.Row({site.id, PlaceCell(places.Of(site)), DeviceText(site.device), site.kind, site.category,
+               NameOf(site.verdict), FormatCount(site.allocations), FormatCount(site.frees), Bytes(site.bytes_at_peak),
+               Bytes(site.live_bytes)});
+  }
+  return table.Finish();
+}
+
+// Tables of leaks, peaks, ranks and sites without scripts: for browsers that run none and builds without the bundle.
+std::string PlainTables(const Report& report) {
+  const SitePlaces places(report);
+  return Leaks(report, places) + Peaks(report) + Ranks(report, places) + Sites(report, places);
+}
 
 constexpr size_t kTextTop = 10;
 constexpr size_t kFewestSites = 100;
@@ -39,12 +199,9 @@ std::string Data(const Report& report, const std::vector<SourceExcerpt>& source,
 }  // namespace
 
 std::string RenderHtml(const Report& report, const std::vector<SourceExcerpt>& source, size_t max_bytes) {
-  const bool scripts = !kPageParts.script.empty();
-  std::string page = absl::StrCat(PageHead(PageTitle(report), report.tool_version, scripts),
-                                  "<body>\n<main id=\"report\">\n", AnswerHtml(report));
-  const std::string text = TextReport(report);
-  if (!scripts) return absl::StrCat(page, text, "</main>\n</body>\n</html>\n");
-  absl::StrAppend(&page, "<noscript>\n", text, "</noscript>\n</main>\n");
+  std::string page =
+      absl::StrCat(PageHead(PageTitle(report), report.tool_version, /*scripts=*/true), "<body>\n<main id=\"report\">\n",
+                   AnswerHtml(report), "<noscript>\n", TextReport(report), "</noscript>\n</main>\n");
   size_t sites = std::min(kMaxPageSites, report.sites.size());
   std::string end = PageScripts(Data(report, source, sites));
   while (page.size() + end.size() > max_bytes && sites > kFewestSites) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/diff_report.h"
 #include "analyzer/model/report.h"
 #include "analyzer/render/html/source_lines.h"
 
@@ -20,6 +21,15 @@ constexpr size_t kMaxPageSites = 20000;
 // page, it shows the text and plain tables.
 std::string RenderHtml(const Report& report, const std::vector<SourceExcerpt>& source = {},
                        size_t max_bytes = kMaxPageBytes);
+
+// The two runs by themselves, for what a comparison does not have: their timelines.
+struct DiffRuns {
+  Report base, next;
+};
+
+// The comparison as one file for a browser: what changed, and the two runs side by side. `runs` may be null: there are
+// no timelines, and no scripts. The same reports give the same bytes.
+std::string RenderDiffHtml(const DiffReport& report, const DiffRuns* runs);
 
 }  // namespace vramtrack
 

@@ -11,9 +11,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/render/html/columns.h"
-#include "analyzer/render/html/escape.h"
-#include "analyzer/render/html/packed.h"
-#include "analyzer/render/html/page_parts.h"
+#include "analyzer/render/html/markup.h"
+#include "analyzer/render/html/page_frame.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/testing/sample_reports.h"
 
@@ -120,7 +119,6 @@ TEST(RenderHtml, HoldsTheReportAndIsTheSameEachTime) {
     const Report report = sample();
     const std::string page = RenderHtml(report);
     EXPECT_EQ(page, RenderHtml(sample()));
-    if (kPageParts.script.empty()) continue;
     Json data = DataOf(page);
     Json json = Json::parse(RenderJson(report));
     data.erase("sites");
@@ -139,14 +137,13 @@ TEST(RenderHtml, AsksForNothingAndRunsNothingElse) {
     EXPECT_FALSE(absl::StrContains(policy, "unsafe")) << policy;
     // Before anything that it is to hold for.
     EXPECT_LT(page.find("Content-Security-Policy"), page.find("<style>"));
-    const bool scripts = !kPageParts.script.empty();
     // Whatever names say, there are these elements and no others; in the bundle itself, texts are no elements.
     std::string markup = page;
-    if (scripts) markup.erase(markup.find(std::string(kPageParts.script)), kPageParts.script.size());
-    EXPECT_EQ(Count(markup, "<script"), scripts ? 2u : 0u);
-    EXPECT_EQ(Count(markup, "</script"), scripts ? 2u : 0u);
-    EXPECT_EQ(Count(markup, "<noscript"), scripts ? 1u : 0u);
-    EXPECT_EQ(Count(markup, "</noscript"), scripts ? 1u : 0u);
+    markup.erase(markup.find(std::string(kPageParts.script)), kPageParts.script.size());
+    EXPECT_EQ(Count(markup, "<script"), 2u);
+    EXPECT_EQ(Count(markup, "</script"), 2u);
+    EXPECT_EQ(Count(markup, "<noscript"), 1u);
+    EXPECT_EQ(Count(markup, "</noscript"), 1u);
     EXPECT_EQ(Count(markup, "<style"), 1u);
     EXPECT_EQ(Count(markup, "</pre"), 1u);
     EXPECT_EQ(Count(markup, "<img"), 0u);
@@ -185,7 +182,6 @@ TEST(RenderHtml, HasTheRanksAsATableWhereNoScriptsRun) {
 
 TEST(RenderHtml, ListsAsManySitesAsFit) {
   const Report report = ManySitesSample();
-  if (kPageParts.script.empty()) return;
   const size_t whole = RenderHtml(report).size();
   const std::string page = RenderHtml(report, {}, whole - 1);
   EXPECT_LT(page.size(), whole);

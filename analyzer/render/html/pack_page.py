@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pack_page.py STYLE [SCRIPT]: the source of page_parts.h's constant, on standard output."""
+"""pack_page.py STYLE SCRIPT: the source of page_frame.h's kPageParts, on standard output."""
 
 import base64
 import hashlib
@@ -27,12 +27,12 @@ def source_hash(data):
 
 
 def main():
-    style, script = [open(name, "rb").read() for name in sys.argv[1:]] + [b""] * (3 - len(sys.argv))
+    style, script = (open(name, "rb").read() for name in sys.argv[1:])
     for part, end in ((style, b"</style"), (script, b"</script")):
         if end in part.lower():
             sys.exit("%s would end its element" % end.decode())
     parts = [view(script), view(style), view(source_hash(script).encode()), view(source_hash(style).encode())]
-    print('#include "analyzer/render/html/page_parts.h"')
+    print('#include "analyzer/render/html/page_frame.h"')
     print("namespace vramtrack { const PageParts kPageParts = {%s}; }" % ",\n".join(parts))
 
 

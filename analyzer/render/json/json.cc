@@ -32,4 +32,6 @@ std::string JsonLines(const Json& json) {
 
 std::string RenderJson(const Report& report) { return JsonLines(ToJson(report)); }
 
+std::string RenderDiffJson(const DiffReport& report) { return JsonLines(ToJson(report)); }
+
 }  // namespace vramtrack

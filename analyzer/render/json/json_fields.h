@@ -57,8 +57,8 @@ class JsonFields {
   void Add(const char* name, const field::OrNull<T>& wrapped) {
     to_[name] = wrapped.value == T() ? Json(nullptr) : ToJson(wrapped.value);
   }
-  void Add(const char* name, const field::SiteReference& wrapped) { Add(name, field::OrNull{wrapped.site}); }
-  void Add(const char* name, const field::SiteReferences& wrapped) { Add(name, wrapped.sites); }
+  void Add(const char* name, const field::SiteReference& wrapped) { Add(name, field::OrNull{wrapped.value}); }
+  void Add(const char* name, const field::SiteReferences& wrapped) { Add(name, wrapped.value); }
   void Add(const char* name, const field::OneOf& wrapped) {
     to_[name] = wrapped.or_null && wrapped.value.empty() ? Json(nullptr) : Json(wrapped.value);
   }
@@ -79,7 +79,7 @@ class JsonFields {
     JsonFields fields(&names);
     Fields(fields, none);
     for (const auto& [column, value] : names.items()) columns[column] = Json::array();
-    for (const T& row : wrapped.rows) {
+    for (const T& row : wrapped.value) {
       Json json = ToJson(row);
       for (auto& [column, value] : json.items()) columns[column].push_back(std::move(value));
     }
@@ -87,12 +87,12 @@ class JsonFields {
   template <class Pairs>
   void Add(const char* name, const field::Map<Pairs>& wrapped) {
     Json& json = to_[name] = Json::object();
-    for (const auto& [key, value] : wrapped.pairs) json[key] = ToJson(value);
+    for (const auto& [key, value] : wrapped.value) json[key] = ToJson(value);
   }
   template <class T>
   void Add(const char* name, const field::NamedValues<T>& wrapped) {
     Json& json = to_[name] = Json::array();
-    for (const auto& [key, value] : wrapped.values) {
+    for (const auto& [key, value] : wrapped.value) {
       Json& element = json.emplace_back();
       element[wrapped.first] = key;
       element[wrapped.second] = ToJson(value);

@@ -88,8 +88,8 @@ class SchemaFields {
   void Add(const char* name, const field::OrNull<T>& wrapped) {
     Put(name, Nullable(Of(&wrapped.value)));
   }
-  void Add(const char* name, const field::SiteReference& wrapped) { Put(name, Nullable(Of(&wrapped.site))); }
-  void Add(const char* name, const field::SiteReferences& wrapped) { Put(name, Of(&wrapped.sites)); }
+  void Add(const char* name, const field::SiteReference& wrapped) { Put(name, Nullable(Of(&wrapped.value))); }
+  void Add(const char* name, const field::SiteReferences& wrapped) { Put(name, Of(&wrapped.value)); }
   void Add(const char* name, const field::OneOf& wrapped);
   void Add(const char* name, const field::NamedCount& wrapped);
   void Add(const char* name, const field::Interval& wrapped);

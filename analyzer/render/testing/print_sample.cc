@@ -11,7 +11,7 @@
 #include "analyzer/render/html/html.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/testing/sample_reports.h"
-#include "analyzer/render/text/terminal.h"
+#include "analyzer/render/text/page.h"
 #include "analyzer/render/text/text.h"
 
 int main(int argc, char** argv) {

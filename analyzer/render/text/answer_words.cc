@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/render/text/answer_words.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
+#include "analyzer/model/site_places.h"
 
 namespace vramtrack {
 namespace {
@@ -218,6 +221,60 @@ std::string NotEnoughWords(const Report& report) {
   return absl::StrCat(Plural(report.steps.count, "step", "steps"), " ", report.steps.count == 1 ? "is" : "are",
                       " too few to judge ", FormatCount(unjudged), " of ", Plural(AllSites(report), "site", "sites"),
                       "; about ", FormatCount(*FurtherStepsNeeded(report)), " more would do; ", OthersLeak(report));
+}
+
+std::string CategoryText(const std::string& name) {
+  if (name == "unknown") return "unknown use";
+  return absl::StrReplaceAll(name, {{"_", " "}});
+}
+
+std::string CategoriesText(const std::vector<std::pair<std::string, uint64_t>>& categories) {
+  constexpr uint64_t kLittle = 100;
+  uint64_t total = 0;
+  for (const auto& [name, bytes] : categories) total += bytes;
+  std::vector<std::string> parts;
+  uint64_t rest = 0;
+  for (const auto& [name, bytes] : categories) {
+    if (name == "other" || bytes < total / kLittle) {
+      rest += bytes;
+      continue;
+    }
+    parts.push_back(absl::StrCat(FormatByteCount(static_cast<double>(bytes)), " ", CategoryText(name)));
+  }
+  if (rest != 0 && !parts.empty()) parts.push_back(FormatByteCount(static_cast<double>(rest)) + " other");
+  return absl::StrJoin(parts, ", ");
+}
+
+namespace {
+
+// A site's own line, or, where that is the line of the whole leak, what is further in.
+const ReportFrame* PlaceOfPart(const SitePlaces& places, const ReportSite& leader, const ReportSite& part) {
+  const ReportFrame* place = places.Of(part.frames);
+  if (place == nullptr || leader.frames.empty()) return place;
+  const ReportFrame& whole = leader.frames[std::min(leader.blame_frame, leader.frames.size() - 1)];
+  return place->file == whole.file && place->line == whole.line ? places.Innermost(part) : place;
+}
+
+}  // namespace
+
+LeakParts::LeakParts(const Report& report) {
+  for (const ReportSite& site : report.sites) {
+    if (!site.part_of.empty()) parts_[site.part_of].push_back(&site);
+  }
+}
+
+std::vector<LeakPart> LeakParts::Of(const ReportSite& leader) const {
+  std::vector<const ReportSite*> sites = {&leader};
+  const auto others = parts_.find(leader.id);
+  if (others != parts_.end()) sites.insert(sites.end(), others->second.begin(), others->second.end());
+  std::stable_sort(sites.begin(), sites.end(), [](const ReportSite* a, const ReportSite* b) {
+    return std::make_pair(a->rate_bytes_per_step, a->rate_objects_per_step) >
+           std::make_pair(b->rate_bytes_per_step, b->rate_objects_per_step);
+  });
+  const SitePlaces places(sites);
+  std::vector<LeakPart> parts;
+  for (const ReportSite* site : sites) parts.push_back({site, PlaceOfPart(places, leader, *site)});
+  return parts;
 }
 
 }  // namespace vramtrack

@@ -5,7 +5,11 @@
 #define ANALYZER_RENDER_TEXT_ANSWER_WORDS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/model/report.h"
@@ -41,6 +45,30 @@ std::string NoLeakWords(const Report& report);
 std::vector<std::string> DeviceChanges(const Report& report);
 // What is missing for an answer.
 std::string NotEnoughWords(const Report& report);
+
+// "optimizer state", "unknown use".
+std::string CategoryText(const std::string& name);
+
+// "4.20 GiB activations, 1.10 GiB optimizer state, 12 MiB other": what is less than a hundredth of all, or was not
+// looked at, goes together at the end. `categories`: name and bytes.
+std::string CategoriesText(const std::vector<std::pair<std::string, uint64_t>>& categories);
+
+struct LeakPart {
+  const ReportSite* site = nullptr;
+  const ReportFrame* place = nullptr;  // tells it from the other sites of its leak; null without frames
+};
+
+// The sites that make up a leak. The report must outlive it.
+class LeakParts {
+ public:
+  explicit LeakParts(const Report& report);
+
+  // Largest first, `leader` among them; only that one where it leads no other.
+  std::vector<LeakPart> Of(const ReportSite& leader) const;
+
+ private:
+  std::unordered_map<std::string_view, std::vector<const ReportSite*>> parts_;  // by the id of who leads
+};
 
 }  // namespace vramtrack
 

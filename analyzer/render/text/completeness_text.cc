@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/render/text/completeness_text.h"
+#include "analyzer/render/text/sections.h"
 
 #include <algorithm>
 #include <string>
@@ -122,13 +122,13 @@ std::string StepSource(const ReportSteps& steps) {
                                                        : Printable(steps.source);
   if (!steps.name.empty()) absl::StrAppend(&source, " '", Printable(steps.name), "'");
   std::string text = absl::StrCat(Plural(steps.count, "step", "steps"), ", ", source);
-  std::vector<std::string> sure;
+  std::vector<std::string> details;
   // 0: nobody measured it.
   if (steps.source != "periodicity" && steps.coverage > 0 && steps.coverage < kNearlyAll) {
-    sure.push_back(absl::StrCat("they cover ", FormatPercent(steps.coverage), " of the run"));
+    details.push_back(absl::StrCat("they cover ", FormatPercent(steps.coverage), " of the run"));
   }
-  if (steps.source != "marks") sure.push_back(absl::StrCat("confidence ", FormatAbout(steps.confidence)));
-  if (!sure.empty()) absl::StrAppend(&text, " (", absl::StrJoin(sure, ", "), ")");
+  if (steps.source != "marks") details.push_back(absl::StrCat("confidence ", FormatAbout(steps.confidence)));
+  if (!details.empty()) absl::StrAppend(&text, " (", absl::StrJoin(details, ", "), ")");
   std::vector<std::string> rounds;
   for (const ReportStepRounds& round : steps.rounds) {
     rounds.push_back(absl::StrCat(FormatCount(round.count), " times ", FormatCount(round.steps)));

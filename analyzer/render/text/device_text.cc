@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/render/text/device_text.h"
+#include "analyzer/render/text/sections.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@
 #include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
-#include "analyzer/render/text/category_text.h"
+#include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/chart.h"
 
 namespace vramtrack {

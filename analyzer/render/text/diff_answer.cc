@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/render/text/diff_answer.h"
+#include "analyzer/render/text/diff_text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/render/text/diff_markdown.h"
+#include "analyzer/render/text/diff_text.h"
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/frame_text.h"
-#include "analyzer/render/text/diff_answer.h"
 
 namespace vramtrack {
 namespace {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 #include "analyzer/render/text/diff_text.h"
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/frame_text.h"
-#include "analyzer/render/text/diff_answer.h"
 #include "analyzer/render/text/page.h"
 
 namespace vramtrack {

@@ -13,7 +13,7 @@
 #include "analyzer/base/function_name.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/render/text/chart.h"
-#include "analyzer/render/text/terminal.h"
+#include "analyzer/render/text/page.h"
 
 namespace vramtrack {
 namespace {
@@ -39,6 +39,7 @@ TEST(Quantity, CountsHaveCommasAndEstimatesAreRounded) {
   EXPECT_EQ(FormatAbout(19432.25), "19,400");
   EXPECT_EQ(FormatAbout(2.5), "2.5");
   EXPECT_EQ(FormatAbout(999.6), "1,000");
+  EXPECT_EQ(FormatSeconds(0.0051), "5.1 ms");
   EXPECT_EQ(FormatSeconds(0.421), "0.421 s");
   EXPECT_EQ(FormatSeconds(200), "3 min 20 s");
   EXPECT_EQ(FormatSeconds(18720), "5 h 12 min");

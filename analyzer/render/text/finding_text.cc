@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/render/text/finding_text.h"
+#include "analyzer/render/text/sections.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +16,6 @@
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/text/answer_words.h"
-#include "analyzer/render/text/leak_parts.h"
 
 namespace vramtrack {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/render/text/oom_text.h"
+#include "analyzer/render/text/sections.h"
 
 #include <algorithm>
 #include <string>
@@ -12,7 +12,7 @@
 #include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
-#include "analyzer/render/text/category_text.h"
+#include "analyzer/render/text/answer_words.h"
 
 namespace vramtrack {
 namespace {
@@ -190,7 +190,7 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   if (!oom.stack.empty()) {
     TextStyle narrower = style;
     narrower.columns -= kIndent - 2;
-    // No frame is to blame: whoever asks last is the victim.
+    // No frame is to blame: the last caller is only the victim.
     for (const std::string& line : StackLines(narrower, oom.stack, oom.stack.size(), frames)) {
       page->Line(line, kIndent - 2);
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/base/text_style.h"
+#include "analyzer/base/display_text.h"
 
 namespace vramtrack {
 
@@ -30,6 +30,13 @@ class Page {
   TextStyle style_;
   std::string text_;
 };
+
+enum class ColorMode { kAuto, kAlways, kNever };
+
+// What can be shown on file descriptor `fd`. Columns: COLUMNS, or what the terminal says, or 100; within 80 to 120.
+// Unicode when the locale of the environment is UTF-8. Colour by `color`; kAuto: on a terminal without NO_COLOR that is
+// not "dumb".
+TextStyle DetectStyle(int fd, ColorMode color);
 
 }  // namespace vramtrack
 

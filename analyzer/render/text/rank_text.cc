@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/render/text/rank_text.h"
+#include "analyzer/render/text/sections.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +16,8 @@
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
-#include "analyzer/render/text/category_text.h"
-#include "analyzer/render/text/rank_curve_text.h"
+#include "analyzer/render/text/answer_words.h"
+#include "analyzer/render/text/chart.h"
 
 namespace vramtrack {
 namespace {

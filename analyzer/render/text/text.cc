@@ -4,12 +4,8 @@
 #include <algorithm>
 
 #include "analyzer/base/display_text.h"
-#include "analyzer/render/text/completeness_text.h"
-#include "analyzer/render/text/device_text.h"
-#include "analyzer/render/text/finding_text.h"
-#include "analyzer/render/text/oom_text.h"
 #include "analyzer/render/text/page.h"
-#include "analyzer/render/text/rank_text.h"
+#include "analyzer/render/text/sections.h"
 
 namespace vramtrack {
 namespace {

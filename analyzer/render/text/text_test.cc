@@ -309,14 +309,14 @@ TEST(TextReport, SaysWhatCuptiAdds) {
            "half of 49 objects lay idle for 0.5 s or more",
            "first kernel behind it: attend, for 98 % of the allocations",
            "(only CUPTI saw it)  libcublasLt.so.13",
-           "in a step 143 kernels in 0.028 s, 5 copies (4 to 6) in 0.0001 s; busy for 0.0279 s, 44.6 % of the time",
+           "in a step 143 kernels in 28 ms, 5 copies (4 to 6) in 0.1 ms; busy for 27.9 ms, 44.6 % of the time",
            "only CUPTI saw libcublasLt.so.13: 104 MiB at the peak, 100 MiB at the end",
            "CUPTI: 123,456 records, of 12,000 allocations that were hooked as well, 1 of another size",
            "CUPTI dropped 12; 3 found no room",
            "only CUPTI saw 52 allocations (device) of libcublasLt.so.13 on device 0",
            "of nobody it names on device 0",
            "only hooks saw 4 allocations (physical), 8.00 MiB: this CUPTI does not tell of that kind",
-           "no CUPTI from 0 s to 0.0125 s: CUPTI was not at work yet",
+           "no CUPTI from 0 s to 12.5 ms: CUPTI was not at work yet",
        }) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   }

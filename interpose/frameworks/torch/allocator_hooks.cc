@@ -6,12 +6,25 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/frameworks/torch/abi.h"
 #include "interpose/hooks/table/call.h"
 #include "interpose/hooks/table/cuda_abi.h"
 #include "interpose/hooks/table/real_entry.h"
 
 namespace vramtrack {
+
+// The types of PyTorch that hooks pass through.
+namespace torch {
+
+// c10::Device: two bytes, passed in a register, of which the rest is undefined.
+struct Device {
+  int8_t type;   // c10::DeviceType
+  int8_t index;  // -1: the current one
+};
+
+constexpr int8_t kCuda = 1;  // of ROCm's devices as well, as PyTorch sees them
+
+}  // namespace torch
+
 namespace {
 
 // What each device's allocator had reserved when the trace was told of it last. All of an allocator's reports come

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "interpose/base/spin_lock.h"
-#include "interpose/hooks/table/entry.h"
+#include "interpose/hooks/table/real_entry.h"
 #include "interpose/hooks/table/unseen.h"
 #include "interpose/loader/loaded_object.h"
 

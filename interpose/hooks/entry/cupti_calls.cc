@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/hooks/entry/cupti_calls.h"
+#include "interpose/hooks/entry/patched_imports.h"
 
 #include <dlfcn.h>
 

@@ -11,8 +11,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "interpose/hooks/entry/cupti_calls.h"
-#include "interpose/hooks/entry/late_hooks.h"
+#include "interpose/hooks/entry/patched_imports.h"
 #include "interpose/hooks/table/lookup.h"
 #include "interpose/hooks/table/real_entry.h"
 #include "interpose/hooks/table/unseen.h"

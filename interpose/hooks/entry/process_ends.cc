@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/hooks/entry/process_ends.h"
+#include "interpose/hooks/entry/patched_imports.h"
 
 #include <unistd.h>
 

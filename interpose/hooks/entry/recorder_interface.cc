@@ -10,8 +10,7 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/base/message.h"
-#include "interpose/hooks/entry/cupti_calls.h"
-#include "interpose/hooks/entry/process_ends.h"
+#include "interpose/hooks/entry/patched_imports.h"
 #include "interpose/hooks/table/lookup.h"
 #include "interpose/hooks/table/real_entry.h"
 #include "interpose/loader/loaded_object.h"

@@ -5,7 +5,6 @@
 #include "interpose/hooks/table/captures.h"
 #include "interpose/hooks/table/cuda_abi.h"
 #include "interpose/hooks/table/current_device.h"
-#include "interpose/hooks/table/device_facts.h"
 #include "interpose/hooks/table/lookup.h"
 #include "interpose/hooks/table/operands.h"
 #include "interpose/hooks/table/real_entry.h"

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "interpose/hooks/table/captures.h"
-#include "interpose/hooks/table/device_facts.h"
+#include "interpose/hooks/table/current_device.h"
 #include "interpose/hooks/table/references.h"
 #include "interpose/hooks/table/unseen.h"
 #include "interpose/python/joined_stacks.h"

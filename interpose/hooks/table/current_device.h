@@ -47,6 +47,18 @@ int DeviceOf(const cuda::AllocationProp* properties);
 uint64_t NewPool(uint64_t pool, const cuda::MemPoolProps* properties);
 int PoolLocation(uint64_t pool);
 
+// What the driver told of devices before there was a reason to record: a program that only asks how many devices there
+// are writes no trace.
+
+class Call;
+
+// Thread-safe. Only the first 16 devices.
+void NoteDeviceName(int device, const char* name, int capacity);
+void NoteDeviceTotal(int device, size_t bytes);
+
+// Defines in the trace what is known and has not been defined yet.
+void DefineKnownDevices(Call* call);
+
 }  // namespace vramtrack
 
 #endif  // INTERPOSE_HOOKS_TABLE_CURRENT_DEVICE_H_

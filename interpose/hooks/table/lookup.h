@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-#include "interpose/hooks/table/entry.h"
+#include "interpose/hooks/table/real_entry.h"
 
 namespace vramtrack {
 

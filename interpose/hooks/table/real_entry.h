@@ -9,9 +9,23 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/hooks/table/entry.h"
-
 namespace vramtrack {
+
+enum class Entry : uint16_t {
+#define VRAMTRACK_ENTRY(entry, parameters) k_##entry,
+#include "interpose/hooks/table/api.inc"
+  kCount
+};
+constexpr size_t kEntryCount = static_cast<size_t>(Entry::kCount);
+
+// As the library exports it.
+const char* EntryName(Entry entry);
+
+// Entry::kCount where no entry has that name. Thread- and signal-safe; a few comparisons.
+Entry EntryNamed(const char* name);
+
+// Whether it is a function of a framework, which is called by those that need the framework's library.
+bool IsOfFramework(Entry entry);
 
 // Libraries that real functions were found in.
 class Providers {
@@ -30,8 +44,6 @@ class Providers {
     return Find(entry, caller);
   }
 
-  // Whether any loaded library has it.
-  static bool Exists(Entry entry) { return Find(entry, nullptr) != nullptr; }
   // Whether `caller`'s library has it or asks for a library that has.
   static bool IsNeededBy(Entry entry, const void* caller);
 

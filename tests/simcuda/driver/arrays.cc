@@ -109,14 +109,6 @@ CUresult cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descr
   return Create(array, *descriptor);
 }
 
-CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray handle) {
-  Array* array = Handles<Array>::Get(handle);
-  if (array == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (descriptor == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *descriptor = {array->width, array->height, static_cast<CUarray_format>(array->format), array->channels};
-  return CUDA_SUCCESS;
-}
-
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* descriptor, CUarray handle) {
   Array* array = Handles<Array>::Get(handle);
   if (array == nullptr) return CUDA_ERROR_INVALID_HANDLE;
@@ -201,34 +193,10 @@ CUresult cuTexObjectDestroy(CUtexObject object) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* resource, CUtexObject object) {
-  TextureObject* texture = Handles<TextureObject>::Get(object);
-  if (resource == nullptr || texture == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *resource = texture->resource;
-  return CUDA_SUCCESS;
-}
-
 CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* resource) {
   return cuTexObjectCreate(object, resource, nullptr, nullptr);
 }
 CUresult cuSurfObjectDestroy(CUsurfObject object) { return cuTexObjectDestroy(object); }
-CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* resource, CUsurfObject object) {
-  return cuTexObjectGetResourceDesc(resource, object);
-}
-
-CUresult cuMemcpyHtoA_v2(CUarray to, size_t offset, const void* from, size_t bytes) {
-  Array* array = Handles<Array>::Get(to);
-  if (array == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (offset > array->bytes() || bytes > array->bytes() - offset) return CUDA_ERROR_INVALID_VALUE;
-  return CopyBytes(array->memory + offset, from, bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuMemcpyAtoH_v2(void* to, CUarray from, size_t offset, size_t bytes) {
-  Array* array = Handles<Array>::Get(from);
-  if (array == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (offset > array->bytes() || bytes > array->bytes() - offset) return CUDA_ERROR_INVALID_VALUE;
-  return CopyBytes(to, array->memory + offset, bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
 
 }  // extern "C"
 

@@ -1,18 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Initialization and contexts.
 #include <cuda.h>
+#include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 
 #include "tests/simcuda/device/log.h"
 #include "tests/simcuda/driver/activity.h"
-#include "tests/simcuda/driver/context_memory.h"
 #include "tests/simcuda/driver/current.h"
-#include "tests/simcuda/driver/injection.h"
 
 #undef cuCtxCreate
 
 namespace vramtrack::simcuda {
+namespace {
+
+std::atomic<bool> loaded;
+
+// Loads the library that CUDA_INJECTION64_PATH names and calls its `int InitializeInjection(void)`, at the first call
+// in the process. What cannot be loaded, or says that it failed, is left aside: the program goes on.
+void LoadInjectedLibrary() {
+  // Not std::call_once: the library may call cuInit itself.
+  if (loaded.exchange(true)) return;
+  const char* path = getenv("CUDA_INJECTION64_PATH");
+  if (path == nullptr || *path == '\0') return;
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    SIMCUDA_LOG_CALL("injection: %s", dlerror());
+    return;
+  }
+  const auto initialize = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
+  if (initialize == nullptr) {
+    SIMCUDA_LOG_CALL("injection: %s has no InitializeInjection", path);
+    return;
+  }
+  const int result = initialize();
+  SIMCUDA_LOG_CALL("injection: %s answered %d", path, result);
+}
+
+}  // namespace
 
 constexpr int kMaxDepth = 64;
 
@@ -226,36 +254,6 @@ CUresult cuCtxGetDevice(CUdevice* ordinal) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetFlags(unsigned* flags) {
-  Context* context;
-  SIMCUDA_TRY(CurrentContext(&context));
-  if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *flags = context->flags;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuCtxSetFlags(unsigned flags) {
-  Context* context;
-  SIMCUDA_TRY(CurrentContext(&context));
-  context->flags = flags;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
-  Context* context = FromHandle(handle);
-  if (context == nullptr) SIMCUDA_TRY(CurrentContext(&context));
-  if (id == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *id = context->id;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetApiVersion(CUcontext, unsigned* version) {
-  SIMCUDA_TRY(CheckInitialized());
-  if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *version = 3020;
-  return CUDA_SUCCESS;
-}
-
 CUresult cuCtxSynchronize() {
   SIMCUDA_TRY(CheckUnsafeCall());
   Context* context;
@@ -285,26 +283,10 @@ CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
-  Context* context;
-  SIMCUDA_TRY(CurrentContext(&context));
-  if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *config = static_cast<CUfunc_cache>(context->cache_config.load());
-  return CUDA_SUCCESS;
-}
-
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
   Context* context;
   SIMCUDA_TRY(CurrentContext(&context));
   context->cache_config = config;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
-  Context* context;
-  SIMCUDA_TRY(CurrentContext(&context));
-  if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *config = static_cast<CUsharedconfig>(context->shared_config.load());
   return CUDA_SUCCESS;
 }
 

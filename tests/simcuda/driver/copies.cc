@@ -105,7 +105,6 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
   return CopyOn(stream, ToAddress(to), ToAddress(from), bytes);
 }
 
-CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* copy) { return WithBox(copy, CopyBox); }
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) { return WithBox(copy, CopyBox); }
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
   return WithBox(copy, [stream](const BoxCopy& box) { return CopyBoxOn(stream, box); });
@@ -114,19 +113,11 @@ CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* copy) { return WithBox(copy, CopyBox
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
   return WithBox(copy, [stream](const BoxCopy& box) { return CopyBoxOn(stream, box); });
 }
-CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) { return WithBox(copy, CopyBox); }
-CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
-  return WithBox(copy, [stream](const BoxCopy& box) { return CopyBoxOn(stream, box); });
-}
 
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) { return Fill(to, 0, value, 1, count, 1); }
-CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count) { return Fill(to, 0, value, 2, count, 1); }
 CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count) { return Fill(to, 0, value, 4, count, 1); }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
   return FillOn(stream, to, 0, value, 1, count, 1);
-}
-CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
-  return FillOn(stream, to, 0, value, 2, count, 1);
 }
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
   return FillOn(stream, to, 0, value, 4, count, 1);
@@ -134,23 +125,9 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream
 CUresult cuMemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height) {
   return Fill(to, pitch, value, 1, width, height);
 }
-CUresult cuMemsetD2D16_v2(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height) {
-  return Fill(to, pitch, value, 2, width, height);
-}
-CUresult cuMemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height) {
-  return Fill(to, pitch, value, 4, width, height);
-}
 CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height,
                            CUstream stream) {
   return FillOn(stream, to, pitch, value, 1, width, height);
-}
-CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height,
-                            CUstream stream) {
-  return FillOn(stream, to, pitch, value, 2, width, height);
-}
-CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height,
-                            CUstream stream) {
-  return FillOn(stream, to, pitch, value, 4, width, height);
 }
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 
 #include "tests/simcuda/device/device.h"
 #include "tests/simcuda/device/handles.h"
+#include "tests/simcuda/device/options.h"
 
 namespace vramtrack::simcuda {
 
@@ -34,6 +35,18 @@ CUresult CheckUnsafeCall();
 
 inline CUdeviceptr ToPointer(const void* address) { return reinterpret_cast<CUdeviceptr>(address); }
 inline char* ToAddress(CUdeviceptr pointer) { return reinterpret_cast<char*>(pointer); }
+
+// SIMCUDA_CONTEXT_MEMORY of a context that is not its device's primary one.
+inline void TakeContextMemory(Context* context) {
+  if (GetOptions().context_bytes == 0) return;
+  const size_t pages = (GetOptions().context_bytes + kPageBytes - 1) / kPageBytes;
+  context->memory = context->device->memory.TakePages(pages, PageUse::kContext, context);
+}
+
+inline void ReturnContextMemory(Context* context) {
+  if (context->memory != nullptr) context->device->memory.ReturnPages(context->memory);
+  context->memory = nullptr;
+}
 
 }  // namespace vramtrack::simcuda
 

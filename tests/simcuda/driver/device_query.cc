@@ -177,17 +177,6 @@ CUresult cuDeviceGetPCIBusId(char* text, int size, CUdevice ordinal) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* text) {
-  SIMCUDA_TRY(CheckInitialized());
-  if (device == nullptr || text == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  unsigned domain = 0, bus = 0;
-  if (sscanf(text, "%x:%x", &domain, &bus) != 2 && sscanf(text, "%x", &bus) != 1) return CUDA_ERROR_INVALID_VALUE;
-  const int ordinal = static_cast<int>(bus) - kFirstBus;
-  SIMCUDA_TRY(CheckDevice(ordinal));
-  *device = ordinal;
-  return CUDA_SUCCESS;
-}
-
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice ordinal, CUdevice peer) {
   SIMCUDA_TRY(CheckInitialized());
   SIMCUDA_TRY(CheckDevice(ordinal));

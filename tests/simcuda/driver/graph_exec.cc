@@ -79,13 +79,6 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph, CUDA_GRA
   return result;
 }
 
-CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t* flags) {
-  GraphExec* exec = Handles<GraphExec>::Get(handle);
-  if (exec == nullptr || flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *flags = exec->flags;
-  return CUDA_SUCCESS;
-}
-
 CUresult cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph graph_handle, CUgraphExecUpdateResultInfo* info) {
   GraphExec* exec = Handles<GraphExec>::Get(handle);
   Graph* graph = FromHandle(graph_handle);
@@ -128,24 +121,6 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
   SIMCUDA_TRY(Run(exec));
   SIMCUDA_TELL(graph_launched, exec->number, exec->device, stream->id);
   return CUDA_SUCCESS;
-}
-
-CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enabled) {
-  GraphExec::Step* step = FindStep(exec, node);
-  if (step == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  step->enabled = enabled != 0;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned* enabled) {
-  GraphExec::Step* step = FindStep(exec, node);
-  if (step == nullptr || enabled == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *enabled = step->enabled;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS*) {
-  return FindStep(exec, node) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // extern "C"

@@ -253,20 +253,6 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode* handle, CUgraph graph, const CUgra
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* parameters) {
-  GraphNode* node = FromHandle(handle);
-  if (node == nullptr || parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *parameters = node->kernel;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS* parameters) {
-  GraphNode* node = FromHandle(handle);
-  if (node == nullptr || parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  node->kernel = *parameters;
-  return CUDA_SUCCESS;
-}
-
 CUresult cuGraphAddMemcpyNode(CUgraphNode* handle, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                               const CUDA_MEMCPY3D* parameters, CUcontext) {
   if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -275,26 +261,12 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode* handle, CUgraph graph, const CUgraphN
   return Finish(SetCopy(node, *parameters), node);
 }
 
-CUresult cuGraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D* parameters) {
-  GraphNode* node = FromHandle(handle);
-  if (node == nullptr || parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *parameters = node->copy;
-  return CUDA_SUCCESS;
-}
-
 CUresult cuGraphAddMemsetNode(CUgraphNode* handle, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                               const CUDA_MEMSET_NODE_PARAMS* parameters, CUcontext) {
   if (parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
   GraphNode* node;
   SIMCUDA_TRY(AddNode(handle, graph, dependencies, count, CU_GRAPH_NODE_TYPE_MEMSET, &node));
   return Finish(SetFill(node, *parameters), node);
-}
-
-CUresult cuGraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS* parameters) {
-  GraphNode* node = FromHandle(handle);
-  if (node == nullptr || parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *parameters = node->fill;
-  return CUDA_SUCCESS;
 }
 
 CUresult cuGraphAddHostNode(CUgraphNode* handle, CUgraph graph, const CUgraphNode* dependencies, size_t count,
@@ -312,13 +284,6 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* handle, CUgraph graph, const CUgr
   SIMCUDA_TRY(AddNode(handle, graph, dependencies, count, CU_GRAPH_NODE_TYPE_GRAPH, &node));
   node->child = CloneGraph(*FromHandle(child));
   node->graph->owned.push_back(node->child);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph* graph) {
-  GraphNode* node = FromHandle(handle);
-  if (node == nullptr || graph == nullptr || node->child == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *graph = ToHandle(node->child);
   return CUDA_SUCCESS;
 }
 

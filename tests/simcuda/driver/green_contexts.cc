@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tests/simcuda/driver/context_memory.h"
 #include "tests/simcuda/driver/current.h"
 
 namespace vramtrack::simcuda {
@@ -51,13 +50,6 @@ CUresult cuDeviceGetDevResource(CUdevice ordinal, CUdevResource* resource, CUdev
   SIMCUDA_TRY(CheckInitialized());
   SIMCUDA_TRY(CheckDevice(ordinal));
   return Answer(resource, type, kProcessors);
-}
-
-CUresult cuCtxGetDevResource(CUcontext context, CUdevResource* resource, CUdevResourceType type) {
-  SIMCUDA_TRY(CheckInitialized());
-  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  const GreenContext* green = Handles<GreenContext>::Get(reinterpret_cast<Context*>(context)->green);
-  return Answer(resource, type, green != nullptr ? green->processors : kProcessors);
 }
 
 CUresult cuGreenCtxGetDevResource(CUgreenCtx handle, CUdevResource* resource, CUdevResourceType type) {
@@ -136,9 +128,6 @@ CUresult cuStreamGetGreenCtx(CUstream handle, CUgreenCtx* green) {
   *green = reinterpret_cast<CUgreenCtx>(stream->context->green);
   return CUDA_SUCCESS;
 }
-
-CUresult cuGreenCtxRecordEvent(CUgreenCtx green, CUevent event) { return CheckEvent(green, event); }
-CUresult cuGreenCtxWaitEvent(CUgreenCtx green, CUevent event) { return CheckEvent(green, event); }
 
 }  // extern "C"
 

@@ -179,12 +179,6 @@ CUresult cuLibraryUnload(CUlibrary library) { return Unload(library); }
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
   return Lookup(kernel, library, name);
 }
-CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
-  SIMCUDA_TRY(CheckInitialized());
-  if (module == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *module = reinterpret_cast<CUmodule>(library);
-  return CUDA_SUCCESS;
-}
 CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary handle) {
   SIMCUDA_TRY(CheckInitialized());
   Module* module = Handles<Module>::Get(handle);
@@ -214,10 +208,6 @@ CUresult cuKernelGetName(const char** name, CUkernel kernel) {
 CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel, CUdevice) {
   return Attribute(value, attribute, reinterpret_cast<Function*>(kernel));
 }
-CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice) {
-  return SetAttribute(attribute, value, reinterpret_cast<Function*>(kernel));
-}
-CUresult cuKernelSetCacheConfig(CUkernel, CUfunc_cache, CUdevice) { return CheckInitialized(); }
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
   return Attribute(value, attribute, FromHandle(function));
@@ -226,15 +216,8 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
   return SetAttribute(attribute, value, FromHandle(function));
 }
 CUresult cuFuncSetCacheConfig(CUfunction, CUfunc_cache) { return CheckInitialized(); }
-CUresult cuFuncSetSharedMemConfig(CUfunction, CUsharedconfig) { return CheckInitialized(); }
 CUresult cuFuncGetName(const char** name, CUfunction function) {
   return cuKernelGetName(name, reinterpret_cast<CUkernel>(function));
-}
-CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
-  SIMCUDA_TRY(CheckInitialized());
-  if (module == nullptr || function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *module = reinterpret_cast<CUmodule>(FromHandle(function)->module);
-  return CUDA_SUCCESS;
 }
 CUresult cuFuncLoad(CUfunction) { return CheckInitialized(); }
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction) {
@@ -264,20 +247,6 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, in
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction, int block_size, size_t,
                                                               unsigned) {
   return Occupancy(blocks, block_size);
-}
-CUresult cuOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, CUfunction, CUoccupancyB2DSize, size_t,
-                                          int limit) {
-  SIMCUDA_TRY(CheckInitialized());
-  if (grid_size == nullptr || block_size == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *block_size = limit > 0 && limit < 1024 ? limit : 1024;
-  *grid_size = 108 * (2048 / *block_size);
-  return CUDA_SUCCESS;
-}
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction, int blocks, int) {
-  SIMCUDA_TRY(CheckInitialized());
-  if (bytes == nullptr || blocks <= 0) return CUDA_ERROR_INVALID_VALUE;
-  *bytes = 167936 / static_cast<size_t>(blocks);
-  return CUDA_SUCCESS;
 }
 
 }  // extern "C"

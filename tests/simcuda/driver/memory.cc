@@ -263,10 +263,6 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
   return CUDA_SUCCESS;
 }
 
-CUresult cuPointerSetAttribute(const void*, CUpointer_attribute attribute, CUdeviceptr) {
-  return attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ? CheckInitialized() : CUDA_ERROR_NOT_SUPPORTED;
-}
-
 }  // extern "C"
 
 }  // namespace vramtrack::simcuda

@@ -326,16 +326,6 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* descript
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool handle, CUmemLocation* location) {
-  SIMCUDA_TRY(CheckInitialized());
-  MemoryPool* pool = FromHandle(handle);
-  if (pool == nullptr || flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  int device;
-  SIMCUDA_TRY(LocationDevice(location, &device));
-  *flags = static_cast<CUmemAccess_flags>(pool->GetAccess(device));
-  return CUDA_SUCCESS;
-}
-
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* handle, CUdevice ordinal) {
   SIMCUDA_TRY(CheckInitialized());
   SIMCUDA_TRY(CheckDevice(ordinal));

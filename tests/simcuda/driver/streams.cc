@@ -67,22 +67,6 @@ CUresult cuStreamGetFlags(CUstream handle, unsigned* flags) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetId(CUstream handle, unsigned long long* id) {
-  Stream* stream;
-  SIMCUDA_TRY(CurrentStream(handle, &stream));
-  if (id == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *id = stream->id;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetDevice(CUstream handle, CUdevice* device) {
-  Stream* stream;
-  SIMCUDA_TRY(CurrentStream(handle, &stream));
-  if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *device = stream->context->device->ordinal;
-  return CUDA_SUCCESS;
-}
-
 CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
   Stream* stream;
   SIMCUDA_TRY(CurrentStream(handle, &stream));

@@ -163,15 +163,6 @@ CUresult cuMemSetAccess(CUdeviceptr pointer, size_t bytes, const CUmemAccessDesc
   return ToResult(VirtualMemory::Get().SetAccess(ToAddress(pointer), bytes, access));
 }
 
-CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location, CUdeviceptr pointer) {
-  SIMCUDA_TRY(CheckInitialized());
-  VirtualMemory::Mapping mapping;
-  if (flags == nullptr || location == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (!VirtualMemory::Get().FindMapping(ToAddress(pointer), &mapping)) return CUDA_ERROR_INVALID_VALUE;
-  *flags = static_cast<unsigned long long>(mapping.access);
-  return CUDA_SUCCESS;
-}
-
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address) {
   SIMCUDA_TRY(CheckInitialized());
   VirtualMemory::Mapping mapping;
@@ -235,7 +226,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
 
 #undef cuMemAdvise
 #undef cuMemPrefetchAsync
-// Where managed memory should rather be is noted by nobody.
+// Preferred locations of managed memory are ignored.
 CUresult cuMemAdvise(CUdeviceptr, size_t, CUmem_advise, CUdevice) { return CheckInitialized(); }
 CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUdevice device, CUstream handle) {
   return Prefetch(pointer, bytes, device, handle);

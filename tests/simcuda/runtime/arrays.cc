@@ -113,10 +113,6 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* description, cudaExtent* ext
   return cudaSuccess;
 }
 
-cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* description, cudaArray_const_t array) {
-  return cudaArrayGetInfo(description, nullptr, nullptr, const_cast<cudaArray_t>(array));
-}
-
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width,
                                 size_t height, cudaMemcpyKind) {
   RUNTIME_TRY(Bind());
@@ -124,25 +120,11 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* 
   return Done(DRIVER(cuMemcpy2DUnaligned_v2)(&copy));
 }
 
-cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width,
-                                     size_t height, cudaMemcpyKind, cudaStream_t stream) {
-  RUNTIME_TRY(Bind());
-  const CUDA_MEMCPY2D copy = ToArrayCopy(to, x, y, from, pitch, width, height);
-  return Done(DRIVER(cuMemcpy2DAsync_v2)(&copy, stream));
-}
-
 cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
                                   size_t height, cudaMemcpyKind) {
   RUNTIME_TRY(Bind());
   const CUDA_MEMCPY2D copy = FromArrayCopy(to, pitch, from, x, y, width, height);
   return Done(DRIVER(cuMemcpy2DUnaligned_v2)(&copy));
-}
-
-cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
-                                       size_t height, cudaMemcpyKind, cudaStream_t stream) {
-  RUNTIME_TRY(Bind());
-  const CUDA_MEMCPY2D copy = FromArrayCopy(to, pitch, from, x, y, width, height);
-  return Done(DRIVER(cuMemcpy2DAsync_v2)(&copy, stream));
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
@@ -179,27 +161,10 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
   return cudaSuccess;
 }
 
-cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource, cudaTextureObject_t object) {
-  Texture* texture = Handles<Texture>::Get(object);
-  if (texture == nullptr || resource == nullptr) return Done(cudaErrorInvalidValue);
-  *resource = texture->resource;
-  return cudaSuccess;
-}
-
-cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description, cudaTextureObject_t object) {
-  Texture* texture = Handles<Texture>::Get(object);
-  if (texture == nullptr || description == nullptr) return Done(cudaErrorInvalidValue);
-  *description = texture->texture;
-  return cudaSuccess;
-}
-
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource) {
   return cudaCreateTextureObject(object, resource, nullptr, nullptr);
 }
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) { return cudaDestroyTextureObject(object); }
-cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource, cudaSurfaceObject_t object) {
-  return cudaGetTextureObjectResourceDesc(resource, object);
-}
 
 }  // extern "C"
 

@@ -118,15 +118,6 @@ cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
   return cudaSuccess;
 }
 
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
-  for (size_t slice = 0; slice < extent.depth; ++slice) {
-    const cudaError_t error = cudaMemset2DAsync(static_cast<char*>(to.ptr) + slice * to.pitch * to.ysize, to.pitch,
-                                                value, extent.width, extent.height, stream);
-    if (error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
-}
-
 }  // extern "C"
 
 }  // namespace vramtrack::simcuda

@@ -134,8 +134,6 @@ cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
   return Done(MakeCurrent(before));
 }
 
-cudaError_t cudaSetValidDevices(int*, int) { return Done(Initialize()); }
-
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) {
   if (device == nullptr) return Done(cudaErrorInvalidValue);
   RUNTIME_TRY(CheckDevice(0));
@@ -186,11 +184,6 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int device) {
   return Done(DRIVER(cuDeviceGetPCIBusId)(text, size, device));
 }
 
-cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
-  RUNTIME_TRY(Initialize());
-  return Done(DRIVER(cuDeviceGetByPCIBusId)(device, text));
-}
-
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   RUNTIME_TRY(Bind());
   return Done(DRIVER(cuCtxGetStreamPriorityRange)(least, greatest));
@@ -236,19 +229,9 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   return Done(DRIVER(cuCtxGetLimit)(value, static_cast<CUlimit>(limit)));
 }
 
-cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuCtxGetCacheConfig)(reinterpret_cast<CUfunc_cache*>(config)));
-}
-
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
   RUNTIME_TRY(Bind());
   return Done(DRIVER(cuCtxSetCacheConfig)(static_cast<CUfunc_cache>(config)));
-}
-
-cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuCtxGetSharedMemConfig)(reinterpret_cast<CUsharedconfig*>(config)));
 }
 
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) {

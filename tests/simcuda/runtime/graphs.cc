@@ -110,11 +110,6 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
   return Done(DRIVER(cuGraphAddChildGraphNode)(node, graph, dependencies, count, child));
 }
 
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuGraphChildGraphNodeGetGraph)(node, graph));
-}
-
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                                         size_t count, cudaEvent_t event) {
   RUNTIME_TRY(Bind());
@@ -211,11 +206,6 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGra
 }
 #endif
 
-cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuGraphExecGetFlags)(exec, reinterpret_cast<cuuint64_t*>(flags)));
-}
-
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   RUNTIME_TRY(Bind());
   return Done(DRIVER(cuGraphExecDestroy)(exec));
@@ -229,16 +219,6 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   RUNTIME_TRY(Bind());
   return Done(DRIVER(cuGraphLaunch)(exec, stream));
-}
-
-cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuGraphNodeSetEnabled)(exec, node, enabled));
-}
-
-cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuGraphNodeGetEnabled)(exec, node, enabled));
 }
 
 cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void* pointer, cudaHostFn_t destroy, unsigned count,

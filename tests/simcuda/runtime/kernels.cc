@@ -212,10 +212,6 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
   return Launch(reinterpret_cast<CUfunction>(kernel), grid, block, shared_bytes, stream);
 }
 
-cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
-  if (kernel == nullptr) return Done(cudaErrorInvalidValue);
-  return __cudaGetKernel(kernel, host_function);
-}
 #endif
 
 cudaError_t cudaLaunchKernel(const void* host_function, dim3 grid, dim3 block, void**, size_t shared_bytes,
@@ -269,7 +265,6 @@ cudaError_t cudaFuncSetAttribute(const void* host_function, cudaFuncAttribute at
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return Done(Bind()); }
-cudaError_t cudaFuncSetSharedMemConfig(const void*, cudaSharedMemConfig) { return Done(Bind()); }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* host_function,
                                                                    int block_size, size_t shared_bytes, unsigned) {
@@ -282,14 +277,6 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host_function, int block_size,
                                                           size_t shared_bytes) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host_function, block_size, shared_bytes, 0);
-}
-
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* host_function, int blocks,
-                                                      int block_size) {
-  RUNTIME_TRY(Bind());
-  CUfunction function;
-  RUNTIME_TRY(FindFunction(host_function, &function));
-  return Done(DRIVER(cuOccupancyAvailableDynamicSMemPerBlock)(bytes, function, blocks, block_size));
 }
 
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {

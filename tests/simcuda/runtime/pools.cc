@@ -69,12 +69,6 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* de
   return Done(DRIVER(cuMemPoolSetAccess)(pool, reinterpret_cast<const CUmemAccessDesc*>(descriptors), count));
 }
 
-cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuMemPoolGetAccess)(reinterpret_cast<CUmemAccess_flags*>(flags), pool,
-                                         reinterpret_cast<CUmemLocation*>(location)));
-}
-
 cudaError_t cudaMemPoolExportToShareableHandle(void* shared, cudaMemPool_t pool, cudaMemAllocationHandleType type,
                                                unsigned flags) {
   RUNTIME_TRY(Bind());

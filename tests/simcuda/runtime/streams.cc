@@ -32,16 +32,6 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return Done(DRIVER(cuStreamGetFlags)(stream, flags));
 }
 
-cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuStreamGetId)(stream, id));
-}
-
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  RUNTIME_TRY(Bind());
-  return Done(DRIVER(cuStreamGetDevice)(stream, device));
-}
-
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   RUNTIME_TRY(Bind());
   return Done(DRIVER(cuStreamQuery)(stream));

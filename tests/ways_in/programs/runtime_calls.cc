@@ -174,6 +174,8 @@ int RunAll() {
   int version = 0;
   CHECK(cudaRuntimeGetVersion(&version));
   if (version / 1000 != CUDART_VERSION / 1000) tally.Wrong("version", version);
+  cudaDeviceProp properties;
+  CHECK(cudaGetDeviceProperties(&properties, 0));
   // A library that is bound past the hooks is found when the program makes a new stack.
   cudaStream_t first;
   CHECK(cudaStreamCreate(&first));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures and names as the text report has them (analyzer/base/quantity.cc, display_text.cc, category_text.cc).
+// Figures and names as the text report has them (analyzer/base/quantity.cc, display_text.cc, answer_words.cc).
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands and their options, as the command line has them. Every Run function returns an exit code.
+#ifndef ANALYZER_CLI_COMMANDS_H_
+#define ANALYZER_CLI_COMMANDS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "analyzer/check/limits.h"
+#include "analyzer/render/text/page.h"
+
+namespace vramtrack {
+
+struct RunOptions {
+  std::string output;         // the folder; empty: a new one named after the time
+  std::string stacks;         // VRAMTRACK_STACKS; empty: from the environment, also for the next three
+  std::string max_frames;     // VRAMTRACK_MAX_FRAMES
+  std::string max_bytes;      // VRAMTRACK_MAX_BYTES
+  bool cupti = false;         // VRAMTRACK_CUPTI
+  std::string cupti_records;  // VRAMTRACK_CUPTI_RECORDS
+  bool quiet = false;         // no report at the end, no line about untraced processes
+  std::vector<std::string> command;
+};
+
+// `vramtrack run`: traces the command and, unless `quiet`, prints a short report on stderr. Returns the exit code of
+// the command if it was started; does not return if a signal ended the command.
+int RunRun(const RunOptions& options);
+
+struct ReportOptions {
+  std::string trace;            // a file or a folder
+  std::string format = "text";  // or "json", "html"
+  std::string output;           // empty or "-": standard output
+  size_t top = 10;
+  bool raw_stacks = false;
+  bool all_runs = false;   // of a folder; see ChooseTraces
+  std::string step_marks;  // as AnalyzeOptions has it
+  std::vector<std::string> search_paths;
+  uint64_t horizon_steps = 100000;  // the same
+  size_t threads = 0;               // as AnalyzeOptions has it
+  bool explain_passes = false;      // on stderr
+  bool exit_code = false;           // that of the answer
+  ColorMode color = ColorMode::kAuto;
+  bool source = true;  // in html, the lines around a finding's
+};
+
+// `vramtrack report`.
+int RunReport(const ReportOptions& options);
+
+struct DiffCommandOptions {
+  std::string base, next;       // files or folders
+  std::string format = "text";  // or "json", "markdown"
+  std::string output;           // empty or "-": standard output
+  size_t top = 10;
+  std::vector<std::string> renames;  // "OLD=NEW"
+  std::string rename_file;           // one of these a line; empty: none
+  std::vector<std::string> fail_on;  // of kFailOn
+  std::string step_marks;            // as AnalyzeOptions has it
+  std::vector<std::string> search_paths;
+  bool explain_passes = false;  // on stderr
+  bool all_runs = false;        // of a folder; see ChooseTraces
+  size_t threads = 0;           // 0: as many as there are processors
+  ColorMode color = ColorMode::kAuto;
+};
+
+// The accepted values of `fail_on`.
+const std::vector<std::string>& FailOnNames();
+
+// `vramtrack diff`.
+int RunDiff(const DiffCommandOptions& options);
+
+struct CheckCommandOptions {
+  std::string trace, baseline, budget_file;
+  std::map<std::string, std::string> limits;  // of kLimitKinds by key, as given on the command line
+  std::vector<std::string> fail_on;           // ids of rules, with commas
+  std::string today;                          // empty: the clock's, in UTC
+  std::string format = "text";                // see CheckFormats()
+  std::string output;                         // empty or "-": standard output
+  std::string source_root;
+  bool all_runs = false;   // of a folder; see ChooseTraces
+  std::string step_marks;  // as AnalyzeOptions has it
+  size_t threads = 0;      // as AnalyzeOptions has it
+  std::vector<std::string> search_paths;
+};
+
+// The option that sets a limit: "--max-peak".
+std::string LimitOption(const LimitKind& kind);
+
+// "text, json, github, gitlab, junit and sarif".
+std::string CheckFormats();
+
+// `vramtrack check`.
+int RunCheck(const CheckCommandOptions& options);
+
+struct ExportCommandOptions {
+  std::string trace;
+  std::string format;  // --to
+  std::string output;
+  std::vector<std::string> tables;  // of formats that hold tables; "all" stands for each of them; empty: the sites
+  std::string at;     // "peak", "end", "oom", "step=N"; empty: the end of `steps`, or as the format has it
+  std::string steps;  // "FIRST:LAST"; empty: all
+  std::string level = "all";
+  std::string value = "inuse_space";
+  uint64_t max_events = 100'000;
+  bool raw_stacks = false;
+  bool all_runs = false;  // of a folder; see ChooseTraces
+  std::string step_marks;
+  size_t threads = 0;
+  std::vector<std::string> search_paths;
+};
+
+// `vramtrack export`.
+int RunExport(const ExportCommandOptions& options);
+
+struct SummarizeOptions {
+  std::string trace;            // a file or a folder
+  std::string output;           // "-": standard output
+  std::string detail = "full";  // or "job", "fleet"
+  size_t top = 0;               // as AnalyzeOptions has it; 0: its own
+  std::string step_marks;       // the same
+  std::vector<std::string> search_paths;
+  bool all_runs = false;            // of a folder; see ChooseTraces
+  uint64_t horizon_steps = 100000;  // the same
+  size_t threads = 0;               // the same
+};
+
+// `vramtrack summarize`.
+int RunSummarize(const SummarizeOptions& options);
+
+struct MergeOptions {
+  std::vector<std::string> summaries;  // files, or folders of *.vts
+  std::string output;                  // "-": standard output
+  std::string detail = "full";         // or "job", "fleet"
+  bool keep_going = false;             // leaves out what cannot be read
+};
+
+// `vramtrack merge`.
+int RunMerge(const MergeOptions& options);
+
+struct InfoOptions {
+  std::string trace;  // a file or a folder
+  std::vector<std::string> search_paths;
+  bool all_runs = false;  // of a folder; see ChooseTraces
+  bool paths = false;     // only their paths
+};
+
+// `vramtrack info`: what is in each trace and how complete it is.
+int RunInfo(const InfoOptions& options);
+
+// The same for the summary at `path`. The error is one line.
+absl::Status WriteSummaryInfo(const std::string& path, Page* page);
+
+struct DumpOptions {
+  std::string trace;  // a file or a folder
+  bool stacks = false;
+  bool raw_stacks = false;  // with every frame; only with `stacks`
+  std::vector<std::string> search_paths;
+  bool all_runs = false;  // of a folder; see ChooseTraces
+};
+
+// `vramtrack dump`: the events of each process in time order, one a line.
+int RunDump(const DumpOptions& options);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_CLI_COMMANDS_H_

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/trace_text.h"
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "analyzer/base/display_text.h"
+#include "proto/schema_constants.h"
+
+namespace vramtrack {
+namespace {
+
+SymbolizerOptions OptionsWith(const std::vector<std::string>& search_paths) {
+  SymbolizerOptions options;
+  options.search.search_paths = search_paths;
+  return options;
+}
+
+std::string Line(const ReportFrame& frame) {
+  std::string line = Printable(frame.function);
+  if (frame.origin == ReportFrame::Origin::kNode) return line + "  (backward)";
+  if (!frame.file.empty()) absl::StrAppend(&line, "  ", Printable(frame.file), ":", frame.line);
+  if (frame.inlined) line += "  (inlined)";
+  if (frame.forward) line += "  (forward)";
+  return line;
+}
+
+// The call itself: where it returns to may belong to the next function, even to no module.
+uint64_t CallAddress(uint64_t return_address) { return return_address - 1; }
+
+}  // namespace
+
+TracedFrames::TracedFrames(const Definitions& definitions, const std::vector<std::string>& search_paths,
+                           StackDetail detail)
+    : definitions_(definitions), symbolizer_(OptionsWith(search_paths)), stacks_(definitions, &symbolizer_, detail) {}
+
+ModuleRef TracedFrames::RefOf(int module) const {
+  const TracedModule& traced = definitions_.modules.modules()[module];
+  return {traced.path, traced.build_id};
+}
+
+const std::vector<std::string>& TracedFrames::Lines(StackIndex stack) {
+  auto [at, is_new] = lines_.try_emplace(stack);
+  if (!is_new) return at->second;
+  for (const ReportFrame& frame : stacks_.Frames(stack)) at->second.push_back(Line(frame));
+  if (definitions_.stacks.Get(stack).truncated()) at->second.push_back("(the stack was cut here)");
+  return at->second;
+}
+
+std::vector<ModuleStatus> TracedFrames::ModulesOnStacks() {
+  std::set<int> modules;
+  for (size_t i = 0; i < definitions_.stacks.native_count(); ++i) {
+    StackRef stack = definitions_.stacks.Native(i);
+    for (size_t frame = 0; frame < stack.count; ++frame) {
+      modules.insert(definitions_.modules.Find(CallAddress(stack.frames[frame]), stack.module_epoch));
+    }
+  }
+  std::vector<ModuleStatus> statuses;
+  for (int module : modules) {
+    if (module >= 0) statuses.push_back(symbolizer_.Status(RefOf(module)));
+  }
+  return statuses;
+}
+
+namespace {
+
+struct Name {
+  uint32_t kind, operation;
+  const char* name;
+};
+
+// The numbers are CUPTI's, as cupti_activity.h has them.
+constexpr Name kNames[] = {
+    {schema::ACTIVITY_MEMORY, 1, "allocated"},
+    {schema::ACTIVITY_MEMORY, 2, "given back"},
+    {schema::ACTIVITY_MEMORY_POOL, 1, "created"},
+    {schema::ACTIVITY_MEMORY_POOL, 2, "destroyed"},
+    {schema::ACTIVITY_MEMORY_POOL, 3, "trimmed"},
+    {schema::ACTIVITY_MEMCPY, 1, "host to device"},
+    {schema::ACTIVITY_MEMCPY, 2, "device to host"},
+    {schema::ACTIVITY_MEMCPY, 3, "host to array"},
+    {schema::ACTIVITY_MEMCPY, 4, "array to host"},
+    {schema::ACTIVITY_MEMCPY, 5, "array to array"},
+    {schema::ACTIVITY_MEMCPY, 6, "array to device"},
+    {schema::ACTIVITY_MEMCPY, 7, "device to array"},
+    {schema::ACTIVITY_MEMCPY, 8, "device to device"},
+    {schema::ACTIVITY_MEMCPY, 9, "host to host"},
+    {schema::ACTIVITY_MEMCPY, 10, "peer to peer"},
+    {schema::ACTIVITY_SYNCHRONIZATION, 1, "event"},
+    {schema::ACTIVITY_SYNCHRONIZATION, 2, "stream waits for event"},
+    {schema::ACTIVITY_SYNCHRONIZATION, 3, "stream"},
+    {schema::ACTIVITY_SYNCHRONIZATION, 4, "context"},
+    {schema::ACTIVITY_UNIFIED_MEMORY, 1, "bytes host to device"},
+    {schema::ACTIVITY_UNIFIED_MEMORY, 2, "bytes device to host"},
+    {schema::ACTIVITY_UNIFIED_MEMORY, 3, "page faults of the host"},
+    {schema::ACTIVITY_UNIFIED_MEMORY, 4, "page faults of the device"},
+    {schema::ACTIVITY_UNIFIED_MEMORY, 5, "thrashing"},
+    {schema::ACTIVITY_UNIFIED_MEMORY, 6, "throttling"},
+    {schema::ACTIVITY_UNIFIED_MEMORY, 7, "mapped remotely"},
+    {schema::ACTIVITY_UNIFIED_MEMORY, 8, "bytes device to device"},
+    {schema::ACTIVITY_MARKER, 1, "mark"},
+    {schema::ACTIVITY_MARKER, 2, "range begins"},
+    {schema::ACTIVITY_MARKER, 4, "range ends"},
+#define VRAMTRACK_API_CALL(kind, name, number) {schema::ACTIVITY_##kind, number, #name},
+#include "proto/api_calls.inc"
+};
+
+}  // namespace
+
+std::string ActivityName(uint32_t kind) {
+  const char* name = schema::ActivityKindName(kind);
+  return name != nullptr ? std::string(absl::StripPrefix(name, "activity_")) : "activity " + std::to_string(kind);
+}
+
+const char* ActivityOperationName(uint32_t kind, uint32_t operation) {
+  for (const Name& each : kNames) {
+    if (each.kind == kind && each.operation == operation) return each.name;
+  }
+  return "";
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/html/markup.h"
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/base/quantity.h"
+
+namespace vramtrack {
+
+MarkupTable::MarkupTable(const std::string& title, const std::vector<const char*>& columns) {
+  absl::StrAppend(&text_, "<h2>", EscapeHtml(title), "</h2>\n<div class=\"scroll\"><table>\n<thead><tr>");
+  for (const char* column : columns) absl::StrAppend(&text_, "<th scope=\"col\">", column, "</th>");
+  text_ += "</tr></thead>\n<tbody>\n";
+}
+
+void MarkupTable::Row(const std::vector<std::string>& cells) {
+  std::vector<std::string> escaped;
+  for (const std::string& cell : cells) escaped.push_back(EscapeHtml(cell));
+  MarkupRow(escaped);
+}
+
+void MarkupTable::MarkupRow(const std::vector<std::string>& cells) {
+  if (++rows_ > kMostRows) return;
+  text_ += "<tr>";
+  for (const std::string& cell : cells) absl::StrAppend(&text_, "<td>", cell, "</td>");
+  text_ += "</tr>\n";
+}
+
+std::string MarkupTable::Finish() const {
+  if (rows_ == 0) return "";
+  std::string text = text_ + "</tbody></table></div>\n";
+  if (rows_ > kMostRows) absl::StrAppend(&text, "<p>and ", FormatCount(rows_ - kMostRows), " more</p>\n");
+  return text;
+}
+
+std::string EscapeLines(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size() + text.size() / 16);
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string EscapeHtml(std::string_view bytes) { return EscapeLines(Printable(bytes)); }
+
+}  // namespace vramtrack
