@@ -165,6 +165,7 @@ struct ReportSteps {
   std::string runner_up = {};
   uint64_t runner_up_count = 0;
   std::vector<ReportPhase> phases = {};
+  std::optional<double> seconds = {};  // that one takes
 };
 
 template <>
@@ -191,6 +192,8 @@ void Fields(Visitor& visit, ReportSteps& steps) {
         "what else could have been a step; `null` where there was nothing");
   visit(12, "phases", steps.phases,
         "parts of a run whose steps differ, by time; empty where all steps are of one kind");
+  visit(13, "seconds", steps.seconds,
+        "that a step takes, by the later half of the run; `null` for windows, and where steps have no duration");
 }
 
 }  // namespace vramtrack

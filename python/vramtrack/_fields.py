@@ -242,6 +242,7 @@ class Steps:
     judged: float | None
     runner_up: dict[str, Any] | None
     phases: tuple[Phase, ...]
+    seconds: float | None
 
 
 # Which fields are objects, or lists of objects, and of what class.

@@ -58,6 +58,7 @@ class Device {
     EXPECT_TRUE(trace.ok());
     Report report;
     ProcessFindings findings = FindInProcess(**trace, {});
+    EXPECT_NEAR(findings.steps.seconds.value_or(0), kStepTicks * 1e-9, .01 * kStepTicks * 1e-9);
     report.devices = std::move(findings.devices);
     remove(path.c_str());
     return report;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/findings/core/growth_findings.h"
 #include "analyzer/steps/step_similarity.h"
 
 namespace vramtrack {
@@ -59,6 +60,7 @@ ReportSteps DescribeSteps(const ProcessAnalysis& analysis) {
   steps.name = plan.name;
   steps.coverage = plan.has_steps() && !plan.has_windows() ? plan.coverage : 0;
   steps.judged = plan.has_steps() ? plan.judged : 0;
+  if (plan.has_steps() && !plan.has_windows()) steps.seconds = SecondsPerStep(analysis);
   steps.runner_up = plan.runner_up;
   steps.runner_up_count = plan.runner_up_count;
   if (plan.has_windows()) {

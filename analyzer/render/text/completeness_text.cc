@@ -123,6 +123,7 @@ std::string StepSource(const ReportSteps& steps) {
   if (!steps.name.empty()) absl::StrAppend(&source, " '", Printable(steps.name), "'");
   std::string text = absl::StrCat(Plural(steps.count, "step", "steps"), ", ", source);
   std::vector<std::string> details;
+  if (steps.seconds) details.push_back(FormatSeconds(*steps.seconds) + " each");
   // 0: nobody measured it.
   if (steps.source != "periodicity" && steps.coverage > 0 && steps.coverage < kNearlyAll) {
     details.push_back(absl::StrCat("they cover ", FormatPercent(steps.coverage), " of the run"));
