@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/step_plan.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
@@ -168,9 +169,9 @@ class Job {
 using SiteFigures = std::tuple<uint64_t, uint64_t, uint64_t, uint64_t, uint64_t>;
 
 struct Figures {
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, SiteFigures> sites;
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint64_t>, uint64_t> marks;  // by thread, kind, stack and name
-  uint64_t framework_given_out = 0, framework_reserved = 0;                      // told last
+  std::map<std::tuple<uint32_t, DeviceIndex, StackIndex>, SiteFigures> sites;
+  std::map<std::tuple<uint32_t, uint32_t, StackIndex, uint64_t>, uint64_t> marks;  // by thread, kind, stack and name
+  uint64_t framework_given_out = 0, framework_reserved = 0;                        // told last
   uint64_t events = 0, lost_events = 0, live_objects = 0, unknown_frees = 0, out_of_memory = 0, steps = 0, limits = 0;
 };
 
@@ -194,7 +195,7 @@ Figures FiguresOf(const std::string& path) {
   for (StreamEvent event; stream.Next(&event);) {
     figures.limits += event.operation == schema::LIMIT;
     if (event.operation == schema::MARK) {
-      const uint32_t stack = (*trace)->definitions().stacks.Distinct(event.shape->ref);
+      const StackIndex stack = (*trace)->definitions().stacks.Distinct(event.shape->ref);
       ++figures.marks[{(*trace)->threads()[event.slot].thread, event.shape->kind, stack, event.value[0]}];
     }
     if (event.operation == schema::FRAMEWORK_MEMORY) {

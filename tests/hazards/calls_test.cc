@@ -58,13 +58,13 @@ TEST(CallsTest, AnAddressGivenOutAgainIsNeverTakenForTheOldOne) {
   auto trace = Trace::Open(run.traces[0]);
   ASSERT_TRUE(trace.ok());
   // At any time an address belongs to at most one allocation.
-  std::map<uint64_t, std::pair<uint32_t, uint64_t>> holder;
-  std::map<std::pair<uint32_t, uint64_t>, uint64_t> address_of;
+  std::map<uint64_t, AllocationName> holder;
+  std::map<AllocationName, uint64_t> address_of;
   EventStream stream(**trace);
   StreamEvent event;
   uint64_t wrong = 0;
   while (stream.Next(&event)) {
-    const std::pair<uint32_t, uint64_t> identity(event.owner, event.ordinal);
+    const AllocationName identity(event.owner, event.ordinal);
     if (event.operation == schema::ALLOCATE) {
       if (!holder.emplace(event.address, identity).second) ++wrong;
       address_of[identity] = event.address;

@@ -38,7 +38,7 @@ ByKind Traced(const std::string& path) {
   }
   EventStream stream(**trace);
   StreamEvent event;
-  std::map<std::pair<uint32_t, uint64_t>, uint32_t> kinds;
+  std::map<AllocationName, uint32_t> kinds;
   while (stream.Next(&event)) {
     const char* name = schema::KindName(event.shape->kind);
     switch (event.operation) {
