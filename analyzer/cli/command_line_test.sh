@@ -125,10 +125,13 @@ says stdout "killed"
 run 0 "$vramtrack" report clean.vtrace
 head -1 stdout | grep -q '^NO LEAK ' || fail "the first line does not say that there is no leak"
 for name in short nothing; do
-  run 3 "$vramtrack" report $name.vtrace
+  run 0 "$vramtrack" report $name.vtrace
   head -1 stdout | grep -q '^NOT ENOUGH EVIDENCE ' || fail "$name: the first line promises more than there is"
+  run 3 "$vramtrack" report --exit-code $name.vtrace
 done
-run 3 "$vramtrack" report short.vtrace --format json && python3 -m json.tool <stdout >/dev/null || fail "no JSON"
+run 1 "$vramtrack" report --exit-code leak.vtrace
+run 0 "$vramtrack" report --exit-code clean.vtrace
+run 0 "$vramtrack" report short.vtrace --format json && python3 -m json.tool <stdout >/dev/null || fail "no JSON"
 run 0 "$vramtrack" report leak.vtrace --format=json
 python3 - stdout <<'PYTHON' || fail "the JSON report is not as promised"
 import json, sys

@@ -174,12 +174,12 @@ int RunAll() {
   int version = 0;
   CHECK(cudaRuntimeGetVersion(&version));
   if (version / 1000 != CUDART_VERSION / 1000) tally.Wrong("version", version);
-  cudaDeviceProp properties;
-  CHECK(cudaGetDeviceProperties(&properties, 0));
   // A library that is bound past the hooks is found when the program makes a new stack.
   cudaStream_t first;
   CHECK(cudaStreamCreate(&first));
   tally.Allocated("stream", 0);
+  cudaDeviceProp properties;
+  CHECK(cudaGetDeviceProperties(&properties, 0));
   DeviceMemory();
   Arrays();
   StreamOrdered();
