@@ -10,12 +10,19 @@ from ._program import VramtrackError
 
 
 class Installation(NamedTuple):
-    """Absolute paths."""
+    """Where the program, its libraries and the header are, as absolute paths.
 
-    program: str  # vramtrack
-    library: str  # libvramtrack.so, which is preloaded
-    cupti_library: str  # libvramtrack_cupti.so
-    header: str  # vramtrack/vramtrack.h, for C and C++
+    Attributes:
+        program: The program vramtrack.
+        library: libvramtrack.so, for LD_PRELOAD.
+        cupti_library: libvramtrack_cupti.so, which CUDA loads for `--cupti`.
+        header: vramtrack/vramtrack.h, for C and C++.
+    """
+
+    program: str
+    library: str
+    cupti_library: str
+    header: str
 
 
 _INSTALLED = Installation("bin/vramtrack", "lib/vramtrack/libvramtrack.so", "lib/vramtrack/libvramtrack_cupti.so",
@@ -34,6 +41,8 @@ def _candidates() -> Iterator[Installation]:
     # The package in a folder `python` beside the rest: the bundle for GPU machines, a checkout that has been built, a test.
     root = os.path.dirname(os.path.dirname(package))
     yield _below(root, _INSTALLED)
+    # PREFIX/lib/vramtrack/python, where tools/install puts the package.
+    yield _below(os.path.dirname(os.path.dirname(root)), _INSTALLED)
     built = _below(os.path.join(root, ".bazel", "bin"), _BUILT)
     yield built._replace(header=os.path.join(root, _BUILT.header))
     yield _below(root, _BUILT)
