@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What was recorded is read as plain objects; the module is light, and of the oldest Python that it promises."""
+"""A trace is read as plain objects; the module is light, and runs in the oldest Python that it promises."""
 
 import ast
 import dataclasses
@@ -51,14 +51,14 @@ class LoadTest(unittest.TestCase):
         self.assertEqual(finding.explanation, report["sites"][0]["explanation"])
         frame = report["sites"][0]["frames"][report["sites"][0]["blame_frame"]]
         self.assertEqual(finding.function, frame["function"])
-        self.assertEqual(finding.line, "%s:%d" % (frame["file"], frame["line"]) if frame["line"] else "")
+        self.assertEqual(finding.line, "%s:%d" % (frame["shown_file"] or frame["file"], frame["line"]) if frame["line"] else "")
         self.assertEqual((trace.steps.count, trace.steps.source), (report["steps"]["count"], report["steps"]["source"]))
         self.assertEqual([device.peak_live for device in trace.devices], [one["peak"]["live"] for one in report["devices"]])
         self.assertEqual([process.pid for process in trace.processes], [one["pid"] for one in report["processes"]])
         self.assertEqual(len(trace.timeline), sum(len(one["position"]) for one in report["timeline"]))
         self.assertEqual(max(row.live_high for row in trace.timeline if row.device == 0), trace.devices[0].peak_live)
         self.assertTrue(trace.enough_evidence)
-        self.assertIn("1 findings", repr(trace))
+        self.assertEqual(trace.leaks, trace.findings)
 
     def test_events_are_those_of_dump(self):
         lines = subprocess.check_output([PROGRAM, "dump", self.path], encoding="utf-8").splitlines()
@@ -94,7 +94,7 @@ class LoadTest(unittest.TestCase):
             for column, type_, value in columns:
                 for row in rows:
                     self.assertIsInstance(value(row), (types[type_], type(None)), (name, column))
-        with self.assertRaisesRegex(ValueError, "there is no table site, but findings, sites, "):
+        with self.assertRaisesRegex(ValueError, "'site'.*findings, sites, "):
             _tables._table(self.trace, "site")
 
     def test_what_goes_wrong_is_one_line(self):
@@ -107,7 +107,7 @@ class LoadTest(unittest.TestCase):
             self.assertNotIn("\n", str(raised.exception))
             self.assertFalse(str(raised.exception).startswith("vramtrack: "))
             self.assertEqual(raised.exception.exit_code, 2)
-        with self.assertRaisesRegex(vramtrack.VramtrackError, "frobs is not marks"):
+        with self.assertRaisesRegex(vramtrack.VramtrackError, "frobs"):
             vramtrack.load(self.path, step_marks="frobs")
         os.unlink(empty)
 

@@ -31,7 +31,22 @@ for tokens in (1, 2.5, "3", Whole(), Broken(), "many", None, [], float("nan"), f
     vramtrack.step(100, tokens)
 vramtrack.step()
 vramtrack.step(tokens=9)
-print("on")
+loop = vramtrack.steps([[1, 2], [3], [], None], tokens=len)  # None has no length
+assert len(loop) == 4
+assert [batch for batch in loop] == [[1, 2], [3], [], None]
+for batch in vramtrack.steps(range(5)):
+    if batch == 1:
+        break
+with vramtrack.steps(iter("abc"), tokens=ord) as batches:
+    for batch in batches:
+        if batch == "b":
+            break
+try:
+    with vramtrack.steps("ab", tokens=ord) as batches:
+        for batch in batches:
+            raise OSError("the job's own")
+except OSError:
+    print("on")
 """
 RUNTIME = os.path.abspath(max(glob.glob("tests/simcuda/libcudart.so.1[23]")))
 
@@ -50,12 +65,15 @@ class StepTest(unittest.TestCase):
             self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "on\n", ""))
             dump = subprocess.check_output(["analyzer/vramtrack", "dump", trace], universal_newlines=True)
         steps = [line.split(None, 9)[9] for line in dump.splitlines() if line.split()[2:3] == ["step"]]
-        # What is no number is counted, from 0 on; what does not fit into 64 bits is cut.
+        # Anything but a number is counted, from 0; what does not fit into 64 bits is cut.
         numbers = [3, 4, 5, 2**64 - 1, 6, 1, 7, 0, 1, 2, 3, 4, 5, 6]
         values = [" value 1", " value 2.5", " value 3", " value 2.5"] + [""] * 8
         self.assertEqual(steps, ["step 1", "step 2", "step 3 value 1024", "step 9223372036854775808 value 0.5",
                                  *("step %d" % number for number in numbers), *("step 100" + value for value in values),
-                                 "step 7", "step 8 value 9"])
+                                 "step 7", "step 8 value 9",
+                                 # Of loops: a break within a `with` ends its step, another break and an exception do not.
+                                 "step 9 value 2", "step 10 value 1", "step 11", "step 12", "step 13", "step 14 value 97",
+                                 "step 15 value 98"])
 
     def test_does_nothing_untraced(self):
         ran = self.run_program()

@@ -49,7 +49,8 @@ void Fields(Visitor& visit, ReportFrame& frame) {
   visit(9, "inlined", field::Internal{frame.inlined});
   visit(10, "forward", field::IfTrue{frame.forward},
         "of the forward call that made the graph node which is run backward; absent otherwise");
-  visit(11, "shown_file", field::Internal{frame.shown_file});
+  visit(11, "shown_file", frame.shown_file,
+        "`file` as text shows it: from the job's folder or the package on; empty where that is the whole of it");
 }
 
 inline bool IsPython(const ReportFrame& frame) { return frame.language == Language::kPython; }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA memory tracer vramtrack, in Python.
+"""vramtrack, the CUDA memory tracer, in Python.
 
-`step` tells it where a step ends, in a program that is traced; it does nothing in one that is not:
+In a traced program, `step` marks where a step ends; in any other program it does nothing:
 
     import vramtrack
 
@@ -9,8 +9,19 @@
         train(batch)
         vramtrack.step(number, tokens=batch.numel())
 
-A job need not do this: steps are found without it. It helps where they are not, as in a server. `load` reads what was
-recorded, `where` says where the program and its libraries are. What is not used is not imported.
+    for batch in vramtrack.steps(loader):                   # the same, marked by the loop itself
+        train(batch)
+
+Most jobs need no marks: steps are found without them. Marks help where they are not found, for instance in a server.
+After the job, `load` reads the trace, `diff` compares two runs, and `check` judges one:
+
+    trace = vramtrack.load("trace")
+    print(trace)
+    for leak in trace.leaks:
+        print(leak.line, leak.rate)
+
+`where` names the program and its libraries. `vramtrack.integrations` has callbacks for trainers, and
+`%load_ext vramtrack` adds `%%vramtrack` to notebooks. Nothing is imported before it is used.
 """
 
 from __future__ import annotations
@@ -19,33 +30,31 @@ TYPE_CHECKING = False  # typing's own costs an import
 if TYPE_CHECKING:
     from typing import Any
 
+    from ._check import Check, CheckedRule, CheckFinding, check
+    from ._diff import Change, Diff, diff
     from ._installation import Installation, where
     from ._program import VramtrackError
     from ._pytest_limits import VramtrackWarning
+    from ._steps import steps
     from ._trace import Device, Event, Finding, Frame, Process, Site, Steps, TimelineBin, Trace, load
 
     __version__: str
 
 _PLACES = {
-    "Installation": "_installation",
-    "where": "_installation",
-    "VramtrackError": "_program",
-    "VramtrackWarning": "_pytest_limits",
-    "Device": "_trace",
-    "Event": "_trace",
-    "Finding": "_trace",
-    "Frame": "_trace",
-    "Process": "_trace",
-    "Site": "_trace",
-    "Steps": "_trace",
-    "TimelineBin": "_trace",
-    "Trace": "_trace",
-    "load": "_trace",
+    name: module for module, names in {
+        "_check": "Check CheckFinding CheckedRule check",
+        "_diff": "Change Diff diff",
+        "_installation": "Installation where",
+        "_program": "VramtrackError",
+        "_pytest_limits": "VramtrackWarning",
+        "_steps": "steps",
+        "_trace": "Device Event Finding Frame Process Site Steps TimelineBin Trace load",
+    }.items() for name in names.split()
 }
 
 __all__ = [
-    "Device", "Event", "Finding", "Frame", "Installation", "Process", "Site", "Steps", "TimelineBin", "Trace",
-    "VramtrackError", "load", "step", "where",
+    "Change", "Check", "CheckFinding", "CheckedRule", "Device", "Diff", "Event", "Finding", "Frame", "Installation", "Process",
+    "Site", "Steps", "TimelineBin", "Trace", "VramtrackError", "check", "diff", "load", "step", "steps", "where",
 ]
 
 
@@ -71,8 +80,8 @@ def _ignore(number: Any, tokens: Any) -> None:
 
 
 def _find_step() -> Any:
-    # Of the tracer that LD_PRELOAD brought in, if any. PyDLL keeps the interpreter's lock: the call takes less time than
-    # giving the lock away.
+    # The function of the tracer that LD_PRELOAD brought in, if any. PyDLL keeps the interpreter's lock: the call takes less
+    # time than giving the lock away.
     import ctypes
 
     try:
@@ -89,12 +98,13 @@ _counted: Any = None
 
 
 def step(number: Any = None, tokens: Any = 0) -> None:
-    """Marks the end of step `number`, the program's own count; without one, and with what is no number, steps are counted
-    here, from 0 on.
+    """Marks the end of a step in a traced program, and does nothing in any other. Any thread may call it. It never raises.
 
-    `tokens` is whatever explains best how much memory the step took, such as its tokens; what is no finite number is 0.
-    Any thread may call it, and no call raises. Calls before the process's first CUDA call are kept in memory, the first
-    512 and the last 512 of each thread.
+    Args:
+        number: The program's own count. Without one, or if it is not a number, steps are counted here, from 0.
+        tokens: What explains best how much memory the step needed, such as its tokens. Anything but a finite number is 0.
+
+    Calls before the first CUDA call of the process are kept in memory: the first 512 and the last 512 of each thread.
     """
     global _step
     if _step is None:
@@ -127,3 +137,10 @@ def _next_step() -> int:
 
         _counted = count()
     return next(_counted)  # type: ignore[no-any-return]
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """`%load_ext vramtrack`: adds the magics `%vramtrack` and `%%vramtrack`."""
+    from ._notebook import register
+
+    register(ipython)

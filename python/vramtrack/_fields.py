@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report's structs (docs/fields.md). Made by tools/lib/write_fields.py."""
+"""The structs of the report and of the diff (docs/fields.md). Made by tools/lib/write_fields.py.
+
+Sizes are bytes. `None` stands for a number that is unknown or does not apply.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,13 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True)
 class Leak:
-    """A leak as a whole: the site that leads it and its parts together."""
+    """A leak as a whole: the site that leads it and its parts together.
+
+    Attributes:
+        rate_ci: 95 % confidence interval.
+        live_bytes: At the end.
+        peak_without: What the peak would have been without any of them.
+    """
 
     rate_bytes_per_step: float | None
     rate_ci: tuple[float | None, float | None]
@@ -21,7 +30,7 @@ class Leak:
 
 @dataclasses.dataclass(frozen=True)
 class KeptFitPoint:
-    """See docs/fields.md."""
+    """KeptFitPoint: see docs/fields.md."""
 
     step: int
     bytes: float | None
@@ -31,7 +40,19 @@ class KeptFitPoint:
 
 @dataclasses.dataclass(frozen=True)
 class Kept:
-    """What the steps of a finding left behind, and what its verdict rests on; of a leak as a whole where the site leads one, and of several processes that of the worst."""
+    """What the steps of a finding left behind, and what its verdict rests on; of a leak as a whole where the site leads
+    one, and of several processes that of the worst.
+
+    Attributes:
+        step: At most 500 points.
+        bytes: All that was allocated up to that step and is there after the last one.
+        objects: The same.
+        fit: The two ends of the line that the rate and its interval make; empty: there is none.
+        tested_steps: How many steps were judged.
+        steps_with_survivors: Of the judged steps, those that left something behind.
+        survivor_objects: What they left behind.
+        max_lifetime_steps: Of objects that were freed.
+    """
 
     step: tuple[int, ...]
     bytes: tuple[int, ...]
@@ -48,7 +69,13 @@ class Kept:
 
 @dataclasses.dataclass(frozen=True)
 class AcrossRate:
-    """Of the ranks in which a place leaks, each weighed alike: per rank, and per `rate_unit`."""
+    """Of the ranks in which a place leaks, each weighed alike: per rank, and per `rate_unit`.
+
+    Attributes:
+        of: `objects` of handles.
+        ci: 95 % confidence interval.
+        most_rank: The rank that leaks most; `None` in a job without ranks.
+    """
 
     of: str
     mean: float | None
@@ -63,7 +90,17 @@ class AcrossRate:
 
 @dataclasses.dataclass(frozen=True)
 class Across:
-    """What the ranks of a job say of a place, the same code on whichever devices; see [the vote of the ranks](report.md#the-vote-of-the-ranks)."""
+    """What the ranks of a job say of a place, the same code on whichever devices; see the vote of the ranks.
+
+    Attributes:
+        ranks: Of the job: its processes that used a device, where there are no ranks. Of several with one rank the one
+            with the most memory counts.
+        leak: In how many of them the place is judged a leak.
+        not_enough: In how many it could not be judged.
+        no_leak: In how many it is judged no leak. The sites of the others do not list it: it is not there, or too
+            small.
+        rate: `None` where it leaks in no rank, or the rates are per different things.
+    """
 
     ranks: int
     leak: int
@@ -74,7 +111,14 @@ class Across:
 
 @dataclasses.dataclass(frozen=True)
 class LastUse:
-    """After this nothing ran on any device that can have used what a site allocated."""
+    """After this nothing ran on any device that can have used what a site allocated.
+
+    Attributes:
+        objects: That this is known of.
+        latest_s: Seconds since the recording began; of the object for which it was latest.
+        latest_step: `None` without steps.
+        idle_s: Seconds from then to an object's free or the end of the trace, the median of the objects.
+    """
 
     objects: int
     latest_s: float | None
@@ -84,7 +128,11 @@ class LastUse:
 
 @dataclasses.dataclass(frozen=True)
 class FirstKernel:
-    """The kernel that was the first to begin on the device after so many of the allocations."""
+    """The kernel that was the first to begin on the device after so many of the allocations.
+
+    Attributes:
+        share: Of the site's allocations, 0.9 at least.
+    """
 
     function: str
     share: float | None
@@ -92,7 +140,20 @@ class FirstKernel:
 
 @dataclasses.dataclass(frozen=True)
 class Frame:
-    """A call of a stack."""
+    """A call of a stack.
+
+    Attributes:
+        function: Where it is unknown, what is known of it: its module and offset.
+        file: Empty where it is unknown.
+        line: 0 where it is unknown.
+        module: The program or library that it is in.
+        offset: In the module, where there is no line.
+        language: `cupti`: the library that took memory which only CUPTI saw, so that there is no stack; `autograd`: the
+            node of PyTorch's graph that was run backward; `allocator`: a pool of PyTorch's allocator as a whole.
+        forward: Of the forward call that made the graph node which is run backward; absent otherwise.
+        shown_file: `file` as text shows it: from the job's folder or the package on; empty where that is the whole of
+            it.
+    """
 
     function: str
     file: str
@@ -100,12 +161,56 @@ class Frame:
     module: str
     offset: int
     language: str
+    shown_file: str
     forward: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
 class Site:
-    """Leaks first, worst first, then by bytes at the peak. All leaks and all holders of memory at a failed allocation are here; of the others those that hold most, by level, and segments of a framework's allocator apart."""
+    """Leaks first, worst first, then by bytes at the peak. All leaks and all holders of memory at a failed allocation
+    are here; of the others those that hold most, by level, and segments of a framework's allocator apart.
+
+    Attributes:
+        id: Short and stable: a hash of the functions of its stack, its level, kind and device.
+        level: `driver` (CUDA gave the memory out), `framework` (a framework's own allocator did) or `handle` (streams,
+            events: counted, not sized).
+        kind: Of the call: `device`, `pitched`, `array`, `mipmapped_array`, `managed`, `stream_ordered`, `pool`,
+            `pinned`, `registered`, .
+        device: `None` for host memory.
+        owner: The program or library that asked for it.
+        category: What the memory is for, see the ledger; `segment` of a framework's allocator; `handle`; `unknown` if
+            it cannot be told.
+        verdict: See leak verdicts.
+        grade: At which levels that was seen: `framework+driver` of a leak that the segments show as well.
+        explanation: Why, in a sentence.
+        rate_bytes_per_step: What stays behind in each step; 0 where nothing does.
+        rate_ci: Its 95 % confidence interval.
+        rate_unit: What these three are per: `step`, or `GiB allocated` where windows stand for steps.
+        step_name: Of the range that a step of this site's phase is; `None` where steps have no name. Text says the rate
+            per this name.
+        rate_bytes_per_second: Over the whole run; of the whole leak that the site leads.
+        onset_step: The first step that leaked; `None` if it leaked from the beginning or does not leak.
+        further_steps_needed: For the verdict `insufficient_evidence`, otherwise `None`.
+        allocations: Over the whole run.
+        frees: Over the whole run.
+        bytes_allocated: Over the whole run.
+        live_objects: At the end.
+        live_bytes: At the end.
+        bytes_at_peak: At the peak of its device.
+        peak_without_site: What that peak would have been had the site allocated nothing.
+        part_of: The site that leads the leak which this one is a part of; `None` if it is part of none. One leak is one
+            finding.
+        parts: How many other sites belong to the leak that this one leads.
+        group: Of a leak that is part of no other.
+        kept: Of a finding that is no part of another, where it left something.
+        across: In a job with ranks, or with several processes, what they say of this place.
+        last_use: Of a leak, where CUPTI's records make it certain.
+        first_kernel: Of a leak, where CUPTI's records tell.
+        blame_frame: Index of the frame to look at.
+        own_frame: Index of the innermost frame of your own code, of Python where the stack has Python; `None` where no
+            frame is.
+        frames: Most recent call first.
+    """
 
     id: str
     level: str
@@ -145,7 +250,13 @@ class Site:
 
 @dataclasses.dataclass(frozen=True)
 class ActivitiesOnlyCupti:
-    """What no hook saw."""
+    """What no hook saw.
+
+    Attributes:
+        library: That asked for it; empty where CUPTI does not say.
+        live_objects: At the end.
+        live_bytes: At the end.
+    """
 
     library: str
     kind: str
@@ -158,7 +269,11 @@ class ActivitiesOnlyCupti:
 
 @dataclasses.dataclass(frozen=True)
 class ActivitiesOnlyHooks:
-    """What CUPTI did not report."""
+    """What CUPTI did not report.
+
+    Attributes:
+        reported: CUPTI has reported others of this kind, so that it should have reported these.
+    """
 
     kind: str
     allocations: int
@@ -168,7 +283,11 @@ class ActivitiesOnlyHooks:
 
 @dataclasses.dataclass(frozen=True)
 class ActivitiesMissing:
-    """When no records came."""
+    """When no records came.
+
+    Attributes:
+        from_s: Seconds since the recording began.
+    """
 
     from_s: float | None
     to_s: float | None
@@ -177,7 +296,16 @@ class ActivitiesMissing:
 
 @dataclasses.dataclass(frozen=True)
 class Activities:
-    """What [CUPTI](cupti.md)'s records say beside the hooked events, of memory that the driver gives out."""
+    """What CUPTI's records say beside the hooked events, of memory that the driver gives out.
+
+    Attributes:
+        dropped: By CUPTI.
+        unwritten: There was no room for them in the trace.
+        joined: Allocations that hooks saw, too.
+        other_sizes: Of the joined ones, those whose sizes differ.
+        only_cupti: By live bytes, the most first.
+        only_hooks: By bytes, the most first.
+    """
 
     records: int
     dropped: int
@@ -192,7 +320,19 @@ class Activities:
 
 @dataclasses.dataclass(frozen=True)
 class Process:
-    """One for each trace."""
+    """One for each trace.
+
+    Attributes:
+        rank: In the job, from the launcher's environment variables; `None` without one.
+        command: Its words.
+        run_id: The same in all processes of a run; `None` if it is not known.
+        complete: It ended normally, nothing was lost and nothing is damaged.
+        incomplete_why: One line; empty if complete.
+        events: In the trace.
+        lost_events: Known to be missing.
+        duration_s: From the first CUDA call.
+        activities: `None` without CUPTI.
+    """
 
     pid: int
     parent_pid: int
@@ -209,7 +349,12 @@ class Process:
 
 @dataclasses.dataclass(frozen=True)
 class StepRounds:
-    """A loop around the steps, such as an epoch, an evaluation every so many steps, or accumulated gradients."""
+    """A loop around the steps, such as an epoch, an evaluation every so many steps, or accumulated gradients.
+
+    Attributes:
+        steps: In each.
+        count: Complete ones.
+    """
 
     steps: int
     count: int
@@ -217,7 +362,16 @@ class StepRounds:
 
 @dataclasses.dataclass(frozen=True)
 class Phase:
-    """A part of a run whose steps are of one kind: training, then evaluation, then generation."""
+    """A part of a run whose steps are of one kind: training, then evaluation, then generation.
+
+    Attributes:
+        source: As of `steps`; `none` of windows, and of a part that is not judged.
+        name: Of the range that its steps are; `None` where they have no name.
+        unit: `none`: this part is not judged.
+        count: Complete steps or windows.
+        first_step: How many came before it.
+        share: Of the run, 0 to 1.
+    """
 
     source: str
     name: str | None
@@ -229,7 +383,25 @@ class Phase:
 
 @dataclasses.dataclass(frozen=True)
 class Steps:
-    """Where steps end, and how that is known."""
+    """Where steps end, and how that is known.
+
+    Attributes:
+        count: Complete steps; of a run with phases, those of all of them.
+        source: `marks` are calls of `vramtrack_step()`, `periodicity` is inferred from the allocations; see where steps
+            end.
+        confidence: 0 to 1.
+        unit: `window` where no steps were found: `count` is then that of windows in which `window_bytes` were
+            allocated; see steps.
+        window_bytes: `None` where there are steps.
+        rounds: Loops around the steps, the shortest first, as far as they are sure; only for steps from `periodicity`.
+        name: Of the range that a step is, with `#` for a number (`train step #`); `None` where steps have no name.
+        coverage: Share of the run that steps cover, by its work and its active time, 0 to 1.
+        judged: The same, with the windows that stand for steps where there are none; below a half the report is not
+            sure.
+        runner_up: What else could have been a step; `None` where there was nothing.
+        phases: Parts of a run whose steps differ, by time; empty where all steps are of one kind.
+        seconds: That a step takes, by the later half of the run; `None` for windows, and where steps have no duration.
+    """
 
     count: int
     source: str
@@ -245,6 +417,106 @@ class Steps:
     seconds: float | None
 
 
+@dataclasses.dataclass(frozen=True)
+class DiffSide:
+    """DiffSide: see docs/fields.md.
+
+    Attributes:
+        paths: What was compared.
+    """
+
+    paths: tuple[str, ...]
+    processes: tuple[Process, ...]
+    steps: Steps
+
+
+@dataclasses.dataclass(frozen=True)
+class DiffDivergence:
+    """DiffDivergence: see docs/fields.md.
+
+    Attributes:
+        event: The number of the allocation or free, from 0.
+        rank: Of the process.
+        base_frames: Empty where that run ends there.
+        new_frames: The same.
+    """
+
+    event: int
+    rank: int | None
+    base_frames: tuple[Frame, ...]
+    new_frames: tuple[Frame, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class DiffOfDevice:
+    """DiffOfDevice: see docs/fields.md.
+
+    Attributes:
+        significant: More than the run's own spread, and enough to matter.
+    """
+
+    device: int
+    base: float | None
+    new: float | None
+    delta: float | None
+    significant: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class DiffFinding:
+    """A site that changed.
+
+    Attributes:
+        device: `None` for host memory.
+        base_site: Id, as in that run's report; `None`: the site is not there.
+        new_site: The same of the new run.
+        unit: Of the values: left behind by a step, at the peak of the device, allocated by a step, left behind.
+        rate_unit: What rates are per.
+        p_value: `None`: not tested.
+        effect_size: Cliff's delta, -1 to 1.
+        leak: The new run's verdict for the site is a leak.
+        base_leak: That of the base was.
+        explanation: One sentence.
+        naming_frame: Index of the frame that names it.
+        frames: Of the new run where it is there, most recent call first.
+        parts: Of a leak, its other sites, whose values are in those above; the largest first. They have no parts.
+    """
+
+    level: str
+    kind: str
+    category: str
+    device: int | None
+    base_site: str | None
+    new_site: str | None
+    base_value: float | None
+    new_value: float | None
+    delta: float | None
+    unit: str
+    rate_unit: str
+    p_value: float | None
+    effect_size: float | None
+    leak: bool
+    base_leak: bool
+    explanation: str
+    naming_frame: int
+    frames: tuple[Frame, ...]
+    parts: tuple[DiffFinding, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class DiffValue:
+    """DiffValue: see docs/fields.md.
+
+    Attributes:
+        significant: More than the run's own spread, and enough to matter.
+    """
+
+    base: float | None
+    new: float | None
+    delta: float | None
+    significant: bool
+
+
 # Which fields are objects, or lists of objects, and of what class.
 NESTED: dict[type, dict[str, type]] = {
     Kept: {"fit": KeptFitPoint},
@@ -253,4 +525,7 @@ NESTED: dict[type, dict[str, type]] = {
     Activities: {"only_cupti": ActivitiesOnlyCupti, "only_hooks": ActivitiesOnlyHooks, "missing": ActivitiesMissing},
     Process: {"activities": Activities},
     Steps: {"rounds": StepRounds, "phases": Phase},
+    DiffSide: {"processes": Process, "steps": Steps},
+    DiffDivergence: {"base_frames": Frame, "new_frames": Frame},
+    DiffFinding: {"frames": Frame, "parts": DiffFinding},
 }

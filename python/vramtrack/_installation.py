@@ -72,10 +72,11 @@ def _named(variable: str) -> str | None:
 def where() -> Installation:
     """Where the program, its libraries and the header are: in this package, or else where vramtrack was installed or built.
 
-    The environment variables VRAMTRACK_PROGRAM and VRAMTRACK_LIBRARY go before all. A library or header that is not there
-    is still named where it would be.
+    The environment variables VRAMTRACK_PROGRAM and VRAMTRACK_LIBRARY override this. A library or header that is missing is
+    named where it would be.
 
-    Raises VramtrackError if there is no program.
+    Raises:
+        VramtrackError: There is no program.
     """
     program, library = _named("VRAMTRACK_PROGRAM"), _named("VRAMTRACK_LIBRARY")
     for found in _candidates():

@@ -4,19 +4,26 @@
 from __future__ import annotations
 
 import os
-from typing import Iterator
+from typing import Iterable, Iterator
 
 
 class VramtrackError(RuntimeError):
-    """What the program vramtrack says in one line when it cannot do what it was asked for."""
+    """The program vramtrack failed. The message is the one line that it prints.
+
+    Attributes:
+        exit_code: The program's exit code: 2 for bad input or usage. `None` if the program did not run.
+    """
 
     def __init__(self, message: str, exit_code: int | None = None) -> None:
         super().__init__(message)
         self.exit_code = exit_code
 
 
+VramtrackError.__module__ = "vramtrack"  # the name by which it is imported
+
+
 def environment() -> dict[str, str]:
-    """For the program: it is not traced itself where this process is."""
+    """The environment of the program, which is not traced itself where this process is."""
     copy = dict(os.environ)
     preloads = copy.get("LD_PRELOAD", "").replace(":", " ").split()
     others = [path for path in preloads if os.path.basename(path) != "libvramtrack.so"]
@@ -59,8 +66,8 @@ def output(arguments: list[str], pass_fds: tuple[int, ...] = ()) -> bytes:
 
 
 def lines(arguments: list[str]) -> Iterator[str]:
-    """The lines that `vramtrack ARGUMENTS` prints, as they come. Raises VramtrackError at the end if it failed; what it
-    says beside, as of other runs that it leaves out, goes to this process's stderr."""
+    """The lines that `vramtrack ARGUMENTS` prints, while it prints them. Raises VramtrackError at the end if it failed. Its
+    remarks, for instance about runs that it leaves out, go to this process's stderr."""
     import subprocess
     import sys
     import tempfile
@@ -74,7 +81,7 @@ def lines(arguments: list[str]) -> Iterator[str]:
         try:
             yield from program.stdout
         finally:
-            # A caller that stops early closes the pipe, which is no error to the program.
+            # A caller that stops early closes the pipe, which is not an error to the program.
             program.stdout.close()
             exit_code = program.wait()
         errors.seek(0)
@@ -82,6 +89,21 @@ def lines(arguments: list[str]) -> Iterator[str]:
         if exit_code != 0:
             raise failure(arguments, exit_code, said)
         sys.stderr.write(said)
+
+
+def reading_options(step_marks: str | None, threads: int | None, search_path: Iterable[str | os.PathLike[str]],
+                    all_runs: bool) -> list[str]:
+    """The options that all commands have which read a trace."""
+    options: list[str] = []
+    if step_marks is not None:
+        options += ["--step-marks", step_marks]
+    if threads is not None:
+        options += ["--threads", str(threads)]
+    if all_runs:
+        options.append("--all-runs")
+    for folder in search_path:
+        options += ["--search-path", as_argument(folder)]
+    return options
 
 
 def as_argument(path: str | os.PathLike[str]) -> str:

@@ -74,8 +74,8 @@ def _leaks(limit: str, *, steps: int = 40, warmup: int = 5, filter_fn: Callable[
 
 def _limit_text(limit: Any) -> str:
     if isinstance(limit, bool) or not isinstance(limit, (str, int)):
-        raise ValueError("%r is no limit: one is a text such as '2 GiB'" % (limit,))
-    return str(limit)
+        raise ValueError("invalid limit %r (expected a text such as '2 GiB')" % (limit,))
+    return limit if isinstance(limit, str) else "%d B" % limit
 
 
 def _read(read_one: Callable[..., Any], marker: pytest.Mark) -> tuple[Any, str]:

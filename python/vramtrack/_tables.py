@@ -23,7 +23,7 @@ Column = tuple[str, str, Callable[[Any], Any]]
 
 _TABLES: dict[str, tuple[Any, Callable[[_trace.Trace], Rows]]] = {
     "findings": (_trace.Finding, lambda trace: trace.findings),
-    "sites": (_trace.Site, lambda trace: trace.sites),
+    "sites": (_trace.Site, lambda trace: trace.all_sites()),
     "processes": (_trace.Process, lambda trace: trace.processes),
     "devices": (_trace.Device, lambda trace: trace.devices),
     "timeline": (_trace.TimelineBin, lambda trace: trace.timeline),
@@ -49,14 +49,14 @@ def _field_columns(name: str, declared: str) -> Iterator[Column]:
 def _columns(row_type: Any) -> list[Column]:
     declared = {field.name: str(field.type) for field in dataclasses.fields(row_type)}
     columns = [column for name, type_ in declared.items() for column in _field_columns(name, type_)]
-    if row_type is _trace.Site:  # where it is, which a finding has by itself
+    if row_type is _trace.Site:  # these are fields of a finding
         columns += [("function", "str", lambda row: row.function), ("line", "str", lambda row: row.line)]
     return columns
 
 
 def _table(trace: _trace.Trace, name: str) -> tuple[list[Column], Rows]:
     if name not in _TABLES:
-        raise ValueError("there is no table %s, but %s" % (name, ", ".join((*_TABLES, *_EXPORTED))))
+        raise ValueError("unknown table %r (expected %s)" % (name, ", ".join((*_TABLES, *_EXPORTED))))
     row_type, rows = _TABLES[name]
     return _columns(row_type), rows(trace)
 

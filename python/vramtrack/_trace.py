@@ -1,61 +1,118 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was recorded, as plain objects. The program reads the trace; this names what it prints (docs/report.md)."""
+"""A trace as plain objects. The program reads the trace; these classes name what it prints (docs/report.md)."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, Type, TypeVar
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, overload
 
-from . import _fields, _program
+from . import _cells, _fields, _html, _program
+from ._made import made
+from ._quantity import rate_text, size_text
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-T = TypeVar("T")
+_HEAD_LINES = 24  # of the report, in print(trace)
+_ALL = ["--top", "1000000"]
 
 
 class Frame(_fields.Frame):
-    """One call of a stack."""
+    __doc__ = _fields.Frame.__doc__
+
+    @property
+    def location(self) -> str:
+        """Where it is, as the text report names it: "train.py:8", "libfoo.so+0x12ab" without a line, and "Cell [3], line 2"
+        for a cell of the notebook that asks."""
+        if not self.file or self.language == "allocator":
+            name = os.path.basename(self.module)
+            return "%s+0x%x" % (name, self.offset) if name and self.language != "allocator" else name
+        cell = _cells.name(self.file, self.line)
+        if cell is not None:
+            return cell
+        file = self.shown_file or self.file
+        return "%s:%d" % (file, self.line) if self.line else file
+
+    @property
+    def is_cell(self) -> bool:
+        """Whether it is in a cell of the notebook that asks."""
+        return _cells.number(self.file) is not None
+
+    @property
+    def short_function(self) -> str:
+        """The function without parameters and template arguments."""
+        return _without_arguments(self.function) if self.language == "c++" else self.function
 
     def __str__(self) -> str:
-        return "%s  %s:%d" % (self.function, self.file, self.line) if self.line else self.function
+        return "%s  %s" % (self.short_function, self.location) if self.location else self.short_function
+
+    def __repr__(self) -> str:
+        return "<Frame %s>" % _place(self.location, self.short_function)
 
 
 class Site(_fields.Site):
-    """All that one call stack allocated. Sizes are bytes; `None` is what is not known or does not apply."""
+    __doc__ = _fields.Site.__doc__
 
-    frames: tuple[Frame, ...]  # most recent call first
+    frames: tuple[Frame, ...]
 
     @property
     def frame(self) -> Frame | None:
-        """The one to look at."""
+        """The frame to look at; `None` without a stack."""
         return self.frames[self.blame_frame] if self.blame_frame < len(self.frames) else None
 
     @property
     def function(self) -> str:
+        """The function of that frame; empty without a stack."""
         return self.frame.function if self.frame else ""
 
     @property
     def line(self) -> str:
-        """FILE:LINE of that frame, empty if unknown."""
-        return "%s:%d" % (self.frame.file, self.frame.line) if self.frame and self.frame.line else ""
+        """FILE:LINE of that frame, as the text report names it; empty if it is unknown. `frame.file` is the whole path."""
+        return self.frame.location if self.frame and self.frame.line else ""
+
+    @property
+    def rate(self) -> str:
+        """What this site alone leaves behind, such as "1.50 MiB per step"."""
+        return rate_text(self.level, self.kind, self.rate_bytes_per_step, self.rate_objects_per_step, self.rate_unit)
+
+    def __repr__(self) -> str:
+        function = self.frame.short_function if self.frame else ""
+        return "<Site %s %s: %s, %s at the peak>" % (self.id, _place(self.line, function), self.verdict,
+                                                     size_text(self.bytes_at_peak))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Finding:
-    """A leak: of the site that leads it and of its parts, which leak for the same reason. Figures are of all of it."""
+    """One leak: the site that leads it, and the sites that leak for the same reason. Its figures are those of all of them.
+
+    Attributes:
+        verdict: `leak`, `growing_buffer`, `accelerating_leak` or `minor_leak`.
+        explanation: Why, in sentences.
+        line: FILE:LINE of the line to look at, as the text report names it; empty if it is unknown.
+        function: The function that this line is in.
+        device: Index of the device; `None` for host memory.
+        rate_bytes_per_step: Bytes that stay behind per `rate_unit`.
+        rate_ci: The lower and upper end of its 95 % confidence interval.
+        rate_objects_per_step: Objects that stay behind per `rate_unit`.
+        rate_unit: "step", or "GiB allocated" where no steps were found.
+        live_bytes: Bytes live at the end of the trace. A job that ends normally frees most of them before.
+        bytes_at_peak: Bytes live at the peak of the device.
+        peak_without: The peak of the device in bytes if none of these sites had allocated anything.
+        site: The site that leads the leak.
+        parts: Its other sites.
+    """
 
     verdict: str
     explanation: str
     line: str
     function: str
     device: int | None
-    rate_bytes_per_step: float
+    rate_bytes_per_step: float | None
     rate_ci: tuple[float | None, float | None]
-    rate_objects_per_step: float
+    rate_objects_per_step: float | None
     rate_unit: str
     live_bytes: int
     bytes_at_peak: int
@@ -63,22 +120,84 @@ class Finding:
     site: Site
     parts: tuple[Site, ...]
 
+    @property
+    def rate(self) -> str:
+        """The rate as text, such as "1.50 MiB per step"."""
+        return rate_text(self.site.level, self.site.kind, self.rate_bytes_per_step, self.rate_objects_per_step, self.rate_unit)
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The call stack of the site that leads the leak, most recent call first."""
+        return self.site.frames
+
+    @property
+    def category(self) -> str:
+        """What most of the leaked bytes are for, such as "activations"."""
+        sums: dict[str, float] = {}
+        for site in (self.site, *self.parts):
+            sums[site.category] = sums.get(site.category, 0) + (site.rate_bytes_per_step or 0)
+        return max(sums, key=lambda name: sums[name])
+
+    @property
+    def certainty(self) -> str:
+        """The confidence interval as text; empty where there is none, or where it has no width."""
+        low, high = self.rate_ci
+        if self.site.level == "handle" or low is None or high is None or size_text(low) == size_text(high):
+            return ""
+        return "95 %% CI %s to %s" % (size_text(low), size_text(high))
+
+    def __str__(self) -> str:
+        verb = "grows by" if self.verdict == "growing_buffer" else "leaks"
+        certainty = " (%s)" % self.certainty if self.certainty else ""
+        return "%s %s %s%s" % (_place(self.line, self.function), verb, self.rate, certainty)
+
+    def __repr__(self) -> str:
+        return "<Finding %s: %s>" % (self.verdict, self)
+
+    def _repr_html_(self) -> str:
+        return _html.finding(self)
+
 
 class Process(_fields.Process):
-    """One of the job's processes."""
+    __doc__ = _fields.Process.__doc__
+
+    def __repr__(self) -> str:
+        rank = "" if self.rank is None else " rank %d" % self.rank
+        return "<Process %d%s: %s>" % (self.pid, rank, " ".join(self.command))
 
 
 class Steps(_fields.Steps):
-    """Where steps come from."""
+    __doc__ = _fields.Steps.__doc__
+
+    def __repr__(self) -> str:
+        return "<Steps: %d %ss from %s>" % (self.count, self.unit, self.source)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Device:
-    """Live: allocated and not freed; reserved: taken from the device; used: on it, by whomever."""
+    """One device that was used. Live is what is allocated and not freed, reserved what an allocator took from the device,
+    and used what is taken on the device by whatever process.
+
+    Attributes:
+        index: Its number, as the job sees it.
+        name: Its model; empty if it is unknown.
+        total_bytes: Its memory; 0 if it is unknown.
+        peak_step: The step with the most live bytes; `None` without steps.
+        peak_live: Bytes live at that moment.
+        peak_reserved: Bytes reserved at that moment.
+        peak_device_used: Bytes used at that moment.
+        end_live: Bytes live at the end.
+        end_reserved: Bytes reserved at the end.
+        end_device_used: Bytes used at the end.
+        growth_bytes_per_step: What live bytes grow by in each step; `None` if it is unknown.
+        growth_ci: The lower and upper end of its 95 % confidence interval.
+        steps_to_oom: Steps until the device is full at this rate; `None` if it does not fill up or that is unknown.
+        unattributed_bytes: Bytes used at the peak that the trace does not explain; `None` if that is unknown.
+    """
 
     index: int
     name: str
-    total_bytes: int  # 0 if unknown
+    total_bytes: int
     peak_step: int | None
     peak_live: int
     peak_reserved: int
@@ -91,13 +210,26 @@ class Device:
     steps_to_oom: float | None
     unattributed_bytes: int | None
 
+    def __repr__(self) -> str:
+        return "<Device %d %s: peak %s live of %s reserved>" % (self.index, self.name, size_text(self.peak_live),
+                                                              size_text(self.peak_reserved))
+
 
 @dataclasses.dataclass(frozen=True)
 class TimelineBin:
-    """Lowest and highest of a step or more (there are at most 4,000 bins), or of a time where there are no steps."""
+    """The lowest and highest values of one or more steps, or of a time where there are no steps. A device has at most 4,000.
 
-    device: int | None  # None: host memory
-    unit: str  # "steps" or "seconds"
+    Attributes:
+        device: Index of the device; `None` for host memory.
+        unit: What `position` counts: "steps" or "seconds".
+        position: Where the bin begins.
+        live_low, live_high: Live bytes.
+        reserved_low, reserved_high: Reserved bytes.
+        device_used_low, device_used_high: Bytes used on the device.
+    """
+
+    device: int | None
+    unit: str
     position: float
     live_low: int
     live_high: int
@@ -108,100 +240,237 @@ class TimelineBin:
 
 
 class Event(NamedTuple):
-    """One line of `vramtrack dump`."""
+    """One line of `vramtrack dump`.
 
-    trace: str  # the process's file
-    seconds: float  # since recording began
+    Attributes:
+        trace: The file of the process.
+        seconds: Seconds since the recording began.
+        thread: Number of the thread in the trace.
+        operation: "allocate", "free", "step" and others.
+        kind: What was allocated; `None` for other events.
+        device: Index of the device; `None` without one.
+        bytes: Its size; `None` without one.
+        address: Its address; `None` without one.
+        allocation: THREAD:NUMBER. A free has that of the allocation it ends.
+        stack: Number of the call stack in the trace; `None` without one.
+        details: Everything else, as text.
+    """
+
+    trace: str
+    seconds: float
     thread: int
     operation: str
     kind: str | None
     device: int | None
     bytes: int | None
     address: int | None
-    allocation: str | None  # THREAD:NUMBER; a free has that of what it frees
+    allocation: str | None
     stack: int | None
     details: str | None
 
 
 class Trace:
-    """A trace, or all traces of a job."""
+    """A trace, or all traces of a job. `print(trace)` shows the beginning of the report.
+
+    Attributes:
+        path: What was loaded.
+        options: The options of `vramtrack report` it was loaded with.
+        report: The whole report, as docs/report.md describes its JSON.
+        answer: "leak", "no_leak" or "not_enough_evidence".
+        enough_evidence: False if some sites could not be judged.
+        warnings: One line each: missing symbols, damage, lost events, runs that were left out.
+        verdict_counts: How many sites have each verdict, of all sites.
+        sites: The sites that the report lists: all leaks, and of the others those that hold most. See `all_sites()`.
+        findings: The leaks, the worst first.
+        steps: Where steps end.
+        processes: The processes of the job.
+        devices: The devices that were used.
+        timeline: What was live, reserved and used over time.
+    """
 
     def __init__(self, path: str, report: dict[str, Any], options: Iterable[str] = ()) -> None:
         self.path = path
-        self.options = list(options)  # of the command line, with which it was read
-        self.report = report  # as docs/report.md has it
-        self.answer: str = report["answer"]  # "leak", "no_leak" or "not_enough_evidence"
-        self.enough_evidence = self.answer != "not_enough_evidence"  # False: too little for a verdict on some sites
+        self.options = list(options)
+        self.report = report
+        self.answer: str = report["answer"]
+        self.enough_evidence = self.answer != "not_enough_evidence"
         self.warnings: list[str] = report["warnings"]
-        self.sites = [_made(Site, one) for one in report["sites"]]
-        self.findings = list(_findings(report, self.sites))  # leaks, worst first
-        self.steps = _made(Steps, report["steps"])
-        self.processes = [_made(Process, one) for one in report["processes"]]
+        self.verdict_counts: dict[str, int] = report["verdict_counts"]
+        self.sites = [made(Site, one, _OWN) for one in report["sites"]]
+        self.findings = list(_findings(report, self.sites))
+        self.steps = made(Steps, report["steps"], _OWN)
+        self.processes = [made(Process, one, _OWN) for one in report["processes"]]
         self.devices = [_device(one) for one in report["devices"]]
         self.timeline = [row for one in report["timeline"] for row in _timeline(one)]
+        self._head: str | None = None
 
     def __repr__(self) -> str:
-        return "<vramtrack.Trace %r: %d findings, %d sites, %d %ss>" % (
-            self.path, len(self.findings), len(self.sites), self.steps.count, self.steps.unit)
+        leaks = len(self.findings)
+        return "<Trace %r: %s, %d site%s, %d %s%s>" % (
+            self.path, {"no_leak": "no leak", "not_enough_evidence": "not enough evidence"}.get(
+                self.answer, "%d leak%s" % (leaks, "" if leaks == 1 else "s")),
+            len(self.sites), "" if len(self.sites) == 1 else "s",
+            self.steps.count, self.steps.unit, "" if self.steps.count == 1 else "s")
+
+    def __str__(self) -> str:
+        """The beginning of the text report. It reads the trace again, once."""
+        if self._head is None:
+            try:
+                self._head = _head_of(_cells.named(self.to_text()))
+            except Exception as error:  # the trace may be gone: printing an object does not raise
+                return "%r (%s)" % (self, error)
+        return self._head
+
+    def _repr_html_(self) -> str:
+        return _html.trace(self)
+
+    @property
+    def leaks(self) -> list[Finding]:
+        """The same as `findings`."""
+        return self.findings
 
     @property
     def complete(self) -> bool:
-        """Every process ended normally, and nothing is missing."""
+        """Whether every process ended normally and nothing is missing."""
         return all(process.complete for process in self.processes)
 
+    def all_sites(self) -> list[Site]:
+        """All sites, also those that the report does not list. Reads the trace again if there are any.
+
+        Raises:
+            VramtrackError: The trace cannot be read.
+        """
+        if sum(self.verdict_counts.values()) <= len(self.sites):
+            return self.sites
+        report = json.loads(self._report("json", *_ALL))
+        return [made(Site, one, _OWN) for one in report["sites"]]
+
     def events(self) -> Iterator[Event]:
-        """All events in the order in which they happened, one process after the other, as they are read."""
+        """All events in the order in which they happened, one process after the other, while they are read.
+
+        Raises:
+            VramtrackError: The trace cannot be read.
+        """
         all_runs = ["--all-runs"] if "--all-runs" in self.options else []
         return _events(_program.lines(["dump", *all_runs, _program.as_argument(self.path)]))
 
+    def to_text(self) -> str:
+        """The text of `vramtrack report`. Reads the trace again.
+
+        Raises:
+            VramtrackError: The trace cannot be read.
+        """
+        return self._report("text")
+
+    @overload
+    def to_html(self, path: None = None, *, source: bool = True) -> str: ...
+    @overload
+    def to_html(self, path: str | os.PathLike[str], *, source: bool = True) -> None: ...
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, source: bool = True) -> str | None:
+        """The page of `vramtrack report --format html`: written to `path`, or returned without one. Reads the trace again.
+
+        Args:
+            path: The file to write; it appears whole or not at all.
+            source: Whether the page quotes the lines of source around those of the findings.
+
+        Raises:
+            VramtrackError: The trace cannot be read, or the file cannot be written.
+        """
+        options = [] if source else ["--no-source"]
+        if path is None:
+            return self._report("html", *options)
+        self._report("html", *options, "-o", os.fspath(path))
+        return None
+
     def to_arrow(self, table: str) -> pyarrow.Table:
-        """`findings`, `sites`, `processes`, `devices`, `timeline`, or, as `vramtrack export` has them, `steps` or `events`
-        as an Arrow table. Needs pyarrow."""
+        """A table of Arrow. Needs pyarrow.
+
+        Args:
+            table: `findings`, `sites` (all of them), `processes`, `devices` or `timeline`, whose columns are the fields of these
+                objects; or `steps` or `events`, which have the columns of `vramtrack export`.
+
+        Raises:
+            ImportError: pyarrow is not installed.
+            ValueError: `table` is none of these.
+            VramtrackError: The trace cannot be read.
+        """
         from ._tables import arrow
 
         return arrow(self, table)
 
     def to_pandas(self, table: str) -> pandas.DataFrame:
-        """The same as a data frame. Needs pandas."""
+        """The same as a data frame. Needs pandas 2 or later.
+
+        Raises:
+            ImportError: pandas is not installed.
+            ValueError: `table` is unknown.
+            VramtrackError: The trace cannot be read.
+        """
         from ._tables import data_frame
 
         return data_frame(self, table)
 
+    def _report(self, form: str, *options: str) -> str:
+        return _program.run(["report", "--format", form, *options, *self.options, _program.as_argument(self.path)])[1]
+
 
 def load(trace: str | os.PathLike[str], *, step_marks: str | None = None, threads: int | None = None,
          search_path: Iterable[str | os.PathLike[str]] = (), all_runs: bool = False) -> Trace:
-    """Reads a trace, or the folder that `vramtrack run` made. The options are those of `vramtrack report`.
+    """Reads a trace, or the folder that `vramtrack run` made.
 
-    Raises VramtrackError with the program's one line where it cannot be read.
+    Args:
+        trace: A trace, a folder of traces or a summary. A trace that is still being written is read up to now.
+        step_marks: Where steps end: "marks", "nvtx", "optimizer", "periodicity" and others, see docs/report.md.
+        threads: Processors to use; all of them by default. The result does not depend on it.
+        search_path: Folders in which to look for binaries that have moved since.
+        all_runs: Of a folder that holds several runs, all instead of the newest.
+
+    Raises:
+        VramtrackError: It cannot be read; the message is the one line that the program prints.
     """
-    options: list[str] = []
-    if step_marks is not None:
-        options += ["--step-marks", step_marks]
-    if threads is not None:
-        options += ["--threads", str(threads)]
-    if all_runs:
-        options.append("--all-runs")
-    for folder in search_path:
-        options += ["--search-path", _program.as_argument(folder)]
+    options = _program.reading_options(step_marks, threads, search_path, all_runs)
     text = _program.run(["report", "--format", "json", *options, _program.as_argument(trace)])[1]
     return Trace(os.fspath(trace), json.loads(text), options)
 
 
+def path_of(trace: str | os.PathLike[str] | Trace) -> str:
+    """The argument of the program that names a trace."""
+    return _program.as_argument(trace.path if isinstance(trace, Trace) else trace)
+
+
+def options_of(trace: str | os.PathLike[str] | Trace) -> list[str]:
+    """The options that a trace was loaded with."""
+    return list(trace.options) if isinstance(trace, Trace) else []
+
+
 # The classes whose objects are made, where they are not those of _fields.
-_OWN = {_fields.Frame: Frame}
+_OWN: dict[type, type] = {_fields.Frame: Frame, _fields.Process: Process, _fields.Steps: Steps}
 
 
-def _made(type_: Type[T], values: dict[str, Any]) -> T:
-    """An object of the fields that it has; a newer program may print more."""
-    return type_(**{field.name: _value(type_, field.name, values[field.name])
-                    for field in dataclasses.fields(type_) if field.name in values})  # type: ignore[arg-type]
+def _place(line: str, function: str) -> str:
+    return " in ".join(text for text in (line, function) if text) or "(no stack recorded)"
 
 
-def _value(type_: type, name: str, value: Any) -> Any:
-    of = next((_fields.NESTED[base][name] for base in type_.__mro__ if name in _fields.NESTED.get(base, {})), None)
-    if isinstance(value, list):
-        return tuple(value if of is None else (_made(_OWN.get(of, of), one) for one in value))
-    return value if of is None or value is None else _made(_OWN.get(of, of), value)
+def _without_arguments(function: str) -> str:
+    if "operator" in function:  # whose name may be made of brackets
+        return function
+    name, depth = "", 0
+    for letter in function.replace("(anonymous namespace)::", ""):
+        depth += letter in "(<"
+        if depth == 0:
+            name += letter
+        depth -= letter in ")>"
+    return name.replace(" const", "").split(" ")[-1] or function
+
+
+def _head_of(text: str) -> str:
+    """Whole paragraphs from the beginning of the report, as many as there is room for."""
+    paragraphs = text.strip("\n").split("\n\n")
+    head = paragraphs.pop(0)
+    while paragraphs and (head + paragraphs[0]).count("\n") + 2 <= _HEAD_LINES:
+        head += "\n\n" + paragraphs.pop(0)
+    left = sum(paragraph.count("\n") + 1 for paragraph in paragraphs)
+    return "%s\n\n(%d more lines: to_text())" % (head, left) if left else head
 
 
 def _findings(report: dict[str, Any], sites: list[Site]) -> Iterator[Finding]:

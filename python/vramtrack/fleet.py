@@ -6,7 +6,7 @@
     fleet.summarize(["traces"], "job.vts", address="auto")
 
 or `python -m vramtrack.fleet traces -o job.vts --address auto`. Each trace is a task that runs `vramtrack summarize`; tasks that
-run `vramtrack merge` join what comes of it, in a tree. The result is, to the byte, that of the same commands on one machine.
+run `vramtrack merge` join the summaries, in a tree. The result is the same as that of these commands on one machine, byte for byte.
 """
 
 from __future__ import annotations

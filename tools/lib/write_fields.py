@@ -9,8 +9,10 @@ tools/bazel run //analyzer/render:write_fields
 """
 import json
 import os
+import re
 import subprocess
 import sys
+import textwrap
 
 PAGE = """# Fields of the report and of the diff
 
@@ -20,15 +22,18 @@ Sizes are bytes and integers. A number that is not known is `null`. Fields may b
 This page is made from the program.
 """
 PYTHON = '''# SPDX-License-Identifier: Apache-2.0
-"""The report's structs (docs/fields.md). Made by tools/lib/write_fields.py."""
+"""The structs of the report and of the diff (docs/fields.md). Made by tools/lib/write_fields.py.
+
+Sizes are bytes. `None` stands for a number that is unknown or does not apply.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import Any
 '''
-# What _trace.py gives out, with all that it consists of.
-CLASSES = ("Site", "Process", "Steps")
+# The structs that the Python package has as classes, with all that they consist of: of the report, of the diff.
+CLASSES = (("Site", "Process", "Steps"), ("DiffSide", "DiffDivergence", "DiffOfDevice", "DiffFinding", "DiffValue"))
 LINE = 120
 
 
@@ -111,26 +116,49 @@ def declared(schema):
     return " | ".join(texts)
 
 
-def python(schema):
-    definitions, order = schema["definitions"], []
+def plain(description):
+    """A description without Markdown's links, and with Python's word for null."""
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", description).replace("`null`", "`None`").replace("\\", "\\\\")
+
+
+def sentence(text):
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def docstring(name, definition):
+    about = sentence(plain(definition.get("description", "%s: see docs/fields.md" % name)))
+    lines = textwrap.wrap('"""' + about, LINE - 4)
+    described = {field: plain(one["description"]) for field, one in definition["properties"].items() if "description" in one}
+    if described:
+        lines += ["", "Attributes:"]
+    for field, text in described.items():
+        lines += textwrap.wrap("%s: %s" % (field, sentence(text)), LINE - 4, initial_indent="    ", subsequent_indent=" " * 8)
+    if described:
+        return lines + ['"""']
+    return lines[:-1] + [lines[-1] + '"""']
+
+
+def python(schemas):
+    definitions = {**schemas[1]["definitions"], **schemas[0]["definitions"]}
+    order = []
 
     def add(name):
         if name in order:
             return
         for field in definitions[name]["properties"].values():
             inner = refers_to(field)
-            if inner:
+            if inner and inner != name:
                 add(inner)
         order.append(name)
 
-    for name in CLASSES:
-        add(name)
+    for names in CLASSES:
+        for name in names:
+            add(name)
     lines, nested = PYTHON.splitlines(), {}
     for name in order:
         definition = definitions[name]
         lines += ["", "", "@dataclasses.dataclass(frozen=True)", "class %s:" % name]
-        lines.append('    """%s."""' % definition["description"].rstrip(".") if "description" in definition else
-                     '    """See docs/fields.md."""')
+        lines += [("    " + line).rstrip() for line in docstring(name, definition)]
         lines.append("")
         for field, one in sorted(definition["properties"].items(), key=lambda item: item[0] not in definition["required"]):
             optional = " = False" if field not in definition["required"] else ""
@@ -150,7 +178,7 @@ def main(write_schema, check=None):
     schemas = [json.loads(text) for text in texts]
     files = {"docs/report.schema.json": texts[0], "docs/diff.schema.json": texts[1],
              "docs/fields.md": "\n".join(pages(schemas)) + "\n",
-             "python/vramtrack/_fields.py": "\n".join(python(schemas[0])) + "\n"}
+             "python/vramtrack/_fields.py": "\n".join(python(schemas)) + "\n"}
     root, differ = os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."), []
     for path, text in files.items():
         path = os.path.join(root, path)
