@@ -3,7 +3,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-VOCABULARY, WIDTH, HEADS, LAYERS, BATCH, CONTEXT = 8192, 512, 8, 6, 8, 256
+VOCABULARY, WIDTH, HEADS, LAYERS, BATCH, CONTEXT = 8192, 512, 8, 6, 4, 256
 
 class Block(nn.Module):
     def __init__(self):
@@ -46,7 +46,7 @@ def evaluate():
 model = Gpt().cuda()
 optimizer = torch.optim.AdamW(model.parameters())
 history = []
-for step, tokens in enumerate(batches(400)):
+for step, tokens in enumerate(batches(800)):
     train_step(tokens)
     if step % 4 == 3:
         history.append(evaluate())

@@ -147,6 +147,11 @@ class HowToTest(unittest.TestCase):
             self.assertIsNotNone(difference(wrong, printed), wrong)
 
 
+    def test_the_script_of_the_tutorial_is_the_file_of_the_tree(self):
+        with open(os.path.join(ROOT, "testdata", "tutorial", "train.py"), encoding="utf-8") as script:
+            self.assertEqual(files(read(TUTORIAL)), {"train.py": script.read()})
+
+
 for _page in sorted(name for name in os.listdir(PAGES) if name.endswith(".md") and name != "index.md") + [TUTORIAL]:
     setattr(HowToTest, "test_" + os.path.basename(_page)[:-3].replace("-", "_"), lambda self, page=_page: self.check(page))
 
