@@ -122,6 +122,32 @@ class RecipesTest(unittest.TestCase):
         self.assertEqual(code, 1, output)
         self.assertIn("::error file=train.py,line=%d,title=Memory leak::" % LEAK_LINE, output)
 
+    def step(self, name):
+        (script,) = [step["run"] for step in yaml.safe_load(recipe(".github/workflows/memory.yml"))["jobs"]["memory"]["steps"]
+                     if step.get("name") == name]
+        return self.project.shell(script, leak=False)
+
+    def test_github_without_the_artifact_of_the_baseline(self):
+        """The run of the main branch is there, and what it uploaded has expired."""
+        with open(self.project.path("last-run"), "w", encoding="utf-8") as last:
+            last.write("4711\n")
+        code, output = self.step("Baseline")
+        self.assertEqual(code, 0, output)
+        self.assertFalse(os.path.exists(self.project.path("baseline")))
+
+    def test_github_summary_of_a_job_without_a_verdict(self):
+        """After a failed step there is no trace, and a job of three steps has too little evidence: the block is closed all the same."""
+        for steps in (None, 3):
+            if steps:
+                code, output = self.project.shell("vramtrack run --quiet -o trace -- python train.py --steps %d" % steps, leak=False)
+                self.assertEqual(code, 0, output)
+            code, output = self.step("Summary")
+            self.assertEqual(code, 0, output)
+        with open(self.project.path("summary.md"), encoding="utf-8") as summary:
+            lines = summary.read().splitlines()
+        self.assertEqual(lines.count("```"), 4)
+        self.assertEqual(lines[-1], "```")
+
     def test_gitlab(self):
         job = yaml.safe_load(recipe(".gitlab-ci.yml"))["memory"]
         reports = job["artifacts"]["reports"]
