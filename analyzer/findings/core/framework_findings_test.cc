@@ -36,6 +36,8 @@ enum Stack : uint32_t {
   kSegment,
   kWorkspaceLike,
   kCritic,
+  kClosureForward,
+  kZeroGradMark,
 };
 
 // Trains in a made-up trainer.py. Python stacks are those that PyTorch 2.x has.
@@ -61,6 +63,10 @@ class Trainer {
     Python(kStepMark, {wrapper, train, main});
     Python(kOtherStepMark, {wrapper, main});
     Python(kCritic, {wrapper, second, main});
+    const uint32_t closure = Code("Closure.__call__", "/x/site-packages/lightning/loops/automatic.py", 130);
+    const uint32_t zero_grad = Code("Optimizer.zero_grad", "/x/torch/optim/optimizer.py", 1000);
+    Python(kClosureForward, {linear, closure, step, wrapper, train, main});
+    Python(kZeroGradMark, {zero_grad, closure, step, wrapper, train, main});
     Python(kLeak, {keep, train, main});
     Python(kBatch, {loader, train, main});
     Python(kSegment, {linear, train, main});
@@ -201,6 +207,21 @@ TEST(FrameworkFindings, OptimizersCalledInTurnAtOnePlaceMakeOneStep) {
     job.Mark(schema::MARK_RECORD_FUNCTION, kStepMark);
   }
   EXPECT_EQ(job.Find().steps.count, 40u);
+}
+
+// As Lightning does it: the optimizer's step calls the forward pass, zero_grad() and the backward pass.
+TEST(FrameworkFindings, AStepWithAClosureThatCallsZeroGradIsOneStep) {
+  Trainer job;
+  job.Prepare();
+  for (int i = 0; i < 40; ++i) {
+    job.Mark(schema::MARK_RECORD_FUNCTION, kStepMark);
+    for (int layer = 0; layer < 10; ++layer) job.Free(job.Block(kClosureForward, kMiB));
+    job.Mark(schema::MARK_RECORD_FUNCTION, kZeroGradMark);
+    job.Step(i, /*marks=*/false);
+  }
+  const ProcessFindings findings = job.Find();
+  EXPECT_EQ(findings.steps.source, "optimizer");
+  EXPECT_EQ(findings.steps.count, 40u);
 }
 
 TEST(FrameworkFindings, RangesOfOneNameComeBeforeTheOptimizer) {

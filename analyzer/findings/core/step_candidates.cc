@@ -76,7 +76,8 @@ void StepCandidates::FindOptimizers() {
       if (IsOptimizerFrame(code.file, UnqualifiedName(name))) in_optimizer_[i] = true;
       if (IsOptimizerFile(code.file)) {
         outside = frame + 1;
-      } else if (outside == 0 && !IsPythonLibrary(code.file)) {
+      } else if (!in_optimizer_[i] && !IsPythonLibrary(code.file)) {
+        // The closure may call the optimizer again: Lightning's calls zero_grad(), which leaves a mark of its own.
         in_closure_[i] = true;
       }
     }
