@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""page_tools: what the page of an HTML report is bundled with, esbuild and uPlot.
+"""page_tools: esbuild and uPlot, which bundle the page of an HTML report.
 
 tools/setup installs them with npm into .deps/page of the checkout, in the versions and with the checksums of
-analyzer/render/html/page/package-lock.json. Without them nothing of the page is built, and the build says so.
+analyzer/render/html/page/package-lock.json. Without them the build fails.
 """
 
 def _impl(ctx):
@@ -15,7 +15,7 @@ def _impl(ctx):
     # A program without dependencies: no Node is needed.
     esbuild = platforms[0].get_child("bin").get_child("esbuild") if platforms else None
     if esbuild == None or not esbuild.exists or not chart.exists:
-        fail("esbuild and uPlot, which the page of a report is made with, are not in .deps/page: run tools/setup")
+        fail("cannot build the page of a report: esbuild and uPlot are missing from .deps/page (run tools/setup)")
     ctx.file("BUILD.bazel", 'exports_files(["esbuild", "uPlot.js", "uPlot.css"])\n')
     ctx.symlink(esbuild, "esbuild")
     ctx.symlink(chart.get_child("uPlot.esm.js"), "uPlot.js")

@@ -58,4 +58,7 @@ PYTHON
 code=0
 "$vramtrack" check leak >checked || code=$?
 [[ $code == 1 ]] && grep -q '^FAIL *leak .*train.py:11 .*train leaks 1.00 MiB per step' checked || fail "exit code $code: $(cat checked)"
+# The report as a page has its chart.
+"$vramtrack" report leak --format html -o leak.html 2>errors || fail "$(cat errors)"
+grep -q 'Copyright (c) 2025 Leon Sorokin' leak.html || fail "the page of a report is not in the program"
 echo "$("$python" --version), $(getconf GNU_LIBC_VERSION): ok"
