@@ -54,7 +54,9 @@ def run(ipython: Any, line: str, cell: str | None) -> Trace | None:
         return report()
     # Lines are counted as the notebook shows them: the magic is line 1. Only another cell magic must come first.
     first = "" if cell.lstrip().startswith("%%") else "# %%vramtrack\n"
-    if not _run_cell(ipython, first + cell):
+    # A semicolon at the end keeps a result out of `Out`, which would hold its tensor. IPython looks for it after the magic.
+    last = cell.rstrip().rsplit("\n", 1)[-1]
+    if not _run_cell(ipython, first + cell + ("\nNone\n" if last.endswith(";") and "#" not in last else "")):
         return None
     if "--no-step" not in options:
         step()
