@@ -147,7 +147,6 @@ class HowToTest(unittest.TestCase):
                       [], printed + ["more"], ["...", "took 12.5 s"]):
             self.assertIsNotNone(difference(wrong, printed), wrong)
 
-
     def test_the_script_of_the_tutorial_is_the_file_of_the_tree(self):
         with open(os.path.join(ROOT, "testdata", "tutorial", "train.py"), encoding="utf-8") as script:
             self.assertEqual(files(read(TUTORIAL)), {"train.py": script.read()})
