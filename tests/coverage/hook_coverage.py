@@ -142,8 +142,8 @@ def main():
     for release, names in releases.items():
         lives = {name for name in names if changes_a_life(name)}
         print(
-            "CUDA %s: %d entry points, %d hooked; of %d that change a life, %d"
-            % (release, len(names), len(names & hooked), len(lives), len(lives & hooked))
+            "CUDA %s: %d entry points, %d hooked, among them %d of the %d that create or destroy something"
+            % (release, len(names), len(names & hooked), len(lives & hooked), len(lives))
         )
     return 1 if found else 0
 
