@@ -73,7 +73,7 @@ def arrow(trace: _trace.Trace, name: str) -> pyarrow.Table:
     try:
         import pyarrow
     except ImportError:
-        raise ImportError("to_arrow() needs pyarrow, which is not installed: pip install vramtrack[arrow]") from None
+        raise ImportError("to_arrow() needs pyarrow, which is not installed: pip install pyarrow") from None
     if name in _EXPORTED:
         import pyarrow.parquet
 
@@ -90,7 +90,7 @@ def data_frame(trace: _trace.Trace, name: str) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError:
-        raise ImportError("to_pandas() needs pandas, which is not installed: pip install vramtrack[pandas]") from None
+        raise ImportError("to_pandas() needs pandas, which is not installed: pip install pandas") from None
     if name in _EXPORTED:
         return _export(trace, name, "csv", lambda path: pandas.read_csv(path, dtype_backend="numpy_nullable"))
     types = {"str": "object", "int": "Int64", "float": "float64", "bool": "bool", "list": "object"}
