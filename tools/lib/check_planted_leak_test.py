@@ -55,6 +55,14 @@ class CheckPlantedLeakTest(unittest.TestCase):
     def test_refuses_another_rate(self):
         self.assertEqual(self.check([site("a", 61, 65537)], ["a"]), 1)
 
+    def test_compares_a_least_rate_with_that_of_the_whole_finding(self):
+        least = STDERR.replace("65536", "at least 65536")
+        self.assertEqual(self.check([site("a", 61, 65537)], ["a"], least), 0)
+        self.assertEqual(self.check([site("a", 61, 65535)], ["a"], least), 1)
+        self.assertEqual(self.check([site("a", 7, 65537)], ["a"], least), 1)
+        for whole, code in ((65536, 0), (65535, 1)):
+            self.assertEqual(self.check([dict(site("a", 61, 128), group={"rate_bytes_per_step": whole})], ["a"], least), code)
+
     def test_refuses_an_empty_ranking(self):
         self.assertEqual(self.check([site("a", 61, 65536)], []), 1)
 
