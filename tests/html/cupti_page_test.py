@@ -44,7 +44,7 @@ class Cupti(PageCase):
         trace = traced("rests", HIDDEN_LEAK, "60", "2097152", "rests")
         leak = report_of(trace)["sites"][0]
         self.assertIsNotNone(leak["last_use"])
-        self.open_trace(trace)
+        self.open_trace(trace, "#view=leaks")
         opened = self.see(".finding[open] .figures")
         self.assertIn("not used after", opened)
         self.assertIn("half of its objects idle for", opened)

@@ -15,7 +15,7 @@ from sample_pages import page_of
 class Hands(PageCase):
     def test_the_copied_stack_is_the_stack(self):
         self.browser.allow_clipboard()
-        self.open(page_of("leak"))
+        self.open(page_of("leak"), "#view=leaks")
         self.click(".finding[open] .stack-head button")
         self.browser.wait_for(text_of(".finding[open] .stack-head button") + " === 'copied'")
         lines = self.browser.evaluate("navigator.clipboard.readText()").rstrip("\n").split("\n")
@@ -27,7 +27,7 @@ class Hands(PageCase):
         self.assertIn("Attention<float>::Forward(float const*, int) at testdata/transformer/attention.cu:87", "\n".join(lines))
 
     def test_a_stack_can_be_copied_where_there_is_no_clipboard(self):
-        self.open(page_of("leak"))
+        self.open(page_of("leak"), "#view=leaks")
         self.browser.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
         self.click(".finding[open] .stack-head button")
         self.browser.wait_for("['copied', 'press Ctrl+C'].includes(" + text_of(".finding[open] .stack-head button") + ")")
@@ -41,8 +41,8 @@ class Hands(PageCase):
         for part in ("leaks 4.00 MiB per step", "Attention::Forward", "attention.cu:87", "5 to 49", "By line", "Processes",
                      "Devices", "live at the end"):
             self.assertIn(part, text)
-        # The answer and the findings are on one page.
-        self.assertIn("steps judged", text.split("\f")[0])
+        # The answer and the memory over the run are on the first page.
+        self.assertIn("Largest lines at the peak", text.split("\f")[0])
         # On the screen there is one view again.
         self.assertEqual(self.count("main > section.view:not([hidden])"), 1)
 
@@ -71,7 +71,7 @@ class Hands(PageCase):
                 self.browser.press("Tab")
                 here = self.browser.evaluate(
                     "(() => { const e = document.activeElement; const v = e.closest('.view'); "
-                    "return [v ? v.id : '', e.tagName + '.' + e.className, e === document.body]; })()")
+                    "return [v ? v.id : '', e.tagName + '.' + e.className, e === document.body || e.role === 'tab']; })()")
                 if here[2]:
                     break
                 if here[0]:
@@ -86,14 +86,14 @@ class Hands(PageCase):
             self.browser.evaluate("document.activeElement.blur()")
         # The tabs themselves are one stop, and the arrows go from one to the next.
         self.browser.press("1")
-        self.browser.evaluate("document.getElementById('tab-leaks').focus()")
+        self.browser.evaluate("document.getElementById('tab-%s').focus()" % self.views()[0])
         for view in self.views()[1:]:
             self.browser.press("ArrowRight")
             self.browser.wait_for("document.activeElement.id === 'tab-%s'" % view)
             self.assertFalse(self.browser.evaluate("document.getElementById('view-%s').hidden" % view))
 
     def test_findings_open_by_keyboard(self):
-        self.open(page_of("many"))
+        self.open(page_of("many"), "#view=leaks")
         self.browser.evaluate("document.querySelector('.finding:not([open]) > summary').focus()")
         opened = self.count(".finding[open]")
         self.browser.press("Enter", text="\r")

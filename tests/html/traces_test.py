@@ -4,7 +4,9 @@
 a leak, a framework's segments, bounded, short, empty, without steps, cut in half; their pictures, by pointer and
 by keyboard; and a million sites."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -36,6 +38,16 @@ def made(name, *command):
 
 def page_of(trace, codes=(0, 3)):
     return report_page(VRAMTRACK, trace, codes)
+
+
+def report_of(trace):
+    return json.loads(subprocess.run([VRAMTRACK, "report", "--format", "json", str(trace)], stdout=subprocess.PIPE).stdout)
+
+
+def in_mib(count):
+    """As the page prints sizes of at least a MiB and less than a GiB."""
+    value = count / 2 ** 20
+    return "%.*f MiB" % (0 if value >= 99.95 else 1 if value >= 9.995 else 2, value)
 
 
 def leaky():
@@ -107,11 +119,11 @@ class Traces(PageCase):
         live = [one.split("live within the steps ")[1] for one in said]
         self.assertGreater(len(set(live)), 5, live)
 
-    def test_the_icicle_walks_zooms_and_opens(self):
-        self.open(page_of(leaky()), "#view=peak&node=-1")
+    def test_the_flame_graph_walks_zooms_and_opens(self):
+        self.open(page_of(leaky()), "#view=flame&zoom=all")
         self.browser.evaluate("document.querySelector('.icicle').focus()")
         self.browser.press("ArrowDown")
-        self.browser.wait_for(text_of(".bar") + ".includes('of the peak')")
+        self.browser.wait_for(text_of(".bar") + ".includes(' of it, ')")
         outermost = self.see(".bar")
         self.assertTrue(outermost.startswith("64."), outermost)
         for _ in range(40):
@@ -120,15 +132,96 @@ class Traces(PageCase):
         self.assertIn("45.0 MiB", self.see(".bar"))
         self.browser.press("ArrowUp")
         self.browser.press("Enter", text="\r")
-        self.browser.wait_for("!location.hash.includes('node=-1')")
+        self.browser.wait_for("!location.hash.includes('zoom=all')")
         self.browser.press("Escape")
         self.browser.press("ArrowDown")
         self.browser.press("Enter", text="\r")
         self.browser.wait_for("!document.querySelector('.detail').hidden")
         self.assertIn("attention.cu:26", self.see(".detail"))
-        # The table beside it has the same.
+        # The table of the peak has the same.
+        self.click("#tab-peak")
         self.assertIn("45.0 MiB", self.see("#view-peak table"))
         self.assertIn("19.2 MiB", self.see("#view-peak table"))
+
+    def outermost(self):
+        """The bytes of the outermost box of the flame graph, as the bar at the bottom reads them."""
+        self.browser.evaluate("document.querySelector('.icicle').focus()")
+        self.browser.press("ArrowDown")
+        return self.see(".bar").split(",")[0]
+
+    def choose(self, moment, value):
+        self.browser.evaluate("(() => { const e = document.querySelector('[data-moment=%s]'); e.value = '%d'; e.dispatchEvent(new Event('input')); })()" % (moment, value))
+
+    def test_the_flame_graph_follows_the_moment(self):
+        """What it holds is what the JSON has of that bin, and the difference of two bins."""
+        timeline = next(one for one in report_of(leaky())["timeline"] if one["device"] == 0)
+        followed = [sum(site["bytes"][i] for site in timeline["at_high"]["sites"]) for i in range(len(timeline["position"]))]
+        self.open(page_of(leaky()), "#view=flame&zoom=all")
+        self.choose("at", 20)
+        self.browser.wait_for("location.hash.includes('at=')")
+        self.assertEqual(self.state()["at"], "%d" % timeline["position"][20])
+        self.assertEqual(self.outermost(), in_mib(followed[20]))
+        self.assertIn(in_mib(timeline["live"]["high"][20]), self.see("#view-flame output"))
+        share = followed[20] / timeline["live"]["high"][20]
+        if share < 0.999:
+            self.assertIn("hold %.0f %% of what is live" % (100 * share), self.see("#view-flame figcaption"))
+        self.browser.evaluate("location.hash = '#view=flame&zoom=all&flame=growth&since=%d&at=%d'" % (timeline["position"][10], timeline["position"][20]))
+        self.browser.wait_for("document.querySelector('[data-moment=since]') !== null")
+        grown = sum(max(site["bytes"][20] - site["bytes"][10], 0) for site in timeline["at_high"]["sites"])
+        self.assertEqual(self.outermost(), in_mib(grown))
+
+    def test_the_flame_graph_turns_and_folds(self):
+        self.open(page_of(leaky()), "#view=flame&zoom=all&order=callees")
+        self.outermost()
+        self.assertIn("DeviceBuffer", self.see(".bar"))
+        page = page_of(pytorch())
+        self.open(page, "#view=flame&zoom=all")
+        whole = self.bounds(".icicle")[3]
+        self.click("[data-value=folded]")
+        self.browser.wait_for("location.hash.includes('libraries=folded')")
+        self.assertLessEqual(self.bounds(".icicle")[3], whole)
+
+    def test_a_click_on_a_band_shows_its_stack(self):
+        self.open(page_of(leaky()), "#view=timeline&by=line")
+        box = self.bounds("#view-timeline .u-over")
+        self.browser.move(box[0] + box[2] * 0.9, box[1] + box[3] * 0.8)
+        self.browser.wait_for("document.querySelector('.tip') !== null && !document.querySelector('.tip').hidden")
+        values = self.browser.evaluate("[...document.querySelectorAll('.tip-row:not(.strong) .number')].map((e) => e.innerText)")
+        sizes = [float(value.split()[0]) * {"B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30}[value.split()[1]] for value in values]
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        # The leak is the lowest band.
+        self.browser.click(box[0] + box[2] * 0.9, box[1] + box[3] * 0.98)
+        self.browser.wait_for(text_of(".picked") + ".includes('attention.cu:26')")
+        self.assertIn("leak", self.see(".picked .badge"))
+        self.assertIn("Attention", self.see(".picked .stack"))
+        self.assertEqual(int(self.state()["at"]), int(self.browser.evaluate("Math.floor(60 * 0.9)")) + (0 if self.state()["at"] == "54" else 1))
+
+    def test_searches_where_one_is(self):
+        self.open(page_of(leaky()), "#view=flame")
+        self.browser.press("/")
+        self.browser.wait_for("document.activeElement.type === 'search'")
+        self.browser.type("attention")
+        self.browser.wait_for(text_of(".found-count") + ".endsWith('sites')")
+        self.assertEqual(self.state()["view"], "flame")
+        self.assertRegex(self.see("#view-flame .controls [role=status]"), r"^[0-9,]+ box(es)?, .*B, .* %$")
+        self.click(".found-count a")
+        self.browser.wait_for("!document.getElementById('view-sites').hidden")
+        self.assertIn("match", self.see("#view-sites [role=status]"))
+
+    def test_a_leak_is_one_line(self):
+        """One row in the table of sites, however many call stacks, and one band; together they are all sites of the JSON."""
+        report = report_of(pytorch())
+        counts = sum(report["verdict_counts"].values())
+        self.open(page_of(pytorch()), "#view=sites")
+        names = self.browser.evaluate("[...document.querySelectorAll('.sites tbody tr:not([aria-hidden])')].map((r) => r.cells[0].innerText)")
+        self.assertEqual(len(names), len(set(names)), names)
+        status = self.see("#view-sites [role=status]")
+        shown = int(re.search(r"with ([0-9,]+) sites?", status)[1].replace(",", ""))
+        segments = re.search(r"; ([0-9,]+) sites? of segments", status)
+        self.assertEqual(shown + (int(segments[1].replace(",", "")) if segments else 0), counts)
+        self.open(page_of(pytorch()), "#view=timeline&by=line")
+        labels = self.browser.evaluate("[...document.querySelectorAll('#view-timeline .legend')][0].innerText.split('\\n')")
+        self.assertEqual(len(labels), len(set(labels)), labels)
 
     def test_the_map_of_segments_tells_and_opens(self):
         self.open(page_of(pytorch()), "#view=fragmentation")
@@ -173,13 +266,16 @@ class Traces(PageCase):
         page = page_of(trace)
         self.assertLess(page.stat().st_size, 20 << 20)
         self.open(page)
+        self.assertLess(self.browser.evaluate("document.querySelectorAll('#view-summary .chart canvas').length"), 2)
         print("a million sites:", page.stat().st_size, "bytes;", self.browser.evaluate(
             "performance.getEntriesByName('first-contentful-paint')[0].startTime"), "ms to the answer,",
             self.browser.evaluate("document.documentElement.dataset.readyMs"), "ms to the views")
         self.browser.press("/")
         self.browser.type("0x4")
-        self.browser.wait_for(text_of("#view-sites [role=status]") + ".includes('listed')")
-        self.assertRegex(self.see("#view-sites [role=status]"), "20,000 of all 1,0[0-9]{2},[0-9]{3} are listed")
+        self.browser.wait_for(text_of(".found-count") + ".endsWith('sites')")
+        self.click(".found-count a")
+        self.browser.wait_for(text_of("#view-sites [role=status]") + ".includes('match')")
+        self.assertRegex(self.see("#view-sites [role=status]"), "20,000 of all 1,0[0-9]{2},[0-9]{3} sites")
 
 
 class Source(PageCase):
@@ -198,7 +294,7 @@ class Source(PageCase):
     def test_is_beside_the_finding_and_in_the_stack(self):
         lines = [b"line %d <b onclick=alert(1)>&\t\x1b[31m" % number for number in range(1, 40)]
         page = self.page_with(b"\n".join(lines))
-        self.open(page)
+        self.open(page, "#view=leaks")
         shown = self.see(".finding[open] > .body > .source")
         self.assertEqual(shown.count("line "), 7, shown)
         self.assertIn("line 26 <b onclick=alert(1)>&", self.see(".finding[open] > .body > .source .marked"))
@@ -211,7 +307,7 @@ class Source(PageCase):
         self.assertIn("line 26", self.see(".stack .source-details .marked"))
 
     def test_can_be_left_out(self):
-        self.open(self.page_with(b"secret\n" * 40, "--no-source"))
+        self.open(self.page_with(b"secret\n" * 40, "--no-source"), "#view=leaks")
         self.assertEqual(self.count(".source"), 0)
         self.assertEqual(self.count(".source-details"), 0)
 

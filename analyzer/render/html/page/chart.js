@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves over steps or seconds, drawn by uPlot: what is under the pointer is told in the bar below.
+// Curves over steps or seconds, drawn by uPlot. A box at the pointer shows the values there, and so does the bar below.
 
 import uPlot from 'uplot';
 import * as format from './format.js';
 import {say} from './bar.js';
 import {color, h} from './dom.js';
+import {hideTip, showTip} from './tip.js';
 import {Zoom} from './zoom.js';
 
 const POWERS_OF_TWO = Array.from({length: 62}, (_, i) => 2 ** i);
@@ -18,6 +19,8 @@ const POSITIONS = {
 };
 export const positionName = (unit, from, to) => POSITIONS[unit](from, to);
 const POSITION_TITLES = {steps: 'step', seconds: 'time', events: 'allocation or free'};
+const AXIS_TITLES = {steps: 'step', seconds: 'seconds since the recording began', events: 'allocations and frees of the step'};
+const AXIS_LABEL = {labelSize: 18, labelGap: 2, labelFont: '12px system-ui, sans-serif'};
 
 const charts = new Set();
 
@@ -35,7 +38,7 @@ export function fitCharts() {
   }
 }
 
-// What draws itself on a canvas, for as long as that is part of the page.
+// Registers a canvas that draws itself, for as long as it is part of the page.
 export function keepDrawn(canvas, draw) {
   charts.add({root: canvas, redraw: draw, fit: draw, destroy: () => {}});
 }
@@ -48,14 +51,16 @@ export function destroyCharts(within) {
   }
 }
 
-// `series`: [{label, values, color, width, dash, fill: opacity, stepped, hidden}], `x`: their positions, ascending.
-// `bands`: [[upper, lower]] of series, filled between with the upper one's colour. `draw(chart)`: what else is to be
-// drawn, in canvas pixels. `end`: each value holds from its position to the next one, the last one to there; null: they
-// are points. `least`: the smallest part that zooming shows. `name(from, to)`: how what is between two positions is named.
-// `ceiling`: what the highest value is taken to be, null: that of the part in view. `span`: the positions that are all. `onZoom(from, to)`: the range changed by hand; nulls: all of
-// it is shown.
-export function makeChart({label, unit = 'steps', x, series, bands = [], draw = null, height = 260, end = null, least = 1, name = POSITIONS[unit], ceiling = null, span = null, range = null, onZoom = null, marks = []}) {
-  const holder = h('div', {class: 'chart', role: 'img', tabindex: 0, 'aria-label': `${label}; arrow keys tell single values, plus and minus zoom, Shift and arrows move, Escape shows all`});
+// `series`: [{label, values, told, color, width, dash, fill: opacity, stepped, hidden, now}], `x`: their positions, ascending.
+// `told`: the values to show at the pointer where the drawn ones are sums; `now`: the value at the pointer itself, where the
+// others are those of the highest moment of a step. `bands`: [[upper, lower]] of series, filled between with the upper one's
+// colour. `draw(chart)`: what else is to be drawn, in canvas pixels. `end`: each value holds from its position to the next
+// one, the last one to there; null: they are points. `least`: the smallest part that zooming shows. `name(from, to)`: how
+// what is between two positions is named. `ceiling`: what the highest value is taken to be, null: that of the part in view.
+// `span`: the positions that are all. `onZoom(from, to)`: the range changed by hand; nulls: all of it is shown.
+// `onPick(at, series)`: a click on the position with that number, in the band of that series or in none (null).
+export function makeChart({label, unit = 'steps', x, series, bands = [], draw = null, height = 260, end = null, least = 1, name = POSITIONS[unit], ceiling = null, span = null, range = null, onZoom = null, onPick = null, marks = []}) {
+  const holder = h('div', {class: 'chart', role: 'img', tabindex: 0, 'aria-label': `${label}; arrow keys read single values, ${onPick ? 'Enter opens the largest, ' : ''}plus and minus zoom, Shift and arrows move, Escape shows all`});
   const holds = end !== null;
   const withEnd = (values, last) => (holds ? [...values, last] : values);
   const next = (i) => x[i + 1] ?? end ?? x[i];
@@ -74,7 +79,7 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
       dataIdx: (u, one, nearest, at) => (holds ? Math.min(u.data[0][nearest] > at ? Math.max(nearest - 1, 0) : nearest, x.length - 1) : nearest),
     },
     axes: [
-      {stroke: () => color('muted'), grid: {stroke: () => color('grid'), width: 1}, ticks: {show: false}, values: (u, at) => at.map((v) => (unit === 'seconds' ? `${v} s` : format.count(v))), incrs: unit === 'seconds' ? undefined : [1, 2, 5].flatMap((m) => Array.from({length: 12}, (_, i) => m * 10 ** i)).sort((a, b) => a - b)},
+      {stroke: () => color('muted'), grid: {stroke: () => color('grid'), width: 1}, ticks: {show: false}, size: 28, label: AXIS_TITLES[unit], ...AXIS_LABEL, values: (u, at) => at.map((v) => (unit === 'seconds' ? `${v} s` : format.count(v))), incrs: unit === 'seconds' ? undefined : [1, 2, 5].flatMap((m) => Array.from({length: 12}, (_, i) => m * 10 ** i)).sort((a, b) => a - b)},
       {stroke: () => color('muted'), grid: {stroke: () => color('grid'), width: 1}, ticks: {show: false}, size: 76, incrs: POWERS_OF_TWO, values: (u, at) => at.map((v) => format.bytes(v))},
     ],
     series: [
@@ -96,9 +101,12 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
       setCursor: [
         (u) => {
           const at = u.cursor.idxs?.[1] ?? u.cursor.idx;
-          if (at === null || at === undefined || u.cursor.left < 0) return;
-          const values = series.filter((one, i) => u.series[i + 1].show && !one.quiet).map((one) => [one, (one.told ?? one.values)[at]]);
-          say(`${name(x[at], holds ? next(at) : x[at])}: ` + values.filter(([, value]) => value !== null && value !== undefined).map(([one, value]) => `${one.label} ${format.bytes(value)}`).join(', ') + marksAt(u, marks));
+          if (at === null || at === undefined || u.cursor.left < 0) return hideTip();
+          const shown = series.filter((one, i) => u.series[i + 1].show && !one.quiet).map((one) => ({...one, value: (one.told ?? one.values)[at]}));
+          const values = shown.filter(({value}) => value !== null && value !== undefined);
+          const title = name(x[at], holds ? next(at) : x[at]);
+          say(`${title}: ` + values.map((one) => `${one.label} ${format.bytes(one.value)}`).join(', ') + marksAt(u, marks));
+          if (pointer) showValues(pointer, title, values, marksNear(u, marks));
         },
       ],
       setSelect: [
@@ -110,13 +118,38 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
       ],
     },
   };
+  let pointer = null;  // where the mouse is in the window; null when the keyboard moves
   const chart = new uPlot(options, [withEnd(x, end), ...series.map((one) => withEnd(one.values, one.values[x.length - 1]))], holder);
   charts.add(chart);
   const zoom = new Zoom({holder, chart, low: span ? span[0] : x[0], high: span ? span[1] : Math.max(end ?? x[x.length - 1], x[0]), least, changed: onZoom});
   if (range || span) zoom.set(...(range ?? span));
   chart.fit = () => holder.clientWidth > 0 && chart.setSize({width: holder.clientWidth, height});
   new ResizeObserver(chart.fit).observe(holder);
+  holder.addEventListener('mousemove', (event) => (pointer = [event.clientX, event.clientY]), {capture: true});
+  holder.addEventListener('mouseleave', () => ((pointer = null), hideTip()));
+  const bandAt = (at, value) => series.filter((one, i) => one.told && chart.series[i + 1].show && one.told[at] > 0 && one.values[at] >= value).pop() ?? null;
+  if (onPick) {
+    let pressed = null;
+    chart.over.style.cursor = 'pointer';
+    chart.over.addEventListener('mousedown', (event) => (pressed = event.clientX));
+    chart.over.addEventListener('click', (event) => {
+      if (pressed === null || Math.abs(event.clientX - pressed) > 3) return;  // it was dragged to zoom
+      const bounds = chart.over.getBoundingClientRect();
+      const position = chart.posToVal(event.clientX - bounds.left, 'x');
+      let at = 0;
+      while (at + 1 < x.length && x[at + 1] <= position) ++at;
+      onPick(at, bandAt(at, chart.posToVal(event.clientY - bounds.top, 'y')));
+    });
+  }
   holder.addEventListener('keydown', (event) => {
+    const current = chart.cursor.idxs?.[1] ?? chart.cursor.idx;
+    if (event.key === 'Enter' && onPick && chart.cursor.left >= 0) {
+      const largest = series.filter((one) => one.told).sort((a, b) => b.told[current] - a.told[current])[0];
+      onPick(current, largest ?? null);
+      event.preventDefault();
+      return;
+    }
+    pointer = null;
     const moves = {ArrowLeft: -1, ArrowRight: 1};
     if (!(event.key in moves) || event.shiftKey) return;
     const first = x.findIndex((one, i) => one >= zoom.from || (holds && next(i) > zoom.from));
@@ -130,7 +163,15 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
   return {element: holder, chart, zoom};
 }
 
-// Marks: [{at, label, color}].
+// What is at the pointer, largest first.
+function showValues([left, top], title, values, marks) {
+  const row = (one) => ({label: one.label, value: format.bytes(one.value), color: one.color});
+  const now = values.filter((one) => one.now).map((one) => ({...row(one), strong: true}));
+  const others = values.filter((one) => !one.now && one.value > 0).sort((a, b) => b.value - a.value);
+  showTip(left, top, title, [...now, ...others.map(row)], [...(now.length && others.length ? ['The other values are those of the highest moment of the step.'] : []), ...marks.map((mark) => mark.label)]);
+}
+
+// Marks: [{at, label, letter, color, dash}]. Their letters are kept apart: each is in the first row with room for it.
 function drawMarks(u, marks) {
   const {ctx, bbox} = u;
   ctx.save();
@@ -138,7 +179,7 @@ function drawMarks(u, marks) {
   ctx.rect(bbox.left, bbox.top - 20, bbox.width, bbox.height + 20);
   ctx.clip();
   const scale = devicePixelRatio || 1;
-  let letters = 0;
+  const rows = [];  // of each row of letters the spans that are taken
   for (const mark of marks) {
     const left = Math.round(u.valToPos(mark.at, 'x', true)) + 0.5;
     if (left < bbox.left - 1 || left > bbox.left + bbox.width + 1) continue;
@@ -150,17 +191,27 @@ function drawMarks(u, marks) {
     ctx.lineTo(left, bbox.top + bbox.height);
     ctx.stroke();
     if (!mark.letter) continue;
-    ctx.fillStyle = color(mark.color);
     ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
-    const end = left + 4 * scale + ctx.measureText(mark.letter).width > bbox.left + bbox.width;
-    ctx.textAlign = end ? 'right' : 'left';
-    ctx.fillText(mark.letter, left + (end ? -4 : 4) * scale, bbox.top + (11 + 13 * (letters++ % 3)) * scale);
+    const wide = ctx.measureText(mark.letter).width + 8 * scale;
+    const begin = left + wide > bbox.left + bbox.width ? left - wide : left;
+    const isFree = (row) => row.every(([from, to]) => begin + wide <= from || begin >= to);
+    let row = rows.findIndex(isFree);
+    if (row < 0) row = rows.push([]) - 1;
+    rows[row].push([begin, begin + wide]);
+    ctx.textAlign = 'left';
+    const y = bbox.top + (11 + 16 * row) * scale;
+    ctx.fillStyle = withOpacity(color('back'), 0.75);
+    ctx.fillRect(begin + 2 * scale, y - 10 * scale, wide - 4 * scale, 13 * scale);
+    ctx.fillStyle = color(mark.color);
+    ctx.fillText(mark.letter, begin + 4 * scale, y);
   }
   ctx.restore();
 }
 
+const marksNear = (u, marks) => marks.filter((mark) => Math.abs(u.valToPos(mark.at, 'x') - u.cursor.left) < 5);
+
 function marksAt(u, marks) {
-  const near = marks.filter((mark) => Math.abs(u.valToPos(mark.at, 'x') - u.cursor.left) < 5);
+  const near = marksNear(u, marks);
   return near.length ? ` (${[...new Set(near.map((mark) => mark.label))].join('; ')})` : '';
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page shows: the report as JSON, with its sites as columns (../columns.h).
 
+import {isLeakVerdict} from './verdicts.js';
+
 function decodeBase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const binary = atob(text);
@@ -87,9 +89,15 @@ export class Report {
     return this.stackFrame[node];
   }
 
-  // The frame that names a site in lists, as text.
+  // The number of the frame that names a site in lists, or -1: of a leak the one to look at, otherwise the innermost of the
+  // job's own code, as in the text report.
+  placeFrame(row) {
+    const own = this.siteField.own_frame(row);
+    return own === null || own === undefined || isLeakVerdict(this.siteField.verdict(row)) ? this.placeOfSite[row] : own;
+  }
+
   place(row) {
-    return this.frameText(row, this.placeOfSite[row]);
+    return this.frameText(row, this.placeFrame(row));
   }
 
   // The one that tells a site from the others of the same leak.
@@ -125,7 +133,7 @@ export class Report {
   }
 }
 
-// What somebody typed, as a pattern: a regular expression if it is one, or else the text itself.
+// The text of a search as a pattern: a regular expression if it is one, otherwise the text itself.
 export function patternOf(query) {
   try {
     return new RegExp(query, 'i');

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// One site, beside whatever view is open.
+// One site, next to the view that is open.
 
 import {h} from './dom.js';
 import * as format from './format.js';
 import {badge, figures, growthChart, placeOf, siteLink} from './leaks.js';
-import {stackList} from './stack.js';
+import {markedFrame, stackList} from './stack.js';
 import * as state from './state.js';
 
 export function siteDetail(report, id) {
   const site = report.siteById(id);
   const close = h('button', {type: 'button', class: 'close', 'aria-label': 'close', onclick: () => state.change({site: null})}, '×');
-  if (!site) return [close, h('h2', null, 'No such site'), h('p', null, `This report lists no site ${id}.`)];
+  if (!site) return [close, h('h2', null, 'Unknown site'), h('p', null, `This report lists no site ${id}.`)];
   const leader = site.part_of ? report.siteById(site.part_of) : null;
   return [
     close,
     h('h2', null, placeOf(report, site)),
     h('p', null, badge(site.verdict), ' ', h('span', {class: 'note'}, `site ${site.id}`)),
     site.explanation ? h('p', {class: 'why'}, site.explanation) : null,
-    leader ? h('p', null, 'It is part of the leak that site ', siteLink(leader), ' leads.') : null,
+    leader ? h('p', null, 'This site is part of the leak of site ', siteLink(leader), '.') : null,
     site.kept ? growthChart(site) : null,
     figures([
       ['at the peak', format.bytes(site.bytes_at_peak)],
       ['peak without it', format.bytes(site.peak_without_site)],
-      ['live at the end', `${format.bytes(site.live_bytes)} in ${format.plural(site.live_objects, 'object', 'objects')}`],
+      ['live at exit', `${format.bytes(site.live_bytes)} in ${format.plural(site.live_objects, 'object', 'objects')}`],
       ['allocated', `${format.bytes(site.bytes_allocated)} in ${format.count(site.allocations)} calls`],
       ['freed', `${format.count(site.frees)} times`],
       ['leaks', site.rate_bytes_per_step || site.rate_objects_per_step ? format.rate({...site, group: null}) : ''],
       ['category', format.category(site.category)],
       ['kind', `${site.level} ${site.kind}`],
-      ['asked for by', site.owner],
+      ['requested by', site.owner],
       ['device', format.device(site.device)],
     ]),
-    stackList(report, report.frames(site.row), site.blame_frame),
+    stackList(report, report.frames(site.row), markedFrame(report, site.row)),
   ];
 }

@@ -3,28 +3,30 @@
 
 import {say} from './bar.js';
 import {color, h} from './dom.js';
+import {hash} from './flame_tree.js';
 import * as format from './format.js';
+import {hideTip, showTip} from './tip.js';
 
 const ROW = 22;
 const NARROWEST = 0.5;  // pixels
 const MOST_ROWS = 60;
 
-// `nodes`: [{parent, name, location, own, leak, bytes, sites}], parents first, parent -1 for outermost ones. `zoomed`:
-// the node that fills the width, or -1. `onZoom(node)`, `onOpen(node)`: what a click on a node and one on the node that
-// is zoomed to do. `matches(node)`: whether a search finds it; null without one.
+// `nodes`: those of treeOf (flame_tree.js). `zoomed`: the node that fills the width, or -1. `onZoom(node)`, `onOpen(node)`:
+// what a click on a node and one on the node that is zoomed to do. `matches(node)`: whether a search finds it; null without
+// one. `joined`: the nodes have what they held in two runs, and colours say how that changed.
 export class Icicle {
-  constructor({nodes, whole, label, zoomed, onZoom, onOpen, matches}) {
-    Object.assign(this, {nodes, whole, zoomed, onZoom, onOpen, matches});
+  constructor({nodes, whole, label, zoomed, joined = false, onZoom, onOpen, matches}) {
+    Object.assign(this, {nodes, whole, zoomed, joined, onZoom, onOpen, matches});
     this.children = nodes.map(() => []);
     this.roots = [];
     nodes.forEach((node, i) => (node.parent < 0 ? this.roots : this.children[node.parent]).push(i));
-    for (const list of [this.roots, ...this.children]) list.sort((a, b) => nodes[b].bytes - nodes[a].bytes || a - b);
+    for (const list of [this.roots, ...this.children]) list.sort((a, b) => nodes[b].wide - nodes[a].wide || a - b);
     this.canvas = h('canvas', {
       class: 'icicle',
       role: 'img',
       tabindex: 0,
-      'aria-label': `${label}; arrow keys walk the calls, Enter zooms, Escape goes back`,
-      onmousemove: (event) => this.hover(this.at(event)),
+      'aria-label': `${label}; arrow keys walk the calls, Enter zooms in and opens, Escape goes back`,
+      onmousemove: (event) => this.hover(this.at(event), event),
       onmouseleave: () => this.hover(-1),
       onclick: (event) => this.open(this.at(event)),
       onkeydown: (event) => this.key(event),
@@ -40,11 +42,11 @@ export class Icicle {
     const above = [];
     for (let node = this.zoomed; node >= 0; node = this.nodes[node].parent) above.unshift(node);
     above.forEach((node, depth) => boxes.push({node, left: 0, width, row: depth, above: node !== this.zoomed}));
-    const begin = this.zoomed >= 0 ? this.nodes[this.zoomed].bytes : this.whole;
+    const begin = this.zoomed >= 0 ? this.nodes[this.zoomed].wide : this.whole;
     const place = (list, left, row) => {
       if (row >= MOST_ROWS) return;
       for (const node of list) {
-        const wide = (this.nodes[node].bytes / begin) * width;
+        const wide = (this.nodes[node].wide / begin) * width;
         if (wide < NARROWEST) break;
         boxes.push({node, left, width: wide, row});
         place(this.children[node], left, row + 1);
@@ -74,7 +76,8 @@ export class Icicle {
     for (const box of this.boxes) {
       const node = this.nodes[box.node];
       const top = box.row * ROW;
-      context.fillStyle = this.matches?.(node) ? mark : node.own ? tones[hash(node.location) % tones.length] : plain;
+      const tone = this.joined ? changeTone(node) : node.own ? tones[hash(fileOf(node)) % tones.length] : plain;
+      context.fillStyle = this.matches?.(box.node) ? mark : tone;
       context.globalAlpha = box.above ? 0.6 : 1;
       context.fillRect(box.left, top, Math.max(box.width - 1, NARROWEST), ROW - 1);
       if (node.leak) {
@@ -83,9 +86,8 @@ export class Icicle {
       }
       const room = Math.floor((box.width - 12) / letter);
       if (room > 3) {
-        context.fillStyle = node.own ? text : muted;
-        const whole = `${node.name}  ${format.bytes(node.bytes)}`;
-        context.fillText(whole.length <= room ? whole : node.name.length <= room ? node.name : `${node.name.slice(0, room - 1)}…`, box.left + 7, top + ROW / 2);
+        context.fillStyle = node.own || this.joined ? text : muted;
+        context.fillText(this.boxText(node, room), box.left + 7, top + ROW / 2);
       }
       context.globalAlpha = 1;
       if (box.node === this.focused) {
@@ -103,14 +105,29 @@ export class Icicle {
     return this.boxes?.find((box) => box.row === row && x >= box.left && x < box.left + box.width)?.node ?? -1;
   }
 
-  hover(number) {
+  // As much as there is room for: function, file and line, bytes.
+  boxText(node, room) {
+    const file = node.location.split('/').pop();
+    const bytes = this.joined ? signed(node.bytes - node.base) : format.bytes(node.bytes);
+    const texts = [`${node.name}  ${file}  ${bytes}`, `${node.name}  ${file}`, node.own && file ? file : node.name, node.name];
+    return texts.find((text) => text.length <= room) ?? `${texts[2].slice(0, room - 1)}…`;
+  }
+
+  hover(number, event) {
     this.canvas.style.cursor = number >= 0 ? 'pointer' : '';
-    if (number >= 0) this.tell(number);
+    if (number < 0) return hideTip();
+    this.tell(number);
+    const node = this.nodes[number];
+    const rows = this.joined
+      ? [{label: 'base', value: format.bytes(node.base)}, {label: 'new', value: format.bytes(node.bytes)}, {label: 'difference', value: signed(node.bytes - node.base), strong: true}]
+      : [{label: 'bytes', value: format.bytes(node.bytes), strong: true}, {label: 'share', value: format.percent(node.bytes / this.whole)}, {label: 'call stacks', value: format.count(node.sites)}];
+    showTip(event.clientX, event.clientY, node.name, rows, [node.location, node.leak ? 'All of it leaks.' : ''].filter(Boolean));
   }
 
   tell(number) {
     const node = this.nodes[number];
-    say(`${format.bytes(node.bytes)}, ${format.percent(node.bytes / this.whole)} of the peak, ${format.plural(node.sites, 'call stack', 'call stacks')}: ${node.name}  ${node.location}`);
+    const change = this.joined ? `${format.bytes(node.base)} before, ${format.bytes(node.bytes)} now` : `${format.bytes(node.bytes)}, ${format.percent(node.bytes / this.whole)} of it, ${format.plural(node.sites, 'call stack', 'call stacks')}`;
+    say(`${change}: ${node.name}  ${node.location}`);
   }
 
   open(number) {
@@ -158,9 +175,28 @@ export class Icicle {
   }
 }
 
-function hash(text) {
-  const file = text.replace(/:\d+$/, '');
-  let value = 0;
-  for (let i = 0; i < file.length; ++i) value = (value * 31 + file.charCodeAt(i)) | 0;
-  return Math.abs(value);
+const fileOf = (node) => node.location.replace(/:\d+$/, '');
+
+const signed = (bytes) => `${bytes > 0 ? '+' : bytes < 0 ? '−' : ''}${format.bytes(Math.abs(bytes))}`;
+
+// Red for more, blue for less, stronger the larger the share that changed.
+function changeTone(node) {
+  const most = Math.max(node.bytes, node.base, 1);
+  const share = (node.bytes - node.base) / most;
+  if (Math.abs(share) < 0.005) return color('tone-0');
+  return mix(color('tone-0'), color(share > 0 ? 'more' : 'less'), 0.25 + 0.75 * Math.abs(share));
+}
+
+function mix(from, to, share) {
+  const parts = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  const [a, b] = [parts(from), parts(to)];
+  return `rgb(${a.map((value, i) => Math.round(value + (b[i] - value) * share)).join(',')})`;
+}
+
+// What the colours of the boxes mean.
+export function icicleLegend({joined, query}) {
+  const entries = joined
+    ? [['more', 'more than before'], ['less', 'less than before'], ['tone-0', 'the same']]
+    : [['tone-1', 'code of the job, one tone a file'], ['tone-0', 'libraries'], ['leak-edge', 'all of it leaks']];
+  return h('ul', {class: 'legend flame-legend'}, [...entries, ...(query ? [['mark', 'found by the search']] : [])].map(([name, text]) => h('li', null, h('span', {class: `swatch swatch-${name}`}), text)));
 }

@@ -9,17 +9,17 @@ import {oomItem} from './oom.js';
 import {sourceBlock, sourceOf} from './source.js';
 import {stackList} from './stack.js';
 import * as state from './state.js';
+import {isFine, isLeakVerdict} from './verdicts.js';
 
 const MOST_PARTS = 200;
-const LEAKS = new Set(['leak', 'accelerating_leak', 'growing_buffer', 'minor_leak']);
 const MOST_LINKS = 4;
 
 export function isLeak(site) {
-  return LEAKS.has(site.verdict);
+  return isLeakVerdict(site.verdict);
 }
 
 export function badge(verdict) {
-  const kind = LEAKS.has(verdict) ? 'bad' : verdict === 'steady' || verdict === 'one_time' ? 'good' : 'unsure';
+  const kind = isLeakVerdict(verdict) ? 'bad' : isFine(verdict) ? 'good' : 'unsure';
   return h('span', {class: `badge ${kind}`}, format.verdict(verdict));
 }
 
@@ -29,7 +29,7 @@ export function findings(report) {
   const others = [];
   for (let row = 0; row < report.siteCount; ++row) {
     const verdict = report.siteField.verdict(row);
-    if (LEAKS.has(verdict) || verdict === 'steady' || verdict === 'one_time') continue;
+    if (isLeakVerdict(verdict) || isFine(verdict)) continue;
     if (report.siteField.part_of(row) || (verdict === 'insufficient_evidence' && report.siteField.category(row) === 'segment')) continue;
     others.push(report.site(row));
   }
@@ -172,7 +172,7 @@ function partsTable(report, site) {
 // Everything about a finding, below its line in the list. `explained`: the answer above says why.
 export function findingBody(report, site, explained) {
   const frames = report.frames(site.row);
-  const place = report.placeOfSite[site.row];
+  const place = report.placeFrame(site.row);
   const excerpt = place < 0 ? null : sourceOf(report, frames[place]);
   return [
     site.explanation && !explained ? h('p', {class: 'why'}, site.explanation) : null,

@@ -5,24 +5,29 @@ import {Report, unpack} from './data.js';
 import {siteDetail} from './detail.js';
 import {showDiff} from './diff.js';
 import {fill, h} from './dom.js';
+import {flameView, redrawIcicles} from './flame.js';
 import {fragmentationView} from './fragmentation.js';
 import {leaksView} from './leaks.js';
-import {peakView, redrawIcicles} from './peak.js';
+import {peakView} from './peak.js';
 import {ranksView} from './ranks.js';
+import {showFound} from './search.js';
 import {sitesView} from './sites.js';
 import * as state from './state.js';
+import {summaryView} from './summary.js';
 import {timelineView} from './timeline.js';
 import {traceView} from './trace.js';
 
-// Each makes its elements from the report and what the address says: again, when one of its keys has changed; for all other
-// changes it has `make.update`, where they matter.
+// Each view makes its elements from the report and what the address says: again when one of its keys has changed. For all
+// other changes it may have `make.update`.
 const VIEWS = [
+  {name: 'summary', label: 'Summary', make: summaryView, keys: []},
   {name: 'leaks', label: 'Leaks', make: leaksView, keys: []},
   {name: 'timeline', label: 'Timeline', make: timelineView, keys: ['device', 'by']},
-  {name: 'peak', label: 'Peak', make: peakView, keys: ['device', 'q']},
+  {name: 'flame', label: 'Flame graph', make: flameView, keys: ['device', 'flame', 'order', 'libraries', 'q']},
+  {name: 'peak', label: 'Peak', make: peakView, keys: ['device']},
   {name: 'fragmentation', label: 'Fragmentation', make: fragmentationView, keys: []},
-  {name: 'ranks', label: 'Devices and ranks', make: ranksView, keys: []},
-  {name: 'sites', label: 'All sites', make: sitesView, keys: ['q', 'verdict', 'category', 'sitedevice', 'sort', 'dir']},
+  {name: 'ranks', label: 'Devices', make: ranksView, keys: []},
+  {name: 'sites', label: 'Sites', make: sitesView, keys: ['q', 'verdict', 'category', 'sitedevice', 'kind', 'sort', 'dir']},
   {name: 'trace', label: 'Trace', make: traceView, keys: []},
 ];
 
@@ -31,18 +36,19 @@ const MOST_PRINTED = 20;  // findings whose bodies are
 function setUp(report) {
   const page = document.getElementById('report');
   const tabs = VIEWS.map((view, i) =>
-    h('button', {type: 'button', role: 'tab', id: `tab-${view.name}`, 'aria-controls': `view-${view.name}`, title: `key ${i + 1}`, onclick: () => state.change({view: view.name, from: null, to: null})}, view.label),
+    h('button', {type: 'button', role: 'tab', id: `tab-${view.name}`, 'aria-controls': `view-${view.name}`, title: `key ${i + 1}`, onclick: () => state.change({view: view.name, from: null, to: null})}, view.name === 'ranks' && report.ranks.length ? 'Ranks' : view.label),
   );
   const panels = VIEWS.map((view) => h('section', {class: 'view', role: 'tabpanel', id: `view-${view.name}`, 'aria-labelledby': `tab-${view.name}`, hidden: true}));
-  const search = h('input', {type: 'search', placeholder: 'search functions, files, categories', 'aria-label': 'search all sites: text or a regular expression', title: 'key /'});
+  const search = h('input', {type: 'search', placeholder: 'function, file, category', 'aria-label': 'search all sites: text or a regular expression', title: 'key /'});
   const theme = h('button', {type: 'button', class: 'theme', 'aria-label': 'dark or light', title: 'dark or light', onclick: () => toggleTheme()}, '◐');
+  const found = h('output', {class: 'note found-count'});
   const detail = h('aside', {class: 'detail', 'aria-label': 'one site', hidden: true});
-  page.append(h('nav', {class: 'tabs', 'aria-label': 'views'}, h('div', {role: 'tablist'}, tabs), search, theme), ...panels, detail, barElement());
+  page.append(h('nav', {class: 'tabs', 'aria-label': 'views'}, h('div', {role: 'tablist'}, tabs), h('div', {class: 'search'}, search, found), theme), ...panels, detail, barElement());
 
   let timer = 0;
   search.addEventListener('input', () => {
     clearTimeout(timer);
-    timer = setTimeout(() => state.change({view: 'sites', q: search.value}, {replace: state.read().view === 'sites'}), 150);
+    timer = setTimeout(() => state.change({q: search.value}, {replace: true}), 150);
   });
 
   const drawn = new Map();  // what each panel shows: the part of the state that it is made of
@@ -56,6 +62,7 @@ function setUp(report) {
     tabs[at].scrollIntoView({block: 'nearest', inline: 'nearest'});
     page.dataset.view = VIEWS[at].name;
     if (!drawView(at, now)) VIEWS[at].make.update?.(now);
+    showFound(report, panels[at], found, now);
     if (document.activeElement !== search) search.value = now.q ?? '';
     detail.hidden = !now.site;
     page.classList.toggle('with-detail', Boolean(now.site));
@@ -106,7 +113,7 @@ function setUp(report) {
   }), () => show(state.read()));
 }
 
-// Paper is light, as wide as a style sheet says, and has all views.
+// On paper the page is light, as wide as a style sheet says, and has all views.
 function preparePrinting(page, showAll, showOne) {
   const root = document.documentElement;
   let opened = [];
@@ -177,7 +184,7 @@ async function start() {
   try {
     const element = document.getElementById('data');
     const data = await unpack(element.textContent);
-    element.remove();  // a copy of all of it that nobody needs any more
+    element.remove();  // a copy of the data that is not needed any more
     const page = document.getElementById('report');
     if (data.next) {
       showDiff(data, page);
@@ -189,7 +196,7 @@ async function start() {
     document.documentElement.dataset.readyMs = Math.round(performance.now());
   } catch (error) {
     // The answer is there in any case; the text of the report is what is left.
-    document.getElementById('report').append(h('p', {class: 'failed'}, `The views could not be made (${error.message}). The data of this page need a browser of 2023 or later; vramtrack report TRACE prints the same as text.`));
+    document.getElementById('report').append(h('p', {class: 'failed'}, `The views could not be made (${error.message}). This page needs a browser of 2023 or later. The command vramtrack report TRACE prints the same report as text.`));
     throw error;
   }
 }

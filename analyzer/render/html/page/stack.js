@@ -3,11 +3,15 @@
 
 import {copy, h} from './dom.js';
 import {sourceBlock, sourceOf} from './source.js';
+import {isLeakVerdict} from './verdicts.js';
 
 // As tracebacks of other tools have it: one frame a line, the most recent call first.
 export function stackText(frames) {
   return frames.map((frame, i) => `#${i} ${frame.function || '??'} at ${frame.file ? `${frame.file}${frame.line ? `:${frame.line}` : ''}` : frame.location}`).join('\n') + '\n';
 }
+
+// The frame of a leak to look at; -1 for a site that does not leak.
+export const markedFrame = (report, row) => (isLeakVerdict(report.siteField.verdict(row)) ? report.siteField.blame_frame(row) : -1);
 
 // `marked`: the frame to look at, or -1.
 export function stackList(report, frames, marked) {

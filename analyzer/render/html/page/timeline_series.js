@@ -2,53 +2,95 @@
 // The curves of a timeline: what is live by category, by line or in all, what is reserved, and how what is live rises and
 // falls within steps.
 
-import {categoryColor, seriesColor} from './colors.js';
+import {categoryColor, lineColors} from './colors.js';
 import * as format from './format.js';
+import {byLine, shortLineText} from './lines.js';
 
-function siteLabel(report, id) {
-  const site = report.siteById(id);
-  if (!site) return `site ${id}`;
-  const place = report.place(site.row);
-  const file = place.location.split('/').pop();
-  return `${place.function || file}  ${place.function ? file : ''}`.trim();
-}
+const MOST_BANDS = 11;  // lines, in addition to all others together
+const MOST_RELEASES = 200;
 
-// The series of a composition, each on top of the next: the first one is the sum of all.
+const highestOf = (values) => values.reduce((a, b) => Math.max(a, b), 0);
+const sumOf = (values) => values.reduce((a, b) => a + b, 0);
+
+// The series of a composition, each on top of the one before: the first series of the result is the sum of all.
 function stacked(parts) {
   const sum = new Array(parts[0]?.values.length ?? 0).fill(0);
   const series = parts
     .filter((part) => part.values.some((value) => value > 0))
     .map((part) => {
       part.values.forEach((value, i) => (sum[i] += value));
-      return {label: part.label, values: sum.slice(), told: part.values, color: part.color, width: 0.75, fill: 1};
+      return {label: part.label, key: part.key, values: sum.slice(), told: part.values, color: part.color, width: 0.75, fill: 1};
     });
   return series.reverse();
 }
 
-const highestOf = (values) => values.reduce((a, b) => Math.max(a, b), 0);
-
-// The names of all categories, the largest first.
-export function categoriesOf(compositions) {
-  const most = new Map();
-  for (const {categories} of compositions) {
-    for (const [name, values] of Object.entries(categories)) most.set(name, Math.max(most.get(name) ?? 0, highestOf(values)));
+// The names of all categories of some timelines, steadiest first: what rises and falls within a step is drawn on top.
+export function categoriesOf(timelines) {
+  const all = new Map();
+  for (const {at_high: composition, categories = {}} of timelines) {
+    for (const [name, values] of Object.entries(composition.categories)) {
+      const one = all.get(name) ?? {most: 0, low: 0, high: 0};
+      one.most = Math.max(one.most, highestOf(values));
+      one.low += sumOf(categories[name]?.low ?? []);
+      one.high += sumOf(categories[name]?.high ?? []);
+      all.set(name, one);
+    }
   }
-  return [...most.keys()].sort((a, b) => most.get(b) - most.get(a));
+  const steadiness = ({low, high}) => (high > 0 ? Math.round((10 * low) / high) : 0);
+  return [...all].sort(([, a], [, b]) => steadiness(b) - steadiness(a) || b.most - a.most).map(([name]) => name);
 }
 
-// `order`: of several that are beside each other, names of categories, the largest first.
-export function compositionSeries(report, composition, by, order = null) {
+// The lines of a composition: [{key, row, leak, place, samples, values}], those that hold most first, leaks before others.
+export function linesOf(report, composition) {
+  const lines = byLine(report, composition.sites.map((one) => ({id: one.site, bytes: one.bytes})));
+  for (const line of lines) line.values = line.samples[0].bytes.map((_, i) => line.samples.reduce((sum, one) => sum + one.bytes[i], 0));
+  return lines.sort((a, b) => b.leak - a.leak || highestOf(b.values) - highestOf(a.values));
+}
+
+// Leaks are drawn lowest, then what is live at nearly every moment.
+function steadiestFirst(lines) {
+  const steadiness = ({values}) => Math.round((10 * sumOf(values)) / (values.length * Math.max(highestOf(values), 1)));
+  return lines.map((line, i) => ({line, i})).sort((a, b) => b.line.leak - a.line.leak || (a.line.leak ? a.i - b.i : steadiness(b.line) - steadiness(a.line)) || a.i - b.i).map(({line}) => line);
+}
+
+// `order`: the names of the categories, the lowest band first.
+export function compositionSeries(report, composition, by, order) {
   if (by === 'line') {
-    const parts = composition.sites.map((one, i) => ({label: siteLabel(report, one.site), values: one.bytes, color: seriesColor(i)}));
-    return stacked([...parts, {label: 'all other sites', values: composition.other_sites, color: 'rest'}]);
+    const all = linesOf(report, composition);
+    const lines = steadiestFirst(all.slice(0, MOST_BANDS));
+    const colors = lineColors(lines);
+    const others = composition.other_sites.slice();
+    for (const line of all.slice(MOST_BANDS)) line.values.forEach((value, i) => (others[i] += value));
+    const parts = lines.map((line, i) => ({key: line.key, label: shortLineText(line), values: line.values, color: colors[i]}));
+    return stacked([...parts, {key: 'others', label: 'all other lines', values: others, color: 'rest'}]);
   }
-  const parts = Object.entries(composition.categories).map(([name, values]) => ({name, label: format.category(name), values, color: categoryColor(name)}));
-  const names = order ?? categoriesOf([composition]);
-  return stacked(parts.sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name)));
+  const parts = Object.entries(composition.categories).map(([name, values]) => ({key: name, name, label: format.category(name), values, color: categoryColor(name)}));
+  return stacked(parts.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name)));
 }
 
-// The positions of what is known within steps, where there is that, beside those of the timeline: for each the timeline's
-// bin and the row within a step.
+// When something happened, in the unit of the timeline; null if that is not known.
+function positionOf(timeline, event) {
+  return timeline.unit === 'steps' ? event.step : event.seconds;
+}
+
+// The peak, failed allocations and calls of empty_cache().
+export function marksOf(report, timeline) {
+  const marks = [];
+  const device = report.devices.find((one) => one.index === timeline.device);
+  if (!device) return marks;
+  const within = timeline.unit === 'steps' ? 0.5 : 0;  // of a step only its number is known
+  if (within && device.peak.step !== null) marks.push({at: device.peak.step + within, label: 'the peak', letter: 'peak', color: 'text'});
+  for (const oom of report.oom) {
+    const at = oom.device === timeline.device ? positionOf(timeline, oom) : null;
+    if (at !== null) marks.push({at: at + within, label: `out of memory: ${format.bytes(oom.requested)} requested`, letter: 'OOM', color: 'alarm'});
+  }
+  const releases = report.releases.flatMap((one) => one.times).filter((call) => positionOf(timeline, call) !== null);
+  releases.slice(0, MOST_RELEASES).forEach((call, i) => marks.push({at: positionOf(timeline, call) + within, label: `empty_cache() released ${format.bytes(call.bytes)}`, letter: i === 0 ? 'empty_cache' : '', color: 'fit', dash: [2, 4]}));
+  return marks;
+}
+
+// The positions of the timeline and of the curve within steps, if there is one: for each the timeline's bin and the row of
+// that curve.
 function finest(timeline) {
   const {position, within_steps: within} = timeline;
   const each = position.map((_, i) => i);
@@ -76,15 +118,22 @@ export function binWidth(position, unit) {
   return Number.isFinite(least) && least > 0 ? least : unit === 'steps' ? 1 : Math.max(position[0], 1);
 }
 
-// What makeChart needs of it, and `series` as the timeline has them, without what is within steps. `report`: by which
-// lines are named.
-export function timelineCurves(report, timeline, by, order = null) {
+// The bin of a timeline in which a position is.
+export function binAt(timeline, position) {
+  let bin = 0;
+  while (bin + 1 < timeline.position.length && timeline.position[bin + 1] <= position) ++bin;
+  return bin;
+}
+
+// What makeChart needs to draw a timeline. `series` is the timeline's own, without the curve within steps. `bins`: the
+// timeline's bin of each x. Within a step only the total is known: bands are cut off at its curve.
+export function timelineCurves(report, timeline, by, order = categoriesOf([timeline])) {
   const bin = binWidth(timeline.position, timeline.unit);
   const end = timeline.position[timeline.position.length - 1] + bin;
   const within = timeline.within_steps;
   const {x, bins, rows} = finest(timeline);
   const highest = (series) => series.high.some((value) => value > 0);
-  if (!timeline.at_high.other_sites.length) by = 'total';  // of one of very many processes, no more is kept
+  if (!timeline.at_high.other_sites.length) by = 'total';  // with very many processes the report keeps no more
   const series = by === 'total' ? [] : compositionSeries(report, timeline.at_high, by, order);
   const bands = [];
   if (by === 'total' && !within) {
@@ -93,13 +142,14 @@ export function timelineCurves(report, timeline, by, order = null) {
   }
   if (highest(timeline.reserved)) series.push({label: 'reserved', values: timeline.reserved.high, color: 'reserved', width: 1.5});
   if (highest(timeline.device_used)) series.push({label: 'used on the device', values: timeline.device_used.high, color: 'used', dash: [4, 3], hidden: by !== 'total'});
-  const drawn = series.map((one) => ({...one, values: bins.map((i) => one.values[i]), told: one.told && bins.map((i) => one.told[i])}));
+  const cut = (one, value, i) => (one.told && within ? Math.min(value, within.high[rows[i]]) : value);
+  const drawn = series.map((one) => ({...one, values: bins.map((bin, i) => cut(one, one.values[bin], i)), told: one.told && bins.map((bin) => one.told[bin])}));
   if (within && by === 'total') {
     bands.push([drawn.length, drawn.length + 1]);
     drawn.push({label: 'live within the steps, highest', values: rows.map((i) => within.high[i]), color: 'live', width: 2, bandOpacity: 0.25}, {label: 'lowest', values: rows.map((i) => within.low[i]), color: 'live', width: 1});
   } else if (within) {
-    drawn.push({label: 'live within the steps', values: rows.map((i) => within.high[i]), color: 'text', width: 1.25});
+    drawn.push({label: 'live within the steps', values: rows.map((i) => within.high[i]), color: 'text', width: 1, now: true});
   }
   const ceiling = Math.max(...[timeline.live, timeline.reserved].map((one) => highestOf(one.high)), 1);
-  return {x, end, bin, name: within ? nameWithin : undefined, series, drawn, bands, ceiling, least: timeline.unit === 'steps' ? 1 : bin};
+  return {x, end, bin, bins, by, name: within ? nameWithin : undefined, series, drawn, bands, ceiling, least: timeline.unit === 'steps' ? 1 : bin};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several timelines beside each other, on one scale, which are zoomed together.
+// Several timelines side by side, on one scale, which are zoomed together.
 
 import {legend, makeChart, tableTwin} from './chart.js';
 import {h} from './dom.js';
@@ -7,7 +7,7 @@ import {categoriesOf, timelineCurves} from './timeline_series.js';
 
 // `shown`: [{title, report, timeline}], all in the same unit.
 export function timelinesOnOneScale(shown, by, height = 220) {
-  const order = categoriesOf(shown.map((one) => one.timeline.at_high));
+  const order = categoriesOf(shown.map((one) => one.timeline));
   const curves = shown.map((one) => timelineCurves(one.report, one.timeline, by, order));
   const ceiling = Math.max(...curves.map((one) => one.ceiling));
   const span = [Math.min(...curves.map((one) => one.x[0])), Math.max(...curves.map((one) => one.end))];

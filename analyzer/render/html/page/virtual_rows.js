@@ -18,7 +18,11 @@ export function virtualRows({label, header, count, cells, onOpen, onMove = null,
     row.style.height = `${number * ROW_HEIGHT}px`;
     return row;
   };
-  const open = (i) => ((current = i), draw(true), onOpen(i));
+  const open = (i) => {
+    current = i;
+    draw(true);
+    onOpen(i);
+  };
   const draw = (force) => {
     const from = Math.max(Math.floor(scroller.scrollTop / ROW_HEIGHT) - BEYOND, 0);
     if (from === drawnFrom && !force) return;
@@ -35,7 +39,14 @@ export function virtualRows({label, header, count, cells, onOpen, onMove = null,
     if (top > scroller.scrollTop + scroller.clientHeight - 3 * ROW_HEIGHT) scroller.scrollTop = top - scroller.clientHeight + 3 * ROW_HEIGHT;
     draw(true);
   };
-  append(scroller, [h('table', {'aria-rowcount': count + 1}, h('thead', null, h('tr', null, header)), body)]);
+  const table = h('table', {'aria-rowcount': count + 1}, h('thead', null, h('tr', null, header)), body);
+  // There are more rows now, or fewer.
+  scroller.showCount = (number) => {
+    count = number;
+    table.setAttribute('aria-rowcount', count + 1);
+    draw(true);
+  };
+  append(scroller, [table]);
   scroller.addEventListener('scroll', () => draw(false));
   scroller.addEventListener('keydown', (event) => {
     const page = Math.floor(scroller.clientHeight / ROW_HEIGHT) - 2;
