@@ -60,6 +60,17 @@ class LoadTest(unittest.TestCase):
         self.assertTrue(trace.enough_evidence)
         self.assertEqual(trace.leaks, trace.findings)
 
+    def test_the_rate_of_ranks_is_that_of_each(self):
+        folder = os.path.join(self.folder.name, "ranks")
+        os.mkdir(folder)
+        for rank in "01":
+            subprocess.run(["analyzer/cli/make_trace", "leak", os.path.join(folder, rank + ".vtrace"), rank, "run"], check=True)
+        trace = vramtrack.load(folder)
+        (finding,) = trace.leaks
+        self.assertEqual((finding.rate, finding.rate_bytes_per_step), ("4.00 MiB per step and rank", 8 << 20))
+        self.assertIn(finding.rate, str(trace).splitlines()[0])
+        self.assertNotIn("(", str(finding))  # no parameters, and an interval without a width is not named
+
     def test_events_are_those_of_dump(self):
         lines = subprocess.check_output([PROGRAM, "dump", self.path], encoding="utf-8").splitlines()
         rows = [line.split(None, 9) for line in lines if not line.lstrip().startswith("#")]

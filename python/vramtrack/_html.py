@@ -59,9 +59,8 @@ def finding(one: Finding) -> str:
 def trace(one: Trace) -> str:
     count = "%d %s%s" % (one.steps.count, one.steps.unit, "" if one.steps.count == 1 else "s")
     parts = ["<p><b>%s</b> %s, %s</p>" % (_ANSWERS.get(one.answer, _text(one.answer)), _text(one.path), count)]
-    parts.append(_table(("line", "function", "rate", "95 % CI", "at the peak", "category"), (
-        (leak.line, leak.function, leak.rate, "%s to %s" % (size_text(leak.rate_ci[0]), size_text(leak.rate_ci[1])),
-         size_text(leak.bytes_at_peak), leak.category) for leak in one.findings)))
+    parts.append(_table(("line", "function", "rate", "certainty", "at the peak", "category"), (
+        (leak.line, leak.site.frame.short_function if leak.site.frame else "", leak.rate, leak.certainty, size_text(leak.bytes_at_peak), leak.category) for leak in one.findings)))
     parts.append(_table(("device", "name", "peak live", "peak reserved", "end live", "growth per %s" % one.steps.unit), (
         (str(device.index), device.name, size_text(device.peak_live), size_text(device.peak_reserved),
          size_text(device.end_live), size_text(device.growth_bytes_per_step)) for device in one.devices)))

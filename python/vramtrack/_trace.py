@@ -94,7 +94,7 @@ class Finding:
         line: FILE:LINE of the line to look at, as the text report names it; empty if it is unknown.
         function: The function that this line is in.
         device: Index of the device; `None` for host memory.
-        rate_bytes_per_step: Bytes that stay behind per `rate_unit`.
+        rate_bytes_per_step: Bytes that stay behind per `rate_unit`, in all processes of the job together.
         rate_ci: The lower and upper end of its 95 % confidence interval.
         rate_objects_per_step: Objects that stay behind per `rate_unit`.
         rate_unit: "step", or "GiB allocated" where no steps were found.
@@ -122,8 +122,17 @@ class Finding:
 
     @property
     def rate(self) -> str:
-        """The rate as text, such as "1.50 MiB per step"."""
-        return rate_text(self.site.level, self.site.kind, self.rate_bytes_per_step, self.rate_objects_per_step, self.rate_unit)
+        """The rate as text, such as "1.50 MiB per step"; "1.50 MiB per step and rank" is the mean of the ranks that leak."""
+        each = self._each_rank
+        if each is None:
+            return rate_text(self.site.level, self.site.kind, self.rate_bytes_per_step, self.rate_objects_per_step, self.rate_unit)
+        rate = rate_text(self.site.level, self.site.kind, each.mean, each.mean, self.rate_unit)
+        return "%s and %s" % (rate, "process" if each.most_rank is None else "rank")
+
+    @property
+    def _each_rank(self) -> _fields.AcrossRate | None:
+        across = self.site.across
+        return across.rate if across is not None and across.leak > 1 else None
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -141,7 +150,7 @@ class Finding:
     @property
     def certainty(self) -> str:
         """The confidence interval as text; empty where there is none, or where it has no width."""
-        low, high = self.rate_ci
+        low, high = self.rate_ci if self._each_rank is None else self._each_rank.ci
         if self.site.level == "handle" or low is None or high is None or size_text(low) == size_text(high):
             return ""
         return "95 %% CI %s to %s" % (size_text(low), size_text(high))
@@ -149,7 +158,8 @@ class Finding:
     def __str__(self) -> str:
         verb = "grows by" if self.verdict == "growing_buffer" else "leaks"
         certainty = " (%s)" % self.certainty if self.certainty else ""
-        return "%s %s %s%s" % (_place(self.line, self.function), verb, self.rate, certainty)
+        function = self.site.frame.short_function if self.site.frame else ""
+        return "%s %s %s%s" % (_place(self.line, function), verb, self.rate, certainty)
 
     def __repr__(self) -> str:
         return "<Finding %s: %s>" % (self.verdict, self)
