@@ -164,6 +164,10 @@ class Browser:
     def resize(self, width, height, phone=False):
         self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1, mobile=phone)
 
+    def touch_screen(self):
+        """What style sheets know as a coarse pointer."""
+        self._call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+
     def prefer(self, scheme="light", media=""):
         self._call("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}])
 

@@ -65,7 +65,7 @@ class Cupti(PageCase):
         kernel = report["sites"][0]["first_kernel"]
         self.click("#tab-leaks")
         opened = self.see(".finding[open] .figures")
-        self.assertEqual("first kernel behind it" in opened, kernel is not None)
+        self.assertEqual("first kernel after it" in opened, kernel is not None)
         if kernel is not None:
             self.assertIn(kernel["function"], opened)
 

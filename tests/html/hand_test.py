@@ -39,7 +39,7 @@ class Hands(PageCase):
         self.browser.pdf(path)
         text = subprocess.run(["pdftotext", "-layout", str(path), "-"], check=True, stdout=subprocess.PIPE, text=True).stdout
         for part in ("leaks 4.00 MiB per step", "Attention::Forward", "attention.cu:87", "5 to 49", "By line", "Processes",
-                     "Devices", "live at the end"):
+                     "Devices", "live at exit"):
             self.assertIn(part, text)
         # The answer and the memory over the run are on the first page.
         self.assertIn("Largest lines at the peak", text.split("\f")[0])

@@ -148,5 +148,37 @@ class Pages(PageCase):
         self.assertEqual(self.browser.evaluate(background), light)
 
 
+    def test_on_a_touch_screen_no_bar_takes_room_and_lines_come_first(self):
+        self.browser.resize(390, 844, phone=True)
+        self.browser.touch_screen()
+        self.open(page_of("leak"))
+        self.assertLessEqual(self.bounds(".bar")[3], 1)
+        for view in ("summary", "peak", "sites"):
+            self.click("#tab-" + view)
+            self.assertEqual(self.see("#view-%s thead th" % view), "line")
+            left, _, width, _ = self.bounds("#view-%s tbody td.place" % view)
+            self.assertGreaterEqual(left, 0)
+            self.assertLess(left, 60)
+
+    def test_out_of_memory_says_first_what_held_it(self):
+        oom = self.report("oom")["oom"][-1]
+        self.open(page_of("oom"), "#view=leaks")
+        held = max(sum(one["bytes"] for one in oom["categories"]), sum(one["bytes"] for one in oom["holders"]))
+        rows = self.browser.evaluate("[...document.querySelectorAll('.oom .body table')][0].tBodies[0].rows.length")
+        self.assertGreaterEqual(len(oom["holders"]), rows)
+        first = self.browser.evaluate("document.querySelector('.oom .body').firstElementChild.innerText")
+        self.assertIn("Who held the memory", first)
+        names = self.browser.evaluate("[...document.querySelector('.oom table').tBodies[0].rows].map((r) => r.cells[0].querySelector('.location').innerText)")
+        self.assertEqual(len(names), len(set(names)))
+        shares = self.browser.evaluate("[...document.querySelector('.oom table').tBodies[0].rows].map((r) => parseFloat(r.cells[2].innerText))")
+        self.assertLessEqual(sum(shares), 101)
+        self.assertGreater(held, 0)
+        # At most one setting, folded, and none where a leak explains it.
+        self.assertLessEqual(self.count(".oom .advice-details"), 1)
+        self.assertEqual(self.count(".oom .advice-details[open]"), 0)
+        if "leak" in self.see(".oom > summary .place"):
+            self.assertEqual(self.count(".oom .advice-details"), 0)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[2:])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which colour of the style sheet stands for what.
 
-const CATEGORIES = ['activations', 'parameters', 'optimizer_state', 'gradients', 'temporary', 'workspace', 'communication', 'input', 'pinned', 'segment'];
+const CATEGORIES = ['activations', 'parameters', 'optimizer_state', 'gradients', 'temporary', 'workspace', 'communication', 'input', 'pinned', 'segment', 'other', 'handle'];
 const LINE_COLORS = Array.from({length: 12}, (_, i) => `c${i}`);
 
 export function categoryColor(name) {

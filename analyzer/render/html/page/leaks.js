@@ -75,15 +75,15 @@ function drawFit(u, fit) {
 
 export function growthChart(site) {
   const {kept} = site;
-  if (!kept) return h('p', {class: 'note'}, 'Its steps left nothing behind.');
+  if (!kept) return h('p', {class: 'note'}, 'Nothing that its steps allocated is left.');
   const handles = site.level === 'handle';
   const series = [{label: handles ? 'objects kept' : 'bytes kept', values: handles ? kept.objects : kept.bytes, color: 'live', width: 2, fill: 0.15, stepped: true}];
   const marks = [];
   if (site.onset_step !== null) marks.push({at: site.onset_step, label: 'the first step that leaked', letter: 'onset', color: 'alarm'});
   if (kept.first_tested_step !== null) {
-    marks.push({at: kept.first_tested_step, label: 'judged from here', letter: 'judged', color: 'muted'}, {at: kept.last_tested_step, label: 'judged up to here', color: 'muted'});
+    marks.push({at: kept.first_tested_step, label: 'tested from here', letter: 'tested', color: 'muted'}, {at: kept.last_tested_step, label: 'tested up to here', color: 'muted'});
   }
-  const made = makeChart({label: 'What was allocated up to each step and is there after the last one', x: kept.step, series, marks, height: 220, draw: handles ? null : (u) => drawFit(u, kept.fit)});
+  const made = makeChart({label: 'What was allocated up to each step and is live after the last one', x: kept.step, series, marks, height: 220, draw: handles ? null : (u) => drawFit(u, kept.fit)});
   return h(
     'figure',
     null,
@@ -112,13 +112,13 @@ function ranksOf(site) {
   ];
 }
 
-// What CUPTI's records tell of how it is used.
+// How it is used, as far as CUPTI recorded it.
 function useOf(site) {
   const {last_use: last, first_kernel: kernel} = site;
   return [
     ['not used after', last ? (last.latest_step === null ? format.seconds(last.latest_s) : `step ${format.count(last.latest_step)} (${format.seconds(last.latest_s)})`) : ''],
     ['half of its objects idle for', last ? `${format.seconds(last.idle_s)} or more` : ''],
-    ['first kernel behind it', kernel ? `${kernel.function}, for ${format.percent(kernel.share)} of the allocations` : ''],
+    ['first kernel after it', kernel ? `${kernel.function}, for ${format.percent(kernel.share)} of the allocations` : ''],
   ];
 }
 
@@ -131,14 +131,14 @@ function evidence(site) {
     ['objects per ' + site.rate_unit, format.about(whole.rate_objects_per_step)],
     ['per second', site.level === 'handle' ? '' : format.bytes(site.rate_bytes_per_second)],
     ['seen at', site.grade.replace('+', ' and ') + (site.grade ? ' level' : '')],
-    ['steps judged', kept && kept.first_tested_step !== null ? `${format.count(kept.tested_steps)}, ${format.count(kept.first_tested_step)} to ${format.count(kept.last_tested_step)}` : ''],
-    ['of these left something', kept && kept.steps_with_survivors ? format.count(kept.steps_with_survivors) : ''],
-    ['they left', kept && kept.steps_with_survivors ? `${format.plural(kept.survivor_objects, 'object', 'objects')}, ${format.bytes(kept.survivor_bytes)}` : ''],
+    ['steps tested', kept && kept.first_tested_step !== null ? `${format.count(kept.tested_steps)}, ${format.count(kept.first_tested_step)} to ${format.count(kept.last_tested_step)}` : ''],
+    ['of these kept something', kept && kept.steps_with_survivors ? format.count(kept.steps_with_survivors) : ''],
+    ['they kept', kept && kept.steps_with_survivors ? `${format.plural(kept.survivor_objects, 'object', 'objects')}, ${format.bytes(kept.survivor_bytes)}` : ''],
     ['freed objects lived at most', kept && site.frees > 0 ? format.plural(kept.max_lifetime_steps, 'step', 'steps') : ''],
     ['first step that leaked', site.onset_step === null ? '' : format.count(site.onset_step)],
     ...ranksOf(site),
     ...useOf(site),
-    ['live at the end', format.bytes(whole.live_bytes)],
+    ['live at exit', format.bytes(whole.live_bytes)],
     ['at the peak', format.bytes(whole.bytes_at_peak)],
     ['peak without it', format.bytes(site.group ? site.group.peak_without : site.peak_without_site)],
     ['category', format.category(site.category)],
@@ -166,7 +166,7 @@ function partsTable(report, site) {
     sites.slice(0, MOST_LINKS).flatMap((part) => [siteLink(part), ' ']).concat(sites.length > MOST_LINKS ? `and ${format.count(sites.length - MOST_LINKS)} more` : []),
   ]);
   if (sorted.length > MOST_PARTS) rows.push(['', `and ${format.count(sorted.length - MOST_PARTS)} more`, '']);
-  return table(`Its ${format.count(parts.length)} sites`, [{label: 'rate of its own', number: true}, {label: 'line', class: 'place'}, {label: 'sites'}], rows);
+  return table(`Its ${format.count(parts.length)} sites`, [{label: 'rate', number: true}, {label: 'line', class: 'place'}, {label: 'sites'}], rows);
 }
 
 // Everything about a finding, below its line in the list. `explained`: the answer above says why.
@@ -212,11 +212,11 @@ export function leaksView(report) {
   const counts = Object.entries(report.verdict_counts).filter(([, number]) => number > 0);
   return [
     report.oom.length ? [report.oom.map((oom, i) => oomItem(report, oom, i === report.oom.length - 1)).reverse(), leaks.length ? h('h2', null, 'Leaks') : null] : null,
-    leaks.length ? null : h('p', {class: 'note'}, 'No site leaks as far as this trace tells.'),
+    leaks.length ? null : h('p', {class: 'note'}, 'This trace shows no leak.'),
     leaks.map((site, i) => findingItem(report, site, i + 1, i === 0)),
     others.length ? h('h2', null, leaks.length ? 'Further findings' : 'Worth a look') : null,
     others.slice(0, 100).map((site) => findingItem(report, site, '', false)),
-    others.length > 100 ? h('p', {class: 'note'}, `and ${format.count(others.length - 100)} more, in the table of all sites`) : null,
+    others.length > 100 ? h('p', {class: 'note'}, `and ${format.count(others.length - 100)} more in the Sites view`) : null,
     h('h2', null, 'All sites by verdict'),
     h('ul', {class: 'counts'}, counts.map(([verdict, number]) => h('li', null, badge(verdict), ' ', format.plural(number, 'site', 'sites')))),
   ];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A framework's segments with the blocks in them: a row is a segment, as wide as all others; what is free is hatched
-// where a block keeps the segment from being given back. One canvas, which draws the rows in view.
+// where a live block keeps the segment from being released. One canvas, which draws the rows in view.
 
 import {say} from './bar.js';
 import {categoryColor} from './colors.js';
@@ -97,7 +97,7 @@ export function segmentMap(report, map, onOpen) {
     if (block >= 0) {
       say(`${format.bytes(bytes[block])} ${format.category(category[block])}: ${nameOf(block)}; in a ${whole}${block === segment.first + segment.pinnedBy && segment.live < segment.bytes ? '; the last to go, it pins what is free' : ''}`);
     } else {
-      say(segment.blocks === 0 ? `free: a ${whole}; it could be given back` : `free, pinned by ${nameOf(segment.first + segment.pinnedBy)}: a ${whole}`);
+      say(segment.blocks === 0 ? `free: a ${whole}; it can be released` : `free, pinned by ${nameOf(segment.first + segment.pinnedBy)}: a ${whole}`);
     }
   });
   room.addEventListener('click', (event) => {
@@ -119,7 +119,7 @@ export function segmentMap(report, map, onOpen) {
     null,
     h('div', {class: 'controls'}, h('label', null, 'segments ', order), h('span', {class: 'note'}, `${format.plural(segments.length, 'segment', 'segments')}, ${format.plural(bytes.length, 'block', 'blocks')}${map.other_segments ? `; ${format.count(map.other_segments)} smaller ones of ${format.bytes(map.other_bytes)} are left out` : ''}`)),
     room,
-    h('ul', {class: 'legend'}, used.map((name) => h('li', {class: 'share-name'}, h('span', {class: `swatch swatch-${categoryColor(name)}`}), format.category(name))), h('li', {class: 'share-name'}, h('span', {class: 'swatch swatch-free'}), 'free, can be given back'), h('li', {class: 'share-name'}, h('span', {class: 'swatch swatch-pinned'}), 'free, pinned'), h('li', {class: 'share-name'}, h('span', {class: 'swatch swatch-pin'}), 'what pins it: the last to go')),
+    h('ul', {class: 'legend'}, used.map((name) => h('li', {class: 'share-name'}, h('span', {class: `swatch swatch-${categoryColor(name)}`}), format.category(name))), h('li', {class: 'share-name'}, h('span', {class: 'swatch swatch-free'}), 'free, can be released'), h('li', {class: 'share-name'}, h('span', {class: 'swatch swatch-pinned'}), 'free, pinned'), h('li', {class: 'share-name'}, h('span', {class: 'swatch swatch-pin'}), 'the last live block, which pins it')),
   );
 }
 
