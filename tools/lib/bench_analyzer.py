@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast traces are analysed, with how much memory; beside what other tools take to read as many events of their own.
+"""Measures how fast traces are analysed and with how much memory, next to other tools that read as many events of their own.
 
 Every figure is processor time (user and system) of the reading process alone, the best of a few runs.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a record of CUPTI costs the program's thread, on the simulated CUPTI: beside a program that takes the same records
-itself and does nothing with them, and beside none being made (docs/cupti.md)."""
+"""Measures what a record of CUPTI costs the program's thread on the simulated CUPTI, compared with a program that takes the
+same records itself and ignores them, and with a program without records (docs/cupti.md)."""
 import os
 import re
 import resource

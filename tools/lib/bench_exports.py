@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a trace becomes a file for people or for other tools, with how much memory, and how large the file is; beside the
-report as JSON, which has what all of them are made from, and beside other tools that write the same kind of file.
+"""Measures how fast a trace becomes a file for people or for other tools, with how much memory, and how large the file is,
+compared with the report as JSON, from whose data all of them are made, and with other tools that write such files.
 
 Every figure is of the writing process alone, with one thread, the best of a few runs.
 """

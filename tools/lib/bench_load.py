@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether anything is lost under load, and what load costs: threads, live allocations, distinct stacks and modules by the
-thousand, alone and together. Every traced run is held against what the program itself has counted."""
+"""Measures what load costs, and checks that no event is lost: thousands of threads, live allocations, distinct stacks and
+modules, alone and together. Every traced run is compared with the program's own counts."""
 import os
 import re
 import struct

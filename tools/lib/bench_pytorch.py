@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tracing costs a step of unmodified PyTorch, beside what PyTorch's own recording of allocations costs."""
+"""Measures what tracing costs a step of unmodified PyTorch, compared with PyTorch's own recording of allocations."""
 import os
 import statistics
 

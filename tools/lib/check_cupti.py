@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: check_cupti.py NAME REPORT.json STDERR [DUMP]
 
-Whether hooks and CUPTI saw the same memory: a line for each difference. Exit code 1 where a kind of memory that CUPTI
-tells of is not the same to the byte, 77 where CUPTI was not there. With DUMP, the output of `vramtrack dump`, a line says
-how many of the hooked allocations of each kind have a record.
+Checks that hooks and CUPTI saw the same memory, and prints a line for each difference. Exit code 1 if a kind of memory that
+CUPTI reports differs by a byte, 77 if there was no CUPTI. With DUMP, the output of `vramtrack dump`, a line says how many of
+the hooked allocations of each kind have a record.
 """
 import json
 import sys

@@ -31,7 +31,7 @@ def is_of_tests(path):
 
 
 def problems(level, sources):
-    """A line for each include that points up, to a folder beside, or to a folder that the page does not list. `sources`:
+    """A line for each include that points up, to a folder of the same row, or to a folder that the page does not list. `sources`:
     pairs of a path and its text."""
     for path, text in sources:
         folder = os.path.dirname(path)

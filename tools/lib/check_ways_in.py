@@ -5,8 +5,8 @@
 usage: check_ways_in.py WAY DUMP PROGRAM.stdout
 
 The program prints a line `KIND ALLOCATIONS FREES FAILURES BYTES` for each kind (tests/ways_in/programs/tally.h); DUMP is
-the output of `vramtrack dump`. Prints a row of the matrix, with what differs behind it. Contexts, modules and libraries
-of the runtime's own come on top of the program's.
+the output of `vramtrack dump`. Prints a row of the matrix, with the differences after it. The runtime's own contexts,
+modules and libraries are allowed in addition to the program's.
 Exit code 0 if all agree, 1 if not, 2 if there is nothing to compare.
 """
 

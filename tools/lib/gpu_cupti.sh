@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The checks of tools/test-gpu that have CUPTI beside the hooks; to be sourced by it, behind gpu_pytorch.sh. What they
-# measure is for docs/cupti.md and is printed at the end.
+# The checks of tools/test-gpu that run CUPTI together with the hooks. tools/test-gpu sources it after gpu_pytorch.sh and prints
+# what they measure, for docs/cupti.md, at the end.
 # shellcheck shell=bash disable=SC2154  # its variables
 
 # json_report TRACE FILE: a short trace has too little evidence for verdicts (exit code 3), which is not asked for here.

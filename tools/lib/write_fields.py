@@ -165,7 +165,7 @@ def python(schemas):
             lines.append("    %s: %s%s" % (field, declared(one), optional))
             if refers_to(one):
                 nested.setdefault(name, {})[field] = refers_to(one)
-    lines += ["", "", "# Which fields are objects, or lists of objects, and of what class.",
+    lines += ["", "", "# The fields that are objects, or lists of objects, and their classes.",
               "NESTED: dict[type, dict[str, type]] = {"]
     for name, fields in nested.items():
         lines.append("    %s: {%s}," % (name, ", ".join('"%s": %s' % item for item in fields.items())))

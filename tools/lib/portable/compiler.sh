@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The machine's gcc against the C library and the C++ library of a sysroot, which is beside this file. One name for C, C++
-# and links, as Bazel's detected toolchain wants it.
+# The machine's gcc with the C library and the C++ library of a sysroot, which is in the folder of this file. Bazel's detected
+# toolchain wants one name for compiling C and C++ and for linking.
 here=${BASH_SOURCE[0]%/*}
 root=$here/root
 triple=x86_64-linux-gnu
