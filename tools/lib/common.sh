@@ -14,7 +14,7 @@ die() {
   exit 1
 }
 
-# The home folder even where HOME is not set, as in some CI runners; nothing where there is none.
+# Prints the home folder, even if HOME is not set, as in some CI runners; or nothing.
 home_dir() {
   if [[ -n ${HOME:-} ]]; then
     printf '%s\n' "$HOME"
@@ -23,7 +23,7 @@ home_dir() {
   fi
 }
 
-# The user's cache folder, or nothing where it cannot be written.
+# Prints the user's cache folder, or nothing if it cannot be written.
 user_cache_dir() {
   local dir=${XDG_CACHE_HOME:-}
   [[ -n $dir ]] || dir=$(home_dir)/.cache
@@ -31,7 +31,7 @@ user_cache_dir() {
   return 0
 }
 
-# Where downloads are kept for the next checkout; inside this one when the user has no cache folder.
+# Prints the folder that keeps downloads for the next checkout; it is inside this one if the user has no cache folder.
 download_dir() {
   local dir
   dir=$(user_cache_dir)
@@ -41,8 +41,8 @@ download_dir() {
   printf '%s\n' "$dir"
 }
 
-# The CUDA toolkit of the machine, looked for as bazel/cuda_configure.bzl does; nothing where there is none. A CUDA_HOME
-# or CUDA_PATH that is set is taken as it is, "none" included: that it is wrong is Bazel's to say.
+# Prints the CUDA toolkit of the machine, searched as in bazel/cuda_configure.bzl, or nothing. CUDA_HOME and CUDA_PATH are used
+# unchecked, also "none": Bazel reports a wrong one.
 system_cuda() {
   local dir nvcc
   for dir in "${CUDA_HOME:-}" "${CUDA_PATH:-}"; do

@@ -28,9 +28,9 @@ build_packages=(
   zlib1g-dev
 )
 
-# A question mark: without it a check is skipped. That is the format check, as other versions of clang-format format
-# differently, the fuzz test, running the portable build on another release, opening HTML reports in a browser, and reading
-# what it prints.
+# Packages with a question mark are optional: a check is skipped without them. These are the format check (other versions of
+# clang-format format differently), the fuzz test, the portable build on another release, reports in a browser, and what the
+# browser prints.
 test_packages=(
   'chromium?'
   'clang-format-14?'
@@ -55,7 +55,7 @@ is_offered() {
   [[ $(apt-cache policy "$1" 2>/dev/null) == *'Candidate: '[!\(]* ]]
 }
 
-# Prints which of the packages are still to be installed, one a line, leaving out optional ones that nobody offers.
+# Prints the packages that are not installed, one per line, without optional ones that no source offers.
 missing_packages() {
   local package
   for package in "$@"; do
@@ -83,23 +83,23 @@ apt() {
 # install_packages PACKAGE...
 install_packages() {
   command -v apt-get >/dev/null && command -v dpkg-query >/dev/null ||
-    die "only Debian 12, Ubuntu 22.04 and later are supported here; elsewhere install Bazel and the libraries of bazel/system_libs.bzl by hand and run bazel test //..."
+    die "only Debian 12, Ubuntu 22.04 and later are supported (elsewhere install Bazel and the libraries of bazel/system_libs.bzl by hand, then run bazel build //:dist)"
   local missing
   mapfile -t missing < <(missing_packages "$@")
   ((${#missing[@]})) || return 0
   ((EUID == 0)) || command -v sudo >/dev/null ||
-    die "packages are missing, and neither root nor sudo is here to install them: apt-get install ${missing[*]}"
+    die "packages are missing, and installing them needs root or sudo: apt-get install ${missing[*]}"
 
-  # The package lists are renewed only where they do not know a package or are too old to fetch it.
+  # The package lists are updated only if they lack a package or are too old to fetch it.
   if ! apt-get -qq --simulate --no-install-recommends install "${missing[@]}" >/dev/null 2>&1 ||
     ! apt --no-install-recommends install "${missing[@]}"; then
     apt update || die "apt-get update failed: $(tail -n 1 "$deps/apt.log")"
-    # The first list was drawn up without knowing what the machine's sources offer.
+    # Before the update, packages that the sources offer may have been unknown.
     mapfile -t missing < <(missing_packages "$@")
     local package
     for package in "${missing[@]}"; do
       is_offered "$package" ||
-        die "the package $package is in none of this machine's package sources$([[ $package == bazel-* ]] && echo '; put bazel or bazelisk on the PATH instead')"
+        die "no package source of this machine offers $package$([[ $package == bazel-* ]] && echo ' (put bazel or bazelisk on the PATH instead)')"
     done
     apt --no-install-recommends install "${missing[@]}" ||
       die "apt-get install failed: $(grep -E '^(E|W|sudo):' "$deps/apt.log" | tail -n 1) (all of it in $deps/apt.log)"

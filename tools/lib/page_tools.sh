@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# esbuild and uPlot, which the page of an HTML report is made with, and the npm that fetches them. To be sourced after
-# common.sh and wheels.sh.
+# Installs esbuild and uPlot, which bundle the page of an HTML report, and the npm that fetches them. To be sourced after common.sh
+# and wheels.sh.
 # shellcheck shell=bash
 
-# Sets `npm` to the command line of the machine's npm, or of the one in the wheel of Node: 61 MB, where Debian's package
-# takes 439 MiB.
+# Sets `npm` to the command line of the machine's npm, or of the one in the wheel of Node: 61 MB, and Debian's package takes
+# 439 MiB.
 find_npm() {
   if command -v npm >/dev/null; then
     npm=(npm)
@@ -28,7 +28,7 @@ install_page_tools() {
   mkdir -p "$to.new"
   cp "$package/package.json" "$package/package-lock.json" "$to.new"
   npm_ci "$to.new" "$deps/page.log" ||
-    die "npm cannot install esbuild and uPlot, which the page of an HTML report is made with: $(grep -m 1 'npm ERR!\|npm error' "$deps/page.log" || true) (all of it in $deps/page.log)"
+    die "npm cannot install esbuild and uPlot, which the page of a report needs: $(grep -m 1 'npm ERR!\|npm error' "$deps/page.log" || true) (all of it in $deps/page.log)"
   rm -rf "$to"
   mv "$to.new" "$to"
 }

@@ -2,7 +2,7 @@
 # Python wheels: CUDA where the machine has none, and PyTorch. To be sourced after common.sh.
 # shellcheck shell=bash
 
-# pip FOLDER-OF-THE-ENVIRONMENT ARGUMENT...: its messages go to a log; the last of them is the reason of a failure.
+# run_pip ENVIRONMENT ARGUMENT...: its messages go to a log; pip_error prints the reason of a failure.
 run_pip() {
   local environment=$1
   shift
@@ -11,7 +11,7 @@ run_pip() {
 }
 
 pip_error() {
-  # Without a network pip blames the last thing it did not find.
+  # Without a network, the last error of pip names a package and not the reason.
   if grep -q 'Retrying (Retry' "$deps/pip.log"; then
     echo "the package index cannot be reached"
   else
@@ -31,7 +31,7 @@ download_wheels() {
   wheels=$(download_dir)/wheels
   mkdir -p "$wheels"
   local what=(--no-deps --only-binary :all: --find-links "$wheels" --dest "$wheels" -r "$2")
-  # What an earlier checkout downloaded is taken without asking anybody.
+  # Files that an earlier checkout downloaded need no network.
   run_pip "$1" download --no-index "${what[@]}" || run_pip "$1" download "${what[@]}" ||
     die "cannot download $(sed -n 's/^\([a-z][^ ]*\).*/\1/p' "$2" | paste -sd ' '): $(pip_error)"
 }
@@ -41,7 +41,7 @@ unpack_wheels() {
   local table=$1 inner=$2 target=$3 names
   cmp -s "$table" "$target/.made-from" && return 0
   names=$(sed -n 's/^\([a-z][^ ]*\).*/\1/p' "$table" | paste -sd ' ')
-  [[ $(uname -m) == x86_64 ]] || die "$names is pinned for x86_64 only, and this machine is $(uname -m)"
+  [[ $(uname -m) == x86_64 ]] || die "$names: only wheels for x86_64 are pinned (this machine is $(uname -m))"
   make_environment "$deps/pip" python3
   download_wheels "$deps/pip" "$table"
   rm -rf "$target" "$target.new"
@@ -57,9 +57,9 @@ unpack_wheels() {
 install_wheels() {
   local table=$1 target=$3 library
   [[ $(uname -m) == x86_64 ]] || cmp -s "$table" "$target/.made-from" ||
-    die "there is no CUDA toolkit on this machine, and the pinned wheels are for x86_64 only: install one and set CUDA_HOME"
+    die "no CUDA toolkit found, and the pinned wheels are for x86_64 only (install a toolkit and set CUDA_HOME)"
   unpack_wheels "$@"
-  # The wheels hold versioned libraries only; linking asks for the plain names.
+  # The wheels contain versioned libraries only; linking needs the plain names.
   for library in "$target"/lib/lib*.so.*; do
     ln -sf "$(basename "$library")" "${library%%.so.*}.so"
   done
@@ -98,14 +98,14 @@ let_autograd_rest() {
 install_pytorch() {
   local name=pytorch${1:+-$1}
   local table=$root/tools/lib/$name.txt environment=$root/.venv/$name
-  [[ -e $table ]] || die "no PyTorch $1 is pinned, but the newest and $(older_pytorch | paste -sd ' ')"
+  [[ -e $table ]] || die "unknown PyTorch version $1 (expected $(older_pytorch | paste -sd ' '), or none for the newest)"
   if cmp -s "$table" "$environment/.made-from"; then
     let_autograd_rest "$environment"
     return
   fi
   local python
   python=$(python_for "$table")
-  [[ -n $python ]] || die "$name needs $(sed -n 's/^# for //p' "$table") with its venv module, and none is installed"
+  [[ -n $python ]] || die "$name needs $(sed -n 's/^# for //p' "$table") with its venv module, which is not installed"
   make_environment "$environment" "$python"
   download_wheels "$environment" "$table"
   run_pip "$environment" install --no-index --no-deps --find-links "$wheels" -r "$table" ||
