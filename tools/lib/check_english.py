@@ -52,7 +52,7 @@ PHRASES = [
 ]
 
 # Folders whose headers have their comments checked.
-COMMENTS_OF = ()
+COMMENTS_OF = ("analyzer/findings/peaks/", "analyzer/render/check/", "analyzer/render/html/", "analyzer/render/json/", "interpose/include/")
 
 CODE = (".cc", ".c", ".cu", ".h", ".cuh", ".inc")
 GAP = "\0"  # takes the place of what is not checked, so that no phrase goes across it

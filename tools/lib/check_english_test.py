@@ -52,6 +52,7 @@ class CheckEnglishTest(unittest.TestCase):
         self.assertEqual(self.lines("analyzer/a.h", text), [])
         self.assertEqual(self.lines("analyzer/a.h", text, all_comments=True), [2])
         self.assertEqual(self.lines("analyzer/a.cc", text, all_comments=True), [])
+        self.assertEqual(self.lines(check_english.COMMENTS_OF[0] + "a.h", text), [2])
 
     def test_tests_and_other_files_are_left_out(self):
         for path in ("analyzer/a_test.cc", "tests/a/b.py", "analyzer/base/testing/a.h", "tools/lib/check_english.py"):
