@@ -27,11 +27,13 @@ struct DiffSide {
   ReportSteps steps;
 };
 
+template <>
+inline constexpr const char* kAbout<DiffSide> = "One of the two runs";
 template <class Visitor>
 void Fields(Visitor& visit, DiffSide& side) {
   visit(0, "paths", side.paths, "what was compared");
-  visit(0, "processes", side.processes);
-  visit(0, "steps", side.steps);
+  visit(0, "processes", side.processes, "the processes of the run");
+  visit(0, "steps", side.steps, "where its steps end");
 }
 
 struct DiffValue {
@@ -42,13 +44,15 @@ struct DiffValue {
   double delta() const { return next - base; }
 };
 
+template <>
+inline constexpr const char* kAbout<DiffValue> = "A figure in both runs";
 template <class Visitor>
 void Fields(Visitor& visit, DiffValue& value) {
   double delta = value.delta();
-  visit(0, "base", field::WholeIf{value.base, value.whole});
-  visit(0, "new", field::WholeIf{value.next, value.whole});
-  visit(0, "delta", field::WholeIf{delta, value.whole});
-  visit(0, "significant", value.significant, "more than the run's own spread, and enough to matter");
+  visit(0, "base", field::WholeIf{value.base, value.whole}, "in the base");
+  visit(0, "new", field::WholeIf{value.next, value.whole}, "in the new run");
+  visit(0, "delta", field::WholeIf{delta, value.whole}, "new minus base");
+  visit(0, "significant", value.significant, "whether the difference is larger than chance and large enough to matter");
 }
 
 struct DiffDevice {
@@ -66,9 +70,11 @@ struct DiffOfDevice {
   DiffValue value;
 };
 
+template <>
+inline constexpr const char* kAbout<DiffOfDevice> = "A figure of a device in both runs";
 template <class Visitor>
 void Fields(Visitor& visit, DiffOfDevice& of) {
-  visit(0, "device", of.device);
+  visit(0, "device", of.device, "index of the device");
   visit(0, "value", field::Inline{of.value});
 }
 
@@ -108,26 +114,26 @@ inline constexpr const char* kAbout<DiffFinding> = "A site that changed";
 template <class Visitor>
 void Fields(Visitor& visit, DiffFinding& finding) {
   double delta = finding.delta();
-  visit(0, "level", finding.level);
+  visit(0, "level", finding.level, "as of a site, here and in the next two");
   visit(0, "kind", finding.kind);
   visit(0, "category", finding.category);
   visit(0, "device", finding.device, "`null` for host memory");
-  visit(0, "base_site", finding.base_site, "id, as in that run's report; `null`: the site is not there");
-  visit(0, "new_site", finding.new_site, "the same of the new run");
-  visit(0, "base_value", finding.base_value);
-  visit(0, "new_value", finding.new_value);
-  visit(0, "delta", delta);
+  visit(0, "base_site", finding.base_site, "id in the report of the base; `null` if the site is not in it");
+  visit(0, "new_site", finding.new_site, "id in the report of the new run; `null` if the site is not in it");
+  visit(0, "base_value", finding.base_value, "the value in the base, in `unit`");
+  visit(0, "new_value", finding.new_value, "the value in the new run");
+  visit(0, "delta", delta, "new minus base");
   visit(0, "unit",
         field::OneOf{finding.unit, {"bytes_live_per_step", "bytes_at_peak", "bytes_per_step", "objects_per_step"}},
         "of the values: left behind by a step, at the peak of the device, allocated by a step, left behind");
   visit(0, "rate_unit", field::OneOf{finding.rate_unit, {"step", "GiB allocated"}}, "what rates are per");
   visit(0, "p_value", finding.p_value, "`null`: not tested");
   visit(0, "effect_size", finding.effect_size, "Cliff's delta, -1 to 1");
-  visit(0, "leak", finding.leak, "the new run's verdict for the site is a leak");
-  visit(0, "base_leak", finding.base_leak, "that of the base was");
+  visit(0, "leak", finding.leak, "whether the site leaks in the new run");
+  visit(0, "base_leak", finding.base_leak, "whether it leaks in the base");
   visit(0, "explanation", finding.explanation, "one sentence");
   visit(0, "naming_frame", finding.naming_frame, "index of the frame that names it");
-  visit(0, "frames", finding.frames, "of the new run where it is there, most recent call first");
+  visit(0, "frames", finding.frames, "call stack, most recent call first: that of the new run if it has the site");
   visit(0, "parts", finding.parts,
         "of a leak, its other sites, whose values are in those above; the largest first. They have no parts");
 }
@@ -143,12 +149,14 @@ struct DiffDivergence {
   std::vector<ReportFrame> base_frames, new_frames;
 };
 
+template <>
+inline constexpr const char* kAbout<DiffDivergence> = "Where two sequences of allocations and frees part";
 template <class Visitor>
 void Fields(Visitor& visit, DiffDivergence& divergence) {
   visit(0, "event", divergence.event, "the number of the allocation or free, from 0");
   visit(0, "rank", divergence.rank, "of the process");
-  visit(0, "base_frames", divergence.base_frames, "empty where that run ends there");
-  visit(0, "new_frames", divergence.new_frames, "the same");
+  visit(0, "base_frames", divergence.base_frames, "call stack of that event in the base; empty if the base ends there");
+  visit(0, "new_frames", divergence.new_frames, "the same of the new run");
 }
 
 struct DiffReport {

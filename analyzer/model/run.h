@@ -102,8 +102,8 @@ template <>
 inline constexpr const char* kAbout<ReportProcess> = "One for each trace";
 template <class Visitor>
 void Fields(Visitor& visit, ReportProcess& process) {
-  visit(1, "pid", process.pid);
-  visit(2, "parent_pid", process.parent_pid);
+  visit(1, "pid", process.pid, "process id");
+  visit(2, "parent_pid", process.parent_pid, "process id of its parent");
   visit(3, "rank", process.rank, "in the job, from the launcher's environment variables; `null` without one");
   visit(4, "command", process.command, "its words");
   visit(11, "run_id", field::OrNull{process.run_id}, "the same in all processes of a run; `null` if it is not known");

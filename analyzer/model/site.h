@@ -26,12 +26,12 @@ template <>
 inline constexpr const char* kAbout<ReportLeak> = "A leak as a whole: the site that leads it and its parts together";
 template <class Visitor>
 void Fields(Visitor& visit, ReportLeak& leak) {
-  visit(1, "rate_bytes_per_step", leak.rate_bytes_per_step);
+  visit(1, "rate_bytes_per_step", leak.rate_bytes_per_step, "bytes that stay behind per `rate_unit`");
   visit(2, "rate_ci", field::Interval{leak.rate_ci_low, leak.rate_ci_high}, "95 % confidence interval");
-  visit(4, "rate_objects_per_step", leak.rate_objects_per_step);
-  visit(5, "live_bytes", leak.live_bytes, "at the end");
-  visit(6, "bytes_at_peak", leak.bytes_at_peak);
-  visit(7, "peak_without", leak.peak_without, "what the peak would have been without any of them");
+  visit(4, "rate_objects_per_step", leak.rate_objects_per_step, "objects that stay behind per `rate_unit`");
+  visit(5, "live_bytes", leak.live_bytes, "bytes live at the end");
+  visit(6, "bytes_at_peak", leak.bytes_at_peak, "bytes live at the peak of the device");
+  visit(7, "peak_without", leak.peak_without, "bytes at the peak if none of these sites had allocated anything");
 }
 
 struct ReportKept {
@@ -51,31 +51,34 @@ struct ReportKept {
   uint64_t max_lifetime_steps = 0;
 };
 
+template <>
+inline constexpr const char* kAbout<ReportKept::FitPoint> =
+    "One end of the line that was fitted to what steps left behind";
 template <class Visitor>
 void Fields(Visitor& visit, ReportKept::FitPoint& point) {
   visit(1, "step", point.step);
-  visit(2, "bytes", point.bytes);
-  visit(3, "low", point.low);
-  visit(4, "high", point.high);
+  visit(2, "bytes", point.bytes, "bytes left behind up to this step, by the rate");
+  visit(3, "low", point.low, "the same by the lower end of the rate's confidence interval");
+  visit(4, "high", point.high, "the same by its upper end");
 }
 
 template <>
 inline constexpr const char* kAbout<ReportKept> =
-    "What the steps of a finding left behind, and what its verdict rests on; of a leak as a whole where the site leads "
-    "one, and of several processes that of the worst";
+    "What the steps of a finding left behind: the evidence for its verdict. For the whole leak if the site leads one; "
+    "for the worst of several processes";
 template <class Visitor>
 void Fields(Visitor& visit, ReportKept& kept) {
-  visit(1, "step", kept.step, "at most 500 points");
-  visit(2, "bytes", kept.bytes, "all that was allocated up to that step and is there after the last one");
-  visit(3, "objects", kept.objects, "the same");
-  visit(4, "fit", kept.fit, "the two ends of the line that the rate and its interval make; empty: there is none");
+  visit(1, "step", kept.step, "step numbers, at most 500");
+  visit(2, "bytes", kept.bytes, "bytes allocated up to each of these steps and still live after the last one");
+  visit(3, "objects", kept.objects, "the same in objects");
+  visit(4, "fit", kept.fit, "the two ends of the fitted line; empty without one");
   visit(5, "tested_steps", kept.tested_steps, "how many steps were judged");
-  visit(6, "first_tested_step", kept.first_tested_step);
-  visit(7, "last_tested_step", kept.last_tested_step);
-  visit(8, "steps_with_survivors", kept.steps_with_survivors, "of the judged steps, those that left something behind");
-  visit(9, "survivor_objects", kept.survivor_objects, "what they left behind");
-  visit(10, "survivor_bytes", kept.survivor_bytes);
-  visit(11, "max_lifetime_steps", kept.max_lifetime_steps, "of objects that were freed");
+  visit(6, "first_tested_step", kept.first_tested_step, "the first of them");
+  visit(7, "last_tested_step", kept.last_tested_step, "the last of them");
+  visit(8, "steps_with_survivors", kept.steps_with_survivors, "how many of these steps left something behind");
+  visit(9, "survivor_objects", kept.survivor_objects, "objects that they left behind");
+  visit(10, "survivor_bytes", kept.survivor_bytes, "bytes of these objects");
+  visit(11, "max_lifetime_steps", kept.max_lifetime_steps, "the longest life of an object that was freed, in steps");
 }
 
 struct ReportAcross {
@@ -99,14 +102,14 @@ inline constexpr const char* kAbout<ReportAcross::Rate> =
 template <class Visitor>
 void Fields(Visitor& visit, ReportAcross::Rate& rate) {
   visit(0, "of", field::OneOf{rate.of, {"bytes", "objects"}}, "`objects` of handles");
-  visit(0, "mean", rate.mean);
+  visit(0, "mean", rate.mean, "mean of the ranks");
   visit(0, "ci", field::Interval{rate.ci_low, rate.ci_high}, "95 % confidence interval");
-  visit(0, "least", rate.least);
-  visit(0, "median", rate.median);
-  visit(0, "most", rate.most);
-  visit(0, "standard_deviation", rate.standard_deviation);
+  visit(0, "least", rate.least, "the lowest of the ranks");
+  visit(0, "median", rate.median, "median of the ranks");
+  visit(0, "most", rate.most, "the highest of the ranks");
+  visit(0, "standard_deviation", rate.standard_deviation, "among the ranks");
   visit(0, "most_rank", rate.most_rank, "the rank that leaks most; `null` in a job without ranks");
-  visit(0, "most_pid", rate.most_pid);
+  visit(0, "most_pid", rate.most_pid, "the process that leaks most");
 }
 
 template <>
@@ -154,7 +157,7 @@ inline constexpr const char* kAbout<ReportFirstKernel> =
     "The kernel that was the first to begin on the device after so many of the allocations";
 template <class Visitor>
 void Fields(Visitor& visit, ReportFirstKernel& kernel) {
-  visit(1, "function", kernel.function);
+  visit(1, "function", kernel.function, "its name");
   visit(2, "share", kernel.share, "of the site's allocations, 0.9 at least");
 }
 
@@ -207,14 +210,14 @@ void Fields(Visitor& visit, ReportSite& site) {
   visit(4, "owner", site.owner, "the program or library that asked for it");
   visit(5, "category", site.category,
         "what the memory is for, see [the ledger](ledger.md#what-memory-is-for); `segment` of a framework's allocator; "
-        "`handle`; `unknown` if it cannot be told");
+        "`handle`; `unknown` if nothing shows it");
   visit(6, "verdict", site.verdict, "see [leak verdicts](leak-verdicts.md)");
   visit(7, "grade", site.grade,
         "at which levels that was seen: `framework+driver` of a leak that the segments show as well");
   visit(8, "explanation", site.explanation, "why, in a sentence");
-  visit(9, "rate_bytes_per_step", site.rate_bytes_per_step, "what stays behind in each step; 0 where nothing does");
+  visit(9, "rate_bytes_per_step", site.rate_bytes_per_step, "bytes that stay behind per `rate_unit`; 0 if none do");
   visit(10, "rate_ci", field::Interval{site.rate_ci_low, site.rate_ci_high}, "its 95 % confidence interval");
-  visit(12, "rate_objects_per_step", site.rate_objects_per_step);
+  visit(12, "rate_objects_per_step", site.rate_objects_per_step, "objects that stay behind per `rate_unit`");
   visit(14, "rate_unit", site.rate_unit,
         "what these three are per: `step`, or `GiB allocated` where windows stand for steps");
   visit(32, "step_name", field::OrNull{site.step_name},
@@ -230,16 +233,15 @@ void Fields(Visitor& visit, ReportSite& site) {
   visit(18, "frees", site.frees, "over the whole run");
   visit(19, "bytes_allocated", site.bytes_allocated, "over the whole run");
   visit(20, "live_objects", site.live_objects, "at the end");
-  visit(21, "live_bytes", site.live_bytes, "at the end");
-  visit(22, "bytes_at_peak", site.bytes_at_peak, "at the peak of its device");
-  visit(23, "peak_without_site", site.peak_without_site,
-        "what that peak would have been had the site allocated nothing");
+  visit(21, "live_bytes", site.live_bytes, "bytes live at the end");
+  visit(22, "bytes_at_peak", site.bytes_at_peak, "bytes live at the peak of the device");
+  visit(23, "peak_without_site", site.peak_without_site, "bytes at the peak if the site had allocated nothing");
   visit(26, "part_of", field::SiteReference{site.part_of},
         "the site that leads the leak which this one is a part of; `null` if it is part of none. [One leak is one "
         "finding](leak-verdicts.md#one-leak-one-finding)");
   visit(27, "parts", site.parts, "how many other sites belong to the leak that this one leads");
-  visit(28, "group", site.group, "of a leak that is part of no other");
-  visit(29, "kept", site.kept, "of a finding that is no part of another, where it left something");
+  visit(28, "group", site.group, "for a site that leads a leak, the figures of the whole leak; otherwise `null`");
+  visit(29, "kept", site.kept, "for a finding that is not part of another, what it left behind; otherwise `null`");
   visit(0, "across", site.across, "in a job with ranks, or with several processes, what they say of this place");
   visit(30, "last_use", site.last_use, "of a leak, where [CUPTI](cupti.md#what-ran)'s records make it certain");
   visit(31, "first_kernel", site.first_kernel, "of a leak, where [CUPTI](cupti.md#what-ran)'s records tell");

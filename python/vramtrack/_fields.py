@@ -15,9 +15,12 @@ class Leak:
     """A leak as a whole: the site that leads it and its parts together.
 
     Attributes:
+        rate_bytes_per_step: Bytes that stay behind per `rate_unit`.
         rate_ci: 95 % confidence interval.
-        live_bytes: At the end.
-        peak_without: What the peak would have been without any of them.
+        rate_objects_per_step: Objects that stay behind per `rate_unit`.
+        live_bytes: Bytes live at the end.
+        bytes_at_peak: Bytes live at the peak of the device.
+        peak_without: Bytes at the peak if none of these sites had allocated anything.
     """
 
     rate_bytes_per_step: float | None
@@ -30,7 +33,13 @@ class Leak:
 
 @dataclasses.dataclass(frozen=True)
 class KeptFitPoint:
-    """KeptFitPoint: see docs/fields.md."""
+    """One end of the line that was fitted to what steps left behind.
+
+    Attributes:
+        bytes: Bytes left behind up to this step, by the rate.
+        low: The same by the lower end of the rate's confidence interval.
+        high: The same by its upper end.
+    """
 
     step: int
     bytes: float | None
@@ -40,18 +49,21 @@ class KeptFitPoint:
 
 @dataclasses.dataclass(frozen=True)
 class Kept:
-    """What the steps of a finding left behind, and what its verdict rests on; of a leak as a whole where the site leads
-    one, and of several processes that of the worst.
+    """What the steps of a finding left behind: the evidence for its verdict. For the whole leak if the site leads one;
+    for the worst of several processes.
 
     Attributes:
-        step: At most 500 points.
-        bytes: All that was allocated up to that step and is there after the last one.
-        objects: The same.
-        fit: The two ends of the line that the rate and its interval make; empty: there is none.
+        step: Step numbers, at most 500.
+        bytes: Bytes allocated up to each of these steps and still live after the last one.
+        objects: The same in objects.
+        fit: The two ends of the fitted line; empty without one.
         tested_steps: How many steps were judged.
-        steps_with_survivors: Of the judged steps, those that left something behind.
-        survivor_objects: What they left behind.
-        max_lifetime_steps: Of objects that were freed.
+        first_tested_step: The first of them.
+        last_tested_step: The last of them.
+        steps_with_survivors: How many of these steps left something behind.
+        survivor_objects: Objects that they left behind.
+        survivor_bytes: Bytes of these objects.
+        max_lifetime_steps: The longest life of an object that was freed, in steps.
     """
 
     step: tuple[int, ...]
@@ -73,8 +85,14 @@ class AcrossRate:
 
     Attributes:
         of: `objects` of handles.
+        mean: Mean of the ranks.
         ci: 95 % confidence interval.
+        least: The lowest of the ranks.
+        median: Median of the ranks.
+        most: The highest of the ranks.
+        standard_deviation: Among the ranks.
         most_rank: The rank that leaks most; `None` in a job without ranks.
+        most_pid: The process that leaks most.
     """
 
     of: str
@@ -131,6 +149,7 @@ class FirstKernel:
     """The kernel that was the first to begin on the device after so many of the allocations.
 
     Attributes:
+        function: Its name.
         share: Of the site's allocations, 0.9 at least.
     """
 
@@ -179,12 +198,13 @@ class Site:
         device: `None` for host memory.
         owner: The program or library that asked for it.
         category: What the memory is for, see the ledger; `segment` of a framework's allocator; `handle`; `unknown` if
-            it cannot be told.
+            nothing shows it.
         verdict: See leak verdicts.
         grade: At which levels that was seen: `framework+driver` of a leak that the segments show as well.
         explanation: Why, in a sentence.
-        rate_bytes_per_step: What stays behind in each step; 0 where nothing does.
+        rate_bytes_per_step: Bytes that stay behind per `rate_unit`; 0 if none do.
         rate_ci: Its 95 % confidence interval.
+        rate_objects_per_step: Objects that stay behind per `rate_unit`.
         rate_unit: What these three are per: `step`, or `GiB allocated` where windows stand for steps.
         step_name: Of the range that a step of this site's phase is; `None` where steps have no name. Text says the rate
             per this name.
@@ -195,14 +215,14 @@ class Site:
         frees: Over the whole run.
         bytes_allocated: Over the whole run.
         live_objects: At the end.
-        live_bytes: At the end.
-        bytes_at_peak: At the peak of its device.
-        peak_without_site: What that peak would have been had the site allocated nothing.
+        live_bytes: Bytes live at the end.
+        bytes_at_peak: Bytes live at the peak of the device.
+        peak_without_site: Bytes at the peak if the site had allocated nothing.
         part_of: The site that leads the leak which this one is a part of; `None` if it is part of none. One leak is one
             finding.
         parts: How many other sites belong to the leak that this one leads.
-        group: Of a leak that is part of no other.
-        kept: Of a finding that is no part of another, where it left something.
+        group: For a site that leads a leak, the figures of the whole leak; otherwise `None`.
+        kept: For a finding that is not part of another, what it left behind; otherwise `None`.
         across: In a job with ranks, or with several processes, what they say of this place.
         last_use: Of a leak, where CUPTI's records make it certain.
         first_kernel: Of a leak, where CUPTI's records tell.
@@ -323,6 +343,8 @@ class Process:
     """One for each trace.
 
     Attributes:
+        pid: Process id.
+        parent_pid: Process id of its parent.
         rank: In the job, from the launcher's environment variables; `None` without one.
         command: Its words.
         run_id: The same in all processes of a run; `None` if it is not known.
@@ -419,10 +441,12 @@ class Steps:
 
 @dataclasses.dataclass(frozen=True)
 class DiffSide:
-    """DiffSide: see docs/fields.md.
+    """One of the two runs.
 
     Attributes:
         paths: What was compared.
+        processes: The processes of the run.
+        steps: Where its steps end.
     """
 
     paths: tuple[str, ...]
@@ -432,13 +456,13 @@ class DiffSide:
 
 @dataclasses.dataclass(frozen=True)
 class DiffDivergence:
-    """DiffDivergence: see docs/fields.md.
+    """Where two sequences of allocations and frees part.
 
     Attributes:
         event: The number of the allocation or free, from 0.
         rank: Of the process.
-        base_frames: Empty where that run ends there.
-        new_frames: The same.
+        base_frames: Call stack of that event in the base; empty if the base ends there.
+        new_frames: The same of the new run.
     """
 
     event: int
@@ -449,10 +473,14 @@ class DiffDivergence:
 
 @dataclasses.dataclass(frozen=True)
 class DiffOfDevice:
-    """DiffOfDevice: see docs/fields.md.
+    """A figure of a device in both runs.
 
     Attributes:
-        significant: More than the run's own spread, and enough to matter.
+        device: Index of the device.
+        base: In the base.
+        new: In the new run.
+        delta: New minus base.
+        significant: Whether the difference is larger than chance and large enough to matter.
     """
 
     device: int
@@ -467,18 +495,22 @@ class DiffFinding:
     """A site that changed.
 
     Attributes:
+        level: As of a site, here and in the next two.
         device: `None` for host memory.
-        base_site: Id, as in that run's report; `None`: the site is not there.
-        new_site: The same of the new run.
+        base_site: Id in the report of the base; `None` if the site is not in it.
+        new_site: Id in the report of the new run; `None` if the site is not in it.
+        base_value: The value in the base, in `unit`.
+        new_value: The value in the new run.
+        delta: New minus base.
         unit: Of the values: left behind by a step, at the peak of the device, allocated by a step, left behind.
         rate_unit: What rates are per.
         p_value: `None`: not tested.
         effect_size: Cliff's delta, -1 to 1.
-        leak: The new run's verdict for the site is a leak.
-        base_leak: That of the base was.
+        leak: Whether the site leaks in the new run.
+        base_leak: Whether it leaks in the base.
         explanation: One sentence.
         naming_frame: Index of the frame that names it.
-        frames: Of the new run where it is there, most recent call first.
+        frames: Call stack, most recent call first: that of the new run if it has the site.
         parts: Of a leak, its other sites, whose values are in those above; the largest first. They have no parts.
     """
 
@@ -505,10 +537,13 @@ class DiffFinding:
 
 @dataclasses.dataclass(frozen=True)
 class DiffValue:
-    """DiffValue: see docs/fields.md.
+    """A figure in both runs.
 
     Attributes:
-        significant: More than the run's own spread, and enough to matter.
+        base: In the base.
+        new: In the new run.
+        delta: New minus base.
+        significant: Whether the difference is larger than chance and large enough to matter.
     """
 
     base: float | None
@@ -517,7 +552,7 @@ class DiffValue:
     significant: bool
 
 
-# Which fields are objects, or lists of objects, and of what class.
+# The fields that are objects, or lists of objects, and their classes.
 NESTED: dict[type, dict[str, type]] = {
     Kept: {"fit": KeptFitPoint},
     Across: {"rate": AcrossRate},
