@@ -18,7 +18,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "analyzer/base/choices.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/model/check_report.h"
 
@@ -77,20 +77,19 @@ class Reader {
 };
 
 void Reader::NoSuchKey(const toml::key& key, const std::string& table, const std::vector<std::string>& there_are) {
-  mistakes_.emplace(
-      std::make_pair(key.source().begin.line, key.source().begin.column),
-      absl::StrCat(path_, ":", key.source().begin.line, ": there is no key ", Printable(std::string(key.str())), " in ",
-                   table, ": there are ", absl::StrJoin(there_are, ", ")));
+  mistakes_.emplace(std::make_pair(key.source().begin.line, key.source().begin.column),
+                    absl::StrCat(path_, ":", key.source().begin.line, ": ",
+                                 UnknownChoice("key", std::string(key.str()), there_are, " in " + table)));
 }
 
 const toml::table* Reader::Table(const toml::node& node, const std::string& name) {
   if (node.is_table()) return node.as_table();
-  Mistake(node, absl::StrCat(name, " is no table: write [", name, "]"));
+  Mistake(node, absl::StrCat(name, ": not a table (write [", name, "])"));
   return nullptr;
 }
 
 std::optional<Limit> Reader::ReadLimit(const std::string& name, const toml::node& node, LimitUnit unit) {
-  absl::StatusOr<Limit> limit = absl::InvalidArgumentError("is neither a text such as \"2 GiB\" nor a number");
+  absl::StatusOr<Limit> limit = absl::InvalidArgumentError("expected a string such as \"2 GiB\", or a number");
   if (const auto* text = node.as_string()) {
     limit = ParseLimit(text->get(), unit);
   } else if (const auto* integer = node.as_integer()) {
@@ -99,7 +98,7 @@ std::optional<Limit> Reader::ReadLimit(const std::string& name, const toml::node
     limit = LimitOfNumber(number->get(), unit);
   }
   if (!limit.ok()) {
-    Mistake(node, absl::StrCat(name, " ", std::string(limit.status().message())));
+    Mistake(node, absl::StrCat(name, ": ", std::string(limit.status().message())));
     return std::nullopt;
   }
   limit->place = PlaceOf(node);
@@ -135,7 +134,12 @@ void Reader::ReadLimits(const toml::table& table, const std::string& name, Of of
       NoSuchKey(key, absl::StrCat("[", name, "]"), there_are);
       continue;
     }
-    limits->*known->limit = ReadLimit(known->key, node, known->unit);
+    std::optional<Limit> limit = ReadLimit(known->key, node, known->unit);
+    if (of == Of::kRank && limit && limit->share) {
+      Mistake(node, absl::StrCat(known->key, " of a rank needs a size: a percentage is of one device"));
+      continue;
+    }
+    limits->*known->limit = std::move(limit);
   }
 }
 
@@ -147,7 +151,7 @@ void Reader::ReadNumbered(const toml::node& node, const std::string& name, Of of
     const std::string text(key.str()), full = absl::StrCat(name, ".", Printable(text));
     int32_t number = -1;
     if (!absl::SimpleAtoi(text, &number) || number < 0 || absl::StrCat(number) != text) {
-      Mistake(entry, absl::StrCat(full, ": ", Printable(text), " is no number of a ", name, " such as 0"));
+      Mistake(entry, absl::StrCat(full, ": invalid number '", Printable(text), "' of a ", name, " (example: 0)"));
       continue;
     }
     if (const toml::table* table = Table(entry, full))
@@ -159,7 +163,7 @@ void Reader::ReadText(const std::string& key, const toml::node& node, std::strin
   if (const auto* value = node.as_string(); value != nullptr && !value->get().empty()) {
     *text = value->get();
   } else {
-    Mistake(node, key + " is no text, or an empty one");
+    Mistake(node, key + ": expected a string that is not empty");
   }
 }
 
@@ -180,14 +184,14 @@ void Reader::ReadException(const toml::table& table, CheckException* exception) 
       std::string rule;
       if (node.is_string()) ReadText(key, node, &rule);
       if (FindRule(rule) == nullptr) {
-        Mistake(node, absl::StrCat("rule ", Printable(rule), ": there are ", RuleNames()));
+        Mistake(node, UnknownChoice("rule", rule, RuleNames()));
       } else {
         exception->rules.push_back(rule);
       }
     } else if (key == "device") {
       const auto* number = node.as_integer();
       if (number == nullptr || number->get() < 0 || number->get() > UINT16_MAX) {
-        Mistake(node, "device is no number of a device such as 0");
+        Mistake(node, "device: expected the number of a device, such as 0");
       } else {
         exception->device = static_cast<uint32_t>(number->get());
       }
@@ -198,20 +202,20 @@ void Reader::ReadException(const toml::table& table, CheckException* exception) 
       if (const auto* date = node.as_date()) {
         exception->expires = absl::CivilDay(date->get().year, date->get().month, date->get().day);
       } else if (const auto* text = node.as_string(); text == nullptr || text->get() != "never") {
-        Mistake(node, "expires is no date such as 2026-12-31 (without quotation marks), nor \"never\"");
+        Mistake(node, "expires: expected a date such as 2026-12-31 (without quotation marks) or \"never\"");
       }
     } else {
       NoSuchKey(toml_key, "[[exception]]",
                 {"site", "function", "file", "rule", "device", "up_to", "reason", "expires"});
     }
   }
-  if (table.get("reason") == nullptr) Mistake(table, "an exception needs a reason");
+  if (table.get("reason") == nullptr) Mistake(table, "[[exception]]: reason is missing");
   if (!has_expiry)
-    Mistake(table, "an exception needs the date on which it expires: expires = 2026-12-31, or \"never\"");
+    Mistake(table, "[[exception]]: expires is missing (examples: expires = 2026-12-31, expires = \"never\")");
   bool is_for_something = false;
   for (const char* key : {"site", "function", "file", "rule"}) is_for_something |= table.get(key) != nullptr;
   if (!is_for_something) {
-    Mistake(table, "an exception needs a site, a function, a file or a rule that it is for");
+    Mistake(table, "[[exception]]: one of site, function, file and rule is needed");
   }
 }
 
@@ -227,7 +231,7 @@ Budgets Reader::Read(const toml::table& file) {
     } else if (key.str() == "exception") {
       const toml::array* list = node.as_array();
       if (list == nullptr || !list->is_array_of_tables()) {
-        Mistake(node, "exceptions are a list of tables: write [[exception]]");
+        Mistake(node, "exception: not a list of tables (write [[exception]])");
         continue;
       }
       for (const toml::node& one : *list) ReadException(*one.as_table(), &budgets.exceptions.emplace_back());
@@ -243,7 +247,7 @@ Budgets Reader::Read(const toml::table& file) {
 absl::StatusOr<Budgets> ParseBudgets(std::string_view text, const std::string& path) {
   if (const int line = LineOfTooManyDots(text)) {
     return absl::InvalidArgumentError(absl::StrCat(path, ":", line, ": more than ", kMostDotsOfLine,
-                                                   " dots in one line (a key is nested too deeply)"));
+                                                   " dots in one line (keys are nested too deeply)"));
   }
   const toml::parse_result file = toml::parse(text, path);
   if (!file) {

@@ -159,10 +159,9 @@ void Judge::JudgeMeasured(const LimitKind& kind, const Limit& limit, const std::
     return;
   }
   Applied(kind.rule);
-  const bool at_least = kind.unit == LimitUnit::kSteps;
-  if (at_least ? *value >= limit.value : *value <= limit.value) return;
+  if (IsLeast(kind.unit) ? *value >= limit.value : *value <= limit.value) return;
   finding.rule = kind.rule;
-  finding.key = absl::StrCat(kind.rule, "|", finding.subject);
+  finding.key = absl::StrCat(kind.rule, "|", finding.subject, kind.unit == LimitUnit::kSeconds ? "|seconds" : "");
   finding.value = *value;
   finding.limit = limit.value;
   finding.unit = UnitName(kind.unit, limit.share, limit.per);
@@ -277,8 +276,8 @@ void Judge::JudgeEvidence(CheckReport* check) {
     case Gap::kUnjudgedSites:
       why = absl::StrCat(report_.steps.count, " steps are too few to judge ",
                          SitesWith(report_, "insufficient_evidence"), " of ", check->sites, " sites");
-      if (const uint64_t more = FurtherStepsNeeded(report_).value_or(0)) {
-        absl::StrAppend(&why, "; about ", more, " more would do");
+      if (const std::optional<uint64_t> steps = StepsToRun(report_)) {
+        absl::StrAppend(&why, "; run at least ", *steps);
       }
       break;
     case Gap::kNone:

@@ -28,7 +28,7 @@ TEST(LimitText, ReadsSizes) {
   EXPECT_EQ(Bytes("2G"), 2147483648.0);
   EXPECT_EQ(Bytes("80 GB"), 80e9);
   EXPECT_EQ(Bytes("500 kb"), 500e3);
-  EXPECT_EQ(Bytes("12345"), 12345);
+  EXPECT_EQ(Bytes("12345 B"), 12345);
   EXPECT_EQ(Bytes("0"), 0);
   EXPECT_EQ(Bytes("0 B"), 0);
 }
@@ -52,14 +52,27 @@ TEST(LimitText, ReadsRatesSharesAndCounts) {
   EXPECT_TRUE(share->share);
   EXPECT_DOUBLE_EQ(share->value, .15);
   EXPECT_FALSE(ParseLimit("2 GiB", LimitUnit::kBytesOrShare)->share);
+  EXPECT_EQ(Bytes("90", LimitUnit::kSeconds), 90);
+  EXPECT_EQ(Bytes("90 s", LimitUnit::kSeconds), 90);
+  EXPECT_EQ(Bytes("1.5min", LimitUnit::kSeconds), 90);
+  EXPECT_EQ(Bytes("2 h", LimitUnit::kSeconds), 7200);
+  for (const char* wrong : {"2 GiB", "5 %", "2 m", "1/s", "-1", "1 h 30 min"}) Mistake(wrong, LimitUnit::kSeconds);
+  for (const char* wrong : {"2 h", "90 s"}) Mistake(wrong, LimitUnit::kSteps);
 }
 
 TEST(LimitText, SaysWhatIsWrong) {
-  EXPECT_EQ(Mistake("10GiBs"), "is 10GiBs, which is no size such as 500 MiB or 2 GiB");
-  EXPECT_EQ(Mistake("10 MiB/step"), "is 10 MiB/step, which is no size such as 500 MiB or 2 GiB");
-  EXPECT_EQ(Mistake("many", LimitUnit::kSteps), "is many, which is no number of steps");
-  EXPECT_EQ(Mistake("110 %", LimitUnit::kBytesOrShare), "is 110 %, which is more than there can be");
-  EXPECT_EQ(Mistake("99999999 TiB"), "is 99999999 TiB, which is more than there can be");
+  EXPECT_EQ(Mistake("10GiBs"), "invalid size '10GiBs' (examples: 500 MiB, 2 GiB)");
+  EXPECT_EQ(Mistake("10 MiB/step"), "invalid size '10 MiB/step' (examples: 500 MiB, 2 GiB)");
+  EXPECT_EQ(Mistake("many", LimitUnit::kSteps), "invalid number of steps 'many' (examples: 1000, 100000)");
+  EXPECT_EQ(Mistake("110 %", LimitUnit::kBytesOrShare), "invalid size or percentage '110 %' (too large)");
+  EXPECT_EQ(Mistake("99999999 TiB"), "invalid size '99999999 TiB' (too large)");
+  // Bytes need a unit, and are needed with each kind of limit on bytes.
+  for (LimitUnit unit : {LimitUnit::kBytes, LimitUnit::kBytesPerStep, LimitUnit::kBytesOrShare}) {
+    Mistake("12345", unit);
+    EXPECT_FALSE(LimitOfNumber(12345, unit).ok());
+    EXPECT_TRUE(LimitOfNumber(0, unit).ok());
+    EXPECT_EQ(Bytes("0", unit), 0);
+  }
   for (const char* wrong : {"", " ", "-1", "-0", "nan", "inf", "1e999", "0x10", "GiB", "1 GiB 2", "1,5 GiB", "%", "5 %",
                             "1..5", "/step", "\xff\xfe", "1\n2"}) {
     Mistake(wrong);
@@ -72,7 +85,8 @@ TEST(LimitText, StandsAnyBytes) {
   for (int i = 0; i < 20000; ++i) {
     std::string text;
     for (size_t length = random() % 12; text.size() < length;) text += alphabet[random() % alphabet.size()];
-    for (const LimitUnit unit : {LimitUnit::kBytes, LimitUnit::kBytesPerStep, LimitUnit::kBytesOrShare}) {
+    for (const LimitUnit unit :
+         {LimitUnit::kBytes, LimitUnit::kBytesPerStep, LimitUnit::kBytesOrShare, LimitUnit::kSeconds}) {
       const absl::StatusOr<Limit> limit = ParseLimit(text, unit);
       if (!limit.ok()) continue;
       EXPECT_GE(limit->value, 0) << text;

@@ -8,21 +8,33 @@
 #include "absl/strings/charconv.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/types/span.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 
 namespace vramtrack {
 
 const std::vector<LimitKind> kLimitKinds = {
-    {"leak", "leak", LimitUnit::kBytesPerStep, &Limits::leak, true, false},
-    {"leak_objects", "leak", LimitUnit::kObjectsPerStep, &Limits::leak_objects, true, false},
-    {"leak_total", "leak-total", LimitUnit::kBytesPerStep, &Limits::leak_total, true, true},
-    {"peak", "peak", LimitUnit::kBytes, &Limits::peak, true, true},
-    {"reserved", "reserved", LimitUnit::kBytes, &Limits::reserved, true, false},
-    {"device_used", "device-used", LimitUnit::kBytes, &Limits::device_used, true, false},
-    {"growth", "growth", LimitUnit::kBytesPerStep, &Limits::growth, true, true},
-    {"fragmentation", "fragmentation", LimitUnit::kBytesOrShare, &Limits::fragmentation, true, false},
-    {"steps_to_oom", "time-to-oom", LimitUnit::kSteps, &Limits::steps_to_oom, true, false},
+    {"leak", "leak", LimitUnit::kBytesPerStep, &Limits::leak, true, false, "RATE",
+     "one leak, such as 64KiB/step or 0; minor leaks count too"},
+    {"leak_objects", "leak", LimitUnit::kObjectsPerStep, &Limits::leak_objects, true, false, "N",
+     "one leak without bytes (streams, events), per step"},
+    {"leak_total", "leak-total", LimitUnit::kBytesPerStep, &Limits::leak_total, true, true, "RATE",
+     "all leaks of a device together"},
+    {"peak", "peak", LimitUnit::kBytesOrShare, &Limits::peak, true, true, "SIZE",
+     "live bytes of a device at the peak, such as 70GiB, or 75% of the device"},
+    {"reserved", "reserved", LimitUnit::kBytesOrShare, &Limits::reserved, true, false, "SIZE",
+     "bytes reserved from the device at the peak, or a percentage"},
+    {"device_used", "device-used", LimitUnit::kBytesOrShare, &Limits::device_used, true, false, "SIZE",
+     "bytes used on the device at the peak, or a percentage"},
+    {"growth", "growth", LimitUnit::kBytesPerStep, &Limits::growth, true, true, "RATE",
+     "growth of the live bytes of a device"},
+    {"fragmentation", "fragmentation", LimitUnit::kBytesOrShare, &Limits::fragmentation, true, false, "X",
+     "reserved bytes that are not live at the peak, such as 2GiB or 10%"},
+    {"steps_to_oom", "time-to-oom", LimitUnit::kSteps, &Limits::steps_to_oom, true, false, "N",
+     "steps until a device is full"},
+    {"seconds_to_oom", "time-to-oom", LimitUnit::kSeconds, &Limits::seconds_to_oom, true, false, "TIME",
+     "time until a device is full, such as 30min or 2h"},
 };
 
 namespace {
@@ -32,10 +44,12 @@ constexpr double kMostBytes = 9007199254740992.0;  // 2^53
 
 struct Unit {
   const char* name;
-  double bytes;
+  double value;  // in bytes or in seconds
+};
+constexpr Unit kTimeUnits[] = {
+    {"s", 1}, {"seconds", 1}, {"min", 60}, {"minutes", 60}, {"h", 3600}, {"hours", 3600}, {"days", 86400},
 };
 constexpr Unit kUnits[] = {
-    {"", 1},
     {"b", 1},
     {"kib", 1024.0},
     {"k", 1024.0},
@@ -63,20 +77,28 @@ constexpr RateEnd kRateEnds[] = {
     {"/second", RatePer::kSecond}, {"per second", RatePer::kSecond},
 };
 
-const char* Kind(LimitUnit unit) {
+// What a value is called, and values that are right.
+struct Expected {
+  const char* noun;
+  const char* examples;
+};
+
+Expected ExpectedOf(LimitUnit unit) {
   switch (unit) {
     case LimitUnit::kBytes:
-      return "size such as 500 MiB or 2 GiB";
+      return {"size", "500 MiB, 2 GiB"};
     case LimitUnit::kBytesPerStep:
-      return "rate such as 64 KiB/step, 16 MiB/GiB, 4 KiB/s or 0";
+      return {"rate", "64 KiB/step, 16 MiB/GiB, 4 KiB/s, 0"};
     case LimitUnit::kObjectsPerStep:
-      return "number of objects per step such as 2 or 0.5/step";
+      return {"number of objects per step", "2, 0.5/step"};
     case LimitUnit::kBytesOrShare:
-      return "size or share such as 2 GiB or 10 %";
+      return {"size or percentage", "2 GiB, 75 %"};
+    case LimitUnit::kSeconds:
+      return {"duration", "90 s, 30 min, 2 h"};
     case LimitUnit::kSteps:
       break;
   }
-  return "number of steps";
+  return {"number of steps", "1000, 100000"};
 }
 
 std::string Trimmed(std::string_view text) {
@@ -91,12 +113,14 @@ bool TakeEnd(std::string_view end, std::string* text) {
   return true;
 }
 
-absl::Status NoLimit(std::string_view text, LimitUnit unit) {
-  return absl::InvalidArgumentError(absl::StrCat("is ", Printable(text), ", which is no ", Kind(unit)));
+absl::Status InvalidLimit(std::string_view text, LimitUnit unit) {
+  const Expected expected = ExpectedOf(unit);
+  return absl::InvalidArgumentError(
+      absl::StrCat("invalid ", expected.noun, " '", Printable(text), "' (examples: ", expected.examples, ")"));
 }
 
 bool IsRate(LimitUnit unit) { return unit == LimitUnit::kBytesPerStep || unit == LimitUnit::kObjectsPerStep; }
-bool HasBytes(LimitUnit unit) { return unit != LimitUnit::kObjectsPerStep && unit != LimitUnit::kSteps; }
+bool HasBytes(LimitUnit unit) { return unit != LimitUnit::kObjectsPerStep && !IsLeast(unit); }
 
 }  // namespace
 
@@ -106,7 +130,7 @@ absl::StatusOr<Limit> ParseLimit(std::string_view text, LimitUnit unit) {
   Limit limit;
   for (const RateEnd& end : kRateEnds) {
     if (!TakeEnd(end.text, &left)) continue;
-    if (!IsRate(unit)) return NoLimit(text, unit);
+    if (!IsRate(unit)) return InvalidLimit(text, unit);
     limit.per = end.per;
     break;
   }
@@ -114,21 +138,31 @@ absl::StatusOr<Limit> ParseLimit(std::string_view text, LimitUnit unit) {
   const size_t digits = std::min(left.size(), left.find_first_not_of("0123456789."));
   double number = 0;
   const auto [end, error] = absl::from_chars(left.data(), left.data() + digits, number, absl::chars_format::fixed);
-  if (error != std::errc() || end != left.data() + digits || !std::isfinite(number)) return NoLimit(text, unit);
+  if (error != std::errc() || end != left.data() + digits || !std::isfinite(number)) return InvalidLimit(text, unit);
   const std::string name = Trimmed(left.substr(digits));
-  for (const Unit& one : kUnits) {
-    if (name != one.name || (!name.empty() && (limit.share || !HasBytes(unit)))) continue;
-    limit.value = number * (limit.share ? .01 : one.bytes);
-    if (limit.value > (limit.share ? 1 : kMostBytes)) {
-      return absl::InvalidArgumentError(absl::StrCat("is ", Printable(text), ", which is more than there can be"));
-    }
-    return limit;
+  const bool time = unit == LimitUnit::kSeconds;
+  const bool needs_unit = HasBytes(unit) && !limit.share;
+  double scale = limit.share ? .01 : 1;
+  if (!name.empty()) {
+    if (!time && !needs_unit) return InvalidLimit(text, unit);
+    const absl::Span<const Unit> units = time ? absl::MakeConstSpan(kTimeUnits) : absl::MakeConstSpan(kUnits);
+    const auto known = std::find_if(units.begin(), units.end(), [&](const Unit& one) { return name == one.name; });
+    if (known == units.end()) return InvalidLimit(text, unit);
+    scale = known->value;
+  } else if (needs_unit && number != 0) {
+    return InvalidLimit(text, unit);
   }
-  return NoLimit(text, unit);
+  limit.value = number * scale;
+  if (limit.value > (limit.share ? 1 : kMostBytes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid ", ExpectedOf(unit).noun, " '", Printable(text), "' (too large)"));
+  }
+  return limit;
 }
 
 absl::StatusOr<Limit> LimitOfNumber(double value, LimitUnit unit) {
-  if (!(value >= 0) || value > kMostBytes) return NoLimit(absl::StrCat(value), unit);
+  const bool needs_unit = HasBytes(unit) && value != 0;
+  if (!(value >= 0) || value > kMostBytes || needs_unit) return InvalidLimit(absl::StrCat(value), unit);
   Limit limit;
   limit.value = value;
   return limit;
@@ -154,6 +188,8 @@ std::string FormatValue(double value, LimitUnit unit, bool share, RatePer per) {
       return absl::StrCat(FormatAbout(value), " objects per ", PerName(per));
     case LimitUnit::kSteps:
       return FormatAbout(value) + " steps";
+    case LimitUnit::kSeconds:
+      return FormatSeconds(value);
     default:
       return FormatByteCount(value);
   }
@@ -169,7 +205,7 @@ absl::StatusOr<absl::CivilDay> ParseDay(std::string_view text) {
       absl::FormatCivilTime(day) == std::string(text)) {
     return day;
   }
-  return absl::InvalidArgumentError(absl::StrCat(Printable(text), " is no date such as 2026-12-31"));
+  return absl::InvalidArgumentError(absl::StrCat("invalid date '", Printable(text), "' (example: 2026-12-31)"));
 }
 
 }  // namespace vramtrack

@@ -16,15 +16,18 @@
 
 namespace vramtrack {
 
-enum class LimitUnit { kBytes, kBytesPerStep, kObjectsPerStep, kBytesOrShare, kSteps };
+enum class LimitUnit { kBytes, kBytesPerStep, kObjectsPerStep, kBytesOrShare, kSteps, kSeconds };
+
+// Whether a limit is the least that is allowed; others are the most.
+constexpr bool IsLeast(LimitUnit unit) { return unit == LimitUnit::kSteps || unit == LimitUnit::kSeconds; }
 
 // What a rate is per. A trace has one of the first two, see ReportSite::rate_unit.
 enum class RatePer { kStep, kGiB, kSecond };
 
 struct Limit {
-  double value = 0;              // bytes, bytes per step, objects per step, steps; of a share 0 to 1
+  double value = 0;              // bytes, bytes per step, objects per step, steps, seconds; of a share 0 to 1
   RatePer per = RatePer::kStep;  // of rates
-  bool share = false;            // of what is reserved
+  bool share = false;            // of the device's memory; of fragmentation: of the reserved bytes
   std::string place;             // who set it: "budgets.toml:12", "--max-peak"
 };
 
@@ -38,15 +41,18 @@ struct Limits {
   std::optional<Limit> growth;              // of live bytes
   std::optional<Limit> fragmentation;       // reserved and not live, at the peak
   std::optional<Limit> steps_to_oom;        // at least
+  std::optional<Limit> seconds_to_oom;      // at least
   std::map<std::string, Limit> categories;  // bytes live at the peak
 };
 
 struct LimitKind {
-  const char* key;   // in a budgets file, and with --max- before it (dashes for underscores) on the command line
+  const char* key;   // in a budgets file; the option is --max-KEY or --min-KEY, with dashes for underscores
   const char* rule;  // see kCheckRules
   LimitUnit unit;
   std::optional<Limit> Limits::*limit;
   bool of_device, of_rank;  // may be set for one device, one rank
+  const char* value;        // how --help names the value: "SIZE"
+  const char* text;         // what --help says
 };
 extern const std::vector<LimitKind> kLimitKinds;
 
@@ -69,16 +75,15 @@ struct Budgets {
   std::vector<CheckException> exceptions;
 };
 
-// Parses "2 GiB", "500 MiB/step" or "10 %". A number without a unit is in the base unit. Rates are "/step" (the
-// default),
-// "/GiB" (allocated) or "/s"; units are powers of 1024 (K, KiB) or of 1000 (kB, MB, GB). The place is not set. The
-// error is a phrase that follows the name of the key.
+// Parses "2 GiB", "500 MiB/step", "10 %" or "30 min". Bytes need a unit, except 0: powers of 1024 (K, KiB) or of 1000
+// (kB, MB, GB). Rates are "/step" (the default), "/GiB" (allocated) or "/s", times in seconds by default. The place is
+// not set. The error reads "invalid size '10GiBs' (examples: 500 MiB, 2 GiB)".
 absl::StatusOr<Limit> ParseLimit(std::string_view text, LimitUnit unit);
 
 // A limit that is a plain number in the file.
 absl::StatusOr<Limit> LimitOfNumber(double value, LimitUnit unit);
 
-// "2.00 GiB", "500 MiB per step", "10 %", "100,000 steps".
+// "2.00 GiB", "500 MiB per step", "10 %", "100,000 steps", "30 min".
 std::string FormatLimit(const Limit& limit, LimitUnit unit);
 std::string FormatValue(double value, LimitUnit unit, bool share = false, RatePer per = RatePer::kStep);
 // "step", "GiB allocated", "second".

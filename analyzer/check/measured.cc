@@ -49,6 +49,8 @@ std::string UnitName(LimitUnit unit, bool share, RatePer per) {
       return absl::StrCat("objects_per_", PerSuffix(per));
     case LimitUnit::kSteps:
       return "steps";
+    case LimitUnit::kSeconds:
+      return "seconds";
     default:
       return "bytes";
   }
@@ -69,17 +71,23 @@ Measured MeasureDevice(const Report& report, const ReportDevice& device, const L
   const auto reserved = static_cast<double>(device.peak.reserved);
   const double unused = std::max(0.0, reserved - static_cast<double>(device.peak.live));
   measured["leak_total"] = LeakTotal(report, device.index, limit.per);
-  measured["peak"] = static_cast<double>(device.peak.live);
-  measured["reserved"] = reserved;
-  measured["device_used"] = static_cast<double>(device.peak.device_used);
+  const auto size = [&](double bytes) -> std::optional<double> {
+    if (!limit.share) return bytes;
+    if (device.total_bytes == 0) return std::nullopt;
+    return bytes / static_cast<double>(device.total_bytes);
+  };
+  measured["peak"] = size(static_cast<double>(device.peak.live));
+  measured["reserved"] = size(reserved);
+  measured["device_used"] = size(static_cast<double>(device.peak.device_used));
   measured["fragmentation"] = !limit.share ? unused : reserved > 0 ? unused / reserved : 0;
   measured["growth"] = std::nullopt;
-  measured["steps_to_oom"] = std::nullopt;
+  measured["steps_to_oom"] = measured["seconds_to_oom"] = std::nullopt;
   if (device.growth && limit.per == RatePer::kStep) {
     measured["growth"] = device.growth->ci_low > 0 ? device.growth->bytes_per_step : 0;
     // What does not grow is never full.
-    if (device.growth->ci_low <= 0) measured["steps_to_oom"] = INFINITY;
+    if (device.growth->ci_low <= 0) measured["steps_to_oom"] = measured["seconds_to_oom"] = INFINITY;
     if (device.growth->steps_to_oom) measured["steps_to_oom"] = *device.growth->steps_to_oom;
+    if (device.growth->seconds_to_oom) measured["seconds_to_oom"] = *device.growth->seconds_to_oom;
   }
   return measured;
 }
@@ -88,15 +96,16 @@ std::string MeasuredMessage(const LimitKind& kind, double value, const Limit& li
   const std::string is = FormatValue(value, kind.unit, limit.share, limit.per);
   const std::string budget = absl::StrCat("; the budget is ", FormatLimit(limit, kind.unit), " (", limit.place, ")");
   const std::string rule = kind.rule;
+  const std::string of = limit.share ? is + " of the device is" : is;
   if (rule == "leak-total" && worst != nullptr) {
     const std::string together =
         FormatValue(value / worst->rate * worst->together, kind.unit, /*share=*/false, limit.per);
     return absl::StrCat("its sites leak ", is, WorstRankText(*worst, together), budget);
   }
   if (rule == "leak-total") return absl::StrCat("its sites leak ", is, budget);
-  if (rule == "peak") return absl::StrCat(is, " live at the peak", budget);
-  if (rule == "reserved") return absl::StrCat(is, " reserved at the peak", budget);
-  if (rule == "device-used") return absl::StrCat(is, " used on the device at the peak", budget);
+  if (rule == "peak") return absl::StrCat(of, " live at the peak", budget);
+  if (rule == "reserved") return absl::StrCat(of, " reserved at the peak", budget);
+  if (rule == "device-used") return absl::StrCat(is, limit.share ? " of the device is used at the peak" : " used on the device at the peak", budget);
   if (rule == "growth") return absl::StrCat("live memory grows by ", is, budget);
   if (rule == "time-to-oom") return absl::StrCat("full in ", is, budget);
   if (limit.share) return absl::StrCat(is, " of what is reserved at the peak is not live", budget);
@@ -134,9 +143,11 @@ Measured MeasureRank(const Report& report, const ReportRank& rank, const Limit& 
 
 std::string WhyUnknown(const Report& report, const LimitKind& kind, const Limit& limit) {
   if (kind.limit == &Limits::leak_total) return WhyNoRate(limit.per, PerOf(report));
+  if (limit.share) return "the size of the device is not known";
   if (PerOf(report) != RatePer::kStep) return "the trace has no steps, and growth is told per step";
   if (limit.per != RatePer::kStep) return "growth is told per step";
-  return "growth is not known, or cannot be foretold";
+  if (kind.unit == LimitUnit::kSeconds) return "growth could not be extrapolated, or steps have no duration";
+  return "growth could not be estimated";
 }
 
 std::optional<WorstRank> WorstRankOf(const ReportSite& site) {

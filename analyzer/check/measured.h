@@ -37,7 +37,8 @@ using Measured = std::map<std::string, std::optional<double>>;  // by key of kLi
 // What the rates of the report are per.
 RatePer PerOf(const Report& report);
 
-// In what `limit` is: fragmentation in bytes or as a share of what is reserved, rates per step, GiB or second.
+// In the unit of `limit`: sizes in bytes or as a share of the device, fragmentation in bytes or as a share of the
+// reserved bytes, rates per step, GiB or second.
 Measured MeasureDevice(const Report& report, const ReportDevice& device, const Limit& limit);
 Measured MeasureRank(const Report& report, const ReportRank& rank, const Limit& limit);
 // Why a figure is not known.

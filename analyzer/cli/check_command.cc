@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "analyzer/base/choices.h"
 #include "analyzer/base/input_file.h"
 #include "analyzer/check/judge.h"
 #include "analyzer/check/limits.h"
@@ -52,22 +53,23 @@ absl::StatusOr<CheckOptions> ReadOptions(const CheckCommandOptions& given) {
     absl::StatusOr<Limit> limit = ParseLimit(text->second, kind.unit);
     const std::string option = LimitOption(kind);
     if (!limit.ok())
-      return absl::InvalidArgumentError(absl::StrCat(option, " ", std::string(limit.status().message())));
+      return absl::InvalidArgumentError(absl::StrCat(option, ": ", std::string(limit.status().message())));
     limit->place = option;
-    // What is said on the command line goes before the file, for each device.
+    // The command line overrides the file, for each device.
     options.budgets.job.*kind.limit = *limit;
     for (auto& [device, limits] : options.budgets.devices) limits.*kind.limit = std::nullopt;
   }
   for (const std::string& rule : given.fail_on) {
     if (FindRule(rule) == nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat("--fail-on ", rule, ": there are ", RuleNames()));
+      return absl::InvalidArgumentError("--fail-on: " + UnknownChoice("rule", rule, RuleNames()));
     }
     options.fail_on.insert(rule);
   }
   options.today = absl::ToCivilDay(absl::Now(), absl::UTCTimeZone());
   if (!given.today.empty()) {
     absl::StatusOr<absl::CivilDay> today = ParseDay(given.today);
-    if (!today.ok()) return absl::InvalidArgumentError(absl::StrCat("--today ", std::string(today.status().message())));
+    if (!today.ok())
+      return absl::InvalidArgumentError(absl::StrCat("--today: ", std::string(today.status().message())));
     options.today = *today;
   }
   return options;
@@ -87,7 +89,7 @@ absl::StatusOr<CheckReport> CheckTrace(const CheckCommandOptions& given, const C
 
   KnownFindings known(traces->paths);
   analyze.known = &known;
-  Progress progress("analysing " + given.trace);
+  Progress progress("analyzing " + given.trace);
   std::optional<DiffReport> diff;
   if (!given.baseline.empty()) {
     absl::StatusOr<DiffReport> compared = Diff(base->paths, traces->paths, diff_options);
@@ -112,18 +114,14 @@ absl::StatusOr<CheckReport> CheckTrace(const CheckCommandOptions& given, const C
 
 }  // namespace
 
-std::string CheckFormats() {
-  std::string names;
-  for (size_t i = 0; i < std::size(kFormats); ++i) {
-    absl::StrAppend(&names, i == 0 ? "" : i + 1 == std::size(kFormats) ? " and " : ", ", kFormats[i].name);
-  }
+std::vector<std::string> CheckFormats() {
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) names.emplace_back(format.name);
   return names;
 }
 
 std::string LimitOption(const LimitKind& kind) {
-  // The only one that is a least value.
-  if (kind.unit == LimitUnit::kSteps) return "--min-steps-to-oom";
-  std::string option = absl::StrCat("--max-", kind.key);
+  std::string option = absl::StrCat(IsLeast(kind.unit) ? "--min-" : "--max-", kind.key);
   for (char& c : option) c = c == '_' ? '-' : c;
   return option;
 }
@@ -133,9 +131,7 @@ int RunCheck(const CheckCommandOptions& options) {
   for (const Format& one : kFormats) {
     if (options.format == one.name) format = &one;
   }
-  if (format == nullptr) {
-    return BadInput("--format " + options.format + ": there is " + CheckFormats() + "; see vramtrack check --help");
-  }
+  if (format == nullptr) return BadInput("--format: " + UnknownChoice("format", options.format, CheckFormats()));
   const absl::Status output = CheckOutput(options.output, {options.trace, options.baseline, options.budget_file});
   if (!output.ok()) return BadInput(std::string(output.message()));
   absl::StatusOr<CheckOptions> how = ReadOptions(options);

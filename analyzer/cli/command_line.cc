@@ -2,63 +2,38 @@
 
 #include "analyzer/cli/command_line.h"
 
-#include <CLI/CLI.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <functional>
-#include <memory>
+#include <cmath>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "analyzer/base/choices.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/cli/command_parser.h"
 #include "analyzer/cli/commands.h"
 #include "analyzer/cli/output.h"
-#include "proto/tool_version.h"
+#include "analyzer/cli/preload.h"
+#include "analyzer/export/exporter.h"
+#include "analyzer/export/tables.h"
+#include "analyzer/ingest/trace_choice.h"
 
 namespace vramtrack {
 namespace {
 
-constexpr int kMostThreads = 1024;
+constexpr uint64_t kMostThreads = 1024, kMostRows = 1000000, kMostSteps = uint64_t{1} << 48;
+constexpr int kMostFrames = 256;
+
+constexpr char kTextOfOutput[] = "write to FILE, complete or not at all, instead of standard output";
+constexpr char kTextOfRawStacks[] = "show every frame, also those of the interpreter and of PyTorch's dispatcher";
 
 using Arguments = std::vector<std::string>;
 
-int Print(const std::string& text) {
-  StandardOutput out;
-  out.Write(text);
-  return out.Finish();
-}
-
-int PrintVersion() { return Print(std::string("vramtrack ") + kToolVersion + "\n"); }
-
-// A parser for the command `name` ("vramtrack report").
-std::unique_ptr<CLI::App> Parser(const std::string& name) {
-  auto app = std::make_unique<CLI::App>("", name);
-  app->set_help_flag("-h,--help");
-  app->set_version_flag("--version", kToolVersion);
-  return app;
-}
-
-// Fills what `app` is bound to. True: go on; false: `code` is the exit code.
-bool Parse(CLI::App* app, const char* help, Arguments arguments, int* code) {
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-  try {
-    app->parse(std::move(arguments));
-    return true;
-  } catch (const CLI::CallForHelp&) {
-    *code = Print(help);
-  } catch (const CLI::CallForVersion&) {
-    *code = PrintVersion();
-  } catch (const CLI::ParseError& error) {
-    *code = BadInput(std::string(error.what()) + "; see " + app->get_name() + " --help");
-  }
-  return false;
-}
-
-// What every command that reads a trace takes.
-void AddTrace(CLI::App* app, std::string* trace, std::vector<std::string>* search_paths, bool* all_runs) {
-  app->add_option("TRACE", *trace)->required();
-  app->add_option("--search-path", *search_paths)->allow_extra_args(false);
-  app->add_flag("--all-runs", *all_runs);
-}
-
-// Empty if `source` says where steps end.
+// Empty if `source` is a value of --step-marks.
 std::string CheckStepMarks(const std::string& source) {
   for (const char* one : {"marks", "nvtx", "optimizer", "periodicity", "none"}) {
     if (source == one) return "";
@@ -66,216 +41,420 @@ std::string CheckStepMarks(const std::string& source) {
   for (const std::string prefix : {"nvtx:", "record_function:"}) {
     if (source.rfind(prefix, 0) == 0 && source.size() > prefix.size()) return "";
   }
-  return source + " is not marks, nvtx, nvtx:NAME, record_function:NAME, optimizer, periodicity or none";
+  return absl::StrCat("unknown source of steps '", source,
+                      "' (expected marks, nvtx, nvtx:NAME, record_function:NAME, optimizer, periodicity or none)");
+}
+
+void AddStepMarks(CommandParser* parser, std::string* step_marks) {
+  parser
+      ->Option("--step-marks", "KIND", step_marks,
+               "where steps end: marks, nvtx, nvtx:NAME, record_function:NAME, optimizer, periodicity or none "
+               "(default: the source that covers most of the run)")
+      ->check(CheckStepMarks);
+}
+
+void AddThreads(CommandParser* parser, size_t* threads) {
+  parser->Option("--threads", "N", threads, "processors to use (default: all); the result does not depend on it")
+      ->check(WholeNumber(1, kMostThreads));
+}
+
+void AddInput(CommandParser* parser, std::vector<std::string>* search_paths, bool* all_runs) {
+  parser->Flag("--all-runs", all_runs, "read all runs in a folder that holds several (default: the newest)");
+  parser->List("--search-path", "DIR", search_paths,
+               "also look here for the traced program's binaries; may be repeated");
+}
+
+void AddFormat(CommandParser* parser, std::string* format, const std::vector<std::string>& formats) {
+  parser->Option("--format", "FORMAT", format, absl::StrCat(JoinChoices(formats), " (default: text)"))
+      ->check(OneOf("format", formats));
+}
+
+void AddColor(CommandParser* parser, ColorMode* color) {
+  parser
+      ->Call(
+          "--color", "WHEN",
+          [color](const std::string& when) {
+            *color = when == "always" ? ColorMode::kAlways : when == "never" ? ColorMode::kNever : ColorMode::kAuto;
+          },
+          "auto (default: on a terminal), always or never")
+      ->check(OneOf("value", {"auto", "always", "never"}));
 }
 
 int Report(const Arguments& arguments) {
   ReportOptions options;
-  std::string color = "auto";
-  std::unique_ptr<CLI::App> app = Parser("vramtrack report");
-  AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
-  app->add_option("--format", options.format);
-  app->add_option("-o,--output", options.output);
-  app->add_flag("--raw-stacks", options.raw_stacks);
-  app->add_flag_callback("--no-source", [&options] { options.source = false; });
-  app->add_option("--top", options.top)->check(CLI::Range(1, 1000000));
-  app->add_option("--horizon", options.horizon_steps)->check(CLI::Range(uint64_t{1}, uint64_t{1} << 48));
-  app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
-  app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
-  app->add_flag("--explain-passes", options.explain_passes);
-  app->add_flag("--exit-code", options.exit_code);
-  app->add_option("--color", color)->check(CLI::IsMember({"auto", "always", "never"}));
+  bool no_source = false;
+  CommandParser parser(
+      "report", "report [OPTION...] TRACE...",
+      "Show which line leaks, how fast and how certain that is, what holds the memory at the peak, and "
+      "what fragmentation costs. Several traces are reported as one job.");
+  parser.Positional("TRACE", &options.traces);
+  AddFormat(&parser, &options.format, {"text", "json", "html"});
+  parser.Option("-o,--output", "FILE", &options.output,
+                absl::StrCat(kTextOfOutput, "; HTML on a terminal goes to TRACE.html"));
+  parser.Option("--top", "N", &options.top, "the most rows of a table in text (default: 10)")
+      ->check(WholeNumber(1, kMostRows));
+  parser.Flag("--explain-passes", &options.explain_passes,
+              "print on standard error how often the trace is read, why, and how long that takes");
+  parser.Flag("--exit-code", &options.exit_code, "exit with 1 for a leak, and with 3 for too little evidence");
+  parser.Flag("--raw-stacks", &options.raw_stacks, kTextOfRawStacks);
+  parser.Flag("--no-source", &no_source, "leave source code out of the HTML page");
+  AddStepMarks(&parser, &options.step_marks);
+  parser
+      .Option("--horizon", "STEPS", &options.horizon_steps,
+              "the planned length of the run: a leak that stays small until then is minor (default: 100000)")
+      ->check(WholeNumber(1, kMostSteps));
+  AddInput(&parser, &options.search_paths, &options.all_runs);
+  AddThreads(&parser, &options.threads);
+  AddColor(&parser, &options.color);
+  parser.Ending(
+      "Exit code: 0 success, 2 bad input or usage; with --exit-code, 1 a leak, 3 not enough evidence for a verdict.");
   int code;
-  if (!Parse(app.get(), kReportHelp, arguments, &code)) return code;
-  if (options.format != "text" && options.format != "json" && options.format != "html") {
-    return BadInput("--format " + options.format + ": there is text, json and html; see vramtrack report --help");
-  }
-  options.color = color == "always" ? ColorMode::kAlways : color == "never" ? ColorMode::kNever : ColorMode::kAuto;
+  if (!parser.Parse(arguments, &code)) return code;
+  options.source = !no_source;
   return RunReport(options);
 }
 
 int Diff(const Arguments& arguments) {
   DiffCommandOptions options;
-  std::string color = "auto";
-  std::unique_ptr<CLI::App> app = Parser("vramtrack diff");
-  app->add_option("BASE", options.base)->required();
-  app->add_option("NEW", options.next)->required();
-  app->add_flag("--all-runs", options.all_runs);
-  app->add_option("--search-path", options.search_paths)->allow_extra_args(false);
-  app->add_option("--format", options.format);
-  app->add_option("-o,--output", options.output);
-  app->add_option("--top", options.top)->check(CLI::Range(1, 1000000));
-  app->add_option("--rename", options.renames)->allow_extra_args(false);
-  app->add_option("--rename-file", options.rename_file);
-  app->add_option("--fail-on", options.fail_on)
-      ->allow_extra_args(false)
+  CommandParser parser(
+      "diff", "diff [OPTION...] BASE NEW",
+      "Show what changed between two runs: leaks, the peak, growth, fragmentation, and allocation sites "
+      "that are new, gone, larger or smaller. Moved lines and renamed functions are not changes. BASE "
+      "and NEW are traces, or folders of them.");
+  parser.Positional("BASE", &options.base);
+  parser.Positional("NEW", &options.next);
+  AddFormat(&parser, &options.format, {"text", "json", "markdown", "html"});
+  parser.Option("-o,--output", "FILE", &options.output, kTextOfOutput);
+  parser.Option("--top", "N", &options.top, "the most rows of a table in text and Markdown (default: 10)")
+      ->check(WholeNumber(1, kMostRows));
+  parser.Flag("--explain-passes", &options.explain_passes,
+              "print on standard error how often each trace is read, why, and how long that takes");
+  parser.List("--rename", "OLD=NEW", &options.renames,
+              "a function, class, namespace or file that has another name in NEW; may be repeated");
+  parser.Option("--rename-file", "FILE", &options.rename_file, "a file with one OLD=NEW per line");
+  parser
+      .List("--fail-on", "WHAT", &options.fail_on,
+            absl::StrCat("exit with 1 for any of these, separated by commas: ", absl::StrJoin(FailOnNames(), ", "),
+                         ". change: any change at all; divergence: other allocations, or in another order"))
       ->delimiter(',')
-      ->check(CLI::IsMember(FailOnNames()));
-  app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
-  app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
-  app->add_flag("--explain-passes", options.explain_passes);
-  app->add_option("--color", color)->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(OneOf("change", FailOnNames()));
+  AddStepMarks(&parser, &options.step_marks);
+  AddThreads(&parser, &options.threads);
+  AddInput(&parser, &options.search_paths, &options.all_runs);
+  AddColor(&parser, &options.color);
+  parser.Ending(
+      "Exit code: 0 success, 1 what --fail-on names, 2 bad input or usage, 3 not enough evidence: too few steps to "
+      "tell a change from chance, or runs that cannot be compared.");
   int code;
-  if (!Parse(app.get(), kDiffHelp, arguments, &code)) return code;
-  if (options.format != "text" && options.format != "json" && options.format != "markdown" &&
-      options.format != "html") {
-    return BadInput("--format " + options.format +
-                    ": there is text, json, markdown and html; see vramtrack diff --help");
-  }
-  options.color = color == "always" ? ColorMode::kAlways : color == "never" ? ColorMode::kNever : ColorMode::kAuto;
-  return RunDiff(options);
+  return parser.Parse(arguments, &code) ? RunDiff(options) : code;
 }
 
 int Check(const Arguments& arguments) {
   CheckCommandOptions options;
-  std::unique_ptr<CLI::App> app = Parser("vramtrack check");
-  AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
-  app->add_option("--baseline", options.baseline);
-  app->add_option("--budget", options.budget_file);
+  CommandParser parser(
+      "check", "check [OPTION...] TRACE",
+      "Fail if a run leaks, exceeds a limit or is worse than a baseline. Without options every leak that "
+      "is not minor fails. With --baseline, only what the baseline does not have fails.");
+  parser.Positional("TRACE", &options.trace);
+  parser.Option("--baseline", "BASE", &options.baseline, "an earlier run to compare with: a trace, or a folder");
+  parser.Option("--budget", "FILE", &options.budget_file,
+                "limits and exceptions (TOML, see docs/check.md); the options below override it");
   for (const LimitKind& kind : kLimitKinds) {
-    app->add_option_function<std::string>(
-        LimitOption(kind), [&options, key = kind.key](const std::string& text) { options.limits[key] = text; });
+    parser.Call(
+        LimitOption(kind), kind.value,
+        [&options, key = kind.key](const std::string& text) { options.limits[key] = text; }, kind.text);
   }
-  app->add_option("--fail-on", options.fail_on)->allow_extra_args(false)->delimiter(',');
-  app->add_option("--today", options.today);
-  app->add_option("--format", options.format);
-  app->add_option("-o,--output", options.output);
-  app->add_option("--source-root", options.source_root);
-  app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
-  app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
+  parser
+      .List("--fail-on", "RULE", &options.fail_on,
+            "only these rules fail, the others warn; separated by commas (default: all)")
+      ->delimiter(',');
+  parser.Option("--today", "DATE", &options.today,
+                "the date that decides which exceptions have expired, such as 2026-12-31 (default: today, UTC)");
+  AddFormat(&parser, &options.format, CheckFormats());
+  parser.Option("-o,--output", "FILE", &options.output, kTextOfOutput);
+  parser.Option("--source-root", "DIR", &options.source_root,
+                "print paths relative to DIR (default: the git work tree, or the current folder)");
+  AddStepMarks(&parser, &options.step_marks);
+  AddThreads(&parser, &options.threads);
+  AddInput(&parser, &options.search_paths, &options.all_runs);
+  parser.Ending(
+      "Exit code: 0 passed, 1 failed, 2 bad input or usage, 3 nothing failed but there is too little evidence.");
   int code;
-  return Parse(app.get(), kCheckHelp, arguments, &code) ? RunCheck(options) : code;
+  return parser.Parse(arguments, &code) ? RunCheck(options) : code;
 }
 
 int Export(const Arguments& arguments) {
   ExportCommandOptions options;
-  std::unique_ptr<CLI::App> app = Parser("vramtrack export");
-  AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
-  app->add_option("--to", options.format)->required();
-  app->add_option("--table", options.tables)->allow_extra_args(false)->delimiter(',');
-  app->add_option("-o,--output", options.output);
-  app->add_option("--at", options.at);
-  app->add_option("--steps", options.steps);
-  app->add_option("--level", options.level)->check(CLI::IsMember({"all", "driver", "framework"}));
-  app->add_option("--value", options.value)
-      ->check(CLI::IsMember({"inuse_space", "inuse_objects", "alloc_space", "alloc_objects"}));
-  app->add_option("--max-events", options.max_events)->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
-  app->add_flag("--raw-stacks", options.raw_stacks);
-  app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
-  app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
+  CommandParser parser(
+      "export", "export [OPTION...] TRACE --to FORMAT -o FILE",
+      "Convert a trace to another tool's format. Stack formats hold the bytes in use at one moment and the "
+      "bytes allocated.");
+  parser.Positional("TRACE", &options.trace);
+  parser
+      .Option(
+          "--to", "FORMAT", &options.format,
+          "stacks: pprof, speedscope, folded; events: torch-snapshot, firefox; curves: perfetto; sums: openmetrics; "
+          "tables: parquet, csv")
+      ->required()
+      ->check(OneOf("format", ExportFormatNames()));
+  parser
+      .List("--table", "TABLE,...", &options.tables,
+            absl::StrCat("tables of parquet and csv: ", absl::StrJoin(ExportTableNames(), ", "),
+                         " or all (default: sites); several go to a folder, one file each"))
+      ->delimiter(',');
+  parser.Option("-o,--output", "FILE", &options.output,
+                absl::StrCat(kTextOfOutput, "; for tables, FILE may be a folder"));
+  parser.Option(
+      "--at", "MOMENT", &options.at,
+      "the moment for bytes in use: peak (default) or end of each device, oom (the first), or step=N (its end); "
+      "firefox: end by default");
+  parser.Option("--steps", "A:B", &options.steps, "only these steps; bytes in use are those at the end of step B");
+  parser
+      .Option("--level", "LEVEL", &options.level,
+              "all (default: a framework's blocks, and driver memory outside its segments), driver or framework")
+      ->check(OneOf("level", {"all", "driver", "framework"}));
+  parser
+      .Option(
+          "--value", "VALUE", &options.value,
+          "what folded and speedscope hold, and pprof shows first: inuse_space (default), inuse_objects, alloc_space "
+          "or alloc_objects")
+      ->check(OneOf("value", {"inuse_space", "inuse_objects", "alloc_space", "alloc_objects"}));
+  parser
+      .Option("--max-events", "N", &options.max_events,
+              "keep the last N events, or points of a curve, of each device (default: 100000)")
+      ->check(WholeNumber(1, uint64_t{1} << 40));
+  parser.Flag("--raw-stacks", &options.raw_stacks, kTextOfRawStacks);
+  AddStepMarks(&parser, &options.step_marks);
+  AddInput(&parser, &options.search_paths, &options.all_runs);
+  AddThreads(&parser, &options.threads);
+  parser.Ending("Exit code: 0 success, 2 bad input or usage.");
   int code;
-  return Parse(app.get(), kExportHelp, arguments, &code) ? RunExport(options) : code;
+  return parser.Parse(arguments, &code) ? RunExport(options) : code;
+}
+
+void AddDetail(CommandParser* parser, std::string* detail, const std::string& text) {
+  parser->Option("--detail", "DETAIL", detail, text)->check(OneOf("detail", {"full", "job", "fleet"}));
 }
 
 int Summarize(const Arguments& arguments) {
   SummarizeOptions options;
-  std::unique_ptr<CLI::App> app = Parser("vramtrack summarize");
-  AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
-  app->add_option("-o,--output", options.output)->required();
-  app->add_option("--detail", options.detail)->check(CLI::IsMember({"full", "job", "fleet"}));
-  app->add_option("--top", options.top)->check(CLI::Range(1, 1000000));
-  app->add_option("--horizon", options.horizon_steps)->check(CLI::Range(uint64_t{1}, uint64_t{1} << 48));
-  app->add_option("--step-marks", options.step_marks)->check(CheckStepMarks);
-  app->add_option("--threads", options.threads)->check(CLI::Range(1, kMostThreads));
+  CommandParser parser(
+      "summarize", "summarize [OPTION...] TRACE... -o FILE",
+      "Write what report, diff and check need to a small file. Stacks are symbolized, so the binaries are "
+      "no longer needed. merge joins summaries.");
+  parser.Positional("TRACE", &options.traces);
+  parser.Option("-o,--output", "FILE", &options.output, "write to FILE, complete or not at all; - is standard output")
+      ->required();
+  AddDetail(&parser, &options.detail,
+            "resolution of the curves: full (default), job or fleet; merge reduces it as processes become many");
+  parser.Option("--top", "N", &options.top, "sites kept of each process besides the leaks (default: 20)")
+      ->check(WholeNumber(1, kMostRows));
+  AddStepMarks(&parser, &options.step_marks);
+  parser.Option("--horizon", "STEPS", &options.horizon_steps, "the planned length of the run (default: 100000)")
+      ->check(WholeNumber(1, kMostSteps));
+  AddInput(&parser, &options.search_paths, &options.all_runs);
+  AddThreads(&parser, &options.threads);
+  parser.Ending("Exit code: 0 success, 2 bad input or usage.");
   int code;
-  return Parse(app.get(), kSummarizeHelp, arguments, &code) ? RunSummarize(options) : code;
+  return parser.Parse(arguments, &code) ? RunSummarize(options) : code;
 }
 
 int Merge(const Arguments& arguments) {
   MergeOptions options;
-  std::unique_ptr<CLI::App> app = Parser("vramtrack merge");
-  app->add_option("SUMMARY", options.summaries)->required();
-  app->add_option("-o,--output", options.output)->required();
-  app->add_option("--detail", options.detail)->check(CLI::IsMember({"full", "job", "fleet"}));
-  app->add_flag("--keep-going", options.keep_going);
+  CommandParser parser(
+      "merge", "merge [OPTION...] SUMMARY... -o FILE",
+      "Join summaries, given as files of summarize and merge or as folders of *.vts. The order does not "
+      "matter, and a process that appears in several inputs counts once.");
+  parser.Positional("SUMMARY", &options.summaries);
+  parser.Option("-o,--output", "FILE", &options.output, "write to FILE, complete or not at all; - is standard output")
+      ->required();
+  AddDetail(&parser, &options.detail,
+            "the highest resolution of the curves: full (default), job (always from 17 processes on) or fleet (from "
+            "1025 on)");
+  parser.Flag("--keep-going", &options.keep_going, "skip inputs that cannot be read");
+  parser.Ending("Exit code: 0 success, 2 bad input or usage.");
   int code;
-  return Parse(app.get(), kMergeHelp, arguments, &code) ? RunMerge(options) : code;
+  return parser.Parse(arguments, &code) ? RunMerge(options) : code;
 }
 
 int Info(const Arguments& arguments) {
   InfoOptions options;
-  std::unique_ptr<CLI::App> app = Parser("vramtrack info");
-  AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
-  app->add_flag("--paths", options.paths);
+  CommandParser parser("info", "info [OPTION...] TRACE",
+                       "Show what a trace contains and how complete it is: process, environment, events by operation, "
+                       "losses, threads and modules.");
+  parser.Positional("TRACE", &options.trace);
+  parser.Flag("--paths", &options.paths, "print only the paths of the traces that TRACE stands for, one per line");
+  AddInput(&parser, &options.search_paths, &options.all_runs);
+  parser.Ending("Exit code: 0 success, 2 bad input or usage.");
   int code;
-  return Parse(app.get(), kInfoHelp, arguments, &code) ? RunInfo(options) : code;
+  return parser.Parse(arguments, &code) ? RunInfo(options) : code;
 }
 
 int Dump(const Arguments& arguments) {
   DumpOptions options;
-  std::unique_ptr<CLI::App> app = Parser("vramtrack dump");
-  AddTrace(app.get(), &options.trace, &options.search_paths, &options.all_runs);
-  app->add_flag("--stacks", options.stacks);
-  app->add_flag("--raw-stacks", options.raw_stacks);
+  CommandParser parser("dump", "dump [OPTION...] TRACE", "Print the events of a trace in time order, one per line.");
+  parser.Positional("TRACE", &options.trace);
+  parser.Flag("--stacks", &options.stacks, "print the call stack below each event that has one");
+  parser.Flag("--raw-stacks", &options.raw_stacks, absl::StrCat("like --stacks, but ", kTextOfRawStacks));
+  AddInput(&parser, &options.search_paths, &options.all_runs);
+  parser.Ending("Exit code: 0 success, 2 bad input or usage.");
   int code;
-  if (!Parse(app.get(), kDumpHelp, arguments, &code)) return code;
+  if (!parser.Parse(arguments, &code)) return code;
   options.stacks |= options.raw_stacks;
   return RunDump(options);
 }
 
-// Empty if `stacks` is a value for VRAMTRACK_STACKS.
-std::string CheckStacks(const std::string& stacks) {
-  if (stacks == "none" || stacks == "native" || stacks == "python" || stacks == "native,python" ||
-      stacks == "python,native") {
-    return "";
-  }
-  return stacks + " is not native, python, native,python or none";
-}
-
-// Empty if `size` is a value for VRAMTRACK_MAX_BYTES.
-std::string CheckSize(const std::string& size) {
-  size_t digits = size.find_first_not_of("0123456789");
-  bool plain = digits == std::string::npos;
-  bool with_unit = !plain && digits + 1 == size.size() && std::string("KMGT").find(size[digits]) != std::string::npos;
-  if (!size.empty() && digits != 0 && (plain || with_unit) && size.size() <= 18) return "";
-  return size + " is not a size such as 500M or 2G";
+// Turns a size such as "2GiB" into bytes, as VRAMTRACK_MAX_BYTES takes them.
+std::string ReadSize(std::string& text) {
+  const absl::StatusOr<Limit> size = ParseLimit(text, LimitUnit::kBytes);
+  if (!size.ok()) return std::string(size.status().message());
+  if (size->value < 1) return absl::StrCat("invalid size '", text, "' (examples: 500 MiB, 2 GiB)");
+  text = absl::StrCat(static_cast<uint64_t>(std::llround(size->value)));
+  return "";
 }
 
 int Run(const Arguments& arguments) {
   RunOptions options;
-  std::unique_ptr<CLI::App> app = Parser("vramtrack run");
-  app->add_option("-o,--output", options.output);
-  app->add_option("--stacks", options.stacks)->check(CheckStacks);
-  app->add_option("--max-frames", options.max_frames)->check(CLI::Range(1, 256));
-  app->add_option("--max-bytes", options.max_bytes)->check(CheckSize);
-  app->add_flag("--cupti", options.cupti);
-  app->add_option("--cupti-records", options.cupti_records);
-  app->add_flag("-q,--quiet", options.quiet);
-  // Options end at the first word that is none, or at "--"; what follows is the command's.
-  app->prefix_command();
+  CommandParser parser("run", "run [OPTION...] [--] COMMAND [ARG...]",
+                       "Run COMMAND and record the CUDA allocations of it and of all processes that it starts. A short "
+                       "report follows on standard error. Input, output and exit code are those of COMMAND.");
+  parser.Option("-o,--output", "DIR", &options.output,
+                "the folder for the traces, one file per process (default: a new folder vramtrack.TIME)");
+  parser.Option("--stacks", "KINDS", &options.stacks, "native, python, native,python or none")
+      ->check(OneOf("kind of stack", {"native", "python", "native,python", "python,native", "none"}));
+  parser
+      .Option("--max-frames", "N", &options.max_frames, "record at most N frames of a stack, 1 to 256 (default: 128)")
+      ->check(WholeNumber(1, kMostFrames));
+  parser
+      .Option("--max-bytes", "SIZE", &options.max_bytes,
+              "the largest trace of one process, such as 500MiB or 2GiB (default: no limit)")
+      ->transform(CLI::Validator(ReadSize, ""));
+  parser.Flag("--cupti", &options.cupti,
+              "also record CUPTI memory activity; do not combine it with Nsight or torch.profiler, a process can have "
+              "only one CUPTI client");
+  parser.Option("--cupti-records", "LIST", &options.cupti_records,
+                "the CUPTI records to collect (default: memory,pools): memory, pools, kernels, copies, fills, "
+                "synchronization, graphs, calls, markers, unified, external");
+  parser.Flag("-q,--quiet", &options.quiet, "print no report at the end");
+  parser.StopAtFirstWord();
+  parser.Ending(
+      "Options must come before COMMAND; the rest of the line belongs to COMMAND.\n"
+      "Exit code: that of COMMAND, 126 if COMMAND cannot be started, 127 if it is not found, 2 if tracing cannot "
+      "begin. "
+      "If a signal kills COMMAND, vramtrack ends by the same signal.");
   auto marker = std::find(arguments.begin(), arguments.end(), "--");
   int code;
-  if (!Parse(app.get(), kRunHelp, Arguments(arguments.begin(), marker), &code)) return code;
-  options.command = app->remaining();
-  if (!options.command.empty() && options.command[0][0] == '-') {
-    return BadInput("there is no option " + options.command[0] + "; see vramtrack run --help");
+  if (!parser.Parse(Arguments(arguments.begin(), marker), &code)) return code;
+  options.command = parser.Rest();
+  if (!options.command.empty() && options.command[0][0] == '-') return parser.UnknownOption(options.command[0]);
+  // A "--" after the command's name is the command's own.
+  if (marker != arguments.end() && options.command.empty()) {
+    ++marker;
+  } else {
+    options.own_options = parser.Names();
   }
-  // Behind the command's name a "--" is the command's own.
-  if (marker != arguments.end() && options.command.empty()) ++marker;
   options.command.insert(options.command.end(), marker, arguments.end());
-  if (options.command.empty() || options.command[0].empty()) {
-    return BadInput("a COMMAND to run is missing; see vramtrack run --help");
-  }
+  if (options.command.empty() || options.command[0].empty()) return parser.Wrong("COMMAND is missing");
   return RunRun(options);
+}
+
+struct Command {
+  const char* name;
+  int (*run)(const Arguments&);
+  const char* usage;
+  const char* text;
+};
+
+constexpr Command kCommands[] = {
+    {"run", Run, "run [-o DIR] -- COMMAND", "trace a command and the processes that it starts"},
+    {"report", Report, "report TRACE", "show what leaks and what holds the memory"},
+    {"diff", Diff, "diff BASE NEW", "show what changed between two runs"},
+    {"check", Check, "check TRACE", "fail on leaks, regressions and exceeded budgets, for CI"},
+    {"export", Export, "export TRACE --to FORMAT -o FILE",
+     "convert to pprof, memory_viz, Perfetto, Parquet and others"},
+    {"summarize", Summarize, "summarize TRACE -o FILE", "write a small file that stands for the trace"},
+    {"merge", Merge, "merge SUMMARY... -o FILE", "join the summaries of a job or a fleet"},
+    {"info", Info, "info TRACE", "show what a trace contains and how complete it is"},
+    {"dump", Dump, "dump TRACE [--stacks]", "print the events of a trace, one per line"},
+};
+
+std::vector<std::string> CommandNames() {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  return names;
+}
+
+int PrintOverview() {
+  constexpr int kUsageColumns = 45;
+  std::string text =
+      "Usage: vramtrack COMMAND [ARGUMENT...]\n"
+      "Find the lines of a CUDA program that leak GPU memory, and what holds the rest.\n\n";
+  for (const Command& command : kCommands) {
+    absl::StrAppend(&text, "  vramtrack ", PadRight(command.usage, kUsageColumns - 12), " ", command.text, "\n");
+  }
+  return Print(
+      text +
+      "\nTRACE is a file that vramtrack wrote, or a folder of them: all processes of a job. report, diff, check, "
+      "export\nand info also take summaries.\n"
+      "`vramtrack help COMMAND` shows the options of a command, `vramtrack version` the version.\n");
+}
+
+const Command* FindCommand(const std::string& name) {
+  for (const Command& command : kCommands) {
+    if (name == command.name) return &command;
+  }
+  return nullptr;
+}
+
+// What the user meant by a first word that is not a command. Empty: unknown.
+std::string Meant(const Arguments& arguments, bool for_help) {
+  const std::string& word = arguments[0];
+  std::vector<std::string> names = CommandNames();
+  names.insert(names.end(), {"help", "version"});
+  if (word.empty() || word[0] == '-') {
+    return NearMiss(word, {"--help", "--version"});
+  }
+  if (for_help) return NearMiss(word, names);
+  struct stat info;
+  const bool is_path = stat(word.c_str(), &info) == 0;
+  const std::string rest = absl::StrJoin(arguments, " ");
+  if (is_path && (IsTraceName(word) || absl::EndsWith(word, ".vts"))) return "vramtrack report " + rest;
+  if (is_path && absl::EndsWith(word, ".py")) return "vramtrack run -- python " + rest;
+  if (const std::string near = NearMiss(word, names); !near.empty()) return near;
+  return FindProgram(word).empty() ? "" : "vramtrack run -- " + rest;
+}
+
+int UnknownCommand(const Arguments& arguments, bool for_help = false) {
+  const std::string& word = arguments[0];
+  const std::string what =
+      !word.empty() && word[0] == '-' ? "unknown option " + word : absl::StrCat("unknown command '", word, "'");
+  const std::string meant = Meant(arguments, for_help);
+  if (meant.empty()) return BadInput(what + "; see vramtrack --help");
+  const bool is_word = meant.find(' ') == std::string::npos && meant[0] != '-';
+  return BadInput(is_word ? absl::StrCat(what, "; did you mean '", meant, "'?")
+                          : absl::StrCat(what, "; did you mean", meant[0] == '-' ? " " : ": ", meant, "?"));
+}
+
+int PrintHelp(const Arguments& topic) {
+  if (topic.empty()) return PrintOverview();
+  if (const Command* command = FindCommand(topic[0])) return command->run({"--help"});
+  return topic[0] == "help" || topic[0] == "version" ? PrintOverview() : UnknownCommand(topic, true);
 }
 
 }  // namespace
 
 int RunCommandLine(const std::vector<std::string>& arguments) {
-  const std::vector<std::pair<std::string, std::function<int(const Arguments&)>>> commands = {
-      {"run", Run},     {"report", Report}, {"diff", Diff},
-      {"check", Check}, {"export", Export}, {"summarize", Summarize},
-      {"merge", Merge}, {"info", Info},     {"dump", Dump}};
-  if (arguments.empty())
+  if (arguments.empty()) {
     return BadInput(
-        "a command is missing: run, report, diff, check, export, summarize, merge, info or dump; see vramtrack --help");
-  if (arguments[0] == "--help" || arguments[0] == "-h") return Print(kOverview);
-  if (arguments[0] == "--version") return PrintVersion();
-  for (const auto& [name, run] : commands) {
-    if (name == arguments[0]) return run(Arguments(arguments.begin() + 1, arguments.end()));
+        absl::StrCat("COMMAND is missing (expected ", JoinChoices(CommandNames()), "); see vramtrack --help"));
   }
-  const char* what = arguments[0][0] == '-' ? "option " : "command ";
-  return BadInput(std::string("there is no ") + what + arguments[0] + "; see vramtrack --help");
+  const std::string& word = arguments[0];
+  const Arguments rest(arguments.begin() + 1, arguments.end());
+  if (word == "--help" || word == "-h") return PrintOverview();
+  if (word == "help") return PrintHelp(rest);
+  if (word == "--version" || word == "version") return PrintVersion();
+  if (const Command* command = FindCommand(word)) return command->run(rest);
+  return UnknownCommand(arguments);
 }
 
 }  // namespace vramtrack

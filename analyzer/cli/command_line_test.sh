@@ -12,20 +12,59 @@ cd "$(mktemp -d "${TEST_TMPDIR:-/tmp}/cli.XXXXXX")" || exit 1
 for name in leak clean short killed nothing; do "$make_trace" $name $name.vtrace || exit 1; done
 
 # Calling it wrongly.
-run 2 "$vramtrack" && one_error_line "a command is missing" "see vramtrack --help"
-run 2 "$vramtrack" frobnicate && one_error_line "there is no command frobnicate; see vramtrack --help"
-run 2 "$vramtrack" "" && one_error_line "there is no command"
-run 2 "$vramtrack" --frobnicate && one_error_line "there is no option --frobnicate"
+run 2 "$vramtrack" && one_error_line "COMMAND is missing" "see vramtrack --help"
+run 2 "$vramtrack" frobnicate && one_error_line "unknown command 'frobnicate'" "see vramtrack --help"
+run 2 "$vramtrack" "" && one_error_line "unknown command ''"
+run 2 "$vramtrack" --frobnicate && one_error_line "unknown option --frobnicate"
+run 2 "$vramtrack" --versoin && one_error_line "unknown option --versoin; did you mean --version?"
+run 2 "$vramtrack" runn && one_error_line "unknown command 'runn'; did you mean 'run'?"
+run 2 "$vramtrack" help exprot && one_error_line "unknown command 'exprot'; did you mean 'export'?"
+run 2 "$vramtrack" env A=1 && one_error_line "unknown command 'env'; did you mean: vramtrack run -- env A=1?"
+: >train.py
+run 2 "$vramtrack" train.py --lr 1 && one_error_line "did you mean: vramtrack run -- python train.py --lr 1?"
+run 2 "$vramtrack" leak.vtrace && one_error_line "did you mean: vramtrack report leak.vtrace?"
 for command in report check info dump; do
-  run 2 "$vramtrack" $command && one_error_line "TRACE" "see vramtrack $command --help"
-  run 2 "$vramtrack" $command --frobnicate leak.vtrace && one_error_line "--frobnicate" "see vramtrack $command --help"
+  run 2 "$vramtrack" $command && one_error_line "TRACE is missing" "see vramtrack $command --help"
+  run 2 "$vramtrack" $command --frobnicate leak.vtrace && one_error_line "unknown option --frobnicate" "see vramtrack $command --help"
   run 2 "$vramtrack" $command leak.vtrace more && one_error_line "more"
+  run 2 "$vramtrack" $command --all-run leak.vtrace && one_error_line "unknown option --all-run; did you mean --all-runs?"
 done
+run 2 "$vramtrack" report --formt html && one_error_line "unknown option --formt; did you mean --format?"
+run 2 "$vramtrack" report leak.vtrace --formt=html && one_error_line "unknown option --formt; did you mean --format?"
+run 2 "$vramtrack" report leak.vtrace --output && one_error_line "--output needs a value"
+run 2 "$vramtrack" report leak.vtrace --top 3 --top 4 && one_error_line "--top is given more than once"
 run 2 "$vramtrack" report leak.vtrace $'a\nb' && one_error_line 'a\x0ab'
-run 2 "$vramtrack" report leak.vtrace --top 0 && one_error_line "--top"
-run 2 "$vramtrack" report leak.vtrace --top many && one_error_line "--top"
-run 2 "$vramtrack" report leak.vtrace --color sometimes && one_error_line "--color"
-run 2 "$vramtrack" report leak.vtrace --format pdf && one_error_line "--format pdf" "text, json and html"
+run 2 "$vramtrack" report leak.vtrace --top 0 && one_error_line "--top" "'0'"
+run 2 "$vramtrack" report leak.vtrace --top many && one_error_line "--top" "'many'"
+run 2 "$vramtrack" report leak.vtrace --top -3 && one_error_line "--top" "'-3'"
+run 2 "$vramtrack" report leak.vtrace --color sometimes && one_error_line "--color" "'sometimes'" "never"
+run 2 "$vramtrack" report leak.vtrace --format pdf && one_error_line "--format: unknown format 'pdf' (expected text, json or html)"
+run 2 "$vramtrack" report leak.vtrace --step-marks steps && one_error_line "--step-marks" "'steps'" "optimizer"
+run 2 "$vramtrack" check leak.vtrace --max-peak 5000000 && one_error_line "--max-peak: invalid size or percentage '5000000' (examples: 2 GiB, 75 %)"
+run 2 "$vramtrack" export leak.vtrace && one_error_line "--to is missing"
+# Two ways to the help of a command, and to the version.
+for command in run report diff check export summarize merge info dump; do
+  run 0 "$vramtrack" help $command && cp stdout help.txt
+  run 0 "$vramtrack" $command --help && cmp stdout help.txt
+  (($(wc -L <help.txt) <= 120)) || fail "the help of $command is wider than 120 columns"
+done
+run 0 "$vramtrack" help && cp stdout help.txt && run 0 "$vramtrack" --help && cmp stdout help.txt
+run 0 "$vramtrack" version && says stdout "vramtrack 0.1.0"
+# Several traces are one job, each once; so is what a pattern matches that the shell left alone.
+run 0 "$vramtrack" report leak.vtrace killed.vtrace leak.vtrace --format json && cp stdout job.json
+run 0 "$vramtrack" report '[kl]*[kd].vtrace' --format json && cmp stdout job.json
+python3 -c 'import json; assert [p["pid"] for p in json.load(open("job.json"))["processes"]] == [4711, 4723]' || fail "not one job"
+# A terminal gets no page and nothing binary.
+on_terminal() { script -qec "$1" typescript </dev/null >/dev/null; }
+if type -P script >/dev/null; then
+  on_terminal "'$vramtrack' report leak.vtrace --format html" && grep -q "wrote leak.html" typescript && grep -q "</html>" leak.html ||
+    fail "a page on a terminal: $(head -c 300 typescript)"
+  on_terminal "'$vramtrack' export leak.vtrace --to pprof"
+  [[ $? == 2 ]] && grep -q "refusing to write binary pprof to a terminal" typescript || fail "binary on a terminal"
+  on_terminal "'$vramtrack' diff clean.vtrace leak.vtrace --format html"
+  [[ $? == 2 ]] && grep -q "refusing to write HTML to a terminal" typescript || fail "a page of a diff on a terminal"
+  rm leak.html
+fi
 
 # Summaries stand for traces.
 run 2 "$vramtrack" summarize && one_error_line "TRACE" "see vramtrack summarize --help"
@@ -78,9 +117,9 @@ run 0 "$vramtrack" diff folder leak.vtrace && says stdout "NOTHING CHANGED"
 run 3 "$vramtrack" diff nothing.vtrace leak.vtrace && says stdout "NOT COMPARABLE"
 run 2 "$vramtrack" diff leak.vtrace && one_error_line "NEW" "see vramtrack diff --help"
 run 2 "$vramtrack" diff leak.vtrace missing.vtrace && one_error_line "missing.vtrace" "No such file"
-run 2 "$vramtrack" diff leak.vtrace leak.vtrace --format pdf && one_error_line "--format pdf" "html"
+run 2 "$vramtrack" diff leak.vtrace leak.vtrace --format pdf && one_error_line "--format" "'pdf'" "html"
 run 2 "$vramtrack" diff leak.vtrace leak.vtrace --fail-on sunrise && one_error_line "--fail-on"
-run 2 "$vramtrack" diff leak.vtrace leak.vtrace --rename onlyold && one_error_line "onlyold is not OLD=NEW"
+run 2 "$vramtrack" diff leak.vtrace leak.vtrace --rename onlyold && one_error_line "'onlyold'" "OLD=NEW"
 printf '# names\nTrainStep=Step\n\n=wrong\n' >renames.txt
 run 2 "$vramtrack" diff leak.vtrace leak.vtrace --rename-file renames.txt && one_error_line "renames.txt: line 4"
 run 2 "$vramtrack" diff leak.vtrace leak.vtrace --rename-file none.txt && one_error_line "none.txt"

@@ -25,6 +25,9 @@ struct RunOptions {
   std::string cupti_records;  // VRAMTRACK_CUPTI_RECORDS
   bool quiet = false;         // no report at the end, no line about untraced processes
   std::vector<std::string> command;
+  // The names of the options of `run`, where nothing separates them from those of the command: for a hint if the
+  // command fails.
+  std::vector<std::string> own_options;
 };
 
 // `vramtrack run`: traces the command and, unless `quiet`, prints a short report on stderr. Returns the exit code of
@@ -32,9 +35,9 @@ struct RunOptions {
 int RunRun(const RunOptions& options);
 
 struct ReportOptions {
-  std::string trace;            // a file or a folder
-  std::string format = "text";  // or "json", "html"
-  std::string output;           // empty or "-": standard output
+  std::vector<std::string> traces;  // files or folders, all of one job
+  std::string format = "text";      // or "json", "html"
+  std::string output;               // empty or "-": standard output
   size_t top = 10;
   bool raw_stacks = false;
   bool all_runs = false;   // of a folder; see ChooseTraces
@@ -78,7 +81,7 @@ struct CheckCommandOptions {
   std::map<std::string, std::string> limits;  // of kLimitKinds by key, as given on the command line
   std::vector<std::string> fail_on;           // ids of rules, with commas
   std::string today;                          // empty: the clock's, in UTC
-  std::string format = "text";                // see CheckFormats()
+  std::string format = "text";                // one of CheckFormats()
   std::string output;                         // empty or "-": standard output
   std::string source_root;
   bool all_runs = false;   // of a folder; see ChooseTraces
@@ -90,8 +93,7 @@ struct CheckCommandOptions {
 // The option that sets a limit: "--max-peak".
 std::string LimitOption(const LimitKind& kind);
 
-// "text, json, github, gitlab, junit and sarif".
-std::string CheckFormats();
+std::vector<std::string> CheckFormats();
 
 // `vramtrack check`.
 int RunCheck(const CheckCommandOptions& options);
@@ -117,11 +119,11 @@ struct ExportCommandOptions {
 int RunExport(const ExportCommandOptions& options);
 
 struct SummarizeOptions {
-  std::string trace;            // a file or a folder
-  std::string output;           // "-": standard output
-  std::string detail = "full";  // or "job", "fleet"
-  size_t top = 0;               // as AnalyzeOptions has it; 0: its own
-  std::string step_marks;       // the same
+  std::vector<std::string> traces;  // files or folders
+  std::string output;               // "-": standard output
+  std::string detail = "full";      // or "job", "fleet"
+  size_t top = 0;                   // as AnalyzeOptions has it; 0: its own
+  std::string step_marks;           // the same
   std::vector<std::string> search_paths;
   bool all_runs = false;            // of a folder; see ChooseTraces
   uint64_t horizon_steps = 100000;  // the same

@@ -67,8 +67,8 @@ constexpr size_t kMostShownBytes = 100;
 absl::Status AddRename(const std::string& text, const std::string& where, Renames* renames) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(where, ": ", text.substr(0, kMostShownBytes),
-                                                   text.size() > kMostShownBytes ? "..." : "", " is not OLD=NEW"));
+    return absl::InvalidArgumentError(absl::StrCat(where, ": invalid renaming '", text.substr(0, kMostShownBytes),
+                                                   text.size() > kMostShownBytes ? "..." : "", "' (expected OLD=NEW)"));
   }
   renames->push_back({text.substr(0, equals), text.substr(equals + 1)});
   return absl::OkStatus();
@@ -163,6 +163,9 @@ const std::vector<std::string>& FailOnNames() {
 }
 
 int RunDiff(const DiffCommandOptions& options) {
+  if (options.format == "html" && options.output.empty() && isatty(STDOUT_FILENO) != 0) {
+    return BadInput("refusing to write HTML to a terminal (use -o FILE)");
+  }
   const absl::Status output = CheckOutput(options.output, {options.base, options.next, options.rename_file});
   if (!output.ok()) return BadInput(std::string(output.message()));
   TraceChoice base, next;

@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "analyzer/base/choices.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/export/exporter.h"
@@ -29,7 +30,7 @@ std::string ReadSteps(const std::string& text, ExportOptions* options) {
   const std::vector<std::string> ends = absl::StrSplit(text, ':');
   uint64_t first = 0, last = 0;
   if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &first) || !absl::SimpleAtoi(ends[1], &last) || last < first) {
-    return "--steps " + text + " is not FIRST:LAST, the numbers of two steps";
+    return absl::StrCat("--steps: invalid range '", text, "' (example: 10:20)");
   }
   options->steps = {first, last};
   return "";
@@ -45,7 +46,7 @@ std::string ReadMoment(const std::string& text, ExportOptions* options) {
   }
   options->at = At::kStep;
   const bool is_step = text.rfind(kStep, 0) == 0 && absl::SimpleAtoi(text.substr(strlen(kStep)), &options->step);
-  return is_step ? "" : "--at " + text + " is not peak, end, oom or step=N";
+  return is_step ? "" : absl::StrCat("--at: unknown moment '", text, "' (expected peak, end, oom or step=N)");
 }
 
 std::string ReadOptions(const ExportCommandOptions& command, ExportOptions* options) {
@@ -70,15 +71,18 @@ std::string ReadOptions(const ExportCommandOptions& command, ExportOptions* opti
 // The tables that are asked for, each once. Empty if `wrong` is not.
 std::vector<std::string> ReadTables(const ExportFormat& format, std::vector<std::string> wanted, std::string* wrong) {
   if (!format.tables) {
-    if (!wanted.empty()) *wrong = absl::StrCat("--table ", wanted[0], ": --to ", format.name, " holds no tables");
+    if (!wanted.empty())
+      *wrong = absl::StrCat("--table: ", format.name, " does not hold tables (use --to parquet or csv)");
     return {""};
   }
   std::vector<std::string> tables;
   if (wanted.empty()) wanted = {ExportOptions().table};
   for (const std::string& name : wanted) {
-    if (name == "all") return absl::StrSplit(ExportTableNames(), ", ");
+    if (name == "all") return ExportTableNames();
     if (FindExportTable(name) == nullptr) {
-      *wrong = absl::StrCat("--table ", name, ": there is ", ExportTableNames(), " and all");
+      std::vector<std::string> known = ExportTableNames();
+      known.emplace_back("all");
+      *wrong = "--table: " + UnknownChoice("table", name, known);
       return {};
     }
     if (std::find(tables.begin(), tables.end(), name) == tables.end()) tables.push_back(name);
@@ -152,26 +156,24 @@ absl::Status ExportAll(const std::vector<std::string>& paths, const std::string&
 
 int RunExport(const ExportCommandOptions& command) {
   const ExportFormat* format = FindExportFormat(command.format);
-  if (format == nullptr) {
-    return BadInput("--to " + command.format + ": there is " + ExportFormatNames() + "; see vramtrack export --help");
-  }
+  if (format == nullptr) return BadInput("--to: " + UnknownChoice("format", command.format, ExportFormatNames()));
   ExportOptions options;
   options.at = format->at;
   if (const std::string wrong = ReadOptions(command, &options); !wrong.empty()) {
-    return BadInput(wrong + "; see vramtrack export --help");
+    return BadInput(wrong);
   }
   std::string wrong;
   const std::vector<std::string> tables = ReadTables(*format, command.tables, &wrong);
-  if (!wrong.empty()) return BadInput(wrong + "; see vramtrack export --help");
+  if (!wrong.empty()) return BadInput(wrong);
   const bool in_folder = tables.size() > 1 || (format->tables && IsFile(command.output) && IsFolder(command.output));
-  if (in_folder && !IsFile(command.output)) return BadInput("several tables are several files: give a folder with -o");
+  if (in_folder && !IsFile(command.output)) return BadInput("--table: several tables need a folder (use -o DIR)");
   if (!IsFile(command.output) && isatty(STDOUT_FILENO) != 0 && format->binary) {
-    return BadInput(std::string(format->name) + " is not for a terminal: give a file with -o");
+    return BadInput(absl::StrCat("refusing to write binary ", format->name, " to a terminal (use -o FILE)"));
   }
   const absl::StatusOr<TraceChoice> choice = ChooseAndSay(command.trace, command.all_runs);
   if (!choice.ok()) return BadInput(std::string(choice.status().message()));
   if (in_folder && mkdir(command.output.c_str(), 0777) != 0 && errno != EEXIST) {
-    return BadInput(command.output + ": cannot be made: " + strerror(errno));
+    return BadInput(absl::StrCat("cannot create folder '", command.output, "': ", strerror(errno)));
   }
   AnalysisProgress far;
   far.all_files += choice->paths.size();

@@ -21,25 +21,25 @@ done
 python3 "$reader" report.json leak || fail "the files do not say what the report says"
 
 run 2 "$vramtrack" export leak.vtrace --to png -o x
-one_error_line "--to png: there is pprof, torch-snapshot"
+one_error_line "--to" "'png'" "pprof, torch-snapshot"
 run 2 "$vramtrack" export leak.vtrace
 one_error_line "--to"
 run 2 "$vramtrack" export leak.vtrace --to csv --at noon
-one_error_line "--at noon is not peak, end, oom or step=N"
+one_error_line "--at" "'noon'" "peak, end, oom or step=N"
 run 2 "$vramtrack" export leak.vtrace --to csv --steps 9:3
-one_error_line "--steps 9:3 is not FIRST:LAST"
+one_error_line "--steps" "'9:3'"
 run 2 "$vramtrack" export leak.vtrace --to csv --at step=60 -o x
 one_error_line "leak.vtrace: there is no step 60: it has 60 complete ones, from 0 to 59"
 run 2 "$vramtrack" export leak.vtrace --to csv --at oom -o x
 one_error_line "leak.vtrace: no allocation failed"
 [[ -e x ]] && fail "a file was left behind"
 run 2 "$vramtrack" export leak.vtrace --to csv -o no/such/folder/x
-one_error_line "no/such/folder/x: cannot be written"
+one_error_line "no/such/folder/x" "No such file"
 run 2 "$vramtrack" export nothing.vtrace --to csv
 one_error_line "nothing.vtrace"
 if [[ -w /dev/full ]]; then
   run 2 "$vramtrack" export leak.vtrace --to csv -o /dev/full
-  one_error_line "/dev/full: cannot be written"
+  one_error_line "/dev/full" "No space left"
 fi
 # A reader that closes early is no error, and what was there stays whole until it is replaced.
 "$vramtrack" export leak.vtrace --to csv | head -n 1 >/dev/null
@@ -64,11 +64,11 @@ cmp -s leak.csv tables/sites.csv || fail "without --table it is not the sites"
 run 0 "$vramtrack" export leak.vtrace --to csv --table steps,events -o two
 [[ $(ls two) == $'events.csv\nsteps.csv' ]] || fail "two tables are not two files"
 run 2 "$vramtrack" export leak.vtrace --to csv --table all
-one_error_line "several tables are several files: give a folder with -o"
+one_error_line "--table" "-o DIR"
 run 2 "$vramtrack" export leak.vtrace --to csv --table blocks
-one_error_line "--table blocks: there is sites, events, steps, windows, runs, devices, oom and all"
+one_error_line "--table" "'blocks'" "sites, events, steps, windows, runs, devices, oom or all"
 run 2 "$vramtrack" export leak.vtrace --to pprof --table sites
-one_error_line "--table sites: --to pprof holds no tables"
+one_error_line "--table" "pprof"
 run 2 "$vramtrack" export leak.vtrace --to csv --table all -o leak.csv
 one_error_line "leak.csv"
 

@@ -53,8 +53,8 @@ void WriteLine(const char* what, const char* about) {
 
 void OnBus(int signal_number, siginfo_t* info, void*) {
   const char* path = info->si_code == BUS_ADRERR ? PathMappedAt(info->si_addr) : nullptr;
-  if (path != nullptr) End(": was cut short while it was read (read it again)", path);
-  if (info->si_code == BUS_ADRERR) End("a file was cut short while it was read (try again)", "");
+  if (path != nullptr) End(": truncated while it was read (try again)", path);
+  if (info->si_code == BUS_ADRERR) End("a file was truncated while it was read (try again)", "");
   sigaction(signal_number, &bus_before, nullptr);  // and the instruction is tried again
 }
 
@@ -68,7 +68,7 @@ void OnSegv(int signal_number, siginfo_t* info, void* context) {
   const uintptr_t stack = 0;
 #endif
   const bool near_stack = address + kNearStackBytes > stack && address < stack + kNearStackBytes;
-  if (near_stack) End("the stack is used up: an input is nested too deeply", "");
+  if (near_stack) End("stack overflow: an input is nested too deeply", "");
   sigaction(signal_number, &segv_before, nullptr);
 }
 
@@ -76,13 +76,13 @@ void OnSegv(int signal_number, siginfo_t* info, void* context) {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    End("out of memory: the input is too large for this machine, or damaged", "");
+    End("out of memory: the input is too large for this machine, or is corrupt", "");
   } catch (const std::length_error&) {
-    End("an input asks for more than memory can hold: it is damaged", "");
+    End("an input is corrupt: it declares a size that no memory can hold", "");
   } catch (const std::exception& error) {
-    End(error.what(), "cannot go on: ");
+    End(error.what(), "internal error: ");
   } catch (...) {
-    End("cannot go on: unknown exception", "");
+    End("internal error: unknown exception", "");
   }
 }
 

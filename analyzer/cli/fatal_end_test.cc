@@ -43,8 +43,8 @@ TEST(FatalEnd, OfExceptions) {
   EXPECT_EXIT(Main([]() -> int { throw std::length_error("x"); }), testing::ExitedWithCode(2),
               "^vramtrack: an input asks for more than memory can hold.*\n$");
   EXPECT_EXIT(Main([]() -> int { throw std::runtime_error("a\nb"); }), testing::ExitedWithCode(2),
-              "^vramtrack: cannot go on: a[?]b\n$");
-  EXPECT_EXIT(Main([]() -> int { throw 1; }), testing::ExitedWithCode(2), "^vramtrack: cannot go on.*\n$");
+              "^vramtrack: internal error: a[?]b\n$");
+  EXPECT_EXIT(Main([]() -> int { throw 1; }), testing::ExitedWithCode(2), "^vramtrack: internal error.*\n$");
   EXPECT_EXIT(Main([] {
                 std::thread([] { throw std::bad_alloc(); }).join();
                 return 0;
@@ -57,7 +57,7 @@ TEST(FatalEnd, OfAStackThatIsUsedUp) {
                 volatile int depth = 0;
                 return Deep(&depth);
               }),
-              testing::ExitedWithCode(2), "^vramtrack: the stack is used up.*\n$");
+              testing::ExitedWithCode(2), "^vramtrack: stack overflow.*\n$");
 }
 
 TEST(FatalEnd, OtherFaultsStayWhatTheyAre) {
@@ -74,7 +74,7 @@ TEST(FatalEnd, OfAFileThatIsCutShort) {
                 std::filesystem::resize_file(path, 0);
                 return static_cast<int>(file->bytes()[10000]);
               }),
-              testing::ExitedWithCode(2), "^vramtrack: .*/mapped: was cut short while it was read.*\n$");
+              testing::ExitedWithCode(2), "^vramtrack: .*/mapped: truncated while it was read.*\n$");
 }
 
 TEST(FatalEnd, LeavesNoUnfinishedFile) {

@@ -2,6 +2,7 @@
 #include "analyzer/cli/output.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <system_error>
 
@@ -51,6 +53,22 @@ bool LeadsAstray(std::string path) {
 
 bool IsSame(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
+// `paths`, with what matches a pattern instead of it. A path that exists is not a pattern.
+std::vector<std::string> Expanded(const std::vector<std::string>& paths) {
+  std::vector<std::string> expanded;
+  for (const std::string& path : paths) {
+    struct stat info;
+    glob_t matches = {};
+    if (stat(path.c_str(), &info) != 0 && glob(path.c_str(), GLOB_NOMAGIC, nullptr, &matches) == 0) {
+      expanded.insert(expanded.end(), matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+    } else {
+      expanded.push_back(path);
+    }
+    globfree(&matches);
+  }
+  return expanded;
+}
+
 // 0, or errno.
 int WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -80,7 +98,7 @@ bool StandardOutput::Flush() {
 
 int StandardOutput::Finish() {
   if (Flush() || error_ == EPIPE) return kExitFine;
-  return BadInput(std::string("standard output: cannot be written: ") + strerror(error_));
+  return BadInput(std::string("cannot write standard output: ") + strerror(error_));
 }
 
 OutputFile::OutputFile(std::string path, Links links) : path_(std::move(path)) { error_ = Open(links); }
@@ -154,7 +172,7 @@ int OutputFile::Finish() {
       Forget();
     }
   }
-  return error_ == 0 ? kExitFine : BadInput(path_ + ": cannot be written: " + strerror(error_));
+  return error_ == 0 ? kExitFine : BadInput(absl::StrCat("cannot write '", path_, "': ", strerror(error_)));
 }
 
 OutputStream::OutputStream(const std::string& output, OutputFile::Links links) {
@@ -175,8 +193,7 @@ absl::Status CheckOutput(const std::string& output, const std::vector<std::strin
   struct stat out, in;
   if (!IsFile(output) || stat(output.c_str(), &out) != 0 || !S_ISREG(out.st_mode)) return absl::OkStatus();
   const auto refuse = [&output](const std::string& input) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("-o ", output, ": is the input ", input, ", which this would destroy (give another name)"));
+    return absl::InvalidArgumentError(absl::StrCat("-o ", output, ": is the input ", input, " (use another name)"));
   };
   for (const std::string& input : inputs) {
     if (stat(input.c_str(), &in) != 0) continue;
@@ -208,10 +225,23 @@ int BadInput(std::string_view line) {
   return kExitBadInput;
 }
 
+absl::StatusOr<TraceChoice> ChooseAndSay(const std::vector<std::string>& paths, bool all_runs) {
+  TraceChoice all;
+  std::set<std::string> chosen;
+  for (const std::string& path : Expanded(paths)) {
+    absl::StatusOr<TraceChoice> choice = ChooseTraces(path, all_runs);
+    if (!choice.ok()) return choice.status();
+    chosen.insert(choice->paths.begin(), choice->paths.end());
+    if (choice->left_out.empty()) continue;
+    Say(choice->left_out);
+    absl::StrAppend(&all.left_out, all.left_out.empty() ? "" : "; ", choice->left_out);
+  }
+  all.paths.assign(chosen.begin(), chosen.end());
+  return all;
+}
+
 absl::StatusOr<TraceChoice> ChooseAndSay(const std::string& path, bool all_runs) {
-  absl::StatusOr<TraceChoice> choice = ChooseTraces(path, all_runs);
-  if (choice.ok() && !choice->left_out.empty()) Say(choice->left_out);
-  return choice;
+  return ChooseAndSay(std::vector<std::string>{path}, all_runs);
 }
 
 }  // namespace vramtrack

@@ -107,7 +107,9 @@ constexpr int kExitNotEnoughEvidence = 3;
 constexpr int kExitCannotExecute = 126;
 constexpr int kExitNotFound = 127;
 
-// ChooseTraces for a command; reports the runs that it leaves out on stderr.
+// ChooseTraces for a command; reports the runs that it leaves out on stderr. Of several paths, all traces, each once. A
+// pattern that the shell did not expand is expanded.
+absl::StatusOr<TraceChoice> ChooseAndSay(const std::vector<std::string>& paths, bool all_runs);
 absl::StatusOr<TraceChoice> ChooseAndSay(const std::string& path, bool all_runs);
 
 }  // namespace vramtrack

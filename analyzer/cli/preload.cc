@@ -142,16 +142,17 @@ absl::StatusOr<std::string> FindPreloadLibrary(const std::string& executable) {
     std::string path = RealPath(place);
     if (path.empty() || access(path.c_str(), R_OK) != 0) continue;
     if (path.find_first_of(kSeparators) != std::string::npos) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(path, ": cannot be preloaded, for the loader splits its path at spaces and colons; move it"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          path, ": cannot be preloaded, because LD_PRELOAD separates paths by spaces and colons (move it)"));
     }
     return path;
   }
   if (named) {
-    return absl::NotFoundError(absl::StrCat(variable, ": no such library; VRAMTRACK_LIBRARY must name ", kLibrary));
+    return absl::NotFoundError(
+        absl::StrCat("VRAMTRACK_LIBRARY: cannot read '", variable, "' (expected the path of ", kLibrary, ")"));
   }
-  return absl::NotFoundError(absl::StrCat(kLibrary, " is at none of ", absl::StrJoin(places, ", "),
-                                          "; build it, or name it in VRAMTRACK_LIBRARY"));
+  return absl::NotFoundError(absl::StrCat(kLibrary, ": not found in ", absl::StrJoin(places, ", "),
+                                          " (build it, or set VRAMTRACK_LIBRARY to its path)"));
 }
 
 std::string AddToPreload(const std::string& library, const std::string& current) {

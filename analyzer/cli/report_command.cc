@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
@@ -33,7 +34,7 @@ absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options, const TraceCho
   PassLog passes;
   if (options.explain_passes) analyze.passes = &passes;
   absl::StatusOr<Report> report = [&] {
-    Progress progress("analysing " + options.trace, &far);
+    Progress progress("analyzing " + options.traces[0], &far);
     return Analyze(choice.paths, analyze);
   }();
   const std::string made = passes.Text();
@@ -60,6 +61,18 @@ std::string Html(const Report& report, const TraceChoice& choice, const ReportOp
   return RenderHtml(report, ReadSource(report, WhenRecorded(choice.paths)));
 }
 
+// Where the page of a trace goes by default: next to it, "run.html" for run.vtrace and for the folder run.
+std::string PageBeside(const std::string& trace) {
+  std::filesystem::path path = std::filesystem::absolute(trace).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  const bool is_file = path.extension() == ".vtrace" || path.extension() == ".vts";
+  const std::string name = (is_file ? path.stem() : path.filename()).string() + ".html";
+  const std::filesystem::path given = std::filesystem::path(trace).lexically_normal();
+  // A folder that is named by where it is, as "." or "..", has its page inside.
+  if (given == "." || given == "./" || given.filename() == "..") return (given / name).lexically_normal().string();
+  return ((given.has_filename() ? given : given.parent_path()).parent_path() / name).string();
+}
+
 int ExitCodeOf(Answer answer) {
   switch (answer) {
     case Answer::kLeak:
@@ -75,20 +88,24 @@ int ExitCodeOf(Answer answer) {
 }  // namespace
 
 int RunReport(const ReportOptions& options) {
-  if (absl::Status output = CheckOutput(options.output, {options.trace}); !output.ok()) {
-    return BadInput(std::string(output.message()));
+  // A page is of no use on a terminal.
+  const bool names_itself = options.format == "html" && options.output.empty() && isatty(STDOUT_FILENO) != 0;
+  const std::string output = names_itself ? PageBeside(options.traces[0]) : options.output;
+  if (absl::Status usable = CheckOutput(output, options.traces); !usable.ok()) {
+    return BadInput(std::string(usable.message()));
   }
-  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.trace, options.all_runs);
+  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.traces, options.all_runs);
   if (!choice.ok()) return BadInput(std::string(choice.status().message()));
   absl::StatusOr<Report> report = AnalyzeTrace(options, *choice);
   if (!report.ok()) return BadInput(std::string(report.status().message()));
 
-  std::string text =
-      options.format == "json" ? RenderJson(*report)
-      : options.format == "html"
-          ? Html(*report, *choice, options)
-          : RenderText(*report, DetectStyle(IsFile(options.output) ? -1 : STDOUT_FILENO, options.color), options.top);
-  if (const int code = WriteOutput(options.output, text); code != kExitFine) return code;
+  std::string text = options.format == "json" ? RenderJson(*report)
+                     : options.format == "html"
+                         ? Html(*report, *choice, options)
+                         : RenderText(*report, DetectStyle(IsFile(output) ? -1 : STDOUT_FILENO, options.color),
+                                      options.top, options.raw_stacks);
+  if (const int code = WriteOutput(output, text); code != kExitFine) return code;
+  if (names_itself) Say("wrote " + output);
   return options.exit_code ? ExitCodeOf(AnswerOf(*report)) : kExitFine;
 }
 

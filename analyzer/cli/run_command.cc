@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,8 +17,10 @@
 #include <random>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "analyzer/cli/child_process.h"
 #include "analyzer/cli/fatal_end.h"
 #include "analyzer/cli/output.h"
@@ -86,15 +89,39 @@ std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOpt
   return environment;
 }
 
-int CannotStart(const std::string& command, int error) {
+int CannotStart(const std::vector<std::string>& words, int error) {
+  const std::string& command = words[0];
+  const bool exists = access(command.c_str(), F_OK) == 0, is_path = command.find('/') != std::string::npos;
+  std::string meant;
+  if (exists && absl::EndsWith(command, ".py")) {
+    meant = "python " + absl::StrJoin(words, " ");
+  } else if (exists && !is_path) {
+    meant = "./" + absl::StrJoin(words, " ");
+  }
+  if (!meant.empty()) meant = absl::StrCat("; did you mean: vramtrack run -- ", meant, "?");
   if (error == ENOENT) {
-    // A path that is there but cannot be started names an interpreter that is not.
-    bool there = command.find('/') != std::string::npos && access(command.c_str(), F_OK) == 0;
-    Say(command + (there ? ": its interpreter is not installed" : ": command not found"));
+    // A path that exists but cannot be started names an interpreter that does not exist.
+    Say(absl::StrCat(command, exists && is_path ? ": its interpreter is not installed" : ": command not found", meant));
     return kExitNotFound;
   }
-  Say(command + ": cannot be started: " + strerror(error));
+  Say(absl::StrCat(command, ": cannot start: ", strerror(error), meant));
   return kExitCannotExecute;
+}
+
+// Reports an option of `run` after the command's name if the command failed: the command got it.
+void HintAtMisplacedOption(const RunOptions& options, int status) {
+  if (options.quiet || !WIFEXITED(status) || WEXITSTATUS(status) == 0) return;
+  // Many programs have options of these names. 2 is what they exit with if they do not.
+  const std::set<std::string> common = {"--output", "-o", "--quiet", "-q", "--help", "-h", "--version"};
+  for (size_t i = 1; i < options.command.size(); ++i) {
+    const std::string name = options.command[i].substr(0, options.command[i].find('='));
+    const auto& own = options.own_options;
+    if (std::find(own.begin(), own.end(), name) == own.end()) continue;
+    if (common.count(name) != 0 && WEXITSTATUS(status) != 2) continue;
+    Say(absl::StrCat(name, " comes after the command, so ", options.command[0],
+                     " got it; options of vramtrack run must come before the command"));
+    return;
+  }
 }
 
 // The traces of the run that the command belongs to. Other processes of the same job may have started before it, and
@@ -126,11 +153,10 @@ void PointToReport(const TraceFolder& folder, const std::vector<std::string>& tr
   const bool same = choice.ok() && choice->paths == traces;
   if (same && !choice->left_out.empty()) Say(choice->left_out);
   if (same || traces.size() > 1) {
-    Say(absl::StrCat(why, "the whole report: vramtrack report ", folder.path(),
-                     same ? "" : ", which holds other runs, too, and may show these"));
+    Say(absl::StrCat(why, "full report: vramtrack report ", folder.path(),
+                     same ? "" : " (the folder also holds other runs, which it may show instead)"));
   } else {
-    Say(absl::StrCat(why, "the whole report: vramtrack report ", traces[0], "; ", folder.path(),
-                     " holds other runs, too"));
+    Say(absl::StrCat(why, "full report: vramtrack report ", traces[0], " (", folder.path(), " also holds other runs)"));
   }
 }
 
@@ -160,7 +186,7 @@ void PrintShortReport(const TraceFolder& folder, const std::vector<std::string>&
   analysis->traces = traces;
   analysis->options.progress = &analysis->far;
   const bool ended = seconds > 0 && [&] {
-    Progress progress("analysing " + folder.path(), &analysis->far);
+    Progress progress("analyzing " + folder.path(), &analysis->far);
     return EndsWithin(std::chrono::duration<double>(seconds),
                       [analysis] { analysis->report = Analyze(analysis->traces, analysis->options); });
   }();
@@ -193,7 +219,7 @@ int RunRun(const RunOptions& options) {
   std::string program = FindProgram(command);
   std::string obstacle = program.empty() ? "" : WhyNotTraceable(program);
   if (!obstacle.empty() && !options.quiet) {
-    Say(absl::StrCat(command, " ", obstacle, ", so it cannot be traced by preloading; it runs untraced"));
+    Say(absl::StrCat(command, " ", obstacle, ", so it cannot be traced; it runs untraced"));
   }
 
   const RunId run = ThisRun();
@@ -202,13 +228,14 @@ int RunRun(const RunOptions& options) {
   ChildResult child = RunChild(options.command, environment);
   if (child.start_error != 0) {
     folder.RemoveIfEmpty();
-    return CannotStart(command, child.start_error);
+    return CannotStart(options.command, child.start_error);
   }
 
   // No error from here on changes the exit code of the command, not even a closed stderr.
   signal(SIGPIPE, SIG_IGN);
   wait_status = child.wait_status;
   EndFatallyWith([] { EndLike(wait_status); });
+  HintAtMisplacedOption(options, wait_status);
   const std::vector<std::string> traces = TracesOfRun(folder, run.id);
   if (traces.empty()) {
     if (!options.quiet) {

@@ -28,7 +28,7 @@ says stderr "no trace was written: sh made no CUDA call that the library saw"
 # What the library is told.
 run 0 "$vramtrack" run -o 'o%t' --stacks native,python --max-frames 64 --max-bytes=2G -- env
 says stdout "LD_PRELOAD=$(realpath "$library")" "VRAMTRACK_OUTPUT=$PWD/o%%t/vramtrack.%h.%p.vtrace" \
-  VRAMTRACK_STACKS=native,python VRAMTRACK_MAX_FRAMES=64 VRAMTRACK_MAX_BYTES=2G
+  VRAMTRACK_STACKS=native,python VRAMTRACK_MAX_FRAMES=64 VRAMTRACK_MAX_BYTES=2147483648
 grep -qE '^VRAMTRACK_RUN_ID=[0-9a-f]{32}$' stdout || fail "no run id"
 first=$(grep ^VRAMTRACK_RUN_ID= stdout)
 run 0 "$vramtrack" run -- env
@@ -48,12 +48,12 @@ export FAKE_TRACE=$PWD/leak.vtrace
 run 3 "$vramtrack" run -o traced -- "$BASH" -c 'echo mine; exit 3'
 [[ $(cat stdout) == mine ]] || fail "the report is on stdout"
 head -1 stderr | grep -qE '^LEAK .*leaks 4\.00 MiB per step' || fail "the short report does not lead with the leak"
-says stderr "the whole report: vramtrack report traced"
+says stderr "full report: vramtrack report traced"
 (($(wc -l <stderr) <= 26)) || fail "the short report is long"
 ls traced/vramtrack.host.*.vtrace >/dev/null || fail "no trace in the folder"
 # A job does not wait for a report that takes long.
 VRAMTRACK_REPORT_SECONDS=0 run 3 "$vramtrack" run -o unhurried -- "$BASH" -c 'exit 3'
-[[ $(cat stderr) == "vramtrack: the whole report: vramtrack report unhurried" ]] || fail "the job waits: $(cat stderr)"
+[[ $(cat stderr) == "vramtrack: full report: vramtrack report unhurried" ]] || fail "the job waits: $(cat stderr)"
 VRAMTRACK_REPORT_SECONDS=soon run 3 "$vramtrack" run -o unhurried2 -- "$BASH" -c 'exit 3'
 says stderr "VRAMTRACK_REPORT_SECONDS: invalid number 'soon' (expected seconds, 0 or more)"
 run 3 "$vramtrack" run --quiet -o traced -- "$BASH" -c 'echo mine >&2; exit 3'
@@ -66,11 +66,11 @@ run 0 "$vramtrack" run -o traced -- "$BASH" -c :
 mkdir twice && cp old.vtrace twice/
 FAKE_TRACE=$PWD/new.vtrace VRAMTRACK_RUN_ID=mine run 0 "$vramtrack" run -o twice -- "$BASH" -c :
 head -1 stderr | grep -q '^NO LEAK ' || fail "the report is not of this run"
-says stderr "vramtrack: 1 other run in twice, from 14:13 UTC, is left out; --all-runs takes it" "the whole report: vramtrack report twice"
+says stderr "vramtrack: 1 other run in twice, from 14:13 UTC, is left out; --all-runs takes it" "full report: vramtrack report twice"
 run 0 "$vramtrack" report twice && head -1 stdout | grep -q '^NO LEAK ' || fail "the report that was pointed to is another run's"
 mkdir later && "$make_trace" leak later/later.vtrace 0 later 1790010000
 FAKE_TRACE=$PWD/new.vtrace VRAMTRACK_RUN_ID=mine run 0 "$vramtrack" run -o later -- "$BASH" -c :
-pointed=$(sed -n 's/.*the whole report: vramtrack report \([^;]*\);.*/\1/p' stderr)
+pointed=$(sed -n 's/.*full report: vramtrack report \([^ ]*\) (.*/\1/p' stderr)
 run 0 "$vramtrack" report "$pointed" && head -1 stdout | grep -q '^NO LEAK ' || fail "a later run: $pointed is not this run"
 # Nothing is written through a link that was planted where the folder is tried.
 mkdir planted && echo mine >victim
@@ -137,16 +137,29 @@ run 127 "$vramtrack" run -o out -- no-such-command && one_error_line "no-such-co
 run 127 "$vramtrack" run -o out -- ./nowhere/x && one_error_line "./nowhere/x: command not found"
 echo 'echo hi' >not_executable
 run 126 "$vramtrack" run -o out -- ./not_executable && one_error_line "./not_executable" "Permission denied"
+echo 'print(1)' >train.py
+run 127 "$vramtrack" run train.py --epochs 3 && one_error_line "train.py" "did you mean: vramtrack run -- python train.py --epochs 3?"
+run 126 "$vramtrack" run ./train.py && one_error_line "./train.py" "did you mean: vramtrack run -- python ./train.py?"
 printf '#!/no/such/interpreter\n' >bad_script && chmod +x bad_script
 run 127 "$vramtrack" run -o out -- ./bad_script && one_error_line "interpreter"
 [[ -e out ]] && fail "an empty folder is left"
 run 2 "$vramtrack" run && one_error_line "COMMAND" "see vramtrack run --help"
 run 2 "$vramtrack" run -- && one_error_line "COMMAND"
-run 2 "$vramtrack" run -o && one_error_line "see vramtrack run --help"
+run 2 "$vramtrack" run -o && one_error_line "--output needs a value" "see vramtrack run --help"
+run 2 "$vramtrack" run --max-frame 3 -- true && one_error_line "unknown option --max-frame; did you mean --max-frames?"
 run 2 "$vramtrack" run --frobnicate -- true && one_error_line "--frobnicate" "see vramtrack run --help"
 run 2 "$vramtrack" run --stacks java -- true && one_error_line "java"
 run 2 "$vramtrack" run --max-frames 0 -- true && one_error_line "--max-frames"
-run 2 "$vramtrack" run --max-bytes lots -- true && one_error_line "lots" "500M"
+run 2 "$vramtrack" run --max-bytes lots -- true && one_error_line "lots" "500 MiB"
+run 2 "$vramtrack" run --max-bytes 500 -- true && one_error_line "--max-bytes" "500" "2 GiB"
+
+# An option that comes too late is the command's; if that fails, a line says why.
+run 2 "$vramtrack" run -o out sh -c 'exit 2' --output x && says stderr "vramtrack: --output comes after the command"
+run 1 "$vramtrack" run -o out sh -c 'exit 1' --max-frames=3 && says stderr "vramtrack: --max-frames comes after the command"
+for words in "sh -c 'exit 0' --max-frames=3" "-- sh -c 'exit 2' --output x" "sh -c 'exit 1' --output x" "-q sh -c 'exit 2' --output x"; do
+  eval "'$vramtrack' run -o out $words" >stdout 2>stderr
+  grep -q "comes after the command" stderr && fail "a hint without a reason: $words"
+done
 
 # What cannot be traced runs all the same, and it is said why.
 run 5 "$vramtrack" run -o out -- "$static_program"

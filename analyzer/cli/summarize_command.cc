@@ -13,10 +13,10 @@
 
 namespace vramtrack {
 int RunSummarize(const SummarizeOptions& options) {
-  if (absl::Status output = CheckOutput(options.output, {options.trace}); !output.ok()) {
+  if (absl::Status output = CheckOutput(options.output, options.traces); !output.ok()) {
     return BadInput(std::string(output.message()));
   }
-  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.trace, options.all_runs);
+  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.traces, options.all_runs);
   if (!choice.ok()) return BadInput(std::string(choice.status().message()));
   const std::vector<std::string>& paths = choice->paths;
   AnalyzeOptions analyze;
@@ -33,7 +33,7 @@ int RunSummarize(const SummarizeOptions& options) {
   analyze.progress = &far;
   Summary summary;
   {
-    Progress progress("summarizing " + options.trace, &far);
+    Progress progress("summarizing " + options.traces[0], &far);
     OrderedWork<absl::StatusOr<ProcessSummary>> work(paths.size(), at_once,
                                                      [&](size_t i) { return SummarizeProcess(paths[i], analyze); });
     for (size_t i = 0; i < paths.size(); ++i) {

@@ -47,10 +47,10 @@ absl::Status TraceFolder::Open(const std::string& path) {
     path_ = NameByTime(i);
     made_ = mkdir(path_.c_str(), 0777) == 0;
   }
-  if (!made_ && errno != EEXIST) return Error(path_, "cannot be made", errno);
+  if (!made_ && errno != EEXIST) return Error(path_, "cannot create the folder", errno);
   struct stat info;
-  if (stat(path_.c_str(), &info) != 0) return Error(path_, "cannot be used", errno);
-  if (!S_ISDIR(info.st_mode)) return Error(path_, "cannot be used", ENOTDIR);
+  if (stat(path_.c_str(), &info) != 0) return Error(path_, "cannot use the folder", errno);
+  if (!S_ISDIR(info.st_mode)) return Error(path_, "cannot use it as a folder", ENOTDIR);
 
   absl::Status writable = TryToWrite();
   if (!writable.ok()) {
@@ -58,7 +58,7 @@ absl::Status TraceFolder::Open(const std::string& path) {
     return writable;
   }
   char* real = realpath(path_.c_str(), nullptr);
-  if (real == nullptr) return Error(path_, "cannot be used", errno);
+  if (real == nullptr) return Error(path_, "cannot use the folder", errno);
   absolute_path_ = real;
   free(real);
   for (std::string& trace : Traces(path_)) before_.insert(std::move(trace));
@@ -69,12 +69,12 @@ absl::Status TraceFolder::TryToWrite() const {
   // A name that is not there yet, and that nobody can foresee.
   std::string probe = absl::StrCat(path_, "/.vramtrack.XXXXXX");
   const int fd = mkostemp(&probe[0], O_CLOEXEC);
-  if (fd < 0) return Error(path_, "cannot be written to", errno);
+  if (fd < 0) return Error(path_, "cannot write to the folder", errno);
   int error = posix_fallocate(fd, 0, kProbeBytes);
   close(fd);
   unlink(probe.c_str());
   // Not every file system can allocate ahead; the recorder deals with that.
-  if (error != 0 && error != EOPNOTSUPP && error != EINVAL) return Error(path_, "cannot be written to", error);
+  if (error != 0 && error != EOPNOTSUPP && error != EINVAL) return Error(path_, "cannot write to the folder", error);
   return absl::OkStatus();
 }
 

@@ -35,9 +35,9 @@ const ExportFormat* FindExportFormat(std::string_view name) {
   return nullptr;
 }
 
-std::string ExportFormatNames() {
-  std::string names;
-  for (const ExportFormat& format : kFormats) absl::StrAppend(&names, names.empty() ? "" : ", ", format.name);
+std::vector<std::string> ExportFormatNames() {
+  std::vector<std::string> names;
+  for (const ExportFormat& format : kFormats) names.emplace_back(format.name);
   return names;
 }
 

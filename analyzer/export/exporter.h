@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/export/exported_process.h"
 
@@ -38,8 +39,7 @@ struct ExportFormat {
 
 // Null for an unknown name.
 const ExportFormat* FindExportFormat(std::string_view name);
-// "pprof, torch-snapshot, ..."
-std::string ExportFormatNames();
+std::vector<std::string> ExportFormatNames();
 
 // pprof's profile.proto, gzipped: google/pprof proto/profile.proto.
 std::unique_ptr<Exporter> MakePprof(const ExportOptions& options, ExportSink sink);

@@ -23,9 +23,9 @@ const ExportTable* FindExportTable(std::string_view name) {
   return nullptr;
 }
 
-std::string ExportTableNames() {
-  std::string names;
-  for (const ExportTable& table : kTables) absl::StrAppend(&names, names.empty() ? "" : ", ", table.name);
+std::vector<std::string> ExportTableNames() {
+  std::vector<std::string> names;
+  for (const ExportTable& table : kTables) names.emplace_back(table.name);
   return names;
 }
 

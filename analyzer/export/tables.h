@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/export/exporter.h"
 #include "analyzer/export/table_writer.h"
@@ -20,8 +21,7 @@ struct ExportTable {
 
 // Null for a name that there is no table of.
 const ExportTable* FindExportTable(std::string_view name);
-// "sites, events, ..."
-std::string ExportTableNames();
+std::vector<std::string> ExportTableNames();
 
 // ExportOptions::table as Parquet or CSV.
 std::unique_ptr<Exporter> MakeParquet(const ExportOptions& options, ExportSink sink);

@@ -56,6 +56,16 @@ const char* AnswerName(Answer answer) {
 
 std::optional<uint64_t> FurtherStepsNeeded(const Report& report) { return report.further_steps_needed; }
 
+std::optional<uint64_t> StepsToRun(const Report& report) {
+  // With this many, warm-up and rare leaks leave enough to judge in most jobs.
+  constexpr uint64_t kLeast = 60;
+  if (!report.further_steps_needed) return std::nullopt;
+  // The estimate is from few steps: half as many again, in round numbers.
+  const uint64_t estimate = (report.steps.count + *report.further_steps_needed) * 3 / 2;
+  const uint64_t round = estimate < 1000 ? 10 : estimate < 10000 ? 100 : 1000;
+  return std::max(kLeast, (estimate + round - 1) / round * round);
+}
+
 bool HasRunOut(const Report& report, uint32_t device) {
   return std::any_of(report.oom.begin(), report.oom.end(), [&](const ReportOom& oom) { return oom.device == device; });
 }

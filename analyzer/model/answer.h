@@ -33,6 +33,10 @@ bool LeaksAreOutweighed(const Report& report);
 // The most further steps that a site without a verdict asks for; none: that is not known, or none asks.
 std::optional<uint64_t> FurtherStepsNeeded(const Report& report);
 
+// The length of a run that should be enough for a verdict on each site, in steps: at least 60, with a margin over the
+// estimate, because a second run that is too short costs more. None: more steps do not help.
+std::optional<uint64_t> StepsToRun(const Report& report);
+
 // Whether an allocation on the device failed for want of memory: what would come about has done so.
 bool HasRunOut(const Report& report, uint32_t device);
 

@@ -11,7 +11,7 @@ const std::vector<CheckRule> kCheckRules = {
     {"device-used", "Memory used on the device", "More is used on the device at the peak than the budget.", false},
     {"growth", "Growth", "Live memory grows faster than the budget.", false},
     {"fragmentation", "Fragmentation", "More is reserved and not live at the peak than the budget.", false},
-    {"time-to-oom", "Time to out of memory", "The device is full in fewer steps than the budget asks for.", false},
+    {"time-to-oom", "Time to out of memory", "The device is full sooner, in steps or seconds, than the budget asks for.", false},
     {"category", "Memory of one category", "More of one category is live at the peak than the budget.", false},
     {"new-site", "New memory", "A site that the baseline does not have needs memory.", true},
     {"grown-site", "More memory", "A site needs more memory than in the baseline.", true},
@@ -29,9 +29,9 @@ const CheckRule* FindRule(std::string_view id) {
   return nullptr;
 }
 
-std::string RuleNames() {
-  std::string names;
-  for (const CheckRule& rule : kCheckRules) names += (names.empty() ? "" : ", ") + std::string(rule.id);
+std::vector<std::string> RuleNames() {
+  std::vector<std::string> names;
+  for (const CheckRule& rule : kCheckRules) names.emplace_back(rule.id);
   return names;
 }
 

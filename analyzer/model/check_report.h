@@ -34,7 +34,7 @@ struct CheckFinding {
   std::optional<int> rank;
   double value = 0;
   std::optional<double> limit;  // a budget, or the baseline's value
-  std::string unit;             // "bytes", "bytes_per_step", "objects_per_step" (or _gib, _second), "share" or "steps"
+  std::string unit;  // "bytes", "bytes_per_step", "objects_per_step" (or _gib, _second), "share", "steps", "seconds"
   std::string file;             // of the line to look at, from the root of the sources where it is below it
   uint32_t line = 0;
   std::vector<ReportFrame> frames;  // most recent call first
@@ -81,8 +81,7 @@ extern const std::vector<CheckRule> kCheckRules;
 // Null for an unknown id.
 const CheckRule* FindRule(std::string_view id);
 
-// All ids, with commas.
-std::string RuleNames();
+std::vector<std::string> RuleNames();
 
 }  // namespace vramtrack
 

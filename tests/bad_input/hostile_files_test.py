@@ -155,7 +155,7 @@ class HostileFilesTest(unittest.TestCase):
         os.truncate("good.vtrace", 0)
         _, errors = dump.communicate(timeout=TIMEOUT_S)
         self.assertEqual((dump.returncode, errors.decode()),
-                         (2, "vramtrack: good.vtrace: was cut short while it was read (read it again)\n"))
+                         (2, "vramtrack: good.vtrace: truncated while it was read (try again)\n"))
 
 
 if __name__ == "__main__":

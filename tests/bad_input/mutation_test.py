@@ -169,7 +169,7 @@ class Mutator:
         most = 2 if command[0] in ("merge", "export") else 1
         if not plain or lines[-1] or len(lines) > 1 + most or (ran.returncode == 2 and len(lines) < 2):
             return "not one plain line on stderr: " + errors[:600]
-        if "out of memory" in errors or "cannot go on" in errors:
+        if "out of memory" in errors or "internal error" in errors:
             return errors
         return ""
 

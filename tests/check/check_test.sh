@@ -43,7 +43,11 @@ run 0 "$vramtrack" check leaky --max-leak 768KiB/step
 run 1 "$vramtrack" check leaky --max-leak 767KiB/step && says stdout "the budget is 767 KiB per step (--max-leak)"
 run 1 "$vramtrack" check fixed --max-peak 10MiB && says stdout "FAIL      peak" "the budget is 10.0 MiB (--max-peak)"
 run 0 "$vramtrack" check fixed --max-peak 1GiB --max-reserved 1GiB --max-device-used 1GiB --max-growth 0 \
-  --max-fragmentation 50% --min-steps-to-oom 1000000
+  --max-fragmentation 50% --min-steps-to-oom 1000000 --min-seconds-to-oom 8h
+run 0 "$vramtrack" check fixed --max-peak 75% --max-reserved 75% --max-device-used 75%
+run 1 "$vramtrack" check fixed --max-peak 0.001% --fail-on peak && says stdout "FAIL      peak" "(--max-peak)"
+run 1 "$vramtrack" check leaky --max-leak 1MiB --min-seconds-to-oom "100 days" && says stdout "FAIL      time-to-oom"
+run 2 "$vramtrack" check leaky --min-seconds-to-oom soon && one_error_line "--min-seconds-to-oom"
 run 1 "$vramtrack" check leaky --max-leak 1MiB --min-steps-to-oom 1000000 && says stdout "FAIL      time-to-oom"
 run 0 "$vramtrack" check leaky --fail-on peak,growth && says stdout "warning   leak"
 run 2 "$vramtrack" check leaky --fail-on leek && one_error_line "--fail-on leek" "leak-total"
@@ -60,7 +64,7 @@ run 0 "$vramtrack" check leaky --budget "$example" --today 2027-03-31 --max-leak
 run 1 "$vramtrack" check leaky --budget "$example" --today 2027-04-01 && says stdout "the exception for it expired on 2027-03-31"
 run 0 "$vramtrack" check fixed --budget "$example" --today 2027-03-31
 printf '[budget]\npeek = "1 GiB"\n' >wrong.toml
-run 2 "$vramtrack" check leaky --budget wrong.toml && one_error_line "wrong.toml:2: there is no key peek in [budget]"
+run 2 "$vramtrack" check leaky --budget wrong.toml && one_error_line "wrong.toml:2: unknown key 'peek' in [budget]"
 run 2 "$vramtrack" check leaky --budget missing.toml && one_error_line "missing.toml" "No such file"
 run 2 "$vramtrack" check leaky --budget . && one_error_line "vramtrack: .: "
 

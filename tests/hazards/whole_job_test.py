@@ -66,7 +66,7 @@ class WholeJobTest(unittest.TestCase):
         self.assertEqual([int(figure) for figure in short.groups()],
                          [len(report["processes"]), incomplete, len(report["warnings"])])
         lines = tracers(traced[2])
-        self.assertEqual(lines.pop(), "vramtrack: the whole report: vramtrack report " + traces)
+        self.assertEqual(lines.pop(), "vramtrack: full report: vramtrack report " + traces)
         return report, lines, traces
 
     def expect_counts(self, report, processes, kept):

@@ -2,6 +2,7 @@
 #include "analyzer/render/text/text.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "analyzer/base/display_text.h"
 #include "analyzer/render/text/page.h"
@@ -18,11 +19,12 @@ constexpr size_t kRequestFramesInShort = 4;
 
 }  // namespace
 
-std::string RenderText(const Report& report, const TextStyle& style, size_t top) {
+std::string RenderText(const Report& report, const TextStyle& style, size_t top, bool every_frame) {
+  const size_t frames = every_frame ? SIZE_MAX : kFrames;
   Page page(style);
-  WriteOutOfMemory(report, kFrames, top, &page);
+  WriteOutOfMemory(report, frames, top, &page);
   page.Blank();
-  WriteAnswer(report, kFrames, &page);
+  WriteAnswer(report, frames, &page);
   if (!report.left_out.empty()) page.Words(Printable(report.left_out), 0, Paint::kWarning);
   WriteFurtherFindings(report, top, true, &page);
   WriteVerdictCounts(report, true, &page);

@@ -11,7 +11,7 @@
 namespace vramtrack {
 
 // The report for a terminal, the answer first; `top` bounds every list.
-std::string RenderText(const Report& report, const TextStyle& style, size_t top);
+std::string RenderText(const Report& report, const TextStyle& style, size_t top, bool every_frame = false);
 
 // The answer and little else: at most 25 lines on a terminal of 80 columns or more.
 std::string RenderShortText(const Report& report, const TextStyle& style);

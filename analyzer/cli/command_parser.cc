@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/command_parser.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "analyzer/base/choices.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/cli/output.h"
+#include "proto/tool_version.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kHelpColumns = 100;
+constexpr int kWidestNames = 26;  // a longer option has its text on the next line
+
+std::string NameAndValue(const std::string& names, const std::string& value) {
+  const std::string name = absl::StrCat(names[1] == '-' ? "    " : "", absl::StrJoin(absl::StrSplit(names, ','), ", "));
+  return value.empty() ? name : absl::StrCat(name, " ", value);
+}
+
+void AppendWrapped(const std::string& text, int columns, std::string* to) {
+  for (const std::string& line : Wrap(text, columns)) absl::StrAppend(to, line, "\n");
+}
+
+}  // namespace
+
+CLI::Validator WholeNumber(uint64_t low, uint64_t high) {
+  return CLI::Validator(
+      [low, high](std::string& text) -> std::string {
+        uint64_t number = 0;
+        const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+        if (digits && absl::SimpleAtoi(text, &number) && number >= low && number <= high) return "";
+        return absl::StrCat("invalid number '", text, "' (expected ", low, " to ", high, ")");
+      },
+      "");
+}
+
+CLI::Validator OneOf(const std::string& noun, const std::vector<std::string>& choices) {
+  return CLI::Validator(
+      [noun, choices](std::string& text) -> std::string {
+        if (std::find(choices.begin(), choices.end(), text) != choices.end()) return "";
+        return UnknownChoice(noun, text, choices);
+      },
+      "");
+}
+
+CommandParser::CommandParser(const std::string& command, const std::string& usage, const std::string& summary)
+    : command_(command), usage_(usage), summary_(summary), app_("", "vramtrack " + command) {
+  app_.set_help_flag("-h,--help");
+  app_.set_version_flag("--version", kToolVersion);
+}
+
+CLI::Option* CommandParser::List(const std::string& names, const std::string& value, std::vector<std::string>* to,
+                                 const std::string& text) {
+  return Option(names, value, to, text)->allow_extra_args(false);
+}
+
+CLI::Option* CommandParser::Flag(const std::string& names, bool* to, const std::string& text) {
+  help_.push_back({names, "", text});
+  return app_.add_flag(names, *to);
+}
+
+CLI::Option* CommandParser::Call(const std::string& names, const std::string& value,
+                                 std::function<void(const std::string&)> set, const std::string& text) {
+  help_.push_back({names, value, text});
+  return app_.add_option_function<std::string>(names, std::move(set));
+}
+
+std::vector<std::string> CommandParser::Names() const {
+  std::vector<std::string> names = {"--help", "-h", "--version"};
+  for (const Entry& entry : help_) {
+    for (const auto name : absl::StrSplit(entry.names, ',')) names.emplace_back(name);
+  }
+  return names;
+}
+
+int CommandParser::Wrong(const std::string& problem) const {
+  return BadInput(absl::StrCat(problem, "; see vramtrack ", command_, " --help"));
+}
+
+int CommandParser::UnknownOption(const std::string& option) const {
+  const std::string name = option.substr(0, option.find('='));
+  const std::string meant = NearMiss(name, Names());
+  if (!meant.empty()) return BadInput(absl::StrCat("unknown option ", name, "; did you mean ", meant, "?"));
+  return Wrong("unknown option " + name);
+}
+
+// For what the parser did not expect. An option comes first: its value is then taken for an argument.
+int CommandParser::UnexpectedArgument() const {
+  const std::vector<std::string> rest = app_.remaining();
+  for (const std::string& argument : rest) {
+    if (argument.size() > 1 && argument[0] == '-' && argument != "--") return UnknownOption(argument);
+  }
+  return Wrong(absl::StrCat("unexpected argument '", rest.empty() ? "" : rest[0], "'"));
+}
+
+bool CommandParser::Parse(std::vector<std::string> arguments, int* code) {
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app_.parse(std::move(arguments));
+    return true;
+  } catch (const CLI::CallForHelp&) {
+    *code = Print(Help());
+  } catch (const CLI::CallForVersion&) {
+    *code = PrintVersion();
+  } catch (const CLI::ExtrasError&) {
+    *code = UnexpectedArgument();
+  } catch (const CLI::RequiredError& error) {
+    const std::string what = error.what();  // "TRACE is required"
+    *code = app_.remaining().empty() ? Wrong(what.substr(0, what.find(' ')) + " is missing") : UnexpectedArgument();
+  } catch (const CLI::ArgumentMismatch& error) {
+    // "--output: 1 required TEXT missing", "--top: At Most 1 required but received 2"
+    const std::string what = error.what(), name = what.substr(0, what.find_first_of(": "));
+    const bool missing = what.find("missing") != std::string::npos;
+    const bool twice = what.find("received") != std::string::npos;
+    *code = Wrong(missing ? name + " needs a value"
+                  : twice ? name + " is given more than once"
+                          : name + " takes no value");
+  } catch (const CLI::ValidationError& error) {
+    *code = BadInput(error.what());
+  } catch (const CLI::ParseError& error) {
+    *code = Wrong(error.what());
+  }
+  return false;
+}
+
+std::string CommandParser::Help() const {
+  std::vector<Entry> entries = help_;
+  entries.push_back({"-h,--help", "", "print this help"});
+  entries.push_back({"--version", "", "print the version"});
+  size_t width = 0;
+  for (const Entry& entry : entries) {
+    const size_t one = NameAndValue(entry.names, entry.value).size();
+    if (one <= kWidestNames) width = std::max(width, one);
+  }
+  std::string help = absl::StrCat("Usage: vramtrack ", usage_, "\n");
+  AppendWrapped(summary_, kHelpColumns, &help);
+  help += "\n";
+  const std::string indent(width + 4, ' ');
+  for (const Entry& entry : entries) {
+    const std::string name = NameAndValue(entry.names, entry.value);
+    std::string line = absl::StrCat("  ", PadRight(name, static_cast<int>(width)), "  ");
+    if (name.size() > width) line = absl::StrCat("  ", name, "\n", indent);
+    bool first = true;
+    for (const std::string& text : Wrap(entry.text, kHelpColumns - static_cast<int>(indent.size()))) {
+      absl::StrAppend(&help, std::exchange(first, false) ? line : indent, text, "\n");
+    }
+  }
+  help += "\n";
+  for (const auto paragraph : absl::StrSplit(ending_, '\n')) AppendWrapped(std::string(paragraph), kHelpColumns, &help);
+  return help;
+}
+
+int Print(const std::string& text) {
+  StandardOutput out;
+  out.Write(text);
+  return out.Finish();
+}
+
+int PrintVersion() { return Print(absl::StrCat("vramtrack ", kToolVersion, "\n")); }
+
+}  // namespace vramtrack
