@@ -247,7 +247,15 @@ class Traces(PageCase):
         for text in ("NEW LEAK", "attention.cu:26", "768 KiB per step", "live at the peak", "The two runs",
                      "base, device 0", "new, device 0", "significant"):
             self.assertIn(text, shown)
-        self.assertEqual(self.count("#timelines .chart"), 4)  # of the device and of the host
+        # Of the device only: the host has less than 1 MiB.
+        self.assertEqual(self.count("#timelines .chart"), 2)
+        # The leak's line is said once in the findings, and grew in the flame graph.
+        self.assertEqual(self.browser.evaluate("[...document.querySelectorAll('main summary')].filter((e) => e.innerText.includes('attention.cu:26')).length"), 1)
+        self.browser.evaluate("document.querySelector('#flame .icicle').focus()")
+        for _ in range(40):
+            self.browser.press("ArrowDown")
+        before, now = re.match(r"([0-9.]+) MiB before, ([0-9.]+) MiB now: DeviceBuffer", self.see(".bar")).groups()
+        self.assertAlmostEqual(float(now) - float(before), 60 * 0.75 - 0.75, delta=1)  # 768 KiB a step
         # On one scale: a step is as wide in both, and the longer run ends where the shorter has no more.
         self.browser.evaluate("document.querySelector('#timelines').scrollIntoView()")
         box = self.bounds("#timelines .u-over")

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/frame_text.h"
+#include "analyzer/render/html/columns.h"
 #include "analyzer/render/html/markup.h"
 #include "analyzer/render/html/page_frame.h"
 #include "analyzer/render/json/json_fields.h"
@@ -19,6 +20,8 @@ namespace vramtrack {
 namespace {
 
 constexpr size_t kFrames = 40;
+constexpr size_t kFlameSites = 2000;          // of each run, those that hold most at the peak
+constexpr double kSmallestPicture = 1 << 20;  // bytes; bars of less would look like much
 
 const char* Tone(Paint paint) {
   switch (paint) {
@@ -46,7 +49,7 @@ void AddValue(const std::string& name, const DiffValue& value, const std::string
   if (value.base == 0 && value.next == 0) return;
   const std::string delta = value.delta() == 0 ? "same" : SignedBytes(value.delta());
   table->MarkupRow({EscapeHtml(name), EscapeHtml(FormatByteCount(value.base) + unit),
-                    EscapeHtml(FormatByteCount(value.next) + unit), Bars(value, most),
+                    EscapeHtml(FormatByteCount(value.next) + unit), most < kSmallestPicture ? "" : Bars(value, most),
                     value.significant ? absl::StrCat("<strong>", EscapeHtml(delta), "</strong>") : EscapeHtml(delta),
                     value.significant ? "significant" : ""});
 }
@@ -64,7 +67,7 @@ std::string Devices(const DiffReport& report) {
       if (device.categories.size() > 1) AddValue("of that " + CategoryText(name), value, "", most, &table);
     }
     AddValue("reserved at the peak", device.reserved_peak, "", most, &table);
-    AddValue("of that not live", device.fragmentation, "", most, &table);
+    AddValue("reserved but not live", device.fragmentation, "", most, &table);
     AddValue("growth", device.growth, absl::StrCat(" per ", report.rate_unit),
              std::max(device.growth.base, device.growth.next), &table);
     text += table.Finish();
@@ -74,14 +77,16 @@ std::string Devices(const DiffReport& report) {
 
 std::string Place(const DiffFinding& finding) {
   const std::string place = absl::StrCat("<code class=\"location\">", EscapeHtml(PlaceOf(finding)), "</code>");
-  if (finding.frames.empty()) return place;
+  if (finding.frames.empty() && finding.explanation.empty()) return place;
   std::string stack;
   TextStyle style;
   style.unicode = true;
   for (const std::string& line : StackLines(style, finding.frames, finding.naming_frame, kFrames)) {
     absl::StrAppend(&stack, EscapeLines(line), "\n");
   }
-  return absl::StrCat("<details><summary>", place, "</summary><pre>", stack, "</pre></details>");
+  return absl::StrCat("<details><summary>", place, "</summary>",
+                      finding.explanation.empty() ? "" : "<p>" + EscapeHtml(finding.explanation) + "</p>",
+                      stack.empty() ? "" : "<pre>" + stack + "</pre>", "</details>");
 }
 
 std::string Sureness(const DiffFinding& finding) {
@@ -91,15 +96,21 @@ std::string Sureness(const DiffFinding& finding) {
   return absl::StrJoin(parts, ", ");
 }
 
+// Each finding once: the line and how much it changed; a click on the line shows why, and its stack.
 std::string Findings(const DiffReport& report) {
   std::string text;
   for (const DiffSection& section : SectionsOf(report)) {
-    MarkupTable table(section.title, {"line", "change", "why", "how sure"});
+    const bool any_sureness = std::any_of(section.findings->begin(), section.findings->end(),
+                                          [](const DiffFinding& finding) { return !Sureness(finding).empty(); });
+    std::vector<const char*> columns = {"line", "change"};
+    if (any_sureness) columns.push_back("certainty");
+    MarkupTable table(section.title, columns);
     for (const DiffFinding& finding : *section.findings) {
       const std::string change = EscapeHtml(ChangeOf(finding));
-      table.MarkupRow({Place(finding),
-                       finding.leak ? absl::StrCat("<span class=\"badge bad\">leak</span> ", change) : change,
-                       EscapeHtml(finding.explanation), EscapeHtml(Sureness(finding))});
+      std::vector<std::string> cells = {
+          Place(finding), finding.leak ? absl::StrCat("<span class=\"badge bad\">leak</span> ", change) : change};
+      if (any_sureness) cells.push_back(EscapeHtml(Sureness(finding)));
+      table.MarkupRow(cells);
     }
     text += table.Finish();
   }
@@ -139,9 +150,11 @@ std::string Notes(const DiffReport& report) {
   return text;
 }
 
-// What the page draws of one of the runs.
-Json TimelinesJson(const Report& report) {
+// What the page draws of one of the runs: its timelines, and the call stacks at its peak.
+Json RunJson(const Report& report) {
   Json json;
+  json["sites"] = SiteColumns(report, kFlameSites);
+  json["peak_stacks"] = ToJson(report.peak_stacks);
   json["timeline"] = ToJson(report.timeline);
   for (Json& drawn : json["timeline"]) {
     drawn["at_high"]["sites"] = Json::array();
@@ -160,13 +173,13 @@ std::string RenderDiffHtml(const DiffReport& report, const DiffRuns* runs) {
       "<body>\n<main id=\"report\">\n<section class=\"answer ", Tone(answer.paint), "\">\n<p class=\"verdict\">",
       EscapeHtml(answer.title), "</p>\n<h1>", EscapeHtml(answer.words), "</h1>\n</section>\n");
   if (report.comparable) page += Findings(report);
-  page += "<section id=\"timelines\"></section>\n";
+  page += "<section id=\"flame\"></section>\n<section id=\"timelines\"></section>\n";
   if (report.comparable) page += Devices(report);
   absl::StrAppend(&page, Notes(report), "</main>\n");
   if (!scripts) return absl::StrCat(page, "</body>\n</html>\n");
   Json data;
-  data["base"] = TimelinesJson(runs->base);
-  data["next"] = TimelinesJson(runs->next);
+  data["base"] = RunJson(runs->base);
+  data["next"] = RunJson(runs->next);
   return page + PageScripts(GzipBase64(data.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 

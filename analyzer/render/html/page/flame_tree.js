@@ -84,6 +84,7 @@ export function treeOf(samples, {inverted = false, fold = false, joined = false}
         nodes.push({parent, name: call.name, location: call.location, file: call.file, own: call.own, bytes: 0, base: 0, leaked: 0, sites: 0, site: sample.site, most: 0, id: hash(id).toString(36)});
       }
       const node = nodes[at];
+      if (node.location !== call.location) node.location = call.file ? call.location.replace(/:\d+$/, '') : node.location;  // several lines
       node.bytes += sample.bytes;
       node.base += sample.base ?? 0;
       node.leaked += sample.leak ? sample.bytes : 0;
