@@ -14,6 +14,7 @@
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/growth_findings.h"
+#include "analyzer/findings/core/limit_findings.h"
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/core/trace_warnings.h"
 #include "analyzer/findings/fragmentation/pool_findings.h"
@@ -25,6 +26,7 @@
 #include "analyzer/findings/peaks/pattern_findings.h"
 #include "analyzer/findings/peaks/peak_findings.h"
 #include "analyzer/findings/peaks/peak_lines.h"
+#include "analyzer/findings/peaks/value_findings.h"
 #include "analyzer/findings/site_findings.h"
 
 namespace vramtrack {
@@ -100,6 +102,7 @@ std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, co
   collectors.push_back(std::make_unique<LeakFindings>(analysis));
   collectors.push_back(std::make_unique<PeakLines>(analysis, purposes));
   collectors.push_back(std::make_unique<DeviceFindings>(*analysis));
+  collectors.push_back(std::make_unique<ValueFindings>(*analysis));
   if (analysis->activities() != nullptr) collectors.push_back(std::make_unique<ActivityFindings>(*analysis));
   collectors.push_back(std::make_unique<PeakFindings>(*analysis, purposes));
   collectors.push_back(std::make_unique<TimelineFindings>(*analysis, purposes));
@@ -133,6 +136,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
   for (ReportDevice& device : findings.devices) {
     // Growth is per step.
     if (!analysis->plan().has_windows()) DescribeGrowth(*analysis, &device);
+    DescribeLimit(*analysis, findings.oom, &device);
     device.other_owners = OtherOwners(ledger, DeviceIndex(device.index), analysis->symbolizer());
   }
   AddTraceWarnings(trace, ledger, analysis->failures(), &findings.warnings);

@@ -17,6 +17,9 @@ namespace vramtrack {
 struct Releases {
   uint64_t calls = 0, segments = 0, bytes = 0;
   uint64_t least = UINT64_MAX, most = 0;  // bytes of one call
+  // The time of `timed` calls. A free is recorded before it is made, so the last one of a call ended at some time
+  // between its own record and that of the thread's next event. What is not followed by another event is not timed.
+  uint64_t timed = 0, ticks_at_least = 0, ticks_at_most = 0;
   struct Call {
     uint32_t step = 0;
     uint64_t ticks = 0, bytes = 0;
@@ -37,7 +40,7 @@ class ReleaseLog final : public ReplayObserver {
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& /*allocated*/) override {
     const StreamEvent* event = ledger_->present_event();
-    if (__builtin_expect(open_ > 0, 0) && event != nullptr) Close(event->slot);
+    if (__builtin_expect(open_ > 0, 0) && event != nullptr) Close(event->slot, event->time);
   }
   void OnFree(const ReplayAllocation& freed) override {
     if (__builtin_expect(open_ > 0 || freed.segment_bytes > 0, 0)) Freed(freed);
@@ -52,11 +55,14 @@ class ReleaseLog final : public ReplayObserver {
     uint64_t segments = 0, bytes = 0;
     uint32_t step = 0;  // when it began
     uint64_t ticks = 0;
+    // Of the thread's events: the first and the last of the call, and the next one after it; 0: there is none yet.
+    uint64_t first = 0, last = 0, next = 0;
   };
 
   void Freed(const ReplayAllocation& freed);
-  void Open(Call* call);
-  void Close(ThreadSlot slot);
+  void Open(const StreamEvent& event, Call* call);
+  // `next`: when the thread's next event was; 0: there is none.
+  void Close(ThreadSlot slot, uint64_t next);
 
   const Trace& trace_;
   const Ledger* ledger_ = nullptr;

@@ -25,6 +25,9 @@ void JobReleases::Add(const JobProcess& process, std::vector<ReportRelease> rele
     sum.calls += release.calls;
     sum.segments += release.segments;
     sum.bytes += release.bytes;
+    sum.timed += release.timed;
+    sum.seconds_at_least += release.seconds_at_least;
+    sum.seconds_at_most += release.seconds_at_most;
     sum.least = std::min(sum.least, release.least);
     sum.most = std::max(sum.most, release.most);
     sum.processes += place.last != &process;
@@ -37,6 +40,9 @@ void JobReleases::Add(const JobProcess& process, std::vector<ReportRelease> rele
       place.most = &process;
       place.most_bytes = release.bytes;
       sum.times = std::move(release.times);
+      sum.extra_seconds = release.extra_seconds;
+      sum.extra_low = release.extra_low;
+      sum.extra_high = release.extra_high;
     }
   }
 }

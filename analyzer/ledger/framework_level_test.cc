@@ -356,10 +356,18 @@ TEST(FrameworkLevel, WhatACallGaveBackIsKnown) {
   EXPECT_EQ(one.calls, 1u);
   EXPECT_EQ(one.segments, 2u);
   EXPECT_EQ(one.bytes, 22 * kMiB);
+  // From the first mark to the second free, and on to the next event.
+  EXPECT_EQ(one.timed, 1u);
+  EXPECT_EQ(one.ticks_at_least, 3u);
+  EXPECT_EQ(one.ticks_at_most, 4u);
   const Releases& two = by_stack.at(trace->definitions().stacks.Distinct(9));
   EXPECT_EQ(two.calls, 2u);
   EXPECT_EQ(two.least, 4 * kMiB);
   EXPECT_EQ(two.bytes, 8 * kMiB);
+  // Nothing follows the second call, so when it ended is not known.
+  EXPECT_EQ(two.timed, 1u);
+  EXPECT_EQ(two.ticks_at_least, 1u);
+  EXPECT_EQ(two.ticks_at_most, 2u);
 }
 
 TEST(FrameworkLevel, ARequestThatIsGrantedAfterAllIsNoFailure) {

@@ -142,6 +142,96 @@ void Fields(Visitor& visit, ReportOnlyCupti& only) {
   visit(3, "at_end", only.at_end);
 }
 
+// How the peak of a step follows from the value that its mark carries.
+struct ReportValueFit {
+  struct Prediction {
+    double value = 0, bytes = 0, low = 0, high = 0;
+  };
+  struct Line {
+    double bytes_per_unit = 0, ci_low = 0, ci_high = 0;
+    double fixed_bytes = 0, fixed_low = 0, fixed_high = 0;
+    double explained = 0;
+    std::optional<double> bend_value, floor_bytes;
+    std::vector<Prediction> predictions;
+    std::optional<double> limit_bytes, largest_value;
+  };
+  uint64_t steps = 0;
+  double least_value = 0, most_value = 0;
+  std::optional<Line> line;
+  std::string refused;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportValueFit::Prediction> = "What a step of a larger value needs";
+template <class Visitor>
+void Fields(Visitor& visit, ReportValueFit::Prediction& prediction) {
+  visit(1, "value", prediction.value);
+  visit(2, "bytes", prediction.bytes, "the peak of the step");
+  visit(3, "ci", field::Interval{prediction.low, prediction.high}, "95 % prediction interval, of one step");
+}
+
+template <>
+inline constexpr const char* kAbout<ReportValueFit::Line> =
+    "Peak of a step = `fixed_bytes` + `bytes_per_unit` × value, as of the last step: a trend over the steps is fitted "
+    "along and taken off";
+template <class Visitor>
+void Fields(Visitor& visit, ReportValueFit::Line& line) {
+  visit(1, "bytes_per_unit", line.bytes_per_unit, "bytes for each unit of the value, such as a token");
+  visit(2, "bytes_per_unit_ci", field::Interval{line.ci_low, line.ci_high}, "95 % confidence interval");
+  visit(4, "fixed_bytes", line.fixed_bytes, "the line at a value of 0");
+  visit(5, "fixed_bytes_ci", field::Interval{line.fixed_low, line.fixed_high}, "95 % confidence interval");
+  visit(7, "explained", line.explained,
+        "share of the variance of the peaks that the value explains, 0 to 1; what a trend over the steps explains "
+        "does not count");
+  visit(8, "bend_value", line.bend_value,
+        "steps with smaller values peak at `floor_bytes`, whatever their value; `null`: all steps are on the line");
+  visit(9, "floor_bytes", line.floor_bytes, "`null` without a bend");
+  visit(10, "predictions", line.predictions, "for 1.25 and 2 times the largest value");
+  visit(11, "limit_bytes", line.limit_bytes,
+        "the most that a step can have live on the device: its size less the CUDA context, other processes and "
+        "fragmentation at the peak; `null` if the size is unknown");
+  visit(12, "largest_value", line.largest_value,
+        "the largest value whose prediction interval stays within `limit_bytes`, up to 4 times the largest one so far; "
+        "`null` if the limit is unknown, or if none does");
+}
+
+template <>
+inline constexpr const char* kAbout<ReportValueFit> =
+    "Memory explained by the values of `vramtrack_step()`, such as tokens, see [peaks](peaks.md#memory-by-step-value)";
+template <class Visitor>
+void Fields(Visitor& visit, ReportValueFit& fit) {
+  visit(1, "steps", fit.steps, "after warm-up and with a value, at most the last 4,000");
+  visit(2, "least_value", fit.least_value, "of these steps");
+  visit(3, "most_value", fit.most_value);
+  visit(4, "line", fit.line, "`null` if `refused`");
+  visit(5, "refused", fit.refused, "why there is no line; empty otherwise");
+}
+
+struct ReportSuggestedLimit {
+  uint64_t max_memory = 0, headroom = 0;
+  uint64_t kept = 0, transient = 0, others = 0, fragmentation = 0, growth = 0;
+  uint64_t steps = 0;
+  std::string refused;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportSuggestedLimit> =
+    "How much memory can be filled with what stays, such as weights (`max_memory` of Accelerate), and how much to "
+    "leave free. headroom = transient + others + fragmentation + growth, rounded up to pages of 2 MiB; the size of the "
+    "device = max_memory + headroom";
+template <class Visitor>
+void Fields(Visitor& visit, ReportSuggestedLimit& limit) {
+  visit(1, "max_memory", field::OrNull{limit.max_memory}, "bytes; `null` if `refused`");
+  visit(2, "headroom", field::OrNull{limit.headroom}, "bytes to leave free; `null` if `refused`");
+  visit(3, "kept", limit.kept, "the most that stayed live throughout a step");
+  visit(4, "transient", limit.transient, "the most that a step took above that");
+  visit(5, "others", limit.others, "the CUDA context, other libraries and processes, and the driver's granularity");
+  visit(6, "fragmentation", limit.fragmentation, "free but pinned at the peak");
+  visit(7, "growth", limit.growth, "what grew after warm-up without being a leak: room for as much again");
+  visit(8, "steps", limit.steps, "that were looked at");
+  visit(9, "refused", limit.refused, "why nothing is suggested; empty otherwise");
+}
+
 struct ReportDevice {
   uint32_t index = 0;
   std::string name;
@@ -156,6 +246,8 @@ struct ReportDevice {
   double unexplained_growth = 0;
   ReportFragmentation fragmentation;
   std::vector<ReportMemoryPool> memory_pools;
+  std::optional<ReportValueFit> by_value;
+  std::optional<ReportSuggestedLimit> suggested_limit;
   uint64_t unattributed_bytes = 0;
   // What of the driver's memory only CUPTI saw being allocated, by library, the most first.
   std::vector<ReportOnlyCupti> only_cupti;
@@ -196,6 +288,9 @@ void Fields(Visitor& visit, ReportDevice& device) {
   visit(14, "patterns", device.patterns, "by what they save, the most first");
   visit(15, "other_owners", field::NamedValues{device.other_owners, "owner", "bytes"},
         "with a framework's level, what of the driver's memory at the peak is no segment, the most first");
+  visit(18, "by_value", device.by_value, "`null` where no step has a value");
+  visit(19, "suggested_limit", device.suggested_limit,
+        "`null` with fewer than 10 steps after warm-up, and if the size of the device is unknown");
   visit(0, "rank", device.rank,
         "of a job with several processes: whose figures these are. It is the process that reserved most on a device "
         "with this number");

@@ -207,6 +207,14 @@ std::optional<double> SecondsPerStep(const ProcessAnalysis& analysis) {
   return ticks / analysis.trace().clock().ticks_per_second();
 }
 
+double BytesForLive(const Scope& scope, uint64_t total) {
+  const Moment& peak = scope.peak_moment;
+  const auto beside =
+      static_cast<double>(scope.segments != nullptr ? peak.framework.overhead + peak.framework.unattributed
+                                                    : peak.usage.rounding + (peak.device_used - peak.usage.reserved));
+  return static_cast<double>(total) - beside;
+}
+
 void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
   const Ledger& ledger = analysis.ledger();
   const Scope* scope = LeadingScope(ledger, DeviceIndex(device->index));
@@ -215,14 +223,10 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
   const Step first = FirstStep(analysis, DeviceIndex(device->index));
   const std::optional<double> seconds = SecondsPerStep(analysis);
 
-  // What the device does not have for this job's blocks: the context, other processes, the driver's granularity.
   const Moment& peak = scope->peak_moment;
   const auto total = static_cast<double>(device->total_bytes);
-  const auto beside =
-      static_cast<double>(scope->segments != nullptr ? peak.framework.overhead + peak.framework.unattributed
-                                                     : peak.usage.rounding + (peak.device_used - peak.usage.reserved));
-  Grown live =
-      Fit(OfSteps(scope->floors, scope->ceilings), first, total == 0 ? 0 : std::max(1.0, total - beside), seconds);
+  Grown live = Fit(OfSteps(scope->floors, scope->ceilings), first,
+                   total == 0 ? 0 : std::max(1.0, BytesForLive(*scope, device->total_bytes)), seconds);
   const double outside =
       std::max(0.0, static_cast<double>(peak.device_used) - static_cast<double>(peak.usage.reserved));
   Grown reserved = Fit(LevelsOf(analysis, *scope, DeviceFigure::kReserved), first,

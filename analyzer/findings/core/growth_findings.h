@@ -15,6 +15,10 @@ namespace vramtrack {
 // time that could be measured.
 std::optional<double> SecondsPerStep(const ProcessAnalysis& analysis);
 
+// What a device of `total` bytes has for what is live on it: not the context, other processes, the driver's
+// granularity.
+double BytesForLive(const Scope& scope, uint64_t total);
+
 // Fills the growth of `device`, whose other figures are there.
 void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device);
 

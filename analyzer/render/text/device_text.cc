@@ -18,6 +18,7 @@
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/chart.h"
+#include "analyzer/render/text/needs_text.h"
 
 namespace vramtrack {
 namespace {
@@ -343,6 +344,7 @@ void WriteReleases(const Report& report, size_t top, Page* page) {
       absl::StrAppend(&text, "  ", FrameLocation(release.stack[frame]), FunctionBehindLocation(release.stack[frame]));
     }
     page->Words(text, kIndent);
+    if (const std::string time = ReleaseTimeText(release); !time.empty()) page->Words(time, 2 * kIndent);
   }
 }
 
@@ -390,6 +392,8 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
       const std::vector<std::string> rows = GrowthRows(device, HasRunOut(report, device.index));
       for (size_t i = 0; i < rows.size(); ++i) Row(i == 0 ? "growth" : "", rows[i], page);
     }
+    if (device.by_value) Row("by step value", Printable(ValueFitText(*device.by_value)), page);
+    if (device.suggested_limit) Row("max_memory", Printable(SuggestedLimitText(device)), page);
     const ReportFragmentation& fragmentation = device.fragmentation;
     if (fragmentation.reserved != 0) Row("fragmentation", Fragmentation(fragmentation), page);
     if (fragmentation.upper_bound != 0 && fragmentation.upper_bound < fragmentation.reserved) {

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs whose needs are known, on an emulated device: what steps of a value need, and how much is to be left free.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analyzer/findings/find_in_process.h"
+#include "proto/trace_builder.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kTotal = 4096 * kMiB;
+
+// A job that keeps 400 MiB. Each step takes `needs` MiB for a while, leaves `leaves` MiB behind, and says `value`.
+struct Job {
+  std::function<uint64_t(uint64_t value)> needs = [](uint64_t value) { return 64 + value; };
+  uint64_t leaves = 0;
+  bool values = true, fails = false, tells_size = true;
+};
+
+ReportDevice After(const Job& job, uint64_t steps = 60) {
+  TraceBuilder trace;
+  trace.DefineProcess(0, 4711, {"./job"});
+  trace.DefineDevice(0, 0, "Emulated", job.tells_size ? kTotal : 0);
+  trace.DefineModule(0, 1, "/nowhere/job", 0x400000, 0x400000, 0x500000);
+  for (uint32_t stack = 1; stack < 5; ++stack) trace.DefineStack(0, stack, {0x400000 + stack * 0x100});
+  uint64_t time = 1000, address = uint64_t{1} << 40;
+  const auto allocate = [&](uint32_t stack, uint64_t bytes) {
+    const AllocationId id = trace.Allocate(0, ++time, schema::DEVICE, 0, stack, address, bytes);
+    address += (bytes + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB);
+    return id;
+  };
+  std::mt19937_64 random(3);
+  allocate(1, 400 * kMiB);
+  for (uint64_t step = 0; step < steps; ++step) {
+    const uint64_t value = 10 + random() % 200;
+    // Even, so that pages are full.
+    const AllocationId taken = allocate(2, job.needs(value) / 2 * 2 * kMiB);
+    if (job.leaves > 0) allocate(3, job.leaves * kMiB);
+    trace.Free(0, ++time, schema::DEVICE, 0, taken);
+    if (job.fails && step + 1 == steps) {
+      trace.Event(0, ++time, schema::FAIL, schema::DEVICE, 0, 4, {2, kTotal});
+    }
+    trace.Step(0, time += 1000, step, job.values ? static_cast<double>(value) : 0);
+  }
+  const std::string path = ::testing::TempDir() + "/values.vtrace";
+  std::ofstream(path, std::ios::binary) << trace.Finish();
+  absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Open(path);
+  EXPECT_TRUE(opened.ok());
+  ProcessFindings findings = FindInProcess(**opened, {});
+  EXPECT_EQ(findings.devices.size(), 1u);
+  remove(path.c_str());
+  return std::move(findings.devices.at(0));
+}
+
+TEST(ValueFindings, AreThoseOfTheJob) {
+  const ReportDevice device = After({});
+  ASSERT_TRUE(device.by_value.has_value());
+  const ReportValueFit& fit = *device.by_value;
+  ASSERT_TRUE(fit.line.has_value()) << fit.refused;
+  EXPECT_GE(fit.steps, 50u);
+  EXPECT_GE(fit.least_value, 10);
+  EXPECT_LE(fit.most_value, 209);
+  // Sizes are even, values are not: they are off by half a MiB on average.
+  EXPECT_NEAR(fit.line->bytes_per_unit, 1.0 * kMiB, .01 * kMiB);
+  EXPECT_NEAR(fit.line->fixed_bytes, 463.5 * kMiB, 1.0 * kMiB);
+  EXPECT_LE(fit.line->ci_low, 1.0 * kMiB);
+  EXPECT_GE(fit.line->ci_high, 1.0 * kMiB);
+  EXPECT_GT(fit.line->explained, .999);
+  ASSERT_EQ(fit.line->predictions.size(), 2u);
+  for (const ReportValueFit::Prediction& predicted : fit.line->predictions) {
+    const double truth = (464 + predicted.value) * kMiB;
+    EXPECT_NEAR(predicted.bytes, truth, 3.0 * kMiB);
+    EXPECT_LE(predicted.low, predicted.bytes);
+    EXPECT_GE(predicted.high, predicted.bytes);
+  }
+  EXPECT_EQ(fit.line->predictions[1].value, 2 * fit.most_value);
+  EXPECT_EQ(fit.line->limit_bytes, static_cast<double>(kTotal));
+  // Four times the largest value fits, and further the line is not followed.
+  EXPECT_EQ(fit.line->largest_value, 4 * fit.most_value);
+}
+
+TEST(ValueFindings, KnowTheLargestValueThatFits) {
+  Job job;
+  job.needs = [](uint64_t value) { return 16 * value; };
+  const ReportDevice device = After(job);
+  ASSERT_TRUE(device.by_value->line.has_value()) << device.by_value->refused;
+  // 400 MiB and 16 for each.
+  EXPECT_NEAR(device.by_value->line->largest_value.value_or(0), 231, 1);
+  job.tells_size = false;
+  const ReportDevice unknown = After(job);
+  EXPECT_FALSE(unknown.by_value->line->largest_value.has_value());
+  EXPECT_FALSE(unknown.by_value->line->limit_bytes.has_value());
+}
+
+TEST(ValueFindings, ALeakIsNoPartOfThem) {
+  Job job;
+  job.leaves = 2;
+  const ReportDevice device = After(job);
+  ASSERT_TRUE(device.by_value->line.has_value()) << device.by_value->refused;
+  EXPECT_NEAR(device.by_value->line->bytes_per_unit, 1.0 * kMiB, .01 * kMiB);
+}
+
+TEST(ValueFindings, RefuseWhatTheyCannotTell) {
+  Job job;
+  job.values = false;
+  EXPECT_FALSE(After(job).by_value.has_value());
+  job.values = true;
+  job.needs = [](uint64_t) { return 64; };
+  const ReportDevice same = After(job);
+  EXPECT_FALSE(same.by_value->line.has_value());
+  EXPECT_NE(same.by_value->refused, "");
+  job.needs = [](uint64_t value) { return value * value / 16; };
+  EXPECT_FALSE(After(job).by_value->line.has_value());
+  EXPECT_FALSE(After({}, 20).by_value->line.has_value()) << "too few steps";
+}
+
+TEST(SuggestedLimit, AddsUp) {
+  Job job;
+  job.needs = [](uint64_t value) { return 64 + value % 100; };
+  const ReportDevice device = After(job);
+  ASSERT_TRUE(device.suggested_limit.has_value());
+  const ReportSuggestedLimit& limit = *device.suggested_limit;
+  EXPECT_EQ(limit.refused, "");
+  EXPECT_EQ(limit.kept, 400 * kMiB);
+  EXPECT_EQ(limit.transient, device.peak.live - 400 * kMiB);
+  EXPECT_EQ(limit.others + limit.fragmentation + limit.growth, 0u);
+  EXPECT_EQ(limit.headroom, limit.transient);
+  EXPECT_EQ(limit.max_memory + limit.headroom, kTotal);
+  // With the suggested amount kept instead, the peak just fits.
+  EXPECT_EQ(limit.max_memory + (device.peak.live - limit.kept), kTotal);
+}
+
+TEST(SuggestedLimit, IsNoneWhereNoneHelps) {
+  Job job;
+  job.leaves = 2;
+  const ReportDevice leaks = After(job);
+  ASSERT_TRUE(leaks.suggested_limit.has_value());
+  EXPECT_EQ(leaks.suggested_limit->max_memory, 0u);
+  EXPECT_NE(leaks.suggested_limit->refused.find("leaks"), std::string::npos);
+  job.leaves = 0;
+  job.fails = true;
+  const ReportDevice full = After(job);
+  EXPECT_EQ(full.suggested_limit->max_memory, 0u);
+  EXPECT_NE(full.suggested_limit->refused.find("failed"), std::string::npos);
+  job.fails = job.tells_size = false;
+  EXPECT_FALSE(After(job).suggested_limit.has_value());
+  EXPECT_FALSE(After({}, 12).suggested_limit.has_value()) << "too few steps";
+}
+
+}  // namespace
+}  // namespace vramtrack

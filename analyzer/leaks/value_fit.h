@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much memory a step needs by the number that its mark carries: tokens, sequence length, images.
+#ifndef ANALYZER_LEAKS_VALUE_FIT_H_
+#define ANALYZER_LEAKS_VALUE_FIT_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/leaks/bootstrap.h"
+
+namespace vramtrack {
+
+// One step: its value, and the most bytes that were live in it.
+struct ValuedStep {
+  double step = 0, value = 0, bytes = 0;
+};
+
+struct PredictedBytes {
+  double bytes = 0;
+  Interval interval;  // 95 %, of one step
+};
+
+// A line through the steps, bytes = fixed + bytes_per_unit * value, for values from `bend` on. Below it every step
+// peaks at `floor`, whatever its value: a step's peak is the higher one of two moments, and often only one of them
+// depends on the batch (the backward pass does, the optimizer's step does not). A trend over the steps, such as a
+// leak's, is fitted along: it is no matter of the value. All figures are those at the last step.
+//
+// Intervals are those of the circular block bootstrap over steps, so neighbours that are alike do not count twice.
+class ValueFit {
+ public:
+  // `steps` in their order. Of more than kMostSteps the last ones are taken.
+  explicit ValueFit(std::vector<ValuedStep> steps);
+
+  static constexpr size_t kMostSteps = 4000;
+  // With fewer, intervals of 95 % hold too seldom.
+  static constexpr size_t kFewestSteps = 20;
+
+  // Why there is no line, as the end of a sentence: empty if there is one. Without a line the rest is meaningless, but
+  // for steps(), least() and most().
+  const std::string& refused() const { return refused_; }
+  size_t steps() const { return steps_.size(); }
+  double least() const { return least_; }  // of the values
+  double most() const { return most_; }
+
+  double bytes_per_unit() const { return line_.slope; }
+  Interval bytes_per_unit_interval() const { return slope_interval_; }
+  double fixed() const { return line_.base - line_.slope * line_.bend; }
+  Interval fixed_interval() const { return fixed_interval_; }
+  // None: all steps are on the line.
+  std::optional<double> bend() const { return line_.bends ? std::optional<double>(line_.bend) : std::nullopt; }
+  double floor() const { return line_.base; }  // with a bend
+  // Of the variance of the peaks that a trend over the steps leaves, the share that the line explains.
+  double explained() const { return explained_; }
+
+  // Of a step that had this value. Where the steps bend away from the line a little, the interval reaches to where a
+  // parabola would be.
+  PredictedBytes Predict(double value) const;
+
+  // The largest value up to `most_value` whose interval stays within `limit_bytes`; none if even a value of 0 does not.
+  std::optional<double> LargestWithin(double limit_bytes, double most_value) const;
+
+ private:
+  // bytes = base + slope * (value - bend), at the last step. If it `bends`, values below `bend` count as `bend`.
+  struct Line {
+    double bend = 0, base = 0, slope = 0, trend = 0;  // trend: bytes per step
+    bool bends = false;
+    double At(double value) const { return base + slope * (bends && value < bend ? 0 : value - bend); }
+  };
+  struct Resampled {
+    Line line;
+    double residual = 0;
+  };
+  // A parabola less the line, in units of value - bend: what the line may miss.
+  struct Curve {
+    double base = 0, linear = 0, square = 0;
+    double At(double distance) const { return base + distance * (linear + distance * square); }
+  };
+  class Search;
+
+  std::string WhyNoValues() const;
+  std::string Fit();
+  std::optional<Curve> FindCurve(const std::vector<double>& residuals, double dependence) const;
+  void Resample(const Search& search, const std::vector<double>& residuals, double dependence);
+
+  std::vector<ValuedStep> steps_;
+  double least_ = 0, most_ = 0;
+  std::string refused_;
+  Line line_;
+  Interval slope_interval_, fixed_interval_;
+  double explained_ = 0;
+  std::optional<Curve> curve_;
+  double widening_ = 1;
+  std::vector<Resampled> resampled_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_LEAKS_VALUE_FIT_H_

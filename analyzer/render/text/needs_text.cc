@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/text/needs_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "analyzer/base/quantity.h"
+
+namespace vramtrack {
+namespace {
+
+std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
+
+// " (95 % CI 126 to 128 KiB)"; nothing if both ends look alike.
+std::string IntervalText(const char* name, double low, double high) {
+  if (FormatByteCount(low) == FormatByteCount(high)) return "";
+  return absl::StrCat(" (95 % ", name, FormatByteRange(low, high), ")");
+}
+
+const char* FitText(const ReportValueFit::Prediction& predicted, double limit) {
+  if (predicted.high <= limit) return "";
+  return predicted.low > limit ? ", more than the device has" : ", which may be more than the device has";
+}
+
+}  // namespace
+
+std::string ValueFitText(const ReportValueFit& fit) {
+  if (!fit.line) return "peaks of steps cannot be explained by the step's value: " + fit.refused;
+  const ReportValueFit::Line& line = *fit.line;
+  std::string text =
+      absl::StrCat("a step peaks at ", FormatByteCount(line.fixed_bytes), " + ", FormatByteCount(line.bytes_per_unit),
+                   " per unit", IntervalText("CI ", line.ci_low, line.ci_high), " of the step's value. That explains ",
+                   FormatPercent(line.explained), " of the differences between ", FormatCount(fit.steps),
+                   " steps with values from ", FormatAbout(fit.least_value), " to ", FormatAbout(fit.most_value), ".");
+  if (line.bend_value) {
+    absl::StrAppend(&text, " Steps with values below ", FormatAbout(*line.bend_value), " peak at ",
+                    FormatByteCount(line.floor_bytes.value_or(0)), ", whatever their value.");
+  }
+  std::vector<std::string> needs;
+  for (const ReportValueFit::Prediction& predicted : line.predictions) {
+    needs.push_back(absl::StrCat("a value of ", FormatAbout(predicted.value), " needs ",
+                                 FormatByteCount(predicted.bytes), IntervalText("", predicted.low, predicted.high),
+                                 line.limit_bytes ? FitText(predicted, *line.limit_bytes) : ""));
+  }
+  if (!needs.empty()) absl::StrAppend(&text, " If larger values follow this line, ", absl::StrJoin(needs, "; "), ".");
+  if (line.largest_value) {
+    absl::StrAppend(&text, " The device has room for values up to ", FormatAbout(*line.largest_value),
+                    *line.largest_value >= 4 * fit.most_value ? " at least." : ".");
+  } else if (line.limit_bytes) {
+    absl::StrAppend(&text, " The device has no room for any value.");
+  }
+  return text;
+}
+
+std::string SuggestedLimitText(const ReportDevice& device) {
+  const ReportSuggestedLimit& limit = *device.suggested_limit;
+  if (!limit.refused.empty()) return "none suggested: " + limit.refused;
+  const std::pair<uint64_t, const char*> parts[] = {{limit.others, "the CUDA context and other libraries or processes"},
+                                                    {limit.fragmentation, "fragmentation"},
+                                                    {limit.growth, "as much growth again"}};
+  std::string text = absl::StrCat(Bytes(limit.max_memory), " of ", Bytes(device.total_bytes), "; leave ",
+                                  Bytes(limit.headroom), " free: ", Bytes(limit.transient),
+                                  " that a step takes above the ", Bytes(limit.kept), " that it keeps");
+  for (const auto& [bytes, name] : parts) {
+    if (bytes > 0) absl::StrAppend(&text, ", ", Bytes(bytes), " for ", name);
+  }
+  return absl::StrCat(text, " (", FormatCount(limit.steps), " steps)");
+}
+
+std::string ReleaseTimeText(const ReportRelease& release) {
+  std::string text;
+  if (release.timed > 0) {
+    text = absl::StrCat(FormatSeconds(release.seconds_at_least), " to ", FormatSeconds(release.seconds_at_most), " in ",
+                        Plural(release.timed, "call", "calls"));
+  }
+  if (release.extra_seconds) {
+    const double extra = *release.extra_seconds;
+    absl::StrAppend(&text, text.empty() ? "" : "; ", "a step with a call and the next step take ",
+                    FormatSeconds(std::fabs(extra)), extra < 0 ? " less" : " more", " than two others (");
+    if (release.extra_low <= 0 && release.extra_high >= 0) {
+      absl::StrAppend(&text, "not more than chance)");
+    } else {
+      const double near = std::min(std::fabs(release.extra_low), std::fabs(release.extra_high));
+      const double far = std::max(std::fabs(release.extra_low), std::fabs(release.extra_high));
+      absl::StrAppend(&text, "95 % CI ", FormatSeconds(near), " to ", FormatSeconds(far), ")");
+    }
+  }
+  return text;
+}
+
+}  // namespace vramtrack
