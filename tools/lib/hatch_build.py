@@ -42,5 +42,5 @@ class ProgramHook(BuildHookInterface):
     def _build(self):
         bazel = os.path.join(self.root, "tools", "bazel")
         if subprocess.run([bazel, "build", "--noshow_progress", "//:dist"], cwd=self.root, stdin=subprocess.DEVNULL).returncode:
-            raise RuntimeError("vramtrack could not be built; tools/setup installs what the build needs, and tools/install does both")
+            raise RuntimeError("cannot build vramtrack (tools/setup installs what the build needs; tools/install does both)")
         return os.path.join(self.root, ".bazel", "bin", "vramtrack.tar.gz")
