@@ -136,7 +136,7 @@ void Reader::ReadLimits(const toml::table& table, const std::string& name, Of of
     }
     std::optional<Limit> limit = ReadLimit(known->key, node, known->unit);
     if (of == Of::kRank && limit && limit->share) {
-      Mistake(node, absl::StrCat(known->key, " of a rank needs a size: a percentage is of one device"));
+      Mistake(node, absl::StrCat(known->key, ": a rank needs a size (a percentage is of one device)"));
       continue;
     }
     limits->*known->limit = std::move(limit);

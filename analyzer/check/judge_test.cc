@@ -322,7 +322,7 @@ TEST(Check, SaysWhereThereIsTooLittleEvidence) {
   job.sites[0].further_steps_needed = job.further_steps_needed = 15;
   CheckReport check = Judged(job);
   EXPECT_EQ(ExitCodeOf(check), 3);
-  EXPECT_NE(check.evidence_note.find("run at least 60"), std::string::npos) << check.evidence_note;
+  EXPECT_NE(check.evidence_note.find("run at least 120"), std::string::npos) << check.evidence_note;
   // What has failed has failed.
   EXPECT_EQ(ExitCodeOf(Judged(job, "budget.peak = \"1 B\"")), 1);
   // Leaks are nobody's concern here.

@@ -41,7 +41,7 @@ TEST(FatalEnd, OfExceptions) {
   EXPECT_EXIT(Main([]() -> int { throw std::bad_alloc(); }), testing::ExitedWithCode(2),
               "^vramtrack: out of memory.*\n$");
   EXPECT_EXIT(Main([]() -> int { throw std::length_error("x"); }), testing::ExitedWithCode(2),
-              "^vramtrack: an input asks for more than memory can hold.*\n$");
+              "^vramtrack: an input is corrupt.*\n$");
   EXPECT_EXIT(Main([]() -> int { throw std::runtime_error("a\nb"); }), testing::ExitedWithCode(2),
               "^vramtrack: internal error: a[?]b\n$");
   EXPECT_EXIT(Main([]() -> int { throw 1; }), testing::ExitedWithCode(2), "^vramtrack: internal error.*\n$");

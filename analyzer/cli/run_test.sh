@@ -138,7 +138,7 @@ run 127 "$vramtrack" run -o out -- ./nowhere/x && one_error_line "./nowhere/x: c
 echo 'echo hi' >not_executable
 run 126 "$vramtrack" run -o out -- ./not_executable && one_error_line "./not_executable" "Permission denied"
 echo 'print(1)' >train.py
-run 127 "$vramtrack" run train.py --epochs 3 && one_error_line "train.py" "did you mean: vramtrack run -- python train.py --epochs 3?"
+PATH=/usr/bin:/bin run 127 "$vramtrack" run train.py --epochs 3 && one_error_line "train.py" "did you mean: vramtrack run -- python train.py --epochs 3?"
 run 126 "$vramtrack" run ./train.py && one_error_line "./train.py" "did you mean: vramtrack run -- python ./train.py?"
 printf '#!/no/such/interpreter\n' >bad_script && chmod +x bad_script
 run 127 "$vramtrack" run -o out -- ./bad_script && one_error_line "interpreter"

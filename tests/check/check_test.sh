@@ -50,17 +50,17 @@ run 1 "$vramtrack" check leaky --max-leak 1MiB --min-seconds-to-oom "100 days" &
 run 2 "$vramtrack" check leaky --min-seconds-to-oom soon && one_error_line "--min-seconds-to-oom"
 run 1 "$vramtrack" check leaky --max-leak 1MiB --min-steps-to-oom 1000000 && says stdout "FAIL      time-to-oom"
 run 0 "$vramtrack" check leaky --fail-on peak,growth && says stdout "warning   leak"
-run 2 "$vramtrack" check leaky --fail-on leek && one_error_line "--fail-on leek" "leak-total"
-run 2 "$vramtrack" check leaky --max-peak 5GiBs && one_error_line "--max-peak is 5GiBs"
-run 2 "$vramtrack" check leaky --today tomorrow && one_error_line "--today tomorrow is no date"
-run 2 "$vramtrack" check leaky --format xml && one_error_line "--format xml" "text, json, github, gitlab, junit and sarif"
+run 2 "$vramtrack" check leaky --fail-on leek && one_error_line "--fail-on" "'leek'" "leak-total"
+run 2 "$vramtrack" check leaky --max-peak 5GiBs && one_error_line "--max-peak" "'5GiBs'"
+run 2 "$vramtrack" check leaky --today tomorrow && one_error_line "--today" "'tomorrow'"
+run 2 "$vramtrack" check leaky --format xml && one_error_line "--format" "'xml'" "text, json, github, gitlab, junit or sarif"
 
 # A file of budgets.
 run 1 "$vramtrack" check leaky --budget "$example" --today 2027-03-31
 says stdout "excepted  leak" "excepted until 2027-03-31" "FAIL      leak-total" \
   "budgets.example.toml:$(grep -n '^leak_total' "$example" | cut -d: -f1))"
 run 0 "$vramtrack" check leaky --budget "$example" --today 2027-03-31 --max-leak-total 1MiB --max-growth 1MiB \
-  --max-device-used 79GiB
+  --max-device-used 79GiB --min-seconds-to-oom 0
 run 1 "$vramtrack" check leaky --budget "$example" --today 2027-04-01 && says stdout "the exception for it expired on 2027-03-31"
 run 0 "$vramtrack" check fixed --budget "$example" --today 2027-03-31
 printf '[budget]\npeek = "1 GiB"\n' >wrong.toml

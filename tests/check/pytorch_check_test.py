@@ -92,10 +92,10 @@ def check_runs(fixed, leaky, devices, folder):
     check(0, fixed)
     check_formats(devices, leaky)
     with open(budgets, "w", encoding="utf-8") as file:
-        file.write("[budget]\nleak = %d\npeak = \"1 GiB\"\n" % (2 * STEP_BYTES))
+        file.write("[budget]\nleak = \"%d B\"\npeak = \"1 GiB\"\n" % (2 * STEP_BYTES))
     check(0, leaky, "--budget", budgets)
     with open(budgets, "w", encoding="utf-8") as file:
-        file.write("[budget]\nleak = %d\npeak = \"1 MiB\"\n" % (STEP_BYTES // 2))
+        file.write("[budget]\nleak = \"%d B\"\npeak = \"1 MiB\"\n" % (STEP_BYTES // 2))
     expect("the budget's rules", {"leak", "peak"} <= {
         finding["rule"] for finding in json.loads(check(1, leaky, "--budget", budgets, "--format", "json"))["findings"]})
     check_formats(devices, leaky, "--baseline", fixed)
