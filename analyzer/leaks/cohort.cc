@@ -281,7 +281,7 @@ void DemoteChanceFindings(std::vector<LeakVerdict>* verdicts, double false_disco
         std::max<Step>(1, static_cast<Step>(verdict.evidence.leaking.size() * (needed / occurrences - 1)));
     verdict.explanation += "; among " + std::to_string(verdicts->size()) +
                            " sites that is within what chance does, about " +
-                           std::to_string(verdict.further_steps_needed) + " more steps would tell";
+                           std::to_string(verdict.further_steps_needed) + " more steps are needed";
   }
 }
 

@@ -77,13 +77,11 @@ TEST(CohortTest, ALeakInEveryNthStepHasItsExactRate) {
 
 TEST(CohortTest, SaysInOneSentenceWhatDecided) {
   EXPECT_EQ(JudgeSite(Leaking(60, 1, 4 * kMiB, 1), RunOf(60)).explanation,
-            "every one of the 51 steps up to step 56 left 1 object of 4.00 MiB behind that was alive when the last "
-            "step ended; "
-            "objects of this site that were freed before lived at most 1 step");
+            "each of the 51 steps checked (6 to 56) left 1 object (4.00 MiB) that was still live after the last "
+            "step; the other objects allocated here were freed within 1 step");
   EXPECT_EQ(JudgeSite(Leaking(60, 3, 4 * kMiB), RunOf(60)).explanation,
-            "every 3rd of the 52 steps up to step 57 left 1 object of 4.00 MiB behind that was alive when the last "
-            "step ended; "
-            "objects of this site that were freed before did not outlive their step");
+            "every 3rd of the 52 steps checked (6 to 57) left 1 object (4.00 MiB) that was still live after the last "
+            "step; the other objects allocated here were freed within their step");
 }
 
 TEST(CohortTest, SpeaksInTheJobsOwnStepNumbers) {
@@ -91,7 +89,7 @@ TEST(CohortTest, SpeaksInTheJobsOwnStepNumbers) {
   for (uint64_t step = 0; step < 60; ++step) run.step_numbers.push_back(1000 + 10 * step);
   const LeakVerdict verdict = JudgeSite(Leaking(60, 1, 4 * kMiB, 0, 30), run);
   EXPECT_EQ(verdict.onset_step, 30u) << "the index";
-  EXPECT_NE(verdict.explanation.find("since step 1300, every one of the 28 steps up to step 1570"), std::string::npos)
+  EXPECT_NE(verdict.explanation.find("since step 1300, each of the 28 steps checked (1300 to 1570)"), std::string::npos)
       << verdict.explanation;
 }
 
@@ -124,7 +122,7 @@ TEST(CohortTest, TooFewStepsAreNoReasonToSuspectWhatIsYoung) {
 TEST(CohortTest, WithoutAnyStepNothingIsClaimed) {
   const LeakVerdict verdict = JudgeSite(SiteHistoryBuilder().Finish(0), RunOf(0));
   EXPECT_EQ(verdict.verdict, Verdict::kInsufficientEvidence);
-  EXPECT_EQ(verdict.explanation, "the trace has no complete step; 23 more steps would tell");
+  EXPECT_EQ(verdict.explanation, "the trace has no complete step; 23 more steps are needed");
 }
 
 TEST(CohortTest, WhatAJobFreesAtItsEndIsALeakNonetheless) {

@@ -17,8 +17,7 @@ std::string ObjectsOfBytes(double objects, double bytes) {
   char number[32];
   std::snprintf(number, sizeof number, objects == std::floor(objects) ? "%.0f" : "%.2g", objects);
   std::string text = std::string(number) + (objects == 1 ? " object" : " objects");
-  if (bytes > 0) text += (objects == 1 ? " of " : ", together ") + FormatByteCount(bytes) + (objects == 1 ? "" : ",");
-  return text;
+  return bytes > 0 ? text + " (" + FormatByteCount(bytes) + ")" : text;
 }
 
 std::string Ordinal(uint64_t n) {
@@ -42,21 +41,21 @@ class Explainer {
         run_(run),
         context_(context),
         step_(run.windows ? "window" : "step"),
-        site_(sites == 1 ? "of this site" : "of these " + std::to_string(sites) + " sites") {}
+        here_(sites == 1 ? "allocated here" : "allocated by these " + std::to_string(sites) + " call stacks") {}
 
   std::string Text() const {
     switch (v_.verdict) {
       case Verdict::kLeak:
         return LeftBehind() + "; " + FreedLifetimes();
       case Verdict::kAcceleratingLeak:
-        return LeftBehind() + ", and ever more: the later half of these " + step_ + "s left " +
+        return LeftBehind() + "; the leak accelerates: the later half of these " + step_ + "s left " +
                Times(e_.trend.late_to_early.bytes) + " what the earlier half left; " + FreedLifetimes();
       case Verdict::kGrowingBuffer:
         return Replaced();
       case Verdict::kMinorLeak:
-        return (e_.buffer.trend != BufferTrend::kNone ? Replaced() : LeftBehind()) + ", which comes to " +
+        return (e_.buffer.trend != BufferTrend::kNone ? Replaced() : LeftBehind()) + "; that adds up to " +
                FormatByteCount(v_.rate_bytes_per_step * static_cast<double>(run_.horizon_steps)) + " in " +
-               Count(run_.horizon_steps, step_) + " and will hardly matter" +
+               Count(run_.horizon_steps, step_) + ", too little to matter" +
                (e_.buffer.trend != BufferTrend::kNone ? "" : "; " + FreedLifetimes());
       case Verdict::kSublinear:
         return Sublinear();
@@ -68,8 +67,8 @@ class Explainer {
         return OneTime();
       case Verdict::kFragmentationGrowth:
         return LeftBehind() +
-               ", while what the framework's allocator hands out does not grow: it takes memory from the "
-               "device that it cannot reuse";
+               "; the framework's live bytes do not grow: its allocator reserves more memory, because it cannot reuse "
+               "what is free";
       case Verdict::kSteady:
         return Steady();
       case Verdict::kInsufficientEvidence:
@@ -82,44 +81,46 @@ class Explainer {
   // A job may count from -1.
   std::string StepName(Step step) const { return std::to_string(static_cast<int64_t>(run_.NumberOf(step))); }
 
-  // "every one of the 52 steps up to step 57 left 1 object of 4.00 MiB behind that was alive when the last step ended"
+  // "each of the 52 steps checked (6 to 57) left 1 object (4.00 MiB) that was still live after the last step"
   std::string LeftBehind() const {
     const uint64_t steps = e_.leaking.size();
     const bool exact = e_.period.steps > 0 && e_.period.bytes_repeat;
     const std::string since = v_.onset_step.has_value() ? "since " + step_ + " " + StepName(*v_.onset_step) + ", " : "";
     if (exact && e_.period.steps == 1) {
-      return since + "every one of the " + Tested(steps) + " left " +
-             ObjectsOfBytes(v_.rate_objects_per_step, v_.rate_bytes_per_step) + " behind that " + AreStillAlive();
+      return since + "each of the " + Checked(steps) + " left " +
+             ObjectsOfBytes(v_.rate_objects_per_step, v_.rate_bytes_per_step) + " that " + AreStillLive();
     }
     const uint64_t leaking_steps = LeakingSteps();
     if (exact && leaking_steps * e_.period.steps < steps + e_.period.steps) {
-      return since + "every " + Ordinal(e_.period.steps) + " of the " + Tested(steps) + " left " +
+      return since + "every " + Ordinal(e_.period.steps) + " of the " + Checked(steps) + " left " +
              ObjectsOfBytes(std::round(v_.rate_objects_per_step * e_.period.steps),
                             v_.rate_bytes_per_step * e_.period.steps) +
-             " behind that " + AreStillAlive();
+             " that " + AreStillLive();
     }
-    const std::string which = leaking_steps == steps ? "every one of the " : std::to_string(leaking_steps) + " of the ";
+    const std::string which = leaking_steps == steps ? "each of the " : std::to_string(leaking_steps) + " of ";
     const std::string average = v_.rate_bytes_per_step > 0 ? FormatByteCount(v_.rate_bytes_per_step)
                                                            : ObjectsOfBytes(v_.rate_objects_per_step, 0);
-    return since + which + Tested(steps) + " left objects behind that were alive when the last " + step_ + " ended, " +
-           average + " a " + step_ + " on average";
+    return since + "in " + which + Checked(steps) + ", objects " + here_ + " were still live after the last " + step_ +
+           ": " + average + " per " + step_ + " on average";
   }
 
   uint64_t LeakingSteps() const { return TotalOf(SurvivorsIn(history_, e_.leaking)).steps; }
 
   // They may have been freed afterwards, when the job came to its end.
-  std::string AreStillAlive() const {
+  std::string AreStillLive() const {
     const double in_period = std::round(v_.rate_objects_per_step * e_.period.steps);
-    return std::string(in_period == 1 ? "was" : "were") + " alive when the last " + step_ + " ended";
+    return std::string(in_period == 1 ? "was" : "were") + " still live after the last " + step_;
   }
 
-  // The last steps of all are not judged: they are left out of the number, and named.
-  std::string Tested(uint64_t steps) const {
-    return Count(steps, step_) + " up to " + step_ + " " + StepName(e_.tested.end > 0 ? e_.tested.end - 1 : 0);
+  // "52 steps checked (6 to 57)": the last steps of all are not judged.
+  std::string Checked(uint64_t steps) const {
+    const StepSpan& span = steps == e_.leaking.size() ? e_.leaking : e_.tested;
+    return Count(steps, step_) + " checked (" + StepName(span.begin) + " to " +
+           StepName(span.end > 0 ? span.end - 1 : 0) + ")";
   }
 
-  // "each object is replaced by a larger one: in 11 of 12 parts of the 93 steps up to step 97 the least that stays
-  // live rose, by 250 KiB per step on average, from 3.9 MiB to 27 MiB"
+  // "each object is replaced by a larger one: in 11 of 12 parts of the 93 steps up to step 97 the least live bytes
+  // rose, by 250 KiB per step on average, from 3.9 MiB to 27 MiB"
   std::string Replaced() const {
     const BufferGrowth& b = e_.buffer;
     const std::string steps = Count(b.span.size(), step_) + " up to " + step_ + " " + StepName(b.span.end - 1);
@@ -128,12 +129,12 @@ class Explainer {
     const std::string pace =
         ", by " + FormatByteCount(v_.rate_bytes_per_step) + " per " + step_ + " on average" + sizes;
     if (b.trend == BufferTrend::kGrowsRarely) {
-      return "each object is replaced by a larger one: in the " + steps + " the least that stays live rose " +
-             std::to_string(b.rises) + " times, each time by as much as the " + step_ + "s before had use for" + pace;
+      return "each object is replaced by a larger one: in the " + steps + " the least live bytes rose " +
+             std::to_string(b.rises) + " times, each time to hold what the " + step_ + "s before it needed" + pace;
     }
     const std::string since = v_.onset_step.has_value() ? "since " + step_ + " " + StepName(*v_.onset_step) + " " : "";
     return since + "each object is replaced by a larger one: in " + std::to_string(b.rises) + " of " +
-           std::to_string(b.windows) + " parts of the " + steps + " the least that stays live rose" + pace;
+           std::to_string(b.windows) + " parts of the " + steps + " the least live bytes rose" + pace;
   }
 
   // Why growth by replacement is not judged yet.
@@ -144,23 +145,20 @@ class Explainer {
                              FormatByteCount(static_cast<double>(b.to_bytes)) + " in the " +
                              Count(b.span.size(), step_) + " up to " + step_ + " " + StepName(b.span.end - 1);
     if (b.with_inputs) {
-      return rose + ", but what else the " + step_ +
-             "s allocate grows alike: a buffer that grows and inputs that grow "
-             "cannot be told apart; no number of further " +
-             step_ + "s would tell";
+      return rose + ", but the other allocations of these " + step_ +
+             "s grow alike: a growing buffer looks the same as growing inputs, and more " + step_ + "s do not help";
     }
-    std::string why = ": too few " + step_ + "s to tell a buffer that grows for ever from one that is given back";
-    if (b.resets > 0) why = ", and such a buffer was given back " + Count(b.resets, "time") + " before";
-    return rose + why + "; about " + Count(v_.further_steps_needed, "more " + step_) + " would tell";
+    std::string why = ": too few " + step_ + "s to distinguish a buffer that grows without end from one that is freed";
+    if (b.resets > 0) why = ", and such a buffer was freed " + Count(b.resets, "time") + " before";
+    return rose + why + "; about " + Count(v_.further_steps_needed, "more " + step_) + " are needed";
   }
 
   std::string FreedLifetimes() const {
-    if (history_.died_objects == 0) return "no object " + site_ + " was freed before";
-    std::string text = "objects " + site_ + " that were freed before ";
-    text += e_.max_lifetime_steps == 0 ? "did not outlive their " + step_
-                                       : "lived at most " + Count(e_.max_lifetime_steps, step_);
+    if (history_.died_objects == 0) return "no object " + here_ + " was ever freed";
+    std::string text = "the other objects " + here_ + " were freed within ";
+    text += e_.max_lifetime_steps == 0 ? "their " + step_ : Count(e_.max_lifetime_steps, step_);
     if (history_.max_setup_lifetime_steps > e_.max_lifetime_steps) {
-      text += ", those from the set-up up to " + std::to_string(history_.max_setup_lifetime_steps);
+      text += " (those of the set-up within " + std::to_string(history_.max_setup_lifetime_steps) + ")";
     }
     return text;
   }
@@ -174,25 +172,24 @@ class Explainer {
 
   std::string Sublinear() const {
     if (e_.buffer.trend == BufferTrend::kFades) {
-      return "each object is replaced by a larger one, but ever more slowly: the least that stays live rose from " +
+      return "each object is replaced by a larger one, but growth slows down: the least live bytes rose from " +
              FormatByteCount(static_cast<double>(e_.buffer.from_bytes)) + " to " +
              FormatByteCount(static_cast<double>(e_.buffer.to_bytes)) + ", most of it in the first half of the " +
              Count(e_.buffer.span.size(), step_) + " up to " + step_ + " " + StepName(e_.buffer.span.end - 1);
     }
     const std::string kept = Count(e_.survivors.objects, "object") + " (" +
                              FormatByteCount(static_cast<double>(e_.survivors.bytes)) + ") of the " +
-                             Tested(e_.tested.size()) + " stayed, but ";
+                             Checked(e_.tested.size()) + " stayed, but ";
     if (e_.trend.trend == Trend::kDecelerating && v_.rate_objects_per_step > 0) {
       char text[160];
       std::snprintf(text, sizeof text,
-                    "ever fewer: the later half of these %ss left %.0f %% of what the earlier half left", step_.c_str(),
-                    100 * e_.trend.late_to_early.bytes);
-      return kept + text + ", as a cache does that fills; " + Count(e_.tested.size(), "more " + step_) +
-             " would make it sure";
+                    "growth slows down: the later half of these %ss left %.0f %% of what the earlier half left",
+                    step_.c_str(), 100 * e_.trend.late_to_early.bytes);
+      return kept + text + ", like a cache that fills; " + Count(e_.tested.size(), "more " + step_) +
+             " would confirm it";
     }
-    return kept + "the last of them was born in " + step_ + " " + StepName(LastSurvivor()) +
-           " and most of them early, as in a cache "
-           "or a buffer that has filled";
+    return kept + "the last of them was allocated in " + step_ + " " + StepName(LastSurvivor()) +
+           " and most of them early, like a cache or a buffer that has filled";
   }
 
   Step LastSurvivor() const {
@@ -220,35 +217,35 @@ class Explainer {
       text += (text.empty() ? "" : " and ") + Count(e_.survivors.objects, "object") + " of " +
               Count(e_.survivors.steps, "later " + step_) + (text.empty() ? " stayed" : "");
     }
-    return text + "; the other " + step_ + "s left nothing behind";
+    return text + "; the other " + step_ + "s left nothing";
   }
 
   std::string Steady() const {
     if (context_.segments == SegmentRole::kFrameworkGrowing && e_.survivors.objects > 0) {
-      return "it grows because what the framework's allocator hands out grows: see the framework's own sites";
+      return "it grows because the framework's live bytes grow: see the sites of the framework";
     }
     if (history_.born_objects == 0) return "it allocated nothing in a complete " + step_;
     if (history_.live_objects() == 0)
       return "everything that complete " + step_ + "s allocated was freed; " + FreedLifetimes();
     if (e_.max_lifetime_steps == 0)
-      return "nothing that was born before the last " + step_ + "s is alive; " + FreedLifetimes();
-    return "what is alive is no older than objects " + site_ + " become that are freed (" +
+      return "nothing allocated before the last " + step_ + "s is live; " + FreedLifetimes();
+    return "live objects are no older than the freed objects " + here_ + " were (" +
            Count(e_.max_lifetime_steps, step_) + ")";
   }
 
   std::string Insufficient() const {
     if (e_.buffer.trend != BufferTrend::kNone) return ReplacedInsufficient();
     const std::string more = v_.further_steps_needed == 0
-                                 ? "no number of further " + step_ + "s would tell"
-                                 : Count(v_.further_steps_needed, "more " + step_) + " would tell";
+                                 ? "more " + step_ + "s do not help"
+                                 : Count(v_.further_steps_needed, "more " + step_) + " are needed";
     if (run_.steps == 0) return "the trace has no complete " + step_ + "; " + more;
     if (e_.tested.size() < kMinTestedSteps) {
       return Count(history_.live_objects(), "object") + " stayed, but of " + Count(run_.steps, "complete " + step_) +
              " only " + std::to_string(e_.tested.size()) + " can be judged (" + std::to_string(run_.warmup_end) +
-             " are warm-up, in the last " + std::to_string(e_.censor_margin) + " anything may be alive); " + more;
+             " are warm-up; objects of the last " + std::to_string(e_.censor_margin) + " may still be in use); " + more;
     }
-    return std::to_string(LeakingSteps()) + " of the " + Tested(e_.leaking.size()) +
-           " left objects behind, too few to tell a leak from " +
+    return std::to_string(LeakingSteps()) + " of " + Checked(e_.leaking.size()) +
+           " left objects, too few to distinguish a leak from " +
            (e_.may_be_filling ? "a cache that fills" : "chance") + "; " +
            (v_.further_steps_needed == 0 ? "" : "about ") + more;
   }
@@ -259,7 +256,7 @@ class Explainer {
   const RunShape& run_;
   const SiteContext& context_;
   const std::string step_;  // or "window", where nobody knows what the job's steps are
-  const std::string site_;
+  const std::string here_;
 };
 
 }  // namespace

@@ -60,7 +60,7 @@ std::vector<bool> ShownFrames(const std::vector<ReportFrame>& frames, size_t all
 // The line that stands for frames from `begin` to `end` of `all`.
 std::string LeftOut(const std::vector<ReportFrame>& frames, size_t begin, size_t end, size_t all) {
   if (end == all) return absl::StrCat("  (", Plural(end - begin, "more caller", "more callers"), ")");
-  if (begin == 0) return absl::StrCat("  (", end, " more, called from here)");
+  if (begin == 0) return absl::StrCat("  (", Plural(end, "inner frame", "inner frames"), " hidden)");
   std::string package;
   for (size_t i = begin; i < end; ++i) {
     const std::string& file = frames[i].shown_file;

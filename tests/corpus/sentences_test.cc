@@ -32,20 +32,21 @@ class Sentence {
   std::vector<std::string> Contradictions() {
     const bool minor = site_.verdict == Verdict::kMinorLeak, leak = IsLeak(site_);
     Expect(!text_.empty(), "there is none");
-    Expect(Says("will hardly matter") == minor, "minor or not");
-    Expect(Says("and ever more") == (site_.verdict == Verdict::kAcceleratingLeak), "accelerating or not");
+    Expect(Says("too little to matter") == minor, "minor or not");
+    Expect(Says("the leak accelerates") == (site_.verdict == Verdict::kAcceleratingLeak), "accelerating or not");
     Expect(Says("since " + report_.steps.unit) == site_.onset_step.has_value(), "an onset or none");
-    Expect(Says("segments grew as well") == (site_.grade == "framework+driver"), "grade");
+    Expect(Says("reserved memory grows as well") == (site_.grade == "framework+driver"), "grade");
     Expect(leak || !site_.onset_step, "an onset of no leak");
     Expect(leak == (site_.group || !site_.part_of.empty()), "a leak is one of its own or a part");
     Expect(Says(report_.steps.unit == "window" ? "step" : "window") == false, "steps or windows");
-    Expect((site_.verdict == Verdict::kInsufficientEvidence) == Says("would tell"), "evidence or none");
+    Expect((site_.verdict == Verdict::kInsufficientEvidence) == (Says("are needed") || Says("do not help")),
+           "evidence or none");
     Expect(site_.verdict != Verdict::kGrowingBuffer || Says("replaced by a larger one"), "what is replaced");
     if ((leak && !Says("replaced by a larger one")) || site_.verdict == Verdict::kFragmentationGrowth) {
-      Expect(Says("left "), "what was left behind");
+      Expect(Says("left ") || Says("still live after the last"), "what was left behind");
     }
     if (site_.verdict == Verdict::kSteady || site_.verdict == Verdict::kOneTime)
-      Expect(!Says("left objects behind"), "left behind");
+      Expect(!Says("still live after the last"), "left behind");
     Rates();
     Materiality();
     Counts();
@@ -77,8 +78,8 @@ class Sentence {
     Expect(site_.rate_ci_low <= site_.rate_bytes_per_step * (1 + kRounding), "below its interval");
     Expect(site_.rate_ci_high >= site_.rate_bytes_per_step * (1 - kRounding), "above its interval");
     std::smatch match;
-    if (Match("every (?:one|([0-9]+)(?:st|nd|rd|th)) of the [0-9]+ \\w+ up to \\w+ -?[0-9]+ left ([0-9.e+]+) objects?"
-              "(?: of |, together )?([0-9.]+ [KMGT]?i?B)?",
+    if (Match("(?:each|every ([0-9]+)(?:st|nd|rd|th)) of the [0-9]+ \\w+ checked \\(-?[0-9]+ to -?[0-9]+\\) left "
+              "([0-9.e+]+) objects?(?: \\(([0-9.]+ [KMGT]?i?B)\\))?",
               &match)) {
       const double period = match[1].matched ? std::stod(match[1]) : 1;
       if (period == 1 || std::stod(match[2]) >= 100) {
@@ -92,7 +93,7 @@ class Sentence {
     } else {
       Expect(bytes == 0 && Says("on average"), "what each step leaves");
     }
-    if (Match("comes to ([0-9.]+ [KMGT]?i?B) in", &match)) {
+    if (Match("adds up to ([0-9.]+ [KMGT]?i?B) in", &match)) {
       Expect(match[1] == FormatByteCount(bytes * horizon_), "over the horizon");
     }
   }
@@ -111,21 +112,21 @@ class Sentence {
 
   void Counts() {
     std::smatch match;
-    if (Match("([0-9]+) of the ([0-9]+) (?:step|window)s? up to", &match)) {
+    if (Match("([0-9]+) of ([0-9]+) (?:step|window)s? checked", &match)) {
       Expect(std::stoull(match[1]) <= std::stoull(match[2]), "more of them than there are");
     }
-    if (Match("of the ([0-9]+) (?:step|window)s? up to", &match)) {
+    if (Match("([0-9]+) (?:step|window)s? checked", &match)) {
       Expect(std::stoull(match[1]) <= report_.steps.count, "more than the job has");
     }
     if (Match("since \\w+ (-?[0-9]+)", &match)) {
       Expect(site_.onset_step && std::stoll(match[1]) == *site_.onset_step, "the onset");
     }
-    if (Match("([0-9]+) more (?:step|window)s? would tell", &match)) {
+    if (Match("([0-9]+) more (?:step|window)s? are needed", &match)) {
       Expect(site_.further_steps_needed == std::stoull(match[1]) && std::stoull(match[1]) > 0, "further steps");
     } else {
       Expect(!site_.further_steps_needed, "further steps that it does not say");
     }
-    if (Match("of these ([0-9]+) sites", &match)) {
+    if (Match("by these ([0-9]+) call stacks", &match)) {
       Expect(site_.group && std::stoull(match[1]) == site_.parts + 1, "how many sites");
     }
     Expect(site_.frees <= site_.allocations, "more frees than allocations");

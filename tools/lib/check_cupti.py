@@ -19,7 +19,7 @@ KINDS = ("device", "pitched", "managed", "array", "mipmapped_array", "stream_ord
 def differences(activities):
     """(line, whether it is a failure) for each."""
     for only in activities["only_cupti"]:
-        library = only["library"] or "nobody it names"
+        library = only["library"] or "an unknown library"
         yield (f"only CUPTI: {only['allocations']} {only['kind']} of {library}, {only['bytes']} bytes, "
                f"{only['live_bytes']} live", False)
     for only in activities["only_hooks"]:

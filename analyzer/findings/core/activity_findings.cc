@@ -166,8 +166,8 @@ void ActivityFindings::DescribeUse(ProcessFindings* findings) const {
 void AddWhoSawIt(ReportSite* site) {
   if (!site->explanation.empty()) site->explanation += "; ";
   site->explanation += "only CUPTI saw this memory: ";
-  site->explanation += site->owner.empty() ? "some library, which it does not name," : site->owner;
-  site->explanation += " took it from the driver by a way that cannot be hooked, so that there is no call stack";
+  site->explanation += site->owner.empty() ? "an unknown library" : site->owner;
+  site->explanation += " took it from the driver in a way that cannot be hooked, so there is no call stack";
 }
 
 }  // namespace vramtrack

@@ -24,11 +24,11 @@ void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, Rep
   if (growth.reserved) {
     site->grade = "framework+driver";
     const double units = window_bytes == 0 ? 1 : kRateBytes / static_cast<double>(window_bytes);
-    absl::StrAppend(&site->explanation, "; the framework's segments grew as well, by ",
+    absl::StrAppend(&site->explanation, "; the framework's reserved memory grows as well, by ",
                     FormatByteCount(growth.reserved->bytes_per_step * units), " per ",
                     window_bytes == 0 ? kPerStep : kPerBytes);
   } else {
-    absl::StrAppend(&site->explanation, "; the framework's segments have room for it so far: they did not grow");
+    absl::StrAppend(&site->explanation, "; the framework's reserved memory does not grow yet: it still has room");
   }
 }
 

@@ -96,19 +96,19 @@ Sources FindSources(const ProcessAnalysis& analysis, DeviceIndex device, Step fi
 const char* WhyNot(Verdict verdict) {
   switch (verdict) {
     case Verdict::kPhaseAccumulation:
-      return "it is given back when a phase of the job ends";
+      return "memory is freed when a phase of the job ends";
     case Verdict::kCycleGarbage:
-      return "a garbage collector gives it back now and then";
+      return "a garbage collector frees it from time to time";
     case Verdict::kSublinear:
-      return "it grows more and more slowly";
+      return "growth slows down";
     case Verdict::kOneTime:
       return "it was allocated once";
     case Verdict::kInsufficientEvidence:
-      return "its sites cannot be judged yet";
+      return "its allocation sites cannot be judged yet";
     case Verdict::kFragmentationGrowth:
-      return "what is given out does not grow";
+      return "live bytes do not grow";
     default:
-      return "what it holds changes, but no step leaves something behind for good";
+      return "memory varies but nothing accumulates";
   }
 }
 
@@ -124,7 +124,7 @@ double Unexplained(const Sources& sources, double grown) {
 // Empty if sites that leak explain enough of `grown` bytes.
 std::string RefusedFor(const Sources& sources, double grown) {
   if (sources.accelerates)
-    return "accelerating_leak: it grows faster and faster, so it is full sooner than its rate tells";
+    return "accelerating_leak: it grows faster and faster, so the device is full sooner than the rate suggests";
   if (sources.leaking >= kLeakShare * grown) return "";
   const auto most = std::max_element(sources.other.begin(), sources.other.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -164,7 +164,7 @@ Grown Fit(const LevelSeries& series, Step first, double limit_bytes, const std::
   grown.steps = grown.points * series.steps_per_point;
   if (!grown.surely()) return grown;
   if (limit_bytes <= 0) {
-    grown.report.refused = "the device's size is not known";
+    grown.report.refused = "the size of the device is unknown";
     return grown;
   }
   if (const std::optional<StepsToOom> left = PredictStepsToOom(*growth, series, begin, limit_bytes)) {

@@ -216,7 +216,7 @@ TEST(TimeToOom, IsRefusedWithoutTheDevicesSize) {
   const ReportGrowths growth =
       After([](Device* device, uint64_t) { Train(device, 96 * kMiB, 4 * kMiB); }, 60, 4096 * kMiB, false);
   EXPECT_EQ(growth.live.bytes_per_step, 4.0 * kMiB);
-  ExpectRefused(growth.live, "size is not known");
+  ExpectRefused(growth.live, "size of the device is unknown");
 }
 
 TEST(TimeToOom, NeedsSteps) {

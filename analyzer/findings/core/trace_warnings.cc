@@ -21,7 +21,7 @@ void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* w
                                          " has another build id): its frames have no names"));
         break;
       case ModuleState::kUnreadable:
-        warnings->push_back(absl::StrCat(module.path, " is no ELF file: its frames have no names"));
+        warnings->push_back(absl::StrCat(module.path, " is not an ELF file; its frames have no function names"));
         break;
       default:
         break;

@@ -76,7 +76,7 @@ std::string DeviceName(const ReportDevice& device) {
 namespace {
 
 const char* OthersLeak(const Report& report) {
-  return report.ranking.empty() ? "none of the others leaks" : "the others leak little in comparison";
+  return report.ranking.empty() ? "no other site leaks" : "the other sites leak little in comparison";
 }
 
 }  // namespace
@@ -120,8 +120,9 @@ std::string InHowManyRanks(const ReportSite& site) {
   if (!site.across || site.across->leak == 0) return "";
   const ReportAcross& across = *site.across;
   const std::string ranks = absl::StrCat(RankWord(across), across.rate && !across.rate->most_rank ? "es" : "s");
-  if (across.leak == across.ranks) return absl::StrCat("in all ", FormatCount(across.ranks), " ", ranks);
-  return absl::StrCat("in ", FormatCount(across.leak), " of ", FormatCount(across.ranks), " ", ranks);
+  if (across.leak == 1) return absl::StrCat("on only 1 of ", FormatCount(across.ranks), " ", ranks);
+  if (across.leak == across.ranks) return absl::StrCat("on all ", FormatCount(across.ranks), " ", ranks);
+  return absl::StrCat("on ", FormatCount(across.leak), " of ", FormatCount(across.ranks), " ", ranks);
 }
 
 std::string AcrossRanks(const ReportSite& site) {
@@ -129,10 +130,9 @@ std::string AcrossRanks(const ReportSite& site) {
   if (text.empty()) return "";
   const ReportAcross& across = *site.across;
   std::vector<std::string> others;
-  if (across.not_enough > 0) others.push_back(FormatCount(across.not_enough) + " too few steps");
-  if (across.no_leak > 0) others.push_back(FormatCount(across.no_leak) + " no leak");
+  if (across.not_enough > 0) others.push_back(FormatCount(across.not_enough) + " with too few steps");
   const uint64_t unlisted = across.ranks - across.leak - across.not_enough - across.no_leak;
-  if (unlisted > 0) others.push_back(FormatCount(unlisted) + " do not list it");
+  if (unlisted > 0) others.push_back(FormatCount(unlisted) + " without data on it");
   if (!others.empty()) absl::StrAppend(&text, " (", absl::StrJoin(others, ", "), ")");
   if (!across.rate) return text;
   const ReportAcross::Rate& rate = *across.rate;
@@ -159,7 +159,9 @@ std::string Certainty(const Report& report, const ReportSite& site) {
     const double unit = ToSeconds(site).value_or(1);
     const double low = each != nullptr ? each->ci_low : site.group ? site.group->rate_ci_low : site.rate_ci_low;
     const double high = each != nullptr ? each->ci_high : site.group ? site.group->rate_ci_high : site.rate_ci_high;
-    parts.push_back("95 % CI " + FormatByteRange(unit * low, unit * high));
+    if (FormatByteCount(unit * low) != FormatByteCount(unit * high)) {
+      parts.push_back("95 % CI " + FormatByteRange(unit * low, unit * high));
+    }
   }
   if (site.parts > 0) parts.push_back(absl::StrCat(site.parts + 1, " sites"));
   if (ToSeconds(site) && !IsHandle(site)) {
@@ -184,17 +186,21 @@ std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
 std::string NoLeakWords(const Report& report) {
   const std::string processes =
       report.processes.size() > 1 ? absl::StrCat(" of ", FormatCount(report.processes.size()), " processes") : "";
-  return absl::StrCat("none of ", Plural(AllSites(report), "site", "sites"), processes, " leaks, over ",
-                      StepsCounted(report));
+  return absl::StrCat("none of ", Plural(AllSites(report), "allocation site", "allocation sites"), processes,
+                      " leaks (", StepsCounted(report), ")");
+}
+
+std::string RateWithInterval(const ReportGrowth& growth) {
+  const std::string rate = FormatByteCount(growth.bytes_per_step) + " per step";
+  if (FormatByteCount(growth.ci_low) == FormatByteCount(growth.ci_high)) return rate;
+  return absl::StrCat(rate, " (95 % CI ", FormatByteRange(growth.ci_low, growth.ci_high), ")");
 }
 
 std::vector<std::string> DeviceChanges(const Report& report) {
   std::vector<std::string> lines;
   for (const ReportDevice& device : report.devices) {
     if (!device.growth) continue;
-    lines.push_back(absl::StrCat(DeviceName(device), " changes by ", FormatByteCount(device.growth->bytes_per_step),
-                                 " per step (95 % CI ", FormatByteRange(device.growth->ci_low, device.growth->ci_high),
-                                 ")"));
+    lines.push_back(absl::StrCat("memory on ", DeviceName(device), " changes by ", RateWithInterval(*device.growth)));
   }
   return lines;
 }
@@ -204,23 +210,24 @@ std::string NotEnoughWords(const Report& report) {
   for (const ReportProcess& process : report.processes) events += process.events;
   if (events == 0) return "nothing was recorded: no allocation, no step";
   if (report.steps.count == 0) {
-    return "no steps were found, so growth per step cannot be told; call vramtrack_step() once a step, or trace more "
+    return "no steps were found, so growth per step is unknown; call vramtrack_step() once per step, or trace more "
            "steps";
   }
   const uint64_t unjudged = SitesWith(report, "insufficient_evidence");
   if (unjudged == 0 && !report.unsure.empty()) {
     std::vector<std::string> why;
     for (const std::string& line : report.unsure) why.push_back(Printable(line));
-    return absl::StrCat("no site is known to leak over ", StepsCounted(report), ", but ", absl::StrJoin(why, "; "));
+    return absl::StrCat("no leak was found (", StepsCounted(report), "), but ", absl::StrJoin(why, "; "));
   }
   if (!FurtherStepsNeeded(report)) {
-    return absl::StrCat("over ", Plural(report.steps.count, "step", "steps"), ", ", FormatCount(unjudged), " of ",
-                        Plural(AllSites(report), "site", "sites"),
-                        " may leak or not: the trace lacks what would tell; ", OthersLeak(report));
+    return absl::StrCat(FormatCount(unjudged), " of ", Plural(AllSites(report), "allocation site", "allocation sites"),
+                        " cannot be judged (", Plural(report.steps.count, "step", "steps"),
+                        "), and more steps do not help; ", OthersLeak(report));
   }
-  return absl::StrCat(Plural(report.steps.count, "step", "steps"), " ", report.steps.count == 1 ? "is" : "are",
-                      " too few to judge ", FormatCount(unjudged), " of ", Plural(AllSites(report), "site", "sites"),
-                      "; about ", FormatCount(*FurtherStepsNeeded(report)), " more would do; ", OthersLeak(report));
+  return absl::StrCat("Too short: ", Plural(report.steps.count, "step", "steps"), ". Run at least ",
+                      FormatCount(*StepsToRun(report)), ". ", FormatCount(unjudged), " of ",
+                      Plural(AllSites(report), "allocation site", "allocation sites"), " cannot be judged yet; ",
+                      OthersLeak(report), ".");
 }
 
 std::string CategoryText(const std::string& name) {

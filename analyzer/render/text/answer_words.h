@@ -40,6 +40,9 @@ std::string Certainty(const Report& report, const ReportSite& site);
 // "at this rate device 0 (Name, 80.0 GiB) is full in 109,000 steps". Empty where that is not known, or has happened.
 std::string TimeToOutOfMemory(const Report& report, const ReportSite& site);
 
+// "1.00 MiB per step (95 % CI 0.98 to 1.02 MiB)"; without an interval of no width.
+std::string RateWithInterval(const ReportGrowth& growth);
+
 // "none of 38 sites leaks, over 60 steps", and what each device's memory does.
 std::string NoLeakWords(const Report& report);
 std::vector<std::string> DeviceChanges(const Report& report);

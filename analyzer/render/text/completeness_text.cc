@@ -30,7 +30,7 @@ std::string Extent(const ReportProcess& process) {
 std::string Name(const ReportProcess& process, int columns) {
   std::string name = process.rank ? absl::StrCat("rank ", *process.rank, ", ") : "";
   // Which one, its definitions say, and those may be lost.
-  absl::StrAppend(&name, process.pid != 0 ? absl::StrCat("process ", process.pid) : "a process that is not known");
+  absl::StrAppend(&name, process.pid != 0 ? absl::StrCat("process ", process.pid) : "an unknown process");
   if (!process.command.empty())
     absl::StrAppend(&name, ", ", CutEnd(Printable(absl::StrJoin(process.command, " ")), columns));
   return name;
@@ -39,25 +39,26 @@ std::string Name(const ReportProcess& process, int columns) {
 // What CUPTI's records add.
 std::vector<std::string> ActivityLines(const ReportActivities& activities) {
   std::vector<std::string> lines;
-  std::string text =
-      absl::StrCat("CUPTI: ", Plural(activities.records, "record", "records"), ", of ",
-                   Plural(activities.joined, "allocation that was", "allocations that were"), " hooked as well");
+  std::string text = absl::StrCat("CUPTI: ", Plural(activities.records, "record", "records"), "; ",
+                                  Plural(activities.joined, "allocation was", "allocations were"), " hooked as well");
   if (activities.other_sizes != 0) {
     absl::StrAppend(&text, ", ", FormatCount(activities.other_sizes), " of another size");
   }
   if (activities.dropped != 0) absl::StrAppend(&text, "; CUPTI dropped ", FormatCount(activities.dropped));
-  if (activities.unwritten != 0) absl::StrAppend(&text, "; ", FormatCount(activities.unwritten), " found no room");
+  if (activities.unwritten != 0)
+    absl::StrAppend(&text, "; ", FormatCount(activities.unwritten), " dropped because the buffer was full");
   lines.push_back(std::move(text));
   for (const ReportActivities::OnlyCupti& only : activities.only_cupti) {
     lines.push_back(absl::StrCat("only CUPTI saw ", Plural(only.allocations, "allocation", "allocations"), " (",
-                                 only.kind, ") of ", only.library.empty() ? "nobody it names" : Printable(only.library),
-                                 " on device ", only.device, ", ", FormatByteCount(static_cast<double>(only.bytes)),
+                                 only.kind, ") of ",
+                                 only.library.empty() ? "an unknown library" : Printable(only.library), " on device ",
+                                 only.device, ", ", FormatByteCount(static_cast<double>(only.bytes)),
                                  "; live at the end: ", FormatByteCount(static_cast<double>(only.live_bytes))));
   }
   for (const ReportActivities::OnlyHooks& only : activities.only_hooks) {
     lines.push_back(absl::StrCat("only hooks saw ", Plural(only.allocations, "allocation", "allocations"), " (",
                                  Printable(only.kind), "), ", FormatByteCount(static_cast<double>(only.bytes)),
-                                 only.reported ? "" : ": this CUPTI does not tell of that kind"));
+                                 only.reported ? "" : ": this CUPTI does not report that kind"));
   }
   for (const ReportActivities::Missing& missing : activities.missing) {
     lines.push_back(absl::StrCat("no CUPTI from ", FormatSeconds(missing.from_s), " to ", FormatSeconds(missing.to_s),

@@ -56,7 +56,7 @@ std::string Moment(const ReportMoment& moment) {
 // `told`: whether it has been told already, or has come about.
 std::string WhenFull(const ReportGrowth& growth, bool told) {
   if (told) return "";
-  if (!growth.refused.empty()) return "; when it is full cannot be told: " + Printable(growth.refused);
+  if (!growth.refused.empty()) return "; no OOM forecast: " + Printable(growth.refused);
   std::string full = growth.steps_to_oom ? FormatTimeToFull(*growth.steps_to_oom) : "";
   if (full.empty()) return "";
   if (growth.steps_to_oom_low < growth.steps_to_oom_high && growth.steps_to_oom_high >= 1) {
@@ -65,7 +65,7 @@ std::string WhenFull(const ReportGrowth& growth, bool told) {
     if (low != high) absl::StrAppend(&full, " (", low, " to ", high, ")");
   }
   if (growth.seconds_to_oom && *growth.steps_to_oom >= 1) {
-    absl::StrAppend(&full, ", which take ", FormatSeconds(*growth.seconds_to_oom));
+    absl::StrAppend(&full, ", in about ", FormatSeconds(*growth.seconds_to_oom));
   }
   return ", " + full;
 }
@@ -74,9 +74,7 @@ std::string WhenFull(const ReportGrowth& growth, bool told) {
 // the device already.
 std::vector<std::string> GrowthRows(const ReportDevice& device, bool ran_out) {
   const ReportGrowth& live = *device.growth;
-  std::vector<std::string> rows = {absl::StrCat(FormatByteCount(live.bytes_per_step), " per step (95 % CI ",
-                                                FormatByteRange(live.ci_low, live.ci_high), ")",
-                                                WhenFull(live, ran_out))};
+  std::vector<std::string> rows = {RateWithInterval(live) + WhenFull(live, ran_out)};
   if (!device.growth_of) return rows;
   const std::pair<const char*, const ReportGrowth*> others[] = {{"reserved", &device.growth_of->reserved},
                                                                 {"used", &device.growth_of->device_used}};
@@ -116,9 +114,9 @@ std::string MemoryPool(const ReportMemoryPool& pool) {
     if (pool.step) absl::StrAppend(&text, ", at step ", *pool.step);
   }
   if (!pool.release_threshold) {
-    absl::StrAppend(&text, "; which pools have a release threshold is not known");
+    absl::StrAppend(&text, "; its release threshold is unknown");
   } else if (*pool.release_threshold == 0) {
-    absl::StrAppend(&text, "; no release threshold: gives back what is free whenever the job waits");
+    absl::StrAppend(&text, "; no release threshold: frees unused memory at each synchronization");
   } else {
     absl::StrAppend(&text, "; release threshold ",
                     *pool.release_threshold >= kUnlimitedThreshold ? "unlimited" : Bytes(*pool.release_threshold));
@@ -147,7 +145,7 @@ std::string Ledger(const ReportDevice& device) {
 std::string OnlyCuptiText(const ReportDevice& device) {
   std::vector<std::string> parts;
   for (const ReportOnlyCupti& only : device.only_cupti) {
-    parts.push_back(absl::StrCat(only.library.empty() ? "of nobody it names" : Printable(only.library), ": ",
+    parts.push_back(absl::StrCat(only.library.empty() ? "an unknown library" : Printable(only.library), ": ",
                                  Bytes(only.at_peak), " at the peak, ", Bytes(only.at_end), " at the end"));
   }
   return absl::StrJoin(parts, "; ");
@@ -254,7 +252,7 @@ void WritePeakLines(const Report& report, std::optional<uint32_t> device, size_t
   if (peak == nullptr || peak->lines.empty()) return;
   const TextStyle& style = page->style();
   page->Blank();
-  page->Line(Painted(style, Paint::kDim, PeakRow(style, "at the peak", "peak without it", false, "line")), kIndent);
+  page->Line(Painted(style, Paint::kDim, PeakRow(style, "at the peak", "peak if removed", false, "line")), kIndent);
   const int left = style.columns - kIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
   uint64_t other_bytes = peak->other_bytes, other_sites = peak->other_sites;
   for (size_t i = 0; i < peak->lines.size(); ++i) {
@@ -282,7 +280,7 @@ void WriteBesideFramework(const Report& report, const SitePlaces& places, const 
   for (const ReportSite& site : report.sites) {
     if (site.device != device.index || site.level != Level::kDriver || site.category == "segment") continue;
     if (site.bytes_at_peak < device.peak.device_used / kMuch || site.bytes_at_peak == 0) continue;
-    if (!std::exchange(any, true)) page->Line("beside them, from the driver:", kIndent);
+    if (!std::exchange(any, true)) page->Line("in addition, from the driver:", kIndent);
     const int left = style.columns - kIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
     const std::string owner = absl::StrCat("  (of ", Printable(site.owner), ")");
     page->Line(PeakRow(style, Bytes(site.bytes_at_peak), "", IsLeak(site),
@@ -310,7 +308,7 @@ void WriteWithoutSeveral(const Report& report, const ReportDevice& device, Page*
 void WritePatterns(const Report& report, const SitePlaces& places, const ReportDevice& device, Page* page) {
   if (device.patterns.empty()) return;
   page->Blank();
-  page->Line("what need not be there, as far as allocations tell:", kIndent);
+  page->Line("possible savings:", kIndent);
   for (const ReportPattern& pattern : device.patterns) {
     std::string text = pattern.peak_saved == 0 ? absl::StrReplaceAll(pattern.pattern, {{"_", " "}})
                                                : absl::StrCat(absl::StrReplaceAll(pattern.pattern, {{"_", " "}}),
@@ -329,7 +327,7 @@ void WritePatterns(const Report& report, const SitePlaces& places, const ReportD
 // What empty_cache() and the like returned.
 void WriteReleases(const Report& report, size_t top, Page* page) {
   if (report.releases.empty()) return;
-  page->Section("Given back to the driver");
+  page->Section("Returned to the driver");
   for (size_t i = 0; i < report.releases.size() && i < top; ++i) {
     const ReportRelease& release = report.releases[i];
     std::string text =
@@ -398,16 +396,16 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
     if (fragmentation.reserved != 0) Row("fragmentation", Fragmentation(fragmentation), page);
     if (fragmentation.upper_bound != 0 && fragmentation.upper_bound < fragmentation.reserved) {
       Row("",
-          absl::StrCat("the same job needs ", Bytes(fragmentation.lower_bound), " at least, and fits into ",
+          absl::StrCat("minimum possible ", Bytes(fragmentation.lower_bound), "; best allocator found ",
                        Bytes(fragmentation.upper_bound)),
           page);
     }
     if (IsMuchPinned(fragmentation)) {
       const ReportSegmentUse& use = *fragmentation.at_reserved_peak;
       Row("pinned",
-          absl::StrCat("with the most reserved, ", Bytes(use.reserved),
-                       use.step ? absl::StrCat(" at step ", *use.step) : std::string(), ", ", Bytes(use.free_pinned),
-                       " were free but pinned:"),
+          absl::StrCat("at the peak of reserved bytes (", Bytes(use.reserved),
+                       use.step ? absl::StrCat(", step ", *use.step) : std::string(), "), ", Bytes(use.free_pinned),
+                       " were free but pinned by live blocks:"),
           page);
       WritePins(fragmentation.pins, use.free_pinned, "", "", page);
     }
@@ -446,7 +444,9 @@ void WriteDevicesInShort(const Report& report, size_t most, Page* page) {
     if (device.peak.reserved != device.peak.live)
       absl::StrAppend(&line, " of ", Bytes(device.peak.reserved), " reserved");
     if (device.peak.step) absl::StrAppend(&line, " at step ", *device.peak.step);
-    page->Words(absl::StrCat(line, ", ", Bytes(device.last_step.value_or(device.end).live), " at the end"), 0);
+    page->Words(absl::StrCat(line, ", ", Bytes(device.last_step.value_or(device.end).live),
+                             device.last_step ? " after the last step" : " at the end"),
+                0);
   }
   if (report.devices.size() > most) page->Line(absl::StrCat("and ", report.devices.size() - most, " more devices"));
 }

@@ -90,10 +90,10 @@ DiffAnswer Unchanged(const DiffReport& report) {
   if (!report.tested) {
     answer.title = "NO CHANGE FOUND";
     answer.paint = Paint::kWarning;
-    answer.words = absl::StrCat("but there are too few steps to tell a change from chance (", Compared(report), ")");
+    answer.words = absl::StrCat("but too few steps to distinguish a change from noise (", Compared(report), ")");
     return answer;
   }
-  answer.words = absl::StrCat("beyond the runs' own spread (", Compared(report), ")");
+  answer.words = absl::StrCat("beyond the noise of the runs (", Compared(report), ")");
   return answer;
 }
 

@@ -95,7 +95,7 @@ void WriteSections(const DiffReport& report, size_t top, Page* page) {
   if (report.moved.empty()) return;
   page->Section("Moved");
   page->Words(absl::StrCat(Plural(report.moved.size(), "site", "sites"),
-                           " only changed the place (lines, files, names) and allocate as before"),
+                           " only moved (lines, files, names) and allocate as before"),
               2);
   for (size_t i = 0; i < report.moved.size() && i < kMovesShown; ++i) {
     page->Line(CutBeginning(PlaceOf(report.moved[i]), page->style().columns - 4), 4);
@@ -129,16 +129,15 @@ void WriteRuns(const DiffReport& report, Page* page) {
     page->Words("the allocations and frees are the same, in another order", 2);
   }
   if (report.first_divergence) {
-    page->Words(absl::StrCat("the sequences of allocations and frees part at event ",
-                             FormatCount(report.first_divergence->event)),
-                2);
+    page->Words(
+        absl::StrCat("both runs allocate identically up to event ", FormatCount(report.first_divergence->event)), 2);
   }
   for (const auto& [old, now] : report.inferred_renames) {
-    page->Words(absl::StrCat("taken as renamed: ", Printable(old), " to ", Printable(now)), 2);
+    page->Words(absl::StrCat("treated as renamed: ", Printable(old), " to ", Printable(now)), 2);
   }
   if (report.small_changes > 0) {
     page->Words(absl::StrCat(Plural(report.small_changes, "site differs", "sites differ"),
-                             " by chance, or by too little to matter"),
+                             " within the noise, or too little to matter"),
                 2);
   }
 }

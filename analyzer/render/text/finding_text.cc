@@ -28,7 +28,7 @@ constexpr size_t kParts = 6;
 
 // What a site that is no leak, but no model of steadiness either, does. Empty for the others.
 std::string RemarkOn(const ReportSite& site) {
-  if (site.verdict == Verdict::kSublinear) return "grows, but ever more slowly";
+  if (site.verdict == Verdict::kSublinear) return "grows, but slows down";
   if (site.verdict == Verdict::kPhaseAccumulation) return "grows within a phase, then is freed";
   if (site.verdict == Verdict::kCycleGarbage) return "waits for the garbage collector";
   if (site.verdict == Verdict::kFragmentationGrowth) return "fragmentation grows";
@@ -155,15 +155,15 @@ std::vector<std::string> UseLines(const ReportSite& site) {
     const std::string when = last.latest_step
                                  ? absl::StrCat("step ", *last.latest_step, " (", FormatSeconds(last.latest_s), ")")
                                  : FormatSeconds(last.latest_s);
-    lines.push_back(absl::StrCat("not used behind ", when,
+    lines.push_back(absl::StrCat("not used after ", when,
                                  ": no kernel, copy or fill of the process ran later; half of ",
-                                 Plural(last.objects, "object", "objects"), " lay idle for ",
+                                 Plural(last.objects, "object", "objects"), " were idle for ",
                                  FormatSeconds(last.idle_s), " or more until they were freed or the trace ended"));
   }
   if (site.first_kernel) {
     const std::string name = ShortFunctionName(site.first_kernel->function);
     lines.push_back(
-        absl::StrCat("first kernel behind it: ", Printable(name.empty() ? site.first_kernel->function : name), ", for ",
+        absl::StrCat("first kernel after it: ", Printable(name.empty() ? site.first_kernel->function : name), ", for ",
                      FormatPercent(site.first_kernel->share), " of the allocations"));
   }
   return lines;
@@ -233,7 +233,7 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
   for (size_t i = AnswerOf(report) == Answer::kLeak ? 1 : 0; i < leaks.size(); ++i) {
     const ReportSite* site = leaks[i].site;
     const char* verb = site->verdict == Verdict::kMinorLeak          ? "leaks a little: "
-                       : site->verdict == Verdict::kAcceleratingLeak ? "leaks ever faster: "
+                       : site->verdict == Verdict::kAcceleratingLeak ? "leaks faster and faster: "
                        : site->verdict == Verdict::kGrowingBuffer    ? "buffer grows by "
                                                                      : "leaks ";
     const std::string ranks = InHowManyRanks(*site);
@@ -269,14 +269,11 @@ void WriteVerdictCounts(const Report& report, bool apart, Page* page) {
   if (apart) page->Blank();
   const char* other = report.ranking.empty() ? "" : "other ";
   std::vector<std::string> parts;
-  if (steady > 0)
-    parts.push_back(
-        absl::StrCat(Plural(steady, other + std::string("site is"), other + std::string("sites are")), " steady"));
-  if (once > 0) {
-    parts.push_back(
-        absl::StrCat(FormatCount(once), " ", once == 1 ? "allocates" : "allocate", " once and never again"));
-  }
-  page->Words(absl::StrCat(absl::StrJoin(parts, ", "), "."), 0);
+  if (steady > 0) parts.push_back(FormatCount(steady) + " steady");
+  if (once > 0) parts.push_back(FormatCount(once) + " one-time");
+  page->Words(absl::StrCat(FormatCount(steady + once), " ", other, "allocation ",
+                           steady + once == 1 ? "site is" : "sites are", " fine (", absl::StrJoin(parts, ", "), ")."),
+              0);
 }
 
 }  // namespace vramtrack

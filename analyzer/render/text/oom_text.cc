@@ -23,10 +23,10 @@ std::string Bytes(uint64_t count) { return FormatByteCount(static_cast<double>(c
 
 // The state of the allocator that gave up.
 std::string Framework(const ReportOom& oom) {
-  std::string text = absl::StrCat("PyTorch's allocator had ", Bytes(*oom.live), " allocated of ", Bytes(*oom.reserved),
-                                  " reserved; the largest hole in its segments is ", Bytes(*oom.largest_hole));
-  if (oom.device_free) absl::StrAppend(&text, ", and the device has ", Bytes(*oom.device_free), " left");
-  return text + ".";
+  std::string text = absl::StrCat("PyTorch: ", Bytes(*oom.live), " of ", Bytes(*oom.reserved),
+                                  " reserved in use, largest free block ", Bytes(*oom.largest_hole), ".");
+  if (oom.device_free) absl::StrAppend(&text, " Device: ", Bytes(*oom.device_free), " free.");
+  return text;
 }
 
 // Why a hole is of no use: a pool's segments serve that pool only. Empty where that is not the reason.
@@ -34,7 +34,7 @@ std::string OtherPool(const ReportOom& oom) {
   if (oom.pool.empty() || !oom.pool_hole || !oom.segment_bytes || !oom.largest_hole) return "";
   if (*oom.pool_hole >= oom.requested || *oom.largest_hole < oom.requested) return "";
   return absl::StrCat(Bytes(oom.requested), " needs ", Bytes(*oom.segment_bytes), " from the device, for a segment of ",
-                      "the ", oom.pool, " pool; the ", Bytes(*oom.largest_hole), " hole is in the ",
+                      "the ", oom.pool, " pool; the ", Bytes(*oom.largest_hole), " free block is in the ",
                       oom.pool == "small" ? "large" : "small", " pool.");
 }
 
@@ -54,14 +54,14 @@ std::string Difference(const ReportOom& oom) {
     text = absl::StrCat("That is ", bytes(oom.now - oom.then), " more than in step ", *oom.compared_step,
                         oom.same_point ? ", at the same point of it." : ", at its peak.");
   } else {
-    text = absl::StrCat("Step ", *oom.compared_step, ", which went well, held as much",
+    text = absl::StrCat("Step ", *oom.compared_step, ", which succeeded, held as much",
                         oom.same_point ? " at the same point." : " at its peak.");
   }
   constexpr double kLarger = 1.1;
   if (oom.size_ratio && (*oom.size_ratio > kLarger || *oom.size_ratio < 1 / kLarger)) {
     absl::StrAppend(&text, " This step allocates ", absl::StrFormat("%.1f", *oom.size_ratio),
                     " times what the steps before did at the same lines: ",
-                    *oom.size_ratio > 1 ? "longer sequences or a larger batch." : "it is no larger batch.");
+                    *oom.size_ratio > 1 ? "longer sequences or a larger batch." : "the batch is not larger.");
   } else if (oom.size_ratio) {
     absl::StrAppend(&text, " This step's own allocations are as large as before.");
   }
@@ -128,14 +128,15 @@ HeldMost WhoHeldMost(const std::vector<PlaceLine>& holders, uint64_t all) {
   };
   if (most != nullptr && is_much(leaked)) {
     const std::string others = leaks == 1 ? "" : absl::StrCat(" and ", Plural(leaks - 1, "other leak", "other leaks"));
-    return {absl::StrCat(share(leaked), " was held by the leak at ", most->place, others, "."), true};
+    return {absl::StrCat(share(leaked), " (", Bytes(leaked), ") was held by the leak at ", most->place, others, "."),
+            true};
   }
   most = nullptr;
   for (const PlaceLine& line : holders) {
     if (most == nullptr || line.now > most->now) most = &line;
   }
   if (most == nullptr || !is_much(most->now)) return {};
-  return {absl::StrCat(share(most->now), " was held by ", most->place, "."), false};
+  return {absl::StrCat(share(most->now), " (", Bytes(most->now), ") was held by ", most->place, "."), false};
 }
 
 void WriteMore(size_t all, size_t shown, Page* page) {
@@ -145,9 +146,9 @@ void WriteMore(size_t all, size_t shown, Page* page) {
 }  // namespace
 
 std::string CauseWords(const ReportOom& oom) {
-  if (oom.cause == "amount") return "There was not that much memory left.";
-  if (oom.cause == "contiguity") return "Enough memory was free, but in pieces: fragmentation.";
-  return "Whether too little was free or only in pieces is not known.";
+  if (oom.cause == "amount") return "Not enough memory was left.";
+  if (oom.cause == "contiguity") return "Enough memory was free, but fragmented: no piece was large enough.";
+  return "Cause unclear: exhausted or fragmented.";
 }
 
 std::string RequestWords(const ReportOom& oom) {
@@ -168,11 +169,11 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   page->Words(RequestWords(oom), 15, Paint::kBold, Painted(style, Paint::kAlarm, "OUT OF MEMORY"));
   std::string why = CauseWords(oom);
   if (report.oom.size() > 1) {
-    absl::StrAppend(&why, " It is one of ", FormatCount(report.oom.size()), " allocations that failed.");
+    absl::StrAppend(&why, " ", FormatCount(report.oom.size()), " allocations failed; this is the last.");
   }
   if (report.processes.size() > 1) {
-    absl::StrAppend(&why, oom.rank ? absl::StrCat(" Rank ", *oom.rank) : absl::StrCat(" Process ", oom.pid),
-                    " asked for it.");
+    absl::StrAppend(&why, " Requested by ",
+                    oom.rank ? absl::StrCat("rank ", *oom.rank) : absl::StrCat("process ", oom.pid), ".");
   }
   page->Words(why, kIndent);
   if (const std::string pool = OtherPool(oom); !pool.empty()) page->Words(pool, kIndent);
@@ -206,7 +207,8 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   // A leak fills whatever a setting saves.
   if (!oom.would_fit.empty() && !answer.leak) {
     const auto& [setting, bytes] = oom.would_fit.front();
-    page->Words(absl::StrCat("It would have fitted with ", setting, ": up to ", Bytes(bytes), " would have been free."),
+    page->Words(absl::StrCat("It would have fit with ", setting,
+                             " (largest request that would have succeeded: ", Bytes(bytes), ")."),
                 kIndent);
   }
   if (!oom.compared_step) return;

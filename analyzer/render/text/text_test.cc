@@ -86,8 +86,7 @@ TEST(TextReport, OfALargeJobItSaysInHowManyRanksALeakIs) {
   EXPECT_TRUE(Contains(
       text, "train.py:42 in step, allocated at model.py:12  leaks 4.00 MiB per step and rank\n      (95 % CI 3.98 to "))
       << text;
-  EXPECT_TRUE(
-      Contains(text, "\n      in 61 of 64 ranks (2 too few steps, 1 no leak), from 3.90 MiB to 4.10 MiB (rank 17)\n"))
+  EXPECT_TRUE(Contains(text, "\n      on 61 of 64 ranks (2 with too few steps), from 3.90 MiB to 4.10 MiB (rank 17)\n"))
       << text;
   EXPECT_TRUE(Contains(text,
                        "\n    and 61 that do not differ: they peak at 500 MiB, end with 400 MiB,"
@@ -96,10 +95,10 @@ TEST(TextReport, OfALargeJobItSaysInHowManyRanksALeakIs) {
   EXPECT_TRUE(Contains(text, "Device 0: Simulated GPU")) << text;
   EXPECT_TRUE(Contains(text, ", of rank 17\n")) << text;
   report.sites[0].across = ReportAcross{64, 1, 0, 60, report.sites[0].across->rate};
-  EXPECT_TRUE(Contains(Render(report, 120), "\n      in 1 of 64 ranks (60 no leak, 3 do not list it): rank 17\n"));
+  EXPECT_TRUE(Contains(Render(report, 120), "\n      on only 1 of 64 ranks (3 without data on it): rank 17\n"));
   report.sites[0].across = ReportAcross{64, 64, 0, 0, report.sites[0].across->rate};
   report.sites[0].across->rate->least = report.sites[0].across->rate->most;
-  EXPECT_TRUE(Contains(Render(report, 120), "\n      in all 64 ranks, the same in each\n"));
+  EXPECT_TRUE(Contains(Render(report, 120), "\n      on all 64 ranks, the same in each\n"));
 }
 
 TEST(TextReport, RanksThatDifferInTheSameThingShareASentence) {
@@ -169,7 +168,7 @@ TEST(TextReport, MuchThatTheDriverGaveToOthersIsNamedBesideTheBlocks) {
   report.sites.push_back(site);
   report.devices[0].other_owners = {{"libcublas.so.13", 8 << 20}};
   const std::string text = Render(report, 120);
-  EXPECT_TRUE(Contains(text, "beside them, from the driver:\n")) << text;
+  EXPECT_TRUE(Contains(text, "in addition, from the driver:\n")) << text;
   EXPECT_TRUE(Contains(text, "(of libcublas.so.13)\n")) << text;
 }
 
@@ -229,7 +228,7 @@ TEST(TextReport, AnOutOfMemoryIsComparedWithTheLastGoodStep) {
 
 TEST(TextReport, CertaintyAndTimeToOutOfMemoryFollowTheLeak) {
   std::vector<std::string> lines = Lines(Render(LeakSample()));
-  EXPECT_EQ(lines[1], "      (95 % CI 4.00 to 4.00 MiB, 52 steps, since step 3)");
+  EXPECT_EQ(lines[1], "      (52 steps, since step 3)");
   EXPECT_EQ(lines[2], "      at this rate device 0 (Simulated GPU, 80.0 GiB) is full in 19,400 steps");
 }
 
@@ -254,8 +253,11 @@ TEST(TextReport, TheBlamedFrameIsMarked) {
   site.frames.insert(site.frames.end() - 1, 40, site.frames[site.frames.size() - 2]);
   text = Render(deep);
   EXPECT_TRUE(Contains(text, "    > Attention::Forward")) << text;
-  EXPECT_TRUE(Contains(text, "(39 more, called from here)")) << text;
+  EXPECT_TRUE(Contains(text, "(39 inner frames hidden)")) << text;
   EXPECT_TRUE(Contains(text, "(35 more callers)")) << text;
+  TextStyle style;
+  text = RenderText(deep, style, 10, /*every_frame=*/true);
+  EXPECT_FALSE(Contains(text, "inner frames hidden") || Contains(text, "more callers")) << text;
 }
 
 TEST(TextReport, ListsNameTheFrameThatTellsASiteApart) {
@@ -277,7 +279,7 @@ TEST(TextReport, OutOfMemoryComesBeforeTheLeakThatLedThere) {
   EXPECT_EQ(lines[0],
             "OUT OF MEMORY  2.86 GiB requested, 812 MiB free (largest piece 800 MiB) on device 0 at step 419");
   std::string text = Render(OutOfMemorySample());
-  EXPECT_TRUE(Contains(text, "There was not that much memory left."));
+  EXPECT_TRUE(Contains(text, "Not enough memory was left."));
   EXPECT_TRUE(Contains(text, "1.63 GiB  leak  testdata/transformer/attention.cu:87")) << text;
   EXPECT_LT(text.find("OUT OF MEMORY"), text.find("LEAK  "));
   EXPECT_TRUE(Contains(text, "the process was killed"));
@@ -285,19 +287,19 @@ TEST(TextReport, OutOfMemoryComesBeforeTheLeakThatLedThere) {
 
   Report pieces = OutOfMemorySample();
   pieces.oom[0].cause = "contiguity";
-  EXPECT_TRUE(Contains(Render(pieces), "in pieces: fragmentation"));
+  EXPECT_TRUE(Contains(Render(pieces), "fragmented"));
 }
 
 TEST(TextReport, NoLeakIsSaidFirstWithItsEvidence) {
   std::vector<std::string> lines = Lines(Render(NoLeakSample()));
-  EXPECT_EQ(lines[0], "NO LEAK  none of 2 sites leaks, over 52 steps");
-  EXPECT_EQ(lines[1], "         device 0 (Simulated GPU, 80.0 GiB) changes by 0 B per step (95 % CI 0 to 0 B)");
+  EXPECT_EQ(lines[0], "NO LEAK  none of 2 allocation sites leaks (52 steps)");
+  EXPECT_EQ(lines[1], "         memory on device 0 (Simulated GPU, 80.0 GiB) changes by 0 B per step");
 }
 
 TEST(TextReport, TooFewStepsAreNotSoldAsHealth) {
   std::string text = Render(TooShortSample());
   EXPECT_EQ(Lines(text)[0],
-            "NOT ENOUGH EVIDENCE  4 steps are too few to judge 1 of 2 sites; about 22 more would do; none of the");
+            "NOT ENOUGH EVIDENCE  Too short: 4 steps. Run at least 60. 1 of 2 allocation sites cannot be judged");
   EXPECT_FALSE(Contains(text, "NO LEAK"));
   EXPECT_EQ(Lines(Render(EmptySample()))[0], "NOT ENOUGH EVIDENCE  nothing was recorded: no allocation, no step");
 }
@@ -305,17 +307,17 @@ TEST(TextReport, TooFewStepsAreNotSoldAsHealth) {
 TEST(TextReport, SaysWhatCuptiAdds) {
   const std::string text = Render(CuptiSample(), 1000);
   for (const char* words : {
-           "not used behind step 48 (2.75 s)",
-           "half of 49 objects lay idle for 0.5 s or more",
-           "first kernel behind it: attend, for 98 % of the allocations",
+           "not used after step 48 (2.75 s)",
+           "half of 49 objects were idle for 0.5 s or more",
+           "first kernel after it: attend, for 98 % of the allocations",
            "(only CUPTI saw it)  libcublasLt.so.13",
            "in a step 143 kernels in 28 ms, 5 copies (4 to 6) in 0.1 ms; busy for 27.9 ms, 44.6 % of the time",
            "only CUPTI saw libcublasLt.so.13: 104 MiB at the peak, 100 MiB at the end",
-           "CUPTI: 123,456 records, of 12,000 allocations that were hooked as well, 1 of another size",
-           "CUPTI dropped 12; 3 found no room",
+           "CUPTI: 123,456 records; 12,000 allocations were hooked as well, 1 of another size",
+           "CUPTI dropped 12; 3 dropped because the buffer was full",
            "only CUPTI saw 52 allocations (device) of libcublasLt.so.13 on device 0",
-           "of nobody it names on device 0",
-           "only hooks saw 4 allocations (physical), 8.00 MiB: this CUPTI does not tell of that kind",
+           "of an unknown library on device 0",
+           "only hooks saw 4 allocations (physical), 8.00 MiB: this CUPTI does not report that kind",
            "no CUPTI from 0 s to 12.5 ms: CUPTI was not at work yet",
        }) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
