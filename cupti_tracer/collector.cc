@@ -89,18 +89,18 @@ void LeaveWithError(const char* what, int result) {
     collector.why.store(why);
     first = true;
   }
-  if (first) Say("%s (%s); hooked events go on", what, why);
+  if (first) Say("%s (%s); API hooks keep recording", what, why);
 }
 
 void WriteFrame() {
   const int result = collector.writer.WriteFrame();
-  if (result != kSuccess) LeaveWithError("CUPTI does not tell its time", result);
+  if (result != kSuccess) LeaveWithError("the clock of CUPTI cannot be read", result);
 }
 
 void ReadCompleted() {
   while (Buffer* buffer = collector.buffers.TakeCompleted()) {
     const int result = collector.writer.Read(*buffer);
-    if (result != kMaxLimitReached) LeaveWithError("CUPTI's records cannot be read", result);
+    if (result != kMaxLimitReached) LeaveWithError("records of CUPTI cannot be read", result);
     collector.buffers.GiveFree(buffer);
   }
 }
@@ -112,7 +112,8 @@ void LookAtNewLibraries() {
   const char* path =
       OtherCupti(collector.what.recorder, reinterpret_cast<const void*>(Cupti().cuptiActivityRegisterCallbacks));
   if (path == nullptr) return;
-  Say("no more CUPTI: %s has one of its own, and CUPTI serves one in a process; hooked events go on", path);
+  Say("CUPTI tracing stopped: %s loaded its own CUPTI and a process can have one client; API hooks keep recording",
+      path);
   Leave("another CUPTI was loaded");
 }
 

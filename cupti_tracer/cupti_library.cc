@@ -99,7 +99,7 @@ class Search {
     if (missing != nullptr) {
       Note("%s has no %s", path, missing);
     } else {
-      Note("%s does not tell its version", path);
+      Note("%s does not report its version", path);
     }
     return false;
   }
@@ -176,7 +176,7 @@ bool TryAll(Search* search) {
 const char* Library::Text(int result) const {
   const char* text = nullptr;
   if (cuptiGetResultString == nullptr || cuptiGetResultString(result, &text) != kSuccess) text = nullptr;
-  return text != nullptr ? text : "an error that it has no name for";
+  return text != nullptr ? text : "an unknown error";
 }
 
 bool IsTooNew(int result) { return result == kNotInitialized || result == kNotCompatible; }

@@ -20,21 +20,21 @@ bool others_are_ours = false;  // see Collected
 
 bool Prepare() {
   if (!ParseRecordKinds(getenv("VRAMTRACK_CUPTI_RECORDS"), &record_kinds)) {
-    Say("no CUPTI: VRAMTRACK_CUPTI_RECORDS=%s is no list of memory, pools, kernels, copies, fills, synchronization, "
-        "graphs, calls, markers, unified and external",
+    Say("no CUPTI: VRAMTRACK_CUPTI_RECORDS: invalid list '%s' (expected memory, pools, kernels, copies, fills, "
+        "synchronization, graphs, calls, markers, unified or external)",
         getenv("VRAMTRACK_CUPTI_RECORDS"));
     return false;
   }
   if (const char* tool = OtherTool()) {
-    Say("no CUPTI: %s is at work, and CUPTI serves one tool; hooked events go on", tool);
+    Say("no CUPTI: %s is active and CUPTI allows one client; API hooks keep recording", tool);
     return false;
   }
   if (const char* path = OtherCupti(recorder, LoadedLibrary(recorder->look_up))) {
-    Say("no CUPTI: %s has one of its own, and CUPTI serves one in a process; hooked events go on", path);
+    Say("no CUPTI: %s loaded its own CUPTI and a process can have one client; API hooks keep recording", path);
     return false;
   }
   if (PrepareCollector()) return true;
-  Say("no CUPTI: there is no memory for its records; hooked events go on");
+  Say("no CUPTI: out of memory for its records; API hooks keep recording");
   return false;
 }
 
@@ -49,14 +49,15 @@ bool FindCupti() {
   const char* defect;
   if (FindLibrary(recorder->look_up, Register, &library, &result, &defect)) return true;
   if (result != kSuccess) {
-    Say("no CUPTI: %s (%s); hooked events go on", library.Text(result),
+    Say("no CUPTI: %s (%s); API hooks keep recording", library.Text(result),
         IsTooNew(result)                 ? "it is newer than the driver"
         : result == kMultipleSubscribers ? "another tool may hold it"
-                                         : "it does not start");
+                                         : "it failed to start");
   } else if (defect != nullptr) {
-    Say("no CUPTI: %s; hooked events go on", defect);
+    Say("no CUPTI: %s; API hooks keep recording", defect);
   } else {
-    Say("no CUPTI: libcupti.so.13, .12 and .11.8 are not installed, or newer than the driver; hooked events go on");
+    Say("no CUPTI: libcupti.so.13, .12 and .11.8 are not installed, or newer than the driver; API hooks keep "
+        "recording");
   }
   return false;
 }
@@ -68,11 +69,12 @@ bool EnableKinds() {
   if (enabled.refused != nullptr) {
     const bool not_allowed =
         enabled.result == kInsufficientPrivileges || enabled.result == kVirtualizedInsufficientPrivileges;
-    Say("no CUPTI: it refuses %s records: %s%s; hooked events go on", enabled.refused, library.Text(enabled.result),
+    Say("no CUPTI: %s records were refused: %s%s; API hooks keep recording", enabled.refused,
+        library.Text(enabled.result),
         not_allowed ? " (the driver's NVreg_RestrictProfilingToAdminUsers keeps them for administrators)" : "");
     return false;
   }
-  if (enabled.every_call) Say("this CUPTI cannot record memory calls alone: all API calls are recorded");
+  if (enabled.every_call) Say("this CUPTI cannot record only memory calls; all API calls are recorded");
   return true;
 }
 
@@ -84,13 +86,13 @@ void SayWhereMarkersGo() {
   }
   const char* named = getenv("NVTX_INJECTION64_PATH");
   if (markers == nullptr || (named != nullptr && strstr(named, "libcupti.so") != nullptr)) return;
-  Say("no NVTX markers of CUPTI's: NVTX_INJECTION64_PATH does not name libcupti but %s",
+  Say("no NVTX markers from CUPTI: NVTX_INJECTION64_PATH must name libcupti (it names %s)",
       named != nullptr && *named != '\0' ? named : "nothing");
 }
 
 void SayTooLate() {
   const char* why = WhyCollectorLeft();
-  Say("no CUPTI: %s; hooked events go on", why != nullptr ? why : "another tool came first");
+  Say("no CUPTI: %s; API hooks keep recording", why != nullptr ? why : "another tool came first");
 }
 
 void Begin() {
@@ -101,9 +103,9 @@ void Begin() {
     case Start::kTooLate:
       return SayTooLate();
     case Start::kNoClock:
-      return Say("no CUPTI: it does not tell its time; hooked events go on");
+      return Say("no CUPTI: its clock cannot be read; API hooks keep recording");
     default:
-      return Say("no CUPTI: its thread cannot be started; hooked events go on");
+      return Say("no CUPTI: its thread cannot be started; API hooks keep recording");
   }
 }
 

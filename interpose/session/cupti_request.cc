@@ -77,15 +77,15 @@ void NoteCuptiTracer() { tracer_came.store(true, std::memory_order_relaxed); }
 void ReportCuptiRequest() {
   switch (answer) {
     case Answer::kNoSense:
-      return Say("VRAMTRACK_CUPTI=%s is not 0 or 1: CUPTI is not asked", Wanted());
+      return Say("VRAMTRACK_CUPTI: invalid value '%s' (expected 0 or 1); CUPTI is not used", Wanted());
     case Answer::kTaken:
-      return Say("no CUPTI: %s names another tool, %s; hooked events go on", kVariable, AtStart(kVariable));
+      return Say("no CUPTI: %s names another tool, %s; API hooks keep recording", kVariable, AtStart(kVariable));
     case Answer::kNotThere:
-      return Say("no CUPTI: %s is not beside libvramtrack.so; hooked events go on", kLibrary);
+      return Say("no CUPTI: %s is not next to libvramtrack.so; API hooks keep recording", kLibrary);
     case Answer::kAsked:
       // The driver reads it when it is initialized, which may have been before.
       if (getenv(kVariable) != nullptr || tracer_came.load(std::memory_order_relaxed)) return;
-      return Say("no CUPTI: the program has removed %s from its environment; hooked events go on", kVariable);
+      return Say("no CUPTI: the program has removed %s from its environment; API hooks keep recording", kVariable);
     default:
       return;
   }

@@ -122,7 +122,7 @@ bool FillPattern(const char* pattern, const char* folder, char* path) {
 bool ReadOptions(Options* options) {
   const Environment* start = Environment::AtStart();
   if (start == nullptr) {
-    Say("not recording: no memory");
+    Say("not recording: out of memory");
     return false;
   }
   const char* output = start->Find("VRAMTRACK_OUTPUT");
@@ -134,13 +134,14 @@ bool ReadOptions(Options* options) {
   const char* stacks = start->Find("VRAMTRACK_STACKS");
   options->native_stacks = options->python_stacks = true;
   if (stacks != nullptr && !ParseStacks(stacks, options)) {
-    Say("VRAMTRACK_STACKS=%s is not native, python, native,python or none: native,python are taken", stacks);
+    Say("VRAMTRACK_STACKS: invalid value '%s' (expected native, python, native,python or none); using native,python",
+        stacks);
   }
 
   const char* frames = start->Find("VRAMTRACK_MAX_FRAMES");
   uint64_t value = kDefaultFrames;
   if (frames != nullptr && (!ParseSize(frames, &value) || value < 1 || value > kMaxFrames)) {
-    Say("VRAMTRACK_MAX_FRAMES=%s is not a number from 1 to %d: %d are taken", frames, static_cast<int>(kMaxFrames),
+    Say("VRAMTRACK_MAX_FRAMES: invalid number '%s' (expected 1 to %d); using %d", frames, static_cast<int>(kMaxFrames),
         static_cast<int>(kDefaultFrames));
     value = kDefaultFrames;
   }
@@ -149,7 +150,7 @@ bool ReadOptions(Options* options) {
   const char* bytes = start->Find("VRAMTRACK_MAX_BYTES");
   options->max_bytes = UINT64_MAX;
   if (bytes != nullptr && *bytes != '\0' && !ParseSize(bytes, &options->max_bytes)) {
-    Say("VRAMTRACK_MAX_BYTES=%s is not a size such as 500M: the trace is not capped", bytes);
+    Say("VRAMTRACK_MAX_BYTES: invalid size '%s' (examples: 500M, 2G); the trace has no size limit", bytes);
     options->max_bytes = UINT64_MAX;
   }
   return true;

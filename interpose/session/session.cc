@@ -49,7 +49,7 @@ const char* Reason(int error) {
     case EACCES:
     case EPERM:
     case EROFS:
-      return "its folder cannot be written";
+      return "its folder is not writable";
     case ENOSPC:
     case EDQUOT:
       return "the disk is full";
@@ -106,7 +106,7 @@ Session* Session::Start() {
   // A privileged program's environment is not its own: it must not decide where files are written.
   if (getauxval(AT_SECURE) == 0) {
     session = static_cast<Session*>(MapPrivate(sizeof(Session)));
-    if (session == nullptr) Say("not recording: no memory");
+    if (session == nullptr) Say("not recording: out of memory");
   }
   if (session != nullptr && !session->Open()) session = nullptr;
   fork_page_->session.store(session, std::memory_order_release);
@@ -165,7 +165,7 @@ bool Session::Open() {
   Lane* lane = AttachThread();
   if (lane == nullptr) {
     file_.Discard();
-    Say("not recording: cannot write %s: no room", file_.path());
+    Say("not recording: cannot write %s: no space left", file_.path());
     return false;
   }
   constexpr size_t kBufferBytes = 8 * Lane::kMaxDefinitionWords - 64;

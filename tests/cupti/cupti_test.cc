@@ -149,12 +149,12 @@ TEST(Cupti, WhatItCannotDoIsOneLineAndTheHooksGoOn) {
            Case{"taken", "exit", "another tool may hold it"},
            Case{"newer", "exit", "it is newer than the driver"},
            Case{"permission", "exit", "NVreg_RestrictProfilingToAdminUsers"},
-           Case{"call=cuptiActivityEnable:2", "exit", "it refuses pools records"},
+           Case{"call=cuptiActivityEnable:2", "exit", "pools records were refused"},
            Case{"call=cuptiActivityFlushAll", "late", "delivers no more records"},
            Case{"", "exit", "names another tool", {{"CUDA_INJECTION64_PATH", "/opt/libToolsInjection64.so"}}},
            Case{"", "unset", "the program has removed CUDA_INJECTION64_PATH from its environment"},
-           Case{"", "exit", "is no list of memory", {{"VRAMTRACK_CUPTI_RECORDS", "memory,colours"}}},
-           Case{"", "exit", "is not 0 or 1", {{"VRAMTRACK_CUPTI", "yes"}}},
+           Case{"", "exit", "invalid list 'memory,colours'", {{"VRAMTRACK_CUPTI_RECORDS", "memory,colours"}}},
+           Case{"", "exit", "VRAMTRACK_CUPTI: invalid value 'yes'", {{"VRAMTRACK_CUPTI", "yes"}}},
        }) {
     SCOPED_TRACE(one.line);
     const Outcome outcome = RunBothWays(one.end, one.faults, 13, 0, one.environment);

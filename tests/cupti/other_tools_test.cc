@@ -109,7 +109,7 @@ TEST(OtherTools, OneThatIsThereAlreadyKeepsItsRecords) {
     SCOPED_TRACE(program);
     const Outcome outcome = RunBeside(program, {"first", std::to_string(kRounds)});
     EXPECT_EQ(outcome.run.out, Fills(kRounds));
-    ExpectOneLine(outcome, "no CUPTI: another tool asked CUPTI for its records; hooked events go on");
+    ExpectOneLine(outcome, "no CUPTI: another tool asked CUPTI for its records; API hooks keep recording");
     ExpectHooks(outcome, kRounds);
     EXPECT_FALSE(outcome.has_activities);
   }
@@ -126,7 +126,7 @@ TEST(OtherTools, ASubscriberDoesNotMind) {
 TEST(OtherTools, ALibraryWithACuptiOfItsOwnIsLeftAlone) {
   const Outcome outcome = RunBeside("brings_cupti", {"first", PathOf("TOOL"), std::to_string(kRounds)});
   EXPECT_EQ(outcome.run.out, Fills(kRounds / 2));
-  ExpectOneLine(outcome, "libtool_with_cupti.so has one of its own");
+  ExpectOneLine(outcome, "libtool_with_cupti.so loaded its own CUPTI");
   ExpectHooks(outcome, kRounds);
   EXPECT_FALSE(outcome.has_activities);
 }
@@ -134,7 +134,7 @@ TEST(OtherTools, ALibraryWithACuptiOfItsOwnIsLeftAlone) {
 TEST(OtherTools, ALibraryThatBringsACuptiLaterIsGivenWay) {
   const Outcome outcome = RunBeside("brings_cupti", {"later", PathOf("TOOL"), std::to_string(kRounds)});
   EXPECT_EQ(outcome.run.out, "done\n");
-  ExpectOneLine(outcome, "libtool_with_cupti.so has one of its own");
+  ExpectOneLine(outcome, "libtool_with_cupti.so loaded its own CUPTI");
   ExpectGaveWay(outcome);
 }
 
@@ -176,7 +176,8 @@ TEST(OtherTools, AnOlderCuptiIsTakenWhereTheNewestIsTooNew) {
 
 TEST(OtherTools, NoneThatIsOldEnoughIsOneLine) {
   const Outcome outcome = RunBeside("brings_cupti", {"none", "", std::to_string(kRounds)}, "newer");
-  ExpectOneLine(outcome, "no CUPTI: CUPTI_ERROR_NOT_INITIALIZED (it is newer than the driver); hooked events go on");
+  ExpectOneLine(outcome,
+                "no CUPTI: CUPTI_ERROR_NOT_INITIALIZED (it is newer than the driver); API hooks keep recording");
   ExpectHooks(outcome, kRounds);
   EXPECT_FALSE(outcome.has_activities);
 }

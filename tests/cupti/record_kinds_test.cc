@@ -144,7 +144,7 @@ TEST(RecordKinds, CallsAreThoseOfTheMemoryFunctionsByName) {
 
 TEST(RecordKinds, AReleaseThatCannotChooseCallsRecordsAllAndSaysSo) {
   const Traced run = RunEveryKind("calls", "", 12);
-  EXPECT_EQ(run.err, "vramtrack: this CUPTI cannot record memory calls alone: all API calls are recorded\n");
+  EXPECT_EQ(run.err, "vramtrack: this CUPTI cannot record only memory calls; all API calls are recorded\n");
   ExpectInInfo(run, "runtime_call");
   EXPECT_GT(run.records.at("runtime_call").size(), 100u) << "prefetches, synchronizations and so on";
   int allocations = 0;

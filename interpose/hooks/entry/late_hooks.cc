@@ -85,8 +85,8 @@ int InitializeInjection() {
   patching.store(true, std::memory_order_release);
   PatchNew();
   if (!has_imports.load(std::memory_order_relaxed)) {
-    Say("the CUDA runtime is part of the program, which has looked its functions up already: preload this library "
-        "(LD_PRELOAD) to see its calls");
+    Say("loaded too late: the program contains the CUDA runtime and has already looked up its functions; preload this "
+        "library (LD_PRELOAD) to record its calls");
   }
   return 1;
 }
