@@ -8,6 +8,7 @@ import {fill, h} from './dom.js';
 import {flameView, redrawIcicles} from './flame.js';
 import {fragmentationView} from './fragmentation.js';
 import {leaksView} from './leaks.js';
+import {oomAnswer} from './oom.js';
 import {peakView} from './peak.js';
 import {ranksView} from './ranks.js';
 import {showFound} from './search.js';
@@ -43,6 +44,10 @@ function setUp(report) {
   const theme = h('button', {type: 'button', class: 'theme', 'aria-label': 'dark or light', title: 'dark or light', onclick: () => toggleTheme()}, '◐');
   const found = h('output', {class: 'note found-count'});
   const detail = h('aside', {class: 'detail', 'aria-label': 'one site', hidden: true});
+  if (report.oom.length) {
+    // The answer is in the page before scripts run; by which line the memory was held is found here.
+    page.querySelector('.answer h1')?.after(h('p', {class: 'held'}, oomAnswer(report, report.oom[report.oom.length - 1]), '.'));
+  }
   page.append(h('nav', {class: 'tabs', 'aria-label': 'views'}, h('div', {role: 'tablist'}, tabs), h('div', {class: 'search'}, search, found), theme), ...panels, detail, barElement());
 
   let timer = 0;

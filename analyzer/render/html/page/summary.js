@@ -7,7 +7,6 @@ import {legend, makeChart} from './chart.js';
 import {h} from './dom.js';
 import * as format from './format.js';
 import {badge, figures, findings, placeOf, siteLink} from './leaks.js';
-import {oomAnswer} from './oom.js';
 import {peakPlace} from './peak.js';
 import * as state from './state.js';
 import {marksOf, timelineCurves} from './timeline_series.js';
@@ -100,7 +99,7 @@ export function summaryView(report) {
   const categories = device?.peak.categories ?? [];
   const counts = Object.entries(report.verdict_counts).filter(([, number]) => number > 0);
   return [
-    report.oom.length ? h('p', {class: 'oom-answer'}, h('span', {class: 'badge bad'}, 'out of memory'), ' ', oomAnswer(report, report.oom[report.oom.length - 1]), '. ', viewLink('evidence', 'leaks')) : null,
+    report.oom.length ? h('p', null, viewLink('what held the memory when it ran out', 'leaks')) : null,
     timelineFigure(report, timeline),
     h(
       'div',
