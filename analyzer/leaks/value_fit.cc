@@ -188,7 +188,7 @@ std::string ValueFit::WhyNoValues() const {
     of_steps += (step.step - mean_step) * (step.step - mean_step);
   }
   if (std::fabs(product) > kMostWithSteps * std::sqrt(of_values * of_steps)) {
-    return "the values change with the step number, so that their effect cannot be told from a trend";
+    return "the values change with the step number, so their effect cannot be distinguished from a trend";
   }
   const auto [low, high] = std::minmax_element(
       steps_.begin(), steps_.end(), [](const ValuedStep& a, const ValuedStep& b) { return a.bytes < b.bytes; });
@@ -225,6 +225,7 @@ std::string ValueFit::Fit() {
   }
   const double without = search.ErrorWithoutValue(once);
   explained_ = without > kRounding * n ? std::clamp(1 - error / without, 0.0, 1.0) : 0;
+  if (without <= kRounding * n) return "apart from a trend over the steps, all steps have the same peak";
   if (explained_ < kLeastExplained) {
     return absl::StrCat("the value explains only ", FormatPercent(explained_), " of how the peaks differ");
   }

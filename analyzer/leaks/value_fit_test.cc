@@ -125,6 +125,7 @@ TEST(ValueFit, RefusesWhatIsNoLine) {
   refuses(Steps(60, 4, [](double value, int) { return 5 * kMiB - 10 * value; }), "does not rise");
   refuses(Steps(60, 4, [](double value, int) { return kMiB + value * value; }), "faster");
   refuses(Steps(60, 4, [](double value, int) { return kMiB + 1e5 * std::sqrt(value); }), "more slowly");
+  refuses(Steps(60, 4, [](double, int step) { return 5 * kMiB + 786432.0 * step; }), "apart from a trend");
   Chance noise(5);
   refuses(Steps(60, 4, [&](double value, int) { return 100 * kMiB + value + kMiB * noise.Normal(); }), "explains only");
   std::vector<ValuedStep> same, few, near, along;

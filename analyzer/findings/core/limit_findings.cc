@@ -26,9 +26,9 @@ std::string WhyNot(const ProcessAnalysis& analysis, const std::vector<ReportOom>
   if (std::any_of(oom.begin(), oom.end(), [&](const ReportOom& one) { return one.device == device.index; })) {
     return "an allocation failed, so that it is not known how much the job needs";
   }
-  if (Leaks(analysis, DeviceIndex(device.index))) return "the job leaks: no headroom is enough for long";
+  if (Leaks(analysis, DeviceIndex(device.index))) return "the job leaks; no headroom is enough for long";
   if (device.unexplained_growth > 0) return "live bytes grow, and no allocation site explains it";
-  if (device.fragmentation.growth) return "fragmentation grows: no headroom is enough for long";
+  if (device.fragmentation.growth) return "fragmentation grows; no headroom is enough for long";
   return "";
 }
 

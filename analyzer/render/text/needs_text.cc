@@ -29,7 +29,7 @@ const char* FitText(const ReportValueFit::Prediction& predicted, double limit) {
 }  // namespace
 
 std::string ValueFitText(const ReportValueFit& fit) {
-  if (!fit.line) return "peaks of steps cannot be explained by the step's value: " + fit.refused;
+  if (!fit.line) return "no line fits: " + fit.refused;
   const ReportValueFit::Line& line = *fit.line;
   std::string text =
       absl::StrCat("a step peaks at ", FormatByteCount(line.fixed_bytes), " + ", FormatByteCount(line.bytes_per_unit),
@@ -58,7 +58,7 @@ std::string ValueFitText(const ReportValueFit& fit) {
 
 std::string SuggestedLimitText(const ReportDevice& device) {
   const ReportSuggestedLimit& limit = *device.suggested_limit;
-  if (!limit.refused.empty()) return "none suggested: " + limit.refused;
+  if (!limit.refused.empty()) return absl::StrCat("not suggested (", limit.refused, ")");
   const std::pair<uint64_t, const char*> parts[] = {{limit.others, "the CUDA context and other libraries or processes"},
                                                     {limit.fragmentation, "fragmentation"},
                                                     {limit.growth, "as much growth again"}};
