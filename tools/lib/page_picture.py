@@ -19,7 +19,7 @@ import tempfile
 import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-WIDTH, HEIGHT = 1280, 860
+WIDTH, HEIGHT = 1280, 890
 MOST_BYTES = 150_000
 
 
