@@ -112,7 +112,7 @@ bool ChangeFindings::Moved(const SiteMatch& match) const {
 }
 
 DiffFinding ChangeFindings::Begin(const SiteMatch& match, const SitePair& evidence) {
-  const auto key = [](const DiffSite& site, SiteIds* ids) {
+  const auto key = [](const DiffSite& site, DiffSiteIds* ids) {
     return ids->Add(NamedSite(site.kind, site.device, site.frames));
   };
   const DiffSite& site = pair_.SiteOf(match);

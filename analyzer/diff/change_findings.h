@@ -21,7 +21,7 @@ namespace vramtrack {
 class ChangeFindings {
  public:
   // `report` tells the rates' unit and whether changes were tested. The sites of findings are keys of the ids.
-  ChangeFindings(ComparedPair* pair, SiteIds* base_ids, SiteIds* next_ids, DiffReport* report)
+  ChangeFindings(ComparedPair* pair, DiffSiteIds* base_ids, DiffSiteIds* next_ids, DiffReport* report)
       : pair_(*pair), base_ids_(*base_ids), next_ids_(*next_ids), report_(*report) {}
 
   // One entry a match in each.
@@ -52,7 +52,7 @@ class ChangeFindings {
   void AddMove(const SiteMatch& match, const SitePair& evidence);
 
   ComparedPair& pair_;
-  SiteIds &base_ids_, &next_ids_;
+  DiffSiteIds &base_ids_, &next_ids_;
   DiffReport& report_;
   BlameFinder base_blame_, next_blame_;
 };

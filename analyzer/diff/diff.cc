@@ -78,7 +78,7 @@ absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, cons
   // Both runs, and all processes of a job, have most of their modules in common.
   if (each.analyze.symbols.modules == nullptr) each.analyze.symbols.modules = std::make_shared<ModuleStore>();
   DiffReport report;
-  SiteIds base_sites, new_sites;
+  DiffSiteIds base_sites, new_sites;
   bool first = true;
   for (const auto& [old, now] : PairUp(*base, *next, &warnings)) {
     absl::StatusOr<ProcessDiff> one = Compare(*base, *old, *next, *now, each);

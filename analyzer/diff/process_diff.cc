@@ -173,7 +173,7 @@ class Comparison {
   ComparedPair pair_;
   std::map<uint32_t, std::map<std::string, CategorySeries>> categories_;  // by the device's ordinal
   std::map<uint32_t, OwnSeries> own_;                                     // likewise
-  SiteIds base_sites_, new_sites_;
+  DiffSiteIds base_sites_, new_sites_;
   DiffReport report_;
 };
 

@@ -14,7 +14,7 @@ namespace vramtrack {
 // until those of all processes are joined.
 struct ProcessDiff {
   DiffReport report;
-  SiteIds base_sites, new_sites;
+  DiffSiteIds base_sites, new_sites;
 };
 ProcessDiff CompareProcesses(ComparedProcess* base, ComparedProcess* next, const DiffOptions& options);
 ProcessDiff CompareProcesses(const Trace& base, const Trace& next, const DiffOptions& options);

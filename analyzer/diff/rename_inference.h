@@ -18,7 +18,7 @@ namespace vramtrack {
 // One of the sites without a partner.
 struct RenameCandidate {
   const DiffSite* site;
-  const SiteNames* names;
+  const SiteKeys* names;
 };
 
 // New names by old ones, as numbers of `table`; one to one. `in_base`, `in_next`: by number, whether any site of that

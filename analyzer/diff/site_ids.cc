@@ -38,23 +38,23 @@ ReportSite NamedSite(uint32_t kind, DeviceIndex device, std::vector<ReportFrame>
   return site;
 }
 
-void SiteIds::AddReported(ReportSite site) {
+void DiffSiteIds::AddReported(ReportSite site) {
   std::string key = SameSiteKey(site);
   reported_.try_emplace(std::move(key), std::move(site));
 }
 
-std::string SiteIds::Add(ReportSite site) {
+std::string DiffSiteIds::Add(ReportSite site) {
   std::string key = SameSiteKey(site);
   others_.try_emplace(key, std::move(site));
   return key;
 }
 
-void SiteIds::Join(SiteIds other) {
+void DiffSiteIds::Join(DiffSiteIds other) {
   reported_.merge(other.reported_);
   others_.merge(other.others_);
 }
 
-IdByKey SiteIds::Assign() const {
+IdByKey DiffSiteIds::Assign() const {
   std::vector<ReportSite> sites;
   std::vector<const std::string*> keys;
   for (const auto& [key, site] : reported_) {
@@ -72,7 +72,7 @@ IdByKey SiteIds::Assign() const {
   return ids;
 }
 
-void NameSites(const SiteIds& base, const SiteIds& next, DiffReport* report) {
+void NameSites(const DiffSiteIds& base, const DiffSiteIds& next, DiffReport* report) {
   const IdByKey base_ids = base.Assign(), next_ids = next.Assign();
   for (auto* list : {&report->added, &report->gone, &report->grown, &report->shrunk, &report->moved}) {
     Name(base_ids, next_ids, list);

@@ -18,13 +18,13 @@ ReportSite NamedSite(uint32_t kind, DeviceIndex device, std::vector<ReportFrame>
 
 // The ids that a report on one of the runs gives to its sites: they depend on the sites of all processes. Until those
 // are known a site goes by a key. Thread-compatible.
-class SiteIds {
+class DiffSiteIds {
  public:
   // A site that the report lists.
   void AddReported(ReportSite site);
   // One that it may not list. Its key.
   std::string Add(ReportSite site);
-  void Join(SiteIds other);
+  void Join(DiffSiteIds other);
 
   // By key. Sites that the report leaves out are numbered after those that it lists.
   std::map<std::string, std::string> Assign() const;
@@ -34,7 +34,7 @@ class SiteIds {
 };
 
 // Puts the ids in the place of keys in all findings.
-void NameSites(const SiteIds& base, const SiteIds& next, DiffReport* report);
+void NameSites(const DiffSiteIds& base, const DiffSiteIds& next, DiffReport* report);
 
 }  // namespace vramtrack
 

@@ -56,8 +56,8 @@ CanonicalFrame Renamed(const CanonicalFrame& frame, const RenameMap& renames) {
 
 std::string WholeName(const CanonicalFrame& frame) { return absl::StrCat(frame.place, ": ", frame.name); }
 
-SiteNames NamesOf(const DiffSite& site, const RenameMap& renames, NameTable* table) {
-  SiteNames names;
+SiteKeys NamesOf(const DiffSite& site, const RenameMap& renames, NameTable* table) {
+  SiteKeys names;
   std::vector<uint32_t> all;
   for (const CanonicalFrame& original : site.canonical) {
     const CanonicalFrame frame = renames.empty() ? original : Renamed(original, renames);

@@ -26,7 +26,7 @@ class NameTable {
   std::vector<std::string> texts_;
 };
 
-struct SiteNames {
+struct SiteKeys {
   std::vector<uint32_t> exact;   // one a frame: place and function with its template arguments
   std::vector<uint32_t> whole;   // likewise, without them
   std::vector<uint32_t> folded;  // functions of the job's own code, what was inlined folded into its caller
@@ -41,7 +41,7 @@ CanonicalFrame Renamed(const CanonicalFrame& frame, const RenameMap& renames);
 // "file:function", as renames() and NameTable have it.
 std::string WholeName(const CanonicalFrame& frame);
 
-SiteNames NamesOf(const DiffSite& site, const RenameMap& renames, NameTable* table);
+SiteKeys NamesOf(const DiffSite& site, const RenameMap& renames, NameTable* table);
 
 }  // namespace vramtrack
 

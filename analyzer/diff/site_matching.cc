@@ -111,10 +111,10 @@ class Matcher {
   }
 
   SiteMatching Run() {
-    PairEqual(&SiteNames::exact);
-    PairEqual(&SiteNames::whole);
-    for (int round = 0; round < kRenameRounds && ApplyInferred(); ++round) PairEqual(&SiteNames::whole);
-    PairEqual(&SiteNames::folded);
+    PairEqual(&SiteKeys::exact);
+    PairEqual(&SiteKeys::whole);
+    for (int round = 0; round < kRenameRounds && ApplyInferred(); ++round) PairEqual(&SiteKeys::whole);
+    PairEqual(&SiteKeys::folded);
     Align();
     SiteMatching matching;
     matching.inferred = inferred_;
@@ -131,7 +131,7 @@ class Matcher {
  private:
   struct Side {
     const std::vector<DiffSite>& sites;
-    std::vector<SiteNames> names;
+    std::vector<SiteKeys> names;
     std::vector<size_t> partner;
   };
 
@@ -149,7 +149,7 @@ class Matcher {
   }
 
   // Sites with the same names: alike ones first, then in the order of the code.
-  void PairEqual(std::vector<uint32_t> SiteNames::*level) {
+  void PairEqual(std::vector<uint32_t> SiteKeys::*level) {
     std::map<std::vector<uint32_t>, std::array<std::vector<size_t>, 2>> groups;
     for (const int which : {0, 1}) {
       for (const size_t i : Unmatched(which)) {
@@ -183,7 +183,7 @@ class Matcher {
   // Names that only one run has, by number.
   std::vector<bool> Vocabulary(int which) const {
     std::vector<bool> known(table_.size());
-    for (const SiteNames& names : sides_[which].names) {
+    for (const SiteKeys& names : sides_[which].names) {
       for (const uint32_t name : names.whole) known[name] = true;
     }
     return known;
@@ -204,7 +204,7 @@ class Matcher {
       inferred_.push_back({table_.Text(old), table_.Text(now)});
     }
     if (found.empty()) return false;
-    for (SiteNames& names : sides_[0].names) {
+    for (SiteKeys& names : sides_[0].names) {
       for (uint32_t& name : names.whole) {
         if (const auto renamed = found.find(name); renamed != found.end()) name = renamed->second;
       }
@@ -235,7 +235,7 @@ class Matcher {
     if (base.empty() || next.empty()) return;
     std::array<std::vector<const std::vector<uint32_t>*>, 2> stacks;
     for (const size_t which : {size_t{0}, size_t{1}}) {
-      for (const SiteNames& names : sides_[which].names) stacks[which].push_back(&names.whole);
+      for (const SiteKeys& names : sides_[which].names) stacks[which].push_back(&names.whole);
     }
     const FrameWeights weights(stacks[0], stacks[1], table_.size());
     const auto pairs = PairCheapest(base.size(), next.size(), 1, [&](size_t b, size_t n) {
@@ -259,7 +259,7 @@ class Matcher {
     const int other = 1 - parts;
     std::array<std::vector<const std::vector<uint32_t>*>, 2> stacks;
     for (const size_t which : {size_t{0}, size_t{1}}) {
-      for (const SiteNames& names : sides_[which].names) stacks[which].push_back(&names.whole);
+      for (const SiteKeys& names : sides_[which].names) stacks[which].push_back(&names.whole);
     }
     const FrameWeights weights(stacks[0], stacks[1], table_.size());
     for (SiteMatch& match : *matches) {
