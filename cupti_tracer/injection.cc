@@ -46,8 +46,8 @@ int InitializeInjection() {
   const VramtrackRecorder* recorder = FindRecorder();
   if (recorder == nullptr || recorder->version != VRAMTRACK_RECORDER_VERSION) {
     static constexpr char kLine[] =
-        "vramtrack: libvramtrack_cupti.so finds no libvramtrack.so of its own version, neither preloaded nor beside "
-        "it\n";
+        "vramtrack: libvramtrack_cupti.so finds no libvramtrack.so of its own version, neither preloaded nor in "
+        "the same folder\n";
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kLine, sizeof kLine - 1);
     return 0;
   }

@@ -105,7 +105,9 @@ std::string MeasuredMessage(const LimitKind& kind, double value, const Limit& li
   if (rule == "leak-total") return absl::StrCat("its sites leak ", is, budget);
   if (rule == "peak") return absl::StrCat(of, " live at the peak", budget);
   if (rule == "reserved") return absl::StrCat(of, " reserved at the peak", budget);
-  if (rule == "device-used") return absl::StrCat(is, limit.share ? " of the device is used at the peak" : " used on the device at the peak", budget);
+  if (rule == "device-used")
+    return absl::StrCat(is, limit.share ? " of the device is used at the peak" : " used on the device at the peak",
+                        budget);
   if (rule == "growth") return absl::StrCat("live memory grows by ", is, budget);
   if (rule == "time-to-oom") return absl::StrCat("full in ", is, budget);
   if (limit.share) return absl::StrCat(is, " of what is reserved at the peak is not live", budget);
@@ -144,8 +146,8 @@ Measured MeasureRank(const Report& report, const ReportRank& rank, const Limit& 
 std::string WhyUnknown(const Report& report, const LimitKind& kind, const Limit& limit) {
   if (kind.limit == &Limits::leak_total) return WhyNoRate(limit.per, PerOf(report));
   if (limit.share) return "the size of the device is not known";
-  if (PerOf(report) != RatePer::kStep) return "the trace has no steps, and growth is told per step";
-  if (limit.per != RatePer::kStep) return "growth is told per step";
+  if (PerOf(report) != RatePer::kStep) return "the trace has no steps, and the limit for growth is per step";
+  if (limit.per != RatePer::kStep) return "growth is measured per step";
   if (kind.unit == LimitUnit::kSeconds) return "growth could not be extrapolated, or steps have no duration";
   return "growth could not be estimated";
 }

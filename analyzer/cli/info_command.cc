@@ -149,7 +149,7 @@ void WriteActivities(const Trace& trace, const EventCounts& counts, Page* page) 
   }
   Row("CUPTI", absl::StrCat(text, "; its version is ", stream.cupti_version()), page);
   if (const uint64_t dropped = trace.counter(schema::COUNTER_ACTIVITIES_DROPPED)) {
-    Row("", Plural(dropped, "record", "records") + " dropped by CUPTI for want of buffers", page, Paint::kWarning);
+    Row("", Plural(dropped, "record", "records") + " dropped by CUPTI: its buffers were full", page, Paint::kWarning);
   }
   if (const uint64_t unwritten = trace.counter(schema::COUNTER_ACTIVITIES_UNWRITTEN)) {
     Row("", Plural(unwritten, "record", "records") + " found no room in the trace", page, Paint::kWarning);
@@ -176,7 +176,8 @@ void WriteLosses(const Trace& trace, const EventCounts& counts, Page* page) {
   Row("lost", parts.empty() ? "nothing" : absl::StrJoin(parts, ", "), page,
       parts.empty() ? Paint::kPlain : Paint::kWarning);
   if (uint64_t nested = trace.counter(schema::COUNTER_NESTED_CALLS)) {
-    Row("", Plural(nested, "call", "calls") + " of signal handlers that interrupted the recorder went by", page);
+    Row("", Plural(nested, "call", "calls") + " in signal handlers that interrupted the recorder were not recorded",
+        page);
   }
   if (uint64_t full = trace.counter(schema::COUNTER_TABLE_FULL)) {
     Row("", Plural(full, "allocation", "allocations") + " whose frees are not known: too many were live", page);

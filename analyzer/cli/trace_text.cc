@@ -73,7 +73,7 @@ struct Name {
 // The numbers are CUPTI's, as cupti_activity.h has them.
 constexpr Name kNames[] = {
     {schema::ACTIVITY_MEMORY, 1, "allocated"},
-    {schema::ACTIVITY_MEMORY, 2, "given back"},
+    {schema::ACTIVITY_MEMORY, 2, "released"},
     {schema::ACTIVITY_MEMORY_POOL, 1, "created"},
     {schema::ACTIVITY_MEMORY_POOL, 2, "destroyed"},
     {schema::ACTIVITY_MEMORY_POOL, 3, "trimmed"},

@@ -16,7 +16,7 @@ const char* UnseenText(uint32_t reason) {
     case schema::UNSEEN_THIRD_COPY:
       return "was looked up in more than two copies of its library: calls of the others are not seen";
     case schema::UNSEEN_BLOCKS:
-      return "tells of its allocator's blocks in a way that is not known: of its memory only the driver's is seen";
+      return "reports its allocator's blocks in an unknown way: only its driver memory is recorded";
     case schema::UNSEEN_GRAPH:
       return "has graph nodes of an unknown form: what its backward pass allocates is not tied to the forward pass";
     case schema::UNSEEN_PYTHON:

@@ -31,7 +31,7 @@ PHRASES = [
     (r"behind (?:(?:a|an|the|each|every|that|this|its|their|one) )?"
      r"(?:step|loop|call|it|them|event|command|mark|line|backward|optimizer)s?", "after"),
     (r"(?<!there )(?<!where )(?<!there\n)(?:is|are|was|were|be) no "
-     r"(?!longer|more|less|fewer|better|worse|later|earlier|greater|larger|smaller|different|one)\w+",
+     r"(?!longer|more|less|fewer|better|worse|later|earlier|older|newer|greater|larger|smaller|higher|lower|shorter|slower|faster|different|one)\w+",
      "is not a …; there is no …"),
     (r"none that", "not one that"),
     (r"(?:that|which) is none", "that is not one"),

@@ -14,7 +14,7 @@ class ReleaseFindings final : public Collector {
   // `analysis` must outlive it.
   explicit ReleaseFindings(ProcessAnalysis* analysis) : analysis_(*analysis), releases_(analysis->trace()) {}
 
-  const char* name() const override { return "memory given back"; }
+  const char* name() const override { return "released memory"; }
   void Prepare(Replay* detail) override { detail->observers.push_back(&releases_); }
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 

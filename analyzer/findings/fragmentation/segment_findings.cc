@@ -42,11 +42,11 @@ const char* Reason(Knob::Family family) {
     case Knob::Family::kMaxSplit:
       return "large blocks that are not cut up are given out again whole";
     case Knob::Family::kGarbageCollection:
-      return "segments that have not been used for long are given back";
+      return "segments that have not been used for long are released";
     case Knob::Family::kRoundup:
       return "sizes that differ little become the same";
     case Knob::Family::kEmptyCache:
-      return "segments of sizes that are not asked for any more are given back, at the price of waiting for the device "
+      return "segments of sizes that are not requested any more are released, at the price of waiting for the device "
              "each time";
     case Knob::Family::kPreallocate:
       return "the segments that the largest batch needs are there before smaller ones are taken";

@@ -125,7 +125,7 @@ void AddRedundant(const ProcessAnalysis& analysis, const ReusableMemory& reusabl
     pattern.site = absl::StrCat(site);
   }
   pattern.explanation = absl::StrFormat(
-      "%d allocations in a step ask the driver for as much as the job has given back before: %d buffers that are kept "
+      "%d allocations in a step request from the driver as much as the job has released before: %d buffers, if kept, "
       "would serve them; this saves calls, not memory",
       a_step, reusable.Buffers(scope));
   device->patterns.push_back(std::move(pattern));
