@@ -26,12 +26,12 @@ struct DecodedActivities {
   uint32_t record_count = 0;
   std::vector<std::pair<uint32_t, std::string_view>> texts;  // views into the payload
   std::vector<DecodedSpan> spans;
-  std::vector<ActivityRecord> records;  // those before the first that makes no sense
+  std::vector<ActivityRecord> records;  // up to the first malformed one
 };
 
-// All but the records. False where it makes no sense.
+// Reads everything but the records. False if malformed.
 bool ReadActivitiesHeader(std::string_view payload, DecodedActivities* header);
-// False where records are missing or make no sense; those before them are there.
+// Reads everything. False if records are missing or malformed; those before them are filled in.
 bool ReadActivities(std::string_view payload, DecodedActivities* activities);
 
 }  // namespace vramtrack

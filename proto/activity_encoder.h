@@ -15,31 +15,31 @@
 namespace vramtrack {
 
 struct ActivityTie {
-  uint64_t cupti_ns, ticks;  // of the same moment
+  uint64_t cupti_ns, ticks;  // read together
 };
 
-// Lives in zeroed memory of its own; about 1 MiB. Used by one thread at a time.
+// Needs zeroed memory, about 1 MiB. One thread uses it at a time.
 class ActivityEncoder {
  public:
   static constexpr size_t kMaxRecords = 4096;
-  static constexpr size_t kMaxTextBytes = 512;  // longer ones are cut
+  static constexpr size_t kMaxTextBytes = 512;  // longer texts are cut
 
-  // The id of a text, 0 for an empty one. It is defined in the frame to come, if no earlier frame has it.
+  // Returns the id of a text, 0 for an empty one. A text that no earlier frame has is defined in the next frame.
   uint32_t TextId(const char* text);
 
-  // No more fits: Finish comes first.
+  // True if the frame is full: call Finish before adding more.
   bool full() const { return records_ == kMaxRecords || text_used_ > kTextRoom - kMaxTextBytes - 16; }
   void Add(const ActivityRecord& record);
-  // There is room for a few in every frame.
+  // Adds a span. Every frame has space for a few.
   void AddSpan(bool begins, uint64_t ticks, const char* why);
 
   size_t records() const { return records_; }
   bool empty() const { return records_ == 0 && span_used_ == 0; }
 
-  // The frame of what was added; valid until the next call. What was added is forgotten.
+  // Returns the frame of what was added and begins a new one. The frame is valid until the next call.
   uint8_t* Finish(uint32_t cupti_version, ActivityTie tie, bool with_generation, size_t* frame_bytes);
 
-  // Texts are defined anew from now on: the frames that had them are not in the file, or may go.
+  // Defines all texts anew from now on, because the frames that had them are not in the file or may be removed.
   void ForgetTexts();
 
  private:
@@ -49,7 +49,7 @@ class ActivityEncoder {
   static constexpr size_t kShapeSlots = 2 * kMaxRecords;
   static constexpr size_t kColumns = 5;
   static constexpr size_t kColumnRoom = kMaxRecords * kMaxVarintBytes;
-  // Column by column what the worst case takes, and shapes: seven values each of ten bytes at most.
+  // The worst case of each column, and of shapes: seven values of at most ten bytes each.
   static constexpr size_t kFrameRoom =
       kColumns * kColumnRoom + 8 * kColumnRoom + kTextRoom + kSpanRoom + 1024 + kSealedPrefixBytes;
 

@@ -8,7 +8,7 @@
 
 namespace vramtrack {
 
-// One activity record, whatever release of CUPTI it came from. What a kind does not have is 0.
+// One activity record, of any release of CUPTI. Fields that its kind does not have are 0.
 struct ActivityRecord {
   uint32_t kind = 0;       // schema::ActivityKind
   uint32_t operation = 0;  // of that kind
@@ -20,7 +20,7 @@ struct ActivityRecord {
   uint64_t address = 0, bytes = 0, pool = 0;
 };
 
-// CUPTI's numbers.
+// Numbers as CUPTI defines them.
 enum ActivityMemoryOperation : uint32_t { kActivityAllocated = 1, kActivityReleased = 2 };
 enum ActivityMemory : uint32_t {
   kActivityPageable = 1,

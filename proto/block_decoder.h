@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the events of one Block in order, straight from its columns. Nothing is copied: the block's bytes must stay.
-// Every length and index taken from the block is checked against the block.
+// Reads the events of one Block in order, straight from its columns. Nothing is copied: the block's bytes must outlive
+// the decoder. Every length and index in the block is checked.
 #ifndef PROTO_BLOCK_DECODER_H_
 #define PROTO_BLOCK_DECODER_H_
 
@@ -15,7 +15,7 @@
 
 namespace vramtrack {
 
-// What a Block says before its columns.
+// The fields of a Block before its columns.
 struct BlockHeader {
   uint32_t thread = 0;
   uint64_t first_sequence = 0;
@@ -25,7 +25,7 @@ struct BlockHeader {
   uint32_t address_shift = 0;
   uint32_t event_count = 0;
   uint32_t allocation_count = 0;
-  uint32_t generation = 0;         // 0 where it has none
+  uint32_t generation = 0;         // 0 without one
   std::string_view definitions;    // an encoded Definitions message
   uint32_t operations = 0;         // bit 1 << o is set if events of operation o are in it
   uint64_t framework_devices = 0;  // bit 1 << d is set if a framework's blocks on device d are allocated in it; d < 64
@@ -35,7 +35,7 @@ struct DecodedShape {
   uint32_t operation;  // schema::Operation
   uint32_t kind;       // schema::Kind
   uint32_t device;
-  uint32_t ref;  // stack, or for FREE the thread that had allocated
+  uint32_t ref;  // stack, or for FREE the allocating thread
   uint64_t bytes;
   uint64_t stream;
 };
@@ -43,29 +43,29 @@ struct DecodedShape {
 struct DecodedEvent {
   const DecodedShape* shape;
   uint64_t time;     // ticks, rounded down to the block's unit
-  uint64_t ordinal;  // ALLOCATE: its own; FREE: that of the allocation, within shape->ref's thread
+  uint64_t ordinal;  // ALLOCATE: its own; FREE: the allocation's, within thread shape->ref
   uint64_t address;  // ALLOCATE
   uint64_t value[2];
 };
 
-// Thread-compatible. `payload` is what follows the checksum of a Block frame.
+// Thread-compatible. `payload` is the part of a Block frame after its checksum.
 class BlockDecoder {
  public:
-  // Reads the header only. False for what cannot be a block.
+  // Reads only the header. False if it is malformed.
   static bool ReadHeader(std::string_view payload, BlockHeader* header);
 
-  // Reads the thread and the first sequence number of a block of which only the beginning is there.
+  // Reads the thread and the first sequence number of a truncated block.
   static void ReadOrigin(std::string_view beginning, uint32_t* thread, uint64_t* first_sequence);
 
-  // Begins a block. False, with `error()` set, for what cannot be a block.
+  // Begins a block. False, with `error()` set, if it is malformed.
   bool Open(std::string_view payload);
   const BlockHeader& header() const { return header_; }
   const std::vector<DecodedShape>& shapes() const { return shapes_; }
-  // Swaps the block's shapes, which stay where they are, for room for the next block's. To be called after the last
+  // Swaps the block's shapes, which do not move in memory, for the space of the next block's. Call it after the last
   // event.
   void SwapShapes(std::vector<DecodedShape>* other) { shapes_.swap(*other); }
 
-  // The next event; false after the last, or with `error()` set where the columns do not fit together.
+  // Reads the next event. False after the last, or with `error()` set if the columns are inconsistent.
   bool Next(DecodedEvent* event) {
     if (left_ == 0) return false;
     --left_;
@@ -98,7 +98,7 @@ class BlockDecoder {
     return ReadValues(s.operation, event);
   }
 
-  // Empty while all is well.
+  // Empty without an error.
   const char* error() const { return error_; }
 
  private:
@@ -109,7 +109,7 @@ class BlockDecoder {
 
   static bool Read(Cursor* cursor, uint64_t* value) {
     const uint8_t* p = cursor->at;
-    if (cursor->end - p >= 2) {  // nearly every value has one byte or two
+    if (cursor->end - p >= 2) {  // nearly every value has one or two bytes
       if (p[0] < 0x80) {
         *value = p[0];
         cursor->at = p + 1;
@@ -134,7 +134,7 @@ class BlockDecoder {
   Cursor event_shape_, event_time_, address_column_, age_, foreign_column_, value_;
   uint64_t time_ = 0, address_ = 0, ordinal_ = 0, foreign_ = 0;
   uint32_t left_ = 0;
-  uint64_t next_shape_ = 0;  // the first row that no event had yet
+  uint64_t next_shape_ = 0;  // the first unused row
   const char* error_ = "";
 };
 

@@ -25,12 +25,12 @@ struct JournalView {
   size_t words;
 };
 
-// What an Index says of a block.
+// The entry of a block in an Index.
 struct BlockSummary {
   uint64_t first_time, last_time;  // ticks
   uint32_t events, allocations;
   uint32_t definition_bytes;
-  uint32_t definitions_offset;  // of the encoded definitions, from the beginning of the frame
+  uint32_t definitions_offset;  // of the encoded definitions in the frame
 };
 
 // Block.shape_call.
@@ -42,13 +42,13 @@ struct EventShape {
   uint64_t bytes, stream;
 };
 
-// Working memory, about 0.9 MiB of which a usual block touches 150 KiB. Must be zero when first used.
+// Needs zeroed memory, about 0.9 MiB, of which a usual block touches 150 KiB.
 class BlockEncoder {
  public:
   // Encodes the whole view as one frame and returns it (valid until the next call), `*frame_bytes` long. A view with
-  // neither events nor definitions gives 0 bytes. Records behind one that makes no sense are left out; `*words_read`
-  // (may be null) tells how far it came. `time_shift`: units of 2^time_shift ticks are kept.
-  // `with_generation`: it is in front, to be filled in by SetGeneration when the block's place in the file is known.
+  // neither events nor definitions gives 0 bytes. Encoding stops at a malformed record; `*words_read` (may be null) is
+  // the number of words before it. Times are kept in units of 2^time_shift ticks. `with_generation` puts a generation
+  // first, which SetGeneration fills in when the block's place in the file is known.
   uint8_t* Encode(const JournalView& view, uint32_t time_shift, size_t* frame_bytes, BlockSummary* summary,
                   size_t* words_read = nullptr, bool with_generation = false);
 
@@ -60,7 +60,7 @@ class BlockEncoder {
   };
 
   bool ReadEvents(const JournalView& view, uint32_t time_shift, BlockSummary* summary, size_t* words_read);
-  // 0 for a shape that is new, otherwise 1 + its row.
+  // Returns 0 for a new shape, otherwise 1 + its row.
   uint32_t ShapeReference(const EventShape& shape);
   size_t WriteDefinitions(const JournalView& view, size_t words, uint8_t* out, size_t capacity) const;
 

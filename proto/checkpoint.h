@@ -13,7 +13,7 @@
 
 namespace vramtrack {
 
-// See proto/trace.proto for what the fields mean. Indices of rows are checked; everything else is as the file has it.
+// proto/trace.proto explains the fields. Row indices are checked; everything else is as it is in the file.
 struct Checkpoint {
   struct Thread {
     uint32_t index;
@@ -86,8 +86,8 @@ struct Checkpoint {
   std::vector<Fold> folds;
   std::vector<Steps> steps;
   std::vector<Memory> memory;
-  std::vector<Failure> failures;       // counts; no time, no bytes
-  std::vector<Failure> kept_failures;  // no counts
+  std::vector<Failure> failures;       // with counts, without time and bytes
+  std::vector<Failure> kept_failures;  // without counts
   std::vector<EarlyFree> early_frees;
   std::vector<Reset> resets;
   std::vector<Setting> settings;
@@ -96,13 +96,13 @@ struct Checkpoint {
   std::vector<MarkGaps> mark_gaps;
 };
 
-// The generation that a part belongs to, of which only the beginning may be there. 0 where it does not say.
+// Returns the generation of a part, which may be truncated; 0 if it has none.
 uint32_t GenerationOfPart(std::string_view beginning);
 
-// Puts the parts of the checkpoint of `generation` together. False, with nothing in `*bytes`, where one is missing.
+// Joins the parts of the checkpoint of `generation`. False, with empty `*bytes`, if one is missing.
 bool JoinCheckpoint(const std::vector<FrameRef>& parts, uint32_t generation, std::string* bytes);
 
-// `bytes` must stay as long as the checkpoint's definitions are used. False for what makes no sense.
+// `bytes` must outlive the checkpoint's definitions. False if malformed.
 bool ReadCheckpoint(std::string_view bytes, Checkpoint* checkpoint);
 
 }  // namespace vramtrack

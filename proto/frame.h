@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the fields of a Trace lie in the file. Everything a reader needs to find its way, and to find it again after
-// damage:
+// The layout of a Trace's fields in the file: what a reader needs to go through it, also after damage.
 //
 //   header page   0A len*5 | 09 magic*8 | 15 version*4 | 1A len*3 counter*8... | 7A len padding   4,096 bytes in all
 //   sealed frame  tag len*5 | 0D sync*4 | 11 checksum*8 | payload          a Block, an Index, Activities or the Trailer
@@ -25,7 +24,7 @@ constexpr size_t kPageBytes = 4096;
 constexpr size_t kHeaderBytes = kPageBytes;
 constexpr size_t kHeaderMagicOffset = 7;
 constexpr size_t kHeaderVersionOffset = 16;
-constexpr size_t kHeaderCountersOffset = 24;  // eight-byte aligned: they are updated in place
+constexpr size_t kHeaderCountersOffset = 24;  // eight-byte aligned, as they are updated in place
 constexpr size_t kHeaderCounters = 32;
 
 constexpr size_t kLengthBytes = 5;
@@ -34,7 +33,7 @@ constexpr size_t kSealedPrefixBytes = kFramePrefixBytes + 9;   // and checksum
 constexpr size_t kJournalWordsOffset = kFramePrefixBytes + 5;  // and tag and length of the words
 constexpr size_t kTrailerBytes = kSealedPrefixBytes + 3 * 9;
 constexpr size_t kPaddingPrefixBytes = 1 + kLengthBytes;
-constexpr uint32_t kMaxFrameBytes = 1u << 26;  // a longer one is damage: nothing writes more than a few hundred KiB
+constexpr uint32_t kMaxFrameBytes = 1u << 26;  // a longer one is damage: no frame exceeds a few hundred KiB
 static_assert(kJournalWordsOffset % 8 == 0, "words are stored with single instructions");
 
 constexpr uint8_t FrameTag(uint32_t trace_field) { return static_cast<uint8_t>(trace_field << 3 | 2); }
@@ -44,19 +43,19 @@ constexpr uint8_t kFixed64Field2 = 2 << 3 | 1;
 // Fills the header page of a new file; its counters are zero.
 void WriteHeaderPage(uint8_t* page);
 
-// Fills the prefix of a journal that takes `bytes` of the file in all.
+// Fills the prefix of a journal of `bytes` in all.
 void WriteJournalPrefix(uint8_t* at, size_t bytes);
 
-// Fills the prefix of a padding field that takes `bytes` of the file in all, at least kPaddingPrefixBytes.
+// Fills the prefix of a padding field of `bytes` in all, at least kPaddingPrefixBytes.
 void WritePaddingPrefix(uint8_t* at, size_t bytes);
 
-// Fills the kSealedPrefixBytes before `payload_bytes` of payload that are already in place behind them.
+// Fills the first kSealedPrefixBytes of a frame whose `payload_bytes` of payload already follow them.
 void SealFrame(uint8_t* at, schema::trace_field::Number trace_field, size_t payload_bytes);
 
-// Of a sealed frame whose payload begins with its generation: sets that, and seals the frame anew.
+// Sets the generation of a sealed frame whose payload begins with it, and seals the frame again.
 void SetGeneration(uint8_t* frame, size_t frame_bytes, schema::trace_field::Number trace_field, uint32_t generation);
 
-// Of a sealed frame: its field is the seed, so that no frame passes for one of another kind.
+// Returns the checksum of a sealed frame. The field is the seed, so a frame of one kind is never valid as another.
 uint64_t PayloadChecksum(uint32_t trace_field, const uint8_t* payload, size_t bytes);
 
 }  // namespace vramtrack

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The journal: one thread's events that are not in a block yet, as 64-bit words in a mapped page of the file. Recording
-// an event is a few stores and the release store of `committed`, so what was recorded is in the file even if the
-// process is killed at the next instruction.
+// an event is a few stores and the release store of `committed`, so the event is in the file even if the process is
+// killed at the next instruction.
 //
-//   words[0..7]  thread, committed (words used behind these), first_sequence, first_allocation, turns (how often it was
+//   words[0..7]  thread, committed (words used after these), first_sequence, first_allocation, turns (how often it was
 //                emptied), 0...
-//   words[8..]   records; the first word says what and how long:
+//   words[8..]   records; the first word has their kind and length:
 //
 //   event        op:8 kind:8 device:8 flags:8 ref:32 | time in ticks | operands
 //     ALLOCATE     ref = stack   | address | bytes | stream if kHasStream
@@ -19,7 +19,7 @@
 //     DEVICE_RESET
 //     TRIM                       | pool | bytes it may keep
 //     LIMIT        ref = stack   | which | to what
-//     FRAMEWORK_MEMORY           | bytes given out | bytes reserved
+//     FRAMEWORK_MEMORY           | bytes allocated | bytes reserved
 //     MARK         ref = stack   | name | number
 //   definition   op:8 words:24 ref:32 | ...
 //     kDefineStack   ref = id | module epoch:32, truncated:1 at bit 32 | return addresses, innermost first
@@ -61,7 +61,7 @@ constexpr uint32_t DeviceOf(uint64_t word) { return word >> 16 & 0xff; }
 constexpr uint32_t FlagsOf(uint64_t word) { return word >> 24 & 0xff; }
 constexpr uint32_t RefOf(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
 
-// Words that a record takes, itself included; 0 for a word that begins none.
+// Returns the number of words of the record that `word` begins; 0 if it begins none.
 constexpr size_t RecordWords(uint64_t word) {
   const size_t stream = FlagsOf(word) & kHasStream;
   switch (OperationOf(word)) {

@@ -8,7 +8,7 @@
 
 namespace vramtrack {
 
-// Memory that has a handle, and addresses only where it is mapped.
+// True for memory that has a handle, and addresses only while mapped.
 constexpr bool IsMappable(uint32_t kind) {
   return kind == schema::PHYSICAL || kind == schema::HOST_PHYSICAL || kind == schema::IMPORTED;
 }

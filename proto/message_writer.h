@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes a protobuf message into memory that the caller owns. For code inside the traced process: no allocation, no
-// exceptions. What does not fit is dropped and remembered: look at `overflowed()` at the end.
+// exceptions. What does not fit is dropped: check `overflowed()` at the end.
 #ifndef PROTO_MESSAGE_WRITER_H_
 #define PROTO_MESSAGE_WRITER_H_
 
@@ -39,7 +39,7 @@ class MessageWriter {
     if (size != 0) Bytes(field, text, size);
   }
 
-  // A nested message: everything written between Begin and End. The length takes four bytes whatever it is.
+  // A nested message: everything written between Begin and End. The length always takes four bytes.
   static constexpr int kLengthBytes = 4;
   uint8_t* Begin(uint32_t field) {
     Tag(field, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random traces, and what is in them, for tests.
+// Random traces with known content, for tests.
 #ifndef PROTO_RANDOM_TRACE_H_
 #define PROTO_RANDOM_TRACE_H_
 
@@ -12,7 +12,7 @@
 
 namespace vramtrack {
 
-// One event as it was told to the builder.
+// One event as given to the builder.
 struct RecordedEvent {
   uint32_t operation = 0, kind = 0, device = 0, ref = 0;
   uint64_t bytes = 0, stream = 0, time = 0, ordinal = 0, address = 0;
@@ -31,7 +31,7 @@ struct RandomTrace {
   uint64_t stacks = 0;
   uint32_t codes = 0;
 
-  // Every operation, hostile values included; nothing that a process could not do.
+  // Has every operation, with hostile values, but nothing that a process cannot do.
   RandomTrace(uint64_t seed, int events, uint32_t threads);
 
  private:

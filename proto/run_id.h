@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which run a process is a part of, by its environment. The traced process and the launcher have one rule.
+// Which run a process belongs to, by its environment. The traced process and the launcher share this rule.
 #ifndef PROTO_RUN_ID_H_
 #define PROTO_RUN_ID_H_
 
@@ -13,13 +13,13 @@ namespace vramtrack {
 enum class RunIdSource {
   kNone,
   kOwn,       // VRAMTRACK_RUN_ID
-  kJobStep,   // what one srun has started
+  kJobStep,   // the processes of one srun
   kTorchrun,  // the workers of one torchrun
   kJob,       // one job of Slurm, whose script or shell may start any number of runs
 };
 
-// Writes at most `capacity` bytes of printable ASCII with a zero at the end: an empty text where there is no id.
-// `find(name)` is the value of an environment variable, or null. Allocates nothing.
+// Writes at most `capacity` bytes of printable ASCII with a terminating zero; an empty text if there is no id.
+// `find(name)` returns the value of an environment variable, or null. Allocates nothing.
 template <typename Find>
 RunIdSource FindRunId(const Find& find, char* id, size_t capacity) {
   const auto value_of = [&find](const char* name) {
@@ -33,10 +33,10 @@ RunIdSource FindRunId(const Find& find, char* id, size_t capacity) {
     snprintf(id, capacity, "%s", own);
   } else if (const char* job = value_of("SLURM_JOB_ID")) {
     const char* step = value_of("SLURM_STEP_ID");
-    // Numbers from here on are no step of srun's: the script, the shell of an interactive job (slurm.h).
+    // Numbers from here on are not steps of srun: the script, the shell of an interactive job (slurm.h).
     constexpr unsigned long kFirstSpecialStep = 0xfffffff0;
     if (step != nullptr && strtoul(step, nullptr, 10) >= kFirstSpecialStep) step = nullptr;
-    // A job that was put back into the queue runs again under its old number.
+    // A requeued job runs again under its old number.
     const char* restarts = value_of("SLURM_RESTART_COUNT");
     if (restarts != nullptr && strcmp(restarts, "0") == 0) restarts = nullptr;
     source = step != nullptr ? RunIdSource::kJobStep : RunIdSource::kJob;

@@ -4,7 +4,7 @@
 
 namespace vramtrack {
 
-// Of the recorder and of the analyzer: they are released together.
+// The version of the recorder and of the analyzer, which are released together.
 constexpr char kToolVersion[] = "0.1.0";
 
 }  // namespace vramtrack

@@ -25,13 +25,13 @@ struct AllocationId {
 // Thread-compatible. Times are ticks of one nanosecond and must not decrease within a thread.
 class TraceBuilder {
  public:
-  // Sealed frames go to `sink` as they are made (default: they are kept for Finish).
+  // Sealed frames go to `sink` when they are made (default: they are kept for Finish).
   explicit TraceBuilder(std::function<void(const uint8_t*, size_t)> sink = nullptr);
 
   AllocationId Allocate(uint32_t thread, uint64_t time, schema::Kind kind, uint32_t device, uint32_t stack,
                         uint64_t address, uint64_t bytes, uint64_t stream = 0);
   void Free(uint32_t thread, uint64_t time, schema::Kind kind, uint32_t device, AllocationId allocation);
-  // Any other event, see schema::Operation for its values.
+  // Records any other event; schema::Operation explains its values.
   void Event(uint32_t thread, uint64_t time, schema::Operation operation, schema::Kind kind, uint32_t device,
              uint32_t ref, const std::vector<uint64_t>& values);
   void Step(uint32_t thread, uint64_t time, uint64_t number, double value = 0);
@@ -43,7 +43,7 @@ class TraceBuilder {
   void DefineDevice(uint32_t thread, uint32_t index, const std::string& name, uint64_t total_bytes);
   void DefineCode(uint32_t thread, uint32_t id, const std::string& name, const std::string& file, uint32_t first_line,
                   schema::LineTable table, const std::string& lines);
-  // (code, offset of the instruction, odd where native code began the interpreter anew), innermost first.
+  // Frames are (code, offset of the instruction, odd where native code called the interpreter anew), innermost first.
   void DefinePythonStack(uint32_t thread, uint32_t id, const std::vector<std::pair<uint32_t, uint32_t>>& frames);
   void DefineJoinedStack(uint32_t thread, uint32_t id, uint32_t native, uint32_t python, uint32_t forward = 0,
                          schema::GraphNode node = schema::NODE_NONE);
@@ -52,14 +52,14 @@ class TraceBuilder {
                      const std::vector<std::pair<std::string, std::string>>& environment = {},
                      const std::string& host = "");
 
-  // Of the process that is defined next, and of the file.
+  // Sets the run of the process that is defined next, and the start of the file.
   void SetRun(std::string run_id, uint64_t start_realtime_ns);
 
   // Writes what `thread` has recorded as a block.
   void Seal(uint32_t thread);
-  // The file as a process that ended normally leaves it.
+  // Returns the file as a process that ended normally leaves it.
   std::string Finish();
-  // The file as a killed process leaves it: what is not sealed is in journals.
+  // Returns the file as a killed process leaves it: unsealed events are in journals.
   std::string Kill();
 
   std::string HeaderPage(bool finished) const;

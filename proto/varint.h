@@ -26,15 +26,15 @@ inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
   return out;
 }
 
-// As PutVarint, but always `width` bytes long, so that a length can be filled in later. Every protobuf parser takes
-// such a varint. `value` fits into 7 * width bits.
+// Like PutVarint, but always `width` bytes long, so that a length can be filled in later. Every protobuf parser accepts
+// such a varint. `value` must fit into 7 * width bits.
 inline uint8_t* PutPaddedVarint(uint8_t* out, uint64_t value, int width) {
   for (int i = 0; i < width - 1; ++i, value >>= 7) *out++ = static_cast<uint8_t>(value) | 0x80;
   *out++ = static_cast<uint8_t>(value & 0x7f);
   return out;
 }
 
-// Reads a varint from [*in, end). False, with *in unchanged, where there is none.
+// Reads a varint from [*in, end). False, with *in unchanged, if there is none.
 inline bool GetVarint(const uint8_t** in, const uint8_t* end, uint64_t* value) {
   const uint8_t* p = *in;
   uint64_t result = 0;

@@ -35,7 +35,7 @@ struct CheckFinding {
   double value = 0;
   std::optional<double> limit;  // a budget, or the baseline's value
   std::string unit;  // "bytes", "bytes_per_step", "objects_per_step" (or _gib, _second), "share", "steps", "seconds"
-  std::string file;             // of the line to look at, from the root of the sources where it is below it
+  std::string file;  // of the line to look at, from the root of the sources where it is below it
   uint32_t line = 0;
   std::vector<ReportFrame> frames;  // most recent call first
   size_t naming_frame = 0;

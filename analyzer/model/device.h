@@ -28,7 +28,7 @@ template <class Visitor>
 void Fields(Visitor& visit, ReportFrameworkShare& share) {
   visit(1, "cached", share.cached, "in its segments and not handed out: reserved = live + cached");
   visit(2, "releasable", field::Internal{share.releasable});
-  visit(3, "others", share.others, "the driver's memory that is no segment");
+  visit(3, "others", share.others, "the driver's memory outside segments");
   visit(4, "overhead", share.overhead, "pages that allocations do not fill");
   visit(5, "unattributed", share.unattributed, "used by nobody that was traced");
   visit(6, "unplaced", field::Internal{share.unplaced});
@@ -68,7 +68,7 @@ void Fields(Visitor& visit, ReportGrowth& growth) {
   visit(2, "ci_low", growth.ci_low, "95 % confidence interval");
   visit(3, "ci_high", growth.ci_high);
   visit(4, "steps_to_oom", growth.steps_to_oom,
-        "steps that still complete; `null` if it does not surely grow, or if that cannot be told");
+        "steps that still complete; `null` if it does not surely grow, or if that is unknown");
   visit(5, "steps_to_oom_ci",
         field::Interval{growth.steps_to_oom_low, growth.steps_to_oom_high, true, growth.steps_to_oom.has_value()},
         "95 %");
@@ -287,7 +287,7 @@ void Fields(Visitor& visit, ReportDevice& device) {
   visit(13, "work", device.work, "`null` without records of what ran");
   visit(14, "patterns", device.patterns, "by what they save, the most first");
   visit(15, "other_owners", field::NamedValues{device.other_owners, "owner", "bytes"},
-        "with a framework's level, what of the driver's memory at the peak is no segment, the most first");
+        "with a framework's level, the driver's memory outside segments at the peak, largest first");
   visit(18, "by_value", device.by_value, "`null` where no step has a value");
   visit(19, "suggested_limit", device.suggested_limit,
         "`null` with fewer than 10 steps after warm-up, and if the size of the device is unknown");

@@ -210,7 +210,7 @@ void Fields(Visitor& visit, DiffReport& report) {
   visit(0, "matched_sites", report.matched_sites);
   visit(0, "small_changes", report.small_changes, "sites that changed too little to be findings");
   visit(0, "inferred_renames", field::NamedValues{report.inferred_renames, "base", "new"},
-        "names that are taken to have changed, beside those that the caller gave");
+        "names that are taken to have changed, in addition to those that the caller gave");
   visit(0, "rate_unit", field::OneOf{report.rate_unit, {"step", "GiB allocated"}}, "what rates are per");
   visit(0, "normaliser", report.normaliser,
         "what makes steps of the two runs comparable, in words; empty: nothing had to");

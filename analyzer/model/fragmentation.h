@@ -213,8 +213,8 @@ void Fields(Visitor& visit, ReportFragmentation& fragmentation) {
   visit(1, "reserved", fragmentation.reserved);
   visit(2, "live", fragmentation.live);
   visit(3, "rounding", fragmentation.rounding, "more than was asked for, because of alignment");
-  visit(4, "free_releasable", fragmentation.free_releasable, "free, in pieces that could be given back");
-  visit(5, "free_pinned", fragmentation.free_pinned, "free, in pieces that something live keeps from being given back");
+  visit(4, "free_releasable", fragmentation.free_releasable, "free, in pieces that could be released");
+  visit(5, "free_pinned", fragmentation.free_pinned, "free, in pieces that live blocks keep from being released");
   visit(7, "lower_bound", fragmentation.lower_bound, "what every allocator would have needed");
   visit(8, "upper_bound", fragmentation.upper_bound, "what one can do with");
   visit(9, "advice", fragmentation.advice, "the largest saving first");
@@ -244,7 +244,7 @@ struct ReportMemoryPool {
 template <>
 inline constexpr const char* kAbout<ReportMemoryPool> =
     "Of `cudaMallocAsync`, by pages of 2 MiB, see [pools](fragmentation.md#pools-of-the-driver). reserved = live + "
-    "rounding + free_pinned + free_releasable, to the byte, when most was free, if nothing was given back but by "
+    "rounding + free_pinned + free_releasable, to the byte, when most was free, if nothing was released but by "
     "trimming";
 template <class Visitor>
 void Fields(Visitor& visit, ReportMemoryPool& pool) {

@@ -61,7 +61,7 @@ void Fields(Visitor& visit, ReportOom::Change& change) {
 
 template <>
 inline constexpr const char* kAbout<ReportOom> =
-    "An allocation that failed for want of memory. Of a job at most 1,000 are listed, by rank";
+    "An allocation that failed because memory was missing. Of a job at most 1,000 are listed, by rank";
 template <class Visitor>
 void Fields(Visitor& visit, ReportOom& oom) {
   visit(1, "step", oom.step);
@@ -79,7 +79,7 @@ void Fields(Visitor& visit, ReportOom& oom) {
   visit(12, "device_free", oom.device_free, "what the device had left");
   visit(23, "pool", field::OneOf{oom.pool, {"small", "large"}, true},
         "PyTorch's allocator keeps blocks of up to 1 MiB and others in segments of their own: the pool of the request; "
-        "`null` where the pools cannot be told apart");
+        "`null` where the pools cannot be distinguished");
   visit(24, "pool_hole", oom.pool_hole, "the largest hole there");
   visit(25, "segment_bytes", oom.segment_bytes,
         "the segment that the request needs from the device if no hole is large enough");
@@ -130,7 +130,7 @@ void Fields(Visitor& visit, ReportRelease::Call& call) {
 
 template <>
 inline constexpr const char* kAbout<ReportRelease> =
-    "Where a framework's allocator gave segments back (`empty_cache()`)";
+    "Where a framework's allocator released segments (`empty_cache()`)";
 template <class Visitor>
 void Fields(Visitor& visit, ReportRelease& release) {
   visit(1, "calls", release.calls, "of all processes, as the two below");
@@ -139,9 +139,9 @@ void Fields(Visitor& visit, ReportRelease& release) {
   visit(4, "least", release.least, "bytes of one call");
   visit(5, "most", release.most);
   visit(6, "times", release.times,
-        "the first thousand calls; of several processes, those of the one that gave back most");
+        "the first thousand calls; of several processes, those of the one that released most");
   visit(7, "stack", release.stack);
-  visit(0, "processes", release.processes, "that gave back from there");
+  visit(0, "processes", release.processes, "that released from there");
   visit(8, "timed", release.timed, "calls whose time is known: another event of their thread follows them");
   visit(9, "seconds", field::Interval{release.seconds_at_least, release.seconds_at_most, true, release.timed > 0},
         "in these calls together, at least and at most: a trace knows when each free began, and when the thread's next "

@@ -72,7 +72,7 @@ void Fields(Visitor& visit, ReportActivities::Missing& missing) {
 
 template <>
 inline constexpr const char* kAbout<ReportActivities> =
-    "What [CUPTI](cupti.md)'s records say beside the hooked events, of memory that the driver gives out";
+    "What [CUPTI](cupti.md)'s records say in addition to the hooked events, of memory that the driver gives out";
 template <class Visitor>
 void Fields(Visitor& visit, ReportActivities& activities) {
   visit(1, "records", activities.records);

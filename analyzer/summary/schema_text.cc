@@ -17,7 +17,7 @@ std::string SummaryProto() {
       absl::StrCat(R"(// SPDX-License-Identifier: Apache-2.0
 //
 // The summaries that `vramtrack summarize` and `vramtrack merge` write: gzip of one message Summary. Made from the
-// Fields functions beside it; a test says how when the two differ.
+// Fields functions next to it; a test says how when the two differ.
 //
 // Integers in lists are the differences from one to the next, the first one's from 0, modulo 2^64. Where a field holds
 // frames, it is the number of their stack in SummaryRecord.stack_keys, from 0 on.

@@ -316,7 +316,7 @@ class ActivitiesMissing:
 
 @dataclasses.dataclass(frozen=True)
 class Activities:
-    """What CUPTI's records say beside the hooked events, of memory that the driver gives out.
+    """What CUPTI's records say in addition to the hooked events, of memory that the driver gives out.
 
     Attributes:
         dropped: By CUPTI.
