@@ -8,7 +8,7 @@
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kBefore = 60000;
+constexpr uint64_t kBefore = 120000;
 
 struct Thawed {
   std::string way;
@@ -25,7 +25,7 @@ TEST_P(CheckpointTest, IsUnharmedAndTheTraceGoesOnOrSaysWhyNot) {
                 "frozen_and_thawed",
                 {thawed.way},
                 {.finished = thawed.goes_on, .allocations = pairs, .frees = pairs, .lines = !thawed.goes_on}};
-  if (bounded) hazard.options.environment["VRAMTRACK_MAX_BYTES"] = "600K";
+  if (bounded) hazard.options.environment["VRAMTRACK_MAX_BYTES"] = "900K";
   const RunResult run = ExpectUnharmed(hazard);
   ASSERT_EQ(run.traces.size(), 1u);
   EXPECT_EQ(Count(run.traces[0]).generation > 0, bounded);

@@ -32,7 +32,7 @@
 
 namespace {
 
-constexpr int kWorkers = 2, kPairs = 20000;
+constexpr int kWorkers = 2, kPairs = 40000;
 
 struct Descriptor {
   int number, flags;
