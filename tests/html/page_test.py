@@ -58,6 +58,15 @@ class Pages(PageCase):
             counts = self.browser.evaluate("[...document.querySelectorAll('#view-summary .counts li')].map((li) => parseInt(li.innerText.match(/([0-9,]+) sites?$/)[1].replaceAll(',', '')))")
             self.assertEqual(sum(counts), sum(data["verdict_counts"].values()))
 
+    def test_says_what_steps_need_in_the_words_of_the_text(self):
+        self.open(page_of("no_leak"))
+        text = subprocess.run([PRINT_SAMPLE, "no_leak", "text"], check=True, stdout=subprocess.PIPE, env={"COLUMNS": "100"}).stdout.decode()
+        text = " ".join(text.split())
+        needs = self.browser.evaluate("[...document.querySelectorAll('#view-summary .needs')].map((p) => p.innerText)")
+        self.assertEqual([words.split(": ")[0] for words in needs], ["Memory by step value", "Suggested max_memory"])
+        for words in needs:
+            self.assertIn(words.split(": ", 1)[1], text)
+
     @staticmethod
     def report(sample):
         return json.loads(subprocess.run([PRINT_SAMPLE, sample, "json"], check=True, stdout=subprocess.PIPE).stdout)

@@ -164,7 +164,7 @@ class Traces(PageCase):
         self.assertIn(in_mib(timeline["live"]["high"][20]), self.see("#view-flame output"))
         share = followed[20] / timeline["live"]["high"][20]
         if share < 0.999:
-            self.assertIn("hold %.0f %% of what is live" % (100 * share), self.see("#view-flame figcaption"))
+            self.assertIn("hold %.3g %% of what is live" % (100 * share), self.see("#view-flame figcaption"))
         self.browser.evaluate("location.hash = '#view=flame&zoom=all&flame=growth&since=%d&at=%d'" % (timeline["position"][10], timeline["position"][20]))
         self.browser.wait_for("document.querySelector('[data-moment=since]') !== null")
         grown = sum(max(site["bytes"][20] - site["bytes"][10], 0) for site in timeline["at_high"]["sites"])

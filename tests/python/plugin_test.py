@@ -75,7 +75,7 @@ class PluginTest(unittest.TestCase):
             ("test_raises_failed", "RuntimeError: of the test"),
             ("test_fixed_leak_failed", "[XPASS(strict)] fixed"),
             ("test_leak_of_unittest_failed", "limit_vram_leaks repeats functions, and this test is none"),
-            ("test_wrong_limit_failed", "a limit of this test: peak is a lot, which is no size"),
+            ("test_wrong_limit_failed", "a limit of this test: peak: invalid size or percentage 'a lot'"),
             ("test_wrong_keyword_error", "limit_vram: it got an unexpected keyword argument 'devise'"),
             ("test_wrong_steps_error", "limit_vram_leaks: steps=0: must be a number, 1 or more"),
             ("test_crash_failed", "the test's process was ended by SIGABRT"),

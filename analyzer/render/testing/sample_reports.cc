@@ -229,6 +229,21 @@ Report LeakSample() {
 Report NoLeakSample() {
   Report report = Job(52, 0);
   report.processes[0].command = {"./train", "--layers", "12"};
+  ReportDevice& device = report.devices[0];
+  ReportValueFit::Line line;
+  line.bytes_per_unit = 131.0 * 1024;
+  line.ci_low = 124.0 * 1024;
+  line.ci_high = 131.4 * 1024;
+  line.fixed_bytes = 140.0 * kMiB;
+  line.explained = 0.999;
+  line.bend_value = 648;
+  line.floor_bytes = 223.0 * kMiB;
+  line.predictions = {{2460, 454.0 * kMiB, 447.0 * kMiB, 460.0 * kMiB},
+                      {3936, 642.0 * kMiB, 626.0 * kMiB, 648.0 * kMiB}};
+  line.limit_bytes = 640.0 * kMiB;
+  line.largest_value = 3700;
+  device.by_value = ReportValueFit{35, 128, 1968, line, ""};
+  device.suggested_limit = ReportSuggestedLimit{72 * kGiB, 8 * kGiB, 5 * kGiB, 6 * kGiB, kGiB, kGiB, 0, 42, ""};
   return Counted(report);
 }
 

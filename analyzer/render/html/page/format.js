@@ -50,6 +50,7 @@ export function about(number) {
 
 export function seconds(time) {
   if (time === null || !Number.isFinite(time) || time < 0) return 'unknown';
+  if (time > 0 && time < 0.0995) return `${Number((1000 * time).toPrecision(3))} ms`;
   if (time < 99.5) return `${Number(time.toPrecision(3))} s`;
   const whole = Math.round(time);
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
@@ -57,7 +58,7 @@ export function seconds(time) {
 }
 
 export function percent(share) {
-  return `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+  return `${about(100 * share)} %`;
 }
 
 export function plural(number, one, several) {

@@ -7,6 +7,7 @@ import {legend, makeChart} from './chart.js';
 import {h} from './dom.js';
 import * as format from './format.js';
 import {badge, figures, findings, placeOf, siteLink} from './leaks.js';
+import {suggestedLimit, valueFit} from './needs.js';
 import {peakPlace} from './peak.js';
 import * as state from './state.js';
 import {marksOf, timelineCurves} from './timeline_series.js';
@@ -64,6 +65,10 @@ function growthOf({growth}) {
   return `${format.bytes(growth.bytes_per_step)} per step${interval}`;
 }
 
+function needs(title, words) {
+  return words ? h('p', {class: 'needs'}, h('b', null, title), ': ', words) : null;
+}
+
 function deviceFigures(report, device) {
   const {peak} = device;
   const last = device.last_step ?? null;
@@ -78,6 +83,8 @@ function deviceFigures(report, device) {
       ['live bytes grow by', growthOf(device)],
       ['full in', timeUntilFull(report, device)],
     ]),
+    needs('Memory by step value', valueFit(device)),
+    needs('Suggested max_memory', suggestedLimit(device)),
   ];
 }
 
