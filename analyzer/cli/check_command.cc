@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "analyzer/base/choices.h"
@@ -81,7 +82,7 @@ absl::StatusOr<CheckReport> CheckTrace(const CheckCommandOptions& given, const C
   analyze.step_marks = given.step_marks;
   analyze.threads = given.threads;
   analyze.symbols.search.search_paths = given.search_paths;
-  const absl::StatusOr<TraceChoice> traces = ChooseAndSay(given.trace, given.all_runs);
+  const absl::StatusOr<TraceChoice> traces = ChooseAndSay(given.traces, given.all_runs);
   if (!traces.ok()) return traces.status();
   absl::StatusOr<TraceChoice> base = TraceChoice{};
   if (!given.baseline.empty()) base = ChooseAndSay(given.baseline, given.all_runs);
@@ -89,7 +90,7 @@ absl::StatusOr<CheckReport> CheckTrace(const CheckCommandOptions& given, const C
 
   KnownFindings known(traces->paths);
   analyze.known = &known;
-  Progress progress("analyzing " + given.trace);
+  Progress progress("analyzing " + given.traces[0]);
   std::optional<DiffReport> diff;
   if (!given.baseline.empty()) {
     absl::StatusOr<DiffReport> compared = Diff(base->paths, traces->paths, diff_options);
@@ -100,7 +101,7 @@ absl::StatusOr<CheckReport> CheckTrace(const CheckCommandOptions& given, const C
   if (!report.ok()) return report.status();
   if (!traces->left_out.empty()) report->warnings.insert(report->warnings.begin(), traces->left_out);
   CheckReport checked = Check(*report, diff ? &*diff : nullptr, options);
-  checked.trace = given.trace;
+  checked.trace = absl::StrJoin(given.traces, " ");
   checked.baseline = given.baseline;
   SourcePaths sources(given.source_root);
   for (CheckFinding& finding : checked.findings) {
@@ -132,7 +133,9 @@ int RunCheck(const CheckCommandOptions& options) {
     if (options.format == one.name) format = &one;
   }
   if (format == nullptr) return BadInput("--format: " + UnknownChoice("format", options.format, CheckFormats()));
-  const absl::Status output = CheckOutput(options.output, {options.trace, options.baseline, options.budget_file});
+  std::vector<std::string> inputs = options.traces;
+  inputs.insert(inputs.end(), {options.baseline, options.budget_file});
+  const absl::Status output = CheckOutput(options.output, inputs);
   if (!output.ok()) return BadInput(std::string(output.message()));
   absl::StatusOr<CheckOptions> how = ReadOptions(options);
   if (!how.ok()) return BadInput(std::string(how.status().message()));

@@ -152,10 +152,12 @@ int Diff(const Arguments& arguments) {
 int Check(const Arguments& arguments) {
   CheckCommandOptions options;
   CommandParser parser(
-      "check", "check [OPTION...] TRACE",
+      "check", "check [OPTION...] TRACE...",
       "Fail if a run leaks, exceeds a limit or is worse than a baseline. Without options every leak that "
-      "is not minor fails. With --baseline, only what the baseline does not have fails.");
-  parser.Positional("TRACE", &options.trace);
+      "is not minor fails. With --baseline, only what the baseline does not have fails. Several traces are checked as "
+      "one "
+      "job.");
+  parser.Positional("TRACE", &options.traces);
   parser.Option("--baseline", "BASE", &options.baseline, "an earlier run to compare with: a trace, or a folder");
   parser.Option("--budget", "FILE", &options.budget_file,
                 "limits and exceptions (TOML, see docs/check.md); the options below override it");
@@ -279,10 +281,10 @@ int Merge(const Arguments& arguments) {
 
 int Info(const Arguments& arguments) {
   InfoOptions options;
-  CommandParser parser("info", "info [OPTION...] TRACE",
+  CommandParser parser("info", "info [OPTION...] TRACE...",
                        "Show what a trace contains and how complete it is: process, environment, events by operation, "
                        "losses, threads and modules.");
-  parser.Positional("TRACE", &options.trace);
+  parser.Positional("TRACE", &options.traces);
   parser.Flag("--paths", &options.paths, "print only the paths of the traces that TRACE stands for, one per line");
   AddInput(&parser, &options.search_paths, &options.all_runs);
   parser.Ending("Exit code: 0 success, 2 bad input or usage.");
@@ -292,8 +294,8 @@ int Info(const Arguments& arguments) {
 
 int Dump(const Arguments& arguments) {
   DumpOptions options;
-  CommandParser parser("dump", "dump [OPTION...] TRACE", "Print the events of a trace in time order, one per line.");
-  parser.Positional("TRACE", &options.trace);
+  CommandParser parser("dump", "dump [OPTION...] TRACE...", "Print the events of a trace in time order, one per line.");
+  parser.Positional("TRACE", &options.traces);
   parser.Flag("--stacks", &options.stacks, "print the call stack below each event that has one");
   parser.Flag("--raw-stacks", &options.raw_stacks, absl::StrCat("like --stacks, but ", kTextOfRawStacks));
   AddInput(&parser, &options.search_paths, &options.all_runs);

@@ -52,6 +52,9 @@ run 0 "$vramtrack" help && cp stdout help.txt && run 0 "$vramtrack" --help && cm
 run 0 "$vramtrack" version && says stdout "vramtrack 0.1.0"
 # Several traces are one job, each once; so is what a pattern matches that the shell left alone.
 run 0 "$vramtrack" report leak.vtrace killed.vtrace leak.vtrace --format json && cp stdout job.json
+run 0 "$vramtrack" info --paths leak.vtrace clean.vtrace && [[ $(<stdout) == $'clean.vtrace\nleak.vtrace' ]] || fail "info --paths: not both traces"
+run 1 "$vramtrack" check leak.vtrace clean.vtrace && says stdout "FAIL " "5 sites"
+run 0 "$vramtrack" dump leak.vtrace clean.vtrace
 run 0 "$vramtrack" report '[kl]*[kd].vtrace' --format json && cmp stdout job.json
 python3 -c 'import json; assert [p["pid"] for p in json.load(open("job.json"))["processes"]] == [4711, 4723]' || fail "not one job"
 # A terminal gets no page and nothing binary.

@@ -77,7 +77,8 @@ const std::vector<std::string>& FailOnNames();
 int RunDiff(const DiffCommandOptions& options);
 
 struct CheckCommandOptions {
-  std::string trace, baseline, budget_file;
+  std::vector<std::string> traces;  // files or folders, all of one job
+  std::string baseline, budget_file;
   std::map<std::string, std::string> limits;  // of kLimitKinds by key, as given on the command line
   std::vector<std::string> fail_on;           // ids of rules, with commas
   std::string today;                          // empty: the clock's, in UTC
@@ -144,7 +145,7 @@ struct MergeOptions {
 int RunMerge(const MergeOptions& options);
 
 struct InfoOptions {
-  std::string trace;  // a file or a folder
+  std::vector<std::string> traces;  // files or folders
   std::vector<std::string> search_paths;
   bool all_runs = false;  // of a folder; see ChooseTraces
   bool paths = false;     // only their paths
@@ -157,7 +158,7 @@ int RunInfo(const InfoOptions& options);
 absl::Status WriteSummaryInfo(const std::string& path, Page* page);
 
 struct DumpOptions {
-  std::string trace;  // a file or a folder
+  std::vector<std::string> traces;  // files or folders
   bool stacks = false;
   bool raw_stacks = false;  // with every frame; only with `stacks`
   std::vector<std::string> search_paths;

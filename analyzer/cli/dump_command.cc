@@ -100,7 +100,7 @@ bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* o
 }  // namespace
 
 int RunDump(const DumpOptions& options) {
-  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.trace, options.all_runs);
+  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.traces, options.all_runs);
   if (!choice.ok()) return BadInput(std::string(choice.status().message()));
   StandardOutput out;
   for (const std::string& path : choice->paths) {

@@ -299,7 +299,7 @@ void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
 }  // namespace
 
 int RunInfo(const InfoOptions& options) {
-  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.trace, options.all_runs);
+  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.traces, options.all_runs);
   if (!choice.ok()) return BadInput(std::string(choice.status().message()));
   StandardOutput out;
   if (options.paths) {
