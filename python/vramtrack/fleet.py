@@ -262,7 +262,7 @@ def _write(output: Path, content: bytes) -> None:
             os.unlink(temporary)
             raise
     except OSError as error:
-        raise VramtrackError("%s: cannot be written: %s" % (os.fspath(output), error.strerror), 2) from None
+        raise VramtrackError("cannot write '%s': %s" % (os.fspath(output), error.strerror), 2) from None
 
 
 def _main() -> int:

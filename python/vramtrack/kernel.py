@@ -89,7 +89,7 @@ def install(arguments: list[str]) -> None:
             written = KernelSpecManager().install_kernel_spec(folder, options.name, user=options.user,
                                                               prefix=sys.prefix if options.sys_prefix else options.prefix)
         except OSError as error:
-            raise VramtrackError("%s: cannot be written: %s (try --user)" % (error.filename, error.strerror)) from None
+            raise VramtrackError("cannot write '%s': %s (try --user)" % (error.filename, error.strerror)) from None
     print("wrote %s" % written)
 
 
