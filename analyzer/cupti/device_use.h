@@ -71,7 +71,7 @@ class DeviceUse : public ReplayObserver {
   // the run.
   std::optional<LastUse> LastUseOf(size_t group) const;
   // Returns the kernel that follows at least nine of ten allocations of the group, each before the group's next
-  // allocation. Returns nothing if there is no such kernel or too few allocations.
+  // allocation. Returns nothing if no kernel does, or if the group has fewer than five allocations.
   std::optional<FirstKernel> FirstKernelOf(size_t group) const;
 
  private:
