@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is live at the peak of a device, and which lines and calls hold it.
+// Memory that is live at the peak of a device, and the lines and calls that hold it.
 #ifndef ANALYZER_MODEL_PEAK_H_
 #define ANALYZER_MODEL_PEAK_H_
 
