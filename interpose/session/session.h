@@ -69,7 +69,7 @@ class Session {
   // If recording has stopped, reports this and the reason on stderr, once.
   void ReportIfStopped();
 
-  // Returns true once for each device without its total, and once with it.
+  // Returns true once for each of the first 64 devices without its total, and once with it.
   bool FirstReportOf(uint32_t device, bool with_total);
 
  private:
