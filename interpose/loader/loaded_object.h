@@ -126,11 +126,11 @@ enum class Earlier {
   kForgotten,   // unknown: all objects are visited as new ones
 };
 
-// Goes through the loaded objects in the loader's order and calls
-//   remains(base) for those that `visited` covers, where something was unloaded since;
-//   begin(earlier) once, before the first one that it does not cover, also if there is none;
-//   visit(object) for each of these.
-// Then `visited` covers all of them. False, with nothing called, where libraries come and go all the time.
+// Visits the loaded objects in the loader's order and calls
+//   remains(base) for each object that `visited` covers, if something was unloaded since;
+//   begin(earlier) once, before the first object that `visited` does not cover, even if there is none;
+//   visit(object) for each object that `visited` does not cover.
+// Afterwards `visited` covers all objects. Returns false, without any call, if the list changes during every attempt.
 template <typename Remains, typename Begin, typename Visit>
 bool EachNewObject(VisitedObjects* visited, Remains remains, Begin begin, Visit visit) {
   constexpr int kTries = 8;

@@ -144,7 +144,7 @@ class FoldedPast {
   CompactTable<uint64_t> failed_;             // number of failures, by FailureKey
   Failure kept_failures_[2 * kKeptFailures];  // the first ones, then a ring of the last ones
   uint64_t failures_;
-  Setting kept_settings_[kKeptSettings];  // the last ones in turn
+  Setting kept_settings_[kKeptSettings];  // a ring of the last ones
   uint64_t settings_;
   uint64_t reset_time_[kDevices], latest_reset_;
   // State of Add, about the journal that is added.
