@@ -74,8 +74,8 @@ class Call {
 
   // Captures the call stack. Call it before the real allocating call.
   void CaptureStack();
-  // Allocated records the allocation, Failed the failure, after the real call. `bytes` is the requested size. `on` is a
-  // device, kCurrentDevice or kHostMemory.
+  // Call one of these after the real call. Allocated records an allocation of `bytes`, the size that CUDA actually
+  // returned; Failed records a failure, with the requested `bytes`. `on` is a device, kCurrentDevice or kHostMemory.
   void Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on = kCurrentDevice);
   void Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on = kCurrentDevice);
 
