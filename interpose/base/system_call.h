@@ -20,8 +20,8 @@ int OpenForWriting(const char* path, bool exclusive);
 bool IsRegularFile(const char* path);
 int OpenForReading(const char* path);
 void Close(int fd);
-// Moves `fd` to a high number, because programs use low numbers and close them in loops. Returns the new descriptor,
-// which is never stdin, stdout or stderr. On failure closes `fd` and returns -errno.
+// Moves `fd` to a high number if the process may use one, because programs use low numbers and close them in loops.
+// Returns the new descriptor, which is never stdin, stdout or stderr. If there is none, closes `fd` and returns -errno.
 int MoveUp(int fd);
 void Remove(const char* path);
 bool IsOpen(int fd);

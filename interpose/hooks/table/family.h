@@ -20,9 +20,8 @@ enum Family : uint32_t {
   kQueries = 1u << 1,
   kTrimming = 1u << 2,
   kLimits = 1u << 3,
-  kGraph = 1u << 29,  // nodes of the graph of a framework
-  kBlocks =
-      1u << 30,  // blocks of a framework: it reports them while it allocates; the memory of the driver is another event
+  kGraph = 1u << 29,   // nodes of the graph of a framework
+  kBlocks = 1u << 30,  // blocks of a framework: the calls of the driver that allocate their memory are other events
   kVirtualMemory = 1u << 31,
   kEverything = ~0u,
 };
