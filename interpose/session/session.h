@@ -25,8 +25,8 @@ struct EarlyMarks;
 // Uses zeroed memory that is never freed, because other threads may be in a hook when the process ends.
 class Session {
  public:
-  // Returns the session; the first call starts it. Returns null if recording is not possible, which was reported once
-  // on stderr.
+  // Returns the session; the first call starts it. Returns null if recording is not possible; the reason was reported
+  // once on stderr, except in a privileged (setuid) program.
   static Session* Get() {
     Session* session = Running();
     return __builtin_expect(session != nullptr, 1) ? session : Start();
