@@ -13,8 +13,8 @@ struct Lifetime {
   uint64_t bytes = 0;
 };
 
-// An offset for each lifetime so that none that are live at the same time overlap, and the memory that is enough for
-// it.
+// An offset for each lifetime, and the memory that is enough for them. Lifetimes that overlap in time do not overlap
+// in memory.
 struct Placement {
   uint64_t bytes = 0;
   std::vector<uint64_t> offsets;  // one for each lifetime; 0 for one without bytes or time
