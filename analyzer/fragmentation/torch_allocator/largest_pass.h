@@ -20,7 +20,7 @@ class LargestPass {
   };
 
   void Allocate(uint32_t block, uint64_t bytes, Name segment) { Add({block, bytes, segment}); }
-  // Records a free. Blocks from before the step may be passed; they are ignored later.
+  // Records a free. Blocks from before the step may be passed; readers must skip them.
   void Free(uint32_t block) { Add({block, 0, {}}); }
 
   // Returns the events; empty if nothing was recorded, or too much.

@@ -75,8 +75,8 @@ class RequestLog {
   void Begin(uint64_t value, Tag tag);
   void Put(uint64_t value);
   void PutOther(Event::What what) { Begin(static_cast<uint64_t>(what), kOther); }
-  // Returns whether no more blocks are recorded. In a full log they still are until the first step ends, as models act
-  // on its end.
+  // Returns whether recording has ended. A full log records no more blocks, but other events until the first step
+  // ends, as models act on that end.
   bool closed() const { return full() && any_step_; }
 
   std::vector<std::unique_ptr<Chunk>> chunks_;
