@@ -47,7 +47,7 @@ class MomentWatch final : public ReplayObserver {
   std::function<void(DeviceIndex)> come_;
   uint64_t oom_ticks_ = UINT64_MAX;
   bool has_come_ = false;
-  // The number of changes until the peak is reached, by level and device.
+  // The number of the change that reaches the peak, by level and device. An entry is removed when its peak is reached.
   std::map<std::pair<Level, DeviceIndex>, uint64_t> awaited_;
 };
 
