@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sites and their stacks as columns: tens of thousands of them, in which most texts and frames are said again and
-// again.
+// Encodes sites and their stacks as columns: there are tens of thousands, and most texts and frames occur many times.
 #ifndef ANALYZER_RENDER_HTML_COLUMNS_H_
 #define ANALYZER_RENDER_HTML_COLUMNS_H_
 
