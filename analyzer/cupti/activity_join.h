@@ -80,7 +80,7 @@ class ActivityJoin {
 
   const Trace& trace_;
   ActivityStream stream_;
-  uint64_t tolerance_ = 0;   // ticks
+  uint64_t tolerance_ = 0;   // in ticks
   uint64_t last_ticks_ = 0;  // the latest event so far
   bool has_record_ = false;
   ActivityRecord record_;

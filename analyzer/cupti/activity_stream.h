@@ -17,7 +17,7 @@ namespace vramtrack {
 // were read, so that a drift between the clocks does not accumulate.
 class ActivityClock {
  public:
-  // Adds a moment at which both clocks were read; the order does not matter. Freeze ends the adding;
+  // Adds a moment at which both clocks were read (a tie); the order does not matter. Call Freeze after the last one;
   // `ticks_per_second` is the rate before the first tie and after the last.
   void Add(uint64_t cupti_ns, uint64_t ticks);
   void Freeze(double ticks_per_second);

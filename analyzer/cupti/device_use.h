@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Measures what ran on the devices in each step, and derives when memory was last used. Kernel records carry no
-// addresses, but memory after whose allocation or last use nothing ran cannot have been used any more.
+// addresses, but memory cannot have been used after the last execution on any device.
 #ifndef ANALYZER_CUPTI_DEVICE_USE_H_
 #define ANALYZER_CUPTI_DEVICE_USE_H_
 
@@ -86,7 +86,7 @@ class DeviceUse : public ReplayObserver {
   struct Followed {
     SiteIndex site;  // any site of the group
     uint64_t allocations = 0, first_ticks = 0;
-    bool waits = false;                    // a kernel has not begun since the latest allocation
+    bool waits = false;                    // no kernel has begun since the latest allocation
     std::map<uint32_t, uint64_t> kernels;  // count by text id
     GapHistogram idle;
     LastUse last;
@@ -110,7 +110,7 @@ class DeviceUse : public ReplayObserver {
   uint64_t end_ticks_ = 0;  // end of the trace
   std::map<DeviceIndex, DeviceWork> work_;
   std::map<DeviceIndex, Work> step_;            // the current step, by device
-  std::map<DeviceIndex, uint64_t> busy_until_;  // by device, ns of CUPTI's clock
+  std::map<DeviceIndex, uint64_t> busy_until_;  // by device, in nanoseconds of CUPTI's clock
   std::vector<Followed> followed_;              // by group
   absl::flat_hash_map<SiteIndex, uint32_t> group_of_site_;
   absl::flat_hash_map<Name, Birth> births_;               // live allocations of the groups

@@ -18,7 +18,7 @@
 
 namespace vramtrack {
 
-// Makes the profile of a process for a summary, either together with a report's collectors, see FindInAnalysis, or
+// Makes the profile of a process for a summary, either as a guest of a report's collectors, see FindInAnalysis, or
 // alone. The same trace and options give the same profile. Memory: a few words for each kept site and window, and some
 // for each step and device. Thread-compatible.
 class ProfileMaker final : public Collector {

@@ -87,7 +87,7 @@ class StepMeter : public ReplayObserver {
     std::vector<uint64_t> step_reserves;  // at the end of the step, or at a peak of the run in the step if that is more
     std::vector<uint32_t> makers;
     std::vector<bool> concurrent;
-    bool shown = false;  // this level represents the device; each device is shown by one level
+    bool shown = false;  // the figures of the device are those of this level
   };
 
   bool Counts(uint32_t step) const { return window_.whole_run || step < window_.end; }

@@ -35,7 +35,8 @@ class Collector {
   virtual const char* name() const = 0;
   // Adds its observers, which it owns, and the sites to watch. Called once.
   virtual void Prepare(Replay* detail) = 0;
-  // Returns whether it needs the second replay, which only the first one can show, and adds its observers to that one.
+  // Returns whether it needs the second replay, for a question that only the first one raised, and adds its observers
+  // to the second one.
   virtual bool PrepareTrials(Replay* /*trials*/) { return false; }
   // Writes its findings. Called after all replays in the order of the collectors, so the findings of earlier
   // collectors are complete.

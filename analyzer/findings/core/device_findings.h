@@ -22,8 +22,8 @@ namespace vramtrack {
 // Returns whether `saved` of `reserved` bytes are enough to be worth a line of advice.
 bool IsWorthAdvice(uint64_t saved, uint64_t reserved);
 
-// Returns the driver's level of a device, or the level of the device's figures; null if nothing happened on the
-// device.
+// ScopeOfDevice returns the driver's level of a device, LeadingScope the level that the device's figures are about.
+// Both return null if nothing happened on the device.
 const Scope* ScopeOfDevice(const Ledger& ledger, DeviceIndex device);
 const Scope* LeadingScope(const Ledger& ledger, DeviceIndex device);
 

@@ -46,7 +46,7 @@ class ProcessAnalysis {
 
   const Trace& trace() const { return trace_; }
   const AnalyzeOptions& options() const { return options_; }
-  // Returns the options that every replay of the trace needs. They do not depend on what the replay looks for.
+  // Returns the options that all replays of the trace share.
   LedgerOptions replay_options() const;
   // Returns the passes over the trace, made and planned.
   PassPlan& passes() { return passes_; }

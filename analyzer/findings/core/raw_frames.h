@@ -16,7 +16,7 @@ namespace vramtrack {
 // innermost first.
 std::vector<uint64_t> IndicesInRaw(const std::vector<ReportFrame>& useful, const std::vector<ReportFrame>& raw);
 
-// Replaces a site's frames by `raw_frames`, where it has them. Call once its id is known.
+// Replaces a site's frames by its `raw_frames`, if it has any. Call it after the site has its id.
 void ShowRawFrames(ReportSite* site);
 
 }  // namespace vramtrack

@@ -28,7 +28,7 @@ class LeakFindings final : public Collector {
 
   const char* name() const override { return "leaks"; }
   void Prepare(Replay* detail) override;
-  // Requests the peak without each leak whose parts changed when the order of events became known.
+  // Requests the peak without each leak whose set of sites changed when the order of events became known.
   bool PrepareTrials(Replay* trials) override;
   // Also adds what the steps left live and sets the units of rates, which are per step before this call.
   void Describe(const Replays& replays, ProcessFindings* findings) override;

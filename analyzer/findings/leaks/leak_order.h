@@ -21,7 +21,8 @@ class LeakOrder : public ReplayObserver {
  public:
   struct Watched {
     std::vector<SiteIndex> sites;
-    std::vector<uint32_t> steps;  // steps with survivors, ascending; allocations in other steps do not count
+    // steps in which survivors were allocated, ascending; allocations in other steps do not count
+    std::vector<uint32_t> steps;
   };
   // No site is in two groups. `complete_steps`: number of complete steps of the run.
   LeakOrder(const std::vector<Watched>& groups, uint32_t complete_steps);

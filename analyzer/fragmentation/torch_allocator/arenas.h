@@ -26,7 +26,8 @@ using Name = AllocationName;
 struct Arenas {
   absl::flat_hash_map<Name, uint32_t> of_segment;     // segments in arenas other than 0
   absl::flat_hash_map<uint32_t, uint32_t> of_number;  // the same, by ArenaGuess::Segment
-  // For each release of memory, by its number: the arenas that the allocator keeps from then on.
+  // The arenas that the allocator keeps when it releases memory, by the number of the first release for which this
+  // holds.
   std::map<uint64_t, std::set<uint32_t>> kept_at_release;
   uint32_t count = 1;
   bool oldest_first = false;  // see Settings
@@ -68,7 +69,7 @@ class ArenaGuess {
   Arenas Finish() const;
 
  private:
-  static constexpr size_t kMaxUnlike = 1 << 20;  // pairs
+  static constexpr size_t kMaxUnlike = 1 << 20;  // limit of the recorded pairs
   enum class Rule : uint8_t { kLowest, kOldest, kEither };
   static constexpr Segment kNotedSegments = 1024;
 

@@ -61,7 +61,7 @@ class RequestLog {
  private:
   static constexpr size_t kChunkBytes = 64 << 10, kMaxEventBytes = 64;
   static constexpr uint32_t kShapes = 4096;
-  // A kind of request that may be repeated. Writer and reader keep the same table.
+  // Size and segment of an earlier request, which later ones repeat. Writer and reader keep the same table.
   struct Shape {
     uint64_t bytes = 0;
     uint32_t segment = kNoSegment;
