@@ -38,8 +38,8 @@ struct Limits {
   std::optional<Limit> leak_total;    // all leaks of a device or rank
   std::optional<Limit> peak;          // live bytes
   std::optional<Limit> reserved, device_used;
-  std::optional<Limit> growth;              // of live bytes
-  std::optional<Limit> fragmentation;       // reserved and not live, at the peak
+  std::optional<Limit> growth;              // growth of live bytes
+  std::optional<Limit> fragmentation;       // bytes reserved and not live, at the peak
   std::optional<Limit> steps_to_oom;        // a minimum
   std::optional<Limit> seconds_to_oom;      // a minimum
   std::map<std::string, Limit> categories;  // bytes live at the peak

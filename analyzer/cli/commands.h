@@ -41,12 +41,12 @@ struct ReportOptions {
   std::string output;               // empty or "-": standard output
   size_t top = 10;
   bool raw_stacks = false;
-  bool all_runs = false;   // of a folder; see ChooseTraces
-  std::string step_marks;  // as AnalyzeOptions has it
+  bool all_runs = false;   // use all runs of a folder; see ChooseTraces
+  std::string step_marks;  // as in AnalyzeOptions
   std::vector<std::string> search_paths;
-  uint64_t horizon_steps = 100000;  // the same
-  size_t threads = 0;               // as AnalyzeOptions has it
-  bool explain_passes = false;      // on stderr
+  uint64_t horizon_steps = 100000;  // as in AnalyzeOptions
+  size_t threads = 0;               // as in AnalyzeOptions
+  bool explain_passes = false;      // print the replays and their times on stderr
   bool exit_code = false;           // return the exit code of the answer
   ColorMode color = ColorMode::kAuto;
   bool source = true;  // in html, show source lines around the frames of findings
@@ -63,10 +63,10 @@ struct DiffCommandOptions {
   std::vector<std::string> renames;  // each "OLD=NEW"
   std::string rename_file;           // a file with one rename per line; empty: none
   std::vector<std::string> fail_on;  // values of FailOnNames()
-  std::string step_marks;            // as AnalyzeOptions has it
+  std::string step_marks;            // as in AnalyzeOptions
   std::vector<std::string> search_paths;
-  bool explain_passes = false;  // on stderr
-  bool all_runs = false;        // of a folder; see ChooseTraces
+  bool explain_passes = false;  // print the replays and their times on stderr
+  bool all_runs = false;        // use all runs of a folder; see ChooseTraces
   size_t threads = 0;           // 0: as many as there are processors
   ColorMode color = ColorMode::kAuto;
 };
@@ -86,9 +86,9 @@ struct CheckCommandOptions {
   std::string format = "text";                // one of CheckFormats()
   std::string output;                         // empty or "-": standard output
   std::string source_root;
-  bool all_runs = false;   // of a folder; see ChooseTraces
-  std::string step_marks;  // as AnalyzeOptions has it
-  size_t threads = 0;      // as AnalyzeOptions has it
+  bool all_runs = false;   // use all runs of a folder; see ChooseTraces
+  std::string step_marks;  // as in AnalyzeOptions
+  size_t threads = 0;      // as in AnalyzeOptions
   std::vector<std::string> search_paths;
 };
 
@@ -113,7 +113,7 @@ struct ExportCommandOptions {
   std::string value = "inuse_space";
   uint64_t max_events = 100'000;
   bool raw_stacks = false;
-  bool all_runs = false;  // of a folder; see ChooseTraces
+  bool all_runs = false;  // use all runs of a folder; see ChooseTraces
   std::string step_marks;
   size_t threads = 0;
   std::vector<std::string> search_paths;
@@ -127,11 +127,11 @@ struct SummarizeOptions {
   std::string output;               // "-": standard output
   std::string detail = "full";      // or "job", "fleet"
   size_t top = 0;                   // as in AnalyzeOptions; 0: its default
-  std::string step_marks;           // the same
+  std::string step_marks;           // as in AnalyzeOptions
   std::vector<std::string> search_paths;
-  bool all_runs = false;            // of a folder; see ChooseTraces
-  uint64_t horizon_steps = 100000;  // the same
-  size_t threads = 0;               // the same
+  bool all_runs = false;            // use all runs of a folder; see ChooseTraces
+  uint64_t horizon_steps = 100000;  // as in AnalyzeOptions
+  size_t threads = 0;               // as in AnalyzeOptions
 };
 
 // Runs `vramtrack summarize`.
@@ -150,7 +150,7 @@ int RunMerge(const MergeOptions& options);
 struct InfoOptions {
   std::vector<std::string> traces;  // files or folders
   std::vector<std::string> search_paths;
-  bool all_runs = false;  // of a folder; see ChooseTraces
+  bool all_runs = false;  // use all runs of a folder; see ChooseTraces
   bool paths = false;     // print only the paths of the traces
 };
 
@@ -165,7 +165,7 @@ struct DumpOptions {
   bool stacks = false;
   bool raw_stacks = false;  // show every frame; only with `stacks`
   std::vector<std::string> search_paths;
-  bool all_runs = false;  // of a folder; see ChooseTraces
+  bool all_runs = false;  // use all runs of a folder; see ChooseTraces
 };
 
 // Runs `vramtrack dump`: prints the events of each process in time order, one per line.

@@ -122,8 +122,7 @@ void Fields(Visitor& visit, ReportPattern& pattern) {
 
 struct ReportPeakLine {
   std::optional<ReportFrame> line;
-  std::string site;
-  // none of the report's
+  std::string site;  // empty if it is not in the report's list
   bool leak = false;
   uint64_t sites = 0;
   uint64_t bytes = 0;
