@@ -76,7 +76,8 @@ class DeviceUse : public ReplayObserver {
 
  private:
   using Name = AllocationName;
-  // With more kernel names than this, no single kernel follows nine tenths of a group's allocations.
+  // Limit of kernel names that are counted for a group. Further names are ignored: a group with so many rarely has one
+  // that follows nine tenths of its allocations.
   static constexpr size_t kMostKernels = 16;
 
   struct Birth {

@@ -16,8 +16,8 @@ namespace vramtrack {
 
 // Compares the live sites at a failed allocation with those at the same point of the last good step. The same point is
 // where the failing code had made the same number of requests. If it had made none in that step, the step's peak is
-// used, which is found to about a hundredth. Follows a second replay and visits all sites only at such points, so
-// memory and time are bounded by sites, not by the trace. Thread-compatible.
+// used, which is found to about a hundredth, or to a third if there are very many sites. Follows a second replay and
+// visits all sites only at such points, so memory and time are bounded by sites, not by the trace. Thread-compatible.
 class OomStudy final : public ReplayObserver {
  public:
   // A step's allocations are compared with those of this many steps before.

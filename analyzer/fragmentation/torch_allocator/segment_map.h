@@ -17,7 +17,7 @@ struct SegmentMap {
   struct LiveBlock {
     uint64_t address = 0, bytes = 0;
     SiteIndex site;
-    uint64_t birth = 0, death = kNever;  // time in blocks allocated and freed so far
+    uint64_t birth = 0, death = kNever;  // times, counted in blocks allocated and freed so far
   };
   uint32_t step = 0;
   std::vector<SegmentLayout::Segment> segments;  // sorted by address
