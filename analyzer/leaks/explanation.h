@@ -11,8 +11,8 @@
 
 namespace vramtrack {
 
-// Returns the explanation of `verdict`, whose other fields must be complete. `sites`: how many sites were judged
-// together.
+// Returns the explanation of `verdict`, whose other fields must be complete. `sites`: how many call stacks the verdict
+// is about.
 std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
                     const SiteContext& context, size_t sites = 1);
 

@@ -20,7 +20,7 @@ struct Rate {
 
 // Returns the mean rate over `onset.span`. The begin and end of the span do not bias it:
 // - Survivors that repeat with a period are averaged over whole periods, so every n-th step gives exactly 1/n.
-// - If the onset was seen, the first step of the span and its survivors are left out. It has survivors by construction,
+// - Otherwise, if the onset was seen, the first step and its survivors are left out. It has survivors by construction,
 //   and counting it would overstate a rare leak by one survivor.
 // `max_lifetime_steps`: the distance over which steps may depend on each other. Computing the interval takes most of
 // the time; without `with_interval`, `bytes_interval` is zero.

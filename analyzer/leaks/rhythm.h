@@ -21,12 +21,12 @@ struct Rhythm {
 // later steps count as well, because nothing suggests that their objects will be freed.
 Rhythm RhythmOf(const SiteHistory& history, const RunShape& run, Step tested_end);
 
-// Returns whether the time since the last survivor fits the gaps before it. That takes two survivors that are as far
-// from each other as from both ends of the run, or more survivors with similar gaps.
+// Returns whether the time since the last survivor is not much longer than the gaps before it. Two survivors must also
+// be about as far from each other as from both ends of the run, and three must have similar gaps.
 bool GoesOn(const Rhythm& rhythm);
 
-// Returns whether the rhythm continues and has equal gaps between at least three survivors. A cache that fills does not
-// do that.
+// Returns whether the rhythm continues and the gaps between at least three survivors are equal to within one step. A
+// cache that fills does not do that.
 bool IsRegular(const Rhythm& rhythm);
 
 // Return the site and the run as they will be after `steps` steps in all, if the rhythm continues. `steps` must be more
