@@ -28,7 +28,7 @@ class FasterLeaks {
 };
 
 // Adds the change to the message of a leak's finding. `base_rate` is the rate of all its sites in the baseline, in
-// bytes per step. `of_many` is true if the rate is the sum of several sites or ranks.
+// bytes per step. `of_many` is true if the rates are totals of several ranks.
 void DescribeChange(const DiffFinding& change, double base_rate, bool of_many, CheckFinding* finding);
 
 // Returns the finding for a leak that the report of the new run does not list.

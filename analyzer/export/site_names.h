@@ -33,7 +33,7 @@ class SiteIds {
 
  private:
   absl::flat_hash_map<uint64_t, std::string> known_;  // by hash, because the texts of a million sites take much memory
-  absl::flat_hash_map<std::string, size_t> numbers_;  // how many sites share an id
+  absl::flat_hash_map<std::string, size_t> numbers_;  // number of sites with this id, before a suffix makes it unique
 };
 
 // All sites of a process with the ids that a report gives them, including sites that the report leaves out.

@@ -31,8 +31,9 @@ std::string LeakTitle(const ReportSite& site);
 // Returns a rate such as "768 KiB per step": that of the whole leak if the site leads one, otherwise that of the site.
 std::string LeakRate(const ReportSite& site);
 
-// Return what the ranks of a job say about the site, such as "in 61 of 64 ranks (2 too few steps, 1 no leak), from 3.90
-// MiB to 4.10 MiB (rank 17)", or only in how many ranks it leaks. Empty if the job has one rank, or it leaks in none.
+// Return what the ranks of a job say about the site, such as "in 61 of 64 ranks (2 with too few steps, 1 without data
+// on it), from 3.90 MiB to 4.10 MiB (rank 17)", or only in how many ranks it leaks. Empty if the job has one rank, or
+// it leaks in none.
 std::string AcrossRanks(const ReportSite& site);
 std::string InHowManyRanks(const ReportSite& site);
 std::string OwnRate(const ReportSite& site);
