@@ -76,8 +76,8 @@ struct Budgets {
 };
 
 // Parses "2 GiB", "500 MiB/step", "10 %" or "30 min". Bytes need a unit, except 0: powers of 1024 (K, KiB) or of 1000
-// (kB, MB, GB). Rates are "/step" (the default), "/GiB" (allocated) or "/s", times in seconds by default. The place is
-// not set. The error reads "invalid size '10GiBs' (examples: 500 MiB, 2 GiB)".
+// (kB, MB, GB). Rates are "/step" (the default), "/GiB" (allocated) or "/s"; times are in seconds by default. Does not
+// set the place. The error is one line, such as "invalid number of steps 'x' (examples: 1000, 100000)".
 absl::StatusOr<Limit> ParseLimit(std::string_view text, LimitUnit unit);
 
 // Returns the limit for a plain number in the file.

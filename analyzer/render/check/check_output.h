@@ -28,8 +28,8 @@ std::string RenderCheckGitlab(const CheckReport& report);
 // Renders SARIF 2.1.0.
 std::string RenderCheckSarif(const CheckReport& report);
 
-// Returns the result and its reason: "failed", "passed" or "not enough evidence", and for example "2 of 3 findings
-// fail: ...".
+// Returns the result and its reason, such as "failed: 2 findings against 1 rule of 9 (38 sites, 60 steps, 1 device)";
+// the other results are "passed" and "not enough evidence".
 std::string CheckTotals(const CheckReport& report);
 
 // Returns the finding without its place: "leak: Attention::Forward leaks 768 KiB per step ...".

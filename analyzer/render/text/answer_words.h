@@ -29,9 +29,10 @@ std::vector<LeakAtPlace> LeaksByPlace(const Report& report);
 // Returns "LEAK", "MINOR LEAK" or "ACCELERATING LEAK".
 std::string LeakTitle(const ReportSite& site);
 // Returns a rate such as "768 KiB per step": that of the whole leak if the site leads one, otherwise that of the site.
+// In a job with several ranks it can be the mean of the ranks: "768 KiB per step and rank".
 std::string LeakRate(const ReportSite& site);
 
-// Return what the ranks of a job say about the site, such as "in 61 of 64 ranks (2 with too few steps, 1 without data
+// Return what the ranks of a job say about the site, such as "on 61 of 64 ranks (2 with too few steps, 1 without data
 // on it), from 3.90 MiB to 4.10 MiB (rank 17)", or only in how many ranks it leaks. Empty if the job has one rank, or
 // it leaks in none.
 std::string AcrossRanks(const ReportSite& site);
@@ -48,7 +49,7 @@ std::string TimeToOutOfMemory(const Report& report, const ReportSite& site);
 // Returns a rate such as "1.00 MiB per step (95 % CI 0.98 to 1.02 MiB)". An interval of width zero is omitted.
 std::string RateWithInterval(const ReportGrowth& growth);
 
-// Return "none of 38 sites leaks, over 60 steps", and how the memory of each device changes.
+// Return "none of 38 allocation sites leaks (60 steps)", and how the memory of each device changes.
 std::string NoLeakWords(const Report& report);
 std::vector<std::string> DeviceChanges(const Report& report);
 // Returns what evidence is missing for an answer.
@@ -58,7 +59,7 @@ std::string NotEnoughWords(const Report& report);
 std::string CategoryText(const std::string& name);
 
 // Returns a list such as "4.20 GiB activations, 1.10 GiB optimizer state, 12 MiB other". Categories below one per cent
-// of the total, and those without analysis, are summed at the end. `categories` holds names and bytes.
+// of the total, and the category "other", are summed at the end. `categories` holds names and bytes.
 std::string CategoriesText(const std::vector<std::pair<std::string, uint64_t>>& categories);
 
 struct LeakPart {
