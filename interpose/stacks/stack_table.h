@@ -43,7 +43,7 @@ class StackTable {
     return entry->id;
   }
 
-  // The same for a stack that is identified by one word, which must not be 0.
+  // Does the same for a stack that is identified by one word, which must not be 0.
   template <typename Define>
   uint32_t Intern(uint64_t word, Lane* lane, Define define) {
     if (const uint64_t known = by_word_.Find(word)) return static_cast<uint32_t>(known);
@@ -54,7 +54,7 @@ class StackTable {
     return number;
   }
 
-  // The same for native return addresses, which are interpreted with the current module map. Refreshes the map if
+  // Does the same for native return addresses, which are interpreted with the current module map. Refreshes the map if
   // needed. Returns 0 for an empty stack.
   uint32_t Intern(const NativeStack& stack, ModuleMap* modules, Lane* lane);
 

@@ -44,7 +44,7 @@ void Launch(int64_t threads, const Kernel& kernel, SourceLine where = SourceLine
     }
   }
 #else
-  // Where nothing else in a file says that it is C++11, clang-format 14 takes `>>>` apart.
+  // clang-format 14 splits `>>>` if nothing else in the file shows that it is C++11.
   // clang-format off
   RunKernel<<<static_cast<unsigned>(blocks), kBlockSize>>>(kernel, threads);
   // clang-format on

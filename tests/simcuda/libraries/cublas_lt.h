@@ -16,7 +16,7 @@ typedef int cublasStatus_t;
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle);
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle);
 
-// The same layout as in the header of cuBLASLt.
+// Has the same layout as in the header of cuBLASLt.
 struct cublasLtMatmulHeuristicResult_t {
   uint64_t algorithm[8];
   size_t workspace_bytes;

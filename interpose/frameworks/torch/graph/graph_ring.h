@@ -14,8 +14,8 @@ namespace vramtrack::torch {
 
 // Maps the numbers of the last kNodes nodes that a thread made to the stacks of their forward calls. PyTorch numbers
 // the nodes of each thread from one sequence. Must be placed in zeroed memory; pages that are not used take no memory.
-// Only the owning thread writes, and any thread may read StackOf and Claim. A node reaches another thread only through
-// PyTorch's own queues, so its entry is visible there.
+// Any thread may call Has, StackOf and Claim, but only the owning thread may call the other functions. A node reaches
+// another thread only through PyTorch's own queues, so its entry is visible there.
 class GraphRing {
  public:
   static constexpr size_t kNodes = size_t{1} << 19;
