@@ -12,23 +12,28 @@
 
 namespace vramtrack::cupti {
 
-// Takes records out of the buffers that CUPTI has filled and writes them to the trace, in frames. For one thread.
+// Reads records from the buffers that CUPTI has filled, and writes them to the trace in frames. Not thread-safe.
 class ActivityWriter {
  public:
-  // Neither is owned, both are there for good. False: there is no memory for it.
+  // Call this first. The arguments are not owned and must never be destroyed. Returns false if memory cannot be
+  // allocated.
   bool Prepare(const VramtrackRecorder* recorder, const Library* library);
 
-  // Notes both clocks at this moment: success, or why CUPTI does not tell its own.
+  // Reads the recorder's clock and CUPTI's clock at the same moment, to relate them. Returns kSuccess, or CUPTI's error
+  // if its clock cannot be read.
   int ReadClocks();
 
-  // kMaxLimitReached: all of its records were read; or else why the rest is not. Counts what CUPTI dropped before it.
+  // Reads the records of a buffer, and writes a frame when the encoder is full. Returns kMaxLimitReached if it read all
+  // records, otherwise the CUPTI error that stopped it. Also counts the records that CUPTI dropped for the buffer's
+  // stream.
   int Read(const Buffer& buffer);
-  // Of a context's stream, or with neither of what belongs to none.
+  // Counts the records that CUPTI dropped for a stream of a context, or with null and 0 those that belong to no
+  // context.
   void CountDropped(void* context, uint32_t stream);
-  // From now on there are records, or none because of `why`.
+  // Notes that recording starts now, or that it stops now because of `why`.
   void AddSpan(bool recording, const char* why);
-  // What was read until now, if anything was. As ReadClocks: without its clock CUPTI's times say nothing, and the
-  // records count as dropped.
+  // Writes what was read since the last frame, if anything. Returns the result of ReadClocks, or kSuccess if there was
+  // nothing to write. If CUPTI's clock cannot be read its times are useless, and the records count as dropped.
   int WriteFrame();
 
  private:
@@ -37,12 +42,12 @@ class ActivityWriter {
   const VramtrackRecorder* recorder_ = nullptr;
   const Library* library_ = nullptr;
   ActivityEncoder* encoder_ = nullptr;
-  ActivityTie tie_ = {};  // the last one
+  ActivityTie tie_ = {};  // the last reading of both clocks
   uint64_t dropped_ = 0;
 };
 
-// What a record of CUPTI says; its texts go to `encoder`, which is not full. `has_source`: memory records have one.
-// False for a kind that is not kept.
+// Converts a CUPTI record to `record` and adds its texts to `encoder`, which must not be full. `has_source` means that
+// memory records have a source (CUpti_ActivityMemory4). Returns false for a kind of record that is not kept.
 bool ReadRecord(const Activity& activity, bool has_source, ActivityEncoder* encoder, ActivityRecord* record);
 
 }  // namespace vramtrack::cupti

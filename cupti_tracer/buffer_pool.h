@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that CUPTI fills with records. CUPTI asks for it in the program's threads, so it is there before.
+// Buffers that CUPTI fills with records. CUPTI asks for buffers in the program's threads, so they are allocated in
+// advance by another thread.
 #ifndef CUPTI_TRACER_BUFFER_POOL_H_
 #define CUPTI_TRACER_BUFFER_POOL_H_
 
@@ -11,32 +12,39 @@
 
 namespace vramtrack::cupti {
 
+// A buffer and what CUPTI reported when it returned it.
 struct Buffer {
   static constexpr size_t kBytes = 256 << 10;
 
   Buffer* next;
-  void* context;  // as CUPTI told when it gave the buffer back
+  // CUPTI reports these when it returns the buffer.
+  void* context;
   uint32_t stream;
   size_t valid_bytes;
   alignas(64) uint8_t data[kBytes];
 
+  // Returns the buffer whose `data` this is.
   static Buffer* Of(uint8_t* data);
 };
 
-// Thread-safe; no call waits for more than a few instructions of another.
+// A list of free buffers, and a queue of buffers that CUPTI has filled. Thread-safe; a call waits for at most a few
+// instructions of another call. Owns the buffers, and never frees them.
 class BufferPool {
  public:
-  // Of its two lists: free ones, and those that CUPTI has filled, in that order.
-  bool Grow();  // one more free one; false where there are enough or there is no memory
+  // Allocates one more free buffer. Returns false if there are kMost already, or if memory cannot be allocated.
+  bool Grow();
+  // Returns a free buffer, or null if there is none.
   Buffer* TakeFree();
   void GiveFree(Buffer* buffer);
+  // Appends a filled buffer to the queue.
   void Complete(Buffer* buffer);
+  // Returns the oldest filled buffer, or null if there is none.
   Buffer* TakeCompleted();
   size_t free_count() const { return free_count_.load(std::memory_order_relaxed); }
 
-  static constexpr size_t kFirst = 8;  // to begin with
-  static constexpr size_t kLow = 4;    // fewer free ones: another is made ahead
-  static constexpr size_t kMost = 64;
+  static constexpr size_t kFirst = 8;  // buffers at the start
+  static constexpr size_t kLow = 4;    // below this number of free buffers more are allocated in advance
+  static constexpr size_t kMost = 64;  // buffers at most
 
  private:
   class Hold;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that fetches CUPTI's records while the program runs, and every way in which it ends: the program's,
-// another tool's, an error. There is one of it in a process, for good.
+// The collector: the thread that fetches CUPTI's records while the program runs. It ends with the program, when another
+// tool takes over, or after an error. A process has one collector, which never restarts.
 #ifndef CUPTI_TRACER_COLLECTOR_H_
 #define CUPTI_TRACER_COLLECTOR_H_
 
@@ -13,42 +13,45 @@
 
 namespace vramtrack::cupti {
 
-// What it works with; not owned, there for good.
+// What the collector works with. The pointers are not owned, and their objects must never be destroyed.
 struct Collected {
   const VramtrackRecorder* recorder;
   const Library* library;
-  uint32_t record_kinds;  // bits by index in kRecordKinds
-  bool others_are_ours;   // a newer libcupti was loaded by this one and did not start
+  uint32_t record_kinds;  // a bit for each index in kRecordKinds
+  bool others_are_ours;   // this tracer loaded a newer libcupti, which did not start
 };
 
-// Buffers for it; false: there is no memory. To be called once, before the rest.
+// Allocates the collector's first buffers. Call it once, before the other functions. Returns false if it cannot create
+// the semaphores.
 bool PrepareCollector();
 
-// From now on CUPTI asks it for buffers. As cuptiActivityRegisterCallbacks.
+// Registers the collector's buffers with CUPTI. Returns the result of cuptiActivityRegisterCallbacks.
 int GiveBuffersTo(const Library& library);
 
-// Before another tool's call: no more records are asked for, and what CUPTI has of them is in the trace when this
-// returns, for which it waits at most two seconds. What has not started does not. In any thread, and in forked
-// children, where there is nothing to do. `why` goes to the report.
+// Stops the collector before another tool's call. Disables the records, and waits up to two seconds until those that
+// CUPTI has are in the trace. A collector that has not started never starts. May be called in any thread; does nothing
+// in a forked child. `why` is shown in the report and must be a string that is never freed.
 void LeaveToOther(const char* why);
 
-// Records have been asked for, and the caller takes that back unless it has started. kTooLate: LeaveToOther came first.
-// At the end of the process it fetches what there is.
+// Starts the collector; the records must be enabled already. If the result is not kStarted the caller must disable
+// them. kTooLate means that LeaveToOther was called before, kNoThread that memory or the thread could not be created.
+// When the process ends the collector fetches the remaining records.
 enum class Start { kStarted, kTooLate, kNoThread, kNoClock };
 Start StartCollector(const Collected& collected);
 
-// Why it has left, null while it has not.
+// Returns why the collector stopped, or null if it has not. The text is empty if the process is ending.
 const char* WhyCollectorLeft();
 
-// A semaphore: one thread waits until another one posts. Never destroyed. Thread-safe.
+// A semaphore on which one thread waits until another posts. Thread-safe. Must never be destroyed.
 class Wakeup {
  public:
+  // Call this first. Returns false if the semaphore cannot be created.
   bool Init() { return sem_init(&posted_, 0, 0) == 0; }
-  // Async-signal-safe. Each post ends one wait.
+  // Ends one wait, now or later. Async-signal-safe.
   void Post() { sem_post(&posted_); }
-  // False if there was no post within `ms`.
+  // Waits at most `ms` milliseconds. Returns false if there was no post.
   bool Wait(int ms);
-  // Forgets earlier posts.
+  // Discards earlier posts.
   void Clear();
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI's binary interface as far as it is used, so that this builds without CUPTI and runs with any release from 11.8
-// to 13.x: its records grow at their ends only. //cupti_tracer:cupti_abi_*_test hold it against the real headers.
+// The part of CUPTI's binary interface that the tracer uses, so that it builds without CUPTI and runs with any release
+// from 11.8 to 13.x. New releases only append fields to records. //cupti_tracer:cupti_abi_*_test compare it with the
+// real headers.
 #ifndef CUPTI_TRACER_CUPTI_ABI_H_
 #define CUPTI_TRACER_CUPTI_ABI_H_
 
@@ -45,8 +46,8 @@ struct Activity {
   uint32_t kind;
 };
 
-// CUpti_ActivityMemory3 of 11.8 and 12.0; with `source` CUpti_ActivityMemory4, where
-// cuptiActivityEnableAllocationSource exists.
+// CUpti_ActivityMemory3 of 11.8 and 12.0. With `source` it is CUpti_ActivityMemory4, which releases with
+// cuptiActivityEnableAllocationSource have.
 struct Memory {
   uint32_t kind, operation, memory_kind, correlation;
   uint64_t address, bytes, timestamp, pc;
@@ -58,14 +59,14 @@ struct Memory {
   const char* source;
 };
 
-// CUpti_ActivityMemoryPool2, 3.
+// CUpti_ActivityMemoryPool2 and 3.
 struct MemoryPool {
   uint32_t kind, operation, type, correlation;
   uint32_t process, device;
   uint64_t min_bytes_to_keep, address, size, release_threshold, timestamp, utilized_size;
 };
 
-// CUpti_ActivityKernel8 to 13.
+// CUpti_ActivityKernel8 to CUpti_ActivityKernel13.
 struct KernelExecution {
   uint32_t kind, unused[3];
   uint64_t start, end, completed;
@@ -76,7 +77,7 @@ struct KernelExecution {
   const char* name;
 };
 
-// CUpti_ActivityMemcpy5 to 7.
+// CUpti_ActivityMemcpy5 to CUpti_ActivityMemcpy7.
 struct Memcpy {
   uint32_t kind;
   uint8_t copy_kind, source_kind, destination_kind, flags;
@@ -92,7 +93,7 @@ struct MemcpyPeer {
   uint32_t device, context, stream, other[4], correlation;
 };
 
-// CUpti_ActivityMemset4, 5.
+// CUpti_ActivityMemset4 and 5.
 struct Memset {
   uint32_t kind, value;
   uint64_t bytes, start, end;
@@ -100,14 +101,14 @@ struct Memset {
   uint16_t flags, memory_kind;
 };
 
-// CUpti_ActivityGraphTrace, 2.
+// CUpti_ActivityGraphTrace and CUpti_ActivityGraphTrace2.
 struct GraphTrace {
   uint32_t kind, correlation;
   uint64_t start, end;
   uint32_t device, graph, context, stream;
 };
 
-// CUpti_ActivitySynchronization, 2.
+// CUpti_ActivitySynchronization and CUpti_ActivitySynchronization2.
 struct Synchronization {
   uint32_t kind, type;
   uint64_t start, end;
@@ -126,7 +127,7 @@ struct Marker {
   const char* domain;
 };
 
-// CUpti_ActivityUnifiedMemoryCounter2, 3.
+// CUpti_ActivityUnifiedMemoryCounter2 and 3.
 struct UnifiedMemoryCounter {
   uint32_t kind, counter;
   uint64_t value, start, end, address;
@@ -152,7 +153,7 @@ struct UnifiedMemoryConfig {
   uint32_t scope, counter, device, enable;
 };
 constexpr uint32_t kUnifiedMemoryOfProcess = 1;
-constexpr uint32_t kUnifiedMemoryCounters = 8;  // from 1 on
+constexpr uint32_t kUnifiedMemoryCounters = 8;  // numbered from 1
 
 using RequestBuffer = void (*)(uint8_t** buffer, size_t* bytes, size_t* max_records);
 using CompleteBuffer = void (*)(void* context, uint32_t stream, uint8_t* buffer, size_t bytes, size_t valid_bytes);

@@ -6,32 +6,34 @@
 
 namespace vramtrack::cupti {
 
+// The functions of a loaded CUPTI. A function that this release does not have is null.
 struct Library {
 #define VRAMTRACK_CUPTI(name, needed, parameters) int(*name) parameters = nullptr;
 #include "cupti_tracer/cupti_functions.inc"
-  uint32_t version = 0;  // of cuptiGetVersion
+  uint32_t version = 0;  // from cuptiGetVersion
 
-  // Memory records end with the library that asked.
+  // Returns whether memory records name the library that called the memory function.
   bool has_source() const { return cuptiActivityEnableAllocationSource != nullptr; }
-  // What CUPTI calls a result.
+  // Returns CUPTI's text for a result, which is never null.
   const char* Text(int result) const;
 };
 
-// As dlsym.
+// A function with the contract of dlsym.
 using LookUp = void* (*)(void* library, const char* name);
 
-// The CUPTI that the program has loaded already, or else the newest one that the driver can serve: by the loader's
-// search, beside the CUDA runtime, or in the toolkit (CUDA_HOME, else /usr/local/cuda). `start` begins to use it; where
-// it says that the driver is too old after all (IsTooNew), an older one is looked for. `result`: what `start` has said
-// last, success where there was none to ask. False where none starts; `defect` says what is wrong with one that is
-// there and cannot be used, null for none. Loads libraries: not to be called from a hook.
+// Finds a CUPTI and starts it with `start`. Uses the one that the program has loaded already, or else the newest one
+// that the driver supports. Searches with the loader, then next to the CUDA runtime and in the toolkit (CUDA_HOME, or
+// /usr/local/cuda). If the result of `start` means that the driver is too old (IsTooNew), tries an older one. Sets
+// `*result` to the last result of `start`, or to success if no CUPTI was found. Returns false if none could be started;
+// `*defect` then describes a CUPTI that was found but cannot be used, or is null. Loads libraries, so it must not be
+// called from a hook.
 bool FindLibrary(LookUp look_up, int (*start)(const Library& library), Library* library, int* result,
                  const char** defect);
 
-// A function of the libcupti that the program has loaded already, or null.
+// Returns the address of a function in the libcupti that the program has loaded already, or null if there is none.
 const void* LoadedLibrary(LookUp look_up);
 
-// Whether a result means that the library is newer than the driver.
+// Returns whether a result means that the library is newer than the driver.
 bool IsTooNew(int result);
 
 }  // namespace vramtrack::cupti

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks CUPTI for kinds of records, which are bits by index in kRecordKinds.
+// Enables and disables kinds of CUPTI records. A set of kinds has a bit for each index in kRecordKinds.
 #ifndef CUPTI_TRACER_ENABLE_RECORDS_H_
 #define CUPTI_TRACER_ENABLE_RECORDS_H_
 
@@ -11,34 +11,40 @@
 
 namespace vramtrack::cupti {
 
+// The result of EnableRecords.
 struct Enabled {
-  int result = 0;                 // why `refused` is
-  const char* refused = nullptr;  // name of a kind; null: all are there, or are not missed
-  bool every_call = false;        // of API calls not the memory functions alone, because this release cannot choose
+  int result = 0;                 // CUPTI's error for `refused`
+  const char* refused = nullptr;  // name of the refused kind; null if no necessary kind was refused
+  bool every_call = false;        // all API calls are recorded, because this release cannot select memory calls
 };
 
-// In the driver's cuInit. What was enabled when a kind is refused is disabled again.
+// Enables the records; called during the driver's cuInit. If a kind is refused, disables those that were enabled
+// before. Kinds that are not on by default may be missing in this release or on this device without being refused.
 Enabled EnableRecords(const Library& library, uint32_t kinds);
 
-// What can only be asked for once the driver is initialized, from the tracer's thread; `result` says why it is refused.
+// Enables the kinds that can only be enabled after the driver is initialized; called on the collector's thread. kNone
+// means that `kinds` has none of them, kNotYet that the driver is not initialized. `*result` is CUPTI's error for
+// kRefused.
 enum class Late { kNone, kNotYet, kEnabled, kRefused };
 Late EnableLateRecords(const Library& library, uint32_t kinds, int* result);
 
+// Disables the records, except kinds that another tool has enabled.
 void DisableRecords(const Library& library, uint32_t kinds);
 
-// What can be asked for in VRAMTRACK_CUPTI_RECORDS, and the kinds of CUPTI behind it.
+// A name in VRAMTRACK_CUPTI_RECORDS, and the CUPTI kinds that it selects.
 struct RecordKind {
   const char* name;
-  uint32_t kinds[2];            // 0: no more
+  uint32_t kinds[2];            // CUPTI kinds; 0: unused
   bool by_default;              // the cheapest records that complete the ledger
-  bool memory_calls = false;    // of API calls: the memory functions, where CUPTI can choose
-  bool late = false;            // cannot be asked for before the driver is initialized
-  const char* needs = nullptr;  // makes records only together with this one
+  bool memory_calls = false;    // API calls: only memory functions, if CUPTI can select them
+  bool late = false;            // cannot be enabled before the driver is initialized
+  const char* needs = nullptr;  // gives records only together with the kind of this name
 };
 extern const RecordKind kRecordKinds[];
 extern const size_t kRecordKindCount;
 
-// Sets bits by index in kRecordKinds. Null or empty: the defaults. False, with nothing set, for an unknown name.
+// Parses a list of names, separated by commas, into `*kinds`; adds the kinds that a name needs. A null or empty text
+// gives the defaults. Returns false for an unknown name, and leaves `*kinds` unchanged.
 bool ParseRecordKinds(const char* text, uint32_t* kinds);
 
 }  // namespace vramtrack::cupti

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way in: the driver loads at cuInit what CUDA_INJECTION64_PATH names, and calls InitializeInjection. This is the
-// place that NVIDIA has for CUPTI's tools: no hook is active, and no context is there yet.
+// The entry point. At cuInit the driver loads the library that CUDA_INJECTION64_PATH names, and calls
+// InitializeInjection. NVIDIA provides this for CUPTI tools: no hook is active and no context exists yet.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who else is there: CUPTI serves one tool before 13.3, and the last one to ask gets the records.
+// Detects other CUPTI tools. Before 13.3 CUPTI serves one tool per process; the last one that registers gets the
+// records.
 #ifndef CUPTI_TRACER_OTHER_TOOLS_H_
 #define CUPTI_TRACER_OTHER_TOOLS_H_
 
@@ -10,19 +11,20 @@
 
 namespace vramtrack::cupti {
 
-// The name of a profiler or debugger that is in the process, or null.
+// Returns the name of a profiler or debugger that is loaded in the process, or null.
 const char* OtherTool();
 
-// From now on `leave(why)` is called before another library registers for CUPTI's records or gives it a clock (as
-// torch.profiler does when it starts), or detaches CUPTI from the process (cuptiFinalize); then its call goes on. At
-// once where one has done so already.
+// Calls `leave(why)` each time before another library registers for CUPTI's records, gives it a clock (as
+// torch.profiler does when it starts), or detaches CUPTI from the process (cuptiFinalize). The other library's call
+// continues afterwards. If a library did this already, calls `leave` immediately.
 void GiveWayToOthers(const VramtrackRecorder* recorder, void (*leave)(const char* why));
 
-// Whether another library wants records of this kind, so that they are not ours to disable.
+// Returns whether another library has enabled records of this kind. If so, this tracer must not disable them.
 bool EnabledByOthers(uint32_t kind);
 
-// The path of a library other than the one that `known` lies in which has a CUPTI linked into it, whose calls are not
-// seen, or is another libcupti; null for none. CUPTI serves one of them in a process.
+// Returns the path of a library that contains another CUPTI than the one with the address `known`, or null. It may be
+// another libcupti, or a library with a statically linked CUPTI, whose calls are not hooked. A process can use only
+// one.
 const char* OtherCupti(const VramtrackRecorder* recorder, const void* known);
 
 }  // namespace vramtrack::cupti

@@ -6,8 +6,9 @@
 
 namespace vramtrack::cupti {
 
-// Lines on stderr from now on, of which a process has few; without it there are none.
+// Makes Say write through the recorder. Without this call Say does nothing.
 void SayBy(const VramtrackRecorder* recorder);
+// Writes a line to stderr, cut off after 511 characters. A process can write only few lines.
 __attribute__((format(printf, 1, 2))) void Say(const char* format, ...);
 
 }  // namespace vramtrack::cupti

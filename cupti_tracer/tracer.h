@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes CUPTI's activity records from the driver to the trace, on a thread of its own. It never subscribes to
-// callbacks, of which CUPTI serves one tool only, and gives way to another that wants the records.
+// Writes CUPTI's activity records to the trace, on a thread of its own. The tracer does not subscribe to callbacks,
+// because CUPTI allows one subscriber, and it stops when another tool asks for the records.
 #ifndef CUPTI_TRACER_TRACER_H_
 #define CUPTI_TRACER_TRACER_H_
 
@@ -9,7 +9,8 @@
 
 namespace vramtrack::cupti {
 
-// Once in a process, from the driver's cuInit. What cannot be done is said in one line; hooked events go on.
+// Starts the tracer; called during the driver's cuInit. Later calls do nothing. If CUPTI cannot be used, writes one
+// line to stderr; the hooks keep recording. `recorder` is not owned and must never be destroyed.
 void StartTracer(const VramtrackRecorder* recorder);
 
 }  // namespace vramtrack::cupti

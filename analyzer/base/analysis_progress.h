@@ -7,13 +7,14 @@
 
 namespace vramtrack {
 
-// How far an analysis is, for who watches it from another thread.
+// The progress of an analysis, for a reader in another thread.
 struct AnalysisProgress {
-  std::atomic<uint64_t> events{0};  // read so far, in all passes together
-  // Events of the traces that were begun, once for each pass that is planned or was made.
+  std::atomic<uint64_t> events{0};  // events read so far, in all passes together
+  // Events of the traces that were started, counted once for each planned or finished pass.
   std::atomic<uint64_t> planned_events{0};
-  std::atomic<uint64_t> pass{0}, passes{0};  // of the trace that was begun last: the present pass, from 1
-  std::atomic<uint64_t> files{0};            // done
+  // For the trace that was started last: the present pass, counted from 1, and the number of passes.
+  std::atomic<uint64_t> pass{0}, passes{0};
+  std::atomic<uint64_t> files{0};  // finished files
   std::atomic<uint64_t> all_files{0};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words that a user may choose from, in error messages.
+// Error messages about words that a user may choose from.
 #ifndef ANALYZER_BASE_CHOICES_H_
 #define ANALYZER_BASE_CHOICES_H_
 
@@ -9,14 +9,14 @@
 
 namespace vramtrack {
 
-// "a, b or c"
+// Returns "a, b or c".
 std::string JoinChoices(const std::vector<std::string>& choices);
 
-// "unknown format 'xml' (expected text, json or html)". `where` follows the value: " in [budget]".
+// Returns "unknown format 'xml' (expected text, json or html)". `where` follows the value: " in [budget]".
 std::string UnknownChoice(const std::string& noun, const std::string& value, const std::vector<std::string>& choices,
                           const std::string& where = "");
 
-// The one of `choices` that `word` is probably a misspelling of. Empty: none is close.
+// Returns the entry of `choices` that `word` is probably a misspelling of; empty if none is close.
 std::string NearMiss(const std::string& word, const std::vector<std::string>& choices);
 
 }  // namespace vramtrack

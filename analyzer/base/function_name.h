@@ -7,9 +7,9 @@
 
 namespace vramtrack {
 
-// A demangled C++ name for a line of text: without return type, parameters, template arguments and all but the last two
-// parts of its scope. "void a::b::Attention<float>::Forward(Tensor const&)" is "Attention::Forward". Names of other
-// languages come back as they are.
+// Shortens a demangled C++ name for a line of text. Removes the return type, parameters, template arguments and all but
+// the last two parts of the qualified name: "void a::b::Attention<float>::Forward(Tensor const&)" becomes
+// "Attention::Forward". Names of other languages are returned unchanged.
 std::string ShortFunctionName(std::string_view demangled);
 
 }  // namespace vramtrack

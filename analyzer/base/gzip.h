@@ -10,16 +10,16 @@ namespace vramtrack {
 
 enum class GzipEffort { kFast, kUsual };
 
-// As `gzip -n`: the same bytes give the same file.
+// Compresses like `gzip -n`, without name and time: the same bytes give the same file.
 std::string Gzip(std::string_view bytes, GzipEffort effort = GzipEffort::kUsual);
 
 struct Gunzipped {
-  std::string bytes;      // up to the damage, if there is any
-  bool complete = false;  // to the end, and the checksum is right
+  std::string bytes;      // the content, up to the damage if there is any
+  bool complete = false;  // everything was read, and the checksum is right
   bool too_large = false;
 };
-// Nothing, and too_large, if it unpacks to more than `most_bytes`: a small file can unfold into a thousand times its
-// size.
+// Decompresses `bytes`. If the content has more than `most_bytes`, returns no bytes and sets too_large: a small file
+// can expand to a thousand times its size.
 Gunzipped Gunzip(std::string_view bytes, uint64_t most_bytes);
 
 }  // namespace vramtrack

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Indices that do not convert into each other: a site cannot be passed where a stack is expected. They cost what a
-// uint32_t costs. indices.h names them.
+// Index types that do not convert into each other: a site cannot be passed where a stack is expected. They cost no more
+// than a uint32_t. indices.h defines the types.
 #ifndef ANALYZER_BASE_INDEX_H_
 #define ANALYZER_BASE_INDEX_H_
 
@@ -15,15 +15,15 @@
 
 namespace vramtrack {
 
-// `Tag` is what is counted; it need not be defined.
+// An index of things of one kind. `Tag` identifies the kind; it need not be defined.
 template <typename Tag>
 class Index {
  public:
-  // None().
+  // Creates None().
   constexpr Index() = default;
   constexpr explicit Index(uint32_t value) : value_(value) {}
 
-  // The index of nothing. It is behind all others.
+  // Returns the index of nothing. It is greater than all others.
   static constexpr Index None() { return Index(); }
 
   constexpr uint32_t value() const { return value_; }
@@ -72,7 +72,7 @@ class IndexRange {
   uint32_t begin_, end_;
 };
 
-// A vector whose entries are asked for by one kind of index only.
+// A vector whose entries are accessed by one type of index only.
 template <typename IndexType, typename T, typename Entries = std::vector<T>>
 class IndexedVector {
  public:
@@ -91,7 +91,7 @@ class IndexedVector {
   bool Has(IndexType index) const { return index.value() < entries_.size(); }
   IndexRange<IndexType> indices() const { return {IndexType(0), next_index()}; }
   IndexType last_index() const { return IndexType(static_cast<uint32_t>(entries_.size() - 1)); }
-  // Of the entry that is added next.
+  // Returns the index of the entry that is added next.
   IndexType next_index() const { return IndexType(static_cast<uint32_t>(entries_.size())); }
 
   void push_back(T value) { entries_.push_back(std::move(value)); }
@@ -102,7 +102,7 @@ class IndexedVector {
   void resize(size_t size) { entries_.resize(size); }
   void resize(size_t size, const T& value) { entries_.resize(size, value); }
   void assign(size_t size, const T& value) { entries_.assign(size, value); }
-  // Makes it so long that it has `index`.
+  // Grows the vector until it has `index`.
   void GrowTo(IndexType index) {
     if (__builtin_expect(!Has(index), 0)) entries_.resize(index.value() + size_t{1});
   }
@@ -122,7 +122,7 @@ class IndexedVector {
   Entries entries_;
 };
 
-// Its entries stay where they are.
+// An IndexedVector whose entries do not move when others are added.
 template <typename IndexType, typename T>
 using IndexedDeque = IndexedVector<IndexType, T, std::deque<T>>;
 

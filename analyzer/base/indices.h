@@ -11,30 +11,30 @@
 
 namespace vramtrack {
 
-// A distinct stack of TracedStacks; the libraries of UnseenMemory are behind those of the trace. What the trace itself
-// calls a stack is a plain number.
+// A distinct stack of TracedStacks. The libraries of UnseenMemory come after the stacks of the trace. The trace's own
+// numbers of stacks are plain integers.
 using StackIndex = Index<struct StackTag>;
 inline constexpr StackIndex kEmptyStack(0);
 
-// Into Trace::threads(); what the trace itself calls a thread is a plain number. Memory that no hooked event tells of
-// is behind all threads.
+// An index into Trace::threads(). The trace's own numbers of threads are plain integers. Memory that no hooked event
+// reports has a slot after all threads.
 using ThreadSlot = Index<struct ThreadTag>;
 
-// Which allocation: the thread that made it, and which one of its allocations it is.
+// The identity of an allocation: the thread that made it, and its number among the allocations of that thread.
 using AllocationName = std::pair<ThreadSlot, uint64_t>;
 
-// A device by the number that the job knows it by.
+// A device, by the number that the job uses for it.
 using DeviceIndex = Index<struct DeviceTag>;
-// In place of a device: the host's memory. It is behind all devices.
+// Stands for host memory in place of a device. It is greater than all devices.
 inline constexpr DeviceIndex kHost = DeviceIndex::None();
-// A device's number is a byte wherever this project writes it.
+// The highest device number. Traces and summaries store it in a byte.
 inline constexpr uint32_t kMaxDevice = 255;
-// As a report has it: none for the host.
+// Returns the device's number as reports have it; none for the host.
 constexpr std::optional<uint32_t> NumberOf(DeviceIndex device) {
   return device == kHost ? std::nullopt : std::optional<uint32_t>(device.value());
 }
 
-// Into Ledger::sites(). All replays of one trace number sites alike.
+// An index into Ledger::sites(). All replays of one trace number sites alike.
 using SiteIndex = Index<struct SiteTag>;
 
 static_assert(sizeof(SiteIndex) == sizeof(uint32_t) && std::is_trivially_copyable_v<SiteIndex>, "as cheap as a number");

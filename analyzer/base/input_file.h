@@ -10,11 +10,11 @@
 
 namespace vramtrack {
 
-// The one way to open a file that somebody else may have put there: a regular file, opened for reading. A FIFO, a
-// socket, a device or a folder is refused and never waited for. Movable. Thread-compatible.
+// A regular file that is open for reading. Use this for every file that somebody else may have created. A FIFO, a
+// socket, a device or a folder is refused without waiting for it. Movable. Thread-compatible.
 class InputFile {
  public:
-  // The error is one line that names the file.
+  // Opens the file. An error is one line that names the file.
   static absl::StatusOr<InputFile> Open(const std::string& path);
 
   InputFile(InputFile&& other) noexcept;
@@ -24,14 +24,14 @@ class InputFile {
   ~InputFile();
 
   int fd() const { return fd_; }
-  // When it was opened.
+  // The size and the time of the last modification when the file was opened.
   uint64_t bytes() const { return bytes_; }
   std::time_t modified() const { return modified_; }
 
-  // The file from its current position on. A file with more than `most_bytes` is an error; so is one that cannot be
-  // read. The error is one line that names the file.
+  // Reads the file from its current position to the end. More than `most_bytes` bytes and read failures are errors. An
+  // error is one line that names the file.
   absl::StatusOr<std::string> Read(uint64_t most_bytes);
-  // The file descriptor, which is the caller's from here on.
+  // Returns the file descriptor. The caller owns it from here on.
   int Release();
 
  private:
@@ -44,7 +44,7 @@ class InputFile {
   std::time_t modified_ = 0;
 };
 
-// InputFile::Open and Read.
+// Opens and reads a file, see InputFile::Open and InputFile::Read.
 absl::StatusOr<std::string> ReadInputFile(const std::string& path, uint64_t most_bytes);
 
 }  // namespace vramtrack

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which file a mapped address belongs to. If a file is truncated while it is mapped, reading it raises SIGBUS; the
-// handler uses this to name the file.
+// Finds the file that a mapped address belongs to. If a file is truncated while it is mapped, reading it raises SIGBUS.
+// The signal handler uses this to name the file.
 #ifndef ANALYZER_BASE_MAPPED_RANGE_H_
 #define ANALYZER_BASE_MAPPED_RANGE_H_
 
@@ -11,7 +11,7 @@
 
 namespace vramtrack {
 
-// As long as it lives, PathMappedAt knows the range. Movable. Thread-safe.
+// Registers a mapped range of memory for PathMappedAt, as long as the object lives. Movable. Thread-safe.
 class MappedRange {
  public:
   MappedRange() = default;
@@ -24,10 +24,10 @@ class MappedRange {
 
  private:
   std::unique_ptr<char[]> path_;
-  int slot_ = -1;  // none where too many are mapped at once
+  int slot_ = -1;  // -1 if too many ranges are mapped at once
 };
 
-// Null where it is not known. Async-signal-safe.
+// Returns the path of the file that is mapped at `address`, or null if it is unknown. Async-signal-safe.
 const char* PathMappedAt(const void* address);
 
 }  // namespace vramtrack

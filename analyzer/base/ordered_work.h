@@ -14,19 +14,20 @@
 
 namespace vramtrack {
 
-// Does several pieces of work at once and gives what comes of them in their order. No more than a few are done and not
-// taken, so that memory does not grow with their number. One thread takes, and works while it waits.
+// Runs pieces of work in parallel and returns the results in order. The number of results that wait to be taken is
+// limited, so memory does not grow with the number of pieces. One thread calls Take(), and works while it waits.
 template <class Result>
 class OrderedWork {
  public:
-  // `work` is called from several threads, once for each number below `count`; `threads` are at least 1.
+  // Calls `work` from several threads, once for each number below `count`. `threads`: at least 1, including the thread
+  // that calls Take().
   OrderedWork(size_t count, size_t threads, std::function<Result(size_t)> work)
       : work_(std::move(work)), done_(count), most_ahead_(2 * threads) {
     for (size_t i = 1; i < threads; ++i) {
       try {
         threads_.emplace_back([this] { Work(); });
       } catch (const std::system_error&) {
-        break;  // the others do it
+        break;  // the other threads do the work
       }
     }
   }
@@ -41,7 +42,7 @@ class OrderedWork {
   OrderedWork(const OrderedWork&) = delete;
   OrderedWork& operator=(const OrderedWork&) = delete;
 
-  // To be called `count` times at most.
+  // Waits for the next result and returns it. May be called at most `count` times.
   Result Take() {
     std::unique_lock<std::mutex> lock(mutex_);
     const size_t wanted = taken_++;
@@ -62,7 +63,7 @@ class OrderedWork {
     }
   }
 
-  // False if there is nothing to do at the moment.
+  // Does the next piece of work. Returns false if there is nothing to do at the moment.
   bool WorkOnNext(std::unique_lock<std::mutex>* lock) {
     if (next_ == done_.size() || next_ >= taken_ + most_ahead_) return false;
     const size_t mine = next_++;

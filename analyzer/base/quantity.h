@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers as people read them: three digits that count, commas.
+// Formats numbers for people: three significant digits, commas.
 #ifndef ANALYZER_BASE_QUANTITY_H_
 #define ANALYZER_BASE_QUANTITY_H_
 
@@ -15,12 +15,11 @@ std::string FormatAbout(double number);   // "19,400", "3.5", "0.02", "2.1e+12"
 std::string FormatTimeToFull(double steps);
 std::string FormatPercent(double share);    // 0.4 is "40 %"
 std::string FormatSeconds(double seconds);  // "5.1 ms", "0.42 s", "3 min 20 s", "5 h 12 min"
-// "1 step", "2 steps"
+// Returns "1 step", "2 steps".
 std::string Plural(uint64_t count, const std::string& one, const std::string& several);
 
-// Bytes as people read them: three digits that count, IEC units (as PyTorch prints them). One way to write them, so
-// that a figure is the same wherever it is said.
-
+// Bytes have three significant digits and IEC units, as PyTorch prints them. All output uses these functions, so that a
+// figure looks the same everywhere.
 std::string FormatByteCount(double bytes);             // "4.00 MiB", "512 B", "-1.50 KiB"
 std::string FormatByteRange(double low, double high);  // "3.99 to 4.01 MiB", "900 KiB to 1.20 MiB"
 

@@ -10,17 +10,18 @@
 
 namespace vramtrack {
 
-// Exceptions, and which of them were of use. Thread-compatible.
+// The exceptions of a check, and which of them matched a finding. Thread-compatible.
 class ExceptionList {
  public:
   // `exceptions` must outlive it.
   ExceptionList(const std::vector<CheckException>& exceptions, absl::CivilDay today)
       : exceptions_(exceptions), today_(today), used_(exceptions.size()) {}
 
-  // Excepts a finding that an exception is for. One that has expired, or that is for less, changes the message only.
+  // Marks a finding as excepted if an exception matches it. An exception that has expired, or whose limit is exceeded,
+  // only changes the message.
   void Apply(CheckFinding* finding);
 
-  // One line for each exception that was for none of the findings.
+  // Returns one line for each exception that matched no finding.
   std::vector<std::string> Unused() const;
 
  private:

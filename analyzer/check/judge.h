@@ -19,10 +19,10 @@ struct CheckOptions {
   absl::CivilDay today;
 };
 
-// Judges a run. Without a budget for leaks every leak that is not minor fails; with one, those above it. With a diff
-// only leaks that are new or have become faster fail, and what else has become worse; limits
-// hold for the run itself, as without. A baseline that cannot be compared with is too little evidence. Pure and
-// deterministic. File and line of findings are as the report has them.
+// Judges a run. Without a budget for leaks, every leak that is not minor fails; with one, leaks above it fail. With a
+// diff, only leaks that are new or faster fail, and other regressions; limits apply to the run itself, as without a
+// diff. A baseline that cannot be compared counts as too little evidence. Pure and deterministic. The file and line of
+// findings are as in the report.
 CheckReport Check(const Report& report, const DiffReport* diff, const CheckOptions& options);
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run may use, as plain data, and the one table of the limits that there are.
+// The limits of a run as plain data, and the table of all kinds of limits.
 #ifndef ANALYZER_CHECK_LIMITS_H_
 #define ANALYZER_CHECK_LIMITS_H_
 
@@ -18,39 +18,39 @@ namespace vramtrack {
 
 enum class LimitUnit { kBytes, kBytesPerStep, kObjectsPerStep, kBytesOrShare, kSteps, kSeconds };
 
-// Whether a limit is the least that is allowed; others are the most.
+// Returns whether a limit is a minimum; other limits are maximums.
 constexpr bool IsLeast(LimitUnit unit) { return unit == LimitUnit::kSteps || unit == LimitUnit::kSeconds; }
 
-// What a rate is per. A trace has one of the first two, see ReportSite::rate_unit.
+// The denominator of a rate. A trace has one of the first two, see ReportSite::rate_unit.
 enum class RatePer { kStep, kGiB, kSecond };
 
 struct Limit {
-  double value = 0;              // bytes, bytes per step, objects per step, steps, seconds; of a share 0 to 1
-  RatePer per = RatePer::kStep;  // of rates
-  bool share = false;            // of the device's memory; of fragmentation: of the reserved bytes
-  std::string place;             // who set it: "budgets.toml:12", "--max-peak"
+  double value = 0;              // bytes, bytes per step, objects per step, steps or seconds; 0 to 1 for a share
+  RatePer per = RatePer::kStep;  // for rates only
+  bool share = false;            // a share of the device's memory; for fragmentation, of the reserved bytes
+  std::string place;             // where it was set: "budgets.toml:12", "--max-peak"
 };
 
-// Of a whole job, one device or one rank. None: no limit.
+// The limits for a whole job, one device or one rank. Nullopt means no limit.
 struct Limits {
-  std::optional<Limit> leak;          // one, with all sites that belong to it
-  std::optional<Limit> leak_objects;  // one that has no bytes: streams, events
-  std::optional<Limit> leak_total;    // all of a device or rank
+  std::optional<Limit> leak;          // one leak, with all sites that belong to it
+  std::optional<Limit> leak_objects;  // one leak of objects without bytes: streams, events
+  std::optional<Limit> leak_total;    // all leaks of a device or rank
   std::optional<Limit> peak;          // live bytes
   std::optional<Limit> reserved, device_used;
-  std::optional<Limit> growth;              // of live bytes
-  std::optional<Limit> fragmentation;       // reserved and not live, at the peak
-  std::optional<Limit> steps_to_oom;        // at least
-  std::optional<Limit> seconds_to_oom;      // at least
+  std::optional<Limit> growth;              // growth of live bytes
+  std::optional<Limit> fragmentation;       // bytes reserved and not live, at the peak
+  std::optional<Limit> steps_to_oom;        // a minimum
+  std::optional<Limit> seconds_to_oom;      // a minimum
   std::map<std::string, Limit> categories;  // bytes live at the peak
 };
 
 struct LimitKind {
-  const char* key;   // in a budgets file; the option is --max-KEY or --min-KEY, with dashes for underscores
+  const char* key;   // the key in a budgets file; the option is --max-KEY or --min-KEY, with dashes for underscores
   const char* rule;  // see kCheckRules
   LimitUnit unit;
   std::optional<Limit> Limits::*limit;
-  bool of_device, of_rank;  // may be set for one device, one rank
+  bool of_device, of_rank;  // can be set for one device, for one rank
   const char* value;        // how --help names the value: "SIZE"
   const char* text;         // what --help says
 };
@@ -59,40 +59,40 @@ extern const std::vector<LimitKind> kLimitKinds;
 // A known finding that does not fail the check. An empty field matches everything.
 struct CheckException {
   std::string site;            // id
-  std::string function, file;  // patterns with * and ?, of one frame
+  std::string function, file;  // patterns with * and ?, which one frame must match
   std::vector<std::string> rules;
   std::optional<uint32_t> device;
-  std::optional<Limit> up_to;  // bytes or bytes per step: above it, it fails
+  std::optional<Limit> up_to;  // bytes or bytes per step; the finding fails above it
   std::string reason;
-  std::optional<absl::CivilDay> expires;  // the last day on which it holds; none: never
+  std::optional<absl::CivilDay> expires;  // the last day on which it is valid; nullopt: it never expires
   std::string place;
 };
 
 struct Budgets {
   Limits job;
-  std::map<uint32_t, Limits> devices;  // instead of those of the job
+  std::map<uint32_t, Limits> devices;  // these override the limits of the job
   std::map<int, Limits> ranks;
   std::vector<CheckException> exceptions;
 };
 
 // Parses "2 GiB", "500 MiB/step", "10 %" or "30 min". Bytes need a unit, except 0: powers of 1024 (K, KiB) or of 1000
-// (kB, MB, GB). Rates are "/step" (the default), "/GiB" (allocated) or "/s", times in seconds by default. The place is
-// not set. The error reads "invalid size '10GiBs' (examples: 500 MiB, 2 GiB)".
+// (kB, MB, GB). Rates are "/step" (the default), "/GiB" (allocated) or "/s"; times are in seconds by default. Does not
+// set the place. The error is one line, such as "invalid number of steps 'x' (examples: 1000, 100000)".
 absl::StatusOr<Limit> ParseLimit(std::string_view text, LimitUnit unit);
 
-// A limit that is a plain number in the file.
+// Returns the limit for a plain number in the file.
 absl::StatusOr<Limit> LimitOfNumber(double value, LimitUnit unit);
 
-// "2.00 GiB", "500 MiB per step", "10 %", "100,000 steps", "30 min".
+// Format a limit, or a value in its unit: "2.00 GiB", "500 MiB per step", "10 %", "100,000 steps", "30 min".
 std::string FormatLimit(const Limit& limit, LimitUnit unit);
 std::string FormatValue(double value, LimitUnit unit, bool share = false, RatePer per = RatePer::kStep);
-// "step", "GiB allocated", "second".
+// Returns "step", "GiB allocated" or "second".
 const char* PerName(RatePer per);
 
-// "YYYY-MM-DD".
+// Parses a date, "YYYY-MM-DD".
 absl::StatusOr<absl::CivilDay> ParseDay(std::string_view text);
 
-// Parses a budgets file (TOML, docs/check.md). `path` names it in errors and places. The error is one line about the
+// Parses a budgets file (TOML, docs/check.md). `path` is its name in errors and places. The error is one line about the
 // first mistake in the file. Unknown keys are mistakes.
 absl::StatusOr<Budgets> ParseBudgets(std::string_view text, const std::string& path);
 

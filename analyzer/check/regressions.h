@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a diff says that a check may fail on.
+// Regressions in a diff, for which a check can fail.
 #ifndef ANALYZER_CHECK_REGRESSIONS_H_
 #define ANALYZER_CHECK_REGRESSIONS_H_
 
@@ -12,29 +12,30 @@
 
 namespace vramtrack {
 
-// Leaks of the new run that the base does not have, or has with a lower rate. The diff must outlive it.
+// Leaks of the new run that the baseline does not have, or has with a lower rate. The diff must outlive this object.
 class FasterLeaks {
  public:
   explicit FasterLeaks(const DiffReport& diff);
 
-  // What has changed of a site of the new run's report; null if it does not leak, or did so before. Marks it as found.
+  // Returns the change of a site in the new run's report, and marks it as found; null if the site does not leak, or
+  // leaked before.
   const DiffFinding* Find(const ReportSite& site);
-  // Those that Find has not found.
+  // Returns the changes that Find() has not returned.
   std::vector<const DiffFinding*> Others() const;
 
  private:
-  std::vector<std::pair<const DiffFinding*, bool>> leaks_;  // and whether it was found
+  std::vector<std::pair<const DiffFinding*, bool>> leaks_;  // a change, and whether it was found
 };
 
-// Adds what has changed to the finding of a leak. `base_rate`: bytes per step, of all its sites. `of_many`: and of
-// ranks.
+// Adds the change to the message of a leak's finding. `base_rate` is the rate of all its sites in the baseline, in
+// bytes per step. `of_many` is true if the rates are totals of several ranks.
 void DescribeChange(const DiffFinding& change, double base_rate, bool of_many, CheckFinding* finding);
 
-// A leak that the report of the new run does not list.
+// Returns the finding for a leak that the report of the new run does not list.
 CheckFinding LeakRegression(const DiffFinding& change);
 
-// New and grown sites that are no such leaks, and what has become worse of whole devices. What has only moved is none.
-// `report`: of the new run, by which sites are named.
+// Returns findings for new and grown sites that are not such leaks, and for devices that have become worse as a whole.
+// A site that has only moved is not a regression. `report` is that of the new run; its sites give the names.
 std::vector<CheckFinding> FindRegressions(const DiffReport& diff, const Report& report);
 
 }  // namespace vramtrack

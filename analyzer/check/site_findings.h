@@ -14,29 +14,30 @@
 
 namespace vramtrack {
 
-// The frame whose line an annotation stands at: from `from` outwards the first of the job's own code with a line, or
-// else of any code with one, or else `from`.
+// Returns the index of the frame whose line gets an annotation: from `from` outwards the first frame of the job's own
+// code with a line, or else the first of any code with a line, or else `from`.
 size_t FrameToAnnotate(const std::vector<ReportFrame>& frames, size_t from);
 
-// Names `finding` by its frames.
+// Sets the frames, subject, file and line of `finding`. The frame that names it is searched from `frame` outwards, see
+// FrameToAnnotate.
 void NameByFrame(const std::vector<ReportFrame>& frames, size_t frame, CheckFinding* finding);
 
-// Without rule, value and message.
+// Returns a finding about the site, without rule, value and message.
 CheckFinding FindingOf(const ReportSite& site);
 
-// Of a leak as a whole; of a site that leads none, its own.
+// Returns the rates of the whole leak that the site leads; its own rates if it leads none.
 ReportLeak RatesOf(const ReportSite& site);
 
-// What the rates of the leak are per.
+// Returns the denominator of the leak's rates.
 RatePer PerOf(const ReportSite& site);
-// The rate of a leak, with all that belongs to it, in bytes, or in objects where it has none. None: the trace does not
-// tell it per that.
-std::optional<double> RateOf(const ReportSite& site, RatePer per);  // of the worst rank, see WorstRankOf
+// Return the rate of a leak including all its sites, in bytes, or in objects if it has no bytes. Nullopt if the trace
+// has no rate with this denominator.
+std::optional<double> RateOf(const ReportSite& site, RatePer per);  // for the worst rank, see WorstRankOf
 std::optional<double> RateOfAll(const ReportSite& site, RatePer per);
-// Why not.
+// Returns the reason why RateOf() is nullopt.
 std::string WhyNoRate(RatePer asked, RatePer per);
 
-// "leaks 768 KiB per step (95 % CI 760 to 776 KiB) on device 0; the budget is ...".
+// Returns a message such as "leaks 768 KiB per step (95 % CI 760 to 776 KiB) on device 0; the budget is ...".
 std::string LeakMessage(const ReportSite& site, const Limit* limit);
 
 }  // namespace vramtrack

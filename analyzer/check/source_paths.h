@@ -7,17 +7,18 @@
 
 namespace vramtrack {
 
-// Paths of sources as the place that shows annotations wants them: from the root of the repository. Debug information
-// has them as they were when the program was compiled, maybe elsewhere. Thread-compatible.
+// Converts paths of source files to the form that annotations need: relative to the root of the repository. Debug
+// information has paths from the time of compilation, perhaps from another machine. Thread-compatible.
 class SourcePaths {
  public:
-  // `root`: a folder; empty: the one that has a .git, from the working directory upwards, or else that directory.
+  // `root` is a folder. If it is empty, the root is the nearest folder with a .git, from the working directory upwards,
+  // or else the working directory.
   explicit SourcePaths(std::string root);
 
   const std::string& root() const { return root_; }
 
-  // From the root, if the file is below it, or if it is there by the last folders of its path ("/build/job/src/a.cu" as
-  // "src/a.cu"); otherwise as it is.
+  // Returns the path relative to the root if the file is below it, or if the last folders of its path exist there
+  // ("/build/job/src/a.cu" becomes "src/a.cu"). Otherwise returns it unchanged.
   std::string FromRoot(const std::string& file);
 
  private:

@@ -9,17 +9,18 @@
 namespace vramtrack {
 
 struct ChildResult {
-  int wait_status = 0;  // as of waitpid
-  int start_error = 0;  // errno if the command could not be started; the rest means nothing then
+  int wait_status = 0;  // the status from waitpid
+  // errno if the command could not be started, otherwise 0. If set, the other fields are meaningless.
+  int start_error = 0;
 };
 
-// Starts `command` (searched for in PATH) with `environment` added to this process's own, and waits for its end.
-// SIGINT, SIGQUIT, SIGTERM and SIGHUP do not end this process meanwhile: those that somebody sent to it alone go on to
-// the command; those of the terminal have reached the command already. Not thread-safe.
+// Starts `command` (searched for in PATH) with `environment` added to this process's own, and waits until it exits.
+// Meanwhile SIGINT, SIGQUIT, SIGTERM and SIGHUP do not end this process: signals sent to this process alone are
+// forwarded to the command; signals from the terminal have already reached the command. Not thread-safe.
 ChildResult RunChild(const std::vector<std::string>& command,
                      const std::vector<std::pair<std::string, std::string>>& environment);
 
-// Ends this process as `wait_status` says that another one ended: with its exit code or by its signal.
+// Ends this process in the same way as the one with `wait_status`: with its exit code or by its signal.
 [[noreturn]] void EndLike(int wait_status);
 
 }  // namespace vramtrack

@@ -7,7 +7,7 @@
 
 namespace vramtrack {
 
-// The whole of `vramtrack`: `arguments` without the program's name. Returns an exit code.
+// Runs `vramtrack` with `arguments`, which do not contain the program's name. Returns an exit code.
 int RunCommandLine(const std::vector<std::string>& arguments);
 
 }  // namespace vramtrack

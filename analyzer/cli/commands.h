@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands and their options, as the command line has them. Every Run function returns an exit code.
+// The commands and their options, as given on the command line. Every Run function returns an exit code.
 #ifndef ANALYZER_CLI_COMMANDS_H_
 #define ANALYZER_CLI_COMMANDS_H_
 
@@ -17,21 +17,22 @@
 namespace vramtrack {
 
 struct RunOptions {
-  std::string output;         // the folder; empty: a new one named after the time
-  std::string stacks;         // VRAMTRACK_STACKS; empty: from the environment, also for the next three
+  // The folder for traces; empty: a new folder named after the time.
+  std::string output;
+  std::string stacks;         // VRAMTRACK_STACKS; this and the next three: empty to use the environment
   std::string max_frames;     // VRAMTRACK_MAX_FRAMES
   std::string max_bytes;      // VRAMTRACK_MAX_BYTES
   bool cupti = false;         // VRAMTRACK_CUPTI
   std::string cupti_records;  // VRAMTRACK_CUPTI_RECORDS
-  bool quiet = false;         // no report at the end, no line about untraced processes
+  bool quiet = false;         // neither a report at the end nor a line about untraced processes
   std::vector<std::string> command;
-  // The names of the options of `run`, where nothing separates them from those of the command: for a hint if the
+  // Names of the options of `run`, set if no separator divides them from those of the command: for a hint if the
   // command fails.
   std::vector<std::string> own_options;
 };
 
-// `vramtrack run`: traces the command and, unless `quiet`, prints a short report on stderr. Returns the exit code of
-// the command if it was started; does not return if a signal ended the command.
+// Runs `vramtrack run`: traces the command and, unless `quiet`, prints a short report on stderr. Returns the exit code
+// of the command if it was started. Does not return if a signal ended the command.
 int RunRun(const RunOptions& options);
 
 struct ReportOptions {
@@ -40,18 +41,18 @@ struct ReportOptions {
   std::string output;               // empty or "-": standard output
   size_t top = 10;
   bool raw_stacks = false;
-  bool all_runs = false;   // of a folder; see ChooseTraces
-  std::string step_marks;  // as AnalyzeOptions has it
+  bool all_runs = false;   // use all runs of a folder; see ChooseTraces
+  std::string step_marks;  // as in AnalyzeOptions
   std::vector<std::string> search_paths;
-  uint64_t horizon_steps = 100000;  // the same
-  size_t threads = 0;               // as AnalyzeOptions has it
-  bool explain_passes = false;      // on stderr
-  bool exit_code = false;           // that of the answer
+  uint64_t horizon_steps = 100000;  // as in AnalyzeOptions
+  size_t threads = 0;               // as in AnalyzeOptions
+  bool explain_passes = false;      // print the replays and their times on stderr
+  bool exit_code = false;           // return the exit code of the answer
   ColorMode color = ColorMode::kAuto;
-  bool source = true;  // in html, the lines around a finding's
+  bool source = true;  // in html, show source lines around the frames of findings
 };
 
-// `vramtrack report`.
+// Runs `vramtrack report`.
 int RunReport(const ReportOptions& options);
 
 struct DiffCommandOptions {
@@ -59,113 +60,115 @@ struct DiffCommandOptions {
   std::string format = "text";  // or "json", "markdown"
   std::string output;           // empty or "-": standard output
   size_t top = 10;
-  std::vector<std::string> renames;  // "OLD=NEW"
-  std::string rename_file;           // one of these a line; empty: none
-  std::vector<std::string> fail_on;  // of kFailOn
-  std::string step_marks;            // as AnalyzeOptions has it
+  std::vector<std::string> renames;  // each "OLD=NEW"
+  std::string rename_file;           // a file with one rename per line; empty: none
+  std::vector<std::string> fail_on;  // values of FailOnNames()
+  std::string step_marks;            // as in AnalyzeOptions
   std::vector<std::string> search_paths;
-  bool explain_passes = false;  // on stderr
-  bool all_runs = false;        // of a folder; see ChooseTraces
+  bool explain_passes = false;  // print the replays and their times on stderr
+  bool all_runs = false;        // use all runs of a folder; see ChooseTraces
   size_t threads = 0;           // 0: as many as there are processors
   ColorMode color = ColorMode::kAuto;
 };
 
-// The accepted values of `fail_on`.
+// Returns the accepted values of `fail_on`.
 const std::vector<std::string>& FailOnNames();
 
-// `vramtrack diff`.
+// Runs `vramtrack diff`.
 int RunDiff(const DiffCommandOptions& options);
 
 struct CheckCommandOptions {
   std::vector<std::string> traces;  // files or folders, all of one job
   std::string baseline, budget_file;
-  std::map<std::string, std::string> limits;  // of kLimitKinds by key, as given on the command line
-  std::vector<std::string> fail_on;           // ids of rules, with commas
-  std::string today;                          // empty: the clock's, in UTC
+  std::map<std::string, std::string> limits;  // limits by key of kLimitKinds, as given on the command line
+  std::vector<std::string> fail_on;           // rule ids, separated by commas
+  std::string today;                          // the date; empty: today's date in UTC
   std::string format = "text";                // one of CheckFormats()
   std::string output;                         // empty or "-": standard output
   std::string source_root;
-  bool all_runs = false;   // of a folder; see ChooseTraces
-  std::string step_marks;  // as AnalyzeOptions has it
-  size_t threads = 0;      // as AnalyzeOptions has it
+  bool all_runs = false;   // use all runs of a folder; see ChooseTraces
+  std::string step_marks;  // as in AnalyzeOptions
+  size_t threads = 0;      // as in AnalyzeOptions
   std::vector<std::string> search_paths;
 };
 
-// The option that sets a limit: "--max-peak".
+// Returns the option that sets a limit, such as "--max-peak".
 std::string LimitOption(const LimitKind& kind);
 
 std::vector<std::string> CheckFormats();
 
-// `vramtrack check`.
+// Runs `vramtrack check`.
 int RunCheck(const CheckCommandOptions& options);
 
 struct ExportCommandOptions {
   std::string trace;
   std::string format;  // --to
   std::string output;
-  std::vector<std::string> tables;  // of formats that hold tables; "all" stands for each of them; empty: the sites
-  std::string at;     // "peak", "end", "oom", "step=N"; empty: the end of `steps`, or as the format has it
+  // For formats that hold tables; "all" means all tables; empty means the sites.
+  std::vector<std::string> tables;
+  // "peak", "end", "oom" or "step=N"; empty: the end of `steps`, or the default of the format.
+  std::string at;
   std::string steps;  // "FIRST:LAST"; empty: all
   std::string level = "all";
   std::string value = "inuse_space";
   uint64_t max_events = 100'000;
   bool raw_stacks = false;
-  bool all_runs = false;  // of a folder; see ChooseTraces
+  bool all_runs = false;  // use all runs of a folder; see ChooseTraces
   std::string step_marks;
   size_t threads = 0;
   std::vector<std::string> search_paths;
 };
 
-// `vramtrack export`.
+// Runs `vramtrack export`.
 int RunExport(const ExportCommandOptions& options);
 
 struct SummarizeOptions {
   std::vector<std::string> traces;  // files or folders
   std::string output;               // "-": standard output
   std::string detail = "full";      // or "job", "fleet"
-  size_t top = 0;                   // as AnalyzeOptions has it; 0: its own
-  std::string step_marks;           // the same
+  size_t top = 0;                   // as in AnalyzeOptions; 0: its default
+  std::string step_marks;           // as in AnalyzeOptions
   std::vector<std::string> search_paths;
-  bool all_runs = false;            // of a folder; see ChooseTraces
-  uint64_t horizon_steps = 100000;  // the same
-  size_t threads = 0;               // the same
+  bool all_runs = false;            // use all runs of a folder; see ChooseTraces
+  uint64_t horizon_steps = 100000;  // as in AnalyzeOptions
+  size_t threads = 0;               // as in AnalyzeOptions
 };
 
-// `vramtrack summarize`.
+// Runs `vramtrack summarize`.
 int RunSummarize(const SummarizeOptions& options);
 
 struct MergeOptions {
   std::vector<std::string> summaries;  // files, or folders of *.vts
   std::string output;                  // "-": standard output
   std::string detail = "full";         // or "job", "fleet"
-  bool keep_going = false;             // leaves out what cannot be read
+  bool keep_going = false;             // skip files that cannot be read
 };
 
-// `vramtrack merge`.
+// Runs `vramtrack merge`.
 int RunMerge(const MergeOptions& options);
 
 struct InfoOptions {
   std::vector<std::string> traces;  // files or folders
   std::vector<std::string> search_paths;
-  bool all_runs = false;  // of a folder; see ChooseTraces
-  bool paths = false;     // only their paths
+  bool all_runs = false;  // use all runs of a folder; see ChooseTraces
+  bool paths = false;     // print only the paths of the traces
 };
 
-// `vramtrack info`: what is in each trace and how complete it is.
+// Runs `vramtrack info`: prints what is in each trace and how complete it is.
 int RunInfo(const InfoOptions& options);
 
-// The same for the summary at `path`. The error is one line.
+// Writes the same information about the summary at `path`. The error is one line.
 absl::Status WriteSummaryInfo(const std::string& path, Page* page);
 
 struct DumpOptions {
   std::vector<std::string> traces;  // files or folders
   bool stacks = false;
-  bool raw_stacks = false;  // with every frame; only with `stacks`
+  bool raw_stacks = false;  // show every frame; only with `stacks`
   std::vector<std::string> search_paths;
-  bool all_runs = false;  // of a folder; see ChooseTraces
+  bool all_runs = false;  // use all runs of a folder; see ChooseTraces
 };
 
-// `vramtrack dump`: the events of each process in time order, one a line.
+// Runs `vramtrack dump`: prints the events of each process in time order, one per line.
 int RunDump(const DumpOptions& options);
 
 }  // namespace vramtrack

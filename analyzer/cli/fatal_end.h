@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ends of the program that no command foresees: no memory left, a stack that is used up by what an input nests, a
-// file that is cut short while it is read. Each is one line on stderr and exit code 2, and no unfinished file is left.
+// Handling of fatal conditions: out of memory, a stack overflow from deeply nested input, a file that is truncated
+// while it is read. Each prints one line on stderr, removes unfinished output files and exits with code 2.
 #ifndef ANALYZER_CLI_FATAL_END_H_
 #define ANALYZER_CLI_FATAL_END_H_
 
@@ -9,14 +9,14 @@
 
 namespace vramtrack {
 
-// To be called once, by the main thread, before anything else.
+// Installs the handlers. Call it once, on the main thread, before anything else.
 void InstallFatalEnds();
 
-// What `run` returns, or what an exception that it lets through is worth.
+// Returns the result of `run`, or the exit code for an exception that `run` throws.
 int RunToExitCode(const std::function<int()>& run);
 
-// From here on, the process ends by `end`, which must not return, wherever it would have ended with exit code 2 above.
-// Called from a signal handler.
+// From now on, calls `end` instead of exiting with code 2 as described above. `end` must not return, and must be
+// async-signal-safe because signal handlers call it.
 void EndFatallyWith(void (*end)());
 
 }  // namespace vramtrack

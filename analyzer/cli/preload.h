@@ -8,20 +8,22 @@
 
 namespace vramtrack {
 
-// How `run` finds a program and preloads the library.
+// Functions with which `run` finds a program and preloads the library.
 
-// The file that execvp would start for `command`; empty if it is not found.
+// Returns the file that execvp would start for `command`; empty if it is not found.
 std::string FindProgram(const std::string& command);
 
-// Why the program at `path` cannot be traced by preloading, as the end of a sentence that begins with its name ("is
-// statically linked"); empty if it can be traced, or if that is unknown. For a script, its interpreter is checked.
+// Returns why the program at `path` cannot be traced by preloading, as the end of a sentence that begins with its name
+// ("is statically linked"). Returns an empty string if it can be traced, or if that is unknown. For a script, its
+// interpreter is checked.
 std::string WhyNotTraceable(const std::string& path);
 
-// The absolute path of libvramtrack.so: VRAMTRACK_LIBRARY, or where an installation or a build puts it relative to the
-// program `executable` (absolute, links resolved). The error is one line that lists the places.
+// Returns the absolute path of libvramtrack.so: VRAMTRACK_LIBRARY, or its place in an installation or a build relative
+// to the program `executable` (absolute, links resolved). The error is one line that lists the places.
 absl::StatusOr<std::string> FindPreloadLibrary(const std::string& executable);
 
-// The value of LD_PRELOAD with `library` before `current`, or `current` if it already has a libvramtrack.so.
+// Returns the value of LD_PRELOAD with `library` before `current`, or `current` if it already contains a
+// libvramtrack.so.
 std::string AddToPreload(const std::string& library, const std::string& current);
 
 }  // namespace vramtrack

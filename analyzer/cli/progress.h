@@ -13,11 +13,11 @@
 
 namespace vramtrack {
 
-// While it exists, shows on stderr which work is running and how far it is, from one second on. Only if stderr is a
-// terminal.
+// Shows on stderr what is running and how far it is, as long as the object exists and from one second on. Does nothing
+// unless stderr is a terminal.
 class Progress {
  public:
-  // `analysis`: progress to show besides the time; may be null, and must outlive this object.
+  // `analysis` is progress to show in addition to the time; it may be null, and must outlive this object.
   explicit Progress(std::string what, const AnalysisProgress* analysis = nullptr);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -34,8 +34,8 @@ class Progress {
   std::thread thread_;
 };
 
-// Does `work` in a new thread. Returns false if it has not ended after `limit`: it continues then, so everything that
-// it uses must live until the process ends. If no thread can be started, `work` runs in this one.
+// Runs `work` in a new thread. Returns false if it has not finished within `limit`: it then continues, so everything
+// that it uses must live until the process ends. If no thread can be started, runs `work` in this one.
 bool EndsWithin(std::chrono::duration<double> limit, std::function<void()> work);
 
 }  // namespace vramtrack

@@ -10,22 +10,22 @@
 
 namespace vramtrack {
 
-// The folder that a run writes its traces to. Thread-compatible.
+// The folder to which a run writes its traces. Thread-compatible.
 class TraceFolder {
  public:
-  // Makes the folder `path`, or a new one named after the time where `path` is empty. It may exist already. The error
-  // is one line that names the folder: its parent is missing, it cannot be written to, the disk is full.
+  // Creates the folder `path`, or a new one named after the time if `path` is empty. The folder may already exist. The
+  // error is one line that names the folder: its parent is missing, it is not writable, or the disk is full.
   absl::Status Open(const std::string& path);
 
-  // As the user named it.
+  // Returns the path as the user gave it.
   const std::string& path() const { return path_; }
-  // The pattern for VRAMTRACK_OUTPUT.
+  // Returns the pattern for VRAMTRACK_OUTPUT.
   std::string OutputPattern() const;
-  // Those that were not there at Open, sorted.
+  // Returns the traces that did not exist at Open(), sorted.
   std::vector<std::string> NewTraces() const;
-  // All of them, sorted.
+  // Returns all traces of the folder, sorted.
   std::vector<std::string> AllTraces() const;
-  // Removes the folder if Open made it and nothing is in it.
+  // Removes the folder if Open() created it and it is empty.
   void RemoveIfEmpty() const;
 
  private:

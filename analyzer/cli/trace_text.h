@@ -14,18 +14,18 @@
 
 namespace vramtrack {
 
-// The stacks of one trace as lines of text, and its modules as the symbolizer finds them. Thread-compatible; the
-// definitions must outlive this object.
+// The stacks of one trace as lines of text, and the status of its modules as the symbolizer finds them.
+// Thread-compatible; the definitions must outlive this object.
 class TracedFrames {
  public:
   TracedFrames(const Definitions& definitions, const std::vector<std::string>& search_paths,
                StackDetail detail = StackDetail::kUseful);
 
-  // One line a frame, "function  file:line", innermost first, functions that were inlined with them; Python frames and
-  // those of the forward pass where they belong. Lives as long as this object.
+  // Returns one line for each frame, "function  file:line", innermost first. Inlined functions are included; Python
+  // frames and frames of the forward pass are at their place in the stack. The result lives as long as this object.
   const std::vector<std::string>& Lines(StackIndex stack);
 
-  // How the modules were found that have code on at least one stack, in the order of the trace.
+  // Returns the status of the modules with code on at least one stack, in the order of the trace.
   std::vector<ModuleStatus> ModulesOnStacks();
 
  private:
@@ -37,11 +37,12 @@ class TracedFrames {
   std::unordered_map<StackIndex, std::vector<std::string>> lines_;
 };
 
-// The name of a kind of CUPTI records, in dump and info.
+// Returns the name of a kind of CUPTI records, as dump and info show it.
 std::string ActivityName(uint32_t kind);
 
-// The operation of a record of that kind: "allocated", "host to device"; for an API call its function, "cudaMalloc".
-// Empty if the number is the only information, and for functions that do not handle memory.
+// Returns the operation of a record of that kind, such as "allocated" or "host to device"; for an API call its
+// function, such as "cudaMalloc". Returns an empty string if only the number is known, and for functions that do not
+// handle memory.
 const char* ActivityOperationName(uint32_t kind, uint32_t operation);
 
 }  // namespace vramtrack

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes one event of what a hook saw and of what CUPTI says about it. Both tell address, size and time: an allocation's
-// record is of a time before its event, which is recorded behind the call, and a release's after it. An address is
-// given out and taken back in turn, so what one of the two did not see shows at once.
+// Joins what a hook recorded with what CUPTI recorded for the same allocation. Both have the address, the size and the
+// time. The record of an allocation is earlier than its event, which is recorded after the call; the record of a
+// release is later than its event. Each address is allocated and freed in turn, so an allocation that only one of the
+// two saw is recognised at once.
 #ifndef ANALYZER_CUPTI_ACTIVITY_JOIN_H_
 #define ANALYZER_CUPTI_ACTIVITY_JOIN_H_
 
@@ -19,32 +20,33 @@
 
 namespace vramtrack {
 
-// Reads a trace once. Memory is bounded by what is live and by what did not meet its counterpart. Thread-compatible.
+// Reads a trace once. Memory is bounded by live allocations and by those that were not joined. Thread-compatible.
 class ActivityJoin {
  public:
   struct OnlyCupti {
     uint64_t allocations = 0, bytes = 0, live_objects = 0, live_bytes = 0;
   };
-  // Library, kind of memory as CUPTI numbers them, device.
+  // The library, the kind of memory as CUPTI numbers it, and the device.
   using OnlyCuptiKey = std::tuple<std::string, uint32_t, uint32_t>;
   struct OnlyHooks {
     uint64_t allocations = 0, bytes = 0;
   };
 
-  // `decode_ahead`: in another thread; what is found is the same.
+  // Reads the whole trace. `decode_ahead`: decode in another thread; the result is the same.
   ActivityJoin(const Trace& trace, bool decode_ahead);
 
   uint64_t joined() const { return joined_; }
   uint64_t joined_bytes() const { return joined_bytes_; }
   uint64_t other_sizes() const { return other_sizes_; }
   const std::map<OnlyCuptiKey, OnlyCupti>& only_cupti() const { return only_cupti_; }
-  // By schema::Kind, of the times in which CUPTI was at work. `joined_kinds`: those that both saw some of.
+  // Allocations that only hooks saw while CUPTI was recording, by schema::Kind. `joined_kinds`: the kinds of which
+  // both saw some allocations.
   const std::map<uint32_t, OnlyHooks>& only_hooks() const { return only_hooks_; }
   const std::map<uint32_t, uint64_t>& joined_kinds() const { return joined_kinds_; }
-  // When no records came and hooks saw memory being given out.
+  // Returns the spans in which hooks saw allocations but CUPTI delivered no records.
   const std::vector<ActivityGap>& gaps() const { return gaps_; }
-  // What only CUPTI saw of the devices' memory, for the ledger: without what may be a hooked allocation that was not
-  // recognised. Empty where most were not.
+  // Returns the device memory that only CUPTI saw, for the ledger. Leaves out what may be a hooked allocation that was
+  // not recognised; empty if most hooked allocations were not recognised.
   const UnseenMemory& unseen() const { return unseen_; }
 
  private:
@@ -57,9 +59,9 @@ class ActivityJoin {
     uint32_t text, memory, device;
     bool of_pool;
     uint64_t ticks;
-    uint64_t released_ticks;  // 0: it is live
+    uint64_t released_ticks;  // 0 if it is live
   };
-  // What happened at an address and has not met its counterpart, in order: usually one or none.
+  // Events and records of one address that were not joined yet, in order: usually one or none.
   struct Waiting {
     std::vector<Hooked> hooked;
     std::vector<Told> told;
@@ -78,20 +80,20 @@ class ActivityJoin {
 
   const Trace& trace_;
   ActivityStream stream_;
-  uint64_t tolerance_ = 0;   // ticks
-  uint64_t last_ticks_ = 0;  // of the events so far
+  uint64_t tolerance_ = 0;   // in ticks
+  uint64_t last_ticks_ = 0;  // the latest event so far
   bool has_record_ = false;
   ActivityRecord record_;
   uint64_t record_ticks_ = 0;
   std::vector<ActivityGap> gaps_;
-  std::vector<uint64_t> hooked_in_gap_;  // by gap
+  std::vector<uint64_t> hooked_in_gap_;  // indexed like gaps_
   absl::flat_hash_map<uint64_t, Waiting> waiting_;
   uint64_t joined_ = 0, joined_bytes_ = 0, other_sizes_ = 0;
   std::map<OnlyCuptiKey, OnlyCupti> only_cupti_;
   std::map<uint32_t, OnlyHooks> only_hooks_;
   std::map<uint32_t, uint64_t> joined_kinds_;
   UnseenMemory unseen_;
-  std::map<std::string, uint32_t> libraries_;  // index in unseen_
+  std::map<std::string, uint32_t> libraries_;  // index in unseen_ by library
 };
 
 }  // namespace vramtrack

@@ -13,44 +13,45 @@
 
 namespace vramtrack {
 
-// CUPTI's nanoseconds as ticks of the trace: by the moments at which both clocks were read, and between two of them by
-// a straight line, so that a drift of one against the other does not add up.
+// Converts CUPTI's nanoseconds to ticks of the trace. Interpolates linearly between the moments at which both clocks
+// were read, so that a drift between the clocks does not accumulate.
 class ActivityClock {
  public:
-  // Ties in any order; `ticks_per_second` before the first and after the last.
+  // Adds a moment at which both clocks were read (a tie); the order does not matter. Call Freeze after the last one;
+  // `ticks_per_second` is the rate before the first tie and after the last.
   void Add(uint64_t cupti_ns, uint64_t ticks);
   void Freeze(double ticks_per_second);
 
-  // 0 without a tie.
+  // Returns 0 if there are no ties.
   uint64_t Ticks(uint64_t cupti_ns) const;
 
  private:
-  std::vector<std::pair<uint64_t, uint64_t>> ties_;  // by ns
+  std::vector<std::pair<uint64_t, uint64_t>> ties_;  // sorted by nanoseconds
   double ticks_per_ns_ = 1;
 };
 
-// When CUPTI delivered no records though it was asked, in ticks.
+// A span in which CUPTI was enabled but delivered no records, in ticks.
 struct ActivityGap {
   uint64_t begin = 0, end = 0;
   std::string why;
-  bool stopped = false;  // they had been coming, and the tracer gave them up
+  bool stopped = false;  // records arrived before, then the tracer stopped CUPTI
 };
 
-// CUPTI's activity records of a trace, in the order of their times as events have them, but for those that CUPTI
-// delivered more than a frame late. Holds a few frames at a time. Thread-compatible.
+// Reads CUPTI's activity records of a trace, ordered by time, except for records that CUPTI delivered more than one
+// frame late. Holds a few frames at a time. Thread-compatible.
 class ActivityStream {
  public:
   explicit ActivityStream(const Trace& trace);
 
-  // The next record and when it began, in ticks. False at the end.
+  // Reads the next record and its start in ticks. Returns false at the end.
   bool Next(ActivityRecord* record, uint64_t* ticks);
 
-  // Of an ActivityRecord; empty for 0 and for one that is not defined in the trace.
+  // Returns the text of an ActivityRecord; empty for 0 and for an id that the trace does not define.
   const std::string& Text(uint32_t id) const;
   const ActivityClock& clock() const { return clock_; }
-  // CUPTI's version, 0 without any frame.
+  // Returns CUPTI's version; 0 if there are no frames.
   uint32_t cupti_version() const { return version_; }
-  // Until `end`, which is that of the trace.
+  // Returns the gaps until `end`, the end of the trace in ticks.
   std::vector<ActivityGap> Gaps(uint64_t end) const;
 
  private:
@@ -63,7 +64,7 @@ class ActivityStream {
   uint64_t first_tie_ = 0, last_tie_ = 0;
   uint32_t version_ = 0;
   size_t next_frame_ = 0;
-  std::vector<ActivityRecord> pending_;  // a heap: the earliest first
+  std::vector<ActivityRecord> pending_;  // a heap with the earliest record first
 };
 
 }  // namespace vramtrack

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ran on the devices, step by step, and what follows for memory: records of kernels carry no addresses, but what
-// nothing ran behind cannot have been used any more.
+// Measures what ran on the devices in each step, and derives when memory was last used. Kernel records carry no
+// addresses, but memory cannot have been used after the last execution on any device.
 #ifndef ANALYZER_CUPTI_DEVICE_USE_H_
 #define ANALYZER_CUPTI_DEVICE_USE_H_
 
@@ -21,38 +21,38 @@
 
 namespace vramtrack {
 
-// Follows a replay; its results are complete once Finish was called. Memory is bounded by steps and by what is live of
-// the sites that were asked for, not by records. Thread-compatible.
+// Follows a replay; the results are complete after Finish. Memory is bounded by the steps and by the live allocations
+// of the watched sites, not by the number of records. Thread-compatible.
 class DeviceUse : public ReplayObserver {
  public:
   enum Kind : uint8_t { kKernel, kCopy, kFill, kGraph };
   static constexpr size_t kKinds = 4;
   struct Executions {
-    uint64_t count = 0, busy_ns = 0;  // busy: the sum of what each took
+    uint64_t count = 0, busy_ns = 0;  // busy_ns: the sum of their durations
   };
   struct Work {
     std::array<Executions, kKinds> of;
-    uint64_t busy_ns = 0;  // in which anything ran
+    uint64_t busy_ns = 0;  // time in which anything ran
   };
   struct DeviceWork {
     Work all;
-    std::vector<Work> steps;  // complete ones; what a step has is what began to run in it
+    std::vector<Work> steps;  // complete steps; an execution counts in the step in which it begins
   };
 
-  // How late what a group's sites allocated can have been used.
+  // The latest time at which the allocations of a group can have been used.
   struct LastUse {
-    uint64_t objects = 0;  // whose end it is about: the free, or the end of the trace
-    uint64_t ticks = 0;    // the latest of them
+    uint64_t objects = 0;  // objects that were measured, each until its free or the end of the trace
+    uint64_t ticks = 0;    // the latest use of any object
     uint32_t step = 0;
-    double idle_ticks = 0;  // from then to the end, the median of the objects
+    double idle_ticks = 0;  // median over the objects of the time from the last use to the end
   };
-  // The kernel that was the first to begin behind an allocation.
+  // The first kernel that began after an allocation.
   struct FirstKernel {
-    std::string name;  // as CUPTI has it, mangled
-    double share = 0;  // of the allocations
+    std::string name;  // mangled, as CUPTI reports it
+    double share = 0;  // share of the allocations, 0 to 1
   };
 
-  // `groups`: sites to follow, those of one group together.
+  // `groups`: the sites to follow; the sites of one group count together.
   DeviceUse(const Trace& trace, const std::vector<std::vector<SiteIndex>>& groups);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -60,21 +60,24 @@ class DeviceUse : public ReplayObserver {
   void OnFree(const ReplayAllocation& freed) override;
   void OnStepEnd(uint32_t step) override;
 
-  // Behind the replay.
+  // Completes the results; call it once, after the replay.
   void Finish();
 
-  // By device; empty where no such records were asked for.
+  // Returns the work by device; empty if the trace was not asked to record executions.
   const std::map<DeviceIndex, DeviceWork>& work() const { return work_; }
-  // None where it would not be certain: without the records of all that can use memory, where some are missing behind
-  // it, and for memory that the processor can use as well. And where nothing lies between it and the end worth a word:
-  // less than a step, or, without steps, than a hundredth of the run.
+  // Returns nothing if the answer is not certain: if kernels, copies and fills were not all recorded, if CUPTI records
+  // were dropped or have a gap after the group's first allocation, or if the processor can use the memory as well.
+  // Also returns nothing if the idle time is negligible: less than a step, or, without steps, less than a hundredth of
+  // the run.
   std::optional<LastUse> LastUseOf(size_t group) const;
-  // None unless it is the same behind nine of ten allocations, each before the group's next one, and there were some.
+  // Returns the kernel that follows at least nine of ten allocations of the group, each before the group's next
+  // allocation. Returns nothing if no kernel does, or if the group has fewer than five allocations.
   std::optional<FirstKernel> FirstKernelOf(size_t group) const;
 
  private:
   using Name = AllocationName;
-  // More names behind one group's allocations than this are no nine tenths.
+  // Limit of kernel names that are counted for a group. Further names are ignored: a group with so many rarely has one
+  // that follows nine tenths of its allocations.
   static constexpr size_t kMostKernels = 16;
 
   struct Birth {
@@ -82,10 +85,10 @@ class DeviceUse : public ReplayObserver {
     uint32_t step = 0, group = 0;
   };
   struct Followed {
-    SiteIndex site;  // one of them
+    SiteIndex site;  // any site of the group
     uint64_t allocations = 0, first_ticks = 0;
-    bool waits = false;                    // for a kernel behind its latest allocation
-    std::map<uint32_t, uint64_t> kernels;  // by text
+    bool waits = false;                    // no kernel has begun since the latest allocation
+    std::map<uint32_t, uint64_t> kernels;  // count by text id
     GapHistogram idle;
     LastUse last;
   };
@@ -102,17 +105,17 @@ class DeviceUse : public ReplayObserver {
   bool has_record_ = false;
   ActivityRecord record_;
   uint64_t record_ticks_ = 0, first_record_ticks_ = 0;
-  bool all_asked_ = false;  // for kernels, copies and fills
-  uint64_t last_end_ = 0;   // ticks; of all that ran so far, on any device
-  uint32_t last_step_ = 0;  // in which that began
-  uint64_t end_ticks_ = 0;  // of the trace
+  bool all_asked_ = false;  // kernels, copies and fills were all enabled
+  uint64_t last_end_ = 0;   // ticks; latest end of anything that ran so far, on any device
+  uint32_t last_step_ = 0;  // the step in which that execution began
+  uint64_t end_ticks_ = 0;  // end of the trace
   std::map<DeviceIndex, DeviceWork> work_;
-  std::map<DeviceIndex, Work> step_;            // the present one, by device
-  std::map<DeviceIndex, uint64_t> busy_until_;  // by device, ns of CUPTI's clock
+  std::map<DeviceIndex, Work> step_;            // the current step, by device
+  std::map<DeviceIndex, uint64_t> busy_until_;  // by device, in nanoseconds of CUPTI's clock
   std::vector<Followed> followed_;              // by group
   absl::flat_hash_map<SiteIndex, uint32_t> group_of_site_;
-  absl::flat_hash_map<Name, Birth> births_;               // of what is live of the groups
-  std::map<DeviceIndex, std::vector<uint32_t>> waiting_;  // groups that wait for a kernel
+  absl::flat_hash_map<Name, Birth> births_;               // live allocations of the groups
+  std::map<DeviceIndex, std::vector<uint32_t>> waiting_;  // groups waiting for a kernel
 };
 
 }  // namespace vramtrack

@@ -13,11 +13,11 @@
 
 namespace vramtrack {
 
-// Hooked events and CUPTI's records of one process with one thread. Times are ticks of a nanosecond each; events' must
-// not decrease.
+// Builds a trace with hooked events and CUPTI records of one process with one thread. Times are ticks of one
+// nanosecond; the times of events must not decrease.
 class Recording {
  public:
-  // `records`: what the tracer was asked for; null: the default.
+  // `records`: the value of VRAMTRACK_CUPTI_RECORDS; null for the default.
   explicit Recording(const char* records = nullptr) {
     if (records != nullptr) builder_.DefineProcess(1, 1, {}, -1, {{"VRAMTRACK_CUPTI_RECORDS", records}});
   }
@@ -38,7 +38,7 @@ class Recording {
     record.bytes = bytes;
     Add(record, time, library);
   }
-  // A kernel, a copy, a fill or a graph.
+  // Adds the execution of a kernel, a copy, a fill or a graph.
   void Run(schema::ActivityKind kind, uint64_t time, uint64_t duration_ns, const char* name, uint32_t device = 0) {
     ActivityRecord record;
     record.kind = kind;
@@ -55,7 +55,7 @@ class Recording {
   }
 
  private:
-  static constexpr uint64_t kClockOffset = 1795000000000000000;  // CUPTI's nanoseconds at tick 0
+  static constexpr uint64_t kClockOffset = 1795000000000000000;  // CUPTI's clock at tick 0, in nanoseconds
 
   void Add(ActivityRecord record, uint64_t time, const char* text) {
     if (encoder_->full()) CloseFrame(time);

@@ -9,8 +9,9 @@
 
 namespace vramtrack {
 
-// Pairs up 0..base-1 and 0..next-1 one to one, the cheapest pairs first and never at a cost above `most`. At equal cost
-// those that are equally far down their lists come first.
+// Pairs up 0..base-1 and 0..next-1 one to one, the cheapest pairs first, and never at a cost above `most`. At equal
+// cost, pairs at similar positions in their lists come first. In very long lists, only elements at the same position
+// are paired.
 std::vector<std::pair<size_t, size_t>> PairCheapest(size_t base, size_t next, double most,
                                                     const std::function<double(size_t, size_t)>& cost);
 

@@ -17,18 +17,18 @@
 
 namespace vramtrack {
 
-// Makes findings of what changed: one for each site, or leak. Thread-compatible; all that it is given must outlive it.
+// Makes findings from changes: one for each site or leak. Thread-compatible; all arguments must outlive it.
 class ChangeFindings {
  public:
-  // `report` tells the rates' unit and whether changes were tested. The sites of findings are keys of the ids.
+  // `report` has the unit of rates, and whether changes were tested. The sites of findings are keys of the ids.
   ChangeFindings(ComparedPair* pair, DiffSiteIds* base_ids, DiffSiteIds* next_ids, DiffReport* report)
       : pair_(*pair), base_ids_(*base_ids), next_ids_(*next_ids), report_(*report) {}
 
-  // One entry a match in each.
+  // Adds the findings. Both vectors have one entry for each match.
   void Add(const std::vector<SitePair>& evidence, const std::vector<SiteChange>& changes);
 
  private:
-  // Of the changes of rates: the leak that the site belongs to in the run where there is more of it.
+  // For changes of rates: the leak that the site belongs to, in the run in which it leaks more.
   struct LeakOf {
     bool of_next;
     size_t leak;
@@ -57,8 +57,8 @@ class ChangeFindings {
   BlameFinder base_blame_, next_blame_;
 };
 
-// Whether two processes allocated and freed the same in the same order, and where they parted, as far as that is known.
-// After MeasureSteps().
+// Finds out whether two processes allocated and freed the same in the same order, and where they diverge, as far as
+// that is known. Call it after MeasureSteps().
 void CompareSequences(const ComparedPair& pair, DiffReport* report);
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two processes, what in them is the same, and what each did in the steps that both have.
+// Two processes, their matching sites, and what each did in the steps that both have.
 #ifndef ANALYZER_DIFF_COMPARED_PAIR_H_
 #define ANALYZER_DIFF_COMPARED_PAIR_H_
 
@@ -21,7 +21,7 @@ namespace vramtrack {
 // The steps of two runs that can be compared.
 struct StepWindows {
   StepWindow base, next;
-  std::string normaliser;  // in words, as in the report; empty: the steps are alike
+  std::string normaliser;  // a description, as in the report; empty if the steps are compared as they are
 };
 
 // Finds the steps that both runs have, after the warm-up of both. If nearly all sites allocate N times as often in a
@@ -30,24 +30,24 @@ struct StepWindows {
 StepWindows CompareSteps(const ComparedProcess& base, const ComparedProcess& next,
                          const std::vector<SiteMatch>& matches);
 
-// Does two things, at once in two threads unless `threads` is 1.
+// Calls both functions, in parallel in two threads unless `threads` is 1.
 void DoBoth(size_t threads, const std::function<void()>& base, const std::function<void()>& next);
 
-// The two, base first. Where windows stand for the steps of both, they are of the same size. `options` must outlive
-// them and may be changed here.
+// Opens both processes, base first. If windows replace the steps of both, the windows have the same size. `options`
+// must outlive the result and can be changed by this function.
 std::array<std::unique_ptr<ComparedProcess>, 2> OpenBoth(const Trace& base, const Trace& next, AnalyzeOptions* options);
 
-// Thread-compatible; the processes must outlive it.
+// Two processes that are compared. Thread-compatible; the processes must outlive this object.
 struct ComparedPair {
   ComparedProcess &base, &next;
   size_t threads = 1;
   SiteMatching matching;
-  // Made by MeasureSteps.
+  // Set by MeasureSteps.
   StepWindows windows;
   ProcessProfile base_profile, next_profile;
 
   const std::vector<SiteMatch>& matches() const { return matching.matches; }
-  // Of the new run where it is there.
+  // Returns the site in the new run if it exists there, otherwise in the base.
   const DiffSite& SiteOf(const SiteMatch& match) const {
     return match.next.empty() ? base.sites()[match.base[0]] : next.sites()[match.next[0]];
   }
@@ -60,10 +60,10 @@ struct ComparedPair {
   }
 };
 
-// Finds the steps that both have and what happened in them.
+// Finds the steps that both processes have, and measures what happened in them.
 void MeasureSteps(ComparedPair* pair);
 
-// What is known of each match. The series move there from the pair's profiles.
+// Returns the evidence about each match. Moves the series out of the pair's profiles.
 std::vector<SitePair> TakeEvidence(ComparedPair* pair);
 
 }  // namespace vramtrack

@@ -26,21 +26,21 @@ struct ProcessFacts {
   ReportProcess process;
   ReportSteps steps;
   RunShape run;
-  // Where steps are windows of so many bytes allocated; 0: they are steps.
+  // The size of a window, in allocated bytes, if windows replace steps; otherwise 0.
   uint64_t window_bytes = 0;
-  // What turns what a step leaves behind into a rate as reports have it, see ReportSite::rate_unit.
+  // The factor that converts what a step leaves behind into a rate as reports have it, see ReportSite::rate_unit.
   double rate_scale = 1;
-  // That are known together only, counted from step 0: of sites, and of devices.
+  // The number of steps, counted from step 0, whose data are only known together: for sites, and for devices.
   uint32_t steps_in_window = 1, steps_in_bin = 1;
-  // What a report lists: level, kind, device and frames of each.
+  // The sites that a report lists, with only level, kind, device and frames.
   std::vector<ReportSite> reported;
 };
 
 ProcessFacts FactsOfTrace(const ProcessAnalysis& analysis);
-// `path`: of the summary.
+// Returns the facts about a process of the summary at `path`.
 ProcessFacts FactsOfSummary(const std::string& path, const ProcessFindings& findings, const StepProfile& profile);
 
-// All allocations and frees, with sites numbered as they first allocate.
+// A digest of all allocations and frees. Sites are numbered in the order of their first allocation.
 struct RunDigest {
   struct OfSite {
     uint32_t number = 0;
@@ -54,41 +54,42 @@ struct RunDigest {
   std::vector<OfSite> sites;  // by ComparedProcess::sites()
 };
 
-// One of two runs that are compared: what its step profile says. That of a summary is there; that of a trace is made,
-// with one replay, for just the steps and sites that are compared. Thread-compatible.
+// One of two compared processes, as a step profile. The profile of a summary exists already. The profile of a trace is
+// computed by one replay, only for the steps and sites that are compared. Thread-compatible.
 class ComparedProcess {
  public:
-  // The trace and the options must outlive it.
+  // Constructs it for a trace. The trace and the options must outlive this object.
   ComparedProcess(const Trace& trace, const AnalyzeOptions& options);
-  // Of a summary.
+  // Constructs it for a process of a summary.
   ComparedProcess(ProcessFacts facts, StepProfile profile);
 
   const ProcessFacts& facts() const { return facts_; }
   const std::vector<DiffSite>& sites() const { return sites_; }
-  // What a site is for, see attribution/category.h. Asked again, it is what it was at first.
+  // Returns the category of a site, see attribution/category.h. The result of the first call is kept.
   const std::string& Category(size_t site);
 
-  // What each match did, by indices of its sites. Once. Where `options.known` wants the findings of a report they are
-  // made with the same replay.
+  // Measures what each match did. `members` are the site indices of each match. Call it once. If `options.known` wants
+  // the findings of a report, they are made in the same replay.
   ProcessProfile Measure(const std::vector<std::vector<size_t>>& members, const StepWindow& window,
                          const ComparedProcess& other);
-  // For `options.known`, unless it has them.
+  // Adds the findings to `options.known`, unless it has them.
   void TellFindings();
 
-  // After Measure.
+  // Returns the leaks; valid after Measure().
   const LeakSites& leaks() const { return leaks_; }
-  // Unless both have traces.
+  // Returns the digest; valid unless both processes have traces.
   const RunDigest& digest() const { return digest_; }
 
-  // Below: where the trace is there.
+  // Returns whether the process has a trace. sequence(), Part() and FramesOf() need one.
   bool has_trace() const { return analysis_ != nullptr; }
-  // The order within the past of a trace of bounded size is not known.
+  // Returns whether the order of events is known: it is unknown for the old part of a trace of bounded size.
   bool is_ordered() const { return has_trace() ? analysis_->trace().past() == nullptr : digest_.ordered; }
-  // After Measure with another trace: allocations and frees one by one, numbered by match.
+  // Returns the allocations and frees one by one, numbered by match; valid after Measure() with another process that
+  // has a trace.
   const EventSequence& sequence() const { return sequence_; }
-  // Events [begin, end) of it, with one more replay.
+  // Returns events [begin, end) of the sequence. Replays the trace once more.
   std::vector<SequenceEvent> Part(uint64_t begin, uint64_t end) const;
-  // Of SequenceEvent::site.
+  // Returns the frames of a site, as numbered in SequenceEvent::site.
   std::vector<ReportFrame> FramesOf(SiteIndex site) const;
 
  private:
@@ -100,11 +101,11 @@ class ComparedProcess {
   std::vector<DiffSite> sites_;
   LeakSites leaks_;
   RunDigest digest_;
-  StepProfile profile_;                        // of a summary
-  std::unique_ptr<ProcessAnalysis> analysis_;  // of a trace
+  StepProfile profile_;                        // for a summary
+  std::unique_ptr<ProcessAnalysis> analysis_;  // for a trace
   std::map<size_t, std::string> categories_;
-  bool own_windows_ = false, told_ = false;  // the first: not those of the other run
-  // Made by Measure, of a trace.
+  bool own_windows_ = false, told_ = false;  // own_windows_: the windows are not those of the other run
+  // Set by Measure() for a trace.
   SiteRows rows_;
   EventSequence sequence_;
 };

@@ -12,22 +12,23 @@
 
 namespace vramtrack {
 
-// By category: what all its sites together hold.
+// What all sites of a category hold together.
 struct CategorySeries {
-  std::vector<double> base, next;  // bytes at the steps' peaks, a value a block
+  std::vector<double> base, next;  // bytes at the steps' peaks, one value for each block
   double base_at_peak = 0, next_at_peak = 0;
 };
 
-// What all sites of a device hold for themselves, see SiteSeries::own: a value a block.
+// What all sites of a device hold on their own, see SiteSeries::own: one value for each block.
 struct OwnSeries {
   std::vector<double> base, next;
 };
 
-// Whether both runs do the same at the same step, so that a difference is no accident: most steps have the same peak to
-// the byte, and the highest is the same step.
+// Returns whether both runs do the same at the same step, so that a difference is not random: most steps have the same
+// peak to the byte, and the highest is in the same step.
 bool InStep(const DeviceSeries& base, const DeviceSeries& next);
 
-// `index`: of the new run's device. The windows are those of the profiles that the series are from.
+// Compares a device of two runs. `index` is that of the new run's device. The windows are those of the profiles from
+// which the series come.
 DiffDevice CompareDevices(uint32_t index, const DeviceSeries& base, const StepWindow& base_window,
                           const DeviceSeries& next, const StepWindow& next_window, const OwnSeries& own,
                           const std::map<std::string, CategorySeries>& categories);

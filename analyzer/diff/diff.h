@@ -13,14 +13,14 @@
 namespace vramtrack {
 
 struct DiffOptions {
-  AnalyzeOptions analyze;  // of both runs
-  // What the new run calls differently: (old, new) names of functions, of classes or namespaces, or of files.
+  AnalyzeOptions analyze;  // options for both runs
+  // Renames in the new run: (old, new) names of functions, of classes or namespaces, or of files.
   std::vector<std::pair<std::string, std::string>> renames;
 };
 
-// What changed between two runs, each of them the traces or summaries of its processes. The same traces and options
-// give the same report. The error is one line that names the file and what to do; runs that have nothing to do with
-// each other are no error but not `comparable`.
+// Compares two runs. Each is given as the traces or summaries of its processes. The same traces and options give the
+// same report. The error is one line that names the file and what to do. Runs that have nothing in common are not an
+// error; the report is then not `comparable`.
 absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, const std::vector<std::string>& next_paths,
                                 const DiffOptions& options = {});
 

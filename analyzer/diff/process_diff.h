@@ -10,8 +10,8 @@
 
 namespace vramtrack {
 
-// One process of a job, compared with its counterpart. The sites of findings are keys of `base_sites` and `new_sites`,
-// until those of all processes are joined.
+// The comparison of one process of a job with its counterpart. The sites of findings are keys of `base_sites` and
+// `new_sites` until those of all processes are joined.
 struct ProcessDiff {
   DiffReport report;
   DiffSiteIds base_sites, new_sites;
@@ -19,14 +19,15 @@ struct ProcessDiff {
 ProcessDiff CompareProcesses(ComparedProcess* base, ComparedProcess* next, const DiffOptions& options);
 ProcessDiff CompareProcesses(const Trace& base, const Trace& next, const DiffOptions& options);
 
-// The report on runs of one process each.
+// Returns the report about runs with one process each.
 DiffReport Named(ProcessDiff diff);
 
-// Adds what was found in one more process of a job. The same change at the same place of several processes becomes one,
-// with the sum of their values; of a device number that several use, the one that holds most is described.
+// Adds the findings about one more process of a job. The same change at the same place in several processes becomes one
+// finding, with the sum of their values. If several processes use a device number, the one that holds most is
+// described.
 void JoinDiffs(DiffReport one, DiffReport* job);
 
-// Leaks first, then the largest change.
+// Sorts findings: leaks first, then by the size of the change.
 void SortFindings(DiffReport* report);
 
 }  // namespace vramtrack

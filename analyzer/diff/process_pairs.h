@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processes of two runs, and which of them are compared with each other.
+// The processes of two runs, and the pairs that are compared.
 #ifndef ANALYZER_DIFF_PROCESS_PAIRS_H_
 #define ANALYZER_DIFF_PROCESS_PAIRS_H_
 
@@ -15,25 +15,25 @@
 
 namespace vramtrack {
 
-// A process of a run, before it is looked into.
+// A process of a run, before it is analysed.
 struct KnownProcess {
-  std::string path;  // of its trace, or of a summary that it is in
+  std::string path;  // path of its trace, or of a summary that contains it
   std::optional<int> rank;
   std::vector<std::string> command;
-  uint64_t start = 0;                       // in whatever unit the others of the run have
-  std::optional<ProcessIdentity> identity;  // in KnownRun::summary; none: it has a trace
+  uint64_t start = 0;                       // in the same unit as for the other processes of the run
+  std::optional<ProcessIdentity> identity;  // its key in KnownRun::summary; nullopt: it has a trace
 };
 
 struct KnownRun {
   std::vector<KnownProcess> processes;
-  Summary summary;                      // of all summaries together
+  Summary summary;                      // all summaries joined
   std::vector<std::string> unreadable;  // one line each
 };
 
-// The error is one line: nothing can be read.
+// Finds the processes at `paths`. The error is one line; nothing could be read then.
 absl::StatusOr<KnownRun> FindProcesses(const std::vector<std::string>& paths);
 
-// By rank; those without one by what they run, in the order in which they began.
+// Pairs processes by rank. Processes without a rank are paired by their command, in the order in which they started.
 std::vector<std::pair<const KnownProcess*, const KnownProcess*>> PairUp(const KnownRun& base, const KnownRun& next,
                                                                         std::vector<std::string>* warnings);
 

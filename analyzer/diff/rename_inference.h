@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions that the new run has under another name: names of one run only that stand at the same place of stacks which
-// are the same otherwise.
+// Detects functions that the new run has under another name: names that exist in one run only, at the same place of
+// stacks that are otherwise the same.
 #ifndef ANALYZER_DIFF_RENAME_INFERENCE_H_
 #define ANALYZER_DIFF_RENAME_INFERENCE_H_
 
@@ -15,19 +15,19 @@
 
 namespace vramtrack {
 
-// One of the sites without a partner.
+// A site without a partner.
 struct RenameCandidate {
   const DiffSite* site;
   const SiteKeys* names;
 };
 
-// New names by old ones, as numbers of `table`; one to one. `in_base`, `in_next`: by number, whether any site of that
-// run has the name.
+// Returns a one-to-one map from old to new names, as numbers of `table`. `in_base` and `in_next` say for each number
+// whether any site of that run has the name.
 std::map<uint32_t, uint32_t> InferRenames(const std::vector<RenameCandidate>& base,
                                           const std::vector<RenameCandidate>& next, const std::vector<bool>& in_base,
                                           const std::vector<bool>& in_next, const NameTable& table);
 
-// 0 to 1: how alike two names are written, by the letters that one must change to get the other.
+// Returns how similar two names are, from 0 to 1, by their edit distance.
 double NameSimilarity(const std::string& a, const std::string& b);
 
 }  // namespace vramtrack

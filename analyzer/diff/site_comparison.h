@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which sites changed by more than chance, and in what.
+// Finds the sites that changed by more than chance, and the figures that changed.
 #ifndef ANALYZER_DIFF_SITE_COMPARISON_H_
 #define ANALYZER_DIFF_SITE_COMPARISON_H_
 
@@ -13,14 +13,14 @@
 
 namespace vramtrack {
 
-// One side of a match. All zero where the site is not there.
+// The evidence about one side of a match. All fields are zero if the site does not exist in that run.
 struct SiteEvidence {
   bool present = false;
   SiteSeries series;
   SiteTotals totals;
-  const BlockSizes* sizes = nullptr;  // none: nothing is there
-  RateInterval rate;                  // of what is left behind
-  double objects_per_step = 0;        // left behind
+  const BlockSizes* sizes = nullptr;  // null if the site does not exist
+  RateInterval rate;                  // rate of the bytes left behind
+  double objects_per_step = 0;        // objects left behind
   bool leak = false;
   bool judged = true;  // the steps were enough for a verdict
 };
@@ -29,20 +29,21 @@ struct SitePair {
   SiteEvidence base, next;
   bool handle = false;
   bool in_step = false;  // the runs do the same at the same step, see device_comparison.h
-  // The same site's allocation makes the peak in both, and how much this one holds then is not up to several threads.
+  // The same site's allocation makes the peak in both runs, and what this site holds at that moment does not depend on
+  // the scheduling of threads.
   bool same_peak = false;
 };
 
 struct SiteChange {
-  bool found = false;  // more than chance, and enough to matter
+  bool found = false;  // the change is more than chance, and large enough to matter
   bool small = false;  // there is a difference, but it does not matter
-  std::string unit;    // as DiffFinding has it
+  std::string unit;    // as in DiffFinding
   double base = 0, next = 0;
   std::optional<double> p_value, effect_size;
 };
 
-// One entry a pair. `tested`: there are samples; without them what differs is found by its amount alone. `whole_runs`:
-// the runs are equally long.
+// Returns one entry for each pair. `tested` is true if there are samples; without samples only the amount of a
+// difference counts. `whole_runs` is true if the runs are equally long.
 std::vector<SiteChange> CompareSites(const std::vector<SitePair>& pairs, bool tested, bool whole_runs);
 
 }  // namespace vramtrack

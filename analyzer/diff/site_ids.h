@@ -13,27 +13,27 @@
 
 namespace vramtrack {
 
-// What a site has its id by.
+// Returns a site with only the fields from which its id is made.
 ReportSite NamedSite(uint32_t kind, DeviceIndex device, std::vector<ReportFrame> frames);
 
-// The ids that a report on one of the runs gives to its sites: they depend on the sites of all processes. Until those
-// are known a site goes by a key. Thread-compatible.
+// The ids that a report about one of the runs gives to its sites. They depend on the sites of all processes; until
+// those are known, a key identifies a site. Thread-compatible.
 class DiffSiteIds {
  public:
-  // A site that the report lists.
+  // Adds a site that the report lists.
   void AddReported(ReportSite site);
-  // One that it may not list. Its key.
+  // Adds a site that the report may not list. Returns its key.
   std::string Add(ReportSite site);
   void Join(DiffSiteIds other);
 
-  // By key. Sites that the report leaves out are numbered after those that it lists.
+  // Returns the ids by key. Sites that the report leaves out are numbered after those that it lists.
   std::map<std::string, std::string> Assign() const;
 
  private:
   std::map<std::string, ReportSite> reported_, others_;  // by key
 };
 
-// Puts the ids in the place of keys in all findings.
+// Replaces the keys by the ids in all findings.
 void NameSites(const DiffSiteIds& base, const DiffSiteIds& next, DiffReport* report);
 
 }  // namespace vramtrack

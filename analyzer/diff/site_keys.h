@@ -14,7 +14,7 @@
 
 namespace vramtrack {
 
-// Numbers texts as they come. Thread-compatible.
+// Numbers texts in the order of first use. Thread-compatible.
 class NameTable {
  public:
   uint32_t Number(const std::string& text);
@@ -27,18 +27,19 @@ class NameTable {
 };
 
 struct SiteKeys {
-  std::vector<uint32_t> exact;   // one a frame: place and function with its template arguments
-  std::vector<uint32_t> whole;   // likewise, without them
-  std::vector<uint32_t> folded;  // functions of the job's own code, what was inlined folded into its caller
+  std::vector<uint32_t> exact;   // one for each frame: place and function with its template arguments
+  std::vector<uint32_t> whole;   // likewise, without template arguments
+  std::vector<uint32_t> folded;  // functions of the job's own code, with inlined functions folded into their callers
 };
 
-// (old, new): functions, classes or namespaces by their whole names or the last parts of these, or files.
+// Pairs (old, new) of functions, of classes or namespaces (by their full names or the last parts of these), or of
+// files.
 using RenameMap = std::vector<std::pair<std::string, std::string>>;
 
-// The frame with the first rename that fits applied.
+// Returns the frame after the first rename that matches it.
 CanonicalFrame Renamed(const CanonicalFrame& frame, const RenameMap& renames);
 
-// "file:function", as renames() and NameTable have it.
+// Returns "file:function", as in renames() and NameTable.
 std::string WholeName(const CanonicalFrame& frame);
 
 SiteKeys NamesOf(const DiffSite& site, const RenameMap& renames, NameTable* table);

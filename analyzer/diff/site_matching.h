@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which site of one run is which of the other. docs/diff.md explains the order of the attempts.
+// Matches the sites of two runs. docs/diff.md explains the order of the attempts.
 #ifndef ANALYZER_DIFF_SITE_MATCHING_H_
 #define ANALYZER_DIFF_SITE_MATCHING_H_
 
@@ -13,14 +13,15 @@
 
 namespace vramtrack {
 
-// One thing in both runs, or in one of them. Several sites of a run where code was split or merged.
+// A match: the same allocation site in both runs, or in one of them. A side has several sites if code was split or
+// merged.
 struct SiteMatch {
   std::vector<size_t> base, next;  // indices; one of them may be empty
 };
 
 struct SiteMatching {
   std::vector<SiteMatch> matches;  // those in both runs first, by the first index
-  RenameMap inferred;              // names that had to be different for this, as WholeName has them
+  RenameMap inferred;              // names that must be renamed for these matches, as in WholeName
 };
 
 SiteMatching MatchSites(const std::vector<DiffSite>& base, const std::vector<DiffSite>& next, const RenameMap& renames);

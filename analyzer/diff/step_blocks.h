@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process did step by step, site by site, in a few dozen blocks of steps: the samples that two runs are compared
-// by, as plain data.
+// What a process did in each step, by site, averaged over a few dozen blocks of steps. These are the samples with which
+// two runs are compared, as plain data.
 #ifndef ANALYZER_DIFF_STEP_BLOCKS_H_
 #define ANALYZER_DIFF_STEP_BLOCKS_H_
 
@@ -16,35 +16,37 @@
 
 namespace vramtrack {
 
-// The mean of each block, per step (of which per_unit make one).
+// The mean of each block, per step (per_unit steps count as one).
 struct SiteSeries {
-  std::vector<double> live;     // bytes, when a step ends
-  std::vector<double> at_peak;  // bytes, when the device has most in the step
-  std::vector<double> own;      // bytes of one thread, at most in the step: whatever the other sites and threads do
-  std::vector<double> bytes;    // allocated
+  std::vector<double> live;     // bytes live when a step ends
+  std::vector<double> at_peak;  // bytes live at the device's peak in the step
+  // The most bytes that one thread holds in the step, regardless of other sites and threads.
+  std::vector<double> own;
+  std::vector<double> bytes;  // bytes allocated
   std::vector<double> births;
 };
 
 struct SiteTotals {
-  uint64_t bytes_at_peak = 0;    // at the peak of the compared part of the run
-  uint64_t own_peak = 0;         // of one thread, at most in that part
-  uint64_t live_bytes = 0;       // at its end
-  bool several_threads = false;  // held memory of it at a time
+  uint64_t bytes_at_peak = 0;    // bytes at the peak of the compared part of the run
+  uint64_t own_peak = 0;         // the most bytes of one thread in that part
+  uint64_t live_bytes = 0;       // bytes at the end of that part
+  bool several_threads = false;  // several threads held memory of the site at the same time
   uint64_t allocations = 0, bytes_allocated = 0;
 };
 
 struct DeviceSeries {
-  std::vector<double> peak;           // bytes live, at most in a step
+  std::vector<double> peak;           // the most live bytes in a step
   std::vector<double> fragmentation;  // bytes reserved and not live, at that moment
-  // Of each step before StepWindow::end, or of so many together: then the former only tell same ones from others.
+  // One value for each step before StepWindow::end, or for each group of `steps_per_value` steps. For groups,
+  // step_peaks can only be compared for equality.
   uint32_t steps_per_value = 1;
   std::vector<uint64_t> step_peaks;
-  std::vector<uint64_t> floors;  // bytes live, at least
+  std::vector<uint64_t> floors;  // the least live bytes
   uint64_t run_peak = 0, run_reserved_peak = 0, run_fragmentation = 0;
   uint32_t peak_step = 0;
-  // The site whose allocation makes the peak of at least nine of ten steps; none: kNoMaker.
+  // The site whose allocation makes the peak of at least nine of ten steps; kNoMaker if there is none.
   uint32_t maker = kNoMaker;
-  // Several threads hold memory of one site at a time: how much is there at once is up to how they are scheduled.
+  // Several threads hold memory of one site at the same time, so that the total depends on how they are scheduled.
   bool concurrent = false;
 
   static constexpr uint32_t kNoMaker = UINT32_MAX;
@@ -52,18 +54,18 @@ struct DeviceSeries {
 
 struct ProcessProfile {
   StepWindow window;
-  // By match.
+  // One entry for each match.
   std::vector<SiteSeries> series;
   std::vector<SiteTotals> totals;
   std::vector<BlockSizes> sizes;
   std::map<DeviceIndex, DeviceSeries> devices;
-  // The mean of what the compared steps' marks say of their size (tokens, samples), for steps that count as one; 0
-  // where they say nothing.
+  // The mean size of the compared steps (tokens, samples), by their marks, for steps that count as one; 0 if the marks
+  // have no size.
   double step_size = 0;
 };
 
-// Puts windows of steps together to blocks. `members`: of each match, indices of the profile's sites. `window` begins,
-// ends and parts its blocks where windows of the profile do.
+// Groups the windows of steps into blocks. `members` are, for each match, indices of the profile's sites. The bounds of
+// `window` and of its blocks are bounds of windows in the profile.
 ProcessProfile BlocksOf(const StepProfile& profile, const std::vector<std::vector<size_t>>& members,
                         const StepWindow& window);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is found by summaries is what is found by the traces.
+// Tests that a diff of summaries finds the same as a diff of their traces.
 #include <gtest/gtest.h>
 
 #include <functional>

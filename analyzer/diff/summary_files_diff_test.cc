@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// diff takes summaries as files, of one process and of jobs, on either side.
+// Tests that diff accepts summaries as files, of one process and of jobs, on either side.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -14,26 +14,26 @@ namespace vramtrack {
 
 struct ExportOptions {
   enum class At {
-    kPeak,  // of each device
+    kPeak,  // the peak of each device
     kEnd,
     kOom,   // the first allocation that failed for lack of memory
     kStep,  // the end of that step
   };
-  // Which driver memory is exported where a framework's allocator takes part of it for its blocks.
+  // The driver memory that is exported if a framework's allocator divides part of it into blocks.
   enum class Levels {
-    kAll,        // the blocks, and what of the driver's memory is no segment: nothing twice
-    kDriver,     // the driver's memory, segments as a whole
-    kFramework,  // the blocks alone
+    kAll,        // the blocks, and driver memory outside of segments: nothing is counted twice
+    kDriver,     // the driver's memory, with segments as a whole
+    kFramework,  // only the blocks
   };
 
   At at = At::kPeak;
-  uint64_t step = 0;  // of At::kStep: the job's own number
-  // First and last step of what is counted as allocated, and of single events; none: all.
+  uint64_t step = 0;  // for At::kStep: the job's own step number
+  // The first and last step whose allocations and single events are exported; nullopt: all.
   std::optional<std::pair<uint64_t, uint64_t>> steps;
   Levels levels = Levels::kAll;
-  std::string value = "inuse_space";  // of formats that hold one value a stack
-  size_t max_events = 100'000;        // of formats that hold single events: the last ones of each device
-  std::string table = "sites";        // of formats that hold tables, see tables.h
+  std::string value = "inuse_space";  // for formats with one value per stack
+  size_t max_events = 100'000;        // for formats with single events: keep the last ones of each device
+  std::string table = "sites";        // for formats with tables, see tables.h
   AnalyzeOptions analyze;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is exported adds up to what was allocated, by a count made without the ledger.
+// Tests that the exported figures add up to what was allocated, as counted without the ledger.
 #include <gtest/gtest.h>
 
 #include <map>

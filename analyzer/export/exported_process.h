@@ -27,10 +27,11 @@ struct ExportedSite {
   SiteCounts counts;
 };
 
-// One traced process, analysed: what every format is made from. Thread-compatible.
+// One traced and analysed process, from which every format is made. Thread-compatible.
 class ExportedProcess {
  public:
-  // `trace` and `options` must outlive it. The error is one line: there is no such step, nothing ran out of memory.
+  // Analyses a trace. `trace` and `options` must outlive the result. The error is one line: the step does not exist, or
+  // no allocation failed.
   static absl::StatusOr<std::unique_ptr<ExportedProcess>> Make(const Trace& trace, const ExportOptions& options);
 
   const Trace& trace() const { return analysis_.trace(); }
@@ -39,28 +40,28 @@ class ExportedProcess {
   const Ledger& ledger() const { return analysis_.ledger(); }
   const std::vector<OutOfMemory>& failures() const { return analysis_.failures().all(); }
 
-  // Those with a count that is not 0, in the order of the trace. Found by a replay when it is first called.
+  // Returns the sites with a nonzero count, in the order of the trace. The first call replays the trace.
   const std::vector<ExportedSite>& sites() {
     if (!counted_) Count();
     return sites_;
   }
-  // What is found out about it, by some more replays, when it is first called. Sites have the ids that a report of this
-  // process alone gives them.
+  // Returns the findings about the process. The first call replays the trace several times. Sites have the ids that a
+  // report of this process alone gives them.
   const ProcessSummary& summary();
-  // Innermost first.
+  // Returns the frames of a stack, innermost first.
   std::vector<ReportFrame> Frames(StackIndex stack) { return analysis_.shown().Frames(stack); }
 
-  // Replays the trace once more. `come`: as MomentWatch calls it, with the observers.
+  // Replays the trace once more with the observers. Calls `come` as MomentWatch does.
   void Replay(std::vector<ReplayObserver*> observers, std::function<void(DeviceIndex device)> come) const;
 
-  // "rank 3", or "pid 17" without ranks.
+  // Returns "rank 3", or "pid 17" without ranks.
   std::string Name() const;
-  // ExportOptions::steps as indices.
+  // Returns ExportOptions::steps as indices.
   std::optional<std::pair<uint32_t, uint32_t>> StepSpan() const { return span_; }
 
  private:
   ExportedProcess(const Trace& trace, const ExportOptions& options);
-  // Index of the step that the job calls `number`; none: it made no such step.
+  // Returns the index of the step that the job calls `number`; nullopt if that step does not exist.
   std::optional<uint32_t> StepIndex(uint64_t number) const;
   absl::Status FindMoment();
   void Count();
@@ -74,10 +75,11 @@ class ExportedProcess {
   std::optional<ProcessSummary> summary_;
 };
 
-// Whether sites of this kind are exported at all.
+// Returns whether sites of this kind are exported.
 bool IsExported(const Site& site, ExportOptions::Levels levels);
 
-// One of the values that an option --value names: "inuse_space", "inuse_objects", "alloc_space", "alloc_objects".
+// Returns one of the values that an option --value names: "inuse_space", "inuse_objects", "alloc_space",
+// "alloc_objects".
 uint64_t ValueOf(const SiteCounts& counts, const std::string& value);
 
 }  // namespace vramtrack

@@ -12,56 +12,59 @@
 
 namespace vramtrack {
 
-// Takes a piece of the output. False if the output was closed: stop.
+// Receives a piece of the output. Returns false if the output was closed: stop then.
 using ExportSink = std::function<bool(std::string_view)>;
 
-// Writes one format. Thread-compatible.
+// Writes one export format. Thread-compatible.
 class Exporter {
  public:
   virtual ~Exporter() = default;
 
-  // One of the processes, in the order of the paths. The error is one line.
+  // Adds a process, in the order of the paths. The error is one line.
   virtual absl::Status Add(ExportedProcess& process) = 0;
-  // The same for a process of the summary at `path`. Most formats need data that only a trace has.
+  // Adds a process of the summary at `path`. Most formats need data that only a trace has.
   virtual absl::Status AddSummary(const std::string& path, const ProcessSummary& process);
-  // After the last one.
+  // Writes the end of the output, after the last process.
   virtual void Finish() {}
 };
 
 struct ExportFormat {
-  const char* name;    // of --to
-  const char* reader;  // what opens it
+  const char* name;    // the value of --to
+  const char* reader;  // the program that opens it
   bool binary;
-  bool tables;           // it holds ExportOptions::table
-  ExportOptions::At at;  // unless the caller chooses another moment
+  bool tables;           // it contains ExportOptions::table
+  ExportOptions::At at;  // the default moment
   std::unique_ptr<Exporter> (*make)(const ExportOptions& options, ExportSink sink);
 };
 
-// Null for an unknown name.
+// Returns the format with this name; null if the name is unknown.
 const ExportFormat* FindExportFormat(std::string_view name);
 std::vector<std::string> ExportFormatNames();
 
-// pprof's profile.proto, gzipped: google/pprof proto/profile.proto.
+// Makes an exporter of pprof's profile.proto, gzipped: google/pprof proto/profile.proto.
 std::unique_ptr<Exporter> MakePprof(const ExportOptions& options, ExportSink sink);
-// A line a stack, outermost first, and its value: Brendan Gregg's flamegraph.pl.
+// Makes an exporter of folded stacks, one line per stack, outermost frame first, and its value: Brendan Gregg's
+// flamegraph.pl.
 std::unique_ptr<Exporter> MakeFolded(const ExportOptions& options, ExportSink sink);
-// speedscope's own JSON, a profile for each device of each process: its file-format-schema.json.
+// Makes an exporter of speedscope's JSON, with one profile for each device of each process: its
+// file-format-schema.json.
 std::unique_ptr<Exporter> MakeSpeedscope(const ExportOptions& options, ExportSink sink);
 
-// PyTorch's memory snapshot, as torch.cuda.memory._dump_snapshot writes it: torch/csrc/cuda/memory_snapshot.cpp, read
-// by torch/utils/viz/MemoryViz.js and torch/cuda/_memory_viz.py. Of one process: a second one is an error.
+// Makes an exporter of PyTorch's memory snapshot, as torch.cuda.memory._dump_snapshot writes it:
+// torch/csrc/cuda/memory_snapshot.cpp, read by torch/utils/viz/MemoryViz.js and torch/cuda/_memory_viz.py. It holds one
+// process: adding a second one is an error.
 std::unique_ptr<Exporter> MakeTorchSnapshot(const ExportOptions& options, ExportSink sink);
 
-// Perfetto's own trace format: protos/perfetto/trace/trace.proto. A counter track for each curve of each device, a
-// slice a step, an instant where memory ran out.
+// Makes an exporter of Perfetto's trace format: protos/perfetto/trace/trace.proto. It has one counter track for each
+// curve of each device, one slice per step, and an instant event for each failed allocation.
 std::unique_ptr<Exporter> MakePerfetto(const ExportOptions& options, ExportSink sink);
 
-// Firefox Profiler's processed profile, version 48: a thread for each device, with its allocations and frees as native
-// allocations, of which the viewer shows what a chosen range of time leaves behind.
+// Makes an exporter of Firefox Profiler's processed profile, version 48. It has one thread for each device. Allocations
+// and frees are native allocations, for which the viewer shows what a selected range of time leaves behind.
 std::unique_ptr<Exporter> MakeFirefox(const ExportOptions& options, ExportSink sink);
 
-// OpenMetrics 1.0 text, as a textfile collector of Prometheus takes it: sums of a process and its devices. Never sites:
-// a monitoring system keeps a series for each set of labels.
+// Makes an exporter of OpenMetrics 1.0 text for Prometheus' textfile collector: totals of a process and its devices.
+// Sites are never exported, because a monitoring system keeps one series for each set of labels.
 std::unique_ptr<Exporter> MakeOpenMetrics(const ExportOptions& options, ExportSink sink);
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of what was found out about processes: from their traces, or from a summary of them.
+// Tables of the findings about processes, from their traces or from a summary.
 #ifndef ANALYZER_EXPORT_FINDINGS_TABLE_H_
 #define ANALYZER_EXPORT_FINDINGS_TABLE_H_
 
@@ -22,7 +22,7 @@
 
 namespace vramtrack {
 
-// Row has `const TableProcess* process`, which it finds filled in.
+// A table of findings. Row must have `const TableProcess* process`, which is set before the other fields are computed.
 template <typename Row>
 class FindingsTable final : public Exporter {
  public:
@@ -44,7 +44,7 @@ class FindingsTable final : public Exporter {
 
  private:
   MakeRows rows_;
-  std::deque<TableProcess> processes_;  // stay where they are
+  std::deque<TableProcess> processes_;  // a deque, because rows point to its elements
   TableWriter<Row> writer_;
 };
 
@@ -61,7 +61,7 @@ void AddValue(const T& value, ColumnValues* to) {
   }
 }
 inline void AddValue(const std::vector<std::string>& value, ColumnValues* to) { to->AddTexts(value); }
-// An empty text is nothing where the column is nullable.
+// Adds a text; null for an empty text in a nullable column.
 inline void AddValue(const std::string& value, ColumnValues* to) {
   value.empty() && to->column().nullable ? to->AddNull() : to->AddText(value);
 }
@@ -72,8 +72,8 @@ void AddMember(const Of& row, ColumnValues* to) {
   AddValue(row.*kMember, to);
 }
 
-// Columns of a table from a struct's list of fields (model/fields.h): one for each field that is a plain value, two for
-// an interval. Lists and structs have none.
+// Makes columns from a struct's list of fields (model/fields.h): one for each field that is a plain value, two for an
+// interval. Lists and structs have no column.
 
 // A visitor that calls `take(name, nullable, value)` for each plain value.
 template <class Take>
@@ -113,7 +113,7 @@ class PlainValues {
 template <class Of, class Take>
 void ForEachPlainValue(const Of& of, Take take) {
   PlainValues<Take> visitor(std::move(take));
-  Fields(visitor, const_cast<Of&>(of));  // which only looks at it
+  Fields(visitor, const_cast<Of&>(of));  // the visitor does not change it
 }
 
 inline void AddPlain(const std::string& text, ColumnValues* to) { AddValue(Printable(text), to); }
@@ -130,7 +130,7 @@ TableColumn::Type ColumnType(const T&) {
                                                                                : TableColumn::kInteger;
 }
 
-// Columns of the struct `row.*member`, but for those that are `left_out`. A text that is empty is null.
+// Returns the columns of the struct `row.*member`, except those in `left_out`. An empty text becomes null.
 template <class Row, class Of>
 std::vector<RowColumn<Row>> FieldColumns(Of Row::*member, const std::set<std::string>& left_out) {
   std::vector<RowColumn<Row>> columns;

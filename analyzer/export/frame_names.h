@@ -9,17 +9,17 @@
 
 namespace vramtrack {
 
-// The file as reports show it.
+// Returns the file as reports show it.
 const std::string& FileOf(const ReportFrame& frame);
 
-// "forward (model.py:31)", for formats that only have names.
+// Returns a label such as "forward (model.py:31)", for formats that only have names.
 std::string FrameLabel(const ReportFrame& frame);
 
-// The function, for a column of a table; empty for null.
+// Returns the function, for a column of a table; empty if `frame` is null.
 std::string FunctionText(const ReportFrame* frame);
-// "FILE:LINE"; empty for null or an unknown line.
+// Returns "FILE:LINE"; empty if `frame` is null or the line is unknown.
 std::string LineText(const ReportFrame* frame);
-// One text per frame: the function, two spaces and the line.
+// Returns one text per frame: the function, two spaces and the line.
 std::vector<std::string> FrameTexts(const std::vector<ReportFrame>& frames);
 
 }  // namespace vramtrack

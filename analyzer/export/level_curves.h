@@ -15,8 +15,8 @@
 
 namespace vramtrack {
 
-// How much there is at each moment, of each device and the host, in a bounded number of points: where there are more
-// changes than that, the lowest and the highest of each short span of time, at the moments at which they were.
+// Curves of the memory of each device and the host over time, with a bounded number of points. If there are more
+// changes than points, keeps the minimum and the maximum of each short span of time, at their exact times.
 // Thread-compatible.
 class LevelCurves final : public ReplayObserver {
  public:
@@ -24,10 +24,10 @@ class LevelCurves final : public ReplayObserver {
     uint64_t ticks, bytes;
   };
   enum Figure : uint32_t { kLive, kSegments, kDriver };
-  // Device or host, and figure: what a framework has given out, its segments, the driver's memory.
+  // The device or host, and the figure: a framework's blocks, its segments, or the driver's memory.
   using Key = std::pair<DeviceIndex, Figure>;
 
-  // From `first_ticks` to `last_ticks`; at most about `most_points` for each curve.
+  // Records from `first_ticks` to `last_ticks`, at most about `most_points` for each curve.
   LevelCurves(uint64_t first_ticks, uint64_t last_ticks, size_t most_points);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -35,7 +35,7 @@ class LevelCurves final : public ReplayObserver {
   void OnFree(const ReplayAllocation& freed) override { Look(freed.allocation.site); }
   void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override { Look(site); }
 
-  // After the replay. By time; neighbours differ.
+  // Returns the curves after the replay, by time. Neighbouring points differ.
   std::map<Key, std::vector<Point>> Finish();
 
   static const char* Name(Figure figure);
@@ -43,7 +43,7 @@ class LevelCurves final : public ReplayObserver {
  private:
   struct Curve {
     std::vector<Point> points;
-    uint64_t span = UINT64_MAX;  // the present one
+    uint64_t span = UINT64_MAX;  // the current span
     Point low{}, high{}, last{};
   };
 

@@ -15,14 +15,14 @@
 
 namespace vramtrack {
 
-// Tells during a second replay when the moment has come that is exported: for each device, and the host, its peak, or
-// for all of them at once. To be the last of the observers: what the others know is of after the event.
+// Signals during a second replay when the exported moment is reached: the peak of each device and the host, or one
+// moment for all of them. It must be the last observer, so that the others have already seen the event.
 // Thread-compatible.
 class MomentWatch final : public ReplayObserver {
  public:
-  static constexpr DeviceIndex kAll{UINT32_MAX - 1};  // instead of a device, or of the host
+  static constexpr DeviceIndex kAll{UINT32_MAX - 1};  // stands for all devices and the host
 
-  // `first`: after its replay, with its failures. `step`: an index.
+  // `first` is the ledger after its replay; `failures` are its failures. `step` is an index.
   MomentWatch(const Ledger& first, const std::vector<OutOfMemory>& failures, ExportOptions::At at, uint32_t step,
               std::function<void(DeviceIndex device)> come);
 
@@ -33,7 +33,7 @@ class MomentWatch final : public ReplayObserver {
   void OnStepEnd(uint32_t step) override;
   void OnOtherEvent(const StreamEvent& /*event*/) override { LookAtTime(); }
 
-  // Behind the replay: the end is a moment, too, and a failure may be the last event.
+  // Call this after the replay: the end is a moment, too, and a failure can be the last event.
   void Finish();
 
  private:
@@ -47,7 +47,7 @@ class MomentWatch final : public ReplayObserver {
   std::function<void(DeviceIndex)> come_;
   uint64_t oom_ticks_ = UINT64_MAX;
   bool has_come_ = false;
-  // Changes of scopes by level and device that reached the peak, until they come.
+  // The number of the change that reaches the peak, by level and device. An entry is removed when its peak is reached.
   std::map<std::pair<Level, DeviceIndex>, uint64_t> awaited_;
 };
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parquet files (apache/parquet-format: README.md, Encodings.md, LogicalTypes.md, parquet.thrift). This is our own
-// writer because Arrow's, the only one in C++ that is kept, is in none of Debian 12's packages, and would be many times
-// as large as the program, which is to run on old machines without anything beside it. What it needs to write is a
-// small part of the format, one that every reader knows: flat tables and lists of texts, data pages of the first
-// version, gzip.
+// A writer of Parquet files (apache/parquet-format: README.md, Encodings.md, LogicalTypes.md, parquet.thrift). We have
+// our own because Arrow's, the only maintained one in C++, is not packaged in Debian 12 and is many times as large as
+// the program, which must run on old machines without other packages. We need only a small part of the format that
+// every reader supports: flat tables and lists of texts, data pages of version 1, gzip.
 #ifndef ANALYZER_EXPORT_PARQUET_WRITER_H_
 #define ANALYZER_EXPORT_PARQUET_WRITER_H_
 
@@ -19,11 +18,12 @@
 
 namespace vramtrack {
 
-// Each call of Write() makes a row group, in which every column is one page with its least and greatest value, so that
-// a reader can pass over it. Memory is that of the rows, and some bytes for each row group. Thread-compatible.
+// Writes a Parquet file. Each call of Write() makes a row group, in which every column is one page with its minimum and
+// maximum, so that a reader can skip it. Memory is bounded by the rows, plus some bytes for each row group.
+// Thread-compatible.
 class ParquetWriter final : public TableFormat {
  public:
-  // Takes a piece of the file. False: nobody reads on.
+  // Receives a piece of the file. Returns false if the reader has closed it.
   using Sink = std::function<bool(std::string_view)>;
 
   ParquetWriter(std::vector<TableColumn> columns, Sink sink);
@@ -33,12 +33,12 @@ class ParquetWriter final : public TableFormat {
 
  private:
   struct Chunk {
-    uint64_t dictionary_offset = 0, data_offset = 0;  // the former 0: there is none
-    uint64_t packed_bytes = 0, bytes = 0;             // with headers
+    uint64_t dictionary_offset = 0, data_offset = 0;  // dictionary_offset is 0 without a dictionary
+    uint64_t packed_bytes = 0, bytes = 0;             // sizes with headers
     uint64_t values = 0, nulls = 0;
     int encoding = 0;
     bool gzip = false;
-    std::string least, greatest;  // as PLAIN has them
+    std::string least, greatest;  // in PLAIN encoding
     bool has_range = false;
   };
   struct RowGroup {
@@ -52,7 +52,7 @@ class ParquetWriter final : public TableFormat {
 
   std::vector<TableColumn> columns_;
   Sink sink_;
-  bool open_ = true;  // somebody reads
+  bool open_ = true;  // the reader has not closed it
   uint64_t offset_ = 0, rows_ = 0;
   std::vector<RowGroup> groups_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The packing of values, by a reader of the format's definition. Whole files are read by readers of others:
-// tests/export/tables_test.py.
+// Tests the encoding of values with a reader written from the definition of the format. tests/export/tables_test.py
+// reads whole files with readers of other projects.
 #include "analyzer/export/parquet_writer.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opcodes are those of CPython's Lib/pickletools.py.
+// The opcodes are those of CPython's Lib/pickletools.py.
 #include "analyzer/export/pickle_writer.h"
 
 #include <limits>

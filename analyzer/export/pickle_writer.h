@@ -11,15 +11,16 @@
 
 namespace vramtrack {
 
-// Python's pickle format, protocol 2, with no more than what PyTorch's viewers read: dictionaries, lists, pairs,
-// strings, integers, truth values. Streams: only the strings are kept, to be written once. Thread-compatible.
+// Writes Python's pickle format, protocol 2, with only the types that PyTorch's viewers read: dictionaries, lists,
+// pairs, strings, integers, booleans. Streams its output and keeps only the strings, so that each is written once.
+// Thread-compatible.
 class PickleWriter {
  public:
   explicit PickleWriter(ExportSink sink);
 
   void BeginDict() { Put("}("); }
   void EndDict() { Put("u"); }
-  // Items follow; Item() is to be called before each, as readers want them in pieces.
+  // A list whose items follow. Call Item() before each item, because readers need long lists in batches.
   struct List {
     size_t items = 0;
   };
@@ -27,7 +28,7 @@ class PickleWriter {
   void Item(List* list);
   void EndList() { Put("e"); }
 
-  // Numbers of the memo, for whole values that come again.
+  // Store and load a whole value in the memo by a number, for values that occur again.
   uint32_t Remember();
   void Recall(uint32_t number);
 

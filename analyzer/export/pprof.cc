@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fields are those of google/pprof's proto/profile.proto.
+// Field numbers are those of google/pprof's proto/profile.proto.
 #include <map>
 #include <protozero/pbf_writer.hpp>
 #include <tuple>

@@ -19,7 +19,7 @@
 
 namespace vramtrack {
 
-// What a device's memory is made of at one moment, and what happened before: as PyTorch's memory snapshots have it.
+// The composition of a device's memory at one moment, and the events before it, as in PyTorch's memory snapshots.
 struct DeviceSnapshot {
   struct Block {
     uint64_t address = 0, bytes = 0;
@@ -28,12 +28,12 @@ struct DeviceSnapshot {
   struct Segment {
     uint64_t address = 0, bytes = 0;
     bool small = false, expandable = false;
-    bool of_framework = false;  // otherwise memory of the driver that holds no blocks; it is one block itself
-    SiteIndex site;             // whose stack asked the driver for it
+    bool of_framework = false;  // otherwise driver memory without blocks, which is a block itself
+    SiteIndex site;             // the site that requested it from the driver
     std::vector<Block> blocks;  // live, by address
   };
-  // The driver's memory is a segment, a piece of an expandable one, or what others than a framework's allocator asked
-  // for. A lone block is one whose segment the trace does not know.
+  // Driver memory is a segment, a piece of an expandable segment, or memory that was not requested by a framework's
+  // allocator. A lone block is one whose segment is not in the trace.
   enum class Action : uint8_t {
     kAlloc,
     kFree,
@@ -49,21 +49,21 @@ struct DeviceSnapshot {
   };
   struct Event {
     Action action;
-    uint64_t address = 0, bytes = 0;  // kOom: the index of the ledger's failure, and what was asked for
+    uint64_t address = 0, bytes = 0;  // for kOom: the index of the ledger's failure, and the requested bytes
     StackIndex stack = kEmptyStack;
     uint64_t ticks = 0;
   };
   std::vector<Segment> segments;  // by address
-  std::deque<Event> events;       // the last ones
-  uint64_t events_left_out = 0;   // before these
+  std::deque<Event> events;       // only the last events
+  uint64_t events_left_out = 0;   // number of earlier events that were left out
 };
 
-// Collects them during a second replay. Memory is bounded by what is live and by `max_events` for each device.
+// Collects snapshots during a second replay. Memory is bounded by live memory and by `max_events` for each device.
 // Thread-compatible.
 class SnapshotObserver final : public ReplayObserver {
  public:
-  // `first`: after its replay, with its failures; both must outlive this. `steps`: indices of the first and last step
-  // whose events are wanted; none: all.
+  // `first` is the ledger after its replay, `failures` are its failures; both must outlive this object. `steps` are
+  // indices of the first and last step whose events are wanted; nullopt: all.
   SnapshotObserver(const Ledger& first, const std::vector<OutOfMemory>& failures,
                    std::optional<std::pair<uint32_t, uint32_t>> steps, size_t max_events)
       : first_(first), failures_(failures), steps_(std::move(steps)), max_events_(max_events) {}
@@ -73,10 +73,10 @@ class SnapshotObserver final : public ReplayObserver {
   void OnFree(const ReplayAllocation& freed) override;
   void OnOtherEvent(const StreamEvent& event) override;
 
-  // The moment has come for this device, as MomentWatch calls it: later events are not wanted.
+  // Takes the snapshot of this device, as MomentWatch names it. Later events are ignored.
   void Take(DeviceIndex device);
 
-  // By device, after the replay.
+  // Returns the snapshots by device, after the replay.
   std::map<DeviceIndex, DeviceSnapshot> Finish();
 
  private:
@@ -84,7 +84,7 @@ class SnapshotObserver final : public ReplayObserver {
     uint64_t bytes = 0;
     SiteIndex site;
     bool segment = false;
-    uint64_t event = 0;  // which of the device's events its allocation is
+    uint64_t event = 0;  // index of its allocation among the device's events
   };
   struct FrameworkBlock {
     uint64_t bytes = 0;
@@ -94,24 +94,24 @@ class SnapshotObserver final : public ReplayObserver {
   struct State {
     bool taken = false;
     DeviceSnapshot snapshot;
-    // By address: what the driver gave out, reserved addresses, a framework's blocks.
+    // By address: the driver's memory, reserved address ranges, and a framework's blocks.
     absl::btree_map<uint64_t, Memory> driver;
     absl::btree_map<uint64_t, uint64_t> reserved;
     absl::flat_hash_map<uint64_t, FrameworkBlock> blocks;
   };
 
   State& Of(DeviceIndex device);
-  // The driver's memory around the address, by its own; null for none.
+  // Returns the driver memory that contains the address, keyed by its own address; null if there is none.
   static std::pair<const uint64_t, Memory>* MemoryAt(State* state, uint64_t address);
-  // Whether the block lies in memory that the trace knows: that is a segment then.
+  // Returns whether the block is inside memory that the trace contains; that memory is then a segment.
   bool PlaceBlock(State* state, uint64_t address) const;
   void TakeOne(State* state);
   void Add(State* state, DeviceSnapshot::Action action, const LiveAllocation& allocation, StackIndex stack);
   bool IsWanted(const State& state) const;
-  // Whether what this site allocates is segments, most of it: known from the beginning, as an earlier replay has seen
-  // it. Memory of another site is a segment from its beginning as soon as a block lies in it.
+  // Returns whether most of what this site allocates is segments. This is known from the start, from an earlier replay.
+  // Memory of another site is a segment from its allocation on as soon as a block is inside it.
   bool IsSegment(SiteIndex site) const;
-  // What an allocation of the driver's memory is, or its free.
+  // Returns the action for an allocation of driver memory, or for its free.
   DeviceSnapshot::Action ActionOf(const Memory& memory, bool born) const;
 
   const Ledger& first_;
@@ -120,7 +120,7 @@ class SnapshotObserver final : public ReplayObserver {
   const Ledger* ledger_ = nullptr;
   std::optional<std::pair<uint32_t, uint32_t>> steps_;
   size_t max_events_;
-  IndexedVector<DeviceIndex, std::unique_ptr<State>> states_;  // by device; null: nothing is known of it
+  IndexedVector<DeviceIndex, std::unique_ptr<State>> states_;  // by device; null: no data
 };
 
 }  // namespace vramtrack

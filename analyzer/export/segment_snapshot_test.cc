@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PyTorch's viewer goes back from the snapshot through the events to any moment before. There, too, each block must lie
-// in a segment, and nothing may be taken away that is not there.
+// PyTorch's viewer goes back from the snapshot through the events to any earlier moment. These tests check that each
+// block is in a segment at those moments, too, and that each event removes only what exists.
 #include "analyzer/export/segment_snapshot.h"
 
 #include <gtest/gtest.h>

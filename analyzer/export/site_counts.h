@@ -12,18 +12,18 @@
 
 namespace vramtrack {
 
-// What a site allocated, and what of it is in use at the moment that is exported. Of the driver's memory that holds
-// segments of a framework's allocator, the segments are counted apart.
+// What a site allocated, and how much of it is in use at the exported moment. Driver memory that holds segments of a
+// framework's allocator is also counted separately.
 struct SiteCounts {
   uint64_t alloc_objects = 0, alloc_bytes = 0;
   uint64_t inuse_objects = 0, inuse_bytes = 0;
   uint64_t inuse_segment_bytes = 0;  // part of inuse_bytes
 };
 
-// Counts during a second replay. Memory is bounded by sites. Thread-compatible.
+// Counts allocations during a second replay. Memory is bounded by the number of sites. Thread-compatible.
 class SiteCounter final : public ReplayObserver {
  public:
-  // `steps`: indices of the first and the last step of which allocations count; none: all.
+  // `steps` are indices of the first and last step whose allocations count; nullopt: all.
   explicit SiteCounter(std::optional<std::pair<uint32_t, uint32_t>> steps) : steps_(std::move(steps)) {}
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -34,10 +34,10 @@ class SiteCounter final : public ReplayObserver {
     if (born) Count(site, objects, bytes);
   }
 
-  // What is in use now, on the device as MomentWatch names it.
+  // Records what is in use now on `device`, which is as in MomentWatch.
   void TakeInUse(DeviceIndex device);
 
-  // After the replay.
+  // Returns the counts after the replay.
   IndexedVector<SiteIndex, SiteCounts> Finish();
 
  private:

@@ -14,38 +14,39 @@
 
 namespace vramtrack {
 
-// Gives the sites of a process the ids of a report of it alone, and names them so wherever tables refer to them.
+// Gives the sites of a process the ids that a report of it alone gives them, and replaces all references to them.
 void NameSites(ProcessFindings* findings);
 
-// As much of the sites that a report lists as their ids are made of, and these ids; in the order of
+// Returns the sites that a report lists, with only the fields from which ids are made, and their ids, in the order of
 // ProcessAnalysis::groups().
 std::vector<ReportSite> ReportedSites(const ProcessAnalysis& analysis);
 
-// Ids for all sites of a process, beside those that the report lists: sites that are one to a reader have one id.
-// Thread-compatible.
+// Ids for all sites of a process, in addition to those that the report lists. Sites that look the same to a reader have
+// one id. Thread-compatible.
 class SiteIds {
  public:
-  // Those of the report, which have their ids.
+  // `reported` are the sites of the report, which have their ids.
   explicit SiteIds(const std::vector<ReportSite>& reported);
 
-  // `site`: as much of it as an id is made of.
+  // `site` needs only the fields from which an id is made.
   const std::string& IdOf(const ReportSite& site);
 
  private:
-  absl::flat_hash_map<uint64_t, std::string> known_;  // by hash: the texts of a million sites take much memory
-  absl::flat_hash_map<std::string, size_t> numbers_;  // how many sites share it
+  absl::flat_hash_map<uint64_t, std::string> known_;  // by hash, because the texts of a million sites take much memory
+  absl::flat_hash_map<std::string, size_t> numbers_;  // number of sites with this id, before a suffix makes it unique
 };
 
-// All sites of a process by the ids that a report of it gives them, also those that the report leaves out.
+// All sites of a process with the ids that a report gives them, including sites that the report leaves out.
 struct SiteNames {
   struct Named {
     std::string id;
-    std::vector<SiteIndex> sites;  // of the ledger
+    std::vector<SiteIndex> sites;  // indices in the ledger
   };
 
   explicit SiteNames(ProcessAnalysis* analysis);
 
-  std::vector<Named> named;  // those of the report first, in its order: as many as ProcessAnalysis::groups()
+  // The sites of the report come first, in its order: as many as ProcessAnalysis::groups().
+  std::vector<Named> named;
   IndexedVector<SiteIndex, size_t> of_site;  // index in `named`
 
   const std::string& IdOf(SiteIndex site) const { return named[of_site[site]].id; }

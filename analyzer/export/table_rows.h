@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of a table, column by column, until there are enough of them to be written.
+// Rows of a table, stored by column until there are enough of them to write.
 #ifndef ANALYZER_EXPORT_TABLE_ROWS_H_
 #define ANALYZER_EXPORT_TABLE_ROWS_H_
 
@@ -28,7 +28,7 @@ struct TableColumn {
     kTruth,     // bool
     kTime,      // microseconds since 1970, UTC
     kText,      // UTF-8
-    kTexts,     // a list of that
+    kTexts,     // a list of texts
   };
 
   std::string name;
@@ -36,7 +36,7 @@ struct TableColumn {
   bool nullable = false;
 };
 
-// Values of one column. Thread-compatible.
+// The values of one column. Thread-compatible.
 class ColumnValues {
  public:
   explicit ColumnValues(const TableColumn& column) : column_(column) {}
@@ -44,7 +44,7 @@ class ColumnValues {
   const TableColumn& column() const { return column_; }
   bool is_text() const { return column_.type == TableColumn::kText || column_.type == TableColumn::kTexts; }
 
-  // One value a row; of the column's type, but for kTexts.
+  // Adds the value of a row. It must have the column's type; not for kTexts.
   void Add(uint64_t word) {
     words_.push_back(word);
     if (column_.nullable) present_.push_back(1);
@@ -55,7 +55,7 @@ class ColumnValues {
     Add(word);
   }
   void AddText(std::string_view text) { Add(Symbol(text)); }
-  // The same for a text that stays where it is, and as it is, until the next Clear(): faster.
+  // Adds a text that neither moves nor changes until the next Clear(): faster than AddText().
   void AddLasting(const std::string& text) {
     Recent& recent = recent_[(reinterpret_cast<uintptr_t>(&text) * 0x9e3779b97f4a7c15) >> 58];
     if (recent.text != &text) recent = {&text, Symbol(text)};
@@ -74,16 +74,16 @@ class ColumnValues {
     value ? Add(static_cast<uint64_t>(*value)) : AddNull();
   }
   void AddOptionalNumber(const std::optional<double>& value) { value ? AddNumber(*value) : AddNull(); }
-  // Nothing instead of an empty text.
+  // Adds a text, or null if it is empty.
   void AddTextOrNull(std::string_view text) { text.empty() ? AddNull() : AddText(text); }
 
-  // What stands for a text in Add() until the next Clear().
+  // Returns the word that represents a text in Add() until the next Clear().
   uint32_t Symbol(std::string_view text);
 
-  // Of those that are not null. Of texts symbols.
+  // Returns the values that are not null. For texts, these are symbols.
   const std::vector<uint64_t>& words() const { return words_; }
-  const std::vector<uint8_t>& present() const { return present_; }   // a row each; empty unless nullable
-  const std::vector<uint32_t>& lengths() const { return lengths_; }  // kTexts: of each row
+  const std::vector<uint8_t>& present() const { return present_; }   // one for each row; empty unless nullable
+  const std::vector<uint32_t>& lengths() const { return lengths_; }  // for kTexts: one for each row
   const std::deque<std::string>& symbols() const { return symbols_; }
   size_t nulls() const { return nulls_; }
   size_t text_bytes() const { return text_bytes_; }
@@ -97,11 +97,11 @@ class ColumnValues {
   };
 
   TableColumn column_;
-  std::array<Recent, 64> recent_;  // by address
+  std::array<Recent, 64> recent_;  // cache by address
   std::vector<uint64_t> words_;
   std::vector<uint8_t> present_;
   std::vector<uint32_t> lengths_;
-  std::deque<std::string> symbols_;  // stay where they are
+  std::deque<std::string> symbols_;  // a deque, because views of its elements are kept
   absl::flat_hash_map<std::string_view, uint32_t> symbol_of_;
   size_t nulls_ = 0, text_bytes_ = 0;
 };
@@ -113,19 +113,19 @@ struct TableRows {
   size_t rows = 0;
 };
 
-// A file that tables are written to. Thread-compatible.
+// A file format for tables. Thread-compatible.
 class TableFormat {
  public:
   virtual ~TableFormat() = default;
 
-  // Several rows; called at least once. False if the output was closed.
+  // Writes several rows; is called at least once. Returns false if the output was closed.
   virtual bool Write(const TableRows& rows) = 0;
-  // After the last ones.
+  // Writes the end of the file, after the last rows.
   virtual void Finish() = 0;
 };
 
-// RFC 4180 with a header line. Null is an empty field, an empty text is "". Lists are joined by semicolons; times are
-// in ISO 8601.
+// Makes a writer of CSV (RFC 4180) with a header line. Null is an empty field, an empty text is "". Lists are joined by
+// semicolons; times are in ISO 8601.
 std::unique_ptr<TableFormat> MakeCsvWriter(const std::vector<TableColumn>& columns,
                                            std::function<bool(std::string_view)> sink);
 

@@ -18,26 +18,27 @@ namespace vramtrack {
 
 using MakeTableFormat = std::function<std::unique_ptr<TableFormat>(const std::vector<TableColumn>& columns)>;
 
-// A column, and how its value is made from a row.
+// A column, and the function that adds its value from a row.
 template <typename Row>
 struct RowColumn {
   TableColumn column;
   std::function<void(const Row& row, ColumnValues* values)> add;
 };
 
-// What every row tells of its process.
+// The data about its process that every row has.
 struct TableProcess {
   explicit TableProcess(const Trace& of);
-  // `path`: of the summary, or of the trace that it was made from.
+  // `path` is that of the summary, or of the trace that it was made from.
   TableProcess(const std::string& path, const ProcessSummary& of);
 
-  std::string run;  // of no other process in the world: host, start and pid
+  std::string run;  // unique to this process worldwide: host, start and pid
   std::string trace;
   uint32_t pid;
   std::optional<int> rank;
 };
 
-// These columns come first in every table. Row has `const TableProcess* process`.
+// Returns `columns` after the columns about the process, with which every table starts. Row must have `const
+// TableProcess* process`.
 template <typename Row>
 std::vector<RowColumn<Row>> WithProcess(std::vector<RowColumn<Row>> columns) {
   std::vector<RowColumn<Row>> all = {
@@ -52,14 +53,14 @@ std::vector<RowColumn<Row>> WithProcess(std::vector<RowColumn<Row>> columns) {
   return all;
 }
 
-// Writes the rows of one table; holds no more of them than a row group. Thread-compatible.
+// Writes the rows of one table; buffers at most one row group. Thread-compatible.
 template <typename Row>
 class TableWriter {
  public:
   TableWriter(std::vector<RowColumn<Row>> columns, const MakeTableFormat& make)
       : columns_(std::move(columns)), rows_(TableColumns()), format_(make(TableColumns())) {}
 
-  // False: nobody reads on. What the row points to stays as it is until Flush().
+  // Returns false if the output was closed. The data that the row points to must not change until Flush().
   bool Add(const Row& row) {
     for (size_t i = 0; i < columns_.size(); ++i) columns_[i].add(row, &rows_.columns[i]);
     ++rows_.rows;
@@ -78,7 +79,7 @@ class TableWriter {
   }
 
  private:
-  // As DuckDB and others cut their own: enough for a reader to work on several at once.
+  // Row groups have the size that DuckDB and others use: large enough for a reader to process several in parallel.
   static constexpr size_t kMostRows = 1 << 17, kTextCheck = 256, kMostTextBytes = 32 << 20;
 
   std::vector<TableColumn> TableColumns() const {
@@ -95,7 +96,7 @@ class TableWriter {
   std::vector<RowColumn<Row>> columns_;
   TableRows rows_;
   std::unique_ptr<TableFormat> format_;
-  bool open_ = true;  // somebody reads
+  bool open_ = true;  // the output has not been closed
 };
 
 }  // namespace vramtrack

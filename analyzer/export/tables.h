@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace as tables, for Parquet and CSV: what their columns mean is in docs/export.md.
+// Tables of a trace, for Parquet and CSV. docs/export.md describes their columns.
 #ifndef ANALYZER_EXPORT_TABLES_H_
 #define ANALYZER_EXPORT_TABLES_H_
 
@@ -15,27 +15,27 @@
 namespace vramtrack {
 
 struct ExportTable {
-  const char* name;  // of --table
+  const char* name;  // the value of --table
   std::unique_ptr<Exporter> (*make)(const MakeTableFormat& make);
 };
 
-// Null for a name that there is no table of.
+// Returns the table with this name; null if the name is unknown.
 const ExportTable* FindExportTable(std::string_view name);
 std::vector<std::string> ExportTableNames();
 
-// ExportOptions::table as Parquet or CSV.
+// Make exporters of ExportOptions::table as Parquet or CSV.
 std::unique_ptr<Exporter> MakeParquet(const ExportOptions& options, ExportSink sink);
 std::unique_ptr<Exporter> MakeCsv(const ExportOptions& options, ExportSink sink);
 
-// A row a call stack.
+// Makes a table with one row per call stack.
 std::unique_ptr<Exporter> MakeSiteTable(const MakeTableFormat& make);
-// A row an event.
+// Makes a table with one row per event.
 std::unique_ptr<Exporter> MakeEventTable(const MakeTableFormat& make);
-// A row a step and device.
+// Makes a table with one row per step and device.
 std::unique_ptr<Exporter> MakeStepTable(const MakeTableFormat& make);
-// A row a site and some steps that follow each other.
+// Makes a table with one row per site and group of consecutive steps.
 std::unique_ptr<Exporter> MakeWindowTable(const MakeTableFormat& make);
-// A row a process; a row a device; a row an allocation that failed.
+// Make tables with one row per process, per device, and per failed allocation.
 std::unique_ptr<Exporter> MakeRunTable(const MakeTableFormat& make);
 std::unique_ptr<Exporter> MakeDeviceTable(const MakeTableFormat& make);
 std::unique_ptr<Exporter> MakeOomTable(const MakeTableFormat& make);

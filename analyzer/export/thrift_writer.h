@@ -18,9 +18,9 @@ inline void AppendVarint(uint64_t value, std::string* out) {
   out->append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(PutVarint(bytes, value) - bytes));
 }
 
-// Writes one struct in Thrift's compact protocol (apache/thrift, doc/specs/thrift-compact-protocol.md), fields in
-// ascending order. What a struct or a list of structs holds is written by a function that is given a writer of its own.
-// Thread-compatible.
+// Writes one struct in Thrift's compact protocol (apache/thrift, doc/specs/thrift-compact-protocol.md), with fields in
+// ascending order. The contents of a nested struct or list of structs are written by a function that receives its own
+// writer. Thread-compatible.
 class ThriftWriter {
  public:
   explicit ThriftWriter(std::string* out) : out_(out) {}
@@ -36,7 +36,7 @@ class ThriftWriter {
     Header(field, kBinary);
     Bytes(value);
   }
-  // write(ThriftWriter&)
+  // Calls write(ThriftWriter&) for the contents of the struct.
   template <typename Write>
   void Struct(int field, Write write) {
     Header(field, kStruct);
@@ -45,7 +45,7 @@ class ThriftWriter {
   void EmptyStruct(int field) {
     Struct(field, [](ThriftWriter&) {});
   }
-  // write(ThriftWriter&, size_t index), `size` times.
+  // Calls write(ThriftWriter&, size_t index) `size` times.
   template <typename Write>
   void Structs(int field, size_t size, Write write) {
     List(field, kStruct, size);
@@ -61,7 +61,7 @@ class ThriftWriter {
     List(field, kBinary, values.size());
     for (const std::string_view value : values) Bytes(value);
   }
-  // After the last field.
+  // Ends the struct, after the last field.
   void End() { out_->push_back(0); }
 
  private:
@@ -79,7 +79,7 @@ class ThriftWriter {
   void Header(int field, Type type) {
     const int delta = field - last_;
     last_ = field;
-    // Fields of Parquet's structs lie closer than sixteen.
+    // The difference between neighbouring field numbers of Parquet's structs is less than sixteen.
     out_->push_back(static_cast<char>(delta << 4 | type));
   }
   void Integer(int field, Type type, int64_t value) {

@@ -10,10 +10,10 @@
 
 namespace vramtrack {
 
-// All that a report says of one process.
+// Returns all findings on one process.
 ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options);
-// The same, for callers that ask the analysis more themselves, afterwards. `guest`: follows the same replays as the
-// report's own collectors, behind them; may be null.
+// Returns the same findings, for callers that use the analysis further. `guest`: a collector that follows the same
+// replays after the report's own collectors; may be null.
 ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest = nullptr);
 
 }  // namespace vramtrack

@@ -11,8 +11,8 @@
 
 namespace vramtrack {
 
-// The sites of the report, one for each of the analysis' groups, in their order, each with the frame to blame and with
-// the peak without it. The first of the collectors: others add to these sites, and name them by their index.
+// Adds the sites of the report, one for each of the analysis' groups, in their order. Each has the frame to blame and
+// the peak without the site. This is the first collector: others add to these sites and name them by index.
 class SiteFindings final : public Collector {
  public:
   // `analysis` must outlive it.
@@ -25,7 +25,7 @@ class SiteFindings final : public Collector {
  private:
   ProcessAnalysis& analysis_;
   BlameFinder blame_;
-  std::vector<size_t> watched_;  // by group of the analysis
+  std::vector<size_t> watched_;  // indexed by group of the analysis
 };
 
 }  // namespace vramtrack

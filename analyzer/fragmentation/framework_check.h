@@ -9,20 +9,20 @@
 
 namespace vramtrack {
 
-// How often a framework told what it has given out and reserved, and how far the ledger was from that.
-// Thread-compatible.
+// Counts how often a framework reported its allocated and reserved bytes, and compares these figures with the
+// ledger's. Thread-compatible.
 class FrameworkCheck final : public ReplayObserver {
  public:
   uint64_t checks() const { return checks_; }
   uint64_t mismatches() const { return mismatches_; }
-  // The framework's figure less the ledger's, at the last check.
+  // Return the framework's figure less the ledger's at the last check, in bytes.
   int64_t given_out() const { return given_out_; }
   int64_t reserved() const { return reserved_; }
 
   unsigned frequent_calls() const override { return 0; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnOtherEvent(const StreamEvent& event) override {
-    // The past has neither all blocks nor all segments.
+    // Recorded past events have neither all blocks nor all segments.
     if (event.operation != schema::FRAMEWORK_MEMORY || event.past) return;
     for (const Scope& scope : ledger_->scopes()) {
       if (scope.level != Level::kFramework || scope.device != DeviceIndex(event.shape->device)) continue;

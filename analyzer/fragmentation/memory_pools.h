@@ -17,28 +17,28 @@
 namespace vramtrack {
 
 // Follows the driver's pools of stream-ordered memory (cudaMallocAsync, cudaMallocFromPoolAsync): what is allocated
-// from each, and what it may hold back. A pool keeps what is freed, down to its release threshold from the next wait
-// for the device on, and whatever it is until it is trimmed; when the job waits is not in a trace, so what is held is
-// known between two bounds. Thread-compatible.
+// from each, and how much each may hold. A pool keeps freed memory until it is trimmed, or until the next wait for the
+// device, at which it releases all above its release threshold. A trace does not record when the job waits, so the
+// held bytes are known only between two bounds. Thread-compatible.
 class MemoryPools : public ReplayObserver {
  public:
   struct Moment {
     uint32_t step = 0;
     DeviceUsage usage;
-    uint64_t held = 0;  // pages: usage.reserved and what is free besides
+    uint64_t held = 0;  // bytes of pages: usage.reserved and free pages
   };
   struct Pool {
     uint64_t allocations = 0, frees = 0, trims = 0;
-    uint64_t peak_live = 0;                 // as asked for
+    uint64_t peak_live = 0;                 // as requested
     uint64_t peak_needed = 0;               // with rounding
-    uint64_t peak_pages = 0;                // that allocations touch
-    Moment most_unused;                     // if nothing is given back but by trimming
-    uint64_t most_unused_at_least = 0;      // if the job waited after each free: pages
-    std::optional<uint64_t> threshold = 0;  // the largest it was set to; none: it is not known of which pool
+    uint64_t peak_pages = 0;                // bytes of pages that allocations touch
+    Moment most_unused;                     // if only trimming releases memory
+    uint64_t most_unused_at_least = 0;      // bytes of pages, if the job waited after each free
+    std::optional<uint64_t> threshold = 0;  // the largest one that was set; none if it is not known of which pool
   };
   static constexpr uint64_t kDefaultPool = 0;
 
-  // By device and handle of the pool, after the replay. The device's own pool is kDefaultPool.
+  // Returns the pools by device and handle, after the replay. The device's own pool is kDefaultPool.
   std::map<std::pair<DeviceIndex, uint64_t>, Pool> Finish();
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -52,8 +52,8 @@ class MemoryPools : public ReplayObserver {
   struct State {
     Pool pool;
     PageUsage pages;
-    uint64_t held = 0;           // at most
-    uint64_t held_at_least = 0;  // pages
+    uint64_t held = 0;           // upper bound, in bytes of pages
+    uint64_t held_at_least = 0;  // lower bound, in bytes of pages
   };
 
   void Settle(Key key, State* state);
@@ -61,8 +61,8 @@ class MemoryPools : public ReplayObserver {
 
   const Ledger* ledger_ = nullptr;
   std::map<Key, State> pools_;
-  absl::flat_hash_map<Name, Key> pool_of_;  // live allocations
-  // Thresholds are told without their pool.
+  absl::flat_hash_map<Name, Key> pool_of_;  // the pool of each live allocation
+  // Events of thresholds do not name the pool.
   std::map<DeviceIndex, uint64_t> thresholds_, largest_thresholds_;
 };
 

@@ -7,20 +7,21 @@
 
 namespace vramtrack {
 
-// Bytes that are needed from `birth` until before `death`.
+// Bytes that are needed from `birth` until just before `death`.
 struct Lifetime {
   uint32_t birth = 0, death = 0;
   uint64_t bytes = 0;
 };
 
-// Where each of them lies so that none that live at the same time overlap, and how much memory is enough for that.
+// An offset for each lifetime, and the memory that is enough for them. Lifetimes that overlap in time do not overlap
+// in memory.
 struct Placement {
   uint64_t bytes = 0;
-  std::vector<uint64_t> offsets;  // one for each lifetime; what takes no bytes or no time lies at 0
+  std::vector<uint64_t> offsets;  // one for each lifetime; 0 for one without bytes or time
 };
 
-// The best of four greedy placements, if all lifetimes are known beforehand. At least what is live at the same time,
-// and seldom much more. Time: quadratic in the number of lifetimes.
+// Returns the best of four greedy placements, which know all lifetimes in advance. It needs at least the bytes that
+// are live at the same time, and seldom much more. Time is quadratic in the number of lifetimes.
 Placement BestPlacement(const std::vector<Lifetime>& lifetimes);
 
 }  // namespace vramtrack

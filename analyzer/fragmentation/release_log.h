@@ -13,23 +13,24 @@
 
 namespace vramtrack {
 
-// What a framework's allocator gave back from one place: calls of empty_cache(), or what it does before it gives up.
+// Segments that a framework's allocator released from one place: a call of empty_cache(), or its attempt to find room
+// before it fails.
 struct Releases {
   uint64_t calls = 0, segments = 0, bytes = 0;
-  uint64_t least = UINT64_MAX, most = 0;  // bytes of one call
-  // The time of `timed` calls. A free is recorded before it is made, so the last one of a call ended at some time
-  // between its own record and that of the thread's next event. What is not followed by another event is not timed.
+  uint64_t least = UINT64_MAX, most = 0;  // bytes released by one call
+  // The time that `timed` calls took. A free is recorded before it is made, so the last free of a call ended between
+  // its own record and that of the thread's next event. A call without a next event is not timed.
   uint64_t timed = 0, ticks_at_least = 0, ticks_at_most = 0;
   struct Call {
     uint32_t step = 0;
     uint64_t ticks = 0, bytes = 0;
   };
   static constexpr size_t kMaxTimes = 1000;
-  std::vector<Call> times;  // the first ones
+  std::vector<Call> times;  // the first calls
 };
 
-// Puts the frees of segments together that one call made. A thread that allocates or frees anything else has returned
-// from it. To follow the replay of a trace with a framework's level. Thread-compatible.
+// Groups the frees of segments that one call made. The call has returned when its thread allocates or frees anything
+// else. Follows the replay of a trace with a framework's level. Thread-compatible.
 class ReleaseLog final : public ReplayObserver {
  public:
   // `trace` must outlive it.
@@ -53,15 +54,16 @@ class ReleaseLog final : public ReplayObserver {
     bool open = false;
     StackIndex stack = kEmptyStack, last_stack = kEmptyStack;
     uint64_t segments = 0, bytes = 0;
-    uint32_t step = 0;  // when it began
+    uint32_t step = 0;  // the step in which the call began
     uint64_t ticks = 0;
-    // Of the thread's events: the first and the last of the call, and the next one after it; 0: there is none yet.
+    // Times of the thread's events: the first and the last of the call, and the next one after it; 0 if there is none
+    // yet.
     uint64_t first = 0, last = 0, next = 0;
   };
 
   void Freed(const ReplayAllocation& freed);
   void Open(const StreamEvent& event, Call* call);
-  // `next`: when the thread's next event was; 0: there is none.
+  // `next`: the time of the thread's next event; 0 if there is none.
   void Close(ThreadSlot slot, uint64_t next);
 
   const Trace& trace_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the blocks of a trace define, from all of them together: a block's events may refer to what another one defines.
+// Collects the definitions of all blocks of a trace. The events of a block may refer to definitions of another block.
 #ifndef ANALYZER_INGEST_DEFINITIONS_H_
 #define ANALYZER_INGEST_DEFINITIONS_H_
 
@@ -25,9 +25,9 @@ struct TracedProcess {
   std::vector<std::pair<std::string, std::string>> environment;
   std::optional<int> rank;
   std::string tracer_version, driver_version;
-  std::string run_id;                        // of the run that it was a part of; empty: not known
+  std::string run_id;                        // the run that the process was part of; empty if unknown
   std::map<std::string, uint32_t> versions;  // "cudart", "driver"
-  std::map<std::string, uint32_t> unseen;    // library or function to schema::UnseenReason
+  std::map<std::string, uint32_t> unseen;    // maps a library or function to schema::UnseenReason
 };
 
 struct TracedThread {
@@ -48,21 +48,22 @@ class Definitions {
   LoadedModules modules;
   TracedCodes codes;
   TracedStacks stacks;
-  // Of marks; whatever the program put there. From Freeze on, those in an NVTX domain are "domain:name".
+  // The names of marks by id; the program may have put any bytes there. After Freeze, names in an NVTX domain read
+  // "domain:name".
   std::map<uint32_t, std::string> names;
-  // Id of a name to that of its domain's own name, which is "domain:"; nothing for names in the default domain.
+  // Maps the id of a name to the id of its domain's name, which is "domain:". Names in the default domain are absent.
   std::map<uint32_t, uint32_t> domains;
 
-  // Adds an encoded Definitions message. False where it makes no sense; what came before the damage is kept.
+  // Adds an encoded Definitions message. Returns false if it is damaged; what precedes the damage is kept.
   bool Add(std::string_view encoded);
-  // The distinct stack that stands for whoever makes PyTorch's pinned-memory pool grow; the empty one without PyTorch
-  // for CUDA. From Freeze on, as the next.
+  // Returns the distinct stack that represents PyTorch's pinned-memory pool, whichever caller makes the pool grow. The
+  // empty stack if the process has no PyTorch for CUDA. Valid after Freeze.
   StackIndex torch_pinned_pool() const { return torch_pinned_pool_; }
-  // Whether it is that pool which called CUDA: the innermost frame of the distinct stack is in PyTorch's CUDA library,
-  // which allocates pinned memory for the pool only.
+  // Returns whether the pool called CUDA: the innermost frame of the distinct stack is in PyTorch's CUDA library, which
+  // allocates pinned memory for the pool only. Valid after Freeze.
   bool IsTorchPinned(StackIndex index) const;
 
-  // To be called once, after all definitions were added.
+  // Must be called once, after all definitions were added.
   void Freeze();
 
  private:
@@ -72,8 +73,8 @@ class Definitions {
   StackIndex torch_pinned_pool_ = kEmptyStack;
 
   static constexpr size_t kMaxDomainBytes = 200;
-  // A stack is written as the difference to the one before, so a small file could unfold into any number of frames. No
-  // recorder comes near this.
+  // Stacks are stored as differences to the previous stack, so a small damaged file could expand to any number of
+  // frames. No recorder comes near this limit.
   static constexpr uint64_t kMaxFramesPerByte = 128;
   uint64_t frames_left_ = 1u << 20;
 };

@@ -15,21 +15,22 @@
 
 namespace vramtrack {
 
-// The events of an EventStream, in its order, a batch at a time; decoded by a thread of its own, a few batches ahead of
-// the reader, if asked for. What is delivered does not depend on that. Memory is bounded by the batches. Next() is for
-// one thread.
+// Delivers the events of an EventStream in batches and in the same order. On request, a separate thread decodes them a
+// few batches ahead of the reader; the events are the same either way. Memory is bounded by the batches. Only one
+// thread may call Next().
 class EventPipe {
  public:
-  // Where no thread can be started the reader decodes.
+  // `ahead`: decode in a separate thread. If no thread can be started, the reader decodes. `trace` must outlive this.
   EventPipe(const Trace& trace, bool ahead);
   ~EventPipe();
   EventPipe(const EventPipe&) = delete;
   EventPipe& operator=(const EventPipe&) = delete;
 
-  // Empty after the last event. The events and what they point to are valid until the next call.
+  // Returns the next batch; empty after the last event. The events and what they point to are valid until the next
+  // call.
   const std::vector<StreamEvent>& Next();
 
-  // To be asked after the last event.
+  // See EventStream. Must be called only after the last event.
   uint64_t unreadable_events() const { return stream_.unreadable_events(); }
 
  private:
@@ -37,7 +38,7 @@ class EventPipe {
 
   struct Batch {
     std::vector<StreamEvent> events;
-    // Tables of blocks that end in this batch: it may be the last one to point to them.
+    // The tables of blocks that end in this batch. No later batch points to them.
     std::vector<std::unique_ptr<EventStream::BlockTables>> ended;
   };
 
@@ -46,13 +47,13 @@ class EventPipe {
 
   EventStream stream_;
   std::array<Batch, kBatches> batches_;
-  size_t reading_ = 0;  // the batch that the reader has, if it has one
+  size_t reading_ = 0;  // the reader's batch, valid if has_batch_
   bool has_batch_ = false;
 
   std::mutex mutex_;
   std::condition_variable filled_changed_, free_changed_;
-  size_t filled_ = 0;     // batches that wait for the reader, or that it has; guarded by mutex_
-  bool stopped_ = false;  // the same
+  size_t filled_ = 0;     // batches that are ready, including the reader's; guarded by mutex_
+  bool stopped_ = false;  // guarded by mutex_
   std::thread thread_;
 };
 

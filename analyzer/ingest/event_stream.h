@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The events of a trace as one sequence: by time, except that an allocation always comes before its free. Clocks of
-// different cores may disagree; the program's own order is the truth.
+// Delivers the events of a trace as one sequence. Events are ordered by time, except that an allocation always comes
+// before its free: clocks of different cores may disagree, so the program's own order decides.
 #ifndef ANALYZER_INGEST_EVENT_STREAM_H_
 #define ANALYZER_INGEST_EVENT_STREAM_H_
 
@@ -17,12 +17,12 @@
 
 namespace vramtrack {
 
-// Reads block by block: memory is bounded by the threads that are active at the same time, not by the trace. A FREE
-// that failed is left out together with its FREE_FAILED. Of a trace of bounded size the past comes as PastEvents has
-// it. Thread-compatible.
+// Reads a trace block by block. Memory is bounded by the threads that are active at the same time, not by the length of
+// the trace. A FREE that failed is left out together with its FREE_FAILED. For a trace of bounded size, the events of
+// the past are those of PastEvents. Thread-compatible.
 class EventStream {
  public:
-  // What the events of a block point to.
+  // The tables that the events of a block point to.
   struct BlockTables {
     std::vector<DecodedShape> shapes;
     std::vector<uint32_t> notes;  // by shape
@@ -31,11 +31,11 @@ class EventStream {
   explicit EventStream(const Trace& trace);
   ~EventStream();
 
-  // False after the last event.
+  // Stores the next event in `*event`. Returns false after the last event.
   bool Next(StreamEvent* event);
 
-  // From now on what the events of a block point to stays until it is given back. TakeEnded adds the tables of blocks
-  // all of whose events have been delivered to `*ended`.
+  // From this call on, the tables of a block stay valid until GiveBack() returns them to the stream for reuse.
+  // TakeEnded moves the tables of blocks whose events have all been delivered to the end of `*ended`.
   void KeepTables() { keep_tables_ = true; }
   void TakeEnded(std::vector<std::unique_ptr<BlockTables>>* ended) {
     for (std::unique_ptr<BlockTables>& tables : ended_) ended->push_back(std::move(tables));
@@ -44,7 +44,7 @@ class EventStream {
   void GiveBack(std::unique_ptr<BlockTables> tables) { spare_.push_back(std::move(tables)); }
 
   uint32_t slots() const { return static_cast<uint32_t>(cursors_.size()); }
-  // Events of blocks whose columns do not fit together: they could not be read.
+  // Returns the number of events that could not be read, because the columns of their block are inconsistent.
   uint64_t unreadable_events() const { return unreadable_events_; }
 
  private:
@@ -54,7 +54,7 @@ class EventStream {
   struct OpenBlock {
     BlockDecoder decoder;
     std::vector<uint32_t> notes;   // by shape
-    std::vector<uint32_t> owners;  // of FREE shapes: slot, or kNoSlot
+    std::vector<uint32_t> owners;  // by shape, for FREE shapes: slot, or kNoSlot
     DecodedEvent event;            // the next one
     uint64_t sequence;             // its number within the thread
     bool has_event = false;
@@ -65,9 +65,9 @@ class EventStream {
     const ThreadBlocks* blocks = nullptr;
     size_t next_block = 0;
     std::unique_ptr<OpenBlock> open;
-    uint64_t past_ordinals = 0;    // allocations before this one are the past's
+    uint64_t past_ordinals = 0;    // allocations before this one belong to the past
     uint64_t next_ordinal = 0;     // allocations before this one have been delivered or are lost
-    uint64_t time = 0;             // of the next event; of its block where that is not open yet
+    uint64_t time = 0;             // time of the next event, or of its block if that is not open yet
     std::vector<uint64_t> undone;  // sequence numbers of frees that failed, ascending
     bool exhausted = false;
   };
@@ -78,8 +78,8 @@ class EventStream {
     bool operator<(const HeapEntry& other) const { return time != other.time ? time < other.time : slot < other.slot; }
   };
 
-  // A thread that has to go ahead until it has allocated `ordinal`; or the past, until it has delivered the live
-  // allocation of that rank.
+  // A thread that must deliver its events first, until it has delivered the allocation `ordinal`. For the past,
+  // `ordinal` is the rank of the live allocation.
   struct Forced {
     uint32_t slot;
     uint64_t ordinal;
@@ -87,7 +87,7 @@ class EventStream {
 
   bool Ready(Cursor* cursor);  // opens blocks until there is a next event
   void Open(Cursor* cursor, const BlockRef& block);
-  void Advance(Cursor* cursor);  // to the event behind the next one; opens no block
+  void Advance(Cursor* cursor);  // moves on by one event, without opening a block
   void Close(Cursor* cursor);
   void SetTablesAside(OpenBlock* open);
   void ReleaseRead();
@@ -95,9 +95,10 @@ class EventStream {
   uint32_t SlotOf(uint32_t thread) const;
   void FindUndone(Cursor* cursor, std::vector<bool>* undone_past);
   uint32_t past_slot() const { return static_cast<uint32_t>(cursors_.size()); }
-  // Whether the FREE must wait for another thread's allocation, which has been asked for then; or is not known at all.
+  // Returns whether a FREE must wait for another thread's allocation; that thread is then added to forced_. Sets
+  // `*unknown` if the allocation is not in the trace.
   bool MustWait(uint32_t slot, uint32_t owner, uint64_t ordinal, bool* unknown);
-  void Consume(Cursor* cursor, bool ahead);  // the next event of what is at the top, or of a thread that goes ahead
+  void Consume(Cursor* cursor, bool ahead);  // takes the next event of the top of the heap, or of a forced thread
   void SiftTop();
   void PopTop();
 
@@ -105,9 +106,9 @@ class EventStream {
 
   const Trace& trace_;
   ReleaseBehind release_;
-  uint64_t closed_bytes_ = 0;  // of blocks since memory was given back
+  uint64_t closed_bytes_ = 0;  // bytes of blocks that were closed since memory was last released
   std::vector<Cursor> cursors_;
-  std::unique_ptr<PastEvents> past_;  // null: there is none
+  std::unique_ptr<PastEvents> past_;  // null if the trace has no past
   std::vector<HeapEntry> heap_;       // the earliest first
   std::vector<Forced> forced_;
   uint64_t unreadable_events_ = 0;

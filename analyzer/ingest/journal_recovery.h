@@ -12,14 +12,14 @@
 
 namespace vramtrack {
 
-// Makes blocks from the journals of a killed process. Thread-compatible.
+// Converts the journals of a killed process to blocks. Thread-compatible.
 class JournalRecovery {
  public:
   JournalRecovery();
   ~JournalRecovery();
 
-  // The payload of the block that `words` (the words of a Journal in the file) would have become; empty if it records
-  // nothing. If something could not be used, sets `*lost_bytes` and `*why`.
+  // Returns the payload of the block that the process would have written from `words`, the words of a Journal in the
+  // file; empty if they record nothing. If a part could not be used, sets `*lost_bytes` and `*why`.
   std::string Recover(std::string_view words, uint64_t* lost_bytes, std::string* why);
 
  private:
@@ -27,11 +27,11 @@ class JournalRecovery {
   std::unique_ptr<uint64_t[]> aligned_;
 };
 
-// Journals by their offset in the file, each with its header words and the records that were committed.
+// Maps file offsets to journals. A journal consists of its header words and the committed records.
 using JournalCopies = std::map<uint64_t, std::string>;
 
-// Copies the journals of a mapped trace while its process may be writing to them. Each copy is consistent. Blocks that
-// are read afterwards hold everything that the process recorded before the copy, some of it twice.
+// Copies the journals of a mapped trace while its process may be writing to them. Each copy is consistent. The copies
+// and the blocks that are read afterwards together hold everything that was recorded before the copy, some of it twice.
 JournalCopies CopyJournals(std::string_view file);
 
 }  // namespace vramtrack

@@ -11,15 +11,15 @@ namespace vramtrack {
 struct TracedModule {
   uint32_t id = 0;
   uint32_t first_epoch = 0;
-  uint32_t gone_epoch = UINT32_MAX;  // not there from this epoch on
+  uint32_t gone_epoch = UINT32_MAX;  // the first epoch in which it is no longer loaded
   std::string path;
   std::string build_id;  // raw bytes; empty: unknown
   uint64_t load_bias = 0;
   std::vector<std::pair<uint64_t, uint64_t>> ranges;  // [start, end) of executable segments, run-time addresses
 };
 
-// Which module an address belonged to, in each epoch of the traced process's module map. Build it, Freeze it, then ask:
-// thread-safe from then on.
+// Finds the module of an address, in each epoch of the traced process's module map. Add all modules, then call Freeze,
+// then Find. Thread-safe after Freeze.
 class LoadedModules {
  public:
   void Add(TracedModule module) { modules_.push_back(std::move(module)); }
@@ -28,15 +28,15 @@ class LoadedModules {
 
   const std::vector<TracedModule>& modules() const { return modules_; }
 
-  // Index into modules(), -1 for none. A module that was loaded while the epoch's stacks were captured may carry a
-  // later epoch than they do: it counts where no other module fits.
+  // Returns an index into modules(), or -1 if no module fits. A module that was loaded while stacks were captured may
+  // have a later epoch than these stacks. It is therefore returned if no module of the right epoch fits.
   int Find(uint64_t address, uint32_t epoch) const;
 
  private:
   struct Range {
     uint64_t start, end;
     int module;
-    uint64_t max_end;  // of this range and all before it
+    uint64_t max_end;  // the highest end of this range and all before it
   };
 
   std::vector<TracedModule> modules_;

@@ -10,10 +10,10 @@
 
 namespace vramtrack {
 
-// A file of any size, mapped read-only. Movable; the bytes stay where they are. Thread-safe.
+// A file of any size, mapped read-only. Movable; pointers into the bytes stay valid. Thread-safe.
 class MappedFile {
  public:
-  // The error is one line that names the file.
+  // Maps the file. An error is one line that names the file.
   static absl::StatusOr<MappedFile> Open(const std::string& path);
 
   MappedFile() = default;
@@ -25,7 +25,7 @@ class MappedFile {
 
   std::string_view bytes() const { return bytes_; }
 
-  // The pages that lie wholly in `part` need not stay in memory; reading them again brings them back.
+  // Lets the system drop the pages that are completely in `part` from memory. Reading them again loads them again.
   static void Release(std::string_view part);
 
  private:

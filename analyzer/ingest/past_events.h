@@ -14,42 +14,40 @@
 
 namespace vramtrack {
 
-// The events that a trace of bounded size has as a checkpoint, by time:
+// Generates events from the checkpoint of a trace of bounded size, by time:
 //
-//   ALLOCATE        of what was live then: as it was recorded, but for a rounded time
-//   FOLD_ALLOCATE   several allocations that were freed, with the time spread over the bin of their birth
-//   FOLD_FREE       their frees. Those of one FOLD_ALLOCATE have its `ordinal`. Ordinal 0: freed in the bin of the
-//   birth,
-//                   and the FOLD_FREE follows at once; nothing is known of how much of that was live at the same time
-//   STEP, MARK      as many as there were, the times in between evenly spread
-//   MEMORY_INFO, FRAMEWORK_MEMORY, FAIL, FREE, DEVICE_RESET, TRIM, LIMIT   those that were kept
+//   ALLOCATE        an allocation that was live at the checkpoint, as recorded, with a rounded time
+//   FOLD_ALLOCATE   several allocations that were freed before it; times are spread over the bin of their birth
+//   FOLD_FREE       the frees of a FOLD_ALLOCATE, with the same `ordinal`. With ordinal 0 they were freed in the bin of
+//                   their birth, and the FOLD_FREE follows at once; how much was live at one time is unknown
+//   STEP, MARK      as many as were recorded; times between the known ones are evenly spread
+//   MEMORY_INFO, FRAMEWORK_MEMORY, FAIL, FREE, DEVICE_RESET, TRIM, LIMIT   the events that were kept
 //
-// Memory is bounded by what is live, and by a bin. Thread-compatible.
+// Memory is bounded by the live allocations and the events of one bin. Thread-compatible.
 class PastEvents {
  public:
-  // Folds are spread over this many events at most.
+  // The most events that a fold is spread over.
   static constexpr uint64_t kSpread = 16;
 
-  // `undone`: by index, those of the checkpoint's early frees that did not happen. `trace` must have a past.
+  // `undone`: by index, whether an early free of the checkpoint failed. `trace` must have a past and outlive this.
   PastEvents(const Trace& trace, const std::vector<bool>& undone);
 
-  // False after the last event; otherwise `front` is the next one.
+  // Prepares the next event for front(). Returns false after the last event.
   bool Ready();
   const StreamEvent& front() const { return bin_events_[next_]; }
   uint64_t time() const { return next_ < bin_events_.size() ? bin_events_[next_].time : last_time_; }
   void Pop();
 
-  // True, with its rank, if the allocation is one of the past and was not delivered yet.
+  // Returns true and sets `*rank` if the allocation belongs to the past and was not delivered yet.
   bool Undelivered(ThreadSlot slot, uint64_t ordinal, uint64_t* rank) const;
-  // Whether a free at `time` of an allocation of the past comes too late: its device was reset, which ended it, and the
-  // free was told afterwards.
+  // Returns whether a device reset had already ended an allocation of the past before its free at `time` was recorded.
   bool EndedByReset(ThreadSlot slot, uint64_t ordinal, uint64_t time) const {
     return time < latest_reset_ && live_ranks_.count({slot, ordinal}) == 0;
   }
   uint64_t live_delivered() const { return live_delivered_; }
 
  private:
-  // More steps than any job makes: a damaged count must not keep a reader busy for ever.
+  // More steps than any job makes. The limit keeps a damaged count from keeping the reader busy forever.
   static constexpr uint64_t kMaxSteps = 1u << 24;
   static constexpr uint32_t kBins = 256;
 
@@ -74,11 +72,11 @@ class PastEvents {
   const Checkpoint& past_;
   std::vector<DecodedShape> shapes_;
   std::vector<uint32_t> notes_;
-  uint32_t first_site_shape_ = 0;  // two a site: FOLD_ALLOCATE, FOLD_FREE
+  uint32_t first_site_shape_ = 0;  // each site has two shapes: FOLD_ALLOCATE, FOLD_FREE
   uint32_t step_shape_ = 0, first_mark_shape_ = 0;
   std::vector<uint32_t> live_order_;  // by time
   absl::flat_hash_map<AllocationName, uint64_t> live_ranks_;
-  std::vector<StreamEvent> singles_;                                    // what is not spread, by time
+  std::vector<StreamEvent> singles_;                                    // events that are not spread, by time
   std::vector<std::vector<uint32_t>> births_, deaths_, steps_, marks_;  // by bin: indices
   uint32_t next_bin_ = 0;
   size_t next_live_ = 0, next_single_ = 0, next_ = 0;

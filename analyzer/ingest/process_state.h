@@ -9,12 +9,12 @@
 namespace vramtrack {
 
 enum class ProcessState {
-  kUnknown,  // of another host, or we may not look
-  kRunning,  // it has the trace mapped
+  kUnknown,  // it ran on another host, or we have no permission to look
+  kRunning,  // the process has the trace mapped
   kEnded,
 };
 
-// Whether `process` still writes the trace at `path`, as far as this machine can tell.
+// Returns whether `process` still writes the trace at `path`, as far as this machine can tell.
 ProcessState StateOf(const TracedProcess& process, const std::string& path);
 
 }  // namespace vramtrack

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads what a trace defines of Python code and joined stacks. Throws protozero::exception where it makes no sense.
+// Reads a trace's definitions of Python code, Python stacks, joined stacks and names. The functions throw
+// protozero::exception if a message is damaged.
 #ifndef ANALYZER_INGEST_PYTHON_DEFINITIONS_H_
 #define ANALYZER_INGEST_PYTHON_DEFINITIONS_H_
 
@@ -17,7 +18,7 @@ namespace vramtrack {
 void ReadCode(protozero::pbf_reader in, TracedCodes* codes);
 void ReadPythonStack(protozero::pbf_reader in, TracedStacks* stacks);
 void ReadJoinedStack(protozero::pbf_reader in, TracedStacks* stacks);
-// `domains`: the domain of each name that is in one, by their ids.
+// Adds a name. For a name in a domain, adds the ids of the name and of its domain to `*domains`.
 void ReadName(protozero::pbf_reader in, std::map<uint32_t, std::string>* names, std::map<uint32_t, uint32_t>* domains);
 
 }  // namespace vramtrack

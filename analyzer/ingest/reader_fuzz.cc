@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever bytes a trace file holds: the reader does not crash, does not hang, and keeps its promises.
+// Checks that for arbitrary bytes in a trace file the reader does not crash or hang and keeps its guarantees.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>

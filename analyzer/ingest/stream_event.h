@@ -12,15 +12,15 @@ namespace vramtrack {
 
 struct StreamEvent {
   uint32_t operation;         // schema::Operation; a FREE whose allocation is not in the trace is a FREE_UNKNOWN
-  ThreadSlot slot;            // the thread that recorded it; the first one for FOLD_ALLOCATE, FOLD_FREE
-  ThreadSlot owner;           // ALLOCATE: slot; FREE: that of the thread that had allocated
-  const DecodedShape* shape;  // of this event; valid until the next call
-  uint32_t* note;             // one word for each shape of a block, 0 at first: for whoever reads the stream
+  ThreadSlot slot;            // the thread that recorded it; the first thread for FOLD_ALLOCATE, FOLD_FREE
+  ThreadSlot owner;           // ALLOCATE: equal to slot; FREE: the thread that allocated
+  const DecodedShape* shape;  // valid until the next call
+  uint32_t* note;             // a word for the stream's reader, one for each shape of a block; 0 at first
   uint64_t time;              // ticks; does not decrease within a thread
-  uint64_t ordinal;           // ALLOCATE, FREE: with `owner`, the allocation's identity; of folds see PastEvents
+  uint64_t ordinal;           // ALLOCATE, FREE: with `owner`, the allocation's identity; for folds see PastEvents
   uint64_t address;           // ALLOCATE
-  uint64_t value[3];          // what is left, see schema::Operation
-  bool past;                  // comes from the sums of a trace of bounded size, see PastEvents
+  uint64_t value[3];          // the other values, see schema::Operation
+  bool past;                  // generated from the sums of a trace of bounded size, see PastEvents
 
   DeviceIndex device() const { return DeviceIndex(std::min(shape->device, kMaxDevice)); }
 };

@@ -6,11 +6,11 @@
 
 namespace vramtrack {
 
-// Turns the ticks of a trace into nanoseconds since its recording started.
+// Converts the ticks of a trace to seconds or nanoseconds since its recording started.
 class TickClock {
  public:
   TickClock() = default;
-  // `counters` as in the header page. Where they make no sense a tick is taken for a nanosecond.
+  // `counters`: as in the header page. If they are invalid, a tick counts as a nanosecond.
   explicit TickClock(const uint64_t* counters);
 
   uint64_t start_ticks() const { return start_ticks_; }

@@ -22,10 +22,10 @@
 
 namespace vramtrack {
 
-// A block whose header makes sense. The payload lives as long as the trace.
+// A block with a valid header. The payload is valid as long as the trace.
 struct BlockRef {
   std::string_view payload;
-  uint64_t offset = 0;  // of the frame, or of the journal that it was made from, in the file
+  uint64_t offset = 0;  // file offset of the frame, or of the journal that the block was made from
   uint64_t first_sequence = 0, first_allocation = 0, first_time = 0;
   uint32_t event_count = 0;
   bool from_journal = false;
@@ -33,24 +33,24 @@ struct BlockRef {
   bool has_failed_frees = false;  // at least one FREE_FAILED
 };
 
-// What one thread recorded, in its own order and without overlap; gaps are where events were lost.
+// The blocks of one thread, in the order of recording and without overlap. There are gaps where events were lost.
 struct ThreadBlocks {
   uint32_t thread = 0;
   std::vector<BlockRef> blocks;  // empty for a thread that is known from the past only
-  // Of the past of a trace of bounded size.
+  // Counts from the past of a trace of bounded size.
   uint64_t past_events = 0, past_allocations = 0;
-  uint64_t past_steps = 0, first_past_step = 0;  // the latter a time
+  uint64_t past_steps = 0, first_past_step = 0;  // number of steps, and the time of the first in ticks
 };
 
-// One traced process, opened for reading: everything but the events themselves, which EventStream reads. Thread-safe
+// One traced process, opened for reading. It holds everything except the events, which EventStream reads. Thread-safe
 // once it is open.
 class Trace {
  public:
-  // The error is one line that names the file, the offset where there is one, and what to do. A cut or damaged file is
-  // no error: what could be read is there, and the rest is in damage(). The process may be running: what it had
-  // recorded a moment ago is there.
+  // Opens a trace. An error is one line with the file's name, the offset if there is one, and what to do. A truncated
+  // or damaged file is not an error: the readable part is available, and damage() lists the rest. The process may still
+  // be running; the trace then ends a moment ago.
   static absl::StatusOr<std::unique_ptr<Trace>> Open(const std::string& path);
-  // As Open, from memory that stays as long as the trace. `name` stands for the path.
+  // Like Open, but reads from memory, which must outlive the trace. `name` is used as the path.
   static absl::StatusOr<std::unique_ptr<Trace>> Read(std::string_view bytes, const std::string& name);
 
   const std::string& path() const { return path_; }
@@ -58,35 +58,36 @@ class Trace {
   const Definitions& definitions() const { return definitions_; }
   const TickClock& clock() const { return clock_; }
   const IndexedVector<ThreadSlot, ThreadBlocks>& threads() const { return threads_; }  // by number
-  // None for a thread that is not one of threads(). `thread`: its number in the trace.
+  // Returns the slot of the thread with number `thread` in the trace; None() if it is not in threads().
   ThreadSlot SlotOf(uint32_t thread) const;
-  // What a trace of bounded size keeps of events before its blocks; null where there is nothing.
+  // Returns what a trace of bounded size keeps of the events before its blocks; null if there is nothing. Owned by the
+  // trace.
   const Checkpoint* past() const { return past_.get(); }
-  uint64_t events() const { return events_; }  // in all blocks, and those of the past
-  // Frames of CUPTI's activity records that count, in the order of the file; see ActivityStream.
+  uint64_t events() const { return events_; }  // number of events in all blocks and in the past
+  // Returns the frames of valid CUPTI activity records, in the order of the file; see ActivityStream.
   const std::vector<FrameRef>& activities() const { return layout_.activities; }
-  // Bit 1 << d is set if blocks of a framework's allocator on device d are in it; d < 64.
+  // Returns a bit mask: bit d is set if the trace has blocks of a framework's allocator on device d, for d < 64.
   uint64_t framework_devices() const { return framework_devices_; }
 
   bool finished() const { return layout_.finished; }
-  // Whether the process writes to the file, so that this is its record up to a moment ago.
+  // Returns whether the process still writes to the file. The trace is then its record up to a moment ago.
   bool running() const { return state_ == ProcessState::kRunning; }
-  // Whether its size is bounded.
+  // Returns whether the size of the trace file is bounded.
   bool bounded() const { return counter(schema::COUNTER_MAX_BYTES) != 0; }
   uint64_t counter(uint32_t which) const { return layout_.counters[which]; }
   uint64_t end_ticks() const { return layout_.end_ticks; }  // 0 unless finished
 
   const std::vector<Damage>& damage() const { return layout_.damage; }
   uint64_t lost_bytes() const;
-  // Events that the process could not record, and those that gaps in its threads' numbering show to be missing. More
-  // may be missing at the end of a thread.
+  // Returns the number of events that the process could not record, plus those that are missing according to gaps in
+  // its threads' numbering. More may be missing at the end of a thread.
   uint64_t lost_events() const { return lost_events_; }
 
-  // Whether the process ended normally and the file holds all that it did; otherwise why not, in one line.
+  // Returns why the trace is incomplete, in one line; empty if the process ended normally and the file has all events.
   std::string IncompleteWhy() const;
 
-  // A hint that the bytes [begin, end) of the file will not be read again soon. Of little use for less than some MiB:
-  // the system maps what lies around a page that is read, too.
+  // Hints that the bytes [begin, end) of the file will not be read again soon. Ranges of less than a few MiB gain
+  // little, because the system also maps the pages around each page that is read.
   void Release(uint64_t begin, uint64_t end) const;
 
  private:
@@ -103,10 +104,10 @@ class Trace {
 
   std::string path_;
   MappedFile file_;
-  std::string copy_;  // of a file whose blocks may be written over
+  std::string copy_;  // a copy of a file whose blocks may be overwritten
   std::string_view bytes_;
-  std::unique_ptr<JournalCopies> journals_;  // null: as they are in bytes_
-  bool base_changed_ = false;                // while it was read
+  std::unique_ptr<JournalCopies> journals_;  // null: the journals in bytes_ are used
+  bool base_changed_ = false;                // changed while it was read
   ProcessState state_ = ProcessState::kUnknown;
   TraceLayout layout_;
   std::deque<std::string> recovered_;  // payloads made from journals
@@ -118,12 +119,13 @@ class Trace {
   uint64_t events_ = 0, lost_events_ = 0, gap_events_ = 0, framework_devices_ = 0;
 };
 
-// Gives back the memory of what lies behind someone who reads a trace from its beginning to its end. Thread-compatible.
+// Releases the memory of the part of a trace that was already read, for a reader that goes from its beginning to its
+// end. Thread-compatible.
 class ReleaseBehind {
  public:
   explicit ReleaseBehind(const Trace& trace) : trace_(trace) {}
 
-  // Nothing before `offset` will be read again. Less than the last one: nothing happens.
+  // States that nothing before `offset` will be read again. Memory is released in pieces of kStride bytes.
   void Passed(uint64_t offset) {
     if (offset < released_ + kStride) return;
     trace_.Release(released_, offset);

@@ -12,7 +12,7 @@
 
 namespace vramtrack {
 
-// A Python code object. Its texts are whatever the program put there.
+// A Python code object. Its texts may be any bytes.
 struct TracedCode {
   std::string name, file;
   uint32_t first_line = 0;
@@ -20,21 +20,22 @@ struct TracedCode {
   std::string lines;
 };
 
-// The code objects of a trace by the number that the trace gave them, and as distinct ones: a function that was made
-// anew from the same source is the same place to a reader. Add, Freeze, then ask: thread-safe from then on.
+// Maps the numbers of a trace's code objects to distinct code objects. A function that was created again from the same
+// source has a new number in the trace, but is the same distinct code object. Define all, then call Freeze, then the
+// accessors. Thread-safe after Freeze.
 class TracedCodes {
  public:
-  // One message. A number that is defined twice keeps its first definition.
+  // Adds one message. A number that is defined twice keeps its first definition.
   void Define(uint32_t id, TracedCode code);
-  // A further piece of the table of what was defined just before under this number.
+  // Appends a piece to the line table of the code object that was just defined with this number.
   void Append(uint32_t id, std::string_view lines);
   void Freeze();
 
-  // 0 for a number that is not defined.
+  // Returns the index of the distinct code object; 0 for an undefined number.
   uint32_t Distinct(uint32_t id) const;
-  // The empty one for 0. Lives as long as the table.
+  // Returns a distinct code object; an empty one for 0. Valid as long as the table.
   const TracedCode& Get(uint32_t distinct) const { return entries_[distinct].code; }
-  // Of the instruction at `offset` bytes; 0 for none.
+  // Returns the line of the instruction at `offset` bytes; 0 if it has none.
   uint32_t LineAt(uint32_t distinct, uint32_t offset) const { return entries_[distinct].lines.LineAt(offset); }
 
  private:
@@ -42,7 +43,7 @@ class TracedCodes {
     TracedCode code;
     PythonLines lines = PythonLines(schema::LINES_NONE, "", 0);
     uint32_t distinct = 0;       // index into entries_
-    bool defined_again = false;  // so what is appended is known already
+    bool defined_again = false;  // appended pieces are then already known
   };
 
   std::unordered_map<uint32_t, uint32_t> by_id_;  // index into entries_

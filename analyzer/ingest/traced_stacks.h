@@ -14,8 +14,8 @@
 
 namespace vramtrack {
 
-// Return addresses, innermost first. The frames of this and of PythonStackRef live as long as the table and are not
-// moved once it is frozen.
+// A native stack: return addresses, innermost first. The frames of this and of PythonStackRef are valid as long as the
+// table, and do not move once it is frozen.
 struct StackRef {
   const uint64_t* frames = nullptr;
   size_t count = 0;
@@ -25,58 +25,58 @@ struct StackRef {
 
 // One line of a Python function.
 struct PythonFrame {
-  uint32_t code = 0;   // TracedCodes' distinct one
+  uint32_t code = 0;   // index of a distinct code object of TracedCodes
   uint32_t line = 0;   // 0: none
-  bool entry = false;  // native code began the interpreter anew for it
+  bool entry = false;  // native code entered the interpreter anew for this frame
 
   bool operator==(const PythonFrame& other) const {
     return code == other.code && line == other.line && entry == other.entry;
   }
 };
 
-// Innermost first.
+// A Python stack, innermost frame first.
 struct PythonStackRef {
   const PythonFrame* frames = nullptr;
   size_t count = 0;
   bool truncated = false;
 };
 
-// All that is known of how a thread came to an event. The native frames are the innermost ones, up to the interpreter,
-// or all, its own included.
+// A native and a Python stack that led to the same event. The native frames are either the innermost ones, up to the
+// interpreter, or all of them, including those of the interpreter.
 struct JoinedStackRef {
   StackRef native;
   PythonStackRef python;
-  PythonStackRef forward;  // that made the graph node which the thread was evaluating
+  PythonStackRef forward;  // the stack that created the graph node which the thread was evaluating
   schema::GraphNode node = schema::NODE_NONE;
 
   bool empty() const { return native.count + python.count + forward.count == 0 && node == schema::NODE_NONE; }
   bool truncated() const { return native.truncated || python.truncated; }
 };
 
-// The stacks of a trace by the number that the trace gave them, and as distinct stacks: two threads that met a new
-// stack at the same moment gave it two numbers, and a stack met again after a library went away has another number too.
-// Python frames are compared by line, not by instruction. Thread-safe once frozen.
+// Maps the numbers of a trace's stacks to distinct stacks. One stack can have several numbers: when two threads met it
+// at the same moment, or when it was met again after a library was unloaded. Python frames are compared by line, not by
+// instruction. Thread-safe once frozen.
 class TracedStacks {
  public:
-  // A number that is defined twice keeps its first definition.
+  // Adds a native stack; copies the frames. A number that is defined twice keeps its first definition.
   void Define(uint32_t id, const uint64_t* frames, size_t count, uint32_t module_epoch, bool truncated);
-  // `codes` and `instructions` as in schema PythonStack, equally long.
+  // Adds a Python stack. `codes` and `instructions` are as in the schema's PythonStack, and equally long.
   void DefinePython(uint32_t id, const std::vector<uint32_t>& codes, const std::vector<uint32_t>& instructions,
                     bool truncated);
-  // Numbers of what is joined, 0 for none. `forward` may be the number of a joined stack, defined before or later: then
-  // its `python` is the forward call, and its `node` the kind of node.
+  // Adds a joined stack by the numbers of its parts; 0 for none. `forward` may be the number of a joined stack, defined
+  // before or later. In that case its `python` is the forward call, and its `node` the kind of node.
   void DefineJoined(uint32_t id, uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node);
-  // Finds out which numbers mean the same stack. `modules` and `codes` must be frozen.
+  // Finds the numbers that mean the same stack. `modules` and `codes` must be frozen.
   void Freeze(const LoadedModules& modules, const TracedCodes& codes);
 
-  // One more distinct stack, without frames and without a number of the trace. Returns its index. After Freeze, before
-  // anybody asks.
+  // Adds a distinct stack without frames and without a number in the trace, and returns its index. May be called after
+  // Freeze, but before the table is used by several threads.
   StackIndex AddEmpty() {
     distinct_.emplace_back();
     return distinct_.last_index();
   }
 
-  // The empty stack for a number that is not defined.
+  // Returns the distinct stack of a number; the empty stack for an undefined number.
   StackIndex Distinct(uint32_t id) const {
     const auto found = by_id_.find(id);
     return found == by_id_.end() ? kEmptyStack : found->second.distinct;
@@ -85,10 +85,10 @@ class TracedStacks {
   IndexRange<StackIndex> distinct() const { return distinct_.indices(); }
   size_t distinct_count() const { return distinct_.size(); }
   JoinedStackRef Get(StackIndex stack) const;
-  // Whether other stacks are joined from it. It may be an event's own stack too.
+  // Returns whether the stack is a part of joined stacks. It may also be the stack of an event.
   bool IsPart(StackIndex stack) const { return distinct_.Has(stack) && distinct_[stack].is_part; }
 
-  // The native stacks alone, each once, for those who look for modules.
+  // Access to the native stacks alone, for callers that look for modules.
   size_t native_count() const { return native_.size(); }
   StackRef Native(size_t index) const;
 
@@ -102,7 +102,7 @@ class TracedStacks {
   struct NativeStack {
     const uint64_t* frames;  // in frames_
     uint32_t count, module_epoch;
-    uint32_t same;  // the first that is equal
+    uint32_t same;  // index of the first equal stack
     bool truncated;
   };
   struct PythonStack {
@@ -111,7 +111,7 @@ class TracedStacks {
     uint32_t same;
     bool truncated;
   };
-  // Before Freeze numbers of the trace, then 1 + index, 0 for none.
+  // The parts: before Freeze numbers of the trace, afterwards 1 + index; 0 for none.
   struct Joined {
     uint32_t native = 0, python = 0, forward = 0;
     schema::GraphNode node = schema::NODE_NONE;
@@ -130,9 +130,9 @@ class TracedStacks {
   std::vector<NativeStack> native_;
   std::vector<PythonStack> python_;
   std::vector<Joined> joined_;
-  // Of native stacks, in pieces, as a single array would be copied while it grows.
+  // The frames of native stacks, in pieces, so that frames are not copied when there are more.
   std::vector<std::vector<uint64_t>> frames_;
-  std::vector<PythonFrame> python_frames_;  // before Freeze with the trace's numbers of codes, and instructions
+  std::vector<PythonFrame> python_frames_;  // before Freeze: with the trace's code numbers, and instructions as lines
   IndexedVector<StackIndex, Joined> distinct_{Joined()};
 };
 

@@ -6,7 +6,8 @@
 
 namespace vramtrack {
 
-// Why calls of a library or function may be missing in a trace: the rest of a sentence that begins with its name.
+// Returns why calls of a library or function may be missing from a trace, as the rest of a sentence that begins with
+// its name. The text is static. `reason`: a schema::UnseenReason.
 const char* UnseenText(uint32_t reason);
 
 }  // namespace vramtrack

@@ -14,16 +14,16 @@
 
 namespace vramtrack {
 
-// Of one device number the process that held most is shown, with its timeline and its peak, and of the host's memory
-// the one that had most of it: they are most of what is found in a process, and those of a thousand ranks must not be
-// there together. Thread-compatible.
+// Selects the devices of the job's report. For each device number it shows the process with the most bytes on it, with
+// its timeline and its peak; for host memory, the process with the most of it. Only the shown ones are kept, as these
+// are most of a process's findings and a job may have a thousand ranks. Thread-compatible.
 class JobDevices {
  public:
-  // Takes what is to be shown out of the findings of `process`, which must stay where it is. `joined`: the job's index
-  // of a site of the process.
+  // Moves what the report shows out of the findings of `process`, which must not move in memory. `joined`: returns the
+  // job's index of a site of the process.
   void Add(const JobProcess& process, const SiteNamer& joined, ProcessFindings* findings);
 
-  // `id`: of a site of the job.
+  // Moves the devices into the report. `id`: returns the id of a site of the job.
   void Finish(const SiteNamer& id, Report* report);
 
  private:
@@ -33,7 +33,7 @@ class JobDevices {
     std::vector<ReportPeakStacks> stacks;
   };
   struct Shown {
-    uint64_t users = 0;  // processes that reserved anything on it
+    uint64_t users = 0;  // number of processes that reserved memory on it
     const JobProcess* of = nullptr;
     ReportDevice device;
     Pictures pictures;
@@ -41,7 +41,7 @@ class JobDevices {
 
   template <class Picture>
   struct OfHost {
-    const JobProcess* of = nullptr;  // null: there is none
+    const JobProcess* of = nullptr;  // null if there is none
     uint64_t height = 0;
     Picture picture;
   };
@@ -49,7 +49,7 @@ class JobDevices {
   static void TakeHigher(const JobProcess& process, const SiteNamer& joined, std::vector<Picture>* from,
                          OfHost<Picture>* highest);
 
-  std::map<uint32_t, Shown> devices_;  // by number
+  std::map<uint32_t, Shown> devices_;  // by device number
   OfHost<ReportTimeline> host_;
   OfHost<ReportPeakLines> host_lines_;
   OfHost<ReportPeakStacks> host_stacks_;

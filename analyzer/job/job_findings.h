@@ -20,34 +20,33 @@
 
 namespace vramtrack {
 
-// Puts the findings of a job's processes together, one by one: of a process nothing stays that the job's report does
-// not need, so that it may have ten thousand. The same site in several processes becomes one, with the sum of their
-// figures; a device number that several processes use is described by the process that held most of it.
-// The order in which they are added makes no difference, but for processes that are alike in all that IsBefore looks
-// at. Thread-compatible.
+// Joins the findings of a job's processes, one process at a time. It keeps only what the job's report needs, so a job
+// may have ten thousand processes. The same site in several processes becomes one, with the sum of their figures; a
+// device number that several processes use is described by the process with the most bytes on it. The result does not
+// depend on the order of Add, except for processes that IsBefore does not distinguish. Thread-compatible.
 class FindingsJoin {
  public:
   void Add(ProcessFindings findings);
 
-  // Of all that were added. Nothing can be added later.
+  // Returns the report on all processes that were added. Nothing can be added later.
   Report Finish();
 
  private:
   void KeepFirstFailures();
 
-  std::deque<JobProcess> processes_;  // that stay where they are
+  std::deque<JobProcess> processes_;  // a deque, as others point to its elements
   JoinedSites sites_;
   JobDevices devices_;
   JobReleases releases_;
   JobWarnings warnings_, unsure_;
-  ReportSteps steps_;  // of the process that has most of them
+  ReportSteps steps_;  // of the process with the most steps
   const JobProcess* steps_of_ = nullptr;
   std::map<std::string, uint64_t> verdict_counts_;
   std::optional<uint64_t> further_steps_needed_;
-  size_t failures_ = 0, failures_kept_ = 0;  // allocations for which there was no memory
+  size_t failures_ = 0, failures_kept_ = 0;  // failed allocations
 };
 
-// The same of processes that are there together.
+// Joins the findings of processes that are all in memory.
 Report JoinFindings(std::vector<ProcessFindings> processes);
 
 }  // namespace vramtrack

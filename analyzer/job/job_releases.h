@@ -12,22 +12,22 @@
 
 namespace vramtrack {
 
-// What a job's processes gave back from one place, together. Thread-compatible.
+// Joins the releases that a job's processes made from the same place. Thread-compatible.
 class JobReleases {
  public:
-  // `process` must stay where it is.
+  // `process` must not move in memory.
   void Add(const JobProcess& process, std::vector<ReportRelease> releases);
 
-  // The most bytes first.
+  // Returns the joined releases, most bytes first.
   std::vector<ReportRelease> Finish();
 
  private:
   struct Place {
     ReportRelease sum;
-    const JobProcess* first;  // of the processes that gave back from there, and where it was among its releases
+    const JobProcess* first;  // the first process that released memory there, and the index of that release in it
     size_t index;
-    const JobProcess* last;  // that was added
-    const JobProcess* most;  // that gave back most in all, and how much
+    const JobProcess* last;  // the process that was added last
+    const JobProcess* most;  // the process that released most, and how much
     uint64_t most_bytes;
   };
 

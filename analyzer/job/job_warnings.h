@@ -12,14 +12,15 @@
 
 namespace vramtrack {
 
-// The warnings of a job's processes: the same one is given once, and of those that differ only in their figures, as the
-// names of files do, the ones of the first few processes are given and the others counted. Thread-compatible.
+// Joins the warnings of a job's processes. Equal warnings are given once. Of warnings that differ only in their
+// digits, such as in file names, those of the first few processes are given and the others are counted.
+// Thread-compatible.
 class JobWarnings {
  public:
-  // `process` must stay where it is.
+  // `process` must not move in memory.
   void Add(const JobProcess& process, std::vector<std::string> warnings);
 
-  // In the order of the processes, those that are alike together.
+  // Returns the warnings in the order of the processes; similar ones are adjacent.
   std::vector<std::string> Finish() const;
 
  private:
@@ -27,7 +28,7 @@ class JobWarnings {
     bool operator()(const JobProcess* a, const JobProcess* b) const { return IsBefore(*a, *b); }
   };
   struct Line {
-    size_t index;  // among the process's warnings
+    size_t index;  // index among the process's warnings
     std::string text;
   };
   struct Alike {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How memory goes in each rank of a job, small enough to be shown of many beside each other.
+// Makes the memory curve of each rank of a job, small enough to show many of them side by side.
 #ifndef ANALYZER_JOB_RANK_CURVES_H_
 #define ANALYZER_JOB_RANK_CURVES_H_
 
@@ -14,17 +14,19 @@
 
 namespace vramtrack {
 
-// As many bins as a summary of very many processes keeps: with more, its report would not be that of the traces.
+// The number of bins in a summary of very many processes. With more bins, a report on that summary would differ from
+// one on the traces.
 constexpr size_t kMostCurveBins = 64;
-constexpr size_t kMostCurves = 64;  // of a job
+constexpr size_t kMostCurves = 64;  // for a job
 
-// Of the device of which the process has most live at its peak; none if it used no device.
+// Returns the curve of the device on which the process has its highest peak of live bytes; none if it used no device.
 std::optional<ReportRankCurve> DescribeCurve(const ProcessFindings& findings);
 
-// Gives `compared` the curves of those that are shown, and their order: first those that are unlike the others, by what
-// it is, whether they have more or less than usual, and how much; then the others by rank. Of more than kMostCurves it
-// is the others with the highest peaks, behind them the one with the median of their peaks and the one with the least.
-// `processes`: of each of `compared`, in the same order, which must not depend on that in which they were read.
+// Adds the curves to `compared` and sets their order: first the ranks that differ from the others, by the figure that
+// differs, by whether it is higher or lower than usual, and by how much; then the others by rank. If there are more
+// than kMostCurves, the others are those with the highest peaks, then the one with the median peak and the one with
+// the lowest. `processes`: the process of each of `compared`, in the same order, which must not depend on the order of
+// reading.
 void AddCurves(const std::vector<const JobProcess*>& processes, std::vector<ReportRank>* compared);
 
 }  // namespace vramtrack

@@ -12,23 +12,23 @@
 
 namespace vramtrack {
 
-// Says of each of the job's `sites` what its ranks say of its place. Nothing for fewer than two ranks. `joined` is
-// finished; `sites` are in its order.
+// Describes for each of the job's `sites` the verdicts of the ranks on its place. Does nothing for fewer than two
+// ranks. `joined` is finished; `sites` are in its order.
 void DescribeAcross(const std::vector<const JobProcess*>& ranks, const JoinedSites& joined,
                     std::vector<ReportSite>* sites);
 
-// What leaks in one rank, with its 95 % interval.
+// The growth rate of a leak in one rank, with its 95 % interval.
 struct RankRate {
   double rate = 0, low = 0, high = 0;
 };
 
-// The mean of `rates`, of which there must be one at least, with its 95 % interval, and how far they are apart. The
-// variance of the mean is that of the ranks' own intervals or that of the spread between the ranks, whichever is
-// larger: ranks are no repetitions of one measurement. Of a single rank it is the interval of its own. Who has the most
-// is not filled in.
+// Returns the mean of `rates` with its 95 % interval, and their spread. `rates` must not be empty. The variance of the
+// mean comes from the ranks' own intervals or from the spread between ranks, whichever is larger, as ranks do not
+// repeat one measurement. For a single rank it is the rank's own interval. Does not fill in which rank has the most.
 ReportAcross::Rate PoolRates(const std::vector<RankRate>& rates);
 
-// Within plus and minus this many standard errors are 95 % of Student's distribution. `degrees` is 1 at least.
+// Returns the number of standard errors on each side of the mean that contain 95 % of Student's distribution.
+// `degrees` is at least 1.
 double StudentFactor(uint64_t degrees);
 
 }  // namespace vramtrack

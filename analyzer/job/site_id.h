@@ -12,33 +12,34 @@
 
 namespace vramtrack {
 
-// What a site's id is made of: nothing that moving lines or another run would change.
+// Returns the text from which a site's id is made. It does not change when lines move or in another run.
 std::string SiteIdentity(const ReportSite& site);
 
-// Eight hexadecimal digits. Sites whose functions are the same share them.
+// Returns eight hexadecimal digits. Sites with the same functions have the same digits.
 std::string SiteId(const ReportSite& site);
 
-// The same for sites that are one to a reader: the same frames at the same lines; addresses may differ where there are
-// lines.
+// Returns a key that is equal for sites that a reader cannot distinguish: the same frames at the same lines. Addresses
+// may differ if there are lines.
 std::string SameSiteKey(const ReportSite& site);
 
-// The same frames at the same lines, as in SameSiteKey, without a text: a job has millions of stacks.
+// Returns a hash of frames that is equal for the same frames at the same lines, as in SameSiteKey. Builds no text, as
+// a job has millions of stacks.
 size_t FramesHash(const std::vector<ReportFrame>& frames);
 bool IsSameStack(const std::vector<ReportFrame>& a, const std::vector<ReportFrame>& b);
 
-// The same code, on whichever device: sites of one place and one device are one.
+// Returns a hash of a site's code, regardless of the device. Sites of one place and one device are one site.
 size_t PlaceHash(const ReportSite& site);
 bool IsSamePlace(const ReportSite& a, const ReportSite& b);
 
-// Gives each site its id. Sites whose functions are the same but whose lines differ share a hash: they are told apart
-// by their order. Those from index `reported` on come after the others, whose ids they do not change.
+// Gives each site its id. Sites with the same functions but different lines share a hash and get a number by their
+// order. Sites from index `reported` on come after the others and do not change their ids.
 void AssignIds(size_t reported, std::vector<ReportSite>* sites);
 
-// What findings name sites by is an index until the sites of the whole job have ids: gives the new name of one.
+// Returns the new name of a site. Findings name sites by index until the sites of the whole job have ids.
 using SiteNamer = std::function<std::string(size_t index)>;
 
-// Renames all sites that a part of the findings refers to. The texts are indices; CheckFindings in summary.cc makes
-// sure of that for findings that were read.
+// Renames all sites that a part of the findings refers to. The texts are indices; CheckFindings in summary.cc checks
+// this for findings that were read.
 template <class T>
 void RenameSites(const SiteNamer& name, T* part) {
   ForEachSiteReference(*part, [&name](std::string* site) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How sure an estimate is, without assuming how its values are distributed.
+// Confidence intervals of estimates that make no assumption about the distribution of the values.
 #ifndef ANALYZER_LEAKS_BOOTSTRAP_H_
 #define ANALYZER_LEAKS_BOOTSTRAP_H_
 
@@ -14,24 +14,25 @@ struct Interval {
   double low = 0, high = 0;
 };
 
-// The draws of the circular block bootstrap: blocks of neighbours, so that values that depend on their neighbours do
-// not look more certain than they are. The draws have a fixed seed: equal input gives equal output.
+// The draws of the circular block bootstrap. It draws blocks of neighbours, so that dependent neighbours do not make an
+// estimate look more certain than it is. The seed is fixed: equal input gives equal output.
 class BlockDraws {
  public:
   static constexpr size_t kResamples = 999;
 
-  // Of `values` values, at least one, in blocks of `block` neighbours, at least one.
+  // Draws from `values` values (at least 1) in blocks of `block` neighbours (at least 1).
   BlockDraws(size_t values, uint32_t block);
 
-  size_t length() const { return length_; }  // of a block
-  size_t blocks() const { return blocks_; }  // of a resample
-  // Where the blocks of the next resample begin. A block that reaches the end goes on at the first value.
+  size_t length() const { return length_; }  // values in a block
+  size_t blocks() const { return blocks_; }  // blocks in a resample
+  // Returns the indices at which the blocks of the next resample begin; valid until the next call. A block that reaches
+  // the end continues at the first value.
   const std::vector<size_t>& Next();
-  // One more draw: a number below `bound`.
+  // Draws a number below `bound`.
   size_t Below(size_t bound);
-  // By how much the spread of resampled estimates is to be widened. Resampling m blocks shows the spread of m values
-  // about their own mean, which is too small by (m - 1) / m, and its normal quantiles ignore that the spread is itself
-  // an estimate (Student's t, to second order).
+  // Returns the factor by which the spread of resampled estimates must be widened. Resampling m blocks measures the
+  // spread of m values about their own mean, whose variance is too small by (m - 1) / m. Its normal quantiles also
+  // ignore that the spread is itself an estimate (Student's t, to second order).
   double widening() const;
 
  private:
@@ -40,11 +41,11 @@ class BlockDraws {
   std::vector<size_t> begins_;
 };
 
-// The values that cut off 2.5 % of kResamples values on either side. Reorders them.
+// Returns the values that cut off 2.5 % of kResamples values on either side. Reorders `*resampled`.
 Interval MiddleOf(std::vector<double>* resampled);
 
-// The 95 % interval of the mean of `values` by the circular block bootstrap in blocks of `block` neighbours (at least
-// 1). Values that are all equal give an interval of width zero.
+// Returns the 95 % interval of the mean of `values`, by the circular block bootstrap in blocks of `block` neighbours
+// (at least 1). The interval of equal values has width zero.
 Interval BootstrapMean(const std::vector<double>& values, uint32_t block);
 
 }  // namespace vramtrack

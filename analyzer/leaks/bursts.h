@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a site's objects die many at a time: a collector that runs now and then, or a phase of the job that ends.
+// Detects whether many objects of a site are freed at a time: by a garbage collector that runs now and then, or at the
+// end of a phase of the job.
 #ifndef ANALYZER_LEAKS_BURSTS_H_
 #define ANALYZER_LEAKS_BURSTS_H_
 
@@ -9,9 +10,9 @@
 namespace vramtrack {
 
 enum class DeathPattern {
-  kNone,       // objects die one by one, or not at all
-  kPhases,     // at the end of phases of one length, or of phases with a pause after them
-  kCollector,  // now and then, while births go on: a garbage collector's doing
+  kNone,       // objects are freed one by one, or not at all
+  kPhases,     // objects are freed at the end of phases of one length, or of phases followed by a pause
+  kCollector,  // objects are freed now and then while new ones are allocated, as by a garbage collector
 };
 
 struct Bursts {
@@ -22,9 +23,9 @@ struct Bursts {
   double mean_bytes = 0;
 };
 
-// From the deaths of objects that outlived their step. A loop of the program has a fixed length or a pause after it; a
-// collector is triggered by counts of objects that have nothing to do with the job's steps, so its gaps vary by a step
-// or more. Where a collector happens to keep step exactly, the two cannot be told apart and it is called a phase.
+// Finds bursts in the deaths of objects that outlived their step. A loop of the program has a fixed length or a pause
+// after it. A collector is triggered by counts of objects that are unrelated to the job's steps, so its gaps vary by a
+// step or more. A collector with exactly equal gaps cannot be distinguished from a phase and is called one.
 Bursts FindBursts(const SiteHistory& history);
 
 }  // namespace vramtrack

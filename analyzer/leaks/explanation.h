@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A verdict as one sentence of plain English, with the numbers that decided it.
+// Writes a verdict as one sentence, with the numbers that decided it.
 #ifndef ANALYZER_LEAKS_EXPLANATION_H_
 #define ANALYZER_LEAKS_EXPLANATION_H_
 
@@ -11,7 +11,8 @@
 
 namespace vramtrack {
 
-// `verdict` complete but for its explanation. `sites`: that it is on.
+// Returns the explanation of `verdict`, whose other fields must be complete. `sites`: how many call stacks the verdict
+// is about.
 std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
                     const SiteContext& context, size_t sites = 1);
 

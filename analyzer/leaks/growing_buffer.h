@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verdict on growth by replacement, where the test of survivors found nothing that stays.
+// Judges growth by replacement at sites where the survivor test found no leak.
 #ifndef ANALYZER_LEAKS_GROWING_BUFFER_H_
 #define ANALYZER_LEAKS_GROWING_BUFFER_H_
 
@@ -12,27 +12,28 @@
 
 namespace vramtrack {
 
-// Whether JudgeGrowingBuffer could change the verdict: leaks stay what they are, and segments of a framework's
-// allocator are not judged by their size.
+// Returns whether JudgeGrowingBuffer could change the verdict. It does not change leaks, and does not judge segments of
+// a framework's allocator by their size.
 bool MayBeGrowingBuffer(const LeakVerdict& verdict, const SiteContext& context);
 
-// Makes a growing_buffer (or a minor_leak, sublinear or insufficient_evidence) of the verdict that JudgeSite gave if
-// the site's objects are replaced by larger ones. Explains what it changed.
+// Changes the verdict of JudgeSite to growing_buffer (or minor_leak, sublinear or insufficient_evidence) if the site's
+// objects are replaced by larger ones. Then writes a new explanation.
 void JudgeGrowingBuffer(const StepLevels& levels, const SiteHistory& history, const RunShape& run,
                         const SiteContext& context, LeakVerdict* verdict);
 
-// How the objects of a site change in size.
+// The sizes of a site's objects.
 struct ObjectSizes {
-  double ratio = 0;   // SizeRatio(); 0: not known
-  double mean = 0;    // bytes
-  uint32_t rank = 0;  // of the site, by its first allocation: in a step's order, as a rule
+  double ratio = 0;   // result of SizeRatio(); 0: unknown
+  double mean = 0;    // mean size, in bytes
+  uint32_t rank = 0;  // of the site, by its first allocation; usually the order within a step
 };
 
-// Inputs that become larger as a run goes on (a curriculum, batches sorted by length) look like buffers that grow
-// wherever they outlive a step. They make everything grow that is computed from them. Makes insufficient_evidence of a
-// growing buffer if more than half of `others` grow along, or one that a step allocates before the buffer, and that is
-// not small beside it. `others`: the sites that allocate in half of the steps at least, on the same device, but for
-// those that look like growing buffers themselves. `own`: of the site.
+// Changes a growing_buffer to insufficient_evidence if larger inputs may be the reason. Inputs that become larger
+// during a run (a curriculum, batches sorted by length) look like growing buffers if they outlive a step, but
+// everything that is computed from them grows too. The verdict is changed if more than half of `others` grow with the
+// buffer, or if one grows that a step allocates before the buffer and that is not small compared with it. `own`: the
+// site's own sizes. `others`: the sites on the same device that allocate in at least half of the steps, except those
+// that look like growing buffers themselves.
 void DoubtGrowthWithInputs(const ObjectSizes& own, const std::vector<ObjectSizes>& others, const SiteHistory& history,
                            const RunShape& run, LeakVerdict* verdict);
 

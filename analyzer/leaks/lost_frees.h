@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a trace that lacks events can say of leaks. An allocation whose free is among what was lost looks kept for ever;
-// if blocks were lost all along the run, it does so in step after step.
+// Judges leaks in a trace that lost events. An allocation whose free was lost looks like one that is never freed. If
+// events were lost throughout the run, this happens in step after step.
 #ifndef ANALYZER_LEAKS_LOST_FREES_H_
 #define ANALYZER_LEAKS_LOST_FREES_H_
 
@@ -10,9 +10,9 @@
 
 namespace vramtrack {
 
-// Makes insufficient_evidence of a leak whose survivors may all have been freed in what was lost, given how many
-// objects of the site are known to have been freed. `lost_share`: of all frees, 0 to 1. A site of which nothing was
-// ever freed stays a leak.
+// Changes a leak to insufficient_evidence if the frees of all its survivors may have been lost, given how many objects
+// of the site are known to have been freed. `lost_share`: the share of all frees that was lost, 0 to 1. A site without
+// any free stays a leak.
 void DoubtWhatLossesExplain(const SiteHistory& history, double lost_share, LeakVerdict* verdict);
 
 }  // namespace vramtrack

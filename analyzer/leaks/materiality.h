@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a leak will matter before the run ends.
+// Decides whether a leak will matter before the run ends.
 #ifndef ANALYZER_LEAKS_MATERIALITY_H_
 #define ANALYZER_LEAKS_MATERIALITY_H_
 
@@ -9,8 +9,8 @@
 
 namespace vramtrack {
 
-// What a leak must come to over the run's horizon: 1 MiB, or a ten-thousandth of the device if that is more. Below it
-// the leak is real but minor. Objects without bytes (events, streams) matter from a thousand on.
+// Returns whether a leak adds up to at least 1 MiB over the run's horizon, or to a ten-thousandth of the device if that
+// is more. A smaller leak is real but minor. Objects without bytes (events, streams) matter from a thousand on.
 bool IsMaterial(const Rate& rate, const RunShape& run);
 
 }  // namespace vramtrack

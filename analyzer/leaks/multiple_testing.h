@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thousands of sites are tested at once; some look like leaks by chance.
+// Corrections for testing thousands of sites at once: some look like leaks by chance.
 #ifndef ANALYZER_LEAKS_MULTIPLE_TESTING_H_
 #define ANALYZER_LEAKS_MULTIPLE_TESTING_H_
 
@@ -10,12 +10,12 @@ namespace vramtrack {
 
 constexpr double kFalseDiscoveryRate = 0.01;
 
-// Benjamini and Hochberg's procedure: which of the hypotheses to reject so that of the rejected ones at most
-// `false_discovery_rate` are true on average. Same order as `p_values`.
+// Returns which hypotheses to reject so that on average at most the share `false_discovery_rate` of the rejected ones
+// is true (the Benjamini-Hochberg procedure). The result has the order of `p_values`.
 std::vector<bool> BenjaminiHochberg(const std::vector<double>& p_values,
                                     double false_discovery_rate = kFalseDiscoveryRate);
 
-// P(X >= count) of a Poisson distribution.
+// Returns P(X >= count) for a Poisson distribution with this mean.
 double PoissonTail(double mean, unsigned long long count);
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether sites leave objects behind in the same steps: what one leak keeps comes and goes together.
+// Detects whether sites leave objects behind in the same steps, as the sites of one leak do.
 #ifndef ANALYZER_LEAKS_PATTERN_H_
 #define ANALYZER_LEAKS_PATTERN_H_
 
@@ -9,15 +9,15 @@
 
 namespace vramtrack {
 
-// Whether both have survivors in the same steps of `span`, but for one step in twenty, and four steps at least. What
-// is inferred from allocations may cut a step in the middle, so that one of them may be a step behind the other
-// throughout.
+// Returns whether both series have survivors in the same steps of `span`, in at least four steps and with exceptions in
+// at most one step of twenty. One series may be one step later throughout, because steps that are inferred from
+// allocations may begin in the middle of a real one.
 bool SameSteps(const SurvivorSeries& a, const SurvivorSeries& b, StepSpan span);
 
-// Whether they also leave the same number of objects and bytes in each of these steps.
+// Returns whether both also leave the same number of objects and bytes in each of these steps.
 bool SameAmounts(const SurvivorSeries& a, const SurvivorSeries& b, StepSpan span);
 
-// Both together.
+// Returns the sum of both series.
 SurvivorSeries SumOf(const SurvivorSeries& a, const SurvivorSeries& b);
 
 }  // namespace vramtrack

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether survivors repeat exactly: every step, every n-th step, or in any fixed pattern. Then the rate is known, not
-// estimated.
+// Detects survivors that repeat exactly: in every step, in every n-th step, or in any fixed pattern. Their rate is then
+// known and need not be estimated.
 #ifndef ANALYZER_LEAKS_PERIOD_H_
 #define ANALYZER_LEAKS_PERIOD_H_
 
@@ -11,11 +11,12 @@
 namespace vramtrack {
 
 struct Period {
-  Step steps = 0;             // 0: no period
-  bool bytes_repeat = false;  // bytes as well as objects
+  Step steps = 0;             // length; 0: no period
+  bool bytes_repeat = false;  // the bytes repeat as well as the objects
 };
 
-// The shortest period in which the objects of `series` repeat throughout `span`; at least three repetitions fit.
+// Returns the shortest period in which the objects of `series` repeat throughout `span`, or a multiple of it in which
+// the bytes repeat too. At least three repetitions must fit.
 Period FindPeriod(const SurvivorSeries& series, StepSpan span);
 
 }  // namespace vramtrack

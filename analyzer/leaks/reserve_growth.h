@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether an allocator takes ever more from a device than what it hands out has need of: fragmentation that grows,
-// whoever asks. No single site need show it, as each segment may be asked for from another place.
+// Detects growing fragmentation: an allocator reserves more and more memory beyond what its live blocks need. No single
+// site may show it, because each segment may be requested from a different place.
 #ifndef ANALYZER_LEAKS_RESERVE_GROWTH_H_
 #define ANALYZER_LEAKS_RESERVE_GROWTH_H_
 
@@ -12,21 +12,22 @@
 namespace vramtrack {
 
 struct ReserveGrowth {
-  FittedGrowth unused;  // per step: of what is reserved beyond the most that was live so far
+  FittedGrowth unused;  // growth of the bytes reserved beyond the most that was live so far
   Step first = 0;       // the first step that was judged
-  size_t stairs = 0;    // in how many of the judged points it rose to a new height
+  size_t stairs = 0;    // number of judged points at which it rose to a new maximum
 };
 
-// `reserved`, `live`: of one device and equally long, with the same steps per point. What counts is the lowest that was
-// reserved at each point, less the most that was live at a time until then: as much any allocator has to take that
-// gives nothing back.
+// Judges the unused reserved bytes: the lowest number of reserved bytes at each point, minus the most bytes that were
+// live at one time until then. Any allocator that never releases memory must reserve the latter. `reserved` and `live`
+// are of one device, equally long, and with the same steps per point.
 //
-// None unless that grows as a leak does (from its onset on; in three quarters of the windows and one of the last two;
-// not ever more slowly, as a cache that fills; by an interval above zero), makes up most of the growth of what is
-// reserved, and what is live does not grow along.
+// Returns none unless the unused bytes grow like a leak, make up most of the growth of the reserved bytes, and the live
+// bytes do not grow with them. To grow like a leak means: from an onset on; in three quarters of the windows and one of
+// the last two; not more and more slowly, like a cache that fills; and with an interval above zero.
 std::optional<ReserveGrowth> JudgeReserve(const LevelSeries& reserved, const LevelSeries& live, Step warmup_end);
 
-// What is live grows by so little beside what is reserved, if at all, that it cannot be the reason.
+// Returns whether the live bytes grow so little compared with the reserved bytes, or not at all, that they cannot be
+// the reason.
 bool IsFlatBeside(const std::optional<Growth>& live, const std::optional<Growth>& reserved);
 
 }  // namespace vramtrack

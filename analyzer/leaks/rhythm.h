@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rhythm in which a site has left objects behind so far: whether it goes on, and what the site will look like if it
-// does. What is set up once is born in a few steps and then no more; what leaks now and then is as old as its gaps are
-// long.
+// Analyses the rhythm in which a site has left objects behind so far: whether it continues, and what the site will look
+// like if it does. Set-up leaves objects in a few steps and then stops. For an occasional leak, the time since the last
+// survivor is about as long as the gaps between survivors.
 #ifndef ANALYZER_LEAKS_RHYTHM_H_
 #define ANALYZER_LEAKS_RHYTHM_H_
 
@@ -13,24 +13,25 @@
 namespace vramtrack {
 
 struct Rhythm {
-  SurvivorSeries survivors;  // by step; those of set-up are not among them
-  Step end = 0;              // up to this step, not including it, survivors are known
+  SurvivorSeries survivors;  // by step; without those of set-up
+  Step end = 0;              // survivors are known for the steps before this one
 };
 
-// Of a site whose steps up to `tested_end` can be judged. The objects of later steps count as well if nothing of the
-// site was ever freed, for then nothing speaks for a free to come.
+// Returns the rhythm of a site whose steps before `tested_end` can be judged. If no object of the site was ever freed,
+// later steps count as well, because nothing suggests that their objects will be freed.
 Rhythm RhythmOf(const SiteHistory& history, const RunShape& run, Step tested_end);
 
-// Whether what is known since the last survivor is no longer than the gaps before would make it: two survivors that are
-// as far from each other as from both ends of the run, or more at gaps that are alike.
+// Returns whether the time since the last survivor is not much longer than the gaps before it. Two survivors must also
+// be about as far from each other as from both ends of the run, and three must have similar gaps.
 bool GoesOn(const Rhythm& rhythm);
 
-// Whether its gaps are equal as well, of three survivors at least: nothing that fills does that.
+// Returns whether the rhythm continues and the gaps between at least three survivors are equal to within one step. A
+// cache that fills does not do that.
 bool IsRegular(const Rhythm& rhythm);
 
-// The site and the run after `steps` steps in all, more than there are, if the rhythm goes on: the gaps and what came
-// after each of them come back, in turn where they are equal and in another order where they are not. A single survivor
-// is taken to come back as late as it came. `order`: which other order.
+// Return the site and the run as they will be after `steps` steps in all, if the rhythm continues. `steps` must be more
+// than the run has. The gaps and their survivors repeat: in turn if the gaps are equal, otherwise in another order,
+// which `order` selects. A single survivor is assumed to come again after as many steps as it first took.
 SiteHistory Extended(const SiteHistory& history, const Rhythm& rhythm, Step steps, uint64_t order = 0);
 RunShape Extended(const RunShape& run, Step steps);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one allocation site did, step by step: the input of every leak verdict. A site is one device, one level and one
-// stack; what counts as its objects (blocks, driver allocations, handles) is up to who fills it in.
+// Records what one allocation site did, step by step. This is the input of every leak verdict. A site is one device,
+// one level and one stack. The caller decides what its objects are: blocks, driver allocations or handles.
 //
-// Steps are dense indices of the run, 0 to RunShape::steps - 1, not the numbers that the job gave them. Events before
-// the first boundary belong to step 0, events after the last one to step RunShape::steps, which is not complete.
+// Steps are dense indices of the run, 0 to RunShape::steps - 1, not the job's own numbers. Events before the first
+// boundary belong to step 0. Events after the last one belong to step RunShape::steps, which is not complete.
 #ifndef ANALYZER_LEAKS_SITE_HISTORY_H_
 #define ANALYZER_LEAKS_SITE_HISTORY_H_
 
@@ -17,37 +17,38 @@ namespace vramtrack {
 
 using Step = uint32_t;
 
-// The objects that were born in one step.
+// The objects that were allocated in one step.
 struct Cohort {
   Step step = 0;
   uint32_t born_objects = 0;
   uint64_t born_bytes = 0;
-  // Of these, alive when the last complete step ended: the survivors.
+  // The survivors: those that were live when the last complete step ended.
   uint64_t live_bytes = 0;
   uint32_t live_objects = 0;
 };
 
-// The objects that died in steps [step, step + SiteHistory::death_bin_steps) and had outlived the step of their birth.
+// The objects that were freed in steps [step, step + SiteHistory::death_bin_steps) and had outlived the step of their
+// birth.
 struct Deaths {
   Step step = 0;
   uint32_t objects = 0;
   uint64_t bytes = 0;
 };
 
-// Objects by completed lifetime in steps. Bin 0 holds lifetime 0 (freed in the step of its birth), bin i >= 1 holds
-// lifetimes in [2^(i-1), 2^i).
+// Counts of objects by completed lifetime in steps. Bin 0 counts lifetime 0 (freed in the step of birth); bin i >= 1
+// counts lifetimes in [2^(i-1), 2^i).
 using LifetimeHistogram = std::array<uint64_t, 33>;
 
 struct HistoryTotals {
   std::vector<Deaths> deaths;    // by step, ascending; only bins with deaths
-  uint32_t death_bin_steps = 1;  // a power of two; more than 1 only where deaths fell in thousands of steps
+  uint32_t death_bin_steps = 1;  // a power of two; more than 1 only if thousands of steps have deaths
 
-  // Of objects that died in a complete step.
-  uint32_t max_completed_lifetime_steps = 0;  // of those not born in step 0
-  // Of those born in step 0: what a job sets up before its first step lives by other rules.
+  // The longest lifetime of objects that were freed in a complete step, except those born in step 0.
+  uint32_t max_completed_lifetime_steps = 0;
+  // The same for objects born in step 0. What a job sets up before its first step has other lifetimes.
   uint32_t max_setup_lifetime_steps = 0;
 
-  // Over all complete steps; the cohorts may hold less, see above.
+  // Totals over all complete steps. The cohorts may have less, because steps without survivors may be absent.
   uint64_t born_objects = 0, born_bytes = 0;
   uint64_t died_objects = 0, died_bytes = 0;
   uint32_t birth_steps = 0;              // steps with a birth
@@ -63,50 +64,51 @@ struct SiteHistory : HistoryTotals {
   LifetimeHistogram completed_lifetimes{};
 };
 
-// What one site would have done that did all that both did, of one run. Exact but for birth_steps, the steps with a
-// birth in either, of which only bounds are known: the upper one is taken.
+// Returns the history of one site that did everything that both sites did. Both must be of one run. The result is exact
+// except for birth_steps, the number of steps with a birth at either site, which is an upper bound.
 SiteHistory Merged(const SiteHistory& a, const SiteHistory& b);
 
-// Figures of the run that a site's verdict depends on.
+// The figures of a run that a site's verdict depends on.
 struct RunShape {
   Step steps = 0;                      // complete steps
   Step warmup_end = 0;                 // the first step after warm-up, see WarmupEnd() in windows.h
   uint64_t device_total_bytes = 0;     // 0: unknown, or host memory
-  uint64_t horizon_steps = 100000;     // the run's planned length, for what a leak will come to
-  bool windows = false;                // its steps are windows of equally many bytes allocated
+  uint64_t horizon_steps = 100000;     // planned length of the run, for predicting how large a leak becomes
+  bool windows = false;                // its steps are windows of equally many allocated bytes
   std::vector<uint64_t> step_numbers;  // the job's own number of each step; empty: the index is the number
 
   uint64_t NumberOf(Step step) const { return step < step_numbers.size() ? step_numbers[step] : step; }
 };
 
-// Fills a SiteHistory from the events of one site in the order in which they happened. Memory: one entry for each step
-// that still has a live object, and at most a few thousand more, whatever the length of the trace. Time: constant for
-// objects that die young, logarithmic in the number of cohorts otherwise. There may be millions of sites with a handful
-// of events each, so one without cohorts takes about 200 bytes. Not thread-safe.
+// Builds a SiteHistory from the events of one site in the order in which they happened. Memory: one entry for each step
+// that still has a live object, and at most a few thousand more, for any length of the trace. Time: constant for
+// short-lived objects, logarithmic in the number of cohorts otherwise. A site without cohorts takes about 200 bytes,
+// because there may be millions of sites with a few events each. Not thread-safe.
 class SiteHistoryBuilder {
  public:
-  // `objects` of `bytes` together are born. The step of successive calls must not decrease.
+  // Adds `objects` allocated objects with `bytes` in all. The step of successive calls must not decrease.
   void OnBirth(Step step, uint64_t bytes, uint32_t objects = 1);
 
-  // The same as OnBirth and OnDeath of objects that were born in `step` and died in it, but faster. `step` must have no
-  // other births, and it must be complete.
+  // Has the effect of OnBirth and OnDeath for objects that were allocated and freed in `step`, but is faster. `step`
+  // must have no other births, and it must be complete.
   void OnShortLived(Step step, uint32_t objects, uint64_t bytes);
 
-  // `objects` of `bytes` together that were born in `birth_step` are gone.
+  // Removes `objects` with `bytes` in all that were allocated in `birth_step` and are freed in `step`.
   void OnDeath(Step birth_step, Step step, uint64_t bytes, uint32_t objects = 1);
 
-  // Objects told of with OnShortLived or in a step of their own may have lived up to `lifetime_steps`: all that is
-  // known of objects whose births and deaths are known as sums only.
+  // States that objects may have lived up to `lifetime_steps`, although their births and deaths were added in one step.
+  // For objects that are known as sums only.
   void OnFoldedLifetime(uint32_t lifetime_steps);
 
-  // The history of the first `complete_steps` steps. What happened in step `complete_steps` is left out: a job that
-  // ends frees everything on its way out, and that must not hide a leak. Steps after that one must not have occurred.
+  // Returns the history of the first `complete_steps` steps. Events in step `complete_steps` are left out: a job frees
+  // everything when it ends, and that must not hide a leak. There must have been no events in later steps.
   SiteHistory Finish(Step complete_steps) const;
 
  private:
   struct OpenCohort {
     Cohort cohort;
-    // Deaths in step latest_step_, not yet taken off: whether that step counts is known when the next one begins.
+    // Deaths in step latest_step_. They are subtracted when the next step begins, because only then is it known whether
+    // latest_step_ counts.
     uint32_t dying_objects = 0;
     uint64_t dying_bytes = 0;
   };
@@ -117,17 +119,18 @@ class SiteHistoryBuilder {
   void SettleDeaths();
   void DropEmptyCohorts();
   void RecordDeaths(Step step, uint32_t objects, uint64_t bytes);
-  OpenCohort& BornIn(Step step);  // adds it if need be
+  OpenCohort& BornIn(Step step);  // returns the cohort of `step`, which is added if it is new
   void CountBirthStep(Step step);
   void CountLifetime(uint32_t lifetime_steps, uint64_t objects);
-  OpenCohort* Find(Step birth_step);  // null: nobody of that step is alive
+  OpenCohort* Find(Step birth_step);  // null if no object of that step is live
 
   std::vector<OpenCohort> cohorts_;
   std::vector<Step> dying_cohorts_;  // birth steps of the cohorts with deaths in latest_step_
   Step latest_step_ = 0;
   Step previous_birth_ = 0;  // the last step with a birth before settled_.last_birth
   size_t compact_at_ = kFewCohorts;
-  // Totals and deaths of settled steps. Births of latest_step_ are in the totals too; Finish takes them off if need be.
+  // Totals and deaths of settled steps. The totals include the births of latest_step_; Finish subtracts them if
+  // necessary.
   HistoryTotals settled_;
   std::vector<uint64_t> lifetimes_;  // as SiteHistory::completed_lifetimes, up to the last bin with any
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the steps of a span left behind: the series that all tests look at.
+// The objects that the steps of a span left behind: the series that all leak tests use.
 #ifndef ANALYZER_LEAKS_SURVIVORS_H_
 #define ANALYZER_LEAKS_SURVIVORS_H_
 
@@ -12,20 +12,20 @@
 
 namespace vramtrack {
 
-// One step that left something behind.
+// The survivors of one step.
 struct Survivors {
   Step step = 0;
   uint32_t objects = 0;
   uint64_t bytes = 0;
 };
 
-// By step, ascending; only steps with survivors.
+// Survivors by step, ascending; only steps with survivors.
 using SurvivorSeries = std::vector<Survivors>;
 
-// Those of `history` born in `span`.
+// Returns the survivors of `history` that were allocated in `span`.
 SurvivorSeries SurvivorsIn(const SiteHistory& history, StepSpan span);
 
-// Those of `series` born in `span`.
+// Returns the part of `series` within `span`.
 SurvivorSeries Within(const SurvivorSeries& series, StepSpan span);
 
 struct SurvivorTotal {
@@ -36,7 +36,7 @@ struct SurvivorTotal {
 
 SurvivorTotal TotalOf(const SurvivorSeries& series);
 
-// The totals of `windows` windows of equal length (to one step) that cover `span`.
+// Returns the totals of `windows` windows that cover `span`. Their lengths differ by at most one step.
 std::vector<SurvivorTotal> WindowTotals(const SurvivorSeries& series, StepSpan span, uint32_t windows);
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether survivors come more slowly or faster as the run goes on.
+// Detects whether survivors appear more slowly or faster during the run.
 #ifndef ANALYZER_LEAKS_TREND_H_
 #define ANALYZER_LEAKS_TREND_H_
 
@@ -11,21 +11,21 @@
 
 namespace vramtrack {
 
-// Laplace's test: survivors at a constant rate are born in the middle of the span on average. Standard normal under a
-// constant rate, negative when they come ever more slowly. 0 for an empty series. With `by_steps` a step counts once,
-// however many objects it left: objects of one step are rarely independent of each other.
+// Returns the statistic of Laplace's test: at a constant rate, survivors are born in the middle of the span on average.
+// It is standard normal for a constant rate, negative if survivors become rarer, and 0 for an empty series. With
+// `by_steps`, a step counts once for any number of objects, because objects of one step are rarely independent.
 double LaplaceTrend(const SurvivorSeries& series, StepSpan span, bool by_steps);
 
-// Late half of the windows over early half, in bytes and in objects; the middle one of an odd number belongs to
-// neither. A large number, not infinity, where the early half is empty. Handles have no bytes: both are of objects
-// then.
+// The late half of the windows divided by the early half, in bytes and in objects. With an odd number of windows, the
+// middle one is in neither half. If the early half is empty, the ratio is a large number, not infinity. For handles,
+// which have no bytes, both ratios are those of objects.
 struct HalvesRatio {
   double bytes = 1, objects = 1;
 };
 HalvesRatio LateToEarly(const std::vector<SurvivorTotal>& windows);
 
-// Mann and Kendall's statistic of the windows' bytes, standard normal where they have no trend, positive where they
-// grow.
+// Returns the Mann-Kendall statistic of the windows' bytes. It is standard normal if they have no trend and positive if
+// they grow.
 double WindowTrend(const std::vector<SurvivorTotal>& windows);
 
 enum class Trend { kConstant, kDecelerating, kAccelerating };
@@ -34,12 +34,13 @@ struct TrendEvidence {
   Trend trend = Trend::kConstant;
   HalvesRatio late_to_early;
   double laplace = 0;         // over the tested span
-  double window_bytes = 0;    // WindowTrend
+  double window_bytes = 0;    // result of WindowTrend
   double laplace_by_run = 0;  // over the run from its second step on, warm-up included, each step counted once
 };
 
-// `run_series` and `run_span`: the same site without warm-up taken off. A cache takes most of its entries in the first
-// steps, where a leak takes as many as later, so that the warm-up tells the two apart long before the tested span can.
+// Judges the trend of a site's survivors. `run_series` and `run_span`: the same site including warm-up. A cache gets
+// most of its entries in the first steps, while a leak grows in them as fast as later. The warm-up therefore
+// distinguishes the two long before the tested span can.
 TrendEvidence JudgeTrend(const SurvivorSeries& series, StepSpan span, const std::vector<SurvivorTotal>& windows,
                          const SurvivorSeries& run_series, StepSpan run_span);
 

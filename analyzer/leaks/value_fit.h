@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory a step needs by the number that its mark carries: tokens, sequence length, images.
+// Models how much memory a step needs for the value of its mark: tokens, sequence length, images.
 #ifndef ANALYZER_LEAKS_VALUE_FIT_H_
 #define ANALYZER_LEAKS_VALUE_FIT_H_
 
@@ -13,53 +13,54 @@
 
 namespace vramtrack {
 
-// One step: its value, and the most bytes that were live in it.
+// One step: its index, its value, and the most bytes that were live in it.
 struct ValuedStep {
   double step = 0, value = 0, bytes = 0;
 };
 
 struct PredictedBytes {
   double bytes = 0;
-  Interval interval;  // 95 %, of one step
+  Interval interval;  // 95 %, for a single step
 };
 
-// A line through the steps, bytes = fixed + bytes_per_unit * value, for values from `bend` on. Below it every step
-// peaks at `floor`, whatever its value: a step's peak is the higher one of two moments, and often only one of them
-// depends on the batch (the backward pass does, the optimizer's step does not). A trend over the steps, such as a
-// leak's, is fitted along: it is no matter of the value. All figures are those at the last step.
+// A line through the steps, bytes = fixed + bytes_per_unit * value, for values from `bend` on. Below `bend` every step
+// peaks at `floor`, independent of its value. The reason is that a step's peak is the higher one of two moments, and
+// often only one of them depends on the batch (the backward pass does, the optimizer's step does not). A trend over the
+// steps, such as that of a leak, is fitted together with the line, because it does not depend on the value. All figures
+// are those at the last step.
 //
-// Intervals are those of the circular block bootstrap over steps, so neighbours that are alike do not count twice.
+// Intervals are from the circular block bootstrap over steps, which accounts for similar neighbours.
 class ValueFit {
  public:
-  // `steps` in their order. Of more than kMostSteps the last ones are taken.
+  // Fits the line. `steps` must be in order. If there are more than kMostSteps, only the last ones are used.
   explicit ValueFit(std::vector<ValuedStep> steps);
 
   static constexpr size_t kMostSteps = 4000;
-  // With fewer, intervals of 95 % hold too seldom.
+  // With fewer steps, 95 % intervals contain the true value too rarely.
   static constexpr size_t kFewestSteps = 20;
 
-  // Why there is no line, as the end of a sentence: empty if there is one. Without a line the rest is meaningless, but
-  // for steps(), least() and most().
+  // Returns why there is no line, as the end of a sentence; empty if there is one. Without a line, only steps(),
+  // least() and most() are meaningful.
   const std::string& refused() const { return refused_; }
   size_t steps() const { return steps_.size(); }
-  double least() const { return least_; }  // of the values
-  double most() const { return most_; }
+  double least() const { return least_; }  // the lowest value
+  double most() const { return most_; }    // the highest value
 
   double bytes_per_unit() const { return line_.slope; }
   Interval bytes_per_unit_interval() const { return slope_interval_; }
   double fixed() const { return line_.base - line_.slope * line_.bend; }
   Interval fixed_interval() const { return fixed_interval_; }
-  // None: all steps are on the line.
+  // Returns the value below which the peak is constant; none if all steps are on the line.
   std::optional<double> bend() const { return line_.bends ? std::optional<double>(line_.bend) : std::nullopt; }
-  double floor() const { return line_.base; }  // with a bend
-  // Of the variance of the peaks that a trend over the steps leaves, the share that the line explains.
+  double floor() const { return line_.base; }  // meaningful if there is a bend
+  // Returns the share of the peaks' variance, after removing the trend over the steps, that the line explains.
   double explained() const { return explained_; }
 
-  // Of a step that had this value. Where the steps bend away from the line a little, the interval reaches to where a
-  // parabola would be.
+  // Returns the prediction for a step with this value. If the steps deviate from the line in a slight curve, the
+  // interval extends to where a parabola would be.
   PredictedBytes Predict(double value) const;
 
-  // The largest value up to `most_value` whose interval stays within `limit_bytes`; none if even a value of 0 does not.
+  // Returns the largest value up to `most_value` whose interval stays within `limit_bytes`; none if even 0 does not.
   std::optional<double> LargestWithin(double limit_bytes, double most_value) const;
 
  private:
@@ -73,7 +74,7 @@ class ValueFit {
     Line line;
     double residual = 0;
   };
-  // A parabola less the line, in units of value - bend: what the line may miss.
+  // The difference of a parabola and the line, as a function of value - bend: the error that the line may have.
   struct Curve {
     double base = 0, linear = 0, square = 0;
     double At(double distance) const { return base + distance * (linear + distance * square); }

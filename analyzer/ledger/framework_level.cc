@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the ledger does where a framework's allocator cuts blocks from the driver's memory. docs/ledger.md explains it.
+// Implements the ledger's framework level: a framework's allocator divides the driver's memory into blocks.
+// docs/ledger.md explains it.
 #include <algorithm>
 
 #include "analyzer/ledger/ledger.h"

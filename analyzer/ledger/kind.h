@@ -14,43 +14,43 @@ constexpr Level LevelOf(uint32_t kind) {
   return kind >= schema::FRAMEWORK_BLOCK ? Level::kFramework : Level::kDriver;
 }
 
-// Memory of the host, which no device pays for.
+// Returns whether allocations of `kind` use host memory and no device memory.
 constexpr bool IsHostMemory(uint32_t kind) {
   return kind == schema::PINNED || kind == schema::REGISTERED || kind == schema::HOST_PHYSICAL ||
          kind == schema::HOST_POOL;
 }
 
-// Memory of the host that CUDA's calls for pinned memory gave out.
+// Returns whether `kind` is host memory that CUDA's calls for pinned memory allocated or registered.
 constexpr bool IsPinnedByCalls(uint32_t kind) { return kind == schema::PINNED || kind == schema::REGISTERED; }
 
-// Memory that is mapped into this process but was given out elsewhere.
+// Returns whether `kind` is memory that is mapped into this process but was allocated elsewhere.
 constexpr bool IsForeignMemory(uint32_t kind) {
   return kind == schema::IPC_MAPPING || kind == schema::EXTERNAL_MEMORY || kind == schema::IMPORTED;
 }
 
-// Addresses that take no memory: it is the memory mapped there that counts.
+// Returns whether `kind` is address space only. It uses no memory; the memory that is mapped there counts.
 constexpr bool IsAddressSpace(uint32_t kind) {
   return kind == schema::ADDRESS_RANGE || kind == schema::MAPPING || kind == schema::EXTERNAL_MAPPING;
 }
 
-// Whether an allocation's address is where its bytes are on the device; otherwise it is a handle.
+// Returns whether an allocation's address is the place of its bytes on the device. Otherwise it is a handle.
 constexpr bool HasDeviceAddress(uint32_t kind) {
   return kind == schema::DEVICE || kind == schema::PITCHED || kind == schema::STREAM_ORDERED || kind == schema::POOL ||
          kind == schema::GRAPH_POOL;
 }
 
-// Whether an allocation's address is one of the device, where a framework's blocks can lie.
+// Returns whether an allocation's address is a device address that can contain blocks of a framework's allocator.
 constexpr bool IsDeviceRange(uint32_t kind) {
   return HasDeviceAddress(kind) || kind == schema::MANAGED || kind == schema::MAPPING;
 }
 
-// Whether a call that failed for `error` did so for lack of a device's memory.
+// Returns whether a call for `kind` that failed with `error` failed because a device was out of memory.
 constexpr bool IsOutOfMemory(uint32_t kind, uint64_t error) {
   constexpr uint64_t kErrorOutOfMemory = 2;  // cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY
   return error == kErrorOutOfMemory && LevelOf(kind) != Level::kHandle && !IsHostMemory(kind);
 }
 
-// As the report has it: "device", "pitched", ...
+// Returns the report's name of `kind`: "device", "pitched", ...
 const char* KindName(uint32_t kind);
 
 }  // namespace vramtrack

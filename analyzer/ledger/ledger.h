@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replays a trace: a clock that tells the steps, the table of what is live, who holds how much (sites), and what that
-// adds up to (scopes), now and at the peak. Whatever else is to be found out is an observer's. One pass, constant time
-// an event; memory is bounded by live allocations, sites and steps, not by the trace.
+// Replays a trace in one pass. The ledger numbers the steps, keeps the table of live allocations, and accounts for them
+// by site and by scope, now and at the peak. Everything else is computed by observers. An event takes constant time.
+// Memory is bounded by the live allocations, sites and steps, not by the length of the trace.
 #ifndef ANALYZER_LEDGER_LEDGER_H_
 #define ANALYZER_LEDGER_LEDGER_H_
 
@@ -27,18 +27,18 @@
 namespace vramtrack {
 
 struct LedgerOptions {
-  bool decode_ahead = false;  // in another thread; what is found is the same
-  // Where events are counted while they are replayed; not owned, may be null.
+  bool decode_ahead = false;  // decode events in another thread; the results are the same
+  // Counts the replayed events, for progress displays. Not owned; may be null.
   std::atomic<uint64_t>* replayed = nullptr;
-  // Memory besides that of events; may be null, not owned.
+  // Memory that no hooked event reports. Not owned; may be null.
   const UnseenMemory* unseen = nullptr;
-  // It has its sites, so that sites are numbered alike in every replay, but nothing of it is ever live.
+  // Creates the sites of `unseen`, so that every replay numbers sites alike, but never counts its memory.
   bool unseen_sites_only = false;
-  // Told of what is replayed, in this order; not owned.
+  // Observers of the replay, called in this order. Not owned.
   std::vector<ReplayObserver*> observers;
 };
 
-// Thread-compatible.
+// The accounting of a trace's memory: see the top of this file. Thread-compatible.
 class Ledger {
  public:
   Ledger(const Trace& trace, StepPlan plan, LedgerOptions options = {});
@@ -49,13 +49,14 @@ class Ledger {
   const Sites& sites() const { return sites_.sites(); }
   const std::vector<Scope>& scopes() const { return scopes_; }
   const StepClock& steps() const { return clock_; }
-  // When each complete step ended, in ticks.
+  // Returns the end of each complete step, in ticks.
   const std::vector<uint64_t>& step_ends() const { return step_ends_; }
-  // What is live by an identity of its own; but for memory that is mapped behind its release, and the past's sums.
+  // Returns the live allocations that have an identity. Memory that is still mapped after its handle was released, and
+  // the sums of the past of a trace of bounded size, are not in this table.
   const LiveTable& live() const { return live_; }
 
-  // Calls `visit(site, birth_step, objects, bytes)` for all that is live now, in no particular order: one object each
-  // time, but of the past of a trace of bounded size, where several count together.
+  // Calls `visit(site, birth_step, objects, bytes)` for everything that is live now, in no particular order. `objects`
+  // is 1, except for sums of the past of a trace of bounded size.
   template <typename Visit>
   void ForEachLive(Visit visit) const {
     const auto one = [&visit](const LiveAllocation& allocation) {
@@ -66,11 +67,12 @@ class Ledger {
     for (const auto& [name, fold] : folds_) visit(fold.site, fold.birth_step, fold.objects, fold.bytes);
   }
 
-  // During a replay: the event that observers are being told of; null for what comes from no event of its own. Memory
-  // that a device's reset takes away is freed by that.
+  // Returns the event that observers are called for during a replay. Null for a change that has no event of its own.
+  // For memory that a device reset frees, this is the event of the reset.
   const StreamEvent* present_event() const { return present_event_; }
 
-  // What a device's figures in a report are about, now; of a framework's device either of its levels will do.
+  // The present figures of a device, as a report shows them, in bytes. On a device with a framework level, the scope of
+  // either level gives the same figures.
   struct Levels {
     uint64_t device_used = 0, reserved = 0, live = 0;
   };
@@ -87,14 +89,14 @@ class Ledger {
   uint64_t last_ticks() const { return last_ticks_; }
 
  private:
-  // A site that was looked up before, by what an event says of it.
+  // A cache entry of SiteOf(): the key is made of the event's fields that determine its site.
   struct RecentSite {
     uint64_t key = UINT64_MAX;
     SiteIndex site;
   };
   static constexpr size_t kRecentSites = 4096;
 
-  // Beyond any device: sums of damaged sizes stay far from 2^64.
+  // More than any device has. Larger sizes come from damage; the limit keeps their sums far below 2^64.
   static constexpr uint64_t kMaxAllocationBytes = uint64_t{1} << 48;
 
   // The replay, ledger.cc.
@@ -118,8 +120,8 @@ class Ledger {
   void RaisePeak(Scope* scope);
   Moment MomentOf(const Scope& scope) const;
   void NoteEnd();
-  // What a site held at the peak is what it held before its first change since: noted then, so raising the peak costs
-  // nothing however many sites there are.
+  // Must be called before `site` changes. A site's bytes at the peak are its bytes before its first change after the
+  // peak. They are noted then, so raising the peak takes constant time for any number of sites.
   void BeforeChange(Site* site) {
     if (const uint32_t epoch = scopes_[site->peak_scope].peak_epoch; site->peak_epoch != epoch) site->NotePeak(epoch);
   }
@@ -127,14 +129,14 @@ class Ledger {
   // A framework's level, framework_level.cc.
   void AddFrameworkLevels();
   void EnterRange(const LiveAllocation& allocation, SiteIndex site, AllocationName memory, bool mapped);
-  uint64_t LeaveRange(const LiveAllocation& allocation);  // bytes of segments that end with it
+  uint64_t LeaveRange(const LiveAllocation& allocation);  // returns the bytes of segments that end with it
   void PlaceBlock(const LiveAllocation& allocation);
   FrameworkShare ShareOf(const Scope& framework) const;
   Levels LevelsOfFramework(const Scope& scope) const;
   uint64_t LevelOfScope(const Scope& scope) const;
   void NoteLevel(Scope* scope);
 
-  // Sums of the past and what only CUPTI saw, past.cc and unseen_memory.cc.
+  // Sums of the past (past.cc) and memory that only CUPTI reported (unseen_memory.cc).
   void FoldAllocate(const StreamEvent& event);
   void FoldFree(const StreamEvent& event);
   void MoveFold(const ReplayFold& fold, bool born);
@@ -151,12 +153,12 @@ class Ledger {
   std::vector<RecentSite> recent_;
   SiteTable sites_;
   std::vector<Scope> scopes_;
-  std::deque<Segments> segments_;  // stay where they are
+  std::deque<Segments> segments_;  // a deque, because scopes point to its entries
   bool has_graph_pools_ = false;
   absl::flat_hash_map<uint64_t, ReplayFold> folds_;  // by StreamEvent::ordinal
   uint64_t folded_steps_ = 0;
   size_t next_unseen_ = 0;
-  uint64_t unseen_ticks_ = UINT64_MAX;  // when the next change of unseen memory is
+  uint64_t unseen_ticks_ = UINT64_MAX;  // time of the next change of unseen memory
   const StreamEvent* present_event_ = nullptr;
   uint64_t events_ = 0, unknown_frees_ = 0, unreadable_events_ = 0, last_ticks_ = 0;
 };

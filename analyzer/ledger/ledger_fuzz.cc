@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever events a trace holds, the books add up.
+// Checks that the ledger's sums are consistent for arbitrary events.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>

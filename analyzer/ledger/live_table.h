@@ -22,14 +22,15 @@ struct LiveAllocation {
   DeviceIndex device() const { return DeviceIndex(static_cast<uint32_t>(device_number)); }
 };
 
-// What is allocated now, by identity: (slot of the thread, ordinal). Most allocations die young, so each thread has a
-// window of its latest ones where both ends are a few instructions; what outlives it goes to a hash table. Memory is
-// bounded by the number of live allocations and of threads. Thread-compatible.
+// The live allocations by identity: (slot of the thread, ordinal). Most allocations are freed soon. Each thread
+// therefore has a window of its latest allocations, in which an insertion or removal takes a few instructions. Older
+// allocations are in a hash table. Memory is bounded by the live allocations and the threads. Thread-compatible.
 class LiveTable {
  public:
   explicit LiveTable(uint32_t slots) : windows_(slots) {}
 
-  // True if the identity was taken, which only a damaged trace does; what had it is then in `*replaced`.
+  // Adds an allocation. Returns true if the identity was already taken, which happens in damaged traces only; the
+  // allocation that had it is then in `*replaced`.
   bool Insert(ThreadSlot slot, uint64_t ordinal, const LiveAllocation& allocation, LiveAllocation* replaced) {
     Window& window = windows_[slot];
     if (__builtin_expect(window.entries == nullptr, 0)) Resize(&window, kMinWindow);
@@ -43,7 +44,7 @@ class LiveTable {
     return taken;
   }
 
-  // False if there is no such allocation.
+  // Removes an allocation and copies it to `*removed`. Returns false if it is not in the table.
   bool Remove(ThreadSlot slot, uint64_t ordinal, LiveAllocation* removed) {
     Window& window = windows_[slot];
     if (__builtin_expect(window.entries != nullptr, 1)) {
@@ -63,10 +64,10 @@ class LiveTable {
     uint64_t ordinal;
     LiveAllocation allocation;
   };
-  // Removes all of one device; returns them by identity.
+  // Removes all allocations of `device` and returns them, ordered by identity.
   std::vector<Named> RemoveDevice(DeviceIndex device);
 
-  // Calls `visit` for each, in no particular order.
+  // Calls `visit` for each live allocation, in no particular order.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (const Window& window : windows_) {
@@ -91,7 +92,7 @@ class LiveTable {
     uint64_t mask = 0;
   };
 
-  // The entry for `ordinal`, whose place is taken: in a larger window, or after its occupant has moved out.
+  // Returns the entry for `ordinal` after a collision: enlarges the window, or moves the other allocation to old_.
   Entry* MakeRoom(ThreadSlot slot, uint64_t ordinal);
   static void Resize(Window* window, uint64_t size);
   bool RemoveOld(ThreadSlot slot, uint64_t ordinal, LiveAllocation* removed);

@@ -13,8 +13,8 @@
 
 namespace vramtrack {
 
-// Virtual memory management: memory from cuMemCreate lives until its handle is released and its last mapping is gone,
-// whichever comes later, so its free is put off until then. Thread-compatible.
+// Tracks memory of CUDA's virtual memory management. Memory from cuMemCreate is freed when its handle has been released
+// and its last mapping removed, whichever is later. Its free is therefore deferred until then. Thread-compatible.
 class MappedMemory {
  public:
   using Name = AllocationName;
@@ -24,7 +24,7 @@ class MappedMemory {
     LiveAllocation allocation;
   };
 
-  // What a handle stands for.
+  // The memory of a handle.
   struct Created {
     Name name;
     SiteIndex site;
@@ -32,7 +32,7 @@ class MappedMemory {
 
   void OnCreate(Name memory, uint64_t handle, SiteIndex site) { by_handle_[handle] = {memory, site}; }
 
-  // The memory; none if it was created before recording began, or by another process.
+  // Returns the memory of `handle`; none if it was created before recording began or by another process.
   std::optional<Created> OnMap(Name mapping, uint64_t handle) {
     const auto memory = by_handle_.find(handle);
     if (memory == by_handle_.end()) return std::nullopt;
@@ -41,7 +41,7 @@ class MappedMemory {
     return memory->second;
   }
 
-  // True: still mapped, and kept here until it is not.
+  // Returns true if the memory is still mapped. Its free is then deferred until OnUnmap returns it.
   bool OnRelease(Name memory, const LiveAllocation& allocation) {
     const auto by_handle = by_handle_.find(allocation.address);
     if (by_handle != by_handle_.end() && by_handle->second.name == memory) by_handle_.erase(by_handle);
@@ -55,7 +55,7 @@ class MappedMemory {
     return true;
   }
 
-  // The memory that ends with this mapping, if it does.
+  // Returns the memory that is freed by the end of `mapping`; none if it is still in use.
   std::optional<Ended> OnUnmap(Name mapping) {
     const auto mapped = mapped_.find(mapping);
     if (mapped == mapped_.end()) return std::nullopt;
@@ -75,7 +75,7 @@ class MappedMemory {
     }
   }
 
-  // Ends all that is put off on a device.
+  // Removes all memory of `device` whose free is deferred, and returns it.
   std::vector<Ended> RemoveDevice(DeviceIndex device) {
     std::vector<Ended> ended;
     for (auto it = memory_.begin(); it != memory_.end();) {
@@ -93,7 +93,7 @@ class MappedMemory {
     std::optional<LiveAllocation> released;
   };
   absl::flat_hash_map<uint64_t, Created> by_handle_;
-  absl::flat_hash_map<Name, Memory> memory_;  // that has been mapped
+  absl::flat_hash_map<Name, Memory> memory_;  // only memory that has been mapped
   absl::flat_hash_map<Name, Name> mapped_;    // mapping to memory
 };
 

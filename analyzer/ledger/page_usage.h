@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device sets aside for cudaMalloc'ed memory: whole pages of 2 MiB, which small allocations share.
-// docs/fragmentation.md says where that is from and what follows.
+// Computes what a device reserves for memory from cudaMalloc: whole pages of 2 MiB, which small allocations share.
+// docs/fragmentation.md gives the source of this model and its consequences.
 #ifndef ANALYZER_LEDGER_PAGE_USAGE_H_
 #define ANALYZER_LEDGER_PAGE_USAGE_H_
 
@@ -18,23 +18,23 @@ constexpr uint64_t kDevicePageBytes = 2u << 20;
 constexpr uint64_t kSmallGranuleBytes = 512;
 constexpr uint64_t kLargeAllocationBytes = 1u << 20;  // from here on the device hands out whole pages
 
-// `bytes` at `address` as the device rounds them.
+// Returns the size to which the device rounds an allocation of `bytes` at `address`.
 inline uint64_t RoundedBytes(uint64_t address, uint64_t bytes) {
   const bool pages = bytes >= kLargeAllocationBytes && address % kDevicePageBytes == 0;
   const uint64_t granule = pages ? kDevicePageBytes : kSmallGranuleBytes;
   return (bytes + granule - 1) / granule * granule;
 }
 
-// reserved == live + rounding + free_pinned, to the byte.
+// A device's memory in bytes. reserved == live + rounding + free_pinned, exactly.
 struct DeviceUsage {
   uint64_t reserved = 0;     // pages that at least one live allocation touches
-  uint64_t live = 0;         // as asked for
+  uint64_t live = 0;         // as requested
   uint64_t rounding = 0;     // added by the device's granularity
-  uint64_t free_pinned = 0;  // free, in pages that live allocations keep
+  uint64_t free_pinned = 0;  // free, but in a page with a live allocation
 };
 
-// How many allocations lie in each page that none of them fills. Memory follows the pages that are in use. Movable, not
-// copyable. Thread-compatible.
+// Counts the allocations in each page that none of them fills completely. Memory is proportional to the pages in use.
+// Movable, not copyable. Thread-compatible.
 class SharedPages {
  public:
   void Change(uint64_t page, bool more) {
@@ -76,13 +76,13 @@ class SharedPages {
   size_t unused_groups_ = 0;
 };
 
-// Counts pages as allocations come and go. Constant time: of an allocation that spans many pages only the first and the
-// last can be shared. Thread-compatible.
+// Counts the pages that live allocations use. An allocation or free takes constant time, because an allocation shares
+// at most its first and its last page with others. Thread-compatible.
 class PageUsage {
  public:
   void Add(uint64_t address, uint64_t bytes) { Change(address, bytes, 1); }
   void Remove(uint64_t address, uint64_t bytes) { Change(address, bytes, -1); }
-  // Memory whose address is not known; it takes what it is rounded to.
+  // Adds memory whose address is unknown. It counts with its rounded size.
   void AddUnplaced(uint64_t bytes) { ChangeUnplaced(bytes, 1); }
   void RemoveUnplaced(uint64_t bytes) { ChangeUnplaced(bytes, -1); }
 
@@ -101,7 +101,7 @@ class PageUsage {
     rounded_ += sign * rounded;
     const uint64_t end = address + rounded;
     uint64_t first = address / kDevicePageBytes;   // first page that is filled
-    const uint64_t last = end / kDevicePageBytes;  // first page behind them
+    const uint64_t last = end / kDevicePageBytes;  // first page after the filled ones
     if (address % kDevicePageBytes != 0) {
       shared_.Change(first, by > 0);
       ++first;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The past of a trace of bounded size, which is kept as sums: objects that are born together and die together.
+// Replays the past of a trace of bounded size. It is kept as sums of objects that are allocated and freed together.
 #include <algorithm>
 
 #include "analyzer/ledger/ledger.h"

@@ -14,56 +14,56 @@ namespace vramtrack {
 
 class Ledger;
 
-// An allocation by its identity, which no other one of the trace has. References are valid during the call.
+// An allocation with its identity (slot, ordinal), which is unique in the trace. References are valid during the call.
 struct ReplayAllocation {
   ThreadSlot slot;  // of the thread that allocated
   uint64_t ordinal;
   const LiveAllocation& allocation;
-  const Site& site;            // of the allocation: tells kind, level and device
-  const Scope* scope;          // whose total it counts to; null: handles and addresses count to none
-  uint64_t stream = 0;         // OnAllocate, of stream-ordered memory: the handle of its stream or pool
-  uint64_t segment_bytes = 0;  // OnFree: of a framework's segments, which end with it
+  const Site& site;            // the allocation's site, with its kind and device
+  const Scope* scope;          // the total that it counts to; null for handles and address ranges
+  uint64_t stream = 0;         // OnAllocate of stream-ordered memory: the handle of its stream or pool
+  uint64_t segment_bytes = 0;  // OnFree: bytes of a framework's segments that end with it
 };
 
-// Objects of the past of a trace of bounded size that are born together and die together.
+// Objects of the past of a trace of bounded size. They are allocated together and freed together.
 struct ReplayFold {
   SiteIndex site;
   uint32_t birth_step = 0;
   uint64_t objects = 0, bytes = 0;
 };
 
-// Follows a replay: for all that needs single events and not only the ledger's sums. Each call comes when the ledger
-// has counted the event whole: its sites, scopes, live table, steps and last_ticks() are those behind the event, and
-// what they were before is that less the event's own objects and bytes (a scope's `changes`: less one). What is kept
-// should be bounded by what is live and by sites, not by the trace. Observers are told one after the other and cannot
-// rely on which of them is first.
+// Follows a replay, for analyses that need single events and not only the ledger's sums. The ledger calls an observer
+// after it has counted the whole event: its sites, scopes, live table, steps and last_ticks() include the event. To get
+// the state before the event, subtract the event's own objects and bytes (and 1 from a scope's `changes`). An
+// observer's memory should be bounded by live allocations and sites, not by the length of the trace. Observers must not
+// depend on the order in which they are called.
 class ReplayObserver {
  public:
   virtual ~ReplayObserver() = default;
 
-  // The calls that are made for every allocation or free. One that does not name a call here is spared what it costs,
-  // and need not be told. Asked once, before OnBegin.
+  // Returns which of the calls for every allocation and every free the observer needs. The ledger may leave out the
+  // others, which saves their time. Called once, before OnBegin.
   static constexpr unsigned kAllocations = 1, kFrees = 2;
   virtual unsigned frequent_calls() const { return kAllocations | kFrees; }
 
-  // Before the first event; the ledger outlives the replay.
+  // Called before the first event. The ledger outlives the replay.
   virtual void OnBegin(const Ledger& /*ledger*/) {}
   virtual void OnAllocate(const ReplayAllocation& /*allocated*/) {}
-  // Also of what a device's reset or the end of a mapping takes away.
+  // Also called for memory that a device reset or the end of a mapping frees.
   virtual void OnFree(const ReplayAllocation& /*freed*/) {}
-  // The past of a trace of bounded size, as far as it counts to a total: `objects` of `bytes` in all are born together,
-  // or die together. What was born and died within one bin of time is not told.
+  // Called for the past of a trace of bounded size, for sites that count to a total: `objects` with `bytes` in all are
+  // allocated (`born`) or freed together. Objects that were allocated and freed within one time bin are left out.
   virtual void OnFold(SiteIndex /*site*/, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) {}
-  // The same past, of all sites, and each time before OnFold. Of what is born and dies within one bin of time there is
-  // one call, with the steps that it lived.
+  // Called for the same past, for all sites and before the corresponding OnFold. OnPastBrief reports objects that were
+  // allocated and freed within one time bin, with their lifetime in steps.
   virtual void OnPastBirth(const ReplayFold& /*fold*/) {}
   virtual void OnPastDeath(const ReplayFold& /*fold*/) {}
   virtual void OnPastBrief(const ReplayFold& /*fold*/, uint32_t /*lifetime_steps*/) {}
-  // `step`: the index of the step that is complete now. The event that ends a step comes after this call.
+  // Called when the step with index `step` is complete, and before the call for the event that ended it.
   virtual void OnStepEnd(uint32_t /*step*/) {}
-  // Neither an allocation nor a free: marks, failures, what a framework tells.
+  // Called for events that are neither an allocation nor a free: marks, failures, a framework's own figures.
   virtual void OnOtherEvent(const StreamEvent& /*event*/) {}
-  // After the last event.
+  // Called after the last event.
   virtual void OnEnd() {}
 };
 

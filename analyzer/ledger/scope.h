@@ -14,59 +14,60 @@
 
 namespace vramtrack {
 
-// Where the memory of a device is that a framework's allocator manages part of. To the byte:
+// How the memory of a device with a framework level is divided, in bytes. These equations are exact:
 // device_used = usage.live + cached + others + overhead + unattributed, where usage.live + cached = usage.reserved.
 struct FrameworkShare {
-  uint64_t cached = 0;        // of the segments, not given out
-  uint64_t releasable = 0;    // of that, in segments without a live block
-  uint64_t others = 0;        // driver memory that is no segment, as asked for
-  uint64_t overhead = 0;      // of the driver's granularity
-  uint64_t unattributed = 0;  // used on the device by what is not in the trace, when the job asked last
+  uint64_t cached = 0;        // in segments, but not in live blocks
+  uint64_t releasable = 0;    // part of `cached`: in segments without a live block
+  uint64_t others = 0;        // driver memory outside segments, as requested
+  uint64_t overhead = 0;      // caused by the driver's granularity
+  uint64_t unattributed = 0;  // in use on the device but not in the trace, when the job last queried the device
   uint64_t unplaced = 0;      // part of usage.live: blocks in memory whose allocation is not in the trace
 
   uint64_t UsedOnDevice(uint64_t reserved) const { return reserved + others + overhead + unattributed; }
 };
 
-// How much is used at one moment.
+// The memory in use at one moment.
 struct Moment {
   uint32_t step = 0;
   uint64_t ticks = 0;
-  DeviceUsage usage;         // of the driver level of a device; otherwise only `live` and `reserved`
-  uint64_t device_used = 0;  // with what others hold, as far as the job asked its device
-  FrameworkShare framework;  // of a device with a framework's level
+  DeviceUsage usage;         // complete for the driver level of a device; elsewhere only `live` and `reserved`
+  uint64_t device_used = 0;  // includes memory of others, if the job queried the device
+  FrameworkShare framework;  // only for a device with a framework level
 };
 
-// What adds up to one total: the driver's memory of one device, a framework's blocks on it, or the host's pinned
-// memory.
+// One total: the driver's memory of one device, a framework's blocks on it, or the pinned memory of the host. Sizes are
+// in bytes.
 struct Scope {
   Level level = Level::kDriver;
   DeviceIndex device = kHost;
-  uint32_t index = 0;  // of Ledger::scopes()
+  uint32_t index = 0;  // into Ledger::scopes()
 
   uint64_t live = 0;
   uint64_t peak = 0;
   uint32_t peak_epoch = 0;                // counts how often the peak was raised
   uint64_t changes = 0, peak_change = 0;  // allocations and frees so far, and which of them reached the peak
   Moment peak_moment, end_moment;
-  std::optional<Moment> step_moment;  // when the last complete step ended; none without steps
-  // Lowest and highest of the present step: of a framework's level with the driver memory that is no segment.
+  std::optional<Moment> step_moment;  // the end of the last complete step; none without steps
+  // Lowest and highest level of the present step. A framework level includes the driver memory outside segments.
   uint64_t floor = 0, ceiling = 0;
   std::vector<uint64_t> floors, ceilings;  // of each complete step
   PageUsage pages;                         // of the driver level of a device
-  uint64_t outside = 0;                    // device memory in use that the trace does not explain, when last asked
-  std::optional<uint64_t> total;           // the device's size, if the job asked
+  uint64_t outside = 0;                    // in use on the device but not in the trace, at the job's last query
+  std::optional<uint64_t> total;           // the device's size, if the job queried it
 
-  // Of both levels of a device with a framework's level; null elsewhere.
+  // Set for both levels of a device with a framework level; null elsewhere. Owned by the ledger.
   Segments* segments = nullptr;
   uint32_t other_level = 0;  // index of the other one
-  // Framework level: as floor, of the segments and of the blocks alone.
+  // Framework level: like `floor`, for the segments alone and for the blocks alone.
   uint64_t reserved_floor = 0, live_floor = 0;
   std::vector<uint64_t> reserved_floors, live_floors;  // of each complete step
   uint64_t folded = 0;  // framework level: bytes of live blocks whose address is not kept
-  uint64_t reserved_peak = 0, reserved_peak_change = 0;  // framework level: of segments, and as peak_change
+  // Framework level: the peak of the segments' bytes, and the change that reached it (like `peak_change`).
+  uint64_t reserved_peak = 0, reserved_peak_change = 0;
 
   bool is_device() const { return level == Level::kDriver && device != kHost; }
-  // The one of a device's levels that its figures in a report are about.
+  // Returns whether a report takes the device's figures from this level.
   bool is_leading() const { return device != kHost && (segments == nullptr || level == Level::kFramework); }
 };
 

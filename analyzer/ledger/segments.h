@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the driver's memory a framework's allocator cuts its blocks from. Nothing in a trace says "this cudaMalloc
-// is a segment": the blocks that come to lie in it do.
+// Finds the segments of a framework's allocator: the driver's memory that it divides into blocks. A trace does not
+// record which cudaMalloc is a segment. Memory becomes a segment when a block is allocated in it.
 #ifndef ANALYZER_LEDGER_SEGMENTS_H_
 #define ANALYZER_LEDGER_SEGMENTS_H_
 
@@ -15,30 +15,30 @@
 
 namespace vramtrack {
 
-// The address ranges of one device's driver memory, of which those that ever held a block are segments: memory from
-// cudaMalloc as a whole, an expandable segment by its mappings. About constant time for a block within one range.
-// Thread-compatible.
+// The address ranges of one device's driver memory. A range that has ever contained a block is a segment. Memory from
+// cudaMalloc is one range; an expandable segment has one range for each mapping. A block within one range takes about
+// constant time. Thread-compatible.
 class Segments {
  public:
-  using Name = AllocationName;  // of the driver
+  using Name = AllocationName;  // identity of a driver allocation
 
   struct Range {
     uint64_t begin = 0, bytes = 0;
-    Name memory;            // the allocation that pays for it
-    SiteIndex site;         // of that allocation
+    Name memory;            // the allocation that provides the memory
+    SiteIndex site;         // the site of that allocation
     bool mapped = false;    // a mapping, which the allocator joins with its neighbours
-    bool of_graph = false;  // of a CUDA graph's private pool, whose room nothing else can use
+    bool of_graph = false;  // part of a CUDA graph's private pool, which nothing else can use
     uint64_t live = 0;      // bytes of blocks in it
     bool is_segment = false;
-    uint64_t counted = 0;  // what it adds to counted(): 0 for the second view of memory that is mapped twice
+    uint64_t counted = 0;  // its part of counted(); 0 for the second view of memory that is mapped twice
   };
 
-  // Memory at an address. What was known there before is gone.
+  // Adds a range. A range that began at the same address is replaced.
   void AddRange(uint64_t begin, uint64_t bytes, Name memory, SiteIndex site, bool mapped, bool of_graph);
-  // The range that begins there, which ends; `bytes` is 0 where there is none.
+  // Removes the range that begins at `begin` and returns it. `bytes` of the result is 0 if there is none.
   Range RemoveRange(uint64_t begin);
 
-  // A block of `bytes`. Returns the ranges that are segments from now on; valid until the next call.
+  // Adds a block. Returns the ranges that became segments by it; the result is valid until the next call.
   const std::vector<const Range*>& AddBlock(uint64_t address, uint64_t bytes);
   void RemoveBlock(uint64_t address, uint64_t bytes);
 
@@ -47,10 +47,11 @@ class Segments {
   uint64_t kept_by_graphs() const { return kept_by_graphs_; }  // bytes of graphs' segments without a live block
   uint64_t releasable() const { return releasable_; }          // bytes of segments without a live block
 
-  // Whether all of [address, address + bytes) lies in a segment of a graph's private pool.
+  // Returns whether all of [address, address + bytes) is in a segment of a graph's private pool.
   bool IsInGraphPool(uint64_t address, uint64_t bytes);
 
-  // The longest run of free bytes within a segment, given the live blocks of the device as (address, bytes) in order.
+  // Returns the longest run of free bytes within a segment. `blocks`: the live blocks of the device as (address,
+  // bytes), ascending.
   uint64_t LargestHole(const std::vector<std::pair<uint64_t, uint64_t>>& blocks) const {
     return LargestHoles(blocks).any;
   }
@@ -59,8 +60,8 @@ class Segments {
   static constexpr uint64_t kSmallSegment = 2 << 20;
   struct Holes {
     uint64_t any = 0;
-    uint64_t small = 0, large = 0;  // by the segment's size
-    bool mapped = false;            // there are segments that grow, whose size does not say what they are for
+    uint64_t small = 0, large = 0;  // in small and in large segments
+    bool mapped = false;            // there are expandable segments, whose size does not tell small from large
   };
   Holes LargestHoles(const std::vector<std::pair<uint64_t, uint64_t>>& blocks) const;
 
@@ -73,15 +74,15 @@ class Segments {
     Range* range = nullptr;
   };
 
-  // The range that has all of [address, address + bytes), or null.
+  // Returns the range that contains all of [address, address + bytes), or null.
   Range* Whole(uint64_t address, uint64_t bytes);
   template <typename Visit>
   void ForEachPart(uint64_t address, uint64_t bytes, Visit visit);
-  void Forget(const Range& range);  // which ends
+  void Forget(const Range& range);  // removes a range that ends from recent_
   void AddLive(Range* range, uint64_t bytes);
   void RemoveLive(Range* range, uint64_t bytes);
 
-  std::map<uint64_t, Range> ranges_;                           // by begin; ranges stay where they are
+  std::map<uint64_t, Range> ranges_;                           // by begin; pointers to ranges stay valid
   std::vector<Recent> recent_ = std::vector<Recent>(kRecent);  // by page
   absl::flat_hash_set<Name> counted_memory_;
   std::vector<const Range*> recognised_;

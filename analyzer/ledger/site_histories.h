@@ -15,18 +15,18 @@
 
 namespace vramtrack {
 
-// What each site did step by step, for its verdict, and how alike the steps are. Memory is bounded by sites and steps.
-// After the replay sites are numbered as the ledger's. Thread-compatible.
+// Records what each site did in each step, for its verdict, and how similar the steps are. Memory is bounded by sites
+// and steps. Site indices are those of the ledger. Ask after the replay. Thread-compatible.
 class SiteHistories final : public ReplayObserver {
  public:
-  // Of the complete steps.
+  // Returns the history of the site over the complete steps.
   SiteHistory history(SiteIndex site) const { return histories_[site].Finish(ledger_->steps().step()); }
-  // What it held at the ends of complete steps.
+  // Returns what the site held at the ends of the complete steps.
   StepLevels levels(SiteIndex site) const;
   size_t level_changes(SiteIndex site) const { return levels_[site].changes(); }
-  // What it had allocated in all at steps of about 8, 16, 32, ... and at the end.
+  // Returns the total that the site had allocated by about step 8, 16, 32, ... and by the end of the run.
   std::vector<SiteBirths> births(SiteIndex site) const;
-  // Of each complete step with those before it, see step_similarity.h.
+  // Returns the similarity of each complete step with the steps before it, see step_similarity.h.
   const std::vector<float>& step_similarities() const { return similarity_.similarities(); }
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -39,8 +39,8 @@ class SiteHistories final : public ReplayObserver {
   void OnEnd() override;
 
  private:
-  // What a site did in its latest step with objects that were born in that step: most objects die young, and their
-  // site's history hears of them once a step.
+  // Counts the objects that a site allocated in its latest step, and those of them that were freed in it. Most objects
+  // live shortly; collecting them here means that the site's history is updated only once a step.
   struct Activity {
     uint32_t step = 0;
     uint32_t born_objects = 0, died_objects = 0;
@@ -48,14 +48,13 @@ class SiteHistories final : public ReplayObserver {
   };
   struct Present {
     Activity activity;
-    // Up to this step the levels of the ends of steps are known to its StepLevelsBuilder; its bytes have not changed
-    // since.
+    // The StepLevelsBuilder has the levels at the ends of the steps before this one.
     uint32_t level_step = 0;
-    SiteLevel least;  // the least of what it held since then
+    SiteLevel least;  // the least that the site held since then
   };
 
   Present* PresentOf(SiteIndex site);
-  // `before`: what it held before the event.
+  // `before`: what the site held before the event.
   void NoteBirth(SiteIndex index, const Site& site, SiteLevel before, uint32_t objects, uint64_t bytes);
   void NoteDeath(SiteIndex index, const Site& site, uint32_t birth_step, uint32_t objects, uint64_t bytes);
   void SettleLevel(SiteIndex index, const Site& site, SiteLevel before, Present* present);

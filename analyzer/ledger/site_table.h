@@ -12,7 +12,7 @@
 
 namespace vramtrack {
 
-// One line of code with all that called it: allocations of one kind, on one device (or the host), with one stack.
+// The identity of an allocation site: one kind, one device (or the host) and one call stack.
 struct SiteKey {
   uint32_t kind;
   DeviceIndex device;
@@ -31,16 +31,16 @@ struct Site {
   static constexpr uint32_t kNoScope = UINT32_MAX;
 
   SiteKey key;
-  uint32_t scope = kNoScope;       // whose total it counts to, see ledger.h
-  uint32_t peak_scope = kNoScope;  // whose peak bytes_at_peak is about: that of its device
-  uint32_t peak_epoch = 0;         // of peak_scope, when bytes_at_peak was noted; see Ledger
+  uint32_t scope = kNoScope;       // the scope whose total it counts to, an index into Ledger::scopes()
+  uint32_t peak_scope = kNoScope;  // the scope of its device, whose peak bytes_at_peak refers to
+  uint32_t peak_epoch = 0;         // epoch of peak_scope when bytes_at_peak was noted; see Ledger
   uint64_t live_bytes = 0, live_objects = 0;
   uint64_t bytes_at_peak = 0;
-  uint64_t segments = 0;  // of its allocations, those that were segments of a framework's allocator
+  uint64_t segments = 0;  // number of its allocations that were segments of a framework's allocator
   uint64_t segment_bytes = 0, segment_bytes_at_peak = 0;  // parts of live_bytes and bytes_at_peak
-  uint64_t in_graph_pools = 0;  // of its allocations, blocks in segments of a CUDA graph's private pool
+  uint64_t in_graph_pools = 0;  // number of its blocks in segments of a CUDA graph's private pool
 
-  // Before its first change since the peak was raised.
+  // Notes the site's bytes at the peak. Must be called before its first change after the peak was raised.
   void NotePeak(uint32_t epoch) {
     peak_epoch = epoch;
     bytes_at_peak = live_bytes;
@@ -51,10 +51,10 @@ struct Site {
 
 using Sites = IndexedVector<SiteIndex, Site>;
 
-// Numbers sites as they appear. Thread-compatible.
+// Numbers sites in the order of their first appearance. Thread-compatible.
 class SiteTable {
  public:
-  // The index of the site; the entry of a new one has only its key.
+  // Returns the index of the site, which is added if it is new. In the entry of a new site only `key` is set.
   SiteIndex Find(const SiteKey& key, bool* is_new) {
     const auto [found, inserted] = by_key_.try_emplace(key, sites_.next_index());
     *is_new = inserted;

@@ -13,50 +13,50 @@
 
 namespace vramtrack {
 
-// A part of a run whose steps are of one kind, as decided before the replay.
+// A part of a run in which all steps are of one kind. Phases are decided before the replay.
 struct PlannedPhase {
   enum class Kind { kSteps, kWindows, kUnjudged };
 
   Kind kind = Kind::kSteps;
   std::string source = "none";  // as in the report
-  std::string name;             // of the range that its steps are, with "#" for numbers; empty: they have none
-  double coverage = 0;          // share of the run that its steps or windows cover; meaningful where a plan has phases
-  double share = 1;             // share of the run that lies in it
+  std::string name;             // name of the range that is a step, with "#" for numbers; empty if it has none
+  double coverage = 0;          // share of the run that its steps or windows cover; meaningful if a plan has phases
+  double share = 1;             // share of the run that the phase contains
 };
 
-// Where the steps of a run end, as decided before its replay. One of these:
-//   mark_slot     every STEP event of one thread
-//   anchor_site   before each allocation of one site
-//   at_inside     where an optimizer begins to allocate
-//   marks         MARK and STEP events that were picked one by one, and instants
-// or nothing.
+// The rule by which the steps of a run end. It is decided before the replay, and is one of these or nothing:
+//   mark_slot     every STEP event of one thread ends a step
+//   anchor_site   a step ends before each allocation of one site
+//   at_inside     a step ends where an optimizer begins to allocate
+//   marks, cuts   single MARK and STEP events, and instants, end a step
 struct StepPlan {
-  // The mark of a thread, counted among its MARK and STEP events, that ends a step, and the phase that begins then.
+  // A mark that ends a step, by its number among the MARK and STEP events of its thread, and the phase of the next
+  // step.
   struct MarkEnd {
     uint64_t mark = 0;
     uint32_t phase = 0;
   };
-  // The first event at or after this instant begins a step.
+  // An instant. The first event at or after it begins a step.
   struct Cut {
     uint64_t time = 0;  // ticks
     uint32_t phase = 0;
   };
 
-  std::string source = "none";  // as in the report: of the phase that covers most
-  ThreadSlot mark_slot;         // the thread whose STEP events count; with picked marks, the one that tells of values
+  std::string source = "none";  // as in the report: the source of the phase that covers most
+  ThreadSlot mark_slot;         // the thread whose STEP events count; with picked marks, the one that gives the values
   SiteIndex anchor_site;
-  IndexedVector<StackIndex, bool> inside;                 // within an optimizer's step; empty if that does not matter
+  IndexedVector<StackIndex, bool> inside;                 // stacks within an optimizer's step; empty if not needed
   bool at_inside = false;                                 // the first allocation within an optimizer's step ends a step
   IndexedVector<ThreadSlot, std::vector<MarkEnd>> marks;  // ascending
   std::vector<Cut> cuts;                                  // ascending
 
-  std::vector<PlannedPhase> phases;  // by time; empty: all steps are of one kind
-  bool windows = false;              // there are no steps; windows of the run stand for them
-  uint64_t window_bytes = 0;         // with windows: what is allocated in one, on average, of what comes and goes
+  std::vector<PlannedPhase> phases;  // by time; empty if all steps are of one kind
+  bool windows = false;              // no steps were found; windows of the run replace them
+  uint64_t window_bytes = 0;         // with windows: average bytes of short-lived allocations in one window
   double coverage = 1;               // share of the run that steps cover
-  double judged = 1;                 // that steps or windows cover
-  std::string name;                  // of the range that a step is; empty: it has none
-  std::string runner_up;             // what else could have been a step; empty: nothing
+  double judged = 1;                 // share of the run that steps or windows cover
+  std::string name;                  // name of the range that is a step; empty if it has none
+  std::string runner_up;             // the next best candidate for a step; empty if there is none
   uint64_t runner_up_count = 0;
 
   std::vector<OuterLoop> outer;  // loops around the steps
@@ -66,8 +66,7 @@ struct StepPlan {
   bool has_windows() const { return windows; }
 };
 
-// Numbers the steps while events go by. Steps are dense indices; what the job calls them is in numbers().
-// Thread-compatible.
+// Numbers the steps during a replay. Steps are dense indices; numbers() has the job's own numbers. Thread-compatible.
 class StepClock {
  public:
   // A phase and the first step that is part of it.
@@ -82,13 +81,14 @@ class StepClock {
     if (!plan_.phases.empty()) starts_.push_back({});
   }
 
-  // To be called before an allocation counts. True if a step ends before it.
+  // Must be called before an allocation is counted. Returns true if a step ends before it.
   bool OnAllocation(SiteIndex site) {
     if (__builtin_expect(site != plan_.anchor_site, 1)) return false;
     ++step_;
     return true;
   }
-  // To be called before an allocation counts if the plan's at_inside is set. True if a step ends before it.
+  // Must be called before an allocation is counted if the plan's at_inside is set. Returns true if a step ends before
+  // it.
   bool OnAllocationBy(StackIndex stack) {
     const bool inside = plan_.inside.Has(stack) && plan_.inside[stack];
     const bool entered = inside && !inside_;
@@ -97,15 +97,15 @@ class StepClock {
     ++step_;
     return true;
   }
-  // When the next step ends by time alone.
+  // Returns the time of the next cut, in ticks; UINT64_MAX if there is none.
   uint64_t next_time() const { return next_time_; }
-  // To be called for an event at next_time() or later, before it counts and until that is no longer so: a step ends.
+  // Ends a step. Must be called before an event at next_time() or later is counted, as often as that holds.
   void PassTime() {
     const StepPlan::Cut& cut = plan_.cuts[next_cut_++];
     next_time_ = next_cut_ < plan_.cuts.size() ? plan_.cuts[next_cut_].time : UINT64_MAX;
     EnterPhase(cut.phase);
   }
-  // To be called for each MARK and STEP event. True if a step ends with it. `number`: of a STEP.
+  // Must be called for each MARK and STEP event. Returns true if a step ends with it. `number`: the number of a STEP.
   bool OnMark(ThreadSlot slot, bool is_step, uint64_t number) {
     if (!plan_.picks()) {
       if (!is_step || slot != plan_.mark_slot) return false;
@@ -121,10 +121,12 @@ class StepClock {
     return true;
   }
 
-  uint32_t step() const { return step_; }                            // the present one; as many are complete
-  const std::vector<uint64_t>& numbers() const { return numbers_; }  // of complete steps; empty without marks
+  // Returns the index of the present step, which is the number of complete steps.
+  uint32_t step() const { return step_; }
+  // Returns the job's own numbers of the complete steps; empty unless every STEP event of a thread ends one.
+  const std::vector<uint64_t>& numbers() const { return numbers_; }
   const StepPlan& plan() const { return plan_; }
-  // By step; empty where the plan has no phases.
+  // Returns the starts of phases by step; empty if the plan has no phases.
   const std::vector<PhaseStart>& phase_starts() const { return starts_; }
 
  private:

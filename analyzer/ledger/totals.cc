@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How allocations and frees change what sites and scopes hold.
+// Updates the sums of sites and scopes when memory is allocated or freed.
 #include "analyzer/ledger/kind.h"
 #include "analyzer/ledger/ledger.h"
 

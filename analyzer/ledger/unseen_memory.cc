@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the ledger does with memory that no hooked event tells of. It counts like any other memory of the driver's; only
-// where steps end is found without it, so that they are the same whether it is known or not.
+// Adds memory that no hooked event reports to the ledger. It counts like any other driver memory, except that steps are
+// found without it. The steps are therefore the same whether this memory is known or not.
 #include "analyzer/ledger/unseen_memory.h"
 
 #include "analyzer/ledger/ledger.h"

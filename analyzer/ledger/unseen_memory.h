@@ -11,23 +11,23 @@
 
 namespace vramtrack {
 
-// Memory that the driver gave out and no hooked event tells of. It has no stack: in its place stands the library that
-// asked for it, so that each library is a site of its own for each kind and device.
+// Memory that the driver allocated but that no hooked event reports. It has no stack. The library that requested it
+// takes the stack's place, so each library is one site for each kind and device.
 struct UnseenMemory {
   struct Change {
     uint64_t ticks = 0;
-    uint64_t ordinal = 0;  // of the allocation
-    bool born = false;     // otherwise it is given back
+    uint64_t ordinal = 0;  // identifies the allocation
+    bool born = false;     // true: an allocation; false: its free
     uint32_t kind = 0;
     DeviceIndex device;
-    uint32_t library = 0;  // index
+    uint32_t library = 0;  // index into `libraries`
     uint64_t address = 0, bytes = 0;
   };
 
-  std::vector<std::string> libraries;    // names of files, "" where nobody knows
-  std::vector<Change> changes;           // by time; an allocation comes before its end
-  StackIndex first_stack = kEmptyStack;  // sites' stacks from here on are libraries: as many stacks the trace has
-  // Of what becomes of this memory nobody heard so much, 0 to 1.
+  std::vector<std::string> libraries;    // file names; "" for an unknown library
+  std::vector<Change> changes;           // by time; an allocation comes before its free
+  StackIndex first_stack = kEmptyStack;  // stack indices from here on are libraries; the trace has only lower ones
+  // The share of records about this memory that were lost, 0 to 1.
   double lost_share = 0;
 
   StackIndex StackOf(uint32_t library) const { return StackIndex(first_stack.value() + library); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report comes to, and why. Text, JSON, page, exit codes and checks say the same because they ask here and
-// AnswerOf (report.h).
+// The overall answer of a report and its reasons. Text, JSON, page, exit codes and checks agree because they all call
+// these functions and AnswerOf (report.h).
 #ifndef ANALYZER_MODEL_ANSWER_H_
 #define ANALYZER_MODEL_ANSWER_H_
 
@@ -13,34 +13,37 @@
 
 namespace vramtrack {
 
-// Why a run without a known leak may still have one.
+// The reason why a run without a known leak may still have one.
 enum class Gap {
   kNone,
   kNoSteps,
   kUnsure,         // Report::unsure says why
-  kUnjudgedSites,  // too few steps for some sites
+  kUnjudgedSites,  // some sites had too few steps
 };
 Gap GapIn(const Report& report);
 
-// Sites with this verdict, and all sites; the small ones that the report does not list too.
+// Return the number of sites with this verdict, and of all sites, including the small ones that the report does not
+// list.
 uint64_t SitesWith(const Report& report, const std::string& verdict);
 uint64_t AllSites(const Report& report);
 
-// Whether all known leaks are minor, and a site that cannot be judged yet has kept 200 times as much per step so far as
-// the largest of them leaks.
+// Returns whether all known leaks are minor, and a site that cannot be judged yet has so far kept at least 200 times as
+// much per step as the largest of them leaks.
 bool LeaksAreOutweighed(const Report& report);
 
-// The most further steps that a site without a verdict asks for; none: that is not known, or none asks.
+// Returns the largest number of further steps that a site without a verdict needs; nullopt if it is unknown or no site
+// needs any.
 std::optional<uint64_t> FurtherStepsNeeded(const Report& report);
 
-// The length of a run that should be enough for a verdict on each site, in steps: at least 60, with a margin over the
-// estimate, because a second run that is too short costs more. None: more steps do not help.
+// Returns the length of a run that should be enough for a verdict on each site, in steps: at least 60, with a margin
+// over the estimate, because a second run that is too short costs more. Returns nullopt if more steps do not help.
 std::optional<uint64_t> StepsToRun(const Report& report);
 
-// Whether an allocation on the device failed for want of memory: what would come about has done so.
+// Returns whether an allocation on the device failed because memory was missing. A prediction of that moment is then
+// pointless.
 bool HasRunOut(const Report& report, uint32_t device);
 
-// The site with this id; null if there is none.
+// Returns the site with this id, which the report owns; null if there is none.
 const ReportSite* FindSite(const Report& report, const std::string& id);
 
 }  // namespace vramtrack

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Curves with half as many points, pair by pair: as often as it takes for the points to be few. What is made coarser in
-// two steps is what is made so in one.
+// Downsamples curves: every pair of neighbouring points becomes one, repeatedly until there are few enough points.
+// Downsampling in two passes gives the same result as in one.
 #ifndef ANALYZER_MODEL_COARSER_H_
 #define ANALYZER_MODEL_COARSER_H_
 
@@ -13,8 +13,8 @@
 
 namespace vramtrack {
 
-// What every pair of neighbours becomes; `of` gives that of a pair, and is called with one index for the last of an odd
-// number.
+// Replaces every pair of neighbours by one of them. `choose` returns the index of the one to keep. The last value of an
+// odd number is kept.
 template <class T, class Choose>
 void Halve(std::vector<T>* values, Choose choose) {
   std::vector<T> half;
@@ -25,7 +25,7 @@ void Halve(std::vector<T>* values, Choose choose) {
   *values = std::move(half);
 }
 
-// Where each pair begins.
+// Keeps the position at which each pair begins.
 inline void HalvePositions(std::vector<double>* positions) {
   Halve(positions, [](size_t a, size_t) { return a; });
 }

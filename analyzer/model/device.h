@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device: what it held, how that grows, what ran on it.
+// A device: its memory, how that grows, and what ran on it.
 #ifndef ANALYZER_MODEL_DEVICE_H_
 #define ANALYZER_MODEL_DEVICE_H_
 
@@ -37,7 +37,7 @@ void Fields(Visitor& visit, ReportFrameworkShare& share) {
 struct ReportMoment {
   std::optional<int64_t> step;
   uint64_t device_used = 0, reserved = 0, live = 0;
-  std::optional<ReportFrameworkShare> framework;  // none: the device has no framework's level
+  std::optional<ReportFrameworkShare> framework;  // nullopt if the device has no framework level
 };
 
 template <>
@@ -54,7 +54,7 @@ void Fields(Visitor& visit, ReportMoment& moment) {
 struct ReportGrowth {
   double bytes_per_step = 0, ci_low = 0, ci_high = 0;
   std::optional<double> steps_to_oom;
-  // 95 %; with steps_to_oom.
+  // 95 % confidence interval; valid only if steps_to_oom is set.
   double steps_to_oom_low = 0, steps_to_oom_high = 0;
   std::optional<double> seconds_to_oom;
   std::string refused;
@@ -76,7 +76,7 @@ void Fields(Visitor& visit, ReportGrowth& growth) {
   visit(8, "refused", growth.refused, "why nothing is predicted of what grows, in a line; empty otherwise");
 }
 
-// Of a device: what is allocated, what is taken from the driver, what is used on it.
+// The growth of a device's live bytes, of its reserved bytes, and of the bytes in use on it.
 struct ReportGrowths {
   ReportGrowth live, reserved, device_used;
 };
@@ -93,7 +93,7 @@ struct ReportWork {
     std::string kind;  // "kernels", "copies", "fills", "graphs"
     uint64_t count = 0;
     double busy_s = 0;
-    // Of complete steps: medians, and the least and the most.
+    // Figures of complete steps: median, minimum and maximum.
     uint64_t per_step = 0, least_per_step = 0, most_per_step = 0;
     double busy_s_per_step = 0;
   };
@@ -142,7 +142,7 @@ void Fields(Visitor& visit, ReportOnlyCupti& only) {
   visit(3, "at_end", only.at_end);
 }
 
-// How the peak of a step follows from the value that its mark carries.
+// How the peak of a step depends on the value that its mark carries.
 struct ReportValueFit {
   struct Prediction {
     double value = 0, bytes = 0, low = 0, high = 0;
@@ -237,26 +237,27 @@ struct ReportDevice {
   std::string name;
   uint64_t total_bytes = 0;
   ReportMoment peak, end;
-  // When the last complete step ended: what Python gives back when it ends is not of the run. None without steps.
+  // The moment when the last complete step ended: what Python frees at exit does not belong to the run. Nullopt without
+  // steps.
   std::optional<ReportMoment> last_step;
   ReportPeakSet peak_set;
   std::optional<ReportGrowth> growth;
   std::optional<ReportGrowths> growth_of;
-  // Of the growth of live bytes, what no site explains, in bytes per step; 0: nothing.
+  // The part of the growth of live bytes that no site explains, in bytes per step; 0 if there is none.
   double unexplained_growth = 0;
   ReportFragmentation fragmentation;
   std::vector<ReportMemoryPool> memory_pools;
   std::optional<ReportValueFit> by_value;
   std::optional<ReportSuggestedLimit> suggested_limit;
   uint64_t unattributed_bytes = 0;
-  // What of the driver's memory only CUPTI saw being allocated, by library, the most first.
+  // Driver memory whose allocation only CUPTI saw, by library, largest first.
   std::vector<ReportOnlyCupti> only_cupti;
   std::optional<ReportWork> work;
   std::vector<ReportPattern> patterns;
-  // Of a device with a framework's level: what of the driver's memory at the peak is no segment, by owner, the most
-  // first.
+  // For a device with a framework level: driver memory outside of segments at the peak, by owner, largest first.
   std::vector<std::pair<std::string, uint64_t>> other_owners;
-  // Of a job with several processes: whose figures these are, and how many used a device with this number.
+  // In a job with several processes: the process that these figures are from, and how many processes used a device with
+  // this number.
   std::optional<int> rank;
   uint32_t pid = 0;
   uint64_t processes = 1;

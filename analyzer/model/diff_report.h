@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the comparison of two runs found, as plain data: the renderers and `check` read it and compute nothing. Names
-// are those of the JSON (docs/diff.md), bytes are integers.
+// The result of comparing two runs as plain data: the renderers and `check` read it and compute nothing. Names are
+// those of the JSON (docs/diff.md). Sizes are integers in bytes.
 #ifndef ANALYZER_MODEL_DIFF_REPORT_H_
 #define ANALYZER_MODEL_DIFF_REPORT_H_
 
@@ -64,7 +64,7 @@ struct DiffDevice {
   std::vector<std::pair<std::string, DiffValue>> categories;  // bytes live at the peak
 };
 
-// One figure of a device.
+// A change in one figure of a device.
 struct DiffOfDevice {
   uint32_t device = 0;
   DiffValue value;
@@ -138,7 +138,7 @@ void Fields(Visitor& visit, DiffFinding& finding) {
         "of a leak, its other sites, whose values are in those above; the largest first. They have no parts");
 }
 
-// Whether its values are of what a step leaves behind: a leak, new, gone or changed.
+// Returns whether the values are of what a step leaves behind: a leak that is new, gone or changed.
 inline bool IsRate(const DiffFinding& finding) {
   return finding.unit == "bytes_live_per_step" || finding.unit == "objects_per_step";
 }

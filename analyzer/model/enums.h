@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report says in one of a few words, and the words.
+// The enums of a report, and the names of their values.
 #ifndef ANALYZER_MODEL_ENUMS_H_
 #define ANALYZER_MODEL_ENUMS_H_
 
@@ -14,29 +14,29 @@
 namespace vramtrack {
 
 enum class Verdict : uint8_t {
-  kLeak,                  // every so many steps leave objects behind, at a constant rate
-  kAcceleratingLeak,      // and more and more of them
+  kLeak,                  // leaves objects behind at regular intervals, at a constant rate
+  kAcceleratingLeak,      // leaves objects behind at a growing rate
   kGrowingBuffer,         // each object is replaced by a larger one
   kMinorLeak,             // a leak that will not matter within the run's horizon
-  kSublinear,             // grows, but ever slower or no more: a cache that fills, a running maximum
+  kSublinear,             // grows ever more slowly, or has stopped: a cache that fills, a running maximum
   kPhaseAccumulation,     // grows through a phase of the job and is freed at its end
   kCycleGarbage,          // grows until a collector runs
   kOneTime,               // allocated once and kept
-  kFragmentationGrowth,   // an allocator takes more from the device while what it hands out does not grow
-  kSteady,                // nothing stays
-  kInsufficientEvidence,  // too few steps to tell
+  kFragmentationGrowth,   // an allocator reserves more and more while its live bytes do not grow
+  kSteady,                // nothing accumulates
+  kInsufficientEvidence,  // too few steps for a verdict
 };
 
 constexpr bool IsLeak(Verdict verdict) { return verdict <= Verdict::kMinorLeak; }
 
-// Who gave the memory out: the card (or the driver on the host), a framework's own allocator, or nobody, for handles.
+// The provider of the memory: the driver (for device or host memory), a framework's allocator, or none, for handles.
 enum class Level : uint8_t { kDriver, kFramework, kHandle };
 
-// Of a frame. kAutograd: a node of PyTorch's graph that was run backward; kAllocator: a pool of its allocator as a
-// whole; kCupti: no frame at all, but the library that CUPTI names where no hook saw the call.
+// The language of a frame. kAutograd is a node of PyTorch's graph that was run backward. kAllocator is a whole pool of
+// PyTorch's allocator. kCupti is not a frame: it names the library that CUPTI reports for a call that no hook saw.
 enum class Language : uint8_t { kUnknown, kC, kCpp, kCuda, kPython, kAutograd, kCupti, kAllocator };
 
-// The names of an enum's values in JSON and in summaries, from 0 on. They stay what they are.
+// The names of an enum's values in JSON and in summaries, starting with value 0. They must never change.
 template <class E>
 struct EnumNames {};
 template <>
@@ -72,7 +72,7 @@ constexpr const char* NameOf(E value) {
   return EnumNames<E>::kNames[static_cast<size_t>(value)];
 }
 
-// None for a name that this program does not know.
+// Returns the value with this name; nullopt if this version does not know the name.
 template <class E>
 std::optional<E> ValueOf(std::string_view name) {
   for (size_t i = 0; i < std::size(EnumNames<E>::kNames); ++i) {

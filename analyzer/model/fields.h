@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One list of fields for each struct of a report. A function
+// Each struct of a report has one list of its fields, a function
 //     template <class Visitor> void Fields(Visitor& visit, T& t) { visit(1, "pid", t.pid, "its number"); … }
-// names each field once: its number in a summary's messages (ascending numbers are not needed, 0: it is in no summary;
-// a number is never used again for something else), its name in JSON, the field, and what it says, as docs/report.md
-// has it. JSON, JSON Schema, the tables of the documents, summaries and their schema, the Python classes, the names of
-// sites and checks of what was read are all made from these lists: see render/json and summary/.
+// which names each field once: its number in a summary's messages, its name in JSON, the field, and its description in
+// docs/report.md. Numbers need not ascend. A field with number 0 is in no summary. A number is never reused for another
+// field. JSON, JSON Schema, the tables of the documents, summaries and their schema, the Python classes, the names of
+// sites and the checks of parsed data are all made from these lists: see render/json and summary/.
 //
-// A number is null in JSON where it is not finite; an optional without a value is null; an enum is its name.
-// A field whose JSON is not that of its type is wrapped in one of the structs below.
+// A number that is not finite is null in JSON, and so is an optional without a value. An enum is represented by its
+// name. A field with another JSON form than that of its type is wrapped in one of the structs below.
 #ifndef ANALYZER_MODEL_FIELDS_H_
 #define ANALYZER_MODEL_FIELDS_H_
 
@@ -20,13 +20,13 @@
 
 namespace vramtrack {
 
-// What a struct is, for the documents.
+// Describes the struct, for the documents.
 template <class T>
 inline constexpr const char* kAbout = "";
 
 namespace field {
 
-// null for an empty text, or for 0.
+// Becomes null if the text is empty or the number is 0.
 template <class T>
 struct OrNull {
   T& value;
@@ -34,7 +34,7 @@ struct OrNull {
 template <class T>
 OrNull(T&) -> OrNull<T>;
 
-// The site that is meant: in the findings of a process its index in decimal digits, in a report its id; null for none.
+// A reference to a site: in the findings of a process its index in decimal digits, in a report its id; null if empty.
 struct SiteReference {
   std::string& value;
 };
@@ -43,20 +43,20 @@ struct SiteReferences {
   std::vector<std::string>& value;
 };
 
-// One of these texts. `or_null`: null for an empty one.
+// One of these texts. With `or_null`, an empty text becomes null.
 struct OneOf {
   std::string& value;
   std::initializer_list<const char*> choices;
   bool or_null = false;
 };
 
-// {name, count}, null without a name. In summaries the count has the next number.
+// Two fields, which become {name, count}; null without a name. In summaries the count has the next number.
 struct NamedCount {
   std::string& name;
   uint64_t& count;
 };
 
-// Two fields: [low, high], null if it is not `known`. In summaries the second has the next number.
+// Two fields, which become [low, high]; null if not `known`. In summaries the second has the next number.
 struct Interval {
   double& low;
   double& high;
@@ -69,7 +69,8 @@ struct WholeIf {
   bool whole;
 };
 
-// A column for each field of the elements, in an object of its own or among the fields of what holds them.
+// Stores one column for each field of the elements, in an object of its own or, if `inlined`, among the fields of the
+// enclosing struct.
 template <class T>
 struct Columns {
   std::vector<T>& value;
@@ -80,7 +81,7 @@ Columns(std::vector<T>&) -> Columns<T>;
 template <class T>
 Columns(std::vector<T>&, bool) -> Columns<T>;
 
-// {name: value}.
+// Becomes {name: value}.
 template <class Pairs>
 struct Map {
   Pairs& value;
@@ -88,7 +89,7 @@ struct Map {
 template <class Pairs>
 Map(Pairs&) -> Map<Pairs>;
 
-// [{first: name, second: value}]. `of_sites`: the names are SiteReferences.
+// Becomes [{first: name, second: value}]. With `of_sites`, the names are SiteReferences.
 template <class T>
 struct NamedValues {
   std::vector<std::pair<std::string, T>>& value;
@@ -101,7 +102,7 @@ NamedValues(std::vector<std::pair<std::string, T>>&, const char*, const char*) -
 template <class T>
 NamedValues(std::vector<std::pair<std::string, T>>&, const char*, const char*, bool) -> NamedValues<T>;
 
-// Its fields are among those of what holds it; absent if it is an optional without a value.
+// Puts the fields of the value among those of the enclosing struct; omits them if it is an optional without a value.
 template <class T>
 struct Inline {
   T& value;
@@ -109,8 +110,8 @@ struct Inline {
 template <class T>
 Inline(T&) -> Inline<T>;
 
-// Within the object `object` beside it, which is made if there is none: a field of that name, or the fields of a
-// struct.
+// Puts a field with this name, or the fields of a struct, into the sibling object `object`, which is created if it does
+// not exist.
 template <class T>
 struct Within {
   const char* object;
@@ -119,12 +120,12 @@ struct Within {
 template <class T>
 Within(const char*, T&) -> Within<T>;
 
-// Absent while it is false.
+// Omitted if false.
 struct IfTrue {
   bool& value;
 };
 
-// In summaries only.
+// Stored in summaries only.
 template <class T>
 struct Internal {
   T& value;
@@ -132,7 +133,7 @@ struct Internal {
 template <class T>
 Internal(T&) -> Internal<T>;
 
-// Whether T is one of the structs above that wrap one stored value, named `value`.
+// True if T is one of the structs above that wrap one stored value, named `value`.
 template <class T>
 inline constexpr bool kWraps = false;
 template <class T>
@@ -160,8 +161,8 @@ inline constexpr bool kWraps<Internal<T>> = true;
 
 }  // namespace field
 
-// A visitor of stored fields: it gets the fields that have a number, without their wrappers.
-// Derived has `template <class T> void Plain(uint32_t number, const char* name, T& value)`.
+// A visitor of stored fields: it visits the fields that have a number, without their wrappers. Derived has `template
+// <class T> void Plain(uint32_t number, const char* name, T& value)`.
 template <class Derived>
 class PlainFields {
  public:

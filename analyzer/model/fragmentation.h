@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that is reserved and not live: segments, pools, and what would help.
+// Memory that is reserved and not live: segments, pools, and advice on how to reduce it.
 #ifndef ANALYZER_MODEL_FRAGMENTATION_H_
 #define ANALYZER_MODEL_FRAGMENTATION_H_
 
@@ -110,8 +110,8 @@ struct ReportReserveGrowth {
   double bytes_per_step = 0, ci_low = 0, ci_high = 0;
   std::optional<int64_t> first_step;
   uint64_t stairs = 0;
-  // From then to the end: segments that are there beyond those that were, of how many pools, asked for from how many
-  // places.
+  // Segments at the end in addition to those at `first_step`, their bytes, the number of pools that they are in, and
+  // the number of call stacks that requested them.
   uint64_t segments = 0, bytes = 0, pools = 0, stacks = 0;
   uint64_t free_releasable = 0, free_pinned = 0;
   std::vector<ReportGrownSegments> sizes;
@@ -145,14 +145,14 @@ struct ReportSegmentMap {
   struct Segment {
     uint64_t address = 0, bytes = 0;
     uint32_t pool = 0;
-    std::string sizes;  // as ReportSegmentPool
+    std::string sizes;  // "small" or "large", as in ReportSegmentPool
     uint64_t live = 0;
     uint64_t blocks = 0;
     std::optional<uint64_t> pinned_by;
   };
   struct Block {
     uint64_t offset = 0, bytes = 0;
-    std::string site;  // id; empty: it is none of the report's
+    std::string site;  // id; empty if the report does not list the site
     std::string category;
   };
   std::optional<int64_t> step;
@@ -197,7 +197,7 @@ struct ReportFragmentation {
   uint64_t reserved = 0, live = 0, rounding = 0, free_releasable = 0, free_pinned = 0;
   uint64_t lower_bound = 0, upper_bound = 0;
   std::vector<ReportAdvice> advice;
-  // Of a device with a framework's level.
+  // Set for a device with a framework level.
   std::optional<ReportSegmentUse> at_reserved_peak;
   std::optional<ReportSegmentMap> map;
   std::vector<ReportPin> pins;
@@ -232,10 +232,10 @@ struct ReportMemoryPool {
   uint64_t allocations = 0, trims = 0;
   std::optional<uint64_t> release_threshold;
   uint64_t peak_live = 0;
-  // What any pool needs, and what this one's placement took.
+  // The least that any pool needs, and what the placement of this pool took, in bytes.
   uint64_t lower_bound = 0, upper_bound = 0;
-  // reserved = live + rounding + free_pinned + free_releasable, to the byte, when most was free, if nothing was given
-  // back but by trimming.
+  // At the moment when most was free, provided that memory was released only by trimming: reserved = live + rounding +
+  // free_pinned + free_releasable, to the byte.
   std::optional<int64_t> step;
   uint64_t reserved = 0, live = 0, rounding = 0, free_pinned = 0, free_releasable = 0;
   uint64_t free_releasable_at_least = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call of a stack, and whose code it is.
+// A frame of a call stack, and who owns its code.
 #ifndef ANALYZER_MODEL_FRAME_H_
 #define ANALYZER_MODEL_FRAME_H_
 
@@ -20,15 +20,16 @@ struct ReportFrame {
   Language language = Language::kUnknown;
   uint32_t line = 0;
   uint64_t offset = 0;
-  // Whose code it is. A site is named by the job's own frames where it has some. kCupti: no frame at all, but the
-  // library that CUPTI names where no hook saw the call.
+  // The owner of the code. A site is named by the job's own frames if it has any. kCupti is not a frame: it names the
+  // library that CUPTI reports for a call that no hook saw.
   enum class Origin { kJob, kLibrary, kNode, kCupti } origin = Origin::kJob;
-  // Of a Python package or a native library that is installed, or of a script that only starts one: not of the job's
-  // own folder.
+  // True for an installed Python package or native library, and for a script that only starts one: code outside of the
+  // job's own folder.
   bool installed = false;
   bool inlined = false;  // into the next frame's function
   bool forward = false;
-  std::string shown_file;  // `file` as it is shown in text, where that is shorter
+  // `file` as text shows it; empty unless that is shorter.
+  std::string shown_file;
 };
 
 template <>
@@ -55,13 +56,13 @@ void Fields(Visitor& visit, ReportFrame& frame) {
 
 inline bool IsPython(const ReportFrame& frame) { return frame.language == Language::kPython; }
 
-// Whether a frame is of the user's own code: not of PyTorch, the standard library or anything else that is installed.
+// Returns whether a frame is the user's own code: not PyTorch, the standard library or anything else that is installed.
 inline bool IsOwn(const ReportFrame& frame) {
   return frame.origin == ReportFrame::Origin::kJob && !frame.installed && (IsPython(frame) || !frame.module.empty());
 }
 
-// Index of the innermost frame of the user's own code from `from` outwards: in a stack with Python a Python frame; none
-// where no frame is.
+// Returns the index of the innermost frame of the user's own code, from `from` outwards. In a stack with Python frames
+// only those count. Returns nullopt without one.
 inline std::optional<size_t> OwnFrame(const std::vector<ReportFrame>& frames, size_t from = 0) {
   bool python = false;
   for (const ReportFrame& frame : frames) python |= IsPython(frame);
@@ -71,8 +72,9 @@ inline std::optional<size_t> OwnFrame(const std::vector<ReportFrame>& frames, si
   return std::nullopt;
 }
 
-// Index of the frame that names a stack: `from`, or, where Python has a part in it, the first of the job's own lines
-// from there outwards, or else the innermost of them, or else that of any Python.
+// Returns the index of the frame that names a stack: without Python frames, `from`; otherwise the first of the job's
+// own Python frames from `from` outwards, or else the innermost of the job's own, or else the same among all Python
+// frames.
 inline size_t NamingFrame(const std::vector<ReportFrame>& frames, size_t from) {
   const auto first = [&frames](size_t begin, bool own) {
     while (begin < frames.size() && (frames[begin].language != Language::kPython ||

@@ -10,19 +10,20 @@
 
 namespace vramtrack {
 
-// "model/attention.cu:87", or "libfoo.so+0x12ab" where no line is known. Python files are named from the job's folder,
-// or from their package on.
+// Returns the location of a frame, such as "model/attention.cu:87", or "libfoo.so+0x12ab" if the line is unknown. Paths
+// of Python files start at the job's folder or at their package.
 std::string FrameLocation(const ReportFrame& frame);
 
-// The function, short; empty where FrameLocation says all that is known.
+// Returns the short name of the function; empty if FrameLocation already says all that is known.
 std::string FrameFunction(const ReportFrame& frame);
 
-// The same as it follows the location, with what is between them: "  Attention::Forward", for Python " in step".
+// Returns the function with its separator, as it follows the location: "  Attention::Forward", or " in step" for
+// Python.
 std::string FunctionBehindLocation(const ReportFrame& frame);
 
-// One line a frame, function and location in two columns, `marked` in bold after an arrow. About `most` frames: those
-// around `marked` stay, and so do all Python frames of the user's own code; lines say how many others there are. What
-// calls main is left out.
+// Returns one line for each frame, with function and location in two columns, and `marked` in bold after an arrow.
+// Keeps about `most` frames: those around `marked`, and all Python frames of the user's own code. Other lines say how
+// many frames were left out. Callers of main are left out.
 std::vector<std::string> StackLines(const TextStyle& style, const std::vector<ReportFrame>& frames, size_t marked,
                                     size_t most);
 

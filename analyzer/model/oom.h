@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocations that failed for want of memory, and segments that were given back.
+// Allocations that failed because memory was missing, and segments that were released.
 #ifndef ANALYZER_MODEL_OOM_H_
 #define ANALYZER_MODEL_OOM_H_
 
@@ -23,19 +23,21 @@ struct ReportOom {
   std::optional<uint64_t> free, largest_free;
   std::string cause;
   std::string level = "driver";
-  // Of a device with a framework's level.
+  // Set for a device with a framework level.
   std::optional<uint64_t> live, reserved, largest_hole, device_free;
-  // Its allocator keeps small and large blocks in segments of their own: of which of these pools the request is, the
-  // largest hole there, and the segment that it would need from the device where no hole is large enough.
+  // The framework's allocator keeps small and large blocks in separate segments. These are the pool of the request, the
+  // largest hole in that pool, and the size of the segment that the request needs from the device if no hole is large
+  // enough.
   std::string pool;
   std::optional<uint64_t> pool_hole, segment_bytes;
   std::vector<ReportFrame> stack;
-  // With what the request would have been fulfilled, and the most that could then have been asked for.
+  // The settings with which the request would have succeeded, and the largest request that would then have succeeded,
+  // in bytes.
   std::vector<std::pair<std::string, uint64_t>> would_fit;
   std::vector<std::pair<std::string, uint64_t>> holders;
   std::vector<std::pair<std::string, uint64_t>> categories;
 
-  // What is different from the last step that went well.
+  // A difference from the last step that completed.
   struct Change {
     std::string site;            // id
     uint64_t then = 0, now = 0;  // bytes live
@@ -44,7 +46,7 @@ struct ReportOom {
   bool same_point = false;
   uint64_t then = 0, now = 0;
   std::vector<Change> changes;
-  // How large the step's objects are, over those of the same sites in the steps before; none: not known.
+  // Size of the step's objects relative to those of the same sites in the steps before; nullopt if unknown.
   std::optional<double> size_ratio;
   std::optional<int> rank;
   uint32_t pid = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is live at the peak of a device, and which lines and calls hold it.
+// Memory that is live at the peak of a device, and the lines and calls that hold it.
 #ifndef ANALYZER_MODEL_PEAK_H_
 #define ANALYZER_MODEL_PEAK_H_
 
@@ -122,8 +122,7 @@ void Fields(Visitor& visit, ReportPattern& pattern) {
 
 struct ReportPeakLine {
   std::optional<ReportFrame> line;
-  std::string site;
-  // none of the report's
+  std::string site;  // empty if it is not in the report's list
   bool leak = false;
   uint64_t sites = 0;
   uint64_t bytes = 0;

@@ -12,24 +12,24 @@
 
 namespace vramtrack {
 
-// What is found out about one process. Sites have no id yet: it depends on those of all processes.
+// The findings about one process. Sites have no id yet, because ids depend on the sites of all processes.
 struct ProcessFindings {
   ReportProcess process;
   ReportSteps steps;
   std::vector<ReportDevice> devices;               // their sites are indices of `sites`
   std::vector<ReportSite> sites;                   // part_of names indices of `sites`
-  std::map<std::string, uint64_t> verdict_counts;  // of all sites, as in the report
-  std::optional<uint64_t> further_steps_needed;    // likewise
+  std::map<std::string, uint64_t> verdict_counts;  // counts all sites, as in Report
+  std::optional<uint64_t> further_steps_needed;    // as in Report
   std::vector<ReportTimeline> timeline;
   std::vector<ReportPeakLines> peak_lines;    // their sites are indices of `sites`
-  std::vector<ReportPeakStacks> peak_stacks;  // the same
-  std::vector<ReportOom> oom;                 // holders name indices of `sites`
+  std::vector<ReportPeakStacks> peak_stacks;  // likewise
+  std::vector<ReportOom> oom;                 // their holders are indices of `sites`
   std::vector<ReportRelease> releases;
   std::vector<std::string> warnings;
-  std::vector<std::string> unsure;  // as Report has it
+  std::vector<std::string> unsure;  // as in Report
 };
 
-// All of it goes to summaries; what a report has besides is made of several processes.
+// All fields are stored in summaries. Other fields of a report are computed from several processes.
 template <class Visitor>
 void Fields(Visitor& visit, ProcessFindings& findings) {
   visit(1, "process", findings.process);

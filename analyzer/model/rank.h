@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks of a job, side by side.
+// The ranks of a job, compared with each other.
 #ifndef ANALYZER_MODEL_RANK_H_
 #define ANALYZER_MODEL_RANK_H_
 
@@ -17,8 +17,9 @@ namespace vramtrack {
 
 struct ReportRankCurve {
   uint64_t order = 0;
-  // Why it is there: "differs", or of the others "alike" where all ranks have one, else "highest", "median", "least" by
-  // their peaks; "median" in any case.
+  // The reason why the curve is shown: "differs" for a rank that differs from the others. For other ranks "alike" if
+  // all ranks have a curve, else "highest", "median" or "least" by their peaks. The rank with the median peak is always
+  // "median".
   std::string as;
   uint32_t device = 0;
   std::string unit = "steps";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an analysis found, as plain data: the renderers print it and compute nothing. Names are those of the JSON report
-// (docs/report.md), bytes are integers, steps are the job's own numbers where it marked them.
+// The result of an analysis as plain data: renderers print it and compute nothing. Names are those of the JSON report
+// (docs/report.md). Sizes are integers in bytes. Step numbers are the job's own where it marked its steps.
 #ifndef ANALYZER_MODEL_REPORT_H_
 #define ANALYZER_MODEL_REPORT_H_
 
@@ -37,18 +37,18 @@ struct Report {
   std::vector<ReportPeakLines> peak_lines;
   std::vector<ReportPeakStacks> peak_stacks;
   std::vector<ReportOom> oom;
-  std::vector<ReportRelease> releases;  // by bytes, the most first
+  std::vector<ReportRelease> releases;  // by bytes, largest first
   std::vector<ReportRank> ranks;
   std::vector<std::string> warnings;
-  std::string left_out;  // that of the warnings on runs of the same folder; empty: there are none
+  std::string left_out;  // the warning about runs of the same folder that were left out; may be empty
   std::vector<std::string> unsure;
 };
 
-// What a report comes to; "leak", "no_leak" or "not_enough_evidence" in JSON.
+// The overall answer of a report; "leak", "no_leak" or "not_enough_evidence" in JSON.
 enum class Answer {
-  kLeak,       // at least one site leaks, and not only by a trifle beside what could not be judged
-  kNoLeak,     // every site that could leak was judged, and none does
-  kNotEnough,  // none is known to leak, or LeaksAreOutweighed, and some could not be judged
+  kLeak,       // at least one site leaks, and the leaks are not outweighed (LeaksAreOutweighed)
+  kNoLeak,     // every site that could leak was judged, and none leaks
+  kNotEnough,  // no known leak, or only outweighed ones, and some sites could not be judged
 };
 Answer AnswerOf(const Report& report);
 const char* AnswerName(Answer answer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processes of a run, and its steps.
+// The processes of a run and its steps.
 #ifndef ANALYZER_MODEL_RUN_H_
 #define ANALYZER_MODEL_RUN_H_
 
@@ -35,7 +35,7 @@ struct ReportActivities {
   uint64_t other_sizes = 0;
   std::vector<OnlyCupti> only_cupti;
   std::vector<OnlyHooks> only_hooks;
-  std::vector<Missing> missing;  // when no records came
+  std::vector<Missing> missing;  // periods without records
 };
 
 template <>
@@ -155,7 +155,7 @@ struct ReportSteps {
   uint64_t count = 0;
   std::string source = "none";
   double confidence = 0;
-  // Or "window": there are no steps, and what is counted are windows of so many bytes allocated.
+  // "window" if no steps were found: `count` then counts windows of `window_bytes` allocated bytes each.
   std::string unit = "step";
   uint64_t window_bytes = 0;
   std::vector<ReportStepRounds> rounds = {};
@@ -165,7 +165,8 @@ struct ReportSteps {
   std::string runner_up = {};
   uint64_t runner_up_count = 0;
   std::vector<ReportPhase> phases = {};
-  std::optional<double> seconds = {};  // that one takes
+  // The duration of one step, in seconds.
+  std::optional<double> seconds = {};
 };
 
 template <>

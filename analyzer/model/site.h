@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one call stack allocated, and the verdict on it.
+// An allocation site: what one call stack allocated, and the verdict on it.
 #ifndef ANALYZER_MODEL_SITE_H_
 #define ANALYZER_MODEL_SITE_H_
 
@@ -40,11 +40,12 @@ struct ReportKept {
     double bytes = 0, low = 0, high = 0;
   };
 
-  // One point a step, or one for several: what was born up to this step and is there after the last one, in all.
+  // One point for each step, or for several steps. A point holds the total of what was allocated up to this step and is
+  // still live after the last step.
   std::vector<int64_t> step;
   std::vector<uint64_t> bytes, objects;
   std::vector<FitPoint> fit;
-  // The steps that were judged, and what was born in them and is there after the last step.
+  // The steps that were judged, and the objects that were allocated in them and are still live after the last step.
   uint64_t tested_steps = 0;
   std::optional<int64_t> first_tested_step, last_tested_step;
   uint64_t steps_with_survivors = 0, survivor_objects = 0, survivor_bytes = 0;
@@ -82,7 +83,8 @@ void Fields(Visitor& visit, ReportKept& kept) {
 }
 
 struct ReportAcross {
-  // Of the ranks in which it leaks, each weighed alike: per rank, and per what the site's rates are per.
+  // Statistics of the ranks in which the site leaks, each with the same weight: per rank, and per the site's
+  // `rate_unit`.
   struct Rate {
     std::string of = "bytes";
     double mean = 0, ci_low = 0, ci_high = 0;
@@ -170,7 +172,7 @@ struct ReportSite {
   std::optional<uint32_t> device;
   double rate_bytes_per_step = 0, rate_ci_low = 0, rate_ci_high = 0, rate_objects_per_step = 0;
   std::optional<int64_t> onset_step;
-  // What the rates of this site are per: "step" or "GiB allocated".
+  // The denominator of this site's rates: "step" or "GiB allocated".
   std::string rate_unit = "step";
   std::string step_name;
   double rate_bytes_per_second = 0;
@@ -178,9 +180,10 @@ struct ReportSite {
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
   uint64_t peak_without_site = 0;
   std::vector<ReportFrame> frames;
-  std::vector<ReportFrame> raw_frames;  // all of them, until they take the place of `frames`; empty: they do not
-  // The line to look at: the innermost of the user's own code on the leading stack, the call that leads to the bulk of
-  // a leak, or in native programs the innermost frame that no site without a leak shares.
+  // All frames, until they replace `frames`; empty if they do not.
+  std::vector<ReportFrame> raw_frames;
+  // Index of the frame to look at: the innermost one of the user's own code on the leading stack, the call that leads
+  // to most of a leak, or in native programs the innermost frame that is shared with no site without a leak.
   size_t blame_frame = 0;
   std::optional<uint64_t> own_frame;
   std::string part_of;
@@ -188,7 +191,7 @@ struct ReportSite {
   std::optional<ReportLeak> group;
   std::optional<ReportKept> kept;
   std::optional<ReportAcross> across;
-  // Of leaks, where CUPTI's records tell: docs/cupti.md.
+  // Set for leaks if CUPTI's records show it: docs/cupti.md.
   std::optional<ReportLastUse> last_use;
   std::optional<ReportFirstKernel> first_kernel;
 };

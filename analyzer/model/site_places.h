@@ -9,28 +9,30 @@
 
 namespace vramtrack {
 
-// The frame that stands for a site in a list: of a leak the one to blame, of others the innermost that tells the site
-// apart from all others, for the innermost of all is often the same helper in every line. The report must outlive it.
+// Chooses the frame that represents a site in a list: for a leak the frame to blame, for others the innermost frame
+// that distinguishes the site from all others. The innermost frame of all is often the same helper on every line. The
+// report must outlive this object.
 class SitePlaces {
  public:
   explicit SitePlaces(const Report& report);
-  // Of these only, as the parts of one leak, that are to be told apart from each other.
+  // Distinguishes only these sites from each other, for example the parts of one leak.
   explicit SitePlaces(const std::vector<const ReportSite*>& sites);
-  // Of stacks that are no sites of a report; a stack must have been counted before it is asked for.
+  // Starts without sites, for stacks that are not sites of a report. Count() a stack before calling Of() for it.
   SitePlaces() = default;
   void Count(const std::vector<ReportFrame>& frames);
   const ReportFrame* Of(const std::vector<ReportFrame>& frames) const;
 
-  // Null for a site without frames.
+  // Returns null for a site without frames.
   const ReportFrame* Of(const ReportSite& site) const;
 
-  // The innermost that tells the site apart, in a stack with Python the nearest of Python's; null without frames.
+  // Returns the innermost frame that distinguishes the site, in a stack with Python the nearest Python frame; null
+  // without frames.
   const ReportFrame* Innermost(const ReportSite& site) const;
 
  private:
   size_t FirstOfItsOwn(const std::vector<ReportFrame>& frames) const;
 
-  // How many sites begin, at the innermost frame, with frames of this hash.
+  // Number of sites whose innermost frames have this hash.
   std::unordered_map<size_t, int> sites_with_;
 };
 

@@ -13,7 +13,7 @@
 
 namespace vramtrack {
 
-// A visitor that finds the sites that something refers to, by the lists of its fields.
+// A visitor that finds references to sites, by means of the Fields functions.
 template <class Found>
 class SiteReferenceFields {
  public:
@@ -53,7 +53,7 @@ class SiteReferenceFields {
     if (!wrapped.of_sites) return;
     for (auto& [site, value] : wrapped.value) found_(&site);
   }
-  // These refer to no site.
+  // Fields of these types do not refer to sites.
   template <class T>
   void Look(field::Map<T>&) {}
   template <class T>
@@ -66,7 +66,8 @@ class SiteReferenceFields {
   Found& found_;
 };
 
-// Calls `found(std::string* site)` for each site that `value` refers to; the text is empty where it refers to none.
+// Calls `found(std::string* site)` for each reference to a site in `value`; the text is empty if the field refers to no
+// site.
 template <class T, class Found>
 void ForEachSiteReference(T& value, Found found) {
   SiteReferenceFields<Found> fields(found);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory over steps or time.
+// Memory over steps or over time.
 #ifndef ANALYZER_MODEL_TIMELINE_H_
 #define ANALYZER_MODEL_TIMELINE_H_
 

@@ -7,7 +7,7 @@
 
 namespace vramtrack {
 
-// What schemas call a struct: "Site" for vramtrack::ReportSite, "AcrossRate" for ReportAcross::Rate.
+// Returns the name of a struct in schemas: "Site" for vramtrack::ReportSite, "AcrossRate" for ReportAcross::Rate.
 std::string TypeName(const std::type_info& type);
 template <class T>
 std::string TypeName() {

@@ -15,17 +15,17 @@
 
 namespace vramtrack {
 
-// What each category holds of a device's live bytes, over the same bins as LevelTimeline: its lowest and highest
-// value in each. A category of a site is known after a replay only, so this follows a second one. Memory is bounded by
-// the number of bins. Thread-compatible.
+// The live bytes of each category on a device: their lowest and highest value in each bin of a LevelTimeline. Follows
+// a second replay, as the category of a site is known only after a replay. Memory is bounded by the number of bins.
+// Thread-compatible.
 class CategoryTimeline final : public ReplayObserver {
  public:
   struct Bin {
     uint64_t low = 0, high = 0;
   };
 
-  // `first`: the trace's first replay, and its timeline. Only scopes that a report's
-  // timeline is about are followed: leading ones and the host's.
+  // `first`: the trace's first replay; `timeline`: its timeline. Follows only the scopes of a report's timeline:
+  // leading ones and the host's.
   CategoryTimeline(const Ledger& first, const IndexedVector<SiteIndex, Category>& categories,
                    const LevelTimeline& timeline);
 
@@ -41,9 +41,9 @@ class CategoryTimeline final : public ReplayObserver {
     if (bins_.FollowStepEnd(step)) BeginBin();
   }
 
-  // Live bytes now; 0 for scopes that are not followed.
+  // Returns the bytes live now; 0 for scopes that are not followed.
   uint64_t Live(uint32_t scope, Category category) const;
-  // As many as the first replay's timeline has; empty for a category that never held anything.
+  // Returns as many bins as the first replay's timeline has; empty for a category that never had live bytes.
   std::vector<Bin> Bins(uint32_t scope, Category category) const;
 
  private:
@@ -55,11 +55,11 @@ class CategoryTimeline final : public ReplayObserver {
   };
   struct Series {
     uint64_t live = 0;
-    std::vector<Bin> bins;  // empty: nothing yet
+    std::vector<Bin> bins;  // empty until the first allocation
   };
   using Row = std::array<Series, kCategories>;
 
-  // Of a free, `bytes` is what brings the sum down: 0 - bytes.
+  // `bytes` is added to the sum; for a free it is 0 - bytes.
   void Change(SiteIndex site, uint64_t bytes) {
     const Place place = places_[site];
     if (place.row == kNoRow) return;

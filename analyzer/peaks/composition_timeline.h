@@ -15,10 +15,10 @@
 
 namespace vramtrack {
 
-// What a device's live bytes consist of when they are highest, in each bin of a LevelTimeline, and within the step
-// that reached its peak: by category, and by a few groups of sites. Of the lowest and highest values of several series
-// nobody could say what they add up to; these are of one moment each. Follows a second replay. Memory is bounded by
-// the number of bins. Thread-compatible.
+// The composition of a device's live bytes at their highest, in each bin of a LevelTimeline and within the step that
+// reached the peak: by category, and by a few groups of sites. The values of a bin are of one moment, so that they add
+// up; the lowest and highest values of several series would not. Follows a second replay. Memory is bounded by the
+// number of bins. Thread-compatible.
 class CompositionTimeline final : public ReplayObserver {
  public:
   static constexpr size_t kMaxGroups = 12;
@@ -29,15 +29,14 @@ class CompositionTimeline final : public ReplayObserver {
     std::array<uint64_t, kCategories> categories{};  // bytes
     std::array<uint64_t, kMaxGroups> groups{};
   };
-  // A bin within a step: it begins with the `event`th allocation or free of the step.
+  // A bin within a step. It begins with the `event`th allocation or free of the step.
   struct StepBin {
     uint64_t event = 0, ticks = 0;
     Bin bin;
   };
 
-  // `first`: the trace's first replay, and its timeline. `groups`: by scope, at most
-  // kMaxGroups sets of sites, without a site in common. Only scopes that a report's timeline is about are followed:
-  // leading ones and the host's.
+  // `first`: the trace's first replay; `timeline`: its timeline. `groups`: for each scope at most kMaxGroups disjoint
+  // sets of sites. Follows only the scopes of a report's timeline: leading ones and the host's.
   CompositionTimeline(const Ledger& first, const IndexedVector<SiteIndex, Category>& categories,
                       const std::map<uint32_t, std::vector<std::vector<SiteIndex>>>& groups,
                       const LevelTimeline& timeline);
@@ -54,9 +53,9 @@ class CompositionTimeline final : public ReplayObserver {
   }
   void OnStepEnd(uint32_t step) override;
 
-  // As many as the first replay's timeline has; empty for a scope that is not followed.
+  // Returns as many bins as the first replay's timeline has; empty for a scope that is not followed.
   std::vector<Bin> Bins(uint32_t scope) const;
-  // Of the step that reached the scope's peak; empty where there are no steps.
+  // Returns the bins of the step that reached the scope's peak; empty if there are no steps.
   std::vector<StepBin> StepBins(uint32_t scope) const;
 
  private:
@@ -71,14 +70,14 @@ class CompositionTimeline final : public ReplayObserver {
   struct Row {
     Bin now;
     std::vector<Bin> bins;
-    bool rising = false;  // `now` is the highest of the last bin, which does not have it yet
+    bool rising = false;  // `now` is the highest of the last bin, and is not stored in it yet
     uint32_t peak_step = UINT32_MAX;
     uint64_t step_events = 0, step_width = 1;
     std::vector<StepBin> step;
     bool step_rising = false;
   };
 
-  // Of a free, `bytes` is what brings the sum down: 0 - bytes.
+  // `bytes` is added to the sum; for a free it is 0 - bytes.
   void Change(SiteIndex site, uint64_t bytes, bool born);
   void BeginStepBin(Row* row);
   void BeginBin();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How high the peak would have been without one site's allocations: what fixing that site is worth. "8 GiB live at the
-// peak" says less: another peak may be nearly as high.
+// Computes the peak without one site's allocations: what a fix of that site would save. The bytes live at the peak do
+// not show this, as another peak may be nearly as high.
 #ifndef ANALYZER_PEAKS_COUNTERFACTUAL_H_
 #define ANALYZER_PEAKS_COUNTERFACTUAL_H_
 
@@ -14,13 +14,14 @@
 
 namespace vramtrack {
 
-// Watches groups of sites during a replay; the sites of a group count to the same total. Exact. An event costs a
-// comparison, unless it is a free behind a new record for one of the groups: while there are only allocations, what is
-// live without a group never sinks. A site may be in several groups: a leak's line, and the leak as a whole. One of
-// them serves all who ask of the same replay. Thread-compatible.
+// Watches groups of sites during a replay; the sites of a group count to the same total. The result is exact. An event
+// costs one comparison, except a free after a new record of a group: during allocations alone, the live bytes without
+// a group never decrease. A site may be in several groups, such as a leak's line and the whole leak. One object serves
+// all groups of a replay. Thread-compatible.
 class Counterfactual final : public ReplayObserver {
  public:
-  // Before the replay: a few site indices, numbered as in every replay of the trace. Returns the group's number.
+  // Adds a group of a few sites, before the replay. Their indices are the same in every replay of the trace. Returns
+  // the group's number.
   size_t Watch(std::vector<SiteIndex> sites);
   bool watching() const { return !watched_.empty(); }
 
@@ -34,7 +35,7 @@ class Counterfactual final : public ReplayObserver {
   }
   void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
 
-  // The peak of the group's scope if the group had allocated nothing.
+  // Returns the peak in bytes of the group's scope as if the group had allocated nothing.
   uint64_t PeakWithout(size_t group) const;
 
  private:
@@ -42,18 +43,18 @@ class Counterfactual final : public ReplayObserver {
 
   struct Group {
     uint64_t live = 0;
-    uint64_t peak = 0;          // of its scope without it
+    uint64_t peak = 0;          // peak of its scope without the group
     uint32_t scope = kNoScope;  // known from its first allocation on
   };
-  struct Total {                   // of a scope
-    uint64_t peak = 0;             // with all sites
-    std::vector<uint32_t> groups;  // those that joined
-    // No total up to this one is a record for any of them. May be lower than it need be, never higher.
+  struct Total {                   // the total of a scope
+    uint64_t peak = 0;             // peak with all sites
+    std::vector<uint32_t> groups;  // groups that allocated in the scope
+    // No total up to this one is a record for any group. It may be lower than necessary, never higher.
     uint64_t threshold = 0;
-    uint64_t risen = 0;  // live, behind allocations that no group has heard of; 0: there were none
+    uint64_t risen = 0;  // live bytes after allocations that groups have not processed yet; 0 if there are none
   };
 
-  // `live`: the scope's total, after the allocation.
+  // `live`: the scope's total after the allocation.
   void Allocated(SiteIndex site, uint32_t scope, uint64_t bytes, uint64_t live);
   void Freed(SiteIndex site, uint32_t scope, uint64_t bytes);
   void Settle(Total* total);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocations that fail for lack of memory. A framework's allocator whose cudaMalloc fails gives back what it keeps and
-// tries again; only when that is in vain as well has the job run out of memory, and then it is one failure, not three.
+// Finds allocations that fail because memory is exhausted. If cudaMalloc fails for a framework's allocator, the
+// allocator releases its cached memory and retries. Only if the retry fails as well is the job out of memory, and that
+// counts as one failure, not three.
 #ifndef ANALYZER_PEAKS_FAILURE_LOG_H_
 #define ANALYZER_PEAKS_FAILURE_LOG_H_
 
@@ -18,7 +19,7 @@
 
 namespace vramtrack {
 
-// An allocation that failed for lack of memory.
+// An allocation that failed because memory was exhausted.
 struct OutOfMemory {
   uint32_t step = 0;
   uint64_t ticks = 0;
@@ -27,29 +28,30 @@ struct OutOfMemory {
   uint64_t requested = 0;
   DeviceUsage usage;
   uint64_t outside = 0;
-  // Of a device with a framework's level, at that moment.
+  // Only for a device with a framework's level: its state at the failure.
   struct Framework {
-    bool failed = false;              // its allocator gave up; otherwise a call of the driver failed
-    uint64_t live = 0, reserved = 0;  // as the allocator itself told, if it did
-    uint64_t largest_hole = 0;        // in its segments
-    // The same in those of its small blocks, and in those of its large ones; none: they cannot be told apart.
+    bool failed = false;              // the framework's allocator failed; otherwise a driver call did
+    uint64_t live = 0, reserved = 0;  // as reported by the allocator itself, if it did
+    uint64_t largest_hole = 0;        // largest free piece in its segments
+    // The same in segments of small blocks, and in those of large ones; none if they cannot be distinguished.
     std::optional<uint64_t> small_hole, large_hole;
   };
   std::optional<Framework> framework;
-  std::vector<std::pair<SiteIndex, uint64_t>> holders;  // site, bytes live then; the largest first
+  std::vector<std::pair<SiteIndex, uint64_t>> holders;  // live sites with their bytes at the failure, largest first
 };
 
-// Finds the failures of a replay, and who held the memory then. A failure costs a look at all sites and at what is
-// live, any other event a comparison. Thread-compatible.
+// Finds the failures of a replay and the sites live at each. A failure costs a pass over all sites and live
+// allocations, any other event one comparison. Thread-compatible.
 class FailureLog final : public ReplayObserver {
  public:
-  static constexpr size_t kMaxFailures = 32;  // the first and the last, with their holders; others are only counted
+  // the first and the last ones are kept with their live sites; others are only counted
+  static constexpr size_t kMaxFailures = 32;
   static constexpr size_t kMaxHolders = 16;
 
   // `trace` must outlive it.
   explicit FailureLog(const Trace& trace) : trace_(trace) {}
 
-  // After the replay, by time.
+  // Returns the failures by time, after the replay.
   const std::vector<OutOfMemory>& all() const { return failures_; }
   uint64_t count() const { return count_; }
 
@@ -79,9 +81,9 @@ class FailureLog final : public ReplayObserver {
   const Ledger* ledger_ = nullptr;
   std::vector<OutOfMemory> failures_;
   uint64_t count_ = 0;
-  // By slot: calls of the driver that failed where a framework's allocator may try again, or give up itself.
-  std::map<ThreadSlot, std::pair<uint32_t, OutOfMemory>> pending_;  // kind, and what failed
-  Told told_;                                                       // what a framework's allocator told last
+  // By slot: failed driver calls after which a framework's allocator may retry, or fail itself.
+  std::map<ThreadSlot, std::pair<uint32_t, OutOfMemory>> pending_;  // kind and failure
+  Told told_;  // the last figures that a framework's allocator reported
 };
 
 }  // namespace vramtrack

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects that need not be there when a device holds most, as far as allocations and frees alone tell: whether an
-// object is still used nobody knows from them, so this is evidence and no proof. docs/peaks.md has the definitions.
+// Finds objects that a device's peak could do without, judged by allocations and frees alone. These do not show
+// whether an object is still used, so this is evidence, not proof. docs/peaks.md has the definitions.
 #ifndef ANALYZER_PEAKS_OBJECT_PATTERNS_H_
 #define ANALYZER_PEAKS_OBJECT_PATTERNS_H_
 
@@ -15,25 +15,25 @@
 
 namespace vramtrack {
 
-// Sites whose objects regularly live on into the next step, or now and then, and what the peak of their device would be
-// had they been freed where their step ends. Only for runs whose steps are known from the job itself.
+// Sites whose objects live on into the next step, regularly or sometimes. LateObjects computes the peak of their
+// device if they had been freed at the end of their step. Only for runs whose steps come from the job itself.
 struct LateGroup {
   uint32_t scope = 0;
   std::vector<SiteIndex> sites;
 };
 
-// Exact: follows a second replay. Memory: a few words a site. Thread-compatible.
+// Computes exact peaks without late objects in a second replay. Memory: a few words for each site. Thread-compatible.
 class LateObjects final : public ReplayObserver {
  public:
   struct Result {
-    uint64_t peak = 0;      // of the scope, had they been freed
-    uint64_t most = 0;      // bytes of them at a time
-    uint64_t objects = 0;   // freed late
-    uint64_t replaced = 0;  // of these, after their site had allocated again in that step
+    uint64_t peak = 0;      // peak of the scope if they had been freed
+    uint64_t most = 0;      // the most bytes of them at a time
+    uint64_t objects = 0;   // objects freed late
+    uint64_t replaced = 0;  // of these, freed after their site had allocated again in that step
   };
 
-  // No site is in two groups. `in_optimizer`: what an optimizer's step allocates still belongs to the step
-  // before, whose gradients it reads.
+  // No site is in two groups. `in_optimizer`: sites within an optimizer's step. Their allocations still belong to the
+  // previous step, whose gradients the optimizer reads.
   LateObjects(std::vector<LateGroup> groups, IndexedVector<SiteIndex, bool> in_optimizer);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -46,7 +46,7 @@ class LateObjects final : public ReplayObserver {
   void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
   void OnStepEnd(uint32_t step) override;
 
-  // By group.
+  // Returns the results by group.
   const std::vector<Result>& results() const { return results_; }
   const std::vector<LateGroup>& groups() const { return groups_; }
 
@@ -55,14 +55,14 @@ class LateObjects final : public ReplayObserver {
 
   struct SiteState {
     uint16_t group = kNone;
-    uint32_t last_birth = UINT32_MAX;  // a step
+    uint32_t last_birth = UINT32_MAX;  // step of the site's latest allocation
   };
   struct GroupState {
     uint64_t live = 0;
-    uint64_t old = 0;  // of these, born before the present step
+    uint64_t old = 0;  // of these, allocated before the current step
   };
   struct ScopeState {
-    bool past_boundary = true;  // something other than an optimizer has allocated in this step
+    bool past_boundary = true;  // a site outside the optimizer has allocated in this step
     uint64_t threshold = 0;     // no total up to this one is a record for any group
     std::vector<uint16_t> groups;
   };
@@ -80,12 +80,12 @@ class LateObjects final : public ReplayObserver {
   std::vector<ScopeState> scopes_;
 };
 
-// Calls of the driver that a job could have spared: an allocation for which there was room in what it had freed before,
-// of the same size or up to a tenth larger. Interval colouring by classes of size. Follows a second replay; memory is
-// fixed but for a few words a site. Thread-compatible.
+// Finds driver calls that a job could have avoided: allocations that would have fit into memory freed before, of the
+// same size or up to a tenth larger. Uses interval colouring by size class. Follows a second replay; memory is fixed
+// except for a few words for each site. Thread-compatible.
 class ReusableMemory final : public ReplayObserver {
  public:
-  // Only in these scopes; in the first step a job has nothing to reuse.
+  // `followed`: by scope, whether to follow it. In its first step a job has nothing to reuse.
   explicit ReusableMemory(const std::vector<bool>& followed) : followed_(followed), slots_(followed.size()) {}
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -95,13 +95,13 @@ class ReusableMemory final : public ReplayObserver {
   struct Sum {
     uint64_t objects = 0, bytes = 0;
   };
-  // May be shorter than the list of sites.
+  // Returns the sums by site; may be shorter than the list of sites.
   const IndexedVector<SiteIndex, Sum>& reusable() const { return reusable_; }
-  // Buffers of a size class that are enough for all of a scope's allocations.
+  // Returns how many buffers, one size class each, are enough for all of a scope's allocations.
   uint64_t Buffers(uint32_t scope) const;
 
  private:
-  static constexpr size_t kClasses = 64 * 16;  // by sixteenths of a power of two
+  static constexpr size_t kClasses = 64 * 16;  // sixteen for each power of two
 
   struct Slots {
     std::array<uint32_t, kClasses> free{}, made{};
@@ -112,7 +112,7 @@ class ReusableMemory final : public ReplayObserver {
 
   const Ledger* ledger_ = nullptr;
   std::vector<bool> followed_;
-  std::vector<std::vector<Slots>> slots_;  // one where followed
+  std::vector<std::vector<Slots>> slots_;  // by scope; one entry if it is followed
   IndexedVector<SiteIndex, Sum> reusable_;
 };
 

@@ -14,10 +14,10 @@
 
 namespace vramtrack {
 
-// What was different when an allocation failed: who held how much then, and who at the same point of the last step that
-// went well. The same point is where the place that asked in vain had asked as often; where it had not asked in that
-// step, the step's peak counts instead (to a hundredth). Follows a second replay; looks at all sites only at such
-// points, so its memory and time are bounded by sites, not by the trace. Thread-compatible.
+// Compares the live sites at a failed allocation with those at the same point of the last good step. The same point is
+// where the failing code had made the same number of requests. If it had made none in that step, the step's peak is
+// used, which is found to about a hundredth, or to a third if there are very many sites. Follows a second replay and
+// visits all sites only at such points, so memory and time are bounded by sites, not by the trace. Thread-compatible.
 class OomStudy final : public ReplayObserver {
  public:
   // A step's allocations are compared with those of this many steps before.
@@ -25,20 +25,20 @@ class OomStudy final : public ReplayObserver {
 
   struct Change {
     SiteIndex site;
-    uint64_t then, now;  // bytes live
+    uint64_t then, now;  // bytes live in the good step and at the failure
   };
   struct Finding {
-    std::vector<std::pair<SiteIndex, uint64_t>> held;  // by site: bytes live at the failure; all of the device's
-    std::optional<uint32_t> compared_step;             // index of the step
-    bool same_point = false;                           // otherwise its peak
-    std::vector<Change> changes;                       // sites that hold more or less than then
-    // How large what the step had allocated was, over what the same sites' objects measured in the steps before; none
-    // where these sites had allocated less than half of it.
+    std::vector<std::pair<SiteIndex, uint64_t>> held;  // bytes live at the failure, by site; all sites of the device
+    std::optional<uint32_t> compared_step;             // index of the good step
+    bool same_point = false;                           // false: the step's peak was compared
+    std::vector<Change> changes;                       // sites with more or fewer bytes than in the good step
+    // Size of the step's allocations, relative to the size of the same sites' objects in the steps before; none if
+    // these sites had allocated less than half of the step's bytes.
     std::optional<double> size_ratio;
   };
 
-  // `first`: the first replay, and its `failures`, which must outlive it. `asking`: for each of them the sites of the
-  // place that asked.
+  // `first`: the first replay; `failures`: its failures, which must outlive it. `asking`: for each failure the sites
+  // of the code that made the request.
   OomStudy(const Ledger& first, const std::vector<OutOfMemory>& failures, std::vector<std::vector<SiteIndex>> asking);
 
   void OnBegin(const Ledger& ledger) override;
@@ -50,27 +50,27 @@ class OomStudy final : public ReplayObserver {
     if (event.operation == schema::FAIL) Failed(event);
   }
 
-  // As the failures of the first replay.
+  // Returns one finding for each failure, in the same order.
   const std::vector<Finding>& findings() const { return findings_; }
 
  private:
-  using Held = std::vector<std::pair<SiteIndex, uint64_t>>;  // site, bytes; by site
+  using Held = std::vector<std::pair<SiteIndex, uint64_t>>;  // site and bytes, sorted by site
 
   struct Snapshot {
-    uint64_t asked = 0;  // how often the place had asked in that step, without the request itself
+    uint64_t asked = 0;  // requests of the code in that step, without the failing one
     Held held;
   };
   struct Case {
     const OutOfMemory* failure = nullptr;
     std::optional<uint32_t> good_step;
-    std::vector<SiteIndex> asking;  // sites, in order
+    std::vector<SiteIndex> asking;  // sites, sorted
     bool done = false;
-    uint64_t asked = 0;  // in the present step
+    uint64_t asked = 0;  // requests in the current step
     uint64_t stride = 1;
     std::vector<Snapshot> snapshots;  // of the good step
     uint64_t peak = 0;
     Held at_peak;                                                    // of the good step
-    std::map<SiteIndex, std::pair<uint64_t, uint64_t>> before, now;  // site: objects, bytes allocated
+    std::map<SiteIndex, std::pair<uint64_t, uint64_t>> before, now;  // objects and bytes allocated, by site
   };
 
   void BeginStep(uint32_t step);
@@ -78,7 +78,7 @@ class OomStudy final : public ReplayObserver {
   void Failed(const StreamEvent& event);
   void Compare(const Case& study, Finding* finding) const;
   bool IsOfDevice(const Site& site, DeviceIndex device) const;
-  // `less`: a site and bytes of it that are not counted.
+  // Returns the bytes live on a device by site. `less`: a site, and bytes of it to leave out.
   Held HeldOn(DeviceIndex device, std::pair<SiteIndex, uint64_t> less = {}) const;
 
   const Ledger* ledger_ = nullptr;

@@ -12,16 +12,16 @@
 
 namespace vramtrack {
 
-// How old what is live at a peak is, and how large, by sums that add up to the peak. Filled at the moments when the
-// devices reach their peaks, in a second replay. Thread-compatible.
+// The live allocations at each peak, by age and by size; the sums add up to the peak. Filled in a second replay when
+// the devices reach their peaks. Thread-compatible.
 class PeakLiveSet final : public ReplayObserver {
  public:
-  // Steps before the peak's own that count as recent.
+  // Number of steps before the peak's own that count as recent.
   static constexpr uint32_t kRecentSteps = 10;
 
   enum Age { kThisStep, kRecent, kEarlier, kSetup };  // kSetup: before the end of the first step
   static constexpr size_t kAges = 4;
-  // The largest size of each class but the last, which has none.
+  // The largest size of each class; the last class has no limit.
   static constexpr std::array<uint64_t, 6> kSizeLimits = {4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20};
   static constexpr size_t kSizes = kSizeLimits.size() + 1;
 
@@ -37,7 +37,7 @@ class PeakLiveSet final : public ReplayObserver {
     std::array<Sum, kSizes> sizes;
   };
 
-  // By device: the change of its leading scope that reached the peak (Scope::peak_change).
+  // `peak_changes`: for each device, the change at which its leading scope reached the peak (Scope::peak_change).
   explicit PeakLiveSet(const std::map<DeviceIndex, uint64_t>& peak_changes) : awaited_(peak_changes) {}
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -48,7 +48,7 @@ class PeakLiveSet final : public ReplayObserver {
     if (born && !awaited_.empty()) LookAt(site);
   }
 
-  // By device.
+  // Returns the peaks by device.
   const std::map<DeviceIndex, Peak>& peaks() const { return peaks_; }
 
  private:

@@ -13,16 +13,17 @@
 
 namespace vramtrack {
 
-// Which phases of a step of training what a site allocates lives through. A backward pass begins where something is
-// first allocated for a node of the graph; an optimizer's step is marked. Objects are known by their ordinals: what is
-// older than the last such moment has lived through it. Memory: a few words a site and a thread. Thread-compatible.
+// Finds the phases of a training step that the objects of a site live through. A backward pass begins at the first
+// allocation for a node of the graph; the steps of an optimizer are marked. Objects are identified by their ordinals:
+// one that is older than the start of a phase has lived into it. Memory: a few words for each site and thread.
+// Thread-compatible.
 class SitePhases final : public ReplayObserver {
  public:
   struct Counts {
     uint64_t freed = 0;
-    uint64_t into_backward = 0;   // of these, alive when a backward pass began after their birth
-    uint64_t into_optimizer = 0;  // the same, an optimizer's step
-    bool after_backward = false;  // the first was born after the first backward pass began
+    uint64_t into_backward = 0;   // of these, live when a backward pass began after their allocation
+    uint64_t into_optimizer = 0;  // of these, live when an optimizer's step began after their allocation
+    bool after_backward = false;  // the first was allocated after the first backward pass began
   };
 
   explicit SitePhases(const Trace& trace);
@@ -45,10 +46,11 @@ class SitePhases final : public ReplayObserver {
 
   const Trace& trace_;
   const Ledger* ledger_ = nullptr;
-  std::set<uint32_t> optimizer_names_;  // of marks
+  std::set<uint32_t> optimizer_names_;  // names of optimizers' marks
   std::map<StackIndex, bool> stacks_of_marks_;
   IndexedVector<SiteIndex, Entry> sites_;
-  // One more than the ordinal of a thread's last allocation: so far, and at the two moments.
+  // One more than the ordinal of a thread's last allocation: so far, and at the start of the last backward pass and of
+  // the last optimizer's step.
   IndexedVector<ThreadSlot, uint64_t> next_, at_backward_, at_optimizer_;
   bool in_backward_ = false, seen_backward_ = false;
 };

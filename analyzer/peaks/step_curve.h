@@ -12,21 +12,21 @@
 
 namespace vramtrack {
 
-// How live bytes rise and fall within the steps of a run that has not too many of them: a timeline has one bin a step,
-// this has some in each. Follows a second replay. Memory is bounded by kMaxRows. Thread-compatible.
+// The live bytes within each step, for runs with few steps: a timeline has one bin for each step, this has several.
+// Follows a second replay. Memory is bounded by kMaxRows. Thread-compatible.
 class StepCurve final : public ReplayObserver {
  public:
-  static constexpr size_t kMaxRows = 4000;  // of a scope
+  static constexpr size_t kMaxRows = 4000;  // for each scope
 
-  // Some allocations and frees of one step, one after the other.
+  // Consecutive allocations and frees of one step.
   struct Row {
     uint32_t step = 0;
-    uint64_t event = 0;  // the first of them, counted from the step's first one
+    uint64_t event = 0;  // number of the first one within the step
     uint64_t low = 0, high = 0;
   };
 
-  // `first`: the trace's first replay, and its timeline. Only scopes that a report's timeline is about are followed,
-  // and only where steps are what it is over.
+  // `first`: the trace's first replay; `timeline`: its timeline. Follows only the scopes of a report's timeline, and
+  // only if the timeline is over steps.
   StepCurve(const Ledger& first, const LevelTimeline& timeline);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -38,11 +38,11 @@ class StepCurve final : public ReplayObserver {
     Change(site, born ? bytes : 0 - bytes);
   }
 
-  // In order; empty for a scope that is not followed, or when no step would have more than one row.
+  // Returns the rows in order; empty for a scope that is not followed, or if no step would have more than one row.
   const std::vector<Row>& Rows(uint32_t scope) const;
-  // How many allocations and frees a row stands for, at most.
+  // Returns the largest number of allocations and frees that a row stands for.
   uint64_t EventsPerRow(uint32_t scope) const;
-  // How many a step has that has rows.
+  // Returns the number of allocations and frees of a step that has rows.
   uint64_t EventsOf(uint32_t scope, uint32_t step) const;
 
  private:
@@ -50,12 +50,12 @@ class StepCurve final : public ReplayObserver {
 
   struct Curve {
     std::vector<Row> rows;
-    std::vector<uint64_t> events;  // by step
+    std::vector<uint64_t> events;  // number of events by step
     uint64_t live = 0, width = 1;
     bool given_up = false;  // there are too many steps
   };
 
-  // Of a free, `bytes` is what brings the sum down: 0 - bytes.
+  // `bytes` is added to the sum; for a free it is 0 - bytes.
   void Change(SiteIndex site, uint64_t bytes) {
     const uint16_t number = curve_of_site_[site];
     if (number == kNone || curves_[number].given_up) return;

@@ -11,15 +11,15 @@
 
 namespace vramtrack {
 
-// The value that each step's mark carries, see vramtrack_step(). Thread-compatible.
+// Collects the value of each step's mark, see vramtrack_step(). Thread-compatible.
 class StepValues final : public ReplayObserver {
  public:
-  // By step; 0 for a step without a value, and for all after the last one that has any.
+  // Returns the values by step; 0 for a step without one. Ends with the last step that has a value.
   const std::vector<double>& values() const { return values_; }
 
   unsigned frequent_calls() const override { return 0; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
-  // Only a mark that ends a step says something about it.
+  // Only the mark that ends a step has the step's value.
   void OnStepEnd(uint32_t step) override {
     const StreamEvent* event = ledger_->present_event();
     if (event == nullptr || event->operation != schema::STEP) return;

@@ -14,8 +14,8 @@
 
 namespace vramtrack {
 
-// The lowest and the highest of several values over a growing axis, in a bounded number of bins: when they are full,
-// neighbours are merged. Positions do not decrease. Thread-compatible.
+// The lowest and the highest values of several series over a growing axis, in a bounded number of bins: when all are
+// used, neighbours are merged. Positions do not decrease. Thread-compatible.
 class Timeline {
  public:
   static constexpr size_t kMaxBins = 4000;
@@ -26,20 +26,21 @@ class Timeline {
     Values low, high;
   };
 
-  // `bin_width`: what a bin covers at first, in units of positions.
+  // `bin_width`: the initial width of a bin, in units of positions.
   explicit Timeline(uint64_t bin_width, size_t max_bins = kMaxBins)
       : bin_width_(std::max<uint64_t>(bin_width, 1)), max_bins_(max_bins) {}
 
-  // Adds a row, zero so far; returns its index.
+  // Adds a row whose values are 0 so far; returns its index.
   size_t AddRow();
   size_t rows() const { return rows_.size(); }
 
-  // Where the bin of the present position ends.
+  // Returns the position at which the current bin ends.
   uint64_t bin_end() const { return bin_end_; }
-  // To be called when a position reaches bin_end().
+  // Moves to the bin of `position`. Call it when a position reaches bin_end().
   void MoveTo(uint64_t position);
 
-  // One by one: values that are stored singly and loaded together would stall the processor.
+  // Records the current values. They are passed one by one, as values that are stored singly and loaded together would
+  // stall the processor.
   void Record(size_t row, uint64_t first, uint64_t second, uint64_t third) {
     Row& r = rows_[row];
     Bin& bin = r.bins.back();
@@ -54,7 +55,7 @@ class Timeline {
  private:
   struct Row {
     Values values{};
-    std::vector<Bin> bins;  // all rows have as many
+    std::vector<Bin> bins;  // all rows have the same number of bins
   };
 
   static void Extend(size_t i, uint64_t value, Row* row, Bin* bin) {
@@ -66,13 +67,13 @@ class Timeline {
 
   uint64_t bin_width_;
   size_t max_bins_;
-  size_t bin_ = 0;  // the present one
+  size_t bin_ = 0;  // index of the current bin
   uint64_t bin_end_ = bin_width_;
   std::vector<Row> rows_;
 };
 
-// What the figures of a report are over a replay, for each of the ledger's scopes: a row has those of LevelsOf(), in
-// their order. Over steps, or over ticks since the trace's start where there are none. Thread-compatible.
+// The figures of a report during a replay, for each of the ledger's scopes. A row has the figures of LevelsOf(), in
+// that order. The axis is steps, or ticks since the trace's start if there are no steps. Thread-compatible.
 class LevelTimeline final : public ReplayObserver {
  public:
   // `trace` must outlive it.
@@ -81,9 +82,9 @@ class LevelTimeline final : public ReplayObserver {
   bool in_steps() const { return in_steps_; }
   uint64_t bin_width() const { return timeline_.bin_width(); }
   uint64_t start_ticks() const { return start_ticks_; }
-  // A framework's device has its figures at the framework's level only.
+  // Returns the bins of a scope. A device with a framework has its figures at the framework's level only.
   const std::vector<Timeline::Bin>& bins(const Scope& scope) const { return timeline_.bins(scope.index); }
-  // How many bins each scope has.
+  // Returns the number of bins of each scope.
   size_t size() const { return timeline_.rows() == 0 ? 0 : timeline_.bins(0).size(); }
 
   void OnBegin(const Ledger& ledger) override;

@@ -11,13 +11,13 @@
 
 namespace vramtrack {
 
-// Scopes that a report's timeline is about.
+// Returns whether a report's timeline shows the scope.
 inline bool IsOnTimeline(const Scope& scope) { return scope.is_leading() || scope.device == kHost; }
 
-// Finds in a second replay the bins of the first one's timeline. Thread-compatible.
+// Finds the bins of the first replay's timeline in a second replay. Thread-compatible.
 class TimelineBins {
  public:
-  // `first`: after its replay.
+  // `first`: the timeline of the first replay, which is complete.
   explicit TimelineBins(const LevelTimeline& first)
       : in_steps_(first.in_steps()),
         width_(first.bin_width()),
@@ -26,9 +26,9 @@ class TimelineBins {
         end_(width_) {}
 
   size_t present() const { return present_; }
-  size_t count() const { return count_; }  // of the first replay
+  size_t count() const { return count_; }  // number of bins of the first replay
 
-  // True: the present bin is another one from now on. To be called before each change, and at the end of each step.
+  // Returns true if a new bin begins. Call it before each change; call FollowStepEnd at the end of each step.
   bool FollowTime(const Ledger& ledger) {
     if (in_steps_) return false;
     const uint64_t now = ledger.last_ticks();

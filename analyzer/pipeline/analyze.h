@@ -11,9 +11,8 @@
 
 namespace vramtrack {
 
-// Everything that can be said about the processes whose traces are at `paths`: see report.h. The same traces and
-// options give the same report. The error is one line that names the file and what to do; a damaged trace is no error
-// as long as anything of it can be read.
+// Analyses the processes whose traces are at `paths`. The same traces and options give the same report. The error is
+// one line that names the file and what to do. A damaged trace is not an error as long as part of it can be read.
 absl::StatusOr<Report> Analyze(const std::vector<std::string>& paths, const AnalyzeOptions& options = {});
 
 }  // namespace vramtrack

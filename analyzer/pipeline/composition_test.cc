@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report draws its pictures from adds up, to the byte, in traces of every shape.
+// Tests that the figures for a report's charts add up, to the byte, in traces of every shape.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

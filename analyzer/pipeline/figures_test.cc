@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Selection decides what is printed, never what is summed.
+// Tests that selection changes what is printed, but never what is summed.
 #include <gtest/gtest.h>
 
 #include <cstdio>

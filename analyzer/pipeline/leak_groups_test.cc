@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One leak is one finding: what belongs together, and what does not.
+// Tests that one leak is one finding: which sites belong together, and which do not.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From traces of a job of several Python processes to the text that names the line and the rank.
+// Tests the way from the traces of a job with several Python processes to the text that names the line and the rank.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A summary says what its traces say, and joining summaries gives the same bytes however it is done.
+// Tests that a summary has the same findings as its traces, and that joining summaries in any order gives the same
+// bytes.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

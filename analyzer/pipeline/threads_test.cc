@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report is the same, to the byte, however many threads made it.
+// Tests that a report is the same, to the byte, with any number of threads.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs without steps: a service that answers requests of many kinds at random times.
+// Tests of jobs without steps: a service that answers requests of many kinds at random times.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of a block's size was asked for. PyTorch's allocator hands out a cached block of up to a mebibyte more than was
-// asked for whole, so that the same code gets blocks of other sizes when it finds others in the cache. A block that is
-// followed by a free piece was cut off: its size is what was asked for.
+// Estimates how much of a block's size was requested. PyTorch's allocator hands out a cached block whole if it is at
+// most one mebibyte larger than requested, so the same code gets blocks of other sizes when it finds other blocks in
+// the cache. A block with a free piece after it was cut off: its size is the requested one.
 #ifndef ANALYZER_PROFILE_BLOCK_SIZES_H_
 #define ANALYZER_PROFILE_BLOCK_SIZES_H_
 
@@ -17,11 +17,11 @@
 
 namespace vramtrack {
 
-// What lies beside what on the devices.
+// Knows where large blocks and the driver's allocations begin and end on the devices.
 class BlockNeighbours {
  public:
-  // Whether a framework's block was cut off; none: it is not large enough to be anything else, or no block. `kind`:
-  // schema::Kind.
+  // Adds an allocation. Returns whether a framework's block was cut off; none if the block is too small for the
+  // question, or if it is not a block. `kind`: schema::Kind.
   std::optional<bool> Allocate(const LiveAllocation& allocation, uint32_t kind);
   void Free(const LiveAllocation& allocation, uint32_t kind);
 
@@ -30,8 +30,8 @@ class BlockNeighbours {
     return uint64_t{allocation.device_number} << 56 | (allocation.address + offset);
   }
 
-  absl::flat_hash_set<uint64_t> taken_;  // where large blocks begin
-  absl::flat_hash_set<uint64_t> ends_;   // of the driver's allocations
+  absl::flat_hash_set<uint64_t> taken_;  // addresses where large blocks begin
+  absl::flat_hash_set<uint64_t> ends_;   // addresses where the driver's allocations end
 };
 
 // The sizes of the large blocks of a site.
@@ -42,16 +42,16 @@ class BlockSizes {
   };
 
   BlockSizes() = default;
-  // As sizes() and many() have them.
+  // Takes what sizes() and many() of another object returned.
   BlockSizes(std::vector<Size> sizes, bool many) : sizes_(std::move(sizes)), many_(many) {}
 
   void Add(uint64_t bytes, bool exact);
 
   const std::vector<Size>& sizes() const { return sizes_; }
-  bool many() const { return many_; }  // too many to tell anything by them
+  bool many() const { return many_; }  // there were too many sizes to keep
 
-  // What the blocks of both sites would come to had each got what it asked for, as far as that is known, as a share of
-  // what they got. 1 where the sizes are too many to tell.
+  // Returns for each of two sites the bytes that its blocks would have had if each had got the requested size, as far
+  // as that is known, as a share of the bytes they had. Both are 1 if there are too many sizes.
   static std::pair<double, double> AskedFor(const BlockSizes& base, const BlockSizes& next);
 
  private:

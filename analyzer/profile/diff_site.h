@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is matched between two runs: the sites of one process that look the same to a reader, and which of them belong
-// to one leak.
+// Describes what is matched between two runs: the sites of one process that look the same to a reader, and which of
+// them belong to one leak.
 #ifndef ANALYZER_PROFILE_DIFF_SITE_H_
 #define ANALYZER_PROFILE_DIFF_SITE_H_
 
@@ -20,76 +20,78 @@
 
 namespace vramtrack {
 
-// How a site allocates, for telling apart sites that the names of their frames do not.
+// How a site allocates. Distinguishes sites whose frames have the same names.
 struct SiteShape {
-  double births = 0;  // in a step that has any
+  double births = 0;  // allocations in a step that has any
   double bytes_per_birth = 0;
-  double lifetime_steps = 0;  // the longest completed one
-  double phase = 0;           // 0 to 1: when it first allocated, among all sites
-  bool recurring = false;     // in many steps, not only at first
+  double lifetime_steps = 0;  // the longest lifetime that has ended
+  double phase = 0;           // when it first allocated, among all sites: 0 to 1
+  bool recurring = false;     // it allocates in many steps, not only at first
 };
 
-// 0: alike; 1 would be twice as much of one thing. Differences of a few per cent are none.
+// Returns how different two shapes are: 0 if they are alike, 1 for twice as much of one figure. Differences of a few
+// per cent count as 0.
 double ShapeDistance(const SiteShape& a, const SiteShape& b);
 
-// What a step leaves behind at sites that leak.
+// What one step leaves live at sites that leak.
 struct LeftBehind {
-  double bytes = 0, low = 0, high = 0;  // interval of 95 %
+  double bytes = 0, low = 0, high = 0;  // with its 95 % confidence interval
   double objects = 0;
 };
 
 struct DiffSite {
   uint32_t kind = 0;
   DeviceIndex device;
-  uint32_t device_ordinal = 0;   // of the devices that the process used; UINT32_MAX for the host
-  std::vector<SiteIndex> sites;  // of the ledger; empty where the run is known by a summary
-  // What it allocates is a framework's to cut up: whose call the allocator made it in is an accident.
+  uint32_t device_ordinal = 0;   // index among the devices that the process used; UINT32_MAX for the host
+  std::vector<SiteIndex> sites;  // of the ledger; empty if the run is known only from a summary
+  // A framework divides its allocations into blocks, so it is chance in which call the allocator makes them.
   bool segments = false;
   std::vector<ReportFrame> frames;
-  std::vector<CanonicalFrame> canonical;  // one a frame
-  // Lines, or offsets in the module where there are none, from the outermost frame on: sites whose canonical frames are
-  // the same follow each other in this order.
+  std::vector<CanonicalFrame> canonical;  // one for each frame
+  // Lines, or offsets in the module if there are no lines, from the outermost frame on. Sites with the same canonical
+  // frames are ordered by this.
   std::vector<uint64_t> position;
   SiteShape shape;
   double births_per_step = 0;  // over the whole run
   uint64_t bytes_allocated = 0;
-  bool leaks = false;     // by the verdict of any of its sites
-  bool unjudged = false;  // the steps were not enough for a verdict
-  LeftBehind left;        // of those that leak
+  bool leaks = false;     // one of its sites has the verdict leak
+  bool unjudged = false;  // there were too few steps for a verdict
+  LeftBehind left;        // only of sites that leak
 };
 
-// What follows from the frames: `canonical` and `position`.
+// Computes `canonical` and `position` from the frames.
 void ReadFrames(const CodeRoots& roots, DiffSite* site);
 
-// All sites of a process; of more than kMaxDiffSites those that allocated most.
+// Limit of sites of a process. If there are more, those that allocated most are kept.
 constexpr size_t kMaxDiffSites = 50000;
 std::vector<DiffSite> CollectSites(ProcessAnalysis* analysis);
 
-// Sites put together.
+// Rows into which sites are grouped.
 struct SiteRows {
-  IndexedVector<SiteIndex, uint32_t> of_site;  // its row, or `count` for a site that is in none
+  IndexedVector<SiteIndex, uint32_t> of_site;  // the row of each site; `count` for a site in no row
   uint32_t count = 0;
 };
 
-// Rows of one site each: every index below `count` by itself.
+// Returns rows of one member each: every index below `count`.
 std::vector<std::vector<size_t>> Singles(size_t count);
 
-// `members`: of each row, indices of `sites`. `ledger_sites`: how many the ledger has.
+// Returns the rows of sites. `members`: for each row, indices of `sites`. `ledger_sites`: number of sites in the
+// ledger.
 SiteRows RowsOf(const std::vector<DiffSite>& sites, const std::vector<std::vector<size_t>>& members,
                 size_t ledger_sites);
 
-// A leak and its sites, by index into all sites that are compared.
+// A leak and its sites, as indices into all compared sites.
 struct DiffLeak {
-  std::vector<size_t> leading;       // which look the same to a reader
-  std::optional<size_t> call_frame;  // of these: the one call that leads to all sites of the leak
+  std::vector<size_t> leading;       // sites that look the same to a reader and lead the leak
+  std::optional<size_t> call_frame;  // frame of these sites: the one call that leads to all sites of the leak
 };
 
 struct LeakSites {
   std::vector<DiffLeak> leaks;
-  std::vector<std::optional<size_t>> leak_of_site;  // none: it does not leak
+  std::vector<std::optional<size_t>> leak_of_site;  // none for a site that does not leak
 };
 
-// `order`: has followed a replay, for LeakingSites() of `analysis`.
+// Finds the leaks and their sites. `order` has followed a replay, for LeakingSites() of `analysis`.
 LeakSites FindLeakSites(ProcessAnalysis* analysis, const std::vector<DiffSite>& sites, const LeakOrder& order);
 
 }  // namespace vramtrack

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of a run's allocations and frees in a few numbers, to see whether two runs are the same, and where they
-// part.
+// Summarizes the order of a run's allocations and frees in a few numbers, to find out whether two runs are the same
+// and where they diverge.
 #ifndef ANALYZER_PROFILE_EVENT_SEQUENCE_H_
 #define ANALYZER_PROFILE_EVENT_SEQUENCE_H_
 
@@ -16,7 +16,7 @@
 
 namespace vramtrack {
 
-// Hashes of the beginnings of a sequence, in bounded number: when there are too many, every other one is dropped.
+// Hashes of prefixes of a sequence. Their number is bounded: when there are too many, every other one is dropped.
 // Thread-compatible.
 class EventSequence {
  public:
@@ -30,11 +30,11 @@ class EventSequence {
   uint64_t count() const { return count_; }
   uint64_t hash() const { return hash_; }
   bool SameAs(const EventSequence& other) const { return count_ == other.count_ && hash_ == other.hash_; }
-  // The same events in whatever order.
+  // Returns whether both have the same events, in any order.
   bool SameEventsAs(const EventSequence& other) const { return count_ == other.count_ && sum_ == other.sum_; }
 
-  // The sequences are the same up to the first number of events at least, and part before the second, or one of them
-  // ends there.
+  // Returns two numbers of events: the sequences are the same for at least the first number, and diverge, or one of
+  // them ends, before the second.
   static std::pair<uint64_t, uint64_t> PartsWithin(const EventSequence& a, const EventSequence& b);
 
  private:
@@ -44,12 +44,12 @@ class EventSequence {
 
   uint64_t hash_ = 0x243f6a8885a308d3, sum_ = 0, count_ = 0;
   uint64_t stride_ = 64, next_ = 64;
-  std::vector<uint64_t> samples_;  // after stride_, 2 * stride_, ... events
+  std::vector<uint64_t> samples_;  // hashes after stride_, 2 * stride_, ... events
 };
 
-// What a run's allocations and frees mix to: in their order, by the numbers of their rows, and in whatever order for
-// each row. Another run's are the same where it numbers the same rows alike: as they are matched, or by itself, as
-// sites first allocate. Thread-compatible.
+// Hashes a run's allocations and frees: all of them in order, by the numbers of their rows, and those of each row
+// regardless of order. Two runs are comparable if both number the same rows alike: because the rows were matched, or
+// because both number sites in the order in which they first allocate. Thread-compatible.
 class EventDigest : public ReplayObserver {
  public:
   struct RowEvents {
@@ -73,11 +73,11 @@ class EventDigest : public ReplayObserver {
 };
 
 struct SequenceEvent {
-  uint64_t word = 0;  // what, where and how much, mixed
-  SiteIndex site;     // of the ledger
+  uint64_t word = 0;  // hash of the operation, the row and the size
+  SiteIndex site;     // site of the ledger
 };
 
-// A replay that keeps events [begin, end) of the sequence that EventDigest has of the same rows.
+// Keeps events [begin, end) of the sequence that EventDigest sees with the same rows.
 class SequencePart : public ReplayObserver {
  public:
   SequencePart(const SiteRows& rows, uint64_t begin, uint64_t end) : rows_(rows), begin_(begin), end_(end) {}

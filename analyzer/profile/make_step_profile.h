@@ -18,9 +18,9 @@
 
 namespace vramtrack {
 
-// What a summary keeps of a process: beside a report's collectors, see FindInAnalysis, or by itself. The same trace and
-// options give the same profile. Memory: a few words for each site that is kept and each window, and some for each step
-// and device. Thread-compatible.
+// Makes the profile of a process for a summary, either as a guest of a report's collectors, see FindInAnalysis, or
+// alone. The same trace and options give the same profile. Memory: a few words for each kept site and window, and some
+// for each step and device. Thread-compatible.
 class ProfileMaker final : public Collector {
  public:
   // `analysis` must outlive it.
@@ -30,7 +30,7 @@ class ProfileMaker final : public Collector {
   void Prepare(Replay* detail) override;
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
-  // After the replays, once.
+  // Returns the profile. Call it once, after the replays.
   StepProfile Take() { return std::move(profile_); }
 
  private:
@@ -41,17 +41,17 @@ class ProfileMaker final : public Collector {
 
   ProcessAnalysis& analysis_;
   const std::vector<DiffSite> sites_;
-  std::vector<size_t> kept_;  // indices of sites_, ascending
+  std::vector<size_t> kept_;  // ascending indices of sites_
   std::optional<StepMeter> meter_;
   std::optional<EventDigest> digest_;
   std::optional<LeakOrder> order_;
   StepProfile profile_;
 };
 
-// With one more replay.
+// Makes the profile with one more replay.
 StepProfile MakeStepProfile(ProcessAnalysis* analysis);
 
-// Of all sites of a process in their order: with the same, events are numbered alike.
+// Returns a hash of all sites of a process in their order. Processes with the same hash number their events alike.
 uint64_t HashOfSites(const std::vector<DiffSite>& sites);
 
 }  // namespace vramtrack

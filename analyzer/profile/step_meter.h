@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Follows a replay for the sums of a StepProfile.
+// Computes the sums of a StepProfile during a replay.
 #ifndef ANALYZER_PROFILE_STEP_METER_H_
 #define ANALYZER_PROFILE_STEP_METER_H_
 
@@ -21,8 +21,8 @@ namespace vramtrack {
 class StepMeter : public ReplayObserver {
  public:
   enum class Windows {
-    kAll,       // with what tells of a part of the run
-    kCompared,  // the sums that two runs are compared by
+    kAll,       // also the sums that describe a part of the run
+    kCompared,  // only the sums by which two runs are compared
   };
 
   // `framework`: the trace has blocks of a framework's allocator.
@@ -35,59 +35,59 @@ class StepMeter : public ReplayObserver {
   void OnStepEnd(uint32_t step) override;
   void OnOtherEvent(const StreamEvent& event) override;
 
-  // After the replay, while its ledger is there; once. Fills in the windows and totals of sites, one a row, the devices
-  // with so many steps in a bin, and what marks say.
+  // Fills in the windows and totals of sites, one for each row, the devices with `steps_in_bin` steps in a bin, and
+  // the step values. Call it once, after the replay and before its ledger is destroyed.
   void Take(uint64_t steps_in_bin, StepProfile* profile);
 
  private:
   static constexpr uint32_t kNoRow = UINT32_MAX;
 
-  // What a row did in a window: sums over its steps.
+  // Activity of a row in a window: sums over its steps.
   struct Sums {
-    uint64_t live = 0, at_peak = 0, own = 0;  // as SiteWindows
+    uint64_t live = 0, at_peak = 0, own = 0;  // as in SiteWindows
     uint64_t bytes = 0, births = 0;
   };
   struct MoreSums {
     uint64_t deaths = 0, died_bytes = 0;
-    uint64_t high = 0, at_high = 0;  // the highest of the device's step peaks; bytes of the row then
+    uint64_t high = 0, at_high = 0;  // highest of the device's step peaks; bytes of the row at that peak
     uint64_t own_most = 0;
   };
   struct Totals {
-    uint64_t bytes_at_peak = 0, own_peak = 0, live_bytes = 0;  // as ProfileSite
+    uint64_t bytes_at_peak = 0, own_peak = 0, live_bytes = 0;  // as in ProfileSite
     uint64_t allocations = 0, bytes_allocated = 0;
     bool several_threads = false;
   };
-  // What a thread holds of a row.
+  // The bytes that one thread has live of a row.
   struct Holder {
     ThreadSlot slot;
     uint64_t live;
   };
-  // What a row holds at one level of one device: its sites are all of one scope.
+  // The state of a row at one level of one device: all its sites are in one scope.
   struct State {
     uint64_t live = 0;
-    uint32_t step = 0;  // up to which, exclusively, its windows are filled
+    uint32_t step = 0;  // its windows are filled up to this step, exclusively
     uint32_t scope = Site::kNoScope;
     uint64_t step_epoch = 0, noted_at_step_peak = 0;
     uint64_t run_epoch = 0, noted_at_run_peak = 0;
-    std::vector<Holder> holders;  // of something
-    uint64_t own_peak = 0;        // of the present step
+    std::vector<Holder> holders;  // threads with live bytes
+    uint64_t own_peak = 0;        // of the current step
 
     uint64_t largest() const;
   };
-  // Of the peak that a device is known by.
+  // The peaks of one level of a device.
   struct Peak {
     DeviceIndex device;
     uint64_t step_peak = 0, step_fragmentation = 0, step_reserved = 0, step_epoch = 1;
     uint64_t run_peak = 0, run_reserved = 0, run_fragmentation = 0, run_epoch = 1;
     uint32_t run_step = 0;
-    uint32_t step_maker = kNoRow;         // the row whose allocation makes the step's peak
-    uint32_t concurrent_in = UINT32_MAX;  // the last step with a row of several threads
-    std::vector<uint64_t> last_epochs;    // of each complete step, like all that follow
+    uint32_t step_maker = kNoRow;         // row whose allocation makes the step's peak
+    uint32_t concurrent_in = UINT32_MAX;  // last step in which several threads have memory of one row live
+    std::vector<uint64_t> last_epochs;    // for each complete step, like the vectors below
     std::vector<uint64_t> step_peaks, step_fragmentations;
-    std::vector<uint64_t> step_reserves;  // at the end of the step, or at a peak of the run in it if that is more
+    std::vector<uint64_t> step_reserves;  // at the end of the step, or at a peak of the run in the step if that is more
     std::vector<uint32_t> makers;
     std::vector<bool> concurrent;
-    bool shown = false;  // as the device; a device is known by one of its levels
+    bool shown = false;  // the figures of the device are those of this level
   };
 
   bool Counts(uint32_t step) const { return window_.whole_run || step < window_.end; }
@@ -107,17 +107,17 @@ class StepMeter : public ReplayObserver {
   const StepWindow window_;
   const bool framework_;
   const Ledger* ledger_ = nullptr;
-  // By row; the last is of all sites that are in none.
+  // Indexed by row; the last entry is for all sites in no row.
   std::vector<State> states_;
   std::vector<Totals> totals_;
   std::vector<BlockSizes> sizes_;
   BlockNeighbours neighbours_;
-  std::vector<Sums> sums_;         // of row r those from r * window_.blocks on
-  std::vector<MoreSums> more_;     // likewise; empty: not wanted
+  std::vector<Sums> sums_;         // row r begins at r * window_.blocks
+  std::vector<MoreSums> more_;     // indexed like sums_; empty: not wanted
   std::vector<double> mark_sums_;  // by window
-  std::vector<uint64_t> marks_;    // likewise
+  std::vector<uint64_t> marks_;    // number of marks by window
   std::vector<Peak> peaks_;        // by scope
-  uint32_t step_ = 0, block_ = 0;  // the present ones
+  uint32_t step_ = 0, block_ = 0;  // the current step and block
   bool over_ = false;              // the part of the run that counts has ended
 };
 

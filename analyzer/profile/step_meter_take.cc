@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a replay came to.
+// The results of a replay.
 #include <algorithm>
 #include <cstddef>
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fields of a StepProfile, see analyzer/summary/summary_writer.h.
+// The fields of a StepProfile for summaries, see analyzer/summary/summary_writer.h.
 #ifndef ANALYZER_PROFILE_STEP_PROFILE_FIELDS_H_
 #define ANALYZER_PROFILE_STEP_PROFILE_FIELDS_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far apart the occurrences of a site are, in bounded memory.
+// Records how far apart the occurrences of a site are, in bounded memory.
 #ifndef ANALYZER_STEPS_GAP_HISTOGRAM_H_
 #define ANALYZER_STEPS_GAP_HISTOGRAM_H_
 
@@ -9,9 +9,9 @@
 
 namespace vramtrack {
 
-// Gaps in bins that are at most a sixteenth of their value wide, fine enough for thresholds of 15 % and 35 %. Each bin
-// keeps its sum, so gaps that are all equal are known exactly. Memory: 16 bytes a bin in use, 976 bins at most; a
-// regular site uses one or two.
+// A histogram of gaps. The width of a bin is at most a sixteenth of its value, which is precise enough for thresholds
+// of 15 % and 35 %. Each bin keeps the sum of its gaps, so equal gaps are known exactly. Memory: 16 bytes for each bin
+// in use, at most 976 bins; a regular site uses one or two.
 class GapHistogram {
  public:
   void Add(uint64_t gap);
@@ -19,11 +19,11 @@ class GapHistogram {
   uint64_t count() const { return count_; }
   double Median() const;
 
-  // The quantile (0 to 1) of the distance from `centre`, relative to it.
+  // Returns the quantile (0 to 1) of the gaps' distance from `centre`, relative to `centre`.
   double DeviationQuantile(double centre, double quantile) const;
 
-  // The mean distance of a gap's logarithm from that of `centre`, which is above 0: half of it and twice it are equally
-  // far away.
+  // Returns the mean distance of a gap's logarithm from that of `centre`, which must be above 0. Half and twice
+  // `centre` are thus equally far away.
   double MeanLogDeviation(double centre) const;
 
  private:

@@ -2,11 +2,11 @@
 //
 // Finds the period of a job that does not mark its steps, from the order of its allocations alone.
 //
-// Comparing the stream with itself at a fixed distance breaks as soon as one step allocates one block more than
-// another. Single sites are steadier: what a step does once comes back at regular gaps, whatever happens in between.
-// Sites that do so equally often are a family, and the largest family count is the innermost loop that spans the whole
-// step; the next smaller ones are the loops around it. A program may do so little in a step that three sites are all it
-// has: where no family stands out, one that makes up most of the stream by itself is a loop however few its sites are.
+// Comparing the stream with itself at a fixed distance fails as soon as one step allocates one block more than another.
+// Single sites are more robust: what a step does once recurs at regular gaps, whatever happens in between. Sites that
+// recur equally often are a family. The family with the most occurrences is the innermost loop that spans the whole
+// step; those with fewer occurrences are the loops around it. Some programs have as few as three sites in a step. If no
+// other family is found, a family that makes up most of the stream is therefore a loop even with few sites.
 #ifndef ANALYZER_STEPS_REGULAR_GAPS_H_
 #define ANALYZER_STEPS_REGULAR_GAPS_H_
 
@@ -22,9 +22,9 @@ namespace vramtrack {
 struct GapFamily {
   uint64_t occurrences = 0;
   double period_events = 0;
-  double deviation = 0;         // mean distance of its sites' gaps from their medians, of the gaps' logarithms
+  double deviation = 0;         // mean distance of the logarithms of its sites' gaps from those of their medians
   std::vector<uint32_t> sites;  // ascending
-  uint32_t anchor = 0;          // the one to cut at: where the least memory is live, between two steps
+  uint32_t anchor = 0;          // the site that begins a step: the one with the least live memory
 };
 
 // A loop around the steps.
@@ -33,23 +33,25 @@ struct OuterLoop {
   uint64_t occurrences = 0;
 };
 
-// Of what RegularGaps::Families() says, the loops around `steps` that are sure: each holds the same whole number of
-// them, throughout. The shortest first.
+// Returns the certain loops around `steps`, the shortest first. `families`: the result of RegularGaps::Families(). In a
+// certain loop, every iteration contains the same whole number of steps.
 std::vector<OuterLoop> LoopsAround(const GapFamily& steps, const std::vector<GapFamily>& families);
 
-// Fed with every allocation of a stream, in order of time. Memory: a few words and the gap histogram for each site,
-// whatever the length of the stream. Not thread-safe.
+// Finds families of sites. It must get every allocation of a stream, in order of time. Memory: a few words and a gap
+// histogram for each site, for any length of the stream. Not thread-safe.
 class RegularGaps {
  public:
-  // `site`: a dense index. `live_bytes`: of the device, or 0 if not known.
+  // Adds an allocation. `site`: a dense index. `live_bytes`: the device's live bytes, or 0 if unknown.
   void OnEvent(uint32_t site, uint64_t live_bytes = 0);
 
-  // Most occurrences, that is the innermost loop, first. Empty: the stream has no period.
+  // Returns the families by occurrences, most first: the innermost loop is the first. Empty if the stream has no
+  // period.
   std::vector<GapFamily> Families() const;
 
-  // The family whose occurrences are the steps; null: there is none. That is the innermost loop, unless another family
-  // occurs nearly as often, too often to be a loop around it, and at more even gaps: the passes of an evaluation then
-  // run through sites of the step, and others are those of the step alone.
+  // Returns the family whose occurrences are the steps; null if there is none. The result points into `families`. It is
+  // the innermost loop, unless another family has more even gaps and occurs nearly as often, too often for a loop
+  // around it. In that case the passes of an evaluation also use sites of the step, and the other family is only in the
+  // step.
   static const GapFamily* StepsOf(const std::vector<GapFamily>& families);
 
  private:
@@ -61,9 +63,9 @@ class RegularGaps {
     double MeanLiveBytes() const { return live_bytes / static_cast<double>(count); }
   };
 
-  bool IsSpread(const Site& site) const;   // evenly over the stream, on average
-  bool IsRegular(const Site& site) const;  // and its gaps are alike
-  // What there is but a few sites, in a stream without other families.
+  bool IsSpread(const Site& site) const;   // the site is spread evenly over the stream, on average
+  bool IsRegular(const Site& site) const;  // it is spread evenly and its gaps are similar
+  // Returns a family of few sites that makes up most of a stream without other families.
   std::optional<GapFamily> TightLoop() const;
   GapFamily Describe(std::vector<uint32_t> sites) const;
 

@@ -16,7 +16,7 @@ namespace vramtrack {
 // Identifies one process worldwide.
 struct ProcessIdentity {
   std::string host;
-  uint64_t start_unix_ns = 0;  // of its recording
+  uint64_t start_unix_ns = 0;  // when its recording started
   uint32_t pid = 0;
 
   bool operator<(const ProcessIdentity& other) const {
@@ -27,7 +27,7 @@ struct ProcessIdentity {
   }
 };
 
-// How much of a process's curves is kept: the more processes a summary has, the less.
+// How much of a process's curves is kept. A summary of more processes keeps less of each.
 enum class Detail : uint32_t { kFull = 0, kJob = 1, kFleet = 2 };
 
 // The data of one process in a summary.
@@ -35,7 +35,7 @@ struct ProcessSummary {
   ProcessIdentity identity;
   std::string tool_version;
   ProcessFindings findings;
-  StepProfile profile;  // what other runs are compared with
+  StepProfile profile;  // the data with which other runs are compared
 };
 
 // Downsamples curves, pair by pair, and drops data that only the report of a single process shows. Reducing in two
@@ -43,7 +43,7 @@ struct ProcessSummary {
 // devices do not change.
 void ReduceTo(Detail detail, ProcessSummary* process);
 
-// "full", "job" or "fleet".
+// Returns the detail with this name: "full", "job" or "fleet".
 Detail DetailNamed(const std::string& name);
 
 // Summarizes the process of the trace at `path`. The error is one line.

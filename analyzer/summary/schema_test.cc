@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// summary.proto is what summaries are.
+// Tests that summary.proto describes the summaries.
 #include <google/protobuf/unknown_field_set.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

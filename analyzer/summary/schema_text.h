@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The schema of a summary, made from the Fields functions: see summary_writer.h.
+// The schema of a summary, generated from the Fields functions: see summary_writer.h.
 #ifndef ANALYZER_SUMMARY_SCHEMA_TEXT_H_
 #define ANALYZER_SUMMARY_SCHEMA_TEXT_H_
 
@@ -20,10 +20,10 @@
 
 namespace vramtrack {
 
-// An archive that looks at types only. Thread-compatible.
+// A visitor that looks at types only. Thread-compatible.
 class SummarySchema : public PlainFields<SummarySchema> {
  public:
-  // By name.
+  // Texts of the messages, by name.
   using Messages = std::map<std::string, std::string>;
 
   explicit SummarySchema(Messages* messages) : messages_(messages) {}
@@ -33,7 +33,7 @@ class SummarySchema : public PlainFields<SummarySchema> {
     fields_[field] = absl::StrCat("  ", TypeOf(static_cast<T*>(nullptr)), " ", name, " = ", field, ";\n");
   }
 
-  // Adds T's message and those that it consists of.
+  // Adds T's message and those that it consists of. Returns its name.
   template <class T>
   static std::string Add(Messages* messages) {
     const std::string name = TypeName<T>();
@@ -52,7 +52,7 @@ class SummarySchema : public PlainFields<SummarySchema> {
     if constexpr (std::is_same_v<T, bool>) {
       return "bool";
     } else if constexpr (kHasNames<T>) {
-      return "bytes";  // its name
+      return "bytes";  // the name of the enum value
     } else if constexpr (std::is_enum_v<T>) {
       return "uint32";
     } else if constexpr (std::is_integral_v<T>) {
@@ -60,7 +60,7 @@ class SummarySchema : public PlainFields<SummarySchema> {
     } else if constexpr (std::is_same_v<T, double>) {
       return "double";
     } else if constexpr (std::is_same_v<T, std::string>) {
-      return "bytes";  // names may be no UTF-8
+      return "bytes";  // names need not be valid UTF-8
     } else if constexpr (std::is_same_v<T, ReportFrame>) {
       return "uint64";
     } else {
@@ -94,7 +94,7 @@ class SummarySchema : public PlainFields<SummarySchema> {
   std::map<uint32_t, std::string> fields_;
 };
 
-// summary.proto.
+// Returns the text of summary.proto.
 std::string SummaryProto();
 
 }  // namespace vramtrack

@@ -14,31 +14,31 @@
 
 namespace vramtrack {
 
-// 128 bits of a stack's symbolized frames, as 16 bytes: the same frames have the same key in every process and on every
-// machine. Of XXH3, which is no protection against forgery.
+// A hash of a stack's symbolized frames, 16 bytes long: the same frames have the same key in every process and on every
+// machine. It is made with XXH3, which does not protect against forgery.
 using StackKey = std::string;
 constexpr size_t kStackKeyBytes = 16;
-// More than any recorder writes.
+// The largest accepted number of frames; no recorder writes as many.
 constexpr size_t kMostStackFrames = 1 << 14;
 
 std::string Hash128(std::string_view bytes);
 
-// The stacks of a summary, each once, and their frames, each once. Thread-compatible.
+// The stacks of a summary and their frames, each stored once. Thread-compatible.
 class StackTable {
  public:
-  // Adds what is not there yet. `frames` are not empty.
+  // Adds the frames and the stack unless they exist already. `frames` must not be empty.
   StackKey Add(const std::vector<ReportFrame>& frames);
-  // Adds what another table holds under `key`.
+  // Adds the stack that another table holds under `key`.
   void Copy(const StackTable& other, const StackKey& key);
-  // False if there is no such stack.
+  // Returns false if the table has no stack with this key.
   bool Find(const StackKey& key, std::vector<ReportFrame>* frames) const;
   bool Has(const StackKey& key) const { return stacks_.count(key) != 0; }
   size_t size() const { return stacks_.size(); }
 
-  // Appends the fields of the summary's message, in an order that depends on nothing but what is in the table.
+  // Appends the fields of the summary's message, in an order that depends only on the contents of the table.
   void AppendTo(std::string* message) const;
-  // Adds one of these fields. All frames come before the first stack. Throws protozero::exception, and
-  // std::runtime_error for what makes no sense.
+  // Add one of these fields. All frames must come before the first stack. Throws protozero::exception, and
+  // std::runtime_error for invalid contents.
   void AddFrame(std::string_view frame);
   void AddStack(std::string_view stack);
 
@@ -52,19 +52,19 @@ class StackTable {
   std::map<StackKey, std::vector<uint32_t>> stacks_;
   std::vector<Frame> frames_;
   std::unordered_map<std::string, uint32_t> number_of_frame_;  // by `encoded`
-  std::vector<uint32_t> read_;                                 // frames in the order of the file that is read
+  std::vector<uint32_t> read_;                                 // frames in the order of the file
 };
 
 // The stacks of one record, which refers to them by number. Thread-compatible.
 class RecordStacks {
  public:
-  // To write: stacks are added to `table`, which must outlive it.
+  // Constructs it for writing: stacks are added to `table`, which must outlive it.
   explicit RecordStacks(StackTable* table) : table_(table), to_(table) {}
-  // To read. The table must outlive it.
+  // Constructs it for reading. The table must outlive it.
   RecordStacks(const StackTable& table, std::vector<StackKey> keys) : table_(&table), keys_(std::move(keys)) {}
 
   uint64_t Number(const std::vector<ReportFrame>& frames);
-  // Throws std::runtime_error if there is none.
+  // Throws std::runtime_error if the number is unknown.
   void Find(uint64_t number, std::vector<ReportFrame>* frames) const;
   const std::vector<StackKey>& keys() const { return keys_; }
 

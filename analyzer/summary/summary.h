@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small file that says of any number of processes what their traces say: docs/summarize.md. It is gzip of one
+// A summary: a small file with the findings about any number of processes: docs/summarize.md. It is one gzipped
 // protobuf message, see summary.proto.
 #ifndef ANALYZER_SUMMARY_SUMMARY_H_
 #define ANALYZER_SUMMARY_SUMMARY_H_
@@ -18,40 +18,40 @@
 
 namespace vramtrack {
 
-// A process's record, as it is in the file. Which of several of the same process stays is decided by `events`,
-// `content` and `detail` alone.
+// The record of a process, as in the file. If there are several records of the same process, only `events`, `content`
+// and `detail` decide which one is kept.
 struct SummaryRecord {
   uint64_t events = 0;
-  std::string content;  // Hash128 of what was first written of it, in full detail
+  std::string content;  // Hash128 of its first encoding, in full detail
   Detail detail = Detail::kFull;
   std::string tool_version;
   std::vector<StackKey> stacks;
-  std::string body;  // findings and what else is known
+  std::string body;  // the encoded findings and other data
 };
 
-// Any number of processes. Joining is associative, commutative and idempotent. Thread-compatible.
+// The records of any number of processes. Joining is associative, commutative and idempotent. Thread-compatible.
 class Summary {
  public:
   void Add(const ProcessSummary& process);
-  // Of the same process that stays of which more was recorded.
+  // Adds the processes of another summary. For a process that is in both, the record with more events is kept.
   void Join(const Summary& other);
-  // Where there are many processes less is kept of each; no more than `least` in any case.
+  // Reduces the detail of all processes if there are many of them. No process has more detail than `least` afterwards.
   void Reduce(Detail least = Detail::kFull);
 
-  // Keeps what the summary lacks: one line on a file that could not be read, or not all of it. Of very many the first
-  // by alphabet stay, so that joining keeps its laws.
+  // Adds a line about a file that could not be read completely. If there are too many lines, the first ones in
+  // alphabetical order are kept, so that joining remains associative and commutative.
   void AddLack(std::string line);
-  // One line each, sorted; the last says if there were more.
+  // Returns these lines, sorted; the last one says if there were more.
   std::vector<std::string> Lacks() const;
 
   const std::map<ProcessIdentity, SummaryRecord>& records() const { return records_; }
-  // The error is one line.
+  // Decodes a record. The error is one line.
   absl::StatusOr<ProcessSummary> Decode(const ProcessIdentity& identity, const SummaryRecord& record) const;
 
-  // The same processes give the same bytes.
+  // Encodes the summary. The same processes give the same bytes.
   std::string Write() const;
-  // Of a file that is cut short what was there before the cut; `damage` is then one line, otherwise empty. The error is
-  // one line that begins with `name`.
+  // Decodes a summary. From a truncated file it returns the part before the cut and sets `damage` to one line;
+  // otherwise `damage` is empty. The error is one line that begins with `name`.
   static absl::StatusOr<Summary> Read(std::string_view bytes, const std::string& name, std::string* damage);
 
  private:
@@ -59,22 +59,23 @@ class Summary {
   void ReduceRecord(const ProcessIdentity& identity, Detail detail, SummaryRecord* record);
 
   std::map<ProcessIdentity, SummaryRecord> records_;
-  // All other records have `reduced_to_` or less detail: not every merged file is a walk over all records.
+  // The processes whose records have more detail than `reduced_to_`. They are listed so that merging a file need not
+  // visit all records.
   std::vector<ProcessIdentity> not_reduced_;
   Detail reduced_to_ = Detail::kFull;
   std::set<std::string> lacks_;
   bool lacks_more_ = false;
-  StackTable stacks_;  // maybe more than the records need
-  std::string name_;   // of the file that all of it was read from; empty: of several, or of none
+  StackTable stacks_;  // can have more stacks than the records need
+  std::string name_;   // the file that all records were read from; empty if there are several or none
 };
 
-// Whether a file begins as summaries do.
+// Returns whether a file that begins with these bytes is a summary.
 bool IsSummary(std::string_view beginning);
 
-// Whether the file at `path` begins as summaries do; false if it cannot be read.
+// Returns whether the file at `path` is a summary, by its first bytes; false if it cannot be read.
 bool IsSummaryFile(const std::string& path);
 
-// As Summary::Read.
+// Reads a summary file; see Summary::Read.
 absl::StatusOr<Summary> ReadSummaryFile(const std::string& path, std::string* damage);
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fields of a summary's records, see summary_writer.h.
+// The fields of a summary's records, see summary_writer.h.
 #ifndef ANALYZER_SUMMARY_SUMMARY_FIELDS_H_
 #define ANALYZER_SUMMARY_SUMMARY_FIELDS_H_
 
@@ -29,7 +29,7 @@ void Fields(Archive& archive, SummaryRecord& record) {
   archive(6, "process", record.body);
 }
 
-// The identity is in the record.
+// Does not visit the identity, which is in the record.
 template <class Archive>
 void Fields(Archive& archive, ProcessSummary& process) {
   archive(1, "findings", process.findings);
@@ -38,19 +38,19 @@ void Fields(Archive& archive, ProcessSummary& process) {
 
 // The first field of a summary; it distinguishes summaries from other messages.
 constexpr char kSummaryFormat[] = "vramtrack summary";
-// Fields may be added without a new version. A new version means that old readers would be wrong.
+// New fields do not need a new version. A new version means that old readers would misread the file.
 constexpr uint64_t kSummaryVersion = 1;
 
 // Field numbers of the outer messages.
 enum SummaryField : uint32_t {
   kSummaryFormatField = 1,
   kSummaryVersionField = 2,
-  kSummaryProcesses = 3,  // how many there are
+  kSummaryProcesses = 3,  // the number of processes
   kSummaryFrame = 4,
   kSummaryStack = 5,
   kSummaryRecord = 6,
-  kSummaryLack = 7,       // a line on what could not be read
-  kSummaryLacksMore = 8,  // there were more of them
+  kSummaryLack = 7,       // a line about a file that could not be read
+  kSummaryLacksMore = 8,  // there were more such lines
 };
 enum StackField : uint32_t { kStackKey = 1, kStackFrames = 2 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reverse of summary_writer.h.
+// Reads what summary_writer.h writes.
 #ifndef ANALYZER_SUMMARY_SUMMARY_READER_H_
 #define ANALYZER_SUMMARY_SUMMARY_READER_H_
 
@@ -22,23 +22,23 @@
 
 namespace vramtrack {
 
-// Fields that it does not know are left out. Throws protozero::exception for what is no protobuf message, and
-// std::runtime_error for a stack that is not there, and for a message that unfolds into far more memory than it has
-// bytes: two bytes are an empty message, which may become an object of a thousand. Thread-compatible.
+// Reads a struct from a protobuf message. Skips unknown fields. Throws protozero::exception if the bytes are not a
+// protobuf message, and std::runtime_error for an unknown stack, or for a message that decodes into far more memory
+// than its size: two bytes are an empty message, which can become an object of a thousand bytes. Thread-compatible.
 class SummaryReader : public PlainFields<SummaryReader> {
  public:
-  // Bytes of memory that what is read may still take.
+  // The memory that decoded data may still use, as a number of bytes or frames.
   struct Room {
     uint64_t elements, frames;
   };
 
-  // Both must outlive it.
+  // The bytes, `stacks` and `room` must outlive this object.
   SummaryReader(std::string_view bytes, const RecordStacks& stacks, Room* room)
       : bytes_(bytes), reader_(bytes.data(), bytes.size()), stacks_(stacks), room_(room), more_(reader_.next()) {}
 
   template <class T>
   void Plain(uint32_t field, const char*, T& value) {
-    if (field < last_asked_) {  // they are listed in the order of the JSON
+    if (field < last_asked_) {  // the fields are listed in the order of the JSON
       reader_ = protozero::pbf_reader(bytes_.data(), bytes_.size());
       more_ = reader_.next();
     }
@@ -61,7 +61,7 @@ class SummaryReader : public PlainFields<SummaryReader> {
   }
 
  private:
-  // A site has tens of bytes, and a hundred frames, which are elsewhere.
+  // A site takes tens of bytes in the message and has about a hundred frames, which are stored elsewhere.
   static constexpr uint64_t kMostUnfolded = 32, kMostFrames = 1024, kMostOfSmall = 8 << 20;
 
   static void Count(uint64_t bytes, uint64_t* room) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plain data as protobuf messages. What is in a struct is listed once, in its function Fields (model/fields.h), which
-// writes with a SummaryWriter, reads with a SummaryReader and gives the schema with a SummarySchema.
+// Encodes plain data as protobuf messages. The contents of a struct are listed once, in its function Fields
+// (model/fields.h), which writes with a SummaryWriter, reads with a SummaryReader and generates the schema with a
+// SummarySchema.
 //
-// As in proto3, what is 0 or empty is not written; what is optional is written if it is there. Integers are varints,
-// signed ones zigzag; lists of integers are packed and hold the differences from one to the next; a stack is the number
+// As in proto3, zero and empty values are not written; an optional is written if it has a value. Integers are varints,
+// signed ones zigzag. Lists of integers are packed and hold the differences between neighbours. A stack is the number
 // of its key in the record.
 #ifndef ANALYZER_SUMMARY_SUMMARY_WRITER_H_
 #define ANALYZER_SUMMARY_SUMMARY_WRITER_H_
@@ -27,10 +28,10 @@
 
 namespace vramtrack {
 
-// Thread-compatible.
+// Writes one struct as a protobuf message. Thread-compatible.
 class SummaryWriter : public PlainFields<SummaryWriter> {
  public:
-  // Appends to `to`; stacks go to `stacks`. Both must outlive it.
+  // Appends to `to` and adds stacks to `stacks`. Both must outlive this object.
   SummaryWriter(std::string* to, RecordStacks* stacks) : to_(*to), writer_(*to), stacks_(stacks) {}
 
   template <class T>
@@ -48,7 +49,7 @@ class SummaryWriter : public PlainFields<SummaryWriter> {
   }
 
  private:
-  // The fields by ascending numbers, which older readers count on.
+  // Parts of the message, to write fields in ascending order of their numbers: older readers depend on it.
   struct Part {
     uint32_t field;
     size_t begin;
@@ -71,7 +72,7 @@ class SummaryWriter : public PlainFields<SummaryWriter> {
 
   template <class T>
   void PutFields(const T& value) {
-    Fields(*this, const_cast<T&>(value));  // which only looks at it
+    Fields(*this, const_cast<T&>(value));  // the visitor does not change it
   }
   template <class A, class B>
   void PutFields(const std::pair<A, B>& value) {
@@ -79,7 +80,7 @@ class SummaryWriter : public PlainFields<SummaryWriter> {
     Put(2, value.second, false);
   }
 
-  // `always`: what is 0 or empty, too.
+  // With `always`, writes zero and empty values, too.
   template <class T>
   void Put(uint32_t field, const T& value, bool always) {
     if constexpr (kHasNames<T>) {
@@ -141,7 +142,7 @@ class SummaryWriter : public PlainFields<SummaryWriter> {
   std::string& to_;
   protozero::pbf_writer writer_;
   RecordStacks* const stacks_;
-  std::vector<Part> parts_;  // where each begins
+  std::vector<Part> parts_;  // where each field begins
   bool is_sorted_ = true;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints summary.proto.
+// Prints the text of summary.proto.
 #include <cstdio>
 
 #include "analyzer/summary/schema_text.h"

@@ -9,13 +9,13 @@
 
 namespace vramtrack {
 
-// Which value holds an address. Ranges are half-open and should not overlap. Thread-compatible.
+// Maps ranges of addresses to values. Ranges are half-open and should not overlap. Thread-compatible.
 class AddressRanges {
  public:
   void Add(uint64_t begin, uint64_t end, uint64_t value);
-  // To be called after the last Add() and before the first Find().
+  // Must be called after the last Add() and before the first Find().
   void Sort();
-  // Of overlapping ranges, the one that begins last.
+  // Returns the value of the range that contains `address`. If ranges overlap, the one that begins last counts.
   std::optional<uint64_t> Find(uint64_t address) const;
 
  private:
@@ -23,7 +23,7 @@ class AddressRanges {
     uint64_t begin;
     uint64_t end;
     uint64_t value;
-    // No range that begins here or before reaches beyond this.
+    // The highest end of this and all previous ranges.
     uint64_t reach;
   };
   std::vector<Range> ranges_;

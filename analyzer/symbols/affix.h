@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// C++20's starts_with, ends_with and, of C++23, contains. Abseil's take a string_view of its own where it was built
-// for C++14, as Debian's is.
+// Replacements for starts_with and ends_with of C++20 and contains of C++23. Abseil's versions take its own string_view
+// if it was built for C++14, as in Debian.
 #ifndef ANALYZER_SYMBOLS_AFFIX_H_
 #define ANALYZER_SYMBOLS_AFFIX_H_
 

@@ -16,9 +16,9 @@
 
 namespace vramtrack {
 
-// One function at an address, as DWARF has it.
+// One function at an address, according to DWARF.
 struct SourceFunction {
-  // The mangled name where there is one, else the qualified name; empty if DWARF names none.
+  // The mangled name if there is one, otherwise the qualified name; empty if DWARF has no name.
   std::string name;
   bool mangled = false;
   std::string file;
@@ -26,7 +26,7 @@ struct SourceFunction {
   bool inlined = false;
 };
 
-// What DWARF says about one address.
+// The DWARF information about one address.
 struct SourceLocation {
   // Innermost first; the last one is not inlined. Without a function, one entry with file and line only.
   std::vector<SourceFunction> functions;
@@ -34,21 +34,21 @@ struct SourceLocation {
   int language = 0;
 };
 
-// The DWARF of one ELF file. Reads the compilation units that hold the addresses asked for, each once, and no other:
-// memory is bounded by those. Thread-compatible.
+// The DWARF of one ELF file. Reads only the compilation units that contain looked-up addresses, each once. Memory is
+// bounded by these units. Thread-compatible.
 class DebugInfo {
  public:
-  // Null if `elf` has no DWARF that can be read. `elf` must outlive the result.
+  // Returns null if `elf` has no readable DWARF. `elf` must outlive the result.
   static std::unique_ptr<DebugInfo> Open(Elf* elf);
 
   ~DebugInfo();
   DebugInfo(const DebugInfo&) = delete;
   DebugInfo& operator=(const DebugInfo&) = delete;
 
-  // No functions if no compilation unit holds `address`.
+  // Returns the source location of `address`. It has no functions if no compilation unit contains the address.
   SourceLocation Find(uint64_t address);
 
-  // How many compilation units were read so far.
+  // Returns how many compilation units were read so far.
   size_t units_read() const { return units_.size(); }
 
  private:
@@ -58,7 +58,7 @@ class DebugInfo {
     int language = 0;
     // Offsets of the DIEs of functions with code.
     AddressRanges functions;
-    // Whether types were searched for functions, too.
+    // Types were searched for functions, too.
     bool complete = false;
   };
 
@@ -72,7 +72,7 @@ class DebugInfo {
 
   Dwarf* const dwarf_;
   std::map<Dwarf_Off, Unit> units_;
-  // Of all units, by their own ranges. Read when .debug_aranges does not know an address: Clang writes none.
+  // The ranges of all units. They are read when .debug_aranges lacks an address, because Clang does not write it.
   std::optional<AddressRanges> unit_ranges_;
 };
 

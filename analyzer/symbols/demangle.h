@@ -8,14 +8,14 @@
 
 namespace vramtrack {
 
-// Whether `symbol` is a C++ (Itanium ABI) mangled name.
+// Returns whether `symbol` is a mangled name of C++ (Itanium ABI).
 bool IsMangled(std::string_view symbol);
 
-// Whether `symbol` is a function that nvcc makes to launch a kernel.
+// Returns whether `symbol` is a function that nvcc generates to launch a kernel.
 bool IsCudaLaunchStub(std::string_view symbol);
 
-// The readable name of an ELF symbol. nvcc's stub of the kernel `f(int)` reads "f(int) [launch stub]". A name that is
-// not mangled, or is mangled wrongly, comes back as it is.
+// Returns the readable name of an ELF symbol. nvcc's stub of the kernel `f(int)` becomes "f(int) [launch stub]". A name
+// that is not mangled, or not correctly, is returned unchanged.
 std::string Demangle(std::string_view symbol);
 
 }  // namespace vramtrack

@@ -12,13 +12,13 @@
 
 namespace vramtrack {
 
-// Steps through the children of a DIE. A damaged file can make siblings point backwards; such a list ends there, so
-// that every walk does.
+// Iterates over the children of a DIE. In a damaged file, siblings can point backwards. The iteration ends there, so it
+// always terminates.
 class DieChildren {
  public:
   explicit DieChildren(Dwarf_Die parent);
 
-  // The next child; null after the last. Overwritten by the next call.
+  // Returns the next child; null after the last. The next call overwrites the result.
   Dwarf_Die* Next();
 
  private:
@@ -27,21 +27,21 @@ class DieChildren {
   bool valid_;
 };
 
-// Calls `found(begin, end)` for each range of addresses of `die`.
+// Calls `found(begin, end)` for each address range of `die`.
 void ForEachRange(Dwarf_Die* die, const std::function<void(Dwarf_Addr, Dwarf_Addr)>& found);
 
-// Whether the code of `die` includes `address`; also true for a lexical block without a range of its own.
+// Returns whether the code of `die` includes `address`. Also returns true for a lexical block without a range.
 bool HoldsAddress(Dwarf_Die* die, Dwarf_Addr address);
 
-// Calls `found` for each function below `unit`, declarations included. Compilers for C++ put no code below types but
-// those inside of functions, and types are most of the tree: without `in_types_too` the others are passed over.
+// Calls `found` for each function below `unit`, including declarations. Without `in_types_too`, skips types outside of
+// functions: they are most of the tree, and C++ compilers put no code below them.
 void ForEachFunction(Dwarf_Die unit, bool in_types_too, const std::function<void(Dwarf_Die*)>& found);
 
-// The inlined functions at `address` in `function`, outermost first.
+// Returns the inlined functions at `address` in `function`, outermost first.
 std::vector<Dwarf_Die> InlinedFunctionsAt(Dwarf_Die function, Dwarf_Addr address);
 
-// The name of a function: mangled where it has a linkage name (then `*mangled` is true), else with its namespaces and
-// classes. Empty if it has none.
+// Returns the name of a function. If it has a linkage name, returns that and sets `*mangled`; otherwise returns the
+// name with its namespaces and classes. Empty if it has none.
 std::string FunctionName(Dwarf_Die* function, bool* mangled);
 
 }  // namespace vramtrack

@@ -15,10 +15,10 @@
 
 namespace vramtrack {
 
-// An ELF file on disk, mapped and read only where it is looked at. Thread-compatible.
+// An ELF file on disk. It is mapped, and only the parts in use are read. Thread-compatible.
 class ElfFile {
  public:
-  // Null if `path` is no regular file, cannot be read, or is not ELF.
+  // Opens a file. Returns null if `path` is not a regular file, cannot be read, or is not an ELF file.
   static std::unique_ptr<ElfFile> Open(const std::string& path);
 
   ~ElfFile();
@@ -26,14 +26,14 @@ class ElfFile {
   ElfFile& operator=(const ElfFile&) = delete;
 
   const std::string& path() const { return path_; }
-  // Lower-case hex; empty if the file has none.
+  // Returns the build id in lower-case hex; empty if the file has none.
   const std::string& build_id() const { return build_id_; }
-  // What .gnu_debuglink names; empty without one.
+  // Returns the file name in .gnu_debuglink; empty if there is none.
   const std::string& debug_link() const { return debug_link_; }
   uint32_t debug_link_crc() const { return debug_link_crc_; }
-  // Whether there is DWARF with functions and lines, as opposed to unwind tables only.
+  // Returns whether the file has DWARF with functions and lines, as opposed to unwind tables only.
   bool has_debug_info() const { return has_debug_info_; }
-  // Whether `address` is in a section of code. Of functions that the linker dropped, DWARF has lines at other
+  // Returns whether `address` is in a code section. For functions that the linker dropped, DWARF has lines at other
   // addresses.
   bool IsCode(uint64_t address) const;
   Elf* elf() const { return elf_; }
@@ -53,13 +53,14 @@ class ElfFile {
   MappedRange range_;
 };
 
-// The lower-case hex digits of `bytes`.
+// Returns `bytes` as lower-case hex digits.
 std::string BuildIdToHex(std::string_view bytes);
 
-// Lower-case hex of a build id given raw or as hex digits; empty stays empty.
+// Returns the lower-case hex of a build id that is given raw or as hex digits; empty for an empty one.
 std::string NormalizedBuildId(std::string_view raw_or_hex);
 
-// "ab/cdef….debug": the path of the debug file of `hex` in a .build-id folder. Empty for ids of less than two bytes.
+// Returns the path of the debug file of `hex` in a .build-id folder, "ab/cdef….debug"; empty for ids of less than two
+// bytes.
 std::string BuildIdDebugPath(std::string_view hex);
 
 }  // namespace vramtrack

@@ -8,33 +8,33 @@
 #include <utility>
 #include <vector>
 
-// Help for the tests in this folder. Failures end the test program.
+// Helpers for the tests in this folder. A failure ends the test program.
 namespace vramtrack {
 
-// The path of a binary of fixtures/, for example "split/shapes".
+// Returns the path of a binary in fixtures/, for example "split/shapes".
 std::string FixturePath(const std::string& name);
 
 std::string ReadFile(const std::string& path);
 
-// Makes the folders that are missing. Returns `path`.
+// Writes a file and creates missing folders. Returns `path`.
 std::string WriteFile(const std::string& path, const std::string& bytes);
 
-// A new, empty folder below the test's own temporary one.
+// Creates an empty folder in the test's temporary folder and returns its path.
 std::string NewFolder();
 
-// What `command` prints; it has to succeed.
+// Returns the output of `command`, which must succeed.
 std::string OutputOf(const std::string& command);
 
-// The build id of an ELF file, raw.
+// Returns the build id of an ELF file, as raw bytes.
 std::string RawBuildId(const std::string& path);
 
-// `bytes` of an ELF file with another build id of the same length.
+// Returns `bytes`, the content of an ELF file, with another build id of the same length.
 std::string WithOtherBuildId(std::string bytes, const std::string& raw_build_id);
 
-// {begin, end} of the section .text.
+// Returns {begin, end} of the section .text.
 std::pair<uint64_t, uint64_t> TextRange(const std::string& path);
 
-// What the fixture program says about itself: return addresses and the lines of their calls.
+// The calls that the fixture program reports about itself: return addresses and the lines of the calls.
 struct MarkedCall {
   uint64_t return_address;
   uint32_t line;

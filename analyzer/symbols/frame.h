@@ -13,23 +13,23 @@ namespace vramtrack {
 
 // A binary as the traced process saw it.
 struct ModuleRef {
-  // As in /proc/self/maps; may end in " (deleted)", or be no file at all ("[vdso]", "/memfd:x").
+  // As in /proc/self/maps. It may end in " (deleted)", or not name a file ("[vdso]", "/memfd:x").
   std::string path;
   // Raw bytes or hex digits of either case; empty if unknown.
   std::string build_id;
 };
 
-// One function on a stack.
+// One function in a call stack.
 struct Frame {
-  // Demangled. "libfoo.so+0x12ab" where no name is known; never empty.
+  // The demangled name, or "libfoo.so+0x12ab" if the name is unknown. Never empty.
   std::string function;
-  // Empty if unknown. Absolute, or relative to the workspace for programs built by Bazel.
+  // The source file; empty if unknown. Absolute, or relative to the workspace for programs built by Bazel.
   std::string file;
   // Counted from 1; 0 if unknown.
   uint32_t line = 0;
-  // The recorded path, without " (deleted)".
+  // The recorded path of the module, without " (deleted)".
   std::string module;
-  // The address that was asked for, relative to the module's load bias.
+  // The address that was looked up, relative to the module's load bias.
   uint64_t offset = 0;
   Language language = Language::kUnknown;
   // The compiler expanded this function into the next frame of the list.
@@ -41,14 +41,14 @@ inline bool operator==(const Frame& a, const Frame& b) {
          a.offset == b.offset && a.language == b.language && a.inlined == b.inlined;
 }
 
-// Where binaries may lie now.
+// Where to look for binaries.
 struct ModuleSearch {
-  // Folders. In each, a binary is looked for under its recorded path (a copied file tree), under its name, and in
+  // Folders. In each, the search tries the binary's recorded path (for a copied file tree), its file name, and
   // ".build-id".
   std::vector<std::string> search_paths;
-  // {from, to}: a recorded path in folder `from` is looked for in folder `to` as well.
+  // {from, to}: a binary whose recorded path is in folder `from` is also searched for in folder `to`.
   std::vector<std::pair<std::string, std::string>> path_replacements;
-  // The system's own separate debug files.
+  // The folder of the system's separate debug files.
   std::string debug_root = "/usr/lib/debug";
 };
 

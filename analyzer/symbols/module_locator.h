@@ -12,26 +12,26 @@
 
 namespace vramtrack {
 
-// What was found of one module.
+// The files that were found for one module.
 struct LocatedModule {
-  // The binary; null if there is none, or none with the recorded build id.
+  // The binary; null if there is none with the recorded build id.
   std::unique_ptr<ElfFile> binary;
   // A separate debug file of the same build; null if there is none.
   std::unique_ptr<ElfFile> debug;
-  // The first ELF file that was looked at and refused, as its build id is another one; empty if none was.
+  // The first ELF file that was refused because of a different build id; empty if there was none.
   std::string refused_path;
-  // A file was there but it is not (or no longer) an ELF file.
+  // A file exists, but it is not (or no longer) an ELF file.
   bool unreadable = false;
 };
 
-// The path as /proc/self/maps has it, without " (deleted)".
+// Returns a path from /proc/self/maps without " (deleted)".
 std::string_view WithoutDeletedMark(std::string_view path);
 
-// Whether `path` can name a file: "[vdso]", "/memfd:x", "/SYSV00000000" and such cannot.
+// Returns whether `path` can name a file. Paths like "[vdso]", "/memfd:x" and "/SYSV00000000" cannot.
 bool IsFilePath(std::string_view path);
 
-// Looks for the binary and the debug file of `module`. What the user named comes first: search paths and replacements,
-// then the recorded path, then the system's debug files.
+// Looks for the binary and the debug file of `module`: first in the user's search paths and path replacements, then at
+// the recorded path, then in the system's debug files.
 LocatedModule LocateModule(const ModuleRef& module, const ModuleSearch& search);
 
 }  // namespace vramtrack

@@ -10,19 +10,19 @@
 
 namespace vramtrack {
 
-// The lines of a Python code object's instructions, decoded from its table. A damaged table gives wrong lines, no more.
-// Thread-safe.
+// The lines of a Python code object's instructions, decoded from its line table. A damaged table gives wrong lines, but
+// does no other harm. Thread-safe.
 class PythonLines {
  public:
-  // `bytes` as CPython keeps them in co_lnotab or co_linetable; memory is a few times their length.
+  // `bytes`: the content of CPython's co_lnotab or co_linetable. Memory is a few times their length.
   PythonLines(schema::LineTable format, std::string_view bytes, uint32_t first_line);
 
-  // Of the instruction at `offset` bytes into the code; 0 where the table gives it none.
+  // Returns the line of the instruction at `offset` bytes into the code; 0 if the table has none.
   uint32_t LineAt(uint32_t offset) const;
 
  private:
   struct Range {
-    uint32_t start;  // up to the next range's
+    uint32_t start;  // the range ends where the next one starts
     uint32_t line;   // 0: none
   };
 

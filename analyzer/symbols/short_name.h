@@ -8,10 +8,11 @@
 
 namespace vramtrack {
 
-// A demangled function name as one would say it: without return type, parameters, anonymous namespaces, ABI tags and
-// inline namespaces of the standard library, and compiler clones; long template arguments become "<...>".
-//   "void at::native::(anonymous namespace)::fill<float>(at::Tensor&) [clone .cold]" is "at::native::fill<float>".
-// Names of C and Python functions come back as they are.
+// Shortens a demangled function name to its readable part. Removes the return type, parameters, anonymous namespaces,
+// ABI tags, inline namespaces of the standard library, and marks of compiler clones. Long template arguments become
+// "<...>".
+//   "void at::native::(anonymous namespace)::fill<float>(at::Tensor&) [clone .cold]" becomes "at::native::fill<float>".
+// Names of C and Python functions are returned unchanged.
 std::string ShortName(std::string_view demangled);
 
 }  // namespace vramtrack

@@ -8,15 +8,16 @@
 
 namespace vramtrack {
 
-// Folds "//", "/./" and "/../" in `path`, without looking at the file system.
+// Returns `path` with "//", "/./" and "/../" resolved, without using the file system.
 std::string FoldedPath(std::string_view path);
 
-// The path of a source file as reports show it. `name` is DWARF's; a relative one is below `compilation_dir`. What lies
-// in a Bazel build's own working folder becomes relative to the workspace: "/proc/self/cwd/a/b.cu" is "a/b.cu". Empty
-// for the temporary files that nvcc generates: they are gone after the build, and each build names them differently.
+// Returns the path of a source file as reports show it. `name` is the name in DWARF; a relative one is below
+// `compilation_dir`. A path in the working folder of a Bazel build becomes relative to the workspace:
+// "/proc/self/cwd/a/b.cu" becomes "a/b.cu". Returns an empty string for temporary files of nvcc, which are deleted
+// after the build and have different names in each build.
 std::string SourcePath(std::string_view name, std::string_view compilation_dir);
 
-// Whether `path` is a CUDA source or header by its name.
+// Returns whether `path` has the name of a CUDA source or header.
 bool IsCudaSource(std::string_view path);
 
 }  // namespace vramtrack

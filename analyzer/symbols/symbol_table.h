@@ -11,15 +11,15 @@
 
 namespace vramtrack {
 
-// The functions in an ELF file's .symtab and .dynsym, by address. Names point into the file. Thread-compatible.
+// The functions in the .symtab and .dynsym of an ELF file, by address. Names point into the file. Thread-compatible.
 class SymbolTable {
  public:
   // `elf` must outlive the table.
   explicit SymbolTable(Elf* elf);
 
   bool empty() const { return symbols_.empty(); }
-  // The mangled name of the function that holds `address`; empty if there is none. Of several names of one function it
-  // is always the same one, whatever their order in the file.
+  // Returns the mangled name of the function that contains `address`; empty if there is none. If a function has several
+  // names, the choice does not depend on their order in the file.
   std::string_view NameOf(uint64_t address) const;
 
  private:
@@ -27,7 +27,7 @@ class SymbolTable {
     uint64_t begin;
     // One past the last byte; for a label without a size, the end of its section or the next symbol.
     uint64_t end;
-    // No function that begins here or before reaches beyond this.
+    // The highest end of this and all previous functions.
     uint64_t reach;
     const char* name;
     uint8_t rank;  // lower is better

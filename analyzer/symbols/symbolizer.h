@@ -15,7 +15,7 @@
 
 namespace vramtrack {
 
-// Modules with what was read of their files, for several symbolizers that have the same options. Thread-safe.
+// Modules and what was read from their files. Symbolizers with the same options can share a store. Thread-safe.
 class ModuleStore {
  public:
   ModuleStore();
@@ -34,9 +34,9 @@ class ModuleStore {
 
 struct SymbolizerOptions {
   ModuleSearch search;
-  // Without it: names of ELF symbols only, no lines and no inlined functions. Faster.
+  // If false, only names of ELF symbols are used, without lines and inlined functions. This is faster.
   bool use_debug_info = true;
-  // What is read is kept there; null: by the symbolizer itself.
+  // Where modules are kept; null: the symbolizer creates its own store.
   std::shared_ptr<ModuleStore> modules;
 };
 
@@ -44,34 +44,35 @@ struct SymbolizerOptions {
 enum class ModuleState {
   kFound,            // functions and lines
   kNoDebugInfo,      // functions only
-  kNoSymbols,        // the right file, but it names no function
-  kBuildIdMismatch,  // only a file of another build is there: not used
-  kMissing,          // no file
-  kUnreadable,       // a file is there but it is no ELF file
+  kNoSymbols,        // the right file, but it has no function names
+  kBuildIdMismatch,  // only a file of another build exists; it is not used
+  kMissing,          // no file was found
+  kUnreadable,       // a file exists, but it is not an ELF file
   kNotAFile,         // "[vdso]", "/memfd:x"
 };
 
-// "found", "no_debug_info", "no_symbols", "build_id_mismatch", "missing", "unreadable", "not_a_file".
+// Returns "found", "no_debug_info", "no_symbols", "build_id_mismatch", "missing", "unreadable" or "not_a_file".
 const char* ModuleStateName(ModuleState state);
 
+// Which files of a module are used.
 struct ModuleStatus {
   std::string path;  // as recorded
   ModuleState state = ModuleState::kMissing;
-  // The recorded build id, in hex, and whether the file that is used has it. False for a module without a recorded id.
+  // The recorded build id in hex, and whether the used file has it (false for a module without a recorded id).
   std::string build_id;
   bool build_id_verified = false;
-  // Files in use; empty if there are none. A debug file may stand in for a missing binary.
+  // The files in use; empty if there are none. A debug file may replace a missing binary.
   std::string binary_path;
   std::string debug_path;
-  // The file that was not used, for kBuildIdMismatch.
+  // For kBuildIdMismatch: the file that was not used.
   std::string refused_path;
 };
 
-// Turns addresses into functions and lines, offline. Reads a file when the first address in it is asked for, of its
-// DWARF only the compilation units with such addresses, and remembers every answer.
+// Converts addresses to functions and lines, offline. It reads a file when its first address is looked up, and from its
+// DWARF only the compilation units with such addresses. It caches all results.
 //
-// Answers depend on the files and the options only, not on the order of the questions. Never throws on bad files: what
-// cannot be read gives module and offset. Thread-compatible: one thread at a time.
+// Results depend only on the files and the options, not on the order of the calls. Damaged files never cause
+// exceptions: a frame that cannot be read has only module and offset. Thread-compatible: one thread at a time.
 class Symbolizer {
  public:
   explicit Symbolizer(SymbolizerOptions options = {});
@@ -79,16 +80,16 @@ class Symbolizer {
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
 
-  // The functions at `address`, innermost first: those that the compiler inlined, then the one that has the code. At
-  // least one. `address` is relative to the module's load bias: an address of the file's own program headers. For a
-  // return address (all frames of a stack but the one that was interrupted) the line is that of the call.
-  // The result lives as long as the symbolizer, or its store.
+  // Returns the functions at `address`, innermost first: inlined functions, then the function that contains the code.
+  // There is at least one. `address` is relative to the module's load bias, that is, an address of the file's own
+  // program headers. For a return address (all frames of a stack except an interrupted one) the line is that of the
+  // call. The result is valid as long as the symbolizer, or its store.
   const std::vector<Frame>& Symbolize(const ModuleRef& module, uint64_t address, bool is_return_address);
 
-  // How `module` was found; looks for it if need be. Lives as long as the symbolizer.
+  // Returns how `module` was found, after looking for it if necessary. The result is valid as long as the symbolizer.
   const ModuleStatus& Status(const ModuleRef& module);
 
-  // The status of all modules seen so far, by path and build id.
+  // Returns the status of all modules seen so far, ordered by path and build id.
   std::vector<ModuleStatus> Statuses() const;
 
  private:
@@ -96,7 +97,7 @@ class Symbolizer {
 
   const SymbolizerOptions options_;
   const std::shared_ptr<ModuleStore> store_;
-  std::map<ModuleStore::Key, ModuleStore::Module*> modules_;  // asked for here
+  std::map<ModuleStore::Key, ModuleStore::Module*> modules_;  // modules that this symbolizer has looked up
 };
 
 }  // namespace vramtrack

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The clock of events: the processor's cycle counter where it is a clock, because it costs a third of clock_gettime.
+// The clock of events. It reads the processor's cycle counter if that is a reliable clock, because the counter costs a
+// third of clock_gettime.
 #ifndef INTERPOSE_BASE_CLOCK_H_
 #define INTERPOSE_BASE_CLOCK_H_
 
@@ -23,13 +24,13 @@ inline uint64_t RealtimeNs() {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Thread-safe once Calibrate has run.
+// Thread-safe after Calibrate.
 class Clock {
  public:
-  // Chooses the source, as Calibrate does, for who needs ticks before; takes about 10 microseconds. A thread that has
-  // not called one of the two does not know whether Ticks are of the same source.
+  // Chooses the source like Calibrate, for callers that need ticks earlier; takes about 10 microseconds. A thread that
+  // has called neither cannot rely on the source of Ticks.
   static void Choose();
-  // Chooses the source and estimates its frequency; takes about 50 microseconds.
+  // Chooses the source and measures its frequency; takes about 50 microseconds.
   static void Calibrate();
 
   static uint64_t Ticks() {

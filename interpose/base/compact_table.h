@@ -9,14 +9,15 @@
 
 namespace vramtrack {
 
-// A map from 64-bit keys, which are not zero, to plain data, in memory of its own. Zero-initialised memory is an empty
-// table. Not thread-safe.
+// A hash table from 64-bit keys, which must not be 0, to plain data. It maps its own memory. Zero-initialised memory is
+// an empty table. Not thread-safe.
 template <typename Value>
 class CompactTable {
  public:
   size_t size() const { return size_; }
 
-  // Null where it is not there. Valid until the next Insert or Erase.
+  // Returns the value of `key`, or null if the key is not in the table. The pointer is valid until the next Insert or
+  // Erase.
   Value* Find(uint64_t key) {
     if (slots_ == nullptr) return nullptr;
     for (size_t at = Home(key);; at = (at + 1) & mask_) {
@@ -25,7 +26,8 @@ class CompactTable {
     }
   }
 
-  // The value, zero where it is new. Null where there is no memory. Valid until the next Insert or Erase.
+  // Returns the value of `key`, zero-initialised if the key is new, or null if there is no memory. The pointer is valid
+  // until the next Insert or Erase.
   Value* Insert(uint64_t key) {
     if (__builtin_expect(4 * (size_ + 1) > 3 * capacity(), 0) && !Grow()) return nullptr;
     for (size_t at = Home(key);; at = (at + 1) & mask_) {
@@ -45,7 +47,7 @@ class CompactTable {
     for (; slots_[hole].key != key; hole = (hole + 1) & mask_) {
       if (slots_[hole].key == 0) return;
     }
-    // What comes behind moves up, so that nothing is ever skipped.
+    // Move later entries of the probe sequence into the hole, so that a look-up never stops early.
     for (size_t at = (hole + 1) & mask_; slots_[at].key != 0; at = (at + 1) & mask_) {
       if (((at - Home(slots_[at].key)) & mask_) < ((at - hole) & mask_)) continue;
       slots_[hole] = slots_[at];
@@ -62,7 +64,7 @@ class CompactTable {
     }
   }
 
-  // Empties the table; `on_entry` is given what it held and may insert.
+  // Empties the table, then calls `on_entry(key, &value)` for each former entry; `on_entry` may insert.
   template <typename OnEntry>
   void Rebuild(OnEntry on_entry) {
     CompactTable before = *this;

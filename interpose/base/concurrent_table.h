@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A map from 64-bit keys to 64-bit values that threads share without a lock, in memory of its own.
+// A lock-free hash table from 64-bit keys to 64-bit values, shared by threads. It maps its own memory.
 //
-// Buckets of four, each a line of the cache with its keys and values: most calls come upon cold ones. A key that finds
-// its bucket full goes to the next, larger level, which is made when first needed.
-// There are no tombstones: a removed key leaves a free slot. For one key, calls must be ordered by the program itself
-// (an address is freed after it was given out, and given out again after it was freed); calls for different keys need
-// no order.
+// A bucket holds four keys and their values in one cache line, because most look-ups touch cold memory. A key that
+// finds its bucket full goes to the next, larger level, which is created when it is first needed. There are no
+// tombstones: a removed key leaves a free slot. Calls for one key must be ordered by the program itself (an address is
+// freed after it was returned, and returned again after it was freed). Calls for different keys need no order.
 #ifndef INTERPOSE_BASE_CONCURRENT_TABLE_H_
 #define INTERPOSE_BASE_CONCURRENT_TABLE_H_
 
@@ -18,11 +17,11 @@
 
 namespace vramtrack {
 
-// Zero-initialised memory is an empty table. Keys are not zero. Signal-safe but for the creation of a level (mmap).
+// Zero-initialised memory is an empty table. Keys must not be 0. Signal-safe, except that creating a level calls mmap.
 class ConcurrentTable {
  public:
-  // Puts `value` there and returns true; `*before` (may be null) is what was there, or 0. False where every level is
-  // full: the key is not in the table then.
+  // Sets the value of `key` and returns true; `*before` (may be null) becomes the former value, or 0. Returns false if
+  // every level is full or there is no memory; the key is not in the table then.
   bool Insert(uint64_t key, uint64_t value, uint64_t* before = nullptr) {
     if (before != nullptr) *before = 0;
     for (int level = 0; level < kLevels; ++level) {
@@ -46,20 +45,21 @@ class ConcurrentTable {
     return false;
   }
 
-  // The value, or 0 where there is none (yet).
+  // Returns the value of `key`, or 0 if there is none (yet).
   uint64_t Find(uint64_t key) const {
     const Slot slot = FindSlot(key);
     return slot.bucket == nullptr ? 0 : slot.bucket->values[slot.way].load(std::memory_order_acquire);
   }
 
-  // Fetches what a call for this key soon touches: it is mostly cold, and the caller has other things to do meanwhile.
+  // Prefetches the bucket of `key` for a later call. The bucket is usually cold, and the caller has other work in the
+  // meantime.
   void Prefetch(uint64_t key) const {
     if (const Bucket* buckets = levels_[0].load(std::memory_order_acquire)) {
       __builtin_prefetch(buckets + Index(key, 0), 1);
     }
   }
 
-  // Removes the key and returns its value, or 0 where it is not there.
+  // Removes the key and returns its value, or 0 if it is not in the table.
   uint64_t Remove(uint64_t key) {
     const Slot slot = FindSlot(key);
     if (slot.bucket == nullptr) return 0;
@@ -72,7 +72,7 @@ class ConcurrentTable {
  private:
   static constexpr int kWays = 4;
   static constexpr int kLevels = 5;
-  // Entries: 32 Ki, 256 Ki, 2 Mi, 16 Mi, 128 Mi. Pages that no key reaches take no memory.
+  // The levels hold 32 Ki, 256 Ki, 2 Mi, 16 Mi and 128 Mi entries. Pages that no key touches use no memory.
   static constexpr int kBucketBits[kLevels] = {13, 16, 19, 22, 25};
 
   struct alignas(64) Bucket {

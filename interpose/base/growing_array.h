@@ -10,7 +10,7 @@
 
 namespace vramtrack {
 
-// A row of plain data in memory of its own, which is never given back. Zero-initialised memory is an empty one. Not
+// An array of plain data that maps its own memory and never unmaps it. Zero-initialised memory is an empty array. Not
 // thread-safe.
 template <typename T>
 class GrowingArray {
@@ -21,7 +21,7 @@ class GrowingArray {
   const T& operator[](size_t i) const { return data_[i]; }
   void Clear() { size_ = 0; }
 
-  // Room for `more` behind what is there. False, with everything as it was, where there is no memory.
+  // Makes room for `more` further elements. Returns false, with the array unchanged, if there is no memory.
   bool Reserve(size_t more) {
     if (__builtin_expect(capacity_ - size_ >= more, 1)) return true;
     size_t capacity = capacity_ == 0 ? kFirstBytes / sizeof(T) : 2 * capacity_;
@@ -34,7 +34,7 @@ class GrowingArray {
     return true;
   }
 
-  // After Reserve.
+  // Add and AddMany append without a check: the caller has called Reserve first.
   void Add(const T& value) { data_[size_++] = value; }
   void AddMany(const T* values, size_t count) {
     if (count > 0) std::memcpy(data_ + size_, values, count * sizeof(T));

@@ -4,7 +4,8 @@
 
 namespace vramtrack {
 
-// One line on stderr, beginning with "vramtrack: ". At most two a process: what comes after is dropped. Thread-safe.
+// Prints one line to stderr that begins with "vramtrack: ". A process prints at most two lines; later ones are dropped.
+// Thread-safe.
 void Say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 }  // namespace vramtrack

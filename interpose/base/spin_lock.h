@@ -9,29 +9,32 @@
 
 namespace vramtrack {
 
-// The calling thread's number as the kernel has it, 0 before NoteCurrentThread. A sandbox may forbid to ask each time.
+// The kernel's id of the calling thread, 0 before NoteCurrentThread. It is kept because a sandbox may forbid gettid.
 extern __thread uint32_t current_thread __attribute__((tls_model("initial-exec")));
 
-// To be called by a thread before it takes locks; again in a forked child.
+// Sets current_thread. Each thread calls it before it takes locks, and again in a forked child.
 void NoteCurrentThread();
 
-// How long a thread waits for another one's turn to end: for as long as that one gets on. A loaded machine is no reason
-// to give up, however slow it is: the more threads want a processor, the rarer are the looks. A thread is one that is
-// gone, that sleeps (a signal handler stops it until we are done), or that has left by longjmp and computes something
-// else. For one waiting thread; not thread-safe.
+// Decides how long a thread waits for the holder of a lock: as long as the holder makes progress, measured in processor
+// time. Load alone never ends the wait: the more threads compete for a processor, the rarer are the checks. The wait
+// ends if the holder has exited, if it sleeps (a signal handler may have interrupted it until the waiting thread is
+// done), or if it has left the lock by longjmp and computes something else. Use one object per waiting thread; not
+// thread-safe.
 class Patience {
  public:
-  // How long to sleep between two looks.
+  // The time to sleep between two calls of Lasts.
   static constexpr uint32_t kLookEveryNs = 50000000;
 
-  // To be asked again and again, kLookEveryNs apart: whether to wait on for `thread` (its number, 0 for not known)
-  // whose turn is `turn`. False at once for the calling thread itself, and for one that has ended.
+  // Returns whether to continue to wait for `thread` (its kernel id, 0 if unknown), which holds the lock for the
+  // `turn`-th time. Call it every kLookEveryNs. Returns false at once for the calling thread itself and for a thread
+  // that has exited.
   bool Lasts(uint32_t thread, uint32_t turn);
 
  private:
-  // At a thread that uses no processor time: ten seconds, more where the waiting thread itself hardly gets on.
+  // The wait ends after this many checks without processor time of the holder: ten seconds, or more if the waiting
+  // thread itself rarely runs.
   static constexpr uint32_t kMostLooks = 200;
-  // Of the processor: no turn takes that much.
+  // The wait ends when the holder has used this much processor time: no lock is legitimately held that long.
   static constexpr uint64_t kMostCpuNs = 10000000000;
 
   uint32_t thread_ = 0, turn_ = 0, asleep_ = 0;
@@ -39,10 +42,11 @@ class Patience {
   uint64_t first_cpu_ns_ = 0, last_cpu_ns_ = 0;
 };
 
-// For the rare paths (sealing a block, a new thread). Spins a little, then sleeps until it is free. Never held while
-// calling anything that is not ours. A thread waits as long as the holder gets on (Patience), not for a time: under
-// load nothing is given up. But not for ever either, because the holder may have been stopped by a signal until we are
-// done, or have left by longjmp. Zero-initialised memory is a free lock.
+// A lock for rare paths (sealing a block, a new thread). It spins briefly, then sleeps until the lock is free. Never
+// hold it while calling code outside of this library. A thread waits as long as the holder makes progress (see
+// Patience), not for a fixed time, so that load alone never makes it give up. It does not wait forever, because the
+// holder may have been interrupted by a signal handler that waits for us, or have left by longjmp. Zero-initialised
+// memory is a free lock.
 class SpinLock {
  public:
   bool TryLock() {
@@ -51,7 +55,8 @@ class SpinLock {
     Took();
     return true;
   }
-  // False where the holder does not get on, and at once as long as a lock that was given up once is still held.
+  // Returns false if the holder makes no progress. After one thread has given up, Lock returns false at once until the
+  // lock has been free again.
   bool Lock() {
     for (int spins = 0; spins < kSpins; ++spins) {
       if (TryLock()) return true;
@@ -90,7 +95,7 @@ class SpinLockHolder {
   SpinLockHolder(const SpinLockHolder&) = delete;
   SpinLockHolder& operator=(const SpinLockHolder&) = delete;
 
-  // False: it could not be had; nothing that it guards may be touched.
+  // Returns whether the lock is held. If it is not, nothing that it guards may be touched.
   bool held() const { return lock_ != nullptr; }
 
  private:

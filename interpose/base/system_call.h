@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// System calls of the recorder. Not through libc's functions: those are cancellation points, so a cancelled thread
-// would unwind through a hook, and another preloaded library may have replaced them. All leave errno to the caller's
-// care.
+// System calls of the recorder. They bypass libc's functions: those are cancellation points, so a cancelled thread
+// would unwind through a hook, and another preloaded library may have replaced them. All may change errno: the caller
+// saves it.
 #ifndef INTERPOSE_BASE_SYSTEM_CALL_H_
 #define INTERPOSE_BASE_SYSTEM_CALL_H_
 
@@ -12,68 +12,73 @@
 
 namespace vramtrack {
 
-// A descriptor, or -errno. Never through a link at the path's end. `exclusive`: the file must not exist yet and is
-// created for its owner only (0600): a trace has the command line in it. Otherwise it must exist.
+// Opens a file for reading and writing and returns its descriptor, or -errno. Does not follow a symbolic link in the
+// last component of the path. With `exclusive`, the file must not exist yet and is created with mode 0600, because a
+// trace contains the command line. Otherwise the file must exist.
 int OpenForWriting(const char* path, bool exclusive);
-// Without following a link.
+// Returns whether `path` is a regular file. A symbolic link is not.
 bool IsRegularFile(const char* path);
 int OpenForReading(const char* path);
 void Close(int fd);
-// Moves `fd` above the numbers that programs use and close in loops, as far as they may; returns the new number, which
-// is never one of stdin, stdout and stderr. -errno, with `fd` closed, where there is none.
+// Moves `fd` to a high number if the process may use one, because programs use low numbers and close them in loops.
+// Returns the new descriptor, which is never stdin, stdout or stderr. If there is none, closes `fd` and returns -errno.
 int MoveUp(int fd);
 void Remove(const char* path);
 bool IsOpen(int fd);
-// False where the process has none that it could reach.
+// Writes the working directory to `path`. Returns false if it has no absolute path or the path does not fit.
 bool WorkingDirectory(char* path, size_t capacity);
 
-// 0 or -errno. Writes all or, at a full disk, fails.
+// Writes all bytes. Returns 0 or -errno; -ENOSPC if the disk is full.
 int WriteAt(int fd, const void* data, size_t bytes, uint64_t offset);
-// 0 or -errno. Reads all of it: -EIO where the file ends before.
+// Reads all bytes. Returns 0 or -errno; -EIO if the file ends earlier.
 int ReadAt(int fd, void* data, size_t bytes, uint64_t offset);
-// 0 or -errno. After success a store into a mapping of the range cannot fail for want of disk space.
+// Allocates disk space for the range. Returns 0 or -errno. After success, a store into a mapping of the range cannot
+// fail because disk space is missing.
 int Allocate(int fd, uint64_t offset, uint64_t bytes);
 
 struct FileIdentity {
   uint64_t device, inode;
 };
 bool Identify(int fd, FileIdentity* identity);
-// Whether the descriptor is of a regular file.
+// Returns whether the descriptor refers to a regular file.
 bool IsRegular(int fd);
-// Whether an open file has no name left.
+// Returns whether an open file has been removed from every folder.
 bool IsRemoved(int fd);
 
-// RLIMIT_FSIZE: beyond it a write raises SIGXFSZ.
+// Returns RLIMIT_FSIZE in bytes, or UINT64_MAX for no limit. A write beyond it raises SIGXFSZ.
 uint64_t FileSizeLimit();
 
-// Shared mapping of a file, or null. Not inherited by a forked child, which must never write to its parent's file.
+// Maps part of a file, shared, for reading and writing. Returns null on failure. A forked child does not inherit the
+// mapping, because it must never write to the file of its parent.
 void* MapShared(int fd, uint64_t offset, size_t bytes);
-// Zeroed private memory, or null.
+// Maps zeroed private memory. Returns null on failure.
 void* MapPrivate(size_t bytes);
-// Private memory that a forked child finds zeroed, or null where the kernel cannot (before 4.14).
+// Maps private memory that is zeroed in a forked child. Returns null on failure, or if the kernel does not support it
+// (before 4.14).
 void* MapWipedOnFork(size_t bytes);
 void Unmap(void* at, size_t bytes);
-// Makes private memory zero again, in place. False: it is as it was.
+// Zeroes private memory in place. Returns false, with the memory unchanged, on failure.
 bool Empty(void* at, size_t bytes);
-// Private memory of another size with the same contents, maybe elsewhere; what is added is zero. Null: `at` is as it
-// was.
+// Resizes private memory, which may move; added bytes are zero. Returns the new address, or null with `at` unchanged.
 void* Remap(void* at, size_t bytes, size_t new_bytes);
 
-// Whether the 8 bytes at `address` can be read. Asks the kernel to read them, so a wrong address does no harm.
+// Returns whether the 8 bytes at `address` can be read. The kernel reads them, so an invalid address causes no fault.
 bool IsReadable(uint64_t address);
 
 uint32_t ThreadId();
 void Yield();
 
-// Sleeps while `*word` is `value`, until it is woken or the time is over; returns early at times.
+// Sleeps while `*word` equals `value`, until the word is woken or the time is over. May return early.
 void WaitWhile(std::atomic<uint32_t>* word, uint32_t value, uint32_t nanoseconds);
 void WakeOne(std::atomic<uint32_t>* word);
 void WakeAll(std::atomic<uint32_t>* word);
 
-// Processor time that a thread of this process has used. False where there is no such thread.
+// Returns in `*nanoseconds` the processor time that a thread of this process has used. Returns false for an unknown
+// thread.
 bool ThreadCpuNs(uint32_t thread, uint64_t* nanoseconds);
 
-// Bytes read into `buffer` (at most `capacity` - 1, then a zero), or -errno.
+// Reads up to `capacity` - 1 bytes of a file into `buffer` and adds a zero. Returns the number of bytes read, or
+// -errno.
 int ReadSmallFile(const char* path, char* buffer, size_t capacity);
 
 }  // namespace vramtrack

@@ -8,24 +8,25 @@
 
 namespace vramtrack {
 
-// What an import should call instead, or null. `bound`: what it calls now.
+// Returns the function that an import should call instead, or null to leave it. `bound` is the function that it calls
+// now.
 using Replacement = void* (*)(const LoadedObject& importer, const char* name, const void* bound);
 
-// Goes through the imports of every loaded library but ours. Pages that the loader made read-only are opened for the
-// store and closed again. Holds the loader's short lock for its list meanwhile, so two
-// threads do not patch at once; a store is one instruction, so others may call.
+// Calls `replacement` for the imports of every loaded library except this one. Pages that the loader made read-only are
+// made writable for the store, then read-only again. Holds the loader's lock of its list, so that two threads do not
+// patch at once. A store is one instruction, so other threads may call the function meanwhile.
 void PatchImports(Replacement replacement);
 
-// The same, for imports of libraries that are loaded later. Thread-safe.
+// Patches the imports of libraries that are loaded later. Thread-safe.
 class NewImports {
  public:
   constexpr explicit NewImports(Replacement replacement) : replacement_(replacement) {}
-  // Goes through all imports where libraries were loaded since the last call, and in the first one.
+  // Patches all imports in the first call, and in later ones if libraries were loaded since the last call.
   void Patch();
 
  private:
   const Replacement replacement_;
-  std::atomic<unsigned long long> libraries_seen_{0};  // loaded since the program began
+  std::atomic<unsigned long long> libraries_seen_{0};  // number of libraries loaded since the program began
 };
 
 }  // namespace vramtrack

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A library as it lies in memory: what it defines and what it asks others for, read from its own tables. The loader's
-// functions would do the same, but dlsym takes a lock that a library's constructor may hold while it waits for us.
+// A library in memory: its exports and imports, read from its own tables. The functions of the loader give the same
+// answers, but dlsym takes a lock that a constructor of a library may hold while it waits for this library.
 #ifndef INTERPOSE_LOADER_LOADED_OBJECT_H_
 #define INTERPOSE_LOADER_LOADED_OBJECT_H_
 
@@ -12,31 +12,32 @@
 
 namespace vramtrack {
 
-// Valid as long as the library is loaded. Allocates nothing and takes no lock. Thread-safe.
+// Valid while the library is loaded. Allocates no memory and takes no lock. Thread-safe.
 class LoadedObject {
  public:
   LoadedObject() = default;
   explicit LoadedObject(const dl_phdr_info& info);
 
-  // Where a function of this name is that the library exports, or null. `version`: that one, or an unversioned
-  // function; null: the default version.
+  // Returns the address of an exported function, or null. With `version`, finds the function of that version or an
+  // unversioned one; with null, the default version.
   void* Find(const char* name, const char* version = nullptr) const;
 
-  // The same for a variable; and how many bytes its table says that what Find or FindVariable gave has.
+  // FindVariable does the same for a variable. SizeOf returns the size in bytes that the symbol table has for an
+  // exported function or variable, or 0.
   void* FindVariable(const char* name) const;
   uint64_t SizeOf(const char* name) const;
 
   bool Contains(const void* address) const;
-  // The part of it that the address lies in. False for none.
+  // Finds the loaded segment that contains the address. Returns false if there is none.
   bool SegmentOf(const void* address, uint64_t* begin, uint64_t* bytes) const;
-  // The library's own name for itself, or the last part of its path.
+  // Returns the soname of the library, or the last part of its path if it has none.
   const char* name() const { return name_; }
   uint64_t base() const { return base_; }
-  // Whether it asks the loader for a library of that name.
+  // Returns whether the library names `soname` among the libraries that it needs (DT_NEEDED).
   bool Needs(const char* soname) const;
 
-  // Calls `visit(name, slot)` for every function that it imports; `slot` holds the address it calls, or, as long as it
-  // has not called it, that of its own stub.
+  // Calls `visit(name, slot)` for every imported function. `slot` holds the address that the library calls; before the
+  // first call that may be a stub in the library itself.
   template <typename Visit>
   void EachImport(Visit visit) const {
     for (const Relocations& table : relocations_) {
@@ -50,7 +51,7 @@ class LoadedObject {
     }
   }
 
-  // The pages that the loader made read-only after it had bound them; [0, 0) for none.
+  // The range that the loader makes read-only after relocation (RELRO); [0, 0) for none.
   uint64_t relro_begin() const { return relro_begin_; }
   uint64_t relro_end() const { return relro_end_; }
 
@@ -61,7 +62,7 @@ class LoadedObject {
   };
 
   static bool IsFunctionSlot(uint32_t type);
-  // The entry of the symbol table, or null.
+  // Returns the entry of the symbol table, or null.
   const ElfW(Sym) * Symbol(const char* name, const char* version, uint32_t type) const;
   bool IsSymbol(uint32_t index, const char* name, const char* version, uint32_t type) const;
   bool VersionFits(uint32_t index, const char* version) const;
@@ -83,7 +84,7 @@ class LoadedObject {
 };
 
 // Calls `visit(object, index)` for every loaded library in the loader's order, the program first, until it returns
-// false. Takes the loader's short lock for its list; `visit` must not load libraries.
+// false. Holds the loader's lock of its list; `visit` must not load libraries.
 template <typename Visit>
 void EachLoadedObject(Visit visit) {
   struct State {
@@ -98,36 +99,38 @@ void EachLoadedObject(Visit visit) {
       &state);
 }
 
-// Whether an object lies above an address as a whole. Its tables are not read: of thousands of objects each would be a
-// cache miss. Signed, because a library that was linked for a high address may have a negative load bias.
+// Returns whether an object is loaded entirely above an address. It does not read the tables of the object: with
+// thousands of objects, each read would be a cache miss. The comparison is signed, because a library that was linked
+// for a high address may have a negative load bias.
 inline bool LiesAbove(const dl_phdr_info& info, uint64_t address) {
   return static_cast<int64_t>(info.dlpi_addr) > static_cast<int64_t>(address);
 }
 
-// How far somebody has been through the loader's list, which it adds to at the end. Zero-initialised: not at all.
+// A position in the loader's list, to which the loader appends. A zero-initialised one is before the first object.
 struct VisitedObjects {
-  uint64_t loaded, unloaded;  // the loader's counters at the time
+  uint64_t loaded, unloaded;  // the loader's counters at that time
   size_t count;
 };
 
-// The loader's counters, and how long its list is where something was both loaded and unloaded since `visited`.
+// Returns the loader's counters. `count` is the length of the loader's list, but only if objects were both loaded and
+// unloaded since `visited`.
 VisitedObjects LoaderCounts(const VisitedObjects& visited);
 
-// How many at the beginning of the list `visited` covers.
+// Returns how many objects at the beginning of the list `visited` covers; SIZE_MAX for all.
 size_t StillCovered(const VisitedObjects& visited, const VisitedObjects& now);
 
-// What became of the objects that were visited before.
+// The state of the objects that were visited before.
 enum class Earlier {
   kAllRemain,
-  kSomeRemain,  // those that were named
-  kForgotten,   // all objects are visited as new ones
+  kSomeRemain,  // those for which `remains` was called
+  kForgotten,   // unknown: all objects are visited as new ones
 };
 
-// Goes through the loaded objects in the loader's order and calls
-//   remains(base) for those that `visited` covers, where something was unloaded since;
-//   begin(earlier) once, before the first one that it does not cover, also if there is none;
-//   visit(object) for each of these.
-// Then `visited` covers all of them. False, with nothing called, where libraries come and go all the time.
+// Visits the loaded objects in the loader's order and calls
+//   remains(base) for each object that `visited` covers, if something was unloaded since;
+//   begin(earlier) once, before the first object that `visited` does not cover, even if there is none;
+//   visit(object) for each object that `visited` does not cover.
+// Afterwards `visited` covers all objects. Returns false, without any call, if the list changes during every attempt.
 template <typename Remains, typename Begin, typename Visit>
 bool EachNewObject(VisitedObjects* visited, Remains remains, Begin begin, Visit visit) {
   constexpr int kTries = 8;
@@ -150,7 +153,7 @@ bool EachNewObject(VisitedObjects* visited, Remains remains, Begin begin, Visit 
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* data) {
           auto* s = static_cast<State*>(data);
-          // The list is locked as long as this goes on, so this is known at its beginning.
+          // The list is locked during the iteration, so its first entry shows the counters for all.
           s->changed = info->dlpi_adds != s->now.loaded || info->dlpi_subs != s->now.unloaded;
           if (s->changed) return 1;
           if (s->index++ < s->covered) {
@@ -171,17 +174,17 @@ bool EachNewObject(VisitedObjects* visited, Remains remains, Begin begin, Visit 
   return false;
 }
 
-// For who does not care what became of the others.
+// The same without the callbacks about earlier objects.
 template <typename Visit>
 bool EachNewObject(VisitedObjects* visited, Visit visit) {
   return EachNewObject(
       visited, [](uint64_t) {}, [](Earlier) {}, visit);
 }
 
-// The loaded library that the address lies in. False for none.
+// Finds the loaded library that contains the address. Returns false if there is none.
 bool FindLoadedObject(const void* address, LoadedObject* object);
 
-// Whether the address, or the object, is this library's.
+// Returns whether the address, or the object, belongs to this library.
 bool IsOwnAddress(const void* address);
 bool IsOwnObject(const LoadedObject& object);
 

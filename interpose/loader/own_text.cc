@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C library's functions on text that this library calls, for itself alone: hidden, and nobody else's. Sanitizers
-// put their own in front of the C library's, which look up the real ones with dlsym and call null until then; our dlsym
-// must not go through them.
+// The C library's string functions that this library calls, as hidden copies for this library only. Sanitizers
+// interpose their own versions, which look up the real ones with dlsym and call a null pointer until then; the dlsym of
+// this library must not call those.
 #include <cstddef>
 #include <cstdint>
 
-// Declared under another name: of the name itself the compiler knows that it is visible.
+// Declared under another name, because the compiler treats the name itself as visible.
 #define VRAMTRACK_OWN(result, name, parameters)                                                   \
   extern "C" __attribute__((visibility("hidden"), used)) result own_##name parameters asm(#name); \
   extern "C" __attribute__((optimize("no-tree-loop-distribute-patterns"))) result own_##name parameters

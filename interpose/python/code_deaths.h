@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which addresses of code objects may have been given out again.
+// Tracks which addresses of Python code objects may have been reused.
 //
-// A function that is made, run and dropped again and again finds the same places free each time, for its code and for
-// all that it has. Looking at the contents of every frame's code tells such functions apart, but costs four times what
-// the rest of the walk does. So the interpreter's function that ends a code object is replaced by one that notes the
-// address first, and contents are looked at where that has happened.
+// A program that creates, runs and drops functions again and again gets the same addresses each time, for the code
+// objects and for their parts. Hashing the contents of every frame's code object would distinguish them, but costs four
+// times as much as the rest of the walk. Therefore the interpreter's deallocation function for code objects is replaced
+// by one that first notes the address, and contents are hashed only for code objects at such addresses.
 #ifndef INTERPOSE_PYTHON_CODE_DEATHS_H_
 #define INTERPOSE_PYTHON_CODE_DEATHS_H_
 
@@ -20,17 +20,19 @@
 
 namespace vramtrack {
 
-// One for the process: a forked child goes on with what its parent knew. Thread-safe. A set of bits, so an address may
-// count as given out again that was not.
+// The addresses at which code objects were recorded and deallocated. There is one set per process; a forked child keeps
+// its parent's. Thread-safe. Addresses share bits, so an address may be reported as reused although it was not.
 class CodeDeaths {
  public:
-  // Before any frame of the interpreter is met, and again when its library may have been loaded anew. `slot` is below
-  // kMaxInterpreters and that interpreter's. Where the function cannot be replaced all addresses count.
+  // Replaces the interpreter's deallocation function. Call it before any frame of the interpreter is recorded, and
+  // again when its library may have been reloaded. `slot` (< kMaxInterpreters) belongs to the interpreter. If the
+  // function cannot be replaced, all addresses are reported as reused from then on.
   static constexpr size_t kMaxInterpreters = 4;
   static void Watch(const Interpreter& interpreter, size_t slot);
 
-  // Code that is recorded.
+  // Notes that the code object at this address is recorded.
   static void Met(uint64_t code) { Set(met_, code); }
+  // Returns whether a recorded code object at this address was deallocated, so that there may be another one now.
   static bool MayBeAnother(uint64_t code) {
     return (dead_[Word(code)].load(std::memory_order_relaxed) >> Bit(code) & 1) != 0;
   }
@@ -52,18 +54,18 @@ class CodeDeaths {
   static void (*originals_[kMaxInterpreters])(void*);
 };
 
-// Numbers code objects. Thread-safe. Zero-initialised memory is an empty table.
+// Assigns numbers to code objects. Thread-safe. Zero-initialised memory is an empty table.
 class CodeTable {
  public:
-  // The number of the frame's code object, at least 1; 0 where it could not be recorded. What is new is defined in
-  // `lane` first: its names, file and table of lines are copied once. Two threads that meet it at the same moment may
-  // define it twice, with different numbers. The frame is the calling thread's.
+  // Returns the number of the frame's code object, which is at least 1, or 0 if it could not be recorded. Defines a new
+  // code object in `lane` first, with its names, file and line table. Two threads that find a new code object at the
+  // same time may define it twice, with different numbers. The frame must belong to the calling thread.
   uint32_t NumberOf(const PythonFrame& frame, const FrameOffsets& offsets, Lane* lane);
 
  private:
   bool Define(uint32_t id, uint64_t code, const FrameOffsets& offsets, Lane* lane);
 
-  ConcurrentTable ids_;  // by address and fingerprint
+  ConcurrentTable ids_;  // keyed by address and fingerprint
   std::atomic<uint32_t> next_id_;
 };
 

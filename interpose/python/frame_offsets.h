@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the fields of an interpreter's frames and code objects lie: read from the headers of each version, and from the
-// interpreter itself from 3.13 on, which says it for debuggers (CPython's pycore_debug_offsets.h).
+// The offsets of fields in an interpreter's frames and code objects. They are from the headers of each version;
+// since 3.13 the interpreter itself publishes them for debuggers (CPython's pycore_debug_offsets.h).
 #ifndef INTERPOSE_PYTHON_FRAME_OFFSETS_H_
 #define INTERPOSE_PYTHON_FRAME_OFFSETS_H_
 
@@ -11,19 +11,19 @@
 
 namespace vramtrack {
 
-// How frames are linked.
+// How the frames of a thread are linked, and how calls of the interpreter are recognized.
 enum class FrameChain : uint8_t {
-  kObjects,  // to 3.10: frame objects, one call of the interpreter each
-  kMarked,   // 3.11: a frame says whether the interpreter was called for it
-  kShims,    // from 3.12 on: behind such a frame a shim follows that lies on the C stack
+  kObjects,  // up to 3.10: frame objects, with one call of the interpreter for each
+  kMarked,   // 3.11: a flag in the frame says whether the interpreter was called for it
+  kShims,    // since 3.12: such a frame is followed by a shim frame on the C stack
 };
 
-// All in bytes. Of what an interpreter does not have the offset is 0.
+// The offsets of one version, in bytes. The offset of a field that the version does not have is 0.
 struct FrameOffsets {
-  uint32_t minor;  // of 3.minor
+  uint32_t minor;  // the version is 3.minor
   schema::LineTable lines;
   FrameChain chain;
-  bool by_cframe;           // what a thread state has is a _PyCFrame, which has the frame
+  bool by_cframe;           // the thread state points to a _PyCFrame, which points to the frame
   uint16_t thread_frame;    // PyThreadState.frame, .cframe or .current_frame
   uint16_t cframe_frame;    // _PyCFrame.current_frame
   uint16_t frame_code;      // f_code or f_executable
@@ -33,15 +33,15 @@ struct FrameOffsets {
   uint16_t frame_owner;
   uint16_t code_first_line, code_file, code_name, code_qualified_name, code_line_table;
   uint16_t code_first_traceable;
-  uint16_t code_instructions;         // the instructions themselves; of frame objects: a bytes object that has them
-  uint16_t lasti_unit;                // bytes that f_lasti counts
-  uint16_t text_ascii, text_compact;  // a str's characters
+  uint16_t code_instructions;         // the instructions; for kObjects a bytes object that holds them
+  uint16_t lasti_unit;                // bytes per unit of f_lasti
+  uint16_t text_ascii, text_compact;  // characters of a str: ASCII, and other compact ones
 };
 
-// Of every version: PyObject, PyVarObject, PyASCIIObject, PyBytesObject.
+// Offsets that are the same in every version: of PyObject, PyVarObject, PyASCIIObject and PyBytesObject.
 constexpr uint16_t kObjectType = 8, kVarSize = 16, kTextLength = 16, kTextHash = 24, kTextState = 32, kBytesData = 32;
 
-// Values of frame_owner. From 3.12 on a frame of a greater owner than a frame object is a shim.
+// Values of the field at frame_owner. Since 3.12 a frame with a greater value than kOwnedByFrameObject is a shim.
 constexpr uint8_t kOwnedByGenerator = 1, kOwnedByFrameObject = 2;
 
 namespace offsets {
@@ -103,7 +103,7 @@ constexpr FrameOffsets Of311() {
 
 }  // namespace offsets
 
-// In headers, so that a walk can be compiled for each.
+// The offsets of all known versions. They are in a header so that a walk can be compiled for each.
 constexpr FrameOffsets kKnownOffsets[] = {
     offsets::FrameObjects(8, 104, 1, schema::LINES_LNOTAB),    offsets::FrameObjects(9, 104, 1, schema::LINES_LNOTAB),
     offsets::FrameObjects(10, 96, 2, schema::LINES_LINETABLE), offsets::Of311(),
@@ -111,11 +111,12 @@ constexpr FrameOffsets kKnownOffsets[] = {
     offsets::Common311(14, FrameChain::kShims, 72, 184),
 };
 
-// Null for a version whose frames are not known.
+// Returns the offsets of version 3.`minor`, or null for an unknown version.
 const FrameOffsets* OffsetsOfVersion(uint32_t minor);
 
-// Fills in what the interpreter says; `debug_offsets`: where _PyRuntime begins, readable for kDebugOffsetsBytes. False
-// for a version whose list is not known, and for a build without the lock, whose objects are laid out differently.
+// Fills `offsets` with what the interpreter publishes. `debug_offsets` is the address of _PyRuntime, of which
+// kDebugOffsetsBytes must be readable. Returns false for an unknown version, for implausible offsets, and for a
+// free-threaded build, whose objects have a different layout. `offsets` may be changed even then.
 constexpr uint32_t kDebugOffsetsBytes = 400;
 bool OffsetsFromInterpreter(const void* debug_offsets, FrameOffsets* offsets);
 

@@ -13,16 +13,17 @@
 
 namespace vramtrack {
 
-// Two words of a stack's identity.
+// A Python frame, as two words of a stack's identity.
 struct PythonFrame {
-  static constexpr uint64_t kEntry = 1;  // the interpreter was called anew for this frame
+  static constexpr uint64_t kEntry = 1;  // the interpreter was called for this frame
 
-  uint64_t code_and_entry;  // address of the code object, and kEntry
-  // Offset in bytes; above, a fingerprint that tells this code object from a later one at the same address.
+  uint64_t code_and_entry;  // address of the code object, or'ed with kEntry
+  // Low bits: offset of the instruction in bytes. High bits: a fingerprint that distinguishes this code object from a
+  // later one at the same address.
   uint64_t instruction_and_print;
 
   static constexpr int kInstructionBits = 24;
-  static constexpr uint32_t kLastInstruction = (1u << kInstructionBits) - 2;  // what is behind it counts as this one
+  static constexpr uint32_t kLastInstruction = (1u << kInstructionBits) - 2;  // later ones are recorded as this one
 
   uint64_t code() const { return code_and_entry & ~kEntry; }
   bool entry() const { return (code_and_entry & kEntry) != 0; }
@@ -31,38 +32,41 @@ struct PythonFrame {
 };
 static_assert(sizeof(PythonFrame) == 16, "two words");
 
+// The Python frames of a thread.
 struct PythonFrames {
   size_t count;
   bool truncated;
   PythonFrame frames[kMaxFrames];  // innermost first
 };
 
-// From `innermost`, a frame of the calling thread, outwards. Leaves out what has not begun to run, and the
-// interpreter's own. Takes at most `max_frames`.
+// Fills `frames` with the frames from `innermost`, a frame of the calling thread, outwards. Leaves out frames that have
+// not begun to run, and the interpreter's internal ones. Keeps at most `max_frames` (<= kMaxFrames).
 void ReadFrames(const Interpreter& interpreter, uint64_t innermost, size_t max_frames, PythonFrames* frames);
 
-// For Interpreter: which of the walks fits.
+// Returns which of the compiled walks fits the offsets, for Interpreter::layout().
 size_t KnownLayout(const FrameOffsets& offsets);
 
-// Whether what lies there looks like frames: every pointer can be read, code objects are code objects, names are text.
-// Asks the kernel before each read, so it does no harm where the interpreter is not what it says.
+// Returns whether the memory at `innermost` looks like frames: every pointer is readable, code objects have the type of
+// code objects, and names are text. Tests with a system call whether memory is readable before it reads it, so it is
+// safe if the offsets are wrong for this interpreter.
 bool FramesArePlausible(const Interpreter& interpreter, uint64_t innermost);
 
-// Python's str as it lies in memory: PyASCIIObject and PyCompactUnicodeObject of all versions, see CPython's
-// unicodeobject.h. The bits of the state are those of 3.8 to 3.14.
+// The following functions read Python's str in memory: PyASCIIObject and PyCompactUnicodeObject of all versions, see
+// CPython's unicodeobject.h. The bits of `state` are those of 3.8 to 3.14.
 
-// Bytes of one character; the characters are code points.
+// Returns the bytes of one character. Characters are code points.
 constexpr uint32_t TextUnit(uint32_t state) { return state >> 2 & 7; }
+// Returns whether the str is compact, with characters of a valid size.
 constexpr bool IsCompactText(uint32_t state) {
   return (state >> 5 & 1) != 0 && (TextUnit(state) == 1 || TextUnit(state) == 2 || TextUnit(state) == 4);
 }
-// Where the characters begin.
+// Returns the offset of the first character in bytes.
 constexpr uint32_t TextDataOffset(const FrameOffsets& offsets, uint32_t state) {
   return (state >> 6 & 1) != 0 ? offsets.text_ascii : offsets.text_compact;
 }
 
-// The end of the str at `text` as UTF-8, at most `capacity` bytes, whole characters only; returns how many. Surrogates
-// are written as if they were characters.
+// Writes the end of the str at `text` to `to` as UTF-8, in whole characters and at most `capacity` bytes. Returns the
+// number of bytes. Surrogates are encoded as if they were characters.
 size_t TextAsUtf8(const FrameOffsets& offsets, uint64_t text, char* to, size_t capacity);
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Python interpreter of this process, as far as its frames are concerned.
+// Finds the Python interpreter of this process and the innermost Python frame of a thread.
 #ifndef INTERPOSE_PYTHON_INTERPRETER_H_
 #define INTERPOSE_PYTHON_INTERPRETER_H_
 
@@ -13,22 +13,23 @@
 
 namespace vramtrack {
 
-// Immutable once found. Valid as long as its library is loaded. Thread-safe.
+// A Python interpreter. Immutable once found, and therefore thread-safe. Valid as long as its library is loaded.
 class Interpreter {
  public:
   enum class Found { kNone, kUsable, kUnknown };
 
-  // Looks whether the object is CPython: the program itself, or libpython, however it was loaded. kUnknown: it is, but
-  // of a version or build whose frames are not known; then only described() says something. `program`: the first
-  // object, which has the library's variables where it was linked with copies of them.
+  // Finds out whether `object` is CPython: the program itself, or libpython, however it was loaded. Returns kUnknown if
+  // it is CPython but its version or build is not known; then only described() is valid. `program` is the first loaded
+  // object. It holds the library's variables if it was linked with copies of them.
   Found LookIn(const LoadedObject& object, const LoadedObject& program);
+  // Returns whether this is the interpreter in `object`.
   bool IsIn(const LoadedObject& object) const {
     return base_ == object.base() && object.Contains(reinterpret_cast<const void*>(thread_state_));
   }
 
-  // The innermost frame of the calling thread, or 0 where it has none, has never been in Python, or the interpreter is
-  // about to end, when frames of other threads go away. Takes no lock. `trusted`: it is known that frames lie where
-  // they should; otherwise the kernel is asked before each read.
+  // Returns the innermost frame of the calling thread. Returns 0 if the thread has none or has never been in Python,
+  // and while the interpreter is finalizing, because frames of other threads are freed then. Takes no lock. `trusted`
+  // means that the offsets are known to be right; otherwise a system call tests each address before it is read.
   uint64_t InnermostFrame(bool trusted) const {
     if (__builtin_expect(is_finalizing_() != 0, 0)) return 0;
     const auto thread = reinterpret_cast<uint64_t>(thread_state_());
@@ -41,12 +42,13 @@ class Interpreter {
 
   const FrameOffsets& offsets() const { return offsets_; }
   size_t layout() const { return layout_; }  // see frame_walk.h
-  // The types, as addresses.
+  // The addresses of the types code, str and bytes.
   uint64_t code_type() const { return reinterpret_cast<uint64_t>(code_type_); }
   uint64_t text_type() const { return reinterpret_cast<uint64_t>(text_type_); }
   uint64_t bytes_type() const { return reinterpret_cast<uint64_t>(bytes_type_); }
-  // Of the function that runs Python code.
+  // The code of the function that runs Python code.
   const CodeRange& evaluation() const { return evaluation_; }
+  // A name for reports. Owned by this object.
   const char* described() const { return described_; }
 
  private:

@@ -10,15 +10,15 @@
 
 namespace vramtrack {
 
-// The number that an event refers to, from the numbers of what its stack is made of, 0 for what it has not: `native` as
-// it is where there is nothing else, otherwise that of a JoinedStack, defined in `lane` first where it is new. Where it
-// cannot be recorded, `native`. `forward`: PythonStack of the forward call that made the graph node which is evaluated.
-// Thread-safe; allocates nothing.
+// Returns the stack number for an event, from the numbers of the stack's parts; 0 means that a part is missing. Returns
+// `native` if there are no other parts, and the number of a JoinedStack otherwise. Defines a new JoinedStack in `lane`
+// first; returns `native` if that fails. `forward` is the PythonStack of the forward call that made the graph node
+// being evaluated. Thread-safe; does not allocate from the heap.
 uint32_t JoinStacks(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node, StackTable* stacks,
                     Lane* lane);
 
-// Says what the forward call is that `number` stands for in joined stacks that were defined before it was known.
-// `stack`: of the forward call, 0 for none. `node`: of those stacks.
+// Defines `number`, which joined stacks refer to as their forward call although it was not known yet. `stack` is the
+// PythonStack of the forward call, or 0 if there is none. `node` is the kind of node of those stacks.
 void DefineForward(uint32_t number, uint32_t stack, schema::GraphNode node, Lane* lane);
 
 }  // namespace vramtrack

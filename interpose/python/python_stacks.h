@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Python frames that the calling thread is in, as a number in the trace.
+// Captures the Python frames of the calling thread and returns their number in the trace.
 //
-// They are read as they lie in memory, without the interpreter's lock: a thread that has released it still owns its
-// frames, and nobody changes them while the thread runs our code. Waiting for the lock here would deadlock, because
-// PyTorch takes it before the lock of its allocator, which is held in a hook. docs/python.md tells more.
+// The frames are read from memory without the interpreter's lock (GIL). A thread that has released the lock still owns
+// its frames, and nothing changes them while the thread runs our code. Waiting for the lock here would deadlock,
+// because PyTorch takes it before the lock of its allocator, which is held in a hook. See docs/python.md.
 #ifndef INTERPOSE_PYTHON_PYTHON_STACKS_H_
 #define INTERPOSE_PYTHON_PYTHON_STACKS_H_
 
@@ -23,22 +23,24 @@
 
 namespace vramtrack {
 
-// Thread-safe. Lives in zeroed memory; a forked child makes its own. Allocates nothing from the program's heap, calls
-// nothing of Python that takes a lock or changes a reference count.
+// Captures Python stacks. Thread-safe. Must be placed in zeroed memory; a forked child creates its own. Does not
+// allocate from the program's heap, and calls no Python function that takes a lock or changes a reference count.
 class PythonStacks {
  public:
-  // Before anything else, if Python frames are wanted at all. `max_frames` <= kMaxFrames.
+  // Enables the capture of Python frames; without this call every stack is 0. Call it before any other function.
+  // `max_frames` <= kMaxFrames. `stacks` and `modules` are not owned and must outlive this object.
   void Prepare(size_t max_frames, StackTable* stacks, ModuleMap* modules);
 
-  // The number of the PythonStack of whoever calls; 0 where the thread is in no Python code, where the interpreter is
-  // about to end or cannot be read, and where it could not be recorded. What is new is defined in `lane` first. Not for
-  // a signal handler that may have interrupted the interpreter.
+  // Returns the number of the calling thread's PythonStack. Returns 0 if the thread is not in Python code, if the
+  // interpreter is finalizing or cannot be read, and if the stack could not be recorded. Defines a new stack in `lane`
+  // first. Must not be called in a signal handler that may have interrupted the interpreter.
   uint32_t Take(Lane* lane) {
     const uint64_t frame = Innermost(lane);
     return frame == 0 ? 0 : TakeFrom(frame, lane);
   }
 
-  // The same in two steps. The frame is only valid as long as its thread does not go on; 0: none.
+  // Do the same in two steps. Innermost returns the innermost frame, or 0 if there is none; it is valid only until the
+  // thread continues to run Python code. TakeFrom returns the number of the stack from that frame.
   uint64_t Innermost(Lane* lane) {
     if (!wanted_) return 0;
     if (__builtin_expect(modules_->refresh_due(), 0) && !modules_->Refresh(lane)) return 0;
@@ -48,17 +50,18 @@ class PythonStacks {
   }
   uint32_t TakeFrom(uint64_t frame, Lane* lane);
 
-  // Where a native stack of a thread with Python frames ends. Only after Innermost.
+  // Returns the code of the interpreter at which the native stack of a thread with Python frames ends, or an empty
+  // range. Valid only after Innermost.
   CodeRange interpreter_code() const {
     const Candidate* python = current_.load(std::memory_order_acquire);
     return python == nullptr ? CodeRange{} : python->interpreter.evaluation();
   }
 
  private:
-  // One of the interpreters that there were; a thread may still be looking at one that is gone.
+  // An interpreter that was found. It is kept when its library is unloaded, because a thread may still be using it.
   struct Candidate {
     Interpreter interpreter;
-    std::atomic<bool> checked;  // its frames have been seen to be frames
+    std::atomic<bool> checked;  // its frames were found to be plausible
     bool refused;
   };
   static constexpr size_t kMaxInterpreters = 4;  // as many as CodeDeaths can watch
@@ -74,10 +77,10 @@ class PythonStacks {
   uint32_t max_frames_;
   StackTable* stacks_;
   ModuleMap* modules_;
-  std::atomic<uint32_t> looked_at_;  // generation of the module map
+  std::atomic<uint32_t> looked_at_;  // generation of the module map at the last search
   std::atomic<Candidate*> current_;
   SpinLock lock_;
-  VisitedObjects visited_;  // for an interpreter
+  VisitedObjects visited_;  // objects that were searched for an interpreter
   size_t used_;
   Candidate candidates_[kMaxInterpreters];
   CodeTable codes_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a TraceFile of bounded size uses its room again.
+// How a TraceFile of bounded size reuses its space.
 #include <errno.h>
 
 #include <cstring>

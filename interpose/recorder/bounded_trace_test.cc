@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file of bounded size against one without bounds, both told the same: what each site did and what is live is the
-// same, and the file is whole whenever it is looked at.
+// Compares a file of bounded size with an unbounded one of the same events: the sums of each site and the live
+// allocations agree, and the file is valid whenever it is read.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -11,13 +11,13 @@
 
 namespace vramtrack {
 
-// Writes a FoldedPast as a Checkpoint message. Used once.
+// Encodes a FoldedPast as a Checkpoint message. Use each object once.
 class CheckpointEncoder {
  public:
-  // Appends to `*out`.
+  // The encoder appends to `*out`; it keeps both pointers, which must stay valid.
   CheckpointEncoder(FoldedPast* past, uint32_t least_time_shift, GrowingArray<uint8_t>* out);
 
-  // False where there is no memory; what is in `out` is of no use then.
+  // Returns false if there is no memory; the contents of `*out` are then unusable.
   bool Encode();
 
  private:
@@ -38,7 +38,7 @@ class CheckpointEncoder {
     uint32_t number;
     uint64_t value;
   };
-  // A field whose value is 0 is left out; a column has all its values.
+  // Writers of fields. A field with the value 0 is omitted; a column has all its values.
   void Varint(uint32_t field, uint64_t value);
   void Varints(std::initializer_list<Field> fields);
   void Message(uint32_t number, std::initializer_list<Field> fields);

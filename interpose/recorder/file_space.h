@@ -7,41 +7,42 @@
 
 namespace vramtrack {
 
-// Which ranges of a file of bounded size are free, and which generation has taken the others. Only the bookkeeping: the
-// caller keeps the file as this says. All offsets and lengths are multiples of kGranuleBytes. Zero-initialised memory
-// is an empty one. Not thread-safe.
+// Tracks which ranges of a file of bounded size are free, and which generation uses the others. It is only the
+// accounting: the caller writes the file accordingly. All offsets and lengths are multiples of kGranuleBytes.
+// Zero-initialised memory is an empty object. Not thread-safe.
 class FileSpace {
  public:
-  // The beginning of a frame, up to its first sequence number, then never lies on both sides of a page's end: whoever
-  // writes it is killed before or after, not in between.
+  // With this alignment, the beginning of a frame (up to its first sequence number) never crosses a page boundary. A
+  // process that is killed has then written all of it or nothing.
   static constexpr uint64_t kGranuleBytes = 64;
   static constexpr uint64_t RoundUp(uint64_t bytes) {
     return (bytes + kGranuleBytes - 1) / kGranuleBytes * kGranuleBytes;
   }
 
-  // The first of `origin` and the multiples of `alignment` after it that is not before `offset`.
+  // Returns `origin` or the first multiple of `alignment` after it that is not before `offset`.
   static uint64_t AlignedAfter(uint64_t offset, uint64_t origin, uint64_t alignment);
 
   struct Range {
     uint64_t begin, end;
   };
 
-  // Makes a range free and returns the free range that it is a part of now.
+  // Frees a range and returns the free range that contains it now.
   Range Add(uint64_t begin, uint64_t end);
 
-  // Bytes of the largest free range, and of the one that ends at `end`.
+  // largest returns the bytes of the largest free range, FreeAtEnd those of the free range that ends at `end` (0 if
+  // there is none).
   uint64_t largest() const;
   uint64_t FreeAtEnd(uint64_t end) const;
 
-  // Takes the first `bytes` of the lowest free range that they fit into; `*rest` is what is left of that range. False
-  // where they fit nowhere.
+  // Takes the first `bytes` of the lowest free range that has room for them; `*rest` is the remainder of that range.
+  // Returns false if no range is large enough.
   bool Take(uint64_t bytes, uint32_t generation, uint64_t* offset, Range* rest);
 
-  // Takes `bytes` that begin at `origin` or a multiple of `alignment` after it, for ever. `*before` and `*after`: what
-  // is left of the range.
+  // Takes `bytes` at `origin` or a multiple of `alignment` after it, permanently. `*before` and `*after` are the
+  // remainders of the free range. Returns false if no range is large enough.
   bool TakeAligned(uint64_t bytes, uint64_t origin, uint64_t alignment, uint64_t* offset, Range* before, Range* after);
 
-  // Frees what `generation` and those before it have taken; `on_free` is given each free range that came about.
+  // Frees the ranges of `generation` and of earlier ones; calls `on_free` with each free range that results.
   template <typename OnFree>
   void Release(uint32_t generation, OnFree on_free) {
     size_t kept = 0;
@@ -56,7 +57,8 @@ class FileSpace {
   }
 
  private:
-  // More pieces than that do not come about: between two journals there are a few at most. Should they, room is wasted.
+  // More ranges than this do not occur in practice: there are at most a few between two journals. Beyond the limit,
+  // space is wasted.
   static constexpr size_t kMaxRanges = 8192;
 
   struct Taken {
@@ -68,7 +70,7 @@ class FileSpace {
   void Remove(size_t index);
 
   size_t free_count_, taken_count_;
-  Range free_[kMaxRanges];  // by offset; none touches the next
+  Range free_[kMaxRanges];  // by offset; no two are adjacent
   Taken taken_[kMaxRanges];
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a trace of bounded size keeps of events whose blocks are given up: definitions, what is live, and sums of what
-// was freed. docs/format.md tells what becomes of it in the file.
+// The information that a trace of bounded size keeps about events whose blocks are discarded: definitions, live
+// allocations, and sums of freed ones. docs/format.md describes how the file stores it.
 #ifndef INTERPOSE_RECORDER_FOLDED_PAST_H_
 #define INTERPOSE_RECORDER_FOLDED_PAST_H_
 
@@ -17,37 +17,37 @@
 
 namespace vramtrack {
 
-// Lives in zeroed memory. Memory: proportional to live allocations, sites and definitions. Not thread-safe: its owner
-// holds a lock.
+// Zero-initialised memory is an empty object. Memory use is proportional to live allocations, sites and definitions.
+// Not thread-safe: its owner holds a lock.
 class FoldedPast {
  public:
-  // Adds what a journal holds that was sealed into a block. `definitions`: as the block has them. False where there is
-  // no memory; nothing can be said of the past then.
+  // Adds the events of a journal that was sealed into a block. `definitions` are those of the block. Returns false if
+  // there is no memory; the object is then unusable.
   bool Add(const JournalView& view, uint64_t events, const uint8_t* definitions, size_t definition_bytes);
 
-  // The thread will record nothing more.
+  // Notes that the thread records no further events.
   void EndThread(uint32_t thread);
 
-  // Appends all that is known as a Checkpoint message. False where there is no memory.
+  // Appends everything as a Checkpoint message. Returns false if there is no memory.
   bool Encode(uint32_t least_time_shift, GrowingArray<uint8_t>* out);
 
-  // Makes what Encode gives smaller, by coarser bins of time. False where it cannot.
+  // Makes the output of Encode smaller by using wider time bins. Returns false if it cannot.
   bool Coarsen();
 
   uint64_t folded_pairs() const { return pairs_; }
-  // About what the sums take of what Encode gives.
+  // Returns an estimate of the bytes that the sums use in the output of Encode.
   uint64_t sums_bytes() const { return 12 * sums_.size(); }
 
  private:
   friend class CheckpointEncoder;
 
-  static constexpr size_t kMaxAllocations = kMaxJournalEvents / 2;  // of a journal: four words each at least
+  static constexpr size_t kMaxAllocations = kMaxJournalEvents / 2;  // in a journal: each uses at least four words
   static constexpr size_t kKeptFailures = 16;
   static constexpr size_t kKeptSettings = 64;
   static constexpr size_t kDevices = 256;
-  // Threads, kinds, stacks and names of marks that are told apart; those beyond have no name.
+  // The number of distinct combinations of thread, kind, stack and name of marks. Later ones lose their name.
   static constexpr size_t kMarkSites = 4096;
-  // The first of these have their gaps counted.
+  // The gaps between marks are counted for this many of the mark sites, in order of appearance.
   static constexpr size_t kGapSites = 1024;
 
   struct Site {
@@ -57,9 +57,9 @@ class FoldedPast {
     uint64_t count, bytes, age;
   };
   struct Thread {
-    uint64_t events, allocations;  // sealed so far
+    uint64_t events, allocations;  // number sealed so far
     uint64_t live;
-    uint64_t pending, pending_time;  // identity that the last free names, 0: none. It counts when the next one comes.
+    uint64_t pending, pending_time;  // identity in the last free, 0 for none; applied when the next free is added
     bool ended;
     uint8_t definition_bytes;
     uint8_t definition[62];
@@ -79,7 +79,7 @@ class FoldedPast {
   struct Marks {
     uint64_t count, first_time, last_time, first_number, last_number;
   };
-  // When the last event of a mark site was, and the shortest and the longest gap.
+  // The time of the last event of a mark site, and its shortest and longest gap.
   struct Spread {
     uint64_t last, shortest, longest;
   };
@@ -125,32 +125,32 @@ class FoldedPast {
   TimeBins bins_;
   bool out_of_memory_;
   uint64_t events_, pairs_, unknown_frees_, last_time_;
-  GrowingArray<uint8_t> definitions_;  // all but the threads'
+  GrowingArray<uint8_t> definitions_;  // all except those of threads
   CompactTable<Thread> threads_;       // by 1 + index
   CompactTable<uint32_t> site_index_;
   GrowingArray<Site> sites_;
   LiveSet live_;
   CompactTable<Sum> sums_;
   MappedHandles mapped_;
-  CompactTable<uint64_t> early_;                    // time of a free by identity, its allocation is not here yet
-  CompactTable<Steps> steps_;                       // by 1 + thread, and bin
-  CompactTable<Memory> memory_;                     // by 1 + device, and bin
+  CompactTable<uint64_t> early_;  // time of a free by identity, while its allocation has not been added
+  CompactTable<Steps> steps_;     // by 1 + thread, and bin
+  CompactTable<Memory> memory_;   // by 1 + device, and bin
   CompactTable<FrameworkMemory> framework_memory_;  // by 1 + device, and bin
   CompactTable<uint32_t> mark_index_;               // 1 + row of mark_sites_
   GrowingArray<MarkSite> mark_sites_;
   CompactTable<Marks> marks_;                 // by 1 + row of mark_sites_, and bin
-  GrowingArray<Spread> spreads_;              // of the first mark sites
+  GrowingArray<Spread> spreads_;              // of the first kGapSites mark sites
   CompactTable<Gaps> gaps_;                   // by 1 + row of mark_sites_, and size of the gap
-  CompactTable<uint64_t> failed_;             // how often, by FailureKey
-  Failure kept_failures_[2 * kKeptFailures];  // the first ones, then the last ones in turn
+  CompactTable<uint64_t> failed_;             // number of failures, by FailureKey
+  Failure kept_failures_[2 * kKeptFailures];  // the first ones, then a ring of the last ones
   uint64_t failures_;
-  Setting kept_settings_[kKeptSettings];  // the last ones in turn
+  Setting kept_settings_[kKeptSettings];  // a ring of the last ones
   uint64_t settings_;
   uint64_t reset_time_[kDevices], latest_reset_;
-  // The journal that is being added.
+  // State of Add, about the journal that is added.
   size_t local_count_;
-  uint32_t local_[kMaxAllocations];  // 1 + offset of an allocation's record, 0: it is gone
-  // Of Encode.
+  uint32_t local_[kMaxAllocations];  // 1 + offset of an allocation's record; 0 if it is no longer live
+  // State of Encode.
   struct Shape {
     uint32_t site;
     uint64_t bytes, stream;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps fork out of where it would do harm. A child inherits the locks of threads that it does not have; the C library
-// puts its own in order, but not the one of the loader's list of objects, which dl_iterate_phdr takes: a child that was
-// forked at that moment hangs at its first dlopen, throw or dl_iterate_phdr. A tracer that goes through the list now
-// and then would do that to programs which never met it before. So whoever takes such a lock does it inside this gate,
-// and fork waits until nobody is in it.
+// Prevents fork at moments when it would break the child. A child inherits the locks of threads that it does not have.
+// The C library resets its own locks, but not the lock of the loader's list of objects, which dl_iterate_phdr takes: a
+// child that was forked while that lock was held hangs at its first dlopen, throw or dl_iterate_phdr. Without this
+// gate, a tracer that walks the list now and then would cause this in programs that were never affected before. Code
+// that takes such a lock therefore runs inside the gate, and fork waits until no thread is inside.
 //
-// Nobody waits for long: who cannot get on within a tenth of a second goes on all the same.
+// No wait is long: after a tenth of a second a waiting thread continues anyway.
 #ifndef INTERPOSE_RECORDER_FORK_GATE_H_
 #define INTERPOSE_RECORDER_FORK_GATE_H_
 
@@ -14,10 +14,11 @@ namespace vramtrack {
 
 class ForkGate {
  public:
-  // Once, before the first fork. Registers handlers of pthread_atfork.
+  // Registers handlers with pthread_atfork. Call it once, before the first fork.
   static void Install();
 
-  // Around what no fork should happen in; may be nested. Thread-safe; for rare paths, as all threads write one counter.
+  // Enter and Leave enclose code during which no fork may happen. They can be nested. Thread-safe; use them on rare
+  // paths only, because all threads write one counter.
   static void Enter();
   static void Leave();
 };

@@ -6,8 +6,8 @@
 
 namespace vramtrack {
 
-// What names an allocation in a trace: the thread that made it, and how many that thread had made before. Tables hold
-// it packed into one word, which is never 0.
+// The identity of an allocation in a trace: the thread that made it, and the number of allocations that this thread had
+// made before. Tables hold it packed into one word, which is never 0.
 struct Identity {
   static constexpr int kOrdinalBits = 40;
   static constexpr uint64_t kUsedBit = uint64_t{1} << 63;

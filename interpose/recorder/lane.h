@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread's way into the trace: its journal, sealed into a block when full. Used by its thread only.
+// One thread's recording: the journal of the thread, which is sealed into a block when it is full. Only its thread uses
+// it.
 #ifndef INTERPOSE_RECORDER_LANE_H_
 #define INTERPOSE_RECORDER_LANE_H_
 
@@ -14,10 +15,10 @@
 
 namespace vramtrack {
 
-// Lives in zeroed memory of its own and is used again by a later thread.
+// Uses zeroed memory of its own. A later thread reuses the lane.
 class Lane {
  public:
-  // A definition takes at most half a journal, so that it always fits into an empty one.
+  // A definition uses at most half a journal, so that it always fits into an empty one.
   static constexpr size_t kMaxDefinitionWords = kMaxRecordWords / 2;
 
   void Attach(TraceFile* file, uint64_t* journal, uint32_t thread);
@@ -25,14 +26,14 @@ class Lane {
   uint64_t* journal() const { return journal_; }
   TraceFile& file() const { return *file_; }
 
-  // Records an event that happens now. False, with the loss counted, once recording has stopped.
+  // Records an event that happens now. Returns false, and counts the event as lost, once recording has stopped.
   template <typename... Operands>
   bool Event(schema::Operation operation, uint32_t kind, uint32_t device, uint32_t flags, uint32_t ref,
              Operands... operands) {
     return EventAt(Clock::Ticks(), operation, kind, device, flags, ref, operands...);
   }
 
-  // The same for an event of the past, which is not before the last one that was recorded here.
+  // Like Event, for an event at an earlier time, which must not be before the last one that this lane recorded.
   template <typename... Operands>
   bool EventAt(uint64_t ticks, schema::Operation operation, uint32_t kind, uint32_t device, uint32_t flags,
                uint32_t ref, Operands... operands) {
@@ -45,7 +46,7 @@ class Lane {
     return true;
   }
 
-  // Records an allocation; its ordinal is what next_allocation() was before.
+  // Records an allocation. Its ordinal is the value of next_allocation() before the call.
   bool Allocation(uint32_t kind, uint32_t device, uint32_t stack, uint64_t address, uint64_t bytes, uint64_t stream) {
     const bool recorded = stream == 0
                               ? Event(schema::ALLOCATE, kind, device, 0, stack, address, bytes)
@@ -55,8 +56,9 @@ class Lane {
   }
   uint64_t next_allocation() const { return next_allocation_; }
 
-  // Records that a device was reset, and seals at once. So a checkpoint of a bounded trace that has an allocation made
-  // after the reset has the reset too: the checkpoint's rounded times could not tell which came first.
+  // Records a device reset, then seals the journal at once. A checkpoint of a bounded trace that contains an allocation
+  // made after the reset therefore contains the reset, too. The rounded times of the checkpoint could not show which
+  // came first.
   bool DeviceReset(uint32_t device) {
     if (!Event(schema::DEVICE_RESET, 0, device, 0, 0)) return false;
     Seal();
@@ -64,13 +66,14 @@ class Lane {
   }
 
   bool DefineStack(uint32_t id, uint32_t module_epoch, bool truncated, const uint64_t* frames, size_t count);
-  // `encoded`: fields of a Definitions message.
+  // Adds fields of a Definitions message that are already encoded.
   bool DefineEncoded(const uint8_t* encoded, size_t bytes);
 
-  // Seals what the journal holds. False once recording has stopped; the journal keeps it then.
+  // Seals the contents of the journal into a block. Returns false once recording has stopped; the journal then keeps
+  // them.
   bool Seal();
 
-  Lane* next_free;  // for whoever keeps lanes that no thread uses
+  Lane* next_free;  // link in the list of lanes that no thread uses
 
  private:
   bool MakeRoom(size_t words);

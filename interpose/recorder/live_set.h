@@ -13,17 +13,17 @@ struct LiveRecord {
   uint64_t identity;  // not 0
   uint64_t time, address, bytes, stream;
   uint32_t site;
-  uint32_t previous, next;  // LiveSet's own
+  uint32_t previous, next;  // links of LiveSet
 };
 
-// Allocations that were not freed yet, in the order in which they came: those of one thread ascend, which is what makes
-// them small in a file. Zero-initialised memory is an empty one. Not thread-safe.
+// The live allocations in the order in which they were added. The identities of one thread ascend, which keeps their
+// encoding small. Zero-initialised memory is an empty set. Not thread-safe.
 class LiveSet {
  public:
-  // False where there is no memory. `record.identity` must not be there yet.
+  // Adds a record. Returns false if there is no memory. `record.identity` must not be in the set yet.
   bool Insert(const LiveRecord& record) {
     if (!records_.Reserve(2)) return false;
-    if (records_.size() == 0) records_.Add(LiveRecord());  // the ring's end
+    if (records_.size() == 0) records_.Add(LiveRecord());  // sentinel of the ring
     uint32_t at = unused_;
     uint32_t* index = index_.Insert(record.identity);
     if (index == nullptr) return false;
@@ -43,7 +43,7 @@ class LiveSet {
     return true;
   }
 
-  // Null where it is not there. Valid until the next Insert.
+  // Returns the record, or null if it is not in the set. Valid until the next Insert.
   LiveRecord* Find(uint64_t identity) {
     const uint32_t* at = index_.Find(identity);
     return at == nullptr ? nullptr : &records_[*at];
@@ -58,7 +58,7 @@ class LiveSet {
     unused_ = at;
   }
 
-  // `on_record` may erase what it is given.
+  // Calls `on_record` for each record, which it may erase.
   template <typename OnRecord>
   void ForEach(OnRecord on_record) {
     if (records_.size() == 0) return;
@@ -72,8 +72,8 @@ class LiveSet {
   size_t size() const { return index_.size(); }
 
  private:
-  GrowingArray<LiveRecord> records_;  // the first one is the end of a ring
-  uint32_t unused_;                   // head of the records that nobody uses, 0: none
+  GrowingArray<LiveRecord> records_;  // a doubly linked ring; the first record is its sentinel
+  uint32_t unused_;                   // head of the list of unused records, 0 for none
   CompactTable<uint32_t> index_;
 };
 

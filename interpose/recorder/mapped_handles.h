@@ -8,9 +8,9 @@
 
 namespace vramtrack {
 
-// Virtual memory management: memory from cuMemCreate lives until its handle is released and its last mapping is gone,
+// The lifetime of memory from cuMemCreate: it ends when its handle is released and its last mapping is removed,
 // whichever comes later. Allocations are named by their identities, which are not 0. Zero-initialised memory is an
-// empty one. Where memory is short mappings are forgotten, and the memory ends with its release. Not thread-safe.
+// empty object. If memory is short, mappings are forgotten, and the allocation ends with its release. Not thread-safe.
 class MappedHandles {
  public:
   void OnCreate(uint64_t memory, uint64_t handle) {
@@ -27,7 +27,7 @@ class MappedHandles {
     ++mapped->mappings;
   }
 
-  // True: it is still mapped, and ends with its last mapping.
+  // Notes a release. Returns true if the memory is still mapped, so that it ends with its last mapping.
   bool OnRelease(uint64_t memory, uint64_t handle, uint64_t time) {
     const uint64_t* named = by_handle_.Find(handle + 1);
     if (named != nullptr && *named == memory) by_handle_.Erase(handle + 1);
@@ -41,7 +41,7 @@ class MappedHandles {
     return true;
   }
 
-  // The memory that ends with this mapping, 0 for none.
+  // Notes that a mapping is removed. Returns the memory that ends with it, 0 for none.
   uint64_t OnUnmap(uint64_t mapping) {
     const uint64_t* of = of_mapping_.Find(mapping);
     if (of == nullptr) return 0;
@@ -53,10 +53,10 @@ class MappedHandles {
     return memory;
   }
 
-  // The memory is gone, whatever is mapped.
+  // Forgets memory that has ended, even if it is still mapped.
   void Forget(uint64_t memory) { memory_.Erase(memory); }
 
-  // `on_released(memory, time)` for memory that was released and is still mapped.
+  // Calls `on_released(memory, time)` for memory that was released and is still mapped.
   template <typename OnReleased>
   void ForEachReleased(OnReleased on_released) {
     memory_.ForEach([&](uint64_t memory, const Memory* mapped) {
@@ -66,11 +66,11 @@ class MappedHandles {
 
  private:
   struct Memory {
-    uint64_t mappings, released;  // when, 0: not yet
+    uint64_t mappings, released;  // `released` is the time of the release, 0 before it
   };
 
   CompactTable<uint64_t> by_handle_;   // by 1 + handle
-  CompactTable<Memory> memory_;        // that has been mapped
+  CompactTable<Memory> memory_;        // memory that has been mapped
   CompactTable<uint64_t> of_mapping_;  // mapping to memory
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lane and TraceFile together: what a thread records can be read at every instant, whatever happens to the file.
+// Tests Lane and TraceFile together: the events of a thread can be read at every instant, whatever happens to the file.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

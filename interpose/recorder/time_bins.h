@@ -6,8 +6,8 @@
 
 namespace vramtrack {
 
-// Cuts the past into at most `max_bins` bins of equal width, which doubles when the time has grown beyond them. Plain
-// data; to be set up with Start.
+// Divides time into at most `max_bins_` bins of equal width. The caller doubles the width (Widen) when a time is beyond
+// the last bin. Plain data; call Start first.
 class TimeBins {
  public:
   static constexpr uint32_t kMaxBins = 256, kMinBins = 8;
@@ -19,11 +19,11 @@ class TimeBins {
   }
   bool started() const { return max_bins_ != 0; }
 
-  // Whether `ticks` is beyond the last bin: Widen until it is not.
+  // Returns whether `ticks` is beyond the last bin; if so, call Widen until it is not.
   bool Beyond(uint64_t ticks) const { return ticks > start_ && (ticks - start_) >> shift_ >= max_bins_; }
-  // Two bins become one.
+  // Doubles the width: two bins become one.
   void Widen() { ++shift_; }
-  // Half as many bins from now on: Widen is due.
+  // Halves the maximum number of bins; call Widen afterwards.
   void Halve() { max_bins_ /= 2; }
   bool can_halve() const { return max_bins_ > kMinBins; }
 
@@ -35,7 +35,7 @@ class TimeBins {
   uint32_t shift() const { return shift_; }
 
  private:
-  static constexpr uint32_t kFirstShift = 20;  // below a millisecond
+  static constexpr uint32_t kFirstShift = 20;  // a bin of less than a millisecond
 
   uint64_t start_;
   uint32_t shift_, max_bins_;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file of this process: a header page and journals that are mapped, and sealed frames that are appended between
-// them. At every instant the file holds all that was recorded; see docs/format.md.
+// The trace file of this process: a header page and memory-mapped journals, with sealed frames appended between them.
+// At every instant the file holds everything that was recorded; see docs/format.md.
 //
-// A file of bounded size (max_bytes) holds two generations of blocks. When the newer one has taken its half of the
-// room, the older one's is used again; what its blocks said is in the checkpoint with which the newer one begins.
+// A file of bounded size (max_bytes) holds two generations of blocks. When the newer generation has used its half of
+// the space, the space of the older one is reused. The checkpoint at the beginning of the newer generation holds what
+// the blocks of the older one recorded.
 #ifndef INTERPOSE_RECORDER_TRACE_FILE_H_
 #define INTERPOSE_RECORDER_TRACE_FILE_H_
 
@@ -22,56 +23,59 @@
 
 namespace vramtrack {
 
-// Thread-safe. Lives in zeroed memory that is never freed: other threads may still be in a hook when the process ends.
+// Thread-safe. Uses zeroed memory that is never freed, because other threads may still be in a hook when the process
+// ends.
 class TraceFile {
  private:
-  // The trailer takes a granule, the rest of which is padding.
+  // The trailer uses one granule, the rest of which is padding.
   static constexpr size_t kTrailerRoom = FileSpace::kGranuleBytes;
   static_assert(kTrailerBytes + kPaddingPrefixBytes <= kTrailerRoom, "the padding's prefix");
-  // With less a generation would be a few blocks.
+  // A smaller generation would hold only a few blocks.
   static constexpr uint64_t kMinGenerationBytes = 32 << 10;
 
  public:
-  // The least that a file of bounded size is of use with: one thread's journal and two generations.
+  // The smallest useful size of a bounded file: the journal of one thread and two generations.
   static constexpr uint64_t kLeastMaxBytes = kHeaderBytes + kTrailerRoom + kMaxJournalBytes + 2 * kMinGenerationBytes;
 
-  // Creates the file. 0 or -errno; the errors of a file that exists already leave it alone (-EEXIST). `max_bytes`:
-  // UINT64_MAX for a file that grows with what is recorded.
+  // Creates the file. Returns 0 or -errno; an existing file is left unchanged (-EEXIST). With `max_bytes` UINT64_MAX
+  // the file grows without a limit.
   int Create(const char* path, uint64_t max_bytes);
-  // Removes the file again, which nothing was recorded in; what is mapped of it stays.
+  // Removes the file, in which nothing was recorded. Its mapped parts stay mapped.
   void Discard();
-  // Whether blocks have a generation.
+  // Returns whether the file has a bounded size, that is, whether its blocks have a generation.
   bool bounded() const { return bounded_ != nullptr; }
 
-  // Appends a sealed Block, whose generation is filled in if there is one. False once recording has stopped.
+  // Appends a sealed Block, and fills in its generation if the file is bounded. Returns false once recording has
+  // stopped.
   bool AppendBlock(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary);
 
-  // Appends sealed Activities, whose generation is filled in if there is one. False, with the records counted as
-  // unwritten, where they have no room or recording has stopped.
+  // Appends sealed Activities, and fills in their generation if the file is bounded. Returns false, and counts the
+  // records as unwritten, if there is no space or recording has stopped.
   bool AppendActivities(uint8_t* frame, size_t bytes, uint64_t records);
 
-  // The thread will record nothing more.
+  // Notes that the thread records no further events.
   void EndThread(uint32_t thread);
 
-  // A new journal, mapped: kMaxJournalBytes whose words begin at kJournalWordsOffset. Null where there is no room.
+  // Maps a new journal of kMaxJournalBytes and returns its words, which begin at kJournalWordsOffset of the mapping.
+  // Returns null if there is no space.
   uint64_t* NewJournal();
 
-  // Writes what is left of the index and the Trailer. Events may still be recorded afterwards, by this thread or by
-  // `other_threads`, and stock protobuf reads the file even where the process ends while one of them writes.
+  // Writes the rest of the index and the Trailer. This thread and `other_threads` others may still record events
+  // afterwards: the file stays readable by standard protobuf even if the process ends while one of them writes.
   void Finish(uint64_t end_ticks, size_t other_threads);
 
-  // Ends recording: what is in the file stays. Only the first reason counts.
+  // Ends recording; the contents of the file are kept. Only the first reason is recorded.
   void Stop(schema::StopReason reason);
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
-  // After STOP_FILE_TAKEN: why the file could not be opened again by its name, as -errno; 0: the name is another
-  // file's.
+  // After STOP_FILE_TAKEN, returns why the file could not be reopened by its name, as -errno; 0 if the name now refers
+  // to another file.
   int reopen_error() const { return reopen_error_; }
 
-  // Whether somebody has removed the file while it was written: it goes with the process.
+  // Returns whether the file was deleted while it was written: its contents are lost when the process ends.
   bool removed();
 
-  // A counter of the header page. Never null after Create.
+  // Returns a counter of the header page. Never null after Create.
   std::atomic<uint64_t>* counter(schema::Counter which) { return &counters_[which]; }
   const char* path() const { return path_; }
 
@@ -83,17 +87,17 @@ class TraceFile {
   static constexpr size_t kIndexEntries = 1024;
   static constexpr size_t kPathBytes = 4096;
 
-  // What only a file of bounded size has, in memory of its own.
+  // The state of a file of bounded size, in separate memory.
   struct Bounded {
     FoldedPast past;
     uint32_t generation;
     uint64_t generation_bytes, activity_bytes, journal_bytes;
-    uint64_t pairs_at_checkpoint;  // folded when this generation began
+    uint64_t pairs_at_checkpoint;  // folded pairs when this generation began
     GrowingArray<uint8_t> checkpoint;
     uint8_t part[(32 << 10) + FileSpace::kGranuleBytes];
   };
 
-  // All with the lock held.
+  // The following are called with the lock held.
   bool Append(const void* data, size_t bytes);
   bool Write(const void* data, size_t bytes, uint64_t offset);
   bool Room(uint64_t bytes);
@@ -107,7 +111,7 @@ class TraceFile {
   uint64_t* MapJournal(uint64_t start);
   void StopFor(int error);
 
-  // Of a file of bounded size, in bounded_trace_file.cc; lock held.
+  // For a file of bounded size, in bounded_trace_file.cc; called with the lock held.
   int BeginBounded();
   bool AppendBounded(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary);
   bool AppendBoundedActivities(uint8_t* frame, size_t bytes);
@@ -120,8 +124,8 @@ class TraceFile {
   bool WriteCheckpoint();
   bool PlaceInGeneration(const uint8_t* frame, size_t bytes);
 
-  // Of room that the file has already, in trace_file_space.cc; lock held.
-  static uint64_t PlaceBytes(uint64_t bytes);  // what a frame takes, padding to the next multiple included
+  // For frames in space that the file already contains, in trace_file_space.cc; called with the lock held.
+  static uint64_t PlaceBytes(uint64_t bytes);  // the space of a frame, with padding to the next multiple
   bool MakeSpace();
   void MakeTail(size_t threads);
   bool AppendFinished(const uint8_t* frame, size_t bytes);
@@ -140,7 +144,7 @@ class TraceFile {
   std::atomic<bool> stopped_;
   std::atomic<uint64_t>* counters_;
   Bounded* bounded_;
-  FileSpace* space_;  // null where frames are appended only
+  FileSpace* space_;  // null if frames are only appended
   IndexEntry index_[kIndexEntries];
   uint8_t index_frame_[kIndexEntries * 64];
   char path_[kPathBytes];

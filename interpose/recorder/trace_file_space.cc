@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How frames are written into room that the file has already: all of a file of bounded size, and the end of any file
-// that is finished while other threads still record. Free room is always covered by padding, which is shortened before
-// something is written behind it, and a frame's beginning is written last: whenever the process is killed, the file can
-// be walked from its beginning to its end, and every frame in it is whole.
+// Writes frames into space that the file already contains: all frames of a file of bounded size, and the end of any
+// file that is finished while other threads still record. Padding always covers free space. It is shortened before
+// something is written after it, and the beginning of a frame is written last. Whenever the process is killed, the file
+// can be read from its beginning to its end, and every frame in it is complete.
 #include "interpose/recorder/file_space.h"
 #include "interpose/recorder/trace_file.h"
 

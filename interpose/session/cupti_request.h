@@ -4,14 +4,15 @@
 
 namespace vramtrack {
 
-// VRAMTRACK_CUPTI=1 has the driver load libvramtrack_cupti.so, which is asked for when this library is loaded: the
-// driver may read its variable at any time. Says once on stderr why that was not possible.
+// With VRAMTRACK_CUPTI=1 the driver loads libvramtrack_cupti.so. This library sets the variable that requests it when
+// it is loaded itself, because the driver may read it at any time. ReportCuptiRequest prints to stderr, once, why the
+// request was not possible.
 void ReportCuptiRequest();
 
-// To be called when libvramtrack_cupti.so has come. Thread-safe.
+// Notes that libvramtrack_cupti.so has been loaded. Thread-safe.
 void NoteCuptiTracer();
 
-// Whether VRAMTRACK_CUPTI=1 is set for this program.
+// Returns whether VRAMTRACK_CUPTI=1 is set for this program.
 bool IsCuptiAsked();
 
 }  // namespace vramtrack

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Marks that a process sets before its first CUDA call. They are kept in memory until recording begins, and are never
-// written where it does not. A range that a program opens before it touches CUDA would otherwise look as if only its
-// end had been there.
+// written if it does not begin. Without them, the trace would contain only the end of a range that a program opens
+// before its first CUDA call.
 #ifndef INTERPOSE_SESSION_EARLY_MARKS_H_
 #define INTERPOSE_SESSION_EARLY_MARKS_H_
 
@@ -14,22 +14,22 @@
 
 namespace vramtrack {
 
-// Of each of the first 64 threads that set marks, the first 512 and the last 512 are kept, with up to 128 names; 64 KiB
-// for such a thread, and nothing for others. They have no stacks. Where some in the middle are missing, as many ranges
-// are open after them as were. In a forked child there are none. For the threads' own use: no locks, and nothing here
-// changes errno.
+// Each of the first 64 threads that set marks keeps its first 512 and its last 512 marks, with up to 128 names. Such a
+// thread uses 64 KiB; other threads use nothing. Early marks have no stacks. If marks in the middle were dropped, the
+// number of open ranges after them is still correct. A forked child has no early marks. A thread calls these functions
+// for its own marks; they take no locks and do not change errno.
 
-// `message`: null for none. `id`: of a range that starts or ends, otherwise 0.
+// Notes a mark. `message` is null for none; `id` is that of a range that starts or ends, otherwise 0.
 void NoteEarlyMark(schema::MarkKind kind, const char* domain, const char* message, uint64_t id);
 void NoteEarlyStep(uint64_t number, double value);
 
-// Records those of the calling thread in its lane, which holds no event yet, and forgets them.
+// Records the early marks of the calling thread in its lane, which must not hold events yet, and forgets them.
 void RecordEarlyMarks(Session* session, Lane* lane);
 
 struct ClockReading {
   uint64_t ticks, monotonic_ns, realtime_ns;
 };
-// When the process set its first mark that is kept; `now` where there is none.
+// Returns the time of the first mark that the process keeps, or `now` if there is none.
 ClockReading EarliestMark(const ClockReading& now);
 
 }  // namespace vramtrack

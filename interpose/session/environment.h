@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The environment as it was when this library was loaded. By its first CUDA call a program may have cleared its
-// environment, written a title over it (setproctitle), or gone to another folder.
+// The environment at the time when this library was loaded. Before its first CUDA call a program may clear its
+// environment, overwrite it with a process title (setproctitle), or change its working directory.
 #ifndef INTERPOSE_SESSION_ENVIRONMENT_H_
 #define INTERPOSE_SESSION_ENVIRONMENT_H_
 
@@ -9,18 +9,18 @@
 
 namespace vramtrack {
 
-// Immutable; lives as long as the process, and in its forked children.
+// Immutable; exists until the process ends, and in its forked children.
 class Environment {
  public:
-  // Copies the environment at its first call, which this library's constructor makes. Thread-safe without a lock. Null
-  // where there is no memory.
+  // Returns the copy of the environment. The first call makes the copy: the constructor of this library, or an earlier
+  // CUDA call. Returns null if there is no memory. Thread-safe, without a lock.
   static const Environment* AtStart();
 
-  // The value of a variable that matters (see environment.cc), or null.
+  // Returns the value of a variable, or null. Only variables that MattersToTrace accepts are kept.
   const char* Find(const char* name) const;
-  // The working directory; empty where the process had none that it could reach.
+  // Returns the working directory, empty if it had no absolute path.
   const char* folder() const { return text_; }
-  // All that are kept: NAME=VALUE, each with its zero; an empty one ends them.
+  // Returns all kept variables as zero-terminated NAME=VALUE strings; an empty string ends the list.
   const char* variables() const { return text_ + folder_bytes_; }
 
  private:
@@ -30,14 +30,15 @@ class Environment {
   char text_[];
 };
 
-// Whether a variable is kept and recorded: it matters to memory, or to this library, and holds no secret.
+// Returns whether a variable (NAME=VALUE) is kept and recorded: it affects memory or this library, and its name does
+// not suggest a secret.
 bool MattersToTrace(const char* variable);
 
-// The job's rank of this process from the variables that launchers set, or -1. A worker may set its own after its
-// start, so the present environment goes before the one at the start.
+// Returns the rank of this process in its job, from the variables that launchers set, or -1. The present environment
+// overrides the environment at the start, because a worker may set its rank later.
 int RankOfProcess();
 
-// What the processes of one run have in common, from the environment at the start; see FindRunId.
+// Writes the id that all processes of one run share to `id`, from the environment at the start (see FindRunId).
 void RunIdOfProcess(char* id, size_t capacity);
 
 }  // namespace vramtrack

@@ -10,18 +10,18 @@
 
 namespace vramtrack {
 
-// A text without its numbers: "epoch 3 step 17" is "epoch # step #" and the number 17. Of a longer text the first 200
-// bytes count.
+// A text whose numbers are replaced: "epoch 3 step 17" becomes "epoch # step #" with the number 17. Only the first 200
+// bytes of the text are used.
 class PlainName {
  public:
   static constexpr size_t kMaxBytes = 200;
 
-  // `coarse`: every word with a digit in it becomes "#", which makes one name of "job-3fa2" and "job-b71c".
+  // With `coarse`, every word that contains a digit becomes "#", so that "job-3fa2" and "job-b71c" have the same name.
   explicit PlainName(const char* text, bool coarse = false);
 
-  const char* text() const { return text_; }  // no zero at its end
+  const char* text() const { return text_; }  // not zero-terminated
   size_t length() const { return length_; }
-  // The last number in the text, 0 for none; UINT64_MAX for one that is too large.
+  // Returns the last number in the text: 0 if there is none, UINT64_MAX if it is too large.
   uint64_t number() const { return number_; }
   uint64_t Hash() const;  // never 0
 
@@ -32,20 +32,20 @@ class PlainName {
 };
 
 struct MarkName {
-  uint32_t id = 0;      // of the trace's Name, 0 for none
+  uint32_t id = 0;      // of the trace's Name; 0 for none
   uint64_t number = 0;  // see PlainName
 };
 
-// The trace's Name of a text in an NVTX domain, which is defined first where it is new. `domain`: a text from KeptText,
-// null for the default domain. Thread-safe, no lock. A job has few names, since they have no numbers; should there be
-// more than 4,096, those that are new are made coarse, and beyond 16,384 they have none.
+// Returns the Name of a text in an NVTX domain, and defines it in the trace if it is new. `domain` is a text from
+// KeptText, or null for the default domain. Thread-safe, lock-free. A job has few names, because numbers are removed.
+// After 4,096 names, new ones are made coarse; after 16,384, new texts have no name.
 MarkName NameOf(const char* text, const char* domain, Session* session, Lane* lane);
 
-// The Name of the domain itself, 0 for the default one.
+// Returns the Name of the domain itself; 0 for the default domain.
 uint32_t DomainName(const char* domain, Session* session, Lane* lane);
 
-// A copy that stays for good, the same one for the same text; null where there is no more room (1 MiB for all). Of a
-// longer text the first 200 bytes. Thread-safe.
+// Returns a permanent copy of the first 200 bytes of `text`, the same copy for the same text. Returns null if the space
+// for copies (1 MiB in total) is full. Thread-safe.
 const char* KeptText(const char* text);
 
 }  // namespace vramtrack

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recording of this process: begins at its first CUDA call, ends when it ends. A forked child begins its own.
+// The recording of this process: it begins at the first CUDA call and ends with the process. A forked child begins its
+// own recording.
 #ifndef INTERPOSE_SESSION_SESSION_H_
 #define INTERPOSE_SESSION_SESSION_H_
 
@@ -21,22 +22,24 @@ namespace vramtrack {
 
 struct EarlyMarks;
 
-// Lives in zeroed memory that is never freed: other threads may be in a hook when the process ends.
+// Uses zeroed memory that is never freed, because other threads may be in a hook when the process ends.
 class Session {
  public:
-  // The session, started by the first call. Null where recording is not possible; that was said once on stderr.
+  // Returns the session; the first call starts it. Returns null if recording is not possible; the reason was reported
+  // once on stderr, except in a privileged (setuid) program.
   static Session* Get() {
     Session* session = Running();
     return __builtin_expect(session != nullptr, 1) ? session : Start();
   }
-  // The session if it has begun. A forked child finds none until it starts its own.
+  // Returns the session if it has begun, else null. In a forked child it is null until the child starts its own.
   static Session* Running() {
     return fork_page_ == nullptr ? nullptr : fork_page_->session.load(std::memory_order_acquire);
   }
-  // Writes the end of the file; for the end of the process.
+  // Finishes the trace file. For the end of the process.
   static void FinishRunning();
 
-  // The calling thread's lane, or null where there is no room for one: its events are counted as lost.
+  // Gives the calling thread a lane and returns it. Returns null if there is no room; the events of the thread are then
+  // counted as lost.
   Lane* AttachThread();
   void DetachThread(Lane* lane);
 
@@ -47,33 +50,34 @@ class Session {
   PythonStacks& python() { return python_; }
   torch::GraphNodes& graph() { return graph_; }
   ModuleMap& modules() { return modules_; }
-  // Address and space (see hooks/call.h) to identity of the live allocation there.
+  // Maps the address and the kind of address space of each live allocation to its identity.
   ConcurrentTable& live() { return live_; }
-  // Held while it is found out whether something is given out for the first time.
+  // Held while a hook determines whether CUDA returns an object for the first time.
   SpinLock& retaining() { return retaining_; }
 
-  // Of marks: by the hash of their text, and how many there are.
+  // The names of marks, by the hash of their text, and their count.
   struct Names {
     ConcurrentTable by_hash;
     std::atomic<uint32_t> count;
   };
   Names& names() { return names_; }
 
-  // Whether a framework's allocator has told of its memory.
+  // Returns whether a framework's allocator has reported its memory.
   bool has_framework() const { return has_framework_.load(std::memory_order_relaxed); }
   void NoteFramework() { has_framework_.store(true, std::memory_order_relaxed); }
 
-  // Says once on stderr that recording has stopped, and why, if it has.
+  // If recording has stopped, reports this and the reason on stderr, once.
   void ReportIfStopped();
 
-  // True once for each device, until its total is known.
+  // Returns true once for each of the first 64 devices without its total, and once with it.
   bool FirstReportOf(uint32_t device, bool with_total);
 
  private:
-  // What a forked child must find empty. The kernel sees to that, so a child made in any way is covered.
+  // State that is empty in a forked child. The kernel zeroes it, so it does not matter how the child was made; before
+  // Linux 4.14 a pthread_atfork handler does.
   struct ForkPage {
     std::atomic<Session*> session;
-    std::atomic<uint32_t> state;    // 0 nothing yet, 1 starting, 2 running, 3 not possible
+    std::atomic<uint32_t> state;    // 0 not started, 1 starting, 2 running, 3 not possible
     std::atomic<uint32_t> starter;  // the thread that starts it
   };
 
@@ -101,30 +105,31 @@ class Session {
   std::atomic<bool> said_stopped_, has_framework_;
 };
 
-// What a thread keeps. Plain data in static thread-local storage: hooks run while a thread's other thread-local objects
-// are destroyed, and an access costs no call.
+// The state of a thread. Plain data in static thread-local storage: hooks also run while the thread's other
+// thread-local objects are destroyed, and an access needs no function call.
 struct ThreadState {
   static constexpr uint8_t kMaxPushedDevices = 7;
 
-  Session* session;  // that `lane` belongs to: a forked child inherits its parent's
+  Session* session;  // the session of `lane`: a forked child inherits its parent's
   Lane* lane;
-  CaptureThread* capture;   // of the same session; null where no stacks are taken
-  EarlyMarks* early;        // marks from before the session, null where the thread has set none
-  const void* innermost;    // hooked call that the thread is in
-  uint32_t covered;         // families of calls (hooks/family.h) whose real functions the thread is in
+  CaptureThread* capture;   // of the same session; null if no stacks are captured
+  EarlyMarks* early;        // marks from before the session; null if the thread has set none
+  const void* innermost;    // the innermost hooked call of the thread
+  uint32_t covered;         // families of calls (hooks/table/family.h) whose real functions the thread is in
   uint32_t release_stack;   // of the thread's last MARK_RELEASE
-  uint64_t capture_number;  // see hooks/captures.h
-  uint32_t device;          // current device, as far as the thread's own calls tell
-  bool busy;                // in this library's own code
+  uint64_t capture_number;  // see hooks/table/captures.h
+  uint32_t device;          // the current device, as far as hooked calls of the thread show
+  bool busy;                // the thread runs code of this library
   uint8_t pushed_devices;
-  uint8_t pushed[kMaxPushedDevices];  // under the current device, see hooks/current_device.h
+  uint8_t pushed[kMaxPushedDevices];  // the stack of devices below the current one, see hooks/table/current_device.h
 };
 extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
 
-// Defines the process in `lane`: what it is, and the part of its environment that explains its memory. Uses `buffer`.
+// Records in `lane` the definition of the process: its identity and the environment variables that affect its memory.
+// `buffer` is scratch space of `capacity` bytes.
 void DefineProcess(Lane* lane, uint8_t* buffer, size_t capacity);
 
-// Defines the calling thread.
+// Records the definition of the calling thread.
 void DefineThread(Lane* lane);
 
 }  // namespace vramtrack

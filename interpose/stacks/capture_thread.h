@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread keeps for its captures, and the pool that lends it.
+// Per-thread state of stack captures, and the pool that provides it.
 #ifndef INTERPOSE_STACKS_CAPTURE_THREAD_H_
 #define INTERPOSE_STACKS_CAPTURE_THREAD_H_
 
@@ -14,23 +14,25 @@
 
 namespace vramtrack {
 
-// How captures went. Each is counted in one of the first ones.
+// Outcomes of stack captures. Each capture increments exactly one of the counts from kFirstGuesses to kModuleChanges;
+// the others count details.
 enum CaptureCount : size_t {
-  kFirstGuesses,        // the first guess held
-  kLaterGuesses,        // a guess held after one that differed
-  kWalks,               // walked by rules
-  kForeignWalks,        // the same, on a stack that is not the thread's own
-  kSignalFrames,        // these three by libunwind's cursor: through a signal handler
-  kUnusualFrames,       // through a frame that no rule can say
-  kModuleChanges,       // while another thread read the loader's list after a library had gone
+  kFirstGuesses,  // the first guess was right
+  kLaterGuesses,  // a later guess was right, after a wrong first one
+  kWalks,         // walked with unwind rules
+  kForeignWalks,  // the same, on a stack that is not the thread's own, such as a coroutine's
+  // The next three are walked with libunwind's cursor.
+  kSignalFrames,        // through a signal handler
+  kUnusualFrames,       // through a frame that no rule can express
+  kModuleChanges,       // after an unload, while another thread refreshes the module map
   kWithoutInformation,  // walks that ended at code without unwind information
-  kRulesLearned,        // of these there may be several in a capture
+  kRulesLearned,        // may be several per capture
   kRulesEvicted,
   kCaptureCounts,
 };
 
-// Zero-initialised memory is the state of a thread that has captured nothing. Used by its thread only, but for count()
-// and TakeUnpublished().
+// Zero-initialised memory is the state of a thread that has captured nothing. Only the owning thread may use it, except
+// for count(), published() and TakeUnpublished(), which any thread may call.
 class CaptureThread {
  public:
   void Count(CaptureCount which, uint64_t more = 1) {
@@ -38,41 +40,42 @@ class CaptureThread {
   }
   uint64_t count(CaptureCount which) const { return counts_[which].load(std::memory_order_relaxed); }
 
-  // What was counted since the last call, by whichever thread.
+  // Returns by how much the count has grown since the last call, which may have come from another thread.
   uint64_t TakeUnpublished(CaptureCount which) {
     const uint64_t now = count(which);
     return now - published_[which].exchange(now, std::memory_order_relaxed);
   }
 
-  // The count when it was last taken.
+  // Returns the value of the count at the last call of TakeUnpublished.
   uint64_t published(CaptureCount which) const { return published_[which].load(std::memory_order_relaxed); }
 
-  // Guesses by what the thread captured last, as indexes of records. Those of an ended thread are as good as any.
+  // The guesses are indexes of records, looked up by `history`. They stay when the thread ends, because they are useful
+  // to the next owner as well.
   static constexpr int kGuessBits = 14;
   static constexpr size_t kGuessWays = 4;
 
   StackRegion region;
-  uint32_t epoch;    // of the module map, at the last capture
-  uint64_t history;  // of the last five records
+  uint32_t epoch;    // epoch of the module map at the last capture
+  uint64_t history;  // hash of the indexes of the last five records
   CaptureThread* next_free;
   CaptureThread* next_of_all;
 
   alignas(64) uint32_t guesses[size_t{1} << kGuessBits];
-  StackWalk walk;  // not on the stack, which may be a small one
+  StackWalk walk;  // kept here because the thread's stack may be small
 
  private:
   std::atomic<uint64_t> counts_[kCaptureCounts], published_[kCaptureCounts];
 };
 
-// Thread-safe. Zero-initialised memory is an empty pool. What is given back goes to a later thread and is never
-// unmapped.
+// A pool of thread states. Thread-safe. Zero-initialised memory is an empty pool. A released state is reused by a later
+// thread and is never unmapped.
 class CaptureThreads {
  public:
-  // Null where there is no memory.
+  // Returns a state for the calling thread, or null if there is no memory.
   CaptureThread* Acquire();
   void Release(CaptureThread* thread);
 
-  // Calls `each` with every thread that there was.
+  // Calls `each` with every state that was ever created, including released ones.
   template <typename Each>
   void EachThread(Each each) const {
     for (CaptureThread* t = all_.load(std::memory_order_acquire); t != nullptr; t = t->next_of_all) each(t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which library lies where, kept up to date in the trace so that addresses can be turned into names elsewhere.
+// Records in the trace at which addresses each library is loaded, so that addresses can be turned into names later.
 #ifndef INTERPOSE_STACKS_MODULE_MAP_H_
 #define INTERPOSE_STACKS_MODULE_MAP_H_
 
@@ -15,22 +15,24 @@ struct dl_phdr_info;
 
 namespace vramtrack {
 
-// Thread-safe. Zero-initialised memory is an empty map.
+// The loaded libraries of the process. Thread-safe. Zero-initialised memory is an empty map.
 class ModuleMap {
  public:
-  // Compares the loader's list with what the trace has and defines in `lane` what is new or gone. Costs some 50 ns
-  // where nothing was loaded or unloaded since. False, with nothing done, where another thread is at it.
+  // Compares the loader's list with the map, and defines in `lane` which libraries are new and which are gone. Costs
+  // about 50 ns if nothing was loaded or unloaded since the last call. Returns false, without doing anything, if
+  // another thread is refreshing the map.
   bool Refresh(Lane* lane);
 
-  // A stack means what it says under the map of its epoch: another epoch begins when a library goes away, because its
-  // addresses may be another's afterwards.
+  // The addresses of a stack are valid for the map of one epoch. A new epoch begins when a library is unloaded, because
+  // another library may be loaded at the same addresses afterwards.
   uint32_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
-  // Changes whenever Refresh has found something loaded or unloaded.
+  // Changes whenever Refresh finds that a library was loaded or unloaded.
   uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  // To be told before and after the program may unload a library: from the first moment on Refresh is due before a
-  // stack is taken for a known one, because another library may lie there before the second.
+  // Call UnloadBegins before the program may unload a library, and UnloadEnds after. From UnloadBegins on,
+  // refresh_due() is true and callers must refresh the map before they look up a known stack: another library may be
+  // loaded at the same addresses before UnloadEnds.
   void UnloadBegins() { unloads_.fetch_add(kUnloading, std::memory_order_acq_rel); }
   void UnloadEnds() {
     unloads_.fetch_or(kUnloaded, std::memory_order_acq_rel);
@@ -38,15 +40,15 @@ class ModuleMap {
   }
   bool refresh_due() const { return unloads_.load(std::memory_order_acquire) != 0; }
 
-  // Called after libraries have been loaded, outside of any lock; may be null.
+  // Refresh calls this function, without holding its lock, after libraries have been loaded. May be null.
   static std::atomic<void (*)()> on_loaded;
 
  private:
   struct Known {
-    uint64_t base, identity;  // load bias, and a hash of where its code lies and of its name
+    uint64_t base, identity;  // load bias; hash of the name, the load bias and the segment sizes
     uint32_t id;
-    uint32_t seen;  // the reading that met it last
-    uint32_t next;  // 1 + the next one of its bucket
+    uint32_t seen;  // number of the last reading that found it
+    uint32_t next;  // 1 + index of the next entry in the bucket; 0: none
   };
   static constexpr size_t kMaxModules = 16384;
   static constexpr int kBucketBits = 12;
@@ -63,16 +65,17 @@ class ModuleMap {
 
   SpinLock lock_;
   std::atomic<uint32_t> epoch_, generation_;
-  std::atomic<uint32_t> unloads_;  // kUnloading for each one under way; kUnloaded after one, until Refresh
+  std::atomic<uint32_t> unloads_;  // kUnloading for each unload in progress, plus kUnloaded after one until Refresh
   uint64_t adds_, subs_;           // the loader's counters at the last reading
   uint64_t new_adds_, new_subs_;
   size_t count_;
   uint32_t next_id_;
-  // During Refresh: which one, where in the list it is, and the list's length at the last one.
+  // State of Refresh: the number of this reading, the position in the loader's list, and the length of the list at the
+  // last reading.
   uint32_t reading_;
   size_t place_, listed_;
   Lane* lane_;
-  uint32_t buckets_[size_t{1} << kBucketBits];  // 1 + the first one of each
+  uint32_t buckets_[size_t{1} << kBucketBits];  // 1 + index of the first entry; 0: empty
   Known known_[kMaxModules];
 };
 

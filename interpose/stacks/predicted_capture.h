@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Guesses which record the present stack is, and checks the guess word by word.
+// Predicts which record matches the current stack, and checks the prediction word by word.
 //
-// The first guess is the record that followed the last five before. Where it differs, at some word, the next guess is
-// what was found after the same difference earlier: the words before that one hold, so what is read there is a true
-// return address of this stack, and such a key recurs.
+// The first guess is the record that followed the same five records earlier. If the stack differs from it at some word,
+// the next guess is the record that was found after the same difference earlier. All words before the difference match,
+// so the differing word is a real return address of this stack, and the same difference is likely to occur again.
 #ifndef INTERPOSE_STACKS_PREDICTED_CAPTURE_H_
 #define INTERPOSE_STACKS_PREDICTED_CAPTURE_H_
 
@@ -17,15 +17,16 @@
 
 namespace vramtrack {
 
+// The prediction of one capture. Used by one thread; neither argument is owned.
 class Prediction {
  public:
   Prediction(CaptureThread* thread, StackRecords* records) : thread_(thread), records_(records) {}
 
-  // The record that the stack at `start` is, with every word of it checked, or 0 where no guess held. `room`: bytes
-  // that may be read from start.sp on.
+  // Returns the index of the record that matches the stack at `start`, with every word checked, or 0 if no guess was
+  // right. `room` is the number of bytes from start.sp that can be read.
   uint32_t Guess(const Registers& start, uint64_t room, uint32_t epoch);
 
-  // After a Guess that gave 0: what the stack turned out to be; 0 for one without a record.
+  // Reports the right answer after a Guess that returned 0: the index of the stack's record, or 0 if it has none.
   void Was(uint32_t index);
 
  private:
@@ -39,7 +40,7 @@ class Prediction {
   CaptureThread* thread_;
   StackRecords* records_;
   int guesses_ = 0;
-  uint64_t keys_[kMaxGuesses];  // of the differences
+  uint64_t keys_[kMaxGuesses];  // hashes of the differences found so far
 };
 
 }  // namespace vramtrack

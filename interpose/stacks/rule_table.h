@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a return address to its unwind rule, for all threads.
+// Maps a return address to its unwind rule, for all threads.
 #ifndef INTERPOSE_STACKS_RULE_TABLE_H_
 #define INTERPOSE_STACKS_RULE_TABLE_H_
 
@@ -14,17 +14,19 @@
 
 namespace vramtrack {
 
-// Thread-safe; no lock where the rule is known. Zero-initialised memory is an empty table. 32 KiB: a program allocates
-// from some hundreds of return addresses, and a larger table costs more misses of the processor's cache than it saves.
+// A cache of unwind rules. Thread-safe; a lookup of a known rule takes no lock. Zero-initialised memory is an empty
+// table. It has 32 KiB: the stacks of a program's allocations have some hundreds of return addresses, and a larger
+// table costs more processor cache misses than it saves.
 class RuleTable {
  public:
+  // The number of rules that calls have added and removed.
   struct Changes {
     uint64_t learned = 0, evicted = 0;
   };
 
-  // The rule of the frame at `frame`, learnt if it is not known. The registers must be true ones of a live frame of the
-  // calling thread: libunwind reads the stack there. `epoch`: of the module map, as last given to BeginEpoch by this
-  // thread; rules that were learnt in an older one are never kept.
+  // Returns the rule of `frame`, and learns it if it is not known. The registers must be those of a live frame of the
+  // calling thread, because libunwind reads its stack. `epoch` is the epoch of the module map that this thread last
+  // passed to BeginEpoch; a rule that was learned in an older epoch is not stored. Adds to `changes`.
   UnwindRule Find(const Registers& frame, uint32_t epoch, Changes* changes) {
     const Place place = PlaceOf(frame.ip);
     for (size_t way = 0; way < kWays; ++way) {
@@ -36,15 +38,15 @@ class RuleTable {
     return Learn(frame, place, epoch, changes);
   }
 
-  // A library went away: forgets everything, unless that was done for this epoch already. False where that cannot be
-  // done now: nothing here may be used then.
+  // Call this after a library was unloaded. Removes all rules, unless that was already done for this epoch. Returns
+  // false if the lock cannot be taken; the caller must not use the table then.
   bool BeginEpoch(uint32_t epoch);
 
  private:
   static constexpr int kBits = 12;
   static constexpr size_t kWays = 4;
-  // Odd, times 2^16: one to one for the 48 bits of an address. The index takes the highest 12 bits of the product but
-  // the two that tell the ways of a group apart, the tag the others.
+  // An odd number times 2^16, so that the product is unique for the 48 bits of an address. The highest 12 bits of the
+  // product are the index, whose two lowest bits select the way in a group. The tag has all bits below the highest 10.
   static constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15ull << 16;
 
   struct Place {
@@ -59,7 +61,7 @@ class RuleTable {
   UnwindRule Learn(const Registers& frame, Place place, uint32_t epoch, Changes* changes);
 
   alignas(64) std::atomic<uint64_t> words_[size_t{1} << kBits];
-  SpinLock lock_;  // of stores: a rule of an older epoch must not come in behind BeginEpoch
+  SpinLock lock_;  // for stores: a rule of an older epoch must not be stored after BeginEpoch
   uint32_t epoch_;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the calling thread's stack to its number in the trace: by a guess that is checked, otherwise by a walk along
-// rules, otherwise by libunwind's cursor. docs/stacks.md explains why all three give the same.
+// Captures the calling thread's stack and returns its number in the trace. It tries three ways in turn: a prediction
+// that is checked, a walk with unwind rules, and libunwind's cursor. docs/stacks.md explains why all three give the
+// same stack.
 #ifndef INTERPOSE_STACKS_STACK_CAPTURE_H_
 #define INTERPOSE_STACKS_STACK_CAPTURE_H_
 
@@ -19,30 +20,31 @@
 
 namespace vramtrack {
 
-// Thread-safe. Lives in zeroed memory; a forked child makes its own.
+// Captures stacks. Thread-safe. Must be placed in zeroed memory; a forked child creates its own.
 class StackCapture {
  public:
-  // Before any capture, while no other thread uses this. Frames at the inner end of a stack that lie in `own` are left
-  // out; then at most `max_frames` (<= kMaxFrames) are kept.
+  // Call this before any capture, while no other thread uses the object. The innermost frames in `own` are left out of
+  // every stack; of the others at most `max_frames` (<= kMaxFrames) are kept.
   void Prepare(size_t max_frames, const CodeRange& own);
 
-  // The number of the stack of whoever calls, at least 1; 0 where it could not be recorded. It ends with the first
-  // frame in `last`, if it has one. `*through_signal` (may be null): whether it is that of a signal handler. A new
-  // stack is defined in `lane` first. Allocates nothing. Takes the loader's short lock for its list of objects, but
-  // only for code that it has not met before and for stacks that need the cursor. Not for a signal handler that may
-  // have interrupted a capture of the same thread; in any other handler it may be called.
+  // Returns the number of the caller's stack, which is at least 1, or 0 if the stack could not be recorded. The stack
+  // ends with the first frame in `last`, if there is one. Sets `*through_signal`, if it is not null, to true if the
+  // stack goes through a signal handler; otherwise leaves it unchanged. Defines a new stack in `lane` first. Does not
+  // allocate from the heap. Takes the loader's lock on its list of objects briefly, but only for code that it has not
+  // seen before and for stacks that need the cursor. May be called in a signal handler, unless that handler may have
+  // interrupted a capture of the same thread.
   uint32_t Take(CaptureThread* thread, const CodeRange& last, StackTable* stacks, ModuleMap* modules, Lane* lane,
                 bool* through_signal = nullptr);
 
   CaptureThreads& threads() { return threads_; }
   const StackRecords& records() const { return records_; }
 
-  // Adds what was counted since the last time to the counters of the file's header page: of one thread, or of all.
+  // Add the counts of one thread, or of all threads, since the last call to the counters in the file's header page.
   void Publish(CaptureThread* thread, TraceFile* file) const;
   void PublishAll(TraceFile* file) const;
 
  private:
-  // What is asked for.
+  // The arguments of one capture.
   struct Request {
     Registers start;
     CodeRange last;
@@ -52,16 +54,16 @@ class StackCapture {
     Lane* lane;
     bool* through_signal;
 
-    // A record of a whole stack is none of one that ends early.
+    // Separates the records of stacks that end in `last` from those of whole stacks.
     uint32_t RecordEpoch() const { return epoch << 1 | (last.end != last.begin); }
   };
 
-  // The stack at its start, walked by rules; on the thread's own stack or on another one.
+  // Walk the stack with rules, on the thread's own stack or on another one. Both return the stack's number, or 0.
   uint32_t Walk(const Request& request, CaptureThread* thread, Prediction* prediction);
   uint32_t WalkForeign(const Request& request, CaptureThread* thread);
-  // Into thread->walk; what is from start.sp to `limit` can be read.
+  // Walks into thread->walk. The memory from start.sp to `limit` must be readable.
   WalkEnd WalkTo(const Request& request, uint64_t limit, CaptureThread* thread);
-  // By libunwind's cursor.
+  // Walks the stack with libunwind's cursor and returns its number, or 0. Counts `why`.
   uint32_t Step(const Request& request, CaptureCount why, CaptureThread* thread);
 
   size_t max_frames_;
@@ -71,7 +73,7 @@ class StackCapture {
   CaptureThreads threads_;
 };
 
-// Where the code of the program or library that this is linked into lies.
+// Returns the addresses of the code of the program or library that this is linked into.
 CodeRange OwnCode();
 
 }  // namespace vramtrack

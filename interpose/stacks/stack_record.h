@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stacks that were walked before, with every word that the walk depended on: comparing them is much cheaper than
-// walking, because no load waits for another.
+// Stores stacks that were walked before, with every word that the walk depended on. Comparing these words is much
+// cheaper than walking, because no load depends on another.
 #ifndef INTERPOSE_STACKS_STACK_RECORD_H_
 #define INTERPOSE_STACKS_STACK_RECORD_H_
 
@@ -15,57 +15,63 @@
 
 namespace vramtrack {
 
-// Immutable once it has an index.
+// The record of one walk. Immutable once it has an index.
 struct StackRecord {
   uint64_t ip;
-  uint64_t bp;     // as bp_use says: a distance from the start's stack pointer, or 0
-  uint32_t stack;  // its number in the trace
-  uint32_t epoch;  // of the module map
+  uint64_t bp;     // depends on bp_use: distance in bytes from the start's stack pointer, or 0
+  uint32_t stack;  // number of the stack in the trace
+  uint32_t epoch;  // Request::RecordEpoch() in stack_capture.h
   uint32_t reach;  // the farthest word, in units of 8 bytes
-  uint32_t next;   // index of the next record of the bucket
+  uint32_t next;   // index of the next record in the bucket; 0: none
   uint16_t return_words, distance_words;
   BpUse bp_use;
-  uint64_t words[];  // as StackWalk has them
+  uint64_t words[];  // in the format of StackWalk::words
 
-  // How a stack differs from this one: the number of the first word that differs, or one of these.
-  static constexpr uint32_t kStart = ~uint32_t{0};  // begins elsewhere: no word says anything
+  // The place where a stack differs from this one: the number of the first word that differs, or one of these.
+  static constexpr uint32_t kStart = ~uint32_t{0};  // it starts at another address, so its words cannot be compared
   static constexpr uint32_t kBp = kStart - 1;
   static constexpr uint32_t kSame = kStart - 2;
 
-  // `room`: bytes that may be read from start.sp on.
+  // Returns whether a stack starts at the same address and in the same epoch `now`, and can be compared: `room` is the
+  // number of bytes from start.sp that can be read.
   bool BeginsAt(const Registers& start, uint64_t room, uint32_t now) const {
     return ip == start.ip && epoch == now && 8 * uint64_t{reach} + 8 <= room;
   }
+  // Returns whether the frame pointer at the start matches.
   bool BpHolds(const Registers& start) const {
     return bp_use == BpUse::kNone || start.bp - (bp_use == BpUse::kDistance ? start.sp : 0) == bp;
   }
-  // All words at once; the caller has checked the two above.
+  // Returns whether all words match. The caller must have checked BeginsAt and BpHolds.
   bool WordsHold(uint64_t sp) const;
-  // The first word that differs, given that one does; `*found` is what the stack has there.
+  // Returns the number of the first word that differs and sets `*found` to the stack's value, or returns kSame. The
+  // caller must have checked BeginsAt and BpHolds.
   uint32_t FirstDifference(uint64_t sp, uint64_t* found) const;
 };
 
-// Thread-safe; only making a record takes a lock. Zero-initialised memory is an empty set. Records are never freed, so
-// whoever has an index may use it; that is why their memory is bounded.
+// All records of the process. Thread-safe; only Make takes a lock. Zero-initialised memory is an empty set. Records are
+// never freed, so an index stays valid; therefore their memory is bounded.
 class StackRecords {
  public:
-  // Of all records together. At the bound no more are made: stacks without one are walked each time.
+  // The memory of all records together. When it is used up no more records are made, and stacks without a record are
+  // walked each time.
   static constexpr size_t kMaxBytes = 8 << 20;
-  static constexpr int kIndexBits = 17;  // an index counts units of 64 bytes; 0 is none
+  static constexpr int kIndexBits = 17;  // an index counts units of 64 bytes; 0 means no record
 
   const StackRecord* At(uint32_t index) const {
     return reinterpret_cast<const StackRecord*>(base_ + 64 * uint64_t{index});
   }
 
-  // The record of this walk, or 0. `*hash` is for Make.
+  // Returns the index of the record of this walk, or 0. Sets `*hash` for SeenBefore and Make.
   uint32_t Find(const Registers& start, const StackWalk& walk, uint32_t epoch, uint64_t* hash) const;
-  // True from the second time on that it is asked for this hash, as far as it remembers: a stack that never comes again
-  // shall take no memory.
+  // Returns whether it was called with this hash before. It forgets some hashes, so it may return false again. A stack
+  // that occurs only once should take no memory.
   bool SeenBefore(uint64_t hash);
-  // Makes one, unless another thread just has; 0 where there is no room.
+  // Adds a record and returns its index; returns the existing one if another thread has just added it, and 0 if no
+  // memory is left.
   uint32_t Make(const Registers& start, const StackWalk& walk, uint32_t epoch, uint64_t hash, uint32_t stack);
 
-  // What was found to follow after a difference: `key` says which record, where it differed, and what was there.
+  // Return and set the record to try after a difference. `key` is a hash of the record, the place of the difference,
+  // and the value found there.
   uint32_t After(uint64_t key) const { return after_[key >> (64 - kAfterBits)].load(std::memory_order_acquire); }
   void SetAfter(uint64_t key, uint32_t index) {
     std::atomic<uint32_t>& entry = after_[key >> (64 - kAfterBits)];
@@ -79,7 +85,7 @@ class StackRecords {
 
   bool Same(const StackRecord& record, const Registers& start, const StackWalk& walk, uint32_t epoch) const;
 
-  uint64_t base_;  // of the mapping that all records lie in
+  uint64_t base_;  // address of the mapping that holds all records
   SpinLock lock_;
   std::atomic<uint32_t> used_;  // in units of 64 bytes
   std::atomic<uint32_t> buckets_[1 << kBucketBits];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of a thread's own stack that is known to be readable.
+// Tracks which part of a thread's own stack is known to be readable.
 #ifndef INTERPOSE_STACKS_STACK_REGION_H_
 #define INTERPOSE_STACKS_STACK_REGION_H_
 
@@ -8,25 +8,27 @@
 
 namespace vramtrack {
 
-// Used by its thread only. Zero-initialised memory is an unknown region. Allocates nothing, opens no file.
+// The readable region of one thread's stack. Only that thread may use it. Zero-initialised memory is an unknown region.
+// Does not allocate and opens no file.
 //
-// The outer end is an address that certainly lies on the thread's own stack, outside of all frames: where the C library
-// keeps the thread's block (at the outer end of the stack of every thread that it has started), or where the kernel has
-// put 16 random bytes (at the outer end of the first thread's). Every page between it and the stack pointer is tried
-// once, with a system call that reads it for us; a stack that grows inwards is followed. Memory of a thread's own stack
-// stays as long as the thread, so what was readable stays so.
+// The outer end is an address that is certainly on the thread's own stack, outside of all frames. For the first thread
+// it is the address of the 16 random bytes of the kernel (AT_RANDOM). For other threads it is the C library's thread
+// block, which is at the outer end of every stack that the C library has made. Every page between this address and the
+// stack pointer is tested once, with a system call that reads it. The region grows when the stack does. The memory of a
+// thread's stack exists as long as the thread, so a readable page stays readable.
 class StackRegion {
  public:
-  // Whether `sp` is on the thread's own stack: then everything from there to end() may be read.
+  // Returns whether `sp` is on the thread's own stack. If so, everything from `sp` to end() can be read.
   bool Covers(uint64_t sp) { return __builtin_expect(sp - low_ < end_ - low_, 1) || Extend(sp); }
-  // The address behind the last word that may be read.
+  // Returns the address after the last readable word.
   uint64_t end() const { return end_; }
 
-  // For a stack that is not the thread's own: the address behind the readable pages from `sp` on, at most `bytes`
-  // farther. True at the moment of asking: other threads may unmap what is not theirs.
+  // Returns the end of the readable pages that begin at `sp`, rounded up to a page and searched for at most `bytes`.
+  // For a stack that is not the thread's own. Other threads may unmap such a stack, so the answer may become wrong at
+  // any time.
   static uint64_t ReadableEnd(uint64_t sp, uint64_t bytes);
 
-  // For the next thread.
+  // Resets the region for the next thread.
   void Forget() { low_ = end_ = unreadable_ = 0; }
 
  private:
@@ -34,7 +36,7 @@ class StackRegion {
   bool AllReadable(uint64_t from, uint64_t to);
 
   uint64_t low_, end_;
-  uint64_t unreadable_;  // where the last attempt failed: a program that runs on other stacks asks each time
+  uint64_t unreadable_;  // page where the last test failed; tested first, because programs with other stacks ask often
 };
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers stacks of all sorts: the same words get the same number, and no two that differ do.
+// Assigns numbers to stacks of all kinds. Equal stacks get the same number, and different stacks get different numbers.
 #ifndef INTERPOSE_STACKS_STACK_TABLE_H_
 #define INTERPOSE_STACKS_STACK_TABLE_H_
 
@@ -14,7 +14,8 @@
 
 namespace vramtrack {
 
-// What a stack is: words of some meaning, told apart by `sort` and by `state`, whatever else a sort's stacks differ in.
+// The identity of a stack: its words, the sort of stack, and `state`, whose meaning depends on the sort. Does not own
+// the words.
 struct StackWords {
   enum Sort : uint32_t { kNative, kPython };
 
@@ -24,12 +25,14 @@ struct StackWords {
   size_t count;
 };
 
-// Thread-safe; no lock where the stack is known. Zero-initialised memory is an empty table.
+// The stacks that are defined in the trace. Thread-safe; a lookup of a known stack takes no lock. Zero-initialised
+// memory is an empty table.
 class StackTable {
  public:
-  // The number of the stack, at least 1; 0 where it could not be recorded. Where it is new `define(number)` is called,
-  // which says whether it could define it in the trace, before anybody gets the number. Two threads that meet a new
-  // stack at the same moment may define it twice, with different numbers.
+  // Returns the number of the stack, which is at least 1, or 0 if the stack could not be recorded. For a new stack it
+  // calls `define(number)` before any thread gets the number; this must define the stack in the trace and return
+  // whether it succeeded. Two threads that find a new stack at the same time may define it twice, with different
+  // numbers.
   template <typename Define>
   uint32_t Intern(const StackWords& stack, Lane* lane, Define define) {
     uint64_t key;
@@ -40,7 +43,7 @@ class StackTable {
     return entry->id;
   }
 
-  // The same for a stack that one word says, which is not 0.
+  // Does the same for a stack that is identified by one word, which must not be 0.
   template <typename Define>
   uint32_t Intern(uint64_t word, Lane* lane, Define define) {
     if (const uint64_t known = by_word_.Find(word)) return static_cast<uint32_t>(known);
@@ -51,12 +54,14 @@ class StackTable {
     return number;
   }
 
-  // The same for return addresses; they mean what they say under the module map of the moment.
+  // Does the same for native return addresses, which are interpreted with the current module map. Refreshes the map if
+  // needed. Returns 0 for an empty stack.
   uint32_t Intern(const NativeStack& stack, ModuleMap* modules, Lane* lane);
 
-  // A number for what will be defined later, or never.
+  // Returns a new number, for a stack that will be defined later or never.
   uint32_t Reserve() { return NextNumber(); }
 
+  // Returns how many numbers were assigned.
   uint32_t count() const { return next_id_.load(std::memory_order_relaxed); }
 
  private:
@@ -66,7 +71,7 @@ class StackTable {
     uint64_t words[];
   };
 
-  // 0 where it is not known; `*key` is where it belongs then.
+  // Returns the number of a known stack, or 0. In the second case `*key` is the key to publish it under.
   uint32_t Find(const StackWords& stack, uint64_t* key) const;
   Entry* NewEntry(const StackWords& stack);
   void Publish(uint64_t key, Entry* entry, Lane* lane);
@@ -76,7 +81,7 @@ class StackTable {
   ConcurrentTable by_hash_, by_word_;
   std::atomic<uint32_t> next_id_;
   SpinLock arena_lock_;
-  uint64_t arena_, arena_end_;  // the free part of the newest arena; arenas are never given back
+  uint64_t arena_, arena_end_;  // free part of the newest arena; arenas are never unmapped
 };
 
 }  // namespace vramtrack

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the frame outside of a return address is found, in one word, so that readers of a table of them need no lock and
-// see an old rule or a new one, never half of each.
+// An unwind rule says how to find the caller's frame from a return address. A rule is one word, so readers of a table
+// of rules need no lock: they see either the old rule or the new one.
 //
-//   bits 63..24  tag    with the word's place in the table, all of the return address: no two addresses share a rule
-//   bits 23..15  j      the outer frame's rbp was saved at slot - 8 j; 0: rbp is unchanged
+//   bits 63..24  tag    identifies the return address together with the word's place in the table
+//   bits 23..15  j      the caller's rbp was saved at slot - 8 j; 0: rbp is unchanged
 //   bits 13..12  kind
 //   bits 11..0   k
 //
 //   kind kFromSp     slot = rsp + 8 k
 //        kFromBp     slot = rbp + 8 k
-//        kRealigned  slot = *(rbp - 8 k) - 8, and the outer frame's rbp = *rbp (gcc's realignment of the stack)
+//        kRealigned  slot = *(rbp - 8 k) - 8, and the caller's rbp = *rbp (gcc's realignment of the stack)
 //        kSpecial    k is a Special
 //
-// `slot` is where this frame's own return address was saved: the outer frame goes on at *slot, with rsp = slot + 8.
-// A word of 0 is no rule. Rules are of x86-64; another architecture would bring its own kinds.
+// `slot` is the address at which this frame's return address was saved: the caller continues at *slot with rsp = slot
+// + 8. A word of 0 means that there is no rule. All kinds are for x86-64.
 #ifndef INTERPOSE_STACKS_UNWIND_RULE_H_
 #define INTERPOSE_STACKS_UNWIND_RULE_H_
 
@@ -22,16 +22,17 @@
 
 namespace vramtrack {
 
+// One rule, in the format above.
 class UnwindRule {
  public:
   enum Kind : uint64_t { kSpecial, kFromSp, kFromBp, kRealigned };
   enum Special : uint64_t {
     kNone,
     kEnd,            // the outermost frame
-    kNoInformation,  // code of a library without unwind information: the outermost frame if rbp is 0, as the ABI says
-    kUnknownCode,    // in no library, for example made at run time. Never kept: a library may come to its place
-    kSignal,         // a signal handler's return: every register has to be restored
-    kUnusual,        // does not fit a rule: found by another register, by an expression, too far away
+    kNoInformation,  // library code without unwind information; the outermost frame if rbp is 0 (x86-64 ABI)
+    kUnknownCode,    // code outside of libraries, such as JIT code; never cached, a library may be loaded there
+    kSignal,         // return from a signal handler, which restores every register
+    kUnusual,        // no rule fits: another register, an expression, or too large a distance
   };
 
   static constexpr uint64_t kTagMask = ~uint64_t{0xffffff};

@@ -10,8 +10,8 @@
 
 namespace transformer {
 
-// What attention saves for its backward pass: qkv [rows, 3 * dim], weights [batch, heads, seq, seq], context [rows,
-// dim].
+// The activations that attention saves for its backward pass: qkv [rows, 3 * dim], weights [batch, heads, seq, seq] and
+// context [rows, dim].
 struct AttentionActivations {
   DeviceBuffer<float> qkv;
   DeviceBuffer<float> weights;
@@ -25,20 +25,20 @@ struct AttentionActivations {
   }
 };
 
-// Causal self-attention of one layer. `parameters` must outlive it.
+// Causal self-attention of one layer. `parameters` must outlive this object.
 class Attention {
  public:
   Attention(const Config& config, const ParameterLayout& layout, const Parameters& parameters, int layer);
 
-  // The projected output [rows, dim] for `input` [rows, dim]; fills `saved`.
+  // Returns the projected output [rows, dim] for `input` [rows, dim], and fills `saved`.
   DeviceBuffer<float> Forward(const DeviceBuffer<float>& input, const Batch& batch, AttentionActivations* saved) const;
 
-  // The gradient of the input. `scratch` has room for the attention weights. Adds to `gradients`.
+  // Returns the gradient of the input, and adds to `gradients`. `scratch` must have room for the attention weights.
   DeviceBuffer<float> Backward(const DeviceBuffer<float>& input, const Batch& batch, const AttentionActivations& saved,
                                const DeviceBuffer<float>& grad_output, float* scratch, Gradients* gradients) const;
 
-  // Inference: as Forward for `count` more tokens of each sequence, whose keys and values join the cache. `mask` may be
-  // null; `weights` receives the attention weights.
+  // For inference: does the same as Forward for `count` more tokens of each sequence, and adds their keys and values to
+  // the cache. `mask` may be null. Sets `weights` to the attention weights.
   DeviceBuffer<float> Extend(const DeviceBuffer<float>& input, const float* mask, int count, KvCache* cache,
                              DeviceBuffer<float>* weights) const;
 

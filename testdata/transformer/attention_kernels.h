@@ -9,7 +9,7 @@
 
 namespace transformer {
 
-// Queries, keys or values of several heads in a larger array: of sequence b, token t and head h they begin at
+// Queries, keys or values of several heads in a larger array. Those of sequence b, token t and head h begin at
 // data[b * sequence_stride + t * row_stride + h * head_dim].
 struct HeadView {
   const float* data;
@@ -21,18 +21,18 @@ struct HeadView {
   }
 };
 
-// A batch of queries against the keys up to them: query i of a sequence is its token past + i.
+// The sizes of a batch of queries, each with the keys up to it. Query i of a sequence is its token past + i.
 struct AttentionShape {
   int batch, heads, queries, past, head_dim;
 
   HOST_DEVICE int keys() const { return past + queries; }
   HOST_DEVICE int dim() const { return heads * head_dim; }
-  // 1 / sqrt(head_dim) is taken by the caller's compiler for host and device alike.
+  // 1 / sqrt(head_dim).
   HOST_DEVICE float scale() const { return 1.0f / sqrtf(static_cast<float>(head_dim)); }
 };
 
-// weights [batch, heads, queries, keys] = softmax(scaled q * k + mask), 0 for keys after the query. A thread is one
-// row. mask [batch, queries, keys] may be null.
+// Computes weights [batch, heads, queries, keys] = softmax(scaled q * k + mask), and 0 for keys after the query. Each
+// thread computes one row. mask [batch, queries, keys] may be null.
 struct AttentionWeightsKernel {
   AttentionShape shape;
   HeadView query, key;
@@ -63,7 +63,7 @@ struct AttentionWeightsKernel {
   }
 };
 
-// context [batch, queries, dim] = weights * v. A thread is one value.
+// Computes context [batch, queries, dim] = weights * v. Each thread computes one value.
 struct AttentionContextKernel {
   AttentionShape shape;
   HeadView value;

@@ -9,13 +9,13 @@
 
 namespace transformer {
 
-// Sequences of the toy language `next = (5 * token + 3) % vocab`, right-padded to a common length. tokens and targets
-// are [batch, seq], a target is -1 where there is none; mask [batch, seq, seq] is added to the attention scores of
-// (query, key): 0, or kMasked for a key that is padding.
+// A batch in host memory: sequences of the toy language `next = (5 * token + 3) % vocab`, right-padded to a common
+// length. tokens and targets are [batch, seq]; a missing target is -1. mask [batch, seq, seq] is added to the attention
+// scores of (query, key); it is kMasked for a key that is padding, and 0 otherwise.
 struct HostBatch {
   int batch = 0;
   int seq = 0;
-  int valid = 0;  // targets that count
+  int valid = 0;  // number of targets that are not missing
   std::vector<int32_t> tokens;
   std::vector<int32_t> targets;
   std::vector<float> mask;
@@ -23,10 +23,11 @@ struct HostBatch {
 
 inline constexpr float kMasked = -1e9f;
 
-// The batch of a step: the same for the same arguments. With `padded`, sequences after the first are of random lengths.
+// Returns the batch of a step, which is the same for the same arguments. With `padded`, all sequences except the first
+// have random lengths.
 HostBatch MakeHostBatch(int batch, int seq, int vocab, uint64_t seed, uint64_t step, bool padded);
 
-// The same on the device.
+// A batch in device memory.
 struct Batch {
   int batch = 0;
   int seq = 0;

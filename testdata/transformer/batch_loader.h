@@ -10,7 +10,7 @@
 
 namespace transformer {
 
-// Brings batches to the device through pinned staging buffers. `plan` must outlive it.
+// Copies batches to the device through pinned staging buffers. `plan` must outlive this object.
 class BatchLoader {
  public:
   explicit BatchLoader(LeakPlan* plan) : plan_(plan) {}

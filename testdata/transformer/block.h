@@ -7,7 +7,8 @@
 
 namespace transformer {
 
-// What one layer saves for its backward pass; the norms' statistics are [rows, 2], the others [rows, dim].
+// The activations that one layer saves for its backward pass. The norms' statistics are [rows, 2], the others [rows,
+// dim].
 struct BlockActivations {
   DeviceBuffer<float> norm1;
   DeviceBuffer<float> statistics1;
@@ -31,19 +32,19 @@ struct BlockActivations {
   }
 };
 
-// One layer: x + attention(norm(x)), then the same with the MLP. `parameters` must outlive it.
+// One layer: x + attention(norm(x)), then the same with the MLP. `parameters` must outlive this object.
 class Block {
  public:
   Block(const Config& config, const ParameterLayout& layout, const Parameters& parameters, int layer);
 
   BlockActivations Forward(const DeviceBuffer<float>& input, const Batch& batch) const;
 
-  // `grad` [rows, dim] holds the gradient of the output, then that of the input. Adds to `gradients`.
+  // Replaces the gradient of the output in `grad` [rows, dim] by that of the input, and adds to `gradients`.
   void Backward(const DeviceBuffer<float>& input, const Batch& batch, const BlockActivations& saved, float* scratch,
                 DeviceBuffer<float>* grad, Gradients* gradients) const;
 
-  // Inference over `count` more tokens of each sequence; `scratch` as for Mlp::Infer, the rest as for
-  // Attention::Extend.
+  // For inference: processes `count` more tokens of each sequence. `scratch` is passed to Mlp::Infer, and the other
+  // arguments to Attention::Extend.
   DeviceBuffer<float> Extend(const DeviceBuffer<float>& input, const float* mask, int count, float* scratch,
                              KvCache* cache, DeviceBuffer<float>* weights) const;
 

@@ -9,8 +9,8 @@
 
 namespace transformer {
 
-// Counts values that differ from what they should be by more than `absolute` + `relative` * |expected|. What is not a
-// number differs.
+// Counts values that differ from the expected values by more than `absolute` + `relative` * |expected|. NaN always
+// differs.
 class Comparison {
  public:
   Comparison(std::string name, double relative, double absolute);
@@ -18,7 +18,7 @@ class Comparison {
   void Expect(double actual, double expected, const std::string& what);
   void ExpectAll(const std::vector<float>& actual, const std::vector<double>& expected, const std::string& what);
 
-  // Prints one line on `out`; the number of mismatches.
+  // Prints one line on `out` and returns the number of mismatches.
   int Report(std::FILE* out) const;
 
  private:

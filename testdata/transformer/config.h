@@ -4,7 +4,8 @@
 
 namespace transformer {
 
-// The sizes of a decoder-only transformer. `seq` is the longest sequence, in tokens; `dim` is a multiple of `heads`.
+// The sizes of a decoder-only transformer. `seq` is the length of the longest sequence, in tokens; `dim` must be a
+// multiple of `heads`.
 struct Config {
   int layers = 3;
   int dim = 128;

@@ -9,10 +9,10 @@
 
 namespace transformer {
 
-// Unless `error` is cudaSuccess: one line "FILE:LINE: CALL: reason" on stderr, and the process exits with status 1.
+// If `error` is not cudaSuccess, prints one line "FILE:LINE: CALL: reason" on stderr and exits with status 1.
 void CheckCuda(cudaError_t error, const char* call, SourceLine where = SourceLine::Here());
 
-// The same for an allocation, whose size belongs in the line.
+// Does the same for an allocation, and prints its size as well.
 void CheckAllocation(cudaError_t error, const char* call, size_t bytes, SourceLine where);
 
 }  // namespace transformer

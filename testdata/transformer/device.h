@@ -7,9 +7,9 @@ namespace transformer {
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitNoDevice = 77;
 
-// Makes `device` the current one and asks for its name and memory, which `verbose` prints on stderr. Returns 0, or
-// prints one line that begins with `program` and returns the exit status: kExitNoDevice, or kExitUsage for a device
-// that is not there. A CUDA error ends the process.
+// Makes `device` the current device, and with `verbose` prints its name and memory on stderr. Returns 0 on success. If
+// there is no device, or no device with this number, prints one line that begins with `program` and returns
+// kExitNoDevice or kExitUsage. A CUDA error ends the process.
 int SelectDevice(const char* program, int device, bool verbose);
 
 }  // namespace transformer

@@ -13,7 +13,8 @@
 
 namespace transformer {
 
-// `count` values of T in device memory, owned, uninitialized. Knows the line that made it. Movable; not thread-safe.
+// Owns `count` uninitialized values of T in device memory. Remembers the source line that created it. data() is null in
+// a rehearsal. Movable; not thread-safe.
 template <typename T>
 class DeviceBuffer {
  public:
@@ -44,7 +45,7 @@ class DeviceBuffer {
   void Zero() {
     if (data_ != nullptr) CheckCuda(cudaMemsetAsync(data_, 0, bytes()), "cudaMemsetAsync");
   }
-  // From `count()` host values; the copy of pageable memory is over on return.
+  // Copies `count()` values from host memory. If that is pageable, the copy is complete on return.
   void CopyFrom(const T* host) {
     if (data_ != nullptr) CheckCuda(cudaMemcpyAsync(data_, host, bytes(), cudaMemcpyHostToDevice), "cudaMemcpyAsync");
   }
@@ -56,7 +57,7 @@ class DeviceBuffer {
     return host;
   }
 
-  // Gives up the memory without freeing it.
+  // Returns the memory without freeing it. The buffer is empty afterwards.
   T* Release() {
     count_ = 0;
     return std::exchange(data_, nullptr);

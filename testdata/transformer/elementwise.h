@@ -6,7 +6,7 @@
 
 namespace transformer {
 
-// output = a + b, of `count` values on the device.
+// Computes output = a + b for `count` values on the device.
 void Add(const float* a, const float* b, float* output, size_t count);
 
 }  // namespace transformer

@@ -6,12 +6,12 @@
 
 namespace transformer {
 
-// output [rows, dim] = token row + position row. Row r is token r % length of its sequence, at position past + that.
-// Sequences of tokens begin `stride` tokens apart.
+// Computes output [rows, dim] = token row + position row. Row r is token r % length of its sequence, and its position
+// is past + r % length. Sequences of tokens begin `stride` tokens apart.
 void EmbeddingForward(const int32_t* tokens, int stride, const float* token_table, const float* position_table,
                       float* output, int rows, int length, int past, int dim);
 
-// Adds to both tables' gradients, for sequences without a past that lie side by side.
+// Adds to the gradients of both tables, for contiguous sequences with `past` = 0.
 void EmbeddingBackward(const int32_t* tokens, const float* grad_output, float* grad_token_table,
                        float* grad_position_table, int rows, int length, int vocab, int dim);
 

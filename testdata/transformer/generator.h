@@ -16,20 +16,20 @@
 
 namespace transformer {
 
-// Serves generation requests. `plan` must outlive it.
+// Serves generation requests. `plan` must outlive this object.
 class Generator {
  public:
-  // `scale` as for InitialParameters.
+  // `scale` is passed to InitialParameters.
   Generator(const Options& options, LeakPlan* plan, float scale = 1.0f);
 
-  // One request. Requests count from 1.
+  // Serves one request. `step` counts from 1.
   void Step(uint64_t step);
 
-  // The prompt's sequences, greedily continued to `total` tokens each: [batch, total]. `cache` is empty and has room
-  // for them; `step` is for the planted leaks.
+  // Continues each sequence of the prompt greedily to `total` tokens, and returns the sequences [batch, total]. `cache`
+  // must be empty and have room for them. `step` selects the planted leaks.
   DeviceBuffer<int32_t> Generate(const Batch& prompt, int total, uint64_t step, KvCache* cache);
 
-  // Of the last request: prompt and answer.
+  // Returns the tokens of the last request, prompt and answer.
   int tokens() const { return tokens_; }
 
   void PrintStep(uint64_t step) const;  // on stderr
@@ -52,7 +52,7 @@ class Generator {
   uint64_t all_tokens_ = 0;
   int tokens_ = 0;
 
-  // Only the planted leaks put anything here.
+  // Only the planted leaks use these.
   std::vector<KvCache> finished_;
   std::vector<DeviceBuffer<float>> attention_maps_;
   std::vector<Batch> seen_prompts_;

@@ -2,8 +2,8 @@
 #ifndef TESTDATA_TRANSFORMER_HOST_CUDA_H_
 #define TESTDATA_TRANSFORMER_HOST_CUDA_H_
 
-// The few runtime calls that the workloads make, on host memory: for tests of the mathematics and of the books that the
-// workloads keep, on a machine without CUDA. Not thread-safe.
+// The runtime functions that the workloads call, implemented with host memory. For tests of the mathematics and of the
+// planted leaks on a machine without CUDA. Not thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
 namespace transformer {
 
-// What is allocated now, and how many allocations were made, device and pinned together.
+// The live memory and the number of allocations so far, for device and pinned memory together.
 struct HostMemoryBooks {
   size_t live_bytes = 0;
   size_t live_buffers = 0;

@@ -9,14 +9,14 @@
 
 namespace transformer {
 
-// Keys and values of the tokens that a batch of sequences has seen, for every layer: [batch, capacity, dim] each.
+// The keys and values of the tokens of a batch of sequences, for every layer. Both are [batch, capacity, dim].
 class KvCache {
  public:
   KvCache(const Config& config, int capacity);
 
   int batch() const { return batch_; }
   int capacity() const { return capacity_; }
-  int length() const { return length_; }  // tokens in it, the same for every layer once a pass is over
+  int length() const { return length_; }  // tokens in the cache
   void Advance(int count) { length_ += count; }
   void Clear() { length_ = 0; }
 

@@ -8,8 +8,9 @@
 #include "testdata/transformer/cuda_error.h"
 #include "testdata/transformer/rehearsal.h"
 
-// A kernel is a functor over the number of its thread: `HOST_DEVICE void operator()(int64_t index) const`. No two
-// threads write the same value and none waits for another, so that a loop on the host computes the same.
+// Runs kernels on the device or, in a host build, in a loop. A kernel is a functor that gets the number of its thread:
+// `HOST_DEVICE void operator()(int64_t index) const`. No two threads write the same value and none waits for another,
+// so a loop on the host computes the same.
 
 #ifdef TRANSFORMER_HOST_BUILD
 #define HOST_DEVICE
@@ -29,7 +30,7 @@ __global__ void RunKernel(Kernel kernel, int64_t threads) {
 }
 #endif
 
-// Runs `kernel` for 0 <= index < threads, on the device in order with the other work there.
+// Runs `kernel` for 0 <= index < threads, in order with other work on the device. Does nothing in a rehearsal.
 template <typename Kernel>
 void Launch(int64_t threads, const Kernel& kernel, SourceLine where = SourceLine::Here()) {
   if (Rehearsal::Active() || threads == 0) return;
@@ -43,7 +44,7 @@ void Launch(int64_t threads, const Kernel& kernel, SourceLine where = SourceLine
     }
   }
 #else
-  // Where nothing else in a file says that it is C++11, clang-format 14 takes `>>>` apart.
+  // clang-format 14 splits `>>>` if nothing else in the file shows that it is C++11.
   // clang-format off
   RunKernel<<<static_cast<unsigned>(blocks), kBlockSize>>>(kernel, threads);
   // clang-format on

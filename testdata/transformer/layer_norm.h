@@ -6,7 +6,8 @@ namespace transformer {
 
 inline constexpr float kNormEpsilon = 1e-5f;
 
-// output = (input - mean) / deviation * gamma + beta, row by row; statistics [rows, 2] receives mean and 1 / deviation.
+// Computes output = (input - mean) / deviation * gamma + beta for each row. Sets statistics [rows, 2] to the mean and
+// 1 / deviation.
 void LayerNormForward(const float* input, const float* gamma, const float* beta, float* output, float* statistics,
                       int rows, int dim);
 

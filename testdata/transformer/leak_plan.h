@@ -24,20 +24,21 @@ enum class Leak {
   kPinnedStaging,
 };
 
-// "loss-graph" and so on, in the order of the enumeration.
+// Returns the name for the command line, such as "loss-graph".
 const char* LeakName(Leak leak);
 std::vector<Leak> AllLeaks();
 
-// Says in which steps a program is to keep what it should let go, and records what it kept.
+// Decides in which steps a program leaks memory, and records what it leaked.
 class LeakPlan {
  public:
-  // Each of `leaks` is due in step `onset` and in every `every`th step from there; steps count from 1.
+  // Each of `leaks` is due in step `onset` and in every `every`th step after it. Steps count from 1.
   LeakPlan(std::vector<Leak> leaks, uint64_t every, uint64_t onset);
 
   void BeginStep(uint64_t step);
   bool Due(Leak leak) const;
 
-  // `kept` has been leaked in this step: every non-empty buffer that it visits is recorded under the line that made it.
+  // Records that `kept` was leaked in this step. Every non-empty buffer that it visits counts for the line that created
+  // it.
   template <typename Kept>
   void Note(Leak leak, const Kept& kept) {
     kept.VisitBuffers([this, leak](size_t bytes, SourceLine where) {
@@ -47,8 +48,8 @@ class LeakPlan {
 
   uint64_t bytes_noted(Leak leak) const;
 
-  // One line "planted leak: FAMILY FILE:LINE BYTES bytes/step" for each line that leaks and one "planted total: FAMILY
-  // BYTES bytes/step" for each family; BYTES is what was noted, divided by `steps`.
+  // Prints a line "planted leak: FAMILY FILE:LINE BYTES bytes/step" for each source line that leaks, and a line
+  // "planted total: FAMILY BYTES bytes/step" for each family. BYTES is the recorded bytes divided by `steps`.
   void Print(uint64_t steps, std::FILE* out) const;
 
  private:

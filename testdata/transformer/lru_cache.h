@@ -9,13 +9,13 @@
 
 namespace transformer {
 
-// At most `capacity` values; a new one pushes out the one that was put in longest ago. Not thread-safe.
+// A cache of at most `capacity` values. A new value evicts the one that was added first. Not thread-safe.
 template <typename Key, typename Value>
 class LruCache {
  public:
   explicit LruCache(size_t capacity) : capacity_(capacity) {}
 
-  // The value of `key`, which leaves the cache: whoever has used it puts it back.
+  // Removes and returns the value of `key`, if any. Put it back after use.
   std::optional<Value> Take(const Key& key) {
     for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
       if (entry->first != key) continue;

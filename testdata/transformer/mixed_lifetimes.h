@@ -9,8 +9,8 @@
 
 namespace transformer {
 
-// Fragments memory without leaking: buffers of very different sizes that live one to kLongestLife steps, as those of
-// requests that come and go.
+// Fragments memory without leaking, as a server with many requests does: allocates buffers of very different sizes that
+// live one to kLongestLife steps.
 class MixedLifetimes {
  public:
   static constexpr int kLongestLife = 16;  // steps
@@ -18,7 +18,7 @@ class MixedLifetimes {
 
   explicit MixedLifetimes(uint64_t seed) : seed_(seed) {}
 
-  // Frees what has lived its time and allocates the step's buffers.
+  // Frees the buffers whose time is over and allocates those of the step.
   void Step(uint64_t step);
 
  private:

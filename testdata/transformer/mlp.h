@@ -8,7 +8,7 @@
 
 namespace transformer {
 
-// What the MLP saves for its backward pass, both [rows, 4 * dim].
+// The activations that the MLP saves for its backward pass, both [rows, 4 * dim].
 struct MlpActivations {
   DeviceBuffer<float> hidden;
   DeviceBuffer<float> activated;
@@ -20,19 +20,19 @@ struct MlpActivations {
   }
 };
 
-// Two linear maps with a GELU (tanh form) between them. `parameters` must outlive it.
+// Two linear maps with a GELU (tanh form) between them. `parameters` must outlive this object.
 class Mlp {
  public:
   Mlp(const Config& config, const ParameterLayout& layout, const Parameters& parameters, int layer);
 
-  // The output [rows, dim] for `input` [rows, dim]; fills `saved`.
+  // Returns the output [rows, dim] for `input` [rows, dim], and fills `saved`.
   DeviceBuffer<float> Forward(const DeviceBuffer<float>& input, MlpActivations* saved) const;
 
-  // The gradient of the input. Adds to `gradients`.
+  // Returns the gradient of the input, and adds to `gradients`.
   DeviceBuffer<float> Backward(const DeviceBuffer<float>& input, const MlpActivations& saved,
                                const DeviceBuffer<float>& grad_output, Gradients* gradients) const;
 
-  // As Forward, with `scratch` [rows, 4 * dim] in place of saved activations.
+  // Returns the same as Forward. Uses `scratch` [rows, 4 * dim] and saves nothing.
   DeviceBuffer<float> Infer(const DeviceBuffer<float>& input, float* scratch) const;
 
  private:

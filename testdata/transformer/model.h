@@ -8,7 +8,7 @@
 
 namespace transformer {
 
-// A loss and the graph of what its backward pass needs.
+// A loss, and the activations that its backward pass needs.
 struct Loss {
   DeviceBuffer<float> value;  // one number
   DeviceBuffer<float> row_losses;
@@ -30,24 +30,24 @@ struct Loss {
   }
 };
 
-// A decoder-only transformer: embedding, layers, norm, head. `parameters` must outlive it. All pointers are device
-// memory.
+// A decoder-only transformer: embedding, layers, norm, head. `parameters` must outlive this object. All data pointers
+// are device memory.
 class Model {
  public:
   Model(const Config& config, const ParameterLayout& layout, const Parameters& parameters);
 
   Loss Forward(const Batch& batch) const;
 
-  // How many values of scratch memory Backward needs.
+  // Returns how many values of scratch memory Backward needs.
   size_t BackwardScratch(const Batch& batch) const;
   // Adds the gradients of `loss` to `gradients`.
   void Backward(const Batch& batch, const Loss& loss, float* scratch, Gradients* gradients) const;
 
-  // How many values of scratch memory Extend needs.
+  // Returns how many values of scratch memory Extend needs.
   size_t ExtendScratch(int count) const;
-  // Inference: the logits [batch, vocab] after `count` more tokens of each sequence, which begin `stride` apart in
-  // `tokens`. What the cache holds stands before them. `mask` may be null. The attention weights of each layer are
-  // appended to `weights` unless that is null.
+  // For inference: returns the logits [batch, vocab] after `count` more tokens of each sequence. The tokens follow
+  // those in the cache; sequences begin `stride` apart in `tokens`. `mask` may be null. Appends the attention weights
+  // of each layer to `weights` unless that is null.
   DeviceBuffer<float> Extend(const int32_t* tokens, int stride, const float* mask, int count, float* scratch,
                              KvCache* cache, std::vector<DeviceBuffer<float>>* weights) const;
 

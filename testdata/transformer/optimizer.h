@@ -17,7 +17,7 @@ struct AdamOptions {
   float epsilon = 1e-8f;
 };
 
-// Adam with bias correction. Its two moments are allocated by the constructor, or with `lazy` by the first Step.
+// The Adam optimizer with bias correction. The constructor allocates its two moments; with `lazy` the first Step does.
 class Adam {
  public:
   Adam(const ParameterLayout& layout, const AdamOptions& options, bool lazy);

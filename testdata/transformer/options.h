@@ -14,10 +14,10 @@ namespace transformer {
 
 enum class Program { kTrain, kGenerate };
 
-// What looks like a leak and is none.
+// Behaviour that looks like a leak but is not.
 enum class Control { kVariableLength, kLazyOptimizer, kBoundedCache, kFragmentation, kReusedWorkspace };
 
-// "variable-length" and so on.
+// Returns the name for the command line, such as "variable-length".
 const char* ControlName(Control control);
 
 struct Options {
@@ -39,17 +39,17 @@ struct Options {
   bool control(Control which) const { return controls.count(which) > 0; }
 };
 
-// The leaks and controls that a program can show.
+// Return the leaks and controls that a program supports.
 std::vector<Leak> LeaksOf(Program program);
 std::vector<Control> ControlsOf(Program program);
 
 const char* ProgramName(Program program);
 
-// Reads the command line as getopt_long does. On a mistake the answer is false and `error` one line without the
+// Parses the command line with getopt_long. On an error returns false and sets `error` to one line without the
 // program's name. Not thread-safe.
 bool ParseOptions(Program program, int argc, char* const* argv, Options* options, std::string* error);
 
-// What --help prints.
+// Returns the text of --help.
 std::string HelpText(Program program);
 
 }  // namespace transformer

@@ -28,7 +28,7 @@ enum LayerParameter {
   kLayerParameters
 };
 
-// Where each parameter stands: token and position embedding, the layers, the final norm, the head.
+// The indexes and sizes of all parameters: token and position embedding, the layers, the final norm, the head.
 class ParameterLayout {
  public:
   explicit ParameterLayout(const Config& config);
@@ -50,10 +50,11 @@ class ParameterLayout {
   std::vector<size_t> counts_;
 };
 
-// The start values of every parameter, the same for the same seed. `scale` stretches the random ones.
+// Returns the initial values of every parameter, which are the same for the same seed. Multiplies the random ones by
+// `scale`.
 std::vector<std::vector<float>> InitialParameters(const Config& config, uint64_t seed, float scale = 1.0f);
 
-// All parameters on the device, each in a buffer of its own.
+// All parameters in device memory, each in its own buffer.
 class Parameters {
  public:
   Parameters(const ParameterLayout& layout, const std::vector<std::vector<float>>& values);
@@ -66,7 +67,7 @@ class Parameters {
   std::vector<DeviceBuffer<float>> buffers_;
 };
 
-// The gradients of one step, zero at first.
+// The gradients of one step, initially zero.
 class Gradients {
  public:
   explicit Gradients(const ParameterLayout& layout);

@@ -12,8 +12,8 @@
 
 namespace transformer {
 
-// Page-locked host memory, owned: what a copy to the device can be made from without waiting. data() is null in a
-// rehearsal. Movable; not thread-safe.
+// Owns pinned host memory, from which an asynchronous copy to the device can be made. data() is null in a rehearsal.
+// Movable; not thread-safe.
 class PinnedBuffer {
  public:
   PinnedBuffer() = default;

@@ -6,7 +6,8 @@
 
 namespace transformer {
 
-// SplitMix64: the same numbers with every compiler and library, which <random>'s distributions do not promise.
+// SplitMix64. It gives the same numbers with every compiler and library; the distributions of <random> do not guarantee
+// that.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -17,11 +18,11 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  // In [0, bound); bound > 0.
+  // Returns a number in [0, bound). `bound` must be positive.
   int Below(int bound) { return static_cast<int>(Next() % static_cast<uint64_t>(bound)); }
-  // In [low, high], both included.
+  // Returns a number in [low, high], including both.
   int Between(int low, int high) { return low + Below(high - low + 1); }
-  // In [-1, 1).
+  // Returns a number in [-1, 1).
   double Symmetric() { return static_cast<double>(Next() >> 11) * 0x1p-52 - 1.0; }
 
  private:

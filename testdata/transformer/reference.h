@@ -11,18 +11,19 @@
 
 namespace transformer {
 
-// One value for each parameter, in the order of ParameterLayout, in double precision.
+// The values of each parameter in double precision, in the order of ParameterLayout.
 using ReferenceParameters = std::vector<std::vector<double>>;
 
 ReferenceParameters ToReference(const std::vector<std::vector<float>>& values);
 
-// The model written a second time, plainly and on the host. Shares no code with the kernels.
+// A second, simple implementation of the model on the host, which shares no code with the kernels. `parameters` must
+// outlive this object.
 class ReferenceModel {
  public:
   ReferenceModel(const Config& config, const ReferenceParameters& parameters)
       : config_(config), parameters_(parameters) {}
 
-  // The logits [rows, vocab] of a batch.
+  // Returns the logits [rows, vocab] of a batch.
   std::vector<double> Logits(const HostBatch& batch) const;
   double Loss(const HostBatch& batch) const;
 
@@ -36,7 +37,7 @@ class ReferenceModel {
   const ReferenceParameters& parameters_;
 };
 
-// One step of Adam for one parameter's values; `step` counts from 1.
+// Does one step of Adam for the values of one parameter. `step` counts from 1.
 void ReferenceAdam(const AdamOptions& options, int step, const std::vector<double>& gradient,
                    std::vector<double>* moment1, std::vector<double>* moment2, std::vector<double>* values);
 

@@ -4,9 +4,9 @@
 
 namespace transformer {
 
-// While a Rehearsal lives, buffers know their size and place but hold no memory, and copies and kernels do nothing: no
-// CUDA call is made. That is how a program knows before its first step, and from the code that will run, what a step
-// keeps. One at a time; not thread-safe.
+// While a Rehearsal exists, buffers have a size and a source line but no memory, copies and kernels do nothing, and no
+// CUDA function is called. Before its first step a program uses a rehearsal to compute what each step will leak, with
+// the same code that will run. At most one may exist at a time; not thread-safe.
 class Rehearsal {
  public:
   Rehearsal() { active_ = true; }

@@ -10,8 +10,8 @@
 
 namespace transformer {
 
-// The main function of a program whose steps a `Worker` makes. `check` compares results with a reference, prints what
-// it finds and returns the number of mismatches.
+// The main function of a program whose steps a `Worker` runs. `check` compares results with a reference, prints the
+// result and returns the number of mismatches. Returns the exit status.
 template <typename Worker>
 int RunProgram(Program program, int (*check)(std::FILE* out), int argc, char** argv) {
   const char* const name = ProgramName(program);
@@ -29,8 +29,8 @@ int RunProgram(Program program, int (*check)(std::FILE* out), int argc, char** a
   if (options.check) return check(stdout) == 0 ? 0 : 1;
 
   PrintPlantedLeaks<Worker>(options, stderr);
-  // What a finished job holds goes with its process, as in most programs that are killed or simply end. The statics
-  // keep it reachable.
+  // Without --teardown the memory is freed when the process ends, as in most programs. The static variables keep it
+  // reachable until then.
   static LeakPlan plan(options.leaks, options.leak_every, options.leak_onset);
   static Worker* const worker = new Worker(options, &plan);
   RunSteps(options, worker);

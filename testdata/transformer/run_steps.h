@@ -15,12 +15,13 @@
 
 namespace transformer {
 
-// Prints on `out` what the steps of a `Worker` are going to leak, found out in a rehearsal without CUDA.
+// Prints on `out` what the steps of a `Worker` will leak. Computes it in a rehearsal, without CUDA.
 template <typename Worker>
 void PrintPlantedLeaks(const Options& options, std::FILE* out) {
   if (options.leaks.empty() || options.leak_onset > options.steps) return;
   const Rehearsal rehearsal;
-  // Every leaking step leaks the same, unless lengths vary or a cache hit saves an upload: then the mean is asked for.
+  // Every leaking step leaks the same, unless lengths vary or a cache hit avoids an upload. In that case print the
+  // mean.
   const bool same = !options.control(Control::kVariableLength) && !options.control(Control::kBoundedCache) &&
                     !options.control(Control::kReusedWorkspace);
   if (same) {

@@ -11,15 +11,16 @@
 
 namespace transformer {
 
-// The longest sequence of a step: --seq, or with the control variable-length anything from a quarter of it.
+// Returns the longest sequence of a step: --seq, or with the control variable-length a random length from a quarter of
+// --seq up to --seq.
 inline int SequenceLength(const Options& options, uint64_t step) {
   const int seq = options.config.seq;
   if (!options.control(Control::kVariableLength)) return seq;
   return Random(options.seed * 7919u + step).Between(std::max(2, seq / 4), seq);
 }
 
-// How much scratch memory a step asks for: `count`, or with the control reused-workspace up to twice as much, so that
-// the workspace grows in some of the first steps.
+// Returns how many values of scratch memory a step requests: `count`, or with the control reused-workspace up to twice
+// as many, so that the workspace grows in some of the first steps.
 inline size_t ScratchCount(const Options& options, uint64_t step, size_t count) {
   if (!options.control(Control::kReusedWorkspace)) return count;
   return count + count / 16 * static_cast<size_t>(Random(options.seed * 104729u + step).Below(17));

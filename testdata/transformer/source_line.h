@@ -4,13 +4,13 @@
 
 namespace transformer {
 
-// A place in the source. As a default argument, Here() is the place of the call.
+// A line of the source code. As a default argument, Here() is the line of the call.
 struct SourceLine {
   const char* file;
   int line;
 
   static constexpr SourceLine Here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    // A file that another one includes is "./FILE" to the compiler.
+    // The compiler names an included file "./FILE".
     return {file[0] == '.' && file[1] == '/' ? file + 2 : file, line};
   }
 };

@@ -6,7 +6,7 @@
 
 namespace transformer {
 
-// Tells a tracer, where one is preloaded, that a step over `tokens` tokens has ended.
+// Reports to the tracer, if one is preloaded, that a step over `tokens` tokens has ended.
 void MarkStep(uint64_t step, int tokens);
 
 }  // namespace transformer

@@ -16,15 +16,15 @@
 
 namespace transformer {
 
-// Trains a model on the toy language. `plan` must outlive it.
+// Trains a model on the toy language. `plan` must outlive this object.
 class Trainer {
  public:
   Trainer(const Options& options, LeakPlan* plan);
 
-  // One batch: forward, backward, Adam. Steps count from 1.
+  // Trains with one batch: forward, backward, Adam. `step` counts from 1.
   void Step(uint64_t step);
 
-  // Of the last step.
+  // Return the loss and the tokens of the last step.
   float loss() const { return loss_; }
   int tokens() const { return tokens_; }
 
@@ -50,7 +50,7 @@ class Trainer {
   float loss_ = 0.0f;
   int tokens_ = 0;
 
-  // Only the planted leaks put anything here.
+  // Only the planted leaks use these.
   std::vector<Loss> losses_;
   std::vector<DeviceBuffer<float>> attention_maps_;
   std::vector<Batch> seen_batches_;

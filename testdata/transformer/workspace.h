@@ -9,12 +9,12 @@
 
 namespace transformer {
 
-// Scratch memory that is kept between steps and grows when a step needs more. `plan` must outlive it.
+// Scratch memory that is kept between steps and grows when a step needs more. `plan` must outlive this object.
 class Workspace {
  public:
   explicit Workspace(LeakPlan* plan) : plan_(plan) {}
 
-  // At least `count` values, valid until the next call.
+  // Returns memory for at least `count` values, which is valid until the next call.
   float* Reserve(size_t count);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stand-in for libvramtrack.so in the tests of `run`: where FAKE_TRACE names a file, every process that loads this
-// one leaves a copy of it as its trace; it hooks nothing.
+// A fake libvramtrack.so for the tests of `run`. If FAKE_TRACE names a file, every process that loads this library
+// leaves a copy of the file as its trace. It hooks nothing.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// make_trace NAME FILE [RANK]: a small trace, for tests of the command line. Its stacks lead into this program, so that
-// they can be symbolized.
+// Writes a small trace for tests of the command line. Its stacks lead into this program, so that they can be
+// symbolized.
 #include <link.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces for the tests of comparisons.
+// Traces for tests of comparisons.
 #ifndef ANALYZER_DIFF_TESTING_TEST_JOB_H_
 #define ANALYZER_DIFF_TESTING_TEST_JOB_H_
 
@@ -15,16 +15,17 @@ namespace vramtrack {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// A Python job, as its stacks need no files to have names. Function i of the job is on line 10 * i.
+// The options of a simulated job. It is a Python job, because its stacks have names without files. Function i of the
+// job is on line 10 * i.
 struct JobOptions {
   int steps = 100;
   uint64_t activation = 8 * kMiB, leak = 0;
-  uint64_t graph = 0;       // kept in each step, from two lines of a function that nothing else calls
-  uint64_t two_lines = 0;   // from two lines of one function
-  uint64_t evaluation = 0;  // more in every 25th step
-  int mark_every = 1;       // steps
+  uint64_t graph = 0;       // bytes kept in each step, from two lines of a function that nothing else calls
+  uint64_t two_lines = 0;   // bytes from two lines of one function
+  uint64_t evaluation = 0;  // more bytes in every 25th step
+  int mark_every = 1;       // the number of steps per mark
   uint32_t line_shift = 0;
-  std::string suffix;  // of all names of functions
+  std::string suffix;  // added to all names of functions
   std::string file = "/repo/train.py";
   int rank = -1;
   double step_size = 0;
@@ -63,7 +64,7 @@ class Job {
       for (uint32_t stack = 9; options_.two_lines > 0 && stack <= 10; ++stack) {
         Free(Allocate(stack, options_.two_lines * (stack - 8)));
       }
-      // Of two threads the one or the other is first.
+      // Either of two threads can be first.
       const bool swap = options_.noise && random_() % 2 == 0;
       Free(swap ? other : activation);
       Free(swap ? activation : other);

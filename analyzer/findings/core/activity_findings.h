@@ -12,8 +12,8 @@
 
 namespace vramtrack {
 
-// What CUPTI's records tell beside the hooked events: which libraries hold what only CUPTI saw, what ran on the
-// devices, and how late leaks were used. Only for a trace with such records.
+// Adds findings from CUPTI's records to those from the hooked events: which libraries hold memory that only CUPTI saw,
+// what ran on the devices, and when leaked memory was last used. Only for a trace with such records.
 class ActivityFindings final : public Collector {
  public:
   // `analysis` must outlive it and have activities().
@@ -31,7 +31,7 @@ class ActivityFindings final : public Collector {
   DeviceUse use_;
 };
 
-// Says in the explanation of a site that only CUPTI saw it.
+// Adds to the explanation of a site that only CUPTI saw it.
 void AddWhoSawIt(ReportSite* site);
 
 }  // namespace vramtrack

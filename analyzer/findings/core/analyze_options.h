@@ -16,21 +16,21 @@ namespace vramtrack {
 class KnownFindings;
 
 struct AnalyzeOptions {
-  size_t top = 20;  // sites that are no leaks, by what they hold at the peak
+  size_t top = 20;  // sites to report in addition to leaks, by bytes at the peak
   StackDetail stacks = StackDetail::kUseful;
   SymbolizerOptions symbols;
-  // Where steps end: "marks", "nvtx", "nvtx:NAME", "record_function:NAME", "optimizer", "periodicity", "none"; empty:
-  // the first of these that there is.
+  // What ends a step: "marks", "nvtx", "nvtx:NAME", "record_function:NAME", "optimizer", "periodicity" or "none";
+  // empty: the first of these that the trace has.
   std::string step_marks;
-  // Of the windows that stand for steps where there are none; 0: chosen from what the trace allocates.
+  // The bytes allocated in a window, if windows replace steps; 0: chosen from what the trace allocates.
   uint64_t window_bytes = 0;
-  // The run's planned length in steps: a leak that comes to little until then is minor.
+  // The planned length of the run in steps. A leak that stays small until then is minor.
   uint64_t horizon_steps = 100000;
-  // Processors to use; 0: all there are. What is found does not depend on it.
+  // Number of processors to use; 0: all. The findings do not depend on it.
   size_t threads = 0;
   AnalysisProgress* progress = nullptr;  // not owned; may be null
-  PassLog* passes = nullptr;             // the same: is told which passes were made
-  KnownFindings* known = nullptr;        // the same: a comparison adds to them, a report takes from them
+  PassLog* passes = nullptr;             // not owned; may be null; receives the passes that were made
+  KnownFindings* known = nullptr;        // not owned; may be null; comparisons fill it and reports take from it
 };
 
 }  // namespace vramtrack

@@ -14,37 +14,39 @@
 
 namespace vramtrack {
 
-// A replay that follows the verdicts: who is told of it, and the peak without whichever sites somebody asks for.
+// A replay after the verdicts: its observers, and the sites for which it computes the peak without them.
 struct Replay {
   std::vector<ReplayObserver*> observers;  // not owned
   Counterfactual counterfactual;
-  std::unique_ptr<Ledger> ledger;  // once it is made: observers may look at it until all have described
+  std::unique_ptr<Ledger> ledger;  // set by the replay; observers may read it until all collectors have described
 };
 struct Replays {
   Replay detail;
-  Replay trials;  // made only if a collector asks for it
+  Replay trials;  // made only if a collector requests it
 };
 
-// A question about one process that only a replay answers, once the verdicts on all sites are there. All collectors
-// follow the same replay (Pass::kDetail), and where one asks for it another (Pass::kTrials). See find_in_process.cc.
+// A part of the findings on one process that needs a replay after the verdicts. All collectors follow the same replay
+// (Pass::kDetail), and a second one if a collector requests it (Pass::kTrials). See find_in_process.cc.
 class Collector {
  public:
   virtual ~Collector() = default;
 
-  // What it finds, for the list of passes.
+  // Returns what it finds, for the list of passes.
   virtual const char* name() const = 0;
-  // Adds the observers that it owns, and the sites to be watched. Called once.
+  // Adds its observers, which it owns, and the sites to watch. Called once.
   virtual void Prepare(Replay* detail) = 0;
-  // Whether there is something to try that only this replay has shown; adds what that needs to the next.
+  // Returns whether it needs the second replay, for a question that only the first one raised, and adds its observers
+  // to the second one.
   virtual bool PrepareTrials(Replay* /*trials*/) { return false; }
-  // After all replays, in the order of the collectors: what those before it have found is there.
+  // Writes its findings. Called after all replays in the order of the collectors, so the findings of earlier
+  // collectors are complete.
   virtual void Describe(const Replays& replays, ProcessFindings* findings) = 0;
 };
 
-// What each collector says, after the one or two replays that they all follow.
+// Makes the one or two replays that all `collectors` follow, and lets each of them write its findings.
 void Collect(ProcessAnalysis* analysis, const std::vector<Collector*>& collectors, ProcessFindings* findings);
 
-// One more replay, which those that it names follow.
+// Makes one more replay, with the observers of `replay`.
 void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay);
 
 }  // namespace vramtrack

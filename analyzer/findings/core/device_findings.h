@@ -19,39 +19,40 @@
 
 namespace vramtrack {
 
-// Whether `saved` of `reserved` bytes are worth a line.
+// Returns whether `saved` of `reserved` bytes are enough to be worth a line of advice.
 bool IsWorthAdvice(uint64_t saved, uint64_t reserved);
 
-// The driver's level of a device, and the level that its figures are about; null if nothing happened on it.
+// ScopeOfDevice returns the driver's level of a device, LeadingScope the level that the device's figures are about.
+// Both return null if nothing happened on the device.
 const Scope* ScopeOfDevice(const Ledger& ledger, DeviceIndex device);
 const Scope* LeadingScope(const Ledger& ledger, DeviceIndex device);
 
-// The job's own number of a step; the step after the last complete one is called by the next number. None without
+// Returns the job's own number of a step. The step after the last complete one has the next number. None without
 // steps.
 std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step);
 
-// Of each device, the change of its leading level that reached the peak.
+// Returns the change at which the leading level of each device reached its peak.
 std::map<DeviceIndex, uint64_t> PeakChanges(const Ledger& ledger);
 
-// The size of the device's memory as far as the trace tells it, 0 where it does not and for the host.
+// Returns the size of the device's memory in bytes; 0 for the host and if the trace does not contain it.
 uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, DeviceIndex device);
 
 std::vector<ReportTimeline> DescribeTimeline(const ProcessAnalysis& analysis);
 
-// As LevelTimeline has them, one after the other.
+// The figures of a LevelTimeline row, in its order.
 enum class DeviceFigure { kUsed, kReserved, kLive };
 
-// Of complete steps. Only for a timeline in steps.
+// Returns a figure for each complete step. Only for a timeline over steps.
 LevelSeries LevelsOf(const ProcessAnalysis& analysis, const Scope& scope, DeviceFigure figure);
 
-// What the device had free when it failed, in whole pages, with what a framework's allocator cannot give; none where
-// the device's size is not known.
+// Returns the free bytes of the device at the failure, in whole pages and without what a framework's allocator cannot
+// use; none if the size of the device is unknown.
 std::optional<uint64_t> DeviceFreeBytes(const Trace& trace, const Ledger& ledger, const OutOfMemory& failed);
 
-// Without its stack and its holders.
+// Describes a failed allocation, without its stack and live sites.
 ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const RunShape& run, const OutOfMemory& failed);
 
-// The devices, without their growth.
+// Adds the devices to the findings, without their growth.
 class DeviceFindings final : public Collector {
  public:
   // `analysis` must outlive it.
@@ -59,7 +60,7 @@ class DeviceFindings final : public Collector {
       : analysis_(analysis), windows_(PeakChanges(analysis.ledger())) {}
 
   const char* name() const override { return "devices"; }
-  // What led to the peaks.
+  // Follows the allocations that led to the peaks.
   void Prepare(Replay* detail) override { detail->observers.push_back(&windows_); }
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two levels of a device say about each other: a framework's blocks, and the segments that the driver gave it.
+// Compares the two levels of a device: a framework's blocks and the segments that the driver allocated for them.
 #ifndef ANALYZER_FINDINGS_CORE_FRAMEWORK_FINDINGS_H_
 #define ANALYZER_FINDINGS_CORE_FRAMEWORK_FINDINGS_H_
 
@@ -21,35 +21,36 @@
 
 namespace vramtrack {
 
-// Per step; none where it does not grow.
+// Growth per step; none if the figure does not grow.
 struct FrameworkGrowth {
-  std::optional<Growth> live;      // of blocks
-  std::optional<Growth> reserved;  // of segments
+  std::optional<Growth> live;      // bytes in blocks
+  std::optional<Growth> reserved;  // bytes in segments
 
-  // Whether what is live is a reason for more segments.
+  // Returns whether the growth of live bytes explains the growth of segments.
   bool needs_segments() const { return !IsFlatBeside(live, reserved); }
 };
 
-// By device; only devices with a framework's level.
+// Returns the growth by device; only devices with a framework's level.
 std::map<DeviceIndex, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, const RunShape& run);
 
-// Whether what the site allocates are segments, most of it.
+// Returns whether at least half of the site's allocations are segments.
 inline bool IsSegmentSite(const Site& site) { return site.segments > 0 && 2 * site.segments >= site.allocations; }
 
-// Whether what the site allocates are blocks in segments of CUDA graphs' private pools, most of it.
+// Returns whether most of the site's allocations are blocks in segments of CUDA graphs' private pools.
 inline bool IsInGraphPools(const Site& site) {
   return site.in_graph_pools > 0 && 2 * site.in_graph_pools >= site.allocations;
 }
 
-// Says in the grade and the explanation of a leak at the framework's level whether the driver's memory grows as well.
-// `window_bytes`: what is allocated in a window, where windows stand for steps; otherwise 0.
+// Adds to the grade and the explanation of a leak at the framework's level whether the driver's memory grows as well.
+// `window_bytes`: bytes allocated in a window if windows replace steps; otherwise 0.
 void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, ReportSite* site);
 
-// Driver memory of the device that is no segment, at its peak, by owner; the most first. Empty without a framework.
+// Returns the driver memory of the device outside segments at its peak, by owner, largest first. Empty without a
+// framework.
 std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, DeviceIndex device,
                                                           const StackSymbolizer& symbolizer);
 
-// One line for each way in which the framework's level is not what the framework itself says.
+// Adds one warning for each way in which the ledger's framework level differs from what the framework reports.
 void AddFrameworkRemarks(const std::string& path, const Ledger& ledger, const FrameworkCheck& check,
                          std::vector<std::string>* warnings);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast a device fills up and when it is full, where the sites that make it grow let that be told.
+// Computes how fast a device fills up and when it is full, if the growing sites allow a prediction.
 #ifndef ANALYZER_FINDINGS_CORE_GROWTH_FINDINGS_H_
 #define ANALYZER_FINDINGS_CORE_GROWTH_FINDINGS_H_
 
@@ -11,15 +11,15 @@
 
 namespace vramtrack {
 
-// What a step takes, by the later half of the run: the first steps are often slower. None: fewer than two steps, or no
-// time that could be measured.
+// Returns the seconds per step in the later half of the run, as the first steps are often slower. None with fewer than
+// two steps or without a measurable time.
 std::optional<double> SecondsPerStep(const ProcessAnalysis& analysis);
 
-// What a device of `total` bytes has for what is live on it: not the context, other processes, the driver's
-// granularity.
+// Returns the bytes that live allocations can use on a device of `total` bytes: without the context, other processes
+// and the driver's granularity.
 double BytesForLive(const Scope& scope, uint64_t total);
 
-// Fills the growth of `device`, whose other figures are there.
+// Fills in the growth of `device`, whose other figures must be complete.
 void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device);
 
 }  // namespace vramtrack

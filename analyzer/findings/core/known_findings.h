@@ -14,14 +14,14 @@
 
 namespace vramtrack {
 
-// What a comparison has found in single processes on its way, so that a report on them does not read their traces
+// Keeps the findings that a comparison made on single processes, so that a report on them does not read their traces
 // again. Thread-safe.
 class KnownFindings {
  public:
-  // Of a larger job nothing is kept: it would not fit into memory.
+  // Nothing is kept of a larger job: it would not fit into memory.
   static constexpr size_t kMostProcesses = 64;
 
-  // `paths`: of the traces that there will be a report on.
+  // `paths`: the traces that will be reported on.
   explicit KnownFindings(const std::vector<std::string>& paths) {
     if (paths.size() <= kMostProcesses) wanted_.insert(paths.begin(), paths.end());
   }
@@ -33,7 +33,7 @@ class KnownFindings {
     found_.insert_or_assign(path, std::move(findings));
   }
 
-  // Once; none for a trace that was not compared.
+  // Removes and returns the findings on a trace; none for a trace that was not compared.
   std::optional<ProcessFindings> Take(const std::string& path) {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto found = found_.find(path);

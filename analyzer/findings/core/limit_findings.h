@@ -10,7 +10,7 @@
 
 namespace vramtrack {
 
-// Fills the suggested limit of `device`, whose other figures are there. `oom`: all allocations that failed.
+// Fills in the suggested limit of `device`, whose other figures must be complete. `oom`: all failed allocations.
 void DescribeLimit(const ProcessAnalysis& analysis, const std::vector<ReportOom>& oom, ReportDevice* device);
 
 }  // namespace vramtrack

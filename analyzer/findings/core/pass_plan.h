@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The passes over a trace that an analysis makes, in their order. The plan is made before any event is read; some of
-// its passes are made only if an earlier one asks for them.
+// Plans the passes over a trace that an analysis makes, in order. The plan is made before any event is read; some of
+// its passes are made only if an earlier one requests them.
 #ifndef ANALYZER_FINDINGS_CORE_PASS_PLAN_H_
 #define ANALYZER_FINDINGS_CORE_PASS_PLAN_H_
 
@@ -18,14 +18,14 @@
 
 namespace vramtrack {
 
-// The last is planned by nobody: comparisons may come to need it.
+// The last one is never planned: comparisons add it if they need it.
 enum class Pass : uint8_t { kActivities, kMarks, kStream, kSites, kDetail, kTrials, kDivergence };
 
-// What the plans of several traces came to, a text for each. Thread-safe.
+// Collects the finished plans of several traces, one text each. Thread-safe.
 class PassLog {
  public:
   void Add(const std::string& path, std::string text);
-  // In the order of their paths.
+  // Returns the texts in the order of the traces' paths.
   std::string Text() const;
 
  private:
@@ -33,7 +33,7 @@ class PassLog {
   std::vector<std::pair<std::string, std::string>> texts_;
 };
 
-// Thread-compatible; the progress may be watched from any thread.
+// The plan of one trace. Thread-compatible; the progress may be read from any thread.
 class PassPlan {
  public:
   // `progress` and `log` may be null and must outlive the plan.
@@ -42,14 +42,15 @@ class PassPlan {
   PassPlan(const PassPlan&) = delete;
   PassPlan& operator=(const PassPlan&) = delete;
 
-  // Ends the pass before. Planned passes between the two are left out; a pass that is not planned any more is added.
+  // Ends the previous pass and begins this one. Skips planned passes between the two; adds the pass if it is not
+  // planned any more.
   void Begin(Pass pass);
-  // Names a collector that follows the pass. Before its Begin.
+  // Names a collector that follows the pass. Call it before the pass begins.
   void Ride(Pass pass, const char* collector);
-  // After the last planned pass; those that are left are left out.
+  // Ends the plan and skips the passes that remain.
   void Finish();
 
-  // The plan as lines of text: each pass with its time if it was made, what it answers, and what follows it.
+  // Returns the plan as lines of text: each pass with its time if it was made, what it answers, and its collectors.
   std::string Text() const;
 
  private:
@@ -65,14 +66,14 @@ class PassPlan {
 
   void End();
   Row* Planned(Pass pass);
-  // The planned ones before that row; all that are left if it is null.
+  // Skips the planned passes before that row; all that remain if it is null.
   void LeaveOutUntil(const Row* row);
 
   const Trace& trace_;
   AnalysisProgress* progress_;
   PassLog* log_;
   std::vector<Row> rows_;
-  size_t present_ = kNone;  // index of a row
+  size_t present_ = kNone;  // index of the current row
   std::chrono::steady_clock::time_point began_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Verdicts on sites of a run that has several phases: each phase has steps of its own, with a warm-up of its own, and a
-// site is judged in each of them by itself.
+// Judges sites of a run that has several phases. Each phase has its own steps and its own warm-up, and a site is
+// judged in each phase separately.
 #ifndef ANALYZER_FINDINGS_CORE_PHASE_VERDICTS_H_
 #define ANALYZER_FINDINGS_CORE_PHASE_VERDICTS_H_
 
@@ -13,28 +13,29 @@
 
 namespace vramtrack {
 
-// A phase of a replayed run. Steps are dense indices of the whole run.
+// A phase of a replayed run. Steps are indices into all steps of the run.
 struct RunPhase {
-  StepSpan steps;     // complete ones
+  StepSpan steps;     // complete steps
   uint32_t plan = 0;  // index into StepPlan::phases
   PlannedPhase::Kind kind = PlannedPhase::Kind::kSteps;
-  Step warmup_end = 0;   // of the whole run's indices
-  double share = 1;      // of the run
-  bool ended = false;    // other phases with steps or windows followed
-  bool follows = false;  // other phases with steps went before
+  Step warmup_end = 0;   // an index into all steps of the run
+  double share = 1;      // share of the run
+  bool ended = false;    // phases with steps or windows follow it
+  bool follows = false;  // phases with steps precede it
 };
 
-// Empty for a run whose steps are all of one kind. `similarities`: of its steps, see step_similarity.h.
+// Returns the phases; empty if all steps are of one kind. `similarities`: of the run's steps, see step_similarity.h.
 std::vector<RunPhase> PhasesOf(const StepClock& clock, const std::vector<float>& similarities);
 
 struct PhaseVerdict {
   LeakVerdict verdict;
-  size_t phase = 0;  // index into the phases: which one the verdict is about
+  size_t phase = 0;  // index of the phase that the verdict is about
 };
 
-// `run`: of the whole run, whose device and horizon count. `phases` must not be empty. The verdict's steps are indices
-// of the whole run. A leak in windows next to phases with steps, or in a phase that has ended and was a small part of
-// the run, is insufficient_evidence: what a program sets up there, or needs later, looks the same.
+// Judges a site in each phase and returns the verdict that counts. `run`: the whole run, for its device and horizon.
+// `phases` must not be empty. The steps of the verdict are indices into all steps of the run. A leak in windows next
+// to phases with steps, or in an ended phase that was a small part of the run, is insufficient_evidence: memory that
+// the program sets up there, or needs later, looks the same.
 PhaseVerdict JudgeInPhases(const SiteHistory& history, const RunShape& run, const std::vector<RunPhase>& phases,
                            const SiteContext& context, JudgeDetail detail);
 

@@ -32,11 +32,12 @@ namespace vramtrack {
 
 using SitePurposes = IndexedVector<SiteIndex, Purpose>;
 
-// What one trace has told after its first replay, and who can be asked about it: findings are made from this, by
-// looking at it or by a second replay with observers. Not movable, as its parts refer to each other. Thread-compatible.
+// The state of one trace after its first replay. Findings are made from it directly, or by observers of a second
+// replay. Not movable, as its parts refer to each other. Thread-compatible.
 class ProcessAnalysis {
  public:
-  // Finds the steps, replays the trace, judges its sites and selects those to report. Both must outlive it.
+  // Finds the steps, replays the trace, judges its sites and selects those to report. `trace` and the pointers of
+  // `options` must outlive it.
   ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options);
   ProcessAnalysis(const ProcessAnalysis&) = delete;
   ProcessAnalysis& operator=(const ProcessAnalysis&) = delete;
@@ -45,33 +46,33 @@ class ProcessAnalysis {
 
   const Trace& trace() const { return trace_; }
   const AnalyzeOptions& options() const { return options_; }
-  // How any replay of the trace is to go about it, apart from what it is to find.
+  // Returns the options that all replays of the trace share.
   LedgerOptions replay_options() const;
-  // The passes over the trace: those that were made, and those that are planned.
+  // Returns the passes over the trace, made and planned.
   PassPlan& passes() { return passes_; }
-  // What CUPTI's records say beside the hooked events; null if there are none.
+  // Returns what CUPTI's records add to the hooked events; null if there are no records.
   const ActivityJoin* activities() const { return activities_ ? &*activities_ : nullptr; }
-  // Whether the site stands for what a library took without any hooked call, as CUPTI tells.
+  // Returns whether the site is memory that a library allocated without a hooked call, as CUPTI reported.
   bool IsUnseen(const Site& site) const { return activities_ && activities_->unseen().Has(site.key); }
   const StepPlan& plan() const { return ledger_.steps().plan(); }
-  // After the first replay: the ledger, and what followed it.
+  // Return the ledger and the observers of the first replay, after that replay.
   const Ledger& ledger() const { return ledger_; }
   const SiteHistories& histories() const { return histories_; }
   const LevelTimeline& timeline() const { return timeline_; }
   const FailureLog& failures() const { return failures_; }
   const FrameworkCheck& framework_check() const { return framework_check_; }
   const RunShape& run() const { return run_; }  // its device_total_bytes is 0
-  // The phases of the run; empty where all steps are of one kind.
+  // Returns the phases of the run; empty if all steps are of one kind.
   const std::vector<RunPhase>& phases() const { return run_phases_; }
-  // Which of them the verdict on a site is about; null without phases.
+  // Returns the phase that the verdict on a site is about; null without phases.
   const RunPhase* PhaseOf(SiteIndex site) const {
     return run_phases_.empty() ? nullptr : &run_phases_[phase_of_site_[site]];
   }
   const std::map<DeviceIndex, FrameworkGrowth>& frameworks() const { return frameworks_; }
-  // Of sites that are in no group without explanation and interval.
+  // Returns the verdicts of all sites. Those of sites in no group have no explanation and no interval.
   const SiteVerdicts& verdicts() const { return verdicts_; }
-  const std::vector<SiteGroup>& groups() const { return groups_; }  // the sites to report, as SelectSites has them
-  // All further sites, also joined where they look the same: they are counted, but not reported.
+  const std::vector<SiteGroup>& groups() const { return groups_; }  // sites to report, in the order of SelectSites
+  // Returns all other sites, joined if they look the same. They are counted but not reported.
   const std::vector<SiteGroup>& other_groups() const { return other_groups_; }
   size_t GroupOf(SiteIndex site) const {
     const auto found = group_of_site_.find(site);
@@ -79,21 +80,21 @@ class ProcessAnalysis {
   }
 
   const Symbolizer& symbols() const { return symbols_; }
-  StackSymbolizer& symbolizer() { return symbolizer_; }  // of useful frames: what is found is found in these
-  StackSymbolizer& raw() { return raw_; }                // with all frames
-  // As the report shows stacks.
+  StackSymbolizer& symbolizer() { return symbolizer_; }  // useful frames only; findings are made with these
+  StackSymbolizer& raw() { return raw_; }                // all frames
+  // Returns the symbolizer with the frames that the report shows.
   StackSymbolizer& shown() { return options_.stacks == StackDetail::kRaw ? raw_ : symbolizer_; }
-  // What a site is for, see attribution/category.h. Symbolizes the site's stack the first time.
+  // Returns what a site's memory is for, see attribution/category.h. Symbolizes the site's stack at the first call.
   const Purpose& PurposeOf(SiteIndex site);
-  // Decides on these sites again with what their parameters' sizes tell: which others are copies of them.
+  // Determines the purpose of these sites again, using the sizes of parameters: a site may hold copies of parameters.
   void FindSizesOfParameters(const std::vector<SiteIndex>& sites);
-  // The name of that; "segment" and "handle" for what is no memory of its own.
+  // Returns the name of the site's category; "segment" or "handle" for sites that have no memory of their own.
   std::string Category(SiteIndex site);
 
  private:
   LedgerOptions FirstReplay();
-  std::vector<std::string> Libraries() const;  // of what only CUPTI saw
-  bool GraphsLeak() const;                     // whether ever more instantiated graphs are kept
+  std::vector<std::string> Libraries() const;  // the libraries whose allocations only CUPTI saw
+  bool GraphsLeak() const;                     // whether the number of instantiated graphs keeps growing
   void DemoteChanceFindings();
   Purpose Decide(SiteIndex site, bool sizes);
   bool IsLikeParameters(const SiteHistory& history) const;
@@ -118,7 +119,7 @@ class ProcessAnalysis {
   std::vector<SiteGroup> groups_, other_groups_;
   std::map<SiteIndex, size_t> group_of_site_;
   std::map<SiteIndex, Purpose> purposes_;
-  uint64_t parameter_objects_ = 0, parameter_bytes_ = 0;  // of complete steps, kept
+  uint64_t parameter_objects_ = 0, parameter_bytes_ = 0;  // parameters allocated in complete steps and kept
 };
 
 }  // namespace vramtrack

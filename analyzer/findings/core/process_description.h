@@ -9,7 +9,7 @@
 
 namespace vramtrack {
 
-// `ledger` after its replay.
+// Describes the process of a trace; `ledger` has replayed it.
 ReportProcess DescribeProcess(const Trace& trace, const Ledger& ledger);
 ReportSteps DescribeSteps(const ProcessAnalysis& analysis);
 

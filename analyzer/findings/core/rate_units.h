@@ -9,12 +9,12 @@
 
 namespace vramtrack {
 
-// What rates are per, see ReportSite::rate_unit.
+// The units of rates, see ReportSite::rate_unit.
 constexpr char kPerStep[] = "step", kPerBytes[] = "GiB allocated";
-constexpr double kRateBytes = 1 << 30;  // of the latter
+constexpr double kRateBytes = 1 << 30;  // bytes of kPerBytes
 
-// Says what the rates of `sites`, which are per step so far, come to in a second; and where windows stand for steps,
-// turns them into rates per GiB allocated.
+// Adds rates per second to `sites`, whose rates are per step. If windows replace steps, converts the rates to rates
+// per GiB allocated.
 void SetRateUnits(const ProcessAnalysis& analysis, std::vector<ReportSite>* sites);
 
 }  // namespace vramtrack

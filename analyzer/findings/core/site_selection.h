@@ -15,28 +15,28 @@
 namespace vramtrack {
 
 using SiteVerdicts = IndexedVector<SiteIndex, LeakVerdict>;
-// Of each site the first one that looks the same.
+// For each site, the first site that looks the same.
 using SameSites = IndexedVector<SiteIndex, SiteIndex>;
 
-// Sites that look the same to a reader: several stacks in one, as return addresses differ where lines do not.
+// Sites that look the same to a reader. Their stacks may differ in return addresses that belong to the same lines.
 struct SiteGroup {
-  std::vector<SiteIndex> sites;  // the one with the largest rate first, then by bytes at the peak
+  std::vector<SiteIndex> sites;  // largest rate first, then by bytes at the peak
   std::vector<ReportFrame> frames;
 };
 
-// All sites of a ledger, each in exactly one group. What is counted and summed is all of them; what is reported, and
-// has frames, is some.
+// All sites of a ledger, each in exactly one group. All of them are counted; only the reported ones have frames.
 struct SiteGroups {
-  // All leaks, all holders of failed allocations, and of the others the `top` of each level that hold most at the peak;
-  // the segments of a framework's allocator have a `top` of their own. Leaks first.
+  // All leaks, all live sites of failed allocations, and the `top` other sites of each level with the most bytes at
+  // the peak; segments of a framework's allocator have their own `top`. Leaks first.
   std::vector<SiteGroup> reported;
   std::vector<SiteGroup> others;  // without frames
 };
 
-// `symbolizer`: of useful stacks, so that what is counted does not depend on how much of them is shown.
+// Finds sites that look the same. `symbolizer` has useful frames only, so that counts do not depend on the frames
+// shown.
 SameSites SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer* symbolizer);
 
-// `same`: as SitesThatLookTheSame has it.
+// Groups the sites and selects those to report. `same`: the result of SitesThatLookTheSame.
 SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& failures, const SiteVerdicts& verdicts,
                        const SameSites& same, size_t top, StackSymbolizer* symbolizer);
 

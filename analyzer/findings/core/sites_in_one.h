@@ -13,14 +13,14 @@
 
 namespace vramtrack {
 
-// Sites that look the same to a reader (a line that is reached through other native frames, a library that was loaded
-// again elsewhere) of which two at least keep something: by itself each of them has holes that the others fill. `same`:
-// as SitesThatLookTheSame has it.
+// Returns sets of sites that look the same to a reader, of which at least two keep something: for example, a line that
+// is reached through different native frames, or a library that was loaded again elsewhere. Each site has gaps that
+// the others fill, so they are judged together. `same`: the result of SitesThatLookTheSame.
 std::vector<std::vector<SiteIndex>> SitesInOne(const SiteHistories& histories, const Ledger& ledger,
                                                const SameSites& same, const SiteVerdicts& verdicts);
 
-// Gives the verdict on all of `together` to each of them, with its own share of the rates: they add up to those of the
-// verdict.
+// Gives the verdict on `together` as a whole to each of its sites, with the site's own share of the rates: the shares
+// add up to the rates of the verdict.
 void ShareVerdict(const SiteHistories& histories, const Ledger& ledger, const std::vector<SiteIndex>& together,
                   const LeakVerdict& verdict, SiteVerdicts* verdicts);
 

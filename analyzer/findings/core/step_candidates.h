@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything in a trace that may tell where steps end: calls of vramtrack_step, NVTX ranges, names of
-// torch.profiler.record_function, an optimizer's steps; and how far the run has come at any instant.
+// Collects what may mark the end of a step: calls of vramtrack_step, NVTX ranges, names of
+// torch.profiler.record_function and an optimizer's steps. Also measures how far the run has come at any instant.
 #ifndef ANALYZER_FINDINGS_CORE_STEP_CANDIDATES_H_
 #define ANALYZER_FINDINGS_CORE_STEP_CANDIDATES_H_
 
@@ -21,50 +21,51 @@
 
 namespace vramtrack {
 
-// Reads a trace once, block by block; blocks without marks are decoded only as far as the clock needs it. Memory is
-// bounded by kMostSamples and kMostMarks, not by the trace. Not thread-safe while it is made.
+// Reads a trace once, block by block; blocks without marks are decoded only as far as the clock needs them. Memory is
+// bounded by kMostSamples and kMostMarks, not by the trace. Not thread-safe during construction.
 class StepCandidates {
  public:
-  // Events of a long trace share a sample of the clock.
+  // In a long trace, several events share a sample of the clock.
   static constexpr uint64_t kMostSamples = 1u << 18;
-  // Of one name, and of all names: what comes more often is no step.
+  // Limits for one name and for all names. A mark that occurs more often does not end steps.
   static constexpr size_t kMostMarksOfName = 1u << 20, kMostMarks = 1u << 22;
 
-  // A mark that was picked: of the MARK and STEP events of a thread the `ordinal`-th, from 0.
+  // A mark that was kept: the `ordinal`-th MARK or STEP event of a thread, from 0.
   struct Mark {
-    uint64_t time = 0, end = 0;  // of a range: when it ended; otherwise `time`
+    uint64_t time = 0, end = 0;  // the end of a range; otherwise `time`
     uint64_t ordinal = 0;
     ThreadSlot slot;
-    uint32_t identity = 0;  // of numbered marks: what tells them apart, the same in each thread; otherwise 0
-    bool idle = false;      // of an optimizer: nothing was allocated since its mark before
+    uint32_t identity = 0;  // identifies a numbered mark, the same in each thread; otherwise 0
+    bool idle = false;      // an optimizer's mark: nothing was allocated since its previous one
   };
 
   explicit StepCandidates(const Trace& trace);
 
   const RunClock& clock() const { return clock_; }
-  // What ChooseSteps is to choose from.
+  // Returns the candidates, for ChooseSteps.
   const std::vector<StepCandidate>& candidates() const { return candidates_; }
-  // The marks of a candidate, one for each of its times.
+  // Returns the marks of a candidate, one for each of its times.
   const std::vector<Mark>& marks(size_t candidate) const { return marks_[candidate]; }
   // Raises the trust in names that occur as often as one of the loops of the stream.
   void Confirm(const std::vector<uint64_t>& loops);
 
-  // Whether a candidate is just the STEP events of one thread, all of them: of which. Otherwise none.
+  // Returns the thread whose STEP events, all of them, make up the candidate; none if it has other marks.
   ThreadSlot StepsOfOneThread(size_t candidate) const { return only_steps_of_[candidate]; }
-  // Whether within an optimizer's step.
+  // Returns for each stack whether it is within an optimizer's step.
   const IndexedVector<StackIndex, bool>& in_optimizer() const { return in_optimizer_; }
-  // When optimizers began to allocate within a step, ascending: for a trace that has no marks of optimizers.
+  // Returns the times at which optimizers began to allocate within a step, ascending. For traces without optimizer
+  // marks.
   const std::vector<uint64_t>& optimizer_entries() const { return optimizer_entries_; }
-  // The name with "#" for each number in it: "step 12" and "step 13" are one.
+  // Returns the name with "#" for each number, so that "step 12" and "step 13" are equal.
   static std::string WithoutNumbers(std::string_view name);
 
  private:
   enum class Source { kStepCall, kRange, kName, kOptimizer };
-  // Marks that mean the same: one name, or one optimizer called at one place.
+  // Identifies marks that mean the same: one name, or one optimizer called at one place.
   struct GroupKey {
     Source source;
     std::string name;
-    uint64_t call;  // of an optimizer
+    uint64_t call;  // where an optimizer is called
     bool operator<(const GroupKey& other) const {
       return std::tie(source, name, call) < std::tie(other.source, other.name, other.call);
     }
@@ -72,21 +73,21 @@ class StepCandidates {
   struct Group {
     std::vector<Mark> marks;  // in the order of threads, by time within each
     bool too_many = false;
-    size_t idle = 0;           // of an optimizer: marks with nothing between them and the one before
-    bool in_backward = false;  // of an optimizer: called by a hook of the backward pass
+    size_t idle = 0;           // optimizer marks without an allocation since the previous one
+    bool in_backward = false;  // an optimizer that is called by a hook of the backward pass
   };
-  // An open range of a thread: a mark of a group, or of none where there are too many.
+  // An open range of a thread. It belongs to a group, or to none if there are too many groups.
   struct OpenRange {
     Group* group = nullptr;
     size_t mark = 0;
-    uint32_t domain = 0;  // see Definitions::domains; of ranges that were pushed
+    uint32_t domain = 0;  // see Definitions::domains; only for pushed ranges
   };
   struct SlotState {
     uint64_t marks = 0, allocations = 0;
     uint64_t events_in_sample = 0;
     double work_in_sample = 0;
     bool inside = false;  // the last allocation was an optimizer's
-    bool worked = true;   // something was allocated outside optimizers since the last mark of one
+    bool worked = true;   // something was allocated outside optimizers since the last optimizer mark
     std::vector<OpenRange> open;
   };
 
@@ -95,7 +96,7 @@ class StepCandidates {
   void ReadThread(ThreadSlot slot);
   void Count(uint64_t time, double work, uint64_t events, SlotState* state);
   void OnStep(uint64_t time, uint32_t identity, ThreadSlot slot, SlotState* state);
-  // `number`: 0 for marks of the past, which do not have their own.
+  // `number`: 0 for marks of the past, which have no number.
   void OnMark(uint64_t time, uint32_t kind, StackIndex stack, uint32_t name, uint64_t number, ThreadSlot slot,
               SlotState* state);
   void OnRangeStart(const Mark& mark, uint64_t number);
@@ -103,7 +104,7 @@ class StepCandidates {
   uint32_t DomainOf(uint32_t name) const;
   Group* GroupOfName(Source source, uint32_t name);
   Group* GroupOfOptimizer(uint64_t call);
-  size_t Keep(Group* group, const Mark& mark);  // its index; SIZE_MAX if it is not kept
+  size_t Keep(Group* group, const Mark& mark);  // returns its index; SIZE_MAX if it is not kept
   void MakeCandidates();
   void Offer(const std::string& source, const std::string& name, MarkTrust trust, std::vector<Mark> marks,
              ThreadSlot only_steps_of = {});
@@ -115,12 +116,12 @@ class StepCandidates {
   RunClock clock_;
   uint64_t events_per_sample_ = 1, blocks_per_decoded_ = 1;
   IndexedVector<StackIndex, bool> in_optimizer_;
-  IndexedVector<StackIndex, bool> in_closure_;          // code of the job's that an optimizer's step calls
-  IndexedVector<StackIndex, uint64_t> optimizer_call_;  // a number for where step() is called, 0 outside
+  IndexedVector<StackIndex, bool> in_closure_;          // the job's own code that an optimizer's step calls
+  IndexedVector<StackIndex, uint64_t> optimizer_call_;  // a number for the place that calls step(); 0 outside
   std::map<GroupKey, Group> groups_;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, Group*> group_of_name_;  // by source and Name
-  // Ranges that start in one thread and may end in another, by their numbers: those that have not ended, and the ends
-  // that came before their starts, as threads are read one by one.
+  // Ranges that may end in another thread, by number. Holds ranges that have not ended, and ends that were read before
+  // their starts, as threads are read one after the other.
   absl::flat_hash_map<uint64_t, OpenRange> started_;
   absl::flat_hash_map<uint64_t, uint64_t> ended_;
   size_t kept_ = 0;

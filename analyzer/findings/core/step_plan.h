@@ -11,11 +11,11 @@
 
 namespace vramtrack {
 
-// Decides where the steps of a trace end: at the marks of the thread that set most of them, or else at ranges of NVTX,
-// or at an optimizer's steps, or where the stream of allocations repeats itself, which takes a replay. Without any of
-// that there are no steps, but windows of equally many bytes allocated if there is enough for some dozens of them.
-// `wanted`: one of these only, see AnalyzeOptions::step_marks. `window_bytes`: see there. `replay`: options of that
-// replay. `passes` may be null; otherwise the passes that are made are noted there.
+// Decides where the steps of a trace end: at the marks of the thread with the most marks, or else at NVTX ranges, at
+// an optimizer's steps, or where the stream of allocations repeats itself, which takes a replay. If the trace has none
+// of these there are no steps, but windows of equally many allocated bytes if there is enough for some dozens of them.
+// `wanted`: use only this kind, see AnalyzeOptions::step_marks. `window_bytes`: see AnalyzeOptions. `replay`: options
+// of the replay. `passes` may be null; otherwise the passes made are noted there.
 StepPlan PlanSteps(const Trace& trace, const std::string& wanted = "", const LedgerOptions& replay = {},
                    uint64_t window_bytes = 0, PassPlan* passes = nullptr);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with a trace, so that what a report says of it is to be taken with care: one line each.
+// Describes problems of a trace that make its report less reliable, one line each.
 #ifndef ANALYZER_FINDINGS_CORE_TRACE_WARNINGS_H_
 #define ANALYZER_FINDINGS_CORE_TRACE_WARNINGS_H_
 
@@ -18,12 +18,12 @@ namespace vramtrack {
 void AddTraceWarnings(const Trace& trace, const Ledger& ledger, const FailureLog& failures,
                       std::vector<std::string>* warnings);
 void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* warnings);
-// Devices that are given out more than they have.
+// Adds a warning for each device on which more memory is allocated than it has.
 void AddDeviceWarnings(const std::string& path, const std::vector<ReportDevice>& devices,
                        std::vector<std::string>* warnings);
 
-// The share of a process's frees that its trace does not have, as far as one can tell: 0 of a whole one, at most 1.
-// `ledger` has replayed it.
+// Estimates the share of the process's frees that its trace lacks: 0 for a complete trace, at most 1. `ledger` has
+// replayed the trace.
 double LostShare(const Trace& trace, const Ledger& ledger);
 
 }  // namespace vramtrack

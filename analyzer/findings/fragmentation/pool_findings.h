@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the driver's pools of stream-ordered memory need, and what they may hold back. docs/fragmentation.md explains
-// it.
+// Describes what the driver's pools of stream-ordered memory need, and what they may hold without need.
+// docs/fragmentation.md explains it.
 #ifndef ANALYZER_FINDINGS_FRAGMENTATION_POOL_FINDINGS_H_
 #define ANALYZER_FINDINGS_FRAGMENTATION_POOL_FINDINGS_H_
 

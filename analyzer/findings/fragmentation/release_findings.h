@@ -8,7 +8,7 @@
 
 namespace vramtrack {
 
-// Where a framework's allocator gave segments back. Only for a trace with a framework's level.
+// Describes where a framework's allocator released segments. Only for a trace with a framework's level.
 class ReleaseFindings final : public Collector {
  public:
   // `analysis` must outlive it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Segments that a framework's allocator takes step after step while what it hands out does not grow: one finding for a
-// device, with what drives it. docs/fragmentation.md explains it.
+// Finds devices whose framework reserves more segments step after step while the bytes in its blocks do not grow: one
+// finding for each device, with its cause. docs/fragmentation.md explains it.
 #ifndef ANALYZER_FINDINGS_FRAGMENTATION_RESERVE_FINDINGS_H_
 #define ANALYZER_FINDINGS_FRAGMENTATION_RESERVE_FINDINGS_H_
 
@@ -17,13 +17,14 @@
 
 namespace vramtrack {
 
-// By device; only devices with a framework's level on which that is so. None without steps.
+// Returns the growth by device, only for devices with a framework's level on which reserved bytes grow and live bytes
+// do not. Empty without steps.
 std::map<DeviceIndex, ReserveGrowth> GrowthOfReserves(const ProcessAnalysis& analysis);
 
-// Pins by the line that stands for them, the most bytes first.
+// Returns the pins by the line that represents them, most bytes first.
 std::vector<ReportPin> DescribePins(ProcessAnalysis* analysis, const std::vector<torch_allocator::Pin>& pins);
 
-// `maps`: of the device, from a replay that was told of the growth.
+// Describes the growth of a device. `maps`: its segment maps, from a replay that was given the growth.
 ReportReserveGrowth DescribeReserveGrowth(ProcessAnalysis* analysis, DeviceIndex device, const ReserveGrowth& growth,
                                           const torch_allocator::PeakSegments::Maps& maps);
 

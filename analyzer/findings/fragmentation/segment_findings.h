@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a framework's allocator makes of the driver's memory: how its segments were used at the peak, who keeps them,
-// and what would have helped, each tried on a model of the allocator. docs/fragmentation.md explains it.
+// Describes how a framework's allocator uses the driver's memory: how full its segments were at the peak, which sites
+// pin them, and which changes would have helped, each tried on a model of the allocator. docs/fragmentation.md
+// explains it.
 #ifndef ANALYZER_FINDINGS_FRAGMENTATION_SEGMENT_FINDINGS_H_
 #define ANALYZER_FINDINGS_FRAGMENTATION_SEGMENT_FINDINGS_H_
 
@@ -23,7 +24,7 @@ class SegmentFindings final : public Collector {
 
   const char* name() const override { return "segments"; }
   void Prepare(Replay* detail) override;
-  // Other settings are tried on the requests to devices whose allocator gave up, or reserved much that was not used.
+  // Tries other settings on the requests to devices whose allocator failed or reserved much unused memory.
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:

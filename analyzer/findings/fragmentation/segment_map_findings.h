@@ -10,10 +10,10 @@
 
 namespace vramtrack {
 
-// Blocks of a map, at most; the smallest segments are left out where there are more.
+// Limit of the blocks of a map. If there are more, the smallest segments are left out.
 constexpr size_t kMaxMapBlocks = 20000;
 
-// Sites are indices of analysis->groups(). Mappings that follow each other are one segment.
+// Describes a segment map. Its sites are indices of analysis->groups(). Adjacent mappings count as one segment.
 ReportSegmentMap DescribeSegmentMap(ProcessAnalysis* analysis, const torch_allocator::SegmentMap& map);
 
 }  // namespace vramtrack

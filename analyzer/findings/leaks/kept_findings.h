@@ -9,12 +9,12 @@
 
 namespace vramtrack {
 
-// Points of a curve, at most.
+// Limit of the points of a curve.
 constexpr size_t kMaxKeptPoints = 500;
 
-// Says of each finding what its steps left behind, one after the other, and what its verdict was told by: of a leak as
-// a whole, of sites that are neither leaks nor steady, and of none that left nothing. `sites`: one for each of the
-// analysis' groups, part_of set, rates per step.
+// Adds to each finding what its steps left live, step by step, and the evidence for its verdict. Covers leaks as a
+// whole and sites that are neither leaks nor steady, but no site that left nothing. `sites`: one for each of the
+// analysis' groups, with part_of set and rates per step.
 void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* sites);
 
 }  // namespace vramtrack

@@ -16,10 +16,11 @@
 
 namespace vramtrack {
 
-// What LeakOrder is to follow: one entry for each of the analysis' groups, without sites where it is no leak.
+// Returns the sites that LeakOrder follows: one entry for each of the analysis' groups, without sites if the group is
+// not a leak.
 std::vector<LeakOrder::Watched> LeakingSites(const ProcessAnalysis& analysis);
 
-// Says of the sites of a process which leak each belongs to, and what the leak comes to as a whole.
+// Adds to the sites of a process which leak each belongs to, and the figures of the leak as a whole.
 class LeakFindings final : public Collector {
  public:
   // `analysis` must outlive it.
@@ -27,30 +28,31 @@ class LeakFindings final : public Collector {
 
   const char* name() const override { return "leaks"; }
   void Prepare(Replay* detail) override;
-  // The peak without leaks that the order of events has made of other parts than their stacks had.
+  // Requests the peak without each leak whose set of sites changed when the order of events became known.
   bool PrepareTrials(Replay* trials) override;
-  // With what the steps left behind and with the units of rates, which are per step until here.
+  // Also adds what the steps left live and sets the units of rates, which are per step before this call.
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:
   ReportLeak Sum(const LeakGroup& leak, const std::vector<ReportSite>& sites) const;
   bool IsMaterialTogether(const LeakGroup& leak, const ReportLeak& whole) const;
-  // Of several call stacks, what they leave behind together in one sentence. `members`: of the analysis' groups, the
-  // leading one first. `whole`: their rates.
+  // Describes in one sentence what several call stacks leave live together. `members`: indices of the analysis'
+  // groups, the leading one first. `whole`: their rates.
   void DescribeTogether(const std::vector<size_t>& members, const ReportLeak& whole, ReportSite* site) const;
   std::vector<SiteIndex> SitesOf(const std::vector<size_t>& groups) const;
-  // Those of them whose bytes are of one total.
+  // Returns those of their sites whose bytes count to the same total.
   std::vector<SiteIndex> WatchedSitesOf(const std::vector<size_t>& groups) const;
   bool IsGraphPool(size_t group) const;
-  // Whether it is of blocks in the segments of one of the others.
+  // Returns whether the group's blocks are in the segments of one of the other groups.
   bool IsWithinPools(size_t group, const std::vector<size_t>& others) const;
 
   ProcessAnalysis& analysis_;
   LeakGrouping grouping_;
   LeakOrder order_;
   PinnedPoolGrowth pool_;
-  std::vector<LeakGroup> leaks_;  // after the replay
-  // Sets of groups, and where their counterfactual is: in the replay that all follow, or in the trials.
+  std::vector<LeakGroup> leaks_;  // filled after the replay
+  // Sets of groups with the number of their counterfactual: in the replay that all collectors follow, or in the
+  // trials.
   std::map<std::vector<size_t>, size_t> watched_, tried_;
 };
 

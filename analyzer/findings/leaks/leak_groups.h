@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One leak is one finding, however many lines allocate what it keeps: a graph that is never given up keeps blocks of
-// every layer, an object that is never deleted keeps all that its constructor allocated.
+// Groups sites into leaks. One leak is one finding, however many lines allocate what it keeps: a graph that is never
+// released keeps blocks of every layer, and an object that is never deleted keeps everything that its constructor
+// allocated.
 #ifndef ANALYZER_FINDINGS_LEAKS_LEAK_GROUPS_H_
 #define ANALYZER_FINDINGS_LEAKS_LEAK_GROUPS_H_
 
@@ -18,38 +19,40 @@ namespace vramtrack {
 
 struct LeakGroup {
   size_t leader = 0;                 // index into ProcessAnalysis::groups()
-  std::vector<size_t> parts;         // the same, without the leader; the largest rate first
-  std::optional<size_t> call_frame;  // of the leader: the one call that leads to all of them, if there is one
+  std::vector<size_t> parts;         // indices like `leader`, without it; largest rate first
+  std::optional<size_t> call_frame;  // frame of the leader: the one call that leads to all sites, if there is one
 };
 
-// Puts leaks together that have the same device and level, leave something in the same steps, and are tied by their
-// stacks: docs/leak-verdicts.md has the rules. Every leaking group of sites is in exactly one of the result.
+// Joins leaks that have the same device and level, leave something in the same steps, and are related by their stacks;
+// docs/leak-verdicts.md has the rules. Every leaking group of sites is in exactly one result.
 class LeakGrouping {
  public:
   // `analysis` must outlive it.
   explicit LeakGrouping(ProcessAnalysis* analysis);
   ~LeakGrouping();
 
-  // What the stacks tie together, without knowledge of any order; by index into ProcessAnalysis::groups().
+  // Returns the groups that the stacks alone relate, without the order of events; as indices into
+  // ProcessAnalysis::groups().
   std::vector<std::vector<size_t>> ByCalls();
 
-  // With what the order of births and releases says as well. `order`: over the sites of ProcessAnalysis::groups().
+  // Returns the leaks by stacks and by the order of allocations and releases. `order`: over the sites of
+  // ProcessAnalysis::groups().
   std::vector<LeakGroup> Finish(const LeakOrder& order);
 
  private:
   struct Candidate;
 
-  void TieByCalls(const LeakOrder* order);  // null: not known
+  void TieByCalls(const LeakOrder* order);  // null: the order is unknown
   bool TiedByCall(const Candidate& a, const Candidate& b, const LeakOrder* order);
   void TieManyUnderOneCall(const std::vector<size_t>& alike);
   void TieByRelease(const LeakOrder& order);
   void JoinHeads(const LeakOrder& order);
-  // Graphs that are kept, their private pools with all blocks in them, and their inputs.
+  // Joins kept graphs, their private pools with all blocks in them, and their inputs.
   void TieGraphPools();
   bool Alike(const Candidate& a, const Candidate& b) const;
   bool SameStepsOf(const Candidate& a, const Candidate& b) const;
   bool GrowAlike(const Candidate& a, const Candidate& b) const;
-  // What is allocated throughout the run and freed: tells loops from what is called in them.
+  // Finds sites that allocate throughout the run and free. They distinguish loops from the functions called in them.
   void FindBystanders();
   bool LeavesSomeoneOut(const Candidate& candidate, size_t calls);
   bool LeadsToLeaksOnly(const Candidate& candidate, size_t calls);
@@ -61,7 +64,7 @@ class LeakGrouping {
 
   ProcessAnalysis& analysis_;
   std::vector<Candidate> candidates_;
-  mutable std::vector<size_t> parent_;  // of candidates_
+  mutable std::vector<size_t> parent_;  // a union-find forest over candidates_
   std::vector<std::vector<ReportFrame>> bystanders_;
   bool looked_for_bystanders_ = false;
 };

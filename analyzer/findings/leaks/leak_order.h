@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which order what leaks is born within a step, and in which it is given back when the job ends: what one owner
-// holds is given back together.
+// Records the order in which leaked objects are allocated within a step, and in which they are freed when the job
+// ends: objects of one owner are freed together.
 #ifndef ANALYZER_FINDINGS_LEAKS_LEAK_ORDER_H_
 #define ANALYZER_FINDINGS_LEAKS_LEAK_ORDER_H_
 
@@ -15,43 +15,44 @@
 
 namespace vramtrack {
 
-// Follows some groups of sites through a replay. Memory: a few words a group, and one for each of their objects that is
-// freed after the last complete step. Thread-compatible.
+// Follows groups of sites through a replay. Memory: a few words for each group, and one for each of their objects that
+// is freed after the last complete step. Thread-compatible.
 class LeakOrder : public ReplayObserver {
  public:
   struct Watched {
     std::vector<SiteIndex> sites;
-    std::vector<uint32_t> steps;  // with survivors, ascending: births of other steps do not count
+    // steps in which survivors were allocated, ascending; allocations in other steps do not count
+    std::vector<uint32_t> steps;
   };
-  // No site is in two groups. `complete_steps`: of the run.
+  // No site is in two groups. `complete_steps`: number of complete steps of the run.
   LeakOrder(const std::vector<Watched>& groups, uint32_t complete_steps);
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override;
   void OnFree(const ReplayAllocation& freed) override;
 
-  // Whether what stays of `a` was born later than what stays of `b` when both did last. Where steps are cut between the
-  // two, one of them is a step behind.
+  // Returns whether the survivors of `a` were allocated later than those of `b` in the last step in which both have
+  // some. If a step ends between the two, one of them may be one step later.
   bool BornLater(size_t a, size_t b) const;
 
-  // How many objects that were older than a step were given back after the last complete step.
+  // Returns how many objects older than a step were freed after the last complete step.
   size_t ReleasedAtEnd(size_t group) const { return groups_[group].released.size(); }
-  // Whether anything was given back after the last allocation: the job has cleaned up behind itself.
+  // Returns whether anything was freed after the last allocation, as a job does that cleans up at its end.
   bool CleanedUp() const { return frees_since_allocation_ > 0; }
 
   enum class Release {
-    kUnknown,   // not both of them were
-    kTogether,  // in turn, as an owner of both for each step does
-    kApart,     // one after the other, as two owners do
+    kUnknown,   // too few objects of one of them were freed, or the order is not clear
+    kTogether,  // alternately, as by an owner of both for each step
+    kApart,     // one group after the other, as by two owners
   };
-  // How the objects of both were given back at the end.
+  // Returns how the objects of both groups were freed at the end.
   Release ReleaseOf(size_t a, size_t b) const;
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Group {
     std::vector<uint32_t> steps;     // a few, ascending
-    std::vector<uint64_t> births;    // the latest event of each; 0: none yet
+    std::vector<uint64_t> births;    // latest allocation in each of these steps, as an event; 0: none yet
     std::vector<uint64_t> released;  // events, ascending
   };
 

@@ -13,7 +13,8 @@
 
 namespace vramtrack {
 
-// How often PyTorch's pinned-memory pool, which is one site, grew, by who made it grow. Thread-compatible.
+// Counts how often PyTorch's pinned-memory pool grew, by the code that made it grow. The pool is one site.
+// Thread-compatible.
 class PinnedPoolGrowth final : public ReplayObserver {
  public:
   // `trace` must outlive it.
@@ -31,8 +32,8 @@ class PinnedPoolGrowth final : public ReplayObserver {
   std::map<StackIndex, uint64_t> by_stack_;
 };
 
-// Says in the explanation of a leak of segments for CUDA graphs what they are, and of PyTorch's pinned-memory pool why
-// no line is named.
+// Adds to the explanation of a leak of segments for CUDA graphs what they are, and to that of PyTorch's pinned-memory
+// pool why no line is named.
 void AddPoolRemark(const PinnedPoolGrowth& growth, const SiteKey& key, StackSymbolizer* symbolizer, ReportSite* site);
 
 }  // namespace vramtrack

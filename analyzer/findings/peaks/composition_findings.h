@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What live bytes consist of over the run, within the step of the peak, and, call by call, at the peak.
+// Describes the composition of live bytes: over the run, within the step of the peak, and at the peak by call stack.
 #ifndef ANALYZER_FINDINGS_PEAKS_COMPOSITION_FINDINGS_H_
 #define ANALYZER_FINDINGS_PEAKS_COMPOSITION_FINDINGS_H_
 
@@ -20,7 +20,7 @@
 
 namespace vramtrack {
 
-// What live bytes consist of over the run, in the steps, and within the step of the peak.
+// Adds the composition of live bytes over the run, in the steps, and within the step of the peak.
 class TimelineFindings final : public Collector {
  public:
   // Both must outlive it. `purposes`: by site.
@@ -31,7 +31,8 @@ class TimelineFindings final : public Collector {
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:
-  // By scope, the groups of the analysis that are followed by themselves: leaks, and what holds most at the peak.
+  // By scope, the groups of the analysis that are shown separately: leaks, and the groups with the most bytes at the
+  // peak.
   using Groups = std::map<uint32_t, std::vector<size_t>>;
   static Groups GroupsToFollow(const ProcessAnalysis& analysis);
   std::map<uint32_t, std::vector<std::vector<SiteIndex>>> SitesToFollow() const;
@@ -47,8 +48,8 @@ class TimelineFindings final : public Collector {
   StepCurve curve_;
 };
 
-// Of each device and of the host; nodes that hold hardly anything are part of their parents only. `sites`: one for each
-// of analysis.groups().
+// Returns the stacks at the peak of each device and of the host. Nodes with few bytes are only part of their parents.
+// `sites`: one for each of analysis.groups().
 std::vector<ReportPeakStacks> DescribePeakStacks(const ProcessAnalysis& analysis, const std::vector<ReportSite>& sites);
 
 }  // namespace vramtrack

@@ -11,8 +11,8 @@
 
 namespace vramtrack {
 
-// Each allocation that failed: who held the memory then, by site and by category, and what has changed since the last
-// good step.
+// Describes each failed allocation: the live bytes at that moment by site and by category, and what has changed since
+// the last good step.
 class OomFindings final : public Collector {
  public:
   // Both must outlive it. `purposes`: by site.

@@ -11,7 +11,8 @@
 
 namespace vramtrack {
 
-// The patterns of each device, by what they save at its peak; only those that matter. Sites are named by their index.
+// Adds the avoidable allocations of each device, by what they would save at its peak; only those that matter. Sites
+// are named by their index.
 class PatternFindings final : public Collector {
  public:
   // Both must outlive it. `purposes`: by site.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the memory at the peaks is for, how old and how large it is.
+// Describes the memory at the peaks: its purpose, age and size.
 #ifndef ANALYZER_FINDINGS_PEAKS_PEAK_FINDINGS_H_
 #define ANALYZER_FINDINGS_PEAKS_PEAK_FINDINGS_H_
 
@@ -16,10 +16,11 @@
 
 namespace vramtrack {
 
-// By site. Symbolizes the sites that hold nearly all of the memory; the others are Category::kOther.
+// Returns the purpose of each site. Symbolizes the sites with nearly all of the memory; the others are
+// Category::kOther.
 SitePurposes PurposesOfSites(ProcessAnalysis* analysis);
 
-// What each device's peak consists of, and what it would be without the sites that hold most.
+// Adds the composition of each device's peak, and the peak without its largest sites.
 class PeakFindings final : public Collector {
  public:
   // Both must outlive it. `purposes`: by site.
@@ -30,10 +31,10 @@ class PeakFindings final : public Collector {
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:
-  // Groups of the analysis that are taken away from a device's peak together.
+  // Groups of the analysis whose bytes are subtracted from a device's peak together.
   struct Together {
     DeviceIndex device;
-    std::vector<size_t> groups;  // those that hold most at the peak, the largest first
+    std::vector<size_t> groups;  // the groups with the most bytes at the peak, largest first
     size_t watched = 0;
   };
   static std::vector<Together> Largest(const ProcessAnalysis& analysis);
@@ -41,7 +42,7 @@ class PeakFindings final : public Collector {
 
   const ProcessAnalysis& analysis_;
   const SitePurposes& purposes_;
-  std::vector<Together> largest_;  // the largest of each device, the two largest and the three largest
+  std::vector<Together> largest_;  // for each device the largest group, the two largest and the three largest
   PeakLiveSet live_set_;
 };
 

@@ -15,29 +15,29 @@
 
 namespace vramtrack {
 
-// The lines of the job that hold the memory at the peak of each device, and of the host: a site is a call stack, and
-// one line may have many of them. What leaks is listed by leak.
+// Adds the job's lines with the most bytes at the peak of each device and of the host. A site is a call stack, and one
+// line may have many. Leaks are listed by leak, not by line.
 class PeakLines final : public Collector {
  public:
-  // Symbolizes the sites that hold nearly all of each peak. `purposes`: by site. `analysis` must outlive it.
+  // Symbolizes the sites with nearly all bytes of each peak. `purposes`: by site. `analysis` must outlive it.
   PeakLines(ProcessAnalysis* analysis, const SitePurposes& purposes);
 
   const char* name() const override { return "lines at the peak"; }
-  // Has the next replay find the peak without each line.
+  // Requests the peak without each line.
   void Prepare(Replay* detail) override;
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:
   struct Line {
-    std::vector<SiteIndex> sites;  // the largest first
+    std::vector<SiteIndex> sites;  // largest first
     std::optional<ReportFrame> frame;
     uint64_t bytes = 0;
     size_t watched = 0;
   };
   struct Peak {
     uint32_t scope = 0;
-    std::vector<Line> lines;  // the most bytes first, at most as many as the report has
-    uint64_t sites = 0;       // all that hold something, but for leaks
+    std::vector<Line> lines;  // most bytes first, at most as many as the report shows
+    uint64_t sites = 0;       // number of sites with bytes at the peak, without leaks
   };
 
   Peak LinesOf(uint32_t scope);

@@ -8,7 +8,7 @@
 
 namespace vramtrack {
 
-// How the peaks of steps follow from the values that their marks carry.
+// Describes how the peak of a step depends on the value that its mark carries.
 class ValueFindings final : public Collector {
  public:
   // `analysis` must outlive it.
@@ -16,7 +16,7 @@ class ValueFindings final : public Collector {
 
   const char* name() const override { return "memory by step value"; }
   void Prepare(Replay* detail) override { detail->observers.push_back(&values_); }
-  // The devices are there.
+  // Requires that the devices are in the findings.
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:

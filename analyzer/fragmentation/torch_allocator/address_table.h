@@ -9,13 +9,13 @@
 
 namespace vramtrack::torch_allocator {
 
-// Numbers by address: a hash table that is searched and changed several times for each block, so that it is kept to a
-// multiplication and mostly one line of the cache. Thread-compatible.
+// Maps addresses to numbers. A hash table that is searched and changed several times for each block, so each access
+// costs one multiplication and usually one cache line. Thread-compatible.
 class AddressTable {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // kNone if there is none.
+  // Returns kNone if the address is not in the table.
   uint32_t Find(uint64_t address) const {
     for (size_t at = PlaceOf(address);; at = Next(at)) {
       if (entries_[at].number == kNone || entries_[at].address == address) return entries_[at].number;
@@ -35,7 +35,7 @@ class AddressTable {
     while (entries_[gap].number != kNone && entries_[gap].address != address) gap = Next(gap);
     if (entries_[gap].number == kNone) return;
     --size_;
-    // Whatever was pushed on by what was here moves back.
+    // Entries that the erased one displaced move back.
     for (size_t at = Next(gap); entries_[at].number != kNone; at = Next(at)) {
       const size_t wanted = PlaceOf(entries_[at].address);
       if (((at - wanted) & (entries_.size() - 1)) < ((at - gap) & (entries_.size() - 1))) continue;
@@ -45,7 +45,7 @@ class AddressTable {
     entries_[gap].number = kNone;
   }
 
-  // Calls `visit(address, number)` for each, in no particular order.
+  // Calls `visit(address, number)` for each entry, in no particular order.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (const Entry& entry : entries_) {

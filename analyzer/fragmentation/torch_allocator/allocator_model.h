@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PyTorch's native caching allocator, without the memory: what it would have asked the driver for, and where each
-// block would have come to lie.
+// A model of PyTorch's native caching allocator that uses no memory of a device: it computes what the allocator would
+// request from the driver, and where each block would be placed.
 #ifndef ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_ALLOCATOR_MODEL_H_
 #define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_ALLOCATOR_MODEL_H_
 
@@ -16,13 +16,13 @@
 
 namespace vramtrack::torch_allocator {
 
-// Where the driver put a segment in a real run. Which of two free blocks of the same size is taken depends on it.
+// Where the driver placed a segment in a real run. It decides which of two free blocks of the same size is taken.
 struct SegmentHint {
   uint64_t address = 0, bytes = 0;
 };
 
-// One device. Requests that share a stream and a pool of memory are one `arena`: only they use each other's free
-// blocks. Thread-compatible.
+// The allocator's state on one device. Requests that share a stream and a pool of memory form one `arena`: only they
+// reuse each other's free blocks. Thread-compatible.
 class AllocatorModel {
  public:
   using Block = BlockLists::Id;
@@ -30,12 +30,12 @@ class AllocatorModel {
 
   explicit AllocatorModel(const Settings& settings) : settings_(settings), blocks_(settings.oldest_first) {}
 
-  // What segments may take in all; without a call as much as they like.
+  // Limits the bytes of all segments; without a call they are not limited.
   void SetLimit(uint64_t bytes) { limit_ = bytes; }
-  // empty_cache() leaves the memory of this arena alone: a captured graph's.
+  // Sets whether empty_cache() skips the memory of this arena, as it does for a captured graph.
   void SetPrivate(uint32_t arena, bool is_private);
 
-  // kNone if there is no room even after all that is cached has been given back.
+  // Returns kNone if there is no room even after all cached memory has been released.
   Block Allocate(uint32_t arena, uint64_t request, const SegmentHint& hint = {});
   void Free(Block block);
   void EmptyCache();
@@ -44,10 +44,10 @@ class AllocatorModel {
   uint64_t live() const { return live_; }
   uint64_t reserved() const { return reserved_; }
   uint64_t peak_reserved() const { return peak_reserved_; }
-  uint64_t failures() const { return failures_; }  // of Allocate
+  uint64_t failures() const { return failures_; }  // returns how often Allocate failed
   uint64_t address(Block block) const { return blocks_[block].address; }
   uint64_t bytes(Block block) const { return blocks_[block].bytes; }
-  // The most that a request of the same pool as one of `bytes` could get, if all that is cached were given back first.
+  // Returns the largest size that a request of the pool of `bytes` could get if all cached memory were released first.
   uint64_t LargestPossible(uint32_t arena, uint64_t bytes) const;
 
   // Calls `visit(address, bytes, free)` for each block that has memory, in no particular order.
@@ -61,7 +61,7 @@ class AllocatorModel {
   }
 
  private:
-  // Addresses that no device has, for segments of which no run tells where they are.
+  // Addresses that no device uses, for segments whose address in a real run is unknown.
   static constexpr uint64_t kOwnAddresses = uint64_t{1} << 50, kExpandableAddresses = uint64_t{1} << 52;
   static constexpr uint64_t kExpandableBytes = uint64_t{1} << 44;
 
@@ -91,12 +91,12 @@ class AllocatorModel {
   uint64_t limit_ = UINT64_MAX;
   BlockLists blocks_;
   std::vector<absl::btree_map<uint64_t, Block>> unmapped_;  // by pool, then by address
-  absl::btree_map<uint64_t, Block> segments_;               // the first block of each, by address
-  std::map<uint64_t, absl::btree_set<uint64_t>> returned_;  // own addresses of segments that are gone, by size
+  absl::btree_map<uint64_t, Block> segments_;               // the first block of each segment, by address
+  std::map<uint64_t, absl::btree_set<uint64_t>> returned_;  // the model's own addresses of released segments, by size
   uint64_t next_address_ = kOwnAddresses, expandable_segments_ = 0;
   uint32_t segments_taken_ = 0;
   std::vector<bool> private_;      // by arena
-  uint64_t searches_[2] = {0, 0};  // of large and small pools: the clock of garbage collection
+  uint64_t searches_[2] = {0, 0};  // number of searches in large and small pools: the clock of garbage collection
   uint64_t live_ = 0, reserved_ = 0, peak_reserved_ = 0, failures_ = 0;
 };
 

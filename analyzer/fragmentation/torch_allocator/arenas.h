@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which segments serve the same requests. The allocator keeps the free blocks of each stream, and of each graph's
-// private pool, apart; a block's event names neither. But it always takes the free block that fits best: one that
-// would have fitted better and was passed over belongs to somebody else.
+// Infers which segments serve the same requests. The allocator separates the free blocks of each stream and of each
+// graph's private pool, but the event of a block names neither. As the allocator always takes the free block that fits
+// best, a better one that it passed over belongs to another arena.
 #ifndef ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_ARENAS_H_
 #define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_ARENAS_H_
 
@@ -19,14 +19,15 @@
 
 namespace vramtrack::torch_allocator {
 
-// An allocation by slot and ordinal, see StreamEvent.
+// Identifies an allocation by slot and ordinal, see StreamEvent.
 using Name = AllocationName;
 
-// What a first replay has learnt, for a second one. Small segments and large ones are numbered apart.
+// The result of a first replay, for a second one. Small and large segments are numbered separately.
 struct Arenas {
-  absl::flat_hash_map<Name, uint32_t> of_segment;     // only those that are not of arena 0
+  absl::flat_hash_map<Name, uint32_t> of_segment;     // segments in arenas other than 0
   absl::flat_hash_map<uint32_t, uint32_t> of_number;  // the same, by ArenaGuess::Segment
-  // How often the allocator had given memory back, and the arenas that it left alone from then on.
+  // The arenas that the allocator keeps when it releases memory, by the number of the first release for which this
+  // holds.
   std::map<uint64_t, std::set<uint32_t>> kept_at_release;
   uint32_t count = 1;
   bool oldest_first = false;  // see Settings
@@ -41,18 +42,18 @@ struct Arenas {
   }
 };
 
-// Learns them segment by segment. Memory is bounded by the segments that exist, and those that are unlike others.
-// Thread-compatible.
+// Infers the arenas segment by segment. Memory is bounded by the existing segments and by the pairs in different
+// arenas. Thread-compatible.
 class ArenaGuess {
  public:
   using Segment = uint32_t;
 
-  // A new segment.
+  // Adds a segment.
   Segment Add(Name name, bool small);
-  // A block came to lie in it.
+  // Records that a block was placed in the segment.
   void OnUse(Segment segment) { ++segments_.at(segment).uses; }
-  // A block came to lie in `used` although `passed` had room that fits better: if the lowest address is taken, if the
-  // oldest segment is, or either way.
+  // Records that a block was placed in `used` although `passed` had room that fits better: if the allocator prefers
+  // the lowest address, if it prefers the oldest segment, or in both cases.
   void OnPassedOver(Segment used, Segment passed, bool if_lowest, bool if_oldest) {
     if (!if_lowest && !if_oldest) return;
     against_lowest_ += if_lowest && !if_oldest;
@@ -62,20 +63,20 @@ class ArenaGuess {
     NoteUnlike(used, passed, rule);
   }
   void OnGone(Segment segment);
-  // Of segments that are wholly free and were left alone when the allocator gave memory back for the `release`th time.
+  // Records the entirely free segments that the allocator kept in its `release`th release of memory.
   void OnKept(uint64_t release, const std::vector<Segment>& kept);
 
   Arenas Finish() const;
 
  private:
-  static constexpr size_t kMaxUnlike = 1 << 20;  // pairs
+  static constexpr size_t kMaxUnlike = 1 << 20;  // limit of the recorded pairs
   enum class Rule : uint8_t { kLowest, kOldest, kEither };
   static constexpr Segment kNotedSegments = 1024;
 
   struct State {
     Name name;
     bool small = false;
-    bool kept = false;  // left alone when memory was given back
+    bool kept = false;  // kept when other memory was released
     uint64_t uses = 0;
     std::vector<std::pair<Segment, Rule>> unlike;
   };
@@ -87,11 +88,11 @@ class ArenaGuess {
   void NoteUnlike(Segment used, Segment passed, Rule rule);
 
   absl::flat_hash_map<Segment, State> segments_;
-  absl::flat_hash_set<std::tuple<Segment, Segment, Rule>> unlike_;  // the lower number first
-  // Pairs of the first segments that are in unlike_, as bits by rule: the same segments are passed over again and
-  // again.
+  absl::flat_hash_set<std::tuple<Segment, Segment, Rule>> unlike_;  // with the lower number first
+  // The pairs of unlike_ among the first segments, as one bitmap for each rule: the same segments are passed over
+  // again and again.
   std::vector<bool> noted_[3];
-  uint64_t against_lowest_ = 0, against_oldest_ = 0;  // how often only one of the rules was broken
+  uint64_t against_lowest_ = 0, against_oldest_ = 0;  // how often only one of the two rules was broken
   std::map<uint64_t, std::vector<Segment>> kept_;
   Segment next_ = 0;
 };

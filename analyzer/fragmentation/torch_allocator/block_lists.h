@@ -9,8 +9,8 @@
 
 namespace vramtrack::torch_allocator {
 
-// Segments cut into blocks: each knows its neighbours, and the free ones of a pool are sorted by size, then by the age
-// of the segment where that counts, then by address: the order in which the allocator looks for room.
+// Segments divided into blocks. Each block knows its neighbours. The free blocks of a pool are sorted by size, then by
+// the age of the segment if the allocator uses it, then by address: the order in which the allocator looks for room.
 // Thread-compatible.
 class BlockLists {
  public:
@@ -19,24 +19,24 @@ class BlockLists {
 
   struct Block {
     uint64_t address = 0, bytes = 0;
-    Id previous = kNone, next = kNone;  // in the same segment
-    uint32_t pool = 0, segment = 0;     // the owner's own numbers
+    Id previous = kNone, next = kNone;  // neighbours in the same segment
+    uint32_t pool = 0, segment = 0;     // numbers that the owner chooses
     uint32_t age = 0;                   // number of its segment
     bool free = true;
-    bool mapped = true;  // false: addresses of an expandable segment without memory
+    bool mapped = true;  // false for addresses of an expandable segment without memory
     bool expandable = false;
-    uint64_t free_since = 0;  // the owner's own clock
+    uint64_t free_since = 0;  // on the owner's clock
   };
 
   explicit BlockLists(bool oldest_first) : oldest_first_(oldest_first) {}
 
   Block& operator[](Id id) { return blocks_[id]; }
   const Block& operator[](Id id) const { return blocks_[id]; }
-  // All ids are less.
+  // Returns a number that is greater than all ids.
   Id size() const { return static_cast<Id>(blocks_.size()); }
   bool IsSplit(const Block& block) const { return block.previous != kNone || block.next != kNone; }
 
-  // A free block that is in no pool's set yet.
+  // Adds a free block that is in no pool's set yet.
   Id New(const Block& block) {
     if (unused_.empty()) {
       blocks_.push_back(block);
@@ -47,7 +47,7 @@ class BlockLists {
     blocks_[id] = block;
     return id;
   }
-  // Neither in a set nor anybody's neighbour.
+  // Deletes a block that is not in a set and is no longer a neighbour.
   void Delete(Id id) { unused_.push_back(id); }
 
   FreeList& FreeOf(uint32_t pool) {
@@ -58,7 +58,7 @@ class BlockLists {
   void Insert(Id id) { FreeOf(blocks_[id].pool).Insert(KeyOf(id)); }
   void Erase(Id id) { FreeOf(blocks_[id].pool).Erase(KeyOf(id)); }
 
-  // Cuts the end off, so that `bytes` are left. Returns the new block, in no set.
+  // Cuts off the end so that `bytes` are left. Returns the new block, which is in no set.
   Id CutOff(Id id, uint64_t bytes) {
     Block rest = blocks_[id];
     rest.address += bytes;
@@ -71,7 +71,7 @@ class BlockLists {
     return cut;
   }
 
-  // Makes two neighbours one; `gone` ceases to be. Neither is in a set.
+  // Merges two neighbours, neither in a set; `gone` is deleted.
   void Join(Id id, Id gone) {
     Block& block = blocks_[id];
     const Block other = blocks_[gone];

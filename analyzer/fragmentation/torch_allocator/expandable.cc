@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Expandable segments: addresses for more than a device has, memory mapped where a block needs it, in granules of 2 MiB
-// for small blocks and 20 MiB for large ones.
+// Expandable segments reserve more addresses than a device has memory. Memory is mapped where a block needs it, in
+// granules of 2 MiB for small blocks and 20 MiB for large ones.
 #include <algorithm>
 
 #include "analyzer/fragmentation/torch_allocator/allocator_model.h"

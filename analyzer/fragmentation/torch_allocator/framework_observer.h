@@ -13,11 +13,11 @@
 
 namespace vramtrack::torch_allocator {
 
-// Keeps the layout of each device's segments during a replay, and tells those who derive from it what the allocator
-// did. Thread-compatible.
+// Keeps the layout of each device's segments during a replay, and reports to derived classes what the allocator does.
+// Thread-compatible.
 class FrameworkObserver : public ReplayObserver {
  public:
-  // `known`: by device, what an earlier replay has learnt; null: this one learns it.
+  // `known`: the arenas of each device from an earlier replay; null: this replay infers them.
   explicit FrameworkObserver(const std::map<DeviceIndex, Arenas>* known) : known_(known) {}
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -26,7 +26,7 @@ class FrameworkObserver : public ReplayObserver {
   void OnOtherEvent(const StreamEvent& event) override;
 
   std::map<DeviceIndex, Arenas> Learnt() const;
-  // Blocks that the rules would have put elsewhere, as far as arenas were known.
+  // Returns the number of blocks that the allocator's rules would have placed elsewhere, as far as arenas were known.
   uint64_t Surprises(DeviceIndex device) const {
     const auto found = devices_.find(device);
     return found == devices_.end() ? 0 : found->second.surprises;
@@ -38,26 +38,26 @@ class FrameworkObserver : public ReplayObserver {
 
     SegmentLayout layout;
     uint64_t releases = 0;
-    bool giving_back = false;     // segments, since the last block
-    bool driver_refused = false;  // since the last block
+    bool giving_back = false;     // the allocator has released segments since the last block
+    bool driver_refused = false;  // the driver has refused memory since the last block
     uint64_t surprises = 0;
   };
 
-  // A block has got its place.
+  // Called when a block has been placed.
   virtual void OnPlaced(DeviceIndex /*device*/, const SegmentLayout::Placed& /*placed*/,
                         const ReplayAllocation& /*allocated*/) {}
   virtual void OnRemoved(DeviceIndex /*device*/, SegmentLayout::Block /*block*/, const ReplayAllocation& /*freed*/) {}
-  // The allocator begins to give memory back: for the `release`th time, because the driver had refused some or
-  // because it was told to.
+  // Called when the allocator begins to release memory for the `release`th time, because the driver refused memory or
+  // because the program requested it.
   virtual void OnGiveBack(DeviceIndex /*device*/, uint64_t /*release*/, bool /*after_refusal*/) {}
-  // It has given up.
+  // Called when the allocator fails with an out-of-memory error.
   virtual void OnOutOfMemory(DeviceIndex /*device*/, const StreamEvent& /*event*/) {}
 
   const Ledger& ledger() const { return *ledger_; }
   const std::map<DeviceIndex, Device>& devices() const { return devices_; }
-  // Null for one without a framework's level.
+  // Returns null for a device without a framework's level.
   Device* DeviceOf(DeviceIndex device);
-  // What is known of its arenas from before; may be null.
+  // Returns the arenas of an earlier replay; may be null.
   const Arenas* KnownOf(DeviceIndex device) const;
 
  private:
@@ -65,8 +65,8 @@ class FrameworkObserver : public ReplayObserver {
 
   const std::map<DeviceIndex, Arenas>* known_;
   const Ledger* ledger_ = nullptr;
-  std::map<DeviceIndex, Device> devices_;   // those with a framework's level
-  std::array<Device*, 64> by_number_ = {};  // the same
+  std::map<DeviceIndex, Device> devices_;   // devices with a framework's level
+  std::array<Device*, 64> by_number_ = {};  // the same devices by number
 };
 
 }  // namespace vramtrack::torch_allocator

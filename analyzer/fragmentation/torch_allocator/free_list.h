@@ -12,21 +12,21 @@
 
 namespace vramtrack::torch_allocator {
 
-// A free block, in the order in which the allocator looks for room.
+// The sort key of a free block: the order in which the allocator looks for room.
 struct FreeKey {
   uint64_t bytes = 0;
-  uint32_t age = 0;  // of its segment; 0 where it does not count
-  uint32_t id = 0;   // no part of the order
+  uint32_t age = 0;  // age of its segment; 0 if the order does not use it
+  uint32_t id = 0;   // not compared
   uint64_t address = 0;
 
-  // Without a branch: which way a search goes cannot be predicted.
+  // Without a branch, as the direction of a search cannot be predicted.
   bool operator<(const FreeKey& other) const {
     const int tie = (age < other.age) | ((age == other.age) & (address < other.address));
     return ((bytes < other.bytes) | ((bytes == other.bytes) & tie)) != 0;
   }
 };
 
-// Free blocks in order, in short sorted arrays: moving a few keys is cheaper than the nodes of a tree.
+// A sorted set of free blocks in short sorted arrays: moving a few keys is cheaper than the nodes of a tree.
 // Thread-compatible.
 class SortedKeys {
  public:
@@ -43,7 +43,7 @@ class SortedKeys {
     return place.at + 1 < runs_[place.run]->count ? Place{place.run, place.at + 1} : Place{place.run + 1, 0};
   }
 
-  // The first that is not less than `key`.
+  // Returns the first key that is not less than `key`.
   Place LowerBound(const FreeKey& key) const {
     const size_t run = RunOf(key);
     return {run, run < runs_.size() ? LowerBound(*runs_[run], key) : 0};
@@ -85,7 +85,7 @@ class SortedKeys {
     std::array<FreeKey, kRunKeys> keys;
   };
 
-  // The first run that has a key which is not less.
+  // Returns the first run that has a key not less than `key`.
   size_t RunOf(const FreeKey& key) const {
     size_t first = 0, left = runs_.size();
     while (left > 0) {
@@ -127,12 +127,12 @@ class SortedKeys {
     runs_.insert(runs_.begin() + static_cast<std::ptrdiff_t>(run) + 1, std::move(upper));
   }
 
-  std::vector<std::unique_ptr<Run>> runs_;  // none is empty
+  std::vector<std::unique_ptr<Run>> runs_;  // no run is empty
   std::unique_ptr<Run> spare_;
 };
 
-// The free blocks of a pool, in order, parted by the three highest bits of their sizes: a program has blocks of many
-// sizes and few of each, so that most searches look at one or two keys. Thread-compatible.
+// The free blocks of a pool, in order, divided into classes by the three highest bits of their sizes. A program has
+// blocks of many sizes and few of each, so most searches look at one or two keys. Thread-compatible.
 class FreeList {
  public:
   class Iterator {
@@ -162,14 +162,14 @@ class FreeList {
   bool empty() const { return begin() == end(); }
   Iterator begin() const { return FirstFrom(0); }
   Iterator end() const { return {this, kClasses, {}}; }
-  // There must be one.
+  // Returns the largest block. The list must not be empty.
   const FreeKey& largest() const {
     size_t word = kWords - 1;
     while (used_[word] == 0) --word;
     return classes_[64 * word + 63 - static_cast<size_t>(__builtin_clzll(used_[word]))].largest();
   }
 
-  // The smallest that has room for so much.
+  // Returns the smallest block that has at least `bytes`.
   Iterator AtLeast(uint64_t bytes) const {
     const size_t size_class = ClassOf(bytes);
     const SortedKeys& keys = classes_[size_class];
@@ -183,7 +183,7 @@ class FreeList {
     used_[size_class / 64] |= uint64_t{1} << size_class % 64;
   }
   void Erase(Iterator at) { Erase(at.class_, at.place_); }
-  // It must be there.
+  // Removes `key`, which must be in the list.
   void Erase(const FreeKey& key) {
     const size_t size_class = ClassOf(key.bytes);
     Erase(size_class, classes_[size_class].LowerBound(key));
@@ -191,7 +191,7 @@ class FreeList {
 
  private:
   static constexpr size_t kWords = 7, kClasses = 64 * kWords;
-  static constexpr int kLeastBits = 9;  // 512 bytes; what is less only damaged traces have
+  static constexpr int kLeastBits = 9;  // 512 bytes; only damaged traces have smaller blocks
 
   static size_t ClassOf(uint64_t bytes) {
     const int top = 63 - __builtin_clzll(bytes | 1);
@@ -215,7 +215,7 @@ class FreeList {
     if (classes_[size_class].empty()) used_[size_class / 64] &= ~(uint64_t{1} << size_class % 64);
   }
 
-  std::array<uint64_t, kWords> used_ = {};  // classes that are not empty
+  std::array<uint64_t, kWords> used_ = {};  // the classes that are not empty
   std::vector<SortedKeys> classes_ = std::vector<SortedKeys>(kClasses);
 };
 

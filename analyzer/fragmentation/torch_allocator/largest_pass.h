@@ -9,21 +9,21 @@
 
 namespace vramtrack::torch_allocator {
 
-// What the step in which most was live asked for and gave back, in order: one made before all others takes the segments
-// that the largest shape needs. Thread-compatible.
+// Records the requests and frees, in order, of the step with the most live bytes. Such a pass before all others
+// allocates the segments that the largest shape needs. Thread-compatible.
 class LargestPass {
  public:
   struct Event {
-    uint32_t block = 0;  // a number that is its own while it lives
-    uint64_t bytes = 0;  // 0: the block is given back
-    Name segment;        // in which it lay
+    uint32_t block = 0;  // a number that identifies the block while it is live
+    uint64_t bytes = 0;  // 0 if the block is freed
+    Name segment;        // the segment of the block
   };
 
   void Allocate(uint32_t block, uint64_t bytes, Name segment) { Add({block, bytes, segment}); }
-  // Also of blocks from before the step, which are no part of it.
+  // Records a free. Blocks from before the step may be passed; readers must skip them.
   void Free(uint32_t block) { Add({block, 0, {}}); }
 
-  // None: nothing was recorded, or too much.
+  // Returns the events; empty if nothing was recorded, or too much.
   const std::vector<Event>& events() const { return events_; }
 
  private:

@@ -17,27 +17,28 @@
 
 namespace vramtrack::torch_allocator {
 
-// Learns the arenas of all devices, and keeps the map of their segments at moments that an earlier replay has found:
-// when most was live, when most was reserved, and, where it grew, from when on and at the end of the last complete
-// step. Thread-compatible.
+// Infers the arenas of all devices, and keeps the map of their segments at moments that an earlier replay found: at
+// the most live bytes, at the most reserved bytes, and, if these grew, when the growth began and at the end of the
+// last complete step. Thread-compatible.
 class PeakSegments : public FrameworkObserver {
  public:
-  // `first`: after its replay. `growing_since`: devices with the step from which on what they reserve grew.
+  // `first`: the ledger of the first replay. `growing_since`: for each device whose reserved bytes grew, the step from
+  // which on they did.
   PeakSegments(const Ledger& first, const std::map<DeviceIndex, uint32_t>& growing_since);
 
-  // Keeps what this device is asked for, for trials of other settings. `total_bytes`: its size; 0: unknown.
+  // Records this device's requests, for trials of other settings. `total_bytes`: memory of the device; 0: unknown.
   void Record(DeviceIndex device, uint64_t total_bytes);
 
-  // Whether there is a device to follow.
+  // Returns whether there is a device to follow.
   bool has_devices() const { return !states_.empty(); }
 
   struct Maps {
     SegmentMap live_peak, reserved_peak, growth_begin, growth_end;
-    LargestPass largest_pass;  // of the step in which most was live, if it was none of the first
+    LargestPass largest_pass;  // of the step with the most live bytes, unless it was one of the first
     bool expandable = false;
-    std::optional<RequestLog> requests;  // if they were recorded
+    std::optional<RequestLog> requests;  // only if they were recorded
   };
-  // By device, after the replay.
+  // Returns the maps by device, after the replay.
   std::map<DeviceIndex, Maps> Finish();
 
   void OnStepEnd(uint32_t step) override;
@@ -50,12 +51,12 @@ class PeakSegments : public FrameworkObserver {
   void OnOutOfMemory(DeviceIndex device, const StreamEvent& event) override;
 
  private:
-  // Blocks from which arenas are learnt where no requests are recorded.
+  // Number of blocks from which arenas are inferred if no requests are recorded.
   static constexpr uint64_t kLearntBlocks = RequestLog::kMaxBlocks / 4;
   enum { kLivePeak, kReservedPeak, kGrowthBegin, kGrowthEnd, kMoments };
   struct Moment {
-    uint64_t change = UINT64_MAX;  // of the framework's scope; or:
-    uint32_t steps = UINT32_MAX;   // when so many are complete
+    uint64_t change = UINT64_MAX;  // change of the framework's scope at the moment; or:
+    uint32_t steps = UINT32_MAX;   // number of complete steps at the moment
     SegmentMap map;
     absl::flat_hash_map<SegmentLayout::Block, size_t> live;  // index into map.blocks
   };
@@ -64,7 +65,7 @@ class PeakSegments : public FrameworkObserver {
     struct Born {
       SiteIndex site;
       uint64_t time = 0;
-      uint8_t watched = 0;  // the moments whose maps it is in
+      uint8_t watched = 0;  // bits: the moments whose maps contain the block
     };
     std::vector<Born> born;  // by block
     uint64_t time = 0;
@@ -72,8 +73,9 @@ class PeakSegments : public FrameworkObserver {
     LargestPass largest_pass;
     std::optional<RequestLog> requests;
     uint64_t total_bytes = 0;
-    bool asked = false;                  // the allocator has done anything at all
-    std::vector<uint32_t> last_segment;  // by slot of the thread, large and small: of its last block
+    bool asked = false;  // the allocator has done anything
+    // segment of the last block, by the thread's slot and for large and small blocks
+    std::vector<uint32_t> last_segment;
   };
 
   State* StateOf(DeviceIndex device) {
@@ -86,7 +88,7 @@ class PeakSegments : public FrameworkObserver {
   void Take(SegmentLayout* layout, State* state, size_t moment);
 
   std::map<DeviceIndex, State> states_;
-  std::array<State*, 64> by_number_ = {};  // the same
+  std::array<State*, 64> by_number_ = {};  // the same states by device number
 };
 
 }  // namespace vramtrack::torch_allocator

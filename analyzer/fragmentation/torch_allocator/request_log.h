@@ -12,34 +12,36 @@
 
 namespace vramtrack::torch_allocator {
 
-// What a program asked of the allocator on one device, in order, in two to five bytes a request: any number of models
-// can follow it without another replay of the trace. Thread-compatible; a complete log can be read by several threads.
+// Records the requests of a program to the allocator on one device, in order, in two to five bytes each. Any number of
+// models can follow the log without another replay of the trace. Thread-compatible; several threads can read a
+// complete log.
 class RequestLog {
  public:
-  // Further blocks are not recorded, so that memory is bounded.
+  // Limit of recorded blocks, so that memory is bounded.
   static constexpr uint64_t kMaxBlocks = 2'000'000;
 
   struct Event {
     enum class What : uint8_t {
       kAllocate,
       kFree,
-      kNewSegment,   // the next block is the first of a segment of `bytes` at the address `value`
-      kReserved,     // from now on the trace has reserved `bytes`
-      kLimit,        // from now on segments may take `bytes`
-      kGiveBack,     // of free memory, for the `value`th time
-      kStepEnd,      // of step `value`
-      kTold,         // the allocator itself says that it has reserved `bytes`
-      kOutOfMemory,  // it has given up on a request of `bytes` at the tick `value`
+      kNewSegment,   // the next block is the first of a segment of `bytes` at address `value`
+      kReserved,     // the trace has reserved `bytes` from now on
+      kLimit,        // segments may take `bytes` from now on
+      kGiveBack,     // the `value`th release of free memory
+      kStepEnd,      // the end of step `value`
+      kTold,         // the allocator itself reports that it has reserved `bytes`
+      kOutOfMemory,  // a request of `bytes` failed at tick `value`
     };
     What what = What::kAllocate;
     bool after_refusal = false;  // kGiveBack
-    uint32_t slot = 0;           // kAllocate, kFree: a number that the block has while it lives
-    uint32_t segment = 0;  // kAllocate, kOutOfMemory: where the block lies, where it would have; ArenaGuess::Segment
+    uint32_t slot = 0;           // kAllocate, kFree: a number that the block has while it is live
+    uint32_t segment = 0;  // kAllocate, kOutOfMemory: the ArenaGuess::Segment in which the block is, or would have been
     uint64_t bytes = 0, value = 0;
   };
   static constexpr uint32_t kNoSegment = UINT32_MAX;
 
-  // Ignored once the log is full. `block`: a number of the caller's that the block has while it lives.
+  // Records a block; ignored if the log is full. `block`: a number that the caller chooses and the block has while it
+  // is live.
   void Allocate(uint32_t block, uint64_t bytes, uint32_t segment);
   void Free(uint32_t block);
   void NewSegment(const SegmentHint& segment);
@@ -52,14 +54,14 @@ class RequestLog {
 
   uint64_t blocks() const { return blocks_; }
   bool full() const { return blocks_ >= kMaxBlocks; }
-  uint64_t out_of_memory() const { return out_of_memory_; }  // events of this kind
+  uint64_t out_of_memory() const { return out_of_memory_; }  // returns the number of kOutOfMemory events
 
   class Reader;
 
  private:
   static constexpr size_t kChunkBytes = 64 << 10, kMaxEventBytes = 64;
   static constexpr uint32_t kShapes = 4096;
-  // Of what a request is a repetition. Writer and reader keep the same table.
+  // Size and segment of an earlier request, which later ones repeat. Writer and reader keep the same table.
   struct Shape {
     uint64_t bytes = 0;
     uint32_t segment = kNoSegment;
@@ -73,7 +75,8 @@ class RequestLog {
   void Begin(uint64_t value, Tag tag);
   void Put(uint64_t value);
   void PutOther(Event::What what) { Begin(static_cast<uint64_t>(what), kOther); }
-  // Blocks come after this any more only if the first step has not ended: models are then still to act on its end.
+  // Returns whether recording has ended. A full log records no more blocks, but other events until the first step
+  // ends, as models act on that end.
   bool closed() const { return full() && any_step_; }
 
   std::vector<std::unique_ptr<Chunk>> chunks_;
@@ -88,7 +91,7 @@ class RequestLog::Reader {
  public:
   explicit Reader(const RequestLog& log) : log_(log) {}
 
-  // False at the end.
+  // Reads the next event; returns false at the end.
   bool Next(Event* event);
 
  private:

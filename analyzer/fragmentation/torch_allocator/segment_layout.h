@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the blocks of one device really lay, event by event: the driver's memory that is segments, cut into blocks and
-// the free pieces between them.
+// Where the blocks of one device were placed, event by event: the driver's memory that is used as segments, divided
+// into blocks and the free pieces between them.
 #ifndef ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_SEGMENT_LAYOUT_H_
 #define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_SEGMENT_LAYOUT_H_
 
@@ -19,51 +19,53 @@
 
 namespace vramtrack::torch_allocator {
 
-// Thread-compatible.
+// The layout of one device's segments. Thread-compatible.
 class SegmentLayout {
  public:
   using Block = BlockLists::Id;
   static constexpr Block kNone = BlockLists::kNone;
 
-  // `known`: what an earlier replay of the same trace has learnt of arenas; null: learn it. Must outlive this.
+  // `known`: the arenas of an earlier replay of the same trace; null: infer them. Must outlive this.
   explicit SegmentLayout(const Arenas* known) : known_(known), blocks_(known != nullptr && known->oldest_first) {}
 
-  // Lets the layout rest after `placements` blocks, once `settled` of them in a row met no new and no released segment.
-  // Steps repeat themselves: such blocks teach nothing more about arenas. At rest only the live blocks are followed,
-  // which is several times faster; the free pieces are computed from them when a segment comes or goes.
+  // Pauses the layout after `placements` blocks, once `settled` of them in a row met no new and no released segment.
+  // As steps repeat, further blocks show nothing new about arenas. A paused layout follows only the live blocks, which
+  // is several times faster; it computes the free pieces from them when a segment is added or removed.
   void RestAfter(uint64_t placements, uint64_t settled = 100'000) {
     rest_after_ = placements;
     settled_ = settled;
   }
-  // Ends the rest: the layout is then as if it had never rested.
+  // Ends the pause: the layout is then as if it had never paused.
   void Wake();
   bool at_rest() const { return at_rest_; }
 
-  // Memory of the driver, a segment from its first block on. A mapping is part of `range`, the addresses that it is in.
+  // Adds memory of the driver, which becomes a segment with its first block. A mapping is part of the addresses that
+  // it is in.
   void AddMemory(Name name, uint64_t address, uint64_t bytes, bool mapped);
   void AddAddresses(Name name, uint64_t address, uint64_t bytes);
   void RemoveAddresses(uint64_t address);
-  // Whether it was a segment.
+  // Removes memory of the driver. Returns whether it was a segment.
   bool RemoveMemory(uint64_t address);
 
   struct Placed {
-    Block block = kNone;  // an own number while it lives, less than blocks(); kNone: in memory that is not known
+    // a number that is unique while the block is live, less than blocks(); kNone in unknown memory
+    Block block = kNone;
     uint32_t arena = 0;
-    uint32_t segment = 0;     // while arenas are learnt: its number for ArenaGuess
-    bool small = false;       // whether that is of the small pool
-    SegmentHint new_segment;  // of which it is the first block; otherwise empty
-    bool surprising = false;  // not where the allocator's rules would have put it, as far as arenas are known
+    uint32_t segment = 0;     // its number for ArenaGuess while arenas are inferred
+    bool small = false;       // whether the segment belongs to the small pool
+    SegmentHint new_segment;  // the segment, if this is its first block; otherwise empty
+    bool surprising = false;  // the allocator's rules would have placed it elsewhere, as far as arenas are known
   };
   Placed Place(ThreadSlot slot, uint64_t address, uint64_t bytes);
-  // The block that was there.
+  // Removes a block and returns it.
   Block Remove(uint64_t address);
-  // The arena that a request of this thread would have been of.
+  // Returns the arena of a request by this thread.
   uint32_t ArenaOf(ThreadSlot slot, uint64_t bytes) const;
 
-  // The allocator has given back what it wanted to; it is the `release`th time.
+  // Records that the allocator has finished its `release`th release of memory.
   void OnReleased(uint64_t release);
 
-  // The segment that has this address; of a mapping the addresses that it is in.
+  // Returns the segment that contains this address; for a mapping, the addresses that it is in.
   Name SegmentAt(uint64_t address) const;
 
   Block blocks() const { return blocks_.size(); }
@@ -72,15 +74,15 @@ class SegmentLayout {
   bool has_mapped_segments() const { return mapped_segments_; }
   Arenas Learnt() const { return guess_.Finish(); }
 
-  // The driver's memory that is segments, by address.
+  // A segment: driver memory that the allocator divides into blocks.
   struct Segment {
     uint64_t begin = 0, bytes = 0;
-    uint32_t arena = 0;  // 0 while they are learnt: what Learnt() says of `name` is known at the end
+    uint32_t arena = 0;  // 0 while arenas are inferred; at the end Learnt() has the arena of `name`
     bool small = false, mapped = false;
-    Name name;  // of a mapping that of the addresses it is in
+    Name name;  // for a mapping, the name of the addresses that it is in
   };
   std::vector<Segment> Segments() const;
-  // Calls `visit(block, address, bytes)` for all live blocks, in no particular order.
+  // Calls `visit(block, address, bytes)` for each live block, in no particular order.
   template <typename Visit>
   void ForEachLive(Visit visit) const {
     by_address_.ForEach([&](uint64_t address, Block block) {
@@ -88,7 +90,7 @@ class SegmentLayout {
     });
   }
 
-  // So many better free blocks are looked at for each that is given out.
+  // Limit of better free blocks that are examined for each block that is handed out.
   static constexpr int kMaxPassed = 64;
 
  private:
@@ -96,12 +98,12 @@ class SegmentLayout {
     Name name;
     uint64_t bytes = 0;
     bool mapped = false, is_segment = false, small = false;
-    uint32_t segment = 0;  // its number for ArenaGuess, or its arena where they are known
-    uint32_t age = 0;      // how many became segments before it
+    uint32_t segment = 0;  // its number for ArenaGuess, or its arena if arenas are known
+    uint32_t age = 0;      // number of segments before it
   };
 
   uint32_t PoolOf(uint32_t arena, bool small) const { return arena * 2 + small; }
-  // While they are learnt there is one.
+  // There is only arena 0 while arenas are inferred.
   uint32_t ArenaOfSegment(uint32_t segment) const { return known_ != nullptr ? segment : 0; }
   bool Adopt(uint64_t address, uint64_t bytes, Placed* placed);
   void AdoptOne(uint64_t begin, Memory* memory, uint64_t bytes);
@@ -119,17 +121,18 @@ class SegmentLayout {
   ArenaGuess guess_;
   BlockLists blocks_;
   absl::btree_map<uint64_t, Memory> memory_;                        // by address
-  absl::btree_map<uint64_t, std::pair<uint64_t, Name>> addresses_;  // reserved: bytes and who
-  std::map<Name, std::pair<uint32_t, bool>> range_segments_;  // in reserved addresses: segment, and whether it is small
-  AddressTable by_address_;                                   // blocks, free ones as well
-  std::map<std::pair<ThreadSlot, bool>, uint32_t> last_arena_;  // by slot and whether small
+  absl::btree_map<uint64_t, std::pair<uint64_t, Name>> addresses_;  // reserved addresses: size and name
+  // segments in reserved addresses: number, and whether it is small
+  std::map<Name, std::pair<uint32_t, bool>> range_segments_;
+  AddressTable by_address_;                                     // all blocks, also free ones
+  std::map<std::pair<ThreadSlot, bool>, uint32_t> last_arena_;  // by slot and whether the block is small
   uint64_t reserved_ = 0, live_ = 0;
   uint64_t rest_after_ = UINT64_MAX, settled_ = 0;
-  uint64_t placements_ = 0, last_change_ = 0, last_added_ = 0;  // the latter two in placements
-  // A segment's first block follows it at once, but for those that other threads place meanwhile.
+  uint64_t placements_ = 0, last_change_ = 0, last_added_ = 0;  // the latter two are counted in placements
+  // The first block of a segment follows it at once, except for blocks that other threads place meanwhile.
   static constexpr uint64_t kBlocksBeforeFirst = 16;
   bool at_rest_ = false;
-  std::vector<std::pair<uint64_t, uint64_t>> added_at_rest_;  // memory that no block is in: address and bytes
+  std::vector<std::pair<uint64_t, uint64_t>> added_at_rest_;  // memory without a block: address and bytes
   uint32_t segments_taken_ = 0;
   bool mapped_segments_ = false;
 };

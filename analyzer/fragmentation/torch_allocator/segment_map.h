@@ -10,21 +10,22 @@
 
 namespace vramtrack::torch_allocator {
 
-// The segments of a device at one moment, with what lay in them and how long it was still to live.
+// The segments of a device at one moment, their blocks, and how long each block still lives.
 struct SegmentMap {
   static constexpr uint64_t kNever = UINT64_MAX;
 
   struct LiveBlock {
     uint64_t address = 0, bytes = 0;
     SiteIndex site;
-    uint64_t birth = 0, death = kNever;  // in blocks given out and taken back until then
+    uint64_t birth = 0, death = kNever;  // times, counted in blocks allocated and freed so far
   };
   uint32_t step = 0;
-  std::vector<SegmentLayout::Segment> segments;  // by address
+  std::vector<SegmentLayout::Segment> segments;  // sorted by address
   std::vector<LiveBlock> blocks;                 // by address
 };
 
-// What one site's blocks keep: the free bytes of the segments in which one of its blocks is the last to go.
+// The memory that one site's blocks pin: the free bytes of the segments in which one of these blocks is the last to be
+// freed.
 struct Pin {
   SiteIndex site;
   uint64_t segments = 0, bytes = 0;
@@ -35,15 +36,15 @@ struct PoolUse {
   uint32_t arena = 0;
   bool small = false;
   uint64_t segments = 0, reserved = 0, live = 0;
-  uint64_t releasable = 0;         // in segments without a block
-  uint64_t largest_free = 0;       // one free piece
-  uint64_t free_for_own_size = 0;  // in pieces that are as large as the pool's average live block, or larger
+  uint64_t releasable = 0;         // bytes in segments without a block
+  uint64_t largest_free = 0;       // bytes of the largest free piece
+  uint64_t free_for_own_size = 0;  // bytes in pieces at least as large as the pool's average live block
 };
 
-// reserved == live + free_releasable + free_pinned, to the byte.
+// Use of segments: reserved == live + free_releasable + free_pinned, to the byte.
 struct SegmentUse {
   uint64_t reserved = 0, live = 0, free_releasable = 0, free_pinned = 0;
-  std::vector<Pin> pins;       // the most bytes first
+  std::vector<Pin> pins;       // most bytes first
   std::vector<PoolUse> pools;  // by arena, large segments first
 };
 

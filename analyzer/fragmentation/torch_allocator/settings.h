@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How PyTorch's caching allocator rounds, and what of that its users can set. The rules are those of
-// c10/cuda/CUDACachingAllocator.cpp, PyTorch 2.0 to 2.15; docs/fragmentation.md tells them in words.
+// The rounding rules of PyTorch's caching allocator, and the settings that users can change. The rules are those of
+// c10/cuda/CUDACachingAllocator.cpp, PyTorch 2.0 to 2.15; docs/fragmentation.md explains them.
 #ifndef ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_SETTINGS_H_
 #define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_SETTINGS_H_
 
@@ -10,24 +10,24 @@
 namespace vramtrack::torch_allocator {
 
 constexpr uint64_t kMinBlockBytes = 512;
-constexpr uint64_t kSmallRequestBytes = 1 << 20;  // larger ones are of the large pool
+constexpr uint64_t kSmallRequestBytes = 1 << 20;  // larger requests use the large pool
 constexpr uint64_t kSmallSegmentBytes = 2 << 20;
 constexpr uint64_t kLargeSegmentBytes = 20 << 20;  // for requests below kOwnSegmentBytes
-constexpr uint64_t kOwnSegmentBytes = 10 << 20;    // from here on a segment is as large as its request
+constexpr uint64_t kOwnSegmentBytes = 10 << 20;    // from this size on a segment is as large as its request
 constexpr uint64_t kSegmentGranule = 2 << 20;
 
-// As in PYTORCH_CUDA_ALLOC_CONF.
+// Settings of PYTORCH_CUDA_ALLOC_CONF.
 struct Settings {
   bool expandable_segments = false;
   uint64_t max_split_bytes = UINT64_MAX;    // max_split_size_mb
-  double garbage_collection_threshold = 0;  // of the limit; 0: none
+  double garbage_collection_threshold = 0;  // as a share of the limit; 0: none
   uint32_t roundup_power2_divisions = 0;
-  // Of free blocks of one size the one in the oldest segment is taken, as new versions do it; otherwise the one with
+  // Among free blocks of one size, take the one in the oldest segment, as recent versions do; otherwise the one with
   // the lowest address.
   bool oldest_first = false;
 };
 
-// What a request takes.
+// Returns the bytes of the block for a request.
 inline uint64_t BlockBytes(uint64_t request, uint32_t power2_divisions) {
   if (request < kMinBlockBytes) return kMinBlockBytes;
   if (power2_divisions > 1 && request > kMinBlockBytes * power2_divisions) {
@@ -40,14 +40,14 @@ inline uint64_t BlockBytes(uint64_t request, uint32_t power2_divisions) {
   return (request + kMinBlockBytes - 1) / kMinBlockBytes * kMinBlockBytes;
 }
 
-// The segment that the driver is asked for where no free block has room for `bytes`.
+// Returns the size of the segment that the allocator requests from the driver if no free block has room for `bytes`.
 inline uint64_t SegmentBytes(uint64_t bytes) {
   if (bytes <= kSmallRequestBytes) return kSmallSegmentBytes;
   if (bytes < kOwnSegmentBytes) return kLargeSegmentBytes;
   return (bytes + kSegmentGranule - 1) / kSegmentGranule * kSegmentGranule;
 }
 
-// Whether what is left of a free block is cut off, where `bytes` of it are given out.
+// Returns whether the allocator cuts off the `remaining` bytes of a free block when it hands out `bytes` of it.
 inline bool Splits(const Settings& settings, bool small, uint64_t bytes, uint64_t remaining) {
   if (small || settings.expandable_segments) return remaining >= kMinBlockBytes;
   return bytes < settings.max_split_bytes && remaining > kSmallRequestBytes;

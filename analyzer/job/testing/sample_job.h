@@ -10,12 +10,12 @@
 
 namespace vramtrack {
 
-// Findings made by hand, for tests of what a job's report makes of them.
+// Makes findings by hand, for tests of a job's report.
 
-// A site of `frames` frames, whose innermost one tells it apart.
+// Returns a site with `frames` frames. The innermost one distinguishes it from other sites.
 ReportSite SampleSite(const std::string& function, uint32_t device, Verdict verdict, double rate, int frames = 3);
 
-// A rank of a job with eight devices a machine, without sites.
+// Returns a rank of a job with eight devices on each machine, without sites.
 ProcessFindings SampleRank(int rank);
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `check` found, for people and for the services that run it. Each is the same for the same findings.
+// The output formats of `check`, for people and for the services that run it. The same findings give the same bytes.
 #ifndef ANALYZER_RENDER_CHECK_CHECK_OUTPUT_H_
 #define ANALYZER_RENDER_CHECK_CHECK_OUTPUT_H_
 
@@ -10,28 +10,29 @@
 
 namespace vramtrack {
 
-// One line a finding, then the totals.
+// Renders one line for each finding, then the totals.
 std::string RenderCheckText(const CheckReport& report);
 
-// docs/check.md describes it.
+// Renders the JSON that docs/check.md describes.
 std::string RenderCheckJson(const CheckReport& report);
 
-// Workflow commands of GitHub Actions, one a line.
+// Renders workflow commands of GitHub Actions, one per line.
 std::string RenderCheckGithub(const CheckReport& report);
 
-// A test case for each rule.
+// Renders JUnit XML with one test case for each rule.
 std::string RenderCheckJunit(const CheckReport& report);
 
-// GitLab's code quality report: what fails or warns.
+// Renders GitLab's code quality report, with findings that fail or warn.
 std::string RenderCheckGitlab(const CheckReport& report);
 
-// SARIF 2.1.0.
+// Renders SARIF 2.1.0.
 std::string RenderCheckSarif(const CheckReport& report);
 
-// "failed", "passed" or "not enough evidence", and why: "2 of 3 findings fail: ...".
+// Returns the result and its reason, such as "failed: 2 findings against 1 rule of 9 (38 sites, 60 steps, 1 device)";
+// the other results are "passed" and "not enough evidence".
 std::string CheckTotals(const CheckReport& report);
 
-// The finding without what it is about a place: "leak: Attention::Forward leaks 768 KiB per step ...".
+// Returns the finding without its place: "leak: Attention::Forward leaks 768 KiB per step ...".
 std::string CheckSentence(const CheckFinding& finding);
 
 }  // namespace vramtrack

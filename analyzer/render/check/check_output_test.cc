@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is printed of the worst names that a trace can hold. Whether the formats are valid is tests/check's matter.
+// Tests the output for the worst names that a trace can contain. tests/check tests whether the formats are valid.
 #include "analyzer/render/check/check_output.h"
 
 #include <gtest/gtest.h>

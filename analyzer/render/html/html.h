@@ -12,23 +12,23 @@
 
 namespace vramtrack {
 
-// The largest page. Of sites it lists as many as fit, some at least, and says how many there are.
+// The maximum size of a page. The page lists as many sites as fit, at least some, and says how many there are.
 constexpr size_t kMaxPageBytes = 20 << 20;
 constexpr size_t kMaxPageSites = 20000;
 
-// The report as one file for a browser, which asks for nothing else: docs/html.md. `source`: shown with the frames that
-// it is of. The same report and source give the same bytes. Without scripts, or where the build had no bundle of the
-// page, it shows the text and plain tables.
+// Renders the report as one self-contained HTML file: docs/html.md. `source` is shown with the frames to which it
+// belongs. The same report and source give the same bytes. Without scripts, or if the build has no bundle of the page,
+// the page shows the text and plain tables.
 std::string RenderHtml(const Report& report, const std::vector<SourceExcerpt>& source = {},
                        size_t max_bytes = kMaxPageBytes);
 
-// The two runs by themselves, for what a comparison does not have: their timelines.
+// The reports of both runs, for data that a comparison does not have: their timelines.
 struct DiffRuns {
   Report base, next;
 };
 
-// The comparison as one file for a browser: what changed, and the two runs side by side. `runs` may be null: there are
-// no timelines, and no scripts. The same reports give the same bytes.
+// Renders the comparison as one self-contained HTML file: what changed, and the two runs next to each other. `runs` may
+// be null: the page then has no timelines and no scripts. The same reports give the same bytes.
 std::string RenderDiffHtml(const DiffReport& report, const DiffRuns* runs);
 
 }  // namespace vramtrack

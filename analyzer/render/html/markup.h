@@ -9,18 +9,18 @@
 
 namespace vramtrack {
 
-// A table with a title above. Thread-compatible.
+// An HTML table with a title above it. Thread-compatible.
 class MarkupTable {
  public:
-  static constexpr size_t kMostRows = 200;  // further ones are counted
+  static constexpr size_t kMostRows = 200;  // further rows are only counted
 
   MarkupTable(const std::string& title, const std::vector<const char*>& columns);
 
-  // Cells are text.
+  // Adds a row. The cells are text, which is escaped.
   void Row(const std::vector<std::string>& cells);
-  // Cells are markup.
+  // Adds a row. The cells are markup.
   void MarkupRow(const std::vector<std::string>& cells);
-  // Empty without rows.
+  // Returns the table; empty if it has no rows.
   std::string Finish() const;
 
  private:
@@ -28,11 +28,11 @@ class MarkupTable {
   size_t rows_ = 0;
 };
 
-// Text from a trace (any bytes) as the content of an element or of an attribute in double quotes: as Printable has it,
-// with the characters of markup escaped.
+// Escapes text from a trace (any bytes) for the content of an element or of an attribute in double quotes. Unprintable
+// characters are replaced as by Printable, and markup characters are escaped.
 std::string EscapeHtml(std::string_view bytes);
 
-// The same of text of our own that has lines.
+// Escapes text of our own that has several lines.
 std::string EscapeLines(std::string_view text);
 
 }  // namespace vramtrack

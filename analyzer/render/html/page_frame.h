@@ -14,15 +14,15 @@ struct PageParts {
 };
 extern const PageParts kPageParts;
 
-// Everything up to <body>: the title (markup), the style sheet and a content security policy. The page fetches nothing
-// and uses only its own style and, if `scripts`, its own script, whatever a name in the trace says.
+// Returns everything up to <body>: the title (markup), the style sheet and a content security policy. The page fetches
+// nothing and uses only its own style and, if `scripts`, its own script, even if a name in the trace contains markup.
 std::string PageHead(const std::string& title, const std::string& tool_version, bool scripts);
 
-// The scripts that show `data` (base64), and the end of the document.
+// Returns the scripts that show `data` (base64), and the end of the document.
 std::string PageScripts(const std::string& data);
 
-// `text`, compressed with gzip and encoded in base64: browsers can unpack it, and it holds no markup. The same text
-// gives the same bytes.
+// Returns `text`, compressed with gzip and encoded in base64: browsers can decompress it, and it contains no markup.
+// The same text gives the same bytes.
 std::string GzipBase64(std::string_view text);
 
 }  // namespace vramtrack

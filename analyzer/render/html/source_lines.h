@@ -12,13 +12,13 @@
 
 namespace vramtrack {
 
-// A line of a source file with those around it, as the file is now.
+// A line of a source file and its neighbours, as the file is now.
 struct SourceExcerpt {
-  std::string file;                // as frames name it
-  uint32_t line = 0;               // that the excerpt is about
+  std::string file;                // the path, as in frames
+  uint32_t line = 0;               // the line that the excerpt is about
   uint32_t first = 0;              // number of the first of `lines`
   std::vector<std::string> lines;  // UTF-8, without the line's end; long ones are cut
-  bool changed = false;            // the file is newer than what was recorded
+  bool changed = false;            // the file is newer than the recording
 };
 
 template <class Visitor>
@@ -33,10 +33,10 @@ void Fields(Visitor& visit, SourceExcerpt& excerpt) {
 constexpr uint32_t kSourceLinesAround = 3;
 constexpr size_t kMaxSourceFileBytes = 4 << 20;
 
-// Of the job's own frames in the stacks of a report's first sites and of allocations that failed, where the source is
-// at hand. A trace may come from anybody and name any file: only regular files are read whose names are those of source
-// files, no larger than kMaxSourceFileBytes, and only UTF-8 text. `recorded`: when the trace was last written; 0: not
-// known. By file and line.
+// Returns excerpts for the job's own frames in the stacks of a report's first sites and of failed allocations, if the
+// source is available, sorted by file and line. A trace can come from anyone and name any file: reads only regular
+// files with the names of source files, no larger than kMaxSourceFileBytes, and only UTF-8 text. `recorded` is the time
+// when the trace was last written; 0 if unknown.
 std::vector<SourceExcerpt> ReadSource(const Report& report, std::time_t recorded);
 
 }  // namespace vramtrack

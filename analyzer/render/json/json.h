@@ -9,11 +9,12 @@
 
 namespace vramtrack {
 
-// The report as JSON, as docs/report.schema.json has it, with a new line at the end. The same report gives the same
-// bytes. Bytes of names and paths that are not UTF-8 become U+FFFD, numbers that are not finite become null.
+// Renders the report as JSON that conforms to docs/report.schema.json, with a final new line. The same report gives the
+// same bytes. Bytes of names and paths that are not UTF-8 become U+FFFD, numbers that are not finite become null.
 std::string RenderJson(const Report& report);
 
-// As docs/diff.schema.json has it. Valid UTF-8, whatever the traces hold.
+// Renders the comparison as JSON that conforms to docs/diff.schema.json. It is valid UTF-8, whatever the traces
+// contain.
 std::string RenderDiffJson(const DiffReport& report);
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON of anything that has a list of its fields: see model/fields.h.
+// Converts anything with a list of fields to JSON: see model/fields.h.
 #ifndef ANALYZER_RENDER_JSON_JSON_FIELDS_H_
 #define ANALYZER_RENDER_JSON_JSON_FIELDS_H_
 
@@ -22,7 +22,7 @@ namespace vramtrack {
 
 using Json = nlohmann::ordered_json;
 
-// A number that is not finite is null.
+// Converts a number; null if it is not finite.
 inline Json ToJson(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 inline Json ToJson(bool value) { return value; }
 inline Json ToJson(const std::string& value) { return value; }
@@ -36,7 +36,7 @@ Json ToJson(const T& value);
 // A visitor that adds each field to an object. Thread-compatible.
 class JsonFields {
  public:
-  // Appends to `to`, which must outlive it. The field `left_out` is null.
+  // Appends to `to`, which must outlive this object. The field `left_out` becomes null.
   explicit JsonFields(Json* to, const char* left_out = nullptr) : to_(*to), left_out_(left_out) {}
 
   template <class T>
@@ -140,12 +140,12 @@ Json ToJson(const std::vector<T>& values) {
   return array;
 }
 
-// A struct in which the field `left_out` is null.
+// Converts a struct. The field `left_out` becomes null.
 template <class T>
 Json ObjectWithout(const char* left_out, const T& value) {
   Json json;
   JsonFields fields(&json, left_out);
-  Fields(fields, const_cast<T&>(value));  // which only looks at it
+  Fields(fields, const_cast<T&>(value));  // the visitor does not change it
   return json;
 }
 
@@ -160,7 +160,7 @@ Json ToJson(const T& value) {
   }
 }
 
-// One line a field, and in lists one line an element: fit for grep and diff, and no larger than it must be.
+// Formats JSON with one line for each field, and for each element of a list: convenient for grep and diff, and compact.
 std::string JsonLines(const Json& json);
 
 }  // namespace vramtrack

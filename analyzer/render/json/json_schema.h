@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON Schema (draft 7) of anything that has a list of its fields: see model/fields.h.
+// Generates a JSON Schema (draft 7) for anything with a list of fields: see model/fields.h.
 #ifndef ANALYZER_RENDER_JSON_JSON_SCHEMA_H_
 #define ANALYZER_RENDER_JSON_JSON_SCHEMA_H_
 
@@ -18,15 +18,15 @@
 
 namespace vramtrack {
 
-// A visitor that describes each field of a struct, and the structs that it consists of. Thread-compatible.
+// A visitor that describes each field of a struct, and the structs that it contains. Thread-compatible.
 class SchemaFields {
  public:
-  // Adds the struct T to `definitions`, by its name, with those that it consists of; returns a reference to it.
+  // Adds the struct T to `definitions` under its name, with the structs that it contains. Returns a reference to it.
   template <class T>
   static Json Define(Json* definitions) {
     const std::string name = TypeName<T>();
     if (!definitions->contains(name)) {
-      (*definitions)[name] = nullptr;  // which a struct that has parts of its own kind finds
+      (*definitions)[name] = nullptr;  // a struct that contains its own type finds this
       SchemaFields fields(definitions);
       T value;
       Fields(fields, value);
@@ -157,7 +157,7 @@ class SchemaFields {
   Json properties_ = Json::object(), required_ = Json::array();
 };
 
-// docs/report.schema.json and docs/diff.schema.json.
+// Return the texts of docs/report.schema.json and docs/diff.schema.json.
 std::string ReportSchema();
 std::string DiffSchema();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// write_schema report|diff: docs/report.schema.json or docs/diff.schema.json.
+// Prints docs/report.schema.json or docs/diff.schema.json. Usage: write_schema report|diff
 #include <cstdio>
 #include <cstring>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// print_sample NAME json|text|short|html: a report made by hand, as the renderers print it.
+// Prints a handmade report with one of the renderers. Usage: print_sample NAME json|text|short|html
 #include <unistd.h>
 
 #include <cstdio>

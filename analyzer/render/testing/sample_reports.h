@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports made by hand, for the tests of what prints them.
+// Handmade reports for tests of renderers.
 #ifndef ANALYZER_RENDER_TESTING_SAMPLE_REPORTS_H_
 #define ANALYZER_RENDER_TESTING_SAMPLE_REPORTS_H_
 
@@ -8,7 +8,7 @@
 
 namespace vramtrack {
 
-// A transformer whose attention.cu:87 leaks 4 MiB a step on an 80 GiB device, 52 steps long, ended normally.
+// A transformer whose attention.cu:87 leaks 4 MiB per step on an 80 GiB device. It exits normally after 52 steps.
 Report LeakSample();
 // The same job without the leak.
 Report NoLeakSample();
@@ -16,22 +16,24 @@ Report NoLeakSample();
 Report TooShortSample();
 // The leak, run until a request fails, and killed.
 Report OutOfMemorySample();
-// Two thousand sites of every verdict on four devices and in host memory, two processes, one of them incomplete.
+// Two thousand sites with every verdict, on four devices and in host memory. There are two processes, one of them
+// incomplete.
 Report ManySitesSample();
 // Names in several scripts, control characters, text that is not UTF-8, numbers that are not finite.
 Report HostileTextSample();
-// Names that are markup, as if somebody wanted to run something in a page.
+// Names that contain markup, as in an attack on the reader's browser.
 Report MarkupSample();
-// A PyTorch job that leaks what its backward pass makes.
+// A PyTorch job that leaks memory that its backward pass allocates.
 Report PyTorchSample();
-// The same with four ranks, of which the third leaks.
+// The same job with four ranks, of which the third leaks.
 Report RanksSample();
 
-// The same of 64 ranks, most of which have the leak.
+// The same job with 64 ranks, most of which leak.
 Report LargeJobSample();
-// The leak with CUPTI's records: what hooks and CUPTI saw of each other's, and a library that no hook sees leaks, too.
+// The leak with CUPTI's records, including differences between hooks and CUPTI, and a leak of a library that no hook
+// sees.
 Report CuptiSample();
-// Of a process that did nothing.
+// A process that did nothing.
 Report EmptySample();
 
 }  // namespace vramtrack

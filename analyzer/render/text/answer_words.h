@@ -16,49 +16,56 @@
 
 namespace vramtrack {
 
-// A leak at one place in the code, which several devices may have: the ranks of a job do the same on different ones.
+// A leak at one place in the code. Several devices can have it, because the ranks of a job run the same code on
+// different devices.
 struct LeakAtPlace {
-  const ReportSite* site;  // the worst
+  const ReportSite* site;  // the site with the worst leak
   size_t devices = 1;
 };
 
-// Worst first. The report must outlive them.
+// Returns the leaks, worst first. The report must outlive them.
 std::vector<LeakAtPlace> LeaksByPlace(const Report& report);
 
-std::string LeakTitle(const ReportSite& site);  // "LEAK", "MINOR LEAK", "ACCELERATING LEAK"
-// "768 KiB per step": of the whole leak that the site leads; of the site alone.
+// Returns "LEAK", "MINOR LEAK" or "ACCELERATING LEAK".
+std::string LeakTitle(const ReportSite& site);
+// Returns a rate such as "768 KiB per step": that of the whole leak if the site leads one, otherwise that of the site.
+// In a job with several ranks it can be the mean of the ranks: "768 KiB per step and rank".
 std::string LeakRate(const ReportSite& site);
 
-// "in 61 of 64 ranks (2 too few steps, 1 no leak), from 3.90 MiB to 4.10 MiB (rank 17)": what the ranks of a job say of
-// the site, or only in how many it leaks. Empty where there is one rank, or it leaks in none.
+// Return what the ranks of a job say about the site, such as "on 61 of 64 ranks (2 with too few steps, 1 without data
+// on it), from 3.90 MiB to 4.10 MiB (rank 17)", or only in how many ranks it leaks. Empty if the job has one rank, or
+// it leaks in none.
 std::string AcrossRanks(const ReportSite& site);
 std::string InHowManyRanks(const ReportSite& site);
 std::string OwnRate(const ReportSite& site);
-std::string OnDevices(const LeakAtPlace& leak);  // " on 4 devices"; empty of one
-// "95 % CI 767 to 769 KiB, 60 steps, since step 12"
+// Returns a text such as " on 4 devices"; empty for one device.
+std::string OnDevices(const LeakAtPlace& leak);
+// Returns the evidence, such as "95 % CI 767 to 769 KiB, 60 steps, since step 12".
 std::string Certainty(const Report& report, const ReportSite& site);
-// "at this rate device 0 (Name, 80.0 GiB) is full in 109,000 steps". Empty where that is not known, or has happened.
+// Returns a text such as "at this rate device 0 (Name, 80.0 GiB) is full in 109,000 steps". Empty if the time is
+// unknown, or the device has already run out of memory.
 std::string TimeToOutOfMemory(const Report& report, const ReportSite& site);
 
-// "1.00 MiB per step (95 % CI 0.98 to 1.02 MiB)"; without an interval of no width.
+// Returns a rate such as "1.00 MiB per step (95 % CI 0.98 to 1.02 MiB)". An interval of width zero is omitted.
 std::string RateWithInterval(const ReportGrowth& growth);
 
-// "none of 38 sites leaks, over 60 steps", and what each device's memory does.
+// Return "none of 38 allocation sites leaks (60 steps)", and how the memory of each device changes.
 std::string NoLeakWords(const Report& report);
 std::vector<std::string> DeviceChanges(const Report& report);
-// What is missing for an answer.
+// Returns what evidence is missing for an answer.
 std::string NotEnoughWords(const Report& report);
 
-// "optimizer state", "unknown use".
+// Returns the name of a category in words: "optimizer state", "unknown use".
 std::string CategoryText(const std::string& name);
 
-// "4.20 GiB activations, 1.10 GiB optimizer state, 12 MiB other": what is less than a hundredth of all, or was not
-// looked at, goes together at the end. `categories`: name and bytes.
+// Returns a list such as "4.20 GiB activations, 1.10 GiB optimizer state, 12 MiB other". Categories below one per cent
+// of the total, and the category "other", are summed at the end. `categories` holds names and bytes.
 std::string CategoriesText(const std::vector<std::pair<std::string, uint64_t>>& categories);
 
 struct LeakPart {
   const ReportSite* site = nullptr;
-  const ReportFrame* place = nullptr;  // tells it from the other sites of its leak; null without frames
+  const ReportFrame* place =
+      nullptr;  // the frame that distinguishes it from the other sites of its leak; null without frames
 };
 
 // The sites that make up a leak. The report must outlive it.
@@ -66,11 +73,11 @@ class LeakParts {
  public:
   explicit LeakParts(const Report& report);
 
-  // Largest first, `leader` among them; only that one where it leads no other.
+  // Returns the parts, largest first, including `leader`. Returns only `leader` if it leads no other site.
   std::vector<LeakPart> Of(const ReportSite& leader) const;
 
  private:
-  std::unordered_map<std::string_view, std::vector<const ReportSite*>> parts_;  // by the id of who leads
+  std::unordered_map<std::string_view, std::vector<const ReportSite*>> parts_;  // by the id of the leading site
 };
 
 }  // namespace vramtrack

@@ -14,30 +14,30 @@
 
 namespace vramtrack {
 
-// Characters that are filled from below: not at all, some of it, all.
+// Returns the characters that are filled from below to an increasing height, from empty to full.
 const std::vector<std::string>& HeightCells(const TextStyle& style);
 
-// A picture of one series of `timeline`, `rows` lines of characters high, with its highest point marked. Bins that fall
-// into one column show the highest of them. Empty for an empty series.
+// Draws one series of `timeline`, `rows` lines high, with its highest point marked. If several bins share a column, the
+// column shows the highest. Returns no lines for an empty series.
 std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& timeline,
                                const ReportTimeline::Series& series, int rows);
 
-// How live bytes go in the ranks of a job: for each a line of characters, all on one scale of heights and of steps.
+// Draws the live bytes of each rank as one line of characters. All ranks have the same scale of bytes and steps.
 // Thread-compatible.
 class RankCurveText {
  public:
-  // `columns`: characters of a line.
+  // `columns` is the number of characters in a line.
   RankCurveText(const Report& report, const TextStyle& style, size_t columns);
 
-  // The highest of what falls into each column; blank before the run began and after it ended, without blanks at the
-  // end. Empty for a rank without a curve.
+  // Returns the line of a rank. Each column shows the maximum of its span; it is blank before the run started and after
+  // it ended, without trailing blanks. Empty for a rank without a curve.
   std::string Of(const ReportRank& rank) const;
 
  private:
   TextStyle style_;
   size_t columns_;
-  uint64_t most_ = 1;                                         // live bytes
-  std::map<std::string, std::pair<double, double>> span_of_;  // of each unit, from where to where
+  uint64_t most_ = 1;                                         // the most live bytes of any rank
+  std::map<std::string, std::pair<double, double>> span_of_;  // the range of positions for each unit
 };
 
 }  // namespace vramtrack

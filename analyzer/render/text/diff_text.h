@@ -11,7 +11,7 @@
 
 namespace vramtrack {
 
-// The answer in one sentence, then the devices and the sections; at most `top` findings of each.
+// Renders the answer in one sentence, then the devices and the sections, with at most `top` findings in each.
 std::string RenderDiffText(const DiffReport& report, const TextStyle& style, size_t top = 10);
 
 // The headline of a diff, the same in text, Markdown and HTML.
@@ -24,13 +24,13 @@ struct DiffAnswer {
 
 DiffAnswer AnswerOf(const DiffReport& report);
 
-// "transformer/attention.cu:26  Attention::Forward"
+// Returns the place of a finding, such as "transformer/attention.cu:26  Attention::Forward".
 std::string PlaceOf(const DiffFinding& finding);
 
-// "leaks 768 KiB per step", "+1.10 GiB at the peak (2.00 GiB to 3.10 GiB)"
+// Returns the change, such as "leaks 768 KiB per step" or "+1.10 GiB at the peak (2.00 GiB to 3.10 GiB)".
 std::string ChangeOf(const DiffFinding& finding);
 
-// "+1.20 GiB", "-64.0 KiB"
+// Returns a size with its sign: "+1.20 GiB", "-64.0 KiB".
 std::string SignedBytes(double bytes);
 
 // The sections that have entries, in the order new, gone, grown, shrunk.
@@ -40,7 +40,8 @@ struct DiffSection {
 };
 std::vector<DiffSection> SectionsOf(const DiffReport& report);
 
-// For a comment on a pull request: the answer, a table of the devices, a table of findings with at most `top` rows.
+// Renders Markdown for a comment on a pull request: the answer, a table of the devices, and a table of findings with at
+// most `top` rows.
 std::string RenderDiffMarkdown(const DiffReport& report, size_t top = 10);
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What single events are called where they are shown or exported.
+// The names of single events where they are shown or exported.
 #ifndef ANALYZER_RENDER_TEXT_EVENT_WORDS_H_
 #define ANALYZER_RENDER_TEXT_EVENT_WORDS_H_
 
@@ -12,16 +12,17 @@
 
 namespace vramtrack {
 
-// Of schema::Operation: "allocate", "free", ...; of a newer writer's "operation 12".
+// Returns the name of a schema::Operation: "allocate", "free", ...; for an operation of a newer writer "operation 12".
 std::string OperationName(uint32_t operation);
 
-// What the operation was done to, as the report has it; of a mark what it stands for. Empty where that is not told.
+// Returns the kind of object that an operation applies to, as in the report; for a mark, what it marks. Empty if the
+// event does not say.
 std::string KindNameOf(uint32_t operation, uint32_t kind);
 
-// What an event says beside its operation, kind, device, bytes, address and identity; often empty.
+// Returns the details of an event in addition to its operation, kind, device, bytes, address and identity; often empty.
 std::string EventDetails(const Trace& trace, const StreamEvent& event);
 
-// Whether a stack was recorded with events of this operation.
+// Returns whether events of this operation are recorded with a stack.
 bool HasStack(uint32_t operation);
 
 }  // namespace vramtrack

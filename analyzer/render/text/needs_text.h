@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device needs to have: by the values of steps, and to leave free.
+// The memory that a device needs for given step values, and the memory to leave free.
 #ifndef ANALYZER_RENDER_TEXT_NEEDS_TEXT_H_
 #define ANALYZER_RENDER_TEXT_NEEDS_TEXT_H_
 
@@ -13,7 +13,7 @@ namespace vramtrack {
 
 std::string ValueFitText(const ReportValueFit& fit);
 std::string SuggestedLimitText(const ReportDevice& device);
-// What calls of empty_cache() cost in time; empty if nothing is known.
+// Returns how much time calls of empty_cache() cost; empty if it is unknown.
 std::string ReleaseTimeText(const ReportRelease& release);
 
 }  // namespace vramtrack

@@ -9,19 +9,20 @@
 
 namespace vramtrack {
 
-// Text that grows line by line. Thread-compatible.
+// Builds a text line by line. Thread-compatible.
 class Page {
  public:
   explicit Page(const TextStyle& style) : style_(style) {}
 
   const TextStyle& style() const { return style_; }
 
-  // `line` as it is, behind `indent` spaces.
+  // Adds `line` unchanged, after `indent` spaces.
   void Line(std::string_view line, int indent = 0);
-  // Words, wrapped to the width of the page. They begin in column `indent`, after `lead` which begins in column 0.
+  // Adds words, wrapped to the width of the page. They start in column `indent`, after `lead`, which starts in column
+  // 0.
   void Words(std::string_view words, int indent, Paint paint = Paint::kPlain, std::string_view lead = {});
   void Blank();
-  // A blank line and a title.
+  // Adds a blank line and a title.
   void Section(std::string_view title);
 
   const std::string& text() const { return text_; }
@@ -33,9 +34,9 @@ class Page {
 
 enum class ColorMode { kAuto, kAlways, kNever };
 
-// What can be shown on file descriptor `fd`. Columns: COLUMNS, or what the terminal says, or 100; within 80 to 120.
-// Unicode when the locale of the environment is UTF-8. Colour by `color`; kAuto: on a terminal without NO_COLOR that is
-// not "dumb".
+// Returns what file descriptor `fd` can show. The width is COLUMNS, or that of the terminal, or 100, limited to 80 to
+// 120. Unicode is used if the locale of the environment is UTF-8. `color` decides on colour; kAuto means on a terminal
+// that is not "dumb", without NO_COLOR.
 TextStyle DetectStyle(int fd, ColorMode color);
 
 }  // namespace vramtrack

@@ -13,51 +13,51 @@
 
 namespace vramtrack {
 
-// The answer: the worst leak with its line, its rate and at most `frames` frames of its stack; or that nothing leaks
-// and why; or what evidence is missing.
+// Writes the answer: the worst leak with its line, its rate and at most `frames` frames of its stack; or that nothing
+// leaks and why; or what evidence is missing.
 void WriteAnswer(const Report& report, size_t frames, Page* page);
 
-// Further findings and lookalikes: at most `most`, one line each and, with `reasons`, their explanation.
+// Writes further findings and lookalikes: at most `most`, one line each and, with `reasons`, their explanation.
 void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page* page);
 
-// How many sites are in order, in one line, after a blank line if `apart`. Nothing if there are none.
+// Writes how many sites are in order, in one line, after a blank line if `apart`. Writes nothing if there are none.
 void WriteVerdictCounts(const Report& report, bool apart, Page* page);
 
-// The last allocation that failed: its size and site, why it failed, and the `top` sites that held the memory. Nothing
-// if none failed.
+// Writes the last allocation that failed: its size and site, why it failed, and the `top` sites that held the memory.
+// Writes nothing if none failed.
 void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* page);
 
-// "20.0 GiB requested, 3.00 GiB free on device 0 at step 12".
+// Returns the request, such as "20.0 GiB requested, 3.00 GiB free on device 0 at step 12".
 std::string RequestWords(const ReportOom& oom);
-// Whether too little was free, or enough but in pieces.
+// Returns the cause: too little was free, or enough but in pieces.
 std::string CauseWords(const ReportOom& oom);
 
-// A section for each device: peak, end, growth, fragmentation, a chart, the `top` sites at the peak; then one for
-// pinned host memory if there is any.
+// Writes a section for each device: peak, end, growth, fragmentation, a chart, the `top` sites at the peak; then one
+// for pinned host memory if there is any.
 void WriteDevices(const Report& report, size_t top, Page* page);
 
-// One line for each device.
+// Writes one line for each device.
 void WriteDevicesInShort(const Report& report, size_t most, Page* page);
 
-// "rank 3", or "process 4711" in a job without ranks.
+// Returns "rank 3", or "process 4711" in a job without ranks.
 std::string RankName(const ReportRank& rank);
 
-// How a rank differs from the others: "leaks ...; peaks at ...". Empty if it does not.
+// Returns how a rank differs from the others: "leaks ...; peaks at ...". Empty if it does not.
 std::string RankDifferences(const Report& report, const SitePlaces& places, const ReportRank& rank);
 
-// The ranks of a job as a table, and a sentence for each group of ranks that differ from the others in the same way. If
-// some differ and the page is wide enough, rows have a curve of the rank's memory. With more than `most` ranks, only
-// `most` ranks that differ have a row, and a line summarizes the others.
+// Writes the ranks of a job as a table, and a sentence for each group of ranks that differ from the others in the same
+// way. If some differ and the page is wide enough, rows have a curve of the rank's memory. With more than `most` ranks,
+// only `most` ranks that differ have a row, and a line summarizes the others.
 void WriteRanks(const Report& report, size_t most, Page* page);
 
-// Only the differences, in at most `most` sentences.
+// Writes only the differences, in at most `most` sentences.
 void WriteRanksInShort(const Report& report, size_t most, Page* page);
 
-// How complete the trace of each process is (at most `most` processes, incomplete ones first), where the steps come
-// from, and the warnings of the analysis.
+// Writes how complete the trace of each process is (at most `most` processes, incomplete ones first), where the steps
+// come from, and the warnings of the analysis.
 void WriteCompleteness(const Report& report, size_t most, Page* page);
 
-// The same in one line; the warnings are only counted.
+// Writes the same in one line; the warnings are only counted.
 void WriteCompletenessInShort(const Report& report, Page* page);
 
 }  // namespace vramtrack

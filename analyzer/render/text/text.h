@@ -10,10 +10,10 @@
 
 namespace vramtrack {
 
-// The report for a terminal, the answer first; `top` bounds every list.
+// Renders the report for a terminal, the answer first; `top` limits every list.
 std::string RenderText(const Report& report, const TextStyle& style, size_t top, bool every_frame = false);
 
-// The answer and little else: at most 25 lines on a terminal of 80 columns or more.
+// Renders the answer and little else: at most 25 lines on a terminal with 80 columns or more.
 std::string RenderShortText(const Report& report, const TextStyle& style);
 
 }  // namespace vramtrack

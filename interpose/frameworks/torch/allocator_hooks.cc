@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the caching allocator tells PyTorch's profiler, whether or not there is one: its blocks, and that it has run out
-// of memory. It holds its lock meanwhile, so nothing here may wait for a thread that could want it: no GIL, no CUDA.
+// Hooks the functions through which the caching allocator reports its blocks and out-of-memory errors to PyTorch's
+// profiler. It calls them even without a profiler. The allocator holds its lock during the call, so these hooks must
+// not wait for a thread that could need the lock: they take no GIL and call no CUDA function.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two functions of libtorch_cpu that tell which nodes of the autograd graph are made and evaluated.
+// Hooks the two functions of libtorch_cpu that are called when a node of the autograd graph is made and evaluated.
 #include <atomic>
 #include <cstdint>
 

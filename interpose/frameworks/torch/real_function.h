@@ -12,11 +12,12 @@
 
 namespace vramtrack::torch {
 
-// As Providers::Real, for a function that is called from very many places: remembers libraries that call it, not the
-// places. Static and zeroed. Thread-safe.
+// A cache for Providers::Real, for a function with very many call sites: it caches the result for each calling library
+// instead of each call site. Must be static and zeroed. Thread-safe.
 template <Entry kEntry>
 class RealFunction {
  public:
+  // Returns the real function for a call from the address `caller`; may be null.
   void* For(const void* caller) {
     const auto at = reinterpret_cast<uint64_t>(caller);
     const uint32_t version = version_.load(std::memory_order_acquire);
@@ -34,7 +35,7 @@ class RealFunction {
 
  private:
   struct Caller {
-    std::atomic<uint64_t> begin, bytes;  // of its code
+    std::atomic<uint64_t> begin, bytes;  // its code
     std::atomic<void*> real;
   };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where torch.profiler.record_function begins, and with it every step of an optimizer: marks to find steps by.
+// Hooks the start of torch.profiler.record_function, which every optimizer step calls. The events serve to find steps.
 #include "interpose/frameworks/torch/real_function.h"
 #include "interpose/hooks/table/call.h"
 #include "interpose/session/early_marks.h"

@@ -4,9 +4,9 @@
 
 namespace vramtrack::torch {
 
-// Says in the trace which of PyTorch's loaded allocator libraries do not tell of their blocks through a function that
-// is hooked: newer ones, most likely. To be called when libraries have been loaded. Thread-safe, takes the loader's
-// short lock for its list.
+// Records in the trace which of PyTorch's loaded allocator libraries do not report their blocks through a hooked
+// function. These are most likely newer versions. Call it after libraries were loaded. Thread-safe; takes the loader's
+// lock on its list of objects briefly.
 void NoteUnknownAllocators();
 
 }  // namespace vramtrack::torch

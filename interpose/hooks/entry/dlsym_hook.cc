@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// dlsym, for those who look CUDA's functions up themselves: a statically linked runtime, a framework, Python's ctypes.
+// The hook of dlsym, for code that looks up CUDA functions itself: a statically linked runtime, a framework, Python's
+// ctypes.
 //
-// What dlsym(RTLD_NEXT) and dlsym(RTLD_DEFAULT) give depends on who calls, and they find that out by their return
-// address: a call passed on in the ordinary way would be answered for this library, which in a program with another
-// interposer ends in endless recursion. So whatever is not ours to answer goes on by a jump that leaves no trace. Both
-// versions that glibc has given the name are there, because an interposer that asks for one by name must find it.
+// The results of dlsym(RTLD_NEXT) and dlsym(RTLD_DEFAULT) depend on the caller, which glibc identifies by the return
+// address. An ordinary forwarded call would be answered for this library, which causes endless recursion in a program
+// with another interposer. Calls that this hook does not answer are therefore forwarded with a jump that leaves no
+// stack frame. The hook defines both versions of the symbol that glibc has, because an interposer that asks for one of
+// them by name must find it.
 #include <dlfcn.h>
 
 #include <atomic>

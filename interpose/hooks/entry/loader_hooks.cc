@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Unloading a library: its addresses may be another's afterwards, so a stack that looks like a known one may not be it,
-// and a function of CUDA may be gone. Loading needs no hook: a new stack that leads through new code is compared with
-// the loader's list when it is defined.
+// Hooks of unloading a library. Its addresses may later belong to another library, so a stack that equals a known one
+// may be a different one, and a CUDA function may no longer exist. Loading needs no hook: a new stack through new code
+// is compared with the loader's list when it is defined.
 #include <dlfcn.h>
 
 #include <atomic>

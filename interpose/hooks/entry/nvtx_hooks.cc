@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges and marks that a program sets with NVTX, for finding steps. NVTX is a header: every library that uses it has a
-// copy of its own, which at its first use loads what NVTX_INJECTION64_PATH names and gives it its table of functions.
+// Records the ranges and marks that a program sets with NVTX, in order to find steps. NVTX is header-only: every
+// library that uses it has its own copy. At its first use, the copy loads the library that NVTX_INJECTION64_PATH names
+// and passes its table of functions to it.
 //
-// The handle of a domain or of a registered string is our copy of its text.
+// The handle of a domain or of a registered string points to this library's copy of its text.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls of libraries that do not reach the hooks through the dynamic linker: their imports are patched.
+// Records calls that do not reach the hooks through the dynamic linker, by patching the imports of the calling
+// libraries.
 #ifndef INTERPOSE_HOOKS_ENTRY_PATCHED_IMPORTS_H_
 #define INTERPOSE_HOOKS_ENTRY_PATCHED_IMPORTS_H_
 
@@ -8,42 +9,44 @@
 
 namespace vramtrack {
 
-// Other tools' calls of CUPTI. CUPTI has one client at a time, so libvramtrack_cupti.so must know of these calls before
-// they happen. They are watched from the start of the program if CUPTI was asked for, and otherwise once there is a
-// listener: in libraries that import functions of libcupti, and in those that look them up with dlsym.
+// CUPTI calls of other tools. CUPTI supports one client at a time, so libvramtrack_cupti.so must know of these calls
+// before they happen. They are watched from the start of the program if CUPTI was requested, and otherwise once there
+// is a listener: in libraries that import functions of libcupti, and in those that look them up with dlsym.
 
-// `listener(call, argument)`, with a VramtrackCuptiCall, before each call from now on, in its thread; and once for each
-// that still holds from before. One listener for good.
+// Sets the only listener, for the rest of the process. From now on `listener(call, argument)`, with a
+// VramtrackCuptiCall, is called before each CUPTI call, in the thread of the call. It is first called once for each
+// earlier call that is still in effect.
 void ListenToCuptiCalls(void (*listener)(uint32_t call, uint64_t argument));
 
-// Watches the imports of libraries that were loaded since it was last called, if there are any. Takes the loader's
-// short lock for its list.
+// Watches the imports of libraries that were loaded since the last call. Takes the loader's lock of its list.
 void WatchNewCuptiCalls();
 
-// For dlsym: what to answer for `found`, the function of this name, or null where that may be told as it is.
+// For dlsym: returns the wrapper to give instead of `found`, the function of this name, or null if dlsym should return
+// `found` itself.
 void* CuptiWrapperFor(const char* name, void* found);
 
-// Whether calls are watched.
+// Returns whether CUPTI calls are watched.
 bool AreCuptiCallsWatched();
 
-// Ways to end a process without atexit handlers: _exit and exec. The trace loses nothing, but the records that
+// Process ends without atexit handlers: _exit and exec. The trace itself loses nothing, but the records that
 // libvramtrack_cupti.so has not fetched yet would be lost.
 
-// From now on `on_end` is called before a library's call of _exit or _Exit, and `on_exec` before one of execve, execv,
-// execvp or execvpe, which may fail; both in any thread, at any place, in children too. To be called once.
+// Calls `on_end` before a call of _exit or _Exit by a library or the program, and `on_exec` before one of execve,
+// execv, execvp or execvpe, which may fail. Both may run in any thread, at any place in its code, and in forked
+// children. Call this function once.
 void ListenToProcessEnds(void (*on_end)(), void (*on_exec)());
 
-// Patches the imports of libraries that were loaded since, if there is a listener.
+// Patches the imports of libraries that were loaded since the last call, if there is a listener.
 void WatchNewProcessEnds();
 
-// Libraries whose calls bypass the hooks: all of them if the driver loaded this library (CUDA_INJECTION64_PATH) instead
-// of LD_PRELOAD, and those that were loaded with RTLD_DEEPBIND. Their imports are patched to point to the hooks.
+// Libraries whose calls bypass the hooks: all libraries if the driver loaded this one (CUDA_INJECTION64_PATH) instead
+// of LD_PRELOAD, and libraries that were loaded with RTLD_DEEPBIND. Their imports are patched to point to the hooks.
 
-// A library was or is about to be loaded with RTLD_DEEPBIND: from now on imports that have gone past the hooks are
-// looked for whenever the loader's list of libraries has changed.
+// Notes that a library was or will be loaded with RTLD_DEEPBIND. From now on, imports that bypass the hooks are
+// searched whenever the list of loaded libraries has changed.
 void ExpectDeepBinding();
 
-// Whether the driver loaded this library. It is not in the scope of any other library then.
+// Returns whether the driver loaded this library. It is then not in the symbol scope of any other library.
 bool IsInjected();
 
 }  // namespace vramtrack

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The trace of this process, for libvramtrack_cupti.so.
+// Gives libvramtrack_cupti.so access to the trace of this process.
 #include "proto/recorder_interface.h"
 
 #include <link.h>

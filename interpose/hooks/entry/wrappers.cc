@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wrappers of the hooked entry points, made from the table in api.inc: three of each, see lookup.h.
+// The wrappers of the hooked functions, generated from the table in api.inc: three for each, see lookup.h.
 #include "interpose/hooks/table/call.h"
 #include "interpose/hooks/table/captures.h"
 #include "interpose/hooks/table/cuda_abi.h"

@@ -56,7 +56,7 @@ schema::Kind KindOn(schema::Kind kind, int on) {
   return kind == schema::POOL ? schema::HOST_POOL : schema::HOST_PHYSICAL;
 }
 
-// Of what was given out more than once.
+// Reference counts of objects that CUDA has returned more than once.
 References references;
 // Bytes of each mapping, by its key.
 ConcurrentTable mapped_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One hooked call: what is recorded before and after the real one.
+// One hooked call: records the events before and after the real call.
 #ifndef INTERPOSE_HOOKS_TABLE_CALL_H_
 #define INTERPOSE_HOOKS_TABLE_CALL_H_
 
@@ -17,8 +17,9 @@
 
 namespace vramtrack {
 
-// Made on entry, destroyed on return. Of calls of one family within each other only the outermost is recorded. What a
-// signal handler calls while this library's own code runs is passed through and counted. errno is the real call's.
+// Constructed on entry to a hook and destroyed on return. Of nested calls of one family only the outermost is recorded.
+// Calls that a signal handler makes while code of this library runs are passed through and counted. After the hook,
+// errno is that of the real call.
 class Call {
  public:
   explicit Call(uint32_t family) : thread_(thread_state), saved_errno_(errno), covered_(thread_.covered) {
@@ -46,12 +47,12 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // False: pass the call through and record nothing.
+  // Returns false if the call must be passed through without recording anything.
   bool active() const { return lane_ != nullptr; }
   Lane* lane() const { return lane_; }
   Session* session() const { return session_; }
 
-  // Around the real call, so that it finds and leaves errno as it would without us.
+  // BeforeReal and AfterReal enclose the real call, so that it finds and leaves errno as it would without the hook.
   void BeforeReal() {
     if (entered_) {
       thread_.covered = covered_ | family_;
@@ -68,39 +69,42 @@ class Call {
     saved_errno_ = errno;
   }
 
-  // Where the address is known so early: it will be Allocated or Freeing's.
+  // Prefetches table entries for a later Allocated or Freeing, if the address is known early.
   void Expect(schema::Kind kind, uint64_t address) const;
 
-  // Before an allocating call: takes the stack.
+  // Captures the call stack. Call it before the real allocating call.
   void CaptureStack();
-  // After it. `on`: a device, kCurrentDevice or kHostMemory.
+  // Call one of these after the real call. Allocated records an allocation of `bytes`, the size that CUDA actually
+  // returned; Failed records a failure, with the requested `bytes`. `on` is a device, kCurrentDevice or kHostMemory.
   void Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on = kCurrentDevice);
   void Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on = kCurrentDevice);
 
-  // Before a freeing call: afterwards the address may be another thread's already.
+  // Records a free. Call it before the real call: after it, the address may already belong to an allocation of another
+  // thread.
   void Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on = kCurrentDevice);
-  // After one that failed: what Freeing or Releasing recorded did not happen.
+  // Call it after a real freeing call that failed: it revokes what Freeing or Releasing recorded.
   void FreeFailed(cuda::Error error);
-  // After one that succeeded.
+  // Call it after a real freeing call that succeeded.
   void Freed(schema::Kind kind) {
     if (kind == schema::CONTEXT) ContextFreed();
   }
 
-  // For what may be given out more than once and ends with the last release.
+  // For objects that CUDA returns more than once and that end with their last release. Retained is called after the
+  // real call, Releasing before it.
   void Retained(schema::Kind kind, uint64_t address);
   void Releasing(schema::Kind kind, uint64_t address);
 
-  // cuMemMap and cuMemUnmap, which takes away any number of neighbouring mappings. After they succeeded.
+  // For cuMemMap and cuMemUnmap, after they succeeded. cuMemUnmap may remove several neighbouring mappings.
   void Mapped(uint64_t address, uint64_t bytes, uint64_t handle);
   void Unmapped(uint64_t address, uint64_t bytes);
 
-  // A node of any type was added to a graph. `parameters`: CUgraphNodeParams.
+  // A node of any type was added to a graph; only memory nodes are recorded. `parameters` points to CUgraphNodeParams.
   void NodeAdded(const void* parameters);
 
-  // Returns the context.
+  // Notes a new context, which becomes current. Returns `context`.
   uint64_t NewContext(uint64_t context, int device);
 
-  // The primary context of a device, whose owners may be any threads at any time.
+  // For the primary context of a device, whose owners may be any threads at any time.
   void PrimaryRetained(uint64_t context, int device);
   void PrimaryReleased(int device);
 
@@ -113,10 +117,10 @@ class Call {
   void Properties(const cuda::DeviceProp* properties, int device);
   void Version(const char* of, const int* number);
   void Step(uint64_t number, double value);
-  // Takes the stack.
+  // Records a mark with its call stack.
   void Mark(schema::MarkKind kind, uint32_t name, uint64_t number);
   bool FirstReportOf(uint32_t device, bool with_total) { return session_->FirstReportOf(device, with_total); }
-  // "" for a name that is not known, 0 for a total.
+  // Defines a device in the trace. `name` is "" if unknown, `total_bytes` 0 if unknown.
   void DefineDevice(uint32_t device, const char* name, uint64_t total_bytes);
 
  private:
@@ -140,7 +144,7 @@ class Call {
   const void* outer_ = nullptr;
   bool entered_ = false, released_ = false;
   int saved_errno_;
-  uint32_t covered_;  // families of the calls that this one is made in
+  uint32_t covered_;  // families of the enclosing calls
   uint32_t family_ = 0;
   uint32_t stack_ = 0;
   uint64_t freed_key_ = 0, freed_identity_ = 0, freed_address_ = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of CUDA's binary interface that the hooks pass through, so that the library builds without a toolkit and
-// serves every version of it. Handles are pointers; what is not looked into is void. tests/hooks/cuda_abi_test.cc holds
-// it against the real headers.
+// The part of CUDA's binary interface that the hooks use. With these declarations the library builds without a CUDA
+// toolkit and supports every version of it. Handles are pointers; types whose contents are not read are void.
+// tests/hooks/cuda_abi_test.cc compares the declarations with the real headers.
 #ifndef INTERPOSE_HOOKS_TABLE_CUDA_ABI_H_
 #define INTERPOSE_HOOKS_TABLE_CUDA_ABI_H_
 
@@ -12,9 +12,9 @@ namespace vramtrack::cuda {
 
 using Error = int;  // cudaError_t, CUresult, and the enums of the libraries on top
 constexpr Error kSuccess = 0;
-constexpr Error kMemoryAllocation = 2;     // of the driver as well
-constexpr Error kInitializationError = 3;  // CUDA_ERROR_NOT_INITIALIZED of the driver, too
-constexpr Error kNcclInProgress = 7;       // of a communicator that is set up in the background
+constexpr Error kMemoryAllocation = 2;     // the same number in the driver
+constexpr Error kInitializationError = 3;  // the same number as CUDA_ERROR_NOT_INITIALIZED of the driver
+constexpr Error kNcclInProgress = 7;       // ncclInProgress: a communicator is being set up in the background
 
 using DevicePointer = unsigned long long;  // CUdeviceptr
 
@@ -56,13 +56,13 @@ struct NcclUniqueId {  // ncclUniqueId
   char internal[128];
 };
 
-struct ExternalMemoryHandleDesc {  // cudaExternalMemoryHandleDesc, as far as its size
+struct ExternalMemoryHandleDesc {  // cudaExternalMemoryHandleDesc, up to its size
   int type;
   void* handle[2];
   unsigned long long size;
 };
 
-struct ExternalMemoryBufferDesc {  // cudaExternalMemoryBufferDesc, as far as its size
+struct ExternalMemoryBufferDesc {  // cudaExternalMemoryBufferDesc, up to its size
   unsigned long long offset, size;
 };
 
@@ -72,7 +72,7 @@ struct MemLocation {  // cudaMemLocation, CUmemLocation
 };
 constexpr int kLocationDevice = 1;
 
-struct AllocationProp {  // CUmemAllocationProp, as far as its location
+struct AllocationProp {  // CUmemAllocationProp, up to its location
   int type, handle_types;
   MemLocation location;
 };
@@ -105,7 +105,7 @@ struct GraphNodeParams {  // cudaGraphNodeParams, CUgraphNodeParams
 constexpr int kMemAllocNode = 10;
 constexpr int kMemFreeNode = 11;
 
-struct DeviceProp {  // cudaDeviceProp of 10.0 and later, as far as the memory
+struct DeviceProp {  // cudaDeviceProp of CUDA 10.0 and later, up to the memory size
   char name[256];
   char uuid[16];
   char luid[8];

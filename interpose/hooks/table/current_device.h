@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which device the calling thread's calls are for, as far as the calls that were seen tell: the runtime names a device,
-// the driver a context. Nothing here is a reason to begin recording, and nothing calls CUDA.
+// Tracks the device that the calling thread's calls are for, as far as hooked calls show it: the runtime names a
+// device, the driver a context. Nothing here starts the recording or calls CUDA.
 #ifndef INTERPOSE_HOOKS_TABLE_CURRENT_DEVICE_H_
 #define INTERPOSE_HOOKS_TABLE_CURRENT_DEVICE_H_
 
@@ -13,10 +13,10 @@
 
 namespace vramtrack {
 
-constexpr int kDeviceNumbers = 256;  // an event has a byte for it
+constexpr int kDeviceNumbers = 256;  // an event stores the device in one byte
 constexpr bool IsDeviceNumber(int device) { return device >= 0 && device < kDeviceNumbers; }
 
-// Of the calling thread. Signal-safe.
+// These change the current device of the calling thread. Signal-safe.
 inline void SetCurrentDevice(int device) {
   thread_state.device = IsDeviceNumber(device) ? static_cast<uint32_t>(device) : 0;
 }
@@ -24,39 +24,41 @@ void SetCurrentContext(uint64_t context);
 void PushCurrentContext(uint64_t context);
 void PopCurrentContext();
 
-// Contexts and their devices. Thread-safe.
+// NoteContext notes the device of a context. Thread-safe.
 void NoteContext(uint64_t context, int device);
-// The device's primary context, 0 for none known.
+// Returns the primary context of the device, 0 if unknown.
 uint64_t PrimaryContextOf(int device);
 void NotePrimaryContext(uint64_t context, int device);
-// Counts the owners of a device's primary context, which any threads may take and give up at the same time: to be
-// called before it is asked for (or afterwards, if that failed: `more` -1) and after it was given up. Returns how many
-// are left, those that are asking included: at 0 the context is gone.
+// Adds `more` to the number of owners of a device's primary context, and returns the sum. Threads may retain and
+// release the context at the same time. Call it with 1 before retaining the context, and with -1 after releasing it or
+// if retaining failed. The sum includes threads that are retaining the context; at 0 the context no longer exists.
 int CountPrimaryOwners(int device, int more);
-// Forgets a context that is gone. Its device, or -1 where the context is not known or another one of the device is
-// left.
+// Forgets a context that was destroyed. Returns its device, or -1 if the context is unknown or the device has another
+// context.
 int ForgetContext(uint64_t context);
 
-// What allocations "on" may be instead of a device.
+// Values of the parameter `on` of Call that are not devices.
 constexpr int kCurrentDevice = -1;
 constexpr int kHostMemory = -2;
 
-// Where cuMemCreate puts its memory.
+// Returns the device on which cuMemCreate allocates, or kHostMemory; kCurrentDevice for null.
 int DeviceOf(const cuda::AllocationProp* properties);
-// Returns `pool`, having noted where its memory lies.
+// NewPool notes whether the memory of a new pool is host memory, and returns `pool`. PoolLocation returns kHostMemory
+// or kCurrentDevice.
 uint64_t NewPool(uint64_t pool, const cuda::MemPoolProps* properties);
 int PoolLocation(uint64_t pool);
 
-// What the driver told of devices before there was a reason to record: a program that only asks how many devices there
-// are writes no trace.
+// Properties of devices that the driver reported before recording began. They are kept until then, because a program
+// that only queries its devices writes no trace.
 
 class Call;
 
-// Thread-safe. Only the first 16 devices.
+// Thread-safe. Only the first 16 devices are kept. `capacity` is the size of `name` in bytes; `bytes` is the total
+// memory.
 void NoteDeviceName(int device, const char* name, int capacity);
 void NoteDeviceTotal(int device, size_t bytes);
 
-// Defines in the trace what is known and has not been defined yet.
+// Defines the known devices in the trace that are not defined yet.
 void DefineKnownDevices(Call* call);
 
 }  // namespace vramtrack

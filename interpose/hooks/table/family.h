@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which calls stand for each other when one is made inside another: cudaMalloc calls cuMemAlloc, and only the outer one
-// is an event. A context that cudaMalloc makes on the way, or a workspace that cublasCreate allocates, is one of its
-// own. So is virtual memory: CUDA's own cudaMalloc uses none, but another preloaded library's may, to take the memory
-// away and give it back later; then its calls are the events and cudaMalloc is none.
+// Groups calls into families: if a call is made inside another one of its family, only the outer one is an event. For
+// example, cudaMalloc calls cuMemAlloc. A context that cudaMalloc creates, or a workspace that cublasCreate allocates,
+// belongs to another family and is an event of its own. Virtual memory is a separate family, too. The cudaMalloc of
+// CUDA uses none, but that of another preloaded library may, in order to unmap memory and map it again later; its
+// virtual memory calls are then the events, and its cudaMalloc is not.
 #ifndef INTERPOSE_HOOKS_TABLE_FAMILY_H_
 #define INTERPOSE_HOOKS_TABLE_FAMILY_H_
 
@@ -19,13 +20,13 @@ enum Family : uint32_t {
   kQueries = 1u << 1,
   kTrimming = 1u << 2,
   kLimits = 1u << 3,
-  kGraph = 1u << 29,   // nodes of a framework's graph
-  kBlocks = 1u << 30,  // of a framework: it tells of them while it allocates, and the driver's memory is another event
+  kGraph = 1u << 29,   // nodes of the graph of a framework
+  kBlocks = 1u << 30,  // blocks of a framework: the calls of the driver that allocate their memory are other events
   kVirtualMemory = 1u << 31,
   kEverything = ~0u,
 };
 
-// Virtual memory is one family, memory of all other kinds is one, and each kind of handle.
+// Returns the family of a kind: virtual memory is one family, all other memory is one, and each kind of handle is one.
 constexpr uint32_t FamilyOf(uint32_t kind) {
   constexpr uint32_t kFirstHandleBit = 4;
   static_assert(schema::TEXTURE - schema::STREAM + kFirstHandleBit < 29, "a bit for every kind of handle");

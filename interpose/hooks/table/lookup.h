@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions that are not called by their symbol but looked up: by dlsym, by cuGetProcAddress, by
-// cudaGetDriverEntryPoint. The real look-up is made first, whatever version and flags it asks for; the address that it
-// gives says which hook stands for it.
+// Functions that a program looks up instead of calling them by their symbol: with dlsym, cuGetProcAddress or
+// cudaGetDriverEntryPoint. The real look-up runs first, with the version and flags that the program asked for. The hook
+// is then chosen by the resulting address.
 #ifndef INTERPOSE_HOOKS_TABLE_LOOKUP_H_
 #define INTERPOSE_HOOKS_TABLE_LOOKUP_H_
 
@@ -12,26 +12,26 @@
 
 namespace vramtrack {
 
-// Each hook has three wrappers: one that calls go to by symbol, and two for functions that were looked up, so that two
-// copies of a library are told apart.
+// Each hook has three wrappers: one for calls by symbol, and two for looked-up functions, so that two copies of a
+// library are distinguished.
 constexpr int kBySymbol = 0;
 constexpr int kLookedUpWays = 2;
 
-// [entry][way], from the table of hooks.
+// All wrappers, as [entry][way], from the table of hooks.
 extern void* const wrappers[kEntryCount][1 + kLookedUpWays];
 
-// What the wrappers of looked-up functions call.
+// The real functions that the wrappers of looked-up functions call.
 extern std::atomic<void*> looked_up[kLookedUpWays][kEntryCount];
 
-// The wrapper to give instead of `found`, the address of a function named `name` in some library of CUDA; `found`
-// itself where there is no hook for it. Thread-safe. Allocates nothing; a library seen for the first time costs some 50
-// us.
+// Returns the wrapper that replaces `found`, the address of a function named `name` in a library of CUDA; returns
+// `found` itself if there is no hook for it. Thread-safe. Allocates no memory; the first function of a library takes
+// about 50 us.
 void* WrapperFor(void* found, const char* name);
 
-// Around every unloading of a library.
+// Forgets looked-up functions whose library has been unloaded. Call it after a library may have been unloaded.
 void LookedUpLibrariesChanged();
 
-// glibc's own dlsym, whoever else has put one before it.
+// Returns the dlsym of glibc, even if another library interposes it.
 using DlsymFunction = void* (*)(void*, const char*);
 DlsymFunction RealDlsym();
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The types and numbers of NVTX that its injection interface passes, as nvtx3/nvToolsExt.h and
-// nvtx3/nvtxDetail/nvtxTypes.h have them.
+// The types and numbers of the injection interface of NVTX, from nvtx3/nvToolsExt.h and nvtx3/nvtxDetail/nvtxTypes.h.
 #ifndef INTERPOSE_HOOKS_TABLE_NVTX_ABI_H_
 #define INTERPOSE_HOOKS_TABLE_NVTX_ABI_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the rows of the table say of sizes and addresses.
+// Helpers of the table of hooks for sizes and addresses.
 #ifndef INTERPOSE_HOOKS_TABLE_OPERANDS_H_
 #define INTERPOSE_HOOKS_TABLE_OPERANDS_H_
 
@@ -13,12 +13,13 @@ namespace vramtrack {
 
 inline uint64_t Value(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
-// What a call has put where it was told to; 0 where that was nowhere.
+// Returns the value that a call stored at `out`, 0 if `out` is null.
 inline uint64_t Out(void* const* out) { return out == nullptr ? 0 : Value(*out); }
 inline uint64_t Out(const unsigned long long* out) { return out == nullptr ? 0 : *out; }
 inline uint64_t Pointer(const cuda::PitchedPtr* out) { return out == nullptr ? 0 : Value(out->ptr); }
 
-// Plans are numbers from 0, textures and surfaces numbers of their own: neither may be 0 or each other's.
+// Keys for cuFFT plans, which are numbers from 0, and for surfaces, whose numbers may equal those of textures. A key is
+// never 0 for a valid object.
 inline uint64_t PlanKey(int plan) { return uint64_t{1} << 32 | static_cast<uint32_t>(plan); }
 inline uint64_t SurfaceKey(uint64_t object) {
   return object == 0 ? 0 : object ^ uint64_t { 1 } << 56;
@@ -28,7 +29,7 @@ inline uint64_t Size(const cuda::ExternalMemoryHandleDesc* desc) { return desc =
 
 inline uint64_t Size(const cuda::ExternalMemoryBufferDesc* desc) { return desc == nullptr ? 0 : desc->size; }
 
-// Of a memory node; the parameters may be missing where the call was refused.
+// The size and the device of a memory node. `params` may be null if the call was refused.
 inline uint64_t NodeBytes(const cuda::MemAllocNodeParams* params) { return params == nullptr ? 0 : params->bytesize; }
 inline int NodeDevice(const cuda::MemAllocNodeParams* params) {
   return params == nullptr ? -1 : params->poolProps.location.id;
@@ -36,10 +37,10 @@ inline int NodeDevice(const cuda::MemAllocNodeParams* params) {
 
 inline uint64_t AtLeastOne(size_t n) { return n == 0 ? 1 : n; }
 
-// Bytes of rows of `row_bytes`.
+// Returns the bytes of an extent whose rows have `row_bytes`.
 uint64_t Volume(const cuda::Extent& extent, size_t row_bytes);
 
-// Bytes of the elements of arrays; 0 for formats that are not known.
+// These return the bytes of the elements of an array; 0 for unknown formats.
 uint64_t Elements(const cuda::ChannelFormatDesc* desc, const cuda::Extent& extent);
 uint64_t MipElements(const cuda::ChannelFormatDesc* desc, cuda::Extent extent, unsigned levels);
 uint64_t ArrayBytes(const cuda::ArrayDescriptor* desc);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the real function behind a hook is, for who calls it: a process may hold the CUDA runtime twice, and each of
-// its libraries must reach the one that it was linked with.
+// Finds the real function of a hook for a given caller: a process may contain the CUDA runtime twice, and each library
+// must reach the one that it was linked with.
 #ifndef INTERPOSE_HOOKS_TABLE_REAL_ENTRY_H_
 #define INTERPOSE_HOOKS_TABLE_REAL_ENTRY_H_
 
@@ -18,22 +18,24 @@ enum class Entry : uint16_t {
 };
 constexpr size_t kEntryCount = static_cast<size_t>(Entry::kCount);
 
-// As the library exports it.
+// Returns the name under which the library exports the function.
 const char* EntryName(Entry entry);
 
-// Entry::kCount where no entry has that name. Thread- and signal-safe; a few comparisons.
+// Returns the entry with that name, or Entry::kCount if there is none. Thread- and signal-safe; needs a few
+// comparisons.
 Entry EntryNamed(const char* name);
 
-// Whether it is a function of a framework, which is called by those that need the framework's library.
+// Returns whether the function belongs to a framework. Its callers are libraries that need the library of the
+// framework.
 bool IsOfFramework(Entry entry);
 
-// Libraries that real functions were found in.
+// The libraries that contain real functions.
 class Providers {
  public:
   static constexpr size_t kMax = 16;
 
-  // The function that `caller`, an address in the calling code, would reach without the hooks; null where no loaded
-  // library has it. One look into a table where the call has been seen before. Thread- and signal-safe.
+  // Returns the function that `caller`, an address in the calling code, would reach without the hooks; null if no
+  // loaded library has it. A known call site needs one table look-up. Thread- and signal-safe.
   static void* Real(Entry entry, const void* caller) {
     const uint64_t site = reinterpret_cast<uint64_t>(caller) << 16;
     const uint64_t seen = call_sites_[Slot(site)].load(std::memory_order_relaxed);
@@ -44,13 +46,13 @@ class Providers {
     return Find(entry, caller);
   }
 
-  // Whether `caller`'s library has it or asks for a library that has.
+  // Returns whether the library of `caller` contains the function or needs a library that does.
   static bool IsNeededBy(Entry entry, const void* caller);
 
-  // Changes whenever a library may be gone.
+  // Returns a counter that changes whenever a library may have been unloaded.
   static uint32_t unloads() { return unloads_.load(std::memory_order_acquire); }
 
-  // Around every unloading of a library: what lies in it is forgotten.
+  // Called before and after every unloading of a library; its functions are forgotten.
   static void BeforeUnload();
   static void AfterUnload();
 
@@ -62,17 +64,18 @@ class Providers {
   static size_t Number(uint64_t base);
   static void ForgetCallSites();
 
-  // The address of the call's return in the upper 48 bits, the library's number in the lower ones.
+  // Each entry has the return address of the call in the upper 48 bits and the number of the library in the lower ones.
   static std::atomic<uint64_t> call_sites_[kCallSites];
   static std::atomic<void*> functions_[kMax][kEntryCount];
   static std::atomic<uint64_t> bases_[kMax];  // load bias + 1
   static std::atomic<uint32_t> unloading_, unloads_;
 };
 
-// The major version of the CUDA runtime that a real function lies in, 0 if its library's name does not tell.
+// Returns the major version of the CUDA runtime that contains a real function, 0 if the name of its library does not
+// show it.
 int RuntimeMajor(const void* real);
 
-// Whether a library of that name is one of CUDA's own that hooked functions belong to.
+// Returns whether `name` is one of the libraries of CUDA whose functions are hooked.
 bool IsCudaLibrary(const char* name);
 
 }  // namespace vramtrack

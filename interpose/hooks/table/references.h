@@ -8,14 +8,14 @@
 
 namespace vramtrack {
 
-// Counts the owners of what CUDA gives out more than once: memory handles and IPC mappings. Thread-safe
-// in the sense of ConcurrentTable: the program orders the calls for one key, as CUDA asks it to.
+// Counts the owners of objects that CUDA returns more than once: memory handles and IPC mappings. Thread-safe like
+// ConcurrentTable: the program orders the calls for one key, as CUDA requires.
 class References {
  public:
-  // One more owner of what has at least one.
+  // Adds an owner to an object that has at least one.
   void Retain(uint64_t key) { more_.Insert(key, more_.Find(key) + 1); }
 
-  // One owner less. False: it was the last one, and the thing ends.
+  // Removes an owner. Returns false if it was the last one, so that the object ends.
   bool Release(uint64_t key) {
     const uint64_t more = more_.Find(key);
     if (more == 0) return false;

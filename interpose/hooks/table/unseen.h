@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the trace says of calls that may have gone by unrecorded.
+// Notes in the trace which calls may not have been recorded.
 #ifndef INTERPOSE_HOOKS_TABLE_UNSEEN_H_
 #define INTERPOSE_HOOKS_TABLE_UNSEEN_H_
 
@@ -9,15 +9,14 @@
 
 namespace vramtrack {
 
-// Notes a library or function once; it comes into the trace when a thread begins to record, or now if this one does.
-// Thread-safe, no lock; of longer names the last 255 bytes are kept, and what comes
-// after the 32nd is dropped.
+// Notes a library or function once. It is written to the trace when a thread begins to record, or now if this thread
+// already does. Thread-safe, lock-free. Of longer names the last 255 bytes are kept; names after the 32nd are dropped.
 void NoteUnseen(const char* name, schema::UnseenReason reason);
 
-// The same where a hook of this library is recording already.
+// Like NoteUnseen, for code inside a hook that is already recording in `lane`.
 void DefineUnseenNow(const char* name, schema::UnseenReason reason, Lane* lane);
 
-// Defines in `lane` what was noted since the last call.
+// Writes to `lane` the notes that are not in the trace yet.
 void DefineUnseen(Lane* lane);
 
 }  // namespace vramtrack

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a program may tell vramtrack. Nothing here needs linking: where the program is not traced, the symbols are
- * absent and VRAMTRACK_STEP does nothing.
+ * The functions with which a program annotates its trace. The program links no library for them: without vramtrack
+ * the symbols are absent and VRAMTRACK_STEP does nothing.
  */
 #ifndef VRAMTRACK_VRAMTRACK_H_
 #define VRAMTRACK_VRAMTRACK_H_
@@ -12,10 +12,11 @@
 extern "C" {
 #endif
 
-/* Marks the end of a training or serving step: rates are reported per step. `number` is the program's own step number;
- * `value` is whatever explains the step's memory best, such as its tokens (0 if nothing does). Any thread may call it;
- * not from a signal handler. Costs well below a microsecond. Calls before the process's first CUDA call are kept in
- * memory, the first 512 and the last 512 of each thread; a process that never makes one writes nothing. */
+/* Marks the end of a training or serving step; vramtrack reports rates per step. `number` is the program's own step
+ * number. `value` is the quantity that best explains the memory of the step, such as its number of tokens (0 if there
+ * is none). Thread-safe, but not signal-safe. A call takes well below a microsecond. Calls before the first CUDA call
+ * of the process are kept in memory, the first 512 and the last 512 of each thread. A process that never calls CUDA
+ * writes no trace. */
 __attribute__((weak)) void vramtrack_step(uint64_t number, double value);
 
 #ifdef __cplusplus

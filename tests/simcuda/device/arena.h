@@ -9,12 +9,13 @@
 
 namespace vramtrack::simcuda {
 
-// The address range that stands for one device's memory. With backing it is a sparse file in memory, so that a part of
-// it can be mapped at a second address as well, and only pages that a copy or a fill reached take host memory. Without,
-// it is nothing but addresses. Touch and Discard are thread safe for different pages.
+// The address range of one device's memory. With backing it is a sparse file in memory: parts of it can be mapped at a
+// second address, and only pages that were written take host memory. Without backing it consists of addresses that
+// cannot be accessed. Touch and Discard are thread-safe for different pages.
 class Arena {
  public:
-  // `bytes` is a multiple of the page size. Addresses are the same in every run where the operating system allows it.
+  // `bytes` must be a multiple of the page size. The addresses are the same in every run if the operating system allows
+  // it.
   Arena(int device, size_t bytes, bool backed);
   ~Arena();
   Arena(const Arena&) = delete;
@@ -23,30 +24,30 @@ class Arena {
   char* base() const { return base_; }
   size_t bytes() const { return bytes_; }
   bool backed() const { return file_ >= 0; }
-  // The file of a backed one, for other processes to open; -1 otherwise.
+  // Returns the file descriptor of the backing, which other processes can open, or -1 without backing.
   int file() const { return file_; }
 
-  // To be called before bytes of the range are written.
+  // Call this before bytes of the range are written.
   void Touch(const void* address, size_t bytes);
 
-  // Makes the range read as zero, which costs nothing where it was never written.
+  // Makes the range read as zero. This costs nothing for pages that were never written.
   void Clear(void* address, size_t bytes);
 
-  // Gives the host memory of whole pages back; they read as zero afterwards.
+  // Releases the host memory of whole pages, which read as zero afterwards.
   void Discard(size_t first_page, size_t pages);
 
-  // Maps `bytes` from `offset` at `address` too. Needs backing.
+  // Maps `bytes` from `offset` at `address` as well. Returns false on failure. Requires backing.
   bool MapAlias(void* address, size_t offset, size_t bytes, int protection) const;
 
  private:
   char* base_ = nullptr;
   size_t bytes_;
   int file_ = -1;
-  std::unique_ptr<std::atomic<uint64_t>[]> touched_;  // a bit a page
+  std::unique_ptr<std::atomic<uint64_t>[]> touched_;  // one bit per page
 };
 
-// Reserves `bytes` of addresses, aligned to `alignment`, that cannot be accessed; `hint` if that range is free. nullptr
-// when the process has no addresses left.
+// Reserves `bytes` of addresses that cannot be accessed, aligned to `alignment`, at `hint` if that range is free.
+// Returns nullptr if the process has no addresses left.
 char* ReserveAddresses(char* hint, size_t bytes, size_t alignment);
 void ReleaseAddresses(char* address, size_t bytes);
 

@@ -25,7 +25,7 @@ struct Array {
   size_t bytes() const { return row_bytes() * rows() * slices(); }
 };
 
-// The levels, each half as large as the one before, share one allocation.
+// A mipmapped array. Each level is half as large as the one before; all levels share one allocation.
 struct MipmappedArray {
   int device = 0;
   char* memory = nullptr;

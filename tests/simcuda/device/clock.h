@@ -14,7 +14,7 @@ inline int64_t NowNs() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// Busy: a sleep is never as short as a driver call.
+// Waits `ns` nanoseconds in a loop, because no sleep is as short as a driver call.
 inline void SpinNs(int64_t ns) {
   const int64_t end = NowNs() + ns;
   while (NowNs() < end) {

@@ -16,27 +16,28 @@
 
 namespace vramtrack::simcuda {
 
-// What a page of device memory is used for.
+// The use of a page of device memory.
 enum class PageUse : uint8_t {
   kFree,
-  kSmall,     // shared by allocations under a megabyte
+  kSmall,     // shared by allocations below 1 MiB
   kLinear,    // starts one allocation of whole pages
   kPool,      // starts a chunk of a stream-ordered pool
-  kPhysical,  // starts memory that is mapped elsewhere: cuMemCreate
-  kContext,   // starts what the context itself takes
+  kPhysical,  // starts memory of cuMemCreate, which is mapped at another address
+  kContext,   // starts the context's own memory
 };
 
-// The memory of one device: 2 MiB pages in a range of addresses, first fit, so that it can run out by amount and by
-// contiguity. Allocations under 1 MiB share pages. What is in use is counted in whole pages, as the driver does.
+// The memory of one device: a range of addresses with 2 MiB pages, allocated by first fit. An allocation can fail
+// because too little memory is free, or because it is not contiguous. Allocations below 1 MiB share pages. Used memory
+// is counted in whole pages, as the driver does.
 //
-// Thread safe. Small allocations of different threads go to different sets of pages (stripes), each with a lock of its
-// own; the first thread that allocates has the first stripe, so a program with one thread gets the same addresses each
-// time.
+// Thread-safe. Small allocations of different threads use different sets of pages (stripes), each with its own lock.
+// The first thread that allocates has the first stripe, so a program with one thread gets the same addresses in every
+// run.
 class DeviceMemory {
  public:
   struct Range {
     char* base = nullptr;
-    size_t bytes = 0;  // as asked for
+    size_t bytes = 0;  // requested bytes
     PageUse use = PageUse::kFree;
     void* owner = nullptr;
   };
@@ -45,15 +46,16 @@ class DeviceMemory {
   DeviceMemory(int device, size_t bytes, bool backed);
   ~DeviceMemory();
 
-  // One to any number of bytes, aligned to 512, or to 2 MiB from 1 MiB on. nullptr when there is no room.
+  // Allocates `bytes` (at least 1), aligned to 512 bytes, or to 2 MiB if `bytes` is 1 MiB or more. Returns nullptr if
+  // the memory does not suffice.
   char* Allocate(size_t bytes);
 
-  // Only the start of what Allocate returned can be freed.
+  // Frees an allocation. `address` must be the address that Allocate returned.
   FreeResult Free(void* address);
 
-  // One run of pages for something else than Allocate; nullptr when there is no such run.
+  // Takes one run of pages for another use than Allocate. Returns nullptr if no run is long enough.
   char* TakePages(size_t pages, PageUse use, void* owner);
-  // The same in as many runs as it takes. On failure nothing is taken.
+  // Takes pages in as many runs as necessary. Takes nothing on failure.
   struct PageRun {
     char* base;
     size_t pages;
@@ -61,14 +63,14 @@ class DeviceMemory {
   bool TakeScatteredPages(size_t pages, PageUse use, void* owner, std::vector<PageRun>* runs);
   void ReturnPages(char* base);
 
-  // What covers `address`.
+  // Finds the range that contains `address`. Returns false if there is none.
   bool Find(const void* address, Range* range);
 
   bool Contains(const void* address) const {
     return static_cast<size_t>(static_cast<const char*>(address) - arena_.base()) < arena_.bytes();
   }
 
-  // Frees all that Allocate gave out.
+  // Frees all allocations of Allocate.
   void FreeAll();
 
   size_t total_bytes() const { return arena_.bytes(); }
@@ -76,7 +78,7 @@ class DeviceMemory {
   size_t longest_free_bytes();
   Arena& arena() { return arena_; }
 
-  // Calls `visit(base, bytes)` for all that Allocate gave out and was not freed, by address.
+  // Calls `visit(base, bytes)` for each live allocation of Allocate, ordered by address.
   template <typename Visitor>
   void ForEachAllocation(Visitor visit) {
     for (size_t page = 0; page < tree_.pages(); ++page) {
@@ -97,9 +99,9 @@ class DeviceMemory {
   struct Page {
     std::atomic<PageUse> use;
     uint8_t stripe;
-    uint32_t pages;            // of the run that starts here
-    std::atomic<void*> owner;  // the SmallPage, or what TakePages was given
-    size_t bytes;              // as asked for
+    uint32_t pages;            // length of the run that starts here
+    std::atomic<void*> owner;  // the SmallPage, or the owner passed to TakePages
+    size_t bytes;              // requested bytes
   };
   struct SharedPage {
     size_t page;
@@ -107,8 +109,8 @@ class DeviceMemory {
   };
   struct alignas(64) Stripe {
     std::mutex mutex;
-    std::vector<SharedPage> pages;  // by address
-    size_t empty_pages = 0;         // 0 or 1: the next small allocation will want it again
+    std::vector<SharedPage> pages;  // ordered by address
+    size_t empty_pages = 0;         // 0 or 1; kept for the next small allocation
   };
 
   char* PageAddress(size_t page) const { return arena_.base() + page * kPageBytes; }
@@ -123,19 +125,19 @@ class DeviceMemory {
   char* AllocatePages(size_t bytes);
   void ReleaseEmptyPages();
 
-  // These want mutex_ held.
+  // These require mutex_ to be held.
   void Describe(size_t page, size_t pages, PageUse use, void* owner, size_t bytes);
   void ReleaseRun(size_t page);
   bool KeepsEmptyPages() const;
   bool StartOfRun(size_t page, size_t* start) const;
 
   Arena arena_;
-  std::mutex mutex_;  // tree_, starts_ and changes of pages_; taken after a stripe's
+  std::mutex mutex_;  // guards tree_, starts_ and changes of pages_; locked after a stripe's mutex
   PageTree tree_;
   std::unique_ptr<Page[]> pages_;
-  std::vector<uint64_t> starts_;  // a bit for each page where a run starts
+  std::vector<uint64_t> starts_;  // one bit for each page at which a run starts
   std::array<Stripe, kStripes> stripes_;
-  std::vector<std::unique_ptr<SmallPage>> unused_small_pages_;  // kept: a late look-up may still read one
+  std::vector<std::unique_ptr<SmallPage>> unused_small_pages_;  // not freed, because a late lookup may still read one
   std::atomic<size_t> used_pages_{0};
 };
 

@@ -4,7 +4,7 @@
 
 namespace vramtrack::simcuda {
 
-// What an error code means; runtime and driver use the same numbers. Never nullptr.
+// Returns the text of an error code, never nullptr. Runtime and driver use the same numbers.
 const char* ErrorText(int code);
 
 }  // namespace vramtrack::simcuda

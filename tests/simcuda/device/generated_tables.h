@@ -4,10 +4,10 @@
 
 #include <cstddef>
 
-// Written by generate_stubs.py for each of the simulated libraries, from the CUDA headers that it is built with.
+// Tables that generate_stubs.py writes for each simulated library, from the CUDA headers that it is built with.
 extern "C" {
 
-// Every function that the library exports, by name.
+// Every function that the library exports, ordered by name.
 struct SimcudaSymbol {
   const char* name;
   void* address;
@@ -15,8 +15,8 @@ struct SimcudaSymbol {
 extern const SimcudaSymbol simcuda_symbols[];
 extern const size_t simcuda_symbol_count;
 
-// Which function of the driver a plain name stands for from which CUDA version on, and its twin for per-thread default
-// streams, "" if it has none; by plain name, then by version.
+// The driver function `name` for the plain name `base` since a CUDA `version`. `per_thread` is its variant for
+// per-thread default streams, or "" if it has none. Ordered by plain name, then by version.
 struct SimcudaVariant {
   const char* base;
   int version;

@@ -9,9 +9,9 @@
 
 namespace vramtrack::simcuda {
 
-// Makes the objects that programs hold opaque pointers to. The memory of a destroyed object is only ever used for
-// another one of its kind, so that a handle used too late is recognized, as far as that can be, instead of crashing.
-// Thread safe.
+// Creates the objects behind the opaque pointers of programs. The memory of a destroyed object is reused only for
+// objects of the same type. A handle that is used too late is therefore usually recognized and does not crash.
+// Thread-safe.
 template <typename Object>
 class Handles {
  public:
@@ -31,7 +31,7 @@ class Handles {
     return object;
   }
 
-  // nullptr for what is no living object. A wild pointer is not told apart from a good one.
+  // Returns the object of a handle, or nullptr if it was destroyed. Does not detect wild pointers.
   template <typename Handle>
   static Object* Get(Handle handle) {
     Slot* slot = reinterpret_cast<Slot*>(handle);
@@ -50,13 +50,13 @@ class Handles {
   static constexpr uint64_t kAlive = 0x73696d6375646121;  // "simcuda!"
   static constexpr uint64_t kUnused = 0;
 
-  // The object comes first: a pointer to it is the handle.
+  // The object is the first member, so a pointer to it is the handle.
   struct Slot {
     alignas(Object) unsigned char storage[sizeof(Object)];
     uint64_t state = kUnused;
   };
 
-  // Not destroyed at exit: programs use handles in their own destructors.
+  // Never destroyed, because programs use handles in their destructors at exit.
   static std::mutex& mutex() {
     static std::mutex* mutex = new std::mutex;
     return *mutex;

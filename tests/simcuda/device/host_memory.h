@@ -10,7 +10,7 @@ namespace vramtrack::simcuda {
 
 class MemoryPool;
 
-// Memory that the CPU reaches and the driver knows: pinned, registered and managed. Thread safe.
+// The host memory that the driver knows: pinned, registered and managed. Thread-safe.
 class HostMemory {
  public:
   enum class Kind { kPinned, kRegistered, kManaged };
@@ -18,16 +18,17 @@ class HostMemory {
     char* base = nullptr;
     size_t bytes = 0;
     Kind kind = Kind::kPinned;
-    unsigned flags = 0;          // as given by the caller
-    int device = 0;              // that was current
-    MemoryPool* pool = nullptr;  // it came from
+    unsigned flags = 0;          // flags of the caller
+    int device = 0;              // current device at the allocation
+    MemoryPool* pool = nullptr;  // pool that it was allocated from, or null
   };
   enum class RegisterResult { kRegistered, kOverlaps };
 
-  // Page aligned, not touched before the program does. nullptr when the host has no room.
+  // Allocates memory that is aligned to pages and takes no host memory until the program writes to it. Returns nullptr
+  // if the host has not enough memory.
   void* Allocate(size_t bytes, Kind kind, unsigned flags, int device, MemoryPool* pool = nullptr);
 
-  // False if no allocation of this kind starts at `address`.
+  // Returns false if no allocation of this kind starts at `address`.
   bool Free(void* address, Kind kind);
 
   RegisterResult Register(void* address, size_t bytes, unsigned flags, int device);
@@ -35,7 +36,7 @@ class HostMemory {
 
   bool Find(const void* address, Range* range);
 
-  // Frees what was allocated while `device` was current.
+  // Frees all memory that was allocated while `device` was current.
   void FreeAllOf(int device);
 
   static HostMemory& Get();

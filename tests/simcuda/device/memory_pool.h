@@ -14,37 +14,37 @@
 
 namespace vramtrack::simcuda {
 
-// A stream-ordered pool: takes chunks of 32 MiB or more from its device, cuts them by best fit, and gives wholly free
-// chunks back when it is trimmed or synchronized while it holds more than its threshold. Thread safe.
+// A stream-ordered pool. It takes chunks of 32 MiB or more from its device and divides them by best fit. It releases
+// free chunks when it is trimmed, or at a synchronization if it holds more than its threshold. Thread-safe.
 class MemoryPool {
  public:
   struct Usage {
     uint64_t reserved = 0, reserved_high = 0, used = 0, used_high = 0, threshold = 0;
   };
 
-  // `max_bytes` 0: no limit but the device's.
+  // `max_bytes` limits the pool; 0 means that only the device's memory limits it.
   MemoryPool(int device, DeviceMemory* memory, size_t max_bytes)
       : device_(device), memory_(memory), max_bytes_(max_bytes) {}
-  // A pool of pinned or managed host memory: each allocation is one of its own, and nothing is kept for later.
+  // Creates a pool of pinned or managed host memory. Each allocation is separate, and freed memory is not kept.
   explicit MemoryPool(HostMemory::Kind kind) : device_(0), memory_(nullptr), max_bytes_(0), host_kind_(kind) {}
   ~MemoryPool();
 
-  // nullptr when neither the pool nor its device has room.
+  // Returns nullptr if neither the pool nor its device has enough free memory.
   char* Allocate(size_t bytes);
 
-  // False if nothing of this pool starts at `address`.
+  // Returns false if no allocation of this pool starts at `address`.
   bool Free(void* address);
 
-  // The allocation that covers `address`.
+  // Finds the allocation that contains `address`. Returns false if there is none.
   bool Find(const void* address, char** base, size_t* bytes);
 
-  // Gives back free chunks as long as at least `keep_bytes` stay reserved.
+  // Releases free chunks while at least `keep_bytes` stay reserved.
   void TrimTo(uint64_t keep_bytes);
 
-  // What a synchronization does: TrimTo(threshold).
+  // Trims the pool to its threshold, as a synchronization does.
   void Synchronized();
 
-  // Gives back everything, used or not.
+  // Releases all memory, used or not.
   void Clear();
 
   Usage usage();
@@ -54,15 +54,15 @@ class MemoryPool {
 
   int device() const { return device_; }
   bool on_host() const { return memory_ == nullptr; }
-  // Set by the driver when its creator destroys it; it goes away with its last allocation.
+  // The driver sets this when the creator destroys the pool; the pool is deleted with its last allocation.
   bool destroyed = false;
-  // It stands for a pool of another process: nothing can be allocated from it.
+  // True if this represents a pool of another process, from which nothing can be allocated.
   bool imported = false;
 
-  // Settings that are kept and answered but change nothing here.
+  // Settings that can be set and queried but have no effect.
   int reuse_follow_event = 1, reuse_opportunistic = 1, reuse_internal = 1;
 
-  // What other devices may do with the pool's memory, as CUmemAccess_flags.
+  // Set and return how other devices may access the pool's memory (CUmemAccess_flags).
   void SetAccess(int device, int flags);
   int GetAccess(int device);
 
@@ -70,8 +70,8 @@ class MemoryPool {
   static constexpr size_t kChunkBytes = size_t{32} << 20;
 
   struct Live {
-    size_t bytes;  // as asked for
-    size_t taken;  // rounded
+    size_t bytes;  // requested bytes
+    size_t taken;  // rounded bytes
   };
 
   char* AllocateOnHost(size_t bytes);
@@ -87,7 +87,7 @@ class MemoryPool {
   const HostMemory::Kind host_kind_ = HostMemory::Kind::kPinned;
   std::mutex mutex_;
   std::map<char*, size_t> chunks_;
-  std::map<char*, size_t> free_;  // by address, merged inside a chunk
+  std::map<char*, size_t> free_;  // ordered by address; neighbours in a chunk are merged
   std::set<std::pair<size_t, char*>> free_by_size_;
   std::map<char*, Live> live_;
   std::map<int, int> access_;

@@ -6,11 +6,11 @@
 
 namespace vramtrack::simcuda {
 
-// Opens the file that `process` has open as `file`, the memory of one of its devices, if it still runs; -1 otherwise,
-// or if `file` is, as without backing.
+// Opens the file with the memory of a device of another process, which `process` has open as `file`. Returns -1 if the
+// process has exited, or if `file` is -1 (no backing).
 int OpenFileOf(pid_t process, int file);
 
-// Whether the process still runs: what it exported is gone with it.
+// Returns whether the process still runs. Memory that it exported is gone when it exits.
 bool Runs(pid_t process);
 
 }  // namespace vramtrack::simcuda

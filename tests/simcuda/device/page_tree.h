@@ -8,18 +8,18 @@
 
 namespace vramtrack::simcuda {
 
-// Which of a fixed number of pages are free, with first fit in logarithmic time: a binary tree whose nodes know the
-// longest run of free pages below them. Neighbouring free runs are one run, without any merging. Not thread safe.
+// Tracks which of a fixed number of pages are free, and finds the first fit in logarithmic time. It is a binary tree
+// whose nodes hold the longest run of free pages below them. Neighbouring free runs need no merging. Not thread-safe.
 class PageTree {
  public:
   static constexpr size_t kNone = SIZE_MAX;
 
   explicit PageTree(size_t pages);
 
-  // The lowest page from which `pages` pages are free, or kNone.
+  // Returns the lowest page from which `pages` pages are free, or kNone.
   size_t FirstFit(size_t pages) const;
 
-  // The lowest free page, and how many pages from there are free (counted up to `limit`); kNone if none.
+  // Returns the lowest free page, or kNone. Sets `*length` to the number of free pages from there, at most `limit`.
   size_t LowestFreeRun(size_t limit, size_t* length) const;
 
   void MarkUsed(size_t first, size_t pages);
@@ -37,7 +37,7 @@ class PageTree {
     uint32_t longest;  // longest free run anywhere
   };
 
-  // A node that is wholly free or wholly used speaks for everything below it; its children may be out of date.
+  // A node whose pages are all free or all used is valid for everything below it; its children may be out of date.
   static bool IsUniform(const Node& node, uint32_t length) { return node.longest == 0 || node.longest == length; }
   static Node Uniform(uint32_t length, bool free) { return free ? Node{length, length, length} : Node{0, 0, 0}; }
 

@@ -10,33 +10,34 @@ namespace vramtrack::simcuda {
 constexpr size_t kPageBytes = size_t{2} << 20;
 constexpr size_t kUnitBytes = 512;
 
-// A page of device memory shared by small allocations: first fit over units of 512 bytes, one bit each. Not thread
-// safe.
+// A page of device memory that small allocations share. Allocates units of 512 bytes by first fit, with one bit for
+// each. Not thread-safe.
 class SmallPage {
  public:
   static constexpr unsigned kUnits = kPageBytes / kUnitBytes;
 
   static unsigned UnitsOf(size_t bytes) { return static_cast<unsigned>((bytes + kUnitBytes - 1) / kUnitBytes); }
 
-  // Takes room for `bytes` (1 to the whole page) and returns its first unit, or -1. Then longest_bound() is exact.
+  // Allocates `bytes` (1 to the whole page) and returns the first unit. Returns -1 if no free run is long enough;
+  // longest_bound() is exact then.
   int Take(size_t bytes);
 
-  // Gives back what starts at `unit`; false if nothing does.
+  // Frees the allocation that starts at `unit`. Returns false if none does.
   bool Give(unsigned unit);
 
-  // The first unit of the allocation that covers `unit`, or -1.
+  // Returns the first unit of the allocation that contains `unit`, or -1.
   int StartOf(unsigned unit) const;
 
-  // Bytes asked for by the allocation that starts at `unit`; 0 if none does.
+  // Returns the requested bytes of the allocation that starts at `unit`, or 0 if none does.
   size_t BytesAt(unsigned unit) const { return bytes_[unit]; }
 
-  // No run of free units is longer than this.
+  // Returns an upper bound of the longest run of free units.
   unsigned longest_bound() const { return longest_bound_; }
 
   bool empty() const { return live_ == 0; }
   unsigned live() const { return live_; }
 
-  // Forgets every allocation.
+  // Frees all allocations.
   void Clear();
 
  private:

@@ -12,8 +12,8 @@ namespace vramtrack::simcuda {
 struct Context;
 struct Capture;
 
-// Work on a stream is done when it is submitted, but events may become ready later (SIMCUDA_EVENT_DELAY_US); a stream
-// is busy until the last of its own. All members but the constant ones may be used by several threads.
+// A stream. Work is done when it is submitted, but events may become ready later (SIMCUDA_EVENT_DELAY_US). A stream is
+// busy until its last event is ready. Thread-safe.
 struct Stream {
   Stream(Context* context, unsigned flags, int priority, uint64_t id)
       : context(context), flags(flags), priority(priority), id(id) {}
@@ -25,7 +25,7 @@ struct Stream {
 
   std::atomic<int64_t> busy_until_ns{0};
 
-  // The capture that this stream takes part in.
+  // Set and return the capture to which this stream belongs; null for none.
   void SetCapture(std::shared_ptr<Capture> capture);
   std::shared_ptr<Capture> GetCapture();
   bool IsCapturing() const { return capturing_.load(std::memory_order_acquire); }
@@ -36,6 +36,7 @@ struct Stream {
   std::shared_ptr<Capture> capture_;
 };
 
+// An event. Thread-safe, except that `capture` is guarded by `capture_mutex`.
 struct Event {
   Event(Context* context, unsigned flags) : context(context), flags(flags) {}
 
@@ -44,13 +45,13 @@ struct Event {
   std::atomic<bool> recorded{false};
   std::atomic<int64_t> ready_at_ns{0};
 
-  // Set while the last record was part of a capture.
+  // The capture of the last record, if it was part of one.
   std::mutex capture_mutex;
   std::weak_ptr<Capture> capture;
   std::atomic<bool> captured{false};
 };
 
-// Raises `value` to `at_least`.
+// Raises `*value` to `at_least` if it is smaller. Thread-safe.
 void RaiseTo(std::atomic<int64_t>* value, int64_t at_least);
 
 }  // namespace vramtrack::simcuda

@@ -7,12 +7,12 @@
 
 namespace vramtrack::simcuda {
 
-// Copies and fills among host and device memory. Device memory without backing takes nothing and reads as zeros. They
-// return false, and change nothing, when a device range is not wholly allocated. Thread safe.
+// Copies and fills of host and device memory. Device memory without backing ignores writes and reads as zeros. The
+// functions return false, and change nothing, if a part of a device range is not allocated. Thread-safe.
 
 bool CopyBytes(void* to, const void* from, size_t bytes);
 
-// `rows` rows of `bytes` each, `slices` times.
+// Copies `slices` slices of `rows` rows of `bytes` each. Pitches are in bytes.
 struct Pitched {
   void* base;
   size_t row_pitch;
@@ -20,10 +20,10 @@ struct Pitched {
 };
 bool CopyRows(const Pitched& to, const Pitched& from, size_t bytes, size_t rows, size_t slices);
 
-// `count` elements of 1, 2 or 4 bytes in each of `rows` rows.
+// Sets `count` elements of 1, 2 or 4 bytes to `value` in each of `rows` rows.
 bool FillRows(void* to, size_t pitch, uint32_t value, size_t element_bytes, size_t count, size_t rows);
 
-// False when a part of the range is device address space, but not allocated or not mapped.
+// Returns false if a part of the range is device address space that is not allocated or not mapped.
 bool IsValidRange(const void* address, size_t bytes);
 
 }  // namespace vramtrack::simcuda

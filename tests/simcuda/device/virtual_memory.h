@@ -15,8 +15,8 @@
 
 namespace vramtrack::simcuda {
 
-// Device memory without an address of its own, from cuMemCreate. Lives until no handle and no mapping is left. A
-// multicast object is one without memory: what is bound to it counts as mapped by it.
+// Device memory without an address, from cuMemCreate. It is freed when it has neither handles nor mappings. A multicast
+// object has no memory of its own; memory that is bound to it counts as mapped.
 struct PhysicalMemory {
   int device = 0;
   size_t bytes = 0;
@@ -24,14 +24,14 @@ struct PhysicalMemory {
   std::vector<DeviceMemory::PageRun> runs;
   unsigned handles = 1;
   unsigned mappings = 0;
-  bool borrowed = false;  // the pages are somebody else's
-  bool foreign = false;   // namely another process's: the bases of the runs are offsets in its file
-  int file = -1;          // of foreign memory, if that is backed; closed with it
+  bool borrowed = false;  // the pages belong to another owner
+  bool foreign = false;   // they belong to another process; the bases of the runs are offsets in its file
+  int file = -1;          // file of foreign memory with backing; closed with this object
   bool multicast = false;
-  std::map<size_t, PhysicalMemory*> bound;  // to a multicast object, by offset
+  std::map<size_t, PhysicalMemory*> bound;  // memory bound to a multicast object, by offset
 };
 
-// Address ranges reserved by the program and what is mapped into them. Thread safe.
+// The address ranges that the program has reserved, and the memory mapped into them. Thread-safe.
 class VirtualMemory {
  public:
   enum class Result { kOk, kInvalid, kOutOfMemory };
@@ -41,13 +41,13 @@ class VirtualMemory {
     int device = 0;
     PhysicalMemory* memory = nullptr;
     size_t offset = 0;
-    int access = 0;  // of its own device: 0 none, 1 read, 3 read and write
+    int access = 0;  // access of its own device: 0 none, 1 read, 3 read and write
   };
 
   Result Reserve(size_t bytes, size_t alignment, void* wish, char** address);
   Result Release(void* address, size_t bytes);
 
-  // `bytes` is a multiple of the page size.
+  // `bytes` must be a multiple of the page size.
   Result Create(int device, size_t bytes, unsigned handle_types, PhysicalMemory** memory);
   PhysicalMemory* CreateMulticast(size_t bytes, unsigned handle_types);
   void Retain(PhysicalMemory* memory);
@@ -55,23 +55,24 @@ class VirtualMemory {
   bool IsLive(PhysicalMemory* memory);
 
   Result Map(void* address, size_t bytes, size_t offset, PhysicalMemory* memory);
-  // The range must hold whole mappings.
+  // The range must consist of whole mappings.
   Result Unmap(void* address, size_t bytes);
   Result SetAccess(void* address, size_t bytes, int access);
 
   Result Bind(PhysicalMemory* multicast, size_t offset, PhysicalMemory* memory);
   Result Unbind(PhysicalMemory* multicast, size_t offset);
 
-  // A second address of memory that a device has given out, as another process would have it. Opening the same memory
-  // again gives the same address, which is to be closed as often.
+  // Maps allocated memory of a device at a second address, as another process would. Opening the same memory again
+  // gives the same address, which must be closed as often as it was opened.
   Result OpenWindow(DeviceMemory* device, int ordinal, char* address, size_t bytes, char** window);
-  // The same for memory that begins `offset` bytes into the device of another process, which has it at `address` and
-  // has opened its file; `file` is -1 without backing, and is closed with the window otherwise, or at once.
+  // Does the same for memory of another process, which has it at `address`. The memory begins `offset` bytes into the
+  // device's file `file`, which is -1 without backing. Takes ownership of `file`, and closes it with the window or at
+  // once.
   Result OpenForeignWindow(pid_t process, char* address, int ordinal, int file, size_t offset, size_t bytes,
                            char** window);
   Result CloseWindow(void* window);
 
-  // Memory of another process, with one handle. Closes `file` in the end.
+  // Returns memory of another process, with one handle. Takes ownership of `file`.
   PhysicalMemory* AdoptForeign(int ordinal, int file, size_t bytes, const std::vector<DeviceMemory::PageRun>& runs);
 
   bool FindMapping(const void* address, Mapping* mapping);
@@ -84,13 +85,13 @@ class VirtualMemory {
     pid_t process;
     char* target;
     char* reservation;
-    size_t bytes;  // of the reservation
+    size_t bytes;  // size of the reservation
     unsigned opened;
   };
 
   void FreeIfUnused(PhysicalMemory* memory);
-  // Maps `borrowed`, whose bytes from `skip` on are those at `target` in that process, unless that is done already.
-  // Takes it over. Wants windows_mutex_.
+  // Maps `borrowed` unless it is mapped already; its bytes from `skip` on are those at `target` in the process. Takes
+  // ownership of `borrowed`. Requires windows_mutex_ to be held.
   Result MapWindow(pid_t process, char* target, PhysicalMemory* borrowed, size_t skip, char** window);
   bool FindWindow(pid_t process, const char* target, char** window);
 

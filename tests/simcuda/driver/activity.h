@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the simulated CUPTI is told, by a private table of the driver's (cuGetExportTable), as the real one is.
+// The events that the driver reports to the simulated CUPTI. As with the real driver, CUPTI registers through a private
+// table (cuGetExportTable).
 #ifndef TESTS_SIMCUDA_DRIVER_ACTIVITY_H_
 #define TESTS_SIMCUDA_DRIVER_ACTIVITY_H_
 
@@ -10,10 +11,11 @@
 
 namespace vramtrack::simcuda {
 
-// Kinds of memory are numbered as CUPTI's.
+// The kinds of memory, with CUPTI's numbers.
 enum class ActivityMemoryKind : uint32_t { kPinned = 2, kDevice = 3, kArray = 4, kManaged = 5 };
 
-// Calls come in the thread and inside the call that they tell of: of an allocation behind it, of a release before it.
+// The functions that the driver calls. It calls them on the thread of the reported call and before that call returns:
+// after an allocation, and before a release.
 struct ActivitySink {
   void (*allocated)(ActivityMemoryKind kind, const void* address, uint64_t bytes, int device);
   void (*allocated_on)(const void* address, uint64_t bytes, int device, uint64_t stream, const void* pool);
@@ -23,26 +25,26 @@ struct ActivitySink {
   void (*copied)(uint64_t bytes, int device, uint64_t stream);
   void (*filled)(uint64_t bytes, int device, uint64_t stream);
   void (*graph_launched)(uint32_t graph, int device, uint64_t stream);
-  void (*synchronized)(uint32_t type, uint64_t stream);                     // numbered as CUPTI's
+  void (*synchronized)(uint32_t type, uint64_t stream);                     // CUPTI's numbers
   void (*migrated)(const void* address, uint64_t bytes, int from, int to);  // managed memory; the host is -1
-  // Any function of driver and runtime begins and ends; `frame`: of its caller, higher up the stack.
+  // A function of the driver or runtime begins and ends. `frame` is the stack address of its caller.
   void (*entered)(const void* function, const void* frame);
   void (*left)(const void* function);
 };
 
 extern std::atomic<const ActivitySink*> activity_sink;
 
-// Calls a function of the sink, if there is one.
+// Calls a function of the sink if a sink is set.
 #define SIMCUDA_TELL(function, ...)                                                        \
   do {                                                                                     \
     const ActivitySink* simcuda_sink = activity_sink.load(std::memory_order_acquire);      \
     if (__builtin_expect(simcuda_sink != nullptr, 0)) simcuda_sink->function(__VA_ARGS__); \
   } while (0)
 
-// The private table. Memory that is taken through it goes by every hook.
+// The private table. Memory that is allocated through it bypasses every hook.
 struct PrivateTable {
   size_t size;
-  bool (*set_sink)(const ActivitySink* sink);     // false where another CUPTI of the process has one
+  bool (*set_sink)(const ActivitySink* sink);     // false if another CUPTI of the process has set one
   int (*allocate)(void** address, size_t bytes);  // on the current device; a CUresult
   int (*release)(void* address);
   const std::atomic<const ActivitySink*>* sink;  // for the runtime

@@ -15,18 +15,18 @@
 
 namespace vramtrack::simcuda {
 
-// The making of a graph from what is submitted to a stream and to those that join it through events.
+// A capture makes a graph from the work that is submitted to a stream, and to the streams that join it through events.
 struct Capture {
   unsigned long long id = 0;
   Stream* origin = nullptr;
   Graph* graph = nullptr;
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  unsigned long thread = 0;  // that began it
+  unsigned long thread = 0;  // thread that began it
   bool to_existing_graph = false;
 
   std::mutex mutex;
   bool invalidated = false;
-  // What the next node of a stream depends on, and of an event that was recorded.
+  // The nodes on which the next node of a stream depends, and those that a recorded event waits for.
   std::map<Stream*, std::vector<GraphNode*>> frontier;
   std::map<Event*, std::vector<GraphNode*>> recorded;
 };
@@ -35,15 +35,15 @@ CUresult BeginCapture(Stream* stream, Graph* graph, const std::vector<GraphNode*
                       CUstreamCaptureMode mode);
 CUresult EndCapture(Stream* stream, Graph** graph);
 
-// Appends a node to what is captured from `stream`. `added` may be nullptr.
+// Appends a node to the graph that is captured from `stream`. `added` may be nullptr.
 CUresult CaptureNode(Stream* stream, CUgraphNodeType type, std::function<CUresult()> action,
                      GraphNode** added = nullptr);
 
-// A captured event record and a wait for an event that was recorded in a capture.
+// Capture the record of an event, and the wait for an event that was recorded in a capture.
 CUresult CaptureRecord(Stream* stream, Event* event);
 CUresult CaptureWait(Stream* stream, Event* event);
 
-// Ends the use of the capture: what follows on its streams fails.
+// Invalidates the capture: later calls on its streams fail.
 void InvalidateCapture(Stream* stream);
 
 }  // namespace vramtrack::simcuda

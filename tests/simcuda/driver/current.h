@@ -10,23 +10,24 @@
 
 namespace vramtrack::simcuda {
 
-// CUDA_SUCCESS once cuInit was called, in this process.
+// Returns CUDA_SUCCESS after cuInit was called in this process.
 CUresult CheckInitialized();
 CUresult CheckDevice(CUdevice ordinal);
 
-// The context that is current to the calling thread.
+// Gets the current context of the calling thread.
 CUresult CurrentContext(Context** context);
 
-// What `stream` stands for in `context`; CUDA_ERROR_INVALID_HANDLE for what is no stream.
+// Gets the stream for the handle `stream` in `context`. Returns CUDA_ERROR_INVALID_HANDLE for an invalid handle.
 CUresult ResolveStream(CUstream stream, Context* context, Stream** resolved);
 
-// Both of the above.
+// Gets the stream for a handle in the current context.
 CUresult CurrentStream(CUstream stream, Stream** resolved);
 
-// While a stream is captured in global mode, calls that could break the capture are refused and end it.
+// Checks a call that could break a capture. While a stream is captured in global mode it returns an error and
+// invalidates the capture.
 CUresult CheckUnsafeCall();
 
-// Returns the error of `call` from the enclosing function, if it is one.
+// Returns from the enclosing function with the result of `call` if that is an error.
 #define SIMCUDA_TRY(call)                                      \
   do {                                                         \
     const CUresult simcuda_result = (call);                    \
@@ -36,7 +37,7 @@ CUresult CheckUnsafeCall();
 inline CUdeviceptr ToPointer(const void* address) { return reinterpret_cast<CUdeviceptr>(address); }
 inline char* ToAddress(CUdeviceptr pointer) { return reinterpret_cast<char*>(pointer); }
 
-// SIMCUDA_CONTEXT_MEMORY of a context that is not its device's primary one.
+// Allocate and free the memory of SIMCUDA_CONTEXT_MEMORY for a context that is not its device's primary one.
 inline void TakeContextMemory(Context* context) {
   if (GetOptions().context_bytes == 0) return;
   const size_t pages = (GetOptions().context_bytes + kPageBytes - 1) / kPageBytes;

@@ -21,16 +21,16 @@ struct GraphNode {
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
   std::vector<GraphNode*> dependencies;
   bool enabled = true;
-  // What a launch does; nothing for kernels.
+  // The work of a launch; empty for kernels.
   std::function<CUresult()> action;
-  // What the node was made with, for the calls that ask for it. The one that fits `type`.
+  // The parameters of the node, for calls that query them. Only those of `type` are valid.
   CUDA_KERNEL_NODE_PARAMS kernel{};
   CUDA_MEMCPY3D copy{};
   CUDA_MEMSET_NODE_PARAMS fill{};
   CUDA_HOST_NODE_PARAMS host{};
   CUevent event = nullptr;
   Graph* child = nullptr;
-  std::shared_ptr<GraphAllocation> allocation;  // of memory nodes
+  std::shared_ptr<GraphAllocation> allocation;  // only for memory nodes
 };
 
 struct UserObject {
@@ -39,21 +39,21 @@ struct UserObject {
   std::atomic<int> references{0};
 };
 
-// Not thread safe, as with the real driver, but for the references of user objects.
+// A graph. Owns its nodes. Not thread-safe, as with the real driver, except for the references of user objects.
 struct Graph {
   ~Graph();
 
   GraphNode* Add(CUgraphNodeType type, const std::vector<GraphNode*>& dependencies);
   void Remove(GraphNode* node);
 
-  std::vector<GraphNode*> nodes;  // each after those it depends on, as long as no edge was added later
+  std::vector<GraphNode*> nodes;  // each after its dependencies, unless edges were added later
   std::vector<std::pair<UserObject*, unsigned>> user_objects;
-  // Child graphs and the bodies of conditional nodes go away with their parent.
+  // Child graphs and the bodies of conditional nodes, which are deleted with this graph.
   std::vector<Graph*> owned;
   std::vector<std::unique_ptr<Graph*[]>> body_lists;
 };
 
-// A copy of what a graph did when it was instantiated.
+// An executable graph: a copy of the steps of a graph at its instantiation.
 struct GraphExec {
   struct Step {
     GraphNode* node;
@@ -65,19 +65,19 @@ struct GraphExec {
   ~GraphExec();
 
   int device = 0;
-  uint32_t number = 0;  // of this process's, from 1
+  uint32_t number = 0;  // unique in the process, from 1
   unsigned long long flags = 0;
   std::vector<Step> steps;
   std::vector<std::pair<UserObject*, unsigned>> user_objects;
 };
 
-// The nodes that `handles` stand for; CUDA_ERROR_INVALID_VALUE unless all are of `graph`.
+// Gets the nodes of the handles. Returns CUDA_ERROR_INVALID_VALUE unless all belong to `graph`.
 CUresult ReadDependencies(Graph* graph, const CUgraphNode* handles, size_t count, std::vector<GraphNode*>* nodes);
 
-// A deep copy.
+// Returns a deep copy, owned by the caller.
 Graph* CloneGraph(const Graph& graph);
 
-// Appends the steps of `graph`, those of child graphs in place.
+// Appends the steps of `graph`. The steps of a child graph replace its node.
 void FlattenGraph(const Graph& graph, std::vector<GraphExec::Step>* steps);
 
 void RetainUserObject(UserObject* object, unsigned count);

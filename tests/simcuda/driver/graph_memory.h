@@ -11,34 +11,34 @@
 
 namespace vramtrack::simcuda {
 
-// The memory of one allocation node. Its address is fixed when the node is made; device memory is behind it from the
-// first launch on, and stays when it is freed, until the device's graph memory is trimmed. While it is live it outlives
-// its graph.
+// The memory of one allocation node. Its address is fixed when the node is made. The first launch maps device memory
+// there, which stays mapped after a free until the device's graph memory is trimmed. A live allocation outlives its
+// graph.
 struct GraphAllocation : std::enable_shared_from_this<GraphAllocation> {
   ~GraphAllocation();
 
   int device = 0;
   char* address = nullptr;
-  size_t bytes = 0;     // as asked for
-  size_t reserved = 0;  // in whole pages
+  size_t bytes = 0;     // requested bytes
+  size_t reserved = 0;  // bytes in whole pages
   PhysicalMemory* memory = nullptr;
   bool live = false;
 };
 
-// nullptr when no addresses are left. Thread safe, as all here.
+// Returns nullptr if no addresses are left. All functions of this header are thread-safe.
 std::shared_ptr<GraphAllocation> MakeGraphAllocation(int device, size_t bytes);
 
-// What launching the allocation node or the free node does.
+// Do the work of an allocation node and of a free node at a launch.
 CUresult StartGraphAllocation(GraphAllocation* allocation);
 CUresult EndGraphAllocation(GraphAllocation* allocation);
 
-// The allocation at `address`, live or not.
+// Returns the allocation at `address`, live or not, or nullptr.
 std::shared_ptr<GraphAllocation> FindGraphAllocation(const void* address);
 
-// Frees what a launched graph left allocated; false if `address` is no such thing.
+// Frees memory that a launched graph left allocated. Returns false if there is none at `address`.
 bool FreeGraphMemory(void* address);
 
-// Gives back what is not live.
+// Releases the graph memory of the device that is not live.
 void TrimGraphMemory(int device);
 
 }  // namespace vramtrack::simcuda

@@ -8,8 +8,8 @@
 
 namespace vramtrack::simcuda {
 
-// nullptr for what is no pool, or one that its creator has destroyed. A default pool belongs to its device; all others
-// are handles.
+// Returns the pool of a handle, or nullptr if the handle is invalid or its creator has destroyed the pool. A default
+// pool belongs to its device; all other pools are objects of Handles.
 MemoryPool* PoolFromHandle(CUmemoryPool handle);
 
 // Frees an allocation of a pool of host memory.

@@ -11,8 +11,8 @@
 
 namespace vramtrack::simcuda {
 
-// Runs `work`, a function that returns whether it could be done, as the next thing on `stream`; or makes it a node of
-// the graph that is being captured from the stream.
+// Runs `work`, which returns whether it succeeded, on `stream`. If the stream is being captured, adds `work` to the
+// graph as a node instead.
 template <typename Work>
 CUresult Submit(CUstream stream, CUgraphNodeType type, Work work) {
   Stream* resolved;

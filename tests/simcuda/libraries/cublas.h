@@ -2,7 +2,7 @@
 #ifndef TESTS_SIMCUDA_LIBRARIES_CUBLAS_H_
 #define TESTS_SIMCUDA_LIBRARIES_CUBLAS_H_
 
-// The part of cuBLAS that is imitated: handles and their modes.
+// The simulated part of cuBLAS: handles and their modes.
 #include <cstddef>
 
 #include "tests/simcuda/libraries/cublas_lt.h"
@@ -23,7 +23,7 @@ const char* cublasGetStatusString(cublasStatus_t status);
 
 namespace vramtrack::simcuda {
 
-// Of its own; a handle holds one of cuBLASLt as well.
+// The workspace of a handle. A handle also holds a cuBLASLt handle, which has its own workspace.
 constexpr size_t kCublasWorkspaceBytes = size_t{8} << 20;
 
 }  // namespace vramtrack::simcuda

@@ -2,7 +2,7 @@
 #ifndef TESTS_SIMCUDA_LIBRARIES_CUBLAS_LT_H_
 #define TESTS_SIMCUDA_LIBRARIES_CUBLAS_LT_H_
 
-// The part of cuBLASLt that is imitated: handles, and what a multiplication asks for.
+// The simulated part of cuBLASLt: handles, and the queries before a multiplication.
 #include <cstddef>
 #include <cstdint>
 
@@ -10,13 +10,13 @@ extern "C" {
 
 struct cublasLtContext;
 typedef cublasLtContext* cublasLtHandle_t;
-// 0 success, 1 not initialized, 3 no memory, 7 invalid value.
+// Values: 0 success, 1 not initialized, 3 no memory, 7 invalid value.
 typedef int cublasStatus_t;
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle);
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle);
 
-// As in the header of cuBLASLt.
+// Has the same layout as in the header of cuBLASLt.
 struct cublasLtMatmulHeuristicResult_t {
   uint64_t algorithm[8];
   size_t workspace_bytes;
@@ -26,7 +26,7 @@ struct cublasLtMatmulHeuristicResult_t {
 };
 static_assert(sizeof(cublasLtMatmulHeuristicResult_t) == 96, "not the layout of cuBLASLt");
 
-// Multiplications need only what these make: descriptors, layouts, preferences and algorithms, which nobody reads.
+// Multiplications need descriptors, layouts, preferences and algorithms, whose contents are not read.
 size_t cublasLtGetVersion();
 cublasStatus_t cublasLtMatmulPreferenceCreate(void** preference);
 cublasStatus_t cublasLtMatmulPreferenceDestroy(void* preference);
@@ -39,7 +39,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, void* ope
 namespace vramtrack::simcuda {
 
 constexpr size_t kCublasLtWorkspaceBytes = size_t{1} << 20;
-// What a multiplication wants at most from its caller.
+// The largest workspace that a multiplication requests from its caller.
 constexpr size_t kCublasLtMatmulWorkspaceBytes = size_t{4} << 20;
 
 }  // namespace vramtrack::simcuda

@@ -2,15 +2,15 @@
 #ifndef TESTS_SIMCUDA_LIBRARIES_CUDNN_H_
 #define TESTS_SIMCUDA_LIBRARIES_CUDNN_H_
 
-// The part of cuDNN that is imitated: handles, descriptors, and how much memory an operation wants. Where no header of
-// cuDNN says what a program passes, its documentation does.
+// The simulated part of cuDNN: handles, descriptors, and the memory that an operation requests. The parameters are from
+// cuDNN's headers, or from its documentation.
 #include <cstddef>
 
 extern "C" {
 
 struct cudnnContext;
 typedef cudnnContext* cudnnHandle_t;
-// 0 success, 2000 invalid value, 4002 no device memory.
+// Values: 0 success, 2000 invalid value, 4002 no device memory.
 typedef int cudnnStatus_t;
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle);
@@ -34,8 +34,8 @@ cudnnStatus_t cudnnSetRNNDataDescriptor(void* descriptor, int type, int layout, 
 cudnnStatus_t cudnnGetRNNWeightSpaceSize(cudnnHandle_t handle, void* rnn, size_t* bytes);
 cudnnStatus_t cudnnGetRNNTempSpaceSizes(cudnnHandle_t handle, void* rnn, int mode, void* data, size_t* work_bytes,
                                         size_t* reserve_bytes);
-// The matrix and the bias of one gate of one layer: where in the weights, and of which sizes. nullptr for a bias that
-// there is not.
+// Gets the matrix and the bias of one gate of one layer: their addresses in the weights and their sizes. The address of
+// a missing bias is nullptr.
 cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t handle, void* rnn, int layer, size_t bytes, const void* weights,
                                       int gate, void* matrix, void** matrix_address, void* bias, void** bias_address);
 }

@@ -8,14 +8,14 @@
 
 namespace vramtrack::simcuda {
 
-// A recurrent network, as cuDNN's descriptor has it.
+// A recurrent network, as described by cuDNN's descriptor.
 struct Rnn {
   int cell = kRnnRelu, bias = kRnnTwoBiases, type = 0;
   int input = 0, hidden = 0, projection = 0, layers = 0, directions = 1;
 
   int gates() const { return cell == kRnnLstm ? 4 : cell == kRnnGru ? 3 : 1; }
   bool projects() const { return projection != 0 && projection != hidden; }
-  // What a step hands on.
+  // Returns the size of a step's output.
   int output() const { return projects() ? projection : hidden; }
   int pseudo_layers() const { return layers * directions; }
   int layer_input(int layer) const { return layer / directions == 0 ? input : output() * directions; }
@@ -33,23 +33,23 @@ struct Rnn {
   }
 };
 
-// One matrix or bias of one layer: where in the weights, in elements, and its rows and columns.
+// One matrix or bias of one layer: its offset in the weights in elements, and its size.
 struct RnnPart {
   bool there = false;
   size_t offset = 0;
   int rows = 0, columns = 0;
 };
 
-// All matrices come first, layer by layer: those that the input is multiplied with, gate by gate, then those of the
-// state, then the projection. All biases follow in the same order.
+// The weights begin with all matrices, layer by layer: for each gate the matrix of the input, then for each gate that
+// of the state, then the projection. All biases follow in the same order.
 RnnPart MatrixOf(const Rnn& rnn, int layer, int gate);
 RnnPart BiasOf(const Rnn& rnn, int layer, int gate);
 
-// Sets the descriptor of a tensor, and the address, of a part of `weights`; either may be nullptr.
+// Sets a tensor descriptor and `*address` for a part of `weights`. `descriptor` and `address` may be nullptr.
 void ReportPart(const Rnn& rnn, const RnnPart& part, const void* weights, void* descriptor, void** address);
 
-// What `longest` steps of `batch` sequences work in, and what they keep for the way back: the gates, the cell and the
-// output of every step of every layer.
+// Return the bytes of workspace for `longest` steps of `batch` sequences, and the bytes that they keep for the backward
+// pass: the gates, the cell and the output of every step of every layer.
 size_t RnnWorkBytes(const Rnn& rnn, int longest, int batch);
 size_t RnnReserveBytes(const Rnn& rnn, int longest, int batch);
 

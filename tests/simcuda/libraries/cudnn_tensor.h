@@ -8,10 +8,10 @@
 
 namespace vramtrack::simcuda {
 
-// Bytes of an element of a cudnnDataType_t.
+// Returns the bytes of an element of a cudnnDataType_t.
 size_t ElementBytes(int type);
 
-// What tensor and filter descriptors hold.
+// The contents of tensor and filter descriptors.
 struct Tensor {
   int type = 0;
   std::vector<int> sizes, strides;
@@ -20,8 +20,8 @@ struct Tensor {
   size_t bytes() const;
 };
 
-// Bytes of the largest of the tensors, in whole 256: what an operation on them is said to work in. The real ones depend
-// on the algorithm that is chosen for a device.
+// Returns the workspace of an operation on the tensors: the bytes of the largest, rounded up to a multiple of 256. The
+// sizes of the real cuDNN depend on the algorithm that it chooses for a device.
 size_t WorkBytes(std::initializer_list<const void*> tensors);
 size_t WorkBytes(size_t largest);
 

@@ -2,14 +2,14 @@
 #ifndef TESTS_SIMCUDA_LIBRARIES_CUFFT_H_
 #define TESTS_SIMCUDA_LIBRARIES_CUFFT_H_
 
-// The part of cuFFT that is imitated: plans. A plan is a small number, from 0.
+// The simulated part of cuFFT: plans. A plan is a small number, from 0.
 #include <cstddef>
 
 extern "C" {
 
 typedef int cufftHandle;
 typedef int cufftType;
-// 0 success, 1 no such plan, 2 no memory, 4 invalid value.
+// Values: 0 success, 1 unknown plan, 2 no memory, 4 invalid value.
 typedef int cufftResult;
 
 cufftResult cufftCreate(cufftHandle* plan);
@@ -30,7 +30,7 @@ namespace vramtrack::simcuda {
 // Single and double precision, complex to complex.
 constexpr cufftType kCufftC2C = 0x29, kCufftZ2Z = 0x69;
 
-// What a plan takes for itself: one element in the type's precision for each of its points.
+// Returns the bytes of an element. A plan allocates one element for each of its points.
 constexpr size_t CufftElementBytes(cufftType type) { return (type & 0x40) != 0 ? 16 : 8; }
 
 }  // namespace vramtrack::simcuda

@@ -4,8 +4,9 @@
 
 namespace vramtrack::simcuda {
 
-// What a program asks a library for and gives back unread: a descriptor, a plan, a program. Functions that use them are
-// declared without types here, as the library's headers are not installed: pointers are all passed alike.
+// An object that a program gets from a library and passes back without reading it: a descriptor, a plan, a program. The
+// library's headers are not installed, so functions that use such objects are declared with untyped pointers here. All
+// pointers are passed in the same way.
 struct Descriptor {};
 
 inline int Create(void** descriptor) {

@@ -2,8 +2,8 @@
 #ifndef TESTS_SIMCUDA_LIBRARIES_NCCL_H_
 #define TESTS_SIMCUDA_LIBRARIES_NCCL_H_
 
-// The part of NCCL that is imitated: communicators, memory, and collective operations among ranks that all send the
-// same. No rank waits for another.
+// The simulated part of NCCL: communicators, memory, and collective operations in which all ranks are assumed to send
+// the same values. No rank waits for another.
 #include <cstddef>
 #include <cstdint>
 
@@ -15,7 +15,7 @@ struct ncclUniqueId {
   char internal[128];
 };
 struct ncclConfig_t;
-// 0 success, 1 an error of CUDA, 4 invalid argument.
+// Values: 0 success, 1 an error of CUDA, 4 invalid argument.
 typedef int ncclResult_t;
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
@@ -23,9 +23,9 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config);
 ncclResult_t ncclCommInitRankScalable(ncclComm_t* comm, int ranks, int rank, int ids, ncclUniqueId* id,
                                       ncclConfig_t* config);
-// One for each of `devices`, or of the first `count` devices.
+// Creates a communicator for each of `devices`, or for the first `count` devices if `devices` is null.
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices);
-// No communicator for a negative color.
+// Creates no communicator for a negative color.
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* split, ncclConfig_t* config);
 ncclResult_t ncclCommShrink(ncclComm_t comm, int* excluded, int count, ncclComm_t* shrunk, ncclConfig_t* config,
                             int flags);
@@ -48,7 +48,7 @@ ncclResult_t ncclMemFree(void* address);
 
 namespace vramtrack::simcuda {
 
-// What a communicator takes for itself, besides a stream, an event and pinned memory.
+// The device memory of a communicator, which also has a stream, an event and pinned memory.
 constexpr size_t kNcclWorkspaceBytes = size_t{6} << 20;
 constexpr int kNcclVersion = 23007;
 constexpr size_t kNcclPinnedBytes = size_t{64} << 10;

@@ -8,7 +8,8 @@
 
 namespace vramtrack::simcuda {
 
-// Device memory that a library takes for itself, through the runtime that is linked into it, as NVIDIA's libraries do.
+// Device memory that a library allocates for itself. As in NVIDIA's libraries, it uses the runtime that is linked into
+// the library.
 class Workspace {
  public:
   Workspace() = default;
@@ -18,7 +19,7 @@ class Workspace {
     if (memory_ != nullptr) cudaFree(memory_);
   }
 
-  // False when the device has no room. To be called once.
+  // Allocates the memory. Returns false if the device has not enough memory. Call it at most once.
   bool Take(size_t bytes) { return cudaMalloc(&memory_, bytes) == cudaSuccess; }
 
  private:

@@ -7,17 +7,17 @@
 
 namespace vramtrack::simcuda {
 
-// The driver's description of a copy that the runtime describes in its own way: where an array takes part, widths and
-// horizontal positions are in elements instead of bytes. False if an array is none.
+// Converts the runtime's description of a copy to the driver's. If an array takes part, the runtime's widths and
+// horizontal positions are in elements instead of bytes. Returns false if an array is invalid.
 bool ToDriverCopy(const cudaMemcpy3DParms& parameters, CUDA_MEMCPY3D* copy);
 
-// Bytes of an element; 0 if `array` is none.
+// Returns the bytes of an element, or 0 if `array` is invalid.
 size_t ElementBytes(cudaArray_const_t array);
 
 CUarray_format ToFormat(const cudaChannelFormatDesc& description, unsigned* channels);
 cudaChannelFormatDesc ToDescription(CUarray_format format, unsigned channels);
 
-// The runtime's array handles are the driver's.
+// Converts an array handle. The handles of runtime and driver are the same.
 inline CUarray ToArray(cudaArray_const_t array) { return reinterpret_cast<CUarray>(const_cast<cudaArray*>(array)); }
 
 }  // namespace vramtrack::simcuda

@@ -7,15 +7,15 @@
 
 namespace vramtrack::simcuda {
 
-// The device that calls of this thread go to.
+// Returns the device that calls of this thread use.
 int ThreadDevice();
 
-// Makes the primary context of `device` the thread's.
+// Makes the primary context of `device` the current one of the thread.
 cudaError_t MakeCurrent(int device);
 
 bool IsPrimary(CUcontext context, int device);
 
-// After a reset: the next call makes the context anew.
+// Call this after a reset of the device. The next call then retains the primary context again.
 void ForgetContext(int device);
 
 }  // namespace vramtrack::simcuda

@@ -7,11 +7,11 @@
 
 namespace vramtrack::simcuda {
 
-// The driver's function of that full name, or one that answers "not supported". Loads the driver at the first call; a
-// machine without one is reported by Initialize.
+// Returns the driver's function with this full name, or a function that returns "not supported". Loads the driver at
+// the first call. Initialize reports an error if the driver is missing.
 void* FindDriverFunction(const char* name);
 
-// DRIVER(cuMemAlloc_v2)(&pointer, bytes): a call of what the driver's look-up answered, and of no symbol.
+// DRIVER(cuMemAlloc_v2)(&pointer, bytes) calls the function that the driver's lookup returned, without using a symbol.
 #define DRIVER(name)                                                                          \
   ([] {                                                                                       \
     static const auto simcuda_function =                                                      \
@@ -25,16 +25,17 @@ inline cudaError_t Done(CUresult result) {
   return __builtin_expect(result == CUDA_SUCCESS, 1) ? cudaSuccess : Done(static_cast<cudaError_t>(result));
 }
 
-// Makes sure that the driver is there and initialized.
+// Loads and initializes the driver if that was not done yet. Returns an error if there is no driver.
 cudaError_t Initialize();
 
-// Lets the simulated CUPTI know of this runtime's calls from now on.
+// Reports this runtime's calls to the simulated CUPTI from now on.
 void TellOfCalls();
 
-// And that a context is current to this thread: that of the device which it has set, 0 at first.
+// Does the same as Initialize, and makes a context current for this thread: that of the device that the thread has set,
+// or of device 0.
 cudaError_t Bind();
 
-// Returns the error of `call` from the enclosing function, if it is one.
+// Returns from the enclosing function with the result of `call` if that is an error.
 #define RUNTIME_TRY(call)                                         \
   do {                                                            \
     const cudaError_t runtime_error = (call);                     \

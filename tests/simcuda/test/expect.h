@@ -7,14 +7,14 @@
 
 #include <cstdlib>
 
-// The first failing call of a test is the one to look at.
+// Checks a runtime call and ends the test if it fails, because later calls would fail as well.
 #define ASSERT_CUDA(call) ASSERT_EQ(call, cudaSuccess)
 
 namespace vramtrack::simcuda {
 
 constexpr size_t kMiB = size_t{1} << 20;
 
-// Sets a variable before the device reads it, at its first use. For a namespace-scope constant.
+// Sets an environment variable before the first use of a device reads it. For use as a constant in a namespace.
 struct With {
   With(const char* name, const char* value) { setenv(name, value, 1); }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ties what the backward pass allocates to the Python line of the forward pass that made the graph node: every node's
-// constructor takes a number, and every node is evaluated by one function of the engine. docs/pytorch.md tells more.
+// Attributes allocations of the backward pass to the Python line of the forward pass that made the graph node. Every
+// node takes a number in its constructor, and one function of the engine evaluates every node. See docs/pytorch.md.
 #ifndef INTERPOSE_FRAMEWORKS_TORCH_GRAPH_GRAPH_NODES_H_
 #define INTERPOSE_FRAMEWORKS_TORCH_GRAPH_GRAPH_NODES_H_
 
@@ -17,24 +17,26 @@ namespace vramtrack::torch {
 // The node that the calling thread is evaluating.
 struct CurrentNode {
   schema::GraphNode kind = schema::NODE_NONE;
-  uint32_t forward = 0;       // stack of the forward call, 0 for not known
-  uint64_t python_frame = 0;  // the thread's innermost one when the evaluation began
+  uint32_t forward = 0;       // stack of the forward call, 0: unknown
+  uint64_t python_frame = 0;  // the thread's innermost Python frame when the evaluation began
 };
 
-// Lives in zeroed memory; a forked child makes its own. Thread-safe, allocates nothing from the program's heap.
+// The graph nodes of a process. Must be placed in zeroed memory; a forked child creates its own. Thread-safe; does not
+// allocate from the program's heap.
 class GraphNodes {
  public:
   enum class State : uint32_t { kUnknown, kFollowing, kRefused };
   State state() const { return state_.load(std::memory_order_acquire); }
-  // Before anything else. `current_thread`: at::RecordFunction::currentThreadId().
+  // Starts to follow nodes; call it before the functions below. `current_thread` is
+  // at::RecordFunction::currentThreadId().
   void Follow(uint64_t (*current_thread)()) {
     current_thread_.store(current_thread, std::memory_order_relaxed);
     state_.store(State::kFollowing, std::memory_order_release);
   }
-  // Nodes cannot be followed. True for the first to find that.
+  // Notes that nodes cannot be followed. Returns true for the first call.
   bool Refuse() { return state_.exchange(State::kRefused) != State::kRefused; }
 
-  // The calling thread has made a node; `stack`: of the forward call.
+  // Records that the calling thread has made a node. `stack` is that of the forward call.
   void Made(uint64_t number, uint32_t stack) {
     if (GraphRing* ring = Own()) ring->Put(number, stack);
   }
@@ -42,13 +44,14 @@ class GraphNodes {
   bool layout_known() const { return layout_.known(); }
 
   enum class Learnt { kNothing, kLayout, kHopeless };
-  // The calling thread is about to evaluate `node`, in the hook's `frame`. Says whether that settles what the layout of
-  // nodes is, or that it cannot be found. `later`: while it is not known, a number for a stack that is not known yet:
-  // it stands for the forward call of the node until ForEachLearntFrom tells it.
+  // Records that the calling thread is about to evaluate `node`; `frame` is the stack address of the hook. Returns
+  // kLayout if this call made the layout of nodes known, and kHopeless if this call decided that it cannot be found.
+  // `later` is used while the layout is unknown: a reserved stack number that stands for the node's forward call until
+  // ForEachLearntFrom reports the stack.
   Learnt Begin(const void* node, uint64_t frame, uint64_t python_frame, uint32_t later);
 
-  // After Begin has said kLayout: visit(later, stack of the forward call or 0, kind) for each node that it was learnt
-  // from.
+  // Calls visit(later, stack of the forward call or 0, kind) for each node that the layout was learned from. Call it
+  // once, after Begin has returned kLayout.
   template <typename Visit>
   void ForEachLearntFrom(Visit visit) {
     layout_.ForEachLearntFrom([&](uint32_t later, const NodeLayout::Origin& origin) {
@@ -59,11 +62,13 @@ class GraphNodes {
     });
   }
 
-  // It has evaluated it. Not for one that it has left by an exception: see Abandon.
+  // Records that the calling thread has evaluated the node. If an exception leaves the evaluation, call Abandon
+  // instead.
   static void End(uint64_t frame);
-  // An exception leaves the innermost one.
+  // Records that an exception leaves the innermost evaluation of the calling thread.
   static void Abandon();
 
+  // Returns the innermost node that the calling thread is evaluating; its kind is NODE_NONE if there is none.
   CurrentNode Current();
 
  private:
@@ -74,7 +79,7 @@ class GraphNodes {
   GraphRing* TakeOwn();
 
   struct OwnRing {
-    const GraphNodes* of;  // a forked child inherits its parent's
+    const GraphNodes* of;  // tells the ring from one inherited from the parent of a forked child
     GraphRing* ring;
   };
   static __thread OwnRing own_ __attribute__((tls_model("initial-exec")));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The link from a node that is evaluated to the call that made it, on nodes made up here.
+// Tests the link from an evaluated node to the call that made it, with artificial nodes.
 #include "interpose/frameworks/torch/graph/graph_nodes.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one thread has to do with the autograd graph: the nodes that it made, and the ones that it is evaluating.
+// The autograd graph nodes of one thread: those that it made, and those that it is evaluating.
 #ifndef INTERPOSE_FRAMEWORKS_TORCH_GRAPH_GRAPH_RING_H_
 #define INTERPOSE_FRAMEWORKS_TORCH_GRAPH_GRAPH_RING_H_
 
@@ -12,22 +12,25 @@
 
 namespace vramtrack::torch {
 
-// The last nodes that a thread made: from a node's number, of which PyTorch counts one sequence a thread, to the stack
-// of the forward call. Lives in zeroed memory, of which only what is used is there. Written by its thread, read by all;
-// a node is only handed on through PyTorch's own queues, so an entry is there when its node is.
+// Maps the numbers of the last kNodes nodes that a thread made to the stacks of their forward calls. PyTorch numbers
+// the nodes of each thread from one sequence. Must be placed in zeroed memory; pages that are not used take no memory.
+// Any thread may call Has, StackOf and Claim, but only the owning thread may call the other functions. A node reaches
+// another thread only through PyTorch's own queues, so its entry is visible there.
 class GraphRing {
  public:
   static constexpr size_t kNodes = size_t{1} << 19;
 
+  // Records the stack of the forward call that made the node.
   void Put(uint64_t number, uint32_t stack) {
     made_[number % kNodes].store(Present(number) | stack, std::memory_order_relaxed);
   }
 
-  // Whether the node of this number was made here and not long ago. Of the others the stack is 0.
+  // Has returns whether this thread made the node with this number and the ring still has it. StackOf returns its
+  // stack, or 0 if the ring does not have it.
   bool Has(uint64_t number) const { return ((Entry(number) ^ Present(number)) & kTagMask) == 0; }
   uint32_t StackOf(uint64_t number) const { return Has(number) ? static_cast<uint32_t>(Entry(number)) : 0; }
 
-  // False if the number is known to be another node's. `node`: its address.
+  // Associates the number with the address `node`. Returns false if the number already belongs to another node.
   bool Claim(uint64_t number, uint64_t node) {
     std::atomic<uint64_t>& entry = made_[number % kNodes];
     const uint64_t hash = ((node >> 4) * 0x9e3779b97f4a7c15 >> (64 - kHashBits) | 1) << kHashShift;
@@ -36,35 +39,39 @@ class GraphRing {
     return (old & kHashMask) == 0 || (old & kHashMask) == hash;
   }
 
-  // A node that the thread is evaluating, the innermost last.
+  // A node that the thread is evaluating.
   struct Evaluation {
-    uint64_t frame;         // of the hook: further in, the stack pointer is smaller
-    uint64_t python_frame;  // the innermost one at the time, 0 for none
-    uint32_t stack;         // of the forward call, 0 for not known
+    uint64_t frame;         // stack address of the hook; smaller for inner evaluations
+    uint64_t python_frame;  // innermost Python frame at the start, 0: none
+    uint32_t stack;         // stack of the forward call, 0: unknown
     schema::GraphNode kind;
   };
   static constexpr size_t kMaxDepth = 64;
 
+  // Begins an evaluation. Returns its entry to be filled, or null if kMaxDepth is reached.
   Evaluation* Push(uint64_t frame) {
     Drop(frame + 1);
     return depth_ < kMaxDepth ? &evaluations_[depth_++] : nullptr;
   }
-  // Takes away what is not around `frame`: it was left by longjmp, or, with the frame itself, is done.
+  // Removes the evaluations with smaller frames than `frame`, which longjmp has left. With `frame` + 1 also removes the
+  // evaluation of `frame` itself.
   void Drop(uint64_t frame) {
     while (depth_ > 0 && evaluations_[depth_ - 1].frame < frame) --depth_;
   }
+  // Removes the innermost evaluation, if any.
   void Pop() {
     if (depth_ > 0) --depth_;
   }
+  // Returns the innermost evaluation, or null.
   const Evaluation* Innermost() const { return depth_ == 0 ? nullptr : &evaluations_[depth_ - 1]; }
 
-  // PyTorch's number for the thread; 0 while the ring is nobody's.
+  // PyTorch's number for the owning thread; 0 while the ring has no owner.
   std::atomic<uint64_t> owner{0};
   std::atomic<uint32_t> system_thread{0};
 
  private:
-  // An entry, from its lowest bit: the stack; of the node's address, once it was met; of the number, what the place
-  // does not say; always set.
+  // The parts of an entry from the lowest bit: the stack (32 bits); a hash of the node's address once Claim has set it
+  // (12 bits); the part of the number that the position does not give; and the highest bit, which is always set.
   static constexpr int kHashBits = 12, kHashShift = 32, kTagShift = kHashShift + kHashBits;
   static constexpr uint64_t kHashMask = ((uint64_t{1} << kHashBits) - 1) << kHashShift;
   static constexpr uint64_t kTagMask = ~uint64_t{0} << kTagShift;

@@ -11,11 +11,12 @@
 
 namespace vramtrack::torch {
 
-// The rings of all threads, by PyTorch's number for a thread. That of a thread that has ended stays until another one
-// needs its place, for the graph that it made may still be run. Zeroed memory holds none. Thread-safe.
+// The rings of all threads, keyed by PyTorch's number for a thread. The ring of a thread that has ended is kept until
+// another thread needs its place, because the graph that it made may still be run. Zeroed memory is an empty set.
+// Thread-safe.
 class GraphRings {
  public:
-  // Null where nobody of that number is known.
+  // Returns the ring of this thread, or null if the number is unknown.
   GraphRing* Of(uint64_t thread) const {
     if (thread == 0) return nullptr;
     for (size_t i = 0; i < kProbes; ++i) {
@@ -25,12 +26,12 @@ class GraphRings {
     return nullptr;
   }
 
-  // The calling thread's own, made or taken over from a thread that has ended; null where there is no room.
-  // `system_thread`: the kernel's number for it.
+  // Returns a ring for the calling thread, which is new or taken over from a thread that has ended. Returns null if no
+  // place is free or memory cannot be allocated. `system_thread` is the kernel's thread id of the calling thread.
   GraphRing* Take(uint64_t thread, uint32_t system_thread);
 
  private:
-  static constexpr size_t kRings = 256;  // a little less than 4.2 MB each, if its thread makes that many nodes
+  static constexpr size_t kRings = 256;  // at most 4.2 MB each, if the thread makes kNodes nodes
   static constexpr size_t kProbes = 8;
 
   SpinLock lock_;
