@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Determines what an allocation is for, from its stack and its lifetime.
+// Determines what an allocation is for, from its stack and its lifetime. docs/peaks.md describes the rules.
 #ifndef ANALYZER_ATTRIBUTION_CATEGORY_H_
 #define ANALYZER_ATTRIBUTION_CATEGORY_H_
 
@@ -68,7 +68,7 @@ const char* EvidenceName(Evidence evidence);
 struct Purpose {
   Category category = Category::kOther;
   Evidence evidence = Evidence::kNone;
-  double confidence = 0;      // 0 to 1, fixed for each rule
+  double confidence = 0;      // 0 to 1, fixed for each rule; see the table in docs/peaks.md
   bool in_optimizer = false;  // allocated within an optimizer's step
 };
 

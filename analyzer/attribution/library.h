@@ -28,7 +28,7 @@ bool IsStaticRuntime(std::string_view function, std::string_view inner);
 // the user's own code.
 bool IsInstalledLibrary(std::string_view path);
 
-// Returns whether a source file is a header of the system or of the C++ standard library.
+// Returns whether a source file is a header of the system or of an installed library.
 bool IsSystemHeader(std::string_view file);
 
 }  // namespace vramtrack

@@ -52,7 +52,7 @@ class StackSymbolizer {
 
   // Returns the name of the innermost module that decided to allocate: the first one that neither passes allocations on
   // (IsAllocationPlumbing) nor belongs to a framework's allocator. If there is only the allocator, returns its name;
-  // empty if there is no such module at all.
+  // empty if there is neither.
   std::string Owner(StackIndex stack) const;
 
  private:
