@@ -4,7 +4,7 @@
 //
 // In native programs, the innermost frame is often a wrapper for all allocations. The frame to blame is the first one
 // that only the leak goes through. In Python, it is the innermost line of the user's own code, because the user can
-// change that line. A clean site may go through it as well, for example in an evaluation besides the training. A line
+// change that line. A clean site may go through it as well, for example in an evaluation during the training. A line
 // is skipped as a wrapper only if clean sites call it from many other lines of the user's own code.
 #ifndef ANALYZER_ATTRIBUTION_BLAME_H_
 #define ANALYZER_ATTRIBUTION_BLAME_H_

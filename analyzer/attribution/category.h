@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Determines what an allocation is for, from its stack and its lifetime. docs/peaks.md describes the rules.
+// Determines what an allocation is for, from its stack and its lifetime. docs/ledger.md describes the rules.
 #ifndef ANALYZER_ATTRIBUTION_CATEGORY_H_
 #define ANALYZER_ATTRIBUTION_CATEGORY_H_
 
