@@ -13,7 +13,7 @@
 
 namespace vramtrack {
 
-// What a stack goes through.
+// The functions that a stack goes through, as far as the rules use them.
 struct StackTraits {
   bool communication = false;  // NCCL, torch.distributed
   bool workspace = false;      // a workspace of cuBLAS, cuDNN or a similar library
@@ -29,7 +29,7 @@ struct StackTraits {
 // Returns the traits of a stack. `frames`: all of its raw frames. `node`: the kind of its graph node.
 StackTraits TraitsOf(const std::vector<ReportFrame>& frames, schema::GraphNode node);
 
-// How long the allocations of a site live.
+// The lifetimes of a site's allocations.
 struct SiteLifetime {
   bool kept = false;          // some are live at the end
   bool across_steps = false;  // some lived until another step
