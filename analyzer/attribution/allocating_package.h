@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Python package that calls CUDA by itself (Numba, CuPy, an extension of one's own) gives out memory for others, as
-// PyTorch does: a stack is then named by who called the package. Where PyTorch is in between, a package is the one who
-// asks, as a model's package is.
+// Detects Python packages that allocate CUDA memory for others, as PyTorch does: Numba, CuPy, a user's own extension. A
+// stack is then named after the caller of the package. If PyTorch is between the package and CUDA, the package is an
+// ordinary caller, like the package of a model.
 #ifndef ANALYZER_ATTRIBUTION_ALLOCATING_PACKAGE_H_
 #define ANALYZER_ATTRIBUTION_ALLOCATING_PACKAGE_H_
 
@@ -12,13 +12,14 @@
 
 namespace vramtrack {
 
-// Of one stack, whose frames are shown to it from the inner end. Thread-compatible.
+// Finds the package of one stack. The frames must be passed from the innermost one outwards. Thread-compatible.
 class AllocatingPackage {
  public:
-  // A native frame, glue too.
+  // Passes a native frame, which may be framework-internal.
   void Pass(const ReportFrame& native);
 
-  // Whether the next Python frame is one of that package, nothing but libraries being between it and the allocation.
+  // Passes a Python frame. Returns whether it belongs to the allocating package. In that case there are only native
+  // libraries and the package itself between it and the allocation.
   bool IsWithin(const ReportFrame& python);
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which frame of a leak's stack to look at.
+// Chooses the frame of a leak's stack that the user should look at.
 //
-// In native programs the innermost frame is often a wrapper that all allocations go through; the first frame that only
-// the leak goes through is the one to blame. Of Python it is the innermost line of the user's own code: that line is
-// there to be changed, and that a clean site goes through it as well, in an evaluation next to the training, says
-// nothing against it. Only what many other lines of the user's own call for memory, and never leak, is a wrapper there.
+// In native programs, the innermost frame is often a wrapper for all allocations. The frame to blame is the first one
+// that only the leak goes through. In Python, it is the innermost line of the user's own code, because the user can
+// change that line. A clean site may go through it as well, for example in an evaluation during the training. A line
+// is skipped as a wrapper only if clean sites call it from many other lines of the user's own code.
 #ifndef ANALYZER_ATTRIBUTION_BLAME_H_
 #define ANALYZER_ATTRIBUTION_BLAME_H_
 
@@ -18,7 +18,7 @@
 
 namespace vramtrack {
 
-// Whether two frames are the same place in the source.
+// Returns whether two frames are the same place in the source.
 bool SamePlace(const ReportFrame& a, const ReportFrame& b);
 
 // Compares the stacks of leaks with those of clean sites, from the inner end. Thread-compatible.
@@ -27,16 +27,16 @@ class BlameFinder {
   BlameFinder();
   ~BlameFinder();
 
-  // Leaks first. `frames` innermost first.
+  // Adds the stack of a leak, innermost frame first. All leaks must be added before the first clean site.
   void AddLeak(const std::vector<ReportFrame>& frames);
 
-  // Then the clean sites. `next` gives the frames of one more return address each time, innermost first, and nothing at
-  // the stack's end; it is asked only as long as the stack is like a leak's.
+  // Adds the stack of a clean site. Each call of `next` returns the frames of one more return address, innermost first,
+  // and nothing at the end of the stack. `next` is called only as long as the result can matter.
   void AddClean(const std::function<std::vector<ReportFrame>()>& next);
 
-  // In a stack with the user's own Python, the index of the innermost line of it that is no wrapper. In others of the
-  // innermost frame up to which no clean stack is like `frames`, the innermost if every one is shared, or none; from
-  // there outwards the nearest that is not of an installed library, where there is one.
+  // Returns the index of the frame to blame. If the stack has Python lines of the user's own, that is the innermost one
+  // which is not a wrapper. Otherwise it is the innermost frame that no clean stack shares, or frame 0 if all are
+  // shared. From there, the search goes outwards to the nearest frame outside installed libraries, if there is one.
   size_t Blame(const std::vector<ReportFrame>& frames) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an allocation is for, as far as its stack and its lifetime tell. docs/ledger.md has the rules in words.
+// Determines what an allocation is for, from its stack and its lifetime. docs/ledger.md describes the rules.
 #ifndef ANALYZER_ATTRIBUTION_CATEGORY_H_
 #define ANALYZER_ATTRIBUTION_CATEGORY_H_
 
@@ -13,30 +13,30 @@
 
 namespace vramtrack {
 
-// What a stack passes through.
+// The functions that a stack goes through, as far as the rules use them.
 struct StackTraits {
   bool communication = false;  // NCCL, torch.distributed
-  bool workspace = false;      // of cuBLAS, cuDNN and the like
+  bool workspace = false;      // a workspace of cuBLAS, cuDNN or a similar library
   bool optimizer = false;      // an optimizer's step
   bool data_loader = false;
   bool pins = false;        // the thread of a DataLoader that copies batches to pinned memory
-  bool setup = false;       // of a module's parameters: its constructor, .to(), .cuda(), loading of weights
+  bool setup = false;       // set-up of a module's parameters: its constructor, .to(), .cuda(), loading of weights
   bool module = false;      // a module's forward
   bool backward = false;    // the backward pass
-  bool accumulate = false;  // a graph node that adds up a gradient
+  bool accumulate = false;  // a graph node that accumulates a gradient
 };
 
-// Of all frames of a stack, raw ones.
+// Returns the traits of a stack. `frames`: all of its raw frames. `node`: the kind of its graph node.
 StackTraits TraitsOf(const std::vector<ReportFrame>& frames, schema::GraphNode node);
 
-// How long what a site allocates lives.
+// The lifetimes of a site's allocations.
 struct SiteLifetime {
-  bool kept = false;          // some of it is alive at the end
-  bool across_steps = false;  // some of it lived on into another step
-  bool in_steps = true;       // there were steps, so that what is not kept is known to be gone within one
-  // Most of what was freed had lived into a backward pass, or into an optimizer's step.
+  bool kept = false;          // some are live at the end
+  bool across_steps = false;  // some lived until another step
+  bool in_steps = true;       // there were steps: allocations that are not kept are known to end within one
+  // Most freed allocations had lived until a backward pass, or until an optimizer's step.
   bool into_backward = false, into_optimizer = false;
-  bool as_parameters = false;  // kept, made after the first backward pass, and as many and as large as the parameters
+  bool as_parameters = false;  // kept, made after the first backward pass, same number and sizes as the parameters
 };
 
 enum class Category : uint8_t {
@@ -48,31 +48,31 @@ enum class Category : uint8_t {
   kWorkspace,
   kCommunication,
   kInput,
-  kPinned,   // of the host, of no other category
-  kUnknown,  // looked at in vain
-  kOther,    // not looked at: of sites that hold little
+  kPinned,   // pinned host memory of no other category
+  kUnknown,  // examined, but no rule applies
+  kOther,    // not examined: sites that hold little
 };
 constexpr size_t kCategories = 11;
 
-// "parameters", "gradients", "optimizer_state", ...
+// Returns "parameters", "gradients", "optimizer_state", ...
 const char* CategoryName(Category category);
 
-// What decided. Where two speak for a category the stronger one is named: the graph's node, then sizes, the stack, the
-// lifetime.
+// The evidence for a category. If there are several kinds, the strongest is named: the graph node, then sizes, the
+// stack, the lifetime.
 enum class Evidence : uint8_t { kNone, kStack, kGraphNode, kLifetime, kSize };
 constexpr size_t kEvidences = 5;
 
-// "none", "stack", "graph_node", "lifetime", "size".
+// Returns "none", "stack", "graph_node", "lifetime" or "size".
 const char* EvidenceName(Evidence evidence);
 
 struct Purpose {
   Category category = Category::kOther;
   Evidence evidence = Evidence::kNone;
-  double confidence = 0;      // 0 to 1: a rule's own, see the table in docs/peaks.md
-  bool in_optimizer = false;  // made within an optimizer's step
+  double confidence = 0;      // 0 to 1, fixed for each rule; see the table in docs/peaks.md
+  bool in_optimizer = false;  // allocated within an optimizer's step
 };
 
-// `host`: memory of the host, which is input or just pinned.
+// Returns what the allocations of a site are for. `host`: they are host memory, which is either input or pinned.
 Purpose PurposeOf(const StackTraits& traits, const SiteLifetime& lifetime, bool host);
 
 }  // namespace vramtrack

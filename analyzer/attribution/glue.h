@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames that say how a call was passed on and not what was asked for: PyTorch's dispatcher, bindings, the interpreter.
+// Detects framework-internal frames. They show how a call was passed on, not what was requested: PyTorch's dispatcher,
+// bindings, the interpreter.
 #ifndef ANALYZER_ATTRIBUTION_GLUE_H_
 #define ANALYZER_ATTRIBUTION_GLUE_H_
 
@@ -11,23 +12,25 @@
 
 namespace vramtrack {
 
-// Whether a native frame's function is not known: it is empty, or "libfoo.so+0x12ab".
+// Returns whether the function of a native frame is unknown: empty, or "libfoo.so+0x12ab".
 bool IsNameless(const ReportFrame& frame);
 
-// Whether a native frame is glue. docs/symbols.md tells the rules in words.
+// Returns whether a native frame is framework-internal. docs/symbols.md describes the rules.
 bool IsNativeGlue(const ReportFrame& frame);
 
-// Whether a Python frame is.
+// Returns whether a Python frame is framework-internal.
 bool IsPythonGlue(const ReportFrame& frame);
 
-// Whether a Python frame calls a torch.nn.Module: what is within it is one module's forward.
+// Returns whether a Python frame calls a torch.nn.Module. The frames that it calls are the module's forward.
 bool IsModuleCall(const ReportFrame& frame);
 
-// Whether a native frame is the interpreter's own; `IsEvaluation`: the one that runs Python frames.
+// IsInterpreter returns whether a native frame belongs to the Python interpreter; IsEvaluation, whether it is the
+// function that runs Python frames.
 bool IsInterpreter(const ReportFrame& frame);
 bool IsEvaluation(const ReportFrame& frame);
 
-// The class of the autograd graph's node whose backward a native frame is, "AddmmBackward0"; empty for other frames.
+// If a native frame is the backward function of an autograd graph node, returns the node's class, "AddmmBackward0".
+// Returns an empty string for other frames.
 std::string GraphNodeName(const ReportFrame& frame);
 
 }  // namespace vramtrack

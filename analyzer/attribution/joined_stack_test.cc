@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Native and Python frames in one stack. The native part leads into this program, whose functions have the names that
-// PyTorch's and the interpreter's have.
+// Tests stacks with native and Python frames. The native frames are in this program, whose functions have the names of
+// functions of PyTorch and the interpreter.
 #include <gtest/gtest.h>
 #include <link.h>
 #include <unistd.h>

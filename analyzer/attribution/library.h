@@ -6,27 +6,29 @@
 
 namespace vramtrack {
 
-// The file's name, without folders and without " (deleted)".
+// Returns the name of a file without folders and without " (deleted)". The result points into `path`.
 std::string_view ModuleName(std::string_view path);
 
-// Whether the module at `path` only passes an allocation on: CUDA's runtime and driver libraries, and vramtrack's own.
-// Libraries that decide to allocate (cuBLAS, cuDNN, NCCL) are none of these.
+// Returns whether the module at `path` only passes allocations on: CUDA's runtime and driver libraries, and vramtrack's
+// own. Libraries that decide to allocate (cuBLAS, cuDNN, NCCL) do not count.
 bool IsAllocationPlumbing(std::string_view path);
 
-// Whether the module at `path` is the library of PyTorch's allocators, which gives out what others ask for.
+// Returns whether the module at `path` is a library of PyTorch's allocators, which allocate for others.
 bool IsFrameworkAllocator(std::string_view path);
 
-// Whether the module at `path` is one of PyTorch's libraries.
+// Returns whether the module at `path` is one of PyTorch's libraries.
 bool IsPyTorch(std::string_view path);
 
-// Whether a function is one of a CUDA runtime that was linked into a program: NVIDIA's archive has names of this form,
-// and its entry points are called from there. `inner`: the function that it calls, "" for none.
+// Returns whether a function belongs to a CUDA runtime that was statically linked into a program. Functions in NVIDIA's
+// archive have names of a special form, and its entry points call these. `inner`: the function that it calls; "" for
+// none.
 bool IsStaticRuntime(std::string_view function, std::string_view inner);
 
-// Whether a module is a library that is installed, of the system, of CUDA or of a Python package: nobody's own code.
+// Returns whether a module is an installed library: of the system, of CUDA or of a Python package. Such a module is not
+// the user's own code.
 bool IsInstalledLibrary(std::string_view path);
 
-// Whether a source file is a header of the system or of an installed library.
+// Returns whether a source file is a header of the system or of an installed library.
 bool IsSystemHeader(std::string_view file);
 
 }  // namespace vramtrack

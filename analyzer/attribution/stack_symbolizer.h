@@ -18,38 +18,41 @@
 namespace vramtrack {
 
 enum class StackDetail {
-  kUseful,  // without CUDA's and vramtrack's frames at the inner end, the interpreter's own, and glue (glue.h)
-  kRaw,
+  kUseful,  // without the innermost frames of CUDA and vramtrack, the interpreter, and framework-internal frames
+            // (glue.h)
+  kRaw,     // all frames
 };
 
-// Turns a trace's stacks into frames that a person can read, native and Python ones in call order. Thread-compatible;
+// Converts the stacks of a trace to readable frames, with native and Python frames in call order. Thread-compatible.
 // `definitions` and `symbolizer` must outlive it.
 class StackSymbolizer {
  public:
-  // `libraries`: stacks beyond those of the trace, which are nothing but the name of a library, see UnseenMemory.
+  // `libraries`: the names for stacks after those of the trace, which consist of a library only; see UnseenMemory.
   StackSymbolizer(const Definitions& definitions, Symbolizer* symbolizer, StackDetail detail = StackDetail::kUseful,
                   std::vector<std::string> libraries = {});
   ~StackSymbolizer();
 
-  // The one frame of the stack that stands for PyTorch's pinned-memory pool.
+  // The only frame of the stack that represents PyTorch's pinned-memory pool.
   static constexpr char kPinnedPool[] = "PyTorch's pinned-memory pool";
   bool IsPinnedPool(StackIndex stack) const {
     return stack != kEmptyStack && stack == definitions_.torch_pinned_pool();
   }
 
-  // Gives a stack's frames piece by piece, innermost first, and nothing at its end: the functions at one more return
-  // address, or one of Python's.
+  // Returns a function that reads a stack piece by piece, innermost first. Each call returns the functions at one more
+  // return address, or one Python frame; nothing at the end of the stack.
   std::function<std::vector<ReportFrame>()> Reader(StackIndex stack);
 
-  // All of a stack; empty for the empty stack. A stack of nothing but glue is given whole.
+  // Returns all frames of a stack; none for the empty stack. If all frames are framework-internal, none is left out.
   std::vector<ReportFrame> Frames(StackIndex stack);
 
-  // Equal for stacks whose Frames() are the same places: the same functions at the same lines, or, where there is no
-  // line, at the same offsets. Much faster than these; different stacks are told apart but for one chance in 2^64.
+  // Returns a hash that is equal for stacks whose Frames() are the same places: the same functions at the same lines,
+  // or at the same offsets if there is no line. Much faster than comparing frames. Different stacks collide with a
+  // probability of 2^-64.
   uint64_t PlacesHash(StackIndex stack);
 
-  // The name of the first module on the stack that is no plumbing and no framework's allocator, if there is one other;
-  // empty if there is none at all.
+  // Returns the name of the innermost module that decided to allocate: the first one that neither passes allocations on
+  // (IsAllocationPlumbing) nor belongs to a framework's allocator. If there is only the allocator, returns its name;
+  // empty if there is neither.
   std::string Owner(StackIndex stack) const;
 
  private:
@@ -57,7 +60,7 @@ class StackSymbolizer {
   struct KnownFrame;
   using KnownFrames = std::vector<KnownFrame>;  // the functions at one return address, or one Python frame
 
-  const std::string* LibraryOf(StackIndex stack) const;  // null: it is a stack of the trace
+  const std::string* LibraryOf(StackIndex stack) const;  // null for a stack of the trace
   int ModuleAt(uint64_t return_address, uint32_t module_epoch) const;
   StackRef Trimmed(const StackRef& whole);
   const KnownFrames& NativeFrames(uint64_t return_address, uint32_t module_epoch);
@@ -68,10 +71,10 @@ class StackSymbolizer {
   Symbolizer* symbolizer_;
   StackDetail detail_;
   std::vector<std::string> libraries_;
-  // What was asked for: by module and offset, by code and line.
+  // Caches of symbolized frames: by module and offset, and by code and line.
   absl::flat_hash_map<std::pair<int, uint64_t>, std::unique_ptr<KnownFrames>> native_;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, std::unique_ptr<KnownFrames>> python_;
-  std::string pytorch_;  // the folder of PyTorch's package, which need not be installed as packages are; empty: none
+  std::string pytorch_;  // the folder of PyTorch's package, which may be outside the usual places; empty if unknown
 };
 
 }  // namespace vramtrack

@@ -28,7 +28,7 @@ std::string PadLeft(std::string_view text, int columns);
 // Breaks `text` at spaces into lines of at most `columns` columns. A longer word gets its own line.
 std::vector<std::string> Wrap(std::string_view text, int columns);
 
-// What the terminal at the other end can show.
+// The capabilities of the terminal that text is written for.
 struct TextStyle {
   int columns = 100;
   bool unicode = false;  // marks and charts beyond ASCII

@@ -25,7 +25,7 @@
 
 namespace vramtrack {
 
-// How a driver-level site is related to a framework's allocator.
+// The relation of a driver-level site to a framework's allocator.
 enum class SegmentRole {
   kNone,              // not related, or the trace has no framework level
   kFrameworkFlat,     // its objects are the allocator's segments, and the bytes in blocks do not grow

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ten kinds of leak and fourteen lookalikes, many random instances of each: how many leaks are found, and how many
-// lookalikes are called leaks.
+// Judges many random instances of ten kinds of leak and fourteen lookalikes. Checks how many leaks are found, and how
+// many lookalikes are reported as leaks.
 #include "analyzer/leaks/testing/families.h"
 
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 namespace vramtrack {
 
 // Returns whether both series have survivors in the same steps of `span`, in at least four steps and with exceptions in
-// at most one step of twenty. One series may be one step later throughout, because steps that are inferred from
-// allocations may begin in the middle of a real one.
+// at most one step of twenty. If survivors are rare, one series may be one step later throughout, because steps that
+// are inferred from allocations may begin in the middle of a real one.
 bool SameSteps(const SurvivorSeries& a, const SurvivorSeries& b, StepSpan span);
 
 // Returns whether both also leave the same number of objects and bytes in each of these steps.

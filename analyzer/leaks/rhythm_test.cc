@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leaks in every so many steps, judged at every length of a run: never a clean bill, and the number of further steps
-// that a report asks for is the right one.
+// Judges periodic leaks at every length of a run. They must never be reported as clean, and the number of further steps
+// that a report asks for must be right.
 #include "analyzer/leaks/rhythm.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs that run until they are out of memory: what was predicted from the first half, and when they failed.
+// Simulates jobs that run out of memory, and compares the prediction from the first half with the actual failure.
 #include "analyzer/leaks/time_to_oom.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Histories of jobs as one meets them, each with the verdict that a person who knew the job would give.
+// Histories of typical jobs, each with the verdict that a person who knew the job would give.
 #include <gtest/gtest.h>
 
 #include <algorithm>

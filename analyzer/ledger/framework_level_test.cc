@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ledger of a device with a framework's level, held against books that add everything up again after every event.
+// Compares the ledger of a device with a framework level with a reference that recomputes all sums after every event.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 
 namespace vramtrack {
 
-// How the memory of a device with a framework level is divided, in bytes. These equations are exact:
+// The parts of the memory of a device with a framework level, in bytes. These equations are exact:
 // device_used = usage.live + cached + others + overhead + unattributed, where usage.live + cached = usage.reserved.
 struct FrameworkShare {
   uint64_t cached = 0;        // in segments, but not in live blocks

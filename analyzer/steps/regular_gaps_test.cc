@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Synthetic streams of transformer training: layers, gradient accumulation, evaluations, branches, noise,
+// Tests with synthetic streams of transformer training: layers, gradient accumulation, evaluations, branches, noise,
 // checkpointing.
 #include "analyzer/steps/regular_gaps.h"
 

@@ -41,7 +41,7 @@ inline bool operator==(const Frame& a, const Frame& b) {
          a.offset == b.offset && a.language == b.language && a.inlined == b.inlined;
 }
 
-// Where to look for binaries.
+// The places where binaries are searched for.
 struct ModuleSearch {
   // Folders. In each, the search tries the binary's recorded path (for a copied file tree), its file name, and
   // ".build-id".

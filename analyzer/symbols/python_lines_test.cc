@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// python_lines_test FILE...: files that fixtures/python_lines.py printed. Each instruction's line is compared with what
-// the interpreter itself says.
+// Usage: python_lines_test FILE..., with files that fixtures/python_lines.py printed. Compares the line of each
+// instruction with that of the interpreter itself.
 #include "analyzer/symbols/python_lines.h"
 
 #include <gtest/gtest.h>

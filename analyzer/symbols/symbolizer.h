@@ -40,7 +40,7 @@ struct SymbolizerOptions {
   std::shared_ptr<ModuleStore> modules;
 };
 
-// How well a module can be symbolized.
+// The information that is available about a module.
 enum class ModuleState {
   kFound,            // functions and lines
   kNoDebugInfo,      // functions only
@@ -54,7 +54,7 @@ enum class ModuleState {
 // Returns "found", "no_debug_info", "no_symbols", "build_id_mismatch", "missing", "unreadable" or "not_a_file".
 const char* ModuleStateName(ModuleState state);
 
-// Which files of a module are used.
+// The state of a module and the files that are used for it.
 struct ModuleStatus {
   std::string path;  // as recorded
   ModuleState state = ModuleState::kMissing;

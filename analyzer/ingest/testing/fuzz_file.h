@@ -9,11 +9,12 @@
 
 namespace vramtrack {
 
-// The trace file that a fuzzer's input stands for. The first byte says how: the file itself, or the contents of blocks
-// or of a journal, around which a whole file is made, so that mutations get past the checksums.
+// Returns the trace file for an input of a fuzzer. The first byte says what the input is: a whole file, or the contents
+// of blocks or of a journal. For contents, a file with correct checksums is made around them, so that mutations get
+// past the checks.
 std::string FileOfFuzzInput(const uint8_t* data, size_t size);
 
-// Inputs to begin with: small traces in every form.
+// Returns inputs to start with: small traces in every form.
 std::vector<std::string> FuzzSeeds();
 
 }  // namespace vramtrack

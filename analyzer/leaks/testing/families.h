@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Synthetic sites: ten kinds of leak and fourteen that look like one. Test data for the verdicts.
+// Synthetic sites as test data for the verdicts: ten kinds of leak and fourteen kinds that look like one.
 #ifndef ANALYZER_LEAKS_TESTING_FAMILIES_H_
 #define ANALYZER_LEAKS_TESTING_FAMILIES_H_
 
@@ -30,13 +30,13 @@ struct Family {
   std::function<SyntheticSite(Random&, int steps)> make;
 };
 
-// Always in the same order.
+// Returns all families, always in the same order.
 const std::vector<Family>& Families();
 
-// The site's events, replayed in order of time.
+// Returns the history of a site, from its events in order of time.
 SiteHistory HistoryOf(const SyntheticSite& site, int steps);
 
-// The shape of a run of this many steps.
+// Returns the shape of a run of `steps` steps.
 RunShape ShapeOf(int steps);
 
 }  // namespace vramtrack

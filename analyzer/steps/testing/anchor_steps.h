@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cuts a stream into steps at the occurrences of one site, and says how sure the cut is.
+// Divides a stream into steps at the occurrences of one site, and reports how certain the result is.
 #ifndef ANALYZER_STEPS_TESTING_ANCHOR_STEPS_H_
 #define ANALYZER_STEPS_TESTING_ANCHOR_STEPS_H_
 
@@ -12,15 +12,16 @@
 
 namespace vramtrack {
 
-// The second pass over a stream: fed with the same allocations as RegularGaps was, once the anchor is known. Each
-// occurrence of the anchor begins a step; what comes before the first one (set-up) is step 0. Not thread-safe.
+// The second pass over a stream, after RegularGaps has found the anchor. It must get the same allocations as
+// RegularGaps. Each occurrence of the anchor begins a step; everything before the first one (set-up) is step 0. Not
+// thread-safe.
 class AnchorSteps {
  public:
   explicit AnchorSteps(uint32_t anchor_site) : anchor_site_(anchor_site) {}
 
   void OnEvent(uint32_t site, uint64_t time);
 
-  // The confidence is the share of steps that allocate alike.
+  // Returns the steps. Their confidence is the share of steps that allocate alike.
   Steps Finish(StepSource source = StepSource::kPeriodicity) const;
 
   const StepSimilarity& similarity() const { return similarity_; }

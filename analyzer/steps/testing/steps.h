@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The steps of a run, wherever their boundaries come from.
+// The steps of a run, from any source of boundaries.
 #ifndef ANALYZER_STEPS_TESTING_STEPS_H_
 #define ANALYZER_STEPS_TESTING_STEPS_H_
 
@@ -11,21 +11,21 @@ namespace vramtrack {
 
 enum class StepSource { kMarks, kNvtx, kOptimizer, kPeriodicity, kNone };
 
-// The name in the report, e.g. "marks".
+// Returns the name in the report, e.g. "marks".
 const char* ToString(StepSource source);
 
 struct Steps {
   StepSource source = StepSource::kNone;
   double confidence = 0;  // 0 to 1
-  // boundaries[i] is the first instant that no longer belongs to step i; ascending. Of the same clock as the events.
+  // boundaries[i] is the first instant after step i, on the clock of the events; ascending.
   std::vector<uint64_t> boundaries;
-  std::vector<uint64_t> numbers;  // the job's own number of each step; empty: it gave none
-  std::vector<double> values;     // what the job said of each step (its loss, its tokens); empty: nothing
+  std::vector<uint64_t> numbers;  // the job's own number of each step; empty if it gave none
+  std::vector<double> values;     // the value that the job gave each step (loss, tokens); empty if it gave none
 
-  // Complete steps. What comes after the last boundary is step complete(), which was cut off.
+  // Returns the number of complete steps. Events after the last boundary are in step complete(), which is incomplete.
   uint32_t complete() const { return static_cast<uint32_t>(boundaries.size()); }
 
-  // The step of an event at `time`: 0 to complete().
+  // Returns the step of an event at `time`, 0 to complete().
   uint32_t StepOf(uint64_t time) const;
 };
 
