@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that documents, help texts and messages are plain English: reports phrases that a reader has to decode.
+"""Checks that documents, messages and comments of headers are plain English: reports phrases that a reader has to decode.
 
-usage: check_english.py [--comments] [PATH...]
+usage: check_english.py [PATH...]
 
-Checks Markdown outside of code, and the string literals of C++, Python, shell and JavaScript, except those of tests. In a
-shell script the comment at the top counts as well: --help prints it. Comments of headers are checked in the folders of
-COMMENTS_OF, and everywhere with --comments. Without a PATH the whole tree is checked; a PATH is a file or a folder.
+Checks Markdown outside of code, the string literals of C++, Python, shell and JavaScript, except those of tests, and the
+comments of headers. In a shell script the comment at the top counts as well: --help prints it. Without a PATH the whole
+tree is checked; a PATH is a file or a folder.
 Prints FILE:LINE: 'PHRASE': write … for each finding. Exit code 1 if there are any, 2 if a PATH does not exist."""
 import bisect
 import os
@@ -50,9 +50,6 @@ PHRASES = [
     (r"shall", "must, will, should"),
     (r"for what it is worth|to speak of", "(leave it out)"),
 ]
-
-# Folders whose headers have their comments checked.
-COMMENTS_OF = ("analyzer/findings/peaks/", "analyzer/render/check/", "analyzer/render/html/", "analyzer/render/json/", "interpose/include/")
 
 CODE = (".cc", ".c", ".cu", ".h", ".cuh", ".inc")
 GAP = "\0"  # takes the place of what is not checked, so that no phrase goes across it
@@ -122,12 +119,12 @@ def texts_of_code(text, grammar, comments):
     return "".join(kept)
 
 
-def readable(path, text, all_comments=False):
+def readable(path, text):
     """What of a file is checked, with everything else blanked; None for a file of another kind."""
     if path.endswith(".md"):
         return prose_of_markdown(text)
     if path.endswith(CODE):
-        header = path.endswith((".h", ".cuh")) and (all_comments or path.startswith(COMMENTS_OF))
+        header = path.endswith((".h", ".cuh"))
         return texts_of_code(text, CPP, lambda at: header)
     if path.endswith(".py"):
         return texts_of_code(text, PYTHON, lambda at: False)
@@ -144,9 +141,9 @@ def is_of_tests(path):
                                          re.search(r"_(?:test|fuzz|benchmark)\.\w+$|^tools/lib/check_english\.py$", path) is not None)
 
 
-def problems(path, text, all_comments=False):
+def problems(path, text):
     """A line for each phrase of a file that is to be replaced."""
-    checked = readable(path, text, all_comments)
+    checked = readable(path, text)
     if checked is None:
         return
     lines = [found.start() for found in re.finditer("\n", checked)]
@@ -179,9 +176,8 @@ def main(arguments):
     if "--help" in arguments or "-h" in arguments:
         print(__doc__)
         return 0
-    all_comments = "--comments" in arguments
-    paths = [os.path.relpath(path, ROOT) for path in arguments if path != "--comments"]
-    for path, shown in zip(paths, (path for path in arguments if path != "--comments")):
+    paths = [os.path.relpath(path, ROOT) for path in arguments]
+    for path, shown in zip(paths, arguments):
         if not os.path.exists(os.path.join(ROOT, path)):
             print("check_english: %s: no such file" % shown, file=sys.stderr)
             return 2
@@ -195,7 +191,7 @@ def main(arguments):
                 text = file.read()
         except UnicodeDecodeError:
             continue
-        for line, problem in sorted(problems(path, text, all_comments)):
+        for line, problem in sorted(problems(path, text)):
             print("%s:%d: %s" % (path, line, problem), file=sys.stderr)
             count += 1
     return 1 if count else 0

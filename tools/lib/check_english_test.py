@@ -12,8 +12,8 @@ import check_english
 
 class CheckEnglishTest(unittest.TestCase):
 
-    def lines(self, path, text, all_comments=False):
-        return sorted(line for line, _ in check_english.problems(path, text, all_comments))
+    def lines(self, path, text):
+        return sorted(line for line, _ in check_english.problems(path, text))
 
     def test_says_what_to_write_instead(self):
         ((line, problem),) = check_english.problems("docs/a.md", "One.\n\nThe rank is\ntold apart by its number.\n")
@@ -47,12 +47,10 @@ class CheckEnglishTest(unittest.TestCase):
         self.assertEqual(self.lines("page/a.js", "// told\nconst told = `is told`, b = 'beside';\n"), [2, 2])
         self.assertEqual(self.lines("tools/a", '#!/usr/bin/env bash\n# Told at the top.\n\n# told\nsay "is told" # told\ntold\n'), [2, 5])
 
-    def test_comments_of_headers_on_demand(self):
+    def test_comments_of_headers(self):
         text = "// What is\n// told.\nint told;\n"
-        self.assertEqual(self.lines("analyzer/a.h", text), [])
-        self.assertEqual(self.lines("analyzer/a.h", text, all_comments=True), [2])
-        self.assertEqual(self.lines("analyzer/a.cc", text, all_comments=True), [])
-        self.assertEqual(self.lines(check_english.COMMENTS_OF[0] + "a.h", text), [2])
+        self.assertEqual(self.lines("analyzer/a.h", text), [2])
+        self.assertEqual(self.lines("analyzer/a.cc", text), [])
 
     def test_tests_and_other_files_are_left_out(self):
         for path in ("analyzer/a_test.cc", "tests/a/b.py", "analyzer/base/testing/a.h", "tools/lib/check_english.py"):
