@@ -50,7 +50,8 @@ void Ledger::Replay() {
 
 void Ledger::Apply(const StreamEvent& event) {
   ++events_;
-  while (__builtin_expect(event.time >= clock_.next_time(), 0)) {
+  // No next cut is the latest of all times, which an event may have as well.
+  while (__builtin_expect(event.time >= clock_.next_time(), 0) && clock_.next_time() != UINT64_MAX) {
     MoveClock(clock_.next_time());
     clock_.PassTime();
     EndStep();

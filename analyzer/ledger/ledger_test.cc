@@ -331,6 +331,18 @@ TEST(Ledger, MemoryLivesUntilItIsReleasedAndNoLongerMapped) {
   EXPECT_EQ(ledger.live_objects(), 0u);
 }
 
+TEST(Ledger, AnEventMayHaveTheLatestOfAllTimes) {
+  TraceBuilder builder;
+  builder.DefineProcess(0, 1, {"./job"});
+  builder.Allocate(0, UINT64_MAX, schema::DEVICE, 0, 0, 4096, 512);
+  const std::string file = builder.Finish();
+  const auto trace = Trace::Read(file, "test");
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  Ledger ledger(**trace, StepPlan());
+  ledger.Replay();
+  EXPECT_EQ(ledger.live_objects(), 1u);
+}
+
 TEST(LiveTable, KeepsWhatOutlivesTheWindow) {
   LiveTable table(3);
   std::map<AllocationName, uint64_t> expected;

@@ -9,6 +9,8 @@
 namespace vramtrack {
 
 void Ledger::ApplyUnseen(uint64_t until) {
+  // An event may have the latest of all times, which stands for "no change" as well.
+  if (options_.unseen == nullptr) return;
   const std::vector<UnseenMemory::Change>& changes = options_.unseen->changes;
   for (; next_unseen_ < changes.size() && changes[next_unseen_].ticks <= until; ++next_unseen_) {
     const UnseenMemory::Change& change = changes[next_unseen_];
