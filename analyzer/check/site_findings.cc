@@ -86,10 +86,8 @@ std::string LeakMessage(const ReportSite& site, const Limit* limit) {
   if (worst) {
     absl::StrAppend(&text, WorstRankText(*worst, FormatValue(all, unit, /*share=*/false, PerOf(site))));
   } else if (!objects) {
-    // An interval of no width says nothing.
-    if (FormatByteCount(leak.rate_ci_low) != FormatByteCount(leak.rate_ci_high)) {
-      absl::StrAppend(&text, " (95 % CI ", FormatByteRange(leak.rate_ci_low, leak.rate_ci_high), ")");
-    }
+    const std::string interval = FormatByteInterval(leak.rate_ci_low, leak.rate_ci_high);
+    if (!interval.empty()) absl::StrAppend(&text, " (", interval, ")");
   }
   absl::StrAppend(&text, site.device ? absl::StrCat(" on device ", *site.device) : " of host memory");
   if (site.parts > 0) absl::StrAppend(&text, ", at ", Plural(site.parts + 1, "place", "places"));

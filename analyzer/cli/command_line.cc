@@ -234,7 +234,10 @@ int Export(const Arguments& arguments) {
   return parser.Parse(arguments, &code) ? RunExport(options) : code;
 }
 
-void AddDetail(CommandParser* parser, std::string* detail, const std::string& text) {
+// Where a summary goes, and its resolution.
+void AddSummary(CommandParser* parser, std::string* output, std::string* detail, const std::string& text) {
+  parser->Option("-o,--output", "FILE", output, "write to FILE, complete or not at all; - is standard output")
+      ->required();
   parser->Option("--detail", "DETAIL", detail, text)->check(OneOf("detail", {"full", "job", "fleet"}));
 }
 
@@ -245,10 +248,8 @@ int Summarize(const Arguments& arguments) {
       "Write what report, diff and check need to a small file. Stacks are symbolized, so the binaries are "
       "no longer needed. merge joins summaries.");
   parser.Positional("TRACE", &options.traces);
-  parser.Option("-o,--output", "FILE", &options.output, "write to FILE, complete or not at all; - is standard output")
-      ->required();
-  AddDetail(&parser, &options.detail,
-            "resolution of the curves: full (default), job or fleet; merge reduces it as processes become many");
+  AddSummary(&parser, &options.output, &options.detail,
+             "resolution of the curves: full (default), job or fleet; merge reduces it as processes become many");
   parser.Option("--top", "N", &options.top, "sites kept of each process besides the leaks (default: 20)")
       ->check(WholeNumber(1, kMostRows));
   AddStepMarks(&parser, &options.step_marks);
@@ -268,11 +269,9 @@ int Merge(const Arguments& arguments) {
       "Join summaries, given as files of summarize and merge or as folders of *.vts. The order does not "
       "matter, and a process that appears in several inputs counts once.");
   parser.Positional("SUMMARY", &options.summaries);
-  parser.Option("-o,--output", "FILE", &options.output, "write to FILE, complete or not at all; - is standard output")
-      ->required();
-  AddDetail(&parser, &options.detail,
-            "the highest resolution of the curves: full (default), job (always from 17 processes on) or fleet (from "
-            "1025 on)");
+  AddSummary(&parser, &options.output, &options.detail,
+             "the highest resolution of the curves: full (default), job (always from 17 processes on) or fleet (from "
+             "1025 on)");
   parser.Flag("--keep-going", &options.keep_going, "skip inputs that cannot be read");
   parser.Ending("Exit code: 0 success, 2 bad input or usage.");
   int code;

@@ -159,9 +159,8 @@ std::string Certainty(const Report& report, const ReportSite& site) {
     const double unit = ToSeconds(site).value_or(1);
     const double low = each != nullptr ? each->ci_low : site.group ? site.group->rate_ci_low : site.rate_ci_low;
     const double high = each != nullptr ? each->ci_high : site.group ? site.group->rate_ci_high : site.rate_ci_high;
-    if (FormatByteCount(unit * low) != FormatByteCount(unit * high)) {
-      parts.push_back("95 % CI " + FormatByteRange(unit * low, unit * high));
-    }
+    std::string interval = FormatByteInterval(unit * low, unit * high);
+    if (!interval.empty()) parts.push_back(std::move(interval));
   }
   if (site.parts > 0) parts.push_back(absl::StrCat(site.parts + 1, " sites"));
   if (ToSeconds(site) && !IsHandle(site)) {
@@ -192,8 +191,8 @@ std::string NoLeakWords(const Report& report) {
 
 std::string RateWithInterval(const ReportGrowth& growth) {
   const std::string rate = FormatByteCount(growth.bytes_per_step) + " per step";
-  if (FormatByteCount(growth.ci_low) == FormatByteCount(growth.ci_high)) return rate;
-  return absl::StrCat(rate, " (95 % CI ", FormatByteRange(growth.ci_low, growth.ci_high), ")");
+  const std::string interval = FormatByteInterval(growth.ci_low, growth.ci_high);
+  return interval.empty() ? rate : absl::StrCat(rate, " (", interval, ")");
 }
 
 std::vector<std::string> DeviceChanges(const Report& report) {

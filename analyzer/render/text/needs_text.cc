@@ -17,8 +17,8 @@ std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(b
 
 // " (95 % CI 126 to 128 KiB)"; nothing if both ends look alike.
 std::string IntervalText(const char* name, double low, double high) {
-  if (FormatByteCount(low) == FormatByteCount(high)) return "";
-  return absl::StrCat(" (95 % ", name, FormatByteRange(low, high), ")");
+  const std::string interval = FormatByteInterval(low, high, name);
+  return interval.empty() ? "" : absl::StrCat(" (", interval, ")");
 }
 
 const char* FitText(const ReportValueFit::Prediction& predicted, double limit) {

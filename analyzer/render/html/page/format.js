@@ -30,6 +30,11 @@ export function byteRange(low, high) {
   return `${inUnit(low, unit)} to ${inUnit(high, unit)} ${UNITS[unit]}`;
 }
 
+// " (95 % CI 3.99 to 4.01 MiB)"; '' if both ends look alike.
+export function byteInterval(low, high, name = 'CI ') {
+  return bytes(low) === bytes(high) ? '' : ` (95 % ${name}${byteRange(low, high)})`;
+}
+
 export function bytes(count) {
   if (!Number.isFinite(count)) return 'unknown';
   const unit = unitOf(count);

@@ -3,10 +3,6 @@
 // text report (analyzer/render/text/needs_text.cc).
 import * as format from './format.js';
 
-function interval(name, [low, high]) {
-  return format.bytes(low) === format.bytes(high) ? '' : ` (95 % ${name}${format.byteRange(low, high)})`;
-}
-
 function fits(prediction, limit) {
   const [low, high] = prediction.ci;
   if (limit === null || high <= limit) return '';
@@ -19,11 +15,11 @@ export function valueFit({by_value: fit}) {
   const {line} = fit;
   if (!line) return `no line fits: ${fit.refused}`;
   const said = [
-    `a step peaks at ${format.bytes(line.fixed_bytes)} + ${format.bytes(line.bytes_per_unit)} per unit${interval('CI ', line.bytes_per_unit_ci)} of the step's value.`,
+    `a step peaks at ${format.bytes(line.fixed_bytes)} + ${format.bytes(line.bytes_per_unit)} per unit${format.byteInterval(...line.bytes_per_unit_ci)} of the step's value.`,
     `That explains ${format.percent(line.explained)} of the differences between ${format.count(fit.steps)} steps with values from ${format.about(fit.least_value)} to ${format.about(fit.most_value)}.`,
   ];
   if (line.bend_value !== null) said.push(`Steps with values below ${format.about(line.bend_value)} peak at ${format.bytes(line.floor_bytes ?? 0)}, whatever their value.`);
-  const needs = line.predictions.map((one) => `a value of ${format.about(one.value)} needs ${format.bytes(one.bytes)}${interval('', one.ci)}${fits(one, line.limit_bytes)}`);
+  const needs = line.predictions.map((one) => `a value of ${format.about(one.value)} needs ${format.bytes(one.bytes)}${format.byteInterval(...one.ci, '')}${fits(one, line.limit_bytes)}`);
   if (needs.length > 0) said.push(`If larger values follow this line, ${needs.join('; ')}.`);
   if (line.largest_value !== null) {
     said.push(`The device has room for values up to ${format.about(line.largest_value)}${line.largest_value >= 4 * fit.most_value ? ' at least' : ''}.`);

@@ -60,9 +60,7 @@ function timeUntilFull(report, device) {
 
 function growthOf({growth}) {
   if (!growth) return '';
-  const {ci_low: low, ci_high: high} = growth;
-  const interval = format.bytes(low) === format.bytes(high) ? '' : ` (95 % CI ${format.byteRange(low, high)})`;
-  return `${format.bytes(growth.bytes_per_step)} per step${interval}`;
+  return `${format.bytes(growth.bytes_per_step)} per step${format.byteInterval(growth.ci_low, growth.ci_high)}`;
 }
 
 function needs(title, words) {
