@@ -125,7 +125,8 @@ TEST(Check, WithABudgetForLeaksOnlyThoseAboveItFail) {
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"4 KiB/step\"")), "leak");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"5000 B\"")), "");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"5000 B\"\nbudget.leak_total = \"7999 B\"")), "leak-total");
-  EXPECT_EQ(Failed(Judged(job, "budget.leak = 0\n[device.0]\nleak = \"5000 B\"")), "") << "a device's own goes before";
+  EXPECT_EQ(Failed(Judged(job, "budget.leak = 0\n[device.0]\nleak = \"5000 B\"")), "")
+      << "a device's own limit overrides the general one";
   // Streams have no bytes.
   ReportSite stream = Site("s", Verdict::kLeak, 0);
   stream.rate_objects_per_step = 1;

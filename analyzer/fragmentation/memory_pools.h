@@ -34,7 +34,7 @@ class MemoryPools : public ReplayObserver {
     uint64_t peak_pages = 0;                // bytes of pages that allocations touch
     Moment most_unused;                     // if only trimming releases memory
     uint64_t most_unused_at_least = 0;      // bytes of pages, if the job waited after each free
-    std::optional<uint64_t> threshold = 0;  // the largest one that was set; none if it is not known of which pool
+    std::optional<uint64_t> threshold = 0;  // the largest one that was set; none if its pool is unknown
   };
   static constexpr uint64_t kDefaultPool = 0;
 

@@ -25,10 +25,10 @@ Report HostileTextSample();
 Report MarkupSample();
 // A PyTorch job that leaks memory that its backward pass allocates.
 Report PyTorchSample();
-// The same job with four ranks, of which the third leaks.
+// The same job with four ranks; the third one leaks.
 Report RanksSample();
 
-// The same job with 64 ranks, most of which leak.
+// The same job with 64 ranks; most of them leak.
 Report LargeJobSample();
 // The leak with CUPTI's records, including differences between hooks and CUPTI, and a leak of a library that no hook
 // sees.
