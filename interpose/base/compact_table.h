@@ -15,6 +15,11 @@ template <typename Value>
 class CompactTable {
  public:
   size_t size() const { return size_; }
+  // Empties the table and unmaps its memory.
+  void Free() {
+    Release();
+    mask_ = size_ = 0;
+  }
 
   // Returns the value of `key`, or null if the key is not in the table. The pointer is valid until the next Insert or
   // Erase.

@@ -10,8 +10,8 @@
 
 namespace vramtrack {
 
-// An array of plain data that maps its own memory and never unmaps it. Zero-initialised memory is an empty array. Not
-// thread-safe.
+// An array of plain data that maps its own memory and unmaps it only in Free. Zero-initialised memory is an empty array.
+// Not thread-safe.
 template <typename T>
 class GrowingArray {
  public:
@@ -20,6 +20,12 @@ class GrowingArray {
   T& operator[](size_t i) { return data_[i]; }
   const T& operator[](size_t i) const { return data_[i]; }
   void Clear() { size_ = 0; }
+  // Empties the array and unmaps its memory.
+  void Free() {
+    if (data_ != nullptr) Unmap(data_, capacity_ * sizeof(T));
+    data_ = nullptr;
+    size_ = capacity_ = 0;
+  }
 
   // Makes room for `more` further elements. Returns false, with the array unchanged, if there is no memory.
   bool Reserve(size_t more) {

@@ -146,6 +146,19 @@ void Unmap(void* at, size_t bytes) { munmap(at, bytes); }
 
 bool Empty(void* at, size_t bytes) { return madvise(at, bytes, MADV_DONTNEED) == 0; }
 
+int64_t ReadSome(int fd, void* data, size_t bytes) {
+  for (;;) {
+    const long got = syscall(SYS_read, fd, data, bytes);
+    if (got >= 0) return got;
+    if (errno != EINTR) return -errno;
+  }
+}
+
+int64_t ReadOwnMemory(const iovec* local, size_t locals, const iovec* remote, size_t remotes) {
+  const long got = syscall(SYS_process_vm_readv, getpid(), local, locals, remote, remotes, 0);
+  return got >= 0 ? got : -errno;
+}
+
 bool IsReadable(uint64_t address) {
   // The kernel reads the set of signals before it refuses what is to be done with it; a null pointer is no set. No
   // sandbox forbids this call.

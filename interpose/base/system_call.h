@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+struct iovec;
+
 namespace vramtrack {
 
 // Opens a file for reading and writing and returns its descriptor, or -errno. Does not follow a symbolic link in the
@@ -32,6 +34,11 @@ bool WorkingDirectory(char* path, size_t capacity);
 int WriteAt(int fd, const void* data, size_t bytes, uint64_t offset);
 // Reads all bytes. Returns 0 or -errno; -EIO if the file ends earlier.
 int ReadAt(int fd, void* data, size_t bytes, uint64_t offset);
+// Reads up to `bytes` at the file's position. Returns the number of bytes, 0 at the end of the file, or -errno.
+int64_t ReadSome(int fd, void* data, size_t bytes);
+// Reads memory of this process from the `remote` ranges into the `local` ones. Returns the number of bytes read before
+// the first that cannot be read, or -errno if there is none.
+int64_t ReadOwnMemory(const iovec* local, size_t locals, const iovec* remote, size_t remotes);
 // Allocates disk space for the range. Returns 0 or -errno. After success, a store into a mapping of the range cannot
 // fail because disk space is missing.
 int Allocate(int fd, uint64_t offset, uint64_t bytes);

@@ -40,6 +40,8 @@ class Interpreter {
     return *reinterpret_cast<const uint64_t*>(first + offsets_.cframe_frame);
   }
 
+  // Returns an address in the interpreter's code.
+  const void* address() const { return reinterpret_cast<const void*>(thread_state_); }
   const FrameOffsets& offsets() const { return offsets_; }
   size_t layout() const { return layout_; }  // see frame_walk.h
   // The addresses of the types code, str and bytes.

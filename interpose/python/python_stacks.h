@@ -57,6 +57,13 @@ class PythonStacks {
     return python == nullptr ? CodeRange{} : python->interpreter.evaluation();
   }
 
+  // Returns the interpreter of this process, or null as long as none was found whose frames are as expected. Owned by
+  // this object.
+  const Interpreter* interpreter() const {
+    const Candidate* python = current_.load(std::memory_order_acquire);
+    return python != nullptr && python->checked.load(std::memory_order_acquire) ? &python->interpreter : nullptr;
+  }
+
  private:
   // An interpreter that was found. It is kept when its library is unloaded, because a thread may still be using it.
   struct Candidate {

@@ -14,8 +14,8 @@ namespace {
 
 // The part of a generation that its checkpoint may take.
 constexpr uint64_t kCheckpointEighths = 7;
-// Activities may take the generation's bytes over this.
-constexpr uint64_t kActivityShare = 4;
+// Activities may take the generation's bytes over this, and so may the walks of holders.
+constexpr uint64_t kOtherShare = 4;
 constexpr uint64_t kMinPieceBytes = 256;
 constexpr uint64_t kPartOverhead = 2 * FileSpace::kGranuleBytes;
 // Journals stay where they are, so they begin at multiples of their own size after this: the room between them then
@@ -70,16 +70,17 @@ bool TraceFile::AppendBounded(uint8_t* frame, size_t bytes, const JournalView& v
   return true;
 }
 
-// Activities never end a generation: events are worth more. They may take a part of each.
-bool TraceFile::AppendBoundedActivities(uint8_t* frame, size_t bytes) {
+// Other frames than blocks never end a generation: events are worth more. Those of one kind may take a part of each;
+// `used` counts their bytes.
+bool TraceFile::AppendToShare(uint8_t* frame, size_t bytes, schema::trace_field::Number field, uint64_t* used) {
   Bounded& b = *bounded_;
   if (stopped() || !OwnDescriptor()) return false;
   const uint64_t room = PlaceBytes(bytes);
-  if (kActivityShare * (b.activity_bytes + room) > GenerationBytes()) return false;
+  if (kOtherShare * (*used + room) > GenerationBytes()) return false;
   if (b.generation_bytes + room > GenerationBytes()) return false;
-  SetGeneration(frame, bytes, schema::trace_field::activities, b.generation);
+  SetGeneration(frame, bytes, field, b.generation);
   if (!PlaceInGeneration(frame, bytes)) return false;
-  b.activity_bytes += room;
+  *used += room;
   return true;
 }
 
@@ -94,7 +95,7 @@ bool TraceFile::BeginGeneration() {
     space_->Release(b.generation - 1, [this](const FileSpace::Range& range) { WritePadding(range); });
   }
   ++b.generation;
-  b.generation_bytes = b.activity_bytes = 0;
+  b.generation_bytes = b.activity_bytes = b.holder_bytes = 0;
   b.pairs_at_checkpoint = b.past.folded_pairs();
   if (stopped()) return false;
   if (!WriteCheckpoint()) {

@@ -167,10 +167,18 @@ bool TraceFile::AppendActivities(uint8_t* frame, size_t bytes, uint64_t records)
   SpinLockHolder hold(&lock_);
   // What comes after the trailer has no room kept for it, other than events.
   const bool written =
-      hold.held() && (bounded() ? AppendBoundedActivities(frame, bytes) : space_ == nullptr && Append(frame, bytes));
+      hold.held() && (bounded() ? AppendToShare(frame, bytes, schema::trace_field::activities, &bounded_->activity_bytes)
+                                : space_ == nullptr && Append(frame, bytes));
   counter(written ? schema::COUNTER_ACTIVITIES : schema::COUNTER_ACTIVITIES_UNWRITTEN)
       ->fetch_add(records, std::memory_order_relaxed);
   return written;
+}
+
+bool TraceFile::AppendHolderWalk(uint8_t* frame, size_t bytes) {
+  SpinLockHolder hold(&lock_);
+  if (!hold.held()) return false;
+  if (bounded()) return AppendToShare(frame, bytes, schema::trace_field::holder_walks, &bounded_->holder_bytes);
+  return space_ == nullptr && Append(frame, bytes);
 }
 
 void TraceFile::WriteIndex() {

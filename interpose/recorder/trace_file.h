@@ -53,6 +53,10 @@ class TraceFile {
   // records as unwritten, if there is no space or recording has stopped.
   bool AppendActivities(uint8_t* frame, size_t bytes, uint64_t records);
 
+  // Appends a sealed HolderWalk, and fills in its generation if the file is bounded. Returns false if there is no space
+  // or recording has stopped.
+  bool AppendHolderWalk(uint8_t* frame, size_t bytes);
+
   // Notes that the thread records no further events.
   void EndThread(uint32_t thread);
 
@@ -91,7 +95,7 @@ class TraceFile {
   struct Bounded {
     FoldedPast past;
     uint32_t generation;
-    uint64_t generation_bytes, activity_bytes, journal_bytes;
+    uint64_t generation_bytes, activity_bytes, holder_bytes, journal_bytes;
     uint64_t pairs_at_checkpoint;  // folded pairs when this generation began
     GrowingArray<uint8_t> checkpoint;
     uint8_t part[(32 << 10) + FileSpace::kGranuleBytes];
@@ -114,7 +118,7 @@ class TraceFile {
   // For a file of bounded size, in bounded_trace_file.cc; called with the lock held.
   int BeginBounded();
   bool AppendBounded(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary);
-  bool AppendBoundedActivities(uint8_t* frame, size_t bytes);
+  bool AppendToShare(uint8_t* frame, size_t bytes, schema::trace_field::Number field, uint64_t* used);
   uint64_t* NewBoundedJournal();
   bool WriteBoundedTrailer(const uint8_t* trailer);
   uint64_t GenerationBytes() const;

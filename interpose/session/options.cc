@@ -153,6 +153,19 @@ bool ReadOptions(Options* options) {
     Say("VRAMTRACK_MAX_BYTES: invalid size '%s' (examples: 500M, 2G); the trace has no size limit", bytes);
     options->max_bytes = UINT64_MAX;
   }
+
+  const char* holders = start->Find("VRAMTRACK_HOLDERS");
+  options->holders = {};
+  if (holders != nullptr && !ParseHolderMoments(holders, &options->holders)) {
+    Say("VRAMTRACK_HOLDERS: invalid value '%s' (expected growth, oom, exit, request, all, or a duration such as 30s); "
+        "holders are not looked for",
+        holders);
+    options->holders = {};
+  }
+  if (options->holders.any() && !options->python_stacks) {
+    Say("VRAMTRACK_HOLDERS needs Python stacks, which VRAMTRACK_STACKS turns off; holders are not looked for");
+    options->holders = {};
+  }
   return true;
 }
 

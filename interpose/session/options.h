@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/holders/holders.h"
+
 namespace vramtrack {
 
 struct Options {
@@ -17,6 +19,7 @@ struct Options {
   bool python_stacks;
   size_t max_frames;   // VRAMTRACK_MAX_FRAMES
   uint64_t max_bytes;  // VRAMTRACK_MAX_BYTES: the limit of the file
+  HolderMoments holders;  // VRAMTRACK_HOLDERS
 };
 
 // Reads the options from the environment at the start of the process (environment.h). %p is the calling process, which

@@ -162,6 +162,7 @@ bool Session::Open() {
 
   captures_.Prepare(options_.max_frames, OwnCode());
   if (options_.python_stacks) python_.Prepare(options_.max_frames, &stacks_, &modules_);
+  holders_.Prepare(options_.holders, &python_, &file_);
   Lane* lane = AttachThread();
   if (lane == nullptr) {
     file_.Discard();

@@ -10,6 +10,7 @@
 
 #include "interpose/base/concurrent_table.h"
 #include "interpose/frameworks/torch/graph/graph_nodes.h"
+#include "interpose/holders/holders.h"
 #include "interpose/python/python_stacks.h"
 #include "interpose/recorder/lane.h"
 #include "interpose/recorder/trace_file.h"
@@ -48,6 +49,7 @@ class Session {
   StackTable& stacks() { return stacks_; }
   StackCapture& captures() { return captures_; }
   PythonStacks& python() { return python_; }
+  Holders& holders() { return holders_; }
   torch::GraphNodes& graph() { return graph_; }
   ModuleMap& modules() { return modules_; }
   // Maps the address and the kind of address space of each live allocation to its identity.
@@ -94,6 +96,7 @@ class Session {
   StackTable stacks_;
   StackCapture captures_;
   PythonStacks python_;
+  Holders holders_;
   torch::GraphNodes graph_;
   ModuleMap modules_;
   ConcurrentTable live_;

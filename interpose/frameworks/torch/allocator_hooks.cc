@@ -53,6 +53,8 @@ __attribute__((noinline)) void NoteBlock(const void* block, int64_t bytes, uint6
     call.Freeing(schema::FRAMEWORK_BLOCK, address, 0, device.index);
   }
   TellReserved(&call, device, given_out, reserved);
+  Holders& holders = call.session()->holders();
+  if (__builtin_expect(holders.on(), 0)) holders.NoteMemory(static_cast<uint8_t>(device.index), given_out);
 }
 
 void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torch::Device device) {
@@ -61,6 +63,7 @@ void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torc
   call.CaptureStack();
   call.FrameworkMemory(given_out, reserved, device.index);
   call.Failed(schema::FRAMEWORK_BLOCK, cuda::kMemoryAllocation, bytes, device.index);
+  if (call.session()->holders().on()) call.session()->holders().NoteOutOfMemory();
 }
 
 }  // namespace

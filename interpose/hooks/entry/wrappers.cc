@@ -187,4 +187,9 @@ VRAMTRACK_EXPORT void vramtrack_step(uint64_t number, double value) {
   if (call.active()) call.Step(number, value);
 }
 
+VRAMTRACK_EXPORT int vramtrack_holders(void) {
+  Session* session = Session::Running();
+  return session != nullptr && session->holders().Request() ? 1 : 0;
+}
+
 }  // namespace vramtrack

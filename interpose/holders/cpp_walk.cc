@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of a walk that goes through PyTorch's C++ objects: tensors, their storages, and the autograd graph. The
+// fields of graph nodes are not known: every word of a node that points to a tensor, another node or an array of these
+// is followed.
+#include "interpose/holders/object_walk.h"
+
+namespace vramtrack::holders {
+namespace {
+
+constexpr size_t kNodeWords = 256;       // of an object that are looked at
+constexpr size_t kUnknownBytes = 512;    // of an object whose size is not known
+constexpr size_t kArrayWords = 1 << 14;  // of an array
+constexpr size_t kBatch = 512;
+constexpr uint8_t kCudaDevice = 1;
+constexpr int64_t kMostReferences = 1 << 24;
+
+constexpr Step kSame = {schema::HOLDER_NONE, NameKind::kNone, 0};
+constexpr Step kMember = {schema::HOLDER_MEMBER, NameKind::kMember, 0};
+constexpr Step kHook = {schema::HOLDER_HOOK, NameKind::kNone, 0};
+constexpr Step kGraph = {schema::HOLDER_GRAPH, NameKind::kNone, 0};
+
+}  // namespace
+
+uint8_t ObjectWalk::GraphStage() const {
+  constexpr uint8_t kBehind[kStages] = {kOwnGraph,       kOwnGraph,     kOwnGraph,     kInstalledGraph, kInstalledGraph,
+                                        kInstalledGraph, kOutsideGraph, kOutsideGraph, kGarbageGraph,   kGarbageGraph};
+  return kBehind[stage_];
+}
+
+// Reads an object, at most `most` words. How large it is, the header says that glibc's malloc puts before it; otherwise it
+// is a guess.
+size_t ObjectWalk::ReadBlock(uint64_t address, uint64_t* words, size_t most) const {
+  constexpr uint64_t kFlags = 7, kLeastChunk = 32;
+  uint64_t header;
+  size_t got = memory_.Read(address - 8, &header, 8, words, 8 * most) / 8;
+  if (got < 2) return 0;
+  got -= 1;
+  const uint64_t chunk = header & ~kFlags;
+  const bool plausible = address % 16 == 0 && chunk % 16 == 0 && chunk >= kLeastChunk && chunk < 1 << 24;
+  const size_t limit = plausible ? (chunk - 8) / 8 : kUnknownBytes / 8;
+  return got < limit ? got : limit;
+}
+
+// Calls visit(address, class) for each of the addresses where an object of a known class begins.
+template <typename Visit>
+void ObjectWalk::ScanCandidates(const uint64_t* candidates, size_t count, Visit visit) {
+  uint64_t tables[kBatch];
+  for (size_t first = 0; first < count; first += kBatch) {
+    const size_t some = count - first < kBatch ? count - first : kBatch;
+    memory_.ReadWords(candidates + first, some, tables);
+    for (size_t i = 0; i < some; ++i) {
+      if (!memory_.IsFile(tables[i])) continue;
+      const CppClasses::Known& known = classes_.Of(tables[i], memory_);
+      if (known.kind != CppClass::kOther && known.kind != CppClass::kUnknown) visit(candidates[first + i], known);
+    }
+  }
+}
+
+template <typename Visit>
+void ObjectWalk::ScanWords(const uint64_t* words, size_t count, Visit visit) {
+  uint64_t candidates[kBatch];
+  size_t found = 0;
+  const auto add = [&](uint64_t word) {
+    if (word == 0 || !memory_.IsHeap(word)) return;
+    candidates[found++] = word;
+    if (found == kBatch) {
+      ScanCandidates(candidates, found, visit);
+      found = 0;
+    }
+  };
+  for (size_t i = 0; i < count; ++i) add(words[i]);
+  // std::vector: the first element, the end, the end of the room.
+  for (size_t i = 0; i + 2 < count; ++i) {
+    const uint64_t begin = words[i], end = words[i + 1];
+    if (begin >= end || end > words[i + 2] || end - begin > 8 * kArrayWords || end % 8 != 0) continue;
+    if (!memory_.IsHeap(begin) || !memory_.IsHeap(end - 8)) continue;
+    uint64_t elements[256];
+    for (uint64_t at = begin; at < end;) {
+      const size_t bytes = end - at < sizeof elements ? end - at : sizeof elements;
+      const size_t got = memory_.Read(at, elements, bytes) / 8;
+      for (size_t k = 0; k < got; ++k) add(elements[k]);
+      if (8 * got < bytes) break;
+      at += bytes;
+    }
+  }
+  if (found > 0) ScanCandidates(candidates, found, visit);
+}
+
+bool ObjectWalk::IsPythonObject(uint64_t address) {
+  uint64_t words[2], flags, of_type;
+  if (!memory_.IsHeap(address) || memory_.Read(address, words, sizeof words) != sizeof words) return false;
+  const uint64_t type = words[1];
+  if (type % 8 != 0 || (!memory_.IsHeap(type) && !memory_.IsFile(type))) return false;
+  if (static_cast<int64_t>(words[0] & 0xffffffff) <= 0) return false;
+  if (memory_.Read(type + kObjectType, &of_type, 8) != 8 || of_type % 8 != 0) return false;
+  if (!memory_.IsHeap(of_type) && !memory_.IsFile(of_type)) return false;
+  return memory_.Read(of_type + kTypeFlags, &flags, 8) == 8 && (flags & kIsTypeType) != 0;
+}
+
+// The Python objects that an object of C++ keeps in its first words.
+void ObjectWalk::ReachPythonIn(uint64_t object, size_t count, Step step) {
+  uint64_t words[kNodeWords];
+  const size_t got = ReadBlock(object, words, count < kNodeWords ? count : kNodeWords);
+  for (size_t i = 1; i < got; ++i) {
+    if (!IsPythonObject(words[i])) continue;
+    const TypeKind kind = types_.Of(TypeOf(words[i]), *api_, memory_).kind;
+    if (kind == TypeKind::kSkip || kind == TypeKind::kModule || kind == TypeKind::kType) continue;
+    Reach(words[i], step, kind == TypeKind::kDict ? kContainer : 0);
+  }
+}
+
+void ObjectWalk::ExpandTensor(uint64_t object, const TypeFacts& type, uint16_t flags) {
+  // One of the first words after the header of the object is its tensor.
+  uint64_t impl = 0;
+  for (size_t i = 0; i < 4 && impl == 0; ++i) {
+    const size_t word = impl_word_ != 0 ? impl_word_ : 2 + i;
+    const uint64_t at = Load(object + 8 * word);
+    uint64_t table = 0;
+    if (memory_.IsHeap(at)) memory_.ReadWords(&at, 1, &table);
+    if (table != 0 && classes_.Of(table, memory_).kind == CppClass::kTensor) {
+      impl = at;
+      impl_word_ = word;
+    } else if (impl_word_ != 0) {
+      break;
+    }
+  }
+  constexpr uint16_t kInherited = kParameters | kBuffers | kOptimizerState | kGradient | kSaved;
+  if (impl != 0) ReachCpp(impl, ObjectKind::kTensor, kSame, flags & kInherited, stage_);
+  ExpandAttributes(object, type);
+  ReachReferred(object, type, kHook);
+}
+
+void ObjectWalk::ExpandStorageObject(uint64_t object, uint16_t flags) {
+  uint64_t words[4];
+  std::memcpy(words, reinterpret_cast<const void*>(object + 16), sizeof words);
+  ScanWords(words, 2, [&](uint64_t at, const CppClasses::Known& known) {
+    if (known.kind == CppClass::kStorage) ReachCpp(at, ObjectKind::kStorage, kSame, flags, stage_);
+  });
+}
+
+void ObjectWalk::ExpandStorage(uint64_t storage) {
+  TensorFacts facts = {};
+  facts.dimensions = UINT8_MAX;
+  if (layout_.known() && layout_.ReadStorage(storage, memory_, &facts)) AddBlock(facts);
+}
+
+void ObjectWalk::AddBlock(const TensorFacts& facts) {
+  if (facts.data == 0 || facts.device_type != kCudaDevice || !blocks_.Reserve(1)) return;
+  // Objects have even addresses: the address of memory on a device may be that of an object.
+  bool added;
+  if (reached_.FindOrAdd(facts.data | 1, &added) == 0 || !added) return;
+  HeldBlock block = {};
+  block.address = facts.data;
+  block.bytes = facts.bytes;
+  block.entry = current_;
+  block.facts = facts;
+  const uint32_t parent = reached_[current_].parent;
+  const bool of_python = reached_[current_].kind == ObjectKind::kTensor && parent != 0 &&
+                         reached_[parent].kind == ObjectKind::kPython && reached_[current_].step == schema::HOLDER_NONE;
+  if (of_python) block.python_type = TypeOf(reached_[parent].address);
+  blocks_.Add(block);
+}
+
+void ObjectWalk::ExpandTensorImpl(uint64_t impl, uint16_t flags) {
+  uint64_t words[TensorLayout::kWords];
+  const size_t count = ReadBlock(impl, words, TensorLayout::kWords);
+  TensorFacts facts;
+  if (!layout_.Read(words, count, &classes_, memory_, &facts)) return;
+  AddBlock(facts);
+  if (facts.autograd == 0) return;
+  uint64_t meta[kNodeWords];
+  const size_t meta_words = ReadBlock(facts.autograd, meta, kNodeWords);
+  ScanWords(meta, meta_words, [&](uint64_t at, const CppClasses::Known& known) {
+    switch (known.kind) {
+      case CppClass::kTensor: {
+        // The gradient, or what the tensor is a view of.
+        uint64_t of[TensorLayout::kWords];
+        TensorFacts other;
+        const size_t got = ReadBlock(at, of, TensorLayout::kWords);
+        if (at == impl || !layout_.Read(of, got, &classes_, memory_, &other)) return;
+        const bool same = other.data == facts.data;
+        ReachCpp(at, ObjectKind::kTensor, same ? kSame : Step{schema::HOLDER_GRADIENT, NameKind::kNone, 0},
+                 same ? flags : static_cast<uint16_t>(kGradient), stage_);
+        return;
+      }
+      case CppClass::kNode:
+      case CppClass::kPythonNode:
+        return ReachCpp(at, ObjectKind::kNode, kGraph, 0, GraphStage());
+      case CppClass::kPythonHook:
+        return ReachPythonIn(at, 8, kHook);
+      default:
+        return;
+    }
+  });
+}
+
+// A node of C++, or the Python object for one.
+void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
+  uint64_t words[kNodeWords];
+  size_t count;
+  bool of_python = false;
+  if (reached_[current_].kind == ObjectKind::kPython) {
+    const uint64_t bytes = Load(TypeOf(node) + kTypeBasicSize);
+    count = bytes / 8 < kNodeWords ? bytes / 8 : kNodeWords;
+    std::memcpy(words, reinterpret_cast<const void*>(node), 8 * count);
+  } else {
+    count = ReadBlock(node, words, kNodeWords);
+    if (count == 0) return;
+    const CppClasses::Known& known = classes_.Of(words[0], memory_);
+    name = reinterpret_cast<uint64_t>(known.name);
+    kind = NameKind::kClass;
+    of_python = known.kind == CppClass::kPythonNode;
+  }
+  const Step saved = {schema::HOLDER_SAVED, kind, name};
+  ScanWords(words, count, [&](uint64_t at, const CppClasses::Known& known) {
+    if (at == node) return;
+    switch (known.kind) {
+      case CppClass::kTensor:
+        return ReachCpp(at, ObjectKind::kTensor, saved, kSaved, GraphStage());
+      case CppClass::kNode:
+      case CppClass::kPythonNode:
+        return ReachCpp(at, ObjectKind::kNode, kSame, 0, GraphStage());
+      case CppClass::kPythonHook:
+        return ReachPythonIn(at, 8, kHook);
+      case CppClass::kPythonSaved:
+        return ReachPythonIn(at, 8, saved);
+      default:
+        return;
+    }
+  });
+  if (!of_python) return;
+  for (size_t i = 1; i < count; ++i) {
+    if (IsPythonObject(words[i]) && types_.Of(TypeOf(words[i]), *api_, memory_).kind == TypeKind::kAutogradNode) {
+      Reach(words[i], kSame);
+    }
+  }
+}
+
+// What PyTorch keeps in an object that Python knows only by its address, such as the buckets of a reducer.
+void ObjectWalk::ExpandCppObject(uint64_t object) {
+  uint64_t words[kNodeWords];
+  const size_t count = ReadBlock(object, words, kNodeWords);
+  if (count == 0) return;
+  const CppClasses::Known& own = classes_.Of(words[0], memory_);
+  if (own.kind == CppClass::kNode || own.kind == CppClass::kPythonNode) {
+    return ReachCpp(object, ObjectKind::kNode, kSame, 0, GraphStage());
+  }
+  ScanWords(words, count, [&](uint64_t at, const CppClasses::Known& known) {
+    if (known.kind == CppClass::kTensor) ReachCpp(at, ObjectKind::kTensor, kMember, 0, stage_);
+    if (known.kind == CppClass::kStorage) ReachCpp(at, ObjectKind::kStorage, kMember, 0, stage_);
+  });
+}
+
+}  // namespace vramtrack::holders

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/holders/object_types.h"
+
+namespace vramtrack::holders {
+namespace {
+
+constexpr int kMaxBases = 64;
+
+// By the names of types in C: of PyTorch, pybind11 and Python's own containers.
+TypeKind KindByName(const char* name) {
+  struct Known {
+    const char* name;
+    TypeKind kind;
+  };
+  static constexpr Known kKnown[] = {
+      {"torch._C.TensorBase", TypeKind::kTensor},
+      {"torch._C._TensorBase", TypeKind::kTensor},
+      {"torch._C.StorageBase", TypeKind::kStorage},
+      {"torch._C._StorageBase", TypeKind::kStorage},
+      {"torch._C._FunctionBase", TypeKind::kAutogradNode},
+      {"pybind11_object", TypeKind::kCppHolder},
+      {"pybind11_builtins.pybind11_object", TypeKind::kCppHolder},
+      {"set", TypeKind::kContainer},
+      {"frozenset", TypeKind::kContainer},
+      {"collections.deque", TypeKind::kContainer},
+      {"functools._lru_cache_wrapper", TypeKind::kContainer},
+  };
+  for (const Known& known : kKnown) {
+    if (std::strcmp(known.name, name) == 0) return known.kind;
+  }
+  return TypeKind::kSkip;
+}
+
+// Only objects for a graph node have this attribute.
+bool HasNextFunctions(uint64_t type) {
+  uint64_t getter = Load(type + kTypeGetters);
+  for (int i = 0; getter != 0 && i < 64; ++i, getter += kGetterBytes) {
+    const char* name = Load<const char*>(getter + kGetterName);
+    if (name == nullptr) return false;
+    if (std::strcmp(name, "next_functions") == 0) return true;
+  }
+  return false;
+}
+
+TypeKind KindOf(uint64_t type, uint64_t flags, const PythonApi& api) {
+  if (type == api.weak_reference || type == api.weak_proxy || type == api.weak_callable || type == api.code) {
+    return TypeKind::kSkip;
+  }
+  if (type == api.function) return TypeKind::kFunction;
+  if (type == api.method) return TypeKind::kMethod;
+  if (type == api.cell) return TypeKind::kCell;
+  if (type == api.frame) return TypeKind::kFrame;
+  if (type == api.traceback) return TypeKind::kTraceback;
+  if (type == api.generator || type == api.coroutine || type == api.async_generator) return TypeKind::kGenerator;
+  if ((flags & kIsDictType) != 0) return TypeKind::kDict;
+  if ((flags & kIsListType) != 0) return TypeKind::kList;
+  if ((flags & kIsTupleType) != 0) return TypeKind::kTuple;
+  if ((flags & kIsTypeType) != 0) return TypeKind::kType;
+  if ((flags & kIsExceptionType) != 0) return TypeKind::kException;
+  uint64_t base = type;
+  for (int i = 0; base != 0 && i < kMaxBases; ++i, base = Load(base + kTypeBase)) {
+    if (base == api.module) return TypeKind::kModule;
+    if (base == api.weak_reference) return TypeKind::kSkip;
+    // A class of the program may have any name.
+    const bool named = (FlagsOf(base) & kIsHeapType) == 0 || std::strncmp(NameOf(base), "pybind11", 8) == 0 ||
+                       std::strncmp(NameOf(base), "torch._C.", 9) == 0 ||
+                       std::strncmp(NameOf(base), "collections.", 12) == 0 ||
+                       std::strncmp(NameOf(base), "functools.", 10) == 0;
+    if (named) {
+      const TypeKind kind = KindByName(NameOf(base));
+      if (kind != TypeKind::kSkip) return kind;
+    }
+  }
+  if (HasNextFunctions(type)) return TypeKind::kAutogradNode;
+  return (flags & kHasGc) != 0 ? TypeKind::kPlain : TypeKind::kSkip;
+}
+
+// The names of the attributes that instances may keep in themselves: a table that the type's instances share.
+void FindInlineNames(const PythonApi& api, const ProcessMemory& memory, TypeFacts* facts) {
+  const auto readable = [&](uint64_t at) { return at % 8 == 0 && (memory.IsHeap(at) || memory.IsFile(at)); };
+  if (api.minor < 11 || (facts->flags & kHasManagedDict) == 0 || (facts->flags & kIsHeapType) == 0) return;
+  if (api.minor >= 13 && (facts->flags & kHasInlineValues) == 0) return;
+  const uint64_t keys = Load(facts->type + api.offsets->type_cached_keys);
+  if (!readable(keys) || !readable(keys + kKeysCount)) return;
+  const auto log = Load<uint8_t>(keys + kKeysIndexBytesLog);
+  const uint64_t count = Load(keys + kKeysCount);
+  if (log > 16 || count > 64) return;
+  const uint64_t first = keys + kKeysIndices + (uint64_t{1} << log);
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t name = readable(first + 16 * i) ? Load(first + 16 * i) : 0;
+    if (!readable(name + kObjectType)) return;
+  }
+  facts->inline_names = static_cast<uint32_t>(count);
+  facts->inline_keys = first;
+}
+
+}  // namespace
+
+TypeFacts ObjectTypes::Find(uint64_t type, const PythonApi& api, const ProcessMemory& memory) {
+  TypeFacts facts = {};
+  facts.type = type;
+  facts.flags = FlagsOf(type);
+  facts.traverse = (facts.flags & kHasGc) != 0 ? Load<Traverse>(type + kTypeTraverse) : nullptr;
+  facts.dict_offset = Load<int64_t>(type + kTypeDictOffset);
+  facts.basic_size = Load(type + kTypeBasicSize);
+  facts.kind = KindOf(type, facts.flags, api);
+  if (facts.kind == TypeKind::kPlain) {
+    facts.is_module = DerivesFrom(api, type, "Module", "torch.nn.modules.module");
+    facts.is_optimizer = DerivesFrom(api, type, "Optimizer", "torch.optim.optimizer");
+  }
+  if (facts.kind != TypeKind::kSkip) FindInlineNames(api, memory, &facts);
+  return facts;
+}
+
+const TypeFacts& ObjectTypes::Of(uint64_t type, const PythonApi& api, const ProcessMemory& memory) {
+  if (last_.type == type) return last_;
+  size_t slot = type * 0x9e3779b97f4a7c15 >> 49;
+  static_assert(kSlots == size_t{1} << 15, "the slot's bits");
+  for (; slots_[slot].type != 0; slot = (slot + 1) % kSlots) {
+    if (slots_[slot].type == type) return slots_[slot];
+  }
+  if (2 * used_ >= kSlots) return last_ = Find(type, api, memory);
+  ++used_;
+  slots_[slot] = Find(type, api, memory);
+  return slots_[slot];
+}
+
+uint64_t EntriesOf(uint64_t object, const TypeFacts& type) {
+  switch (type.kind) {
+    case TypeKind::kDict:
+      return Load(object + kDictUsed);
+    case TypeKind::kList:
+    case TypeKind::kTuple:
+      return Load(object + kVarSize);
+    case TypeKind::kContainer: {
+      const char* name = NameOf(type.type);
+      if (std::strcmp(name, "collections.deque") == 0) return Load(object + kVarSize);
+      if (std::strcmp(name, "set") == 0 || std::strcmp(name, "frozenset") == 0) return Load(object + kSetUsed);
+      return 0;
+    }
+    default:
+      return 0;
+  }
+}
+
+uint64_t AttributeDict(uint64_t object, const TypeFacts& type, const PythonApi& api) {
+  if ((type.flags & kHasManagedDict) != 0) {
+    const uint64_t dict = Load(object - 24);
+    return api.minor == 12 && dict % 2 != 0 ? 0 : dict;
+  }
+  return type.dict_offset > 0 ? Load(object + static_cast<uint64_t>(type.dict_offset)) : 0;
+}
+
+const uint64_t* InlineAttributes(uint64_t object, const TypeFacts& type, const PythonApi& api) {
+  if (type.inline_names == 0 || AttributeDict(object, type, api) != 0) return nullptr;
+  uint64_t values;
+  if (api.minor == 11) {
+    values = Load(object - 32);
+  } else if (api.minor == 12) {
+    values = Load(object - 24);
+    values = values % 2 != 0 ? values + 1 : 0;
+  } else {
+    values = object + type.basic_size;
+    if (Load<uint8_t>(values + 3) == 0) return nullptr;  // not valid
+    values += 8;
+  }
+  return reinterpret_cast<const uint64_t*>(values);
+}
+
+const char* MemberName(uint64_t object, uint64_t value) {
+  const auto look_in = [&](uint64_t member, uint64_t count) -> const char* {
+    for (uint64_t i = 0; i < count; ++i, member += kMemberBytes) {
+      const char* name = Load<const char*>(member + kMemberName);
+      if (name == nullptr) return nullptr;
+      const auto offset = Load<int64_t>(member + kMemberOffset);
+      if (offset >= 16 && Load(object + static_cast<uint64_t>(offset)) == value) return name;
+    }
+    return nullptr;
+  };
+  constexpr uint64_t kMostMembers = 256;
+  int depth = 0;
+  for (uint64_t type = TypeOf(object); type != 0 && depth < kMaxBases; type = Load(type + kTypeBase), ++depth) {
+    // Those of __slots__ are behind the type.
+    const bool heap = (FlagsOf(type) & kIsHeapType) != 0;
+    const uint64_t slots = heap ? Load(type + kVarSize) : 0;
+    if (slots > 0 && slots < kMostMembers) {
+      if (const char* name = look_in(type + Load(TypeOf(type) + kTypeBasicSize), slots)) return name;
+    }
+    const uint64_t members = heap ? 0 : Load(type + kTypeMembers);
+    if (members == 0) continue;
+    if (const char* name = look_in(members, kMostMembers)) return name;
+  }
+  return nullptr;
+}
+
+}  // namespace vramtrack::holders

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a walk does with objects of a Python type. Decided once for each type.
+#ifndef INTERPOSE_HOLDERS_OBJECT_TYPES_H_
+#define INTERPOSE_HOLDERS_OBJECT_TYPES_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/holders/process_memory.h"
+#include "interpose/holders/python_objects.h"
+
+namespace vramtrack::holders {
+
+enum class TypeKind : uint8_t {
+  kSkip,  // holds nothing, or nothing alive: numbers, text, code, weak references
+  kPlain,
+  kDict,
+  kList,
+  kTuple,
+  kContainer,  // its members are entries: sets, deques, caches
+  kModule,
+  kFunction,
+  kMethod,
+  kCell,
+  kFrame,
+  kTraceback,
+  kException,
+  kType,
+  kGenerator,
+  kTensor,
+  kStorage,       // torch.UntypedStorage and others
+  kAutogradNode,  // of a torch.autograd.Function, or a grad_fn
+  kCppHolder,     // an object that pybind11 made
+};
+
+using Traverse = int (*)(uint64_t object, int (*visit)(uint64_t, void*), void* argument);
+
+struct TypeFacts {
+  uint64_t type;
+  uint64_t flags;
+  Traverse traverse;  // null if it has none
+  int64_t dict_offset;
+  uint64_t basic_size;
+  TypeKind kind;
+  bool is_module, is_optimizer;  // of torch.nn, torch.optim
+  uint32_t inline_names;         // number of attributes that instances may keep without a dict
+  uint64_t inline_keys;          // the names: every 16 bytes a str
+};
+
+// Zero-initialised memory is an empty set. Not thread-safe.
+class ObjectTypes {
+ public:
+  // Returns the facts of a type. The reference is valid until the next call.
+  const TypeFacts& Of(uint64_t type, const PythonApi& api, const ProcessMemory& memory);
+
+ private:
+  static constexpr size_t kSlots = size_t{1} << 15;
+  static TypeFacts Find(uint64_t type, const PythonApi& api, const ProcessMemory& memory);
+
+  size_t used_;
+  TypeFacts last_;
+  TypeFacts slots_[kSlots];
+};
+
+// Returns the number of entries of a container, 0 for other objects.
+uint64_t EntriesOf(uint64_t object, const TypeFacts& type);
+
+// Returns the dict with an object's attributes, 0 if there is none.
+uint64_t AttributeDict(uint64_t object, const TypeFacts& type, const PythonApi& api);
+// Returns the attributes of an object that has no dict for them, in the order of type.inline_keys; null if it has one.
+const uint64_t* InlineAttributes(uint64_t object, const TypeFacts& type, const PythonApi& api);
+
+// Returns the zero-terminated name of the member of `object` that is `value`: of a __slots__ entry, or of a member of
+// a type in C. Null if it has none.
+const char* MemberName(uint64_t object, uint64_t value);
+
+}  // namespace vramtrack::holders
+
+#endif  // INTERPOSE_HOLDERS_OBJECT_TYPES_H_

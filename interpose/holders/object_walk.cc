@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/holders/object_walk.h"
+
+#include <initializer_list>
+
+#include "interpose/base/clock.h"
+
+namespace vramtrack::holders {
+namespace {
+
+// A container with more entries is one path for all of them.
+constexpr uint64_t kFewEntries = 16;
+constexpr uint32_t kObjectsPerClock = 512;
+constexpr int kMostLocals = 4096;
+
+constexpr Step kSame = {schema::HOLDER_NONE, NameKind::kNone, 0};
+constexpr Step kEntry = {schema::HOLDER_ENTRY, NameKind::kNone, 0};
+constexpr Step kMember = {schema::HOLDER_MEMBER, NameKind::kMember, 0};
+
+}  // namespace
+
+schema::HolderStop ObjectWalk::Run(const PythonApi& api, uint64_t most_ns) {
+  api_ = &api;
+  end_ns_ = MonotonicNs() + most_ns;
+  until_clock_ = kObjectsPerClock;
+  if (!memory_.Prepare()) return schema::HOLDERS_NO_MEMORY;
+  ReachModules();
+  ReachFrames();
+  ReachHandledException();
+  const bool complete = Expand() && ReachTheRest();
+  if (reached_.full()) return schema::HOLDERS_TOO_MANY_OBJECTS;
+  if (no_memory_) return schema::HOLDERS_NO_MEMORY;
+  return complete ? schema::HOLDERS_COMPLETE : schema::HOLDERS_OUT_OF_TIME;
+}
+
+void ObjectWalk::Free() {
+  memory_.Unmap();
+  reached_.Free();
+  blocks_.Free();
+  unreached_.Free();
+}
+
+bool ObjectWalk::OutOfTime() {
+  if (--until_clock_ != 0) return out_of_time_;
+  until_clock_ = kObjectsPerClock;
+  out_of_time_ = out_of_time_ || MonotonicNs() > end_ns_;
+  return out_of_time_;
+}
+
+bool ObjectWalk::Expand() {
+  while (const uint32_t next = reached_.Pop()) {
+    if (OutOfTime()) return false;
+    Entry& entry = reached_[next];
+    if ((entry.flags & kExpanded) != 0) continue;
+    entry.flags |= kExpanded;
+    current_ = next;
+    stage_ = entry.stage;
+    const uint64_t address = entry.address;
+    const uint16_t flags = entry.flags;
+    switch (entry.kind) {
+      case ObjectKind::kPython:
+        ExpandPython(address);
+        break;
+      case ObjectKind::kFrame:
+        ExpandFrame(address);
+        break;
+      case ObjectKind::kTensor:
+        ExpandTensorImpl(address, flags);
+        break;
+      case ObjectKind::kNode:
+        ExpandNode(address, 0, NameKind::kNone);
+        break;
+      case ObjectKind::kCppObject:
+        ExpandCppObject(address);
+        break;
+      case ObjectKind::kStorage:
+        ExpandStorage(address);
+        break;
+    }
+  }
+  return true;
+}
+
+void ObjectWalk::ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) {
+  if (stage < stage_) stage = stage_;
+  bool added;
+  const uint32_t found = reached_.FindOrAdd(address, &added);
+  if (found == 0) {
+    no_memory_ = true;
+    return;
+  }
+  Entry& entry = reached_[found];
+  // One that waits in a later stage is reached from here instead.
+  const bool unreached = (entry.flags & kUnreached) != 0;
+  if (!added && !unreached && ((entry.flags & kExpanded) != 0 || entry.stage <= stage)) return;
+  entry.parent = current_;
+  entry.step = static_cast<uint8_t>(step.step);
+  entry.name_kind = step.kind;
+  entry.name = step.name;
+  entry.kind = kind;
+  entry.stage = stage;
+  entry.flags = flags;
+  if (!reached_.Push(stage, found)) no_memory_ = true;
+}
+
+void ObjectWalk::Reach(uint64_t object, Step step, uint16_t flags, uint8_t stage) {
+  if (object == 0) return;
+  const TypeFacts& type = types_.Of(TypeOf(object), *api_, memory_);
+  // Every module is where a path begins.
+  if (type.kind == TypeKind::kSkip || type.kind == TypeKind::kModule) return;
+  if (type.is_optimizer && stage < kOptimizers) stage = kOptimizers;
+  if (current_ != 0) flags |= reached_[current_].flags & kOptimizerState;
+  ReachAt(object, ObjectKind::kPython, step, flags, stage);
+}
+
+void ObjectWalk::ReachCpp(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) {
+  ReachAt(address, kind, step, flags, stage);
+}
+
+int ObjectWalk::OnReferred(uint64_t object, void* walk) {
+  auto* self = static_cast<ObjectWalk*>(walk);
+  if (object != self->type_skipped_) self->Reach(object, self->step_);
+  return 0;
+}
+
+void ObjectWalk::ReachReferred(uint64_t object, const TypeFacts& type, Step step) {
+  if (type.traverse == nullptr) return;
+  step_ = step;
+  type_skipped_ = type.type;
+  const uint64_t of = type.type;
+  const Traverse traverse = type.traverse;
+  traverse(object, OnReferred, this);
+  Reach(of, kMember, 0, kLeftover);
+}
+
+void ObjectWalk::ReachAttribute(uint64_t key, uint64_t value, uint16_t flags) {
+  Step step = {schema::HOLDER_ATTRIBUTE, NameKind::kText, key};
+  uint16_t of_value = 0;
+  if ((flags & kOfModule) != 0 && types_.Of(TypeOf(value), *api_, memory_).kind == TypeKind::kDict) {
+    const bool parameters = IsTextOf(*api_, key, "_parameters"), buffers = IsTextOf(*api_, key, "_buffers");
+    if (parameters || buffers || IsTextOf(*api_, key, "_modules")) {
+      of_value = kModuleAttributes | (parameters ? kParameters : buffers ? kBuffers : 0);
+      step = kSame;
+    } else if (IsTextOf(*api_, key, "_forward_hooks") || IsTextOf(*api_, key, "_forward_pre_hooks") ||
+               IsTextOf(*api_, key, "_backward_hooks")) {
+      step = {schema::HOLDER_HOOK, NameKind::kNone, 0};
+      of_value = kContainer;
+    }
+  }
+  if ((flags & kOfOptimizer) != 0 && IsTextOf(*api_, key, "state")) of_value = kOptimizerState;
+  Reach(value, step, of_value);
+}
+
+void ObjectWalk::ExpandDict(uint64_t dict, uint64_t entries, uint16_t flags) {
+  intptr_t position = 0;
+  uint64_t key, value;
+  while (api_->dict_next(dict, &position, &key, &value) != 0) {
+    const uint64_t key_flags = FlagsOf(TypeOf(key));
+    const bool text = (key_flags & kIsTextType) != 0;
+    if ((flags & kModuleAttributes) != 0 && text) {
+      Reach(value, {schema::HOLDER_MODULE_ATTRIBUTE, NameKind::kText, key}, flags & (kParameters | kBuffers));
+    } else if ((flags & kAttributes) != 0 && text) {
+      ReachAttribute(key, value, flags);
+    } else if ((flags & kContainer) != 0 || entries > kFewEntries) {
+      Reach(value, kEntry);
+    } else if (text) {
+      Reach(value, {schema::HOLDER_KEY, NameKind::kText, key});
+    } else {
+      int overflow = 0;
+      const bool number = (key_flags & kIsIntType) != 0;
+      const long long of_key = number ? api_->int_value(key, &overflow) : 0;
+      const bool plain = number && overflow == 0;
+      Reach(value, plain ? Step{schema::HOLDER_INDEX, NameKind::kNumber, static_cast<uint64_t>(of_key)} : kEntry);
+    }
+    if (!text && (key_flags & kIsIntType) == 0) Reach(key, kEntry, 0, kLeftover);
+  }
+}
+
+// Of an instance: with a dict, or without one.
+void ObjectWalk::ExpandAttributes(uint64_t object, const TypeFacts& type) {
+  const uint16_t flags = static_cast<uint16_t>((type.is_module ? kOfModule : 0) | (type.is_optimizer ? kOfOptimizer : 0));
+  if (const uint64_t dict = AttributeDict(object, type, *api_)) {
+    if (dict % 8 == 0) Reach(dict, kSame, static_cast<uint16_t>(kAttributes | flags));
+    return;
+  }
+  const uint64_t* values = InlineAttributes(object, type, *api_);
+  if (values == nullptr) return;
+  const uint64_t keys = type.inline_keys;
+  const uint32_t count = type.inline_names;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (values[i] != 0) ReachAttribute(Load(keys + 16 * i), values[i], flags);
+  }
+}
+
+void ObjectWalk::ExpandPython(uint64_t object) {
+  // A copy: what is reached may take its place.
+  const TypeFacts type = types_.Of(TypeOf(object), *api_, memory_);
+  const uint16_t flags = reached_[current_].flags;
+  Step referred = kMember;
+  switch (type.kind) {
+    case TypeKind::kSkip:
+    case TypeKind::kModule:
+      return;
+    case TypeKind::kDict:
+      ExpandDict(object, Load(object + kDictUsed), flags);
+      if (type.type == api_->dict) return;
+      break;
+    case TypeKind::kList:
+    case TypeKind::kTuple: {
+      const bool list = type.kind == TypeKind::kList;
+      const uint64_t count = Load(object + kVarSize);
+      const uint64_t items = list ? Load(object + kListItems) : object + api_->offsets->tuple_items;
+      const bool numbered = !list && count <= kFewEntries;
+      for (uint64_t i = 0; i < count && items != 0; ++i) {
+        Reach(Load(items + 8 * i), numbered ? Step{schema::HOLDER_INDEX, NameKind::kNumber, i} : kEntry);
+      }
+      if (type.type == api_->list || type.type == api_->tuple) return;
+      break;
+    }
+    case TypeKind::kContainer:
+      referred = kEntry;
+      break;
+    case TypeKind::kFunction:
+      return ExpandFunction(object);
+    case TypeKind::kMethod:
+      referred = kSame;
+      break;
+    case TypeKind::kCell:
+      return Reach(Load(object + kCellContents), kSame);
+    case TypeKind::kFrame:
+      ExpandFrameObject(object);
+      break;
+    case TypeKind::kTraceback:
+      return ExpandTraceback(object);
+    case TypeKind::kException:
+      Reach(Load(object + api_->offsets->exception_traceback), kSame);
+      break;
+    case TypeKind::kType:
+      if ((FlagsOf(object) & kIsHeapType) != 0) Reach(Load(object + kTypeDict), kSame, kAttributes);
+      return;
+    case TypeKind::kGenerator:
+      ExpandGenerator(object);
+      break;
+    case TypeKind::kTensor:
+      return ExpandTensor(object, type, flags);
+    case TypeKind::kStorage:
+      ExpandStorageObject(object, flags);
+      break;
+    case TypeKind::kAutogradNode:
+      ExpandNode(object, reinterpret_cast<uint64_t>(NameOf(type.type)), NameKind::kCharacters);
+      break;
+    case TypeKind::kCppHolder:
+      // An instance begins with the address of what it stands for (pybind11's instance, detail/common.h).
+      if (type.basic_size >= 24 && memory_.IsHeap(Load(object + 16))) {
+        ReachCpp(Load(object + 16), ObjectKind::kCppObject, kMember, 0, GraphStage());
+      }
+      break;
+    case TypeKind::kPlain:
+      break;
+  }
+  ExpandAttributes(object, type);
+  ReachReferred(object, type, referred);
+}
+
+void ObjectWalk::ExpandFunction(uint64_t function) {
+  const ObjectOffsets& o = *api_->offsets;
+  const uint64_t code = Load(function + o.function_code), closure = Load(function + o.function_closure);
+  if (closure != 0) {
+    const uint64_t count = Load(closure + kVarSize);
+    // The names of free variables are the last ones.
+    const uint64_t names = Load(code + (o.code_all_names != 0 ? o.code_all_names : o.code_free));
+    const uint64_t all = Load(names + kVarSize);
+    for (uint64_t i = 0; i < count && count <= all; ++i) {
+      const uint64_t name = Load(names + o.tuple_items + 8 * (all - count + i));
+      Reach(Load(closure + o.tuple_items + 8 * i), {schema::HOLDER_CLOSURE, NameKind::kText, name});
+    }
+  }
+  // Of a module, this is reached already.
+  Reach(Load(function + o.function_globals), kMember, kAttributes, kLeftover);
+  const TypeFacts type = types_.Of(TypeOf(function), *api_, memory_);
+  ExpandAttributes(function, type);
+  ReachReferred(function, type, kMember);
+}
+
+uint64_t ObjectWalk::CodeOfFrame(uint64_t frame) const {
+  const FrameOffsets& frames = api_->interpreter->offsets();
+  const uint64_t code = Load(frame + frames.frame_code);
+  return frames.chain == FrameChain::kShims ? code & ~uint64_t{3} : code;
+}
+
+void ObjectWalk::ExpandFrame(uint64_t frame) {
+  const ObjectOffsets& o = *api_->offsets;
+  const uint64_t code = CodeOfFrame(frame);
+  if (code == 0 || TypeOf(code) != api_->code) return;
+  const auto local = [&](uint64_t names, uint64_t name_index, uint64_t index) {
+    uint64_t value = Load(frame + api_->frame_locals + 8 * index);
+    if (api_->minor >= 14) value = (value & 3) == 3 ? 0 : value & ~uint64_t{3};
+    Reach(value, {schema::HOLDER_LOCAL, NameKind::kText, Load(names + o.tuple_items + 8 * name_index)});
+  };
+  if (o.code_all_names != 0) {
+    const uint64_t names = Load(code + o.code_all_names);
+    const auto count = Load<int32_t>(code + o.code_all_locals);
+    for (int i = 0; i < count && i < kMostLocals && static_cast<uint64_t>(i) < Load(names + kVarSize); ++i) {
+      const auto at = static_cast<uint64_t>(i);
+      local(names, at, at);
+    }
+    return;
+  }
+  uint64_t index = static_cast<uint64_t>(Load<int32_t>(code + o.code_locals));
+  const uint64_t variables = Load(code + o.code_variables);
+  for (uint64_t i = 0; i < index && i < Load(variables + kVarSize); ++i) local(variables, i, i);
+  for (const uint16_t field : {o.code_cells, o.code_free}) {
+    const uint64_t names = Load(code + field), count = Load(names + kVarSize);
+    for (uint64_t i = 0; i < count && i < kMostLocals; ++i) local(names, i, index++);
+  }
+}
+
+void ObjectWalk::ExpandFrameObject(uint64_t object) {
+  const uint64_t frame = api_->offsets->frame_object != 0 ? Load(object + api_->offsets->frame_object) : object;
+  if (frame != 0) ExpandFrame(frame);
+}
+
+void ObjectWalk::ExpandGenerator(uint64_t generator) {
+  const ObjectOffsets& o = *api_->offsets;
+  uint64_t frame = generator + o.generator_frame;
+  if (o.generator_state == 0) {
+    frame = Load(frame);
+    if (frame == 0) return;
+    return Reach(frame, {schema::HOLDER_GENERATOR, NameKind::kCode, CodeOfFrame(frame)});
+  }
+  // Negative: not begun or suspended; 0: running. Others have no variables any more.
+  if (Load<int8_t>(generator + o.generator_state) > 0) return;
+  const uint64_t code = CodeOfFrame(frame);
+  if (code == 0 || TypeOf(code) != api_->code) return;
+  ReachAt(frame, ObjectKind::kFrame, {schema::HOLDER_GENERATOR, NameKind::kCode, code}, 0, 0);
+}
+
+void ObjectWalk::ExpandTraceback(uint64_t traceback) {
+  const uint64_t object = Load(traceback + kTracebackFrame);
+  if (object != 0 && TypeOf(object) == api_->frame) {
+    const uint16_t field = api_->offsets->frame_object;
+    const uint64_t frame = field != 0 ? Load(object + field) : object;
+    if (frame != 0) Reach(object, {schema::HOLDER_TRACEBACK, NameKind::kCode, CodeOfFrame(frame)});
+  }
+  const TypeFacts type = types_.Of(TypeOf(traceback), *api_, memory_);
+  ReachReferred(traceback, type, kSame);
+}
+
+}  // namespace vramtrack::holders

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A walk over the objects of a Python interpreter, breadth first, from names that a programmer knows: the variables of
+// modules and of running functions. It finds the tensors with memory on a device, and remembers for each object from
+// where it was reached first.
+//
+// The caller holds the interpreter's lock from beginning to end, so no Python object changes. The walk runs no Python
+// code, creates no object and keeps no reference. C++ objects may be changed by other threads meanwhile; they are read
+// by the kernel (ProcessMemory).
+#ifndef INTERPOSE_HOLDERS_OBJECT_WALK_H_
+#define INTERPOSE_HOLDERS_OBJECT_WALK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/base/growing_array.h"
+#include "interpose/holders/cpp_objects.h"
+#include "interpose/holders/object_types.h"
+#include "interpose/holders/process_memory.h"
+#include "interpose/holders/python_objects.h"
+#include "interpose/holders/reached_objects.h"
+#include "proto/schema_constants.h"
+
+namespace vramtrack::holders {
+
+// A block of device memory that a tensor's storage has.
+struct HeldBlock {
+  uint64_t address, bytes;
+  uint32_t entry;  // of the tensor or storage
+  uint64_t python_type;  // of the tensor's Python object, 0: it has none
+  TensorFacts facts;
+};
+
+// Use each object for one walk. Needs zeroed memory, a few MiB. Not thread-safe.
+class ObjectWalk {
+ public:
+  // Walks until everything is visited or the time in ns is over, and returns why it ended. Call Free afterwards.
+  schema::HolderStop Run(const PythonApi& api, uint64_t most_ns);
+
+  const PythonApi& api() const { return *api_; }
+  ReachedObjects& reached() { return reached_; }
+  GrowingArray<HeldBlock>& blocks() { return blocks_; }
+  const TypeFacts& FactsOf(uint64_t object) { return types_.Of(TypeOf(object), *api_, memory_); }
+  void Free();
+
+ private:
+  // Where paths begin, in object_roots.cc.
+  void ReachModules();
+  void ReachFrames();
+  void ReachHandledException();
+  // What no root reaches, in unreached_objects.cc. Returns false if the time is over.
+  bool ReachTheRest();
+  bool AddUnreached(uint64_t object);
+  void CountReference(uint64_t object);
+  static int OnTracked(uint64_t object, void* walk);
+  static int OnReference(uint64_t object, void* walk);
+
+  // Looks at all objects that were reached. Returns false if the time is over.
+  bool Expand();
+  bool OutOfTime();
+
+  // Reach what the current object refers to. A `stage` before the current one has no effect.
+  void Reach(uint64_t object, Step step, uint16_t flags = 0, uint8_t stage = 0);
+  void ReachCpp(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
+  void ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
+  void ReachReferred(uint64_t object, const TypeFacts& type, Step step);
+  static int OnReferred(uint64_t object, void* walk);
+
+  void ExpandPython(uint64_t object);
+  void ExpandDict(uint64_t dict, uint64_t entries, uint16_t flags);
+  void ExpandAttributes(uint64_t object, const TypeFacts& type);
+  void ExpandFunction(uint64_t function);
+  void ExpandFrame(uint64_t frame);
+  void ExpandFrameObject(uint64_t object);
+  void ExpandGenerator(uint64_t generator);
+  void ExpandTraceback(uint64_t traceback);
+  void ReachAttribute(uint64_t key, uint64_t value, uint16_t flags);
+  uint64_t CodeOfFrame(uint64_t frame) const;
+
+  // Objects of C++, in cpp_walk.cc.
+  struct Scan;
+  void ExpandTensor(uint64_t object, const TypeFacts& type, uint16_t flags);
+  void ExpandStorageObject(uint64_t object, uint16_t flags);
+  void ExpandTensorImpl(uint64_t impl, uint16_t flags);
+  void ExpandStorage(uint64_t storage);
+  void ExpandNode(uint64_t node, uint64_t name, NameKind kind);
+  void ExpandCppObject(uint64_t object);
+  size_t ReadBlock(uint64_t address, uint64_t* words, size_t most) const;
+  template <typename Visit>
+  void ScanWords(const uint64_t* words, size_t count, Visit visit);
+  template <typename Visit>
+  void ScanCandidates(const uint64_t* candidates, size_t count, Visit visit);
+  void ReachPythonIn(uint64_t object, size_t words, Step step);
+  bool IsPythonObject(uint64_t address);
+  uint8_t GraphStage() const;
+  void AddBlock(const TensorFacts& facts);
+
+  const PythonApi* api_;
+  ProcessMemory memory_;
+  ObjectTypes types_;
+  CppClasses classes_;
+  TensorLayout layout_;
+  ReachedObjects reached_;
+  GrowingArray<HeldBlock> blocks_;
+  GrowingArray<uint32_t> unreached_;
+  uint32_t current_;
+  uint8_t stage_;
+  Step step_;             // of what OnReferred reports
+  uint64_t type_skipped_;  // its type: not reached from each of its instances
+  uint64_t end_ns_;
+  uint32_t until_clock_;
+  bool no_memory_, out_of_time_, attributes_read_;
+  size_t impl_word_;
+};
+
+}  // namespace vramtrack::holders
+
+#endif  // INTERPOSE_HOLDERS_OBJECT_WALK_H_

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interpose/holders/process_memory.h"
+
+#include <sys/uio.h>
+
+#include <cstring>
+
+#include "interpose/base/system_call.h"
+
+namespace vramtrack::holders {
+namespace {
+
+constexpr size_t kPage = 4096;
+
+uint64_t Hex(const char** at, const char* end) {
+  uint64_t value = 0;
+  for (; *at < end; ++*at) {
+    const char c = **at;
+    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (digit < 0) break;
+    value = value << 4 | static_cast<uint64_t>(digit);
+  }
+  return value;
+}
+
+}  // namespace
+
+// begin-end rwxp offset device inode      path
+void ProcessMemory::AddLine(const char* line, const char* end) {
+  Range range = {};
+  range.begin = Hex(&line, end);
+  if (line == end || *line++ != '-') return;
+  range.end = Hex(&line, end);
+  if (end - line < 6 || line[1] != 'r') return;
+  const bool writable = line[2] == 'w';
+  const char* path = line;
+  while (path < end && *path != '/' && *path != '[') ++path;
+  const bool file = path < end && *path == '/';
+  if (!file && !writable) return;
+  GrowingArray<Range>& to = file ? files_ : heap_;
+  if (to.size() > 0 && to[to.size() - 1].end == range.begin) {
+    to[to.size() - 1].end = range.end;
+  } else if (to.Reserve(1)) {
+    to.Add(range);
+  }
+}
+
+bool ProcessMemory::Prepare() {
+  heap_.Clear();
+  files_.Clear();
+  const int fd = OpenForReading("/proc/self/maps");
+  if (fd < 0) return false;
+  char buffer[8192];
+  size_t held = 0;
+  for (;;) {
+    const int64_t got = ReadSome(fd, buffer + held, sizeof buffer - held);
+    if (got <= 0) break;
+    held += static_cast<size_t>(got);
+    const char* line = buffer;
+    while (const auto* end = static_cast<const char*>(std::memchr(line, '\n', held - (line - buffer)))) {
+      AddLine(line, end);
+      line = end + 1;
+    }
+    held -= static_cast<size_t>(line - buffer);
+    std::memmove(buffer, line, held);
+    if (held == sizeof buffer) held = 0;  // a path longer than this
+  }
+  Close(fd);
+  return heap_.size() > 0 && files_.size() > 0;
+}
+
+void ProcessMemory::Unmap() {
+  heap_.Free();
+  files_.Free();
+}
+
+bool ProcessMemory::In(const GrowingArray<Range>& ranges, uint64_t address) {
+  size_t low = 0, high = ranges.size();
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (ranges[middle].end <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < ranges.size() && ranges[low].begin <= address;
+}
+
+size_t ProcessMemory::Read(uint64_t address, void* to_first, size_t first, void* to_second, size_t second) const {
+  const iovec local[2] = {{to_first, first}, {to_second, second}};
+  const iovec remote = {reinterpret_cast<void*>(address), first + second};
+  const int64_t got = ReadOwnMemory(local, 2, &remote, 1);
+  if (got >= 0) return static_cast<size_t>(got);
+  const size_t done = Read(address, to_first, first);
+  return done < first ? done : first + Read(address + first, to_second, second);
+}
+
+size_t ProcessMemory::Read(uint64_t address, void* to, size_t bytes) const {
+  const iovec local = {to, bytes};
+  const iovec remote = {reinterpret_cast<void*>(address), bytes};
+  const int64_t got = ReadOwnMemory(&local, 1, &remote, 1);
+  if (got >= 0) return static_cast<size_t>(got);
+  // One page at a time: the range may end in one that cannot be read, and a sandbox may forbid the call.
+  size_t done = 0;
+  while (done < bytes && IsReadable((address + done) & ~uint64_t{7})) {
+    size_t part = kPage - (address + done) % kPage;
+    if (part > bytes - done) part = bytes - done;
+    std::memcpy(static_cast<char*>(to) + done, reinterpret_cast<const void*>(address + done), part);
+    done += part;
+  }
+  return done;
+}
+
+void ProcessMemory::ReadWords(const uint64_t* addresses, size_t count, uint64_t* words) const {
+  constexpr size_t kMost = 128;
+  for (size_t first = 0; first < count;) {
+    iovec remote[kMost];
+    const size_t some = count - first < kMost ? count - first : kMost;
+    for (size_t i = 0; i < some; ++i) remote[i] = {reinterpret_cast<void*>(addresses[first + i]), 8};
+    iovec local = {words + first, 8 * some};
+    const int64_t got = ReadOwnMemory(&local, 1, remote, some);
+    const size_t read = got > 0 ? static_cast<size_t>(got) / 8 : 0;
+    first += read;
+    if (read < some) {
+      if (Read(addresses[first], &words[first], 8) != 8) words[first] = 0;
+      ++first;
+    }
+  }
+}
+
+}  // namespace vramtrack::holders

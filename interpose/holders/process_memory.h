@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the memory of this process where an address may be wrong: the kernel does the reading, so a bad address is an
+// error and no fault. Other threads may change or free what is read.
+#ifndef INTERPOSE_HOLDERS_PROCESS_MEMORY_H_
+#define INTERPOSE_HOLDERS_PROCESS_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/base/growing_array.h"
+
+namespace vramtrack::holders {
+
+// Zero-initialised memory is an object that knows no ranges. Not thread-safe.
+class ProcessMemory {
+ public:
+  // Learns the ranges of mapped memory as they are now. Returns false if they cannot be read.
+  bool Prepare();
+  void Unmap();
+
+  // Returns whether the address was, when Prepare was called, in memory that the process may write and that is no
+  // file's; or in a file that is mapped.
+  bool IsHeap(uint64_t address) const { return address % 8 == 0 && In(heap_, address); }
+  bool IsFile(uint64_t address) const { return In(files_, address); }
+
+  // Reads up to `bytes`. Returns the number of bytes read before the first address that cannot be read.
+  size_t Read(uint64_t address, void* to, size_t bytes) const;
+  // Reads `first` bytes and then `second` bytes behind them. Returns the number of bytes read.
+  size_t Read(uint64_t address, void* to_first, size_t first, void* to_second, size_t second) const;
+  // Reads the word at each address; the word of an address that cannot be read is 0.
+  void ReadWords(const uint64_t* addresses, size_t count, uint64_t* words) const;
+
+ private:
+  struct Range {
+    uint64_t begin, end;
+  };
+  static bool In(const GrowingArray<Range>& ranges, uint64_t address);
+  void AddLine(const char* line, const char* end);
+
+  GrowingArray<Range> heap_, files_;  // by ascending address
+};
+
+}  // namespace vramtrack::holders
+
+#endif  // INTERPOSE_HOLDERS_PROCESS_MEMORY_H_

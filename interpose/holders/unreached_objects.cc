@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What no name reaches. The objects that the interpreter's collector tracks and that were not reached are either kept
+// from outside (by C or C++ code, or by a value that the interpreter is computing with), or they are garbage in
+// reference cycles that waits for the collector. As the collector does, references between them are counted: an object
+// with more than these is kept from outside.
+#include "interpose/holders/object_walk.h"
+
+namespace vramtrack::holders {
+namespace {
+
+constexpr uint64_t kGcHeaderBytes = 16;
+constexpr size_t kGenerations = 3, kGenerationBytes = 24;
+constexpr uint64_t kGcFlags = 3;
+
+}  // namespace
+
+bool ObjectWalk::AddUnreached(uint64_t object) {
+  const TypeKind kind = types_.Of(TypeOf(object), *api_, memory_).kind;
+  if (kind == TypeKind::kSkip || kind == TypeKind::kModule) return true;
+  bool added;
+  const uint32_t entry = reached_.FindOrAdd(object, &added);
+  if (entry == 0) {
+    no_memory_ = true;
+    return false;
+  }
+  if (!added) return true;
+  reached_[entry].flags = kUnreached;
+  if (!unreached_.Reserve(1)) return false;
+  unreached_.Add(entry);
+  return !OutOfTime();
+}
+
+int ObjectWalk::OnTracked(uint64_t object, void* walk) {
+  return static_cast<ObjectWalk*>(walk)->AddUnreached(object) ? 1 : 0;
+}
+
+void ObjectWalk::CountReference(uint64_t object) {
+  const uint32_t entry = reached_.Find(object);
+  if (entry == 0 || (reached_[entry].flags & kUnreached) == 0) return;
+  if (reached_[entry].references != UINT16_MAX) ++reached_[entry].references;
+}
+
+int ObjectWalk::OnReference(uint64_t object, void* walk) {
+  static_cast<ObjectWalk*>(walk)->CountReference(object);
+  return 0;
+}
+
+bool ObjectWalk::ReachTheRest() {
+  if (api_->visit_tracked != nullptr) {
+    api_->visit_tracked(OnTracked, this);
+  } else if (api_->offsets->gc_generations != 0) {
+    // The lists of the collector's generations; a list's head is in the interpreter's state.
+    const uint64_t first = api_->first_interpreter() + api_->offsets->gc_generations;
+    for (size_t i = 0; i < kGenerations; ++i) {
+      const uint64_t head = first + i * kGenerationBytes;
+      uint64_t previous = head, header = Load(head);
+      while (header != head) {
+        // Every element must point back: this is what shows that it is such a list.
+        if (!memory_.IsHeap(header) && !memory_.IsFile(header)) break;
+        if ((Load(header + 8) & ~kGcFlags) != previous) break;
+        if (!AddUnreached(header + kGcHeaderBytes)) break;
+        previous = header;
+        header = Load(header) & ~kGcFlags;
+      }
+    }
+  } else {
+    return true;
+  }
+  if (out_of_time_ || no_memory_) return false;
+  for (size_t i = 0; i < unreached_.size(); ++i) {
+    const uint64_t object = reached_[unreached_[i]].address;
+    const TypeFacts& type = types_.Of(TypeOf(object), *api_, memory_);
+    if (type.traverse != nullptr) type.traverse(object, OnReference, this);
+    if (OutOfTime()) return false;
+  }
+  const auto reach = [&](bool outside, bool instances_only) {
+    for (size_t i = 0; i < unreached_.size(); ++i) {
+      const Entry entry = reached_[unreached_[i]];
+      if ((entry.flags & kUnreached) == 0) continue;
+      const uint64_t of_type = TypeOf(entry.address);
+      // Since 3.12 the upper half of the word has flags.
+      const uint64_t count = api_->minor >= 12 ? Load<uint32_t>(entry.address) : Load(entry.address);
+      if (outside && count <= entry.references) continue;
+      if (instances_only && types_.Of(of_type, *api_, memory_).kind != TypeKind::kPlain) continue;
+      current_ = 0;
+      stage_ = outside ? kOutside : kGarbage;
+      const schema::HolderStep step = outside ? schema::HOLDER_OUTSIDE : schema::HOLDER_GARBAGE;
+      ReachAt(entry.address, ObjectKind::kPython,
+              {step, NameKind::kCharacters, reinterpret_cast<uint64_t>(NameOf(of_type))}, 0, stage_);
+      // What it holds is named by it, not by itself.
+      if (!outside && !Expand()) return false;
+    }
+    return Expand();
+  };
+  return reach(true, false) && reach(false, true) && reach(false, false);
+}
+
+}  // namespace vramtrack::holders
