@@ -364,6 +364,10 @@ int Run(const Arguments& arguments) {
   }
   options.command.insert(options.command.end(), marker, arguments.end());
   if (options.command.empty() || options.command[0].empty()) return parser.Wrong("COMMAND is missing");
+  const bool holders = !options.holders.empty() && options.holders != "0";
+  if (holders && !options.stacks.empty() && !absl::StrContains(options.stacks, "python")) {
+    return BadInput("--holders needs Python stacks (expected --stacks python or native,python)");
+  }
   return RunRun(options);
 }
 

@@ -13,16 +13,16 @@
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kMostSeconds = 1'000'000;
+constexpr uint64_t kLongest = 10'000;
 
-// The seconds of an interval such as "30s" or "5m"; 0 if it is not one.
-uint64_t SecondsOf(const std::string& text) {
+// The milliseconds of an interval such as "30s" or "5m"; 0 if it is not one.
+uint64_t MillisecondsOf(const std::string& text) {
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const std::string unit = text.substr(digits);
-  const uint64_t seconds_of_unit = unit == "s" ? 1 : unit == "m" || unit == "min" ? 60 : unit == "h" ? 3600 : 0;
+  const uint64_t of_unit = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "m" ? 60'000 : unit == "h" ? 3'600'000 : 0;
   uint64_t number = 0;
-  if (!absl::SimpleAtoi(text.substr(0, digits), &number) || number > kMostSeconds) return 0;
-  return number * seconds_of_unit;
+  if (!absl::SimpleAtoi(text.substr(0, digits), &number) || number > kLongest) return 0;
+  return number * of_unit;
 }
 
 }  // namespace
@@ -41,15 +41,17 @@ std::string ReadHolderMoments(std::string& text) {
       for (const std::string& moment : known) add(moment);
     } else if (std::find(known.begin(), known.end(), one) != known.end()) {
       add(one);
-    } else if (const uint64_t seconds = SecondsOf(one); seconds != 0) {
+    } else if (const uint64_t milliseconds = MillisecondsOf(one); milliseconds != 0) {
       if (interval != 0) return absl::StrCat("a second interval '", one, "' (expected one)");
-      interval = seconds;
+      interval = milliseconds;
     } else {
       return absl::StrCat("unknown moment '", one, "' (expected ", absl::StrJoin(known, ", "),
                           ", an interval such as 30s, or all)");
     }
   }
-  if (interval != 0) moments.push_back(absl::StrCat(interval, "s"));
+  if (interval != 0) {
+    moments.push_back(interval % 1000 != 0 ? absl::StrCat(interval, "ms") : absl::StrCat(interval / 1000, "s"));
+  }
   text = absl::StrJoin(moments, ",");
   return "";
 }

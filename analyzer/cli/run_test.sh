@@ -48,7 +48,10 @@ run 0 "$vramtrack" run --holders=oom,5m env && says stdout VRAMTRACK_HOLDERS=oom
 run 0 "$vramtrack" run --holders=90s,1 env && says stdout VRAMTRACK_HOLDERS=growth,oom,exit,request,90s
 VRAMTRACK_HOLDERS=growth run 0 "$vramtrack" run env && says stdout VRAMTRACK_HOLDERS=growth
 VRAMTRACK_HOLDERS=growth run 0 "$vramtrack" run --holders=0 env && says stdout VRAMTRACK_HOLDERS=0
-for wrong in always growth,, 0s 5 30ms 0,growth 99999999s; do
+run 0 "$vramtrack" run --holders=1500ms env && says stdout VRAMTRACK_HOLDERS=1500ms
+run 0 "$vramtrack" run --holders=2h env && says stdout VRAMTRACK_HOLDERS=7200s
+run 2 "$vramtrack" run --holders --stacks native env && one_error_line "--holders needs Python stacks (expected --stacks python or native,python)"
+for wrong in always growth,, 0s 5 30d 0,growth 10001s; do
   run 2 "$vramtrack" run --holders=$wrong -- true
   one_error_line "--holders: unknown moment '" "' (expected growth, oom, exit, request, an interval such as 30s, or all)"
 done

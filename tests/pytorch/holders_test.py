@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: holders_test.py [--without-holders] [SCRIPT[:fixed]...]: the report must name who holds what the scripts leak.
 
-holders/expected.tsv has the scripts. Each runs with VRAMTRACK_HOLDERS=all. Its leak must have a holder with the path and the
-hint of the table; its fixed variant, and the lookalikes, must not leak. With --without-holders nothing is asked of the Python
-objects, and only the verdicts are compared.
+holders/expected.tsv has the scripts. Each runs with VRAMTRACK_HOLDERS=all. The holder of its leak must have the path, the kind
+and the hint of the table; its fixed variant, and the lookalikes, must not leak. With --without-holders no walk is made, and only
+the verdicts are compared.
 """
 import concurrent.futures
 import json
@@ -24,7 +24,8 @@ LEAST_SHARE = 0.9  # of the leaked bytes of a script
 
 class Expected(NamedTuple):
     path: "re.Pattern[str]"
-    hint: str  # empty: none
+    how: str
+    hint: "Optional[re.Pattern[str]]"
 
 
 class Result(NamedTuple):
@@ -40,7 +41,7 @@ def read_table():
     """{script: Expected}"""
     with open(os.path.join(SCRIPTS, "expected.tsv"), encoding="utf-8") as table:
         rows = [line.rstrip("\n").split("\t") for line in table if line.strip() and not line.startswith("#")]
-    return {script: Expected(re.compile(path), "" if hint == "-" else hint) for script, path, hint in rows}
+    return {script: Expected(re.compile(path), how, None if hint == "-" else re.compile(hint)) for script, path, how, hint in rows}
 
 
 class Crash(Exception):
@@ -86,21 +87,22 @@ def check_leak(report, expected, holders):
         return Result(["the leak is not found"], named=False)
     if not holders:
         return Result([])
-    leaking = ranking + [site for site in report["sites"] if site["part_of"]]
-    # Not their live bytes: what modules and frames hold is freed as the interpreter ends.
-    leaked = sum(site["rate_bytes_per_step"] for site in leaking)
+    # Not their live bytes: what modules and frames hold is freed as the interpreter ends. A holder is that of a whole leak.
+    leaked = sum(site["group"]["rate_bytes_per_step"] for site in ranking)
     explained, named, path, wrong = 0.0, False, "", []
-    for site in leaking:
+    for site in ranking:
         holder = site["holder"]
         if holder is None:
             continue
         right = expected.path.match(holder["path"]) is not None
-        explained += site["rate_bytes_per_step"] * holder["share"] if right else 0
+        explained += site["group"]["rate_bytes_per_step"] * holder["share"] if right else 0
         if site is ranking[0]:
             named, path = right, holder["path"]
+            if right and holder["how"] != expected.how:
+                wrong.append("held as %s, and should be as %s" % (holder["how"], expected.how))
             hint = holder["hint"] or ""
-            if right and hint != expected.hint:
-                wrong.append("the hint is %r, and should be %r" % (hint, expected.hint))
+            if right and (expected.hint.match(hint) is None if expected.hint else hint):
+                wrong.append("the hint is %r, and should be %r" % (hint, expected.hint.pattern if expected.hint else ""))
     if not named:
         wrong.append("held by %s, and should be %s" % (path or "nobody", expected.path.pattern))
     elif explained < LEAST_SHARE * leaked:
