@@ -153,8 +153,8 @@ def holders() -> bool:
     to the trace, and reports show it. Any thread may call it. It never raises.
 
     Returns:
-        Whether a walk through the objects was scheduled. False in a program that is not traced, or without
-        VRAMTRACK_HOLDERS (`vramtrack run --holders`).
+        Whether a walk through the objects was scheduled. False in a program that is not traced, without VRAMTRACK_HOLDERS
+        (`vramtrack run --holders`), and before PyTorch has allocated memory on a device.
     """
     function = _find("vramtrack_holders")
     return bool(function is not None and function() == 1)

@@ -48,12 +48,18 @@ class Crash(Exception):
     pass
 
 
+def traced_environment(trace, holders):
+    environment = dict(os.environ, VRAMTRACK_OUTPUT=trace, SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
+                       PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=under_test.MODULE,
+                       LD_PRELOAD=under_test.preloaded(os.environ))
+    if holders:
+        environment["VRAMTRACK_HOLDERS"] = holders
+    return environment
+
+
 def report_on(name, argument, holders, folder):
     trace = os.path.join(folder, "%s-%s.vtrace" % (name, argument or "leaky"))
-    environment = dict(os.environ, VRAMTRACK_OUTPUT=trace, SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
-                       PYTHONDONTWRITEBYTECODE="1", LD_PRELOAD=under_test.preloaded(os.environ))
-    if holders:
-        environment["VRAMTRACK_HOLDERS"] = "all"
+    environment = traced_environment(trace, "all" if holders else "")
     command = [sys.executable, os.path.join(SCRIPTS, name + ".py")] + ([argument] if argument else [])
     ran = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          text=True, timeout=TIMEOUT_S)
@@ -110,6 +116,28 @@ def check_leak(report, expected, holders):
     return Result(wrong, named=named, leaked=leaked, explained=explained, path=path)
 
 
+def check_requests(folder):
+    """A running job is asked by its number and by its trace, and asks itself."""
+    trace = os.path.join(folder, "asking.vtrace")
+    command = [sys.executable, os.path.join(SCRIPTS, "asking.py")]
+    wrong = []
+    with subprocess.Popen(command, env=traced_environment(trace, "request"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as job:
+        asked = job.stdout.readline()
+        if asked != "True\n":
+            wrong.append("vramtrack.holders() said %r" % asked)
+        for target in (str(job.pid), trace):
+            ran = subprocess.run([under_test.VRAMTRACK, "holders", target], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True, timeout=TIMEOUT_S)
+            answer = r"process %d: walk \d+ was written after .* vramtrack report %s\n" % (job.pid, re.escape(trace))
+            if ran.returncode != 0 or not re.fullmatch(answer, ran.stdout):
+                wrong.append("vramtrack holders %s: exit code %d: %s%s" % (target, ran.returncode, ran.stdout, ran.stderr))
+        _, errors = job.communicate("", timeout=TIMEOUT_S)
+        if job.returncode != 0 or errors:
+            wrong.append("exit code %d: %s" % (job.returncode, errors[-2000:]))
+    return Result(wrong)
+
+
 def main():
     arguments = sys.argv[1:]
     holders = "--without-holders" not in arguments
@@ -117,6 +145,7 @@ def main():
     table = read_table()
     runs = [(name, argument) for name in table for argument in ("", "--fixed")]
     runs += [("lookalikes", name) for name in LOOKALIKES]
+    runs += [("asking", "")] if holders else []
     if asked:
         runs = [run for run in runs if run[0] in asked or "%s:%s" % (run[0], run[1].lstrip("-")) in asked]
     folder_of_caller = os.environ.get("KEEP")
@@ -126,10 +155,12 @@ def main():
         def check(run):
             name, argument = run
             try:
+                if name == "asking":
+                    return check_requests(folder_of_caller or folder)
                 report = report_on(name, argument, holders, folder_of_caller or folder)
                 return check_clean(report) if argument else check_leak(report, table[name], holders)
             except Exception as error:
-                return Result([str(error)], crashed=True, named=None if argument else False)
+                return Result([str(error)], crashed=True, named=None if argument or name not in table else False)
 
         for (name, argument), result in zip(runs, executor.map(check, runs)):
             share = "%4.0f %%" % (100 * result.explained / result.leaked) if result.leaked else ""
