@@ -3,5 +3,5 @@
 import sys
 
 FIXED = "--fixed" in sys.argv[1:]
-STEPS = 80
+STEPS = 100
 BATCH, WIDTH = 256, 1024  # a tensor of this shape takes 1 MiB
