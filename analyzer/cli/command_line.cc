@@ -376,7 +376,8 @@ int Holders(const Arguments& arguments) {
   CommandParser parser("holders", "holders [OPTION...] PID|TRACE",
                        "Ask a running process which of its Python objects hold its memory, and wait for the answer. It "
                        "is added to the process's trace. The process must have been started with run --holders. For a "
-                       "folder of traces, all processes that still write one are asked.");
+                       "folder of traces, all processes that still write one are asked; for a launcher, all that it "
+                       "has started.");
   parser.Positional("PID|TRACE", &options.target);
   parser.Option("--timeout", "SECONDS", &options.timeout_s, "how long to wait for the answer (default: 30)")
       ->check(WholeNumber(1, kMostTimeoutSeconds));

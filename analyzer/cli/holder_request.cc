@@ -90,7 +90,43 @@ std::string ReachablePath(pid_t pid, const SharedMapping& mapping) {
   return "";
 }
 
-absl::StatusOr<std::vector<TracingProcess>> FindByNumber(pid_t pid) {
+std::vector<pid_t> AllProcesses() {
+  std::vector<pid_t> pids;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc"), closedir);
+  for (const dirent* entry; folder != nullptr && (entry = readdir(folder.get())) != nullptr;) {
+    pid_t pid;
+    if (absl::SimpleAtoi(entry->d_name, &pid) && pid != 0) pids.push_back(pid);
+  }
+  std::sort(pids.begin(), pids.end());
+  return pids;
+}
+
+// The processes that `pid` has started, and those that these have started.
+std::vector<pid_t> Descendants(pid_t pid) {
+  std::map<pid_t, std::vector<pid_t>> children;
+  for (const pid_t child : AllProcesses()) {
+    std::ifstream file(absl::StrCat("/proc/", child, "/stat"));
+    std::string line;
+    std::getline(file, line);
+    // "42 (name) S 41 ...": the name may have any characters.
+    const size_t name_end = line.rfind(')');
+    if (name_end == std::string::npos) continue;
+    std::istringstream fields(line.substr(name_end + 1));
+    std::string state;
+    pid_t parent = 0;
+    if (fields >> state >> parent) children[parent].push_back(child);
+  }
+  std::vector<pid_t> found = {pid};
+  for (size_t i = 0; i < found.size(); ++i) {
+    const std::vector<pid_t>& next = children[found[i]];
+    found.insert(found.end(), next.begin(), next.end());
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+// The trace that the process writes. The error is one line.
+absl::StatusOr<TracingProcess> FindTraceOf(pid_t pid) {
   if (kill(pid, 0) != 0 && errno == ESRCH) return absl::NotFoundError(NameOf(pid) + ": no such process");
   const std::vector<SharedMapping> mappings = SharedMappings(pid);
   if (mappings.empty() && errno != 0) return absl::NotFoundError(Error(absl::StrCat("/proc/", pid, "/maps"), errno));
@@ -108,25 +144,27 @@ absl::StatusOr<std::vector<TracingProcess>> FindByNumber(pid_t pid) {
     const int fd = OpenTrace(path, &why);
     if (fd >= 0) {
       close(fd);
-      return std::vector<TracingProcess>{{pid, path}};
+      return TracingProcess{pid, path};
     }
     if (IsTraceName(path)) problem = why;
   }
   if (!problem.empty()) return absl::FailedPreconditionError(problem);
   return absl::NotFoundError(absl::StrCat(NameOf(pid),
-                                          ": it writes no trace (expected a process that vramtrack run --holders has "
+                                          ": writes no trace (expected a process that vramtrack run --holders has "
                                           "started and that has called CUDA)"));
 }
 
-std::vector<pid_t> AllProcesses() {
-  std::vector<pid_t> pids;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc"), closedir);
-  for (const dirent* entry; folder != nullptr && (entry = readdir(folder.get())) != nullptr;) {
-    pid_t pid;
-    if (absl::SimpleAtoi(entry->d_name, &pid) && pid != 0) pids.push_back(pid);
+absl::StatusOr<std::vector<TracingProcess>> FindByNumber(pid_t pid) {
+  absl::StatusOr<TracingProcess> own = FindTraceOf(pid);
+  if (own.ok()) return std::vector<TracingProcess>{*std::move(own)};
+  // A launcher, such as vramtrack run or torchrun.
+  std::vector<TracingProcess> processes;
+  for (const pid_t descendant : Descendants(pid)) {
+    absl::StatusOr<TracingProcess> process = FindTraceOf(descendant);
+    if (process.ok()) processes.push_back(*std::move(process));
   }
-  std::sort(pids.begin(), pids.end());
-  return pids;
+  if (processes.empty()) return own.status();
+  return processes;
 }
 
 absl::StatusOr<std::vector<TracingProcess>> FindByTraces(const std::string& target) {

@@ -22,8 +22,9 @@ struct TracingProcess {
   std::string trace;  // a path that this process can open
 };
 
-// Returns the processes of this machine that `target` names: a process number, a trace, or a folder of traces, of which
-// those of running processes count. Never empty. An error is one line that names `target`.
+// Returns the processes of this machine that `target` names: the number of a process that writes a trace, or of one
+// that started such processes; or a trace; or a folder of traces, of which those of running processes count. Never
+// empty. An error is one line that names `target`.
 absl::StatusOr<std::vector<TracingProcess>> FindTracingProcesses(const std::string& target);
 
 // Returns why a process does not answer requests, given the environment with which it started (as /proc/PID/environ has

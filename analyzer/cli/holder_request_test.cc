@@ -99,8 +99,34 @@ TEST(HolderRequest, FindsTheProcessByItsNumberItsTraceAndItsFolder) {
   }
 }
 
+TEST(HolderRequest, FindsTheProcessesOfALauncher) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t launcher = fork();
+  if (launcher == 0) {
+    const pid_t rank = fork();
+    if (rank == 0) {
+      RecordingProcess process("vramtrack.host.11.vtrace");
+      const pid_t pid = getpid();
+      _exit(write(ready[1], &pid, sizeof pid) == sizeof pid ? pause() : 1);
+    }
+    waitpid(rank, nullptr, 0);
+    _exit(0);
+  }
+  pid_t rank = 0;
+  ASSERT_EQ(read(ready[0], &rank, sizeof rank), static_cast<ssize_t>(sizeof rank));
+  const auto found = FindTracingProcesses(std::to_string(launcher));
+  kill(rank, SIGKILL);
+  waitpid(launcher, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_EQ(found->size(), 1u);
+  EXPECT_EQ((*found)[0].pid, rank);
+}
+
 TEST(HolderRequest, OfWhatRecordsNothing) {
-  EXPECT_THAT(ErrorFor(std::to_string(getpid())), HasSubstr("it writes no trace"));
+  EXPECT_THAT(ErrorFor(std::to_string(getpid())), HasSubstr("writes no trace"));
   EXPECT_THAT(ErrorFor("99999999"), HasSubstr("process 99999999: no such process"));
   EXPECT_THAT(ErrorFor("99999999999999999999"), HasSubstr("invalid process number"));
   EXPECT_THAT(ErrorFor("/no/such.vtrace"), HasSubstr("/no/such.vtrace: No such file"));
