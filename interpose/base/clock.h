@@ -24,6 +24,13 @@ inline uint64_t RealtimeNs() {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
+// Returns the processor time that the calling thread has used.
+inline uint64_t ThreadCpuNs() {
+  timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<uint64_t>(used.tv_sec) * 1000000000u + static_cast<uint64_t>(used.tv_nsec);
+}
+
 // Thread-safe after Calibrate.
 class Clock {
  public:

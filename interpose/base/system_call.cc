@@ -142,6 +142,8 @@ void* MapWipedOnFork(size_t bytes) {
   return at;
 }
 
+void UseHugePages(void* at, size_t bytes) { madvise(at, bytes, MADV_HUGEPAGE); }
+
 void Unmap(void* at, size_t bytes) { munmap(at, bytes); }
 
 bool Empty(void* at, size_t bytes) { return madvise(at, bytes, MADV_DONTNEED) == 0; }

@@ -63,6 +63,8 @@ void* MapPrivate(size_t bytes);
 // Maps private memory that is zeroed in a forked child. Returns null on failure, or if the kernel does not support it
 // (before 4.14).
 void* MapWipedOnFork(size_t bytes);
+// Asks for large pages for private memory, where the system has them.
+void UseHugePages(void* at, size_t bytes);
 void Unmap(void* at, size_t bytes);
 // Zeroes private memory in place. Returns false, with the memory unchanged, on failure.
 bool Empty(void* at, size_t bytes);

@@ -148,8 +148,7 @@ void ObjectWalk::ExpandStorage(uint64_t storage) {
 void ObjectWalk::AddBlock(const TensorFacts& facts) {
   if (facts.data == 0 || facts.device_type != kCudaDevice || !blocks_.Reserve(1)) return;
   // Objects have even addresses: the address of memory on a device may be that of an object.
-  bool added;
-  if (reached_.FindOrAdd(facts.data | 1, &added) == 0 || !added) return;
+  if (reached_.Add(facts.data | 1, 0) == 0) return;
   HeldBlock block = {};
   block.address = facts.data;
   block.bytes = facts.bytes;
@@ -239,6 +238,9 @@ void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
 
 // What PyTorch keeps in an object that Python knows only by its address, such as the buckets of a reducer.
 void ObjectWalk::ExpandCppObject(uint64_t object) {
+  const uint32_t holder = reached_[current_].parent;
+  const uint64_t type = TypeOf(reached_[holder].address);
+  if (types_.IsBarren(type)) return;
   uint64_t words[kNodeWords];
   const size_t count = ReadBlock(object, words, kNodeWords);
   if (count == 0) return;
@@ -246,10 +248,13 @@ void ObjectWalk::ExpandCppObject(uint64_t object) {
   if (own.kind == CppClass::kNode || own.kind == CppClass::kPythonNode) {
     return ReachCpp(object, ObjectKind::kNode, kSame, 0, GraphStage());
   }
+  bool found = false;
   ScanWords(words, count, [&](uint64_t at, const CppClasses::Known& known) {
+    found = true;
     if (known.kind == CppClass::kTensor) ReachCpp(at, ObjectKind::kTensor, kMember, 0, stage_);
     if (known.kind == CppClass::kStorage) ReachCpp(at, ObjectKind::kStorage, kMember, 0, stage_);
   });
+  types_.NoteSearched(type, found);
 }
 
 }  // namespace vramtrack::holders

@@ -114,7 +114,7 @@ TypeFacts ObjectTypes::Find(uint64_t type, const PythonApi& api, const ProcessMe
 
 const TypeFacts& ObjectTypes::Of(uint64_t type, const PythonApi& api, const ProcessMemory& memory) {
   if (last_.type == type) return last_;
-  size_t slot = type * 0x9e3779b97f4a7c15 >> 49;
+  size_t slot = HomeOf(type);
   static_assert(kSlots == size_t{1} << 15, "the slot's bits");
   for (; slots_[slot].type != 0; slot = (slot + 1) % kSlots) {
     if (slots_[slot].type == type) return slots_[slot];
@@ -123,6 +123,23 @@ const TypeFacts& ObjectTypes::Of(uint64_t type, const PythonApi& api, const Proc
   ++used_;
   slots_[slot] = Find(type, api, memory);
   return slots_[slot];
+}
+
+void ObjectTypes::NoteSearched(uint64_t type, bool found) {
+  for (size_t slot = HomeOf(type); slots_[slot].type != 0; slot = (slot + 1) % kSlots) {
+    if (slots_[slot].type != type) continue;
+    uint8_t& searched = slots_[slot].searched;
+    if (found) searched = UINT8_MAX;
+    if (searched < kEnoughSearched) ++searched;
+    return;
+  }
+}
+
+bool ObjectTypes::IsBarren(uint64_t type) const {
+  for (size_t slot = HomeOf(type); slots_[slot].type != 0; slot = (slot + 1) % kSlots) {
+    if (slots_[slot].type == type) return slots_[slot].searched == kEnoughSearched;
+  }
+  return false;
 }
 
 uint64_t EntriesOf(uint64_t object, const TypeFacts& type) {

@@ -44,6 +44,7 @@ struct TypeFacts {
   uint64_t basic_size;
   TypeKind kind;
   bool is_module, is_optimizer;  // of torch.nn, torch.optim
+  uint8_t searched;              // instances without a tensor, UINT8_MAX once one had any; see IsBarren
   uint32_t inline_names;         // number of attributes that instances may keep without a dict
   uint64_t inline_keys;          // the names: every 16 bytes a str
 };
@@ -54,8 +55,15 @@ class ObjectTypes {
   // Returns the facts of a type. The reference is valid until the next call.
   const TypeFacts& Of(uint64_t type, const PythonApi& api, const ProcessMemory& memory);
 
+  // Of types of pybind11, whose instances are searched for tensors: notes the result for an instance; returns whether
+  // none of several instances had any, so that the others need not be searched.
+  void NoteSearched(uint64_t type, bool found);
+  bool IsBarren(uint64_t type) const;
+
  private:
   static constexpr size_t kSlots = size_t{1} << 15;
+  static constexpr uint8_t kEnoughSearched = 32;
+  static size_t HomeOf(uint64_t type) { return type * 0x9e3779b97f4a7c15 >> 49; }
   static TypeFacts Find(uint64_t type, const PythonApi& api, const ProcessMemory& memory);
 
   size_t used_;

@@ -21,7 +21,7 @@ constexpr Step kMember = {schema::HOLDER_MEMBER, NameKind::kMember, 0};
 
 schema::HolderStop ObjectWalk::Run(const PythonApi& api, uint64_t most_ns) {
   api_ = &api;
-  end_ns_ = MonotonicNs() + most_ns;
+  end_ns_ = ThreadCpuNs() + most_ns;
   until_clock_ = kObjectsPerClock;
   if (!memory_.Prepare()) return schema::HOLDERS_NO_MEMORY;
   ReachModules();
@@ -29,7 +29,7 @@ schema::HolderStop ObjectWalk::Run(const PythonApi& api, uint64_t most_ns) {
   ReachHandledException();
   const bool complete = Expand() && ReachTheRest();
   if (reached_.full()) return schema::HOLDERS_TOO_MANY_OBJECTS;
-  if (no_memory_) return schema::HOLDERS_NO_MEMORY;
+  if (reached_.no_memory()) return schema::HOLDERS_NO_MEMORY;
   return complete ? schema::HOLDERS_COMPLETE : schema::HOLDERS_OUT_OF_TIME;
 }
 
@@ -43,7 +43,7 @@ void ObjectWalk::Free() {
 bool ObjectWalk::OutOfTime() {
   if (--until_clock_ != 0) return out_of_time_;
   until_clock_ = kObjectsPerClock;
-  out_of_time_ = out_of_time_ || MonotonicNs() > end_ns_;
+  out_of_time_ = out_of_time_ || ThreadCpuNs() > end_ns_;
   return out_of_time_;
 }
 
@@ -83,16 +83,11 @@ bool ObjectWalk::Expand() {
 
 void ObjectWalk::ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) {
   if (stage < stage_) stage = stage_;
-  bool added;
-  const uint32_t found = reached_.FindOrAdd(address, &added);
-  if (found == 0) {
-    no_memory_ = true;
-    return;
-  }
-  Entry& entry = reached_[found];
   // One that waits in a later stage is reached from here instead.
-  const bool unreached = (entry.flags & kUnreached) != 0;
-  if (!added && !unreached && ((entry.flags & kExpanded) != 0 || entry.stage <= stage)) return;
+  const uint32_t found = reached_.Add(address, stage);
+  if (found == 0) return;
+  Entry& entry = reached_[found];
+  if ((entry.flags & kExpanded) != 0) return;
   entry.parent = current_;
   entry.step = static_cast<uint8_t>(step.step);
   entry.name_kind = step.kind;
@@ -100,7 +95,7 @@ void ObjectWalk::ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t 
   entry.kind = kind;
   entry.stage = stage;
   entry.flags = flags;
-  if (!reached_.Push(stage, found)) no_memory_ = true;
+  reached_.Push(stage, found);
 }
 
 void ObjectWalk::Reach(uint64_t object, Step step, uint16_t flags, uint8_t stage) {
@@ -276,6 +271,11 @@ void ObjectWalk::ExpandFunction(uint64_t function) {
       Reach(Load(closure + o.tuple_items + 8 * i), {schema::HOLDER_CLOSURE, NameKind::kText, name});
     }
   }
+  const auto special = [&](const char* name, uint16_t field) {
+    Reach(Load(function + field), {schema::HOLDER_ATTRIBUTE, NameKind::kCharacters, reinterpret_cast<uint64_t>(name)});
+  };
+  special("__defaults__", o.function_defaults);
+  special("__kwdefaults__", static_cast<uint16_t>(o.function_defaults + 8));
   // Of a module, this is reached already.
   Reach(Load(function + o.function_globals), kMember, kAttributes, kLeftover);
   const TypeFacts type = types_.Of(TypeOf(function), *api_, memory_);
@@ -333,7 +333,21 @@ void ObjectWalk::ExpandGenerator(uint64_t generator) {
   if (Load<int8_t>(generator + o.generator_state) > 0) return;
   const uint64_t code = CodeOfFrame(frame);
   if (code == 0 || TypeOf(code) != api_->code) return;
-  ReachAt(frame, ObjectKind::kFrame, {schema::HOLDER_GENERATOR, NameKind::kCode, code}, 0, 0);
+  // At once: what the generator refers to is reached by its names.
+  const uint32_t outer = current_;
+  const uint32_t entry = reached_.Add(frame, stage_);
+  if (entry == 0) return;
+  Entry& e = reached_[entry];
+  e.parent = outer;
+  e.step = schema::HOLDER_GENERATOR;
+  e.name_kind = NameKind::kCode;
+  e.name = code;
+  e.kind = ObjectKind::kFrame;
+  e.stage = stage_;
+  e.flags = kExpanded;
+  current_ = entry;
+  ExpandFrame(frame);
+  current_ = outer;
 }
 
 void ObjectWalk::ExpandTraceback(uint64_t traceback) {

@@ -34,7 +34,7 @@ struct HeldBlock {
 // Use each object for one walk. Needs zeroed memory, a few MiB. Not thread-safe.
 class ObjectWalk {
  public:
-  // Walks until everything is visited or the time in ns is over, and returns why it ended. Call Free afterwards.
+  // Walks until everything is visited or this thread has used `most_ns` of processor time, and returns why it ended. Call Free afterwards.
   schema::HolderStop Run(const PythonApi& api, uint64_t most_ns);
 
   const PythonApi& api() const { return *api_; }
@@ -109,7 +109,7 @@ class ObjectWalk {
   uint64_t type_skipped_;  // its type: not reached from each of its instances
   uint64_t end_ns_;
   uint32_t until_clock_;
-  bool no_memory_, out_of_time_, attributes_read_;
+  bool out_of_time_;
   size_t impl_word_;
 };
 

@@ -4,55 +4,67 @@
 namespace vramtrack::holders {
 namespace {
 
-constexpr size_t kFirstSlots = size_t{1} << 17;
+// Enough for what PyTorch has when it was imported.
+constexpr size_t kFirstSlots = size_t{1} << 20;
 constexpr size_t kAhead = 6;
 
 }  // namespace
 
-uint32_t ReachedObjects::Find(uint64_t address) const {
-  if (slot_count_ == 0) return 0;
-  for (size_t slot = SlotOf(address); slots_[slot] != 0; slot = (slot + 1) & (slot_count_ - 1)) {
-    if (entries_[slots_[slot]].address == address) return slots_[slot];
-  }
-  return 0;
+ReachedObjects::Slot& ReachedObjects::SlotOf(uint64_t address) const {
+  size_t at = HomeOf(address);
+  while (slots_[at].address != address && slots_[at].address != 0) at = (at + 1) & (slot_count_ - 1);
+  return slots_[at];
 }
 
-uint32_t ReachedObjects::FindOrAdd(uint64_t address, bool* added) {
-  *added = false;
-  if (2 * entries_.size() >= slot_count_ && !Grow()) return 0;
-  size_t slot = SlotOf(address);
-  for (; slots_[slot] != 0; slot = (slot + 1) & (slot_count_ - 1)) {
-    if (entries_[slots_[slot]].address == address) return slots_[slot];
+uint32_t ReachedObjects::Find(uint64_t address) const {
+  if (slot_count_ == 0) return 0;
+  return SlotOf(address).entry;
+}
+
+uint32_t ReachedObjects::Add(uint64_t address, uint8_t stage) {
+  if (2 * entries_.size() >= slot_count_ && !Grow()) {
+    no_memory_ = true;
+    return 0;
   }
-  if (full() || !entries_.Reserve(2)) return 0;
+  Slot& slot = SlotOf(address);
+  if (slot.address != 0) {
+    if (slot.stage <= stage) return 0;
+    slot.stage = stage;
+    return slot.entry;
+  }
+  if (full()) return 0;
+  if (!entries_.Reserve(2)) {
+    no_memory_ = true;
+    return 0;
+  }
   if (entries_.size() == 0) entries_.Add(Entry());
-  slots_[slot] = size();
+  slot = {address, size(), stage};
   Entry entry = {};
   entry.address = address;
   entries_.Add(entry);
-  *added = true;
-  return slots_[slot];
+  return slot.entry;
 }
 
 bool ReachedObjects::Grow() {
-  const size_t count = slot_count_ == 0 ? kFirstSlots : 2 * slot_count_;
-  auto* slots = static_cast<uint32_t*>(MapPrivate(count * sizeof(uint32_t)));
+  const size_t before = slot_count_;
+  Slot* const old = slots_;
+  const size_t count = before == 0 ? kFirstSlots : 2 * before;
+  auto* slots = static_cast<Slot*>(MapPrivate(count * sizeof(Slot)));
   if (slots == nullptr) return false;
-  if (slots_ != nullptr) Unmap(slots_, slot_count_ * sizeof(uint32_t));
+  UseHugePages(slots, count * sizeof(Slot));
   slots_ = slots;
   slot_count_ = count;
   shift_ = 64 - __builtin_ctzll(count);
-  for (uint32_t i = 1; i < size(); ++i) {
-    size_t slot = SlotOf(entries_[i].address);
-    while (slots_[slot] != 0) slot = (slot + 1) & (slot_count_ - 1);
-    slots_[slot] = i;
+  for (size_t i = 0; i < before; ++i) {
+    if (old[i].address != 0) SlotOf(old[i].address) = old[i];
   }
+  if (old != nullptr) Unmap(old, before * sizeof(Slot));
   return true;
 }
 
 bool ReachedObjects::Push(uint8_t stage, uint32_t entry) {
   GrowingArray<uint32_t>& queue = queues_[stage].entries;
-  if (!queue.Reserve(1)) return false;
+  if (!queue.Reserve(1)) return no_memory_ = true, false;
   queue.Add(entry);
   return true;
 }
@@ -75,7 +87,7 @@ uint32_t ReachedObjects::Pop() {
 void ReachedObjects::Free() {
   entries_.Free();
   for (Queue& queue : queues_) queue.entries.Free();
-  if (slots_ != nullptr) Unmap(slots_, slot_count_ * sizeof(uint32_t));
+  if (slots_ != nullptr) Unmap(slots_, slot_count_ * sizeof(Slot));
   slots_ = nullptr;
   slot_count_ = 0;
 }

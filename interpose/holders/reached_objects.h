@@ -25,12 +25,12 @@ enum class ObjectKind : uint8_t {
 // What the name of a step is made of.
 enum class NameKind : uint8_t {
   kNone,
-  kText,        // a str
+  kText,      // a str
   kCharacters,  // zero-terminated
   kNumber,
-  kCode,    // a code object: its qualified name
-  kClass,   // a mangled name of C++
-  kMember,  // not known yet: where the object that it was reached from has this one
+  kCode,      // a code object: its qualified name
+  kClass,     // a mangled name of C++
+  kMember,    // not known yet: where the object that it was reached from has this one
 };
 
 struct Step {
@@ -42,28 +42,29 @@ struct Step {
 // The order in which objects are looked at. Objects of an earlier stage are all looked at before any of a later one, so
 // that a path goes through the program's own names rather than through PyTorch's or the optimizer's.
 enum Stage : uint8_t {
-  kOwn,  // modules and frames of the program's own files
+  kOwn,          // modules and frames of the program's own files
   kOptimizers,
-  kOwnGraph,   // behind the grad_fn of tensors
-  kInstalled,  // modules and frames of installed packages
-  kLeftover,   // classes and globals that no module has
+  kOwnGraph,     // behind the grad_fn of tensors
+  kInstalled,    // modules and frames of installed packages
+  kLeftover,     // classes and globals that no module has
   kInstalledGraph,
-  kOutside,  // what nothing above reaches, but is referred to from outside of Python's objects
+  kOutside,      // what nothing above reaches, but is referred to from outside of Python's objects
   kOutsideGraph,
-  kGarbage,  // what only reference cycles keep
+  kGarbage,      // what only reference cycles keep
   kGarbageGraph,
   kStages,
+  kNotReached = kStages,  // see unreached_objects.cc
 };
 
 // Flags of an Entry.
 constexpr uint16_t kExpanded = 1,
-                   kAttributes = 2,  // a dict whose entries are attributes of its owner
-    kModuleAttributes = 4,           // likewise, of a torch.nn.Module
-    kOfModule = 8,                   // likewise: the attributes of a torch.nn.Module
-    kOfOptimizer = 16,               // likewise: of a torch.optim.Optimizer
-    kParameters = 32, kBuffers = 64, kOptimizerState = 128, kGradient = 256, kSaved = 512,
-                   kUnreached = 1024,  // not reached from any name; see UnreachedObjects
-    kContainer = 2048;                 // its members are entries
+                   kAttributes = 2,         // a dict whose entries are attributes of its owner
+                   kModuleAttributes = 4,   // likewise, of a torch.nn.Module
+                   kOfModule = 8,           // likewise: the attributes of a torch.nn.Module
+                   kOfOptimizer = 16,       // likewise: of a torch.optim.Optimizer
+                   kParameters = 32, kBuffers = 64, kOptimizerState = 128, kGradient = 256, kSaved = 512,
+                   kUnreached = 1024,       // not reached from any name; see unreached_objects.cc
+                   kContainer = 2048;       // its members are entries
 
 struct Entry {
   uint64_t address;
@@ -85,13 +86,14 @@ class ReachedObjects {
 
   // Returns the entry of the address, or 0.
   uint32_t Find(uint64_t address) const;
-  // Returns the entry of the address, and adds one if there is none. Returns 0 if there is no memory or kMaxEntries is
-  // reached.
-  uint32_t FindOrAdd(uint64_t address, bool* added);
+  // Returns the entry of an address that is new, or that was added with a later stage; it has this stage now. Returns 0
+  // if the address was added with this stage or an earlier one, if there is no memory, and if kMaxEntries is reached.
+  uint32_t Add(uint64_t address, uint8_t stage);
 
   Entry& operator[](uint32_t entry) { return entries_[entry]; }
   uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
   bool full() const { return entries_.size() >= kMaxEntries; }
+  bool no_memory() const { return no_memory_; }
 
   // The objects of a stage that are yet to be looked at, first in first out. Push returns false if there is no memory.
   bool Push(uint8_t stage, uint32_t entry);
@@ -101,8 +103,17 @@ class ReachedObjects {
   void Free();
 
  private:
+  // With what most look-ups need, so that they do not touch the entry.
+  struct Slot {
+    uint64_t address;  // 0: unused
+    uint32_t entry;
+    uint8_t stage;
+  };
+
   bool Grow();
-  size_t SlotOf(uint64_t address) const { return address * 0x9e3779b97f4a7c15 >> shift_; }
+  size_t HomeOf(uint64_t address) const { return address * 0x9e3779b97f4a7c15 >> shift_; }
+  // The slot of the address, or the unused one where it belongs.
+  Slot& SlotOf(uint64_t address) const;
 
   struct Queue {
     GrowingArray<uint32_t> entries;
@@ -110,9 +121,10 @@ class ReachedObjects {
   };
 
   GrowingArray<Entry> entries_;
-  uint32_t* slots_;
+  Slot* slots_;
   size_t slot_count_;
   int shift_;
+  bool no_memory_;
   Queue queues_[kStages];
 };
 

@@ -18,13 +18,9 @@ constexpr uint64_t kGcFlags = 3;
 bool ObjectWalk::AddUnreached(uint64_t object) {
   const TypeKind kind = types_.Of(TypeOf(object), *api_, memory_).kind;
   if (kind == TypeKind::kSkip || kind == TypeKind::kModule) return true;
-  bool added;
-  const uint32_t entry = reached_.FindOrAdd(object, &added);
-  if (entry == 0) {
-    no_memory_ = true;
-    return false;
-  }
-  if (!added) return true;
+  if (reached_.Find(object) != 0) return true;
+  const uint32_t entry = reached_.Add(object, kNotReached);
+  if (entry == 0) return false;
   reached_[entry].flags = kUnreached;
   if (!unreached_.Reserve(1)) return false;
   unreached_.Add(entry);
@@ -67,7 +63,7 @@ bool ObjectWalk::ReachTheRest() {
   } else {
     return true;
   }
-  if (out_of_time_ || no_memory_) return false;
+  if (out_of_time_ || reached_.full() || reached_.no_memory()) return false;
   for (size_t i = 0; i < unreached_.size(); ++i) {
     const uint64_t object = reached_[unreached_[i]].address;
     const TypeFacts& type = types_.Of(TypeOf(object), *api_, memory_);
