@@ -43,8 +43,7 @@ CppClass CppClasses::Classify(const char* name, uint64_t info, const ProcessMemo
   if (StartsWith(name, "N5torch8autograd14AccumulateGradE")) return CppClass::kAccumulateGrad;
   if (StartsWith(name, "N5torch8autograd6PyNodeE")) return CppClass::kPythonNode;
   if (StartsWith(name, "N5torch8autograd20PySavedVariableHooksE")) return CppClass::kPythonSaved;
-  if (StartsWith(name, "N5torch8autograd") && Has(name, "PyFunction") && Has(name, "Hook"))
-    return CppClass::kPythonHook;
+  if (StartsWith(name, "N5torch8autograd") && Has(name, "PyFunction") && Has(name, "Hook")) return CppClass::kPythonHook;
   return IsNode(info, memory) ? CppClass::kNode : CppClass::kOther;
 }
 

@@ -28,8 +28,8 @@ uint8_t ObjectWalk::GraphStage() const {
   return kBehind[stage_];
 }
 
-// Reads an object, at most `most` words. How large it is, the header says that glibc's malloc puts before it; otherwise
-// it is a guess.
+// Reads an object, at most `most` words. How large it is, the header says that glibc's malloc puts before it; otherwise it
+// is a guess.
 size_t ObjectWalk::ReadBlock(uint64_t address, uint64_t* words, size_t most) const {
   constexpr uint64_t kFlags = 7, kLeastChunk = 32;
   uint64_t header;

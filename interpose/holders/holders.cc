@@ -210,8 +210,8 @@ void Holders::Walk(schema::HolderMoment moment) {
   bool written = memory->record.Begin(&memory->walk, facts);
   size_t bytes;
   const bool bounded = file_->bounded();
-  while (uint8_t* frame =
-             written ? memory->record.Next(bounded ? kBoundedPartBytes : kPartBytes, bounded, &bytes) : nullptr) {
+  while (uint8_t* frame = written ? memory->record.Next(bounded ? kBoundedPartBytes : kPartBytes, bounded, &bytes)
+                                  : nullptr) {
     written = file_->AppendHolderWalk(frame, bytes);
   }
   if (written) file_->counter(schema::COUNTER_HOLDER_WALKS)->fetch_add(1, std::memory_order_release);

@@ -173,8 +173,7 @@ void ObjectWalk::ExpandDict(uint64_t dict, uint64_t entries, uint16_t flags) {
 
 // Of an instance: with a dict, or without one.
 void ObjectWalk::ExpandAttributes(uint64_t object, const TypeFacts& type) {
-  const uint16_t flags =
-      static_cast<uint16_t>((type.is_module ? kOfModule : 0) | (type.is_optimizer ? kOfOptimizer : 0));
+  const uint16_t flags = static_cast<uint16_t>((type.is_module ? kOfModule : 0) | (type.is_optimizer ? kOfOptimizer : 0));
   if (const uint64_t dict = AttributeDict(object, type, *api_)) {
     if (dict % 8 == 0) Reach(dict, kSame, static_cast<uint16_t>(kAttributes | flags));
     return;

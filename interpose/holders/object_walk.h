@@ -26,7 +26,7 @@ namespace vramtrack::holders {
 // A block of device memory that a tensor's storage has.
 struct HeldBlock {
   uint64_t address, bytes;
-  uint32_t entry;        // of the tensor or storage
+  uint32_t entry;  // of the tensor or storage
   uint64_t python_type;  // of the tensor's Python object, 0: it has none
   TensorFacts facts;
 };
@@ -105,7 +105,7 @@ class ObjectWalk {
   GrowingArray<uint32_t> unreached_;
   uint32_t current_;
   uint8_t stage_;
-  Step step_;              // of what OnReferred reports
+  Step step_;             // of what OnReferred reports
   uint64_t type_skipped_;  // its type: not reached from each of its instances
   uint64_t end_ns_;
   uint32_t until_clock_;
