@@ -16,6 +16,7 @@
 #include "analyzer/base/display_text.h"
 #include "analyzer/cli/command_parser.h"
 #include "analyzer/cli/commands.h"
+#include "analyzer/cli/holder_moments.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/preload.h"
 #include "analyzer/export/exporter.h"
@@ -26,6 +27,7 @@ namespace vramtrack {
 namespace {
 
 constexpr uint64_t kMostThreads = 1024, kMostRows = 1000000, kMostSteps = uint64_t{1} << 48;
+constexpr uint64_t kMostTimeoutSeconds = 1000000;
 constexpr int kMostFrames = 256;
 
 constexpr char kTextOfOutput[] = "write to FILE, complete or not at all, instead of standard output";
@@ -336,6 +338,12 @@ int Run(const Arguments& arguments) {
   parser.Option("--cupti-records", "LIST", &options.cupti_records,
                 "the CUPTI records to collect (default: memory,pools): memory, pools, kernels, copies, fills, "
                 "synchronization, graphs, calls, markers, unified, external");
+  parser
+      .OptionalValue("--holders", "WHEN", "all", &options.holders,
+                     "find which Python objects hold the memory, at these moments: growth, oom, exit, request "
+                     "(`vramtrack holders`), an interval such as 30s, several with commas between them, or all: the "
+                     "first four (default without a value: all)")
+      ->transform(CLI::Validator(ReadHolderMoments, ""));
   parser.Flag("-q,--quiet", &options.quiet, "print no report at the end");
   parser.StopAtFirstWord();
   parser.Ending(
@@ -356,7 +364,26 @@ int Run(const Arguments& arguments) {
   }
   options.command.insert(options.command.end(), marker, arguments.end());
   if (options.command.empty() || options.command[0].empty()) return parser.Wrong("COMMAND is missing");
+  const bool holders = !options.holders.empty() && options.holders != "0";
+  if (holders && !options.stacks.empty() && !absl::StrContains(options.stacks, "python")) {
+    return BadInput("--holders needs Python stacks (expected --stacks python or native,python)");
+  }
   return RunRun(options);
+}
+
+int Holders(const Arguments& arguments) {
+  HoldersOptions options;
+  CommandParser parser("holders", "holders [OPTION...] PID|TRACE",
+                       "Ask a running process which of its Python objects hold its memory, and wait for the answer. It "
+                       "is added to the process's trace. The process must have been started with run --holders. For a "
+                       "folder of traces, all processes that still write one are asked; for a launcher, all that it "
+                       "has started.");
+  parser.Positional("PID|TRACE", &options.target);
+  parser.Option("--timeout", "SECONDS", &options.timeout_s, "how long to wait for the answer (default: 30)")
+      ->check(WholeNumber(1, kMostTimeoutSeconds));
+  parser.Ending("Exit code: 0 answered, 2 bad input or usage, 3 no answer in time.");
+  int code;
+  return parser.Parse(arguments, &code) ? RunHolders(options) : code;
 }
 
 struct Command {
@@ -377,6 +404,7 @@ constexpr Command kCommands[] = {
     {"merge", Merge, "merge SUMMARY... -o FILE", "join the summaries of a job or a fleet"},
     {"info", Info, "info TRACE", "show what a trace contains and how complete it is"},
     {"dump", Dump, "dump TRACE [--stacks]", "print the events of a trace, one per line"},
+    {"holders", Holders, "holders PID|TRACE", "ask a running process what holds its memory"},
 };
 
 std::vector<std::string> CommandNames() {

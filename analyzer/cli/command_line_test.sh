@@ -42,8 +42,15 @@ run 2 "$vramtrack" report leak.vtrace --format pdf && one_error_line "--format: 
 run 2 "$vramtrack" report leak.vtrace --step-marks steps && one_error_line "--step-marks" "'steps'" "optimizer"
 run 2 "$vramtrack" check leak.vtrace --max-peak 5000000 && one_error_line "--max-peak: invalid size or percentage '5000000' (examples: 2 GiB, 75 %)"
 run 2 "$vramtrack" export leak.vtrace && one_error_line "--to is missing"
+run 2 "$vramtrack" holders && one_error_line "PID|TRACE is missing" "see vramtrack holders --help"
+run 2 "$vramtrack" holders 1 2 && one_error_line "unexpected argument '2'"
+run 2 "$vramtrack" holders $$ --timeout soon && one_error_line "--timeout: invalid number 'soon' (expected 1 to 1000000)"
+run 2 "$vramtrack" holders $$ && one_error_line "process $$: writes no trace (expected a process that vramtrack run --holders has started"
+run 2 "$vramtrack" holders 99999999 && one_error_line "process 99999999: no such process"
+run 2 "$vramtrack" holders missing.vtrace && one_error_line "missing.vtrace: No such file"
+run 2 "$vramtrack" holders leak.vtrace && one_error_line "leak.vtrace: no process of this machine writes it"
 # Two ways to the help of a command, and to the version.
-for command in run report diff check export summarize merge info dump; do
+for command in run report diff check export summarize merge info dump holders; do
   run 0 "$vramtrack" help $command && cp stdout help.txt
   run 0 "$vramtrack" $command --help && cmp stdout help.txt
   (($(wc -L <help.txt) <= 120)) || fail "the help of $command is wider than 120 columns"

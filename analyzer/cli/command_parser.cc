@@ -21,7 +21,7 @@ constexpr int kWidestNames = 26;  // a longer option has its text on the next li
 
 std::string NameAndValue(const std::string& names, const std::string& value) {
   const std::string name = absl::StrCat(names[1] == '-' ? "    " : "", absl::StrJoin(absl::StrSplit(names, ','), ", "));
-  return value.empty() ? name : absl::StrCat(name, " ", value);
+  return value.empty() ? name : absl::StrCat(name, value[0] == '[' ? "" : " ", value);
 }
 
 void AppendWrapped(const std::string& text, int columns, std::string* to) {
@@ -64,6 +64,12 @@ CLI::Option* CommandParser::List(const std::string& names, const std::string& va
 CLI::Option* CommandParser::Flag(const std::string& names, bool* to, const std::string& text) {
   help_.push_back({names, "", text});
   return app_.add_flag(names, *to);
+}
+
+CLI::Option* CommandParser::OptionalValue(const std::string& name, const std::string& value, const std::string& without,
+                                          std::string* to, const std::string& text) {
+  help_.push_back({name, absl::StrCat("[=", value, "]"), text});
+  return app_.add_flag(absl::StrCat(name, "{", without, "}"), *to);
 }
 
 CLI::Option* CommandParser::Call(const std::string& names, const std::string& value,

@@ -35,6 +35,9 @@ class CommandParser {
   CLI::Option* List(const std::string& names, const std::string& value, std::vector<std::string>* to,
                     const std::string& text);
   CLI::Option* Flag(const std::string& names, bool* to, const std::string& text);
+  // Adds an option whose value may be left out, which then is `without`. A value must follow the name and "=".
+  CLI::Option* OptionalValue(const std::string& name, const std::string& value, const std::string& without,
+                             std::string* to, const std::string& text);
   // Adds an option that calls `set` with its value.
   CLI::Option* Call(const std::string& names, const std::string& value, std::function<void(const std::string&)> set,
                     const std::string& text);

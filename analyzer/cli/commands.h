@@ -24,6 +24,7 @@ struct RunOptions {
   std::string max_bytes;      // VRAMTRACK_MAX_BYTES
   bool cupti = false;         // VRAMTRACK_CUPTI
   std::string cupti_records;  // VRAMTRACK_CUPTI_RECORDS
+  std::string holders;        // VRAMTRACK_HOLDERS; empty to use the environment
   bool quiet = false;         // neither a report at the end nor a line about untraced processes
   std::vector<std::string> command;
   // Names of the options of `run`, set if no separator divides them from those of the command: for a hint if the
@@ -34,6 +35,14 @@ struct RunOptions {
 // Runs `vramtrack run`: traces the command and, unless `quiet`, prints a short report on stderr. Returns the exit code
 // of the command if it was started. Does not return if a signal ended the command.
 int RunRun(const RunOptions& options);
+
+struct HoldersOptions {
+  std::string target;       // a process number, a trace or a folder of traces
+  uint64_t timeout_s = 30;  // how long to wait for each process
+};
+
+// Runs `vramtrack holders`: asks running processes to find what holds their memory, and waits for them.
+int RunHolders(const HoldersOptions& options);
 
 struct ReportOptions {
   std::vector<std::string> traces;  // files or folders, all of one job

@@ -86,6 +86,7 @@ std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOpt
   if (!options.max_bytes.empty()) environment.emplace_back("VRAMTRACK_MAX_BYTES", options.max_bytes);
   if (options.cupti || !options.cupti_records.empty()) environment.emplace_back("VRAMTRACK_CUPTI", "1");
   if (!options.cupti_records.empty()) environment.emplace_back("VRAMTRACK_CUPTI_RECORDS", options.cupti_records);
+  if (!options.holders.empty()) environment.emplace_back("VRAMTRACK_HOLDERS", options.holders);
   return environment;
 }
 

@@ -8,7 +8,7 @@ make_trace=$PWD/$2
 library=$PWD/$3
 static_program=$PWD/$4
 . "$PWD/$5"
-unset LD_PRELOAD VRAMTRACK_RUN_ID SLURM_JOB_ID SLURM_STEP_ID TORCHELASTIC_RUN_ID VRAMTRACK_OUTPUT VRAMTRACK_STACKS VRAMTRACK_MAX_FRAMES VRAMTRACK_MAX_BYTES COLUMNS
+unset LD_PRELOAD VRAMTRACK_RUN_ID SLURM_JOB_ID SLURM_STEP_ID TORCHELASTIC_RUN_ID VRAMTRACK_OUTPUT VRAMTRACK_STACKS VRAMTRACK_MAX_FRAMES VRAMTRACK_MAX_BYTES VRAMTRACK_HOLDERS COLUMNS
 export LC_ALL=C
 cd "$(mktemp -d "${TEST_TMPDIR:-/tmp}/run.XXXXXX")" || exit 1
 "$make_trace" leak leak.vtrace || exit 1
@@ -43,6 +43,19 @@ LD_PRELOAD=libm.so.6 run 0 "$vramtrack" run -- env && says stdout "LD_PRELOAD=$(
 run 0 "$vramtrack" run -- "$vramtrack" run -- env
 [[ $(grep -o 'libvramtrack\.so' <(grep ^LD_PRELOAD= stdout) | wc -l) == 1 ]] || fail "nested: preloaded twice"
 
+run 0 "$vramtrack" run --holders -- env && says stdout VRAMTRACK_HOLDERS=growth,oom,exit,request
+run 0 "$vramtrack" run --holders=oom,5m env && says stdout VRAMTRACK_HOLDERS=oom,300s
+run 0 "$vramtrack" run --holders=90s,1 env && says stdout VRAMTRACK_HOLDERS=growth,oom,exit,request,90s
+VRAMTRACK_HOLDERS=growth run 0 "$vramtrack" run env && says stdout VRAMTRACK_HOLDERS=growth
+VRAMTRACK_HOLDERS=growth run 0 "$vramtrack" run --holders=0 env && says stdout VRAMTRACK_HOLDERS=0
+run 0 "$vramtrack" run --holders=1500ms env && says stdout VRAMTRACK_HOLDERS=1500ms
+run 0 "$vramtrack" run --holders=2h env && says stdout VRAMTRACK_HOLDERS=7200s
+run 2 "$vramtrack" run --holders --stacks native env && one_error_line "--holders needs Python stacks (expected --stacks python or native,python)"
+for wrong in always growth,, 0s 5 30d 0,growth 10001s; do
+  run 2 "$vramtrack" run --holders=$wrong -- true
+  one_error_line "--holders: unknown moment '" "' (expected growth, oom, exit, request, an interval such as 30s, or all)"
+done
+run 2 "$vramtrack" run --holders=1h,30s -- true && one_error_line "--holders: a second interval '30s' (expected one)"
 # A trace: the short report on stderr, the answer first, and the command's output untouched.
 export FAKE_TRACE=$PWD/leak.vtrace
 run 3 "$vramtrack" run -o traced -- "$BASH" -c 'echo mine; exit 3'

@@ -20,8 +20,9 @@ After the job, `load` reads the trace, `diff` compares two runs, and `check` jud
     for leak in trace.leaks:
         print(leak.line, leak.rate)
 
-`where` names the program and its libraries. `vramtrack.integrations` has callbacks for trainers, and
-`%load_ext vramtrack` adds `%%vramtrack` to notebooks. Nothing is imported before it is used.
+`holders` asks the tracer which Python objects hold the memory at this moment. `where` names the program and its libraries.
+`vramtrack.integrations` has callbacks for trainers, and `%load_ext vramtrack` adds `%%vramtrack` to notebooks. Nothing is imported
+before it is used.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _PLACES = {
 
 __all__ = [
     "Change", "Check", "CheckFinding", "CheckedRule", "Device", "Diff", "Event", "Finding", "Frame", "Installation", "Process",
-    "Site", "Steps", "TimelineBin", "Trace", "VramtrackError", "check", "diff", "load", "step", "steps", "where",
+    "Site", "Steps", "TimelineBin", "Trace", "VramtrackError", "check", "diff", "holders", "load", "step", "steps", "where",
 ]
 
 
@@ -79,15 +80,23 @@ def _ignore(number: Any, tokens: Any) -> None:
     pass
 
 
-def _find_step() -> Any:
-    # The function of the tracer that LD_PRELOAD brought in, if any. PyDLL keeps the interpreter's lock: the call takes less
-    # time than giving the lock away.
+def _find(name: str) -> Any:
+    # A function of the tracer that LD_PRELOAD brought in; None if there is none. PyDLL keeps the interpreter's lock: a call
+    # takes less time than giving the lock away.
     import ctypes
 
     try:
-        function = ctypes.PyDLL(None).vramtrack_step
+        return getattr(ctypes.PyDLL(None), name)
     except (AttributeError, OSError):
+        return None
+
+
+def _find_step() -> Any:
+    function = _find("vramtrack_step")
+    if function is None:
         return _ignore
+    import ctypes
+
     function.argtypes = [ctypes.c_uint64, ctypes.c_double]
     function.restype = None
     return function
@@ -137,6 +146,18 @@ def _next_step() -> int:
 
         _counted = count()
     return next(_counted)  # type: ignore[no-any-return]
+
+
+def holders() -> bool:
+    """Asks the tracer to find which Python objects hold the memory of this process, at the next occasion. The answer is written
+    to the trace, and reports show it. Any thread may call it. It never raises.
+
+    Returns:
+        Whether a walk through the objects was scheduled. False in a program that is not traced, without VRAMTRACK_HOLDERS
+        (`vramtrack run --holders`), and before PyTorch has allocated memory on a device.
+    """
+    function = _find("vramtrack_holders")
+    return bool(function is not None and function() == 1)
 
 
 def load_ipython_extension(ipython: Any) -> None:

@@ -5,6 +5,7 @@
 docs/exit-codes.md, row by row: each example is run and must exit as its row says. The rows are all commands that --help has, and
 of each command the codes that its own --help has.
 """
+import contextlib
 import os
 import re
 import shlex
@@ -15,12 +16,43 @@ import tempfile
 
 ROW = re.compile(r"^\| \[?`(\w+)`(?:\]\(\w+\.md\))? \| ([^|]+) \| [^|]+ \| `vramtrack ([^`|]+)` \|$", re.MULTILINE)
 TRACES = {"leaky": "leak", "clean": "clean", "short": "short", "empty": "nothing"}
+# Traces of processes that run, and what each adds to the walks in its header page when it is asked.
+RUNNING = {"running": 1, "silent": 0}
+RUNNING_PROGRAM = """
+import mmap, struct, sys, time
+requests, walks = 24 + 8 * 30, 24 + 8 * 31  # offsets of the counters
+with open(sys.argv[1], "r+b") as file:
+    page = mmap.mmap(file.fileno(), 4096)
+print("mapped", flush=True)
+while True:
+    if page[requests] > page[walks] and sys.argv[2] == "1":
+        page[walks] += 1
+    time.sleep(0.01)
+"""
 # What the examples make of the codes that have no number.
 OF_THE_EXAMPLE = {"COMMAND's": 7, "COMMAND's signal": -signal.SIGTERM}
 
 
 def printed(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@contextlib.contextmanager
+def running_processes(make_trace, folder):
+    """Starts a process for each of RUNNING."""
+    processes = []
+    try:
+        for name, answers in RUNNING.items():
+            trace = os.path.join(folder, name)
+            subprocess.run([make_trace, "killed", trace], check=True)
+            processes.append(subprocess.Popen([sys.executable, "-c", RUNNING_PROGRAM, trace, str(answers)], text=True,
+                                              env=dict(os.environ, VRAMTRACK_HOLDERS="request"), stdout=subprocess.PIPE))
+            processes[-1].stdout.readline()
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
 
 
 def main(program, make_trace, library, page):
@@ -46,15 +78,16 @@ def main(program, make_trace, library, page):
             subprocess.run([make_trace, kind, os.path.join(folder, name)], check=True)
         with open(os.path.join(folder, "no-program"), "w", encoding="utf-8"):
             pass
-        for command, code, example in rows:
-            words = shlex.split(example)
-            expected = OF_THE_EXAMPLE[code] if code in OF_THE_EXAMPLE else int(code)
-            ran = subprocess.run([program] + words, cwd=folder, env=dict(os.environ, VRAMTRACK_LIBRARY=library),
-                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-            if words[0] != command or ran.returncode != expected:
-                wrong.append("vramtrack %s: exit code %d: %s" % (example, ran.returncode, ran.stderr.strip()))
-            if ran.returncode == 2 and not ran.stderr.strip():
-                wrong.append("vramtrack %s: exit code 2 without a word" % example)
+        with running_processes(make_trace, folder):
+            for command, code, example in rows:
+                words = shlex.split(example)
+                expected = OF_THE_EXAMPLE[code] if code in OF_THE_EXAMPLE else int(code)
+                ran = subprocess.run([program] + words, cwd=folder, env=dict(os.environ, VRAMTRACK_LIBRARY=library),
+                                     stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+                if words[0] != command or ran.returncode != expected:
+                    wrong.append("vramtrack %s: exit code %d: %s" % (example, ran.returncode, ran.stderr.strip()))
+                if ran.returncode == 2 and not ran.stderr.strip():
+                    wrong.append("vramtrack %s: exit code 2 without a word" % example)
     if wrong:
         sys.exit("\n".join(["docs/exit-codes.md and the program differ:"] + wrong))
     print("%d examples exit as their rows say" % len(rows))

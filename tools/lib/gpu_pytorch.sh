@@ -26,6 +26,8 @@ check_pytorch_cases_untraced_and_traced() { pytorch_test cases_test.py; }
 
 check_pytorch_leaks_are_at_their_lines() { pytorch_test leaks_test.py; }
 
+check_pytorch_holders_are_named() { pytorch_test holders_test.py; }
+
 # In turn, so that a change of the GPU's clock counts for both; the best of each.
 check_pytorch_training_is_not_slowed_down() {
   find_pytorch || return

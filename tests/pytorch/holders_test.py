@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""usage: holders_test.py [--without-holders] [SCRIPT[:fixed]...]: the report must name who holds what the scripts leak.
+
+holders/expected.tsv has the scripts. Each runs with VRAMTRACK_HOLDERS=all. The holder of its leak must have the path, the kind
+and the hint of the table; its fixed variant, and the lookalikes, must not leak. With --without-holders no walk is made, and only
+the verdicts are compared.
+"""
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from typing import List, NamedTuple, Optional
+
+import under_test
+
+SCRIPTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "holders")
+TIMEOUT_S = 120
+LOOKALIKES = ("bounded_window", "average_model", "replay_ring", "limited_cache", "best_output", "kept_scalars")
+LEAST_SHARE = 0.9  # of the leaked bytes of a script
+
+
+class Expected(NamedTuple):
+    path: "re.Pattern[str]"
+    how: str
+    hint: "Optional[re.Pattern[str]]"
+
+
+class Result(NamedTuple):
+    wrong: List[str]
+    crashed: bool = False
+    named: Optional[bool] = None  # whether the path is right; None where none is expected
+    leaked: float = 0  # bytes per step
+    explained: float = 0  # of these, those whose holder has the right path
+    path: str = ""
+
+
+def read_table():
+    """{script: Expected}"""
+    with open(os.path.join(SCRIPTS, "expected.tsv"), encoding="utf-8") as table:
+        rows = [line.rstrip("\n").split("\t") for line in table if line.strip() and not line.startswith("#")]
+    return {script: Expected(re.compile(path), how, None if hint == "-" else re.compile(hint)) for script, path, how, hint in rows}
+
+
+class Crash(Exception):
+    pass
+
+
+def traced_environment(trace, holders):
+    environment = dict(os.environ, VRAMTRACK_OUTPUT=trace, SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
+                       PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=under_test.MODULE,
+                       LD_PRELOAD=under_test.preloaded(os.environ))
+    if holders:
+        environment["VRAMTRACK_HOLDERS"] = holders
+    return environment
+
+
+def report_on(name, argument, holders, folder):
+    trace = os.path.join(folder, "%s-%s.vtrace" % (name, argument or "leaky"))
+    environment = traced_environment(trace, "all" if holders else "")
+    command = [sys.executable, os.path.join(SCRIPTS, name + ".py")] + ([argument] if argument else [])
+    ran = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         text=True, timeout=TIMEOUT_S)
+    if ran.returncode != 0:
+        raise Crash("exit code %d: %s" % (ran.returncode, ran.stderr[-2000:]))
+    made = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", "--top", "1000", trace], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
+    if made.returncode not in (0, 3):
+        raise Crash("report: exit code %d: %s" % (made.returncode, made.stderr))
+    return json.loads(made.stdout)
+
+
+def shown(site):
+    frames = ["%s:%s" % (os.path.basename(frame["file"] or "?"), frame["line"]) for frame in site["frames"]
+              if frame["language"] == "python"]
+    return "%s of %s/%s at %s, %s bytes a step" % (site["verdict"], site["level"], site["kind"], " ".join(frames[:1]),
+                                                   site["rate_bytes_per_step"])
+
+
+def check_clean(report):
+    wrong = ["no leak, but: " + shown(site) for site in report["sites"] if site["id"] in report["ranking"] or site["part_of"]]
+    wrong += ["not judged: " + shown(site) for site in report["sites"]
+              if site["verdict"] == "insufficient_evidence" and site["level"] == "framework"]
+    return Result(wrong)
+
+
+def check_leak(report, expected, holders):
+    sites = {site["id"]: site for site in report["sites"]}
+    ranking = [sites[i] for i in report["ranking"]]
+    if not ranking:
+        return Result(["the leak is not found"], named=False)
+    if not holders:
+        return Result([])
+    # Not their live bytes: what modules and frames hold is freed as the interpreter ends. A holder is that of a whole leak.
+    leaked = sum(site["group"]["rate_bytes_per_step"] for site in ranking)
+    explained, named, path, wrong = 0.0, False, "", []
+    for site in ranking:
+        holder = site["holder"]
+        if holder is None:
+            continue
+        right = expected.path.match(holder["path"]) is not None
+        explained += site["group"]["rate_bytes_per_step"] * holder["share"] if right else 0
+        if site is ranking[0]:
+            named, path = right, holder["path"]
+            if right and holder["how"] != expected.how:
+                wrong.append("held as %s, and should be as %s" % (holder["how"], expected.how))
+            hint = holder["hint"] or ""
+            if right and (expected.hint.match(hint) is None if expected.hint else hint):
+                wrong.append("the hint is %r, and should be %r" % (hint, expected.hint.pattern if expected.hint else ""))
+    if not named:
+        wrong.append("held by %s, and should be %s" % (path or "nobody", expected.path.pattern))
+    elif explained < LEAST_SHARE * leaked:
+        wrong.append("only %.1f %% of the leaked bytes have this holder" % (100 * explained / leaked))
+    return Result(wrong, named=named, leaked=leaked, explained=explained, path=path)
+
+
+def check_requests(folder):
+    """A running job is asked by its number and by its trace, and asks itself."""
+    trace = os.path.join(folder, "asking.vtrace")
+    command = [sys.executable, os.path.join(SCRIPTS, "asking.py")]
+    wrong = []
+    with subprocess.Popen(command, env=traced_environment(trace, "request"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as job:
+        asked = job.stdout.readline()
+        if asked != "True\n":
+            wrong.append("vramtrack.holders() said %r" % asked)
+        for target in (str(job.pid), trace):
+            ran = subprocess.run([under_test.VRAMTRACK, "holders", target], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True, timeout=TIMEOUT_S)
+            answer = r"process %d: walk \d+ was written after .* vramtrack report %s\n" % (job.pid, re.escape(trace))
+            if ran.returncode != 0 or not re.fullmatch(answer, ran.stdout):
+                wrong.append("vramtrack holders %s: exit code %d: %s%s" % (target, ran.returncode, ran.stdout, ran.stderr))
+        _, errors = job.communicate("", timeout=TIMEOUT_S)
+        if job.returncode != 0 or errors:
+            wrong.append("exit code %d: %s" % (job.returncode, errors[-2000:]))
+    return Result(wrong)
+
+
+def main():
+    arguments = sys.argv[1:]
+    holders = "--without-holders" not in arguments
+    asked = [argument for argument in arguments if not argument.startswith("--")]
+    table = read_table()
+    runs = [(name, argument) for name in table for argument in ("", "--fixed")]
+    runs += [("lookalikes", name) for name in LOOKALIKES]
+    runs += [("asking", "")] if holders else []
+    if asked:
+        runs = [run for run in runs if run[0] in asked or "%s:%s" % (run[0], run[1].lstrip("-")) in asked]
+    folder_of_caller = os.environ.get("KEEP")
+    results = []
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as executor:
+
+        def check(run):
+            name, argument = run
+            try:
+                if name == "asking":
+                    return check_requests(folder_of_caller or folder)
+                report = report_on(name, argument, holders, folder_of_caller or folder)
+                return check_clean(report) if argument else check_leak(report, table[name], holders)
+            except Exception as error:
+                return Result([str(error)], crashed=True, named=None if argument or name not in table else False)
+
+        for (name, argument), result in zip(runs, executor.map(check, runs)):
+            share = "%4.0f %%" % (100 * result.explained / result.leaked) if result.leaked else ""
+            print("%-34s %-6s%s  %s" % (" ".join([name, argument]), "wrong" if result.wrong else "right", share, result.path),
+                  flush=True)
+            for line in result.wrong:
+                print("  " + line)
+            results.append(result)
+    leaky = [result for result in results if result.named is not None]
+    leaked = sum(result.leaked for result in results)
+    print("%d of %d holders named right; %.1f %% of the leaked bytes explained; %d crashes; %d of %d runs wrong" %
+          (sum(bool(result.named) for result in leaky), len(leaky),
+           100 * sum(result.explained for result in results) / leaked if leaked else 0,
+           sum(result.crashed for result in results), sum(bool(result.wrong) for result in results), len(results)))
+    return 1 if any(result.wrong for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
