@@ -3,9 +3,11 @@
 // Cut and flipped files: what is whole is read as it was, what is not is reported.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "proto/block_decoder.h"
 #include "proto/frame_scanner.h"
@@ -57,7 +59,10 @@ TEST(Damage, AFileCutAnywhereIsReadUpToTheCut) {
       before += block.offset + kSealedPrefixBytes + block.payload.size() <= length;
     EXPECT_EQ(layout.blocks.size(), before);
     uint64_t end = kHeaderBytes;
-    for (const FrameRef& block : layout.blocks) end = block.offset + kSealedPrefixBytes + block.payload.size();
+    for (const std::vector<FrameRef>* frames : {&layout.blocks, &layout.holder_walks}) {
+      if (!frames->empty())
+        end = std::max(end, frames->back().offset + frames->back().payload.size() + kSealedPrefixBytes);
+    }
     uint64_t lost = 0;
     for (const Damage& damage : layout.damage) lost += damage.bytes;
     EXPECT_EQ(lost, length - end) << "the rest is reported";

@@ -3,7 +3,7 @@
 // The layout of a Trace's fields in the file: what a reader needs to go through it, also after damage.
 //
 //   header page   0A len*5 | 09 magic*8 | 15 version*4 | 1A len*3 counter*8... | 7A len padding   4,096 bytes in all
-//   sealed frame  tag len*5 | 0D sync*4 | 11 checksum*8 | payload          a Block, an Index, Activities or the Trailer
+//   sealed frame  tag len*5 | 0D sync*4 | 11 checksum*8 | payload          any other field, such as a Block
 //   padding       7A len*5 | anything
 //   journal       1A len*5 | 0D sync*4 | 12 len*4 | word*8...              words begin 16 bytes into it, page aligned
 #ifndef PROTO_FRAME_H_

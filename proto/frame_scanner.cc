@@ -33,7 +33,7 @@ std::optional<Prefix> ReadPrefix(std::string_view file, uint64_t offset) {
   const uint8_t tag = *at++;
   if ((tag & 7) != 2) return std::nullopt;
   const uint32_t field = tag >> 3;
-  if (field != f::padding && (field < f::blocks || field > f::activities)) return std::nullopt;
+  if (field != f::padding && (field < f::blocks || field > f::holder_walks)) return std::nullopt;
   const uint8_t* length_at = at;
   uint64_t length;
   if (!GetVarint(&at, end, &length) || at - length_at != static_cast<ptrdiff_t>(kLengthBytes)) return std::nullopt;
@@ -127,6 +127,9 @@ class Scanner {
         break;
       case f::activities:
         layout_->activities.push_back(frame);
+        break;
+      case f::holder_walks:
+        layout_->holder_walks.push_back(frame);
         break;
       case f::trailer:
         if (frame.payload.size() == kTrailerBytes - kSealedPrefixBytes) {

@@ -33,6 +33,7 @@ struct TraceLayout {
   std::vector<FrameRef> indexes;
   std::vector<FrameRef> checkpoint_parts;
   std::vector<FrameRef> activities;
+  std::vector<FrameRef> holder_walks;
   bool finished = false;  // has a Trailer
   uint64_t end_ticks = 0;
   std::vector<Damage> damage;

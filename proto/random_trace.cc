@@ -26,6 +26,28 @@ void RandomTrace::DefinePython(uint32_t thread, const Below& below) {
                           static_cast<schema::GraphNode>(below(3)));
 }
 
+// A walk with paths, of which some are of no use, to blocks that are live or not.
+template <typename Below>
+void RandomTrace::WalkHolders(uint64_t time, const Below& below) {
+  HolderWalkBuilder walk(++walks, static_cast<schema::HolderMoment>(below(7)), time - below(time), time);
+  walk.SetCounts(below(1000), below(100));
+  walk.SetStopped(static_cast<schema::HolderStop>(below(5)));
+  uint32_t paths = 0;
+  for (uint64_t count = below(30); count > 0; --count) {
+    static constexpr const char* kNames[] = {"", "history", "loss", "0", "AddmmBackward0", "list"};
+    const auto name = [&below] { return kNames[below(6)]; };
+    paths = walk.Path(static_cast<uint32_t>(below(paths + 1)), static_cast<schema::HolderStep>(1 + below(24)), name(),
+                      name(), below(2000), below(2000), name());
+  }
+  const uint32_t shape = walk.Shape({below(100), below(100)});
+  for (uint64_t count = below(50); count > 0; --count) {
+    walk.Block(0x7f0000000000 + 512 * below(1 << 10), static_cast<uint32_t>(below(paths + 1)),
+               static_cast<uint32_t>(below(128)), "Tensor", static_cast<uint32_t>(below(40)),
+               static_cast<uint32_t>(below(shape + 1)), static_cast<uint32_t>(below(3)));
+  }
+  trace.HolderWalk(walk);
+}
+
 RandomTrace::RandomTrace(uint64_t seed, int count, uint32_t threads) {
   std::mt19937_64 random(seed);
   const auto below = [&random](uint64_t n) { return random() % n; };
@@ -46,6 +68,7 @@ RandomTrace::RandomTrace(uint64_t seed, int count, uint32_t threads) {
       trace.DefineStack(thread, static_cast<uint32_t>(++stacks), frames, static_cast<uint32_t>(below(3)));
     }
     if (below(80) == 0) DefinePython(thread, below);
+    if (below(500) == 0) WalkHolders(time, below);
     RecordedEvent event;
     event.time = time;
     event.device = static_cast<uint32_t>(below(4));

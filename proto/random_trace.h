@@ -30,6 +30,7 @@ struct RandomTrace {
   std::map<uint32_t, std::vector<RecordedEvent>> events;  // by thread
   uint64_t stacks = 0;
   uint32_t codes = 0;
+  uint32_t walks = 0;
 
   // Has every operation, with hostile values, but nothing that a process cannot do.
   RandomTrace(uint64_t seed, int events, uint32_t threads);
@@ -37,6 +38,8 @@ struct RandomTrace {
  private:
   template <typename Below>
   void DefinePython(uint32_t thread, const Below& below);
+  template <typename Below>
+  void WalkHolders(uint64_t time, const Below& below);
 };
 
 }  // namespace vramtrack

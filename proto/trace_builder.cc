@@ -177,6 +177,11 @@ void TraceBuilder::DefineProcess(uint32_t thread, uint32_t pid, const std::vecto
   });
 }
 
+void TraceBuilder::HolderWalk(const HolderWalkBuilder& walk) {
+  const std::string frame = walk.Frame();
+  Emit(reinterpret_cast<const uint8_t*>(frame.data()), frame.size());
+}
+
 void TraceBuilder::SetRun(std::string run_id, uint64_t start_realtime_ns) {
   run_id_ = std::move(run_id);
   start_realtime_ns_ = start_realtime_ns;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "proto/block_encoder.h"
+#include "proto/holder_walk_builder.h"
 #include "proto/message_writer.h"
 
 namespace vramtrack {
@@ -51,6 +52,9 @@ class TraceBuilder {
   void DefineProcess(uint32_t thread, uint32_t pid, const std::vector<std::string>& command, int rank = -1,
                      const std::vector<std::pair<std::string, std::string>>& environment = {},
                      const std::string& host = "");
+
+  // Adds a walk through Python's objects, or a part of one.
+  void HolderWalk(const HolderWalkBuilder& walk);
 
   // Sets the run of the process that is defined next, and the start of the file.
   void SetRun(std::string run_id, uint64_t start_realtime_ns);

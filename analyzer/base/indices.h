@@ -37,6 +37,9 @@ constexpr std::optional<uint32_t> NumberOf(DeviceIndex device) {
 // An index into Ledger::sites(). All replays of one trace number sites alike.
 using SiteIndex = Index<struct SiteTag>;
 
+// A path of Python names, an index into HolderPaths.
+using HolderPathIndex = Index<struct HolderPathTag>;
+
 static_assert(sizeof(SiteIndex) == sizeof(uint32_t) && std::is_trivially_copyable_v<SiteIndex>, "as cheap as a number");
 static_assert(!std::is_convertible_v<uint32_t, SiteIndex> && !std::is_convertible_v<StackIndex, SiteIndex>,
               "nothing else is taken for a site");

@@ -7,7 +7,9 @@
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/trace_text.h"
 #include "analyzer/cupti/activity_stream.h"
+#include "analyzer/holders/path_text.h"
 #include "analyzer/ingest/event_stream.h"
+#include "analyzer/ingest/holder_walks.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/render/text/event_words.h"
 
@@ -75,6 +77,30 @@ bool DumpActivities(const Trace& trace, StandardOutput* out) {
   return true;
 }
 
+// Writes the walks through Python's objects, after the events: one line each, then one for each block. False if the
+// output was closed.
+bool DumpWalks(const Trace& trace, StandardOutput* out) {
+  const HolderWalks walks(trace);
+  for (const HolderWalk& walk : walks.all()) {
+    const double begin = trace.clock().Seconds(walk.begin_ticks), end = trace.clock().Seconds(walk.end_ticks);
+    const char* stopped = HolderStopText(walk.stopped);
+    if (!out->Write(absl::StrFormat("# walk %u %s, from %.9f to %.9f s: %u objects, %u tensors, %u blocks%s%s%s\n",
+                                    walk.number, HolderMomentText(walk.moment), begin, end, walk.objects, walk.tensors,
+                                    walk.blocks.size(), *stopped == '\0' ? "" : "; stopped early: ", stopped,
+                                    walk.whole ? "" : "; a part of it is missing"))) {
+      return false;
+    }
+    for (const WalkedBlock& block : walk.blocks) {
+      const std::string path = block.path.is_none() ? kNothing : PathText(PathSteps(walks.paths(), walk, block.path));
+      if (!out->Write(absl::StrFormat("    0x%x device %u flags 0x%x  %s\n", block.address, block.device.value(),
+                                      block.flags, path))) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 // False if the output was closed.
 bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* out) {
   out->Write(absl::StrFormat("# %s\n%14s %6s %-12s %-16s %6s %14s %18s %14s %6s %s\n", Printable(trace.path()),
@@ -91,6 +117,7 @@ bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* o
     for (const std::string& line : frames.Lines(stack)) out->Write(absl::StrCat("    ", line, "\n"));
   }
   if (!DumpActivities(trace, out)) return false;
+  if (!DumpWalks(trace, out)) return false;
   if (stream.unreadable_events() > 0) {
     out->Write(absl::StrCat("# ", stream.unreadable_events(), " events could not be read\n"));
   }

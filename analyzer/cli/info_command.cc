@@ -19,6 +19,7 @@
 #include "analyzer/cli/trace_text.h"
 #include "analyzer/cupti/activity_stream.h"
 #include "analyzer/ingest/event_stream.h"
+#include "analyzer/ingest/holder_walks.h"
 #include "analyzer/ingest/unseen_text.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/render/text/event_words.h"
@@ -167,6 +168,29 @@ void WriteActivities(const Trace& trace, const EventCounts& counts, Page* page) 
   }
 }
 
+void WriteWalks(const Trace& trace, Page* page) {
+  const HolderWalks walks(trace);
+  if (walks.all().empty()) return;
+  Row("walks", Plural(walks.all().size(), "walk", "walks") + " through Python's objects", page);
+  for (const HolderWalk& walk : walks.all()) {
+    std::string text = absl::StrCat(
+        walk.number, ": ", HolderMomentText(walk.moment), ", after ",
+        FormatSeconds(trace.clock().Seconds(walk.end_ticks)), ", took ",
+        FormatSeconds(static_cast<double>(walk.end_ticks - walk.begin_ticks) / trace.clock().ticks_per_second()), ", ",
+        Plural(walk.objects, "object", "objects"), ", ", Plural(walk.tensors, "tensor", "tensors"), ", ",
+        Plural(walk.blocks.size(), "block", "blocks"));
+    if (walk.stopped != schema::HOLDERS_COMPLETE) {
+      absl::StrAppend(&text, "; stopped early: ", HolderStopText(walk.stopped));
+    } else if (!walk.whole) {
+      absl::StrAppend(&text, "; a part of it is missing");
+    }
+    Row("", text, page, walk.complete() ? Paint::kPlain : Paint::kWarning);
+  }
+  if (walks.malformed_frames() > 0) {
+    Row("", Plural(walks.malformed_frames(), "part", "parts") + " of walks cannot be read", page, Paint::kWarning);
+  }
+}
+
 void WriteLosses(const Trace& trace, const EventCounts& counts, Page* page) {
   std::vector<std::string> parts;
   if (trace.lost_events() != 0) parts.push_back(Plural(trace.lost_events(), "event", "events"));
@@ -289,6 +313,7 @@ void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
   Row("complete", why.empty() ? "yes" : "no: " + Printable(why), page, why.empty() ? Paint::kPlain : Paint::kWarning);
   WriteEvents(trace, counts, page);
   WriteActivities(trace, counts, page);
+  WriteWalks(trace, page);
   WriteLosses(trace, counts, page);
   WriteUnseen(trace.definitions().process, page);
   WriteThreads(trace, counts, 16, page);

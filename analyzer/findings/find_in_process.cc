@@ -20,6 +20,7 @@
 #include "analyzer/findings/fragmentation/pool_findings.h"
 #include "analyzer/findings/fragmentation/release_findings.h"
 #include "analyzer/findings/fragmentation/segment_findings.h"
+#include "analyzer/findings/holders/holder_findings.h"
 #include "analyzer/findings/leaks/leak_findings.h"
 #include "analyzer/findings/peaks/composition_findings.h"
 #include "analyzer/findings/peaks/oom_findings.h"
@@ -111,6 +112,9 @@ std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, co
   if (analysis->trace().framework_devices() != 0) collectors.push_back(std::make_unique<ReleaseFindings>(analysis));
   collectors.push_back(std::make_unique<PoolFindings>(*analysis));
   collectors.push_back(std::make_unique<PatternFindings>(*analysis, purposes));
+  if (!analysis->trace().holder_walks().empty()) {
+    collectors.push_back(std::make_unique<HolderFindings>(analysis, purposes));
+  }
   return collectors;
 }
 
@@ -142,6 +146,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
   AddTraceWarnings(trace, ledger, analysis->failures(), &findings.warnings);
   AddDeviceWarnings(trace.path(), findings.devices, &findings.warnings);
   AddFrameworkRemarks(trace.path(), ledger, analysis->framework_check(), &findings.warnings);
+  AddHolderWarnings(trace, &findings.warnings);
   AddModuleWarnings(analysis->symbols(), &findings.warnings);
   findings.unsure = WhatIsUnsure(findings, SitesThatKept(*analysis));
   return findings;

@@ -13,6 +13,7 @@
 #include "analyzer/ingest/journal_recovery.h"
 #include "proto/activity_decoder.h"
 #include "proto/block_decoder.h"
+#include "proto/holder_walk_decoder.h"
 
 namespace vramtrack {
 namespace {
@@ -130,20 +131,29 @@ absl::Status Trace::Load() {
       released = frame.offset;
     }
   }
-  const auto base = counter(schema::COUNTER_BASE_GENERATION);
-  const auto gone = [base](const FrameRef& frame) {
-    DecodedActivities header;
-    return ReadActivitiesHeader(frame.payload, &header) && header.generation < base;
-  };
-  if (base != 0) {
-    layout_.activities.erase(std::remove_if(layout_.activities.begin(), layout_.activities.end(), gone),
-                             layout_.activities.end());
-  }
+  DropEarlierGenerations();
   RecoverJournals();
   ForgiveTornFrames();
   OrderBlocks();
   definitions_.Freeze();
   return absl::OkStatus();
+}
+
+// Leaves out frames of a bounded file whose room is free.
+void Trace::DropEarlierGenerations() {
+  const uint64_t base = counter(schema::COUNTER_BASE_GENERATION);
+  if (base == 0) return;
+  const auto drop = [](std::vector<FrameRef>* frames, auto gone) {
+    frames->erase(std::remove_if(frames->begin(), frames->end(), gone), frames->end());
+  };
+  drop(&layout_.activities, [base](const FrameRef& frame) {
+    DecodedActivities header;
+    return ReadActivitiesHeader(frame.payload, &header) && header.generation < base;
+  });
+  drop(&layout_.holder_walks, [base](const FrameRef& frame) {
+    DecodedHolderWalk header;
+    return ReadHolderWalkHeader(frame.payload, &header) && header.generation < base;
+  });
 }
 
 // The checkpoint with which the oldest generation of blocks begins that counts.
@@ -252,6 +262,8 @@ bool Trace::IsNoLoss(const Damage& torn) const {
   }
   // CUPTI's records are in nobody's journal: those of a frame that was being written are gone with the process.
   if (tag == FrameTag(schema::trace_field::activities)) return true;
+  // So is the rest of a walk that was being written.
+  if (tag == FrameTag(schema::trace_field::holder_walks)) return true;
   // A thread's journal is emptied when its block is written, and not before. Of a finished file too: other threads may
   // go on while the process ends.
   if (tag != FrameTag(schema::trace_field::blocks)) return false;

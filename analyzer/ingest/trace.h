@@ -66,6 +66,8 @@ class Trace {
   uint64_t events() const { return events_; }  // number of events in all blocks and in the past
   // Returns the frames of valid CUPTI activity records, in the order of the file; see ActivityStream.
   const std::vector<FrameRef>& activities() const { return layout_.activities; }
+  // Returns the frames of walks through Python's objects, in the order of the file; see HolderWalks.
+  const std::vector<FrameRef>& holder_walks() const { return layout_.holder_walks; }
   // Returns a bit mask: bit d is set if the trace has blocks of a framework's allocator on device d, for d < 64.
   uint64_t framework_devices() const { return framework_devices_; }
 
@@ -97,6 +99,7 @@ class Trace {
   void AddBlock(const FrameRef& frame, bool from_journal);
   void OrderBlocks();
   void LoadPast();
+  void DropEarlierGenerations();
   void AddPastThreads(std::map<uint32_t, ThreadBlocks>* threads) const;
   void ForgiveTornFrames();
   bool IsNoLoss(const Damage& damage) const;

@@ -65,6 +65,8 @@ void FindingsJoin::Add(ProcessFindings findings) {
   failures_ += process.oom.size();
   failures_kept_ += process.oom.size();
   if (failures_kept_ > 2 * kFailuresTold) KeepFirstFailures();
+  for (ReportWalk& walk : findings.walks) walk.pid = process.process.pid;
+  process.walks = std::move(findings.walks);
   releases_.Add(process, std::move(findings.releases));
   warnings_.Add(process, std::move(findings.warnings));
   unsure_.Add(process, std::move(findings.unsure));
@@ -104,6 +106,7 @@ Report FindingsJoin::Finish() {
   AddCurves(ranks, &report.ranks);
   for (const JobProcess* process : processes) {
     for (const ReportOom& oom : process->oom) RenameSites(id, &report.oom.emplace_back(oom));
+    report.walks.insert(report.walks.end(), process->walks.begin(), process->walks.end());
     report.processes.push_back(process->process);
   }
   report.releases = releases_.Finish();

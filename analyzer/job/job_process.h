@@ -33,6 +33,7 @@ struct JobProcess {
   std::vector<SiteRow> sites;            // in the order of the process's own sites
   // Failed allocations; their sites are indices of the job's sites.
   std::vector<ReportOom> oom;
+  std::vector<ReportWalk> walks;
 };
 
 // Returns whether `a` precedes `b` in the job's order, which does not depend on the order of reading: by rank,

@@ -112,8 +112,17 @@ uint32_t JoinedSites::IndexOf(const JobProcess& process, const ReportSite& site)
   alike.push_back(static_cast<uint32_t>(worst_.size()));
   worst_.push_back(site);
   worst_of_.push_back(&process);
+  holders_.emplace_back();
+  holders_of_.push_back(nullptr);
   sums_.emplace_back();
   return alike.back();
+}
+
+void JoinedSites::KeepHolder(const JobProcess& process, const ReportSite& site, uint32_t index) {
+  if (!site.holder) return;
+  if (holders_of_[index] != nullptr && !IsBefore(process, *holders_of_[index])) return;
+  holders_[index] = site.holder;
+  holders_of_[index] = &process;
 }
 
 std::vector<SiteRow> JoinedSites::Add(const JobProcess& process, std::vector<ReportSite> sites) {
@@ -130,6 +139,7 @@ std::vector<SiteRow> JoinedSites::Add(const JobProcess& process, std::vector<Rep
     sums.live_bytes += site.live_bytes;
     sums.bytes_at_peak += site.bytes_at_peak;
     sums.peak_without_site = std::max(sums.peak_without_site, site.peak_without_site);
+    KeepHolder(process, site, index);
   }
   for (size_t i = 0; i < sites.size(); ++i) {
     if (!sites[i].part_of.empty()) sites[i].part_of = absl::StrCat(rows[std::stoul(sites[i].part_of)].site);
@@ -157,6 +167,7 @@ std::vector<ReportSite> JoinedSites::Finish(const std::vector<const JobProcess*>
     site.peak_without_site = sums_[i].peak_without_site;
     site.rate_bytes_per_step = site.rate_objects_per_step = site.rate_ci_low = site.rate_ci_high = 0;
     site.rate_bytes_per_second = 0;
+    if (!site.holder) site.holder = std::move(holders_[i]);
   }
   for (const JobProcess* process : processes) {
     for (const SiteRow& row : process->sites) {

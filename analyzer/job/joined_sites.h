@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -37,10 +38,14 @@ class JoinedSites {
     uint64_t peak_without_site = 0;  // the highest of the processes
   };
 
+  void KeepHolder(const JobProcess& process, const ReportSite& site, uint32_t index);
   uint32_t IndexOf(const JobProcess& process, const ReportSite& site);
 
   std::vector<ReportSite> worst_;            // for each site, the one of the process with the worst verdict
   std::vector<const JobProcess*> worst_of_;  // that process
+  // For each site, the holder that the first process in the job's order found, for a worst process without walks.
+  std::vector<std::optional<ReportHolder>> holders_;
+  std::vector<const JobProcess*> holders_of_;  // that process
   std::vector<Sums> sums_;
   std::vector<uint32_t> places_, leaders_;
   std::unordered_map<size_t, std::vector<uint32_t>> by_hash_;  // sites by the hash of their places

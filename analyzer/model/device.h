@@ -12,6 +12,7 @@
 
 #include "analyzer/model/fields.h"
 #include "analyzer/model/fragmentation.h"
+#include "analyzer/model/holder.h"
 #include "analyzer/model/peak.h"
 
 namespace vramtrack {
@@ -249,6 +250,7 @@ struct ReportDevice {
   std::vector<ReportMemoryPool> memory_pools;
   std::optional<ReportValueFit> by_value;
   std::optional<ReportSuggestedLimit> suggested_limit;
+  std::optional<ReportHeld> held;
   uint64_t unattributed_bytes = 0;
   // Driver memory whose allocation only CUPTI saw, by library, largest first.
   std::vector<ReportOnlyCupti> only_cupti;
@@ -292,6 +294,7 @@ void Fields(Visitor& visit, ReportDevice& device) {
   visit(18, "by_value", device.by_value, "`null` where no step has a value");
   visit(19, "suggested_limit", device.suggested_limit,
         "`null` with fewer than 10 steps after warm-up, and if the size of the device is unknown");
+  visit(20, "held", device.held, "`null` where no walk found blocks of the device");
   visit(0, "rank", device.rank,
         "of a job with several processes: whose figures these are. It is the process that reserved most on a device "
         "with this number");

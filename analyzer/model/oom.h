@@ -12,6 +12,7 @@
 
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
+#include "analyzer/model/holder.h"
 
 namespace vramtrack {
 
@@ -48,6 +49,8 @@ struct ReportOom {
   std::vector<Change> changes;
   // Size of the step's objects relative to those of the same sites in the steps before; nullopt if unknown.
   std::optional<double> size_ratio;
+  // What a walk at the failure found, by bytes, largest first.
+  std::vector<ReportHolderShare> held_by;
   std::optional<int> rank;
   uint32_t pid = 0;
 };
@@ -102,6 +105,8 @@ void Fields(Visitor& visit, ReportOom& oom) {
   visit(21, "changes", oom.changes, "sites that are listed, what grew most first");
   visit(22, "size_ratio", oom.size_ratio,
         "how large the step's objects are, over those of the same sites in the steps before; `null` if unknown");
+  visit(26, "held_by", oom.held_by,
+        "who held the memory, by Python names, where a [walk](report.md#who-holds-it) was made at that moment");
   visit(0, "rank", oom.rank, "of the process that asked");
   visit(0, "pid", oom.pid);
 }

@@ -25,6 +25,7 @@ struct ProcessFindings {
   std::vector<ReportPeakStacks> peak_stacks;  // likewise
   std::vector<ReportOom> oom;                 // their holders are indices of `sites`
   std::vector<ReportRelease> releases;
+  std::vector<ReportWalk> walks;  // by time
   std::vector<std::string> warnings;
   std::vector<std::string> unsure;  // as in Report
 };
@@ -44,6 +45,7 @@ void Fields(Visitor& visit, ProcessFindings& findings) {
   visit(10, "releases", findings.releases);
   visit(11, "warnings", findings.warnings);
   visit(12, "unsure", findings.unsure);
+  visit(14, "walks", findings.walks);
   visit(13, "further_steps_needed", findings.further_steps_needed);
 }
 

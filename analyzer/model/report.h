@@ -13,6 +13,7 @@
 
 #include "analyzer/model/device.h"
 #include "analyzer/model/fields.h"
+#include "analyzer/model/holder.h"
 #include "analyzer/model/oom.h"
 #include "analyzer/model/peak.h"
 #include "analyzer/model/rank.h"
@@ -38,6 +39,7 @@ struct Report {
   std::vector<ReportPeakStacks> peak_stacks;
   std::vector<ReportOom> oom;
   std::vector<ReportRelease> releases;  // by bytes, largest first
+  std::vector<ReportWalk> walks;        // by process, then by time
   std::vector<ReportRank> ranks;
   std::vector<std::string> warnings;
   std::string left_out;  // the warning about runs of the same folder that were left out; may be empty
@@ -76,6 +78,7 @@ void Fields(Visitor& visit, Report& report) {
   visit(0, "peak_stacks", report.peak_stacks);
   visit(0, "oom", report.oom);
   visit(0, "releases", report.releases);
+  visit(0, "walks", report.walks, "made only where the run asked [who holds it](report.md#who-holds-it)");
   visit(0, "ranks", report.ranks, "empty for one process");
   visit(0, "warnings", report.warnings, "one line each: missing symbols, damage, lost events, runs left out");
   visit(0, "unsure", report.unsure,

@@ -13,6 +13,7 @@
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
+#include "analyzer/model/holder.h"
 
 namespace vramtrack {
 
@@ -194,6 +195,8 @@ struct ReportSite {
   // Set for leaks if CUPTI's records show it: docs/cupti.md.
   std::optional<ReportLastUse> last_use;
   std::optional<ReportFirstKernel> first_kernel;
+  // Set if a walk through the objects of the process shows it.
+  std::optional<ReportHolder> holder;
 };
 
 template <>
@@ -248,6 +251,9 @@ void Fields(Visitor& visit, ReportSite& site) {
   visit(0, "across", site.across, "in a job with ranks, or with several processes, what they say of this place");
   visit(30, "last_use", site.last_use, "of a leak, where [CUPTI](cupti.md#what-ran)'s records make it certain");
   visit(31, "first_kernel", site.first_kernel, "of a leak, where [CUPTI](cupti.md#what-ran)'s records tell");
+  visit(34, "holder", site.holder,
+        "what holds its blocks, where a [walk](report.md#who-holds-it) shows it; otherwise `null`. Not for sites that "
+        "are part of another's leak");
   visit(25, "blame_frame", site.blame_frame, "index of the frame to look at");
   visit(
       33, "own_frame", site.own_frame,

@@ -10,8 +10,8 @@
 
 namespace vramtrack {
 
-// An array of plain data that maps its own memory and unmaps it only in Free. Zero-initialised memory is an empty array.
-// Not thread-safe.
+// An array of plain data that maps its own memory and unmaps it only in Free. Zero-initialised memory is an empty
+// array. Not thread-safe.
 template <typename T>
 class GrowingArray {
  public:

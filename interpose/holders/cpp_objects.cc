@@ -43,7 +43,9 @@ CppClass CppClasses::Classify(const char* name, uint64_t info, const ProcessMemo
   if (StartsWith(name, "N5torch8autograd14AccumulateGradE")) return CppClass::kAccumulateGrad;
   if (StartsWith(name, "N5torch8autograd6PyNodeE")) return CppClass::kPythonNode;
   if (StartsWith(name, "N5torch8autograd20PySavedVariableHooksE")) return CppClass::kPythonSaved;
-  if (StartsWith(name, "N5torch8autograd") && Has(name, "PyFunction") && Has(name, "Hook")) return CppClass::kPythonHook;
+  if (StartsWith(name, "N5torch8autograd") && Has(name, "PyFunction") && Has(name, "Hook"))
+    return CppClass::kPythonHook;
+  if (StartsWith(name, "N3c106ivalue") || StartsWith(name, "N3c106detail8ListImpl")) return CppClass::kContainer;
   return IsNode(info, memory) ? CppClass::kNode : CppClass::kOther;
 }
 
@@ -118,7 +120,8 @@ bool TensorLayout::ReadStorage(uint64_t storage, const ProcessMemory& memory, Te
 // The number of dimensions, five sizes, five strides, the offset, the number of elements and the type follow each
 // other (c10/core/impl/SizesAndStrides.h).
 void TensorLayout::LearnSizes(const uint64_t* words, size_t count) {
-  for (size_t at = storage_word_ + 3; at + 13 < count; ++at) {
+  // Behind the tensor there may be another one.
+  for (size_t at = storage_word_ + 3; at <= storage_word_ + 9 && at + 13 < count; ++at) {
     const uint64_t dimensions = words[at];
     if (dimensions < 2 || dimensions > 5) continue;
     uint64_t elements = 1, stride = 1;

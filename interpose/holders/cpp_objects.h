@@ -17,13 +17,14 @@ namespace vramtrack::holders {
 enum class CppClass : uint8_t {
   kUnknown,
   kOther,
-  kTensor,           // c10::TensorImpl and classes derived from it
-  kStorage,          // c10::StorageImpl
-  kNode,             // torch::autograd::Node and classes derived from it
-  kAccumulateGrad,   // the node that adds to a leaf's gradient; it belongs to the leaf
-  kPythonNode,       // the node of a torch.autograd.Function
-  kPythonHook,       // a hook that is a Python function
-  kPythonSaved,      // a saved tensor that a Python hook has packed
+  kTensor,          // c10::TensorImpl and classes derived from it
+  kStorage,         // c10::StorageImpl
+  kNode,            // torch::autograd::Node and classes derived from it
+  kAccumulateGrad,  // the node that adds to a leaf's gradient; it belongs to the leaf
+  kPythonNode,      // the node of a torch.autograd.Function
+  kPythonHook,      // a hook that is a Python function
+  kPythonSaved,     // a saved tensor that a Python hook has packed
+  kContainer,       // what TorchScript and futures keep their values in
 };
 
 // The classes of the virtual tables that were met. Zero-initialised memory is an empty set.
@@ -51,12 +52,12 @@ size_t LastName(const char* mangled, char* to, size_t capacity);
 
 // What a TensorImpl says about a tensor with memory.
 struct TensorFacts {
-  uint64_t data;      // address of its storage's memory, 0: none
-  uint64_t bytes;     // of the storage
+  uint64_t data;   // address of its storage's memory, 0: none
+  uint64_t bytes;  // of the storage
   uint8_t device_type, device;
-  uint64_t autograd;  // its AutogradMeta, 0: none
-  uint8_t dtype;      // 1 + ScalarType, 0: unknown
-  uint8_t dimensions; // UINT8_MAX: unknown
+  uint64_t autograd;   // its AutogradMeta, 0: none
+  uint8_t dtype;       // 1 + ScalarType, 0: unknown
+  uint8_t dimensions;  // UINT8_MAX: unknown
   int64_t sizes[5];
   uint64_t elements;
 };

@@ -8,8 +8,10 @@
 namespace vramtrack::holders {
 namespace {
 
-constexpr size_t kNodeWords = 256;       // of an object that are looked at
-constexpr size_t kUnknownBytes = 512;    // of an object whose size is not known
+constexpr size_t kNodeWords = 256;  // of an object that are looked at
+constexpr size_t kHookWords = 8;
+constexpr size_t kMetaWords = 16;        // of a tensor's AutogradMeta, which is not smaller
+constexpr size_t kUnknownWords = 32;     // of one whose size is not known: a node is not smaller
 constexpr size_t kArrayWords = 1 << 14;  // of an array
 constexpr size_t kBatch = 512;
 constexpr uint8_t kCudaDevice = 1;
@@ -26,20 +28,6 @@ uint8_t ObjectWalk::GraphStage() const {
   constexpr uint8_t kBehind[kStages] = {kOwnGraph,       kOwnGraph,     kOwnGraph,     kInstalledGraph, kInstalledGraph,
                                         kInstalledGraph, kOutsideGraph, kOutsideGraph, kGarbageGraph,   kGarbageGraph};
   return kBehind[stage_];
-}
-
-// Reads an object, at most `most` words. How large it is, the header says that glibc's malloc puts before it; otherwise it
-// is a guess.
-size_t ObjectWalk::ReadBlock(uint64_t address, uint64_t* words, size_t most) const {
-  constexpr uint64_t kFlags = 7, kLeastChunk = 32;
-  uint64_t header;
-  size_t got = memory_.Read(address - 8, &header, 8, words, 8 * most) / 8;
-  if (got < 2) return 0;
-  got -= 1;
-  const uint64_t chunk = header & ~kFlags;
-  const bool plausible = address % 16 == 0 && chunk % 16 == 0 && chunk >= kLeastChunk && chunk < 1 << 24;
-  const size_t limit = plausible ? (chunk - 8) / 8 : kUnknownBytes / 8;
-  return got < limit ? got : limit;
 }
 
 // Calls visit(address, class) for each of the addresses where an object of a known class begins.
@@ -99,9 +87,9 @@ bool ObjectWalk::IsPythonObject(uint64_t address) {
 }
 
 // The Python objects that an object of C++ keeps in its first words.
-void ObjectWalk::ReachPythonIn(uint64_t object, size_t count, Step step) {
-  uint64_t words[kNodeWords];
-  const size_t got = ReadBlock(object, words, count < kNodeWords ? count : kNodeWords);
+void ObjectWalk::ReachPythonIn(uint64_t object, Step step) {
+  uint64_t words[kHookWords];
+  const size_t got = memory_.ReadObject(object, words, kHookWords);
   for (size_t i = 1; i < got; ++i) {
     if (!IsPythonObject(words[i])) continue;
     const TypeKind kind = types_.Of(TypeOf(words[i]), *api_, memory_).kind;
@@ -163,20 +151,21 @@ void ObjectWalk::AddBlock(const TensorFacts& facts) {
 
 void ObjectWalk::ExpandTensorImpl(uint64_t impl, uint16_t flags) {
   uint64_t words[TensorLayout::kWords];
-  const size_t count = ReadBlock(impl, words, TensorLayout::kWords);
+  const size_t count = memory_.Read(impl, words, sizeof words) / 8;
   TensorFacts facts;
   if (!layout_.Read(words, count, &classes_, memory_, &facts)) return;
   AddBlock(facts);
   if (facts.autograd == 0) return;
   uint64_t meta[kNodeWords];
-  const size_t meta_words = ReadBlock(facts.autograd, meta, kNodeWords);
+  size_t meta_words = memory_.ReadObject(facts.autograd, meta, kNodeWords);
+  if (meta_words == 0) meta_words = memory_.Read(facts.autograd, meta, 8 * kMetaWords) / 8;
   ScanWords(meta, meta_words, [&](uint64_t at, const CppClasses::Known& known) {
     switch (known.kind) {
       case CppClass::kTensor: {
         // The gradient, or what the tensor is a view of.
         uint64_t of[TensorLayout::kWords];
         TensorFacts other;
-        const size_t got = ReadBlock(at, of, TensorLayout::kWords);
+        const size_t got = memory_.Read(at, of, sizeof of) / 8;
         if (at == impl || !layout_.Read(of, got, &classes_, memory_, &other)) return;
         const bool same = other.data == facts.data;
         ReachCpp(at, ObjectKind::kTensor, same ? kSame : Step{schema::HOLDER_GRADIENT, NameKind::kNone, 0},
@@ -187,7 +176,7 @@ void ObjectWalk::ExpandTensorImpl(uint64_t impl, uint16_t flags) {
       case CppClass::kPythonNode:
         return ReachCpp(at, ObjectKind::kNode, kGraph, 0, GraphStage());
       case CppClass::kPythonHook:
-        return ReachPythonIn(at, 8, kHook);
+        return ReachPythonIn(at, kHook);
       default:
         return;
     }
@@ -204,7 +193,8 @@ void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
     count = bytes / 8 < kNodeWords ? bytes / 8 : kNodeWords;
     std::memcpy(words, reinterpret_cast<const void*>(node), 8 * count);
   } else {
-    count = ReadBlock(node, words, kNodeWords);
+    count = memory_.ReadObject(node, words, kNodeWords);
+    if (count == 0) count = memory_.Read(node, words, 8 * kUnknownWords) / 8;
     if (count == 0) return;
     const CppClasses::Known& known = classes_.Of(words[0], memory_);
     name = reinterpret_cast<uint64_t>(known.name);
@@ -221,9 +211,9 @@ void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
       case CppClass::kPythonNode:
         return ReachCpp(at, ObjectKind::kNode, kSame, 0, GraphStage());
       case CppClass::kPythonHook:
-        return ReachPythonIn(at, 8, kHook);
+        return ReachPythonIn(at, kHook);
       case CppClass::kPythonSaved:
-        return ReachPythonIn(at, 8, saved);
+        return ReachPythonIn(at, saved);
       default:
         return;
     }
@@ -238,11 +228,11 @@ void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
 
 // What PyTorch keeps in an object that Python knows only by its address, such as the buckets of a reducer.
 void ObjectWalk::ExpandCppObject(uint64_t object) {
-  const uint32_t holder = reached_[current_].parent;
-  const uint64_t type = TypeOf(reached_[holder].address);
+  const Entry& holder = reached_[reached_[current_].parent];
+  const uint64_t type = holder.kind == ObjectKind::kPython ? TypeOf(holder.address) : 0;
   if (types_.IsBarren(type)) return;
   uint64_t words[kNodeWords];
-  const size_t count = ReadBlock(object, words, kNodeWords);
+  const size_t count = memory_.ReadObject(object, words, kNodeWords);
   if (count == 0) return;
   const CppClasses::Known& own = classes_.Of(words[0], memory_);
   if (own.kind == CppClass::kNode || own.kind == CppClass::kPythonNode) {
@@ -253,6 +243,7 @@ void ObjectWalk::ExpandCppObject(uint64_t object) {
     found = true;
     if (known.kind == CppClass::kTensor) ReachCpp(at, ObjectKind::kTensor, kMember, 0, stage_);
     if (known.kind == CppClass::kStorage) ReachCpp(at, ObjectKind::kStorage, kMember, 0, stage_);
+    if (known.kind == CppClass::kContainer) ReachCpp(at, ObjectKind::kCppObject, kSame, 0, stage_);
   });
   types_.NoteSearched(type, found);
 }

@@ -99,7 +99,8 @@ bool Holders::HasPython() {
 }
 
 bool Holders::Schedule(schema::HolderMoment moment) {
-  if (!HasPython() || getpid() != process_) return false;
+  if (!HasPython() || getpid() != process_ || api_.interpreter->IsFinalizing()) return false;
+  if (api_.refuses_pending_calls != nullptr && *api_.refuses_pending_calls != 0) return false;
   uint32_t before = 0;
   if (!scheduled_.compare_exchange_strong(before, 1 + static_cast<uint32_t>(moment))) {
     // What is scheduled comes at the same time; out of memory matters most.
@@ -210,8 +211,8 @@ void Holders::Walk(schema::HolderMoment moment) {
   bool written = memory->record.Begin(&memory->walk, facts);
   size_t bytes;
   const bool bounded = file_->bounded();
-  while (uint8_t* frame = written ? memory->record.Next(bounded ? kBoundedPartBytes : kPartBytes, bounded, &bytes)
-                                  : nullptr) {
+  while (uint8_t* frame =
+             written ? memory->record.Next(bounded ? kBoundedPartBytes : kPartBytes, bounded, &bytes) : nullptr) {
     written = file_->AppendHolderWalk(frame, bytes);
   }
   if (written) file_->counter(schema::COUNTER_HOLDER_WALKS)->fetch_add(1, std::memory_order_release);

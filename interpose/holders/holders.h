@@ -36,7 +36,8 @@ class Holders {
   void Prepare(const HolderMoments& moments, PythonStacks* python, TraceFile* file);
 
   bool on() const { return on_; }
-  // Notes that a device's caching allocator has given out `bytes` now. Called in a hook, with the allocator's lock held.
+  // Notes that a device's caching allocator has given out `bytes` now. Called in a hook, with the allocator's lock
+  // held.
   void NoteMemory(uint32_t device, uint64_t bytes);
   // Notes that an allocation has failed. Likewise.
   void NoteOutOfMemory();
@@ -63,7 +64,7 @@ class Holders {
   int process_;
   PythonStacks* python_;
   TraceFile* file_;
-  std::atomic<uint32_t> scheduled_;  // 0: nothing, otherwise 1 + HolderMoment
+  std::atomic<uint32_t> scheduled_;   // 0: nothing, otherwise 1 + HolderMoment
   std::atomic<uint32_t> has_python_;  // 0: not known, 1: yes, 2: no
   std::atomic<uint64_t> next_interval_ns_, requests_;
   std::atomic<bool> watches_exit_, asked_to_watch_;

@@ -52,7 +52,7 @@ void ObjectWalk::ReachFrames() {
   const FrameOffsets& o = api_->interpreter->offsets();
   current_ = 0;
   stage_ = kOwn;
-  const uint64_t interpreter = api_->first_interpreter();
+  const uint64_t interpreter = api_->main_interpreter();
   for (uint64_t thread = api_->first_thread(interpreter); thread != 0; thread = api_->next_thread(thread)) {
     uint64_t frame = Load(thread + o.thread_frame);
     if (o.by_cframe && frame != 0) frame = Load(frame + o.cframe_frame);

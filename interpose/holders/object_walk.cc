@@ -173,7 +173,8 @@ void ObjectWalk::ExpandDict(uint64_t dict, uint64_t entries, uint16_t flags) {
 
 // Of an instance: with a dict, or without one.
 void ObjectWalk::ExpandAttributes(uint64_t object, const TypeFacts& type) {
-  const uint16_t flags = static_cast<uint16_t>((type.is_module ? kOfModule : 0) | (type.is_optimizer ? kOfOptimizer : 0));
+  const uint16_t flags =
+      static_cast<uint16_t>((type.is_module ? kOfModule : 0) | (type.is_optimizer ? kOfOptimizer : 0));
   if (const uint64_t dict = AttributeDict(object, type, *api_)) {
     if (dict % 8 == 0) Reach(dict, kSame, static_cast<uint16_t>(kAttributes | flags));
     return;
@@ -293,7 +294,7 @@ void ObjectWalk::ExpandFrame(uint64_t frame) {
   const uint64_t code = CodeOfFrame(frame);
   if (code == 0 || TypeOf(code) != api_->code) return;
   const auto local = [&](uint64_t names, uint64_t name_index, uint64_t index) {
-    uint64_t value = Load(frame + api_->frame_locals + 8 * index);
+    uint64_t value = Load(frame + o.frame_locals + 8 * index);
     if (api_->minor >= 14) value = (value & 3) == 3 ? 0 : value & ~uint64_t{3};
     Reach(value, {schema::HOLDER_LOCAL, NameKind::kText, Load(names + o.tuple_items + 8 * name_index)});
   };

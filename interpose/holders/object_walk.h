@@ -26,7 +26,7 @@ namespace vramtrack::holders {
 // A block of device memory that a tensor's storage has.
 struct HeldBlock {
   uint64_t address, bytes;
-  uint32_t entry;  // of the tensor or storage
+  uint32_t entry;        // of the tensor or storage
   uint64_t python_type;  // of the tensor's Python object, 0: it has none
   TensorFacts facts;
 };
@@ -34,7 +34,8 @@ struct HeldBlock {
 // Use each object for one walk. Needs zeroed memory, a few MiB. Not thread-safe.
 class ObjectWalk {
  public:
-  // Walks until everything is visited or this thread has used `most_ns` of processor time, and returns why it ended. Call Free afterwards.
+  // Walks until everything is visited or this thread has used `most_ns` of processor time, and returns why it ended.
+  // Call Free afterwards.
   schema::HolderStop Run(const PythonApi& api, uint64_t most_ns);
 
   const PythonApi& api() const { return *api_; }
@@ -85,12 +86,11 @@ class ObjectWalk {
   void ExpandStorage(uint64_t storage);
   void ExpandNode(uint64_t node, uint64_t name, NameKind kind);
   void ExpandCppObject(uint64_t object);
-  size_t ReadBlock(uint64_t address, uint64_t* words, size_t most) const;
   template <typename Visit>
   void ScanWords(const uint64_t* words, size_t count, Visit visit);
   template <typename Visit>
   void ScanCandidates(const uint64_t* candidates, size_t count, Visit visit);
-  void ReachPythonIn(uint64_t object, size_t words, Step step);
+  void ReachPythonIn(uint64_t object, Step step);
   bool IsPythonObject(uint64_t address);
   uint8_t GraphStage() const;
   void AddBlock(const TensorFacts& facts);
@@ -105,7 +105,7 @@ class ObjectWalk {
   GrowingArray<uint32_t> unreached_;
   uint32_t current_;
   uint8_t stage_;
-  Step step_;             // of what OnReferred reports
+  Step step_;              // of what OnReferred reports
   uint64_t type_skipped_;  // its type: not reached from each of its instances
   uint64_t end_ns_;
   uint32_t until_clock_;

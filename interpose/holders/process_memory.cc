@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/holders/process_memory.h"
 
+#include <stdlib.h>
 #include <sys/uio.h>
 
 #include <cstring>
+#include <initializer_list>
 
 #include "interpose/base/system_call.h"
+#include "interpose/loader/loaded_object.h"
 
 namespace vramtrack::holders {
 namespace {
@@ -66,6 +69,9 @@ bool ProcessMemory::Prepare() {
     if (held == sizeof buffer) held = 0;  // a path longer than this
   }
   Close(fd);
+  LoadedObject object;
+  glibc_ = FindLoadedObject(reinterpret_cast<const void*>(&malloc), &object) &&
+           std::strncmp(object.name(), "libc.so", 7) == 0;
   return heap_.size() > 0 && files_.size() > 0;
 }
 
@@ -110,6 +116,28 @@ size_t ProcessMemory::Read(uint64_t address, void* to, size_t bytes) const {
     done += part;
   }
   return done;
+}
+
+// A chunk begins with its size and flags, of which the lowest says whether the chunk before is in use. What it gives
+// out follows, and then the next chunk (glibc's malloc/malloc.c). std::make_shared puts its counts before the object.
+size_t ProcessMemory::ReadObject(uint64_t address, uint64_t* words, size_t most) const {
+  constexpr uint64_t kFlags = 7, kPreviousInUse = 1, kLeast = 32, kMost = 1 << 24;
+  constexpr size_t kBefore = 3;
+  const auto is_chunk = [](uint64_t size) {
+    return (size & 8) == 0 && (size & ~kFlags) >= kLeast && (size & ~kFlags) < kMost;
+  };
+  uint64_t before[kBefore];
+  const size_t bytes = Read(address - 8 * kBefore, before, sizeof before, words, 8 * most);
+  if (!glibc_ || address % 16 != 0 || bytes <= sizeof before) return 0;
+  const size_t got = bytes / 8 - kBefore;
+  for (const size_t counts : {size_t{0}, size_t{2}}) {
+    const uint64_t size = before[kBefore - 1 - counts];
+    if (!is_chunk(size) || (counts != 0 && !IsFile(before[1]))) continue;
+    const size_t held = (size & ~kFlags) / 8 - 1 - counts;
+    if (held >= got) return got;
+    if (is_chunk(words[held]) && (words[held] & kPreviousInUse) != 0) return held;
+  }
+  return 0;
 }
 
 void ProcessMemory::ReadWords(const uint64_t* addresses, size_t count, uint64_t* words) const {

@@ -24,6 +24,9 @@ class ProcessMemory {
   bool IsHeap(uint64_t address) const { return address % 8 == 0 && In(heap_, address); }
   bool IsFile(uint64_t address) const { return In(files_, address); }
 
+  // Reads an object on the heap, at most `most` words. Returns the number of words that belong to it; 0 if its size is
+  // not known: that is told by what glibc's malloc keeps before what it gives out.
+  size_t ReadObject(uint64_t address, uint64_t* words, size_t most) const;
   // Reads up to `bytes`. Returns the number of bytes read before the first address that cannot be read.
   size_t Read(uint64_t address, void* to, size_t bytes) const;
   // Reads `first` bytes and then `second` bytes behind them. Returns the number of bytes read.
@@ -39,6 +42,7 @@ class ProcessMemory {
   void AddLine(const char* line, const char* end);
 
   GrowingArray<Range> heap_, files_;  // by ascending address
+  bool glibc_;                        // the process uses glibc's malloc
 };
 
 }  // namespace vramtrack::holders

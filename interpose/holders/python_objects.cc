@@ -72,7 +72,6 @@ bool PythonApi::Find(const Interpreter& found) {
   offsets = ObjectOffsetsOf(minor);
   LoadedObject object, program;
   if (offsets == nullptr || !FindLoadedObject(found.address(), &object)) return false;
-  frame_locals = offsets->frame_locals;
   EachLoadedObject([&program](const LoadedObject& first, size_t) {
     program = first;
     return false;
@@ -90,9 +89,20 @@ bool PythonApi::Find(const Interpreter& found) {
     *to = reinterpret_cast<uint64_t>(at);
   };
   function(&add_pending_call, "Py_AddPendingCall");
+  refuses_pending_calls = nullptr;
+  gc_generations = 0;
+  if (minor == 8) {
+    // _PyRuntimeState.ceval.pending.finishing and .gc.generations
+    constexpr size_t kFinishing = 600, kGenerations = 368;
+    const auto* runtime = static_cast<const char*>(object.FindVariable("_PyRuntime"));
+    good = runtime != nullptr;
+    refuses_pending_calls = reinterpret_cast<const int*>(runtime + kFinishing);
+    gc_generations = reinterpret_cast<uint64_t>(runtime) + kGenerations;
+  }
   function(&dict_next, "PyDict_Next");
   function(&modules, "PyImport_GetModuleDict");
-  function(&first_interpreter, "PyInterpreterState_Head");
+  function(&main_interpreter, "PyInterpreterState_Main");
+  if (good && offsets->gc_generations != 0) gc_generations = main_interpreter() + offsets->gc_generations;
   function(&first_thread, "PyInterpreterState_ThreadHead");
   function(&next_thread, "PyThreadState_Next");
   function(&handled_exception, "PyErr_GetExcInfo");

@@ -47,9 +47,9 @@ struct ObjectOffsets {
   uint16_t code_locals, code_variables, code_cells, code_free;
   // Since 3.11: the number of all local variables, and one tuple of names.
   uint16_t code_all_locals, code_all_names;
-  uint16_t frame_locals;      // the local variables
-  uint16_t frame_object;      // of a frame object: its frame, since 3.11
-  uint16_t gc_generations;    // in the interpreter's state, 3.9 to 3.11
+  uint16_t frame_locals;    // the local variables
+  uint16_t frame_object;    // of a frame object: its frame, since 3.11
+  uint16_t gc_generations;  // in the interpreter's state, 3.9 to 3.11
 };
 // Returns the offsets of 3.`minor`, or null for an unknown version.
 const ObjectOffsets* ObjectOffsetsOf(uint32_t minor);
@@ -59,12 +59,14 @@ struct PythonApi {
   const Interpreter* interpreter;
   const ObjectOffsets* offsets;
   uint32_t minor;
-  uint64_t frame_locals;  // from ObjectOffsets, or as the interpreter publishes it
+  uint64_t gc_generations;  // address of the heads of the collector's lists, up to 3.11; 0: not known
 
   int (*add_pending_call)(int (*function)(void*), void* argument);
+  // In 3.8: whether pending calls are refused, which the interpreter tells by an exception. Otherwise null.
+  const int* refuses_pending_calls;
   int (*dict_next)(uint64_t dict, intptr_t* position, uint64_t* key, uint64_t* value);
   uint64_t (*modules)();
-  uint64_t (*first_interpreter)();
+  uint64_t (*main_interpreter)();
   uint64_t (*first_thread)(uint64_t interpreter);
   uint64_t (*next_thread)(uint64_t thread);
   void (*handled_exception)(uint64_t* type, uint64_t* value, uint64_t* traceback);  // new references
@@ -76,7 +78,7 @@ struct PythonApi {
   uint64_t (*new_function)(void* definition, uint64_t self, uint64_t module);
   uint64_t (*call)(uint64_t callable, uint64_t argument, uint64_t end);
   void (*clear_error)();
-  void (*untrack)(uint64_t object);               // from the collector
+  void (*untrack)(uint64_t object);  // from the collector
   uint64_t (*build_value)(const char* format, ...);
   uint64_t none() const { return build_value(""); }  // a new reference to None
 

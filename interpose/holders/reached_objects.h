@@ -25,12 +25,12 @@ enum class ObjectKind : uint8_t {
 // What the name of a step is made of.
 enum class NameKind : uint8_t {
   kNone,
-  kText,      // a str
+  kText,        // a str
   kCharacters,  // zero-terminated
   kNumber,
-  kCode,      // a code object: its qualified name
-  kClass,     // a mangled name of C++
-  kMember,    // not known yet: where the object that it was reached from has this one
+  kCode,    // a code object: its qualified name
+  kClass,   // a mangled name of C++
+  kMember,  // not known yet: where the object that it was reached from has this one
 };
 
 struct Step {
@@ -42,15 +42,15 @@ struct Step {
 // The order in which objects are looked at. Objects of an earlier stage are all looked at before any of a later one, so
 // that a path goes through the program's own names rather than through PyTorch's or the optimizer's.
 enum Stage : uint8_t {
-  kOwn,          // modules and frames of the program's own files
+  kOwn,  // modules and frames of the program's own files
   kOptimizers,
-  kOwnGraph,     // behind the grad_fn of tensors
-  kInstalled,    // modules and frames of installed packages
-  kLeftover,     // classes and globals that no module has
+  kOwnGraph,   // behind the grad_fn of tensors
+  kInstalled,  // modules and frames of installed packages
+  kLeftover,   // classes and globals that no module has
   kInstalledGraph,
-  kOutside,      // what nothing above reaches, but is referred to from outside of Python's objects
+  kOutside,  // what nothing above reaches, but is referred to from outside of Python's objects
   kOutsideGraph,
-  kGarbage,      // what only reference cycles keep
+  kGarbage,  // what only reference cycles keep
   kGarbageGraph,
   kStages,
   kNotReached = kStages,  // see unreached_objects.cc
@@ -58,13 +58,13 @@ enum Stage : uint8_t {
 
 // Flags of an Entry.
 constexpr uint16_t kExpanded = 1,
-                   kAttributes = 2,         // a dict whose entries are attributes of its owner
-                   kModuleAttributes = 4,   // likewise, of a torch.nn.Module
-                   kOfModule = 8,           // likewise: the attributes of a torch.nn.Module
-                   kOfOptimizer = 16,       // likewise: of a torch.optim.Optimizer
-                   kParameters = 32, kBuffers = 64, kOptimizerState = 128, kGradient = 256, kSaved = 512,
-                   kUnreached = 1024,       // not reached from any name; see unreached_objects.cc
-                   kContainer = 2048;       // its members are entries
+                   kAttributes = 2,  // a dict whose entries are attributes of its owner
+    kModuleAttributes = 4,           // likewise, of a torch.nn.Module
+    kOfModule = 8,                   // likewise: the attributes of a torch.nn.Module
+    kOfOptimizer = 16,               // likewise: of a torch.optim.Optimizer
+    kParameters = 32, kBuffers = 64, kOptimizerState = 128, kGradient = 256, kSaved = 512,
+                   kUnreached = 1024,  // not reached from any name; see unreached_objects.cc
+    kContainer = 2048;                 // its members are entries
 
 struct Entry {
   uint64_t address;

@@ -45,11 +45,10 @@ int ObjectWalk::OnReference(uint64_t object, void* walk) {
 bool ObjectWalk::ReachTheRest() {
   if (api_->visit_tracked != nullptr) {
     api_->visit_tracked(OnTracked, this);
-  } else if (api_->offsets->gc_generations != 0) {
-    // The lists of the collector's generations; a list's head is in the interpreter's state.
-    const uint64_t first = api_->first_interpreter() + api_->offsets->gc_generations;
+  } else if (api_->gc_generations != 0) {
+    // The lists of the collector's generations.
     for (size_t i = 0; i < kGenerations; ++i) {
-      const uint64_t head = first + i * kGenerationBytes;
+      const uint64_t head = api_->gc_generations + i * kGenerationBytes;
       uint64_t previous = head, header = Load(head);
       while (header != head) {
         // Every element must point back: this is what shows that it is such a list.

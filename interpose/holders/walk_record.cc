@@ -140,9 +140,7 @@ uint32_t WalkRecord::FileName(const Entry& entry) {
 uint32_t WalkRecord::AddRow(uint32_t parent, const Entry& entry) {
   ReachedObjects& reached = walk_->reached();
   const uint64_t entries =
-      entry.kind != ObjectKind::kPython
-          ? 0
-          : EntriesOf(entry.address, walk_->FactsOf(entry.address));
+      entry.kind != ObjectKind::kPython ? 0 : EntriesOf(entry.address, walk_->FactsOf(entry.address));
   if (entry.step == schema::HOLDER_NONE) {
     // A cell stands for what is in it.
     const Entry& from = reached[entry.parent];
@@ -169,8 +167,8 @@ uint32_t WalkRecord::AddRow(uint32_t parent, const Entry& entry) {
     return parent;
   }
   if (*number == 0) {
-    rows_.Add({parent, step, name, TypeName(entry), parent == 0 || step == schema::HOLDER_TRACEBACK ? FileName(entry) : 0,
-               depth, 0, 0});
+    rows_.Add({parent, step, name, TypeName(entry),
+               parent == 0 || step == schema::HOLDER_TRACEBACK ? FileName(entry) : 0, depth, 0, 0});
     *number = static_cast<uint32_t>(rows_.size());
   }
   Row& row = rows_[*number - 1];
@@ -297,9 +295,8 @@ uint8_t* WalkRecord::Encode(size_t first, size_t end, bool last, bool bounded, s
   }
   out.End(sizes);
   const size_t count = end - first;
-  column(f::block_address, count, [&](size_t i) {
-    return blocks[first + i].address - (i == 0 ? 0 : blocks[first + i - 1].address);
-  });
+  column(f::block_address, count,
+         [&](size_t i) { return blocks[first + i].address - (i == 0 ? 0 : blocks[first + i - 1].address); });
   column(f::block_device, count, [&](size_t i) { return blocks[first + i].facts.device; });
   column(f::block_path, count, [&](size_t i) { return block_rows_[i].path; });
   column(f::block_type, count, [&](size_t i) { return block_rows_[i].type; });

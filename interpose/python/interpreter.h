@@ -40,6 +40,8 @@ class Interpreter {
     return *reinterpret_cast<const uint64_t*>(first + offsets_.cframe_frame);
   }
 
+  // Returns whether the interpreter has begun to end: its objects may be gone.
+  bool IsFinalizing() const { return is_finalizing_() != 0; }
   // Returns an address in the interpreter's code.
   const void* address() const { return reinterpret_cast<const void*>(thread_state_); }
   const FrameOffsets& offsets() const { return offsets_; }

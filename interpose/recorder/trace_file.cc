@@ -166,9 +166,9 @@ bool TraceFile::AppendBlock(uint8_t* frame, size_t bytes, const JournalView& vie
 bool TraceFile::AppendActivities(uint8_t* frame, size_t bytes, uint64_t records) {
   SpinLockHolder hold(&lock_);
   // What comes after the trailer has no room kept for it, other than events.
-  const bool written =
-      hold.held() && (bounded() ? AppendToShare(frame, bytes, schema::trace_field::activities, &bounded_->activity_bytes)
-                                : space_ == nullptr && Append(frame, bytes));
+  const bool written = hold.held() && (bounded() ? AppendToShare(frame, bytes, schema::trace_field::activities,
+                                                                 &bounded_->activity_bytes)
+                                                 : space_ == nullptr && Append(frame, bytes));
   counter(written ? schema::COUNTER_ACTIVITIES : schema::COUNTER_ACTIVITIES_UNWRITTEN)
       ->fetch_add(records, std::memory_order_relaxed);
   return written;

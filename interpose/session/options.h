@@ -17,8 +17,8 @@ struct Options {
   char output[kPathBytes];  // VRAMTRACK_OUTPUT with %p, %h and %r replaced
   bool native_stacks;       // VRAMTRACK_STACKS
   bool python_stacks;
-  size_t max_frames;   // VRAMTRACK_MAX_FRAMES
-  uint64_t max_bytes;  // VRAMTRACK_MAX_BYTES: the limit of the file
+  size_t max_frames;      // VRAMTRACK_MAX_FRAMES
+  uint64_t max_bytes;     // VRAMTRACK_MAX_BYTES: the limit of the file
   HolderMoments holders;  // VRAMTRACK_HOLDERS
 };
 

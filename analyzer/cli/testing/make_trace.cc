@@ -76,12 +76,56 @@ void Train(vramtrack::TraceBuilder* trace, uint64_t steps, uint64_t leak_bytes) 
   }
 }
 
+// A Python job that keeps a tensor with its graph in a list, with walks that see it.
+void TrainInPython(vramtrack::TraceBuilder* trace) {
+  using vramtrack::schema::FRAMEWORK_BLOCK;
+  namespace schema = vramtrack::schema;
+  enum : uint32_t { kPythonKept = 10, kPythonFreed, kKept, kDropped, kSegment };
+  // One instruction a line.
+  const std::string lines("\x02\x01\x02\x01\x02\x01\x02\x01", 8);
+  trace->DefineCode(0, 1, "train", "/job/train.py", 10, schema::LINES_LINETABLE, lines);
+  trace->DefinePythonStack(0, kPythonKept, {{1, 2}});
+  trace->DefinePythonStack(0, kPythonFreed, {{1, 4}});
+  trace->DefineJoinedStack(0, kKept, kLeaking, kPythonKept);
+  trace->DefineJoinedStack(0, kDropped, kFreed, kPythonFreed);
+  uint64_t now = 1000;
+  const uint64_t base = 0x7f0000000000;
+  trace->Allocate(0, now, schema::DEVICE, 0, kOnce, base, 4096 * kMiB);
+  trace->Allocate(0, now, FRAMEWORK_BLOCK, 0, kOnce, base, 360 * kMiB);
+  std::vector<uint64_t> kept;
+  for (uint64_t step = 0; step < 60; ++step) {
+    now += kStepNs;
+    const auto freed = trace->Allocate(0, now, FRAMEWORK_BLOCK, 0, kDropped, base + 512 * kMiB, 96 * kMiB);
+    kept.push_back(base + 1024 * kMiB + step * 8 * kMiB);
+    trace->Allocate(0, now + 10, FRAMEWORK_BLOCK, 0, kKept, kept.back(), 4 * kMiB);
+    trace->Free(0, now + 20, FRAMEWORK_BLOCK, 0, freed);
+    trace->Event(0, now + 30, schema::STEP, schema::KIND_NONE, 0, kStepMark, {step, 0});
+    if (step != 19 && step != 59) continue;
+    vramtrack::HolderWalkBuilder walk(
+        step == 19 ? 1 : 2, step == 19 ? schema::HOLDERS_AT_GROWTH : schema::HOLDERS_AT_EXIT, now + 100, now + 3000000);
+    walk.SetCounts(361204, kept.size() + 1);
+    const uint32_t module = walk.Path(0, schema::HOLDER_MODULE, "__main__", "module", 0, 1, "/job/train.py");
+    const uint32_t model = walk.Path(module, schema::HOLDER_ATTRIBUTE, "model", "GPT");
+    const uint32_t layer = walk.Path(model, schema::HOLDER_MODULE_ATTRIBUTE, "wte", "Embedding");
+    walk.Block(base, walk.Path(layer, schema::HOLDER_MODULE_ATTRIBUTE, "weight", "Parameter"),
+               schema::HOLDER_IS_PARAMETER);
+    const uint32_t history = walk.Path(module, schema::HOLDER_ATTRIBUTE, "history", "list", kept.size());
+    const uint32_t entry = walk.Path(history, schema::HOLDER_ENTRY, "", "dict", 2, kept.size());
+    const uint32_t loss = walk.Path(entry, schema::HOLDER_KEY, "loss", "Tensor", 0, kept.size());
+    const uint32_t graph = walk.Path(loss, schema::HOLDER_GRAPH, "", "MseLossBackward0", 0, kept.size());
+    const uint32_t saved = walk.Path(graph, schema::HOLDER_SAVED, "AddmmBackward0", "Tensor", 0, kept.size());
+    for (const uint64_t address : kept) walk.Block(address, saved, schema::HOLDER_IS_SAVED);
+    trace->HolderWalk(walk);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 3 || argc > 6) {
     fprintf(stderr,
-            "usage: make_trace leak|clean|short|killed|one|nothing FILE [RANK [RUN [START]]], seconds since 1970\n");
+            "usage: make_trace leak|clean|short|killed|one|nothing|holders FILE [RANK [RUN [START]]], seconds since "
+            "1970\n");
     return 2;
   }
   std::string name = argv[1];
@@ -94,6 +138,7 @@ int main(int argc, char** argv) {
   if (name == "leak" || name == "killed") Train(&trace, 60, 4 * kMiB);
   if (name == "clean") Train(&trace, 60, 0);
   if (name == "one") Train(&trace, 0, 0);  // one event
+  if (name == "holders") TrainInPython(&trace);
   if (name == "short") Train(&trace, 3, 4 * kMiB);
   std::ofstream file(argv[2], std::ios::binary);
   file << (name == "killed" ? trace.Kill() : trace.Finish());

@@ -390,6 +390,10 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
       const std::vector<std::string> rows = GrowthRows(device, HasRunOut(report, device.index));
       for (size_t i = 0; i < rows.size(); ++i) Row(i == 0 ? "growth" : "", rows[i], page);
     }
+    if (device.held) {
+      const std::vector<std::string> rows = HeldRows(*device.held);
+      for (size_t i = 0; i < rows.size(); ++i) Row(i == 0 ? "held" : "", rows[i], page);
+    }
     if (device.by_value) Row("by step value", Printable(ValueFitText(*device.by_value)), page);
     if (device.suggested_limit) Row("max_memory", Printable(SuggestedLimitText(device)), page);
     const ReportFragmentation& fragmentation = device.fragmentation;

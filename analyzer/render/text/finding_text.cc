@@ -184,6 +184,7 @@ void WriteFinding(const SitePlaces& places, const ReportSite& site, const std::s
     int room = kFindingLines * (style.columns - kIndent);
     page->Words(CutEnd(Printable(site.explanation), room), kIndent, Paint::kDim);
   }
+  if (IsLeak(site)) WriteHolder(site, kIndent, page);
 }
 
 }  // namespace
@@ -208,8 +209,10 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
     int room = kExplanationLines * (page->style().columns - kIndent);
     page->Words(CutEnd(Printable(worst->explanation), room), kIndent);
   }
+  WriteHolder(*worst, kIndent, page);
   for (const std::string& line : UseLines(*worst)) page->Words(line, kIndent);
   WriteParts(report, *worst, kParts, page);
+  if (const std::string how = HowToFindHolder(report, *worst); !how.empty()) page->Words(how, kIndent, Paint::kDim);
   if (worst->frames.empty() || frames == 0) return;
   page->Blank();
   TextStyle narrower = page->style();

@@ -204,6 +204,7 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   for (size_t i = 0; i < holders.size() && i < top; ++i)
     WritePlace(PadLeft(Bytes(holders[i].now), 9), holders[i], page);
   WriteMore(holders.size(), top, page);
+  WriteHeldBy(oom, kIndent, top, page);
   // A leak fills whatever a setting saves.
   if (!oom.would_fit.empty() && !answer.leak) {
     const auto& [setting, bytes] = oom.would_fit.front();

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "analyzer/model/report.h"
 #include "analyzer/model/site_places.h"
@@ -31,6 +32,16 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
 std::string RequestWords(const ReportOom& oom);
 // Returns the cause: too little was free, or enough but in pieces.
 std::string CauseWords(const ReportOom& oom);
+
+// Writes what holds the blocks of a site by Python names, and what to change if that is certain. Writes nothing if no
+// walk shows it.
+void WriteHolder(const ReportSite& site, int indent, Page* page);
+// Returns how to find out what holds the blocks of a site; empty if a walk was made, or is of no use for the program.
+std::string HowToFindHolder(const Report& report, const ReportSite& site);
+// Returns what the blocks of a device were for, in a few rows.
+std::vector<std::string> HeldRows(const ReportHeld& held);
+// Writes who held the memory at a failed allocation, in at most `top` lines. Writes nothing if no walk shows it.
+void WriteHeldBy(const ReportOom& oom, int indent, size_t top, Page* page);
 
 // Writes a section for each device: peak, end, growth, fragmentation, a chart, the `top` sites at the peak; then one
 // for pinned host memory if there is any.

@@ -20,9 +20,9 @@ extern "C" {
 __attribute__((weak)) void vramtrack_step(uint64_t number, double value);
 
 /* Asks for a walk through the Python objects of this process, which finds by which names each block of memory is held.
- * The walk is made when the main thread next runs Python code. Returns 1, or 0 if no walk will be made: VRAMTRACK_HOLDERS
- * is not set, PyTorch has allocated no memory on a device yet, or the process has no Python interpreter that vramtrack
- * knows. Thread-safe, but not signal-safe. */
+ * The walk is made when the main thread next runs Python code. Returns 1, or 0 if no walk will be made:
+ * VRAMTRACK_HOLDERS is not set, PyTorch has allocated no memory on a device yet, or the process has no Python
+ * interpreter that vramtrack knows. Thread-safe, but not signal-safe. */
 __attribute__((weak)) int vramtrack_holders(void);
 
 #ifdef __cplusplus

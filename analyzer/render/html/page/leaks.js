@@ -122,6 +122,13 @@ function useOf(site) {
   ];
 }
 
+// Who holds it, by Python names, as far as a walk found it.
+function holderOf(site) {
+  const {holder} = site;
+  if (!holder) return null;
+  return h('p', {class: 'why'}, 'Kept by ', holder.explanation, '.', holder.hint ? [' ', h('b', {}, 'Fix: '), holder.hint, '.'] : null);
+}
+
 function evidence(site) {
   const {kept} = site;
   const whole = site.group ?? site;
@@ -176,6 +183,7 @@ export function findingBody(report, site, explained) {
   const excerpt = place < 0 ? null : sourceOf(report, frames[place]);
   return [
     site.explanation && !explained ? h('p', {class: 'why'}, site.explanation) : null,
+    holderOf(site),
     excerpt ? sourceBlock(excerpt) : null,
     h('div', {class: 'two'}, growthChart(site), evidence(site)),
     site.parts > 0 ? partsTable(report, site) : null,

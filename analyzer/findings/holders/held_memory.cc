@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/holders/held_memory.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "analyzer/findings/core/device_findings.h"
+#include "analyzer/holders/path_text.h"
+#include "analyzer/ledger/kind.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kMostSaved = 20, kMostModules = 50;
+// A walk that saw less than this part of what another one saw is not described.
+constexpr double kMostOf = 0.5;
+
+bool IsSeen(const HeldBlocks& held) { return !held.path.is_none() || held.flags != 0; }
+
+// A block may be several of these; the first one counts.
+const char* CategoryOf(uint32_t flags) {
+  if ((flags & schema::HOLDER_IS_PARAMETER) != 0) return "parameters";
+  if ((flags & schema::HOLDER_IS_GRADIENT) != 0) return "gradients";
+  if ((flags & schema::HOLDER_IS_OPTIMIZER_STATE) != 0) return "optimizer_state";
+  if ((flags & schema::HOLDER_IS_BUFFER) != 0) return "buffers";
+  if ((flags & schema::HOLDER_IS_SAVED) != 0) return "saved_for_backward";
+  return "named";
+}
+
+// The type of the graph node that saved what a path leads to; empty if none did.
+std::string SavedBy(const HolderPaths& paths, HolderPathIndex path) {
+  for (; !path.is_none(); path = paths[path].parent) {
+    if (paths[path].step == schema::HOLDER_SAVED) return paths[path].name;
+  }
+  return "";
+}
+
+// "model.transformer.h.3.mlp.c_fc" of a path to its weight; empty if it leads through no module.
+std::string ModuleOf(const HolderPaths& paths, const HolderWalk& walk, HolderPathIndex path) {
+  const std::vector<PathStep> steps = PathSteps(paths, walk, path);
+  for (size_t i = steps.size(); i-- > 1;) {
+    if (steps[i].step == schema::HOLDER_MODULE_ATTRIBUTE) return PathText(steps, i, true);
+  }
+  return "";
+}
+
+using Parts = std::map<std::string, ReportHeld::Part>;
+
+void AddTo(Parts* parts, const std::string& name, const HeldBlocks& held) {
+  ReportHeld::Part& part = (*parts)[name];
+  part.name = name;
+  part.bytes += held.bytes;
+  part.objects += held.objects;
+}
+
+std::vector<ReportHeld::Part> Largest(const Parts& parts, size_t most) {
+  std::vector<ReportHeld::Part> sorted;
+  for (const auto& [name, part] : parts) sorted.push_back(part);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  if (sorted.size() > most) sorted.resize(most);
+  return sorted;
+}
+
+uint64_t SeenBytes(const std::vector<const HeldBlocks*>& blocks) {
+  uint64_t bytes = 0;
+  for (const HeldBlocks* held : blocks) bytes += IsSeen(*held) ? held->bytes : 0;
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<const HeldBlocks*> BlocksOnDevice(const BlocksAtWalk& at, const Sites& sites, DeviceIndex device) {
+  std::vector<const HeldBlocks*> of_framework, of_driver;
+  for (const HeldBlocks& held : at.held) {
+    const SiteKey& key = sites[held.site].key;
+    if (key.device != device) continue;
+    if (LevelOf(key.kind) == Level::kFramework) {
+      of_framework.push_back(&held);
+    } else if (IsSeen(held)) {
+      of_driver.push_back(&held);
+    }
+  }
+  return of_framework.empty() ? of_driver : of_framework;
+}
+
+std::optional<ReportHeld> DescribeHeldMemory(const ProcessAnalysis& analysis, const SitePurposes& purposes,
+                                             const HolderWalks& walks, const std::vector<BlocksAtWalk>& at,
+                                             DeviceIndex device) {
+  const Sites& sites = analysis.ledger().sites();
+  std::vector<uint64_t> seen;
+  for (const BlocksAtWalk& one : at) seen.push_back(SeenBytes(BlocksOnDevice(one, sites, device)));
+  const uint64_t most = seen.empty() ? 0 : *std::max_element(seen.begin(), seen.end());
+  if (most == 0) return std::nullopt;
+  size_t chosen = at.size() - 1;
+  while (static_cast<double>(seen[chosen]) < kMostOf * static_cast<double>(most)) --chosen;
+
+  const HolderWalk& walk = walks.all()[chosen];
+  ReportHeld described;
+  described.walk = walk.number;
+  described.step = ReportedStep(analysis.run(), at[chosen].step);
+  described.seconds = analysis.trace().clock().Seconds(walk.end_ticks);
+  described.complete = walk.complete();
+  std::map<std::pair<bool, std::string>, ReportHeld::Category> categories;  // by whether inferred, and name
+  Parts saved, modules;
+  constexpr uint32_t kOfModule = schema::HOLDER_IS_PARAMETER | schema::HOLDER_IS_GRADIENT | schema::HOLDER_IS_BUFFER;
+  for (const HeldBlocks* held : BlocksOnDevice(at[chosen], sites, device)) {
+    const bool inferred = !IsSeen(*held);
+    const std::string name = inferred ? CategoryName(purposes[held->site].category) : CategoryOf(held->flags);
+    ReportHeld::Category& category = categories[{inferred, name}];
+    category.name = name;
+    category.source = inferred ? "inferred" : "walk";
+    category.bytes += held->bytes;
+    category.objects += held->objects;
+    if (name == "saved_for_backward") {
+      const std::string node = SavedBy(walks.paths(), held->path);
+      AddTo(&saved, node.empty() ? "unknown" : node, *held);
+    }
+    if ((held->flags & kOfModule) == 0) continue;
+    if (const std::string module = ModuleOf(walks.paths(), walk, held->path); !module.empty()) {
+      AddTo(&modules, module, *held);
+    }
+  }
+  for (const auto& [key, category] : categories) described.categories.push_back(category);
+  std::stable_sort(described.categories.begin(), described.categories.end(), [](const auto& a, const auto& b) {
+    return a.source != b.source ? a.source > b.source : a.bytes > b.bytes;
+  });
+  described.saved = Largest(saved, kMostSaved);
+  described.modules = Largest(modules, kMostModules);
+  return described;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/holders/holder_findings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/base/quantity.h"
+#include "analyzer/findings/core/device_findings.h"
+#include "analyzer/findings/holders/held_memory.h"
+#include "analyzer/holders/holder_words.h"
+#include "analyzer/ledger/kind.h"
+
+namespace vramtrack {
+namespace {
+
+// Holders of less are not named.
+constexpr double kLeastShare = 0.05;
+constexpr size_t kMostHolders = 4, kMostAtFailure = 10;
+// A walk counts only if it met this part of what was live at another one, and found holders for this part of it.
+constexpr double kMostOf = 0.5, kNearlyAsMuch = 0.8;
+// A path that explains less is one of several.
+constexpr double kMain = 0.5;
+
+const char* MomentName(uint32_t moment) {
+  switch (moment) {
+    case schema::HOLDERS_AT_GROWTH:
+      return "growth";
+    case schema::HOLDERS_AT_OUT_OF_MEMORY:
+      return "out_of_memory";
+    case schema::HOLDERS_AT_REQUEST:
+      return "request";
+    case schema::HOLDERS_AT_EXIT:
+      return "exit";
+    case schema::HOLDERS_AT_INTERVAL:
+      return "interval";
+    default:
+      return "unknown";
+  }
+}
+
+std::string WhyIncomplete(const HolderWalk& walk) {
+  if (walk.stopped != schema::HOLDERS_COMPLETE) return HolderStopText(walk.stopped);
+  return walk.whole ? "" : "the process ended, or the trace lost a part of it";
+}
+
+double Part(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::vector<HeldPath> PathsOf(const std::vector<const HeldBlocks*>& blocks) {
+  std::map<HolderPathIndex, HeldPath> by_path;
+  for (const HeldBlocks* held : blocks) {
+    HeldPath& sum = by_path[held->path];
+    sum.path = held->path;
+    sum.bytes += held->bytes;
+    sum.objects += held->objects;
+  }
+  std::vector<HeldPath> paths;
+  for (const auto& [path, sum] : by_path) paths.push_back(sum);
+  return paths;
+}
+
+ReportHolderShare ShareOf(const ChosenHolder& chosen, uint64_t whole) {
+  const PathStep& holder = chosen.steps[chosen.holder];
+  ReportHolderShare share;
+  share.path = PathText(chosen.steps, chosen.holder + 1);
+  share.type = holder.type;
+  if (holder.entries > 0) share.count = holder.entries;
+  share.bytes = chosen.holder_bytes;
+  share.objects = chosen.holder_objects;
+  share.share = Part(chosen.holder_bytes, whole);
+  return share;
+}
+
+}  // namespace
+
+HolderFindings::HolderFindings(ProcessAnalysis* analysis, const SitePurposes& purposes)
+    : analysis_(*analysis), purposes_(purposes), walks_(analysis->trace()), blocks_(walks_) {}
+
+void HolderFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+  DescribeWalks(findings);
+  for (size_t i = 0; i < findings->sites.size(); ++i) {
+    ReportSite& site = findings->sites[i];
+    if (!site.part_of.empty()) continue;
+    site.holder = DescribeSite(SitesOf(findings->sites, i), IsLeak(site));
+  }
+  for (ReportDevice& device : findings->devices) {
+    device.held = DescribeHeldMemory(analysis_, purposes_, walks_, blocks_.at(), DeviceIndex(device.index));
+  }
+  DescribeOom(&findings->oom);
+}
+
+void HolderFindings::DescribeWalks(ProcessFindings* findings) const {
+  const TickClock& clock = analysis_.trace().clock();
+  for (size_t i = 0; i < walks_.all().size(); ++i) {
+    const HolderWalk& walk = walks_.all()[i];
+    ReportWalk described;
+    described.moment = MomentName(walk.moment);
+    described.step = ReportedStep(analysis_.run(), blocks_.at()[i].step);
+    described.seconds = clock.Seconds(walk.end_ticks);
+    described.duration_s = static_cast<double>(walk.end_ticks - walk.begin_ticks) / clock.ticks_per_second();
+    described.objects = walk.objects;
+    described.tensors = walk.tensors;
+    described.blocks = blocks_.at()[i].seen;
+    described.stopped = WhyIncomplete(walk);
+    findings->walks.push_back(std::move(described));
+  }
+}
+
+std::vector<SiteIndex> HolderFindings::SitesOf(const std::vector<ReportSite>& sites, size_t group) const {
+  std::vector<SiteIndex> all, of_framework;
+  const std::string leader = absl::StrCat(group);
+  for (size_t i = 0; i < sites.size(); ++i) {
+    if (i != group && sites[i].part_of != leader) continue;
+    for (const SiteIndex site : analysis_.groups()[i].sites) {
+      const Level level = LevelOf(analysis_.ledger().sites()[site].key.kind);
+      if (level == Level::kHandle) continue;
+      all.push_back(site);
+      if (level == Level::kFramework) of_framework.push_back(site);
+    }
+  }
+  // The segments that these blocks are in are the same memory.
+  return of_framework.empty() ? all : of_framework;
+}
+
+HolderFindings::Looked HolderFindings::LookAt(size_t walk, const std::vector<SiteIndex>& sites, bool leak) const {
+  const BlocksAtWalk& at = blocks_.at()[walk];
+  const std::set<SiteIndex> wanted(sites.begin(), sites.end());
+  std::vector<const HeldBlocks*> all, earlier;
+  for (const SiteIndex site : wanted) {
+    auto held = std::lower_bound(at.held.begin(), at.held.end(), site,
+                                 [](const HeldBlocks& one, SiteIndex wanted) { return one.site < wanted; });
+    for (; held != at.held.end() && held->site == site; ++held) {
+      all.push_back(&*held);
+      if (held->birth_step < at.step) earlier.push_back(&*held);
+    }
+  }
+  Looked looked;
+  looked.blocks = leak && !earlier.empty() ? std::move(earlier) : std::move(all);
+  for (const HeldBlocks* held : looked.blocks) {
+    looked.bytes += held->bytes;
+    looked.seen_bytes += held->path.is_none() ? 0 : held->bytes;
+  }
+  return looked;
+}
+
+std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteIndex>& sites, bool leak) const {
+  std::vector<Looked> looked;
+  uint64_t most = 0, most_seen = 0;
+  for (size_t i = 0; i < walks_.all().size(); ++i) {
+    looked.push_back(LookAt(i, sites, leak));
+    most = std::max(most, looked.back().bytes);
+  }
+  const auto has_most = [&](const Looked& one) { return Part(one.bytes, most) >= kMostOf; };
+  for (const Looked& one : looked) {
+    if (has_most(one)) most_seen = std::max(most_seen, one.seen_bytes);
+  }
+  if (most == 0) return std::nullopt;
+  size_t chosen_walk = looked.size();
+  do {
+    --chosen_walk;
+  } while (!has_most(looked[chosen_walk]) ||
+           static_cast<double>(looked[chosen_walk].seen_bytes) < kNearlyAsMuch * static_cast<double>(most_seen));
+
+  const HolderWalk& walk = walks_.all()[chosen_walk];
+  const Looked& at = looked[chosen_walk];
+  ReportHolder holder;
+  holder.walk = walk.number;
+  holder.step = ReportedStep(analysis_.run(), blocks_.at()[chosen_walk].step);
+  holder.seconds = analysis_.trace().clock().Seconds(walk.end_ticks);
+  holder.complete = walk.complete();
+  holder.walked_bytes = at.bytes;
+  for (const HeldBlocks* held : at.blocks) {
+    if (!held->path.is_none()) continue;
+    holder.not_seen_bytes += held->bytes;
+    holder.not_seen_objects += held->objects;
+  }
+  const std::vector<ChosenHolder> chosen =
+      ChooseHolders(walks_.paths(), walk, PathsOf(at.blocks), kMostHolders, kLeastShare);
+  if (chosen.empty()) {
+    // A walk looks for blocks of PyTorch. That it did not find other memory says nothing, and of what does not leak it
+    // is of no interest.
+    const Level level = LevelOf(analysis_.ledger().sites()[sites[0]].key.kind);
+    if (!leak || level != Level::kFramework) return std::nullopt;
+    holder.how = "unknown";
+    holder.explanation = ExplainUnknownHolder(holder);
+    return holder;
+  }
+
+  const ChosenHolder& first = chosen[0];
+  const PathStep& object = first.steps[first.holder];
+  holder.path = PathText(first.steps);
+  holder.container = PathText(first.steps, first.holder + 1);
+  holder.type = object.type;
+  holder.file = first.steps[0].file;
+  if (object.entries > 0) holder.count = object.entries;
+  holder.bytes = first.bytes;
+  holder.share = Part(first.bytes, at.bytes);
+  for (size_t i = 1; i < chosen.size(); ++i) holder.others.push_back(ShareOf(chosen[i], at.bytes));
+  DescribeGrowth(chosen_walk, object, &holder);
+  holder.how = holder.share < kMain ? "several" : HowItHolds(first);
+  holder.explanation = ExplainHolder(first, holder, leak);
+
+  HolderFacts facts;
+  facts.leak = leak;
+  facts.hooks_grow = HooksGrow(chosen_walk, first, holder);
+  std::set<uint32_t> birth_steps;
+  for (const HeldBlocks* held : at.blocks) {
+    if (held->path.is_none() || !IsHeldBy(first, PathSteps(walks_.paths(), walk, held->path))) continue;
+    birth_steps.insert(held->birth_step);
+    facts.flags |= held->flags;
+  }
+  if (analysis_.plan().has_steps() || analysis_.plan().has_windows()) facts.birth_steps = birth_steps.size();
+  holder.hint = HolderHint(first, holder, facts);
+  return holder;
+}
+
+void HolderFindings::DescribeGrowth(size_t walk, const PathStep& step, ReportHolder* holder) const {
+  if (!holder->count || step.path.is_none()) return;
+  for (size_t i = 0; i < walk; ++i) {
+    const HolderWalk& earlier = walks_.all()[i];
+    const uint64_t entries = earlier.At(step.path).entries;
+    if (entries == 0) continue;
+    holder->count_before = entries;
+    holder->step_before = ReportedStep(analysis_.run(), blocks_.at()[i].step);
+    holder->seconds_before = analysis_.trace().clock().Seconds(earlier.end_ticks);
+    return;
+  }
+}
+
+bool HolderFindings::HooksGrow(size_t walk, const ChosenHolder& chosen, const ReportHolder& holder) const {
+  size_t hook = chosen.holder;
+  while (hook < chosen.steps.size() && chosen.steps[hook].step != schema::HOLDER_HOOK) ++hook;
+  if (hook == chosen.steps.size()) return false;
+  // The hooks are entries of the object that holds.
+  if (chosen.entries && hook <= chosen.holder + 2 && holder.count && holder.count_before &&
+      *holder.count > *holder.count_before) {
+    return true;
+  }
+  const HolderPathIndex path = chosen.steps[hook].path;
+  if (path.is_none()) return false;
+  for (size_t i = 0; i < walk; ++i) {
+    const uint64_t before = walks_.all()[i].At(path).objects;
+    if (before > 0) return chosen.steps[hook].objects > before;
+  }
+  return false;
+}
+
+void HolderFindings::DescribeOom(std::vector<ReportOom>* ooms) const {
+  const TickClock& clock = analysis_.trace().clock();
+  const Sites& sites = analysis_.ledger().sites();
+  for (size_t i = 0; i < walks_.all().size(); ++i) {
+    const HolderWalk& walk = walks_.all()[i];
+    if (walk.moment != schema::HOLDERS_AT_OUT_OF_MEMORY) continue;
+    // It was made because of the last failure before it.
+    ReportOom* of = nullptr;
+    for (ReportOom& oom : *ooms) {
+      if (oom.seconds > clock.Seconds(walk.begin_ticks)) continue;
+      if (of == nullptr || oom.seconds >= of->seconds) of = &oom;
+    }
+    if (of == nullptr || !of->held_by.empty()) continue;
+    const std::vector<const HeldBlocks*> blocks = BlocksOnDevice(blocks_.at()[i], sites, DeviceIndex(of->device));
+    uint64_t whole = 0;
+    for (const HeldBlocks* held : blocks) whole += held->bytes;
+    for (const ChosenHolder& chosen : ChooseHolders(walks_.paths(), walk, PathsOf(blocks), kMostAtFailure, 0.01)) {
+      of->held_by.push_back(ShareOf(chosen, whole));
+    }
+  }
+}
+
+void AddHolderWarnings(const Trace& trace, std::vector<std::string>* warnings) {
+  const HolderWalks walks(trace);
+  if (walks.malformed_frames() > 0) {
+    warnings->push_back(absl::StrCat(trace.path(), ": ", Plural(walks.malformed_frames(), "part", "parts"),
+                                     " of walks through Python's objects cannot be read"));
+  }
+  for (const HolderWalk& walk : walks.all()) {
+    if (walk.complete()) continue;
+    warnings->push_back(absl::StrCat(trace.path(), ": the walk through Python's objects after ",
+                                     FormatSeconds(trace.clock().Seconds(walk.end_ticks)),
+                                     " is incomplete: ", WhyIncomplete(walk)));
+  }
+  const uint64_t requests = trace.counter(schema::COUNTER_HOLDER_REQUESTS);
+  if (!walks.all().empty() || requests == 0) return;
+  const Definitions& definitions = trace.definitions();
+  bool python = false;
+  for (const StackIndex stack : definitions.stacks.distinct()) {
+    if (definitions.stacks.IsPart(stack)) continue;
+    python = python || definitions.stacks.Get(stack).python.count > 0;
+  }
+  warnings->push_back(absl::StrCat(
+      trace.path(), ": a walk through Python's objects was requested, but ",
+      python ? "the process did not get to make it" : "the process has no Python interpreter that could make it"));
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs that leak, with walks that know who holds what.
+#include "analyzer/findings/holders/holder_findings.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/findings/find_in_process.h"
+#include "proto/trace_builder.h"
+
+namespace vramtrack {
+namespace {
+
+using schema::FRAMEWORK_BLOCK;
+
+constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kStepTicks = 10000000;
+constexpr uint64_t kBase = uint64_t{1} << 40;
+
+// A job that keeps a block of 4 MiB in each step, and one for weights.
+class Job {
+ public:
+  Job() {
+    trace_.DefineProcess(0, 4711, {"python3", "train.py"});
+    trace_.DefineDevice(0, 0, "Emulated", 16384 * kMiB);
+    for (uint32_t stack = 1; stack <= 4; ++stack) trace_.DefineStack(0, stack, {0x400000 + stack * 0x100});
+    trace_.Allocate(0, 1, schema::DEVICE, 0, 4, kBase, 4096 * kMiB);
+    trace_.Allocate(0, 2, FRAMEWORK_BLOCK, 0, 3, kBase, 64 * kMiB);
+  }
+
+  void Run(uint64_t steps) {
+    for (; steps > 0; --steps, ++step_) {
+      const uint64_t time = 1000 + step_ * kStepTicks, address = kBase + 128 * kMiB + step_ * 8 * kMiB;
+      const AllocationId freed = trace_.Allocate(0, time, FRAMEWORK_BLOCK, 0, 2, kBase + 64 * kMiB, 32 * kMiB);
+      trace_.Allocate(0, time + 10, FRAMEWORK_BLOCK, 0, 1, address, 4 * kMiB);
+      kept_.push_back(address);
+      trace_.Free(0, time + 20, FRAMEWORK_BLOCK, 0, freed);
+      trace_.Step(0, time + 30, step_);
+    }
+  }
+
+  // Begins a walk at the present moment.
+  HolderWalkBuilder Walk(schema::HolderMoment moment = schema::HOLDERS_AT_GROWTH) {
+    const uint64_t time = 1000 + step_ * kStepTicks - 1000;
+    HolderWalkBuilder walk(++walks_, moment, time - 500, time);
+    walk.SetCounts(360000, kept_.size() + 1);
+    module_ = walk.Path(0, schema::HOLDER_MODULE, "__main__", "module", 0, 1, "/job/train.py");
+    const uint32_t model = walk.Path(module_, schema::HOLDER_ATTRIBUTE, "model", "GPT");
+    const uint32_t layer = walk.Path(model, schema::HOLDER_MODULE_ATTRIBUTE, "wte", "Embedding");
+    walk.Block(kBase, walk.Path(layer, schema::HOLDER_MODULE_ATTRIBUTE, "weight", "Parameter"),
+               schema::HOLDER_IS_PARAMETER);
+    return walk;
+  }
+  // The list that keeps the losses with their graphs.
+  uint32_t History(HolderWalkBuilder* walk) const {
+    const uint32_t history = walk->Path(module_, schema::HOLDER_ATTRIBUTE, "history", "list", kept_.size());
+    const uint32_t entry = walk->Path(history, schema::HOLDER_ENTRY, "", "Tensor", 0, kept_.size());
+    const uint32_t graph = walk->Path(entry, schema::HOLDER_GRAPH, "", "MseLossBackward0", 0, kept_.size());
+    return walk->Path(graph, schema::HOLDER_SAVED, "AddmmBackward0", "Tensor", 0, kept_.size());
+  }
+  void WalkToHistory(schema::HolderMoment moment = schema::HOLDERS_AT_GROWTH) {
+    HolderWalkBuilder walk = Walk(moment);
+    const uint32_t saved = History(&walk);
+    for (const uint64_t address : kept_) walk.Block(address, saved, schema::HOLDER_IS_SAVED);
+    trace_.HolderWalk(walk);
+  }
+
+  ProcessFindings Find() {
+    const std::string file = trace_.Finish();
+    absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Read(file, "test");
+    EXPECT_TRUE(opened.ok());
+    return FindInProcess(**opened, {});
+  }
+
+  TraceBuilder trace_;
+  std::vector<uint64_t> kept_;
+  uint32_t module_ = 0, walks_ = 0;
+  uint64_t step_ = 0;
+};
+
+const ReportSite& Leak(const ProcessFindings& findings) {
+  for (const ReportSite& site : findings.sites) {
+    if (IsLeak(site) && site.level == Level::kFramework && site.part_of.empty()) return site;
+  }
+  ADD_FAILURE() << "no leak";
+  return findings.sites[0];
+}
+
+TEST(HolderFindings, ALeakHasAHolderThatGrew) {
+  Job job;
+  job.Run(40);
+  job.WalkToHistory();
+  job.Run(40);
+  job.WalkToHistory(schema::HOLDERS_AT_REQUEST);
+  job.Run(5);
+  const ProcessFindings findings = job.Find();
+  ASSERT_TRUE(Leak(findings).holder.has_value());
+  const ReportHolder& holder = *Leak(findings).holder;
+  EXPECT_EQ(holder.path, "__main__.history[*].grad_fn → saved by AddmmBackward0");
+  EXPECT_EQ(holder.container, "__main__.history");
+  EXPECT_EQ(holder.type, "list");
+  EXPECT_EQ(holder.file, "/job/train.py");
+  EXPECT_EQ(holder.count, 80u);
+  EXPECT_EQ(holder.count_before, 40u);
+  EXPECT_EQ(holder.step, 80);
+  EXPECT_EQ(holder.step_before, 40);
+  EXPECT_EQ(holder.share, 1);
+  EXPECT_EQ(holder.bytes, 320 * kMiB);
+  EXPECT_EQ(holder.walked_bytes, 320 * kMiB);
+  EXPECT_EQ(holder.not_seen_bytes, 0u);
+  EXPECT_EQ(holder.how, "graph");
+  EXPECT_TRUE(holder.complete);
+  EXPECT_EQ(holder.explanation,
+            "history (a list in train.py, 80 entries, 40 at step 40): each entry keeps its graph; all of the leak's "
+            "bytes");
+  EXPECT_NE(holder.hint.find(".detach()"), std::string::npos);
+  ASSERT_EQ(findings.walks.size(), 2u);
+  EXPECT_EQ(findings.walks[0].moment, "growth");
+  EXPECT_EQ(findings.walks[1].moment, "request");
+  EXPECT_EQ(findings.walks[1].step, 80);
+  EXPECT_EQ(findings.walks[1].objects, 360000u);
+  EXPECT_EQ(findings.walks[1].blocks, 81u);
+  EXPECT_NEAR(findings.walks[1].duration_s, 500e-9, 1e-9);
+  EXPECT_EQ(findings.walks[1].stopped, "");
+}
+
+TEST(HolderFindings, DevicesKnowWhatTheirMemoryIsFor) {
+  Job job;
+  job.Run(40);
+  job.WalkToHistory();
+  const ProcessFindings findings = job.Find();
+  ASSERT_EQ(findings.devices.size(), 1u);
+  ASSERT_TRUE(findings.devices[0].held.has_value());
+  const ReportHeld& held = *findings.devices[0].held;
+  ASSERT_EQ(held.categories.size(), 2u);
+  EXPECT_EQ(held.categories[0].name, "saved_for_backward");
+  EXPECT_EQ(held.categories[0].source, "walk");
+  EXPECT_EQ(held.categories[0].bytes, 160 * kMiB);
+  EXPECT_EQ(held.categories[1].name, "parameters");
+  EXPECT_EQ(held.categories[1].bytes, 64 * kMiB);
+  ASSERT_EQ(held.saved.size(), 1u);
+  EXPECT_EQ(held.saved[0].name, "AddmmBackward0");
+  ASSERT_EQ(held.modules.size(), 1u);
+  EXPECT_EQ(held.modules[0].name, "model.wte");
+}
+
+TEST(HolderFindings, BlocksThatNoWalkSawAreInferred) {
+  Job job;
+  job.Run(40);
+  job.trace_.HolderWalk(job.Walk());
+  const ProcessFindings findings = job.Find();
+  const ReportHolder& holder = *Leak(findings).holder;
+  EXPECT_EQ(holder.how, "unknown");
+  EXPECT_EQ(holder.not_seen_bytes, 160 * kMiB);
+  EXPECT_EQ(holder.not_seen_objects, 40u);
+  EXPECT_EQ(holder.hint, "");
+  bool inferred = false;
+  for (const ReportHeld::Category& category : findings.devices[0].held->categories) {
+    inferred = inferred || (category.source == "inferred" && category.bytes == 160 * kMiB);
+  }
+  EXPECT_TRUE(inferred);
+}
+
+TEST(HolderFindings, TheWalkThatMetMostOfTheLeakCounts) {
+  Job job;
+  job.Run(60);
+  job.WalkToHistory();
+  job.Run(20);
+  // The list has gone out of scope, as far as this walk came.
+  HolderWalkBuilder last = job.Walk(schema::HOLDERS_AT_EXIT);
+  last.SetStopped(schema::HOLDERS_OUT_OF_TIME);
+  job.trace_.HolderWalk(last);
+  const ProcessFindings findings = job.Find();
+  const ReportHolder& holder = *Leak(findings).holder;
+  EXPECT_EQ(holder.walk, 1u);
+  EXPECT_TRUE(holder.complete);
+  EXPECT_EQ(findings.walks[1].stopped, "its time limit was reached");
+  bool warned = false;
+  for (const std::string& warning : findings.warnings) {
+    warned = warned || warning.find("its time limit was reached") != std::string::npos;
+  }
+  EXPECT_TRUE(warned);
+}
+
+TEST(HolderFindings, TheLocalOfThisStepIsNotGuilty) {
+  Job job;
+  job.Run(40);
+  HolderWalkBuilder walk = job.Walk();
+  const uint32_t saved = job.History(&walk);
+  const uint32_t frame = walk.Path(0, schema::HOLDER_FRAME, "main", "frame", 0, 1, "/job/train.py");
+  const uint32_t local = walk.Path(frame, schema::HOLDER_LOCAL, "loss", "Tensor");
+  for (size_t i = 0; i < job.kept_.size(); ++i) {
+    walk.Block(job.kept_[i], i + 1 == job.kept_.size() ? local : saved, schema::HOLDER_IS_SAVED);
+  }
+  job.trace_.HolderWalk(walk);
+  job.Run(2);
+  const ProcessFindings findings = job.Find();
+  const ReportHolder& holder = *Leak(findings).holder;
+  EXPECT_EQ(holder.container, "__main__.history");
+  EXPECT_NEAR(holder.share, 39. / 40, 1e-9);
+}
+
+TEST(HolderFindings, SeveralPlacesAreNotOne) {
+  Job job;
+  job.Run(40);
+  HolderWalkBuilder walk = job.Walk();
+  uint32_t lists[3];
+  for (uint32_t i = 0; i < 3; ++i) {
+    const uint32_t list = walk.Path(job.module_, schema::HOLDER_ATTRIBUTE, std::string(1, 'a' + i), "list", 14);
+    lists[i] = walk.Path(list, schema::HOLDER_ENTRY, "", "Tensor", 0, 14);
+  }
+  for (size_t i = 0; i < job.kept_.size(); ++i) walk.Block(job.kept_[i], lists[i % 3]);
+  job.trace_.HolderWalk(walk);
+  job.Run(2);
+  const ProcessFindings findings = job.Find();
+  const ReportHolder& holder = *Leak(findings).holder;
+  EXPECT_EQ(holder.how, "several");
+  EXPECT_EQ(holder.explanation.find("several places: a (a list in train.py, 14 entries) 35 % of the leak's bytes"), 0u)
+      << holder.explanation;
+  EXPECT_EQ(holder.others.size(), 2u);
+  EXPECT_EQ(holder.hint, "");
+}
+
+TEST(HolderFindings, AFailedAllocationKnowsWhoHeldTheMemory) {
+  Job job;
+  job.Run(30);
+  const uint64_t time = 1000 + job.step_ * kStepTicks - 5000;
+  job.trace_.Event(0, time, schema::FAIL, schema::DEVICE, 0, 4, {2, 64 * kMiB});
+  job.WalkToHistory(schema::HOLDERS_AT_OUT_OF_MEMORY);
+  job.Run(10);
+  const ProcessFindings findings = job.Find();
+  ASSERT_EQ(findings.oom.size(), 1u);
+  ASSERT_EQ(findings.oom[0].held_by.size(), 2u);
+  EXPECT_EQ(findings.oom[0].held_by[0].path, "__main__.history");
+  EXPECT_EQ(findings.oom[0].held_by[0].type, "list");
+  EXPECT_EQ(findings.oom[0].held_by[0].bytes, 120 * kMiB);
+  EXPECT_EQ(findings.oom[0].held_by[1].path, "__main__.model.wte.weight");
+}
+
+TEST(HolderFindings, WithoutWalksThereIsNothing) {
+  Job job;
+  job.Run(40);
+  const ProcessFindings findings = job.Find();
+  EXPECT_FALSE(Leak(findings).holder.has_value());
+  EXPECT_TRUE(findings.walks.empty());
+  EXPECT_FALSE(findings.devices[0].held.has_value());
+}
+
+}  // namespace
+}  // namespace vramtrack

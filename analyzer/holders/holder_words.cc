@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/holders/holder_words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/base/quantity.h"
+
+namespace vramtrack {
+namespace {
+
+// Blocks of so many steps are in one object: it gathers them.
+constexpr uint64_t kStepsThatShow = 3;
+
+std::string FileName(const std::string& path) { return Printable(path.substr(path.find_last_of('/') + 1)); }
+
+std::string WithArticle(const std::string& type) {
+  const bool vowel = !type.empty() && absl::StrContains("AEIOUaeiou", type.substr(0, 1));
+  return absl::StrCat(vowel ? "an " : "a ", Printable(type));
+}
+
+// "in main() of train.py"
+std::string PlaceOf(const ChosenHolder& chosen) {
+  const PathStep& root = chosen.steps[0];
+  const std::string file = FileName(root.file);
+  if (root.step == schema::HOLDER_FRAME) {
+    return absl::StrCat(" in ", Printable(root.name), "()", file.empty() ? "" : " of " + file);
+  }
+  if (root.step != schema::HOLDER_MODULE) return "";
+  return file.empty() ? "" : " in " + file;
+}
+
+std::string EntriesText(const ReportHolder& holder) {
+  if (!holder.count) return "";
+  std::string text = Plural(*holder.count, "entry", "entries");
+  if (!holder.count_before) return text;
+  absl::StrAppend(&text, ", ", FormatCount(*holder.count_before));
+  if (holder.step_before) {
+    absl::StrAppend(&text, " at step ", *holder.step_before);
+  } else {
+    absl::StrAppend(&text, " after ", FormatSeconds(holder.seconds_before));
+  }
+  return text;
+}
+
+// Rounded down: only all bytes are 100 %.
+std::string Percent(double share) { return absl::StrCat(static_cast<int>(std::floor(100 * share + 1e-6)), " %"); }
+
+std::string PartOf(double share, const std::string& whole) {
+  return absl::StrCat(share >= 1 ? "all" : Percent(share), " of ", whole);
+}
+
+// What is between the object that holds and the first step of another sort.
+struct Tail {
+  bool each = false;                  // an entry of it
+  size_t names_end = 0;               // the steps with names end here
+  const PathStep* name = nullptr;     // the last of them, null for none
+  const PathStep* special = nullptr;  // graph, traceback, hook, gradient; null for none
+};
+
+Tail TailOf(const ChosenHolder& chosen) {
+  Tail tail;
+  size_t i = chosen.holder + 1;
+  if (chosen.entries && i < chosen.steps.size()) {
+    tail.each = true;
+    ++i;
+  }
+  for (; i < chosen.steps.size(); ++i) {
+    const PathStep& step = chosen.steps[i];
+    if (IsGraph(step.step) || step.step == schema::HOLDER_TRACEBACK || step.step == schema::HOLDER_HOOK ||
+        step.step == schema::HOLDER_GRADIENT) {
+      tail.special = &step;
+      break;
+    }
+    tail.name = &step;
+  }
+  tail.names_end = i;
+  return tail;
+}
+
+// How a Python programmer writes the last name: 'loss' of a dict, .loss of an object, [1] of a list.
+std::string LastName(const PathStep& step) {
+  switch (step.step) {
+    case schema::HOLDER_KEY:
+      return absl::StrCat("'", Printable(step.name), "'");
+    case schema::HOLDER_INDEX:
+      return absl::StrCat("[", Printable(step.name), "]");
+    case schema::HOLDER_ATTRIBUTE:
+    case schema::HOLDER_MODULE_ATTRIBUTE:
+      return "." + Printable(step.name);
+    case schema::HOLDER_LOCAL:
+    case schema::HOLDER_CLOSURE:
+      return "variable " + Printable(step.name);
+    default:
+      return "";
+  }
+}
+
+// "each entry's 'loss' keeps its graph"; empty if there is nothing to add.
+std::string TailText(const ChosenHolder& chosen) {
+  const Tail tail = TailOf(chosen);
+  const std::string name = tail.name == nullptr ? "" : LastName(*tail.name);
+  std::string subject = tail.each ? "each entry" : "it";
+  if (!name.empty()) subject = absl::StrCat(tail.each ? "each entry's " : "its ", name);
+  if (tail.special == nullptr) return "";
+  switch (tail.special->step) {
+    case schema::HOLDER_GRAPH:
+    case schema::HOLDER_SAVED:
+      return subject + " keeps its graph";
+    case schema::HOLDER_TRACEBACK: {
+      std::string text =
+          subject + " keeps its traceback, with the variables of " + Printable(tail.special->name) + "()";
+      return text;
+    }
+    case schema::HOLDER_HOOK:
+      return subject + " is kept by a hook";
+    case schema::HOLDER_GRADIENT:
+      return subject + " keeps its gradient";
+    default:
+      return "";
+  }
+}
+
+std::string ShortPath(const ChosenHolder& chosen) { return PathText(chosen.steps, chosen.holder + 1, true); }
+
+// Whether the path has such a step, from the one with index `from` on.
+bool Has(const ChosenHolder& chosen, uint32_t step, size_t from = 0) {
+  return std::any_of(chosen.steps.begin() + static_cast<std::ptrdiff_t>(from), chosen.steps.end(),
+                     [step](const PathStep& one) { return one.step == step; });
+}
+
+std::string Others(const ReportHolder& holder) {
+  std::vector<std::string> parts;
+  for (const ReportHolderShare& other : holder.others) {
+    parts.push_back(absl::StrCat(other.path, " ", Percent(other.share)));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+std::string Remarks(const ReportHolder& holder) {
+  std::string text;
+  if (holder.not_seen_bytes > 0 && holder.walked_bytes > 0) {
+    const double share = static_cast<double>(holder.not_seen_bytes) / static_cast<double>(holder.walked_bytes);
+    if (share >= 0.05 && share < 1) {
+      absl::StrAppend(&text, "; the walk did not find what holds ", Percent(share));
+    }
+  }
+  if (!holder.complete) absl::StrAppend(&text, "; the walk stopped early, so there may be other holders");
+  return text;
+}
+
+bool IsOf(const std::string& type, std::initializer_list<const char*> types) {
+  return std::any_of(types.begin(), types.end(), [&type](const char* one) { return type == one; });
+}
+
+bool Grows(const ReportHolder& holder) {
+  return holder.count && holder.count_before && *holder.count > *holder.count_before;
+}
+
+std::string GraphHint(const ChosenHolder& chosen, const ReportHolder& holder, const HolderFacts& facts) {
+  const Tail tail = TailOf(chosen);
+  if (tail.special == nullptr || !IsGraph(tail.special->step)) return "";
+  if (chosen.entries) {
+    if (!Grows(holder) && facts.birth_steps < kStepsThatShow) return "";
+    const std::string what = tail.name == nullptr ? "each entry" : LastName(*tail.name);
+    return absl::StrCat("store .item() or .detach() of ", what, ": the tensor itself keeps its whole graph");
+  }
+  // One tensor whose graph goes back through steps.
+  if (facts.birth_steps < kStepsThatShow) return "";
+  return absl::StrCat("detach ", ShortPath(chosen),
+                      " in each step (.detach(), or .item() for a sum): its graph reaches back through all of them");
+}
+
+std::string ContainerHint(const ChosenHolder& chosen, const ReportHolder& holder, const HolderFacts& facts) {
+  constexpr uint32_t kOwned = schema::HOLDER_IS_PARAMETER | schema::HOLDER_IS_BUFFER | schema::HOLDER_IS_GRADIENT |
+                              schema::HOLDER_IS_OPTIMIZER_STATE | schema::HOLDER_IS_SAVED;
+  if (!chosen.entries || (facts.flags & kOwned) != 0) return "";
+  if (!Grows(holder) && facts.birth_steps < kStepsThatShow) return "";
+  const std::string name = ShortPath(chosen);
+  if (IsOf(holder.type, {"list", "deque"})) {
+    return absl::StrCat("bound ", name, " (collections.deque(maxlen=...)), or delete entries that are done with");
+  }
+  if (IsOf(holder.type, {"dict", "OrderedDict", "defaultdict", "set"})) {
+    return absl::StrCat("bound ", name, ", or delete entries that are done with");
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string HowItHolds(const ChosenHolder& chosen) {
+  if (chosen.steps[0].step == schema::HOLDER_GARBAGE) return "cycle";
+  if (chosen.steps[0].step == schema::HOLDER_OUTSIDE) return "outside";
+  if (Has(chosen, schema::HOLDER_TRACEBACK)) return "traceback";
+  if (Has(chosen, schema::HOLDER_HOOK, chosen.holder)) return "hook";
+  if (const Tail tail = TailOf(chosen); tail.special != nullptr && IsGraph(tail.special->step)) return "graph";
+  return chosen.entries ? "entries" : "variable";
+}
+
+std::string HolderName(const ChosenHolder& chosen, const ReportHolder& holder) {
+  const PathStep& root = chosen.steps[0];
+  if (root.step == schema::HOLDER_GARBAGE) {
+    const std::string type = root.name.empty() ? root.type : root.name;
+    const std::string what = type.empty() ? "objects" : Printable(type) + " objects";
+    return absl::StrCat("reference cycles of ", what, " that only the garbage collector can free");
+  }
+  if (root.step == schema::HOLDER_OUTSIDE && chosen.holder == 0) {
+    std::string name = "C or C++ code";
+    const std::string type = root.name.empty() ? root.type : root.name;
+    if (!type.empty()) absl::StrAppend(&name, ", through ", WithArticle(type), " object");
+    const std::string entries = EntriesText(holder);
+    return absl::StrCat(name, entries.empty() ? "" : " (" + entries + ")");
+  }
+  std::vector<std::string> parts;
+  if (!holder.type.empty()) {
+    parts.push_back(WithArticle(holder.type) + PlaceOf(chosen));
+  } else if (std::string place = PlaceOf(chosen); !place.empty()) {
+    parts.push_back(place.substr(1));
+  }
+  if (std::string entries = EntriesText(holder); !entries.empty()) parts.push_back(entries);
+  std::string name = ShortPath(chosen);
+  if (!parts.empty()) absl::StrAppend(&name, " (", absl::StrJoin(parts, ", "), ")");
+  return name;
+}
+
+std::string ExplainHolder(const ChosenHolder& chosen, const ReportHolder& holder, bool leak) {
+  const std::string whole = leak ? "the leak's bytes" : "its live bytes";
+  if (holder.how == "several") {
+    return absl::StrCat("several places: ", HolderName(chosen, holder), " ", Percent(holder.share), " of ", whole,
+                        holder.others.empty() ? "" : ", " + Others(holder), Remarks(holder));
+  }
+  const std::string tail = TailText(chosen);
+  return absl::StrCat(HolderName(chosen, holder), tail.empty() ? "" : ": " + tail, "; ", PartOf(holder.share, whole),
+                      Remarks(holder));
+}
+
+std::string ExplainUnknownHolder(const ReportHolder& holder) {
+  if (!holder.complete) return "not known: the walk stopped early, before it found any of these blocks";
+  return "no Python object that a walk found: C or C++ code may hold it";
+}
+
+std::string HolderHint(const ChosenHolder& chosen, const ReportHolder& holder, const HolderFacts& facts) {
+  if (!facts.leak || holder.share < 0.5) return "";
+  const std::string how = HowItHolds(chosen);
+  if (how == "cycle") return "break the cycle (weakref, or del of one of the references), or call gc.collect() in time";
+  if (how == "outside") return "";
+  // What is being handled now goes away by itself.
+  if (how == "traceback") {
+    if (chosen.steps[0].step == schema::HOLDER_EXCEPTION) return "";
+    if (!chosen.entries && facts.birth_steps < kStepsThatShow) return "";
+    return "keep str(error) instead of the exception, or drop its traceback: error.with_traceback(None)";
+  }
+  if (how == "hook") {
+    return facts.hooks_grow ? "a hook is registered again and again: register it once, or call .remove() of its handle"
+                            : "";
+  }
+  if (how == "graph") return GraphHint(chosen, holder, facts);
+  return ContainerHint(chosen, holder, facts);
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who holds the live blocks, by Python names: what walks through the objects of the interpreter found.
+#ifndef ANALYZER_MODEL_HOLDER_H_
+#define ANALYZER_MODEL_HOLDER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/fields.h"
+
+namespace vramtrack {
+
+struct ReportHolderShare {
+  std::string path, type;
+  std::optional<uint64_t> count;
+  uint64_t bytes = 0, objects = 0;
+  double share = 0;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportHolderShare> = "One of several holders";
+template <class Visitor>
+void Fields(Visitor& visit, ReportHolderShare& holder) {
+  visit(1, "path", holder.path, "as in `holder`");
+  visit(2, "type", field::OrNull{holder.type}, "Python type of the object that holds; `null` if it is unknown");
+  visit(3, "count", holder.count, "its entries; `null` if it is not a container");
+  visit(4, "bytes", holder.bytes, "that it holds");
+  visit(5, "objects", holder.objects, "that it holds");
+  visit(6, "share", holder.share, "of all bytes that were looked at, 0 to 1");
+}
+
+struct ReportHolder {
+  std::string path;
+  std::string container, type, file;
+  std::optional<uint64_t> count, count_before;
+  std::optional<int64_t> step, step_before;
+  double seconds = 0, seconds_before = 0;
+  double share = 0;
+  uint64_t bytes = 0, walked_bytes = 0, not_seen_bytes = 0, not_seen_objects = 0;
+  std::string how;
+  bool complete = true;
+  uint64_t walk = 0;
+  std::vector<ReportHolderShare> others;
+  std::string explanation, hint;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportHolder> =
+    "What holds the live blocks of a site, see [holders](report.md#who-holds-it)";
+template <class Visitor>
+void Fields(Visitor& visit, ReportHolder& holder) {
+  visit(1, "path", holder.path,
+        "the names that lead to the blocks, such as `__main__.history[*]['loss'].grad_fn`: of the path that explains "
+        "most bytes");
+  visit(2, "container", holder.container, "the part of the path that leads to the object which holds them all");
+  visit(3, "type", field::OrNull{holder.type}, "Python type of this object; `null` if it is unknown");
+  visit(4, "file", field::OrNull{holder.file}, "of the module or function where the path begins; `null` if unknown");
+  visit(5, "count", holder.count, "entries of this object; `null` if it is not a container");
+  visit(6, "count_before", holder.count_before,
+        "its entries at the first walk that found it; `null` if no earlier walk did");
+  visit(7, "step", holder.step, "of the walk; `null` without steps");
+  visit(8, "step_before", holder.step_before, "of the walk that `count_before` is from");
+  visit(9, "seconds", holder.seconds, "when the walk ended, since the recording began");
+  visit(10, "seconds_before", holder.seconds_before, "the same of the walk that `count_before` is from; 0 without it");
+  visit(11, "share", holder.share, "the part of `walked_bytes` that the path explains, 0 to 1");
+  visit(12, "bytes", holder.bytes, "that the path explains");
+  visit(13, "walked_bytes", holder.walked_bytes,
+        "bytes that were live at the walk: of a leak only what earlier steps had left behind, of a whole leak if the "
+        "site leads one");
+  visit(14, "not_seen_bytes", holder.not_seen_bytes, "the part of them that the walk did not find");
+  visit(15, "not_seen_objects", holder.not_seen_objects, "the same in objects");
+  visit(16, "how",
+        field::OneOf{holder.how,
+                     {"entries", "variable", "graph", "traceback", "hook", "cycle", "outside", "several", "unknown"}},
+        "`entries` of a container, a `variable`, a kept autograd `graph`, a kept `traceback`, a `hook`, a reference "
+        "`cycle` that waits for the collector, C or C++ code `outside` of Python; `several`: no path explains half of "
+        "the bytes; `unknown`: the walk found none of them");
+  visit(17, "complete", holder.complete, "whether the walk visited everything");
+  visit(18, "walk", holder.walk, "number of the walk");
+  visit(19, "others", holder.others, "what else holds at least 5 %, the most first");
+  visit(20, "explanation", holder.explanation, "all of this as a sentence");
+  visit(21, "hint", field::OrNull{holder.hint}, "what to change, only where it is certain; otherwise `null`");
+}
+
+struct ReportWalk {
+  std::string moment;
+  std::optional<int64_t> step;
+  double seconds = 0, duration_s = 0;
+  uint64_t objects = 0, tensors = 0, blocks = 0;
+  std::string stopped;
+  uint32_t pid = 0;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportWalk> =
+    "A walk through the objects of a process's Python interpreter, which paused it meanwhile";
+template <class Visitor>
+void Fields(Visitor& visit, ReportWalk& walk) {
+  visit(1, "moment", field::OneOf{walk.moment, {"growth", "out_of_memory", "request", "exit", "interval", "unknown"}},
+        "why it was made then");
+  visit(2, "step", walk.step, "`null` without steps");
+  visit(3, "seconds", walk.seconds, "when it ended, since the recording began");
+  visit(4, "duration_s", walk.duration_s, "that it took");
+  visit(5, "objects", walk.objects, "Python objects and graph nodes that it visited");
+  visit(6, "tensors", walk.tensors, "tensors with memory on a device among them");
+  visit(7, "blocks", walk.blocks, "blocks for which it found a holder");
+  visit(8, "stopped", field::OrNull{walk.stopped}, "why it did not visit everything; `null` if it did");
+  visit(0, "pid", walk.pid, "of the process");
+}
+
+struct ReportHeld {
+  struct Category {
+    std::string name, source;
+    uint64_t bytes = 0, objects = 0;
+  };
+  struct Part {
+    std::string name;
+    uint64_t bytes = 0, objects = 0;
+  };
+
+  uint64_t walk = 0;
+  std::optional<int64_t> step;
+  double seconds = 0;
+  bool complete = true;
+  std::vector<Category> categories;
+  std::vector<Part> saved, modules;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportHeld::Category> = "Blocks for one purpose";
+template <class Visitor>
+void Fields(Visitor& visit, ReportHeld::Category& category) {
+  visit(1, "name", category.name,
+        "`parameters`, `gradients`, `optimizer_state`, `buffers`, `saved_for_backward`, `named`: anything else that "
+        "has a name; of what the walk did not find, the [category](ledger.md#what-memory-is-for) of its site");
+  visit(2, "source", field::OneOf{category.source, {"walk", "inferred"}},
+        "`walk`: it found these blocks; `inferred`: it did not, the category is that of their call stacks");
+  visit(3, "bytes", category.bytes);
+  visit(4, "objects", category.objects);
+}
+
+template <>
+inline constexpr const char* kAbout<ReportHeld::Part> = "A named part";
+template <class Visitor>
+void Fields(Visitor& visit, ReportHeld::Part& part) {
+  visit(1, "name", part.name);
+  visit(2, "bytes", part.bytes);
+  visit(3, "objects", part.objects);
+}
+
+template <>
+inline constexpr const char* kAbout<ReportHeld> =
+    "What the live blocks of a device were for, as the last [walk](report.md#who-holds-it) found it";
+template <class Visitor>
+void Fields(Visitor& visit, ReportHeld& held) {
+  visit(1, "walk", held.walk, "number of the walk");
+  visit(2, "step", held.step, "of the walk; `null` without steps");
+  visit(3, "seconds", held.seconds, "when it ended, since the recording began");
+  visit(4, "complete", held.complete, "whether it visited everything");
+  visit(5, "categories", held.categories, "the most bytes first, what the walk found before what it did not");
+  visit(6, "saved", held.saved, "what is saved for backward, by type of graph node, the most first; at most 20");
+  visit(7, "modules", held.modules,
+        "parameters, gradients and buffers by the module that owns them, such as `model.transformer.h.3.mlp.c_fc`, the "
+        "most first; at most 50");
+}
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_MODEL_HOLDER_H_

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/base/quantity.h"
+#include "analyzer/render/text/sections.h"
+
+namespace vramtrack {
+namespace {
+
+std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
+
+// Text with marks beyond ASCII, as the terminal can show it.
+std::string InStyle(const TextStyle& style, const std::string& text) {
+  const std::string printable = Printable(text);
+  return style.unicode ? printable : absl::StrReplaceAll(printable, {{"→", "->"}, {"…", "..."}});
+}
+
+// "parameters", "optimizer state": names as words.
+std::string Words(const std::string& name) { return absl::StrReplaceAll(name, {{"_", " "}}); }
+
+std::string PartsText(const std::vector<ReportHeld::Part>& parts, size_t most) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < parts.size() && i < most; ++i) {
+    texts.push_back(absl::StrCat(Printable(parts[i].name), " ", Bytes(parts[i].bytes)));
+  }
+  if (parts.size() > most) texts.push_back(absl::StrCat(parts.size() - most, " more"));
+  return absl::StrJoin(texts, ", ");
+}
+
+std::string CategoriesText(const ReportHeld& held, const std::string& source) {
+  std::vector<std::string> texts;
+  for (const ReportHeld::Category& category : held.categories) {
+    if (category.source == source) texts.push_back(absl::StrCat(Words(category.name), " ", Bytes(category.bytes)));
+  }
+  return absl::StrJoin(texts, ", ");
+}
+
+}  // namespace
+
+void WriteHolder(const ReportSite& site, int indent, Page* page) {
+  constexpr int kLabelColumns = 9;
+  if (!site.holder) return;
+  const std::string before(static_cast<size_t>(indent), ' ');
+  const TextStyle& style = page->style();
+  page->Words(InStyle(style, site.holder->explanation), indent + kLabelColumns, Paint::kPlain, before + "kept by");
+  if (site.holder->hint.empty()) return;
+  page->Words(InStyle(style, site.holder->hint), indent + kLabelColumns, Paint::kBold, before + "fix");
+}
+
+std::string HowToFindHolder(const Report& report, const ReportSite& site) {
+  if (site.holder || !report.walks.empty() || site.level != Level::kFramework) return "";
+  if (std::none_of(site.frames.begin(), site.frames.end(), IsPython)) return "";
+  return "who holds it: run again with --holders";
+}
+
+std::vector<std::string> HeldRows(const ReportHeld& held) {
+  constexpr size_t kMostParts = 4;
+  std::vector<std::string> rows;
+  const std::string when = held.step ? absl::StrCat("step ", *held.step) : FormatSeconds(held.seconds);
+  if (const std::string seen = CategoriesText(held, "walk"); !seen.empty()) {
+    rows.push_back(absl::StrCat("at ", when, ", by name: ", seen, held.complete ? "" : " (the walk stopped early)"));
+  }
+  if (const std::string inferred = CategoriesText(held, "inferred"); !inferred.empty()) {
+    rows.push_back(absl::StrCat("not found by the walk, inferred from call stacks: ", inferred));
+  }
+  if (!held.saved.empty()) rows.push_back("saved for backward by " + PartsText(held.saved, kMostParts));
+  if (!held.modules.empty()) rows.push_back("largest modules: " + PartsText(held.modules, kMostParts));
+  return rows;
+}
+
+void WriteHeldBy(const ReportOom& oom, int indent, size_t top, Page* page) {
+  if (oom.held_by.empty()) return;
+  page->Line("held at that moment, by name:", indent);
+  const TextStyle& style = page->style();
+  for (size_t i = 0; i < oom.held_by.size() && i < top; ++i) {
+    const ReportHolderShare& holder = oom.held_by[i];
+    std::string what = holder.type;
+    if (holder.count) {
+      absl::StrAppend(&what, what.empty() ? "" : ", ", Plural(*holder.count, "entry", "entries"));
+    }
+    std::string line = absl::StrCat(PadLeft(Bytes(holder.bytes), 10), "  ", InStyle(style, holder.path));
+    if (!what.empty()) absl::StrAppend(&line, "  (", Printable(what), ")");
+    page->Line(CutEnd(line, style.columns - indent), indent);
+  }
+}
+
+}  // namespace vramtrack
