@@ -154,8 +154,10 @@ std::string Remarks(const ReportHolder& holder) {
   return text;
 }
 
+// `type` may have its module: "collections.deque".
 bool IsOf(const std::string& type, std::initializer_list<const char*> types) {
-  return std::any_of(types.begin(), types.end(), [&type](const char* one) { return type == one; });
+  const std::string name = type.substr(type.rfind('.') + 1);
+  return std::any_of(types.begin(), types.end(), [&name](const char* one) { return name == one; });
 }
 
 bool Grows(const ReportHolder& holder) {

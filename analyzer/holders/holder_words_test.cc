@@ -76,6 +76,7 @@ TEST(HolderWords, AListThatGrowsIsBounded) {
             "cache (a list in evaluate() of eval.py, 400 entries, 20 at step 3); all of the leak's bytes");
   EXPECT_EQ(sample.Hint(), "bound cache (collections.deque(maxlen=...)), or delete entries that are done with");
   EXPECT_NE(Sample(GrowingList("OrderedDict")).Hint(), "");
+  EXPECT_EQ(Sample(GrowingList("collections.deque")).Hint(), sample.Hint());
 }
 
 TEST(HolderWords, NoHintWhereTheContainerMayBeRight) {

@@ -74,6 +74,14 @@ void SortBlocks(std::vector<WalkedBlock>* blocks) {
 
 HolderPathIndex HolderPaths::Find(HolderPathIndex parent, uint32_t step, const std::string& name,
                                   const std::string& file) {
+  if (step == schema::HOLDER_MODULE) {
+    if (!file.empty()) {
+      file_of_module_.try_emplace(name, file);
+    } else if (const auto known = file_of_module_.find(name); known != file_of_module_.end()) {
+      const std::string known_file = known->second;
+      return Find(parent, step, name, known_file);
+    }
+  }
   const uint32_t length = parent.is_none() ? 1 : steps_[parent].length + 1;
   if (length > kMaxSteps) return parent;
   const auto [found, inserted] = by_step_.try_emplace({parent, step, name, file}, steps_.next_index());

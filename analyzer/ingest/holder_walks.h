@@ -30,7 +30,8 @@ class HolderPaths {
     uint32_t length = 1;     // of the path
   };
 
-  // Returns the path `parent` with one more step, or `parent` if it has kMaxSteps. The path is added if it is new.
+  // Returns the path `parent` with one more step, or `parent` if it has kMaxSteps. The path is added if it is new. A
+  // module without a file is the one with the same name that has one: at the end, CPython deletes __main__.__file__.
   HolderPathIndex Find(HolderPathIndex parent, uint32_t step, const std::string& name, const std::string& file);
 
   const Step& operator[](HolderPathIndex path) const { return steps_[path]; }
@@ -41,6 +42,7 @@ class HolderPaths {
  private:
   IndexedVector<HolderPathIndex, Step> steps_;
   absl::flat_hash_map<std::tuple<HolderPathIndex, uint32_t, std::string, std::string>, HolderPathIndex> by_step_;
+  absl::flat_hash_map<std::string, std::string> file_of_module_;
 };
 
 // The objects at the end of a path, as one walk found them.
