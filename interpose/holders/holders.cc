@@ -16,9 +16,9 @@ namespace vramtrack {
 namespace {
 
 constexpr uint64_t kMostNs = 1'000'000'000;  // of one walk
-constexpr uint32_t kWindow = 256;            // events
-constexpr uint32_t kRisingWindows = 4;
-constexpr uint64_t kFirstGrowthEvents = 1024, kLeastGrowth = 8 << 20;
+constexpr uint32_t kWindow = 128;            // events
+constexpr uint32_t kRisingWindows = 3;
+constexpr uint64_t kFirstGrowthEvents = 512, kLeastGrowth = 8 << 20;
 // Free space of a bounded file comes in pieces.
 constexpr size_t kPartBytes = 4 << 20, kBoundedPartBytes = 12 << 10;
 

@@ -64,6 +64,9 @@ class ObjectWalk {
   void Reach(uint64_t object, Step step, uint16_t flags = 0, uint8_t stage = 0);
   void ReachCpp(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
   void ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
+  template <typename Expansion>
+  void ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand);
+  void Fill(Entry* entry, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) const;
   void ReachReferred(uint64_t object, const TypeFacts& type, Step step);
   static int OnReferred(uint64_t object, void* walk);
 
