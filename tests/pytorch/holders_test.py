@@ -101,7 +101,8 @@ def check_leak(report, expected, holders):
         if holder is None:
             continue
         right = expected.path.match(holder["path"]) is not None
-        explained += site["group"]["rate_bytes_per_step"] * holder["share"] if right else 0
+        explained += site["group"]["rate_bytes_per_step"] * sum(
+            part["share"] for part in [holder] + holder["others"] if expected.path.match(part["path"]))
         if site is ranking[0]:
             named, path = right, holder["path"]
             if right and holder["how"] != expected.how:
