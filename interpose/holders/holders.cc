@@ -206,7 +206,8 @@ void Holders::Walk(schema::HolderMoment moment) {
   facts.number = ++walks_;
   facts.moment = moment;
   facts.begin_ticks = Clock::Ticks();
-  facts.stopped = memory->walk.Run(api_, kMostNs);
+  const bool failing = moment == schema::HOLDERS_AT_OUT_OF_MEMORY || moment == schema::HOLDERS_AT_EXIT;
+  facts.stopped = memory->walk.Run(api_, kMostNs, failing);
   facts.end_ticks = Clock::Ticks();
   bool written = memory->record.Begin(&memory->walk, facts);
   size_t bytes;

@@ -19,14 +19,18 @@ constexpr Step kMember = {schema::HOLDER_MEMBER, NameKind::kMember, 0};
 
 }  // namespace
 
-schema::HolderStop ObjectWalk::Run(const PythonApi& api, uint64_t most_ns) {
+schema::HolderStop ObjectWalk::Run(const PythonApi& api, uint64_t most_ns, bool failing) {
   api_ = &api;
+  failing_ = failing;
   end_ns_ = ThreadCpuNs() + most_ns;
   until_clock_ = kObjectsPerClock;
   if (!memory_.Prepare()) return schema::HOLDERS_NO_MEMORY;
+  current_ = 0;
+  stage_ = kOwn;
   ReachModules();
   ReachFrames();
   ReachHandledException();
+  if (failing) ReachUnhandledException();
   const bool complete = Expand() && ReachTheRest();
   if (reached_.full()) return schema::HOLDERS_TOO_MANY_OBJECTS;
   if (reached_.no_memory()) return schema::HOLDERS_NO_MEMORY;
