@@ -66,6 +66,7 @@ bool ParseHolderMoments(const char* text, HolderMoments* moments) {
       const uint64_t ns = unit == 2 && std::strncmp(text + digits, "ms", 2) == 0 ? 1'000'000
                           : unit == 1 && text[digits] == 's'                     ? 1'000'000'000
                           : unit == 1 && text[digits] == 'm'                     ? 60'000'000'000
+                          : unit == 1 && text[digits] == 'h'                     ? 3600'000'000'000
                                                                                  : 0;
       if (digits == 0 || ns == 0 || number == 0) return false;
       moments->interval_ns = number * ns;
