@@ -16,9 +16,9 @@ namespace vramtrack {
 namespace {
 
 constexpr uint64_t kMostNs = 1'000'000'000;  // of one walk
-constexpr uint32_t kWindow = 256;            // events
-constexpr uint32_t kRisingWindows = 4;
-constexpr uint64_t kFirstGrowthEvents = 1024, kLeastGrowth = 8 << 20;
+constexpr uint32_t kWindow = 128;            // events
+constexpr uint32_t kRisingWindows = 3;
+constexpr uint64_t kFirstGrowthEvents = 512, kLeastGrowth = 8 << 20;
 // Free space of a bounded file comes in pieces.
 constexpr size_t kPartBytes = 4 << 20, kBoundedPartBytes = 12 << 10;
 
@@ -66,6 +66,7 @@ bool ParseHolderMoments(const char* text, HolderMoments* moments) {
       const uint64_t ns = unit == 2 && std::strncmp(text + digits, "ms", 2) == 0 ? 1'000'000
                           : unit == 1 && text[digits] == 's'                     ? 1'000'000'000
                           : unit == 1 && text[digits] == 'm'                     ? 60'000'000'000
+                          : unit == 1 && text[digits] == 'h'                     ? 3600'000'000'000
                                                                                  : 0;
       if (digits == 0 || ns == 0 || number == 0) return false;
       moments->interval_ns = number * ns;
@@ -206,7 +207,8 @@ void Holders::Walk(schema::HolderMoment moment) {
   facts.number = ++walks_;
   facts.moment = moment;
   facts.begin_ticks = Clock::Ticks();
-  facts.stopped = memory->walk.Run(api_, kMostNs);
+  const bool failing = moment == schema::HOLDERS_AT_OUT_OF_MEMORY || moment == schema::HOLDERS_AT_EXIT;
+  facts.stopped = memory->walk.Run(api_, kMostNs, failing);
   facts.end_ticks = Clock::Ticks();
   bool written = memory->record.Begin(&memory->walk, facts);
   size_t bytes;

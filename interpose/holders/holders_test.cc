@@ -31,6 +31,8 @@ TEST(HolderMoments, AreAListOfNamesOrADuration) {
   ASSERT_TRUE(ParseHolderMoments("oom,250ms", &moments));
   EXPECT_EQ(moments.interval_ns, 250'000'000u);
   EXPECT_TRUE(moments.out_of_memory);
+  ASSERT_TRUE(ParseHolderMoments("2h", &moments));
+  EXPECT_EQ(moments.interval_ns, 7200'000'000'000u);
   for (const char* all : {"all", "1"}) {
     ASSERT_TRUE(ParseHolderMoments(all, &moments));
     EXPECT_TRUE(moments.growth && moments.out_of_memory && moments.exit && moments.request);
@@ -39,7 +41,7 @@ TEST(HolderMoments, AreAListOfNamesOrADuration) {
     ASSERT_TRUE(ParseHolderMoments(off, &moments));
     EXPECT_FALSE(moments.any());
   }
-  for (const char* wrong : {"grow", "30", "s", "0s", "30h", "growth;exit", "growthexit", "-5s", "99999999999s"}) {
+  for (const char* wrong : {"grow", "30", "s", "0s", "30d", "growth;exit", "growthexit", "-5s", "99999999999s"}) {
     EXPECT_FALSE(ParseHolderMoments(wrong, &moments)) << wrong;
   }
 }

@@ -23,8 +23,6 @@ bool IsInstalled(const PythonApi& api, uint64_t path) {
 void ObjectWalk::ReachModules() {
   const uint64_t modules = api_->modules();
   if (modules == 0) return;
-  current_ = 0;
-  stage_ = kOwn;
   // The program's own module first: what another has as well is named by it.
   for (const bool own : {true, false}) {
     intptr_t position = 0;
@@ -50,8 +48,6 @@ void ObjectWalk::ReachModules() {
 
 void ObjectWalk::ReachFrames() {
   const FrameOffsets& o = api_->interpreter->offsets();
-  current_ = 0;
-  stage_ = kOwn;
   const uint64_t interpreter = api_->main_interpreter();
   for (uint64_t thread = api_->first_thread(interpreter); thread != 0; thread = api_->next_thread(thread)) {
     uint64_t frame = Load(thread + o.thread_frame);
@@ -67,12 +63,30 @@ void ObjectWalk::ReachFrames() {
   }
 }
 
+// The frames of a traceback, as if they still ran: the program failed there.
+void ObjectWalk::ReachFailedFrames(uint64_t traceback) {
+  const uint16_t code_file = api_->interpreter->offsets().code_file;
+  for (size_t i = 0; traceback != 0 && TypeOf(traceback) == api_->traceback && i < kMostFrames; ++i) {
+    const uint64_t object = Load(traceback + kTracebackFrame);
+    const uint16_t field = api_->offsets->frame_object;
+    const uint64_t frame = object != 0 && field != 0 ? Load(object + field) : object;
+    const uint64_t code = frame != 0 ? CodeOfFrame(frame) : 0;
+    if (code != 0 && TypeOf(code) == api_->code) {
+      const bool installed = IsInstalled(*api_, Load(code + code_file));
+      ReachAt(object, ObjectKind::kPython, {schema::HOLDER_FRAME, NameKind::kCode, code}, 0,
+              installed ? kInstalled : kOwn);
+    }
+    traceback = Load(traceback + kTracebackNext);
+  }
+}
+
 void ObjectWalk::ReachHandledException() {
   uint64_t type = 0, value = 0, traceback = 0;
   api_->handled_exception(&type, &value, &traceback);
-  current_ = 0;
-  stage_ = kOwn;
   if (value != 0 && types_.Of(TypeOf(value), *api_, memory_).kind == TypeKind::kException) {
+    if (failing_) {
+      ReachFailedFrames(traceback != 0 ? traceback : Load(value + api_->offsets->exception_traceback));
+    }
     const auto name = reinterpret_cast<uint64_t>(NameOf(TypeOf(value)));
     const Step step = {schema::HOLDER_EXCEPTION, NameKind::kCharacters, name};
     ReachAt(value, ObjectKind::kPython, step, 0, kOwn);
@@ -82,6 +96,15 @@ void ObjectWalk::ReachHandledException() {
   if (type != 0) api_->release(type);
   if (value != 0) api_->release(value);
   if (traceback != 0) api_->release(traceback);
+}
+
+// What ended the program is kept by the module sys.
+void ObjectWalk::ReachUnhandledException() {
+  const uint64_t module = api_->dict_get(api_->modules(), "sys");
+  const uint64_t dict = module != 0 && types_.Of(TypeOf(module), *api_, memory_).kind == TypeKind::kModule
+                            ? Load(module + kModuleDict)
+                            : 0;
+  if (dict != 0) ReachFailedFrames(api_->dict_get(dict, "last_traceback"));
 }
 
 }  // namespace vramtrack::holders

@@ -19,14 +19,18 @@ constexpr Step kMember = {schema::HOLDER_MEMBER, NameKind::kMember, 0};
 
 }  // namespace
 
-schema::HolderStop ObjectWalk::Run(const PythonApi& api, uint64_t most_ns) {
+schema::HolderStop ObjectWalk::Run(const PythonApi& api, uint64_t most_ns, bool failing) {
   api_ = &api;
+  failing_ = failing;
   end_ns_ = ThreadCpuNs() + most_ns;
   until_clock_ = kObjectsPerClock;
   if (!memory_.Prepare()) return schema::HOLDERS_NO_MEMORY;
+  current_ = 0;
+  stage_ = kOwn;
   ReachModules();
   ReachFrames();
   ReachHandledException();
+  if (failing) ReachUnhandledException();
   const bool complete = Expand() && ReachTheRest();
   if (reached_.full()) return schema::HOLDERS_TOO_MANY_OBJECTS;
   if (reached_.no_memory()) return schema::HOLDERS_NO_MEMORY;
@@ -88,14 +92,30 @@ void ObjectWalk::ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t 
   if (found == 0) return;
   Entry& entry = reached_[found];
   if ((entry.flags & kExpanded) != 0) return;
-  entry.parent = current_;
-  entry.step = static_cast<uint8_t>(step.step);
-  entry.name_kind = step.kind;
-  entry.name = step.name;
-  entry.kind = kind;
-  entry.stage = stage;
-  entry.flags = flags;
+  Fill(&entry, kind, step, flags, stage);
   reached_.Push(stage, found);
+}
+
+// Before the object that refers to it is asked for the rest of what it refers to: that would be without names.
+template <typename Expansion>
+void ObjectWalk::ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand) {
+  const uint32_t found = reached_.Add(address, stage_);
+  if (found == 0 || (reached_[found].flags & kExpanded) != 0) return;
+  Fill(&reached_[found], kind, step, static_cast<uint16_t>(flags | kExpanded), stage_);
+  const uint32_t outer = current_;
+  current_ = found;
+  expand();
+  current_ = outer;
+}
+
+void ObjectWalk::Fill(Entry* entry, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) const {
+  entry->parent = current_;
+  entry->step = static_cast<uint8_t>(step.step);
+  entry->name_kind = step.kind;
+  entry->name = step.name;
+  entry->kind = kind;
+  entry->stage = stage;
+  entry->flags = flags;
 }
 
 void ObjectWalk::Reach(uint64_t object, Step step, uint16_t flags, uint8_t stage) {
@@ -176,8 +196,10 @@ void ObjectWalk::ExpandAttributes(uint64_t object, const TypeFacts& type) {
   const uint16_t flags =
       static_cast<uint16_t>((type.is_module ? kOfModule : 0) | (type.is_optimizer ? kOfOptimizer : 0));
   if (const uint64_t dict = AttributeDict(object, type, *api_)) {
-    if (dict % 8 == 0) Reach(dict, kSame, static_cast<uint16_t>(kAttributes | flags));
-    return;
+    if (dict % 8 != 0) return;
+    const auto of_dict = static_cast<uint16_t>(kAttributes | flags | (reached_[current_].flags & kOptimizerState));
+    return ExpandNow(dict, ObjectKind::kPython, kSame, of_dict,
+                     [&] { ExpandDict(dict, Load(dict + kDictUsed), of_dict); });
   }
   const uint64_t* values = InlineAttributes(object, type, *api_);
   if (values == nullptr) return;
@@ -333,21 +355,8 @@ void ObjectWalk::ExpandGenerator(uint64_t generator) {
   if (Load<int8_t>(generator + o.generator_state) > 0) return;
   const uint64_t code = CodeOfFrame(frame);
   if (code == 0 || TypeOf(code) != api_->code) return;
-  // At once: what the generator refers to is reached by its names.
-  const uint32_t outer = current_;
-  const uint32_t entry = reached_.Add(frame, stage_);
-  if (entry == 0) return;
-  Entry& e = reached_[entry];
-  e.parent = outer;
-  e.step = schema::HOLDER_GENERATOR;
-  e.name_kind = NameKind::kCode;
-  e.name = code;
-  e.kind = ObjectKind::kFrame;
-  e.stage = stage_;
-  e.flags = kExpanded;
-  current_ = entry;
-  ExpandFrame(frame);
-  current_ = outer;
+  ExpandNow(frame, ObjectKind::kFrame, {schema::HOLDER_GENERATOR, NameKind::kCode, code}, 0,
+            [&] { ExpandFrame(frame); });
 }
 
 void ObjectWalk::ExpandTraceback(uint64_t traceback) {

@@ -35,8 +35,9 @@ struct HeldBlock {
 class ObjectWalk {
  public:
   // Walks until everything is visited or this thread has used `most_ns` of processor time, and returns why it ended.
-  // Call Free afterwards.
-  schema::HolderStop Run(const PythonApi& api, uint64_t most_ns);
+  // With `failing`, the program is out of memory or ends: functions that an exception has left count as running. Call
+  // Free afterwards.
+  schema::HolderStop Run(const PythonApi& api, uint64_t most_ns, bool failing);
 
   const PythonApi& api() const { return *api_; }
   ReachedObjects& reached() { return reached_; }
@@ -49,6 +50,8 @@ class ObjectWalk {
   void ReachModules();
   void ReachFrames();
   void ReachHandledException();
+  void ReachUnhandledException();
+  void ReachFailedFrames(uint64_t traceback);
   // What no root reaches, in unreached_objects.cc. Returns false if the time is over.
   bool ReachTheRest();
   bool AddUnreached(uint64_t object);
@@ -64,6 +67,9 @@ class ObjectWalk {
   void Reach(uint64_t object, Step step, uint16_t flags = 0, uint8_t stage = 0);
   void ReachCpp(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
   void ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
+  template <typename Expansion>
+  void ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand);
+  void Fill(Entry* entry, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) const;
   void ReachReferred(uint64_t object, const TypeFacts& type, Step step);
   static int OnReferred(uint64_t object, void* walk);
 
@@ -109,7 +115,7 @@ class ObjectWalk {
   uint64_t type_skipped_;  // its type: not reached from each of its instances
   uint64_t end_ns_;
   uint32_t until_clock_;
-  bool out_of_time_;
+  bool out_of_time_, failing_;
   size_t impl_word_;
 };
 

@@ -25,7 +25,7 @@ inline Value Load(uint64_t address) {
 constexpr uint16_t kTypeName = 24, kTypeBasicSize = 32, kTypeFlags = 168, kTypeTraverse = 184, kTypeMembers = 240,
                    kTypeGetters = 248, kTypeBase = 256, kTypeDict = 264, kTypeDictOffset = 288, kTypeMro = 344;
 constexpr uint16_t kDictUsed = 16, kDictKeys = 32, kListItems = 24, kCellContents = 16, kModuleDict = 16,
-                   kTracebackFrame = 24, kSetUsed = 24;
+                   kTracebackNext = 16, kTracebackFrame = 24, kSetUsed = 24;
 constexpr uint16_t kKeysIndexBytesLog = 9, kKeysKind = 10, kKeysCount = 24, kKeysIndices = 32;
 constexpr uint16_t kMemberName = 0, kMemberOffset = 16, kMemberBytes = 40;
 constexpr uint16_t kGetterName = 0, kGetterBytes = 40;

@@ -158,6 +158,82 @@ class FirstKernel:
 
 
 @dataclasses.dataclass(frozen=True)
+class HolderShare:
+    """One of several holders.
+
+    Attributes:
+        path: As in `holder`.
+        type: Python type of the object that holds; `None` if it is unknown.
+        count: Its entries; `None` if it is not a container.
+        bytes: That it holds.
+        objects: That it holds.
+        share: Of all bytes that were looked at, 0 to 1.
+    """
+
+    path: str
+    type: str | None
+    count: int | None
+    bytes: int
+    objects: int
+    share: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Holder:
+    """What holds the live blocks of a site, see holders.
+
+    Attributes:
+        path: The names that lead to the blocks, such as `__main__.history[*]['loss'].grad_fn`: of the path that
+            explains most bytes.
+        container: The part of the path that leads to the object which holds them all.
+        type: Python type of this object; `None` if it is unknown.
+        file: Of the module or function where the path begins; `None` if unknown.
+        count: Entries of this object; `None` if it is not a container.
+        count_before: Its entries at the first walk that found it; `None` if no earlier walk did.
+        step: Of the walk; `None` without steps.
+        step_before: Of the walk that `count_before` is from.
+        seconds: When the walk ended, since the recording began.
+        seconds_before: The same of the walk that `count_before` is from; 0 without it.
+        share: The part of `walked_bytes` that the path explains, 0 to 1.
+        bytes: That the path explains.
+        walked_bytes: Bytes that were live at the walk: of a leak only what earlier steps had left behind, of a whole
+            leak if the site leads one.
+        not_seen_bytes: The part of them that the walk did not find.
+        not_seen_objects: The same in objects.
+        how: `entries` of a container, a `variable`, a kept autograd `graph`, a kept `traceback`, a `hook`, a reference
+            `cycle` that waits for the collector, C or C++ code `outside` of Python; `several`: no path explains half of
+            the bytes; `unknown`: the walk found none of them.
+        complete: Whether the walk visited everything.
+        walk: Number of the walk.
+        others: What else holds at least 5 %, the most first.
+        explanation: All of this as a sentence.
+        hint: What to change, only where it is certain; otherwise `None`.
+    """
+
+    path: str
+    container: str
+    type: str | None
+    file: str | None
+    count: int | None
+    count_before: int | None
+    step: int | None
+    step_before: int | None
+    seconds: float | None
+    seconds_before: float | None
+    share: float | None
+    bytes: int
+    walked_bytes: int
+    not_seen_bytes: int
+    not_seen_objects: int
+    how: str
+    complete: bool
+    walk: int
+    others: tuple[HolderShare, ...]
+    explanation: str
+    hint: str | None
+
+
+@dataclasses.dataclass(frozen=True)
 class Frame:
     """A call of a stack.
 
@@ -226,6 +302,8 @@ class Site:
         across: In a job with ranks, or with several processes, what they say of this place.
         last_use: Of a leak, where CUPTI's records make it certain.
         first_kernel: Of a leak, where CUPTI's records tell.
+        holder: What holds its blocks, where a walk shows it; otherwise `None`. Not for sites that are part of another's
+            leak.
         blame_frame: Index of the frame to look at.
         own_frame: Index of the innermost frame of your own code, of Python where the stack has Python; `None` where no
             frame is.
@@ -263,6 +341,7 @@ class Site:
     across: Across | None
     last_use: LastUse | None
     first_kernel: FirstKernel | None
+    holder: Holder | None
     blame_frame: int
     own_frame: int | None
     frames: tuple[Frame, ...]
@@ -556,7 +635,8 @@ class DiffValue:
 NESTED: dict[type, dict[str, type]] = {
     Kept: {"fit": KeptFitPoint},
     Across: {"rate": AcrossRate},
-    Site: {"group": Leak, "kept": Kept, "across": Across, "last_use": LastUse, "first_kernel": FirstKernel, "frames": Frame},
+    Holder: {"others": HolderShare},
+    Site: {"group": Leak, "kept": Kept, "across": Across, "last_use": LastUse, "first_kernel": FirstKernel, "holder": Holder, "frames": Frame},
     Activities: {"only_cupti": ActivitiesOnlyCupti, "only_hooks": ActivitiesOnlyHooks, "missing": ActivitiesMissing},
     Process: {"activities": Activities},
     Steps: {"rounds": StepRounds, "phases": Phase},

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <fstream>
+
 #include "tests/hazards/hazard.h"
 #include "tests/python/interpreters.h"
 #include "tests/python/python_trace.h"
@@ -122,6 +125,43 @@ TEST_P(HazardsTest, DefinitionsOutliveTheirBlocks) {
   const PythonTrace trace = ReadPythonTrace(run.traces[0]);
   EXPECT_EQ(trace.errors, std::vector<std::string>());
   for (uint64_t i = 0; i < 20; ++i) ExpectFrames(trace, 100 + i, {"keep_" + std::to_string(i), "<module>"});
+}
+
+uint64_t Walks(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  format::Trace trace;
+  EXPECT_TRUE(trace.ParseFromIstream(&in)) << path;
+  for (const format::HolderWalk& walk : trace.holder_walks()) {
+    EXPECT_EQ(walk.stopped(), format::HOLDERS_COMPLETE) << path;
+    EXPECT_GT(walk.objects(), 1000u) << path;
+  }
+  return static_cast<uint64_t>(trace.holder_walks_size());
+}
+
+TEST_P(HazardsTest, AWalkTouchesNothing) {
+  Hazard hazard{"walked",
+                GetParam().path,
+                {DataPath("tests/python/programs/walked.py"), Data("SIMCUDA"), Data("HELPER")},
+                kAnything};
+  hazard.options.environment["VRAMTRACK_HOLDERS"] = "request";
+  run_ = ExpectUnharmed(hazard);
+  EXPECT_EQ(run_.out.rfind("[True] [] [0] True True ", 0), 0u) << run_.out;
+  EXPECT_NE(run_.out.find("\nTrue True True True"), std::string::npos) << run_.out;
+  ASSERT_EQ(run_.traces.size(), 1u);
+  EXPECT_EQ(Walks(run_.traces[0]), 2u);
+}
+
+TEST_P(HazardsTest, WalksAmongThreads) {
+  Hazard hazard{"walks_among_threads",
+                GetParam().path,
+                {DataPath("tests/python/programs/walks_among_threads.py"), Data("SIMCUDA"), Data("HELPER")},
+                kAnything};
+  hazard.expected.processes = 6;
+  hazard.options.environment["VRAMTRACK_HOLDERS"] = "all,5ms";
+  run_ = ExpectUnharmed(hazard);
+  uint64_t most = 0;
+  for (const std::string& path : run_.traces) most = std::max(most, Walks(path));
+  EXPECT_GT(most, 3u);
 }
 
 TEST_P(HazardsTest, Greenlets) {
