@@ -38,7 +38,7 @@ std::string PlaceOf(const ChosenHolder& chosen) {
 std::string EntriesText(const ReportHolder& holder) {
   if (!holder.count) return "";
   std::string text = Plural(*holder.count, "entry", "entries");
-  if (!holder.count_before) return text;
+  if (!holder.count_before || holder.count_before == holder.count) return text;
   absl::StrAppend(&text, ", ", FormatCount(*holder.count_before));
   if (holder.step_before) {
     absl::StrAppend(&text, " at step ", *holder.step_before);

@@ -180,11 +180,11 @@ void WriteFinding(const SitePlaces& places, const ReportSite& site, const std::s
   if (DisplayWidth(place.function_behind) <= left) line += place.function_behind;
   absl::StrAppend(&line, "  ", what);
   page->Line(line, 2);
+  if (IsLeak(site)) WriteHolder(site, kIndent, page);
   if (reasons && !site.explanation.empty()) {
     int room = kFindingLines * (style.columns - kIndent);
     page->Words(CutEnd(Printable(site.explanation), room), kIndent, Paint::kDim);
   }
-  if (IsLeak(site)) WriteHolder(site, kIndent, page);
 }
 
 }  // namespace
@@ -202,6 +202,7 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
   if (leaks.empty()) return;
   const ReportSite* worst = leaks[0].site;
   WriteLeak(report, leaks[0], page);
+  WriteHolder(*worst, kIndent, page);
   if (const std::string across = AcrossRanks(*worst); !across.empty()) page->Words(across, kIndent, Paint::kBold);
   std::string out_of_memory = TimeToOutOfMemory(report, *worst);
   if (!out_of_memory.empty()) page->Words(out_of_memory, kIndent, Paint::kBold);
@@ -209,7 +210,6 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
     int room = kExplanationLines * (page->style().columns - kIndent);
     page->Words(CutEnd(Printable(worst->explanation), room), kIndent);
   }
-  WriteHolder(*worst, kIndent, page);
   for (const std::string& line : UseLines(*worst)) page->Words(line, kIndent);
   WriteParts(report, *worst, kParts, page);
   if (const std::string how = HowToFindHolder(report, *worst); !how.empty()) page->Words(how, kIndent, Paint::kDim);
