@@ -213,14 +213,18 @@ void Holders::Walk(schema::HolderMoment moment) {
   bool written = memory->record.Begin(&memory->walk, facts);
   size_t bytes;
   const bool bounded = file_->bounded();
-  while (uint8_t* frame =
-             written ? memory->record.Next(bounded ? kBoundedPartBytes : kPartBytes, bounded, &bytes) : nullptr) {
-    written = file_->AppendHolderWalk(frame, bytes);
+  const size_t most_bytes = bounded ? kBoundedPartBytes : kPartBytes;
+  for (bool begins = true; written; begins = false) {
+    uint8_t* frame = memory->record.Next(most_bytes, bounded, &bytes);
+    if (frame == nullptr) break;
+    written = file_->AppendHolderWalk(frame, bytes, begins);
   }
   if (written) file_->counter(schema::COUNTER_HOLDER_WALKS)->fetch_add(1, std::memory_order_release);
   memory->record.Free();
   memory->walk.Free();
   Unmap(memory, sizeof(Memory));
+  // Of long walks there are fewer: the program has as much time as they take.
+  if (moments_.interval_ns != 0) next_interval_ns_.store(MonotonicNs() + moments_.interval_ns);
 }
 
 }  // namespace vramtrack

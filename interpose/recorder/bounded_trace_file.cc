@@ -14,8 +14,11 @@ namespace {
 
 // The part of a generation that its checkpoint may take.
 constexpr uint64_t kCheckpointEighths = 7;
-// Activities may take the generation's bytes over this, and so may the walks of holders.
-constexpr uint64_t kOtherShare = 4;
+// Activities may take the generation's bytes over this.
+constexpr uint64_t kActivityShare = 4;
+// A walk may take the file's bytes over this.
+constexpr uint64_t kWalkShare = 8;
+constexpr uint32_t kWalkGeneration = UINT32_MAX - 1;
 constexpr uint64_t kMinPieceBytes = 256;
 constexpr uint64_t kPartOverhead = 2 * FileSpace::kGranuleBytes;
 // Journals stay where they are, so they begin at multiples of their own size after this: the room between them then
@@ -38,7 +41,8 @@ int TraceFile::BeginBounded() {
 
 // What one generation may take: there are two at any time.
 uint64_t TraceFile::GenerationBytes() const {
-  const uint64_t cap = Cap(), fixed = kHeaderBytes + kTrailerRoom + bounded_->journal_bytes;
+  const uint64_t cap = Cap(), fixed = kHeaderBytes + kTrailerRoom + bounded_->journal_bytes + bounded_->walk_bytes[0] +
+                                      bounded_->walk_bytes[1];
   return cap > fixed ? (cap - fixed) / 2 : 0;
 }
 
@@ -70,17 +74,36 @@ bool TraceFile::AppendBounded(uint8_t* frame, size_t bytes, const JournalView& v
   return true;
 }
 
-// Other frames than blocks never end a generation: events are worth more. Those of one kind may take a part of each;
-// `used` counts their bytes.
-bool TraceFile::AppendToShare(uint8_t* frame, size_t bytes, schema::trace_field::Number field, uint64_t* used) {
+// Activities never end a generation: events are worth more. They may take a part of each.
+bool TraceFile::AppendBoundedActivities(uint8_t* frame, size_t bytes) {
   Bounded& b = *bounded_;
   if (stopped() || !OwnDescriptor()) return false;
   const uint64_t room = PlaceBytes(bytes);
-  if (kOtherShare * (*used + room) > GenerationBytes()) return false;
+  if (kActivityShare * (b.activity_bytes + room) > GenerationBytes()) return false;
   if (b.generation_bytes + room > GenerationBytes()) return false;
-  SetGeneration(frame, bytes, field, b.generation);
+  SetGeneration(frame, bytes, schema::trace_field::activities, b.generation);
   if (!PlaceInGeneration(frame, bytes)) return false;
-  *used += room;
+  b.activity_bytes += room;
+  return true;
+}
+
+// The frames of a walk have a generation of their own, later than all: they are valid until the walk after the next one
+// takes their place.
+bool TraceFile::AppendBoundedWalk(uint8_t* frame, size_t bytes, bool begins) {
+  Bounded& b = *bounded_;
+  if (stopped() || !OwnDescriptor()) return false;
+  if (begins) ++b.walks;
+  const uint32_t which = b.walks % 2, generation = kWalkGeneration + which;
+  if (begins) {
+    space_->Release(
+        generation, [this](const FileSpace::Range& range) { WritePadding(range); }, generation);
+    b.walk_bytes[which] = 0;
+  }
+  const uint64_t room = PlaceBytes(bytes);
+  if (kWalkShare * (b.walk_bytes[which] + room) > Cap()) return false;
+  SetGeneration(frame, bytes, schema::trace_field::holder_walks, generation);
+  if (!Place(frame, bytes, generation)) return false;
+  b.walk_bytes[which] += room;
   return true;
 }
 
@@ -95,7 +118,7 @@ bool TraceFile::BeginGeneration() {
     space_->Release(b.generation - 1, [this](const FileSpace::Range& range) { WritePadding(range); });
   }
   ++b.generation;
-  b.generation_bytes = b.activity_bytes = b.holder_bytes = 0;
+  b.generation_bytes = b.activity_bytes = 0;
   b.pairs_at_checkpoint = b.past.folded_pairs();
   if (stopped()) return false;
   if (!WriteCheckpoint()) {

@@ -21,6 +21,7 @@
 #include "analyzer/peaks/failure_log.h"
 #include "interpose/recorder/file_space.h"
 #include "interpose/recorder/lane.h"
+#include "proto/holder_walk_builder.h"
 #include "proto/trace.pb.h"
 
 namespace vramtrack {
@@ -315,6 +316,38 @@ TEST(BoundedTraceTest, ThreadsThatComeAtAnyTimeGetTheirJournals) {
     EXPECT_LE(recording.Bytes().size(), size_t{3} << 20);
     EXPECT_EQ(FiguresOf(recording.path()).events, 2 * pairs);
   }
+}
+
+// Walks are as valid in the last generation as in their own; older ones make room.
+TEST(BoundedTraceTest, KeepsTheLastTwoWalks) {
+  Recording bounded("walks", kCap), other("walks_other", UINT64_MAX);
+  Job job(5, &bounded, &other);
+  constexpr uint32_t kWalks = 40, kParts = 3;
+  for (uint32_t walk = 1; walk <= kWalks; ++walk) {
+    job.Do(4000);
+    for (uint32_t part = 0; part < kParts; ++part) {
+      HolderWalkBuilder builder(walk, schema::HOLDERS_AT_REQUEST, Clock::Ticks(), Clock::Ticks());
+      builder.SetPart(part, part + 1 == kParts);
+      builder.SetGeneration(1);
+      for (uint64_t i = 0; i < 300; ++i) builder.Block(4096 * (i + 1), 0);
+      std::string frame = builder.Frame();
+      ASSERT_TRUE(bounded.file().AppendHolderWalk(reinterpret_cast<uint8_t*>(frame.data()), frame.size(), part == 0));
+    }
+  }
+  job.Do(100000);
+  EXPECT_GT(bounded.file().counter(schema::COUNTER_BASE_GENERATION)->load(), 1u);
+  bounded.Finish();
+  other.Finish();
+  format::Trace trace;
+  ASSERT_TRUE(trace.ParseFromString(bounded.Bytes()));
+  std::map<uint32_t, uint32_t> parts;
+  for (const format::HolderWalk& walk : trace.holder_walks()) ++parts[walk.walk()];
+  EXPECT_EQ(parts, (std::map<uint32_t, uint32_t>{{kWalks - 1, kParts}, {kWalks, kParts}}));
+  EXPECT_LE(bounded.Bytes().size(), kCap);
+  // One that is larger than its share does not take the room of events.
+  std::string large(kCap / 4, '\0');
+  EXPECT_FALSE(bounded.file().AppendHolderWalk(reinterpret_cast<uint8_t*>(large.data()), large.size(), true));
+  EXPECT_FALSE(bounded.file().stopped());
 }
 
 TEST(FileSpaceTest, NothingIsGivenOutTwiceAndAllOfItComesBack) {

@@ -42,12 +42,13 @@ class FileSpace {
   // remainders of the free range. Returns false if no range is large enough.
   bool TakeAligned(uint64_t bytes, uint64_t origin, uint64_t alignment, uint64_t* offset, Range* before, Range* after);
 
-  // Frees the ranges of `generation` and of earlier ones; calls `on_free` with each free range that results.
+  // Frees the ranges of `generation` and of earlier ones, from `least` on; calls `on_free` with each free range that
+  // results.
   template <typename OnFree>
-  void Release(uint32_t generation, OnFree on_free) {
+  void Release(uint32_t generation, OnFree on_free, uint32_t least = 0) {
     size_t kept = 0;
     for (size_t i = 0; i < taken_count_; ++i) {
-      if (taken_[i].generation > generation) {
+      if (taken_[i].generation > generation || taken_[i].generation < least) {
         taken_[kept++] = taken_[i];
       } else {
         on_free(Add(taken_[i].begin, taken_[i].end));

@@ -166,19 +166,17 @@ bool TraceFile::AppendBlock(uint8_t* frame, size_t bytes, const JournalView& vie
 bool TraceFile::AppendActivities(uint8_t* frame, size_t bytes, uint64_t records) {
   SpinLockHolder hold(&lock_);
   // What comes after the trailer has no room kept for it, other than events.
-  const bool written = hold.held() && (bounded() ? AppendToShare(frame, bytes, schema::trace_field::activities,
-                                                                 &bounded_->activity_bytes)
-                                                 : space_ == nullptr && Append(frame, bytes));
+  const bool written =
+      hold.held() && (bounded() ? AppendBoundedActivities(frame, bytes) : space_ == nullptr && Append(frame, bytes));
   counter(written ? schema::COUNTER_ACTIVITIES : schema::COUNTER_ACTIVITIES_UNWRITTEN)
       ->fetch_add(records, std::memory_order_relaxed);
   return written;
 }
 
-bool TraceFile::AppendHolderWalk(uint8_t* frame, size_t bytes) {
+bool TraceFile::AppendHolderWalk(uint8_t* frame, size_t bytes, bool begins) {
   SpinLockHolder hold(&lock_);
   if (!hold.held()) return false;
-  if (bounded()) return AppendToShare(frame, bytes, schema::trace_field::holder_walks, &bounded_->holder_bytes);
-  return space_ == nullptr && Append(frame, bytes);
+  return bounded() ? AppendBoundedWalk(frame, bytes, begins) : space_ == nullptr && Append(frame, bytes);
 }
 
 void TraceFile::WriteIndex() {

@@ -53,9 +53,9 @@ class TraceFile {
   // records as unwritten, if there is no space or recording has stopped.
   bool AppendActivities(uint8_t* frame, size_t bytes, uint64_t records);
 
-  // Appends a sealed HolderWalk, and fills in its generation if the file is bounded. Returns false if there is no space
-  // or recording has stopped.
-  bool AppendHolderWalk(uint8_t* frame, size_t bytes);
+  // Appends a sealed HolderWalk, the next part of a walk or, if `begins`, the first one. A bounded file keeps the last
+  // two walks, whatever their age. Returns false if there is no space or recording has stopped.
+  bool AppendHolderWalk(uint8_t* frame, size_t bytes, bool begins);
 
   // Notes that the thread records no further events.
   void EndThread(uint32_t thread);
@@ -95,7 +95,9 @@ class TraceFile {
   struct Bounded {
     FoldedPast past;
     uint32_t generation;
-    uint64_t generation_bytes, activity_bytes, holder_bytes, journal_bytes;
+    uint64_t generation_bytes, activity_bytes, journal_bytes;
+    uint64_t walk_bytes[2];        // of the walks that are kept
+    uint32_t walks;                // begun
     uint64_t pairs_at_checkpoint;  // folded pairs when this generation began
     GrowingArray<uint8_t> checkpoint;
     uint8_t part[(32 << 10) + FileSpace::kGranuleBytes];
@@ -118,7 +120,8 @@ class TraceFile {
   // For a file of bounded size, in bounded_trace_file.cc; called with the lock held.
   int BeginBounded();
   bool AppendBounded(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary);
-  bool AppendToShare(uint8_t* frame, size_t bytes, schema::trace_field::Number field, uint64_t* used);
+  bool AppendBoundedActivities(uint8_t* frame, size_t bytes);
+  bool AppendBoundedWalk(uint8_t* frame, size_t bytes, bool begins);
   uint64_t* NewBoundedJournal();
   bool WriteBoundedTrailer(const uint8_t* trailer);
   uint64_t GenerationBytes() const;
