@@ -17,11 +17,16 @@ namespace {
 // Blocks of so many steps are in one object: it gathers them.
 constexpr uint64_t kStepsThatShow = 3;
 
-std::string FileName(const std::string& path) { return Printable(path.substr(path.find_last_of('/') + 1)); }
+// Of a sentence; `path` and `type` in the report have all of it.
+constexpr int kMostColumns = 60;
+
+std::string FileName(const std::string& path) {
+  return CutBeginning(Printable(path.substr(path.find_last_of('/') + 1)), kMostColumns);
+}
 
 std::string WithArticle(const std::string& type) {
   const bool vowel = !type.empty() && absl::StrContains("AEIOUaeiou", type.substr(0, 1));
-  return absl::StrCat(vowel ? "an " : "a ", Printable(type));
+  return absl::StrCat(vowel ? "an " : "a ", CutEnd(Printable(type), kMostColumns));
 }
 
 // "in main() of train.py"
@@ -29,7 +34,7 @@ std::string PlaceOf(const ChosenHolder& chosen) {
   const PathStep& root = chosen.steps[0];
   const std::string file = FileName(root.file);
   if (root.step == schema::HOLDER_FRAME) {
-    return absl::StrCat(" in ", Printable(root.name), "()", file.empty() ? "" : " of " + file);
+    return absl::StrCat(" in ", CutEnd(Printable(root.name), kMostColumns), "()", file.empty() ? "" : " of " + file);
   }
   if (root.step != schema::HOLDER_MODULE) return "";
   return file.empty() ? "" : " in " + file;
@@ -85,17 +90,18 @@ Tail TailOf(const ChosenHolder& chosen) {
 
 // How a Python programmer writes the last name: 'loss' of a dict, .loss of an object, [1] of a list.
 std::string LastName(const PathStep& step) {
+  const std::string name = CutEnd(Printable(step.name), kMostColumns);
   switch (step.step) {
     case schema::HOLDER_KEY:
-      return absl::StrCat("'", Printable(step.name), "'");
+      return absl::StrCat("'", name, "'");
     case schema::HOLDER_INDEX:
-      return absl::StrCat("[", Printable(step.name), "]");
+      return absl::StrCat("[", name, "]");
     case schema::HOLDER_ATTRIBUTE:
     case schema::HOLDER_MODULE_ATTRIBUTE:
-      return "." + Printable(step.name);
+      return "." + name;
     case schema::HOLDER_LOCAL:
     case schema::HOLDER_CLOSURE:
-      return "variable " + Printable(step.name);
+      return "variable " + name;
     default:
       return "";
   }
@@ -113,8 +119,8 @@ std::string TailText(const ChosenHolder& chosen) {
     case schema::HOLDER_SAVED:
       return subject + " keeps its graph";
     case schema::HOLDER_TRACEBACK: {
-      std::string text =
-          subject + " keeps its traceback, with the variables of " + Printable(tail.special->name) + "()";
+      std::string text = subject + " keeps its traceback, with the variables of " +
+                         CutEnd(Printable(tail.special->name), kMostColumns) + "()";
       return text;
     }
     case schema::HOLDER_HOOK:
@@ -126,7 +132,9 @@ std::string TailText(const ChosenHolder& chosen) {
   }
 }
 
-std::string ShortPath(const ChosenHolder& chosen) { return PathText(chosen.steps, chosen.holder + 1, true); }
+std::string ShortPath(const ChosenHolder& chosen) {
+  return CutBeginning(PathText(chosen.steps, chosen.holder + 1, true), kMostColumns);
+}
 
 // Whether the path has such a step, from the one with index `from` on.
 bool Has(const ChosenHolder& chosen, uint32_t step, size_t from = 0) {
@@ -137,7 +145,7 @@ bool Has(const ChosenHolder& chosen, uint32_t step, size_t from = 0) {
 std::string Others(const ReportHolder& holder) {
   std::vector<std::string> parts;
   for (const ReportHolderShare& other : holder.others) {
-    parts.push_back(absl::StrCat(other.path, " ", Percent(other.share)));
+    parts.push_back(absl::StrCat(CutBeginning(other.path, kMostColumns), " ", Percent(other.share)));
   }
   return absl::StrJoin(parts, ", ");
 }
