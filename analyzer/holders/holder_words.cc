@@ -24,7 +24,11 @@ std::string FileName(const std::string& path) {
   return CutBeginning(Printable(path.substr(path.find_last_of('/') + 1)), kMostColumns);
 }
 
-std::string WithArticle(const std::string& type) {
+// "OrderedDict" of "collections.OrderedDict".
+std::string ShortType(const std::string& type) { return type.substr(type.find_last_of('.') + 1); }
+
+std::string WithArticle(const std::string& full_type) {
+  const std::string type = ShortType(full_type);
   const bool vowel = !type.empty() && absl::StrContains("AEIOUaeiou", type.substr(0, 1));
   return absl::StrCat(vowel ? "an " : "a ", CutEnd(Printable(type), kMostColumns));
 }
@@ -132,9 +136,12 @@ std::string TailText(const ChosenHolder& chosen) {
   }
 }
 
-std::string ShortPath(const ChosenHolder& chosen) {
-  return CutBeginning(PathText(chosen.steps, chosen.holder + 1, true), kMostColumns);
+std::string ShortPath(const ChosenHolder& chosen, size_t steps) {
+  std::string text = PathText(chosen.steps, steps, true);
+  if (text.empty()) text = PathText(chosen.steps, steps);
+  return CutBeginning(text, kMostColumns);
 }
+std::string ShortPath(const ChosenHolder& chosen) { return ShortPath(chosen, chosen.holder + 1); }
 
 // Whether the path has such a step, from the one with index `from` on.
 bool Has(const ChosenHolder& chosen, uint32_t step, size_t from = 0) {
@@ -162,7 +169,10 @@ std::string Remarks(const ReportHolder& holder) {
   return text;
 }
 
-bool IsOf(const std::string& type, std::initializer_list<const char*> types) {
+// Whether it is one of these built-in types, or of those in `collections`.
+bool IsOf(const std::string& full_type, std::initializer_list<const char*> types) {
+  const std::string prefix = "collections.";
+  const std::string type = absl::StartsWith(full_type, prefix) ? full_type.substr(prefix.size()) : full_type;
   return std::any_of(types.begin(), types.end(), [&type](const char* one) { return type == one; });
 }
 
@@ -212,26 +222,32 @@ std::string HowItHolds(const ChosenHolder& chosen) {
 
 std::string HolderName(const ChosenHolder& chosen, const ReportHolder& holder) {
   const PathStep& root = chosen.steps[0];
+  const std::string type = ShortType(root.name.empty() ? root.type : root.name);
   if (root.step == schema::HOLDER_GARBAGE) {
-    const std::string type = root.name.empty() ? root.type : root.name;
-    const std::string what = type.empty() ? "objects" : Printable(type) + " objects";
+    const std::string what = type.empty() ? "objects" : CutEnd(Printable(type), kMostColumns) + " objects";
     return absl::StrCat("reference cycles of ", what, " that only the garbage collector can free");
   }
-  if (root.step == schema::HOLDER_OUTSIDE && chosen.holder == 0) {
+  if (root.step == schema::HOLDER_OUTSIDE) {
     std::string name = "C or C++ code";
-    const std::string type = root.name.empty() ? root.type : root.name;
     if (!type.empty()) absl::StrAppend(&name, ", through ", WithArticle(type), " object");
-    const std::string entries = EntriesText(holder);
+    const std::string entries = chosen.holder == 0 ? EntriesText(holder) : "";
     return absl::StrCat(name, entries.empty() ? "" : " (" + entries + ")");
   }
+  // Objects without a name are inside the last one with a name.
+  size_t named = chosen.holder;
+  while (named > 0 && chosen.steps[named].step == schema::HOLDER_MEMBER) --named;
+  const bool inside = named < chosen.holder;
+  const bool hooks = chosen.steps[named].step == schema::HOLDER_HOOK && named > 0;
+  std::string name =
+      absl::StrCat(inside ? "inside " : "", hooks ? "the hooks of " : "", ShortPath(chosen, hooks ? named : named + 1));
   std::vector<std::string> parts;
-  if (!holder.type.empty()) {
-    parts.push_back(WithArticle(holder.type) + PlaceOf(chosen));
-  } else if (std::string place = PlaceOf(chosen); !place.empty()) {
+  const std::string& of_type = inside ? chosen.steps[named].type : holder.type;
+  if (const std::string place = PlaceOf(chosen); !of_type.empty()) {
+    parts.push_back(WithArticle(of_type) + place);
+  } else if (!place.empty()) {
     parts.push_back(place.substr(1));
   }
-  if (std::string entries = EntriesText(holder); !entries.empty()) parts.push_back(entries);
-  std::string name = ShortPath(chosen);
+  if (std::string entries = inside ? "" : EntriesText(holder); !entries.empty()) parts.push_back(entries);
   if (!parts.empty()) absl::StrAppend(&name, " (", absl::StrJoin(parts, ", "), ")");
   return name;
 }
