@@ -30,6 +30,10 @@ void AddMoment(const SiteRow& row, ColumnValues* to) {
   row.counts ? to->Add((*row.counts).*kField) : to->AddNull();
 }
 
+std::string HolderValue(const SiteRow& row, std::string ReportHolder::*member) {
+  return row.site.holder ? Printable((*row.site.holder).*member) : "";
+}
+
 std::vector<RowColumn<SiteRow>> SiteColumns() {
   using Column = TableColumn;
   using Values = ColumnValues;
@@ -51,6 +55,20 @@ std::vector<RowColumn<SiteRow>> SiteColumns() {
        [](const SiteRow& row, Values* to) { to->AddTextOrNull(FunctionText(NamedFrame(row.site))); }},
       {{"line", Column::kText, true},
        [](const SiteRow& row, Values* to) { to->AddTextOrNull(LineText(NamedFrame(row.site))); }},
+      {{"holder", Column::kText, true},
+       [](const SiteRow& row, Values* to) { to->AddTextOrNull(HolderValue(row, &ReportHolder::path)); }},
+      {{"holder_type", Column::kText, true},
+       [](const SiteRow& row, Values* to) { to->AddTextOrNull(HolderValue(row, &ReportHolder::type)); }},
+      {{"holder_count", Column::kInteger, true},
+       [](const SiteRow& row, Values* to) {
+         to->AddOptional(row.site.holder ? row.site.holder->count : std::optional<uint64_t>());
+       }},
+      {{"holder_share", Column::kNumber, true},
+       [](const SiteRow& row, Values* to) {
+         to->AddOptionalNumber(row.site.holder ? std::optional<double>(row.site.holder->share) : std::nullopt);
+       }},
+      {{"holder_hint", Column::kText, true},
+       [](const SiteRow& row, Values* to) { to->AddTextOrNull(HolderValue(row, &ReportHolder::hint)); }},
       {{"frames", Column::kTexts}, [](const SiteRow& row, Values* to) { to->AddTexts(FrameTexts(row.site.frames)); }},
   };
   columns.insert(columns.end(), others.begin(), others.end());

@@ -146,7 +146,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
   AddTraceWarnings(trace, ledger, analysis->failures(), &findings.warnings);
   AddDeviceWarnings(trace.path(), findings.devices, &findings.warnings);
   AddFrameworkRemarks(trace.path(), ledger, analysis->framework_check(), &findings.warnings);
-  AddHolderWarnings(trace, &findings.warnings);
+  AddMissingWalkWarning(trace, &findings.warnings);
   AddModuleWarnings(analysis->symbols(), &findings.warnings);
   findings.unsure = WhatIsUnsure(findings, SitesThatKept(*analysis));
   return findings;

@@ -17,11 +17,20 @@ namespace {
 // Blocks of so many steps are in one object: it gathers them.
 constexpr uint64_t kStepsThatShow = 3;
 
-std::string FileName(const std::string& path) { return Printable(path.substr(path.find_last_of('/') + 1)); }
+// Of a sentence; `path` and `type` in the report have all of it.
+constexpr int kMostColumns = 60;
 
-std::string WithArticle(const std::string& type) {
+std::string FileName(const std::string& path) {
+  return CutBeginning(Printable(path.substr(path.find_last_of('/') + 1)), kMostColumns);
+}
+
+// "OrderedDict" of "collections.OrderedDict".
+std::string ShortType(const std::string& type) { return type.substr(type.find_last_of('.') + 1); }
+
+std::string WithArticle(const std::string& full_type) {
+  const std::string type = ShortType(full_type);
   const bool vowel = !type.empty() && absl::StrContains("AEIOUaeiou", type.substr(0, 1));
-  return absl::StrCat(vowel ? "an " : "a ", Printable(type));
+  return absl::StrCat(vowel ? "an " : "a ", CutEnd(Printable(type), kMostColumns));
 }
 
 // "in main() of train.py"
@@ -29,7 +38,7 @@ std::string PlaceOf(const ChosenHolder& chosen) {
   const PathStep& root = chosen.steps[0];
   const std::string file = FileName(root.file);
   if (root.step == schema::HOLDER_FRAME) {
-    return absl::StrCat(" in ", Printable(root.name), "()", file.empty() ? "" : " of " + file);
+    return absl::StrCat(" in ", CutEnd(Printable(root.name), kMostColumns), "()", file.empty() ? "" : " of " + file);
   }
   if (root.step != schema::HOLDER_MODULE) return "";
   return file.empty() ? "" : " in " + file;
@@ -85,17 +94,18 @@ Tail TailOf(const ChosenHolder& chosen) {
 
 // How a Python programmer writes the last name: 'loss' of a dict, .loss of an object, [1] of a list.
 std::string LastName(const PathStep& step) {
+  const std::string name = CutEnd(Printable(step.name), kMostColumns);
   switch (step.step) {
     case schema::HOLDER_KEY:
-      return absl::StrCat("'", Printable(step.name), "'");
+      return absl::StrCat("'", name, "'");
     case schema::HOLDER_INDEX:
-      return absl::StrCat("[", Printable(step.name), "]");
+      return absl::StrCat("[", name, "]");
     case schema::HOLDER_ATTRIBUTE:
     case schema::HOLDER_MODULE_ATTRIBUTE:
-      return "." + Printable(step.name);
+      return "." + name;
     case schema::HOLDER_LOCAL:
     case schema::HOLDER_CLOSURE:
-      return "variable " + Printable(step.name);
+      return "variable " + name;
     default:
       return "";
   }
@@ -113,8 +123,8 @@ std::string TailText(const ChosenHolder& chosen) {
     case schema::HOLDER_SAVED:
       return subject + " keeps its graph";
     case schema::HOLDER_TRACEBACK: {
-      std::string text =
-          subject + " keeps its traceback, with the variables of " + Printable(tail.special->name) + "()";
+      std::string text = subject + " keeps its traceback, with the variables of " +
+                         CutEnd(Printable(tail.special->name), kMostColumns) + "()";
       return text;
     }
     case schema::HOLDER_HOOK:
@@ -126,7 +136,12 @@ std::string TailText(const ChosenHolder& chosen) {
   }
 }
 
-std::string ShortPath(const ChosenHolder& chosen) { return PathText(chosen.steps, chosen.holder + 1, true); }
+std::string ShortPath(const ChosenHolder& chosen, size_t steps) {
+  std::string text = PathText(chosen.steps, steps, true);
+  if (text.empty()) text = PathText(chosen.steps, steps);
+  return CutBeginning(text, kMostColumns);
+}
+std::string ShortPath(const ChosenHolder& chosen) { return ShortPath(chosen, chosen.holder + 1); }
 
 // Whether the path has such a step, from the one with index `from` on.
 bool Has(const ChosenHolder& chosen, uint32_t step, size_t from = 0) {
@@ -137,7 +152,7 @@ bool Has(const ChosenHolder& chosen, uint32_t step, size_t from = 0) {
 std::string Others(const ReportHolder& holder) {
   std::vector<std::string> parts;
   for (const ReportHolderShare& other : holder.others) {
-    parts.push_back(absl::StrCat(other.path, " ", Percent(other.share)));
+    parts.push_back(absl::StrCat(CutBeginning(other.path, kMostColumns), " ", Percent(other.share)));
   }
   return absl::StrJoin(parts, ", ");
 }
@@ -154,10 +169,11 @@ std::string Remarks(const ReportHolder& holder) {
   return text;
 }
 
-// `type` may have its module: "collections.deque".
-bool IsOf(const std::string& type, std::initializer_list<const char*> types) {
-  const std::string name = type.substr(type.rfind('.') + 1);
-  return std::any_of(types.begin(), types.end(), [&name](const char* one) { return name == one; });
+// Whether it is one of these built-in types, or of those in `collections`.
+bool IsOf(const std::string& full_type, std::initializer_list<const char*> types) {
+  const std::string prefix = "collections.";
+  const std::string type = absl::StartsWith(full_type, prefix) ? full_type.substr(prefix.size()) : full_type;
+  return std::any_of(types.begin(), types.end(), [&type](const char* one) { return type == one; });
 }
 
 bool Grows(const ReportHolder& holder) {
@@ -206,26 +222,32 @@ std::string HowItHolds(const ChosenHolder& chosen) {
 
 std::string HolderName(const ChosenHolder& chosen, const ReportHolder& holder) {
   const PathStep& root = chosen.steps[0];
+  const std::string type = ShortType(root.name.empty() ? root.type : root.name);
   if (root.step == schema::HOLDER_GARBAGE) {
-    const std::string type = root.name.empty() ? root.type : root.name;
-    const std::string what = type.empty() ? "objects" : Printable(type) + " objects";
+    const std::string what = type.empty() ? "objects" : CutEnd(Printable(type), kMostColumns) + " objects";
     return absl::StrCat("reference cycles of ", what, " that only the garbage collector can free");
   }
-  if (root.step == schema::HOLDER_OUTSIDE && chosen.holder == 0) {
+  if (root.step == schema::HOLDER_OUTSIDE) {
     std::string name = "C or C++ code";
-    const std::string type = root.name.empty() ? root.type : root.name;
     if (!type.empty()) absl::StrAppend(&name, ", through ", WithArticle(type), " object");
-    const std::string entries = EntriesText(holder);
+    const std::string entries = chosen.holder == 0 ? EntriesText(holder) : "";
     return absl::StrCat(name, entries.empty() ? "" : " (" + entries + ")");
   }
+  // Objects without a name are inside the last one with a name.
+  size_t named = chosen.holder;
+  while (named > 0 && chosen.steps[named].step == schema::HOLDER_MEMBER) --named;
+  const bool inside = named < chosen.holder;
+  const bool hooks = chosen.steps[named].step == schema::HOLDER_HOOK && named > 0;
+  std::string name =
+      absl::StrCat(inside ? "inside " : "", hooks ? "the hooks of " : "", ShortPath(chosen, hooks ? named : named + 1));
   std::vector<std::string> parts;
-  if (!holder.type.empty()) {
-    parts.push_back(WithArticle(holder.type) + PlaceOf(chosen));
-  } else if (std::string place = PlaceOf(chosen); !place.empty()) {
+  const std::string& of_type = inside ? chosen.steps[named].type : holder.type;
+  if (const std::string place = PlaceOf(chosen); !of_type.empty()) {
+    parts.push_back(WithArticle(of_type) + place);
+  } else if (!place.empty()) {
     parts.push_back(place.substr(1));
   }
-  if (std::string entries = EntriesText(holder); !entries.empty()) parts.push_back(entries);
-  std::string name = ShortPath(chosen);
+  if (std::string entries = inside ? "" : EntriesText(holder); !entries.empty()) parts.push_back(entries);
   if (!parts.empty()) absl::StrAppend(&name, " (", absl::StrJoin(parts, ", "), ")");
   return name;
 }

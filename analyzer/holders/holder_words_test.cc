@@ -75,8 +75,9 @@ TEST(HolderWords, AListThatGrowsIsBounded) {
   EXPECT_EQ(sample.Explanation(),
             "cache (a list in evaluate() of eval.py, 400 entries, 20 at step 3); all of the leak's bytes");
   EXPECT_EQ(sample.Hint(), "bound cache (collections.deque(maxlen=...)), or delete entries that are done with");
-  EXPECT_NE(Sample(GrowingList("OrderedDict")).Hint(), "");
-  EXPECT_EQ(Sample(GrowingList("collections.deque")).Hint(), sample.Hint());
+  EXPECT_NE(Sample(GrowingList("collections.OrderedDict")).Hint(), "");
+  EXPECT_NE(Sample(GrowingList("collections.deque")).Hint().find("maxlen"), std::string::npos);
+  EXPECT_EQ(Sample(GrowingList("mine.OrderedDict")).Hint(), "");
 }
 
 TEST(HolderWords, NoHintWhereTheContainerMayBeRight) {
@@ -126,6 +127,16 @@ TEST(HolderWords, HooksThatAreRegisteredAgain) {
   EXPECT_EQ(sample.Hint(), "");
   sample.facts.hooks_grow = true;
   EXPECT_NE(sample.Hint().find(".remove()"), std::string::npos);
+  // Where each of several hooks has an entry, they are the hooks of the module.
+  SampleWalk many;
+  const uint32_t hooks =
+      many.builder.Path(many.Global("layer", "Linear"), schema::HOLDER_HOOK, "", "collections.OrderedDict", 100);
+  const uint32_t each = many.builder.Path(hooks, schema::HOLDER_ENTRY, "", "function", 0, 100);
+  many.Block(many.builder.Path(each, schema::HOLDER_CLOSURE, "batch", "Tensor", 0, 100), 100);
+  Sample again(many);
+  again.GrewFrom(15, 15);
+  EXPECT_EQ(again.Explanation(),
+            "the hooks of layer (an OrderedDict in train.py, 100 entries, 15 at step 15); all of the leak's bytes");
   // A list that a hook fills is a list that grows.
   SampleWalk filled;
   const uint32_t one = filled.builder.Path(filled.Global("layer", "Linear"), schema::HOLDER_HOOK, "", "function");
@@ -149,6 +160,22 @@ TEST(HolderWords, CyclesAndOthersThanPython) {
   EXPECT_EQ(held.holder.how, "outside");
   EXPECT_EQ(held.Explanation(), "C or C++ code, through a Tensor object; all of the leak's bytes");
   EXPECT_EQ(held.Hint(), "");
+}
+
+TEST(HolderWords, ObjectsWithoutANameAreInsideOneThatHasOne) {
+  SampleWalk walk;
+  uint32_t at = walk.Global("recorder", "RecursiveScriptModule");
+  at = walk.builder.Path(at, schema::HOLDER_ATTRIBUTE, "_c", "torch._C.ScriptModule");
+  for (int i = 0; i < 2; ++i) at = walk.builder.Path(at, schema::HOLDER_MEMBER);
+  walk.Block(at, 100);
+  EXPECT_EQ(Sample(walk).Explanation(), "inside recorder._c (a ScriptModule in train.py); all of the leak's bytes");
+  SampleWalk context;
+  at = context.builder.Path(0, schema::HOLDER_OUTSIDE, "_contextvars.Context", "_contextvars.Context");
+  at = context.builder.Path(at, schema::HOLDER_MEMBER, "", "hamt");
+  for (int i = 0; i < 9; ++i) {
+    context.Block(context.builder.Path(at, schema::HOLDER_INDEX, std::to_string(i), "Tensor"), 100);
+  }
+  EXPECT_EQ(Sample(context).Explanation(), "C or C++ code, through a Context object; all of the leak's bytes");
 }
 
 TEST(HolderWords, SaysWhereItIsNotSure) {

@@ -119,6 +119,24 @@ TEST(WalkedBlocks, EachWalkIsOfItsOwnMoment) {
   EXPECT_EQ(BytesSeen(looked.at[2], true), 10u);
 }
 
+TEST(WalkedBlocks, AModuleThatLostItsFileIsTheSame) {
+  TraceBuilder trace;
+  for (uint32_t number = 1; number <= 2; ++number) {
+    HolderWalkBuilder walk(number, schema::HOLDERS_AT_EXIT, 50 * number, 50 * number);
+    const char* file = number == 1 ? "/job/train.py" : "";
+    const uint32_t module = walk.Path(0, schema::HOLDER_MODULE, "__main__", "module", 0, 1, file);
+    walk.Block(0x1000, walk.Path(module, schema::HOLDER_ATTRIBUTE, "history", "list", 10));
+    trace.HolderWalk(walk);
+  }
+  const std::string bytes = trace.Finish();
+  absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Read(bytes, "test");
+  ASSERT_TRUE(opened.ok());
+  const HolderWalks walks(**opened);
+  ASSERT_EQ(walks.all().size(), 2u);
+  EXPECT_EQ(walks.all()[0].blocks[0].path, walks.all()[1].blocks[0].path);
+  EXPECT_EQ(walks.paths()[walks.paths().StepsOf(walks.all()[1].blocks[0].path)[0]].file, "/job/train.py");
+}
+
 TEST(WalkedBlocks, PartsOfAWalkAreOne) {
   TraceBuilder trace;
   trace.Allocate(0, 10, FRAMEWORK_BLOCK, 0, 1, 0x1000, 1);

@@ -70,6 +70,8 @@ void SortBlocks(std::vector<WalkedBlock>* blocks) {
   blocks->resize(kept);
 }
 
+const std::string& kNoFile = *new std::string;
+
 }  // namespace
 
 HolderPathIndex HolderPaths::Find(HolderPathIndex parent, uint32_t step, const std::string& name,
@@ -84,8 +86,11 @@ HolderPathIndex HolderPaths::Find(HolderPathIndex parent, uint32_t step, const s
   }
   const uint32_t length = parent.is_none() ? 1 : steps_[parent].length + 1;
   if (length > kMaxSteps) return parent;
-  const auto [found, inserted] = by_step_.try_emplace({parent, step, name, file}, steps_.next_index());
+  // A module has one name, but loses its file when the interpreter ends. Functions of two files may have one name.
+  const std::string& distinct_file = step == schema::HOLDER_MODULE ? kNoFile : file;
+  const auto [found, inserted] = by_step_.try_emplace({parent, step, name, distinct_file}, steps_.next_index());
   if (inserted) steps_.push_back({parent, step, name, file, length});
+  if (steps_[found->second].file.empty()) steps_[found->second].file = file;
   return found->second;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/ingest/event_stream.h"
+#include "analyzer/ingest/holder_walks.h"
 #include "analyzer/ingest/testing/fuzz_file.h"
 #include "analyzer/ingest/trace.h"
 
@@ -41,6 +42,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       // A small file may join long stacks in many ways.
       if (python.count > 0) definitions.codes.Get(python.frames[python.count - 1].code);
     }
+  }
+  const HolderWalks walks(**trace);
+  for (const HolderWalk& walk : walks.all()) {
+    for (size_t i = 1; i < walk.blocks.size(); ++i) Require(walk.blocks[i - 1].address < walk.blocks[i].address);
+    for (const WalkedBlock& block : walk.blocks)
+      Require(block.path.is_none() || block.path.value() < walks.paths().size());
   }
   EventStream stream(**trace);
   uint64_t events = 0;

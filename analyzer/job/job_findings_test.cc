@@ -70,6 +70,13 @@ TEST(JobFindings, TenThousandProcessesNeedLittleMemory) {
 #endif
 }
 
+ReportHolder HolderAt(const std::string& path) {
+  ReportHolder holder;
+  holder.path = path;
+  holder.how = "entries";
+  return holder;
+}
+
 // A job with a bit of everything: parts of leaks, failed allocations, what was given back, pinned memory, ties.
 std::vector<ProcessFindings> RandomJob(std::mt19937_64& random) {
   std::vector<ProcessFindings> job;
@@ -92,6 +99,7 @@ std::vector<ProcessFindings> RandomJob(std::mt19937_64& random) {
       ReportSite& site = process.sites.back();
       site.explanation = absl::StrCat("said by ", process.process.pid);
       site.bytes_at_peak = random() % 2;
+      if (random() % 3 == 0) site.holder = HolderAt(absl::StrCat("seen by ", process.process.pid));
       if (s > 0 && s % 2 == 0 && random() % 2 == 0) {
         site.part_of = absl::StrCat(random() % 2 == 0 ? 0 : s - 2);
         site.group.reset();
@@ -142,6 +150,27 @@ TEST(JobFindings, ProcessesComeByRankAndThenThoseWithout) {
   EXPECT_EQ(report.processes[2].pid, 1001u);
   EXPECT_EQ(report.processes[3].pid, 1002u);
   EXPECT_EQ(report.ranks.size(), 2u);
+}
+
+TEST(JobFindings, AWalkInOneProcessSaysWhoHoldsASiteInAll) {
+  std::vector<ProcessFindings> job;
+  for (int rank = 0; rank < 4; ++rank) {
+    job.push_back(SampleRank(rank));
+    job.back().sites = {SampleSite("leaks", 0, Verdict::kLeak, rank == 1 ? 9 : 1)};
+    job.back().walks.resize(1);
+    job.back().walks[0].moment = "exit";
+  }
+  job[2].sites[0].holder = HolderAt("in rank 2");
+  job[3].sites[0].holder = HolderAt("in rank 3");
+  Report report = JoinFindings(job);
+  ASSERT_EQ(report.sites.size(), 1u);
+  ASSERT_TRUE(report.sites[0].holder.has_value());
+  EXPECT_EQ(report.sites[0].holder->path, "in rank 2") << "the worst process made no walk";
+  job[1].sites[0].holder = HolderAt("in the worst rank");
+  report = JoinFindings(job);
+  EXPECT_EQ(report.sites[0].holder->path, "in the worst rank");
+  ASSERT_EQ(report.walks.size(), 4u);
+  EXPECT_EQ(report.walks[3].pid, report.processes[3].pid);
 }
 
 TEST(JobFindings, NothingAndAlmostNothing) {

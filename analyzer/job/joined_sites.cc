@@ -121,7 +121,7 @@ uint32_t JoinedSites::IndexOf(const JobProcess& process, const ReportSite& site)
 void JoinedSites::KeepHolder(const JobProcess& process, const ReportSite& site, uint32_t index) {
   if (!site.holder) return;
   if (holders_of_[index] != nullptr && !IsBefore(process, *holders_of_[index])) return;
-  holders_[index] = site.holder;
+  holders_[index] = std::make_unique<ReportHolder>(*site.holder);
   holders_of_[index] = &process;
 }
 
@@ -167,7 +167,7 @@ std::vector<ReportSite> JoinedSites::Finish(const std::vector<const JobProcess*>
     site.peak_without_site = sums_[i].peak_without_site;
     site.rate_bytes_per_step = site.rate_objects_per_step = site.rate_ci_low = site.rate_ci_high = 0;
     site.rate_bytes_per_second = 0;
-    if (!site.holder) site.holder = std::move(holders_[i]);
+    if (!site.holder && holders_[i] != nullptr) site.holder = std::move(*holders_[i]);
   }
   for (const JobProcess* process : processes) {
     for (const SiteRow& row : process->sites) {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -44,7 +44,7 @@ class JoinedSites {
   std::vector<ReportSite> worst_;            // for each site, the one of the process with the worst verdict
   std::vector<const JobProcess*> worst_of_;  // that process
   // For each site, the holder that the first process in the job's order found, for a worst process without walks.
-  std::vector<std::optional<ReportHolder>> holders_;
+  std::vector<std::unique_ptr<ReportHolder>> holders_;
   std::vector<const JobProcess*> holders_of_;  // that process
   std::vector<Sums> sums_;
   std::vector<uint32_t> places_, leaders_;

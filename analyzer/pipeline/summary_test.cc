@@ -29,7 +29,7 @@ using schema::DEVICE;
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// A rank that leaks `leak` bytes in each step.
+// A rank that leaks `leak` bytes in each step. A walk at the end knows the list that holds them.
 std::string Rank(int rank, int steps, uint64_t leak) {
   TraceBuilder trace;
   const auto pid = static_cast<uint32_t>(1000 + rank);
@@ -39,11 +39,23 @@ std::string Rank(int rank, int steps, uint64_t leak) {
   trace.DefineStack(0, 1, {0x400100, 0x400900});
   trace.DefineStack(0, 2, {0x400200, 0x400900});
   uint64_t time = 1000, address = 1 << 30;
+  std::vector<uint64_t> kept;
   for (int step = 0; step < steps; ++step) {
     const AllocationId scratch = trace.Allocate(0, ++time, DEVICE, 0, 1, 1 << 20, 2 * kMiB + pid);
-    if (leak > 0) trace.Allocate(0, ++time, DEVICE, 0, 2, address += leak, leak);
+    if (leak > 0) {
+      trace.Allocate(0, ++time, DEVICE, 0, 2, address += leak, leak);
+      kept.push_back(address);
+    }
     trace.Free(0, ++time, DEVICE, 0, scratch);
     trace.Step(0, ++time, static_cast<uint64_t>(step));
+  }
+  if (leak > 0) {
+    HolderWalkBuilder walk(1, schema::HOLDERS_AT_EXIT, time + 1, time + 2);
+    const uint32_t module = walk.Path(0, schema::HOLDER_MODULE, "__main__", "module", 0, 1, "/job/train.py");
+    const uint32_t history = walk.Path(module, schema::HOLDER_ATTRIBUTE, "history", "list", kept.size());
+    const uint32_t entry = walk.Path(history, schema::HOLDER_ENTRY, "", "Tensor", 0, kept.size());
+    for (const uint64_t block : kept) walk.Block(block, entry);
+    trace.HolderWalk(walk);
   }
   return trace.Finish();
 }
@@ -119,6 +131,7 @@ TEST_F(Summaries, SayWhatAJobSays) {
   std::vector<std::string> traces;
   for (int rank = 0; rank < 5; ++rank) traces.push_back(WriteFile(Rank(rank, 60, rank == 3 ? 4 * kMiB : 1000)));
   EXPECT_EQ(JsonOf({WriteFile(Summarize(traces).Write())}), JsonOf(traces));
+  EXPECT_NE(JsonOf(traces).find("__main__.history[*]"), std::string::npos);
   // In as many files as there are.
   std::vector<std::string> each;
   for (const std::string& trace : traces) each.push_back(WriteFile(Summarize({trace}).Write()));

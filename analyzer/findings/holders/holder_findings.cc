@@ -91,6 +91,21 @@ void HolderFindings::Describe(const Replays& /*replays*/, ProcessFindings* findi
     device.held = DescribeHeldMemory(analysis_, purposes_, walks_, blocks_.at(), DeviceIndex(device.index));
   }
   DescribeOom(&findings->oom);
+  AddWarnings(&findings->warnings);
+}
+
+void HolderFindings::AddWarnings(std::vector<std::string>* warnings) const {
+  const Trace& trace = analysis_.trace();
+  if (walks_.malformed_frames() > 0) {
+    warnings->push_back(absl::StrCat(trace.path(), ": ", Plural(walks_.malformed_frames(), "part", "parts"),
+                                     " of walks through Python's objects cannot be read"));
+  }
+  for (const HolderWalk& walk : walks_.all()) {
+    if (walk.complete()) continue;
+    warnings->push_back(absl::StrCat(trace.path(), ": the walk through Python's objects after ",
+                                     FormatSeconds(trace.clock().Seconds(walk.end_ticks)),
+                                     " is incomplete: ", WhyIncomplete(walk)));
+  }
 }
 
 void HolderFindings::DescribeWalks(ProcessFindings* findings) const {
@@ -208,8 +223,12 @@ std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteI
   facts.leak = leak;
   facts.hooks_grow = HooksGrow(chosen_walk, first, holder);
   std::set<uint32_t> birth_steps;
+  std::map<HolderPathIndex, bool> is_held;
   for (const HeldBlocks* held : at.blocks) {
-    if (held->path.is_none() || !IsHeldBy(first, PathSteps(walks_.paths(), walk, held->path))) continue;
+    if (held->path.is_none()) continue;
+    const auto [known, is_new] = is_held.try_emplace(held->path);
+    if (is_new) known->second = IsHeldBy(first, PathSteps(walks_.paths(), walk, held->path));
+    if (!known->second) continue;
     birth_steps.insert(held->birth_step);
     facts.flags |= held->flags;
   }
@@ -271,20 +290,8 @@ void HolderFindings::DescribeOom(std::vector<ReportOom>* ooms) const {
   }
 }
 
-void AddHolderWarnings(const Trace& trace, std::vector<std::string>* warnings) {
-  const HolderWalks walks(trace);
-  if (walks.malformed_frames() > 0) {
-    warnings->push_back(absl::StrCat(trace.path(), ": ", Plural(walks.malformed_frames(), "part", "parts"),
-                                     " of walks through Python's objects cannot be read"));
-  }
-  for (const HolderWalk& walk : walks.all()) {
-    if (walk.complete()) continue;
-    warnings->push_back(absl::StrCat(trace.path(), ": the walk through Python's objects after ",
-                                     FormatSeconds(trace.clock().Seconds(walk.end_ticks)),
-                                     " is incomplete: ", WhyIncomplete(walk)));
-  }
-  const uint64_t requests = trace.counter(schema::COUNTER_HOLDER_REQUESTS);
-  if (!walks.all().empty() || requests == 0) return;
+void AddMissingWalkWarning(const Trace& trace, std::vector<std::string>* warnings) {
+  if (!trace.holder_walks().empty() || trace.counter(schema::COUNTER_HOLDER_REQUESTS) == 0) return;
   const Definitions& definitions = trace.definitions();
   bool python = false;
   for (const StackIndex stack : definitions.stacks.distinct()) {

@@ -43,6 +43,8 @@ class HolderFindings final : public Collector {
   void DescribeGrowth(size_t walk, const PathStep& step, ReportHolder* holder) const;
   bool HooksGrow(size_t walk, const ChosenHolder& chosen, const ReportHolder& holder) const;
   void DescribeOom(std::vector<ReportOom>* ooms) const;
+  // Adds a line for each walk that is not complete.
+  void AddWarnings(std::vector<std::string>* warnings) const;
 
   ProcessAnalysis& analysis_;
   const SitePurposes& purposes_;
@@ -50,8 +52,8 @@ class HolderFindings final : public Collector {
   WalkedBlocks blocks_;
 };
 
-// Adds a line for each reason why walks are missing or incomplete, also of a trace without walks.
-void AddHolderWarnings(const Trace& trace, std::vector<std::string>* warnings);
+// Adds a line if a walk was requested and there is none.
+void AddMissingWalkWarning(const Trace& trace, std::vector<std::string>* warnings);
 
 }  // namespace vramtrack
 

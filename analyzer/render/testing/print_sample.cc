@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
       {"empty", vramtrack::EmptySample},        {"pytorch", vramtrack::PyTorchSample},
       {"ranks", vramtrack::RanksSample},        {"markup", vramtrack::MarkupSample},
       {"cupti", vramtrack::CuptiSample},        {"large_job", vramtrack::LargeJobSample},
+      {"holders", vramtrack::HolderSample},
   };
   if (argc == 2 && std::string(argv[1]) == "--names") {
     for (const auto& [name, sample] : samples) puts(name.c_str());

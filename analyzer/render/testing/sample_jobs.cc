@@ -198,4 +198,50 @@ Report CuptiSample() {
   return report;
 }
 
+Report HolderSample() {
+  constexpr uint64_t kMiB = 1 << 20;
+  Report report = PyTorchSample();
+  report.walks = {{"growth", 602, 12.5, 0.21, 361204, 742, 741, "", 4711},
+                  {"exit", 1204, 25, 0.25, 402117, 1344, 1340, "its time limit was reached", 4711}};
+  ReportHolder holder;
+  holder.path = "__main__.history[*]['loss'].grad_fn → saved by AddmmBackward0";
+  holder.container = "__main__.history";
+  holder.type = "list";
+  holder.file = "/job/train.py";
+  holder.count = 1204;
+  holder.count_before = 602;
+  holder.step = 1204;
+  holder.step_before = 602;
+  holder.seconds = 25;
+  holder.seconds_before = 12.5;
+  holder.share = 0.98;
+  holder.bytes = 490 * kMiB;
+  holder.walked_bytes = 500 * kMiB;
+  holder.not_seen_bytes = 5 * kMiB;
+  holder.not_seen_objects = 3;
+  holder.how = "graph";
+  holder.complete = false;
+  holder.walk = 2;
+  holder.others = {{"train(): loss", "Tensor", std::nullopt, 5 * kMiB, 1, 0.01}};
+  holder.explanation =
+      "history (a list in train.py, 1,204 entries, 602 at step 602): each entry's 'loss' keeps its graph; 98 % of the "
+      "leak's bytes; the walk stopped early, so there may be other holders";
+  holder.hint = "store .item() or .detach() of 'loss': the tensor itself keeps its whole graph";
+  for (ReportSite& site : report.sites) {
+    if (site.id == report.ranking[0]) site.holder = holder;
+  }
+  ReportHeld held;
+  held.walk = 2;
+  held.step = 1204;
+  held.seconds = 25;
+  held.complete = false;
+  held.categories = {{"saved_for_backward", "walk", 490 * kMiB, 1204},
+                     {"parameters", "walk", 480 * kMiB, 148},
+                     {"temporary", "inferred", 5 * kMiB, 3}};
+  held.saved = {{"AddmmBackward0", 400 * kMiB, 1000}, {"MulBackward0", 90 * kMiB, 204}};
+  held.modules = {{"model.transformer.wte", 150 * kMiB, 1}, {"model.transformer.h.0.mlp.c_fc", 9 * kMiB, 2}};
+  report.devices[0].held = held;
+  return report;
+}
+
 }  // namespace vramtrack

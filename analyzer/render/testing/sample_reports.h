@@ -33,6 +33,8 @@ Report LargeJobSample();
 // The leak with CUPTI's records, including differences between hooks and CUPTI, and a leak of a library that no hook
 // sees.
 Report CuptiSample();
+// The PyTorch job, with two walks through its objects that show who holds the leak, and at a failed allocation.
+Report HolderSample();
 // A process that did nothing.
 Report EmptySample();
 
