@@ -18,7 +18,7 @@ bool IsOfPool(uint32_t kind) { return kind == schema::STREAM_ORDERED || kind == 
 
 void MemoryPools::OnAllocate(const ReplayAllocation& allocated) {
   const LiveAllocation& allocation = allocated.allocation;
-  const uint32_t kind = ledger_->sites()[allocation.site].key.kind;
+  const uint32_t kind = allocated.site.key.kind;
   if (!IsOfPool(kind)) return;
   const Key key = {allocation.device(), kind == schema::POOL ? allocated.stream : kDefaultPool};
   State& state = pools_[key];
@@ -33,6 +33,7 @@ void MemoryPools::OnAllocate(const ReplayAllocation& allocated) {
 }
 
 void MemoryPools::OnFree(const ReplayAllocation& freed) {
+  if (!IsOfPool(freed.site.key.kind)) return;
   const auto found = pool_of_.find({freed.slot, freed.ordinal});
   if (found == pool_of_.end()) return;
   const Key key = found->second;

@@ -29,9 +29,7 @@ void EventPipe::Fill(Batch* batch, size_t most) {
   for (std::unique_ptr<EventStream::BlockTables>& tables : batch->ended) stream_.GiveBack(std::move(tables));
   batch->ended.clear();
   batch->events.resize(most);
-  size_t count = 0;
-  while (count < most && stream_.Next(&batch->events[count])) ++count;
-  batch->events.resize(count);
+  batch->events.resize(stream_.Read(batch->events.data(), most));
   stream_.TakeEnded(&batch->ended);
 }
 

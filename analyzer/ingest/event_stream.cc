@@ -70,6 +70,23 @@ void EventStream::FindUndone(Cursor* cursor, std::vector<bool>* undone_past) {
   }
 }
 
+inline void EventStream::Advance(Cursor* cursor) {
+  OpenBlock& open = *cursor->open;
+  while ((open.has_event = open.decoder.Next(&open.event))) {
+    const uint64_t sequence = open.sequence++;
+    const uint32_t operation = open.event.shape->operation;
+    if (__builtin_expect(operation == schema::FREE_FAILED, 0)) continue;
+    if (__builtin_expect(!cursor->undone.empty(), 0) && operation == schema::FREE &&
+        std::binary_search(cursor->undone.begin(), cursor->undone.end(), sequence)) {
+      continue;
+    }
+    if (open.event.time > cursor->time) cursor->time = open.event.time;
+    return;
+  }
+  unreadable_events_ += open.block->first_sequence + open.block->event_count - open.sequence;
+  Close(cursor);
+}
+
 void EventStream::Open(Cursor* cursor, const BlockRef& block) {
   if (cursor->open == nullptr) cursor->open = std::make_unique<OpenBlock>();
   OpenBlock& open = *cursor->open;
@@ -88,23 +105,6 @@ void EventStream::Open(Cursor* cursor, const BlockRef& block) {
     if (shapes[i].operation == schema::FREE) open.owners[i] = SlotOf(shapes[i].ref);
   }
   Advance(cursor);
-}
-
-void EventStream::Advance(Cursor* cursor) {
-  OpenBlock& open = *cursor->open;
-  while ((open.has_event = open.decoder.Next(&open.event))) {
-    const uint64_t sequence = open.sequence++;
-    const uint32_t operation = open.event.shape->operation;
-    if (__builtin_expect(operation == schema::FREE_FAILED, 0)) continue;
-    if (__builtin_expect(!cursor->undone.empty(), 0) && operation == schema::FREE &&
-        std::binary_search(cursor->undone.begin(), cursor->undone.end(), sequence)) {
-      continue;
-    }
-    if (open.event.time > cursor->time) cursor->time = open.event.time;
-    return;
-  }
-  unreadable_events_ += open.block->first_sequence + open.block->event_count - open.sequence;
-  Close(cursor);
 }
 
 void EventStream::Close(Cursor* cursor) {
@@ -203,6 +203,68 @@ inline void EventStream::Consume(Cursor* cursor, bool ahead) {
   if (heap_.size() > 1) SiftTop();
 }
 
+inline void EventStream::Deliver(const Cursor& cursor, uint32_t slot, uint32_t owner, uint32_t operation, size_t row,
+                                 StreamEvent* event) {
+  const DecodedEvent& next = cursor.open->event;
+  event->operation = operation;
+  event->slot = ThreadSlot(slot);
+  event->owner = ThreadSlot(owner);
+  event->shape = next.shape;
+  event->note = &cursor.open->notes[row];
+  event->time = cursor.time;
+  event->ordinal = next.ordinal;
+  event->address = next.address;
+  event->value[0] = next.value[0];
+  event->value[1] = next.value[1];
+  event->past = false;
+}
+
+size_t EventStream::ReadRun(StreamEvent* events, size_t most) {
+  if (!forced_.empty() || heap_.empty() || heap_[0].slot == past_slot()) return 0;
+  const uint32_t slot = heap_[0].slot;
+  Cursor& cursor = cursors_[slot];
+  if (heap_[0].time != cursor.time || cursor.open == nullptr || !cursor.open->has_event) return 0;
+  // Whose turn it is next.
+  HeapEntry limit = {UINT64_MAX, UINT32_MAX};
+  for (size_t child = 1; child < 3 && child < heap_.size(); ++child) limit = std::min(limit, heap_[child]);
+  OpenBlock& open = *cursor.open;
+  const DecodedShape* const shapes = open.decoder.shapes().data();
+  size_t count = 0;
+  while (count < most && HeapEntry{cursor.time, slot} < limit) {
+    const DecodedEvent& next = open.event;
+    const auto row = static_cast<size_t>(next.shape - shapes);
+    const uint32_t operation = next.shape->operation;
+    uint32_t owner = slot;
+    if (operation == schema::FREE) {
+      owner = open.owners[row];
+      if (__builtin_expect(owner == kNoSlot || next.ordinal >= cursors_[owner].next_ordinal ||
+                               next.ordinal < cursors_[owner].past_ordinals,
+                           0)) {
+        break;
+      }
+    } else if (operation == schema::ALLOCATE) {
+      cursor.next_ordinal = next.ordinal + 1;
+    }
+    Deliver(cursor, slot, owner, operation, row, &events[count++]);
+    Advance(&cursor);
+    if (__builtin_expect(!open.has_event, 0)) break;
+  }
+  if (count == 0) return 0;
+  heap_[0].time = cursor.time;
+  if (heap_.size() > 1) SiftTop();
+  return count;
+}
+
+size_t EventStream::Read(StreamEvent* events, size_t most) {
+  size_t count = 0;
+  while (count < most) {
+    count += ReadRun(events + count, most - count);
+    if (count == most || !Next(&events[count])) break;
+    ++count;
+  }
+  return count;
+}
+
 bool EventStream::Next(StreamEvent* event) {
   for (;;) {
     uint32_t slot;
@@ -292,17 +354,7 @@ bool EventStream::Next(StreamEvent* event) {
     } else if (operation == schema::ALLOCATE) {
       cursor.next_ordinal = next.ordinal + 1;
     }
-    event->operation = operation;
-    event->slot = ThreadSlot(slot);
-    event->owner = ThreadSlot(owner);
-    event->shape = next.shape;
-    event->note = &open.notes[row];
-    event->time = cursor.time;
-    event->ordinal = next.ordinal;
-    event->address = next.address;
-    event->value[0] = next.value[0];
-    event->value[1] = next.value[1];
-    event->past = false;
+    Deliver(cursor, slot, owner, operation, row, event);
     Consume(&cursor, ahead);
     return true;
   }

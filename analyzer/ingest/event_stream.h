@@ -33,6 +33,9 @@ class EventStream {
 
   // Stores the next event in `*event`. Returns false after the last event.
   bool Next(StreamEvent* event);
+  // Stores the next events, `most` at most, and returns how many: fewer only at the end. Calls Next() where it has to;
+  // of events that follow one another in a thread it does less for each.
+  size_t Read(StreamEvent* events, size_t most);
 
   // From this call on, the tables of a block stay valid until GiveBack() returns them to the stream for reuse.
   // TakeEnded moves the tables of blocks whose events have all been delivered to the end of `*ended`.
@@ -85,6 +88,9 @@ class EventStream {
     uint64_t ordinal;
   };
 
+  // Stores events of the thread whose turn it is, as long as it is and nothing unusual happens. May store none.
+  size_t ReadRun(StreamEvent* events, size_t most);
+  void Deliver(const Cursor& cursor, uint32_t slot, uint32_t owner, uint32_t operation, size_t row, StreamEvent* event);
   bool Ready(Cursor* cursor);  // opens blocks until there is a next event
   void Open(Cursor* cursor, const BlockRef& block);
   void Advance(Cursor* cursor);  // moves on by one event, without opening a block

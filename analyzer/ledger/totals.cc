@@ -75,7 +75,11 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
         scope->pages.RemoveUnplaced(allocation.bytes);
       }
     }
-    NoteLevel(scope);
+    if (scope->segments != nullptr) {
+      NoteLevel(scope);
+    } else if (scope->live < scope->floor) {
+      scope->floor = scope->live;
+    }
     ++scope->changes;
   }
   if (on_free_.empty()) return;

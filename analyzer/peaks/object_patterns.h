@@ -36,13 +36,12 @@ class LateObjects final : public ReplayObserver {
   // previous step, whose gradients the optimizer reads.
   LateObjects(std::vector<LateGroup> groups, IndexedVector<SiteIndex, bool> in_optimizer);
 
+  unsigned frequent_calls() const override { return groups_.empty() ? 0 : kAllocations | kFrees; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
-    if (!groups_.empty()) Allocated(allocated.allocation.site, allocated.allocation.bytes);
+    Allocated(allocated.allocation.site, allocated.allocation.bytes);
   }
-  void OnFree(const ReplayAllocation& freed) override {
-    if (!groups_.empty()) Freed(freed.allocation);
-  }
+  void OnFree(const ReplayAllocation& freed) override { Freed(freed.allocation); }
   void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
   void OnStepEnd(uint32_t step) override;
 

@@ -40,6 +40,7 @@ class PeakLiveSet final : public ReplayObserver {
   // `peak_changes`: for each device, the change at which its leading scope reached the peak (Scope::peak_change).
   explicit PeakLiveSet(const std::map<DeviceIndex, uint64_t>& peak_changes) : awaited_(peak_changes) {}
 
+  unsigned frequent_calls() const override { return awaited_.empty() ? 0 : kAllocations; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
     if (__builtin_expect(!awaited_.empty(), 0)) LookAt(allocated.allocation.site);

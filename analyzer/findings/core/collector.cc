@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/findings/core/collector.h"
 
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace vramtrack {
@@ -10,8 +12,25 @@ void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay) {
   LedgerOptions options = analysis->replay_options();
   options.observers = replay->observers;
   if (replay->counterfactual.watching()) options.observers.push_back(&replay->counterfactual);
+  std::thread apart;
+  if (!replay->apart.empty() && analysis->options().threads != 1) {
+    LedgerOptions of_apart = analysis->replay_options();
+    of_apart.replayed = nullptr;  // each event counts once
+    of_apart.observers = replay->apart;
+    replay->ledger_apart = std::make_unique<Ledger>(analysis->trace(), analysis->plan(), std::move(of_apart));
+    try {
+      apart = std::thread(&Ledger::Replay, replay->ledger_apart.get());
+    } catch (const std::system_error&) {
+      // Too many threads or too little memory: all follow one replay.
+      replay->ledger_apart.reset();
+    }
+  }
+  if (replay->ledger_apart == nullptr) {
+    options.observers.insert(options.observers.end(), replay->apart.begin(), replay->apart.end());
+  }
   replay->ledger = std::make_unique<Ledger>(analysis->trace(), analysis->plan(), std::move(options));
   replay->ledger->Replay();
+  if (apart.joinable()) apart.join();
 }
 
 void Collect(ProcessAnalysis* analysis, const std::vector<Collector*>& collectors, ProcessFindings* findings) {

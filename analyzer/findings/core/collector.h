@@ -17,8 +17,12 @@ namespace vramtrack {
 // A replay after the verdicts: its observers, and the sites for which it computes the peak without them.
 struct Replay {
   std::vector<ReplayObserver*> observers;  // not owned
+  // Observers that take as long as all others together. With more than one thread they follow a replay of their own
+  // at the same time, so they must share nothing with the others. Not owned.
+  std::vector<ReplayObserver*> apart;
   Counterfactual counterfactual;
-  std::unique_ptr<Ledger> ledger;  // set by the replay; observers may read it until all collectors have described
+  // Set by the replay; observers may read them until all collectors have described.
+  std::unique_ptr<Ledger> ledger, ledger_apart;
 };
 struct Replays {
   Replay detail;
@@ -46,7 +50,7 @@ class Collector {
 // Makes the one or two replays that all `collectors` follow, and lets each of them write its findings.
 void Collect(ProcessAnalysis* analysis, const std::vector<Collector*>& collectors, ProcessFindings* findings);
 
-// Makes one more replay, with the observers of `replay`.
+// Makes one more replay, with the observers of `replay`; two at the same time if some are apart.
 void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay);
 
 }  // namespace vramtrack

@@ -181,7 +181,7 @@ SegmentFindings::SegmentFindings(ProcessAnalysis* analysis)
 }
 
 void SegmentFindings::Prepare(Replay* detail) {
-  if (segments_.has_devices()) detail->observers.push_back(&segments_);
+  if (segments_.has_devices()) detail->apart.push_back(&segments_);
 }
 
 void SegmentFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {

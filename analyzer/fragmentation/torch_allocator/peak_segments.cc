@@ -54,6 +54,7 @@ void PeakSegments::RecordPlaced(DeviceIndex device, const SegmentLayout::Placed&
   RequestLog* log = LogOf(state);
   if (log == nullptr) return layout.RestAfter(kLearntBlocks);
   if (log->full()) return layout.RestAfter(0);
+  layout.RestAfter(kLearntBlocks, SegmentLayout::kSettledBlocks, /*counts_uses=*/true);
   if (placed.block == SegmentLayout::kNone) return;
   const size_t last = 2 * size_t{allocated.slot.value()} + (placed.small ? 1 : 0);
   if (last >= state->last_segment.size()) state->last_segment.resize(last + 1, RequestLog::kNoSegment);

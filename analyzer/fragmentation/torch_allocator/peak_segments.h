@@ -51,7 +51,7 @@ class PeakSegments : public FrameworkObserver {
   void OnOutOfMemory(DeviceIndex device, const StreamEvent& event) override;
 
  private:
-  // Number of blocks from which arenas are inferred if no requests are recorded.
+  // Number of blocks from which arenas are inferred.
   static constexpr uint64_t kLearntBlocks = RequestLog::kMaxBlocks / 4;
   enum { kLivePeak, kReservedPeak, kGrowthBegin, kGrowthEnd, kMoments };
   struct Moment {

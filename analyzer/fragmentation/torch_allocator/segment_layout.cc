@@ -14,7 +14,9 @@ void SegmentLayout::AddMemory(Name name, uint64_t address, uint64_t bytes, bool 
   memory.bytes = bytes;
   memory.mapped = mapped;
   last_added_ = placements_;
-  if (at_rest_) added_at_rest_.push_back({address, bytes});
+  if (!at_rest_) return;
+  added_at_rest_.push_back({address, bytes});
+  recent_.assign(kRecentExtents, {});
 }
 
 void SegmentLayout::AddAddresses(Name name, uint64_t address, uint64_t bytes) { addresses_[address] = {bytes, name}; }
@@ -42,6 +44,7 @@ bool SegmentLayout::RemoveMemory(uint64_t address) {
   if (found == memory_.end()) return false;
   if (!found->second.is_segment) {
     memory_.erase(found);
+    if (at_rest_) recent_.assign(kRecentExtents, {});
     added_at_rest_.erase(std::remove_if(added_at_rest_.begin(), added_at_rest_.end(),
                                         [address](const auto& added) { return added.first == address; }),
                          added_at_rest_.end());
@@ -233,8 +236,7 @@ SegmentLayout::Placed SegmentLayout::Place(ThreadSlot slot, uint64_t address, ui
     Rest();
   }
   if (at_rest_) {
-    placed.block = PlaceAtRest(address, bytes);
-    if (placed.block != kNone) return placed;
+    if (PlaceAtRest(address, bytes, &placed)) return placed;
     Wake();
   }
   Block id = FreeBlockAt(address);
@@ -275,6 +277,7 @@ SegmentLayout::Block SegmentLayout::Remove(uint64_t address) {
   BlockLists::Block& block = blocks_[id];
   live_ -= block.bytes;
   if (__builtin_expect(at_rest_, 0)) {
+    if (counts_uses_) ends_.Erase(address + block.bytes);
     by_address_.Erase(address);
     blocks_.Delete(id);
     return id;
@@ -297,27 +300,69 @@ void SegmentLayout::Rest() {
     blocks_.Delete(id);
   }
   at_rest_ = true;
+  recent_.assign(kRecentExtents, {});
+  if (!counts_uses_) return;
+  by_address_.ForEach([&](uint64_t address, Block id) { ends_.Set(address + blocks_[id].bytes, id); });
 }
 
-// kNone: what happens needs the free pieces.
-SegmentLayout::Block SegmentLayout::PlaceAtRest(uint64_t address, uint64_t bytes) {
-  for (const auto& [begin, size] : added_at_rest_) {
-    if (address < begin + size && begin < address + bytes) return kNone;
+SegmentLayout::Extent SegmentLayout::ExtentOf(uint64_t address, uint64_t bytes) const {
+  auto at = memory_.upper_bound(address);
+  if (at == memory_.begin()) return {};
+  --at;
+  const Memory& first = at->second;
+  Extent extent = {at->first, at->first + first.bytes, &first};
+  if (address >= extent.end) return {};
+  if (!first.is_segment) return {extent.begin, extent.begin, &first};
+  if (!first.mapped) return extent;
+  const auto continues = [&first](const Memory& other) {
+    return other.is_segment && other.mapped && other.segment == first.segment;
+  };
+  for (auto before = at; before != memory_.begin(); extent.begin = before->first) {
+    --before;
+    if (before->first + before->second.bytes != extent.begin || !continues(before->second)) break;
   }
-  if (by_address_.Find(address) != kNone) return kNone;
+  for (++at; extent.end < address + bytes && at != memory_.end() && at->first == extent.end && continues(at->second);
+       ++at) {
+    extent.end += at->second.bytes;
+  }
+  return extent;
+}
+
+bool SegmentLayout::PlaceAtRest(uint64_t address, uint64_t bytes, Placed* placed) {
+  for (const auto& [begin, size] : added_at_rest_) {
+    if (address < begin + size && begin < address + bytes) return false;
+  }
+  Extent& extent = recent_[(address >> kPageShift) % kRecentExtents];
+  if (extent.memory == nullptr || address < extent.begin || address + bytes > extent.end) {
+    extent = ExtentOf(address, bytes);
+    if (extent.memory == nullptr) return true;  // in unknown memory
+    if (address + bytes > extent.end) return false;
+  }
+  if (by_address_.Find(address) != kNone) return false;
   BlockLists::Block block;
   block.address = address;
   block.bytes = bytes;
   block.free = false;
-  const Block id = blocks_.New(block);
-  by_address_.Set(address, id);
+  placed->block = blocks_.New(block);
+  placed->segment = extent.memory->segment;
+  placed->arena = ArenaOfSegment(extent.memory->segment);
+  placed->small = extent.memory->small;
+  by_address_.Set(address, placed->block);
+  if (counts_uses_) {
+    // As JudgePlace() does: if it is at the beginning of a free piece.
+    const bool at_beginning = address == extent.begin || ends_.Find(address) != kNone;
+    if (at_beginning && known_ == nullptr) guess_.OnUse(extent.memory->segment);
+    ends_.Set(address + bytes, placed->block);
+  }
   live_ += bytes;
-  return id;
+  return true;
 }
 
 void SegmentLayout::Wake() {
   if (!at_rest_) return;
   at_rest_ = false;
+  recent_.clear();
+  ends_ = {};
   last_change_ = placements_;
   added_at_rest_.clear();
   std::vector<std::pair<uint64_t, Block>> live;

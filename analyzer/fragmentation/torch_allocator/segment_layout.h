@@ -28,12 +28,18 @@ class SegmentLayout {
   // `known`: the arenas of an earlier replay of the same trace; null: infer them. Must outlive this.
   explicit SegmentLayout(const Arenas* known) : known_(known), blocks_(known != nullptr && known->oldest_first) {}
 
+  static constexpr uint64_t kSettledBlocks = 100'000;
   // Pauses the layout after `placements` blocks, once `settled` of them in a row met no new and no released segment.
-  // As steps repeat, further blocks show nothing new about arenas. A paused layout follows only the live blocks, which
-  // is several times faster; it computes the free pieces from them when a segment is added or removed.
-  void RestAfter(uint64_t placements, uint64_t settled = 100'000) {
+  // As steps repeat, further blocks show nothing new about arenas. A paused layout follows only the live blocks and
+  // the segments that they are in, which is several times faster; it computes the free pieces from them when a segment
+  // is added or removed.
+  // `counts_uses`: a paused layout still counts how often each segment is used, which costs some time. Once false, it
+  // must stay so.
+  void RestAfter(uint64_t placements, uint64_t settled = kSettledBlocks, bool counts_uses = false) {
     rest_after_ = placements;
     settled_ = settled;
+    if (counts_uses_ && !counts_uses) ends_ = {};
+    counts_uses_ = counts_uses;
   }
   // Ends the pause: the layout is then as if it had never paused.
   void Wake();
@@ -111,11 +117,21 @@ class SegmentLayout {
   void JudgePlace(Block block, uint64_t bytes, Placed* placed);
   Block Merge(Block block);
   void Rest();
-  Block PlaceAtRest(uint64_t address, uint64_t bytes);
+  // Places a block while the layout rests. Returns false if that needs the free pieces.
+  bool PlaceAtRest(uint64_t address, uint64_t bytes, Placed* placed);
   void Drop(const std::pair<uint64_t, Block>& block);
   void CutExtent(uint64_t begin, uint64_t end, const Memory& memory,
                  const std::vector<std::pair<uint64_t, Block>>& live);
   Name RangeOf(uint64_t address) const;
+
+  // Memory of one segment without a gap, as far as it is known.
+  struct Extent {
+    uint64_t begin = 0, end = 0;
+    const Memory* memory = nullptr;  // the first memory in it; null: none
+  };
+  // Returns the extent of [address, address + bytes): without memory if there is none at all at the address, and too
+  // short if it is not all in one segment.
+  Extent ExtentOf(uint64_t address, uint64_t bytes) const;
 
   const Arenas* known_;
   ArenaGuess guess_;
@@ -128,11 +144,17 @@ class SegmentLayout {
   std::map<std::pair<ThreadSlot, bool>, uint32_t> last_arena_;  // by slot and whether the block is small
   uint64_t reserved_ = 0, live_ = 0;
   uint64_t rest_after_ = UINT64_MAX, settled_ = 0;
+  bool counts_uses_ = false;
   uint64_t placements_ = 0, last_change_ = 0, last_added_ = 0;  // the latter two are counted in placements
   // The first block of a segment follows it at once, except for blocks that other threads place meanwhile.
   static constexpr uint64_t kBlocksBeforeFirst = 16;
   bool at_rest_ = false;
   std::vector<std::pair<uint64_t, uint64_t>> added_at_rest_;  // memory without a block: address and bytes
+  // The extents of late, by page. Empty unless the layout rests, as memory may change then.
+  static constexpr size_t kRecentExtents = 4096;
+  static constexpr int kPageShift = 21;  // most segments begin and end at pages of 2 MiB
+  std::vector<Extent> recent_;
+  AddressTable ends_;  // the ends of the live blocks, if the layout rests and counts uses
   uint32_t segments_taken_ = 0;
   bool mapped_segments_ = false;
 };

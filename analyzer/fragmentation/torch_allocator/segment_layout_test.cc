@@ -51,13 +51,14 @@ class TwoLayouts {
   void Place(uint64_t address, uint64_t bytes) {
     const SegmentLayout::Placed followed = follows_.Place(kThread, address, bytes),
                                 placed = rests_.Place(kThread, address, bytes);
+    EXPECT_EQ(std::tie(followed.segment, followed.small, followed.arena),
+              std::tie(placed.segment, placed.small, placed.arena));
+    EXPECT_EQ(followed.block == SegmentLayout::kNone, placed.block == SegmentLayout::kNone);
     if (rests_.at_rest()) {
       ++rested_;
       return;
     }
     EXPECT_EQ(followed.surprising, placed.surprising);
-    EXPECT_EQ(std::tie(followed.segment, followed.small), std::tie(placed.segment, placed.small));
-    EXPECT_EQ(followed.block == SegmentLayout::kNone, placed.block == SegmentLayout::kNone);
   }
   void Remove(uint64_t address) {
     const SegmentLayout::Block followed = follows_.Remove(address), removed = rests_.Remove(address);
@@ -143,6 +144,35 @@ TEST(SegmentLayoutTest, ADamagedTraceAtRestLosesOnlyWhatIsWrong) {
   layouts.Remove(400 * kMiB);       // where none is
   layouts.Place(39 * kMiB, 4096);
   layouts.ExpectSame();
+}
+
+TEST(SegmentLayoutTest, CountsAtRestHowOftenSegmentsAreUsed) {
+  const Name one = {kThread, 1}, other = {kThread, 2};
+  SegmentLayout follows(nullptr), rests(nullptr);
+  rests.RestAfter(0, 20, /*counts_uses=*/true);
+  uint64_t rested = 0;
+  for (SegmentLayout* layout : {&follows, &rests}) {
+    layout->AddMemory(one, 20 * kMiB, 20 * kMiB, false);
+    layout->Place(kThread, 20 * kMiB, 15 * kMiB);
+    layout->AddMemory(other, 60 * kMiB, 20 * kMiB, false);
+    layout->Place(kThread, 60 * kMiB, 2 * kMiB);  // the rest of the first segment would have fitted better
+    const auto come_and_go = [&](uint64_t address, int times) {
+      for (int i = 0; i < times; ++i) {
+        layout->Place(kThread, address, 2 * kMiB);
+        rested += layout->at_rest();
+        layout->Remove(address);
+      }
+    };
+    come_and_go(35 * kMiB, 30);
+    come_and_go(62 * kMiB, 100);   // behind a live block
+    come_and_go(70 * kMiB, 1000);  // in the middle of a free piece, which tells nothing
+    come_and_go(35 * kMiB, 20);
+  }
+  EXPECT_GT(rested, 1000u);
+  EXPECT_EQ(follows.Learnt().of_segment, rests.Learnt().of_segment);
+  // The arena that is used most is the first.
+  EXPECT_EQ(rests.Learnt().Of(other), 0u);
+  EXPECT_EQ(rests.Learnt().Of(one), 1u);
 }
 
 }  // namespace

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flags of the compiler for some packages."""
+
+# For what the analyzer does with each event of a trace.
+EACH_EVENT = select({
+    "//bazel:optimized": ["-O3"],
+    "//conditions:default": [],
+})
