@@ -12,6 +12,10 @@ namespace {
 
 namespace f = schema::holderWalk_field;
 
+// The process writes parts of about 4 MiB. Rows take up to a hundred times the bytes of their columns, so a file that
+// was made to do harm must not have larger ones.
+constexpr size_t kMostBytes = 16 << 20;
+
 constexpr uint32_t kFirstColumn = f::path_parent, kLastColumn = f::block_flags;
 
 // A column of varints.
@@ -173,7 +177,7 @@ bool ReadHolderWalkHeader(std::string_view payload, DecodedHolderWalk* walk) {
 
 bool ReadHolderWalk(std::string_view payload, DecodedHolderWalk* walk) {
   Columns columns;
-  return ReadFields(payload, true, walk, &columns) && ReadPaths(columns, walk) && ReadShapes(columns, walk) &&
+  return payload.size() <= kMostBytes && ReadFields(payload, true, walk, &columns) && ReadPaths(columns, walk) && ReadShapes(columns, walk) &&
          ReadBlocks(columns, walk);
 }
 

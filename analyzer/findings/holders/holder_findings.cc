@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
@@ -48,6 +49,21 @@ std::string WhyIncomplete(const HolderWalk& walk) {
 
 double Part(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+bool IsSet(const TracedProcess& process, const std::string& variable) {
+  for (const auto& [name, value] : process.environment) {
+    if (name == variable) return !value.empty() && value != "0";
+  }
+  return false;
+}
+
+bool IsPythonProcess(const Definitions& definitions) {
+  if (absl::StrContains(definitions.process.executable, "python")) return true;
+  for (const StackIndex stack : definitions.stacks.distinct()) {
+    if (!definitions.stacks.IsPart(stack) && definitions.stacks.Get(stack).python.count > 0) return true;
+  }
+  return false;
 }
 
 std::vector<HeldPath> PathsOf(const std::vector<const HeldBlocks*>& blocks) {
@@ -291,16 +307,16 @@ void HolderFindings::DescribeOom(std::vector<ReportOom>* ooms) const {
 }
 
 void AddMissingWalkWarning(const Trace& trace, std::vector<std::string>* warnings) {
-  if (!trace.holder_walks().empty() || trace.counter(schema::COUNTER_HOLDER_REQUESTS) == 0) return;
-  const Definitions& definitions = trace.definitions();
-  bool python = false;
-  for (const StackIndex stack : definitions.stacks.distinct()) {
-    if (definitions.stacks.IsPart(stack)) continue;
-    python = python || definitions.stacks.Get(stack).python.count > 0;
+  if (!trace.holder_walks().empty()) return;
+  const bool requested = trace.counter(schema::COUNTER_HOLDER_REQUESTS) > 0;
+  if (!requested && !IsSet(trace.definitions().process, "VRAMTRACK_HOLDERS")) return;
+  if (!IsPythonProcess(trace.definitions())) {
+    warnings->push_back(
+        absl::StrCat(trace.path(), ": holders are not known: the process has no Python interpreter that could look"));
+  } else if (requested) {
+    warnings->push_back(absl::StrCat(
+        trace.path(), ": a walk through Python's objects was requested, but the process did not get to make it"));
   }
-  warnings->push_back(absl::StrCat(
-      trace.path(), ": a walk through Python's objects was requested, but ",
-      python ? "the process did not get to make it" : "the process has no Python interpreter that could make it"));
 }
 
 }  // namespace vramtrack

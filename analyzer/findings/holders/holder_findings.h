@@ -52,7 +52,7 @@ class HolderFindings final : public Collector {
   WalkedBlocks blocks_;
 };
 
-// Adds a line if a walk was requested and there is none.
+// Adds a line if walks were asked for and there is none, unless there was just no occasion for one.
 void AddMissingWalkWarning(const Trace& trace, std::vector<std::string>* warnings);
 
 }  // namespace vramtrack

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/findings/find_in_process.h"
@@ -239,6 +240,24 @@ TEST(HolderFindings, AFailedAllocationKnowsWhoHeldTheMemory) {
   EXPECT_EQ(findings.oom[0].held_by[0].type, "list");
   EXPECT_EQ(findings.oom[0].held_by[0].bytes, 120 * kMiB);
   EXPECT_EQ(findings.oom[0].held_by[1].path, "__main__.model.wte.weight");
+}
+
+TEST(HolderFindings, AProcessWithoutAnInterpreterHasNoHolders) {
+  const auto warned = [](const std::vector<std::pair<std::string, std::string>>& environment) {
+    TraceBuilder trace;
+    trace.DefineProcess(0, 4711, {"./job"}, -1, environment);
+    trace.DefineStack(0, 1, {0x400100});
+    trace.Allocate(0, 10, schema::DEVICE, 0, 1, kBase, kMiB);
+    const std::string file = trace.Finish();
+    absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Read(file, "test");
+    EXPECT_TRUE(opened.ok());
+    std::vector<std::string> warnings;
+    AddMissingWalkWarning(**opened, &warnings);
+    return !warnings.empty() && warnings[0].find("no Python interpreter") != std::string::npos;
+  };
+  EXPECT_TRUE(warned({{"VRAMTRACK_HOLDERS", "all"}}));
+  EXPECT_FALSE(warned({{"VRAMTRACK_HOLDERS", "0"}}));
+  EXPECT_FALSE(warned({}));
 }
 
 TEST(HolderFindings, WithoutWalksThereIsNothing) {
