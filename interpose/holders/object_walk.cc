@@ -89,11 +89,25 @@ void ObjectWalk::ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t 
   if (stage < stage_) stage = stage_;
   // One that waits in a later stage is reached from here instead.
   const uint32_t found = reached_.Add(address, stage);
-  if (found == 0) return;
+  if (found == 0) {
+    if ((flags & kUses) != 0) NoteUse(address, flags & kUses);
+    return;
+  }
   Entry& entry = reached_[found];
   if ((entry.flags & kExpanded) != 0) return;
   Fill(&entry, kind, step, flags, stage);
   reached_.Push(stage, found);
+}
+
+// What a tensor is used for, it is whatever name it was reached by.
+void ObjectWalk::NoteUse(uint64_t object, uint16_t use) {
+  const uint32_t found = reached_.Find(object);
+  if (found == 0 || (reached_[found].flags & kUnreached) != 0) return;
+  reached_[found].flags |= use;
+  if (reached_[found].kind != ObjectKind::kPython || impl_word_ == 0) return;
+  if (types_.Of(TypeOf(object), *api_, memory_).kind != TypeKind::kTensor) return;
+  const uint32_t impl = reached_.Find(Load(object + 8 * impl_word_));
+  if (impl != 0 && reached_[impl].kind == ObjectKind::kTensor) reached_[impl].flags |= use;
 }
 
 // Before the object that refers to it is asked for the rest of what it refers to: that would be without names.

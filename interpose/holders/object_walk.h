@@ -67,6 +67,7 @@ class ObjectWalk {
   void Reach(uint64_t object, Step step, uint16_t flags = 0, uint8_t stage = 0);
   void ReachCpp(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
   void ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
+  void NoteUse(uint64_t object, uint16_t use);
   template <typename Expansion>
   void ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand);
   void Fill(Entry* entry, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) const;

@@ -64,7 +64,8 @@ constexpr uint16_t kExpanded = 1,
     kOfOptimizer = 16,               // likewise: of a torch.optim.Optimizer
     kParameters = 32, kBuffers = 64, kOptimizerState = 128, kGradient = 256, kSaved = 512,
                    kUnreached = 1024,  // not reached from any name; see unreached_objects.cc
-    kContainer = 2048;                 // its members are entries
+    kContainer = 2048,                 // its members are entries
+    kUses = kParameters | kBuffers | kOptimizerState;
 
 struct Entry {
   uint64_t address;
