@@ -13,9 +13,7 @@ constexpr uint64_t kFewEntries = 16;
 constexpr uint32_t kObjectsPerClock = 512;
 constexpr int kMostLocals = 4096;
 
-constexpr Step kSame = {schema::HOLDER_NONE, NameKind::kNone, 0};
 constexpr Step kEntry = {schema::HOLDER_ENTRY, NameKind::kNone, 0};
-constexpr Step kMember = {schema::HOLDER_MEMBER, NameKind::kMember, 0};
 
 }  // namespace
 
@@ -140,10 +138,6 @@ void ObjectWalk::Reach(uint64_t object, Step step, uint16_t flags, uint8_t stage
   if (type.is_optimizer && stage < kOptimizers) stage = kOptimizers;
   if (current_ != 0) flags |= reached_[current_].flags & kOptimizerState;
   ReachAt(object, ObjectKind::kPython, step, flags, stage);
-}
-
-void ObjectWalk::ReachCpp(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) {
-  ReachAt(address, kind, step, flags, stage);
 }
 
 int ObjectWalk::OnReferred(uint64_t object, void* walk) {
@@ -284,7 +278,7 @@ void ObjectWalk::ExpandPython(uint64_t object) {
     case TypeKind::kCppHolder:
       // An instance begins with the address of what it stands for (pybind11's instance, detail/common.h).
       if (type.basic_size >= 24 && memory_.IsHeap(Load(object + 16))) {
-        ReachCpp(Load(object + 16), ObjectKind::kCppObject, kMember, 0, GraphStage());
+        ReachAt(Load(object + 16), ObjectKind::kCppObject, kMember, 0, GraphStage());
       }
       break;
     case TypeKind::kPlain:
