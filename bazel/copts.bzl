@@ -3,6 +3,9 @@
 
 # For what the analyzer does with each event of a trace.
 EACH_EVENT = select({
-    "//bazel:optimized": ["-O3"],
+    "//bazel:optimized": [
+        "-O3",
+        "-fomit-frame-pointer",
+    ],
     "//conditions:default": [],
 })

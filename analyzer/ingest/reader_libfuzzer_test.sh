@@ -10,7 +10,8 @@ libraries=$(pkg-config --libs absl_flat_hash_map absl_status absl_statusor absl_
 objects=
 pids=
 for source in proto/activity_decoder.cc proto/block_decoder.cc proto/block_encoder.cc proto/checkpoint.cc proto/frame.cc proto/frame_scanner.cc \
-  proto/trace_builder.cc proto/random_trace.cc analyzer/ingest/definitions.cc analyzer/ingest/event_stream.cc \
+  proto/holder_walk_decoder.cc proto/holder_walk_builder.cc proto/trace_builder.cc proto/random_trace.cc \
+  analyzer/ingest/holder_walks.cc analyzer/ingest/definitions.cc analyzer/ingest/event_stream.cc \
   analyzer/ingest/testing/fuzz_file.cc analyzer/ingest/journal_recovery.cc \
   analyzer/ingest/loaded_modules.cc analyzer/ingest/process_state.cc \
   analyzer/ingest/mapped_file.cc analyzer/ingest/past_events.cc analyzer/ingest/reader_fuzz.cc \

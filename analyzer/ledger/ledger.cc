@@ -6,7 +6,6 @@
 
 #include "analyzer/ingest/event_pipe.h"
 #include "analyzer/ledger/kind.h"
-#include "proto/mappable.h"
 
 namespace vramtrack {
 
@@ -101,49 +100,6 @@ void Ledger::Apply(const StreamEvent& event) {
       break;
   }
   for (ReplayObserver* observer : options_.observers) observer->OnOtherEvent(event);
-}
-
-void Ledger::Allocate(const StreamEvent& event) {
-  const SiteIndex index = SiteOf(event);
-  if (__builtin_expect(clock_.OnAllocation(index), 0)) EndStep();
-  if (__builtin_expect(clock_.plan().at_inside, 0) && clock_.OnAllocationBy(sites_.sites()[index].key.stack)) {
-    EndStep();
-  }
-  const uint64_t bytes = std::min(event.shape->bytes, kMaxAllocationBytes);
-  LiveAllocation allocation;
-  allocation.bytes = bytes;
-  allocation.address = event.address & ((uint64_t{1} << 56) - 1);
-  allocation.device_number = event.device().value();
-  allocation.site = index;
-  allocation.birth_step = clock_.step();
-  LiveAllocation replaced;
-  if (__builtin_expect(live_.Insert(event.slot, event.ordinal, allocation, &replaced), 0))
-    Vanish(replaced, {event.slot, event.ordinal});
-
-  if (__builtin_expect(IsMappable(event.shape->kind), 0)) {
-    mapped_.OnCreate({event.slot, event.ordinal}, event.address, index);
-  }
-  if (__builtin_expect(event.shape->kind == schema::MAPPING, 0)) {
-    const auto memory = mapped_.OnMap({event.slot, event.ordinal}, event.shape->stream);
-    if (memory) EnterRange(allocation, memory->site, memory->name, /*mapped=*/true);
-  }
-
-  Enter(allocation, {event.slot, event.ordinal}, event.shape->stream);
-}
-
-void Ledger::Free(const StreamEvent& event) {
-  LiveAllocation allocation;
-  if (__builtin_expect(!live_.Remove(event.owner, event.ordinal, &allocation), 0)) {
-    ++unknown_frees_;
-    return;
-  }
-  const AllocationName name = {event.owner, event.ordinal};
-  const uint32_t kind = sites_.sites()[allocation.site].key.kind;
-  if (__builtin_expect(IsMappable(kind) && mapped_.OnRelease(name, allocation), 0)) return;
-  Vanish(allocation, name);
-  if (__builtin_expect(kind == schema::MAPPING, 0)) {
-    if (const auto ended = mapped_.OnUnmap(name)) Vanish(ended->allocation, ended->name);
-  }
 }
 
 void Ledger::TellMemory(const StreamEvent& event) {

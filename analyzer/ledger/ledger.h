@@ -104,8 +104,6 @@ class Ledger {
     if (time > last_ticks_) last_ticks_ = time;
   }
   void Apply(const StreamEvent& event);
-  void Allocate(const StreamEvent& event);
-  void Free(const StreamEvent& event);
   void TellMemory(const StreamEvent& event);
   void EndStep();
   SiteIndex SiteOf(const StreamEvent& event);
@@ -113,7 +111,9 @@ class Ledger {
   SiteIndex FindSite(const SiteKey& key);
   uint32_t ScopeOf(Level level, DeviceIndex device);
 
-  // The totals, totals.cc.
+  // Allocations, frees and the totals, totals.cc.
+  void Allocate(const StreamEvent& event);
+  void Free(const StreamEvent& event);
   void Enter(const LiveAllocation& allocation, AllocationName name, uint64_t stream);
   void Vanish(const LiveAllocation& allocation, AllocationName name);
   void Raise(Site* site, Scope* scope, const LiveAllocation& allocation, AllocationName name);

@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Updates the sums of sites and scopes when memory is allocated or freed.
+// What an allocation and a free change: the table of live allocations, and the sums of sites and scopes. All of it is
+// in one file, so that the compiler makes one function of each.
+#include <algorithm>
+#include <vector>
+
 #include "analyzer/ledger/kind.h"
 #include "analyzer/ledger/ledger.h"
+#include "proto/mappable.h"
 
 namespace vramtrack {
+namespace {
 
-// What is in live_ already.
-void Ledger::Enter(const LiveAllocation& allocation, AllocationName name, uint64_t stream) {
-  Site& site = sites_.sites()[allocation.site];
-  ++site.allocations;
-  site.bytes_allocated += allocation.bytes;
-  Scope* scope = site.scope == Site::kNoScope ? nullptr : &scopes_[site.scope];
-  if (scope != nullptr) {
-    Raise(&site, scope, allocation, name);
-  } else {
-    ++site.live_objects;
-    site.live_bytes += allocation.bytes;
-  }
-  if (on_allocate_.empty()) return;
-  const ReplayAllocation told = {name.first, name.second, allocation, site, scope, stream};
-  for (ReplayObserver* observer : on_allocate_) observer->OnAllocate(told);
+// Calls `tell` for each observer. None is added while events are replayed, so the list is read once.
+template <typename Tell>
+void TellAll(const std::vector<ReplayObserver*>& observers, Tell tell) {
+  ReplayObserver* const* const end = observers.data() + observers.size();
+  for (ReplayObserver* const* at = observers.data(); at != end; ++at) tell(*at);
 }
 
-void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& allocation, AllocationName name) {
+}  // namespace
+
+inline void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& allocation, AllocationName name) {
   BeforeChange(site);
   ++site->live_objects;
   site->live_bytes += allocation.bytes;
@@ -47,6 +45,23 @@ void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& allocation, A
   }
   if (scope->live > scope->peak) RaisePeak(scope);
   ++scope->changes;
+}
+
+// What is in live_ already.
+void Ledger::Enter(const LiveAllocation& allocation, AllocationName name, uint64_t stream) {
+  Site& site = sites_.sites()[allocation.site];
+  ++site.allocations;
+  site.bytes_allocated += allocation.bytes;
+  Scope* scope = site.scope == Site::kNoScope ? nullptr : &scopes_[site.scope];
+  if (scope != nullptr) {
+    Raise(&site, scope, allocation, name);
+  } else {
+    ++site.live_objects;
+    site.live_bytes += allocation.bytes;
+  }
+  if (on_allocate_.empty()) return;
+  const ReplayAllocation told = {name.first, name.second, allocation, site, scope, stream};
+  TellAll(on_allocate_, [&told](ReplayObserver* observer) { observer->OnAllocate(told); });
 }
 
 void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
@@ -84,7 +99,51 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
   }
   if (on_free_.empty()) return;
   const ReplayAllocation told = {name.first, name.second, allocation, site, scope, /*stream=*/0, segment_bytes};
-  for (ReplayObserver* observer : on_free_) observer->OnFree(told);
+  TellAll(on_free_, [&told](ReplayObserver* observer) { observer->OnFree(told); });
+}
+
+// Flat: what it calls has hardly another caller.
+__attribute__((flatten)) void Ledger::Allocate(const StreamEvent& event) {
+  const SiteIndex index = __builtin_expect(*event.note != 0, 1) ? SiteIndex(*event.note - 1) : SiteOf(event);
+  if (__builtin_expect(clock_.OnAllocation(index), 0)) EndStep();
+  if (__builtin_expect(clock_.plan().at_inside, 0) && clock_.OnAllocationBy(sites_.sites()[index].key.stack)) {
+    EndStep();
+  }
+  const uint64_t bytes = std::min(event.shape->bytes, kMaxAllocationBytes);
+  LiveAllocation allocation;
+  allocation.bytes = bytes;
+  allocation.address = event.address & ((uint64_t{1} << 56) - 1);
+  allocation.device_number = event.device().value();
+  allocation.site = index;
+  allocation.birth_step = clock_.step();
+  LiveAllocation replaced;
+  if (__builtin_expect(live_.Insert(event.slot, event.ordinal, allocation, &replaced), 0))
+    Vanish(replaced, {event.slot, event.ordinal});
+
+  if (__builtin_expect(IsMappable(event.shape->kind), 0)) {
+    mapped_.OnCreate({event.slot, event.ordinal}, event.address, index);
+  }
+  if (__builtin_expect(event.shape->kind == schema::MAPPING, 0)) {
+    const auto memory = mapped_.OnMap({event.slot, event.ordinal}, event.shape->stream);
+    if (memory) EnterRange(allocation, memory->site, memory->name, /*mapped=*/true);
+  }
+
+  Enter(allocation, {event.slot, event.ordinal}, event.shape->stream);
+}
+
+__attribute__((flatten)) void Ledger::Free(const StreamEvent& event) {
+  LiveAllocation allocation;
+  if (__builtin_expect(!live_.Remove(event.owner, event.ordinal, &allocation), 0)) {
+    ++unknown_frees_;
+    return;
+  }
+  const AllocationName name = {event.owner, event.ordinal};
+  const uint32_t kind = sites_.sites()[allocation.site].key.kind;
+  if (__builtin_expect(IsMappable(kind) && mapped_.OnRelease(name, allocation), 0)) return;
+  Vanish(allocation, name);
+  if (__builtin_expect(kind == schema::MAPPING, 0)) {
+    if (const auto ended = mapped_.OnUnmap(name)) Vanish(ended->allocation, ended->name);
+  }
 }
 
 void Ledger::RaisePeak(Scope* scope) {

@@ -17,8 +17,6 @@ constexpr size_t kBatch = 512;
 constexpr uint8_t kCudaDevice = 1;
 constexpr int64_t kMostReferences = 1 << 24;
 
-constexpr Step kSame = {schema::HOLDER_NONE, NameKind::kNone, 0};
-constexpr Step kMember = {schema::HOLDER_MEMBER, NameKind::kMember, 0};
 constexpr Step kHook = {schema::HOLDER_HOOK, NameKind::kNone, 0};
 constexpr Step kGraph = {schema::HOLDER_GRAPH, NameKind::kNone, 0};
 
@@ -114,7 +112,7 @@ void ObjectWalk::ExpandTensor(uint64_t object, const TypeFacts& type, uint16_t f
     }
   }
   constexpr uint16_t kInherited = kParameters | kBuffers | kOptimizerState | kGradient | kSaved;
-  if (impl != 0) ReachCpp(impl, ObjectKind::kTensor, kSame, flags & kInherited, stage_);
+  if (impl != 0) ReachAt(impl, ObjectKind::kTensor, kSame, flags & kInherited, stage_);
   ExpandAttributes(object, type);
   ReachReferred(object, type, kHook);
 }
@@ -123,7 +121,7 @@ void ObjectWalk::ExpandStorageObject(uint64_t object, uint16_t flags) {
   uint64_t words[4];
   std::memcpy(words, reinterpret_cast<const void*>(object + 16), sizeof words);
   ScanWords(words, 2, [&](uint64_t at, const CppClasses::Known& known) {
-    if (known.kind == CppClass::kStorage) ReachCpp(at, ObjectKind::kStorage, kSame, flags, stage_);
+    if (known.kind == CppClass::kStorage) ReachAt(at, ObjectKind::kStorage, kSame, flags, stage_);
   });
 }
 
@@ -168,13 +166,13 @@ void ObjectWalk::ExpandTensorImpl(uint64_t impl, uint16_t flags) {
         const size_t got = memory_.Read(at, of, sizeof of) / 8;
         if (at == impl || !layout_.Read(of, got, &classes_, memory_, &other)) return;
         const bool same = other.data == facts.data;
-        ReachCpp(at, ObjectKind::kTensor, same ? kSame : Step{schema::HOLDER_GRADIENT, NameKind::kNone, 0},
-                 same ? flags : static_cast<uint16_t>(kGradient), stage_);
+        ReachAt(at, ObjectKind::kTensor, same ? kSame : Step{schema::HOLDER_GRADIENT, NameKind::kNone, 0},
+                same ? flags : static_cast<uint16_t>(kGradient), stage_);
         return;
       }
       case CppClass::kNode:
       case CppClass::kPythonNode:
-        return ReachCpp(at, ObjectKind::kNode, kGraph, 0, GraphStage());
+        return ReachAt(at, ObjectKind::kNode, kGraph, 0, GraphStage());
       case CppClass::kPythonHook:
         return ReachPythonIn(at, kHook);
       default:
@@ -206,10 +204,10 @@ void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
     if (at == node) return;
     switch (known.kind) {
       case CppClass::kTensor:
-        return ReachCpp(at, ObjectKind::kTensor, saved, kSaved, GraphStage());
+        return ReachAt(at, ObjectKind::kTensor, saved, kSaved, GraphStage());
       case CppClass::kNode:
       case CppClass::kPythonNode:
-        return ReachCpp(at, ObjectKind::kNode, kSame, 0, GraphStage());
+        return ReachAt(at, ObjectKind::kNode, kSame, 0, GraphStage());
       case CppClass::kPythonHook:
         return ReachPythonIn(at, kHook);
       case CppClass::kPythonSaved:
@@ -236,14 +234,14 @@ void ObjectWalk::ExpandCppObject(uint64_t object) {
   if (count == 0) return;
   const CppClasses::Known& own = classes_.Of(words[0], memory_);
   if (own.kind == CppClass::kNode || own.kind == CppClass::kPythonNode) {
-    return ReachCpp(object, ObjectKind::kNode, kSame, 0, GraphStage());
+    return ReachAt(object, ObjectKind::kNode, kSame, 0, GraphStage());
   }
   bool found = false;
   ScanWords(words, count, [&](uint64_t at, const CppClasses::Known& known) {
     found = true;
-    if (known.kind == CppClass::kTensor) ReachCpp(at, ObjectKind::kTensor, kMember, 0, stage_);
-    if (known.kind == CppClass::kStorage) ReachCpp(at, ObjectKind::kStorage, kMember, 0, stage_);
-    if (known.kind == CppClass::kContainer) ReachCpp(at, ObjectKind::kCppObject, kSame, 0, stage_);
+    if (known.kind == CppClass::kTensor) ReachAt(at, ObjectKind::kTensor, kMember, 0, stage_);
+    if (known.kind == CppClass::kStorage) ReachAt(at, ObjectKind::kStorage, kMember, 0, stage_);
+    if (known.kind == CppClass::kContainer) ReachAt(at, ObjectKind::kCppObject, kSame, 0, stage_);
   });
   types_.NoteSearched(type, found);
 }

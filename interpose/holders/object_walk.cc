@@ -13,9 +13,7 @@ constexpr uint64_t kFewEntries = 16;
 constexpr uint32_t kObjectsPerClock = 512;
 constexpr int kMostLocals = 4096;
 
-constexpr Step kSame = {schema::HOLDER_NONE, NameKind::kNone, 0};
 constexpr Step kEntry = {schema::HOLDER_ENTRY, NameKind::kNone, 0};
-constexpr Step kMember = {schema::HOLDER_MEMBER, NameKind::kMember, 0};
 
 }  // namespace
 
@@ -89,11 +87,25 @@ void ObjectWalk::ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t 
   if (stage < stage_) stage = stage_;
   // One that waits in a later stage is reached from here instead.
   const uint32_t found = reached_.Add(address, stage);
-  if (found == 0) return;
+  if (found == 0) {
+    if ((flags & kUses) != 0) NoteUse(address, flags & kUses);
+    return;
+  }
   Entry& entry = reached_[found];
   if ((entry.flags & kExpanded) != 0) return;
   Fill(&entry, kind, step, flags, stage);
   reached_.Push(stage, found);
+}
+
+// What a tensor is used for, it is whatever name it was reached by.
+void ObjectWalk::NoteUse(uint64_t object, uint16_t use) {
+  const uint32_t found = reached_.Find(object);
+  if (found == 0 || (reached_[found].flags & kUnreached) != 0) return;
+  reached_[found].flags |= use;
+  if (reached_[found].kind != ObjectKind::kPython || impl_word_ == 0) return;
+  if (types_.Of(TypeOf(object), *api_, memory_).kind != TypeKind::kTensor) return;
+  const uint32_t impl = reached_.Find(Load(object + 8 * impl_word_));
+  if (impl != 0 && reached_[impl].kind == ObjectKind::kTensor) reached_[impl].flags |= use;
 }
 
 // Before the object that refers to it is asked for the rest of what it refers to: that would be without names.
@@ -126,10 +138,6 @@ void ObjectWalk::Reach(uint64_t object, Step step, uint16_t flags, uint8_t stage
   if (type.is_optimizer && stage < kOptimizers) stage = kOptimizers;
   if (current_ != 0) flags |= reached_[current_].flags & kOptimizerState;
   ReachAt(object, ObjectKind::kPython, step, flags, stage);
-}
-
-void ObjectWalk::ReachCpp(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) {
-  ReachAt(address, kind, step, flags, stage);
 }
 
 int ObjectWalk::OnReferred(uint64_t object, void* walk) {
@@ -270,7 +278,7 @@ void ObjectWalk::ExpandPython(uint64_t object) {
     case TypeKind::kCppHolder:
       // An instance begins with the address of what it stands for (pybind11's instance, detail/common.h).
       if (type.basic_size >= 24 && memory_.IsHeap(Load(object + 16))) {
-        ReachCpp(Load(object + 16), ObjectKind::kCppObject, kMember, 0, GraphStage());
+        ReachAt(Load(object + 16), ObjectKind::kCppObject, kMember, 0, GraphStage());
       }
       break;
     case TypeKind::kPlain:

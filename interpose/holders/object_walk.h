@@ -65,8 +65,8 @@ class ObjectWalk {
 
   // Reach what the current object refers to. A `stage` before the current one has no effect.
   void Reach(uint64_t object, Step step, uint16_t flags = 0, uint8_t stage = 0);
-  void ReachCpp(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
   void ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
+  void NoteUse(uint64_t object, uint16_t use);
   template <typename Expansion>
   void ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand);
   void Fill(Entry* entry, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) const;
@@ -85,7 +85,6 @@ class ObjectWalk {
   uint64_t CodeOfFrame(uint64_t frame) const;
 
   // Objects of C++, in cpp_walk.cc.
-  struct Scan;
   void ExpandTensor(uint64_t object, const TypeFacts& type, uint16_t flags);
   void ExpandStorageObject(uint64_t object, uint16_t flags);
   void ExpandTensorImpl(uint64_t impl, uint16_t flags);

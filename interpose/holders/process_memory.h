@@ -19,17 +19,17 @@ class ProcessMemory {
   bool Prepare();
   void Unmap();
 
-  // Returns whether the address was, when Prepare was called, in memory that the process may write and that is no
-  // file's; or in a file that is mapped.
+  // IsHeap returns whether the address was, when Prepare was called, in writable memory that does not come from a file;
+  // IsFile whether it was in a mapped file.
   bool IsHeap(uint64_t address) const { return address % 8 == 0 && In(heap_, address); }
   bool IsFile(uint64_t address) const { return In(files_, address); }
 
-  // Reads an object on the heap, at most `most` words. Returns the number of words that belong to it; 0 if its size is
-  // not known: that is told by what glibc's malloc keeps before what it gives out.
+  // Reads an object on the heap, at most `most` words. Returns the number of words that belong to it, or 0 if its size
+  // is not known. The size is in the header that glibc's malloc puts before each chunk.
   size_t ReadObject(uint64_t address, uint64_t* words, size_t most) const;
   // Reads up to `bytes`. Returns the number of bytes read before the first address that cannot be read.
   size_t Read(uint64_t address, void* to, size_t bytes) const;
-  // Reads `first` bytes and then `second` bytes behind them. Returns the number of bytes read.
+  // Reads `first` bytes and then `second` bytes after these. Returns the number of bytes read.
   size_t Read(uint64_t address, void* to_first, size_t first, void* to_second, size_t second) const;
   // Reads the word at each address; the word of an address that cannot be read is 0.
   void ReadWords(const uint64_t* addresses, size_t count, uint64_t* words) const;

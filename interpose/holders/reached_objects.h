@@ -39,6 +39,10 @@ struct Step {
   uint64_t name;
 };
 
+// To something that has the same name, such as the dict of an object; and to something inside an object.
+constexpr Step kSame = {schema::HOLDER_NONE, NameKind::kNone, 0};
+constexpr Step kMember = {schema::HOLDER_MEMBER, NameKind::kMember, 0};
+
 // The order in which objects are looked at. Objects of an earlier stage are all looked at before any of a later one, so
 // that a path goes through the program's own names rather than through PyTorch's or the optimizer's.
 enum Stage : uint8_t {
@@ -64,7 +68,8 @@ constexpr uint16_t kExpanded = 1,
     kOfOptimizer = 16,               // likewise: of a torch.optim.Optimizer
     kParameters = 32, kBuffers = 64, kOptimizerState = 128, kGradient = 256, kSaved = 512,
                    kUnreached = 1024,  // not reached from any name; see unreached_objects.cc
-    kContainer = 2048;                 // its members are entries
+    kContainer = 2048,                 // its members are entries
+    kUses = kParameters | kBuffers | kOptimizerState;
 
 struct Entry {
   uint64_t address;

@@ -143,6 +143,21 @@ def check_requests(folder):
     return Result(wrong)
 
 
+def check_categories(folder):
+    """What the walk says of a model's memory must be what PyTorch says of it, to the byte."""
+    trace = os.path.join(folder, "categories.vtrace")
+    ran = subprocess.run([sys.executable, os.path.join(SCRIPTS, "categories.py")], env=traced_environment(trace, "exit"),
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
+    if ran.returncode != 0:
+        raise Crash("exit code %d: %s" % (ran.returncode, ran.stderr[-2000:]))
+    made = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", trace], stdout=subprocess.PIPE, text=True,
+                          timeout=TIMEOUT_S, check=True)
+    seen = {c["name"]: c["bytes"] for c in json.loads(made.stdout)["devices"][0]["held"]["categories"] if c["source"] == "walk"}
+    known = json.loads(ran.stdout)
+    wrong = ["%s: %s bytes, and should be %d" % (name, seen.get(name), size) for name, size in known.items() if seen.get(name) != size]
+    return Result(wrong)
+
+
 def main():
     arguments = sys.argv[1:]
     holders = "--without-holders" not in arguments
@@ -150,9 +165,9 @@ def main():
     table = read_table()
     runs = [(name, argument) for name in table for argument in ("", "--fixed")]
     runs += [("lookalikes", name) for name in LOOKALIKES]
-    runs += [("asking", "")] if holders else []
+    runs += [("asking", ""), ("categories", "")] if holders else []
     if not asked and "--all" not in arguments:
-        runs = [run for run in runs if run[0] in (SOME_FIXED if run[1] else SOME) or run[0] in ("lookalikes", "asking")]
+        runs = [run for run in runs if run[0] in (SOME_FIXED if run[1] else SOME) or run[0] in ("lookalikes", "asking", "categories")]
         runs = [run for run in runs if run[0] != "lookalikes" or run[1] in LOOKALIKES[:2]]
     if asked:
         runs = [run for run in runs if run[0] in asked or "%s:%s" % (run[0], run[1].lstrip("-")) in asked]
@@ -163,6 +178,8 @@ def main():
         def check(run):
             name, argument = run
             try:
+                if name == "categories":
+                    return check_categories(folder)
                 if name == "asking":
                     return check_requests(folder_of_caller or folder)
                 report = report_on(name, argument, holders, folder_of_caller or folder)
