@@ -177,8 +177,8 @@ bool ReadHolderWalkHeader(std::string_view payload, DecodedHolderWalk* walk) {
 
 bool ReadHolderWalk(std::string_view payload, DecodedHolderWalk* walk) {
   Columns columns;
-  return payload.size() <= kMostBytes && ReadFields(payload, true, walk, &columns) && ReadPaths(columns, walk) && ReadShapes(columns, walk) &&
-         ReadBlocks(columns, walk);
+  return payload.size() <= kMostBytes && ReadFields(payload, true, walk, &columns) && ReadPaths(columns, walk) &&
+         ReadShapes(columns, walk) && ReadBlocks(columns, walk);
 }
 
 }  // namespace vramtrack

@@ -165,24 +165,5 @@ TEST(WalkedBlocks, PartsOfAWalkAreOne) {
   EXPECT_FALSE(HolderWalks(**cut).all()[0].complete());
 }
 
-TEST(WalkedBlocks, AModuleThatLostItsFileIsTheSame) {
-  TraceBuilder trace;
-  for (const std::string file : {"/job/train.py", ""}) {
-    const uint32_t number = file.empty() ? 2 : 1;
-    HolderWalkBuilder walk(number, schema::HOLDERS_AT_EXIT, 10 * number, 10 * number);
-    const uint32_t module = walk.Path(0, schema::HOLDER_MODULE, "__main__", "dict", 0, 1, file);
-    walk.Block(0x1000, walk.Path(module, schema::HOLDER_ATTRIBUTE, "history", "list", number));
-    trace.HolderWalk(walk);
-  }
-  const std::string file = trace.Finish();
-  absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Read(file, "test");
-  ASSERT_TRUE(opened.ok());
-  const HolderWalks walks(**opened);
-  ASSERT_EQ(walks.all().size(), 2u);
-  const HolderPathIndex path = walks.all()[1].blocks[0].path;
-  EXPECT_EQ(path, walks.all()[0].blocks[0].path);
-  EXPECT_EQ(walks.paths()[walks.paths().StepsOf(path)[0]].file, "/job/train.py");
-}
-
 }  // namespace
 }  // namespace vramtrack

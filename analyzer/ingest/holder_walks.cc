@@ -76,14 +76,6 @@ const std::string& kNoFile = *new std::string;
 
 HolderPathIndex HolderPaths::Find(HolderPathIndex parent, uint32_t step, const std::string& name,
                                   const std::string& file) {
-  if (step == schema::HOLDER_MODULE) {
-    if (!file.empty()) {
-      file_of_module_.try_emplace(name, file);
-    } else if (const auto known = file_of_module_.find(name); known != file_of_module_.end()) {
-      const std::string known_file = known->second;
-      return Find(parent, step, name, known_file);
-    }
-  }
   const uint32_t length = parent.is_none() ? 1 : steps_[parent].length + 1;
   if (length > kMaxSteps) return parent;
   // A module has one name, but loses its file when the interpreter ends. Functions of two files may have one name.

@@ -42,7 +42,6 @@ class HolderPaths {
  private:
   IndexedVector<HolderPathIndex, Step> steps_;
   absl::flat_hash_map<std::tuple<HolderPathIndex, uint32_t, std::string, std::string>, HolderPathIndex> by_step_;
-  absl::flat_hash_map<std::string, std::string> file_of_module_;
 };
 
 // The objects at the end of a path, as one walk found them.
