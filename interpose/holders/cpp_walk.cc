@@ -157,8 +157,13 @@ void ObjectWalk::ExpandTensorImpl(uint64_t impl, uint16_t flags) {
   uint64_t meta[kNodeWords];
   size_t meta_words = memory_.ReadObject(facts.autograd, meta, kNodeWords);
   if (meta_words == 0) meta_words = memory_.Read(facts.autograd, meta, 8 * kMetaWords) / 8;
+  // A tensor that has a gradient, or a node that makes or takes one, requires it.
+  bool requires_gradient = false;
   ScanWords(meta, meta_words, [&](uint64_t at, const CppClasses::Known& known) {
     switch (known.kind) {
+      case CppClass::kAccumulateGrad:
+        requires_gradient = true;
+        return;
       case CppClass::kTensor: {
         // The gradient, or what the tensor is a view of.
         uint64_t of[TensorLayout::kWords];
@@ -166,12 +171,14 @@ void ObjectWalk::ExpandTensorImpl(uint64_t impl, uint16_t flags) {
         const size_t got = memory_.Read(at, of, sizeof of) / 8;
         if (at == impl || !layout_.Read(of, got, &classes_, memory_, &other)) return;
         const bool same = other.data == facts.data;
+        requires_gradient |= !same;
         ReachAt(at, ObjectKind::kTensor, same ? kSame : Step{schema::HOLDER_GRADIENT, NameKind::kNone, 0},
                 same ? flags : static_cast<uint16_t>(kGradient), stage_);
         return;
       }
       case CppClass::kNode:
       case CppClass::kPythonNode:
+        requires_gradient = true;
         return ReachAt(at, ObjectKind::kNode, kGraph, 0, GraphStage());
       case CppClass::kPythonHook:
         return ReachPythonIn(at, kHook);
@@ -179,6 +186,7 @@ void ObjectWalk::ExpandTensorImpl(uint64_t impl, uint16_t flags) {
         return;
     }
   });
+  if (requires_gradient) reached_[current_].flags |= kRequiresGradient;
 }
 
 // A node of C++, or the Python object for one.

@@ -69,7 +69,7 @@ constexpr uint16_t kExpanded = 1,
     kParameters = 32, kBuffers = 64, kOptimizerState = 128, kGradient = 256, kSaved = 512,
                    kUnreached = 1024,  // not reached from any name; see unreached_objects.cc
     kContainer = 2048,                 // its members are entries
-    kUses = kParameters | kBuffers | kOptimizerState;
+    kRequiresGradient = 4096, kUses = kParameters | kBuffers | kOptimizerState;
 
 struct Entry {
   uint64_t address;

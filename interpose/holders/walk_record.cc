@@ -306,6 +306,7 @@ uint8_t* WalkRecord::Encode(size_t first, size_t end, bool last, bool bounded, s
     const HeldBlock& block = blocks[first + i];
     const uint16_t flags = reached[block.entry].flags;
     uint32_t value = 0;
+    if ((flags & kRequiresGradient) != 0) value |= schema::HOLDER_REQUIRES_GRADIENT;
     if ((flags & kParameters) != 0) value |= schema::HOLDER_IS_PARAMETER;
     if ((flags & kBuffers) != 0) value |= schema::HOLDER_IS_BUFFER;
     if ((flags & kGradient) != 0) value |= schema::HOLDER_IS_GRADIENT;
