@@ -2,7 +2,9 @@
 #include "analyzer/holders/walked_blocks.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/ledger/kind.h"
@@ -53,6 +55,7 @@ void WalkedBlocks::LookUp(const HolderWalk& walk, const LiveAllocation* allocate
   // Addresses at which a block of a framework begins: what the driver gave out there is its segment.
   absl::flat_hash_set<uint64_t> of_framework;
   absl::flat_hash_map<HeldKey, HeldBlocks> sums;
+  std::map<std::pair<DeviceIndex, uint32_t>, HeldShape> shapes;
   const Sites& sites = ledger_->sites();
   const auto add = [&](const LiveAllocation& one, const WalkedBlock* block) {
     const HolderPathIndex path = block == nullptr ? HolderPathIndex::None() : block->path;
@@ -65,6 +68,13 @@ void WalkedBlocks::LookUp(const HolderWalk& walk, const LiveAllocation* allocate
     sum.bytes += one.bytes;
     ++sum.objects;
     at.seen += block != nullptr;
+    if (block == nullptr || block->shape == 0) return;
+    const DeviceIndex device = sites[one.site].key.device;
+    HeldShape& of_shape = shapes[{device, block->shape}];
+    of_shape.shape = block->shape;
+    of_shape.device = device;
+    of_shape.bytes += one.bytes;
+    ++of_shape.objects;
   };
   bool skipped = false;
   const auto for_each = [&](bool framework, auto visit) {
@@ -97,6 +107,7 @@ void WalkedBlocks::LookUp(const HolderWalk& walk, const LiveAllocation* allocate
     add(one, FindBlock(walk.blocks, one.address));
   });
   at.absent = walk.blocks.size() - std::min<uint64_t>(walk.blocks.size(), at.seen);
+  for (const auto& [key, of_shape] : shapes) at.shapes.push_back(of_shape);
   for (auto& [key, sum] : sums) at.held.push_back(sum);
   std::sort(at.held.begin(), at.held.end(), [](const HeldBlocks& a, const HeldBlocks& b) {
     return std::make_tuple(a.site, a.path, a.flags, a.birth_step) <

@@ -22,9 +22,17 @@ struct HeldBlocks {
   uint64_t bytes = 0, objects = 0;
 };
 
+// Blocks of one shape.
+struct HeldShape {
+  uint32_t shape = 0;  // as in WalkedBlock
+  DeviceIndex device;
+  uint64_t bytes = 0, objects = 0;
+};
+
 struct BlocksAtWalk {
   uint32_t step = 0;              // index of the step of the walk
   std::vector<HeldBlocks> held;   // by site, then by path
+  std::vector<HeldShape> shapes;  // by device, then by shape
   uint64_t seen = 0, absent = 0;  // addresses of the walk at which something was live, or nothing
 };
 

@@ -2,9 +2,12 @@
 #include "analyzer/ingest/holder_walks.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "proto/holder_walk_decoder.h"
 
 namespace vramtrack {
@@ -14,6 +17,7 @@ namespace {
 struct Parts {
   HolderWalk walk;
   uint32_t count = 0, last = UINT32_MAX;
+  std::map<std::string, uint32_t> shapes;  // 1 + index in walk.shapes
 };
 
 // Longer names come from damage.
@@ -21,6 +25,36 @@ constexpr size_t kMaxName = 512;
 
 std::string NameAt(const DecodedHolderWalk& part, uint32_t reference) {
   return reference == 0 ? "" : std::string(part.names[reference - 1].substr(0, kMaxName));
+}
+
+// By PyTorch's ScalarType (c10/core/ScalarType.h).
+const char* DataTypeName(uint32_t type) {
+  static constexpr const char* kNames[] = {"uint8",           "int8",
+                                           "int16",           "int32",
+                                           "int64",           "float16",
+                                           "float32",         "float64",
+                                           "complex32",       "complex64",
+                                           "complex128",      "bool",
+                                           "qint8",           "quint8",
+                                           "qint32",          "bfloat16",
+                                           "quint4x2",        "quint2x4",
+                                           "bits1x8",         "bits2x4",
+                                           "bits4x2",         "bits8",
+                                           "bits16",          "float8_e5m2",
+                                           "float8_e4m3fn",   "float8_e5m2fnuz",
+                                           "float8_e4m3fnuz", "uint16",
+                                           "uint32",          "uint64"};
+  return type < std::size(kNames) ? kNames[type] : "unknown";
+}
+
+// 1 + index in the walk's shapes; 0 if nothing is known.
+uint32_t ShapeOf(const DecodedHolderWalk& part, const DecodedHolderBlock& block, Parts* parts) {
+  if (block.shape == 0 || block.dtype == 0) return 0;
+  const std::string text =
+      absl::StrCat(DataTypeName(block.dtype - 1), " [", absl::StrJoin(part.shapes[block.shape - 1], ", "), "]");
+  const auto [found, inserted] = parts->shapes.try_emplace(text, parts->walk.shapes.size() + 1);
+  if (inserted) parts->walk.shapes.push_back(text);
+  return found->second;
 }
 
 void AddPart(const DecodedHolderWalk& part, HolderPaths* paths, Parts* parts) {
@@ -50,7 +84,8 @@ void AddPart(const DecodedHolderWalk& part, HolderPaths* paths, Parts* parts) {
   }
   for (const DecodedHolderBlock& block : part.blocks) {
     const HolderPathIndex path = block.path == 0 ? HolderPathIndex::None() : path_of_row[block.path - 1];
-    walk.blocks.push_back({block.address, DeviceIndex(std::min(block.device, kMaxDevice)), path, block.flags});
+    walk.blocks.push_back({block.address, DeviceIndex(std::min(block.device, kMaxDevice)), path, block.flags,
+                           ShapeOf(part, block, parts)});
   }
 }
 

@@ -56,6 +56,7 @@ struct WalkedBlock {
   DeviceIndex device;
   HolderPathIndex path;  // none: the walk did not find what holds it
   uint32_t flags = 0;    // schema::HolderFlags
+  uint32_t shape = 0;    // 1 + index in HolderWalk::shapes, 0: unknown
 };
 
 struct HolderWalk {
@@ -67,6 +68,7 @@ struct HolderWalk {
   uint64_t objects = 0, tensors = 0;
   absl::flat_hash_map<HolderPathIndex, WalkedPath> paths;
   std::vector<WalkedBlock> blocks;  // by address, each address once
+  std::vector<std::string> shapes;  // data types and sizes, such as "float32 [64, 256]", each once
 
   // Returns whether it visited everything and nothing of it is lost.
   bool complete() const { return stopped == schema::HOLDERS_COMPLETE && whole; }

@@ -126,7 +126,7 @@ struct ReportHeld {
   double seconds = 0;
   bool complete = true;
   std::vector<Category> categories;
-  std::vector<Part> saved, modules;
+  std::vector<Part> saved, modules, shapes;
 };
 
 template <>
@@ -165,6 +165,9 @@ void Fields(Visitor& visit, ReportHeld& held) {
   visit(7, "modules", held.modules,
         "parameters, gradients and buffers by the module that owns them, such as `model.transformer.h.3.mlp.c_fc`, the "
         "most first; at most 50");
+  visit(8, "shapes", held.shapes,
+        "what the walk found, by data type and sizes of the tensor, such as `float32 [64, 256]`, the most first; at "
+        "most 20");
 }
 
 }  // namespace vramtrack

@@ -13,7 +13,7 @@
 namespace vramtrack {
 namespace {
 
-constexpr size_t kMostSaved = 20, kMostModules = 50;
+constexpr size_t kMostSaved = 20, kMostModules = 50, kMostShapes = 20;
 // A walk that saw less than this part of what another one saw is not described.
 constexpr double kMostOf = 0.5;
 
@@ -128,6 +128,13 @@ std::optional<ReportHeld> DescribeHeldMemory(const ProcessAnalysis& analysis, co
   });
   described.saved = Largest(saved, kMostSaved);
   described.modules = Largest(modules, kMostModules);
+  Parts shapes;
+  for (const HeldShape& held : at[chosen].shapes) {
+    if (held.device != device) continue;
+    const std::string& name = walk.shapes[held.shape - 1];
+    shapes[name] = {name, held.bytes, held.objects};
+  }
+  described.shapes = Largest(shapes, kMostShapes);
   return described;
 }
 

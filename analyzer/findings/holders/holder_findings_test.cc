@@ -53,7 +53,7 @@ class Job {
     const uint32_t model = walk.Path(module_, schema::HOLDER_ATTRIBUTE, "model", "GPT");
     const uint32_t layer = walk.Path(model, schema::HOLDER_MODULE_ATTRIBUTE, "wte", "Embedding");
     walk.Block(kBase, walk.Path(layer, schema::HOLDER_MODULE_ATTRIBUTE, "weight", "Parameter"),
-               schema::HOLDER_IS_PARAMETER);
+               schema::HOLDER_IS_PARAMETER, "Parameter", 16, walk.Shape({4096, 8192}));
     return walk;
   }
   // The list that keeps the losses with their graphs.
@@ -147,6 +147,11 @@ TEST(HolderFindings, DevicesKnowWhatTheirMemoryIsFor) {
   EXPECT_EQ(held.saved[0].name, "AddmmBackward0");
   ASSERT_EQ(held.modules.size(), 1u);
   EXPECT_EQ(held.modules[0].name, "model.wte");
+  // Of blocks without a known shape there is nothing.
+  ASSERT_EQ(held.shapes.size(), 1u);
+  EXPECT_EQ(held.shapes[0].name, "bfloat16 [4096, 8192]");
+  EXPECT_EQ(held.shapes[0].bytes, 64 * kMiB);
+  EXPECT_EQ(held.shapes[0].objects, 1u);
 }
 
 TEST(HolderFindings, BlocksThatNoWalkSawAreInferred) {

@@ -240,6 +240,7 @@ Report HolderSample() {
                      {"temporary", "inferred", 5 * kMiB, 3}};
   held.saved = {{"AddmmBackward0", 400 * kMiB, 1000}, {"MulBackward0", 90 * kMiB, 204}};
   held.modules = {{"model.transformer.wte", 150 * kMiB, 1}, {"model.transformer.h.0.mlp.c_fc", 9 * kMiB, 2}};
+  held.shapes = {{"float32 [50257, 768]", 147 * kMiB, 1}};
   report.devices[0].held = held;
   return report;
 }

@@ -71,6 +71,7 @@ std::vector<std::string> HeldRows(const ReportHeld& held) {
     rows.push_back(absl::StrCat("not found by the walk, inferred from call stacks: ", inferred));
   }
   if (!held.saved.empty()) rows.push_back("saved for backward by " + PartsText(held.saved, kMostParts));
+  if (!held.shapes.empty()) rows.push_back("largest shapes: " + PartsText(held.shapes, kMostParts));
   if (!held.modules.empty()) rows.push_back("largest modules: " + PartsText(held.modules, kMostParts));
   return rows;
 }

@@ -335,6 +335,7 @@ TEST(TextReport, SaysWhoHoldsALeak) {
            "early)",
            "not found by the walk, inferred from call stacks: temporary 5.00 MiB",
            "saved for backward by AddmmBackward0 400 MiB, MulBackward0 90.0 MiB",
+           "largest shapes: float32 [50257, 768] 147 MiB",
            "largest modules: model.transformer.wte 150 MiB, model.transformer.h.0.mlp.c_fc 9.00 MiB",
        }) {
     EXPECT_TRUE(Contains(text, words)) << words << "\n" << text;
