@@ -152,6 +152,8 @@ bool TensorLayout::Read(const uint64_t* words, size_t count, CppClasses* classes
     }
     if (storage_word_ == 0) return false;
   }
+  // The count of references of one that was destroyed is 0.
+  if (static_cast<uint32_t>(words[1]) == 0) return false;
   const uint64_t storage = words[storage_word_];
   if (!memory.IsHeap(storage) || !ReadStorage(storage, memory, facts)) return false;
   facts->autograd = memory.IsHeap(words[storage_word_ + 1]) ? words[storage_word_ + 1] : 0;

@@ -73,15 +73,10 @@ void ObjectWalk::ScanWords(const uint64_t* words, size_t count, Visit visit) {
   if (found > 0) ScanCandidates(candidates, found, visit);
 }
 
-bool ObjectWalk::IsPythonObject(uint64_t address) {
-  uint64_t words[2], flags, of_type;
-  if (!memory_.IsHeap(address) || memory_.Read(address, words, sizeof words) != sizeof words) return false;
-  const uint64_t type = words[1];
-  if (type % 8 != 0 || (!memory_.IsHeap(type) && !memory_.IsFile(type))) return false;
-  if (static_cast<int64_t>(words[0] & 0xffffffff) <= 0) return false;
-  if (memory_.Read(type + kObjectType, &of_type, 8) != 8 || of_type % 8 != 0) return false;
-  if (!memory_.IsHeap(of_type) && !memory_.IsFile(of_type)) return false;
-  return memory_.Read(of_type + kTypeFlags, &flags, 8) == 8 && (flags & kIsTypeType) != 0;
+// A word of C++ may be a leftover, and what it points to be freed: only what the collector tracks is known to be alive.
+bool ObjectWalk::IsLivePythonObject(uint64_t address) const {
+  return address % 8 == 0 && reached_.Find(address) != 0 &&
+         reached_[reached_.Find(address)].kind == ObjectKind::kPython;
 }
 
 // The Python objects that an object of C++ keeps in its first words.
@@ -89,7 +84,7 @@ void ObjectWalk::ReachPythonIn(uint64_t object, Step step) {
   uint64_t words[kHookWords];
   const size_t got = memory_.ReadObject(object, words, kHookWords);
   for (size_t i = 1; i < got; ++i) {
-    if (!IsPythonObject(words[i])) continue;
+    if (!IsLivePythonObject(words[i])) continue;
     const TypeKind kind = types_.Of(TypeOf(words[i]), *api_, memory_).kind;
     if (kind == TypeKind::kSkip || kind == TypeKind::kModule || kind == TypeKind::kType) continue;
     Reach(words[i], step, kind == TypeKind::kDict ? kContainer : 0);
@@ -226,7 +221,7 @@ void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
   });
   if (!of_python) return;
   for (size_t i = 1; i < count; ++i) {
-    if (IsPythonObject(words[i]) && types_.Of(TypeOf(words[i]), *api_, memory_).kind == TypeKind::kAutogradNode) {
+    if (IsLivePythonObject(words[i]) && types_.Of(TypeOf(words[i]), *api_, memory_).kind == TypeKind::kAutogradNode) {
       Reach(words[i], kSame);
     }
   }

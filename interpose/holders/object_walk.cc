@@ -25,6 +25,7 @@ schema::HolderStop ObjectWalk::Run(const PythonApi& api, uint64_t most_ns, bool 
   if (!memory_.Prepare()) return schema::HOLDERS_NO_MEMORY;
   current_ = 0;
   stage_ = kOwn;
+  ListTracked();
   ReachModules();
   ReachFrames();
   ReachHandledException();

@@ -52,7 +52,9 @@ class ObjectWalk {
   void ReachHandledException();
   void ReachUnhandledException();
   void ReachFailedFrames(uint64_t traceback);
-  // What no root reaches, in unreached_objects.cc. Returns false if the time is over.
+  // In unreached_objects.cc. ListTracked adds what the collector tracks: all of it is alive. ReachTheRest reaches what
+  // no root has reached, and returns false if the time is over.
+  void ListTracked();
   bool ReachTheRest();
   bool AddUnreached(uint64_t object);
   void CountReference(uint64_t object);
@@ -96,7 +98,7 @@ class ObjectWalk {
   template <typename Visit>
   void ScanCandidates(const uint64_t* candidates, size_t count, Visit visit);
   void ReachPythonIn(uint64_t object, Step step);
-  bool IsPythonObject(uint64_t address);
+  bool IsLivePythonObject(uint64_t address) const;
   uint8_t GraphStage() const;
   void AddBlock(const TensorFacts& facts);
 

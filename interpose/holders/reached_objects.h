@@ -96,6 +96,7 @@ class ReachedObjects {
   uint32_t Add(uint64_t address, uint8_t stage);
 
   Entry& operator[](uint32_t entry) { return entries_[entry]; }
+  const Entry& operator[](uint32_t entry) const { return entries_[entry]; }
   uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
   bool full() const { return entries_.size() >= kMaxEntries; }
   bool no_memory() const { return no_memory_; }

@@ -42,7 +42,7 @@ int ObjectWalk::OnReference(uint64_t object, void* walk) {
   return 0;
 }
 
-bool ObjectWalk::ReachTheRest() {
+void ObjectWalk::ListTracked() {
   if (api_->visit_tracked != nullptr) {
     api_->visit_tracked(OnTracked, this);
   } else if (api_->gc_generations != 0) {
@@ -59,9 +59,10 @@ bool ObjectWalk::ReachTheRest() {
         header = Load(header) & ~kGcFlags;
       }
     }
-  } else {
-    return true;
   }
+}
+
+bool ObjectWalk::ReachTheRest() {
   if (out_of_time_ || reached_.full() || reached_.no_memory()) return false;
   for (size_t i = 0; i < unreached_.size(); ++i) {
     const uint64_t object = reached_[unreached_[i]].address;
