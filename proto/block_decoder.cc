@@ -157,14 +157,23 @@ bool BlockDecoder::ReadShapes(const Cursor (&columns)[kShapeColumns]) {
   for (int i = 0; i < kShapeColumns; ++i) cursor[i] = columns[i];
   shapes_.clear();
   next_shape_ = 0;
+  // An absent column is all zeros.
+  const auto next = [&](int column, uint64_t* value) {
+    *value = 0;
+    return columns[column].at == columns[column].end || Read(&cursor[column], value);
+  };
   while (cursor[0].at != cursor[0].end) {
-    uint64_t v[kShapeColumns] = {};
-    for (int i = 0; i < kShapeColumns; ++i) {
-      if (columns[i].at != columns[i].end && !Read(&cursor[i], &v[i])) return false;
+    // Field by field: a copy of a shape that was just written in parts would stall the processor.
+    shapes_.emplace_back();
+    DecodedShape& shape = shapes_.back();
+    uint64_t call, device, ref;
+    if (!next(0, &call) || !next(1, &device) || !next(2, &ref) || !next(3, &shape.bytes) || !next(4, &shape.stream)) {
+      return false;
     }
-    const auto call = static_cast<uint32_t>(v[0]);
-    shapes_.push_back({call & ((1u << kShapeCallBits) - 1), call >> kShapeCallBits, static_cast<uint32_t>(v[1]),
-                       static_cast<uint32_t>(v[2]), v[3], v[4]});
+    shape.operation = call & ((1u << kShapeCallBits) - 1);
+    shape.kind = static_cast<uint32_t>(call) >> kShapeCallBits;
+    shape.device = static_cast<uint32_t>(device);
+    shape.ref = static_cast<uint32_t>(ref);
   }
   return true;
 }

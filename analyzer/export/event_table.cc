@@ -160,7 +160,7 @@ class EventRows final : public ReplayObserver {
     row->device = NumberOf(key.device);
     row->bytes = one.allocation.bytes;
     row->objects = 1;
-    row->address = one.allocation.address;
+    row->address = one.allocation.address();
     if (trace_.threads().Has(one.slot)) row->owner = trace_.threads()[one.slot].thread;
     row->ordinal = one.ordinal;
     row->site = &names_.IdOf(one.allocation.site);

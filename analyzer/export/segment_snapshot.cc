@@ -47,7 +47,7 @@ bool SnapshotObserver::IsWanted(const State& state) const {
 void SnapshotObserver::Add(State* state, Action action, const LiveAllocation& allocation, StackIndex stack) {
   if (!IsWanted(*state)) return;
   DeviceSnapshot& snapshot = state->snapshot;
-  snapshot.events.push_back({action, allocation.address, allocation.bytes, stack, ledger_->last_ticks()});
+  snapshot.events.push_back({action, allocation.address(), allocation.bytes, stack, ledger_->last_ticks()});
   if (snapshot.events.size() <= max_events_) return;
   snapshot.events.pop_front();
   ++snapshot.events_left_out;
@@ -59,17 +59,17 @@ void SnapshotObserver::OnAllocate(const ReplayAllocation& allocated) {
   if (key.device == kHost) return;
   if (LevelOf(key.kind) == Level::kFramework) {
     State& state = Of(key.device);
-    const bool lone = !PlaceBlock(&state, allocation.address);
-    state.blocks[allocation.address] = {allocation.bytes, allocation.site, lone};
+    const bool lone = !PlaceBlock(&state, allocation.address());
+    state.blocks[allocation.address()] = {allocation.bytes, allocation.site, lone};
     Add(&state, lone ? Action::kLoneAlloc : Action::kAlloc, allocation, key.stack);
   } else if (IsDeviceRange(key.kind)) {
     State& state = Of(key.device);
-    Memory& memory = state.driver[allocation.address];
+    Memory& memory = state.driver[allocation.address()];
     memory = {allocation.bytes, allocation.site, IsSegment(allocation.site),
               state.snapshot.events_left_out + state.snapshot.events.size()};
     Add(&state, ActionOf(memory, true), allocation, key.stack);
   } else if (key.kind == schema::ADDRESS_RANGE) {
-    Of(key.device).reserved[allocation.address] = allocation.bytes;
+    Of(key.device).reserved[allocation.address()] = allocation.bytes;
   }
 }
 
@@ -79,18 +79,18 @@ void SnapshotObserver::OnFree(const ReplayAllocation& freed) {
   if (key.device == kHost) return;
   if (LevelOf(key.kind) == Level::kFramework) {
     State& state = Of(key.device);
-    const auto block = state.blocks.find(allocation.address);
+    const auto block = state.blocks.find(allocation.address());
     const bool lone = block != state.blocks.end() && block->second.lone;
     if (block != state.blocks.end()) state.blocks.erase(block);
     Add(&state, lone ? Action::kLoneFree : Action::kFree, allocation, key.stack);
   } else if (IsDeviceRange(key.kind)) {
     State& state = Of(key.device);
-    const auto memory = state.driver.find(allocation.address);
+    const auto memory = state.driver.find(allocation.address());
     if (memory == state.driver.end()) return;
     Add(&state, ActionOf(memory->second, false), allocation, key.stack);
     state.driver.erase(memory);
   } else if (key.kind == schema::ADDRESS_RANGE) {
-    Of(key.device).reserved.erase(allocation.address);
+    Of(key.device).reserved.erase(allocation.address());
   }
 }
 
@@ -102,7 +102,7 @@ void SnapshotObserver::OnOtherEvent(const StreamEvent& event) {
     const OutOfMemory& failure = failures_[i];
     if (failure.requested != event.shape->bytes || failure.device != DeviceIndex(event.shape->device)) continue;
     LiveAllocation failed{};
-    failed.address = i;
+    failed.SetPlace(failure.device, i);
     failed.bytes = failure.requested;
     Add(&Of(failure.device), Action::kOom, failed, failure.stack);
     next_failure_ = i + 1;

@@ -24,7 +24,7 @@ void MemoryPools::OnAllocate(const ReplayAllocation& allocated) {
   State& state = pools_[key];
   pool_of_[{allocated.slot, allocated.ordinal}] = key;
   ++state.pool.allocations;
-  state.pages.Add(allocation.address, allocation.bytes);
+  state.pages.Add(allocation.address(), allocation.bytes);
   const DeviceUsage usage = state.pages.usage();
   state.pool.peak_live = std::max(state.pool.peak_live, usage.live);
   state.pool.peak_needed = std::max(state.pool.peak_needed, usage.live + usage.rounding);
@@ -40,7 +40,7 @@ void MemoryPools::OnFree(const ReplayAllocation& freed) {
   pool_of_.erase(found);
   State& state = pools_[key];
   ++state.pool.frees;
-  state.pages.Remove(freed.allocation.address, freed.allocation.bytes);
+  state.pages.Remove(freed.allocation.address(), freed.allocation.bytes);
   Settle(key, &state);
 }
 

@@ -10,7 +10,7 @@ uint64_t Rounded(const ReplayAllocation& changed) {
   const uint32_t kind = changed.site.key.kind;
   const uint64_t bytes = changed.allocation.bytes;
   if (LevelOf(kind) == Level::kFramework) return bytes;  // they are as the allocator rounded them
-  return RoundedBytes(HasDeviceAddress(kind) ? changed.allocation.address : 0, bytes);
+  return RoundedBytes(HasDeviceAddress(kind) ? changed.allocation.address() : 0, bytes);
 }
 
 }  // namespace
@@ -40,18 +40,14 @@ uint64_t PeakWindow::Bound(uint64_t peak_bytes) const {
 }
 
 PeakWindows::PeakWindows(const std::map<DeviceIndex, uint64_t>& peak_changes) {
-  for (const auto& [device, change] : peak_changes) windows_.emplace(device, change);
+  for (const auto& [device, change] : peak_changes) windows_.emplace_back(device, change);
 }
 
 const PeakWindow* PeakWindows::Find(DeviceIndex device) const {
-  const auto found = windows_.find(device);
-  return found == windows_.end() ? nullptr : &found->second;
-}
-
-PeakWindow* PeakWindows::WindowOf(const ReplayAllocation& changed) {
-  if (changed.scope == nullptr || !changed.scope->is_leading()) return nullptr;
-  const auto found = windows_.find(changed.scope->device);
-  return found != windows_.end() && found->second.Contains(changed.scope->changes - 1) ? &found->second : nullptr;
+  for (const auto& [of, window] : windows_) {
+    if (of == device) return &window;
+  }
+  return nullptr;
 }
 
 void PeakWindows::OnAllocate(const ReplayAllocation& allocated) {

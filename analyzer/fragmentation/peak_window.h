@@ -58,9 +58,15 @@ class PeakWindows final : public ReplayObserver {
 
  private:
   // Returns the window that the allocation's change belongs to; usually null.
-  PeakWindow* WindowOf(const ReplayAllocation& changed);
+  PeakWindow* WindowOf(const ReplayAllocation& changed) {
+    if (changed.scope == nullptr || !changed.scope->is_leading()) return nullptr;
+    for (auto& [device, window] : windows_) {
+      if (device == changed.scope->device && window.Contains(changed.scope->changes - 1)) return &window;
+    }
+    return nullptr;
+  }
 
-  std::map<DeviceIndex, PeakWindow> windows_;
+  std::vector<std::pair<DeviceIndex, PeakWindow>> windows_;
 };
 
 }  // namespace vramtrack

@@ -21,7 +21,7 @@ const WalkedBlock* FindBlock(const std::vector<WalkedBlock>& blocks, uint64_t ad
 }
 
 bool IsSame(const LiveAllocation& a, const LiveAllocation* b) {
-  return b != nullptr && a.address == b->address && a.site == b->site && a.device_number == b->device_number;
+  return b != nullptr && a.place == b->place && a.site == b->site;
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ void WalkedBlocks::OnBegin(const Ledger& ledger) { ledger_ = &ledger; }
 void WalkedBlocks::Allocated(const ReplayAllocation& allocated) {
   Reach(&allocated.allocation, nullptr);
   if (at_.size() == walks_.all().size()) return;
-  if (ledger_->last_ticks() > walks_.all()[at_.size()].begin_ticks) during_walk_.insert(allocated.allocation.address);
+  if (ledger_->last_ticks() > walks_.all()[at_.size()].begin_ticks) during_walk_.insert(allocated.allocation.address());
 }
 
 void WalkedBlocks::Reach(const LiveAllocation* allocated, const LiveAllocation* freed) {
@@ -98,13 +98,13 @@ void WalkedBlocks::LookUp(const HolderWalk& walk, const LiveAllocation* allocate
     }
   };
   for_each(true, [&](const LiveAllocation& one) {
-    of_framework.insert(one.address);
-    if (during_walk_.contains(one.address)) return;
-    add(one, FindBlock(walk.blocks, one.address));
+    of_framework.insert(one.address());
+    if (during_walk_.contains(one.address())) return;
+    add(one, FindBlock(walk.blocks, one.address()));
   });
   for_each(false, [&](const LiveAllocation& one) {
-    if (of_framework.contains(one.address) || during_walk_.contains(one.address)) return;
-    add(one, FindBlock(walk.blocks, one.address));
+    if (of_framework.contains(one.address()) || during_walk_.contains(one.address())) return;
+    add(one, FindBlock(walk.blocks, one.address()));
   });
   at.absent = walk.blocks.size() - std::min<uint64_t>(walk.blocks.size(), at.seen);
   for (const auto& [key, of_shape] : shapes) at.shapes.push_back(of_shape);

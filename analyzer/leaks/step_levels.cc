@@ -95,7 +95,8 @@ void StepLevelsBuilder::OpenBin(Step bin) {
 void StepLevelsBuilder::CloseBin() { Append(open_); }
 
 void StepLevelsBuilder::Append(const Run& run) {
-  const Run before = runs_.empty() ? Run() : runs_.back();
+  static constexpr Run kNothing;
+  const Run& before = runs_.empty() ? kNothing : runs_.back();
   if (before.least == run.least && before.low == run.low && before.sample == run.sample) return;
   runs_.push_back(run);
 }

@@ -26,13 +26,13 @@ void Ledger::EnterRange(const LiveAllocation& allocation, SiteIndex site, Alloca
   if (scope == Site::kNoScope || scopes_[scope].segments == nullptr) return;
   const bool of_graph = sites_.sites()[site].key.kind == schema::GRAPH_POOL;
   has_graph_pools_ |= of_graph;
-  scopes_[scope].segments->AddRange(allocation.address, allocation.bytes, memory, site, mapped, of_graph);
+  scopes_[scope].segments->AddRange(allocation.address(), allocation.bytes, memory, site, mapped, of_graph);
 }
 
 uint64_t Ledger::LeaveRange(const LiveAllocation& allocation) {
   for (Scope& scope : scopes_) {
     if (scope.level != Level::kFramework || scope.device != allocation.device()) continue;
-    const Segments::Range gone = scope.segments->RemoveRange(allocation.address);
+    const Segments::Range gone = scope.segments->RemoveRange(allocation.address());
     if (gone.counted == 0) return 0;
     Site& site = sites_.sites()[gone.site];
     if (site.peak_epoch != scope.peak_epoch) site.NotePeak(scope.peak_epoch);
@@ -44,10 +44,10 @@ uint64_t Ledger::LeaveRange(const LiveAllocation& allocation) {
 
 void Ledger::PlaceBlock(const LiveAllocation& allocation) {
   const Scope& scope = scopes_[sites_.sites()[allocation.site].scope];
-  if (__builtin_expect(has_graph_pools_, 0) && scope.segments->IsInGraphPool(allocation.address, allocation.bytes)) {
+  if (__builtin_expect(has_graph_pools_, 0) && scope.segments->IsInGraphPool(allocation.address(), allocation.bytes)) {
     ++sites_.sites()[allocation.site].in_graph_pools;
   }
-  for (const Segments::Range* range : scope.segments->AddBlock(allocation.address, allocation.bytes)) {
+  for (const Segments::Range* range : scope.segments->AddBlock(allocation.address(), allocation.bytes)) {
     Site& site = sites_.sites()[range->site];
     if (site.peak_epoch != scope.peak_epoch) site.NotePeak(scope.peak_epoch);
     site.segment_bytes += range->counted;

@@ -132,8 +132,8 @@ SiteIndex Ledger::SiteOf(const StreamEvent& event) {
   const uint32_t kind = event.shape->kind & 0xff;
   const DeviceIndex device = IsHostMemory(kind) ? kHost : event.device();
   const uint64_t key = uint64_t{event.shape->ref} << 32 | (device.value() & 0xffff) << 8 | kind;
-  RecentSite& recent = recent_[key * 0x9e3779b97f4a7c15 >> 52];
-  static_assert(kRecentSites == 1 << 12, "12 bits are left of the product");
+  // Stacks are numbered in order, so that those of a job with few of them lie together.
+  RecentSite& recent = recent_[event.shape->ref % kRecentSites];
   if (recent.key != key) {
     recent = {key, FindSite({kind, device, StackOf(event, kind)})};
   }

@@ -351,14 +351,12 @@ TEST(LiveTable, KeepsWhatOutlivesTheWindow) {
   for (int i = 0; i < 200000; ++i) {
     const ThreadSlot slot(static_cast<uint32_t>(random() % 3));
     if (random() % 100 < 55 || expected.empty()) {
-      LiveAllocation allocation;
-      allocation.bytes = random();
-      allocation.address = allocation.device_number = 0;
-      allocation.site = SiteIndex(1);
-      LiveAllocation replaced;
+      LiveAllocation *added = nullptr, replaced;
       next[slot] += 1 + (random() % 50 == 0 ? random() % 1000 : 0);
-      EXPECT_FALSE(table.Insert(slot, next[slot], allocation, &replaced));
-      expected[{slot, next[slot]}] = allocation.bytes;
+      EXPECT_FALSE(table.Insert(slot, next[slot], &added, &replaced));
+      added->bytes = random();
+      added->site = SiteIndex(1);
+      expected[{slot, next[slot]}] = added->bytes;
     } else {
       auto victim = expected.lower_bound({slot, next[slot] - std::min(next[slot], random() % 9000)});
       if (victim == expected.end()) victim = expected.begin();

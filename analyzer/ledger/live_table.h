@@ -14,12 +14,19 @@ namespace vramtrack {
 
 struct LiveAllocation {
   uint64_t bytes = 0;
-  uint64_t address : 56;  // device addresses and pointers have 48 bits, 57 at the most
-  uint64_t device_number : 8;
-  SiteIndex site;  // none: nothing is allocated
+  uint64_t place = 0;  // the device's number in the highest byte, the address in the others; see SetPlace
+  SiteIndex site;      // none: nothing is allocated
   uint32_t birth_step = 0;
 
-  DeviceIndex device() const { return DeviceIndex(static_cast<uint32_t>(device_number)); }
+  // Addresses of devices and pointers have 48 bits, 57 at the most; the highest byte is cut off.
+  void SetPlace(DeviceIndex device, uint64_t address) {
+    place = uint64_t{device.value()} << kAddressBits | (address & kAddressMask);
+  }
+  uint64_t address() const { return place & kAddressMask; }
+  DeviceIndex device() const { return DeviceIndex(static_cast<uint32_t>(place >> kAddressBits)); }
+
+  static constexpr int kAddressBits = 56;
+  static constexpr uint64_t kAddressMask = (uint64_t{1} << kAddressBits) - 1;
 };
 
 // The live allocations by identity: (slot of the thread, ordinal). Most allocations are freed soon. Each thread
@@ -29,9 +36,10 @@ class LiveTable {
  public:
   explicit LiveTable(uint32_t slots) : windows_(slots) {}
 
-  // Adds an allocation. Returns true if the identity was already taken, which happens in damaged traces only; the
-  // allocation that had it is then in `*replaced`.
-  bool Insert(ThreadSlot slot, uint64_t ordinal, const LiveAllocation& allocation, LiveAllocation* replaced) {
+  // Adds an allocation, which the caller fills: a copy of one that was just written part by part would stall the
+  // processor. `*added` is valid until the next call of Insert. Returns true if the identity was already taken, which
+  // happens in damaged traces only; the allocation that had it is then in `*replaced`.
+  bool Insert(ThreadSlot slot, uint64_t ordinal, LiveAllocation** added, LiveAllocation* replaced) {
     Window& window = windows_[slot];
     if (__builtin_expect(window.entries == nullptr, 0)) Resize(&window, kMinWindow);
     Entry* entry = &window.entries[ordinal & window.mask];
@@ -39,7 +47,7 @@ class LiveTable {
     const bool taken = __builtin_expect(!entry->allocation.site.is_none(), 0);
     if (taken) *replaced = entry->allocation;
     entry->ordinal = ordinal;
-    entry->allocation = allocation;
+    *added = &entry->allocation;
     size_ += !taken;
     return taken;
   }

@@ -43,7 +43,7 @@ class MappedMemory {
 
   // Returns true if the memory is still mapped. Its free is then deferred until OnUnmap returns it.
   bool OnRelease(Name memory, const LiveAllocation& allocation) {
-    const auto by_handle = by_handle_.find(allocation.address);
+    const auto by_handle = by_handle_.find(allocation.address());
     if (by_handle != by_handle_.end() && by_handle->second.name == memory) by_handle_.erase(by_handle);
     const auto found = memory_.find(memory);
     if (found == memory_.end()) return false;

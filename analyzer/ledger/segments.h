@@ -22,15 +22,16 @@ class Segments {
  public:
   using Name = AllocationName;  // identity of a driver allocation
 
-  struct Range {
+  // What each block reads comes first, in one cache line.
+  struct alignas(64) Range {
     uint64_t begin = 0, bytes = 0;
-    Name memory;            // the allocation that provides the memory
-    SiteIndex site;         // the site of that allocation
+    uint64_t live = 0;     // bytes of blocks in it
+    uint64_t counted = 0;  // its part of counted(); 0 for the second view of memory that is mapped twice
+    SiteIndex site;        // the site of the allocation that provides the memory
+    bool is_segment = false;
     bool mapped = false;    // a mapping, which the allocator joins with its neighbours
     bool of_graph = false;  // part of a CUDA graph's private pool, which nothing else can use
-    uint64_t live = 0;      // bytes of blocks in it
-    bool is_segment = false;
-    uint64_t counted = 0;  // its part of counted(); 0 for the second view of memory that is mapped twice
+    Name memory;            // the allocation that provides the memory
   };
 
   // Adds a range. A range that began at the same address is replaced.

@@ -28,7 +28,7 @@ inline void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& alloca
   scope->live += allocation.bytes;
   if (scope->is_device()) {
     if (HasDeviceAddress(site->key.kind)) {
-      scope->pages.Add(allocation.address, allocation.bytes);
+      scope->pages.Add(allocation.address(), allocation.bytes);
     } else {
       scope->pages.AddUnplaced(allocation.bytes);
     }
@@ -73,7 +73,7 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
     if (__builtin_expect(site.key.kind == schema::MAPPING, 0)) segment_bytes = LeaveRange(allocation);
   } else if (__builtin_expect(scope->segments != nullptr, 0)) {
     if (scope->level == Level::kFramework) {
-      scope->segments->RemoveBlock(allocation.address, allocation.bytes);
+      scope->segments->RemoveBlock(allocation.address(), allocation.bytes);
     } else if (IsDeviceRange(site.key.kind)) {
       segment_bytes = LeaveRange(allocation);
     }
@@ -85,7 +85,7 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
     scope->live -= allocation.bytes;
     if (scope->is_device()) {
       if (HasDeviceAddress(site.key.kind)) {
-        scope->pages.Remove(allocation.address, allocation.bytes);
+        scope->pages.Remove(allocation.address(), allocation.bytes);
       } else {
         scope->pages.RemoveUnplaced(allocation.bytes);
       }
@@ -109,16 +109,14 @@ __attribute__((flatten)) void Ledger::Allocate(const StreamEvent& event) {
   if (__builtin_expect(clock_.plan().at_inside, 0) && clock_.OnAllocationBy(sites_.sites()[index].key.stack)) {
     EndStep();
   }
-  const uint64_t bytes = std::min(event.shape->bytes, kMaxAllocationBytes);
-  LiveAllocation allocation;
-  allocation.bytes = bytes;
-  allocation.address = event.address & ((uint64_t{1} << 56) - 1);
-  allocation.device_number = event.device().value();
+  LiveAllocation *added, replaced;
+  const bool is_taken = live_.Insert(event.slot, event.ordinal, &added, &replaced);
+  LiveAllocation& allocation = *added;
+  allocation.bytes = std::min(event.shape->bytes, kMaxAllocationBytes);
+  allocation.SetPlace(event.device(), event.address);
   allocation.site = index;
   allocation.birth_step = clock_.step();
-  LiveAllocation replaced;
-  if (__builtin_expect(live_.Insert(event.slot, event.ordinal, allocation, &replaced), 0))
-    Vanish(replaced, {event.slot, event.ordinal});
+  if (__builtin_expect(is_taken, 0)) Vanish(replaced, {event.slot, event.ordinal});
 
   if (__builtin_expect(IsMappable(event.shape->kind), 0)) {
     mapped_.OnCreate({event.slot, event.ordinal}, event.address, index);

@@ -21,20 +21,19 @@ void Ledger::ApplyUnseen(uint64_t until) {
     if (options_.unseen_sites_only) continue;
     MoveClock(change.ticks);
     const ThreadSlot slot = trace_.threads().next_index();
-    LiveAllocation allocation;
     if (!change.born) {
+      LiveAllocation allocation;
       // What a reset of the device took away is gone already.
       if (live_.Remove(slot, change.ordinal, &allocation)) Vanish(allocation, {slot, change.ordinal});
       continue;
     }
-    allocation.bytes = change.bytes;
-    allocation.address = change.address & ((uint64_t{1} << 56) - 1);
-    allocation.device_number = change.device.value();
-    allocation.site = site;
-    allocation.birth_step = clock_.step();
-    LiveAllocation replaced;
-    live_.Insert(slot, change.ordinal, allocation, &replaced);
-    Enter(allocation, {slot, change.ordinal}, /*stream=*/0);
+    LiveAllocation *added, replaced;
+    live_.Insert(slot, change.ordinal, &added, &replaced);
+    added->bytes = change.bytes;
+    added->SetPlace(change.device, change.address);
+    added->site = site;
+    added->birth_step = clock_.step();
+    Enter(*added, {slot, change.ordinal}, /*stream=*/0);
   }
   unseen_ticks_ = next_unseen_ < changes.size() ? changes[next_unseen_].ticks : UINT64_MAX;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/peaks/composition_timeline.h"
 
+#include <algorithm>
+
 namespace vramtrack {
 namespace {
 
@@ -56,7 +58,7 @@ void CompositionTimeline::Change(SiteIndex site, uint64_t bytes, bool born) {
   const bool in_peak_step = ledger_->steps().step() == row.peak_step;
   if (in_peak_step && row.step_events++ % row.step_width == 0) BeginStepBin(&row);
   row.now.live += bytes;
-  row.now.categories[static_cast<size_t>(place.category)] += bytes;
+  ChangeCategory(static_cast<size_t>(place.category), bytes, &row);
   if (place.group != kNoGroup) row.now.groups[place.group] += bytes;
   if (row.now.live > row.bins.back().live) {
     row.bins.back().live = row.now.live;
@@ -66,6 +68,15 @@ void CompositionTimeline::Change(SiteIndex site, uint64_t bytes, bool born) {
     row.step.back().bin.live = row.now.live;
     row.step_rising = true;
   }
+}
+
+inline void CompositionTimeline::ChangeCategory(size_t category, uint64_t bytes, Row* row) {
+  std::vector<Extent>& extents = row->extents[category];
+  if (__builtin_expect(extents.empty(), 0)) extents.resize(bins_.present() + 1);
+  const uint64_t live = row->now.categories[category] += bytes;
+  Extent& extent = extents.back();
+  extent.low = std::min(extent.low, live);
+  extent.high = std::max(extent.high, live);
 }
 
 void CompositionTimeline::BeginStepBin(Row* row) {
@@ -91,6 +102,10 @@ void CompositionTimeline::BeginBin() {
     if (row.rising) row.bins.back() = row.now;
     row.rising = false;
     row.bins.resize(bins_.present() + 1, row.now);
+    for (size_t i = 0; i < kCategories; ++i) {
+      const uint64_t live = row.now.categories[i];
+      if (!row.extents[i].empty()) row.extents[i].resize(bins_.present() + 1, {live, live});
+    }
   }
 }
 
@@ -102,6 +117,20 @@ std::vector<CompositionTimeline::Bin> CompositionTimeline::Bins(uint32_t scope) 
   // After the last allocation or free nothing changes.
   bins.resize(bins_.count(), row.now);
   return bins;
+}
+
+std::vector<CompositionTimeline::Extent> CompositionTimeline::Extents(uint32_t scope, Category category) const {
+  if (rows_of_scopes_[scope] == kNoRow) return {};
+  const Row& row = rows_[rows_of_scopes_[scope]];
+  std::vector<Extent> extents = row.extents[static_cast<size_t>(category)];
+  const uint64_t live = row.now.categories[static_cast<size_t>(category)];
+  if (!extents.empty()) extents.resize(bins_.count(), {live, live});
+  return extents;
+}
+
+uint64_t CompositionTimeline::Live(uint32_t scope, Category category) const {
+  const uint16_t row = rows_of_scopes_[scope];
+  return row == kNoRow ? 0 : rows_[row].now.categories[static_cast<size_t>(category)];
 }
 
 std::vector<CompositionTimeline::StepBin> CompositionTimeline::StepBins(uint32_t scope) const {

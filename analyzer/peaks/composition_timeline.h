@@ -17,8 +17,8 @@ namespace vramtrack {
 
 // The composition of a device's live bytes at their highest, in each bin of a LevelTimeline and within the step that
 // reached the peak: by category, and by a few groups of sites. The values of a bin are of one moment, so that they add
-// up; the lowest and highest values of several series would not. Follows a second replay. Memory is bounded by the
-// number of bins. Thread-compatible.
+// up; the lowest and highest values of several series would not, and are there as well. Follows a second replay. Memory
+// is bounded by the number of bins. Thread-compatible.
 class CompositionTimeline final : public ReplayObserver {
  public:
   static constexpr size_t kMaxGroups = 12;
@@ -28,6 +28,10 @@ class CompositionTimeline final : public ReplayObserver {
     uint64_t live = 0;                               // the sum of `categories`
     std::array<uint64_t, kCategories> categories{};  // bytes
     std::array<uint64_t, kMaxGroups> groups{};
+  };
+  // What a category held within a bin.
+  struct Extent {
+    uint64_t low = 0, high = 0;
   };
   // A bin within a step. It begins with the `event`th allocation or free of the step.
   struct StepBin {
@@ -55,6 +59,10 @@ class CompositionTimeline final : public ReplayObserver {
 
   // Returns as many bins as the first replay's timeline has; empty for a scope that is not followed.
   std::vector<Bin> Bins(uint32_t scope) const;
+  // The same for one category; empty also for a category that never had live bytes.
+  std::vector<Extent> Extents(uint32_t scope, Category category) const;
+  // Returns the bytes live now; 0 for scopes that are not followed.
+  uint64_t Live(uint32_t scope, Category category) const;
   // Returns the bins of the step that reached the scope's peak; empty if there are no steps.
   std::vector<StepBin> StepBins(uint32_t scope) const;
 
@@ -70,6 +78,7 @@ class CompositionTimeline final : public ReplayObserver {
   struct Row {
     Bin now;
     std::vector<Bin> bins;
+    std::array<std::vector<Extent>, kCategories> extents;  // by category; empty until its first allocation
     bool rising = false;  // `now` is the highest of the last bin, and is not stored in it yet
     uint32_t peak_step = UINT32_MAX;
     uint64_t step_events = 0, step_width = 1;
@@ -79,6 +88,7 @@ class CompositionTimeline final : public ReplayObserver {
 
   // `bytes` is added to the sum; for a free it is 0 - bytes.
   void Change(SiteIndex site, uint64_t bytes, bool born);
+  void ChangeCategory(size_t category, uint64_t bytes, Row* row);
   void BeginStepBin(Row* row);
   void BeginBin();
 

@@ -124,7 +124,7 @@ OutOfMemory::Framework FailureLog::FrameworkAt(const Scope& framework) const {
   ledger_->live().ForEach([&](const LiveAllocation& allocation) {
     const Site& site = ledger_->sites()[allocation.site];
     if (LevelOf(site.key.kind) == Level::kFramework && allocation.device() == framework.device) {
-      blocks.emplace_back(allocation.address, allocation.bytes);
+      blocks.emplace_back(allocation.address(), allocation.bytes);
     }
   });
   std::sort(blocks.begin(), blocks.end());

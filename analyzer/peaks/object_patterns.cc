@@ -76,47 +76,35 @@ void LateObjects::OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t bytes, b
   scopes_[ledger_->sites()[site].scope].threshold = 0;
 }
 
-size_t ReusableMemory::ClassOf(uint64_t bytes) {
-  if (bytes < 16) return bytes;
-  const int exponent = 63 - __builtin_clzll(bytes);
-  return static_cast<size_t>(exponent) * 16 + (bytes >> (exponent - 4) & 15);
-}
-
-ReusableMemory::Slots* ReusableMemory::SlotsOf(SiteIndex site) {
-  const Site& known = ledger_->sites()[site];
-  if (known.scope >= followed_.size() || !followed_[known.scope] || !IsDeviceRange(known.key.kind) ||
-      known.key.kind == schema::STREAM_ORDERED || known.key.kind == schema::POOL || known.key.kind == schema::MAPPING) {
-    return nullptr;
+ReusableMemory::ReusableMemory(const Ledger& first) : sites_(first.sites().size()) {
+  for (const SiteIndex i : first.sites().indices()) {
+    const Site& site = first.sites()[i];
+    if (site.scope == Site::kNoScope || !IsDeviceRange(site.key.kind) || site.key.kind == schema::STREAM_ORDERED ||
+        site.key.kind == schema::POOL || site.key.kind == schema::MAPPING) {
+      continue;
+    }
+    const Scope& scope = first.scopes()[site.scope];
+    if (scope.is_device() && scope.segments == nullptr) sites_[i].slots = &slots_[site.scope];
   }
-  std::vector<Slots>& slots = slots_[known.scope];
-  if (slots.empty()) slots.emplace_back();
-  return &slots.front();
 }
 
-void ReusableMemory::OnAllocate(const ReplayAllocation& allocated) {
-  const LiveAllocation& allocation = allocated.allocation;
-  Slots* const slots = SlotsOf(allocation.site);
-  if (slots == nullptr) return;
+void ReusableMemory::Take(const LiveAllocation& allocation, OfSite* site) {
   const size_t size = ClassOf(allocation.bytes);
-  if (slots->free[size] == 0) {
-    ++slots->made[size];
+  if (site->slots->free[size] == 0) {
+    ++site->slots->made[size];
     return;
   }
-  --slots->free[size];
+  --site->slots->free[size];
   if (allocation.birth_step == 0) return;
-  reusable_.GrowTo(allocation.site);
-  ++reusable_[allocation.site].objects;
-  reusable_[allocation.site].bytes += allocation.bytes;
-}
-
-void ReusableMemory::OnFree(const ReplayAllocation& freed) {
-  if (Slots* const slots = SlotsOf(freed.allocation.site)) ++slots->free[ClassOf(freed.allocation.bytes)];
+  ++site->reusable.objects;
+  site->reusable.bytes += allocation.bytes;
 }
 
 uint64_t ReusableMemory::Buffers(uint32_t scope) const {
   uint64_t buffers = 0;
-  if (scope >= slots_.size() || slots_[scope].empty()) return 0;
-  for (const uint32_t made : slots_[scope].front().made) buffers += made;
+  const auto slots = slots_.find(scope);
+  if (slots == slots_.end()) return 0;
+  for (const uint32_t made : slots->second.made) buffers += made;
   return buffers;
 }
 

@@ -84,18 +84,26 @@ class LateObjects final : public ReplayObserver {
 // except for a few words for each site. Thread-compatible.
 class ReusableMemory final : public ReplayObserver {
  public:
-  // `followed`: by scope, whether to follow it. In its first step a job has nothing to reuse.
-  explicit ReusableMemory(const std::vector<bool>& followed) : followed_(followed), slots_(followed.size()) {}
-
-  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
-  void OnAllocate(const ReplayAllocation& allocated) override;
-  void OnFree(const ReplayAllocation& freed) override;
-
   struct Sum {
     uint64_t objects = 0, bytes = 0;
   };
-  // Returns the sums by site; may be shorter than the list of sites.
-  const IndexedVector<SiteIndex, Sum>& reusable() const { return reusable_; }
+
+  // `first`: the trace's first replay. Follows devices where the driver gives out memory that no framework's allocator
+  // keeps.
+  explicit ReusableMemory(const Ledger& first);
+
+  unsigned frequent_calls() const override { return slots_.empty() ? 0 : kAllocations | kFrees; }
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    OfSite& site = sites_[allocated.allocation.site];
+    if (site.slots != nullptr) Take(allocated.allocation, &site);
+  }
+  void OnFree(const ReplayAllocation& freed) override {
+    Slots* const slots = sites_[freed.allocation.site].slots;
+    if (slots != nullptr) ++slots->free[ClassOf(freed.allocation.bytes)];
+  }
+
+  // Returns what the site could have reused. In its first step a job has nothing to reuse.
+  const Sum& reusable(SiteIndex site) const { return sites_[site].reusable; }
   // Returns how many buffers, one size class each, are enough for all of a scope's allocations.
   uint64_t Buffers(uint32_t scope) const;
 
@@ -106,13 +114,20 @@ class ReusableMemory final : public ReplayObserver {
     std::array<uint32_t, kClasses> free{}, made{};
   };
 
-  static size_t ClassOf(uint64_t bytes);
-  Slots* SlotsOf(SiteIndex site);
+  struct OfSite {
+    Slots* slots = nullptr;  // null if it is not followed
+    Sum reusable;
+  };
 
-  const Ledger* ledger_ = nullptr;
-  std::vector<bool> followed_;
-  std::vector<std::vector<Slots>> slots_;  // by scope; one entry if it is followed
-  IndexedVector<SiteIndex, Sum> reusable_;
+  static size_t ClassOf(uint64_t bytes) {
+    if (bytes < 16) return bytes;
+    const int exponent = 63 - __builtin_clzll(bytes);
+    return static_cast<size_t>(exponent) * 16 + (bytes >> (exponent - 4) & 15);
+  }
+  static void Take(const LiveAllocation& allocation, OfSite* site);
+
+  std::map<uint32_t, Slots> slots_;  // by scope, of those with a site that is followed
+  IndexedVector<SiteIndex, OfSite> sites_;
 };
 
 }  // namespace vramtrack

@@ -19,17 +19,13 @@ size_t SizeOf(uint64_t bytes) {
 
 }  // namespace
 
-void PeakLiveSet::LookAt(SiteIndex site) {
-  const uint32_t index = ledger_->sites()[site].scope;
-  if (index == Site::kNoScope) return;
-  const Scope& scope = ledger_->scopes()[index];
-  const auto awaited = awaited_.find(scope.device);
-  // The change has been counted already.
-  if (awaited == awaited_.end() || !scope.is_leading() || scope.changes != awaited->second + 1) return;
-  awaited_.erase(awaited);
+void PeakLiveSet::Reached(const Scope& scope) {
+  awaited_.erase(std::remove_if(awaited_.begin(), awaited_.end(),
+                                [&scope](const auto& awaited) { return awaited.first == scope.device; }),
+                 awaited_.end());
   Peak& peak = peaks_[scope.device];
   ledger_->ForEachLive([&](SiteIndex holder, uint32_t birth_step, uint64_t objects, uint64_t bytes) {
-    if (objects == 0 || ledger_->sites()[holder].scope != index) return;
+    if (objects == 0 || ledger_->sites()[holder].scope != scope.index) return;
     peak.ages[AgeOf(birth_step, ledger_->steps().step())].Add(objects, bytes);
     peak.sizes[SizeOf(bytes / objects)].Add(objects, bytes);
   });

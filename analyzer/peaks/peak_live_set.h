@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
@@ -38,25 +40,36 @@ class PeakLiveSet final : public ReplayObserver {
   };
 
   // `peak_changes`: for each device, the change at which its leading scope reached the peak (Scope::peak_change).
-  explicit PeakLiveSet(const std::map<DeviceIndex, uint64_t>& peak_changes) : awaited_(peak_changes) {}
+  explicit PeakLiveSet(const std::map<DeviceIndex, uint64_t>& peak_changes)
+      : awaited_(peak_changes.begin(), peak_changes.end()) {}
 
   unsigned frequent_calls() const override { return awaited_.empty() ? 0 : kAllocations; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
-    if (__builtin_expect(!awaited_.empty(), 0)) LookAt(allocated.allocation.site);
+    if (__builtin_expect(!awaited_.empty(), 0) && allocated.scope != nullptr && allocated.scope->is_leading()) {
+      LookAt(*allocated.scope);
+    }
   }
   void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool born) override {
-    if (born && !awaited_.empty()) LookAt(site);
+    if (!born || awaited_.empty()) return;
+    const uint32_t scope = ledger_->sites()[site].scope;
+    if (scope != Site::kNoScope && ledger_->scopes()[scope].is_leading()) LookAt(ledger_->scopes()[scope]);
   }
 
   // Returns the peaks by device.
   const std::map<DeviceIndex, Peak>& peaks() const { return peaks_; }
 
  private:
-  void LookAt(SiteIndex site);
+  void LookAt(const Scope& scope) {
+    // The change has been counted already.
+    for (const auto& [device, change] : awaited_) {
+      if (device == scope.device && scope.changes == change + 1) return Reached(scope);
+    }
+  }
+  void Reached(const Scope& scope);
 
   const Ledger* ledger_ = nullptr;
-  std::map<DeviceIndex, uint64_t> awaited_;
+  std::vector<std::pair<DeviceIndex, uint64_t>> awaited_;  // those that are not reached yet
   std::map<DeviceIndex, Peak> peaks_;
 };
 

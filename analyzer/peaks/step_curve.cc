@@ -9,11 +9,11 @@ namespace vramtrack {
 namespace {
 
 // Makes rows twice as wide: two neighbours of the same step become one.
-void MergePairs(uint64_t width, std::vector<StepCurve::Row>* rows) {
+void MergePairs(int width_bits, std::vector<StepCurve::Row>* rows) {
   size_t kept = 0;
   for (const StepCurve::Row& row : *rows) {
     StepCurve::Row* last = kept == 0 ? nullptr : &(*rows)[kept - 1];
-    if (last != nullptr && last->step == row.step && last->event / width == row.event / width) {
+    if (last != nullptr && last->step == row.step && last->event >> width_bits == row.event >> width_bits) {
       last->low = std::min(last->low, row.low);
       last->high = std::max(last->high, row.high);
     } else {
@@ -47,10 +47,11 @@ void StepCurve::Add(uint64_t bytes, Curve* curve) {
   }
   if (curve->events.size() <= step) curve->events.resize(step + 1);
   const uint64_t event = curve->events[step]++;
-  if (event % curve->width == 0) {
+  const auto begins_row = [event, curve] { return (event & ((uint64_t{1} << curve->width_bits) - 1)) == 0; };
+  if (begins_row()) {
     // Each of fewer steps than that keeps a row.
-    while (curve->rows.size() >= kMaxRows && event % curve->width == 0) MergePairs(curve->width *= 2, &curve->rows);
-    if (event % curve->width == 0) curve->rows.push_back({step, event, curve->live, curve->live});
+    while (curve->rows.size() >= kMaxRows && begins_row()) MergePairs(++curve->width_bits, &curve->rows);
+    if (begins_row()) curve->rows.push_back({step, event, curve->live, curve->live});
   }
   curve->live += bytes;
   Row& row = curve->rows.back();
@@ -73,7 +74,7 @@ const std::vector<StepCurve::Row>& StepCurve::Rows(uint32_t scope) const {
 
 uint64_t StepCurve::EventsPerRow(uint32_t scope) const {
   const Curve* curve = CurveOf(scope);
-  return curve == nullptr ? 0 : curve->width;
+  return curve == nullptr ? 0 : uint64_t{1} << curve->width_bits;
 }
 
 uint64_t StepCurve::EventsOf(uint32_t scope, uint32_t step) const { return CurveOf(scope)->events[step]; }

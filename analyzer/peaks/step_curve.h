@@ -51,7 +51,8 @@ class StepCurve final : public ReplayObserver {
   struct Curve {
     std::vector<Row> rows;
     std::vector<uint64_t> events;  // number of events by step
-    uint64_t live = 0, width = 1;
+    uint64_t live = 0;
+    int width_bits = 0;     // a row stands for 1 << width_bits events
     bool given_up = false;  // there are too many steps
   };
 

@@ -26,9 +26,7 @@ class BlockNeighbours {
   void Free(const LiveAllocation& allocation, uint32_t kind);
 
  private:
-  static uint64_t Place(const LiveAllocation& allocation, uint64_t offset) {
-    return uint64_t{allocation.device_number} << 56 | (allocation.address + offset);
-  }
+  static uint64_t Place(const LiveAllocation& allocation, uint64_t offset) { return allocation.place + offset; }
 
   absl::flat_hash_set<uint64_t> taken_;  // addresses where large blocks begin
   absl::flat_hash_set<uint64_t> ends_;   // addresses where the driver's allocations end

@@ -131,13 +131,11 @@ std::map<uint32_t, std::vector<std::vector<SiteIndex>>> TimelineFindings::SitesT
 TimelineFindings::TimelineFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
     : analysis_(analysis),
       followed_(GroupsToFollow(analysis)),
-      category_of_site_(Categories(purposes)),
-      categories_(analysis.ledger(), category_of_site_, analysis.timeline()),
-      composition_(analysis.ledger(), category_of_site_, SitesToFollow(), analysis.timeline()),
+      composition_(analysis.ledger(), Categories(purposes), SitesToFollow(), analysis.timeline()),
       curve_(analysis.ledger(), analysis.timeline()) {}
 
 void TimelineFindings::Prepare(Replay* detail) {
-  detail->observers.insert(detail->observers.end(), {&categories_, &composition_, &curve_});
+  detail->observers.insert(detail->observers.end(), {&composition_, &curve_});
 }
 
 void TimelineFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
@@ -157,10 +155,10 @@ void TimelineFindings::AddCategories(std::vector<ReportTimeline>* timelines) con
         continue;
       }
       for (size_t c = 0; c < kCategories; ++c) {
-        const std::vector<CategoryTimeline::Bin> bins = categories_.Bins(i, static_cast<Category>(c));
+        const std::vector<CompositionTimeline::Extent> bins = composition_.Extents(i, static_cast<Category>(c));
         if (bins.empty()) continue;
         ReportTimeline::Series series;
-        for (const CategoryTimeline::Bin& bin : bins) {
+        for (const CompositionTimeline::Extent& bin : bins) {
           series.low.push_back(bin.low);
           series.high.push_back(bin.high);
         }

@@ -14,7 +14,6 @@
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/model/report.h"
-#include "analyzer/peaks/category_timeline.h"
 #include "analyzer/peaks/composition_timeline.h"
 #include "analyzer/peaks/step_curve.h"
 
@@ -42,8 +41,6 @@ class TimelineFindings final : public Collector {
 
   const ProcessAnalysis& analysis_;
   const Groups followed_;
-  const IndexedVector<SiteIndex, Category> category_of_site_;
-  CategoryTimeline categories_;
   CompositionTimeline composition_;
   StepCurve curve_;
 };

@@ -107,8 +107,8 @@ void AddRedundant(const ProcessAnalysis& analysis, const ReusableMemory& reusabl
   if (steps < kMinSteps) return;
   ReusableMemory::Sum sum;
   std::vector<SiteIndex> sites;
-  for (const SiteIndex i : reusable.reusable().indices()) {
-    const ReusableMemory::Sum& one = reusable.reusable()[i];
+  for (const SiteIndex i : ledger.sites().indices()) {
+    const ReusableMemory::Sum& one = reusable.reusable(i);
     if (one.objects == 0 || ledger.sites()[i].scope != scope) continue;
     sum.objects += one.objects;
     sum.bytes += one.bytes;
@@ -157,13 +157,6 @@ std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const SitePur
   return all;
 }
 
-// By scope: where the driver gives out memory that no allocator of a framework keeps.
-std::vector<bool> ScopesOfDriver(const Ledger& ledger) {
-  std::vector<bool> followed;
-  for (const Scope& scope : ledger.scopes()) followed.push_back(scope.is_device() && scope.segments == nullptr);
-  return followed;
-}
-
 // Whether an optimizer's step allocates there.
 IndexedVector<SiteIndex, bool> InOptimizer(const SitePurposes& purposes) {
   IndexedVector<SiteIndex, bool> in_optimizer;
@@ -177,7 +170,7 @@ PatternFindings::PatternFindings(const ProcessAnalysis& analysis, const SitePurp
     : analysis_(analysis),
       purposes_(purposes),
       late_(LateGroups(analysis, purposes), InOptimizer(purposes)),
-      reusable_(ScopesOfDriver(analysis.ledger())) {}
+      reusable_(analysis.ledger()) {}
 
 void PatternFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
   const std::vector<Scope>& scopes = analysis_.ledger().scopes();

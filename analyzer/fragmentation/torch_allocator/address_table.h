@@ -22,18 +22,22 @@ class AddressTable {
     }
   }
 
-  void Set(uint64_t address, uint32_t number) {
-    if (2 * (size_ + 1) > entries_.size()) Grow();
-    size_t at = PlaceOf(address);
-    while (entries_[at].number != kNone && entries_[at].address != address) at = Next(at);
-    size_ += entries_[at].number == kNone;
-    entries_[at] = {address, number};
+  void Set(uint64_t address, uint32_t number) { *NumberOf(address) = number; }
+
+  // Like Set, unless the address is in the table. Returns whether it was not.
+  bool Add(uint64_t address, uint32_t number) {
+    uint32_t* const known = NumberOf(address);
+    if (*known != kNone) return false;
+    *known = number;
+    return true;
   }
 
-  void Erase(uint64_t address) {
+  // Returns the number that the address had; kNone if it was not in the table.
+  uint32_t Erase(uint64_t address) {
     size_t gap = PlaceOf(address);
     while (entries_[gap].number != kNone && entries_[gap].address != address) gap = Next(gap);
-    if (entries_[gap].number == kNone) return;
+    const uint32_t erased = entries_[gap].number;
+    if (erased == kNone) return kNone;
     --size_;
     // Entries that the erased one displaced move back.
     for (size_t at = Next(gap); entries_[at].number != kNone; at = Next(at)) {
@@ -43,6 +47,7 @@ class AddressTable {
       gap = at;
     }
     entries_[gap].number = kNone;
+    return erased;
   }
 
   // Calls `visit(address, number)` for each entry, in no particular order.
@@ -62,6 +67,18 @@ class AddressTable {
 
   size_t PlaceOf(uint64_t address) const { return address * 0x9e3779b97f4a7c15 >> (64 - bits_); }
   size_t Next(size_t at) const { return (at + 1) & (entries_.size() - 1); }
+
+  // Returns the place of the address's number, which the caller must set: kNone if it is not in the table yet.
+  uint32_t* NumberOf(uint64_t address) {
+    if (2 * (size_ + 1) > entries_.size()) Grow();
+    size_t at = PlaceOf(address);
+    while (entries_[at].number != kNone && entries_[at].address != address) at = Next(at);
+    if (entries_[at].number == kNone) {
+      ++size_;
+      entries_[at].address = address;
+    }
+    return &entries_[at].number;
+  }
 
   void Grow() {
     const std::vector<Entry> old = std::move(entries_);

@@ -68,12 +68,12 @@ AllocatorModel::Block AllocatorModel::NewSegment(uint32_t pool, uint64_t bytes, 
   const uint64_t segment = SegmentBytes(bytes);
   if (settings_.expandable_segments) return Expand(pool, bytes);
   if (segment > limit_ || reserved_ > limit_ - segment) return kNone;
-  BlockLists::Block block;
+  const Block id = blocks_.New();
+  BlockLists::Block& block = blocks_[id];
   block.address = PlaceSegment(segment, hint);
   block.bytes = segment;
   block.pool = pool;
   block.age = segments_taken_++;
-  const Block id = blocks_.New(block);
   segments_[block.address] = id;
   Reserve(segment);
   return id;

@@ -36,15 +36,16 @@ class BlockLists {
   Id size() const { return static_cast<Id>(blocks_.size()); }
   bool IsSplit(const Block& block) const { return block.previous != kNone || block.next != kNone; }
 
-  // Adds a free block that is in no pool's set yet.
-  Id New(const Block& block) {
+  // Adds a free block that is in no pool's set yet, for the caller to fill: a copy of a block that was just written
+  // part by part would stall the processor.
+  Id New() {
     if (unused_.empty()) {
-      blocks_.push_back(block);
+      blocks_.emplace_back();
       return size() - 1;
     }
     const Id id = unused_.back();
     unused_.pop_back();
-    blocks_[id] = block;
+    blocks_[id] = Block();
     return id;
   }
   // Deletes a block that is not in a set and is no longer a neighbour.
@@ -60,13 +61,14 @@ class BlockLists {
 
   // Cuts off the end so that `bytes` are left. Returns the new block, which is in no set.
   Id CutOff(Id id, uint64_t bytes) {
-    Block rest = blocks_[id];
-    rest.address += bytes;
-    rest.bytes -= bytes;
+    const Id cut = New();
+    Block &block = blocks_[id], &rest = blocks_[cut];
+    rest = block;
+    rest.address = block.address + bytes;
+    rest.bytes = block.bytes - bytes;
     rest.previous = id;
-    const Id cut = New(rest);
-    blocks_[id].bytes = bytes;
-    blocks_[id].next = cut;
+    block.bytes = bytes;
+    block.next = cut;
     if (rest.next != kNone) blocks_[rest.next].previous = cut;
     return cut;
   }

@@ -19,14 +19,14 @@ AllocatorModel::Block AllocatorModel::ExpandableRoom(uint32_t pool, uint64_t byt
     for (Block id = first; room < bytes && is_free(id); id = blocks_[id].next) room += blocks_[id].bytes;
     if (room >= bytes) return first;
   }
-  BlockLists::Block block;
+  const Block id = blocks_.New();
+  BlockLists::Block& block = blocks_[id];
   block.address = kExpandableAddresses + expandable_segments_++ * kExpandableBytes;
   block.bytes = kExpandableBytes;
   block.pool = pool;
   block.mapped = false;
   block.expandable = true;
   block.segment = static_cast<uint32_t>(expandable_segments_ - 1);
-  const Block id = blocks_.New(block);
   segments_[block.address] = id;
   unmapped_[pool][block.address] = id;
   return id;

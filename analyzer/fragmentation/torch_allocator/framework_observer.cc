@@ -3,9 +3,7 @@
 
 namespace vramtrack::torch_allocator {
 
-FrameworkObserver::Device* FrameworkObserver::DeviceOf(DeviceIndex device) {
-  if (device.value() >= by_number_.size()) return nullptr;
-  if (by_number_[device.value()] != nullptr) return by_number_[device.value()];
+FrameworkObserver::Device* FrameworkObserver::FindDevice(DeviceIndex device) {
   for (const Scope& scope : ledger_->scopes()) {
     if (scope.level != Level::kFramework || scope.device != device) continue;
     return by_number_[device.value()] = &devices_.emplace(device, KnownOf(device)).first->second;
@@ -20,22 +18,16 @@ const Arenas* FrameworkObserver::KnownOf(DeviceIndex device) const {
   return learnt == known_->end() ? &kNothing : &learnt->second;
 }
 
-// With the first block that comes or goes after it.
-void FrameworkObserver::EndGivingBack(Device* device) {
-  if (device->giving_back) device->layout.OnReleased(device->releases);
-  device->giving_back = false;
-}
-
 void FrameworkObserver::OnAllocate(const ReplayAllocation& allocated) {
   const LiveAllocation& allocation = allocated.allocation;
-  const uint32_t kind = ledger_->sites()[allocation.site].key.kind;
+  const uint32_t kind = allocated.site.key.kind;
   const Name name = {allocated.slot, allocated.ordinal};
   if (LevelOf(kind) == Level::kFramework) {
     Device* device = DeviceOf(allocation.device());
     if (device == nullptr) return;
     EndGivingBack(device);
     device->driver_refused = false;
-    const SegmentLayout::Placed placed = device->layout.Place(allocated.slot, allocation.address, allocation.bytes);
+    const SegmentLayout::Placed placed = device->layout.Place(allocated.slot, allocation.address(), allocation.bytes);
     device->surprises += placed.surprising;
     OnPlaced(allocation.device(), placed, allocated);
     return;
@@ -44,28 +36,28 @@ void FrameworkObserver::OnAllocate(const ReplayAllocation& allocated) {
   Device* device = DeviceOf(allocation.device());
   if (device == nullptr) return;
   if (kind == schema::ADDRESS_RANGE) {
-    device->layout.AddAddresses(name, allocation.address, allocation.bytes);
+    device->layout.AddAddresses(name, allocation.address(), allocation.bytes);
   } else {
-    device->layout.AddMemory(name, allocation.address, allocation.bytes, kind == schema::MAPPING);
+    device->layout.AddMemory(name, allocation.address(), allocation.bytes, kind == schema::MAPPING);
   }
 }
 
 void FrameworkObserver::OnFree(const ReplayAllocation& freed) {
   const LiveAllocation& allocation = freed.allocation;
-  const uint32_t kind = ledger_->sites()[allocation.site].key.kind;
+  const uint32_t kind = freed.site.key.kind;
   const auto index = allocation.device();
   if (LevelOf(kind) == Level::kFramework) {
     Device* device = DeviceOf(index);
     if (device == nullptr) return;
     EndGivingBack(device);
-    const SegmentLayout::Block block = device->layout.Remove(allocation.address);
+    const SegmentLayout::Block block = device->layout.Remove(allocation.address());
     if (block != SegmentLayout::kNone) OnRemoved(index, block, freed);
     return;
   }
   if (!IsDeviceRange(kind) && kind != schema::ADDRESS_RANGE) return;
   Device* device = DeviceOf(index);
-  if (device != nullptr && kind == schema::ADDRESS_RANGE) return device->layout.RemoveAddresses(allocation.address);
-  if (device == nullptr || !device->layout.RemoveMemory(allocation.address) || device->giving_back) return;
+  if (device != nullptr && kind == schema::ADDRESS_RANGE) return device->layout.RemoveAddresses(allocation.address());
+  if (device == nullptr || !device->layout.RemoveMemory(allocation.address()) || device->giving_back) return;
   device->giving_back = true;
   OnGiveBack(index, ++device->releases, device->driver_refused);
 }

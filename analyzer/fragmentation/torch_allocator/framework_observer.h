@@ -56,12 +56,21 @@ class FrameworkObserver : public ReplayObserver {
   const Ledger& ledger() const { return *ledger_; }
   const std::map<DeviceIndex, Device>& devices() const { return devices_; }
   // Returns null for a device without a framework's level.
-  Device* DeviceOf(DeviceIndex device);
+  Device* DeviceOf(DeviceIndex device) {
+    if (device.value() >= by_number_.size()) return nullptr;
+    Device* const known = by_number_[device.value()];
+    return __builtin_expect(known != nullptr, 1) ? known : FindDevice(device);
+  }
   // Returns the arenas of an earlier replay; may be null.
   const Arenas* KnownOf(DeviceIndex device) const;
 
  private:
-  static void EndGivingBack(Device* device);
+  Device* FindDevice(DeviceIndex device);
+  // With the first block that comes or goes after it.
+  static void EndGivingBack(Device* device) {
+    if (device->giving_back) device->layout.OnReleased(device->releases);
+    device->giving_back = false;
+  }
 
   const std::map<DeviceIndex, Arenas>* known_;
   const Ledger* ledger_ = nullptr;

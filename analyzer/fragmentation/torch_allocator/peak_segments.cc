@@ -101,14 +101,16 @@ void PeakSegments::OnPlaced(DeviceIndex device, const SegmentLayout::Placed& pla
   SegmentLayout& layout = DeviceOf(device)->layout;
   if (placed.block != SegmentLayout::kNone) {
     if (placed.block >= state.born.size()) state.born.resize(layout.blocks());
-    state.born[placed.block] = {allocated.allocation.site, state.time, 0};
+    State::Born& born = state.born[placed.block];
+    born.site = allocated.allocation.site;
+    born.time = state.time;
+    born.watched = 0;
     if (ledger().steps().step() == state.largest_step) {
       const LiveAllocation& block = allocated.allocation;
-      state.largest_pass.Allocate(placed.block, block.bytes, layout.SegmentAt(block.address));
+      state.largest_pass.Allocate(placed.block, block.bytes, layout.SegmentAt(block.address()));
     }
   }
-  const Site& site = ledger().sites()[allocated.allocation.site];
-  const uint64_t change = ledger().scopes()[site.scope].changes - 1;
+  const uint64_t change = allocated.scope->changes - 1;
   for (size_t i = 0; i < state.moments.size(); ++i) {
     if (state.moments[i].change == change) Take(&layout, &state, i);
   }

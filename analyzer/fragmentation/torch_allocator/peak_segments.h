@@ -20,7 +20,7 @@ namespace vramtrack::torch_allocator {
 // Infers the arenas of all devices, and keeps the map of their segments at moments that an earlier replay found: at
 // the most live bytes, at the most reserved bytes, and, if these grew, when the growth began and at the end of the
 // last complete step. Thread-compatible.
-class PeakSegments : public FrameworkObserver {
+class PeakSegments final : public FrameworkObserver {
  public:
   // `first`: the ledger of the first replay. `growing_since`: for each device whose reserved bytes grew, the step from
   // which on they did.
@@ -51,8 +51,8 @@ class PeakSegments : public FrameworkObserver {
   void OnOutOfMemory(DeviceIndex device, const StreamEvent& event) override;
 
  private:
-  // Number of blocks from which arenas are inferred.
-  static constexpr uint64_t kLearntBlocks = RequestLog::kMaxBlocks / 4;
+  // Number of blocks from which arenas are inferred, at least: dozens of steps of most jobs.
+  static constexpr uint64_t kLearntBlocks = RequestLog::kMaxBlocks / 10;
   enum { kLivePeak, kReservedPeak, kGrowthBegin, kGrowthEnd, kMoments };
   struct Moment {
     uint64_t change = UINT64_MAX;  // change of the framework's scope at the moment; or:

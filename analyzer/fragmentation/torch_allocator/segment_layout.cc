@@ -148,14 +148,14 @@ void SegmentLayout::AdoptOne(uint64_t begin, Memory* memory, uint64_t bytes) {
     }
   }
   if (memory->mapped) range_segments_[name] = {memory->segment, memory->small};
-  BlockLists::Block block;
+  const Block id = blocks_.New();
+  BlockLists::Block& block = blocks_[id];
   block.address = begin;
   block.bytes = memory->bytes;
   block.expandable = memory->mapped;
   block.segment = memory->segment;
   block.pool = PoolOf(ArenaOfSegment(memory->segment), memory->small);
   block.age = memory->age;
-  const Block id = blocks_.New(block);
   by_address_.Set(begin, id);
   if (memory->mapped) {
     const auto link = [this](Block left, Block right) {
@@ -246,7 +246,10 @@ SegmentLayout::Placed SegmentLayout::Place(ThreadSlot slot, uint64_t address, ui
     Adopt(address, bytes, &placed);
     id = FreeBlockAt(address);
   }
-  if (id == kNone || blocks_[id].address + blocks_[id].bytes < address + bytes) return {};
+  if (id == kNone || blocks_[id].address + blocks_[id].bytes < address + bytes) {
+    placed = Placed();
+    return placed;
+  }
   if (blocks_[id].address == address) JudgePlace(id, bytes, &placed);
   blocks_.Erase(id);
   if (blocks_[id].address < address) {
@@ -272,16 +275,18 @@ SegmentLayout::Placed SegmentLayout::Place(ThreadSlot slot, uint64_t address, ui
 }
 
 SegmentLayout::Block SegmentLayout::Remove(uint64_t address) {
+  if (at_rest_) {
+    const Block id = by_address_.Erase(address);
+    if (id == kNone) return kNone;
+    live_ -= blocks_[id].bytes;
+    if (counts_uses_) ends_.Erase(address + blocks_[id].bytes);
+    blocks_.Delete(id);
+    return id;
+  }
   const Block id = by_address_.Find(address);
   if (id == kNone || blocks_[id].free) return kNone;
   BlockLists::Block& block = blocks_[id];
   live_ -= block.bytes;
-  if (__builtin_expect(at_rest_, 0)) {
-    if (counts_uses_) ends_.Erase(address + block.bytes);
-    by_address_.Erase(address);
-    blocks_.Delete(id);
-    return id;
-  }
   block.free = true;
   Merge(id);
   return id;
@@ -338,16 +343,19 @@ bool SegmentLayout::PlaceAtRest(uint64_t address, uint64_t bytes, Placed* placed
     if (extent.memory == nullptr) return true;  // in unknown memory
     if (address + bytes > extent.end) return false;
   }
-  if (by_address_.Find(address) != kNone) return false;
-  BlockLists::Block block;
+  placed->block = blocks_.New();
+  if (!by_address_.Add(address, placed->block)) {
+    blocks_.Delete(placed->block);
+    placed->block = kNone;
+    return false;
+  }
+  BlockLists::Block& block = blocks_[placed->block];
   block.address = address;
   block.bytes = bytes;
   block.free = false;
-  placed->block = blocks_.New(block);
   placed->segment = extent.memory->segment;
   placed->arena = ArenaOfSegment(extent.memory->segment);
   placed->small = extent.memory->small;
-  by_address_.Set(address, placed->block);
   if (counts_uses_) {
     // As JudgePlace() does: if it is at the beginning of a free piece.
     const bool at_beginning = address == extent.begin || ends_.Find(address) != kNone;
@@ -422,10 +430,10 @@ void SegmentLayout::CutExtent(uint64_t begin, uint64_t end, const Memory& memory
   };
   const auto append_free = [&](uint64_t from, uint64_t to) {
     if (from == to) return;
-    BlockLists::Block block = like;
-    block.address = from;
-    block.bytes = to - from;
-    const Block id = blocks_.New(block);
+    const Block id = blocks_.New();
+    blocks_[id] = like;
+    blocks_[id].address = from;
+    blocks_[id].bytes = to - from;
     by_address_.Set(from, id);
     append(id);
     blocks_.Insert(id);

@@ -2,7 +2,7 @@
 //
 // The categories of a timeline add up: at each step's end to what is live, in each bin to no less than its lowest and
 // no more than its highest. The live set at the peak adds up to the peak.
-#include "analyzer/peaks/category_timeline.h"
+#include "analyzer/peaks/composition_timeline.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 // Checks the sums of every scope while a replay goes on.
 class SumCheck final : public ReplayObserver {
  public:
-  explicit SumCheck(const CategoryTimeline& categories) : categories_(categories) {}
+  explicit SumCheck(const CompositionTimeline& categories) : categories_(categories) {}
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnStepEnd(uint32_t /*step*/) override {
     for (uint32_t i = 0; i < ledger_->scopes().size(); ++i) {
@@ -34,7 +34,7 @@ class SumCheck final : public ReplayObserver {
   int checks() const { return checks_; }
 
  private:
-  const CategoryTimeline& categories_;
+  const CompositionTimeline& categories_;
   const Ledger* ledger_ = nullptr;
   int checks_ = 0;
 };
@@ -94,7 +94,7 @@ void Check(const std::string& file, bool marks) {
   first.Replay();
   IndexedVector<SiteIndex, Category> categories;
   for (size_t i = 0; i < first.sites().size(); ++i) categories.push_back(static_cast<Category>(i % kCategories));
-  CategoryTimeline timeline(first, categories, levels);
+  CompositionTimeline timeline(first, categories, {}, levels);
   std::map<DeviceIndex, uint64_t> peak_changes;
   for (const Scope& scope : first.scopes()) {
     if (scope.is_leading()) peak_changes[scope.device] = scope.peak_change;
@@ -114,7 +114,7 @@ void Check(const std::string& file, bool marks) {
     const std::vector<Timeline::Bin>& bins = levels.bins(scope);
     std::vector<uint64_t> low(bins.size()), high(bins.size());
     for (size_t c = 0; c < kCategories; ++c) {
-      const std::vector<CategoryTimeline::Bin> of_category = timeline.Bins(i, static_cast<Category>(c));
+      const std::vector<CompositionTimeline::Extent> of_category = timeline.Extents(i, static_cast<Category>(c));
       if (of_category.empty()) continue;
       ASSERT_EQ(of_category.size(), bins.size());
       for (size_t bin = 0; bin < bins.size(); ++bin) {
@@ -141,9 +141,9 @@ void Check(const std::string& file, bool marks) {
   EXPECT_EQ(scopes, 2u);
 }
 
-TEST(CategoryTimeline, AddsUpOverSteps) { Check(RandomTrace(1, 60, true), true); }
-TEST(CategoryTimeline, AddsUpOverMoreStepsThanBins) { Check(RandomTrace(2, 9000, true), true); }
-TEST(CategoryTimeline, AddsUpOverTime) { Check(RandomTrace(3, 2000, false), false); }
+TEST(CompositionTimeline, AddsUpOverSteps) { Check(RandomTrace(1, 60, true), true); }
+TEST(CompositionTimeline, AddsUpOverMoreStepsThanBins) { Check(RandomTrace(2, 9000, true), true); }
+TEST(CompositionTimeline, AddsUpOverTime) { Check(RandomTrace(3, 2000, false), false); }
 
 TEST(Timeline, MergesBinsWithoutLosingAnExtreme) {
   Timeline timeline(1, 8);
@@ -172,7 +172,7 @@ TEST(Timeline, MergesBinsWithoutLosingAnExtreme) {
 }
 
 // One category for each of two sites: the bins are those that a reader of the events would make.
-TEST(CategoryTimeline, ABinHasTheLowestAndTheHighestOfItsStep) {
+TEST(CompositionTimeline, ABinHasTheLowestAndTheHighestOfItsStep) {
   TraceBuilder trace;
   trace.DefineProcess(0, 1, {"job"});
   for (uint32_t stack = 1; stack < 50; ++stack) trace.DefineStack(0, stack, {0x1000 + stack});
@@ -192,13 +192,13 @@ TEST(CategoryTimeline, ABinHasTheLowestAndTheHighestOfItsStep) {
   options.observers = {&levels};
   Ledger first(**read, plan, options);
   first.Replay();
-  CategoryTimeline timeline(first, {Category::kParameters, Category::kTemporary}, levels);
+  CompositionTimeline timeline(first, {Category::kParameters, Category::kTemporary}, {}, levels);
   options.observers = {&timeline};
   Ledger second(**read, plan, options);
   second.Replay();
   const auto values = [&](Category category) {
     std::string text;
-    for (const CategoryTimeline::Bin& bin : timeline.Bins(first.sites()[SiteIndex(0)].scope, category)) {
+    for (const CompositionTimeline::Extent& bin : timeline.Extents(first.sites()[SiteIndex(0)].scope, category)) {
       text += std::to_string(bin.low) + ".." + std::to_string(bin.high) + " ";
     }
     return text;
