@@ -386,6 +386,35 @@ int Holders(const Arguments& arguments) {
   return parser.Parse(arguments, &code) ? RunHolders(options) : code;
 }
 
+int Top(const Arguments& arguments) {
+  TopOptions options;
+  CommandParser parser("top", "top [OPTION...] [TRACE|PID]",
+                       "Watch a job that runs: its devices, and each line with how fast it grows, how sure that is and "
+                       "how much it holds. TRACE is a trace, or a folder of them (default: this folder); PID is a "
+                       "process that is traced, or the launcher of such processes.");
+  parser.OptionalPositional("TRACE|PID", &options.target);
+  parser
+      .Option("--interval", "SECONDS", &options.interval_s,
+              "the least time between two looks (default: 1). Longer traces are read less often, so that reading "
+              "takes at most a tenth of one processor")
+      ->check(CLI::Range(0.1, 3600.0));
+  parser.Flag("--once", &options.once, "print one look and end");
+  parser.Flag("--json", &options.json, "print each look as a report in JSON, one per line");
+  parser.Option("--top", "N", &options.top, "the most rows where the output is no terminal (default: 20)")
+      ->check(WholeNumber(1, kMostRows));
+  AddStepMarks(&parser, &options.step_marks);
+  parser.List("--search-path", "DIR", &options.search_paths,
+              "also look here for the traced program's binaries; may be repeated");
+  AddColor(&parser, &options.color);
+  parser.Ending(
+      "Keys: q quit, p pause, b mark (live bytes are then shown relative to this moment; again: no more), s order by "
+      "rate, live bytes or bytes at the peak, / search, d next device, arrows and Enter the stack of a line, w write "
+      "the HTML page of this moment.\n"
+      "Exit code: 0 success, 2 bad input or usage.");
+  int code;
+  return parser.Parse(arguments, &code) ? RunTop(options) : code;
+}
+
 struct Command {
   const char* name;
   int (*run)(const Arguments&);
@@ -396,6 +425,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"run", Run, "run [-o DIR] -- COMMAND", "trace a command and the processes that it starts"},
     {"report", Report, "report TRACE", "show what leaks and what holds the memory"},
+    {"top", Top, "top [TRACE|PID]", "watch a job that runs"},
     {"diff", Diff, "diff BASE NEW", "show what changed between two runs"},
     {"check", Check, "check TRACE", "fail on leaks, regressions and exceeded budgets, for CI"},
     {"export", Export, "export TRACE --to FORMAT -o FILE",

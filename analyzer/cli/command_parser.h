@@ -45,6 +45,10 @@ class CommandParser {
   void Positional(const std::string& name, T* to) {
     app_.add_option(name, *to)->required();
   }
+  template <typename T>
+  void OptionalPositional(const std::string& name, T* to) {
+    app_.add_option(name, *to);
+  }
   // Stops parsing at the first argument that is neither an option nor its value. Rest() returns it and all arguments
   // after it.
   void StopAtFirstWord() { app_.prefix_command(); }

@@ -44,6 +44,20 @@ struct HoldersOptions {
 // Runs `vramtrack holders`: asks running processes to find what holds their memory, and waits for them.
 int RunHolders(const HoldersOptions& options);
 
+struct TopOptions {
+  std::string target = ".";  // a process number, a trace or a folder of traces
+  double interval_s = 1;     // the least time between two looks, in seconds
+  bool once = false;         // print one look and end
+  bool json = false;         // print a report in JSON for each look, one per line
+  size_t top = 20;           // rows where there is no screen
+  std::string step_marks;    // as in AnalyzeOptions
+  std::vector<std::string> search_paths;
+  ColorMode color = ColorMode::kAuto;
+};
+
+// Runs `vramtrack top`: shows the lines of a running job on the whole terminal, sorted by how fast they grow.
+int RunTop(const TopOptions& options);
+
 struct ReportOptions {
   std::vector<std::string> traces;  // files or folders, all of one job
   std::string format = "text";      // or "json", "html"

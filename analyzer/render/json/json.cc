@@ -32,6 +32,8 @@ std::string JsonLines(const Json& json) {
 
 std::string RenderJson(const Report& report) { return JsonLines(ToJson(report)); }
 
+std::string RenderJsonLine(const Report& report) { return Compact(ToJson(report)) + "\n"; }
+
 std::string RenderDiffJson(const DiffReport& report) { return JsonLines(ToJson(report)); }
 
 }  // namespace vramtrack

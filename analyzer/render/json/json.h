@@ -12,6 +12,8 @@ namespace vramtrack {
 // Renders the report as JSON that conforms to docs/report.schema.json, with a final new line. The same report gives the
 // same bytes. Bytes of names and paths that are not UTF-8 become U+FFFD, numbers that are not finite become null.
 std::string RenderJson(const Report& report);
+// The same in a single line.
+std::string RenderJsonLine(const Report& report);
 
 // Renders the comparison as JSON that conforms to docs/diff.schema.json. It is valid UTF-8, whatever the traces
 // contain.

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/text/top_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "analyzer/base/quantity.h"
+#include "analyzer/model/answer.h"
+#include "analyzer/model/frame_text.h"
+#include "analyzer/model/site_places.h"
+#include "analyzer/render/text/answer_words.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr int kNarrowestBar = 10, kWidestBar = 40;
+constexpr size_t kMostDevices = 8, kFewestRows = 3;
+
+std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
+
+// What the run holds now: after the last complete step, or at the end of what is recorded.
+const ReportMoment& Now(const ReportDevice& device) { return device.last_step ? *device.last_step : device.end; }
+
+struct Part {
+  const char* name;
+  uint64_t bytes;
+  char ascii;
+  const char* cell;
+};
+
+// What adds up to the device, in the order of the bar. What is free is known only with the size of the device.
+std::vector<Part> PartsOf(const ReportDevice& device) {
+  const ReportMoment& now = Now(device);
+  std::vector<Part> parts = {{"live", now.live, '#', "█"}};
+  if (now.framework) {
+    parts.push_back({"cached", now.framework->cached, '=', "▓"});
+    parts.push_back({"others", now.framework->others + now.framework->overhead, '+', "▒"});
+    parts.push_back({"unattributed", now.framework->unattributed, '-', "░"});
+  } else {
+    parts.push_back({"granularity", now.reserved > now.live ? now.reserved - now.live : 0, '=', "▓"});
+    parts.push_back({"unattributed", now.device_used > now.reserved ? now.device_used - now.reserved : 0, '-', "░"});
+  }
+  uint64_t used = 0;
+  for (const Part& part : parts) used += part.bytes;
+  if (device.total_bytes > used) parts.push_back({"free", device.total_bytes - used, ' ', " "});
+  return parts;
+}
+
+std::string Bar(const std::vector<Part>& parts, const TextStyle& style, int columns) {
+  uint64_t total = 0;
+  for (const Part& part : parts) total += part.bytes;
+  std::string bar = "[";
+  uint64_t before = 0;
+  int drawn = 0;
+  for (const Part& part : parts) {
+    before += part.bytes;
+    const int until =
+        total == 0 ? 0
+                   : static_cast<int>(std::lround(static_cast<double>(before) / static_cast<double>(total) * columns));
+    for (; drawn < until; ++drawn) {
+      if (style.unicode) {
+        bar += part.cell;
+      } else {
+        bar += part.ascii;
+      }
+    }
+  }
+  return absl::StrCat(bar, std::string(static_cast<size_t>(columns - drawn), ' '), "]");
+}
+
+std::string WhenFull(const Report& report, const ReportDevice& device) {
+  if (HasRunOut(report, device.index)) return "has run out of memory";
+  if (!device.growth) return "";
+  const ReportGrowth& growth = *device.growth;
+  if (!growth.steps_to_oom) return "";
+  std::string text = FormatTimeToFull(*growth.steps_to_oom);
+  if (text.empty()) return "";
+  if (growth.steps_to_oom_low < growth.steps_to_oom_high && growth.steps_to_oom_high >= 1) {
+    absl::StrAppend(&text, " (", FormatAbout(std::floor(growth.steps_to_oom_low)), " to ",
+                    FormatAbout(std::ceil(growth.steps_to_oom_high)), ")");
+  }
+  if (growth.seconds_to_oom) absl::StrAppend(&text, ", about ", FormatSeconds(*growth.seconds_to_oom));
+  return text;
+}
+
+void AddDevice(const Report& report, const ReportDevice& device, const TextStyle& style,
+               std::vector<std::string>* lines) {
+  const std::vector<Part> parts = PartsOf(device);
+  std::string head = absl::StrCat("GPU ", device.index);
+  if (device.rank && device.processes > 1) absl::StrAppend(&head, " rank ", *device.rank);
+  std::string figures;
+  for (const Part& part : parts) {
+    if (part.bytes > 0) absl::StrAppend(&figures, figures.empty() ? "" : ", ", Bytes(part.bytes), " ", part.name);
+  }
+  if (device.total_bytes > 0) absl::StrAppend(&figures, " of ", Bytes(device.total_bytes));
+  const int left = style.columns - DisplayWidth(head) - DisplayWidth(figures) - 4;
+  std::string line = absl::StrCat(head, " ");
+  if (left >= kNarrowestBar) absl::StrAppend(&line, Bar(parts, style, std::min(left, kWidestBar)), " ");
+  lines->push_back(CutEnd(absl::StrCat(line, figures), style.columns));
+  if (const std::string full = WhenFull(report, device); !full.empty()) {
+    lines->push_back(Painted(style, Paint::kAlarm, CutEnd("      " + full, style.columns)));
+  }
+}
+
+// One mark a rank: those that are unlike the others stand out, and the first of them is named.
+void AddRanks(const Report& report, const TextStyle& style, std::vector<std::string>* lines) {
+  if (report.ranks.size() < 2) return;
+  std::string strip;
+  const ReportRank* odd = nullptr;
+  for (const ReportRank& rank : report.ranks) {
+    strip += rank.differs.empty() ? '.' : '!';
+    if (!rank.differs.empty() && odd == nullptr) odd = &rank;
+  }
+  std::string line = absl::StrCat("ranks ", CutEnd(strip, style.columns / 2));
+  if (odd != nullptr) {
+    const ReportRank::Difference& difference = odd->differs[0];
+    absl::StrAppend(&line, "  ", odd->rank ? absl::StrCat("rank ", *odd->rank) : absl::StrCat("process ", odd->pid),
+                    ": ", difference.what, " ", FormatByteCount(difference.value), ", usually ",
+                    FormatByteCount(difference.usual));
+  }
+  lines->push_back(CutEnd(line, style.columns));
+}
+
+// The rate of the whole leak if the site leads one.
+double RateOf(const ReportSite& site) {
+  return site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
+}
+
+std::string RateText(const ReportSite& site) {
+  const double rate = RateOf(site);
+  if (rate != 0) return FormatByteCount(rate);
+  const double objects = site.group ? site.group->rate_objects_per_step : site.rate_objects_per_step;
+  return objects == 0 ? "" : FormatAbout(objects) + " obj";
+}
+
+std::string IntervalText(const ReportSite& site) {
+  if (RateOf(site) == 0) return "";
+  const double low = site.group ? site.group->rate_ci_low : site.rate_ci_low;
+  const double high = site.group ? site.group->rate_ci_high : site.rate_ci_high;
+  return low == high ? "" : FormatByteRange(low, high);
+}
+
+std::string PlaceText(const SitePlaces& places, const ReportSite& site) {
+  const ReportFrame* frame = places.Of(site);
+  if (frame == nullptr) return "(no stack recorded)";
+  const std::string function = FrameFunction(*frame);
+  return function.empty() ? FrameLocation(*frame) : absl::StrCat(FrameLocation(*frame), "  ", function);
+}
+
+uint64_t PeakOf(const Report& report, const ReportSite& site) {
+  for (const ReportDevice& device : report.devices) {
+    if (site.device && device.index == *site.device) return device.peak.live;
+  }
+  return 0;
+}
+
+std::string ShareOfPeak(const Report& report, const ReportSite& site) {
+  const uint64_t peak = PeakOf(report, site);
+  if (peak == 0 || site.bytes_at_peak == 0) return "";
+  return FormatPercent(static_cast<double>(site.bytes_at_peak) / static_cast<double>(peak));
+}
+
+std::string LiveText(const ReportSite& site, const TopView& view) {
+  if (!view.baseline) return Bytes(site.live_bytes);
+  const auto before = view.baseline->find(site.id);
+  const double change =
+      static_cast<double>(site.live_bytes) - static_cast<double>(before == view.baseline->end() ? 0 : before->second);
+  return change > 0 ? "+" + FormatByteCount(change) : FormatByteCount(change);
+}
+
+Paint PaintOf(const ReportSite& site) {
+  if (IsLeak(site)) return site.verdict == Verdict::kMinorLeak ? Paint::kWarning : Paint::kAlarm;
+  return site.verdict == Verdict::kSteady ? Paint::kDim : Paint::kPlain;
+}
+
+struct Column {
+  const char* title;
+  int width;
+};
+// Columns that a narrow terminal lacks are left out from the end; the place in the code is always there.
+constexpr std::array<Column, 6> kColumns = {
+    {{"PER STEP", 10}, {"LIVE", 10}, {"STATE", 19}, {"PEAK", 7}, {"KEPT", 8}, {"95 % CI", 22}}};
+constexpr int kNarrowestPlace = 30;
+
+size_t ColumnsThatFit(int columns) {
+  size_t count = 0;
+  for (int left = columns - kNarrowestPlace - 2; count < kColumns.size(); ++count) {
+    left -= kColumns[count].width + 1;
+    if (left < 0) break;
+  }
+  return count;
+}
+
+std::string RowText(const std::vector<std::string>& cells, const std::string& place, size_t count, int columns) {
+  std::string row;
+  for (size_t i = 0; i < count; ++i) {
+    const bool is_word = i == 2;
+    const std::string cell = CutEnd(cells[i], kColumns[i].width);
+    absl::StrAppend(&row, is_word ? PadRight(cell, kColumns[i].width) : PadLeft(cell, kColumns[i].width), " ");
+  }
+  return absl::StrCat(row, " ", CutBeginning(place, columns - DisplayWidth(row) - 3));
+}
+
+void AddTable(const Report& report, const TopView& view, const TextStyle& style, size_t rows,
+              std::vector<std::string>* lines) {
+  const std::vector<const ReportSite*> sites = TopSites(report, view);
+  const SitePlaces places(report);
+  const size_t count = ColumnsThatFit(style.columns);
+  std::vector<std::string> titles;
+  for (const Column& column : kColumns) titles.push_back(column.title);
+  if (view.baseline) titles[1] = "SINCE MARK";
+  lines->push_back(Painted(style, Paint::kBold, "  " + RowText(titles, "LINE", count, style.columns)));
+  if (sites.empty()) lines->push_back(view.search.empty() ? "  nothing allocated yet" : "  no line matches");
+  size_t selected = 0;
+  for (size_t i = 0; i < sites.size(); ++i) {
+    if (sites[i]->id == view.selected) selected = i;
+  }
+  const size_t room = rows > 1 ? rows - 1 : 1;
+  const size_t first = selected >= room ? selected - room + 1 : 0;
+  for (size_t i = first; i < sites.size() && i - first < room; ++i) {
+    const ReportSite& site = *sites[i];
+    std::string place = PlaceText(places, site);
+    if (site.holder && !site.holder->container.empty()) absl::StrAppend(&place, ", kept by ", site.holder->container);
+    const std::string kept =
+        site.kept && site.kept->survivor_objects > 0 ? FormatCount(site.kept->survivor_objects) : "";
+    const std::string row = RowText({RateText(site), LiveText(site, view), StateText(report, site),
+                                     ShareOfPeak(report, site), kept, IntervalText(site)},
+                                    Printable(place), count, style.columns);
+    lines->push_back(absl::StrCat(i == selected ? "> " : "  ", Painted(style, PaintOf(site), row)));
+  }
+}
+
+void AddStack(const Report& report, const ReportSite& site, const TextStyle& style, size_t rows,
+              std::vector<std::string>* lines) {
+  const size_t end = lines->size() + rows;
+  const auto words = [&](const std::string& text) {
+    for (const std::string& line : Wrap(Printable(text), style.columns - 2)) lines->push_back("  " + line);
+  };
+  lines->push_back(
+      Painted(style, Paint::kBold,
+              CutEnd(Printable(absl::StrCat(StateText(report, site), "  ", RateText(site), "  ", IntervalText(site))),
+                     style.columns)));
+  words(site.explanation);
+  if (site.holder) words(site.holder->explanation);
+  if (site.holder && !site.holder->hint.empty()) words("fix: " + site.holder->hint);
+  lines->push_back("");
+  for (size_t i = 0; i < site.frames.size() && lines->size() < end; ++i) {
+    const ReportFrame& frame = site.frames[i];
+    const std::string text =
+        absl::StrCat(i == site.blame_frame ? "> " : "  ", FrameLocation(frame), "  ", FrameFunction(frame));
+    const std::string cut = CutEnd(Printable(text), style.columns);
+    lines->push_back(i == site.blame_frame ? Painted(style, Paint::kBold, cut) : cut);
+  }
+  if (lines->size() > end) lines->resize(end);
+}
+
+}  // namespace
+
+const char* TopOrderName(TopOrder order) {
+  constexpr std::array<const char*, 3> kNames = {"rate", "live bytes", "bytes at the peak"};
+  return kNames[static_cast<size_t>(order)];
+}
+
+TopBaseline BaselineOf(const Report& report) {
+  TopBaseline baseline;
+  for (const ReportSite& site : report.sites) baseline[site.id] = site.live_bytes;
+  return baseline;
+}
+
+std::string StateText(const Report& report, const ReportSite& site) {
+  switch (site.verdict) {
+    case Verdict::kLeak:
+    case Verdict::kAcceleratingLeak:
+    case Verdict::kMinorLeak:
+      return absl::AsciiStrToLower(LeakTitle(site));
+    case Verdict::kGrowingBuffer:
+      return "growing buffer";
+    case Verdict::kSublinear:
+      return "slows down";
+    case Verdict::kPhaseAccumulation:
+      return "freed after phase";
+    case Verdict::kCycleGarbage:
+      return "awaits collector";
+    case Verdict::kOneTime:
+      return "kept, no growth";
+    case Verdict::kFragmentationGrowth:
+      return "fragmentation";
+    case Verdict::kSteady:
+      return "steady";
+    case Verdict::kInsufficientEvidence:
+      break;
+  }
+  if (GapIn(report) == Gap::kNoSteps) return "no steps found";
+  if (!site.further_steps_needed) return "not judged";
+  return absl::StrCat("needs ", Plural(*site.further_steps_needed, "more step", "more steps"));
+}
+
+std::vector<const ReportSite*> TopSites(const Report& report, const TopView& view) {
+  const SitePlaces places(report);
+  const std::string wanted = absl::AsciiStrToLower(view.search);
+  std::vector<const ReportSite*> sites;
+  for (const ReportSite& site : report.sites) {
+    if (!site.part_of.empty() || site.category == "segment") continue;
+    if (view.device && site.device != view.device) continue;
+    if (!absl::StrContains(absl::AsciiStrToLower(PlaceText(places, site)), wanted)) continue;
+    sites.push_back(&site);
+  }
+  const auto key = [&view](const ReportSite& site) {
+    const double live = static_cast<double>(site.live_bytes);
+    if (view.order == TopOrder::kLive) return std::make_tuple(0, live, 0.0);
+    if (view.order == TopOrder::kPeak) return std::make_tuple(0, static_cast<double>(site.bytes_at_peak), live);
+    const int group = IsLeak(site) ? 2 : site.verdict == Verdict::kInsufficientEvidence ? 1 : 0;
+    return std::make_tuple(group, RateOf(site), live);
+  };
+  std::stable_sort(sites.begin(), sites.end(),
+                   [&key](const ReportSite* a, const ReportSite* b) { return key(*a) > key(*b); });
+  return sites;
+}
+
+std::vector<std::string> TopScreen(const Report& report, const TopView& view, const std::string& title,
+                                   const std::string& footer, const TextStyle& style, size_t rows) {
+  std::vector<std::string> lines = {Painted(style, Paint::kBold, CutEnd(Printable(title), style.columns))};
+  size_t devices = 0;
+  for (const ReportDevice& device : report.devices) {
+    if (view.device && device.index != *view.device) continue;
+    if (++devices > kMostDevices) break;
+    AddDevice(report, device, style, &lines);
+  }
+  AddRanks(report, style, &lines);
+  lines.push_back("");
+  const size_t left = rows > lines.size() + 1 ? rows - lines.size() - 1 : 0;
+  const std::vector<const ReportSite*> sites = TopSites(report, view);
+  const auto selected =
+      std::find_if(sites.begin(), sites.end(), [&view](const ReportSite* site) { return site->id == view.selected; });
+  if (view.shows_stack && !sites.empty()) {
+    AddStack(report, selected == sites.end() ? *sites[0] : **selected, style, std::max(left, kFewestRows), &lines);
+  } else {
+    AddTable(report, view, style, std::max(left, kFewestRows), &lines);
+  }
+  if (rows > 0 && lines.size() > rows - 1) lines.resize(rows - 1);
+  if (!footer.empty()) lines.push_back(Painted(style, Paint::kDim, CutEnd(Printable(footer), style.columns)));
+  return lines;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The screen of `vramtrack top`: a report as a table of lines that fits on a terminal.
+#ifndef ANALYZER_RENDER_TEXT_TOP_TEXT_H_
+#define ANALYZER_RENDER_TEXT_TOP_TEXT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/base/display_text.h"
+#include "analyzer/model/report.h"
+
+namespace vramtrack {
+
+enum class TopOrder : uint8_t { kRate, kLive, kPeak };
+constexpr TopOrder kLastTopOrder = TopOrder::kPeak;
+const char* TopOrderName(TopOrder order);
+
+// The live bytes of sites at a moment that the user chose, by id.
+using TopBaseline = std::map<std::string, uint64_t>;
+TopBaseline BaselineOf(const Report& report);
+
+// What the user has chosen to see.
+struct TopView {
+  TopOrder order = TopOrder::kRate;
+  std::string search;              // show only lines that contain this, in either case; empty: all
+  std::optional<uint32_t> device;  // show only this one; nullopt: all
+  std::optional<TopBaseline> baseline;
+  std::string selected;      // id of a site; empty: the first row
+  bool shows_stack = false;  // of the selected site, instead of the table
+};
+
+// Returns the sites that the table shows, in its order. The report must outlive them. With kRate, the leaks come first,
+// the fastest first; then sites that cannot be judged yet; then the others by live bytes. Parts of a leak are not
+// listed, as the site that leads it stands for them.
+std::vector<const ReportSite*> TopSites(const Report& report, const TopView& view);
+
+// Returns what is known of a site in a few words: "leak", "needs 9 more steps", "slows down", "steady".
+std::string StateText(const Report& report, const ReportSite& site);
+
+// Returns the screen: at most `rows` lines of at most style.columns columns. `title` and `footer` are its first and
+// last line.
+std::vector<std::string> TopScreen(const Report& report, const TopView& view, const std::string& title,
+                                   const std::string& footer, const TextStyle& style, size_t rows);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_TEXT_TOP_TEXT_H_
