@@ -400,7 +400,7 @@ int Top(const Arguments& arguments) {
       ->check(CLI::Range(0.1, 3600.0));
   parser.Flag("--once", &options.once, "print one look and end");
   parser.Flag("--json", &options.json, "print each look as a report in JSON, one per line");
-  parser.Option("--top", "N", &options.top, "the most rows where the output is no terminal (default: 20)")
+  parser.Option("--top", "N", &options.top, "the most rows where the output is not a terminal (default: 20)")
       ->check(WholeNumber(1, kMostRows));
   AddStepMarks(&parser, &options.step_marks);
   parser.List("--search-path", "DIR", &options.search_paths,

@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kSignalStackBytes = 64 << 10;
 constexpr uintptr_t kNearStackBytes = 1 << 20;  // a function whose frame is larger than that looks into it from its top
 
-std::atomic<void (*)()> end_instead{nullptr};
+std::atomic<void (*)()> end_instead{nullptr}, prepare_end{nullptr};
 struct sigaction bus_before, segv_before;
 
 // One line, so that two threads that end at once do not mix theirs. Async-signal-safe.
@@ -45,6 +45,7 @@ void WriteLine(const char* what, const char* about) {
   static std::atomic<bool> ending{false};
   // Another thread does it.
   while (ending.exchange(true)) pause();
+  if (void (*const prepare)() = prepare_end.load()) prepare();
   WriteLine(what, about);
   RemoveUnfinishedOutput();
   if (void (*const end)() = end_instead.load()) end();
@@ -118,5 +119,7 @@ int RunToExitCode(const std::function<int()>& run) {
 }
 
 void EndFatallyWith(void (*end)()) { end_instead = end; }
+
+void PrepareFatalEndWith(void (*prepare)()) { prepare_end = prepare; }
 
 }  // namespace vramtrack

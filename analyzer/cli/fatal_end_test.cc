@@ -98,5 +98,13 @@ TEST(FatalEnd, AsTheCommandEnded) {
               testing::ExitedWithCode(77), "out of memory");
 }
 
+TEST(FatalEnd, IsPreparedBeforeTheLine) {
+  EXPECT_EXIT(Main([]() -> int {
+                PrepareFatalEndWith([] { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, "first,", 6); });
+                throw std::bad_alloc();
+              }),
+              testing::ExitedWithCode(2), "^first,vramtrack: out of memory");
+}
+
 }  // namespace
 }  // namespace vramtrack

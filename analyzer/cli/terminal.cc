@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "analyzer/cli/fatal_end.h"
+
 namespace vramtrack {
 namespace {
 
@@ -81,6 +83,7 @@ Terminal::Terminal() {
   struct sigaction resize = {};
   resize.sa_handler = NoteSize;
   sigaction(SIGWINCH, &resize, nullptr);
+  PrepareFatalEndWith(Restore);
   termios raw = before_;
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
   raw.c_cc[VMIN] = 1;
@@ -90,6 +93,7 @@ Terminal::Terminal() {
 }
 
 Terminal::~Terminal() {
+  PrepareFatalEndWith(nullptr);
   Restore();
   for (const int signal : kEndingSignals) ::signal(signal, SIG_DFL);
   ::signal(SIGWINCH, SIG_DFL);

@@ -11,8 +11,8 @@
 namespace vramtrack {
 
 // The whole terminal as a screen of lines, with keys as they are pressed. The constructor saves the terminal's settings
-// and its contents; the destructor restores both, and so does a signal that ends the process. At most one object at a
-// time. Not thread-safe.
+// and its contents; the destructor restores both, and so does a signal or an error that ends the process. At most one
+// object at a time. Not thread-safe.
 class Terminal {
  public:
   // A key that is not a character.

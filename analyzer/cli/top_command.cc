@@ -7,6 +7,7 @@
 #include <chrono>
 #include <ctime>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,7 @@
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/text/page.h"
 #include "analyzer/render/text/top_text.h"
+#include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
 namespace {
@@ -62,13 +64,16 @@ absl::StatusOr<std::vector<std::string>> TracesOf(const TopOptions& options) {
   return std::move(choice->paths);
 }
 
-Look LookAt(const std::vector<std::string>& paths, const TopOptions& options) {
+// `modules`: what earlier looks read from the program's files.
+Look LookAt(const std::vector<std::string>& paths, const TopOptions& options,
+            const std::shared_ptr<ModuleStore>& modules) {
   const Clock::time_point start = Clock::now();
   AnalyzeOptions analyze;
   analyze.top = kMostSites;
   analyze.threads = 1;
   analyze.step_marks = options.step_marks;
   analyze.symbols.search.search_paths = options.search_paths;
+  analyze.symbols.modules = modules;
   Look look;
   look.report = Analyze(paths, analyze);
   look.seconds = SecondsSince(start);
@@ -131,7 +136,7 @@ class Screen {
     if (paused_ || Clock::now() < next_) return;
     // A process that has ended is no process any more, but its trace stays.
     if (absl::StatusOr<std::vector<std::string>> paths = TracesOf(options_); paths.ok()) paths_ = *std::move(paths);
-    looking_ = std::async(std::launch::async, [paths = paths_, this] { return LookAt(paths, options_); });
+    looking_ = std::async(std::launch::async, [paths = paths_, this] { return LookAt(paths, options_, modules_); });
   }
 
   std::string Footer() const {
@@ -222,14 +227,10 @@ class Screen {
 
   void Move(int64_t by) {
     if (!report_) return;
-    const std::vector<const ReportSite*> sites = TopSites(*report_, view_);
-    if (sites.empty()) return;
-    int64_t at = 0;
-    for (size_t i = 0; i < sites.size(); ++i) {
-      if (sites[i]->id == view_.selected) at = static_cast<int64_t>(i);
-    }
-    at = std::clamp<int64_t>(at + by, 0, static_cast<int64_t>(sites.size()) - 1);
-    view_.selected = sites[static_cast<size_t>(at)]->id;
+    const std::vector<TopRow> rows = TopRows(*report_, view_);
+    if (rows.empty()) return;
+    const int64_t at = static_cast<int64_t>(SelectedIn(rows, view_)) + by;
+    view_.selected = rows[static_cast<size_t>(std::clamp<int64_t>(at, 0, static_cast<int64_t>(rows.size()) - 1))].place;
   }
 
   // One device after the other, then all of them.
@@ -251,6 +252,7 @@ class Screen {
 
   const TopOptions& options_;
   std::vector<std::string> paths_;
+  const std::shared_ptr<ModuleStore> modules_ = std::make_shared<ModuleStore>();
   TopView view_;
   std::optional<Report> report_;
   std::string trouble_, message_;
@@ -263,8 +265,9 @@ class Screen {
 int PrintLooks(std::vector<std::string> paths, const TopOptions& options) {
   StandardOutput out;
   const TextStyle style = DetectStyle(STDOUT_FILENO, options.color);
+  const auto modules = std::make_shared<ModuleStore>();
   for (bool first = true;; first = false) {
-    const Look look = LookAt(paths, options);
+    const Look look = LookAt(paths, options, modules);
     if (!look.report.ok()) return BadInput(std::string(look.report.status().message()));
     std::string text;
     if (options.json) {

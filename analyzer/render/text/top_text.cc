@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
@@ -81,10 +82,9 @@ std::string WhenFull(const Report& report, const ReportDevice& device) {
   if (!growth.steps_to_oom) return "";
   std::string text = FormatTimeToFull(*growth.steps_to_oom);
   if (text.empty()) return "";
-  if (growth.steps_to_oom_low < growth.steps_to_oom_high && growth.steps_to_oom_high >= 1) {
-    absl::StrAppend(&text, " (", FormatAbout(std::floor(growth.steps_to_oom_low)), " to ",
-                    FormatAbout(std::ceil(growth.steps_to_oom_high)), ")");
-  }
+  const std::string low = FormatAbout(std::floor(growth.steps_to_oom_low));
+  const std::string high = FormatAbout(std::ceil(growth.steps_to_oom_high));
+  if (low != high && growth.steps_to_oom_high >= 1) absl::StrAppend(&text, " (", low, " to ", high, ")");
   if (growth.seconds_to_oom) absl::StrAppend(&text, ", about ", FormatSeconds(*growth.seconds_to_oom));
   return text;
 }
@@ -160,17 +160,15 @@ uint64_t PeakOf(const Report& report, const ReportSite& site) {
   return 0;
 }
 
-std::string ShareOfPeak(const Report& report, const ReportSite& site) {
-  const uint64_t peak = PeakOf(report, site);
-  if (peak == 0 || site.bytes_at_peak == 0) return "";
-  return FormatPercent(static_cast<double>(site.bytes_at_peak) / static_cast<double>(peak));
+std::string ShareOfPeak(const Report& report, const TopRow& row) {
+  const uint64_t peak = PeakOf(report, *row.site);
+  const double share = peak == 0 ? 0 : static_cast<double>(row.bytes_at_peak) / static_cast<double>(peak);
+  return share < 0.0005 ? "" : absl::StrFormat("%.1f %%", 100 * share);
 }
 
-std::string LiveText(const ReportSite& site, const TopView& view) {
-  if (!view.baseline) return Bytes(site.live_bytes);
-  const auto before = view.baseline->find(site.id);
-  const double change =
-      static_cast<double>(site.live_bytes) - static_cast<double>(before == view.baseline->end() ? 0 : before->second);
+std::string LiveText(const TopRow& row, const TopView& view) {
+  if (!view.baseline) return Bytes(row.live_bytes);
+  const double change = static_cast<double>(row.live_bytes) - static_cast<double>(row.bytes_at_mark);
   return change > 0 ? "+" + FormatByteCount(change) : FormatByteCount(change);
 }
 
@@ -209,28 +207,25 @@ std::string RowText(const std::vector<std::string>& cells, const std::string& pl
 
 void AddTable(const Report& report, const TopView& view, const TextStyle& style, size_t rows,
               std::vector<std::string>* lines) {
-  const std::vector<const ReportSite*> sites = TopSites(report, view);
-  const SitePlaces places(report);
+  const std::vector<TopRow> table = TopRows(report, view);
   const size_t count = ColumnsThatFit(style.columns);
   std::vector<std::string> titles;
   for (const Column& column : kColumns) titles.push_back(column.title);
   if (view.baseline) titles[1] = "SINCE MARK";
   lines->push_back(Painted(style, Paint::kBold, "  " + RowText(titles, "LINE", count, style.columns)));
-  if (sites.empty()) lines->push_back(view.search.empty() ? "  nothing allocated yet" : "  no line matches");
-  size_t selected = 0;
-  for (size_t i = 0; i < sites.size(); ++i) {
-    if (sites[i]->id == view.selected) selected = i;
-  }
+  if (table.empty()) lines->push_back(view.search.empty() ? "  nothing allocated yet" : "  no line matches");
+  const size_t selected = SelectedIn(table, view);
   const size_t room = rows > 1 ? rows - 1 : 1;
   const size_t first = selected >= room ? selected - room + 1 : 0;
-  for (size_t i = first; i < sites.size() && i - first < room; ++i) {
-    const ReportSite& site = *sites[i];
-    std::string place = PlaceText(places, site);
+  for (size_t i = first; i < table.size() && i - first < room; ++i) {
+    const ReportSite& site = *table[i].site;
+    std::string place = table[i].place;
     if (site.holder && !site.holder->container.empty()) absl::StrAppend(&place, ", kept by ", site.holder->container);
+    if (table[i].sites > 1) absl::StrAppend(&place, ", ", table[i].sites, " sites");
     const std::string kept =
         site.kept && site.kept->survivor_objects > 0 ? FormatCount(site.kept->survivor_objects) : "";
-    const std::string row = RowText({RateText(site), LiveText(site, view), StateText(report, site),
-                                     ShareOfPeak(report, site), kept, IntervalText(site)},
+    const std::string row = RowText({RateText(site), LiveText(table[i], view), table[i].state,
+                                     ShareOfPeak(report, table[i]), kept, IntervalText(site)},
                                     Printable(place), count, style.columns);
     lines->push_back(absl::StrCat(i == selected ? "> " : "  ", Painted(style, PaintOf(site), row)));
   }
@@ -301,26 +296,48 @@ std::string StateText(const Report& report, const ReportSite& site) {
   return absl::StrCat("needs ", Plural(*site.further_steps_needed, "more step", "more steps"));
 }
 
-std::vector<const ReportSite*> TopSites(const Report& report, const TopView& view) {
+size_t SelectedIn(const std::vector<TopRow>& rows, const TopView& view) {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&view](const TopRow& row) { return row.place == view.selected; });
+  return found == rows.end() ? 0 : static_cast<size_t>(found - rows.begin());
+}
+
+std::vector<TopRow> TopRows(const Report& report, const TopView& view) {
   const SitePlaces places(report);
   const std::string wanted = absl::AsciiStrToLower(view.search);
-  std::vector<const ReportSite*> sites;
+  std::vector<TopRow> rows;
+  std::map<std::pair<std::string, std::string>, size_t> known;  // by place and state
   for (const ReportSite& site : report.sites) {
     if (!site.part_of.empty() || site.category == "segment") continue;
     if (view.device && site.device != view.device) continue;
-    if (!absl::StrContains(absl::AsciiStrToLower(PlaceText(places, site)), wanted)) continue;
-    sites.push_back(&site);
+    TopRow row;
+    row.place = PlaceText(places, site);
+    row.state = StateText(report, site);
+    if (!absl::StrContains(absl::AsciiStrToLower(row.place), wanted)) continue;
+    size_t at = rows.size();
+    if (!IsLeak(site)) at = known.try_emplace({row.place, row.state}, at).first->second;
+    if (at == rows.size()) {
+      row.site = &site;
+      rows.push_back(std::move(row));
+    }
+    TopRow& sum = rows[at];
+    if (site.live_bytes > sum.site->live_bytes) sum.site = &site;
+    sum.live_bytes += site.live_bytes;
+    sum.bytes_at_peak += site.bytes_at_peak;
+    ++sum.sites;
+    if (!view.baseline) continue;
+    const auto before = view.baseline->find(site.id);
+    if (before != view.baseline->end()) sum.bytes_at_mark += before->second;
   }
-  const auto key = [&view](const ReportSite& site) {
-    const double live = static_cast<double>(site.live_bytes);
+  const auto key = [&view](const TopRow& row) {
+    const double live = static_cast<double>(row.live_bytes);
     if (view.order == TopOrder::kLive) return std::make_tuple(0, live, 0.0);
-    if (view.order == TopOrder::kPeak) return std::make_tuple(0, static_cast<double>(site.bytes_at_peak), live);
-    const int group = IsLeak(site) ? 2 : site.verdict == Verdict::kInsufficientEvidence ? 1 : 0;
-    return std::make_tuple(group, RateOf(site), live);
+    if (view.order == TopOrder::kPeak) return std::make_tuple(0, static_cast<double>(row.bytes_at_peak), live);
+    const int group = IsLeak(*row.site) ? 2 : row.site->verdict == Verdict::kInsufficientEvidence ? 1 : 0;
+    return std::make_tuple(group, RateOf(*row.site), live);
   };
-  std::stable_sort(sites.begin(), sites.end(),
-                   [&key](const ReportSite* a, const ReportSite* b) { return key(*a) > key(*b); });
-  return sites;
+  std::stable_sort(rows.begin(), rows.end(), [&key](const TopRow& a, const TopRow& b) { return key(a) > key(b); });
+  return rows;
 }
 
 std::vector<std::string> TopScreen(const Report& report, const TopView& view, const std::string& title,
@@ -335,11 +352,9 @@ std::vector<std::string> TopScreen(const Report& report, const TopView& view, co
   AddRanks(report, style, &lines);
   lines.push_back("");
   const size_t left = rows > lines.size() + 1 ? rows - lines.size() - 1 : 0;
-  const std::vector<const ReportSite*> sites = TopSites(report, view);
-  const auto selected =
-      std::find_if(sites.begin(), sites.end(), [&view](const ReportSite* site) { return site->id == view.selected; });
-  if (view.shows_stack && !sites.empty()) {
-    AddStack(report, selected == sites.end() ? *sites[0] : **selected, style, std::max(left, kFewestRows), &lines);
+  const std::vector<TopRow> table = TopRows(report, view);
+  if (view.shows_stack && !table.empty()) {
+    AddStack(report, *table[SelectedIn(table, view)].site, style, std::max(left, kFewestRows), &lines);
   } else {
     AddTable(report, view, style, std::max(left, kFewestRows), &lines);
   }

@@ -29,14 +29,25 @@ struct TopView {
   std::string search;              // show only lines that contain this, in either case; empty: all
   std::optional<uint32_t> device;  // show only this one; nullopt: all
   std::optional<TopBaseline> baseline;
-  std::string selected;      // id of a site; empty: the first row
+  std::string selected;      // place of a row; empty: the first row
   bool shows_stack = false;  // of the selected site, instead of the table
 };
 
-// Returns the sites that the table shows, in its order. The report must outlive them. With kRate, the leaks come first,
-// the fastest first; then sites that cannot be judged yet; then the others by live bytes. Parts of a leak are not
-// listed, as the site that leads it stands for them.
-std::vector<const ReportSite*> TopSites(const Report& report, const TopView& view);
+// A line of the program. Sites of one line that are in the same state are one row, unless they leak.
+struct TopRow {
+  const ReportSite* site = nullptr;  // the one that holds most
+  std::string place, state;
+  uint64_t live_bytes = 0, bytes_at_peak = 0, bytes_at_mark = 0;
+  size_t sites = 0;
+};
+
+// Returns the rows of the table, in its order. The report must outlive them. With kRate, the leaks come first, the
+// fastest first; then what cannot be judged yet; then the others by live bytes. Parts of a leak are not listed, as the
+// site that leads it stands for them.
+std::vector<TopRow> TopRows(const Report& report, const TopView& view);
+
+// Returns the index of the selected row: the first one if what was selected is not there.
+size_t SelectedIn(const std::vector<TopRow>& rows, const TopView& view);
 
 // Returns what is known of a site in a few words: "leak", "needs 9 more steps", "slows down", "steady".
 std::string StateText(const Report& report, const ReportSite& site);
