@@ -26,6 +26,14 @@ uint64_t Hex(const char** at, const char* end) {
   return value;
 }
 
+constexpr uint64_t kChunkFlags = 7, kPreviousInUse = 1;
+
+// Whether a word may be the header of a chunk of glibc's malloc.
+bool IsChunk(uint64_t header) {
+  constexpr uint64_t kLeast = 32, kMost = uint64_t{1} << 36;
+  return (header & 8) == 0 && (header & ~kChunkFlags) >= kLeast && (header & ~kChunkFlags) < kMost;
+}
+
 }  // namespace
 
 // begin-end rwxp offset device inode      path
@@ -121,23 +129,29 @@ size_t ProcessMemory::Read(uint64_t address, void* to, size_t bytes) const {
 // A chunk begins with its size and flags, of which the lowest says whether the chunk before is in use. What it gives
 // out follows, and then the next chunk (glibc's malloc/malloc.c). std::make_shared puts its counts before the object.
 size_t ProcessMemory::ReadObject(uint64_t address, uint64_t* words, size_t most) const {
-  constexpr uint64_t kFlags = 7, kPreviousInUse = 1, kLeast = 32, kMost = 1 << 24;
   constexpr size_t kBefore = 3;
-  const auto is_chunk = [](uint64_t size) {
-    return (size & 8) == 0 && (size & ~kFlags) >= kLeast && (size & ~kFlags) < kMost;
-  };
   uint64_t before[kBefore];
   const size_t bytes = Read(address - 8 * kBefore, before, sizeof before, words, 8 * most);
   if (!glibc_ || address % 16 != 0 || bytes <= sizeof before) return 0;
   const size_t got = bytes / 8 - kBefore;
   for (const size_t counts : {size_t{0}, size_t{2}}) {
     const uint64_t size = before[kBefore - 1 - counts];
-    if (!is_chunk(size) || (counts != 0 && !IsFile(before[1]))) continue;
-    const size_t held = (size & ~kFlags) / 8 - 1 - counts;
+    if (!IsChunk(size) || (counts != 0 && !IsFile(before[1]))) continue;
+    const size_t held = (size & ~kChunkFlags) / 8 - 1 - counts;
     if (held >= got) return got;
-    if (is_chunk(words[held]) && (words[held] & kPreviousInUse) != 0) return held;
+    if (IsChunk(words[held]) && (words[held] & kPreviousInUse) != 0) return held;
   }
   return 0;
+}
+
+bool ProcessMemory::IsArray(uint64_t address, uint64_t bytes) const {
+  constexpr uint64_t kBelieved = 1024, kMostUnused = 48;
+  if (!glibc_) return bytes <= kBelieved;
+  uint64_t size, next;
+  if (address % 16 != 0 || Read(address - 8, &size, sizeof size) != sizeof size || !IsChunk(size)) return false;
+  const uint64_t held = (size & ~kChunkFlags) - 8;
+  if (bytes > held || held - bytes > kMostUnused) return false;
+  return Read(address + held, &next, sizeof next) == sizeof next && IsChunk(next) && (next & kPreviousInUse) != 0;
 }
 
 void ProcessMemory::ReadWords(const uint64_t* addresses, size_t count, uint64_t* words) const {
