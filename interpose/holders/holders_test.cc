@@ -2,6 +2,7 @@
 //
 // The parts of a walk that can be tested without an interpreter. tests/pytorch/holders has walks in PyTorch programs.
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -269,6 +270,9 @@ TEST(ProcessMemory, ReadsUpToWhatCannotBeRead) {
   munmap(pages, 2 * kPage);
 }
 
+// In a program at a fixed address this makes `malloc` a stub in the program.
+void* (*volatile address_of_malloc)(size_t) = &malloc;
+
 // What three pointers in a row lead to is a std::vector only if an allocation begins there that is as large.
 TEST(ProcessMemory, KnowsAnArrayByItsAllocation) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -280,6 +284,7 @@ TEST(ProcessMemory, KnowsAnArrayByItsAllocation) {
   // After these, so that the last one is not followed by memory that was never given out.
   const auto last = std::make_unique<std::vector<uint64_t>>(10);
   ASSERT_TRUE(m.memory->Prepare());
+  ASSERT_NE(address_of_malloc, nullptr);
   for (const std::vector<uint64_t>& one : vectors) {
     const auto begin = reinterpret_cast<uint64_t>(one.data());
     EXPECT_TRUE(m.memory->IsArray(begin, 8 * one.capacity())) << one.size();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/holders/process_memory.h"
 
-#include <stdlib.h>
 #include <sys/uio.h>
 
 #include <cstring>
@@ -77,9 +76,13 @@ bool ProcessMemory::Prepare() {
     if (held == sizeof buffer) held = 0;  // a path longer than this
   }
   Close(fd);
-  LoadedObject object;
-  glibc_ = FindLoadedObject(reinterpret_cast<const void*>(&malloc), &object) &&
-           std::strncmp(object.name(), "libc.so", 7) == 0;
+  // The first library that has it serves all. `&malloc` would not tell: in a program that is linked to a fixed address,
+  // such as Debian's python3, it may be a stub in the program.
+  EachLoadedObject([this](const LoadedObject& object, size_t) {
+    if (object.Find("malloc") == nullptr) return true;
+    glibc_ = std::strncmp(object.name(), "libc.so", 7) == 0;
+    return false;
+  });
   return heap_.size() > 0 && files_.size() > 0;
 }
 
