@@ -143,6 +143,8 @@ class Descent {
   bool Down() {
     const Children children = Look(*at_);
     if (children.best == nullptr) return false;
+    // What one sort of graph node saved is only a part of what the graph keeps.
+    if (children.best->step.step == schema::HOLDER_SAVED && children.best->bytes < at_->bytes) return false;
     const bool merge =
         (children.many || children.entries >= kSeveralEntries) &&
         (children.best->step.step == schema::HOLDER_ENTRY || Part(children.best->bytes, at_->bytes) < kNearlyAll);

@@ -95,6 +95,18 @@ TEST(HolderChoice, TheLastNameBeforeAGraphHoldsIt) {
   EXPECT_FALSE(chosen[0].entries);
 }
 
+TEST(HolderChoice, AGraphHoldsWhatAllItsNodesSaved) {
+  SampleWalk walk;
+  const uint32_t losses = walk.Global("losses", "list", 20);
+  const uint32_t entry = walk.builder.Path(losses, schema::HOLDER_ENTRY, "", "Tensor", 0, 20);
+  for (int i = 0; i < 93; ++i) walk.Block(walk.Saved(entry, "AddmmBackward0"), 10);
+  for (int i = 0; i < 7; ++i) walk.Block(walk.Saved(entry, "MulBackward0"), 10);
+  const std::vector<ChosenHolder> chosen = walk.Choose();
+  ASSERT_EQ(chosen.size(), 1u);
+  EXPECT_EQ(PathText(chosen[0].steps), "__main__.losses[*].grad_fn");
+  EXPECT_EQ(chosen[0].bytes, 1000u);
+}
+
 TEST(HolderChoice, ALinkedListIsOneStep) {
   SampleWalk walk;
   uint32_t node = walk.Global("head", "Node");
@@ -140,6 +152,10 @@ TEST(HolderChoice, PathsAreWrittenAsPythonIs) {
   const uint32_t one = hook.builder.Path(layer, schema::HOLDER_HOOK, "", "function", 0, 7);
   hook.Block(hook.builder.Path(one, schema::HOLDER_CLOSURE, "kept", "Tensor"), 10);
   EXPECT_EQ(PathText(hook.Choose()[0].steps), "__main__.net.0 → hook → closure variable kept");
+  SampleWalk context;
+  const uint32_t served = context.builder.Path(0, schema::HOLDER_CONTEXT_VARIABLE, "served", "list", 30);
+  context.Block(context.builder.Path(served, schema::HOLDER_ENTRY, "", "Tensor", 0, 30), 10);
+  EXPECT_EQ(PathText(context.Choose()[0].steps), "context variable served[*]");
 }
 
 }  // namespace

@@ -106,6 +106,8 @@ std::string LastName(const PathStep& step) {
     case schema::HOLDER_LOCAL:
     case schema::HOLDER_CLOSURE:
       return "variable " + name;
+    case schema::HOLDER_CONTEXT_VARIABLE:
+      return "context variable " + name;
     default:
       return "";
   }
@@ -202,6 +204,9 @@ std::string ContainerHint(const ChosenHolder& chosen, const ReportHolder& holder
   const std::string name = ShortPath(chosen);
   if (IsOf(holder.type, {"list", "deque"})) {
     return absl::StrCat("bound ", name, " (collections.deque(maxlen=...)), or delete entries that are done with");
+  }
+  if (holder.type == "functools._lru_cache_wrapper") {
+    return absl::StrCat("bound ", name, " (functools.lru_cache(maxsize=...)), or call its cache_clear()");
   }
   if (IsOf(holder.type, {"dict", "OrderedDict", "defaultdict", "set"})) {
     return absl::StrCat("bound ", name, ", or delete entries that are done with");

@@ -57,6 +57,11 @@ TEST(HolderWords, AKeptGraphIsDetached) {
   EXPECT_EQ(sample.Hint(), "store .item() or .detach() of 'loss': the tensor itself keeps its whole graph");
 }
 
+TEST(HolderWords, ACacheGetsALimit) {
+  Sample sample(GrowingList("functools._lru_cache_wrapper"));
+  EXPECT_EQ(sample.Hint(), "bound cache (functools.lru_cache(maxsize=...)), or call its cache_clear()");
+}
+
 TEST(HolderWords, AGraphOfTheCurrentStepIsNoPattern) {
   SampleWalk walk;
   walk.Block(walk.Saved(walk.Local(walk.Frame("train"), "loss", "Tensor")), 100, schema::HOLDER_IS_SAVED);

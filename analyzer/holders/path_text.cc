@@ -59,6 +59,8 @@ std::string StepText(const PathStep& step, bool first_name, const std::string& b
       return absl::StrCat(bare ? "" : " local variable ", Named(step.name, "?"));
     case schema::HOLDER_CLOSURE:
       return absl::StrCat(bare ? "" : " → ", "closure variable ", Named(step.name, "?"));
+    case schema::HOLDER_CONTEXT_VARIABLE:
+      return absl::StrCat(bare ? "" : " → ", "context variable ", Named(step.name, "?"));
     case schema::HOLDER_TRACEBACK:
       return absl::StrCat(bare ? "" : ".", "__traceback__ in ", Named(step.name, "a function"), "(): ");
     case schema::HOLDER_GRADIENT:

@@ -161,7 +161,9 @@ void Fields(Visitor& visit, ReportHeld& held) {
   visit(3, "seconds", held.seconds, "when it ended, since the recording began");
   visit(4, "complete", held.complete, "whether it visited everything");
   visit(5, "categories", held.categories, "the most bytes first, what the walk found before what it did not");
-  visit(6, "saved", held.saved, "what is saved for backward, by type of graph node, the most first; at most 20");
+  visit(6, "saved", held.saved,
+        "what is saved for backward, by type of graph node, the most first; at most 20. What has another name, such as "
+        "a local variable, is left out");
   visit(7, "modules", held.modules,
         "parameters, gradients and buffers by the module that owns them, such as `model.transformer.h.3.mlp.c_fc`, the "
         "most first; at most 50");

@@ -18,6 +18,8 @@ constexpr uint8_t kCudaDevice = 1;
 constexpr int64_t kMostReferences = 1 << 24;
 
 constexpr Step kHook = {schema::HOLDER_HOOK, NameKind::kNone, 0};
+// What a tensor refers to are its hooks, and members of classes derived from it.
+constexpr Step kHookOrMember = {schema::HOLDER_HOOK, NameKind::kMember, 0};
 constexpr Step kGraph = {schema::HOLDER_GRAPH, NameKind::kNone, 0};
 
 }  // namespace
@@ -60,7 +62,7 @@ void ObjectWalk::ScanWords(const uint64_t* words, size_t count, Visit visit) {
   for (size_t i = 0; i + 2 < count; ++i) {
     const uint64_t begin = words[i], end = words[i + 1];
     if (begin >= end || end > words[i + 2] || end - begin > 8 * kArrayWords || end % 8 != 0) continue;
-    if (!memory_.IsHeap(begin) || !memory_.IsHeap(end - 8)) continue;
+    if (!memory_.IsHeap(begin) || !memory_.IsHeap(end - 8) || !memory_.IsArray(begin, words[i + 2] - begin)) continue;
     uint64_t elements[256];
     for (uint64_t at = begin; at < end;) {
       const size_t bytes = end - at < sizeof elements ? end - at : sizeof elements;
@@ -106,10 +108,20 @@ void ObjectWalk::ExpandTensor(uint64_t object, const TypeFacts& type, uint16_t f
       break;
     }
   }
-  constexpr uint16_t kInherited = kParameters | kBuffers | kOptimizerState | kGradient | kSaved;
-  if (impl != 0) ReachAt(impl, ObjectKind::kTensor, kSame, flags & kInherited, stage_);
+  const auto uses = static_cast<uint16_t>(flags & kUses);
+  if (impl != 0) ReachAt(impl, ObjectKind::kTensor, kSame, uses, stage_);
+  // A tensor without memory of its own, such as a DTensor, has others in its attributes.
+  TensorFacts facts;
+  wrapped_uses_ = uses != 0 && impl != 0 && (!ReadTensor(impl, &facts) || facts.data == 0) ? uses : 0;
   ExpandAttributes(object, type);
-  ReachReferred(object, type, kHook);
+  ReachReferred(object, type, kHookOrMember);
+  wrapped_uses_ = 0;
+}
+
+bool ObjectWalk::ReadTensor(uint64_t impl, TensorFacts* facts) {
+  uint64_t words[TensorLayout::kWords];
+  const size_t count = memory_.Read(impl, words, sizeof words) / 8;
+  return count > 2 && layout_.Read(words, count, &classes_, memory_, facts);
 }
 
 void ObjectWalk::ExpandStorageObject(uint64_t object, uint16_t flags) {
@@ -129,8 +141,12 @@ void ObjectWalk::ExpandStorage(uint64_t storage) {
 void ObjectWalk::AddBlock(const TensorFacts& facts) {
   if (facts.data == 0 || facts.device_type != kCudaDevice || !blocks_.Reserve(1)) return;
   // Objects have even addresses: the address of memory on a device may be that of an object.
-  if (reached_.Add(facts.data | 1, 0) == 0) return;
+  const uint16_t uses = reached_[current_].flags & kUses;
+  const uint32_t mark = reached_.Add(facts.data | 1, 0);
+  if (mark == 0) return NoteUseOfMemory(facts.data, uses);
+  reached_[mark].name = blocks_.size();
   HeldBlock block = {};
+  block.uses = uses;
   block.address = facts.data;
   block.bytes = facts.bytes;
   block.entry = current_;
@@ -142,33 +158,53 @@ void ObjectWalk::AddBlock(const TensorFacts& facts) {
   blocks_.Add(block);
 }
 
+void ObjectWalk::NoteUseOfMemory(uint64_t data, uint16_t use) {
+  const uint32_t mark = data == 0 || use == 0 ? 0 : reached_.Find(data | 1);
+  if (mark != 0) blocks_.data()[reached_[mark].name].uses |= use;
+}
+
+// The Python object of a tensor that C++ holds.
+void ObjectWalk::ReachPythonTensorOf(uint64_t impl, const uint64_t* words, size_t count, uint16_t flags) {
+  const Entry& entry = reached_[current_];
+  // It was reached from there.
+  if (entry.step == schema::HOLDER_NONE && reached_[entry.parent].kind == ObjectKind::kPython) return;
+  for (size_t i = 2; i < count && impl_word_ != 0; ++i) {
+    const uint64_t object = words[i] & ~uint64_t{1};  // PyTorch 1.11 and later mark in it who owns whom
+    if (!IsLivePythonObject(object) || types_.Of(TypeOf(object), *api_, memory_).kind != TypeKind::kTensor) continue;
+    if (Load(object + 8 * impl_word_) == impl) return Reach(object, kSame, flags & kUses, stage_);
+  }
+}
+
 void ObjectWalk::ExpandTensorImpl(uint64_t impl, uint16_t flags) {
   uint64_t words[TensorLayout::kWords];
   const size_t count = memory_.Read(impl, words, sizeof words) / 8;
   TensorFacts facts;
   if (!layout_.Read(words, count, &classes_, memory_, &facts)) return;
   AddBlock(facts);
+  ReachPythonTensorOf(impl, words, count, flags);
   if (facts.autograd == 0) return;
   uint64_t meta[kNodeWords];
   size_t meta_words = memory_.ReadObject(facts.autograd, meta, kNodeWords);
   if (meta_words == 0) meta_words = memory_.Read(facts.autograd, meta, 8 * kMetaWords) / 8;
   // A tensor that has a gradient, or a node that makes or takes one, requires it.
   bool requires_gradient = false;
+  // The table, the tensor's name and its gradient come first (variable.h). A short name is in the std::string itself,
+  // and one of the old kind is only a pointer.
+  const size_t gradient_word = meta_words > 1 && meta[1] == facts.autograd + 24 ? 5 : 2;
   ScanWords(meta, meta_words, [&](uint64_t at, const CppClasses::Known& known) {
     switch (known.kind) {
       case CppClass::kAccumulateGrad:
         requires_gradient = true;
-        return;
+        return LearnNodeSize(at, impl);
       case CppClass::kTensor: {
-        // The gradient, or what the tensor is a view of.
-        uint64_t of[TensorLayout::kWords];
         TensorFacts other;
-        const size_t got = memory_.Read(at, of, sizeof of) / 8;
-        if (at == impl || !layout_.Read(of, got, &classes_, memory_, &other)) return;
-        const bool same = other.data == facts.data;
-        requires_gradient |= !same;
-        ReachAt(at, ObjectKind::kTensor, same ? kSame : Step{schema::HOLDER_GRADIENT, NameKind::kNone, 0},
-                same ? flags : static_cast<uint16_t>(kGradient), stage_);
+        if (at == impl || !ReadTensor(at, &other)) return;
+        if (gradient_word < meta_words && at == meta[gradient_word]) {
+          requires_gradient = true;
+          return ReachAt(at, ObjectKind::kTensor, {schema::HOLDER_GRADIENT, NameKind::kNone, 0}, kGradient, stage_);
+        }
+        // What the tensor is a view of. Other words may be leftovers.
+        if (other.data == facts.data && other.data != 0) ReachAt(at, ObjectKind::kTensor, kSame, flags, stage_);
         return;
       }
       case CppClass::kNode:
@@ -184,11 +220,22 @@ void ObjectWalk::ExpandTensorImpl(uint64_t impl, uint16_t flags) {
   if (requires_gradient) reached_[current_].flags |= kRequiresGradient;
 }
 
+// The node that adds to a leaf's gradient is torch::autograd::Node and the leaf (accumulate_grad.h), so the leaf is
+// where the members of all nodes begin.
+void ObjectWalk::LearnNodeSize(uint64_t node, uint64_t leaf) {
+  uint64_t words[kNodeWords];
+  size_t at = memory_.ReadObject(node, words, kNodeWords);
+  while (at > 0 && words[at - 1] != leaf) --at;
+  if (at > 0 && (node_words_ == 0 || at - 1 < node_words_)) node_words_ = at - 1;
+}
+
 // A node of C++, or the Python object for one.
 void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
   uint64_t words[kNodeWords];
   size_t count;
   bool of_python = false;
+  // What all nodes have includes space that is not used, with what was in this memory before.
+  size_t common = 0;
   if (reached_[current_].kind == ObjectKind::kPython) {
     const uint64_t bytes = Load(TypeOf(node) + kTypeBasicSize);
     count = bytes / 8 < kNodeWords ? bytes / 8 : kNodeWords;
@@ -201,13 +248,16 @@ void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
     name = reinterpret_cast<uint64_t>(known.name);
     kind = NameKind::kClass;
     of_python = known.kind == CppClass::kPythonNode;
+    common = node_words_ < count ? node_words_ : count;
   }
   const Step saved = {schema::HOLDER_SAVED, kind, name};
-  ScanWords(words, count, [&](uint64_t at, const CppClasses::Known& known) {
+  bool is_member = false;
+  const auto visit = [&](uint64_t at, const CppClasses::Known& known) {
     if (at == node) return;
     switch (known.kind) {
       case CppClass::kTensor:
-        return ReachAt(at, ObjectKind::kTensor, saved, kSaved, GraphStage());
+        if (is_member) ReachAt(at, ObjectKind::kTensor, saved, kSaved, GraphStage());
+        return;
       case CppClass::kNode:
       case CppClass::kPythonNode:
         return ReachAt(at, ObjectKind::kNode, kSame, 0, GraphStage());
@@ -218,7 +268,10 @@ void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
       default:
         return;
     }
-  });
+  };
+  ScanWords(words, common, visit);
+  is_member = true;
+  ScanWords(words + common, count - common, visit);
   if (!of_python) return;
   for (size_t i = 1; i < count; ++i) {
     if (IsLivePythonObject(words[i]) && types_.Of(TypeOf(words[i]), *api_, memory_).kind == TypeKind::kAutogradNode) {

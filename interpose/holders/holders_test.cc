@@ -2,6 +2,7 @@
 //
 // The parts of a walk that can be tested without an interpreter. tests/pytorch/holders has walks in PyTorch programs.
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -91,6 +92,19 @@ TEST(ReachedObjects, StagesComeInOrderAndFirstInFirstOut) {
   EXPECT_EQ(reached.Pop(), entries[2]);
   EXPECT_EQ(reached.Pop(), entries[0]);
   EXPECT_EQ(reached.Pop(), 0u);
+}
+
+TEST(ReachedObjects, EarlyOnesComeBeforeTheOthersOfTheirStage) {
+  Mapped mapped;
+  ReachedObjects& reached = *mapped.reached;
+  uint32_t entries[3];
+  for (uint64_t i = 0; i < 3; ++i) entries[i] = reached.Add(64 * (i + 1), kOwn);
+  reached.Push(kOwn, entries[0]);
+  reached.Push(kOwn, entries[1], /*early=*/true);
+  reached.Push(kOptimizers, entries[2], /*early=*/true);
+  EXPECT_EQ(reached.Pop(), entries[1]);
+  EXPECT_EQ(reached.Pop(), entries[0]);
+  EXPECT_EQ(reached.Pop(), entries[2]);
 }
 
 std::string Last(const char* mangled) {
@@ -254,6 +268,32 @@ TEST(ProcessMemory, ReadsUpToWhatCannotBeRead) {
   m.memory->ReadWords(addresses.data(), addresses.size(), words.data());
   for (size_t i = 0; i < words.size(); ++i) EXPECT_EQ(words[i], i % 3 == 1 ? 0 : 0x0707070707070707u) << i;
   munmap(pages, 2 * kPage);
+}
+
+// In a program at a fixed address this makes `malloc` a stub in the program.
+void* (*volatile address_of_malloc)(size_t) = &malloc;
+
+// What three pointers in a row lead to is a std::vector only if an allocation begins there that is as large.
+TEST(ProcessMemory, KnowsAnArrayByItsAllocation) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "another malloc than glibc's";
+#endif
+  Memory m;
+  std::vector<std::vector<uint64_t>> vectors;
+  for (const size_t count : {1, 2, 3, 7, 16, 100, 1000}) vectors.emplace_back(count, 1);
+  // After these, so that the last one is not followed by memory that was never given out.
+  const auto last = std::make_unique<std::vector<uint64_t>>(10);
+  ASSERT_TRUE(m.memory->Prepare());
+  ASSERT_NE(address_of_malloc, nullptr);
+  for (const std::vector<uint64_t>& one : vectors) {
+    const auto begin = reinterpret_cast<uint64_t>(one.data());
+    EXPECT_TRUE(m.memory->IsArray(begin, 8 * one.capacity())) << one.size();
+    EXPECT_FALSE(m.memory->IsArray(begin + 16, 8 * one.capacity())) << "not where an allocation begins";
+    EXPECT_FALSE(m.memory->IsArray(begin, 8 * one.capacity() + 64)) << "more than there is";
+  }
+  const auto large = reinterpret_cast<uint64_t>(vectors.back().data());
+  EXPECT_FALSE(m.memory->IsArray(large, 800)) << "a pointer into the middle";
+  EXPECT_FALSE(m.memory->IsArray(8, 64)) << "cannot be read";
 }
 
 TEST(PythonObjects, FilesOfInstalledPackagesAreNotThePrograms) {

@@ -24,6 +24,10 @@ TypeKind KindByName(const char* name) {
       {"frozenset", TypeKind::kContainer},
       {"collections.deque", TypeKind::kContainer},
       {"functools._lru_cache_wrapper", TypeKind::kContainer},
+      {"hamt", TypeKind::kContext},
+      {"hamt_bitmap_node", TypeKind::kContext},
+      {"hamt_array_node", TypeKind::kContext},
+      {"hamt_collision_node", TypeKind::kContext},
   };
   for (const Known& known : kKnown) {
     if (std::strcmp(known.name, name) == 0) return known.kind;
@@ -51,6 +55,7 @@ TypeKind KindOf(uint64_t type, uint64_t flags, const PythonApi& api) {
   if (type == api.cell) return TypeKind::kCell;
   if (type == api.frame) return TypeKind::kFrame;
   if (type == api.traceback) return TypeKind::kTraceback;
+  if (type == api.context) return TypeKind::kContext;
   if (type == api.generator || type == api.coroutine || type == api.async_generator) return TypeKind::kGenerator;
   if ((flags & kIsDictType) != 0) return TypeKind::kDict;
   if ((flags & kIsListType) != 0) return TypeKind::kList;
@@ -142,7 +147,24 @@ bool ObjectTypes::IsBarren(uint64_t type) const {
   return false;
 }
 
-uint64_t EntriesOf(uint64_t object, const TypeFacts& type) {
+// It is the dict that the object has besides that of its attributes.
+uint64_t ResultsOfCache(uint64_t object, const TypeFacts& type, const PythonApi& api) {
+  if (type.traverse == nullptr || std::strcmp(NameOf(type.type), "functools._lru_cache_wrapper") != 0) return 0;
+  struct Search {
+    uint64_t dict_type, attributes, found;
+  } search = {api.dict, AttributeDict(object, type, api), 0};
+  type.traverse(
+      object,
+      [](uint64_t member, void* argument) {
+        auto* search = static_cast<Search*>(argument);
+        if (TypeOf(member) == search->dict_type && member != search->attributes) search->found = member;
+        return 0;
+      },
+      &search);
+  return search.found;
+}
+
+uint64_t EntriesOf(uint64_t object, const TypeFacts& type, const PythonApi& api) {
   switch (type.kind) {
     case TypeKind::kDict:
       return Load(object + kDictUsed);
@@ -153,7 +175,8 @@ uint64_t EntriesOf(uint64_t object, const TypeFacts& type) {
       const char* name = NameOf(type.type);
       if (std::strcmp(name, "collections.deque") == 0) return Load(object + kVarSize);
       if (std::strcmp(name, "set") == 0 || std::strcmp(name, "frozenset") == 0) return Load(object + kSetUsed);
-      return 0;
+      const uint64_t results = ResultsOfCache(object, type, api);
+      return results == 0 ? 0 : Load(results + kDictUsed);
     }
     default:
       return 0;
@@ -182,6 +205,22 @@ const uint64_t* InlineAttributes(uint64_t object, const TypeFacts& type, const P
     values += 8;
   }
   return reinterpret_cast<const uint64_t*>(values);
+}
+
+uint64_t AttributeOf(uint64_t object, const char* name, const TypeFacts& type, const PythonApi& api) {
+  if (const uint64_t dict = AttributeDict(object, type, api); dict != 0 && dict % 8 == 0) {
+    intptr_t position = 0;
+    uint64_t key, value;
+    while (api.dict_next(dict, &position, &key, &value) != 0) {
+      if (IsTextOf(api, key, name)) return value;
+    }
+    return 0;
+  }
+  const uint64_t* values = InlineAttributes(object, type, api);
+  for (uint32_t i = 0; values != nullptr && i < type.inline_names; ++i) {
+    if (values[i] != 0 && IsTextOf(api, Load(type.inline_keys + 16 * i), name)) return values[i];
+  }
+  return 0;
 }
 
 const char* MemberName(uint64_t object, uint64_t value) {

@@ -32,6 +32,7 @@ enum class TypeKind : uint8_t {
   kStorage,       // torch.UntypedStorage and others
   kAutogradNode,  // of a torch.autograd.Function, or a grad_fn
   kCppHolder,     // an object that pybind11 made
+  kContext,       // a contextvars.Context, or a node of the tree in it
 };
 
 using Traverse = int (*)(uint64_t object, int (*visit)(uint64_t, void*), void* argument);
@@ -72,12 +73,18 @@ class ObjectTypes {
 };
 
 // Returns the number of entries of a container, 0 for other objects.
-uint64_t EntriesOf(uint64_t object, const TypeFacts& type);
+uint64_t EntriesOf(uint64_t object, const TypeFacts& type, const PythonApi& api);
+
+// Returns the dict with the results of a functools.lru_cache, 0 for other objects.
+uint64_t ResultsOfCache(uint64_t object, const TypeFacts& type, const PythonApi& api);
 
 // Returns the dict with an object's attributes, 0 if there is none.
 uint64_t AttributeDict(uint64_t object, const TypeFacts& type, const PythonApi& api);
 // Returns the attributes of an object that has no dict for them, in the order of type.inline_keys; null if it has one.
 const uint64_t* InlineAttributes(uint64_t object, const TypeFacts& type, const PythonApi& api);
+
+// Returns the object's attribute with an ASCII name, 0 if it has none.
+uint64_t AttributeOf(uint64_t object, const char* name, const TypeFacts& type, const PythonApi& api);
 
 // Returns the zero-terminated name of the member of `object` that is `value`: of a __slots__ entry, or of a member of
 // a type in C. Null if it has none.

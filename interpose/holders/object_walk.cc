@@ -2,6 +2,7 @@
 #include "interpose/holders/object_walk.h"
 
 #include <initializer_list>
+#include <utility>
 
 #include "interpose/base/clock.h"
 
@@ -12,6 +13,7 @@ namespace {
 constexpr uint64_t kFewEntries = 16;
 constexpr uint32_t kObjectsPerClock = 512;
 constexpr int kMostLocals = 4096;
+constexpr long long kMostNumber = 1LL << 32;
 
 constexpr Step kEntry = {schema::HOLDER_ENTRY, NameKind::kNone, 0};
 
@@ -86,27 +88,62 @@ bool ObjectWalk::Expand() {
 
 void ObjectWalk::ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) {
   if (stage < stage_) stage = stage_;
+  // The tree of a module comes first, so that a parameter is called net.layer.weight although a loop has left a
+  // variable for it, or a wrapper such as DistributedDataParallel has a list of all parameters.
+  const bool of_module = step.step == schema::HOLDER_MODULE_ATTRIBUTE || (flags & kModuleAttributes) != 0 ||
+                         (kind == ObjectKind::kTensor && (flags & (kParameters | kBuffers)) != 0);
   // One that waits in a later stage is reached from here instead.
-  const uint32_t found = reached_.Add(address, stage);
+  uint32_t found = reached_.Add(address, stage);
   if (found == 0) {
     if ((flags & kUses) != 0) NoteUse(address, flags & kUses);
-    return;
+    found = of_module ? reached_.Find(address) : 0;
+    if (found == 0 || (reached_[found].flags & kEarly) != 0) return;
   }
   Entry& entry = reached_[found];
   if ((entry.flags & kExpanded) != 0) return;
-  Fill(&entry, kind, step, flags, stage);
-  reached_.Push(stage, found);
+  const bool waits = (entry.flags & kUnreached) == 0;
+  if (of_module) flags |= kEarly;
+  Fill(&entry, kind, step, static_cast<uint16_t>(flags | (waits ? entry.flags & kUses : 0)), stage);
+  reached_.Push(stage, found, of_module);
 }
 
 // What a tensor is used for, it is whatever name it was reached by.
 void ObjectWalk::NoteUse(uint64_t object, uint16_t use) {
   const uint32_t found = reached_.Find(object);
-  if (found == 0 || (reached_[found].flags & kUnreached) != 0) return;
-  reached_[found].flags |= use;
-  if (reached_[found].kind != ObjectKind::kPython || impl_word_ == 0) return;
+  if (found == 0) return;
+  Entry& entry = reached_[found];
+  if ((entry.flags & kUnreached) != 0 || (entry.flags & use) == use) return;
+  entry.flags |= use;
+  if (entry.kind == ObjectKind::kTensor) {
+    TensorFacts facts;
+    if ((entry.flags & kExpanded) != 0 && ReadTensor(object, &facts)) NoteUseOfMemory(facts.data, use);
+    return;
+  }
+  if (entry.kind != ObjectKind::kPython || impl_word_ == 0) return;
   if (types_.Of(TypeOf(object), *api_, memory_).kind != TypeKind::kTensor) return;
-  const uint32_t impl = reached_.Find(Load(object + 8 * impl_word_));
-  if (impl != 0 && reached_[impl].kind == ObjectKind::kTensor) reached_[impl].flags |= use;
+  NoteUse(Load(object + 8 * impl_word_), use);
+  if ((reached_[found].flags & kExpanded) != 0) NoteUseOfWrapped(object, use);
+}
+
+// A tensor without memory of its own, such as a DTensor, has others in its attributes.
+void ObjectWalk::NoteUseOfWrapped(uint64_t object, uint16_t use) {
+  TensorFacts facts;
+  const TypeFacts type = types_.Of(TypeOf(object), *api_, memory_);
+  if (type.traverse == nullptr || (ReadTensor(Load(object + 8 * impl_word_), &facts) && facts.data != 0)) return;
+  struct Noting {
+    ObjectWalk* walk;
+    uint16_t use;
+  } noting = {this, use};
+  type.traverse(
+      object,
+      [](uint64_t member, void* argument) {
+        const auto* noting = static_cast<Noting*>(argument);
+        ObjectWalk* walk = noting->walk;
+        const TypeKind kind = walk->types_.Of(TypeOf(member), *walk->api_, walk->memory_).kind;
+        if (kind == TypeKind::kTensor) walk->NoteUse(member, noting->use);
+        return 0;
+      },
+      &noting);
 }
 
 // Before the object that refers to it is asked for the rest of what it refers to: that would be without names.
@@ -138,6 +175,7 @@ void ObjectWalk::Reach(uint64_t object, Step step, uint16_t flags, uint8_t stage
   if (type.kind == TypeKind::kSkip || type.kind == TypeKind::kModule) return;
   if (type.is_optimizer && stage < kOptimizers) stage = kOptimizers;
   if (current_ != 0) flags |= reached_[current_].flags & kOptimizerState;
+  if (type.kind == TypeKind::kTensor) flags |= wrapped_uses_;
   ReachAt(object, ObjectKind::kPython, step, flags, stage);
 }
 
@@ -193,10 +231,12 @@ void ObjectWalk::ExpandDict(uint64_t dict, uint64_t entries, uint16_t flags) {
       int overflow = 0;
       const bool number = (key_flags & kIsIntType) != 0;
       const long long of_key = number ? api_->int_value(key, &overflow) : 0;
-      const bool plain = number && overflow == 0;
+      // A larger one is an id(), which says nothing and differs from run to run.
+      const bool plain = number && overflow == 0 && of_key < kMostNumber && of_key > -kMostNumber;
       Reach(value, plain ? Step{schema::HOLDER_INDEX, NameKind::kNumber, static_cast<uint64_t>(of_key)} : kEntry);
     }
-    if (!text && (key_flags & kIsIntType) == 0) Reach(key, kEntry, 0, kLeftover);
+    // Keys of an optimizer's state are the parameters.
+    if (!text && (key_flags & kIsIntType) == 0 && (flags & kOptimizerState) == 0) Reach(key, kEntry, 0, kLeftover);
   }
 }
 
@@ -245,6 +285,7 @@ void ObjectWalk::ExpandPython(uint64_t object) {
       break;
     }
     case TypeKind::kContainer:
+      Reach(ResultsOfCache(object, type, *api_), kSame, kContainer);
       referred = kEntry;
       break;
     case TypeKind::kFunction:
@@ -279,9 +320,11 @@ void ObjectWalk::ExpandPython(uint64_t object) {
     case TypeKind::kCppHolder:
       // An instance begins with the address of what it stands for (pybind11's instance, detail/common.h).
       if (type.basic_size >= 24 && memory_.IsHeap(Load(object + 16))) {
-        ReachAt(Load(object + 16), ObjectKind::kCppObject, kMember, 0, GraphStage());
+        ReachAt(Load(object + 16), ObjectKind::kCppObject, kSame, 0, GraphStage());
       }
       break;
+    case TypeKind::kContext:
+      return ExpandContext(object, type);
     case TypeKind::kPlain:
       break;
   }
@@ -366,6 +409,33 @@ void ObjectWalk::ExpandGenerator(uint64_t generator) {
   if (code == 0 || TypeOf(code) != api_->code) return;
   ExpandNow(frame, ObjectKind::kFrame, {schema::HOLDER_GENERATOR, NameKind::kCode, code}, 0,
             [&] { ExpandFrame(frame); });
+}
+
+// A context keeps its variables in a tree (CPython's hamt.c). A node has pairs of a variable and its value, which are
+// visited one after the other, and further nodes.
+void ObjectWalk::ExpandContext(uint64_t object, const TypeFacts& type) {
+  paired_ = 0;
+  if (type.traverse != nullptr) type.traverse(object, OnContextMember, this);
+}
+
+int ObjectWalk::OnContextMember(uint64_t object, void* walk) {
+  auto* self = static_cast<ObjectWalk*>(walk);
+  const PythonApi& api = *self->api_;
+  const bool of_node = TypeOf(self->reached_[self->current_].address) != api.context;
+  const bool is_node =
+      TypeOf(object) != api.context && self->types_.Of(TypeOf(object), api, self->memory_).kind == TypeKind::kContext;
+  if (!of_node || is_node) return self->Reach(object, kSame), 0;
+  if (self->paired_ == 0) return self->paired_ = object, 0;
+  // The value comes first. If only one of them is a variable, this is the key in any case.
+  uint64_t value = self->paired_, key = object;
+  self->paired_ = 0;
+  if (TypeOf(key) != api.context_variable) std::swap(key, value);
+  if (TypeOf(key) != api.context_variable) return 0;
+  const uint64_t name = Load(key + kContextVariableName);
+  const bool named = name != 0 && IsText(name);
+  self->Reach(value, {schema::HOLDER_CONTEXT_VARIABLE, named ? NameKind::kText : NameKind::kNone, named ? name : 0});
+  self->Reach(key, kMember, 0, kLeftover);
+  return 0;
 }
 
 void ObjectWalk::ExpandTraceback(uint64_t traceback) {

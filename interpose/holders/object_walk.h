@@ -28,6 +28,7 @@ struct HeldBlock {
   uint64_t address, bytes;
   uint32_t entry;        // of the tensor or storage
   uint64_t python_type;  // of the tensor's Python object, 0: it has none
+  uint16_t uses;         // those of all tensors with this memory: Entry flags
   TensorFacts facts;
 };
 
@@ -69,11 +70,14 @@ class ObjectWalk {
   void Reach(uint64_t object, Step step, uint16_t flags = 0, uint8_t stage = 0);
   void ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
   void NoteUse(uint64_t object, uint16_t use);
+  void NoteUseOfWrapped(uint64_t object, uint16_t use);
+  void NoteUseOfMemory(uint64_t data, uint16_t use);
   template <typename Expansion>
   void ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand);
   void Fill(Entry* entry, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) const;
   void ReachReferred(uint64_t object, const TypeFacts& type, Step step);
   static int OnReferred(uint64_t object, void* walk);
+  static int OnContextMember(uint64_t object, void* walk);
 
   void ExpandPython(uint64_t object);
   void ExpandDict(uint64_t dict, uint64_t entries, uint16_t flags);
@@ -83,6 +87,7 @@ class ObjectWalk {
   void ExpandFrameObject(uint64_t object);
   void ExpandGenerator(uint64_t generator);
   void ExpandTraceback(uint64_t traceback);
+  void ExpandContext(uint64_t object, const TypeFacts& type);
   void ReachAttribute(uint64_t key, uint64_t value, uint16_t flags);
   uint64_t CodeOfFrame(uint64_t frame) const;
 
@@ -91,6 +96,9 @@ class ObjectWalk {
   void ExpandStorageObject(uint64_t object, uint16_t flags);
   void ExpandTensorImpl(uint64_t impl, uint16_t flags);
   void ExpandStorage(uint64_t storage);
+  void LearnNodeSize(uint64_t node, uint64_t leaf);
+  bool ReadTensor(uint64_t impl, TensorFacts* facts);
+  void ReachPythonTensorOf(uint64_t impl, const uint64_t* words, size_t count, uint16_t flags);
   void ExpandNode(uint64_t node, uint64_t name, NameKind kind);
   void ExpandCppObject(uint64_t object);
   template <typename Visit>
@@ -118,6 +126,9 @@ class ObjectWalk {
   uint32_t until_clock_;
   bool out_of_time_, failing_;
   size_t impl_word_;
+  size_t node_words_;      // that all graph nodes have, 0: not known yet
+  uint16_t wrapped_uses_;  // of the tensor that is looked at, if it only wraps others
+  uint64_t paired_;        // of a context: a member whose partner has not come yet
 };
 
 }  // namespace vramtrack::holders

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/holders/process_memory.h"
 
-#include <stdlib.h>
 #include <sys/uio.h>
 
 #include <cstring>
@@ -24,6 +23,14 @@ uint64_t Hex(const char** at, const char* end) {
     value = value << 4 | static_cast<uint64_t>(digit);
   }
   return value;
+}
+
+constexpr uint64_t kChunkFlags = 7, kPreviousInUse = 1;
+
+// Whether a word may be the header of a chunk of glibc's malloc.
+bool IsChunk(uint64_t header) {
+  constexpr uint64_t kLeast = 32, kMost = uint64_t{1} << 36;
+  return (header & 8) == 0 && (header & ~kChunkFlags) >= kLeast && (header & ~kChunkFlags) < kMost;
 }
 
 }  // namespace
@@ -69,9 +76,13 @@ bool ProcessMemory::Prepare() {
     if (held == sizeof buffer) held = 0;  // a path longer than this
   }
   Close(fd);
-  LoadedObject object;
-  glibc_ = FindLoadedObject(reinterpret_cast<const void*>(&malloc), &object) &&
-           std::strncmp(object.name(), "libc.so", 7) == 0;
+  // The first library that has it serves all. `&malloc` would not tell: in a program that is linked to a fixed address,
+  // such as Debian's python3, it may be a stub in the program.
+  EachLoadedObject([this](const LoadedObject& object, size_t) {
+    if (object.Find("malloc") == nullptr) return true;
+    glibc_ = std::strncmp(object.name(), "libc.so", 7) == 0;
+    return false;
+  });
   return heap_.size() > 0 && files_.size() > 0;
 }
 
@@ -121,23 +132,29 @@ size_t ProcessMemory::Read(uint64_t address, void* to, size_t bytes) const {
 // A chunk begins with its size and flags, of which the lowest says whether the chunk before is in use. What it gives
 // out follows, and then the next chunk (glibc's malloc/malloc.c). std::make_shared puts its counts before the object.
 size_t ProcessMemory::ReadObject(uint64_t address, uint64_t* words, size_t most) const {
-  constexpr uint64_t kFlags = 7, kPreviousInUse = 1, kLeast = 32, kMost = 1 << 24;
   constexpr size_t kBefore = 3;
-  const auto is_chunk = [](uint64_t size) {
-    return (size & 8) == 0 && (size & ~kFlags) >= kLeast && (size & ~kFlags) < kMost;
-  };
   uint64_t before[kBefore];
   const size_t bytes = Read(address - 8 * kBefore, before, sizeof before, words, 8 * most);
   if (!glibc_ || address % 16 != 0 || bytes <= sizeof before) return 0;
   const size_t got = bytes / 8 - kBefore;
   for (const size_t counts : {size_t{0}, size_t{2}}) {
     const uint64_t size = before[kBefore - 1 - counts];
-    if (!is_chunk(size) || (counts != 0 && !IsFile(before[1]))) continue;
-    const size_t held = (size & ~kFlags) / 8 - 1 - counts;
+    if (!IsChunk(size) || (counts != 0 && !IsFile(before[1]))) continue;
+    const size_t held = (size & ~kChunkFlags) / 8 - 1 - counts;
     if (held >= got) return got;
-    if (is_chunk(words[held]) && (words[held] & kPreviousInUse) != 0) return held;
+    if (IsChunk(words[held]) && (words[held] & kPreviousInUse) != 0) return held;
   }
   return 0;
+}
+
+bool ProcessMemory::IsArray(uint64_t address, uint64_t bytes) const {
+  constexpr uint64_t kBelieved = 1024, kMostUnused = 48;
+  if (!glibc_) return bytes <= kBelieved;
+  uint64_t size, next;
+  if (address % 16 != 0 || Read(address - 8, &size, sizeof size) != sizeof size || !IsChunk(size)) return false;
+  const uint64_t held = (size & ~kChunkFlags) - 8;
+  if (bytes > held || held - bytes > kMostUnused) return false;
+  return Read(address + held, &next, sizeof next) == sizeof next && IsChunk(next) && (next & kPreviousInUse) != 0;
 }
 
 void ProcessMemory::ReadWords(const uint64_t* addresses, size_t count, uint64_t* words) const {

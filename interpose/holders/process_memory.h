@@ -27,6 +27,9 @@ class ProcessMemory {
   // Reads an object on the heap, at most `most` words. Returns the number of words that belong to it, or 0 if its size
   // is not known. The size is in the header that glibc's malloc puts before each chunk.
   size_t ReadObject(uint64_t address, uint64_t* words, size_t most) const;
+  // Returns whether an allocation on the heap begins there and has about this size, as that of a std::vector does.
+  // Without glibc's malloc it cannot be known: then a small size is believed.
+  bool IsArray(uint64_t address, uint64_t bytes) const;
   // Reads up to `bytes`. Returns the number of bytes read before the first address that cannot be read.
   size_t Read(uint64_t address, void* to, size_t bytes) const;
   // Reads `first` bytes and then `second` bytes after these. Returns the number of bytes read.

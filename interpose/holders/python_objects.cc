@@ -50,6 +50,7 @@ constexpr ObjectOffsets Since311(uint32_t minor) {
 constexpr ObjectOffsets kOffsets[] = {UpTo310(8),   UpTo310(9),   UpTo310(10), Since311(11),
                                       Since311(12), Since311(13), Since311(14)};
 constexpr uint32_t kFirstMinor = 8;
+constexpr uint64_t kMostBases = 256;
 
 bool Contains(const char* text, size_t size, const char* part) {
   const size_t length = std::strlen(part);
@@ -133,6 +134,8 @@ bool PythonApi::Find(const Interpreter& found) {
   variable(&weak_proxy, "_PyWeakref_ProxyType");
   variable(&weak_callable, "_PyWeakref_CallableProxyType");
   variable(&builtin_function, "PyCFunction_Type");
+  variable(&context, "PyContext_Type");
+  variable(&context_variable, "PyContextVar_Type");
   return good;
 }
 
@@ -154,10 +157,14 @@ bool IsInstalledPath(const char* path, size_t size) {
 }
 
 bool DerivesFrom(const PythonApi& api, uint64_t type, const char* name, const char* module) {
-  for (int depth = 0; type != 0 && depth < 64; ++depth, type = Load(type + kTypeBase)) {
-    if ((FlagsOf(type) & kIsHeapType) == 0) return false;
-    if (std::strcmp(NameOf(type), name) != 0) continue;
-    const uint64_t dict = Load(type + kTypeDict);
+  // All bases, in the order in which Python looks attributes up: a class may have several.
+  const uint64_t bases = Load(type + kTypeMro);
+  if ((FlagsOf(type) & kIsHeapType) == 0 || bases == 0 || TypeOf(bases) != api.tuple) return false;
+  const uint64_t count = Load(bases + kVarSize);
+  for (uint64_t i = 0; i < count && i < kMostBases; ++i) {
+    const uint64_t base = Load(bases + api.offsets->tuple_items + 8 * i);
+    if ((FlagsOf(base) & kIsHeapType) == 0 || std::strcmp(NameOf(base), name) != 0) continue;
+    const uint64_t dict = Load(base + kTypeDict);
     intptr_t position = 0;
     uint64_t key, value;
     while (dict != 0 && api.dict_next(dict, &position, &key, &value) != 0) {

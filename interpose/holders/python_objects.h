@@ -25,7 +25,7 @@ inline Value Load(uint64_t address) {
 constexpr uint16_t kTypeName = 24, kTypeBasicSize = 32, kTypeFlags = 168, kTypeTraverse = 184, kTypeMembers = 240,
                    kTypeGetters = 248, kTypeBase = 256, kTypeDict = 264, kTypeDictOffset = 288, kTypeMro = 344;
 constexpr uint16_t kDictUsed = 16, kDictKeys = 32, kListItems = 24, kCellContents = 16, kModuleDict = 16,
-                   kTracebackNext = 16, kTracebackFrame = 24, kSetUsed = 24;
+                   kTracebackNext = 16, kTracebackFrame = 24, kSetUsed = 24, kContextVariableName = 16;
 constexpr uint16_t kKeysIndexBytesLog = 9, kKeysKind = 10, kKeysCount = 24, kKeysIndices = 32;
 constexpr uint16_t kMemberName = 0, kMemberOffset = 16, kMemberBytes = 40;
 constexpr uint16_t kGetterName = 0, kGetterBytes = 40;
@@ -83,7 +83,7 @@ struct PythonApi {
   uint64_t none() const { return build_value(""); }  // a new reference to None
 
   uint64_t dict, list, tuple, module, function, cell, frame, traceback, generator, coroutine, async_generator, method,
-      code, weak_reference, weak_proxy, weak_callable, builtin_function;
+      code, weak_reference, weak_proxy, weak_callable, builtin_function, context, context_variable;
 
   // Finds all of it. Returns false if something is missing or the version is unknown.
   bool Find(const Interpreter& interpreter);

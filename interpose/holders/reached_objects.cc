@@ -62,8 +62,8 @@ bool ReachedObjects::Grow() {
   return true;
 }
 
-bool ReachedObjects::Push(uint8_t stage, uint32_t entry) {
-  GrowingArray<uint32_t>& queue = queues_[stage].entries;
+bool ReachedObjects::Push(uint8_t stage, uint32_t entry, bool early) {
+  GrowingArray<uint32_t>& queue = queues_[2 * stage + (early ? 0 : 1)].entries;
   if (!queue.Reserve(1)) return no_memory_ = true, false;
   queue.Add(entry);
   return true;

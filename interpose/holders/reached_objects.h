@@ -69,7 +69,9 @@ constexpr uint16_t kExpanded = 1,
     kParameters = 32, kBuffers = 64, kOptimizerState = 128, kGradient = 256, kSaved = 512,
                    kUnreached = 1024,  // not reached from any name; see unreached_objects.cc
     kContainer = 2048,                 // its members are entries
-    kRequiresGradient = 4096, kUses = kParameters | kBuffers | kOptimizerState;
+    kRequiresGradient = 4096,
+                   kEarly = 8192,  // reached in the tree of a torch.nn.Module
+    kUses = kParameters | kBuffers | kOptimizerState | kGradient | kSaved;
 
 struct Entry {
   uint64_t address;
@@ -101,8 +103,9 @@ class ReachedObjects {
   bool full() const { return entries_.size() >= kMaxEntries; }
   bool no_memory() const { return no_memory_; }
 
-  // The objects of a stage that are yet to be looked at, first in first out. Push returns false if there is no memory.
-  bool Push(uint8_t stage, uint32_t entry);
+  // The objects of a stage that are yet to be looked at, first in first out; those that were pushed with `early` before
+  // the others. Push returns false if there is no memory.
+  bool Push(uint8_t stage, uint32_t entry, bool early = false);
   // Returns the next one of the earliest stage that has any, or 0.
   uint32_t Pop();
 
@@ -131,7 +134,7 @@ class ReachedObjects {
   size_t slot_count_;
   int shift_;
   bool no_memory_;
-  Queue queues_[kStages];
+  Queue queues_[2 * kStages];  // of each stage the early ones and the others
 };
 
 }  // namespace vramtrack::holders

@@ -82,8 +82,11 @@ bool ObjectWalk::ReachTheRest() {
       current_ = 0;
       stage_ = outside ? kOutside : kGarbage;
       const schema::HolderStep step = outside ? schema::HOLDER_OUTSIDE : schema::HOLDER_GARBAGE;
+      // A thread has a context. Paths begin at the variables in it.
+      const bool has_names = outside && of_type == api_->context;
       ReachAt(entry.address, ObjectKind::kPython,
-              {step, NameKind::kCharacters, reinterpret_cast<uint64_t>(NameOf(of_type))}, 0, stage_);
+              has_names ? kSame : Step{step, NameKind::kCharacters, reinterpret_cast<uint64_t>(NameOf(of_type))}, 0,
+              stage_);
       // What it holds is named by it, not by itself.
       if (!outside && !Expand()) return false;
     }

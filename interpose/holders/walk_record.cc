@@ -128,19 +128,22 @@ uint32_t WalkRecord::FileName(const Entry& entry) {
   }
   if (entry.step != schema::HOLDER_MODULE) return 0;
   intptr_t position = 0;
-  uint64_t key, value;
-  while (api.dict_next(entry.address, &position, &key, &value) != 0) {
-    if (!IsTextOf(api, key, "__file__") || !IsText(value)) continue;
-    char text[kMostNameBytes];
-    return Name(text, TextAsUtf8(api.interpreter->offsets(), value, text, sizeof text));
+  uint64_t key, value, file = 0, loader = 0;
+  while (file == 0 && api.dict_next(entry.address, &position, &key, &value) != 0) {
+    if (IsTextOf(api, key, "__file__")) file = value;
+    if (IsTextOf(api, key, "__loader__")) loader = value;
   }
-  return 0;
+  // When the program has ended, CPython deletes __main__.__file__; the loader still has it.
+  if (file == 0 && loader != 0) file = AttributeOf(loader, "path", walk_->FactsOf(loader), api);
+  if (file == 0 || !IsText(file)) return 0;
+  char text[kMostNameBytes];
+  return Name(text, TextAsUtf8(api.interpreter->offsets(), file, text, sizeof text));
 }
 
 uint32_t WalkRecord::AddRow(uint32_t parent, const Entry& entry) {
   ReachedObjects& reached = walk_->reached();
   const uint64_t entries =
-      entry.kind != ObjectKind::kPython ? 0 : EntriesOf(entry.address, walk_->FactsOf(entry.address));
+      entry.kind != ObjectKind::kPython ? 0 : EntriesOf(entry.address, walk_->FactsOf(entry.address), walk_->api());
   if (entry.step == schema::HOLDER_NONE) {
     // A cell stands for what is in it.
     const Entry& from = reached[entry.parent];
@@ -304,7 +307,7 @@ uint8_t* WalkRecord::Encode(size_t first, size_t end, bool last, bool bounded, s
   column(f::block_shape, count, [&](size_t i) { return block_rows_[i].shape; });
   column(f::block_flags, count, [&](size_t i) {
     const HeldBlock& block = blocks[first + i];
-    const uint16_t flags = reached[block.entry].flags;
+    const auto flags = static_cast<uint16_t>(reached[block.entry].flags | block.uses);
     uint32_t value = 0;
     if ((flags & kRequiresGradient) != 0) value |= schema::HOLDER_REQUIRES_GRADIENT;
     if ((flags & kParameters) != 0) value |= schema::HOLDER_IS_PARAMETER;

@@ -23,6 +23,8 @@ LOOKALIKES = ("bounded_window", "average_model", "replay_ring", "limited_cache",
 SOME = ("loss_history", "local_losses", "error_log", "hook_every_step", "object_cache", "generator_local", "slots", "reference_cycle",
         "submodule_cache", "script_module")
 SOME_FIXED = ("loss_history", "hook_every_step")
+STEPS = 100  # of a script
+MOMENTS = ("in_forward", "after_backward", "after_forward", "after_step", "after_zero_grad")
 LEAST_SHARE = 0.9  # of the leaked bytes of a script
 
 
@@ -59,21 +61,6 @@ def traced_environment(trace, holders):
     if holders:
         environment["VRAMTRACK_HOLDERS"] = holders
     return environment
-
-
-def report_on(name, argument, holders, folder):
-    trace = os.path.join(folder, "%s-%s.vtrace" % (name, argument or "leaky"))
-    environment = traced_environment(trace, "all" if holders else "")
-    command = [sys.executable, os.path.join(SCRIPTS, name + ".py")] + ([argument] if argument else [])
-    ran = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         text=True, timeout=TIMEOUT_S)
-    if ran.returncode != 0:
-        raise Crash("exit code %d: %s" % (ran.returncode, ran.stderr[-2000:]))
-    made = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", "--top", "1000", trace], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
-    if made.returncode not in (0, 3):
-        raise Crash("report: exit code %d: %s" % (made.returncode, made.stderr))
-    return json.loads(made.stdout)
 
 
 def shown(site):
@@ -143,19 +130,48 @@ def check_requests(folder):
     return Result(wrong)
 
 
-def check_categories(folder):
-    """What the walk says of a model's memory must be what PyTorch says of it, to the byte."""
-    trace = os.path.join(folder, "categories.vtrace")
-    ran = subprocess.run([sys.executable, os.path.join(SCRIPTS, "categories.py")], env=traced_environment(trace, "exit"),
-                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
+def run_once(folder, name, argument, holders):
+    """(what the script printed, the report)"""
+    trace = os.path.join(folder, "%s-%s-%s.vtrace" % (name, argument or "leaky", holders))
+    command = [sys.executable, os.path.join(SCRIPTS, name + ".py")] + ([argument] if argument else [])
+    ran = subprocess.run(command, env=traced_environment(trace, holders), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
     if ran.returncode != 0:
         raise Crash("exit code %d: %s" % (ran.returncode, ran.stderr[-2000:]))
-    made = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", trace], stdout=subprocess.PIPE, text=True,
-                          timeout=TIMEOUT_S, check=True)
-    seen = {c["name"]: c["bytes"] for c in json.loads(made.stdout)["devices"][0]["held"]["categories"] if c["source"] == "walk"}
-    known = json.loads(ran.stdout)
-    wrong = ["%s: %s bytes, and should be %d" % (name, seen.get(name), size) for name, size in known.items() if seen.get(name) != size]
-    return Result(wrong)
+    made = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", "--top", "1000", trace], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
+    if made.returncode not in (0, 3):
+        raise Crash("report: exit code %d: %s" % (made.returncode, made.stderr))
+    return ran.stdout, json.loads(made.stdout)
+
+
+def differences(known, seen):
+    return ["%s: %d bytes, and should be %d" % (name, seen.get(name, 0), size) for name, size in known.items() if seen.get(name, 0) != size]
+
+
+def check_categories(folder, name):
+    """What the walk says of a model's memory must be what PyTorch says of it, to the byte."""
+    printed, report = run_once(folder, name, "", "exit")
+    known, held = json.loads(printed), report["devices"][0]["held"]
+    wrong = differences(known["categories"], {c["name"]: c["bytes"] for c in held["categories"] if c["source"] == "walk"})
+    return Result(wrong + differences(known.get("modules", {}), {part["name"]: part["bytes"] for part in held["modules"]}))
+
+
+def check_mem_tracker(folder, moment):
+    """So must it be in the middle of a step. PyTorch's tracker does not know which activations are saved for backward."""
+    printed, report = run_once(folder, "mem_tracker", moment, "request")
+    known = json.loads(printed)
+    seen = {c["name"]: c["bytes"] for c in report["devices"][0]["held"]["categories"] if c["source"] == "walk"}
+    seen["activations"] = seen.get("saved_for_backward", 0) + seen.get("named", 0)
+    return Result(differences({name: size for name, size in known.items() if name not in ("asked", "allocated")}, seen))
+
+
+def check_exit_only(folder):
+    """A walk at the end of the program must know the file of its main module, and how many results a cache has."""
+    _, report = run_once(folder, "lru_cache", "", "exit")
+    holder = [site["holder"] for site in report["sites"] if site["id"] == report["ranking"][0]][0]
+    found = os.path.basename(holder["file"] or ""), holder["count"]
+    return Result([] if found == ("lru_cache.py", STEPS) else ["the file and the entries are %s" % (found,)])
 
 
 def main():
@@ -165,10 +181,16 @@ def main():
     table = read_table()
     runs = [(name, argument) for name in table for argument in ("", "--fixed")]
     runs += [("lookalikes", name) for name in LOOKALIKES]
-    runs += [("asking", ""), ("categories", "")] if holders else []
+    plain = list(runs)
     if not asked and "--all" not in arguments:
-        runs = [run for run in runs if run[0] in (SOME_FIXED if run[1] else SOME) or run[0] in ("lookalikes", "asking", "categories")]
+        runs = [run for run in runs if run[0] in (SOME_FIXED if run[1] else SOME) or run[0] == "lookalikes"]
         runs = [run for run in runs if run[0] != "lookalikes" or run[1] in LOOKALIKES[:2]]
+        runs += [("mem_tracker", moment) for moment in MOMENTS[:2]]
+    else:
+        runs += [("mem_tracker", moment) for moment in MOMENTS]
+    runs += [("asking", ""), ("categories", ""), ("sharded", ""), ("lru_cache", "exit")]
+    runs = [run for run in runs if holders or run in plain]
+    runs = [run for run in runs if not under_test.OWN_PYTORCH or run[0] not in ("mem_tracker", "sharded")]
     if asked:
         runs = [run for run in runs if run[0] in asked or "%s:%s" % (run[0], run[1].lstrip("-")) in asked]
     folder_of_caller = os.environ.get("KEEP")
@@ -178,11 +200,15 @@ def main():
         def check(run):
             name, argument = run
             try:
-                if name == "categories":
-                    return check_categories(folder)
+                if name in ("categories", "sharded"):
+                    return check_categories(folder_of_caller or folder, name)
+                if name == "mem_tracker":
+                    return check_mem_tracker(folder_of_caller or folder, argument)
+                if name == "lru_cache" and argument == "exit":
+                    return check_exit_only(folder_of_caller or folder)
                 if name == "asking":
                     return check_requests(folder_of_caller or folder)
-                report = report_on(name, argument, holders, folder_of_caller or folder)
+                _, report = run_once(folder_of_caller or folder, name, argument, "all" if holders else "")
                 return check_clean(report) if argument else check_leak(report, table[name], holders)
             except Exception as error:
                 return Result([str(error)], crashed=True, named=None if argument or name not in table else False)

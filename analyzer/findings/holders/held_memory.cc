@@ -29,7 +29,7 @@ const char* CategoryOf(uint32_t flags) {
   return "named";
 }
 
-// The type of the graph node that saved what a path leads to; empty if none did.
+// The type of the graph node that saved what a path leads to; empty if the path leads through none.
 std::string SavedBy(const HolderPaths& paths, HolderPathIndex path) {
   for (; !path.is_none(); path = paths[path].parent) {
     if (paths[path].step == schema::HOLDER_SAVED) return paths[path].name;
@@ -115,7 +115,7 @@ std::optional<ReportHeld> DescribeHeldMemory(const ProcessAnalysis& analysis, co
     category.objects += held->objects;
     if (name == "saved_for_backward") {
       const std::string node = SavedBy(walks.paths(), held->path);
-      AddTo(&saved, node.empty() ? "unknown" : node, *held);
+      if (!node.empty()) AddTo(&saved, node, *held);
     }
     if ((held->flags & kOfModule) == 0) continue;
     if (const std::string module = ModuleOf(walks.paths(), walk, held->path); !module.empty()) {

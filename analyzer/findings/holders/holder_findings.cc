@@ -79,6 +79,16 @@ std::vector<HeldPath> PathsOf(const std::vector<const HeldBlocks*>& blocks) {
   return paths;
 }
 
+// A gradient or a saved tensor that is reached in another way is nothing special there.
+uint32_t FlagsOnPath(uint32_t flags, const std::vector<PathStep>& steps) {
+  const auto has = [&steps](uint32_t step) {
+    return std::any_of(steps.begin(), steps.end(), [step](const PathStep& one) { return one.step == step; });
+  };
+  if (!has(schema::HOLDER_SAVED)) flags &= ~uint32_t{schema::HOLDER_IS_SAVED};
+  if (!has(schema::HOLDER_GRADIENT)) flags &= ~uint32_t{schema::HOLDER_IS_GRADIENT};
+  return flags;
+}
+
 ReportHolderShare ShareOf(const ChosenHolder& chosen, uint64_t whole) {
   const PathStep& holder = chosen.steps[chosen.holder];
   ReportHolderShare share;
@@ -239,14 +249,14 @@ std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteI
   facts.leak = leak;
   facts.hooks_grow = HooksGrow(chosen_walk, first, holder);
   std::set<uint32_t> birth_steps;
-  std::map<HolderPathIndex, bool> is_held;
+  std::map<HolderPathIndex, std::vector<PathStep>> steps_of;
   for (const HeldBlocks* held : at.blocks) {
     if (held->path.is_none()) continue;
-    const auto [known, is_new] = is_held.try_emplace(held->path);
-    if (is_new) known->second = IsHeldBy(first, PathSteps(walks_.paths(), walk, held->path));
-    if (!known->second) continue;
+    const auto [steps, is_new] = steps_of.try_emplace(held->path);
+    if (is_new) steps->second = PathSteps(walks_.paths(), walk, held->path);
+    if (!IsHeldBy(first, steps->second)) continue;
     birth_steps.insert(held->birth_step);
-    facts.flags |= held->flags;
+    facts.flags |= FlagsOnPath(held->flags, steps->second);
   }
   if (analysis_.plan().has_steps() || analysis_.plan().has_windows()) facts.birth_steps = birth_steps.size();
   holder.hint = HolderHint(first, holder, facts);
