@@ -33,7 +33,9 @@ std::string FormatTimeToFull(double steps) {
   return absl::StrCat("full in ", FormatAbout(steps), steps == 1 ? " step" : " steps");
 }
 
-std::string FormatPercent(double share) { return FormatAbout(100 * share) + " %"; }
+std::string FormatPercent(double share) {
+  return share > 0 && share < 1e-4 ? "< 0.01 %" : FormatAbout(100 * share) + " %";
+}
 
 std::string FormatSeconds(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "unknown";

@@ -224,6 +224,12 @@ int Export(const Arguments& arguments) {
           "or alloc_objects")
       ->check(OneOf("value", {"inuse_space", "inuse_objects", "alloc_space", "alloc_objects"}));
   parser
+      .Option(
+          "--frames", "FRAMES", &options.frames,
+          "for folded and speedscope: calls (default), or modules: the names that lead to a model's modules, at the "
+          "walk of --holders nearest to the peak")
+      ->check(OneOf("frames", {"calls", "modules"}));
+  parser
       .Option("--max-events", "N", &options.max_events,
               "keep the last N events, or points of a curve, of each device (default: 100000)")
       ->check(WholeNumber(1, uint64_t{1} << 40));

@@ -134,6 +134,7 @@ struct ExportCommandOptions {
   std::string steps;  // "FIRST:LAST"; empty: all
   std::string level = "all";
   std::string value = "inuse_space";
+  std::string frames = "calls";  // or "modules"
   uint64_t max_events = 100'000;
   bool raw_stacks = false;
   bool all_runs = false;  // use all runs of a folder; see ChooseTraces

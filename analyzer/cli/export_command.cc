@@ -55,6 +55,7 @@ std::string ReadOptions(const ExportCommandOptions& command, ExportOptions* opti
                     : command.level == "framework" ? Levels::kFramework
                                                    : Levels::kAll;
   options->value = command.value;
+  options->modules = command.frames == "modules";
   options->max_events = command.max_events;
   options->analyze.step_marks = command.step_marks;
   options->analyze.threads = command.threads;
@@ -88,6 +89,21 @@ std::vector<std::string> ReadTables(const ExportFormat& format, std::vector<std:
     if (std::find(tables.begin(), tables.end(), name) == tables.end()) tables.push_back(name);
   }
   return tables;
+}
+
+// Empty if the options fit --frames modules. A walk is a moment of its own.
+std::string CheckModules(const ExportCommandOptions& command) {
+  if (command.frames != "modules") return "";
+  if (command.format != "folded" && command.format != "speedscope") {
+    return absl::StrCat("--frames: ", command.format, " has no frames of modules (use --to folded or speedscope)");
+  }
+  for (const auto& [name, given] :
+       {std::pair("--at", !command.at.empty()), std::pair("--steps", !command.steps.empty()),
+        std::pair("--level", command.level != "all")}) {
+    if (given) return absl::StrCat(name, ": not with --frames modules, which are those of a walk's moment");
+  }
+  if (command.value.rfind("inuse", 0) == 0) return "";
+  return absl::StrCat("--value: ", command.value, " is not known by module (use inuse_space or inuse_objects)");
 }
 
 bool IsFolder(const std::string& path) {
@@ -157,6 +173,7 @@ absl::Status ExportAll(const std::vector<std::string>& paths, const std::string&
 int RunExport(const ExportCommandOptions& command) {
   const ExportFormat* format = FindExportFormat(command.format);
   if (format == nullptr) return BadInput("--to: " + UnknownChoice("format", command.format, ExportFormatNames()));
+  if (const std::string wrong = CheckModules(command); !wrong.empty()) return BadInput(wrong);
   ExportOptions options;
   options.at = format->at;
   if (const std::string wrong = ReadOptions(command, &options); !wrong.empty()) {

@@ -50,6 +50,35 @@ run 2 "$vramtrack" export leak.vtrace --to csv --at oom -o there
 run 0 "$vramtrack" export leak.vtrace --to csv -o there
 cmp -s there leak.csv || fail "an existing file is not replaced"
 
+# Modules as frames, at the walk nearest to the peak.
+"$make_trace" holders holders.vtrace || exit 1
+run 0 "$vramtrack" export holders.vtrace --to folded --frames modules -o modules.folded
+at='rank 3;cuda:0 at step 60, walk 2'
+diff modules.folded - <<END || fail "modules are not the frames"
+$at;model;wte;parameters $((360 * 1024 * 1024))
+$at;in no module;saved for backward;AddmmBackward0 $((240 * 1024 * 1024))
+END
+run 0 "$vramtrack" export holders.vtrace --to speedscope --frames modules --value inuse_objects -o modules.json
+python3 - <<'END' || fail "speedscope has other modules"
+import json
+file = json.load(open("modules.json"))
+(profile,) = file["profiles"]
+names = [frame["name"] for frame in file["shared"]["frames"]]
+stacks = [[names[frame] for frame in sample] for sample in profile["samples"]]
+assert profile["weights"] == [1, 60] and profile["endValue"] == 61, profile
+assert stacks == [["model", "wte", "parameters"], ["in no module", "saved for backward", "AddmmBackward0"]], stacks
+END
+run 2 "$vramtrack" export leak.vtrace --to folded --frames modules -o x
+one_error_line "leak.vtrace" "--holders"
+[[ -e x ]] && fail "a file was left behind"
+run 2 "$vramtrack" export holders.vtrace --to pprof --frames modules -o x
+one_error_line "--frames" "folded or speedscope"
+for option in "--at end" "--steps 1:2" "--level driver" "--value alloc_space"; do
+  # shellcheck disable=SC2086
+  run 2 "$vramtrack" export holders.vtrace --to folded --frames modules $option
+  one_error_line "${option%% *}"
+done
+
 # Tables: one is a file, several are a folder.
 for table in sites events steps windows runs devices oom; do
   for format in csv parquet; do

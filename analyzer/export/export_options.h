@@ -32,6 +32,7 @@ struct ExportOptions {
   std::optional<std::pair<uint64_t, uint64_t>> steps;
   Levels levels = Levels::kAll;
   std::string value = "inuse_space";  // for formats with one value per stack
+  bool modules = false;               // for these formats: frames are the names that lead to modules, not calls
   size_t max_events = 100'000;        // for formats with single events: keep the last ones of each device
   std::string table = "sites";        // for formats with tables, see tables.h
   AnalyzeOptions analyze;

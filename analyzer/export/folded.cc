@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/export/exporter.h"
 #include "analyzer/export/frame_names.h"
+#include "analyzer/export/module_frames.h"
 
 namespace vramtrack {
 namespace {
@@ -19,6 +20,11 @@ class Folded final : public Exporter {
   Folded(const ExportOptions& options, ExportSink sink) : options_(options), sink_(std::move(sink)) {}
 
   absl::Status Add(ExportedProcess& process) override {
+    return options_.modules ? AddModules(process) : AddCalls(process);
+  }
+
+ private:
+  absl::Status AddCalls(ExportedProcess& process) {
     for (const ExportedSite& site : process.sites()) {
       const uint64_t value = ValueOf(site.counts, options_.value);
       if (value == 0) continue;
@@ -33,7 +39,17 @@ class Folded final : public Exporter {
     return absl::OkStatus();
   }
 
- private:
+  absl::Status AddModules(ExportedProcess& process) {
+    const absl::StatusOr<std::vector<ModuleStack>> stacks = ModuleStacks(process);
+    if (!stacks.ok()) return stacks.status();
+    for (const ModuleStack& stack : *stacks) {
+      std::string line = absl::StrCat(process.Name(), ";", stack.device);
+      for (const std::string& frame : stack.frames) absl::StrAppend(&line, ";", Part(frame));
+      if (!sink_(absl::StrCat(line, " ", stack.value, "\n"))) break;
+    }
+    return absl::OkStatus();
+  }
+
   const ExportOptions& options_;
   ExportSink sink_;
 };

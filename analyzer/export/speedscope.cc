@@ -7,6 +7,7 @@
 #include "analyzer/base/display_text.h"
 #include "analyzer/export/exporter.h"
 #include "analyzer/export/frame_names.h"
+#include "analyzer/export/module_frames.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {
@@ -19,21 +20,13 @@ class Speedscope final : public Exporter {
   Speedscope(const ExportOptions& options, ExportSink sink) : options_(options), sink_(std::move(sink)) {}
 
   absl::Status Add(ExportedProcess& process) override {
-    struct Profile {
-      Json samples = Json::array(), weights = Json::array();
-      uint64_t sum = 0;
-    };
     std::map<std::string, Profile> by_device;
-    for (const ExportedSite& site : process.sites()) {
-      const uint64_t value = ValueOf(site.counts, options_.value);
-      if (value == 0) continue;
-      Json sample = Json::array();
-      const std::vector<ReportFrame> frames = process.Frames(site.stack);
-      for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) sample.push_back(FrameIndex(*frame));
-      Profile& profile = by_device[site.device];
-      profile.samples.push_back(std::move(sample));
-      profile.weights.push_back(value);
-      profile.sum += value;
+    if (options_.modules) {
+      const absl::StatusOr<std::vector<ModuleStack>> stacks = ModuleStacks(process);
+      if (!stacks.ok()) return stacks.status();
+      for (const ModuleStack& stack : *stacks) AddModule(stack, &by_device[stack.device]);
+    } else {
+      AddCalls(process, &by_device);
     }
     const bool bytes = options_.value.find("space") != std::string::npos;
     for (auto& [device, profile] : by_device) {
@@ -60,6 +53,37 @@ class Speedscope final : public Exporter {
   }
 
  private:
+  struct Profile {
+    Json samples = Json::array(), weights = Json::array();
+    uint64_t sum = 0;
+  };
+
+  void AddCalls(ExportedProcess& process, std::map<std::string, Profile>* by_device) {
+    for (const ExportedSite& site : process.sites()) {
+      const uint64_t value = ValueOf(site.counts, options_.value);
+      if (value == 0) continue;
+      Json sample = Json::array();
+      const std::vector<ReportFrame> frames = process.Frames(site.stack);
+      for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) sample.push_back(FrameIndex(*frame));
+      Profile& profile = (*by_device)[site.device];
+      profile.samples.push_back(std::move(sample));
+      profile.weights.push_back(value);
+      profile.sum += value;
+    }
+  }
+
+  void AddModule(const ModuleStack& stack, Profile* profile) {
+    Json sample = Json::array();
+    for (const std::string& name : stack.frames) {
+      ReportFrame frame;
+      frame.function = name;
+      sample.push_back(FrameIndex(frame));
+    }
+    profile->samples.push_back(std::move(sample));
+    profile->weights.push_back(stack.value);
+    profile->sum += stack.value;
+  }
+
   size_t FrameIndex(const ReportFrame& frame) {
     const auto [found, is_new] = indices_.try_emplace({frame.function, FileOf(frame), frame.line}, frames_.size());
     if (is_new) {

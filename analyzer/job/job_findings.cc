@@ -13,6 +13,7 @@
 #include "analyzer/job/rank_findings.h"
 #include "analyzer/job/rank_votes.h"
 #include "analyzer/job/site_id.h"
+#include "analyzer/model/oom_lines.h"
 
 namespace vramtrack {
 namespace {
@@ -126,6 +127,7 @@ Report FindingsJoin::Finish() {
   for (const ReportSite& site : report.sites) {
     if (IsLeak(site) && site.part_of.empty()) report.ranking.push_back(site.id);
   }
+  AnswerFailures(&report);
   return report;
 }
 

@@ -147,6 +147,7 @@ void Fields(Visitor& visit, ReportOnlyCupti& only) {
 struct ReportValueFit {
   struct Prediction {
     double value = 0, bytes = 0, low = 0, high = 0;
+    std::string fits;
   };
   struct Line {
     double bytes_per_unit = 0, ci_low = 0, ci_high = 0;
@@ -155,6 +156,7 @@ struct ReportValueFit {
     std::optional<double> bend_value, floor_bytes;
     std::vector<Prediction> predictions;
     std::optional<double> limit_bytes, largest_value;
+    bool more_may_fit = false;
   };
   uint64_t steps = 0;
   double least_value = 0, most_value = 0;
@@ -169,6 +171,8 @@ void Fields(Visitor& visit, ReportValueFit::Prediction& prediction) {
   visit(1, "value", prediction.value);
   visit(2, "bytes", prediction.bytes, "the peak of the step");
   visit(3, "ci", field::Interval{prediction.low, prediction.high}, "95 % prediction interval, of one step");
+  visit(5, "fits", field::OneOf{prediction.fits, {"yes", "maybe", "no"}, true},
+        "whether all of this interval is within `limit_bytes`, or a part of it; `null` if the limit is unknown");
 }
 
 template <>
@@ -194,6 +198,8 @@ void Fields(Visitor& visit, ReportValueFit::Line& line) {
   visit(12, "largest_value", line.largest_value,
         "the largest value whose prediction interval stays within `limit_bytes`, up to 4 times the largest one so far; "
         "`null` if the limit is unknown, or if none does");
+  visit(13, "more_may_fit", line.more_may_fit,
+        "`largest_value` is 4 times the largest one so far: larger ones may fit");
 }
 
 template <>
@@ -251,6 +257,7 @@ struct ReportDevice {
   std::optional<ReportValueFit> by_value;
   std::optional<ReportSuggestedLimit> suggested_limit;
   std::optional<ReportHeld> held;
+  std::optional<ReportModuleMemory> module_memory;
   uint64_t unattributed_bytes = 0;
   // Driver memory whose allocation only CUPTI saw, by library, largest first.
   std::vector<ReportOnlyCupti> only_cupti;
@@ -295,6 +302,7 @@ void Fields(Visitor& visit, ReportDevice& device) {
   visit(19, "suggested_limit", device.suggested_limit,
         "`null` with fewer than 10 steps after warm-up, and if the size of the device is unknown");
   visit(20, "held", device.held, "`null` where no walk found blocks of the device");
+  visit(21, "module_memory", device.module_memory, "`null` where no walk found blocks of the device");
   visit(0, "rank", device.rank,
         "of a job with several processes: whose figures these are. It is the process that reserved most on a device "
         "with this number");

@@ -5,6 +5,7 @@
 #define ANALYZER_MODEL_HOLDER_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -85,6 +86,9 @@ void Fields(Visitor& visit, ReportHolder& holder) {
   visit(21, "hint", field::OrNull{holder.hint}, "what to change, only where it is certain; otherwise `null`");
 }
 
+inline constexpr std::initializer_list<const char*> kWalkMoments = {"growth", "out_of_memory", "request",
+                                                                    "exit",   "interval",      "unknown"};
+
 struct ReportWalk {
   std::string moment;
   std::optional<int64_t> step;
@@ -99,8 +103,7 @@ inline constexpr const char* kAbout<ReportWalk> =
     "A walk through the objects of a process's Python interpreter, which paused it meanwhile";
 template <class Visitor>
 void Fields(Visitor& visit, ReportWalk& walk) {
-  visit(1, "moment", field::OneOf{walk.moment, {"growth", "out_of_memory", "request", "exit", "interval", "unknown"}},
-        "why it was made then");
+  visit(1, "moment", field::OneOf{walk.moment, kWalkMoments}, "why it was made then");
   visit(2, "step", walk.step, "`null` without steps");
   visit(3, "seconds", walk.seconds, "when it ended, since the recording began");
   visit(4, "duration_s", walk.duration_s, "that it took");
@@ -170,6 +173,57 @@ void Fields(Visitor& visit, ReportHeld& held) {
   visit(8, "shapes", held.shapes,
         "what the walk found, by data type and sizes of the tensor, such as `float32 [64, 256]`, the most first; at "
         "most 20");
+}
+
+struct ReportModuleMemory {
+  struct Part {
+    std::vector<std::string> module;
+    std::string category, source, name;
+    uint64_t bytes = 0, objects = 0;
+  };
+
+  uint64_t walk = 0;
+  std::string moment;
+  std::optional<int64_t> step;
+  double seconds = 0;
+  bool complete = true;
+  uint64_t live = 0;
+  std::vector<Part> parts;
+  uint64_t other_parts = 0, other_bytes = 0;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportModuleMemory::Part> = "Blocks of one module, or of none, for one purpose";
+template <class Visitor>
+void Fields(Visitor& visit, ReportModuleMemory::Part& part) {
+  visit(
+      1, "module", part.module,
+      "the names that lead to the module, such as `[\"model\", \"transformer\", \"h\", \"3\", \"mlp\"]`; empty if the "
+      "blocks are reached through no module");
+  visit(2, "category", part.category, "as in [`held`](#held)");
+  visit(3, "source", field::OneOf{part.source, {"walk", "inferred"}}, "as in [`held`](#held)");
+  visit(4, "name", part.name,
+        "of what the module does not name: the variable that holds it, or the type of the graph node that saved it; "
+        "empty if there is none");
+  visit(5, "bytes", part.bytes);
+  visit(6, "objects", part.objects);
+}
+
+template <>
+inline constexpr const char* kAbout<ReportModuleMemory> =
+    "The live bytes of a device by module, at the [walk](report.md#who-holds-it) nearest to its peak: the one at which "
+    "most was live. It is the peak only if `live` is that of the peak";
+template <class Visitor>
+void Fields(Visitor& visit, ReportModuleMemory& memory) {
+  visit(1, "walk", memory.walk, "number of the walk");
+  visit(2, "moment", field::OneOf{memory.moment, kWalkMoments}, "why it was made then");
+  visit(3, "step", memory.step, "of the walk; `null` without steps");
+  visit(4, "seconds", memory.seconds, "when it ended, since the recording began");
+  visit(5, "complete", memory.complete, "whether it visited everything");
+  visit(6, "live", memory.live, "bytes that were live then, the sum of all parts");
+  visit(7, "parts", memory.parts, "the most bytes first; at most 1,000");
+  visit(8, "other_parts", memory.other_parts, "that are not listed");
+  visit(9, "other_bytes", memory.other_bytes, "in these");
 }
 
 }  // namespace vramtrack

@@ -49,6 +49,16 @@ struct ReportOom {
   std::vector<Change> changes;
   // Size of the step's objects relative to those of the same sites in the steps before; nullopt if unknown.
   std::optional<double> size_ratio;
+  std::string size_change;
+
+  // Who held the memory, if one line of the code or the leaks held much of it.
+  struct Answer {
+    std::string site;  // id
+    bool leak = false;
+    uint64_t other_leaks = 0, bytes = 0;
+    double share = 0;
+  };
+  std::optional<Answer> answer;
   // What a walk at the failure found, by bytes, largest first.
   std::vector<ReportHolderShare> held_by;
   std::optional<int> rank;
@@ -62,6 +72,19 @@ void Fields(Visitor& visit, ReportOom::Change& change) {
   visit(1, "site", field::SiteReference{change.site});
   visit(2, "then", change.then);
   visit(3, "now", change.now);
+}
+
+template <>
+inline constexpr const char* kAbout<ReportOom::Answer> =
+    "Who held the memory, in one line: all leaks if they held at least 30 %, otherwise the line of the code that held "
+    "most, if that was at least 30 %";
+template <class Visitor>
+void Fields(Visitor& visit, ReportOom::Answer& answer) {
+  visit(1, "site", field::SiteReference{answer.site}, "of the line that held most; of leaks, of the largest one");
+  visit(2, "leak", answer.leak, "whether it is leaks");
+  visit(3, "other_leaks", answer.other_leaks, "leaks at other lines, whose bytes are included");
+  visit(4, "bytes", answer.bytes);
+  visit(5, "share", answer.share, "of all that was live on the device, 0 to 1");
 }
 
 template <>
@@ -105,6 +128,9 @@ void Fields(Visitor& visit, ReportOom& oom) {
   visit(21, "changes", oom.changes, "sites that are listed, what grew most first");
   visit(22, "size_ratio", oom.size_ratio,
         "how large the step's objects are, over those of the same sites in the steps before; `null` if unknown");
+  visit(27, "size_change", field::OneOf{oom.size_change, {"larger", "same", "smaller"}, true},
+        "what `size_ratio` means: `same` within 10 %; `null` if it is unknown");
+  visit(0, "answer", oom.answer, "`null` if neither leaks nor one line held that much");
   visit(26, "held_by", oom.held_by,
         "who held the memory, by Python names, where a [walk](report.md#who-holds-it) was made at that moment");
   visit(0, "rank", oom.rank, "of the process that asked");

@@ -302,6 +302,12 @@ TEST(Analyze, OutOfMemoryNamesTheHoldersAndTheCause) {
   EXPECT_EQ(oom.holders[0].first, report->ranking[0]);
   EXPECT_EQ(oom.holders[0].second, 240 * kMiB);
   EXPECT_EQ(oom.holders[1].second, 100 * kMiB);
+  ASSERT_TRUE(oom.answer.has_value());
+  EXPECT_EQ(oom.answer->site, report->ranking[0]);
+  EXPECT_TRUE(oom.answer->leak);
+  EXPECT_EQ(oom.answer->other_leaks, 0u);
+  EXPECT_EQ(oom.answer->bytes, 240 * kMiB);
+  EXPECT_NEAR(oom.answer->share, 240. / 340, 1e-9);
   EXPECT_FALSE(oom.stack.empty());
 }
 

@@ -47,7 +47,7 @@ class Hands(PageCase):
         self.assertEqual(self.count("main > section.view:not([hidden])"), 1)
 
     def test_everything_that_can_be_operated_has_a_name(self):
-        for sample in ("leak", "pytorch", "oom", "ranks", "many", "cupti"):
+        for sample in ("leak", "pytorch", "oom", "ranks", "many", "cupti", "holders"):
             self.open(page_of(sample))
             for view in self.views():
                 with self.subTest(sample=sample, view=view):
@@ -60,9 +60,9 @@ class Hands(PageCase):
                     self.assertEqual(nameless, [])
 
     def test_the_keyboard_alone_goes_through_all_views(self):
-        self.open(page_of("pytorch"))
+        self.open(page_of("holders"))
         for number, view in enumerate(self.views(), 1):
-            self.browser.press(str(number))
+            self.browser.press(str(number % 10))
             self.browser.wait_for("!document.getElementById('view-%s').hidden" % view)
             # Tab comes to everything in the view and leads out of it again.
             self.browser.evaluate("document.getElementById('tab-%s').focus()" % view)

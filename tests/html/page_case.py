@@ -21,6 +21,12 @@ def count_of(selector):
     return "document.querySelectorAll(%s).length" % json.dumps(selector)
 
 
+def in_mib(count):
+    """As the page prints sizes of at least a MiB and less than a GiB."""
+    value = count / 2 ** 20
+    return "%.*f MiB" % (0 if value >= 99.95 else 1 if value >= 9.995 else 2, value)
+
+
 def report_page(vramtrack, traces, codes=(0, 3)):
     """The page of a trace or a folder of them; made once."""
     page = FOLDER / (traces.name + ".html")

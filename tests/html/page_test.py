@@ -8,8 +8,12 @@ import subprocess
 import sys
 import unittest
 
-from page_case import PageCase, count_of, text_of
+from page_case import PageCase, count_of, in_mib, text_of
 from sample_pages import PRINT_SAMPLE, page_of
+
+
+def report_of(sample):
+    return json.loads(subprocess.run([PRINT_SAMPLE, sample, "json"], check=True, stdout=subprocess.PIPE).stdout)
 
 
 class Pages(PageCase):
@@ -48,7 +52,7 @@ class Pages(PageCase):
             self.assertEqual(self.browser.evaluate("document.querySelector('main').dataset.view"), "summary")
             if verdict:
                 self.assertEqual(self.see(".answer .verdict"), verdict)
-            data = self.report(sample)
+            data = report_of(sample)
             lines = max((one for one in data["peak_lines"] if one["device"] is not None), key=lambda one: one["live"])
             shown = self.browser.evaluate("document.querySelector('#view-summary table').tBodies[0].rows.length")
             self.assertEqual(shown, min(5, len(lines["lines"])))
@@ -66,10 +70,6 @@ class Pages(PageCase):
         self.assertEqual([words.split(": ")[0] for words in needs], ["Memory by step value", "Suggested max_memory"])
         for words in needs:
             self.assertIn(words.split(": ", 1)[1], text)
-
-    @staticmethod
-    def report(sample):
-        return json.loads(subprocess.run([PRINT_SAMPLE, sample, "json"], check=True, stdout=subprocess.PIPE).stdout)
 
     def test_searches_sorts_and_opens_sites(self):
         self.open(page_of("many"), "#view=sites")
@@ -170,7 +170,7 @@ class Pages(PageCase):
             self.assertLess(left, 60)
 
     def test_out_of_memory_says_first_what_held_it(self):
-        oom = self.report("oom")["oom"][-1]
+        oom = report_of("oom")["oom"][-1]
         self.open(page_of("oom"), "#view=leaks")
         held = max(sum(one["bytes"] for one in oom["categories"]), sum(one["bytes"] for one in oom["holders"]))
         rows = self.browser.evaluate("[...document.querySelectorAll('.oom .body table')][0].tBodies[0].rows.length")
@@ -189,6 +189,115 @@ class Pages(PageCase):
         self.assertEqual(self.count(".oom .advice-details[open]"), 0)
         if "leak" in self.see(".oom > summary .place"):
             self.assertEqual(self.count(".oom .advice-details"), 0)
+
+
+class Holders(PageCase):
+    """Who holds the memory: what walks through Python's objects found."""
+
+    def rows(self, caption):
+        """The texts of the cells of a table of the Holders view."""
+        return self.browser.evaluate(
+            "[...[...document.querySelectorAll('#view-holders table')].find((t) => t.caption?.innerText.startsWith('%s'))"
+            ".tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.innerText.trim()))" % caption)
+
+    def test_shows_categories_modules_nodes_shapes_and_walks(self):
+        report = report_of("holders")
+        held = report["devices"][0]["held"]
+        self.open(page_of("holders"), "#view=holders")
+        self.assertIn("step %s" % format(held["step"], ","), self.see("#view-holders .controls"))
+        self.assertIn("stopped early", self.see("#view-holders .controls"))
+        whole = sum(one["bytes"] for one in held["categories"])
+        self.assertEqual(self.rows("By category"), [
+            [one["name"].replace("_", " "), {"walk": "seen", "inferred": "inferred"}[one["source"]], in_mib(one["bytes"]),
+             "%.3g %%" % (100 * one["bytes"] / whole), format(one["objects"], ",")] for one in held["categories"]])
+        for caption, field in (("By module", "modules"), ("Saved for backward", "saved"), ("By shape", "shapes")):
+            self.assertEqual(self.browser.evaluate(
+                "[...document.querySelectorAll('#view-holders caption')].find((c) => c.innerText.startsWith('%s')).querySelector('.badge').innerText"
+                % caption), "seen")
+            self.assertEqual(self.rows(caption), [[one["name"], in_mib(one["bytes"]), format(one["objects"], ",")]
+                                                  for one in held[field]], caption)
+        walks = self.browser.evaluate("[...[...document.querySelectorAll('#view-holders table')].at(-1).tBodies[0].rows].map((row) => row.innerText)")
+        self.assertEqual(len(walks), len(report["walks"]))
+        for walk, row in zip(report["walks"], walks):
+            self.assertIn("step %s (" % format(walk["step"], ","), row)
+            self.assertIn(format(walk["objects"], ","), row)
+            self.assertIn("%g ms" % (1000 * walk["duration_s"]) if walk["duration_s"] < 0.0995 else "%.3g s" % walk["duration_s"], row)
+            self.assertTrue(row.endswith("stopped early: " + walk["stopped"] if walk["stopped"] else "yes"), row)
+
+    def test_the_graph_of_modules_walks_zooms_and_says_of_which_moment_it_is(self):
+        device = report_of("holders")["devices"][0]
+        memory = device["module_memory"]
+        self.open(page_of("holders"), "#view=holders")
+        caption = self.see("#view-holders .flame figcaption")
+        for fact in ("step %d (" % memory["step"], "Walk %d, " % memory["walk"], "nearest to the peak", in_mib(memory["live"]) + " were live",
+                     "of the %s at the peak (step %d)" % (in_mib(device["peak"]["live"]), device["peak"]["step"])):
+            self.assertIn(fact, caption)
+        # The largest box first; then along the names of a module to its category.
+        self.browser.evaluate("document.querySelector('#view-holders .icicle').focus()")
+        said = []
+        for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"):
+            self.browser.press(key)
+            said.append(self.see(".bar"))
+        of_model = sum(part["bytes"] for part in memory["parts"] if part["module"][:1] == ["model"])
+        self.assertTrue(said[0].startswith(in_mib(240 << 20)) and said[0].endswith(": in no module"), said[0])
+        self.assertTrue(said[2].endswith(".AddmmBackward0"), said[2])
+        self.assertTrue(said[5].startswith(in_mib(of_model)) and said[5].endswith(": model"), said[5])
+        self.assertTrue(said[8].endswith(": model.transformer.wte.parameters"), said[8])
+        self.browser.press("ArrowUp")
+        self.browser.press("Enter", text="\r")
+        self.browser.wait_for("location.hash.includes('module=')")
+        self.assertIn("wte", self.see("#view-holders .breadcrumb"))
+        # A link shows the same, and 0 shows all: it opens no other view.
+        self.open(page_of("holders"), "#" + self.browser.evaluate("location.hash.slice(1)"))
+        self.assertIn("wte", self.see("#view-holders .breadcrumb"))
+        self.browser.evaluate("document.querySelector('#view-holders .icicle').focus()")
+        for _ in range(2):
+            self.browser.press("0")
+        self.browser.wait_for("!location.hash.includes('module=')")
+        self.assertEqual(self.state()["view"], "holders")
+
+    def test_a_search_finds_holders(self):
+        self.open(page_of("holders"), "#view=holders&q=c_fc")
+        self.browser.wait_for(count_of("#view-holders td.place.found") + " === 1")
+        self.assertRegex(self.see("#view-holders .module-memory [role=status]"), r"^[0-9]+ box(es)?, 18.0 MiB, ")
+        self.browser.evaluate("location.hash = '#view=sites&q=main__.history'")
+        self.browser.wait_for(text_of("#view-sites [role=status]") + ".startsWith('1 line with 1 site that')")
+
+    def test_a_leak_says_who_holds_it_and_how_to_end_that(self):
+        report = report_of("holders")
+        leak = next(site for site in report["sites"] if site["id"] == report["ranking"][0])
+        holder = leak["holder"]
+        self.open(page_of("holders"), "#view=leaks")
+        self.assertIn("kept by " + holder["explanation"], self.see(".answer"))
+        self.assertEqual(self.see(".answer .fix"), "fix: " + holder["hint"])
+        shown = self.see(".finding[open] .holder")
+        for fact in (holder["path"], holder["explanation"], holder["hint"], holder["others"][0]["path"],
+                     "%.3g %% of the leak's %s" % (100 * holder["share"], in_mib(holder["walked_bytes"])),
+                     "602 at step 602 (12.5 s), 1,204 at step 1,204 (25 s)", "%s in 3 blocks" % in_mib(holder["not_seen_bytes"]),
+                     "it stopped early"):
+            self.assertIn(fact, shown)
+        self.open(page_of("holders"), "#view=sites&site=" + leak["id"])
+        self.assertIn(holder["path"], self.see(".detail .holder"))
+
+    def test_a_failed_allocation_says_who_held_the_memory(self):
+        oom = report_of("held_oom")["oom"][-1]
+        self.open(page_of("held_oom"), "#view=leaks")
+        rows = self.browser.evaluate(
+            "[...[...document.querySelectorAll('.oom table')].find((t) => t.caption.innerText.includes('by Python name'))"
+            ".tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.innerText))")
+        self.assertEqual(len(rows), len(oom["held_by"]))
+        for row, one in zip(rows, oom["held_by"]):
+            self.assertTrue(row[0].startswith(one["path"]), row)
+            self.assertIn(one["type"], row[0])
+            self.assertEqual(row[2], "%.3g %%" % (100 * one["share"]))
+
+    def test_without_a_walk_only_python_gets_a_hint(self):
+        self.open(page_of("pytorch"), "#view=holders")
+        self.assertIn("vramtrack run --holders", self.see("#view-holders"))
+        self.assertEqual(self.count("#view-holders :is(table, h2, canvas)"), 0)
+        self.open(page_of("leak"), "#view=holders")
+        self.assertNotIn("holders", self.views())
+        self.assertEqual(self.browser.evaluate("document.querySelector('main').dataset.view"), "summary")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from page_case import FOLDER, PageCase, report_page, text_of
+from page_case import FOLDER, PageCase, in_mib, report_page, text_of
 
 VRAMTRACK = LIBRARY = TRAIN = MAKE_TRACE = MAKE_LARGE_TRACE = LIBRARIES = None
 
@@ -42,12 +42,6 @@ def page_of(trace, codes=(0, 3)):
 
 def report_of(trace):
     return json.loads(subprocess.run([VRAMTRACK, "report", "--format", "json", str(trace)], stdout=subprocess.PIPE).stdout)
-
-
-def in_mib(count):
-    """As the page prints sizes of at least a MiB and less than a GiB."""
-    value = count / 2 ** 20
-    return "%.*f MiB" % (0 if value >= 99.95 else 1 if value >= 9.995 else 2, value)
 
 
 def leaky():

@@ -17,24 +17,14 @@ constexpr size_t kMostSaved = 20, kMostModules = 50, kMostShapes = 20;
 // A walk that saw less than this part of what another one saw is not described.
 constexpr double kMostOf = 0.5;
 
-bool IsSeen(const HeldBlocks& held) { return !held.path.is_none() || held.flags != 0; }
-
 // A block may be several of these; the first one counts.
-const char* CategoryOf(uint32_t flags) {
+const char* CategoryOfFlags(uint32_t flags) {
   if ((flags & schema::HOLDER_IS_PARAMETER) != 0) return "parameters";
   if ((flags & schema::HOLDER_IS_GRADIENT) != 0) return "gradients";
   if ((flags & schema::HOLDER_IS_OPTIMIZER_STATE) != 0) return "optimizer_state";
   if ((flags & schema::HOLDER_IS_BUFFER) != 0) return "buffers";
   if ((flags & schema::HOLDER_IS_SAVED) != 0) return "saved_for_backward";
   return "named";
-}
-
-// The type of the graph node that saved what a path leads to; empty if the path leads through none.
-std::string SavedBy(const HolderPaths& paths, HolderPathIndex path) {
-  for (; !path.is_none(); path = paths[path].parent) {
-    if (paths[path].step == schema::HOLDER_SAVED) return paths[path].name;
-  }
-  return "";
 }
 
 // "model.transformer.h.3.mlp.c_fc" of a path to its weight; empty if it leads through no module.
@@ -71,6 +61,19 @@ uint64_t SeenBytes(const std::vector<const HeldBlocks*>& blocks) {
 
 }  // namespace
 
+bool IsSeen(const HeldBlocks& held) { return !held.path.is_none() || held.flags != 0; }
+
+std::string CategoryOf(const HeldBlocks& held, const SitePurposes& purposes) {
+  return IsSeen(held) ? CategoryOfFlags(held.flags) : CategoryName(purposes[held.site].category);
+}
+
+std::string SavedBy(const HolderPaths& paths, HolderPathIndex path) {
+  for (; !path.is_none(); path = paths[path].parent) {
+    if (paths[path].step == schema::HOLDER_SAVED) return paths[path].name;
+  }
+  return "";
+}
+
 std::vector<const HeldBlocks*> BlocksOnDevice(const BlocksAtWalk& at, const Sites& sites, DeviceIndex device) {
   std::vector<const HeldBlocks*> of_framework, of_driver;
   for (const HeldBlocks& held : at.held) {
@@ -85,16 +88,42 @@ std::vector<const HeldBlocks*> BlocksOnDevice(const BlocksAtWalk& at, const Site
   return of_framework.empty() ? of_driver : of_framework;
 }
 
-std::optional<ReportHeld> DescribeHeldMemory(const ProcessAnalysis& analysis, const SitePurposes& purposes,
-                                             const HolderWalks& walks, const std::vector<BlocksAtWalk>& at,
-                                             DeviceIndex device) {
-  const Sites& sites = analysis.ledger().sites();
+std::string WalkMoment(const HolderWalk& walk) {
+  switch (walk.moment) {
+    case schema::HOLDERS_AT_GROWTH:
+      return "growth";
+    case schema::HOLDERS_AT_OUT_OF_MEMORY:
+      return "out_of_memory";
+    case schema::HOLDERS_AT_REQUEST:
+      return "request";
+    case schema::HOLDERS_AT_EXIT:
+      return "exit";
+    case schema::HOLDERS_AT_INTERVAL:
+      return "interval";
+    default:
+      return "unknown";
+  }
+}
+
+std::vector<size_t> WalksOf(const WalkFacts& facts, DeviceIndex device) {
   std::vector<uint64_t> seen;
-  for (const BlocksAtWalk& one : at) seen.push_back(SeenBytes(BlocksOnDevice(one, sites, device)));
+  for (const BlocksAtWalk& one : facts.at) {
+    seen.push_back(SeenBytes(BlocksOnDevice(one, facts.analysis.ledger().sites(), device)));
+  }
   const uint64_t most = seen.empty() ? 0 : *std::max_element(seen.begin(), seen.end());
-  if (most == 0) return std::nullopt;
-  size_t chosen = at.size() - 1;
-  while (static_cast<double>(seen[chosen]) < kMostOf * static_cast<double>(most)) --chosen;
+  std::vector<size_t> walks;
+  for (size_t i = 0; most > 0 && i < seen.size(); ++i) {
+    if (static_cast<double>(seen[i]) >= kMostOf * static_cast<double>(most)) walks.push_back(i);
+  }
+  return walks;
+}
+
+std::optional<ReportHeld> DescribeHeldMemory(const WalkFacts& facts, DeviceIndex device) {
+  const auto& [analysis, purposes, walks, at] = facts;
+  const Sites& sites = analysis.ledger().sites();
+  const std::vector<size_t> possible = WalksOf(facts, device);
+  if (possible.empty()) return std::nullopt;
+  const size_t chosen = possible.back();
 
   const HolderWalk& walk = walks.all()[chosen];
   ReportHeld described;
@@ -107,7 +136,7 @@ std::optional<ReportHeld> DescribeHeldMemory(const ProcessAnalysis& analysis, co
   constexpr uint32_t kOfModule = schema::HOLDER_IS_PARAMETER | schema::HOLDER_IS_GRADIENT | schema::HOLDER_IS_BUFFER;
   for (const HeldBlocks* held : BlocksOnDevice(at[chosen], sites, device)) {
     const bool inferred = !IsSeen(*held);
-    const std::string name = inferred ? CategoryName(purposes[held->site].category) : CategoryOf(held->flags);
+    const std::string name = CategoryOf(*held, purposes);
     ReportHeld::Category& category = categories[{inferred, name}];
     category.name = name;
     category.source = inferred ? "inferred" : "walk";

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What the live blocks of a device were for at a walk.
 #ifndef ANALYZER_FINDINGS_HOLDERS_HELD_MEMORY_H_
 #define ANALYZER_FINDINGS_HOLDERS_HELD_MEMORY_H_
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analyzer/base/indices.h"
@@ -14,13 +17,32 @@
 
 namespace vramtrack {
 
+// What the walks of a process found. All must outlive it.
+struct WalkFacts {
+  const ProcessAnalysis& analysis;
+  const SitePurposes& purposes;
+  const HolderWalks& walks;
+  const std::vector<BlocksAtWalk>& at;  // by walk
+};
+
 // Returns the blocks of a device at a walk: those of a framework's allocator; without any, what the walk saw of others.
 std::vector<const HeldBlocks*> BlocksOnDevice(const BlocksAtWalk& at, const Sites& sites, DeviceIndex device);
 
+// Returns whether the walk found what holds these blocks.
+bool IsSeen(const HeldBlocks& held);
+// Returns the category of blocks: what the walk says of those that it found, and otherwise that of their site.
+std::string CategoryOf(const HeldBlocks& held, const SitePurposes& purposes);
+// Returns the type of the graph node that saved what a path leads to; empty if none did.
+std::string SavedBy(const HolderPaths& paths, HolderPathIndex path);
+
+// Returns why a walk was made, as in ReportWalk.
+std::string WalkMoment(const HolderWalk& walk);
+
+// Returns the indices of the walks that saw at least half as much of a device as any walk did; none if no walk saw any.
+std::vector<size_t> WalksOf(const WalkFacts& facts, DeviceIndex device);
+
 // Returns what the live blocks of a device were for at the last walk that saw most of them. None without such a walk.
-std::optional<ReportHeld> DescribeHeldMemory(const ProcessAnalysis& analysis, const SitePurposes& purposes,
-                                             const HolderWalks& walks, const std::vector<BlocksAtWalk>& at,
-                                             DeviceIndex device);
+std::optional<ReportHeld> DescribeHeldMemory(const WalkFacts& facts, DeviceIndex device);
 
 }  // namespace vramtrack
 

@@ -11,6 +11,7 @@
 #include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/holders/held_memory.h"
+#include "analyzer/findings/holders/module_memory.h"
 #include "analyzer/holders/holder_words.h"
 #include "analyzer/ledger/kind.h"
 
@@ -24,23 +25,6 @@ constexpr size_t kMostHolders = 4, kMostAtFailure = 10;
 constexpr double kMostOf = 0.5, kNearlyAsMuch = 0.8;
 // A path that explains less is one of several.
 constexpr double kMain = 0.5;
-
-const char* MomentName(uint32_t moment) {
-  switch (moment) {
-    case schema::HOLDERS_AT_GROWTH:
-      return "growth";
-    case schema::HOLDERS_AT_OUT_OF_MEMORY:
-      return "out_of_memory";
-    case schema::HOLDERS_AT_REQUEST:
-      return "request";
-    case schema::HOLDERS_AT_EXIT:
-      return "exit";
-    case schema::HOLDERS_AT_INTERVAL:
-      return "interval";
-    default:
-      return "unknown";
-  }
-}
 
 std::string WhyIncomplete(const HolderWalk& walk) {
   if (walk.stopped != schema::HOLDERS_COMPLETE) return HolderStopText(walk.stopped);
@@ -113,8 +97,11 @@ void HolderFindings::Describe(const Replays& /*replays*/, ProcessFindings* findi
     if (!site.part_of.empty()) continue;
     site.holder = DescribeSite(SitesOf(findings->sites, i), IsLeak(site));
   }
+  const WalkFacts facts{analysis_, purposes_, walks_, blocks_.at()};
   for (ReportDevice& device : findings->devices) {
-    device.held = DescribeHeldMemory(analysis_, purposes_, walks_, blocks_.at(), DeviceIndex(device.index));
+    const DeviceIndex index(device.index);
+    device.held = DescribeHeldMemory(facts, index);
+    device.module_memory = DescribeModuleMemory(facts, index);
   }
   DescribeOom(&findings->oom);
   AddWarnings(&findings->warnings);
@@ -139,7 +126,7 @@ void HolderFindings::DescribeWalks(ProcessFindings* findings) const {
   for (size_t i = 0; i < walks_.all().size(); ++i) {
     const HolderWalk& walk = walks_.all()[i];
     ReportWalk described;
-    described.moment = MomentName(walk.moment);
+    described.moment = WalkMoment(walk);
     described.step = ReportedStep(analysis_.run(), blocks_.at()[i].step);
     described.seconds = clock.Seconds(walk.end_ticks);
     described.duration_s = static_cast<double>(walk.end_ticks - walk.begin_ticks) / clock.ticks_per_second();

@@ -154,6 +154,81 @@ TEST(HolderFindings, DevicesKnowWhatTheirMemoryIsFor) {
   EXPECT_EQ(held.shapes[0].objects, 1u);
 }
 
+const ReportModuleMemory::Part* PartOf(const ReportModuleMemory& memory, const std::string& category) {
+  for (const ReportModuleMemory::Part& part : memory.parts) {
+    if (part.category == category) return &part;
+  }
+  ADD_FAILURE() << "no " << category;
+  return &memory.parts[0];
+}
+
+TEST(HolderFindings, ModulesAreThoseOfTheWalkNearestToThePeak) {
+  Job job;
+  job.Run(30);
+  const uint64_t time = 1000 + job.step_ * kStepTicks;
+  const AllocationId spike = job.trace_.Allocate(0, time - 5000, FRAMEWORK_BLOCK, 0, 4, 2 * kBase, 512 * kMiB);
+  job.WalkToHistory();
+  const AllocationId more = job.trace_.Allocate(0, time - 900, FRAMEWORK_BLOCK, 0, 4, 3 * kBase, 100 * kMiB);
+  job.trace_.Free(0, time - 800, FRAMEWORK_BLOCK, 0, more);
+  job.trace_.Free(0, time - 700, FRAMEWORK_BLOCK, 0, spike);
+  job.Run(25);
+  job.WalkToHistory(schema::HOLDERS_AT_REQUEST);
+  const ProcessFindings findings = job.Find();
+  ASSERT_TRUE(findings.devices[0].module_memory.has_value());
+  const ReportModuleMemory& memory = *findings.devices[0].module_memory;
+  EXPECT_EQ(findings.devices[0].held->walk, 2u);
+  EXPECT_EQ(memory.walk, 1u);
+  EXPECT_EQ(memory.moment, "growth");
+  EXPECT_EQ(memory.step, 30);
+  EXPECT_EQ(memory.live, 696 * kMiB);
+  EXPECT_EQ(findings.devices[0].peak.live, 796 * kMiB);
+  ASSERT_EQ(memory.parts.size(), 3u);
+  EXPECT_EQ(memory.parts[0].source, "inferred");
+  EXPECT_EQ(memory.parts[0].bytes, 512 * kMiB);
+  EXPECT_TRUE(memory.parts[1].module.empty());
+  EXPECT_EQ(memory.parts[1].category, "saved_for_backward");
+  EXPECT_EQ(memory.parts[1].source, "walk");
+  EXPECT_EQ(memory.parts[1].name, "AddmmBackward0");
+  EXPECT_EQ(memory.parts[1].bytes, 120 * kMiB);
+  EXPECT_EQ(memory.parts[1].objects, 30u);
+  EXPECT_EQ(memory.parts[2].module, (std::vector<std::string>{"model", "wte"}));
+  EXPECT_EQ(memory.parts[2].category, "parameters");
+  EXPECT_EQ(memory.parts[2].bytes, 64 * kMiB);
+  EXPECT_EQ(memory.other_parts, 0u);
+}
+
+TEST(HolderFindings, ACacheOfAModuleIsInTheModule) {
+  Job job;
+  job.Run(40);
+  HolderWalkBuilder walk = job.Walk();
+  const uint32_t model = walk.Path(job.module_, schema::HOLDER_ATTRIBUTE, "model", "GPT");
+  const uint32_t layer = walk.Path(model, schema::HOLDER_MODULE_ATTRIBUTE, "wte", "Embedding");
+  const uint32_t cache = walk.Path(layer, schema::HOLDER_ATTRIBUTE, "cache", "dict", 20);
+  const uint32_t entry = walk.Path(cache, schema::HOLDER_ENTRY, "", "Tensor", 0, 20);
+  const uint32_t list = walk.Path(job.module_, schema::HOLDER_ATTRIBUTE, "outputs", "list", 10);
+  const uint32_t output = walk.Path(list, schema::HOLDER_ENTRY, "", "Tensor", 0, 10);
+  for (size_t i = 0; i < 20; ++i) walk.Block(job.kept_[i], entry);
+  for (size_t i = 20; i < 30; ++i) walk.Block(job.kept_[i], output, schema::HOLDER_IS_GRADIENT);
+  job.trace_.HolderWalk(walk);
+  job.Run(2);
+  const ProcessFindings findings = job.Find();
+  const ReportModuleMemory& memory = *findings.devices[0].module_memory;
+  const ReportModuleMemory::Part& named = *PartOf(memory, "named");
+  EXPECT_EQ(named.module, (std::vector<std::string>{"model", "wte"}));
+  EXPECT_EQ(named.name, "cache");
+  EXPECT_EQ(named.bytes, 80 * kMiB);
+  const ReportModuleMemory::Part& outside = *PartOf(memory, "gradients");
+  EXPECT_TRUE(outside.module.empty());
+  EXPECT_EQ(outside.name, "outputs");
+  uint64_t inferred = 0, all = 0;
+  for (const ReportModuleMemory::Part& part : memory.parts) {
+    inferred += part.source == "inferred" ? part.bytes : 0;
+    all += part.bytes;
+  }
+  EXPECT_EQ(inferred, 40 * kMiB) << "what the walk did not find";
+  EXPECT_EQ(all, memory.live);
+}
+
 TEST(HolderFindings, BlocksThatNoWalkSawAreInferred) {
   Job job;
   job.Run(40);
@@ -272,6 +347,7 @@ TEST(HolderFindings, WithoutWalksThereIsNothing) {
   EXPECT_FALSE(Leak(findings).holder.has_value());
   EXPECT_TRUE(findings.walks.empty());
   EXPECT_FALSE(findings.devices[0].held.has_value());
+  EXPECT_FALSE(findings.devices[0].module_memory.has_value());
 }
 
 }  // namespace

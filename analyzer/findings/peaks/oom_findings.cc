@@ -17,6 +17,13 @@ namespace {
 // Less has not changed.
 constexpr uint64_t kMinChange = 64 << 10;
 
+// What a ratio of sizes means; empty if it is unknown.
+const char* SizeChange(const std::optional<double>& ratio) {
+  constexpr double kLarger = 1.1;
+  if (!ratio) return "";
+  return *ratio > kLarger ? "larger" : *ratio < 1 / kLarger ? "smaller" : "same";
+}
+
 // A stack from where an allocator was called.
 std::vector<uint64_t> CallOf(const Definitions& definitions, StackIndex stack) {
   const JoinedStackRef joined = definitions.stacks.Get(stack);
@@ -102,6 +109,7 @@ void OomFindings::DescribeHolders(const OutOfMemory& failed, const OomStudy::Fin
   if (!oom->compared_step) return;
   oom->same_point = study.same_point;
   oom->size_ratio = study.size_ratio;
+  oom->size_change = SizeChange(study.size_ratio);
   std::map<size_t, ReportOom::Change> changes;
   for (const OomStudy::Change& change : study.changes) {
     oom->then += change.then;

@@ -273,6 +273,7 @@ TEST(OutOfMemory, SaysWhatHasChangedAtTheSamePointOfTheStepBefore) {
   EXPECT_EQ(oom.now - oom.then, 31 * kMiB);
   ASSERT_TRUE(oom.size_ratio.has_value());
   EXPECT_DOUBLE_EQ(*oom.size_ratio, 2);
+  EXPECT_EQ(oom.size_change, "larger");
   uint64_t held = 0;
   for (const auto& [name, bytes] : oom.categories) held += bytes;
   EXPECT_EQ(held, 100 * kMiB + 60 * kMiB + 30 * kMiB);
@@ -295,6 +296,7 @@ TEST(OutOfMemory, APlaceThatHasNeverAskedBeforeIsComparedWithThePeak) {
   EXPECT_EQ(findings.oom[0].changes[0].then, 0u);
   EXPECT_EQ(findings.oom[0].changes[0].now, 50 * kMiB);
   EXPECT_FALSE(findings.oom[0].size_ratio.has_value()) << "most of the step's bytes are of a place that is new";
+  EXPECT_EQ(findings.oom[0].size_change, "");
 }
 
 TEST(OutOfMemory, WithoutStepsThereIsNothingToCompareWith) {

@@ -19,6 +19,11 @@ constexpr double kPredicted[] = {1.25, 2};
 // Further than this the line is not followed.
 constexpr double kFarthest = 4;
 
+// Whether a predicted peak stays within `limit`.
+const char* Fits(const Interval& interval, double limit) {
+  return interval.high <= limit ? "yes" : interval.low > limit ? "no" : "maybe";
+}
+
 bool IsWhole(double value) { return value == std::floor(value); }
 
 // The most that can be live on the device; none: its size is not known.
@@ -43,11 +48,14 @@ ReportValueFit::Line DescribeLine(const ValueFit& fit, const std::optional<doubl
   for (const double times : kPredicted) {
     const double value = whole ? std::ceil(times * fit.most()) : times * fit.most();
     const PredictedBytes predicted = fit.Predict(value);
-    line.predictions.push_back({value, predicted.bytes, predicted.interval.low, predicted.interval.high});
+    line.predictions.push_back({value, predicted.bytes, predicted.interval.low, predicted.interval.high,
+                                limit ? Fits(predicted.interval, *limit) : ""});
   }
   if (limit) {
     line.limit_bytes = limit;
-    line.largest_value = fit.LargestWithin(*limit, kFarthest * fit.most());
+    const double farthest = kFarthest * fit.most();
+    line.largest_value = fit.LargestWithin(*limit, farthest);
+    line.more_may_fit = line.largest_value && *line.largest_value >= farthest;
     if (line.largest_value && whole) line.largest_value = std::floor(*line.largest_value);
   }
   return line;

@@ -86,6 +86,8 @@ TEST(ValueFindings, AreThoseOfTheJob) {
   EXPECT_EQ(fit.line->limit_bytes, static_cast<double>(kTotal));
   // Four times the largest value fits, and further the line is not followed.
   EXPECT_EQ(fit.line->largest_value, 4 * fit.most_value);
+  EXPECT_TRUE(fit.line->more_may_fit);
+  for (const ReportValueFit::Prediction& predicted : fit.line->predictions) EXPECT_EQ(predicted.fits, "yes");
 }
 
 TEST(ValueFindings, KnowTheLargestValueThatFits) {
@@ -94,11 +96,19 @@ TEST(ValueFindings, KnowTheLargestValueThatFits) {
   const ReportDevice device = After(job);
   ASSERT_TRUE(device.by_value->line.has_value()) << device.by_value->refused;
   // 400 MiB and 16 for each.
-  EXPECT_NEAR(device.by_value->line->largest_value.value_or(0), 231, 1);
+  const ReportValueFit::Line& line = *device.by_value->line;
+  EXPECT_NEAR(line.largest_value.value_or(0), 231, 1);
+  EXPECT_FALSE(line.more_may_fit);
+  for (const ReportValueFit::Prediction& predicted : line.predictions) {
+    EXPECT_EQ(predicted.fits, predicted.high <= *line.limit_bytes ? "yes"
+                              : predicted.low > *line.limit_bytes ? "no"
+                                                                  : "maybe");
+  }
   job.tells_size = false;
   const ReportDevice unknown = After(job);
   EXPECT_FALSE(unknown.by_value->line->largest_value.has_value());
   EXPECT_FALSE(unknown.by_value->line->limit_bytes.has_value());
+  EXPECT_EQ(unknown.by_value->line->predictions[0].fits, "");
 }
 
 TEST(ValueFindings, ALeakIsNoPartOfThem) {

@@ -46,6 +46,14 @@ Place PlaceOf(const Report& report, const ReportSite& site) {
   return {FrameLocation(*frame), FrameFunction(*frame)};
 }
 
+// What keeps a leak alive, and what to change, as far as a walk found it.
+std::string HolderHtml(const ReportSite& site) {
+  if (!site.holder) return "";
+  const std::string& hint = site.holder->hint;
+  return Paragraph("kept by " + site.holder->explanation) +
+         (hint.empty() ? "" : absl::StrCat("<p class=\"fix\"><b>fix:</b> ", EscapeHtml(hint), "</p>\n"));
+}
+
 std::string LeakHtml(const Report& report, const LeakAtPlace& leak) {
   const ReportSite& site = *leak.site;
   const Place place = PlaceOf(report, site);
@@ -57,7 +65,7 @@ std::string LeakHtml(const Report& report, const LeakAtPlace& leak) {
                               EscapeHtml(LeakRate(site) + OnDevices(leak)), "</strong>"),
                  absl::StrCat("<p class=\"certainty\">", EscapeHtml(Certainty(report, site)), "</p>\n",
                               Paragraph(AcrossRanks(site)), Paragraph(TimeToOutOfMemory(report, site)),
-                              Paragraph(site.explanation)));
+                              Paragraph(site.explanation), HolderHtml(site)));
 }
 
 std::string OutOfMemoryHtml(const Report& report) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "analyzer/render/html/html.h"
@@ -13,6 +14,18 @@
 #include "analyzer/render/testing/sample_reports.h"
 #include "analyzer/render/text/page.h"
 #include "analyzer/render/text/text.h"
+
+namespace {
+
+// The walk at the failure saw who held the memory.
+vramtrack::Report HeldOomSample() {
+  vramtrack::Report report = vramtrack::OutOfMemorySample();
+  report.oom.back().held_by = {{"__main__.encoder.cache", "dict", 417, uint64_t{1668} << 20, 417, 0.75},
+                               {"__main__.model.wte.weight", "Parameter", std::nullopt, uint64_t{480} << 20, 1, 0.23}};
+  return report;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<vramtrack::Report()>> samples = {
@@ -22,7 +35,7 @@ int main(int argc, char** argv) {
       {"empty", vramtrack::EmptySample},        {"pytorch", vramtrack::PyTorchSample},
       {"ranks", vramtrack::RanksSample},        {"markup", vramtrack::MarkupSample},
       {"cupti", vramtrack::CuptiSample},        {"large_job", vramtrack::LargeJobSample},
-      {"holders", vramtrack::HolderSample},
+      {"holders", vramtrack::HolderSample},     {"held_oom", HeldOomSample},
   };
   if (argc == 2 && std::string(argv[1]) == "--names") {
     for (const auto& [name, sample] : samples) puts(name.c_str());

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/model/oom_lines.h"
+
 namespace vramtrack {
 namespace {
 
@@ -238,8 +240,8 @@ Report NoLeakSample() {
   line.explained = 0.999;
   line.bend_value = 648;
   line.floor_bytes = 223.0 * kMiB;
-  line.predictions = {{2460, 454.0 * kMiB, 447.0 * kMiB, 460.0 * kMiB},
-                      {3936, 642.0 * kMiB, 626.0 * kMiB, 648.0 * kMiB}};
+  line.predictions = {{2460, 454.0 * kMiB, 447.0 * kMiB, 460.0 * kMiB, "yes"},
+                      {3936, 642.0 * kMiB, 626.0 * kMiB, 648.0 * kMiB, "maybe"}};
   line.limit_bytes = 640.0 * kMiB;
   line.largest_value = 3700;
   device.by_value = ReportValueFit{35, 128, 1968, line, ""};
@@ -277,6 +279,7 @@ Report OutOfMemorySample() {
   report.oom.push_back(oom);
   report.steps.name = "train step #";
   for (ReportSite& site : report.sites) site.step_name = report.steps.name;
+  AnswerFailures(&report);
   return Counted(report);
 }
 

@@ -21,9 +21,9 @@ std::string IntervalText(const char* name, double low, double high) {
   return interval.empty() ? "" : absl::StrCat(" (", interval, ")");
 }
 
-const char* FitText(const ReportValueFit::Prediction& predicted, double limit) {
-  if (predicted.high <= limit) return "";
-  return predicted.low > limit ? ", more than the device has" : ", which may be more than the device has";
+const char* FitText(const ReportValueFit::Prediction& predicted) {
+  if (predicted.fits == "no") return ", more than the device has";
+  return predicted.fits == "maybe" ? ", which may be more than the device has" : "";
 }
 
 }  // namespace
@@ -44,12 +44,12 @@ std::string ValueFitText(const ReportValueFit& fit) {
   for (const ReportValueFit::Prediction& predicted : line.predictions) {
     needs.push_back(absl::StrCat("a value of ", FormatAbout(predicted.value), " needs ",
                                  FormatByteCount(predicted.bytes), IntervalText("", predicted.low, predicted.high),
-                                 line.limit_bytes ? FitText(predicted, *line.limit_bytes) : ""));
+                                 FitText(predicted)));
   }
   if (!needs.empty()) absl::StrAppend(&text, " If larger values follow this line, ", absl::StrJoin(needs, "; "), ".");
   if (line.largest_value) {
     absl::StrAppend(&text, " The device has room for values up to ", FormatAbout(*line.largest_value),
-                    *line.largest_value >= 4 * fit.most_value ? " at least." : ".");
+                    line.more_may_fit ? " at least." : ".");
   } else if (line.limit_bytes) {
     absl::StrAppend(&text, " The device has no room for any value.");
   }

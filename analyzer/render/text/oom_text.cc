@@ -11,7 +11,7 @@
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
-#include "analyzer/model/site_places.h"
+#include "analyzer/model/oom_lines.h"
 #include "analyzer/render/text/answer_words.h"
 
 namespace vramtrack {
@@ -38,14 +38,6 @@ std::string OtherPool(const ReportOom& oom) {
                       oom.pool == "small" ? "large" : "small", " pool.");
 }
 
-// What sites of one line hold together, or those of one leak.
-struct PlaceLine {
-  std::string place;
-  bool leak = false;
-  uint64_t sites = 0;
-  uint64_t then = 0, now = 0;  // bytes
-};
-
 // What a colleague would say who has looked at the steps before.
 std::string Difference(const ReportOom& oom) {
   const auto bytes = [](uint64_t count) { return FormatByteCount(static_cast<double>(count)); };
@@ -57,44 +49,17 @@ std::string Difference(const ReportOom& oom) {
     text = absl::StrCat("Step ", *oom.compared_step, ", which succeeded, held as much",
                         oom.same_point ? " at the same point." : " at its peak.");
   }
-  constexpr double kLarger = 1.1;
-  if (oom.size_ratio && (*oom.size_ratio > kLarger || *oom.size_ratio < 1 / kLarger)) {
-    absl::StrAppend(&text, " This step allocates ", absl::StrFormat("%.1f", *oom.size_ratio),
-                    " times what the steps before did at the same lines: ",
-                    *oom.size_ratio > 1 ? "longer sequences or a larger batch." : "the batch is not larger.");
-  } else if (oom.size_ratio) {
+  if (oom.size_change == "same") {
     absl::StrAppend(&text, " This step's own allocations are as large as before.");
+  } else if (!oom.size_change.empty()) {
+    absl::StrAppend(&text, " This step allocates ", absl::StrFormat("%.1f", oom.size_ratio.value_or(0)),
+                    " times what the steps before did at the same lines: ",
+                    oom.size_change == "larger" ? "longer sequences or a larger batch." : "the batch is not larger.");
   }
   return text;
 }
 
-// The places of `changes`, what grew most first.
-std::vector<PlaceLine> PlacesOf(const Report& report, const std::vector<ReportOom::Change>& changes) {
-  const SitePlaces places(report);
-  std::vector<PlaceLine> lines;
-  for (const ReportOom::Change& change : changes) {
-    const ReportSite* site = FindSite(report, change.site);
-    if (const ReportSite* leader = site == nullptr ? nullptr : FindSite(report, site->part_of)) site = leader;
-    const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
-    const std::string place = frame == nullptr ? absl::StrCat("site ", Printable(change.site))
-                                               : absl::StrCat(FrameLocation(*frame), FunctionBehindLocation(*frame));
-    const bool leak = site != nullptr && IsLeak(*site);
-    auto found = std::find_if(lines.begin(), lines.end(),
-                              [&](const PlaceLine& line) { return line.place == place && line.leak == leak; });
-    if (found == lines.end()) found = lines.insert(lines.end(), {place, leak});
-    ++found->sites;
-    found->then += change.then;
-    found->now += change.now;
-  }
-  const auto growth = [](const PlaceLine& line) {
-    return static_cast<int64_t>(line.now) - static_cast<int64_t>(line.then);
-  };
-  std::stable_sort(lines.begin(), lines.end(),
-                   [&](const PlaceLine& a, const PlaceLine& b) { return growth(a) > growth(b); });
-  return lines;
-}
-
-void WritePlace(const std::string& figures, const PlaceLine& line, Page* page) {
+void WritePlace(const std::string& figures, const OomLine& line, Page* page) {
   const TextStyle& style = page->style();
   const std::string begin = absl::StrCat(figures, "  ", Painted(style, Paint::kAlarm, line.leak ? "leak  " : "      "));
   const std::string sites = line.sites > 1 ? absl::StrCat("  (", Plural(line.sites, "site", "sites"), ")") : "";
@@ -102,41 +67,18 @@ void WritePlace(const std::string& figures, const PlaceLine& line, Page* page) {
   page->Line(absl::StrCat(begin, CutEnd(line.place, left), Painted(style, Paint::kDim, sites)), kIndent);
 }
 
-// The share of what was held from which on one line is the answer.
-constexpr double kAnswerShare = 0.3;
-
-struct HeldMost {
-  std::string words;  // empty: no line holds that much
-  bool leak = false;
-};
-
-// Who held the memory: the leaks, if they held much, or the line that held most. `all`: bytes held.
-HeldMost WhoHeldMost(const std::vector<PlaceLine>& holders, uint64_t all) {
-  const PlaceLine* most = nullptr;
-  uint64_t leaked = 0, leaks = 0;
-  for (const PlaceLine& line : holders) {
-    leaked += line.leak ? line.now : 0;
-    leaks += line.leak;
-    if (most == nullptr || (line.leak && !most->leak) || (line.leak == most->leak && line.now > most->now))
-      most = &line;
-  }
-  const auto is_much = [all](uint64_t bytes) {
-    return all > 0 && static_cast<double>(bytes) >= kAnswerShare * static_cast<double>(all);
-  };
-  const auto share = [all](uint64_t bytes) {
-    return FormatPercent(std::min(1.0, static_cast<double>(bytes) / static_cast<double>(all)));
-  };
-  if (most != nullptr && is_much(leaked)) {
-    const std::string others = leaks == 1 ? "" : absl::StrCat(" and ", Plural(leaks - 1, "other leak", "other leaks"));
-    return {absl::StrCat(share(leaked), " (", Bytes(leaked), ") was held by the leak at ", most->place, others, "."),
-            true};
-  }
-  most = nullptr;
-  for (const PlaceLine& line : holders) {
-    if (most == nullptr || line.now > most->now) most = &line;
-  }
-  if (most == nullptr || !is_much(most->now)) return {};
-  return {absl::StrCat(share(most->now), " (", Bytes(most->now), ") was held by ", most->place, "."), false};
+// Who held the memory: the leaks, if they held much, or the line that held most. Empty if no line held much.
+std::string AnswerText(const ReportOom& oom, const std::vector<OomLine>& holders) {
+  if (!oom.answer) return "";
+  const ReportOom::Answer& answer = *oom.answer;
+  const auto line = std::find_if(holders.begin(), holders.end(), [&](const OomLine& one) {
+    return one.site == answer.site && one.leak == answer.leak;
+  });
+  if (line == holders.end()) return "";
+  const std::string others =
+      answer.other_leaks == 0 ? "" : absl::StrCat(" and ", Plural(answer.other_leaks, "other leak", "other leaks"));
+  return absl::StrCat(FormatPercent(answer.share), " (", Bytes(answer.bytes), ") was held by ",
+                      answer.leak ? "the leak at " : "", line->place, others, ".");
 }
 
 void WriteMore(size_t all, size_t shown, Page* page) {
@@ -177,16 +119,11 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   }
   page->Words(why, kIndent);
   if (const std::string pool = OtherPool(oom); !pool.empty()) page->Words(pool, kIndent);
-  std::vector<ReportOom::Change> held;
-  uint64_t all_held = 0, of_holders = 0;
-  for (const auto& [site, now] : oom.holders) {
-    held.push_back({site, 0, now});
-    of_holders += now;
+  const OomLines lines(report);
+  const std::vector<OomLine> holders = lines.Holders(oom);
+  if (const std::string answer = AnswerText(oom, holders); !answer.empty()) {
+    page->Words(answer, kIndent, Paint::kBold);
   }
-  for (const auto& [name, bytes] : oom.categories) all_held += bytes;
-  const std::vector<PlaceLine> holders = PlacesOf(report, held);
-  const HeldMost answer = WhoHeldMost(holders, std::max(all_held, of_holders));
-  if (!answer.words.empty()) page->Words(answer.words, kIndent, Paint::kBold);
   if (oom.level == "framework" && oom.live && oom.reserved && oom.largest_hole) page->Words(Framework(oom), kIndent);
   if (!oom.stack.empty()) {
     TextStyle narrower = style;
@@ -206,7 +143,7 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   WriteMore(holders.size(), top, page);
   WriteHeldBy(oom, kIndent, top, page);
   // A leak fills whatever a setting saves.
-  if (!oom.would_fit.empty() && !answer.leak) {
+  if (!oom.would_fit.empty() && !(oom.answer && oom.answer->leak)) {
     const auto& [setting, bytes] = oom.would_fit.front();
     page->Words(absl::StrCat("It would have fit with ", setting,
                              " (largest request that would have succeeded: ", Bytes(bytes), ")."),
@@ -214,11 +151,11 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   }
   if (!oom.compared_step) return;
   page->Words(Difference(oom), kIndent);
-  std::vector<PlaceLine> grown = PlacesOf(report, oom.changes);
-  grown.erase(std::remove_if(grown.begin(), grown.end(), [](const PlaceLine& line) { return line.now <= line.then; }),
+  std::vector<OomLine> grown = lines.Of(oom.changes);
+  grown.erase(std::remove_if(grown.begin(), grown.end(), [](const OomLine& line) { return line.now <= line.then; }),
               grown.end());
   for (size_t i = 0; i < grown.size() && i < top; ++i) {
-    const PlaceLine& line = grown[i];
+    const OomLine& line = grown[i];
     WritePlace(PadLeft(absl::StrCat("+", Bytes(line.now - line.then)), 10) +
                    PadLeft(absl::StrCat("  ", Bytes(line.then), " to ", Bytes(line.now)), 24),
                line, page);

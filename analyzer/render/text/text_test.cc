@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/base/display_text.h"
+#include "analyzer/model/oom_lines.h"
 #include "analyzer/render/testing/sample_reports.h"
 
 namespace vramtrack {
@@ -206,6 +207,26 @@ TEST(TextReport, SaysWhatThePeakConsistsOfAndWhatNeedNotBeThere) {
   EXPECT_TRUE(Contains(text, " and 2\n    more\n")) << text;
 }
 
+TEST(OomLines, TheAnswerIsALineThatHeldMuch) {
+  Report report = OutOfMemorySample();
+  ReportOom& oom = report.oom[0];
+  ASSERT_TRUE(oom.answer.has_value());
+  EXPECT_EQ(oom.answer->site, report.ranking[0]);
+  EXPECT_TRUE(oom.answer->leak);
+  // The leak held little: the line that held most is the answer.
+  oom.holders = {{"a1b2c3d4", 100}, {"00000001", 400}, {"00000002", 300}};
+  AnswerFailures(&report);
+  ASSERT_TRUE(oom.answer.has_value());
+  EXPECT_EQ(oom.answer->site, "00000001");
+  EXPECT_FALSE(oom.answer->leak);
+  EXPECT_EQ(oom.answer->bytes, 400u);
+  EXPECT_DOUBLE_EQ(oom.answer->share, 0.5);
+  // Most of the memory was at lines that are not named.
+  oom.categories = {{"unknown", 4000}};
+  AnswerFailures(&report);
+  EXPECT_FALSE(oom.answer.has_value());
+}
+
 TEST(TextReport, AnOutOfMemoryIsComparedWithTheLastGoodStep) {
   Report report = OutOfMemorySample();
   ReportOom& oom = report.oom[0];
@@ -217,6 +238,7 @@ TEST(TextReport, AnOutOfMemoryIsComparedWithTheLastGoodStep) {
   oom.now = 148 * mib;
   oom.changes = {{"00000002", 48 * mib, 96 * mib}, {"00000001", 10 * mib, 4 * mib}};
   oom.size_ratio = 1.84;
+  oom.size_change = "larger";
   const std::string text = Render(report, 120);
   EXPECT_TRUE(Contains(text, "\n      held at that moment: 300 MiB activations, 200 MiB unknown use\n")) << text;
   EXPECT_TRUE(

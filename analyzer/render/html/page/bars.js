@@ -5,7 +5,7 @@ import {say} from './bar.js';
 import {h} from './dom.js';
 import * as format from './format.js';
 
-// `parts`: [{label, bytes, color, note}].
+// `parts`: [{label, bytes, color, faint}].
 export function shareBar(parts, whole, label) {
   const shown = parts.filter((part) => part.bytes > 0);
   const tell = (part) => `${part.label}: ${format.bytes(part.bytes)}, ${format.percent(part.bytes / whole)} of ${format.bytes(whole)}`;
@@ -16,12 +16,12 @@ export function shareBar(parts, whole, label) {
       'div',
       {class: 'share-bar', role: 'img', 'aria-label': `${label}: ${shown.map(tell).join('; ')}`},
       shown.map((part) => {
-        const piece = h('span', {class: `share swatch-${part.color}`, onmousemove: () => say(tell(part))});
+        const piece = h('span', {class: `share swatch-${part.color}${part.faint ? ' faint' : ''}`, onmousemove: () => say(tell(part))});
         piece.style.flexGrow = String(part.bytes / whole);
         return piece;
       }),
     ),
-    h('ul', {class: 'legend'}, shown.map((part) => h('li', {class: 'share-name'}, h('span', {class: `swatch swatch-${part.color}`}), part.label, h('strong', null, format.bytes(part.bytes)), h('span', {class: 'note'}, format.percent(part.bytes / whole))))),
+    h('ul', {class: 'legend'}, shown.map((part) => h('li', {class: 'share-name'}, h('span', {class: `swatch swatch-${part.color}${part.faint ? ' faint' : ''}`}), part.label, h('strong', null, format.bytes(part.bytes)), h('span', {class: 'note'}, format.percent(part.bytes / whole))))),
   );
 }
 

@@ -2,10 +2,12 @@
 // Which colour of the style sheet stands for what.
 
 const CATEGORIES = ['activations', 'parameters', 'optimizer_state', 'gradients', 'temporary', 'workspace', 'communication', 'input', 'pinned', 'segment', 'other', 'handle'];
+// What walks name, and what colour it has among the others.
+const AS = {saved_for_backward: 'activations', buffers: 'temporary', named: 'communication'};
 const LINE_COLORS = Array.from({length: 12}, (_, i) => `c${i}`);
 
 export function categoryColor(name) {
-  const at = CATEGORIES.indexOf(name);
+  const at = CATEGORIES.indexOf(AS[name] ?? name);
   return at < 0 ? 'rest' : `c${at}`;
 }
 

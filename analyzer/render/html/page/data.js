@@ -58,6 +58,13 @@ export class Report {
     return this.rowOfId.has(id) ? this.site(this.rowOfId.get(id)) : null;
   }
 
+  runsPython() {
+    for (let i = 0; i < this.frameCount; ++i) {
+      if (this.frameField.language(i) === 'python') return true;
+    }
+    return false;
+  }
+
   // The frames of a site, the most recent call first.
   frames(row) {
     const frames = [];
@@ -111,7 +118,7 @@ export class Report {
     return {location: this.frameField.location(frame), function: this.frameField.short(frame)};
   }
 
-  // Which sites a search finds: in the frames of their stacks, or in one of their own fields.
+  // Which sites a search finds: in the frames of their stacks, in one of their own fields, or in the path to their holder.
   search(pattern) {
     const inFrame = new Uint8Array(this.frameCount);
     const {function: name, file, location, module} = this.frameField;
@@ -125,9 +132,10 @@ export class Report {
     }
     const found = new Uint8Array(this.siteCount);
     const own = ['id', 'category', 'verdict', 'kind', 'owner', 'level'].map((field) => this.siteField[field]);
+    const holder = this.siteField.holder ?? (() => null);
     for (let row = 0; row < this.siteCount; ++row) {
       const node = this.stackOfSite[row];
-      found[row] = (node >= 0 && inStack[node]) || own.some((read) => pattern.test(read(row))) ? 1 : 0;
+      found[row] = (node >= 0 && inStack[node]) || own.some((read) => pattern.test(read(row))) || pattern.test(holder(row)?.path ?? '') ? 1 : 0;
     }
     return found;
   }

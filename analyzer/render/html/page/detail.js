@@ -3,6 +3,7 @@
 
 import {h} from './dom.js';
 import * as format from './format.js';
+import {holderBlock} from './holder.js';
 import {badge, figures, growthChart, placeOf, siteLink} from './leaks.js';
 import {markedFrame, stackList} from './stack.js';
 import * as state from './state.js';
@@ -18,6 +19,7 @@ export function siteDetail(report, id) {
     h('p', null, badge(site.verdict), ' ', h('span', {class: 'note'}, `site ${site.id}`)),
     site.explanation ? h('p', {class: 'why'}, site.explanation) : null,
     leader ? h('p', null, 'This site is part of the leak of site ', siteLink(leader), '.') : null,
+    holderBlock(site),
     site.kept ? growthChart(site) : null,
     figures([
       ['at the peak', format.bytes(site.bytes_at_peak)],

@@ -32,8 +32,9 @@ function commonCall(nodes, whole) {
 }
 
 // A figure with the tree of some samples: {element, show(zoom)}. `zoom` is the id of a node, or 'all'; without it the figure
-// begins at the innermost call that nearly all of it goes through. `found(text)` gets what the search finds.
-export function flameFigure({samples, whole, label, inverted, fold, joined, zoom, query, onZoom, onOpen, note, found}) {
+// begins at the innermost call that nearly all of it goes through. `words`: as in icicle.js. `found(text)` gets what the search
+// finds.
+export function flameFigure({samples, whole, label, words, inverted, fold, joined, zoom, query, onZoom, onOpen, note, found}) {
   const nodes = treeOf(samples, {inverted, fold, joined});
   if (!nodes.length) return {element: h('p', {class: 'note'}, 'Nothing to draw.'), show: () => {}};
   if (joined) whole = nodes.reduce((sum, node) => sum + (node.parent < 0 ? node.wide : 0), 0);
@@ -50,6 +51,7 @@ export function flameFigure({samples, whole, label, inverted, fold, joined, zoom
     nodes,
     whole,
     label,
+    words,
     zoomed: nodeOf(zoom),
     joined,
     onZoom: (node) => (showWay(node), onZoom?.(node < 0 ? 'all' : nodes[node].id)),
@@ -65,7 +67,7 @@ export function flameFigure({samples, whole, label, inverted, fold, joined, zoom
     icicle.draw();
     showWay(node);
   };
-  return {element: h('figure', {class: 'flame'}, h('figcaption', null, note), icicleLegend({joined, query}), way, icicle.canvas), show};
+  return {element: h('figure', {class: 'flame'}, h('figcaption', null, note), icicleLegend({joined, query, words}), way, icicle.canvas), show};
 }
 
 // What is live at a bin of a timeline, and how much of it the samples hold. The report has all sites of the peak; of other

@@ -63,7 +63,7 @@ export function seconds(time) {
 }
 
 export function percent(share) {
-  return `${about(100 * share)} %`;
+  return share > 0 && share < 1e-4 ? '< 0.01 %' : `${about(100 * share)} %`;
 }
 
 export function plural(number, one, several) {

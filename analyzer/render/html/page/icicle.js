@@ -11,12 +11,21 @@ const ROW = 22;
 const NARROWEST = 0.5;  // pixels
 const MOST_ROWS = 60;
 
+// Boxes that are calls: what arrow keys walk, what is counted in a box, whether boxes name files, what their colours mean.
+const CALLS = {
+  walk: 'calls',
+  one: 'call stack',
+  several: 'call stacks',
+  files: true,
+  legend: [['tone-1', 'code of the job, one tone a file'], ['tone-0', 'libraries'], ['leak-edge', 'all of it leaks']],
+};
+
 // `nodes`: those of treeOf (flame_tree.js). `zoomed`: the node that fills the width, or -1. `onZoom(node)`, `onOpen(node)`:
 // what a click on a node and one on the node that is zoomed to do. `matches(node)`: whether a search finds it; null without
-// one. `joined`: the nodes have what they held in two runs, and colours say how that changed.
+// one. `words`: what the boxes are. `joined`: the nodes have what they held in two runs, and colours say how that changed.
 export class Icicle {
-  constructor({nodes, whole, label, zoomed, joined = false, onZoom, onOpen, matches}) {
-    Object.assign(this, {nodes, whole, zoomed, joined, onZoom, onOpen, matches});
+  constructor({nodes, whole, label, words = CALLS, zoomed, joined = false, onZoom, onOpen, matches}) {
+    Object.assign(this, {nodes, whole, words, zoomed, joined, onZoom, onOpen, matches});
     this.children = nodes.map(() => []);
     this.roots = [];
     nodes.forEach((node, i) => (node.parent < 0 ? this.roots : this.children[node.parent]).push(i));
@@ -25,7 +34,7 @@ export class Icicle {
       class: 'icicle',
       role: 'img',
       tabindex: 0,
-      'aria-label': `${label}; arrow keys walk the calls, Enter zooms in and opens, Escape goes back`,
+      'aria-label': `${label}; arrow keys walk the ${words.walk}, Enter zooms in and opens, Escape goes back`,
       onmousemove: (event) => this.hover(this.at(event), event),
       onmouseleave: () => this.hover(-1),
       onclick: (event) => this.open(this.at(event)),
@@ -76,7 +85,7 @@ export class Icicle {
     for (const box of this.boxes) {
       const node = this.nodes[box.node];
       const top = box.row * ROW;
-      const tone = this.joined ? changeTone(node) : node.own ? tones[hash(fileOf(node)) % tones.length] : plain;
+      const tone = this.joined ? changeTone(node) : node.tone ? color(node.tone) : node.own ? tones[hash(fileOf(node)) % tones.length] : plain;
       context.fillStyle = this.matches?.(box.node) ? mark : tone;
       context.globalAlpha = box.above ? 0.6 : 1;
       context.fillRect(box.left, top, Math.max(box.width - 1, NARROWEST), ROW - 1);
@@ -109,8 +118,9 @@ export class Icicle {
   boxText(node, room) {
     const file = node.location.split('/').pop();
     const bytes = this.joined ? signed(node.bytes - node.base) : format.bytes(node.bytes);
+    if (!this.words.files) return fitting([`${node.name}  ${bytes}`, node.name], room);
     const texts = [`${node.name}  ${file}  ${bytes}`, `${node.name}  ${file}`, node.own && file ? file : node.name, node.name];
-    return texts.find((text) => text.length <= room) ?? `${texts[2].slice(0, room - 1)}…`;
+    return texts.find((text) => text.length <= room) ?? fitting([texts[2]], room);
   }
 
   hover(number, event) {
@@ -120,14 +130,14 @@ export class Icicle {
     const node = this.nodes[number];
     const rows = this.joined
       ? [{label: 'base', value: format.bytes(node.base)}, {label: 'new', value: format.bytes(node.bytes)}, {label: 'difference', value: signed(node.bytes - node.base), strong: true}]
-      : [{label: 'bytes', value: format.bytes(node.bytes), strong: true}, {label: 'share', value: format.percent(node.bytes / this.whole)}, {label: 'call stacks', value: format.count(node.sites)}];
+      : [{label: 'bytes', value: format.bytes(node.bytes), strong: true}, {label: 'share', value: format.percent(node.bytes / this.whole)}, {label: this.words.several, value: format.count(node.sites)}];
     showTip(event.clientX, event.clientY, node.name, rows, [node.location, node.leak ? 'All of it leaks.' : ''].filter(Boolean));
   }
 
   tell(number) {
     const node = this.nodes[number];
-    const change = this.joined ? `${format.bytes(node.base)} before, ${format.bytes(node.bytes)} now` : `${format.bytes(node.bytes)}, ${format.percent(node.bytes / this.whole)} of it, ${format.plural(node.sites, 'call stack', 'call stacks')}`;
-    say(`${change}: ${node.name}  ${node.location}`);
+    const change = this.joined ? `${format.bytes(node.base)} before, ${format.bytes(node.bytes)} now` : `${format.bytes(node.bytes)}, ${format.percent(node.bytes / this.whole)} of it, ${format.plural(node.sites, this.words.one, this.words.several)}`;
+    say(`${change}: ${this.words.files ? `${node.name}  ` : ''}${node.location}`);
   }
 
   open(number) {
@@ -165,7 +175,7 @@ export class Icicle {
       }
     } else if (event.key === 'Enter') {
       this.open(at);
-    } else if ((event.key === 'Escape' || event.key === '0') && this.zoomed >= 0) {
+    } else if (event.key === '0' || (event.key === 'Escape' && this.zoomed >= 0)) {
       this.zoomTo(event.key === '0' ? -1 : this.nodes[this.zoomed].parent);
     } else {
       return;
@@ -174,6 +184,9 @@ export class Icicle {
     event.stopPropagation();
   }
 }
+
+// The first of `texts` for which there is room, or a part of the last one.
+const fitting = (texts, room) => texts.find((text) => text.length <= room) ?? `${texts[texts.length - 1].slice(0, room - 1)}…`;
 
 const fileOf = (node) => node.location.replace(/:\d+$/, '');
 
@@ -194,9 +207,7 @@ function mix(from, to, share) {
 }
 
 // What the colours of the boxes mean.
-export function icicleLegend({joined, query}) {
-  const entries = joined
-    ? [['more', 'more than before'], ['less', 'less than before'], ['tone-0', 'the same']]
-    : [['tone-1', 'code of the job, one tone a file'], ['tone-0', 'libraries'], ['leak-edge', 'all of it leaks']];
+export function icicleLegend({joined, query, words = CALLS}) {
+  const entries = joined ? [['more', 'more than before'], ['less', 'less than before'], ['tone-0', 'the same']] : words.legend;
   return h('ul', {class: 'legend flame-legend'}, [...entries, ...(query ? [['mark', 'found by the search']] : [])].map(([name, text]) => h('li', null, h('span', {class: `swatch swatch-${name}`}), text)));
 }

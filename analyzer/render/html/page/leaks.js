@@ -5,6 +5,7 @@ import {table} from './bars.js';
 import {makeChart, sparkline, tableTwin, withOpacity} from './chart.js';
 import {color, h} from './dom.js';
 import * as format from './format.js';
+import {holderBlock} from './holder.js';
 import {oomItem} from './oom.js';
 import {sourceBlock, sourceOf} from './source.js';
 import {stackList} from './stack.js';
@@ -122,13 +123,6 @@ function useOf(site) {
   ];
 }
 
-// Who holds it, by Python names, as far as a walk found it.
-function holderOf(site) {
-  const {holder} = site;
-  if (!holder) return null;
-  return h('p', {class: 'why'}, 'Kept by ', holder.explanation, '.', holder.hint ? [' ', h('b', {}, 'Fix: '), holder.hint, '.'] : null);
-}
-
 function evidence(site) {
   const {kept} = site;
   const whole = site.group ?? site;
@@ -183,7 +177,7 @@ export function findingBody(report, site, explained) {
   const excerpt = place < 0 ? null : sourceOf(report, frames[place]);
   return [
     site.explanation && !explained ? h('p', {class: 'why'}, site.explanation) : null,
-    holderOf(site),
+    holderBlock(site),
     excerpt ? sourceBlock(excerpt) : null,
     h('div', {class: 'two'}, growthChart(site), evidence(site)),
     site.parts > 0 ? partsTable(report, site) : null,

@@ -7,6 +7,7 @@ import {showDiff} from './diff.js';
 import {fill, h} from './dom.js';
 import {flameView, redrawIcicles} from './flame.js';
 import {fragmentationView} from './fragmentation.js';
+import {hasHolders, holdersView} from './holders.js';
 import {leaksView} from './leaks.js';
 import {oomAnswer} from './oom.js';
 import {peakView} from './peak.js';
@@ -19,27 +20,32 @@ import {timelineView} from './timeline.js';
 import {traceView} from './trace.js';
 
 // Each view makes its elements from the report and what the address says: again when one of its keys has changed. For all
-// other changes it may have `make.update`.
-const VIEWS = [
+// other changes it may have `make.update`. `wanted`: in which reports it is.
+const ALL_VIEWS = [
   {name: 'summary', label: 'Summary', make: summaryView, keys: []},
   {name: 'leaks', label: 'Leaks', make: leaksView, keys: []},
   {name: 'timeline', label: 'Timeline', make: timelineView, keys: ['device', 'by']},
   {name: 'flame', label: 'Flame graph', make: flameView, keys: ['device', 'flame', 'order', 'libraries', 'q']},
   {name: 'peak', label: 'Peak', make: peakView, keys: ['device']},
+  {name: 'holders', label: 'Holders', make: holdersView, keys: ['device', 'q'], wanted: hasHolders},
   {name: 'fragmentation', label: 'Fragmentation', make: fragmentationView, keys: []},
   {name: 'ranks', label: 'Devices', make: ranksView, keys: []},
   {name: 'sites', label: 'Sites', make: sitesView, keys: ['q', 'verdict', 'category', 'sitedevice', 'kind', 'sort', 'dir']},
   {name: 'trace', label: 'Trace', make: traceView, keys: []},
 ];
 
+// The digits as a keyboard has them in a row: 1 to 9, then 0.
+const keyOf = (i) => (i < 10 ? String((i + 1) % 10) : '');
+
 const MOST_PRINTED = 20;  // findings whose bodies are
 
 function setUp(report) {
   const page = document.getElementById('report');
-  const tabs = VIEWS.map((view, i) =>
-    h('button', {type: 'button', role: 'tab', id: `tab-${view.name}`, 'aria-controls': `view-${view.name}`, title: `key ${i + 1}`, onclick: () => state.change({view: view.name, from: null, to: null})}, view.name === 'ranks' && report.ranks.length ? 'Ranks' : view.label),
+  const views = ALL_VIEWS.filter((view) => view.wanted?.(report) ?? true);
+  const tabs = views.map((view, i) =>
+    h('button', {type: 'button', role: 'tab', id: `tab-${view.name}`, 'aria-controls': `view-${view.name}`, title: `key ${keyOf(i)}`, onclick: () => state.change({view: view.name, from: null, to: null})}, view.name === 'ranks' && report.ranks.length ? 'Ranks' : view.label),
   );
-  const panels = VIEWS.map((view) => h('section', {class: 'view', role: 'tabpanel', id: `view-${view.name}`, 'aria-labelledby': `tab-${view.name}`, hidden: true}));
+  const panels = views.map((view) => h('section', {class: 'view', role: 'tabpanel', id: `view-${view.name}`, 'aria-labelledby': `tab-${view.name}`, hidden: true}));
   const search = h('input', {type: 'search', placeholder: 'function, file, category', 'aria-label': 'search all sites: text or a regular expression', title: 'key /'});
   const theme = h('button', {type: 'button', class: 'theme', 'aria-label': 'dark or light', title: 'dark or light', onclick: () => toggleTheme()}, '◐');
   const found = h('output', {class: 'note found-count'});
@@ -58,15 +64,15 @@ function setUp(report) {
 
   const drawn = new Map();  // what each panel shows: the part of the state that it is made of
   const show = (now) => {
-    const at = Math.max(VIEWS.findIndex((view) => view.name === now.view), 0);
-    VIEWS.forEach((view, i) => {
+    const at = Math.max(views.findIndex((view) => view.name === now.view), 0);
+    views.forEach((view, i) => {
       panels[i].hidden = i !== at;
       tabs[i].setAttribute('aria-selected', String(i === at));
       tabs[i].tabIndex = i === at ? 0 : -1;
     });
     tabs[at].scrollIntoView({block: 'nearest', inline: 'nearest'});
-    page.dataset.view = VIEWS[at].name;
-    if (!drawView(at, now)) VIEWS[at].make.update?.(now);
+    page.dataset.view = views[at].name;
+    if (!drawView(at, now)) views[at].make.update?.(now);
     showFound(report, panels[at], found, now);
     if (document.activeElement !== search) search.value = now.q ?? '';
     detail.hidden = !now.site;
@@ -79,16 +85,16 @@ function setUp(report) {
     }
   };
   const drawView = (i, now) => {
-    const key = JSON.stringify(VIEWS[i].keys.map((name) => now[name] ?? null));
+    const key = JSON.stringify(views[i].keys.map((name) => now[name] ?? null));
     if (drawn.get(i) === key) return false;
     drawn.set(i, key);
     destroyCharts(panels[i]);
-    fill(panels[i], VIEWS[i].make(report, now));
+    fill(panels[i], views[i].make(report, now));
     return true;
   };
   state.listen(show);
   show(state.read());
-  say(`Keys: 1 to ${VIEWS.length} views, / search, arrows within a picture or a table, Enter opens, Escape goes back.`);
+  say(`Keys: 1 to ${views.length > 9 ? '9 and 0' : views.length} views, / search, arrows within a picture or a table, Enter opens, Escape goes back.`);
 
   addEventListener('keydown', (event) => {
     if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement) {
@@ -96,13 +102,13 @@ function setUp(report) {
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const number = Number(event.key);
+    const number = views.findIndex((_, i) => event.key === keyOf(i));
     if (event.key === '/') {
       search.focus();
       search.select();
       event.preventDefault();
-    } else if (number >= 1 && number <= VIEWS.length) {
-      state.change({view: VIEWS[number - 1].name, from: null, to: null});
+    } else if (number >= 0) {
+      state.change({view: views[number].name, from: null, to: null});
     } else if (event.key === 'Escape' && state.read().site) {
       state.change({site: null});
     } else if (event.target.role === 'tab' && (event.key === 'ArrowRight' || event.key === 'ArrowLeft')) {
@@ -112,7 +118,7 @@ function setUp(report) {
       to.click();
     }
   });
-  preparePrinting(page, () => VIEWS.forEach((view, i) => {
+  preparePrinting(page, () => views.forEach((view, i) => {
     panels[i].hidden = false;
     drawView(i, state.read());
   }), () => show(state.read()));

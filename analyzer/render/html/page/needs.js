@@ -3,11 +3,7 @@
 // text report (analyzer/render/text/needs_text.cc).
 import * as format from './format.js';
 
-function fits(prediction, limit) {
-  const [low, high] = prediction.ci;
-  if (limit === null || high <= limit) return '';
-  return low > limit ? ', more than the device has' : ', which may be more than the device has';
-}
+const FITS = {no: ', more than the device has', maybe: ', which may be more than the device has'};
 
 // '' without step values.
 export function valueFit({by_value: fit}) {
@@ -19,10 +15,10 @@ export function valueFit({by_value: fit}) {
     `That explains ${format.percent(line.explained)} of the differences between ${format.count(fit.steps)} steps with values from ${format.about(fit.least_value)} to ${format.about(fit.most_value)}.`,
   ];
   if (line.bend_value !== null) said.push(`Steps with values below ${format.about(line.bend_value)} peak at ${format.bytes(line.floor_bytes ?? 0)}, whatever their value.`);
-  const needs = line.predictions.map((one) => `a value of ${format.about(one.value)} needs ${format.bytes(one.bytes)}${format.byteInterval(...one.ci, '')}${fits(one, line.limit_bytes)}`);
+  const needs = line.predictions.map((one) => `a value of ${format.about(one.value)} needs ${format.bytes(one.bytes)}${format.byteInterval(...one.ci, '')}${FITS[one.fits] ?? ''}`);
   if (needs.length > 0) said.push(`If larger values follow this line, ${needs.join('; ')}.`);
   if (line.largest_value !== null) {
-    said.push(`The device has room for values up to ${format.about(line.largest_value)}${line.largest_value >= 4 * fit.most_value ? ' at least' : ''}.`);
+    said.push(`The device has room for values up to ${format.about(line.largest_value)}${line.more_may_fit ? ' at least' : ''}.`);
   } else if (line.limit_bytes !== null) {
     said.push('The device has no room for any value.');
   }

@@ -5,12 +5,12 @@ import {cellBar, shareBar, table} from './bars.js';
 import {categoryColor} from './colors.js';
 import {copy, h} from './dom.js';
 import * as format from './format.js';
+import {holdersTable} from './holder.js';
 import {badge, figures, siteLink} from './leaks.js';
 import {byLine} from './lines.js';
 import {stackList} from './stack.js';
 
 const CAUSES = {amount: 'too little memory was left', contiguity: 'enough memory was free, but in pieces: fragmentation'};
-const ANSWER_SHARE = 0.3;  // a line that held less is not the answer
 const MOST_LINES = 20;
 
 // Lines of [{site, ...}] with the sum of each of `fields`.
@@ -28,18 +28,14 @@ function placeCell(report, line) {
   return [line.leak ? [badge('leak'), ' '] : null, place, ' ', line.row === null ? null : siteLink(report.site(line.row)), sites];
 }
 
-// Who held the memory: the leaks, if they held much, otherwise the line that held most, if that was much.
-function answerOf(holders, held) {
-  const leaks = holders.filter((line) => line.leak);
-  const leaked = leaks.reduce((sum, line) => sum + line.bytes, 0);
-  const amount = (bytes) => h('strong', null, `${format.percent(Math.min(bytes / held, 1))} (${format.bytes(bytes)})`);
-  const at = ({place}) => h('code', null, place.location);
-  if (leaks.length && leaked >= ANSWER_SHARE * held) {
-    const others = leaks.length > 1 ? ` and ${format.plural(leaks.length - 1, 'other leak', 'other leaks')}` : '';
-    return {leak: true, words: [amount(leaked), ' was held by the leak at ', at(leaks[0]), others]};
-  }
-  if (holders.length && holders[0].bytes >= ANSWER_SHARE * held) return {leak: false, words: [amount(holders[0].bytes), ' was held by ', at(holders[0])]};
-  return {leak: false, words: holders.length ? ['No line held more than ', amount(holders[0].bytes)] : ['What held the memory is unknown']};
+// Who held the memory, in words.
+function answerWords(report, oom, holders) {
+  const {answer} = oom;
+  if (!answer) return holders.length ? ['No line held more than ', h('strong', null, format.bytes(holders[0].bytes))] : ['What held the memory is unknown'];
+  const row = report.rowOfId.get(answer.site);
+  const at = h('code', null, row === undefined ? `site ${answer.site}` : report.place(row).location);
+  const others = answer.other_leaks ? ` and ${format.plural(answer.other_leaks, 'other leak', 'other leaks')}` : '';
+  return [h('strong', null, `${format.percent(answer.share)} (${format.bytes(answer.bytes)})`), answer.leak ? ' was held by the leak at ' : ' was held by ', at, others];
 }
 
 function holdersOf(report, oom) {
@@ -50,8 +46,7 @@ function holdersOf(report, oom) {
 
 // The answer in one line, for the summary.
 export function oomAnswer(report, oom) {
-  const {holders, held} = holdersOf(report, oom);
-  return answerOf(holders, held).words;
+  return answerWords(report, oom, holdersOf(report, oom).holders);
 }
 
 // A leak fills whatever a setting saves: then there is no advice.
@@ -69,19 +64,19 @@ function frameOf(frame) {
 
 export function oomItem(report, oom, open) {
   const {holders, held} = holdersOf(report, oom);
-  const answer = answerOf(holders, held);
   const changes = sumsByLine(report, oom.changes, ['then', 'now']).filter((line) => line.now > line.then).sort((a, b) => b.now - b.then - (a.now - a.then));
   const request = `${format.bytes(oom.requested)} requested on device ${oom.device}${oom.step === null ? '' : `, step ${format.count(oom.step)}`}`;
   return h(
     'details',
     {class: 'finding oom', open},
-    h('summary', null, h('span', {class: 'badge bad'}, 'out of memory'), h('span', {class: 'place'}, answer.words), h('span', {class: 'measure'}, h('small', null, request)), h('span')),
+    h('summary', null, h('span', {class: 'badge bad'}, 'out of memory'), h('span', {class: 'place'}, answerWords(report, oom, holders)), h('span', {class: 'measure'}, h('small', null, request)), h('span')),
     h(
       'div',
       {class: 'body'},
       holders.length
         ? table('Who held the memory', [{label: 'line', class: 'place'}, {label: 'bytes', number: true}, {label: 'share', number: true}], holders.slice(0, MOST_LINES).map((line) => [placeCell(report, line), [format.bytes(line.bytes), cellBar(line.bytes / held, line.leak ? 'alarm' : 'live')], format.percent(Math.min(line.bytes / held, 1))]))
         : null,
+      oom.held_by.length ? holdersTable('Who held it, by Python name, as a walk at the failure saw it', oom.held_by) : null,
       oom.categories.length ? shareBar(oom.categories.map((one) => ({label: format.category(one.name), bytes: one.bytes, color: categoryColor(one.name)})), held, 'held at that moment') : null,
       figures([
         ['cause', CAUSES[oom.cause] ?? 'unknown'],
@@ -91,10 +86,10 @@ export function oomItem(report, oom, open) {
         ['largest hole in its segments', oom.largest_hole === null ? '' : format.bytes(oom.largest_hole)],
         ['left on the device', oom.device_free === null ? '' : format.bytes(oom.device_free)],
         ['lines that changed hold', oom.compared_step === null ? '' : `${format.bytes(oom.now)}; ${format.bytes(oom.then)} in step ${format.count(oom.compared_step)}`],
-        ["this step's objects", oom.size_ratio === null ? '' : Math.abs(oom.size_ratio - 1) < 0.1 ? 'as large as before' : `${format.about(oom.size_ratio)} times as large as before`],
+        ["this step's objects", oom.size_change === null ? '' : oom.size_change === 'same' ? 'as large as before' : `${format.about(oom.size_ratio)} times as large as before`],
       ]),
       changes.length ? table(`What grew since step ${format.count(oom.compared_step)}, which succeeded`, [{label: 'line', class: 'place'}, {label: 'then', number: true}, {label: 'now', number: true}, {label: 'difference', number: true}], changes.slice(0, MOST_LINES).map((line) => [placeCell(report, line), format.bytes(line.then), format.bytes(line.now), `+${format.bytes(line.now - line.then)}`])) : null,
-      answer.leak ? null : adviceOf(oom),
+      oom.answer?.leak ? null : adviceOf(oom),
       stackList(report, oom.stack.map(frameOf), -1),
     ),
   );

@@ -52,6 +52,7 @@ export function peakView(report, shown) {
       all.length > 1 ? h('label', null, 'memory of ', h('select', {onchange: (event) => state.change({device: event.target.value})}, all.map((one) => h('option', {value: String(one.device ?? 'host'), selected: one === lines}, format.device(one.device))))) : h('span', null, format.device(lines.device)),
       h('span', null, h('strong', null, format.bytes(lines.live)), ' live at the peak', peak && peak.step !== null ? `, in step ${format.count(peak.step)}` : ''),
       h('a', {class: 'more', href: `#${new URLSearchParams({view: 'flame', device: String(lines.device ?? 'host')})}`}, 'flame graph of the peak'),
+      device?.held ? h('a', {class: 'more', href: `#${new URLSearchParams({view: 'holders', device: String(device.index)})}`}, 'who holds it') : null,
     ),
     peak && peak.categories.length ? [h('h2', null, 'What it is for'), shareBar(peak.categories.map((one) => ({label: format.category(one.name), bytes: one.bytes, color: categoryColor(one.name)})), lines.live, 'categories')] : null,
     peak && peak.ages.length ? [h('h2', null, 'How old it is'), shareBar(peak.ages.map((one) => ({label: `${AGES[one.age] ?? one.age} (${format.plural(one.objects, 'object', 'objects')})`, bytes: one.bytes, color: AGE_COLORS[one.age] ?? 'rest'})), lines.live, 'ages')] : null,

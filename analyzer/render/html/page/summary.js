@@ -113,7 +113,7 @@ export function summaryView(report) {
       h(
         'div',
         null,
-        categories.length && lines ? [h('h2', null, 'What it is for'), shareBar(categories.map((one) => ({label: format.category(one.name), bytes: one.bytes, color: categoryColor(one.name)})), lines.live, 'categories at the peak')] : null,
+        categories.length && lines ? [h('h2', null, 'What it is for', ' ', device?.held ? viewLink('who holds it', 'holders', {device: String(device.index)}) : null), shareBar(categories.map((one) => ({label: format.category(one.name), bytes: one.bytes, color: categoryColor(one.name)})), lines.live, 'categories at the peak')] : null,
         report.devices.length ? h('h2', null, 'Devices', ' ', report.devices.length > 1 || report.ranks.length ? viewLink('side by side', 'ranks') : null) : null,
         report.devices.slice(0, MOST_DEVICES).map((one) => deviceFigures(report, one)),
         report.devices.length > MOST_DEVICES ? h('p', {class: 'note'}, `and ${format.count(report.devices.length - MOST_DEVICES)} more devices`) : null,

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the figures of a failed allocation say by line of the code: sites of the same line, or of the same leak, are one
+// line.
+#ifndef ANALYZER_MODEL_OOM_LINES_H_
+#define ANALYZER_MODEL_OOM_LINES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/model/report.h"
+#include "analyzer/model/site_places.h"
+
+namespace vramtrack {
+
+struct OomLine {
+  std::string site;   // id of the site that was named first; of a leak, of the site that leads it
+  std::string place;  // location and function
+  bool leak = false;
+  uint64_t sites = 0;
+  uint64_t then = 0, now = 0;  // bytes
+};
+
+// The report must outlive this object.
+class OomLines {
+ public:
+  explicit OomLines(const Report& report);
+
+  // Returns the lines of `changes`, what grew most first.
+  std::vector<OomLine> Of(const std::vector<ReportOom::Change>& changes) const;
+  // Returns the lines that held the memory, the most first: `then` is 0, `now` is what they held.
+  std::vector<OomLine> Holders(const ReportOom& oom) const;
+  // Returns who held the memory, if the leaks or one line held much of it.
+  std::optional<ReportOom::Answer> AnswerOf(const ReportOom& oom) const;
+
+ private:
+  const ReportSite* Find(const std::string& id) const;
+
+  SitePlaces places_;
+  std::unordered_map<std::string, const ReportSite*> by_id_;
+};
+
+// Sets the answers of all failed allocations. The sites of the report must have their ids.
+void AnswerFailures(Report* report);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_MODEL_OOM_LINES_H_
