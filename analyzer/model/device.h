@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/fragmentation.h"
 #include "analyzer/model/holder.h"
@@ -91,7 +92,7 @@ void Fields(Visitor& visit, ReportGrowths& growths) {
 
 struct ReportWork {
   struct Kind {
-    std::string kind;  // "kernels", "copies", "fills", "graphs"
+    WorkKind kind = WorkKind::kKernels;
     uint64_t count = 0;
     double busy_s = 0;
     // Figures of complete steps: median, minimum and maximum.
@@ -107,7 +108,7 @@ struct ReportWork {
 
 template <class Visitor>
 void Fields(Visitor& visit, ReportWork::Kind& kind) {
-  visit(1, "kind", field::OneOf{kind.kind, {"kernels", "copies", "fills", "graphs"}});
+  visit(1, "kind", kind.kind);
   visit(2, "count", kind.count);
   visit(3, "busy_s", kind.busy_s, "the sum of what each took");
   visit(4, "per_step", kind.per_step, "the median; 0 without steps");

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 
 namespace vramtrack {
@@ -40,7 +41,7 @@ struct ReportHolder {
   double seconds = 0, seconds_before = 0;
   double share = 0;
   uint64_t bytes = 0, walked_bytes = 0, not_seen_bytes = 0, not_seen_objects = 0;
-  std::string how;
+  HolderKind how = HolderKind::kUnknown;
   bool complete = true;
   uint64_t walk = 0;
   std::vector<ReportHolderShare> others;
@@ -72,9 +73,7 @@ void Fields(Visitor& visit, ReportHolder& holder) {
         "site leads one");
   visit(14, "not_seen_bytes", holder.not_seen_bytes, "the part of them that the walk did not find");
   visit(15, "not_seen_objects", holder.not_seen_objects, "the same in objects");
-  visit(16, "how",
-        field::OneOf{holder.how,
-                     {"entries", "variable", "graph", "traceback", "hook", "cycle", "outside", "several", "unknown"}},
+  visit(16, "how", holder.how,
         "`entries` of a container, a `variable`, a kept autograd `graph`, a kept `traceback`, a `hook`, a reference "
         "`cycle` that waits for the collector, C or C++ code `outside` of Python; `several`: no path explains half of "
         "the bytes; `unknown`: the walk found none of them");
@@ -86,7 +85,7 @@ void Fields(Visitor& visit, ReportHolder& holder) {
 }
 
 struct ReportWalk {
-  std::string moment;
+  WalkMoment moment = WalkMoment::kUnknown;
   std::optional<int64_t> step;
   double seconds = 0, duration_s = 0;
   uint64_t objects = 0, tensors = 0, blocks = 0;
@@ -99,8 +98,7 @@ inline constexpr const char* kAbout<ReportWalk> =
     "A walk through the objects of a process's Python interpreter, which paused it meanwhile";
 template <class Visitor>
 void Fields(Visitor& visit, ReportWalk& walk) {
-  visit(1, "moment", field::OneOf{walk.moment, {"growth", "out_of_memory", "request", "exit", "interval", "unknown"}},
-        "why it was made then");
+  visit(1, "moment", walk.moment, "why it was made then");
   visit(2, "step", walk.step, "`null` without steps");
   visit(3, "seconds", walk.seconds, "when it ended, since the recording began");
   visit(4, "duration_s", walk.duration_s, "that it took");
@@ -113,7 +111,8 @@ void Fields(Visitor& visit, ReportWalk& walk) {
 
 struct ReportHeld {
   struct Category {
-    std::string name, source;
+    std::string name;
+    CategorySource source = CategorySource::kWalk;
     uint64_t bytes = 0, objects = 0;
   };
   struct Part {
@@ -136,7 +135,7 @@ void Fields(Visitor& visit, ReportHeld::Category& category) {
   visit(1, "name", category.name,
         "`parameters`, `gradients`, `optimizer_state`, `buffers`, `saved_for_backward`, `named`: anything else that "
         "has a name; of what the walk did not find, the [category](ledger.md#what-memory-is-for) of its site");
-  visit(2, "source", field::OneOf{category.source, {"walk", "inferred"}},
+  visit(2, "source", category.source,
         "`walk`: it found these blocks; `inferred`: it did not, the category is that of their call stacks");
   visit(3, "bytes", category.bytes);
   visit(4, "objects", category.objects);

@@ -110,7 +110,7 @@ std::optional<ReportHeld> DescribeHeldMemory(const ProcessAnalysis& analysis, co
     const std::string name = inferred ? CategoryName(purposes[held->site].category) : CategoryOf(held->flags);
     ReportHeld::Category& category = categories[{inferred, name}];
     category.name = name;
-    category.source = inferred ? "inferred" : "walk";
+    category.source = inferred ? CategorySource::kInferred : CategorySource::kWalk;
     category.bytes += held->bytes;
     category.objects += held->objects;
     if (name == "saved_for_backward") {
@@ -124,7 +124,7 @@ std::optional<ReportHeld> DescribeHeldMemory(const ProcessAnalysis& analysis, co
   }
   for (const auto& [key, category] : categories) described.categories.push_back(category);
   std::stable_sort(described.categories.begin(), described.categories.end(), [](const auto& a, const auto& b) {
-    return a.source != b.source ? a.source > b.source : a.bytes > b.bytes;
+    return a.source != b.source ? a.source < b.source : a.bytes > b.bytes;
   });
   described.saved = Largest(saved, kMostSaved);
   described.modules = Largest(modules, kMostModules);

@@ -25,20 +25,20 @@ constexpr double kMostOf = 0.5, kNearlyAsMuch = 0.8;
 // A path that explains less is one of several.
 constexpr double kMain = 0.5;
 
-const char* MomentName(uint32_t moment) {
+WalkMoment MomentOf(uint32_t moment) {
   switch (moment) {
     case schema::HOLDERS_AT_GROWTH:
-      return "growth";
+      return WalkMoment::kGrowth;
     case schema::HOLDERS_AT_OUT_OF_MEMORY:
-      return "out_of_memory";
+      return WalkMoment::kOutOfMemory;
     case schema::HOLDERS_AT_REQUEST:
-      return "request";
+      return WalkMoment::kRequest;
     case schema::HOLDERS_AT_EXIT:
-      return "exit";
+      return WalkMoment::kExit;
     case schema::HOLDERS_AT_INTERVAL:
-      return "interval";
+      return WalkMoment::kInterval;
     default:
-      return "unknown";
+      return WalkMoment::kUnknown;
   }
 }
 
@@ -129,7 +129,7 @@ void HolderFindings::DescribeWalks(ProcessFindings* findings) const {
   for (size_t i = 0; i < walks_.all().size(); ++i) {
     const HolderWalk& walk = walks_.all()[i];
     ReportWalk described;
-    described.moment = MomentName(walk.moment);
+    described.moment = MomentOf(walk.moment);
     described.step = ReportedStep(analysis_.run(), blocks_.at()[i].step);
     described.seconds = clock.Seconds(walk.end_ticks);
     described.duration_s = static_cast<double>(walk.end_ticks - walk.begin_ticks) / clock.ticks_per_second();
@@ -216,7 +216,7 @@ std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteI
     // is of no interest.
     const Level level = LevelOf(analysis_.ledger().sites()[sites[0]].key.kind);
     if (!leak || level != Level::kFramework) return std::nullopt;
-    holder.how = "unknown";
+    holder.how = HolderKind::kUnknown;
     holder.explanation = ExplainUnknownHolder(holder);
     return holder;
   }
@@ -232,7 +232,7 @@ std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteI
   holder.share = Part(first.bytes, at.bytes);
   for (size_t i = 1; i < chosen.size(); ++i) holder.others.push_back(ShareOf(chosen[i], at.bytes));
   DescribeGrowth(chosen_walk, object, &holder);
-  holder.how = holder.share < kMain ? "several" : HowItHolds(first);
+  holder.how = holder.share < kMain ? HolderKind::kSeveral : HowItHolds(first);
   holder.explanation = ExplainHolder(first, holder, leak);
 
   HolderFacts facts;

@@ -31,11 +31,11 @@ std::string Framework(const ReportOom& oom) {
 
 // Why a hole is of no use: a pool's segments serve that pool only. Empty where that is not the reason.
 std::string OtherPool(const ReportOom& oom) {
-  if (oom.pool.empty() || !oom.pool_hole || !oom.segment_bytes || !oom.largest_hole) return "";
+  if (!oom.pool || !oom.pool_hole || !oom.segment_bytes || !oom.largest_hole) return "";
   if (*oom.pool_hole >= oom.requested || *oom.largest_hole < oom.requested) return "";
   return absl::StrCat(Bytes(oom.requested), " needs ", Bytes(*oom.segment_bytes), " from the device, for a segment of ",
-                      "the ", oom.pool, " pool; the ", Bytes(*oom.largest_hole), " free block is in the ",
-                      oom.pool == "small" ? "large" : "small", " pool.");
+                      "the ", NameOf(*oom.pool), " pool; the ", Bytes(*oom.largest_hole), " free block is in the ",
+                      oom.pool == BlockSizeClass::kSmall ? "large" : "small", " pool.");
 }
 
 // What sites of one line hold together, or those of one leak.
@@ -146,8 +146,8 @@ void WriteMore(size_t all, size_t shown, Page* page) {
 }  // namespace
 
 std::string CauseWords(const ReportOom& oom) {
-  if (oom.cause == "amount") return "Not enough memory was left.";
-  if (oom.cause == "contiguity") return "Enough memory was free, but fragmented: no piece was large enough.";
+  if (oom.cause == OomCause::kAmount) return "Not enough memory was left.";
+  if (oom.cause == OomCause::kContiguity) return "Enough memory was free, but fragmented: no piece was large enough.";
   return "Cause unclear: exhausted or fragmented.";
 }
 
@@ -187,7 +187,8 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   const std::vector<PlaceLine> holders = PlacesOf(report, held);
   const HeldMost answer = WhoHeldMost(holders, std::max(all_held, of_holders));
   if (!answer.words.empty()) page->Words(answer.words, kIndent, Paint::kBold);
-  if (oom.level == "framework" && oom.live && oom.reserved && oom.largest_hole) page->Words(Framework(oom), kIndent);
+  if (oom.level == Level::kFramework && oom.live && oom.reserved && oom.largest_hole)
+    page->Words(Framework(oom), kIndent);
   if (!oom.stack.empty()) {
     TextStyle narrower = style;
     narrower.columns -= kIndent - 2;

@@ -106,7 +106,7 @@ TEST(TextReport, RanksThatDifferInTheSameThingShareASentence) {
   Report report = LargeJobSample();
   for (int i = 10; i < 30; ++i) {
     const double peak = static_cast<double>(600 + i) * (1 << 20);
-    report.ranks[static_cast<size_t>(i)].differs = {{"peak", peak, 500 << 20, "", ""}};
+    report.ranks[static_cast<size_t>(i)].differs = {{RankFigure::kPeak, peak, 500 << 20, "", ""}};
   }
   const std::string text = Render(report, 140);
   EXPECT_TRUE(Contains(text,
@@ -188,7 +188,7 @@ TEST(TextReport, SaysWhatThePeakConsistsOfAndWhatNeedNotBeThere) {
                                 {"input", mib, .9, {}},
                                 {"other", 2 * mib, 0, {}}};
   ReportPattern pattern;
-  pattern.pattern = "unused_between";
+  pattern.pattern = ObjectPattern::kUnusedBetween;
   pattern.category = "gradients";
   pattern.site = "00000001";
   pattern.sites = 3;
@@ -287,7 +287,7 @@ TEST(TextReport, OutOfMemoryComesBeforeTheLeakThatLedThere) {
   EXPECT_TRUE(Contains(text, "12,345 events"));
 
   Report pieces = OutOfMemorySample();
-  pieces.oom[0].cause = "contiguity";
+  pieces.oom[0].cause = OomCause::kContiguity;
   EXPECT_TRUE(Contains(Render(pieces), "fragmented"));
 }
 
