@@ -18,17 +18,17 @@ struct Opinion {
   double objects = 0;
 };
 
-void AddTo(RankRate* sum, double rate, double low, double high) {
-  sum->rate += rate;
-  sum->low += low;
-  sum->high += high;
+void AddTo(RankRate* sum, const RankRate& more) {
+  sum->rate += more.rate;
+  sum->low += more.low;
+  sum->high += more.high;
 }
 
 void AddLeak(const SiteRow& row, Opinion* opinion) {
   opinion->leaks = true;
   opinion->per_step &= row.per_step;
-  AddTo(&opinion->bytes, row.rate_bytes_per_step, row.rate_ci_low, row.rate_ci_high);
-  if (row.leads) AddTo(&opinion->led, row.leak_bytes_per_step, row.leak_ci_low, row.leak_ci_high);
+  AddTo(&opinion->bytes, {row.rate_bytes_per_step, row.rate_ci_low, row.rate_ci_high});
+  if (row.leads) AddTo(&opinion->led, {row.leak_bytes_per_step, row.leak_ci_low, row.leak_ci_high});
   opinion->objects += row.rate_objects_per_step;
 }
 
