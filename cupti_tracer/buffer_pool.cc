@@ -28,7 +28,11 @@ bool BufferPool::Grow() {
   // Faulted in here and not in the program's threads.
   void* memory =
       mmap(nullptr, sizeof(Buffer), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (memory == MAP_FAILED) return false;
+  if (memory == MAP_FAILED) {
+    Hold hold(this);
+    --all_;
+    return false;
+  }
   GiveFree(static_cast<Buffer*>(memory));
   return true;
 }

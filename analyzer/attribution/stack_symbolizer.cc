@@ -10,6 +10,7 @@
 #include "analyzer/attribution/glue.h"
 #include "analyzer/attribution/library.h"
 #include "analyzer/attribution/python_file.h"
+#include "proto/hash.h"
 
 namespace vramtrack {
 
@@ -24,16 +25,11 @@ struct StackSymbolizer::KnownFrame {
 
 namespace {
 
-uint64_t Mixed(uint64_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0x9e3779b97f4a7c15;
-  return hash ^ hash >> 29;
-}
-
 // Functions and files by the hashes of their texts.
 uint64_t PlaceOf(const ReportFrame& frame) {
   const std::hash<std::string> text;
-  const uint64_t hash = Mixed(Mixed(0, text(frame.function)), text(frame.file));
-  return frame.line != 0 ? Mixed(hash, frame.line) : Mixed(Mixed(hash, text(frame.module)), frame.offset);
+  const uint64_t hash = Mix(Mix(0, text(frame.function)), text(frame.file));
+  return frame.line != 0 ? Mix(hash, frame.line) : Mix(Mix(hash, text(frame.module)), frame.offset);
 }
 
 }  // namespace
@@ -303,7 +299,7 @@ std::vector<ReportFrame> StackSymbolizer::Frames(StackIndex index) {
 
 uint64_t StackSymbolizer::PlacesHash(StackIndex index) {
   uint64_t hash = 0;
-  if (const std::string* library = LibraryOf(index)) return Mixed(1, std::hash<std::string>()(*library));
+  if (const std::string* library = LibraryOf(index)) return Mix(1, std::hash<std::string>()(*library));
   const JoinedStackRef stack = definitions_.stacks.Get(index);
   for (const bool raw : {detail_ == StackDetail::kRaw, true}) {
     Pieces pieces(this, stack, raw);
@@ -312,7 +308,7 @@ uint64_t StackSymbolizer::PlacesHash(StackIndex index) {
       const std::vector<Pieces::Shown>& piece = pieces.Next();
       if (piece.empty()) break;
       any = true;
-      for (const Pieces::Shown& shown : piece) hash = Mixed(hash, shown.known->place);
+      for (const Pieces::Shown& shown : piece) hash = Mix(hash, shown.known->place);
     }
     if (any) break;
   }

@@ -62,9 +62,9 @@ void ExceptionList::Apply(CheckFinding* finding) {
       continue;  // another one may hold
     }
     // A rate per something else cannot be held against it.
-    const bool is_rate = finding->unit.rfind("bytes_per_", 0) == 0;
-    const bool compares = !is_rate || !exception.up_to ||
-                          finding->unit == UnitName(LimitUnit::kBytesPerStep, false, exception.up_to->per);
+    const bool is_rate = IsByteRate(finding->unit);
+    const bool compares =
+        !is_rate || !exception.up_to || finding->unit == UnitOf(LimitUnit::kBytesPerStep, false, exception.up_to->per);
     if (exception.up_to && (!compares || finding->value > exception.up_to->value)) {
       const LimitUnit unit = compares ? LimitUnit::kBytes : LimitUnit::kBytesPerStep;
       absl::StrAppend(&finding->message, "; the exception for it is up to ", FormatLimit(*exception.up_to, unit), " (",

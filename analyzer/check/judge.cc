@@ -126,7 +126,7 @@ void Judge::JudgeLeaks() {
     const std::optional<Limit> limit = LimitOf(kind, site.device);
     double rate = objects ? rates.rate_objects_per_step : rates.rate_bytes_per_step;
     const RatePer per = limit ? limit->per : PerOf(site);
-    if (const std::optional<double> known = RateOf(site, per)) {
+    if (const std::optional<double> known = RateFor(site, per)) {
       rate = *known;
     } else {
       not_comparable_ = WhyNoRate(per, PerOf(site));
@@ -136,7 +136,7 @@ void Judge::JudgeLeaks() {
     CheckFinding finding = FindingOf(site);
     finding.rule = "leak";
     finding.value = rate;
-    finding.unit = UnitName(kind.unit, false, per);
+    finding.unit = UnitOf(kind.unit, false, per);
     finding.message = LeakMessage(site, limit ? &*limit : nullptr);
     const std::optional<WorstRank> worst = WorstRankOf(site);
     if (worst) finding.rank = worst->rank;
@@ -146,7 +146,7 @@ void Judge::JudgeLeaks() {
   }
   if (!worse) return;
   for (const DiffFinding* change : worse->Others()) {
-    const LimitKind& kind = kLimitKinds[change->unit == "objects_per_step" ? 1 : 0];
+    const LimitKind& kind = kLimitKinds[change->unit == ChangeUnit::kObjectsPerStep ? 1 : 0];
     const std::optional<Limit> limit = LimitOf(kind, change->device);
     if (!limit || change->new_value > limit->value) Add(LeakRegression(*change));
   }
@@ -164,7 +164,7 @@ void Judge::JudgeMeasured(const LimitKind& kind, const Limit& limit, const std::
   finding.key = absl::StrCat(kind.rule, "|", finding.subject, kind.unit == LimitUnit::kSeconds ? "|seconds" : "");
   finding.value = *value;
   finding.limit = limit.value;
-  finding.unit = UnitName(kind.unit, limit.share, limit.per);
+  finding.unit = UnitOf(kind.unit, limit.share, limit.per);
   // What a rank leaks is its own; of a device it may be that of several.
   const bool of_ranks = kind.limit == &Limits::leak_total && finding.device && !finding.rank;
   const std::optional<WorstRank> worst = of_ranks ? WorstLeaksOf(report_, *finding.device) : std::nullopt;
@@ -212,7 +212,7 @@ void Judge::JudgeCategories(const ReportDevice& device) {
     finding.key = absl::StrCat("category|", finding.subject, "|", name);
     finding.value = bytes;
     finding.limit = limit.value;
-    finding.unit = "bytes";
+    finding.unit = CheckUnit::kBytes;
     finding.message =
         absl::StrCat(FormatValue(bytes, LimitUnit::kBytes), " of ", name, " live at the peak; the budget is ",
                      FormatLimit(limit, LimitUnit::kBytes), " (", limit.place, ")");
@@ -275,7 +275,7 @@ void Judge::JudgeEvidence(CheckReport* check) {
       break;
     case Gap::kUnjudgedSites:
       why = absl::StrCat(report_.steps.count, " steps are too few to judge ",
-                         SitesWith(report_, "insufficient_evidence"), " of ", check->sites, " sites");
+                         SitesWith(report_, Verdict::kInsufficientEvidence), " of ", check->sites, " sites");
       if (const std::optional<uint64_t> steps = StepsToRun(report_)) {
         absl::StrAppend(&why, "; run at least ", *steps);
       }

@@ -40,7 +40,7 @@ ReportSite Site(const std::string& id, Verdict verdict, double rate) {
 
 Report Job(std::vector<ReportSite> sites) {
   Report report;
-  report.steps = {60, "marks", 1};
+  report.steps = {60, StepSource::kMarks, 1};
   ReportProcess process;
   process.pid = 1;
   report.processes.push_back(process);
@@ -137,9 +137,9 @@ TEST(Check, WithABudgetForLeaksOnlyThoseAboveItFail) {
 // A job in which windows of equally many bytes stand for steps.
 Report WithoutSteps() {
   Report job = Job({Site("a", Verdict::kLeak, 16 * kMiB)});
-  job.steps.unit = "window";
+  job.steps.unit = StepUnit::kWindow;
   job.steps.window_bytes = 100 * kMiB;
-  job.sites[0].rate_unit = "GiB allocated";
+  job.sites[0].rate_unit = RateUnit::kGiB;
   job.sites[0].rate_bytes_per_second = 4096;
   job.devices[0].growth.reset();
   return job;
@@ -171,7 +171,7 @@ TEST(Check, ARateMayBeGivenInTheTracesOwnUnit) {
   EXPECT_EQ(Failed(Judged(job, "budget.leak = 0")), "leak");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"16 MiB/GiB\"\nbudget.leak_total = 0")), "leak-total");
   const CheckReport check = Judged(job, "budget.leak = \"15 MiB/GiB\"");
-  EXPECT_EQ(check.findings[0].unit, "bytes_per_gib");
+  EXPECT_EQ(check.findings[0].unit, CheckUnit::kBytesPerGiB);
   EXPECT_EQ(check.findings[0].message,
             "leaks 16.0 MiB per GiB allocated on device 0; the budget is 15.0 MiB per GiB "
             "allocated (b.toml:1)");
@@ -219,7 +219,7 @@ TEST(Check, APercentageIsOfTheDevice) {
   EXPECT_EQ(at("device_used = \"14.64 %\""), "device-used");
   const CheckReport check = Judged(job, "budget.peak = \"5 %\"");
   ASSERT_EQ(check.findings.size(), 1u);
-  EXPECT_EQ(check.findings[0].unit, "share");
+  EXPECT_EQ(check.findings[0].unit, CheckUnit::kShare);
   EXPECT_DOUBLE_EQ(check.findings[0].value, 100.0 / 1024);
   EXPECT_DOUBLE_EQ(*check.findings[0].limit, .05);
   job.devices[0].total_bytes = 0;
@@ -232,7 +232,7 @@ TEST(Check, JudgesTimeInSeconds) {
   EXPECT_EQ(ExitCodeOf(Judged(job, "budget.seconds_to_oom = 50")), 0);
   const CheckReport check = Judged(job, "budget.seconds_to_oom = \"51 s\"\nbudget.steps_to_oom = 201");
   EXPECT_EQ(Failed(check), "time-to-oom time-to-oom");
-  EXPECT_EQ(check.findings[1].unit, "seconds");
+  EXPECT_EQ(check.findings[1].unit, CheckUnit::kSeconds);
   EXPECT_EQ(check.findings[1].value, 50);
   EXPECT_EQ(check.findings[1].limit, 51);
   EXPECT_NE(check.findings[0].key, check.findings[1].key);
@@ -388,7 +388,7 @@ DiffReport Compared() {
   return diff;
 }
 
-DiffFinding Change(const Report& report, size_t site, const std::string& unit, double base, double next) {
+DiffFinding Change(const Report& report, size_t site, ChangeUnit unit, double base, double next) {
   DiffFinding change;
   change.level = Level::kDriver;
   change.device = 0;
@@ -409,12 +409,12 @@ TEST(CheckAgainstABaseline, WhatWasThereBeforeDoesNotFail) {
   EXPECT_EQ(Failed(Judged(job, "", &diff)), "");
   EXPECT_EQ(ExitCodeOf(Judged(job, "", &diff)), 0);
   // A new leak, and a faster one.
-  diff.added = {Change(job, 1, "bytes_live_per_step", 0, 1000)};
+  diff.added = {Change(job, 1, ChangeUnit::kBytesLivePerStep, 0, 1000)};
   CheckReport check = Judged(job, "", &diff);
   EXPECT_EQ(Failed(check), "leak");
   EXPECT_EQ(check.findings[0].site, "b-2");
   EXPECT_NE(check.findings[0].message.find("the baseline does not have this site"), std::string::npos);
-  diff.grown = {Change(job, 0, "bytes_live_per_step", 4000, 5000)};
+  diff.grown = {Change(job, 0, ChangeUnit::kBytesLivePerStep, 4000, 5000)};
   diff.grown[0].base_leak = true;
   check = Judged(job, "", &diff);
   EXPECT_EQ(Failed(check), "leak leak");
@@ -435,7 +435,7 @@ TEST(CheckAgainstABaseline, ALeakThatHasAnotherSiteHasBecomeWorse) {
   const Report job = Job({leader, part});
   DiffReport diff = Compared();
   EXPECT_EQ(Failed(Judged(job, "", &diff)), "");
-  diff.grown = {Change(job, 1, "bytes_live_per_step", 2000, 3000)};
+  diff.grown = {Change(job, 1, ChangeUnit::kBytesLivePerStep, 2000, 3000)};
   diff.grown[0].base_leak = true;
   const CheckReport check = Judged(job, "", &diff);
   EXPECT_EQ(Failed(check), "leak");
@@ -446,8 +446,8 @@ TEST(CheckAgainstABaseline, ALeakThatHasAnotherSiteHasBecomeWorse) {
 TEST(CheckAgainstABaseline, ALeakIsOneFindingHoweverItIsListed) {
   const Report job = Job({Site("a", Verdict::kLeak, 5000)});
   DiffReport diff = Compared();
-  diff.added = {Change(job, 0, "bytes_live_per_step", 0, 5000), Change(job, 0, "objects_per_step", 0, 1),
-                Change(job, 0, "bytes_at_peak", 0, 300000)};
+  diff.added = {Change(job, 0, ChangeUnit::kBytesLivePerStep, 0, 5000),
+                Change(job, 0, ChangeUnit::kObjectsPerStep, 0, 1), Change(job, 0, ChangeUnit::kBytesAtPeak, 0, 300000)};
   EXPECT_EQ(Failed(Judged(job, "", &diff)), "leak");
   // A leak that the report of the run does not list is not lost.
   Report without = job;
@@ -459,8 +459,8 @@ TEST(CheckAgainstABaseline, ALeakIsOneFindingHoweverItIsListed) {
 TEST(CheckAgainstABaseline, FailsOnWhatHasBecomeWorse) {
   const Report job = Job({Site("a", Verdict::kSteady, 0), Site("b", Verdict::kSteady, 0)});
   DiffReport diff = Compared();
-  diff.added = {Change(job, 0, "bytes_at_peak", 0, 5 * kMiB)};
-  diff.grown = {Change(job, 1, "bytes_at_peak", 5 * kMiB, 9 * kMiB)};
+  diff.added = {Change(job, 0, ChangeUnit::kBytesAtPeak, 0, 5 * kMiB)};
+  diff.grown = {Change(job, 1, ChangeUnit::kBytesAtPeak, 5 * kMiB, 9 * kMiB)};
   DiffDevice device;
   device.peak = {100, 200, true};
   device.reserved_peak = {100, 200, true};
@@ -478,14 +478,14 @@ TEST(CheckAgainstABaseline, FailsOnWhatHasBecomeWorse) {
   device.categories = {{"activations", {2, 1, true}}, {"parameters", {1, 2, false}}};
   diff = Compared();
   diff.devices = {device};
-  diff.gone = diff.shrunk = {Change(job, 0, "bytes_at_peak", 5, 1)};
+  diff.gone = diff.shrunk = {Change(job, 0, ChangeUnit::kBytesAtPeak, 5, 1)};
   EXPECT_EQ(Failed(Judged(job, "", &diff)), "");
 }
 
 TEST(CheckAgainstABaseline, WhatHasMovedIsNoFinding) {
   const Report job = Job({Site("a", Verdict::kLeak, 5000)});
   DiffReport diff = Compared();
-  diff.moved = {Change(job, 0, "bytes_at_peak", 5, 5)};
+  diff.moved = {Change(job, 0, ChangeUnit::kBytesAtPeak, 5, 5)};
   const CheckReport check = Judged(job, "", &diff);
   EXPECT_TRUE(check.findings.empty());
   EXPECT_EQ(ExitCodeOf(check), 0);

@@ -11,17 +11,6 @@
 namespace vramtrack {
 namespace {
 
-const char* PerSuffix(RatePer per) {
-  switch (per) {
-    case RatePer::kGiB:
-      return "gib";
-    case RatePer::kSecond:
-      return "second";
-    default:
-      return "step";
-  }
-}
-
 // Of all sites of one device; none: they are not known per that.
 std::optional<double> LeakTotal(const Report& report, uint32_t device, RatePer per) {
   double sum = 0;
@@ -38,22 +27,29 @@ std::optional<double> LeakTotal(const Report& report, uint32_t device, RatePer p
 
 }  // namespace
 
-RatePer PerOf(const Report& report) { return report.steps.unit == "step" ? RatePer::kStep : RatePer::kGiB; }
+RatePer PerOf(const Report& report) { return report.steps.unit == StepUnit::kStep ? RatePer::kStep : RatePer::kGiB; }
 
-std::string UnitName(LimitUnit unit, bool share, RatePer per) {
-  if (share) return "share";
+CheckUnit UnitOf(LimitUnit unit, bool share, RatePer per) {
+  if (share) return CheckUnit::kShare;
+  const auto rate = [per](CheckUnit step, CheckUnit gib, CheckUnit second) {
+    return per == RatePer::kStep ? step : per == RatePer::kGiB ? gib : second;
+  };
   switch (unit) {
     case LimitUnit::kBytesPerStep:
-      return absl::StrCat("bytes_per_", PerSuffix(per));
+      return rate(CheckUnit::kBytesPerStep, CheckUnit::kBytesPerGiB, CheckUnit::kBytesPerSecond);
     case LimitUnit::kObjectsPerStep:
-      return absl::StrCat("objects_per_", PerSuffix(per));
+      return rate(CheckUnit::kObjectsPerStep, CheckUnit::kObjectsPerGiB, CheckUnit::kObjectsPerSecond);
     case LimitUnit::kSteps:
-      return "steps";
+      return CheckUnit::kSteps;
     case LimitUnit::kSeconds:
-      return "seconds";
+      return CheckUnit::kSeconds;
     default:
-      return "bytes";
+      return CheckUnit::kBytes;
   }
+}
+
+bool IsByteRate(CheckUnit unit) {
+  return unit == CheckUnit::kBytesPerStep || unit == CheckUnit::kBytesPerGiB || unit == CheckUnit::kBytesPerSecond;
 }
 
 std::optional<WorstRank> WorstLeaksOf(const Report& report, uint32_t device) {
@@ -95,21 +91,21 @@ Measured MeasureDevice(const Report& report, const ReportDevice& device, const L
 std::string MeasuredMessage(const LimitKind& kind, double value, const Limit& limit, const WorstRank* worst) {
   const std::string is = FormatValue(value, kind.unit, limit.share, limit.per);
   const std::string budget = absl::StrCat("; the budget is ", FormatLimit(limit, kind.unit), " (", limit.place, ")");
-  const std::string rule = kind.rule;
   const std::string of = limit.share ? is + " of the device is" : is;
-  if (rule == "leak-total" && worst != nullptr) {
+  if (kind.limit == &Limits::leak_total && worst != nullptr) {
     const std::string together =
         FormatValue(value / worst->rate * worst->together, kind.unit, /*share=*/false, limit.per);
     return absl::StrCat("its sites leak ", is, WorstRankText(*worst, together), budget);
   }
-  if (rule == "leak-total") return absl::StrCat("its sites leak ", is, budget);
-  if (rule == "peak") return absl::StrCat(of, " live at the peak", budget);
-  if (rule == "reserved") return absl::StrCat(of, " reserved at the peak", budget);
-  if (rule == "device-used")
+  if (kind.limit == &Limits::leak_total) return absl::StrCat("its sites leak ", is, budget);
+  if (kind.limit == &Limits::peak) return absl::StrCat(of, " live at the peak", budget);
+  if (kind.limit == &Limits::reserved) return absl::StrCat(of, " reserved at the peak", budget);
+  if (kind.limit == &Limits::device_used) {
     return absl::StrCat(is, limit.share ? " of the device is used at the peak" : " used on the device at the peak",
                         budget);
-  if (rule == "growth") return absl::StrCat("live memory grows by ", is, budget);
-  if (rule == "time-to-oom") return absl::StrCat("full in ", is, budget);
+  }
+  if (kind.limit == &Limits::growth) return absl::StrCat("live memory grows by ", is, budget);
+  if (IsLeast(kind.unit)) return absl::StrCat("full in ", is, budget);
   if (limit.share) return absl::StrCat(is, " of what is reserved at the peak is not live", budget);
   return absl::StrCat(is, " reserved and not live at the peak", budget);
 }
@@ -157,7 +153,7 @@ std::optional<WorstRank> WorstRankOf(const ReportSite& site) {
   const ReportAcross::Rate& rate = *site.across->rate;
   const ReportLeak all = RatesOf(site);
   const bool objects = all.rate_bytes_per_step <= 0;
-  if (objects != (rate.of == "objects")) return std::nullopt;
+  if (objects != (rate.of == RateOf::kObjects)) return std::nullopt;
   const double together = objects ? all.rate_objects_per_step : all.rate_bytes_per_step;
   // The worst may be one of another device.
   if (rate.most >= together) return std::nullopt;

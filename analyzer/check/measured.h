@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/check/limits.h"
+#include "analyzer/model/check_report.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
@@ -55,8 +56,11 @@ std::optional<WorstRank> WorstLeaksOf(const Report& report, uint32_t device);
 // value; null if it is the value of all.
 std::string MeasuredMessage(const LimitKind& kind, double value, const Limit& limit, const WorstRank* worst = nullptr);
 
-// Returns the name of a unit, as in CheckFinding::unit.
-std::string UnitName(LimitUnit unit, bool share, RatePer per);
+// Returns the unit of a finding about a limit.
+CheckUnit UnitOf(LimitUnit unit, bool share, RatePer per);
+
+// Returns whether the unit is bytes per something.
+bool IsByteRate(CheckUnit unit);
 
 }  // namespace vramtrack
 

@@ -18,10 +18,9 @@ bool IsFasterLeak(const DiffFinding& finding) {
   return finding.leak && finding.new_site && (IsRate(finding) || !finding.base_site);
 }
 
-// The unit as a check has it.
-std::string UnitName(const DiffFinding& finding) {
-  if (finding.unit == "objects_per_step") return finding.unit;
-  return finding.unit == "bytes_at_peak" ? "bytes" : "bytes_per_step";
+CheckUnit UnitOf(const DiffFinding& finding) {
+  if (finding.unit == ChangeUnit::kObjectsPerStep) return CheckUnit::kObjectsPerStep;
+  return finding.unit == ChangeUnit::kBytesAtPeak ? CheckUnit::kBytes : CheckUnit::kBytesPerStep;
 }
 
 // The number that tells sites with the same functions apart depends on which sites a report lists.
@@ -40,11 +39,11 @@ CheckFinding SiteRegression(const DiffFinding& change, const char* rule) {
   NameByFrame(change.frames, change.naming_frame, &finding);
   finding.rule = rule;
   finding.site = change.new_site.value_or("");
-  finding.key = absl::StrCat(finding.site, "|", change.unit);
+  finding.key = absl::StrCat(finding.site, "|", NameOf(change.unit));
   finding.device = change.device;
   finding.value = change.new_value;
   finding.limit = change.base_value;
-  finding.unit = UnitName(change);
+  finding.unit = UnitOf(change);
   finding.message = Printable(change.explanation);
   return finding;
 }
@@ -72,7 +71,7 @@ void AddRegression(const DiffDevice& device, const char* rule, const DiffValue& 
   finding.device = device.index;
   finding.value = value.next;
   finding.limit = value.base;
-  finding.unit = unit == LimitUnit::kBytes ? "bytes" : "bytes_per_step";
+  finding.unit = unit == LimitUnit::kBytes ? CheckUnit::kBytes : CheckUnit::kBytesPerStep;
   finding.message = absl::StrCat(FormatValue(value.next, unit), what, " instead of ", FormatValue(value.base, unit),
                                  " in the baseline");
   findings->push_back(std::move(finding));
@@ -114,7 +113,7 @@ void DescribeChange(const DiffFinding& change, double base_rate, bool of_many, C
   const char* together = of_many ? " together" : "";
   if (!change.base_site) {
     absl::StrAppend(&finding->message, "; the baseline does not have this site");
-  } else if (finding->unit == "objects_per_step") {
+  } else if (finding->unit == CheckUnit::kObjectsPerStep) {
     absl::StrAppend(&finding->message, "; in the baseline ", FormatValue(change.base_value, LimitUnit::kObjectsPerStep),
                     together);
   } else if (base_rate > 0) {
@@ -138,7 +137,7 @@ std::vector<CheckFinding> FindRegressions(const DiffReport& diff, const Report& 
         NameByFrame(site.frames, static_cast<size_t>(place - site.frames.data()), &finding);
       }
       finding.site = site.id;
-      finding.key = absl::StrCat(site.id, "|", change.unit);
+      finding.key = absl::StrCat(site.id, "|", NameOf(change.unit));
       break;
     }
     findings.push_back(std::move(finding));

@@ -51,7 +51,7 @@ ReportLeak RatesOf(const ReportSite& site) {
   return own;
 }
 
-RatePer PerOf(const ReportSite& site) { return site.rate_unit == "step" ? RatePer::kStep : RatePer::kGiB; }
+RatePer PerOf(const ReportSite& site) { return site.rate_unit == RateUnit::kStep ? RatePer::kStep : RatePer::kGiB; }
 
 std::optional<double> RateOfAll(const ReportSite& site, RatePer per) {
   const ReportLeak leak = RatesOf(site);
@@ -61,7 +61,7 @@ std::optional<double> RateOfAll(const ReportSite& site, RatePer per) {
   return std::nullopt;
 }
 
-std::optional<double> RateOf(const ReportSite& site, RatePer per) {
+std::optional<double> RateFor(const ReportSite& site, RatePer per) {
   const std::optional<double> all = RateOfAll(site, per);
   const std::optional<WorstRank> worst = WorstRankOf(site);
   if (!all || !worst) return all;
@@ -93,7 +93,7 @@ std::string LeakMessage(const ReportSite& site, const Limit* limit) {
   if (site.parts > 0) absl::StrAppend(&text, ", at ", Plural(site.parts + 1, "place", "places"));
   if (site.onset_step) absl::StrAppend(&text, " from step ", *site.onset_step, " on");
   if (limit != nullptr && limit->per == RatePer::kSecond) {
-    absl::StrAppend(&text, ", ", FormatValue(RateOf(site, limit->per).value_or(0), unit, /*share=*/false, limit->per));
+    absl::StrAppend(&text, ", ", FormatValue(RateFor(site, limit->per).value_or(0), unit, /*share=*/false, limit->per));
   }
   if (limit != nullptr) absl::StrAppend(&text, "; the budget is ", FormatLimit(*limit, unit), " (", limit->place, ")");
   return text;

@@ -32,9 +32,9 @@ ReportLeak RatesOf(const ReportSite& site);
 RatePer PerOf(const ReportSite& site);
 // Return the rate of a leak including all its sites, in bytes, or in objects if it has no bytes. Nullopt if the trace
 // has no rate with this denominator.
-std::optional<double> RateOf(const ReportSite& site, RatePer per);  // for the worst rank, see WorstRankOf
+std::optional<double> RateFor(const ReportSite& site, RatePer per);  // for the worst rank, see WorstRankOf
 std::optional<double> RateOfAll(const ReportSite& site, RatePer per);
-// Returns the reason why RateOf() is nullopt.
+// Returns the reason why RateFor() is nullopt.
 std::string WhyNoRate(RatePer asked, RatePer per);
 
 // Returns a message such as "leaks 768 KiB per step (95 % CI 760 to 776 KiB) on device 0; the budget is ...".

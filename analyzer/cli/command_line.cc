@@ -21,6 +21,7 @@
 #include "analyzer/cli/preload.h"
 #include "analyzer/export/exporter.h"
 #include "analyzer/export/tables.h"
+#include "analyzer/findings/core/step_marks.h"
 #include "analyzer/ingest/trace_choice.h"
 
 namespace vramtrack {
@@ -37,12 +38,7 @@ using Arguments = std::vector<std::string>;
 
 // Empty if `source` is a value of --step-marks.
 std::string CheckStepMarks(const std::string& source) {
-  for (const char* one : {"marks", "nvtx", "optimizer", "periodicity", "none"}) {
-    if (source == one) return "";
-  }
-  for (const std::string prefix : {"nvtx:", "record_function:"}) {
-    if (source.rfind(prefix, 0) == 0 && source.size() > prefix.size()) return "";
-  }
+  if (!source.empty() && ParseStepMarks(source)) return "";
   return absl::StrCat("unknown source of steps '", source,
                       "' (expected marks, nvtx, nvtx:NAME, record_function:NAME, optimizer, periodicity or none)");
 }

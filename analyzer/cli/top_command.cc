@@ -87,6 +87,12 @@ std::string ClockTime() {
   return localtime_r(&now, &local) != nullptr && std::strftime(text, sizeof(text), "%H:%M:%S", &local) > 0 ? text : "";
 }
 
+std::string StepsText(const ReportSteps& steps) {
+  if (steps.unit == StepUnit::kNone) return "no steps found yet";
+  const std::string unit = NameOf(steps.unit);
+  return Plural(steps.count, unit, unit + "s");
+}
+
 std::string TitleOf(const Report& report, const TopOptions& options) {
   uint64_t events = 0;
   double seconds = 0;
@@ -94,9 +100,8 @@ std::string TitleOf(const Report& report, const TopOptions& options) {
     events += process.events;
     seconds = std::max(seconds, process.duration_s);
   }
-  std::string title = absl::StrCat("vramtrack top ", options.target, "  ", ClockTime(), "  ",
-                                   Plural(report.steps.count, report.steps.unit, report.steps.unit + "s"), "  ",
-                                   FormatSeconds(seconds), "  ", FormatCount(events), " events");
+  std::string title = absl::StrCat("vramtrack top ", options.target, "  ", ClockTime(), "  ", StepsText(report.steps),
+                                   "  ", FormatSeconds(seconds), "  ", FormatCount(events), " events");
   if (report.processes.size() > 1) absl::StrAppend(&title, "  ", report.processes.size(), " processes");
   return title;
 }

@@ -30,6 +30,15 @@ bool IsGivenOut(uint32_t kind) {
 
 bool IsArray(uint32_t kind) { return kind == schema::ARRAY || kind == schema::MIPMAPPED_ARRAY; }
 
+uint64_t RecordedReleases(const Trace& trace) {
+  uint64_t releases = 0, ticks;
+  ActivityStream stream(trace);
+  for (ActivityRecord record; stream.Next(&record, &ticks);) {
+    releases += record.kind == schema::ACTIVITY_MEMORY && record.operation == kActivityReleased;
+  }
+  return releases;
+}
+
 // The latest entry that fits and has these bytes, or else, unless they must be the same, the latest that fits;
 // `entries.size()` for none.
 template <typename Entry, typename Fits>
@@ -237,10 +246,12 @@ void ActivityJoin::FinishUnseen() {
   }
   unseen_.libraries = std::move(libraries);
   unseen_.first_stack = StackIndex(static_cast<uint32_t>(trace_.definitions().stacks.distinct_count()));
-  const auto records = static_cast<double>(trace_.counter(schema::COUNTER_ACTIVITIES));
-  const auto lost = static_cast<double>(trace_.counter(schema::COUNTER_ACTIVITIES_DROPPED) +
-                                        trace_.counter(schema::COUNTER_ACTIVITIES_UNWRITTEN));
-  unseen_.lost_share = lost == 0 ? 0 : lost / (records + lost);
+  // Nothing says of what the lost records were: each of them may have been of a free.
+  const uint64_t lost =
+      trace_.counter(schema::COUNTER_ACTIVITIES_DROPPED) + trace_.counter(schema::COUNTER_ACTIVITIES_UNWRITTEN);
+  if (lost == 0) return;
+  const auto most = static_cast<double>(lost);
+  unseen_.lost_share = most / (static_cast<double>(RecordedReleases(trace_)) + most);
 }
 
 void ActivityJoin::Finish() {

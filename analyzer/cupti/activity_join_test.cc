@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <random>
@@ -14,6 +15,7 @@
 
 #include "analyzer/cupti/recorded_activities.h"
 #include "analyzer/ledger/ledger.h"
+#include "proto/frame.h"
 
 namespace vramtrack {
 namespace {
@@ -169,6 +171,25 @@ TEST(ActivityJoin, WhereMostIsNotRecognisedNothingIsAdded) {
   const Joined result(recording.Finish(600000000));
   EXPECT_EQ(result.join->joined(), 0u);
   EXPECT_TRUE(result.join->unseen().changes.empty());
+}
+
+// Kernels are most of the records, and the lost ones may still be frees.
+TEST(ActivityJoin, LostRecordsMayAllHaveBeenFrees) {
+  Recording recording;
+  recording.Span(true, 1, "");
+  uint64_t time = 1000000;
+  for (int i = 0; i < 30; ++i) {
+    const uint64_t address = 0x7f0000000000 + static_cast<uint64_t>(i) * (1 << 20);
+    recording.Tell(time += 100000, kActivityAllocated, address, 512, "/lib/libhidden.so");
+    if (i % 3 == 0) recording.Tell(time += 100000, kActivityReleased, address, 512, "");
+    for (int kernel = 0; kernel < 20; ++kernel) recording.Run(schema::ACTIVITY_KERNEL, time += 1000, 500, "attend");
+  }
+  std::string file = recording.Finish(time + 100000);
+  EXPECT_EQ(Joined(file).join->unseen().lost_share, 0);
+  const uint64_t dropped = 3, unwritten = 2;
+  std::memcpy(&file[kHeaderCountersOffset + 8 * schema::COUNTER_ACTIVITIES_DROPPED], &dropped, 8);
+  std::memcpy(&file[kHeaderCountersOffset + 8 * schema::COUNTER_ACTIVITIES_UNWRITTEN], &unwritten, 8);
+  EXPECT_DOUBLE_EQ(Joined(file).join->unseen().lost_share, 5.0 / (10 + 5));
 }
 
 TEST(ActivityJoin, AnAddressThatIsGivenOutAgainHadBeenGivenBack) {

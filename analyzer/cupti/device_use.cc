@@ -89,9 +89,7 @@ void DeviceUse::Execute(const ActivityRecord& record, Kind kind) {
   for (const uint32_t group : waiting->second) {
     Followed& followed = followed_[group];
     followed.waits = false;
-    if (followed.kernels.size() < kMostKernels || followed.kernels.count(record.text) != 0) {
-      ++followed.kernels[record.text];
-    }
+    ++followed.kernels[record.text];
   }
   waiting->second.clear();
 }

@@ -76,10 +76,6 @@ class DeviceUse : public ReplayObserver {
 
  private:
   using Name = AllocationName;
-  // Limit of kernel names that are counted for a group. Further names are ignored: a group with so many rarely has one
-  // that follows nine tenths of its allocations.
-  static constexpr size_t kMostKernels = 16;
-
   struct Birth {
     uint64_t ticks = 0;
     uint32_t step = 0, group = 0;

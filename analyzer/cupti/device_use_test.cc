@@ -159,6 +159,17 @@ TEST(DeviceUse, NamesTheKernelThatComesFirstEachTime) {
   ASSERT_TRUE(followed.use->FirstKernelOf(1));
 }
 
+TEST(DeviceUse, NamesTheKernelHoweverManyCameBefore) {
+  Job job;
+  for (int i = 0; i < 20; ++i) job.Step(true, ("setup" + std::to_string(i)).c_str());
+  for (int i = 0; i < 300; ++i) job.Step(true, "attend");
+  const Followed followed(job.Finish());
+  const std::optional<DeviceUse::FirstKernel> first = followed.use->FirstKernelOf(0);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->name, "attend");
+  EXPECT_DOUBLE_EQ(first->share, 300.0 / 320);
+}
+
 TEST(DeviceUse, NamesNoKernelThatComesNowAndThen) {
   Job job;
   for (int i = 0; i < 20; ++i) job.Step(true, i % 5 == 0 ? "rarely" : "attend");

@@ -20,24 +20,23 @@ bool SameShownPlace(const ReportFrame& a, const ReportFrame& b) {
          (a.shown_file.empty() ? a.file : a.shown_file) == (b.shown_file.empty() ? b.file : b.shown_file);
 }
 
-// `rate_unit`: as DiffFinding has it.
-std::string ExplainChange(const SitePair& pair, const SiteChange& change, const std::string& rate_unit) {
+std::string ExplainChange(const SitePair& pair, const SiteChange& change, RateUnit rate_unit) {
   const std::string old = FormatByteCount(change.base), now = FormatByteCount(change.next);
-  const std::string per = absl::StrCat(" per ", rate_unit);
-  if (change.unit == "bytes_live_per_step") {
+  const std::string per = absl::StrCat(" per ", NameOf(rate_unit));
+  if (change.unit == ChangeUnit::kBytesLivePerStep) {
     if (!pair.next.leak) return absl::StrCat("no longer leaks ", old, per);
     return pair.base.leak ? absl::StrCat("leaks ", now, per, ", where it leaked ", old)
                           : absl::StrCat("leaks ", now, per, ", which the base does not");
   }
-  if (change.unit == "objects_per_step") {
+  if (change.unit == ChangeUnit::kObjectsPerStep) {
     return absl::StrCat("leaves ", change.next, " objects behind", per, ", where it left ", change.base);
   }
-  if (change.unit == "bytes_at_peak") {
+  if (change.unit == ChangeUnit::kBytesAtPeak) {
     if (!pair.base.present) return absl::StrCat("holds ", now, " at the peak, and was not there before");
     if (!pair.next.present) return absl::StrCat("held ", old, " at the peak, and is not there any more");
     return absl::StrCat("holds ", now, " at the peak, where it held ", old);
   }
-  const char* in = rate_unit == "step" ? " in a step" : " in a window";
+  const char* in = rate_unit == RateUnit::kStep ? " in a step" : " in a window";
   if (!pair.base.present) return absl::StrCat("allocates ", now, in, ", and was not there before");
   if (!pair.next.present) return absl::StrCat("allocated ", old, in, ", and is not there any more");
   return absl::StrCat("allocates ", now, in, ", where it allocated ", old);
@@ -159,7 +158,7 @@ void ChangeFindings::AddFinding(const SitePair& evidence, DiffFinding finding) {
 
 std::optional<ChangeFindings::LeakOf> ChangeFindings::LeakOfChange(const SiteMatch& match,
                                                                    const SiteChange& change) const {
-  if (change.unit != "bytes_live_per_step" && change.unit != "objects_per_step") return std::nullopt;
+  if (change.unit != ChangeUnit::kBytesLivePerStep && change.unit != ChangeUnit::kObjectsPerStep) return std::nullopt;
   const bool more = change.next > change.base;
   const LeakSites& leaks = (more ? pair_.next : pair_.base).leaks();
   for (const size_t i : more ? match.next : match.base) {
@@ -215,7 +214,7 @@ void ChangeFindings::AddMove(const SiteMatch& match, const SitePair& evidence) {
   DiffFinding finding = Begin(match, evidence);
   finding.base_value = static_cast<double>(evidence.base.totals.bytes_at_peak);
   finding.new_value = static_cast<double>(evidence.next.totals.bytes_at_peak);
-  finding.unit = "bytes_at_peak";
+  finding.unit = ChangeUnit::kBytesAtPeak;
   const DiffSite &old = pair_.base.sites()[match.base[0]], &now = pair_.next.sites()[match.next[0]];
   const size_t first = FirstDifference(old.frames, now.frames);
   finding.naming_frame = NamingFrame(finding.frames, first);

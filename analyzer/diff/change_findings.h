@@ -32,7 +32,7 @@ class ChangeFindings {
   struct LeakOf {
     bool of_next;
     size_t leak;
-    std::string unit;
+    ChangeUnit unit;
 
     bool operator<(const LeakOf& other) const {
       return std::tie(of_next, leak, unit) < std::tie(other.of_next, other.leak, other.unit);

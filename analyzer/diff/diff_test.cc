@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "analyzer/base/testing/test_folder.h"
 #include "analyzer/diff/testing/test_job.h"
 #include "analyzer/findings/core/known_findings.h"
 #include "analyzer/findings/core/pass_plan.h"
@@ -23,29 +21,8 @@
 namespace vramtrack {
 namespace {
 
-class Folder {
- public:
-  Folder() {
-    path_ = ::testing::TempDir() + "/traces.XXXXXX";
-    EXPECT_NE(mkdtemp(&path_[0]), nullptr);
-  }
-  ~Folder() {
-    for (const std::string& file : files_) remove(file.c_str());
-    remove(path_.c_str());
-  }
-  std::string Write(const std::string& bytes) {
-    files_.push_back(path_ + "/" + std::to_string(files_.size()) + ".vtrace");
-    std::ofstream(files_.back(), std::ios::binary) << bytes;
-    return files_.back();
-  }
-
- private:
-  std::string path_;
-  std::vector<std::string> files_;
-};
-
 DiffReport DiffOf(const JobOptions& base, const JobOptions& next, const DiffOptions& options = {}) {
-  Folder folder;
+  TestFolder folder;
   const absl::StatusOr<DiffReport> report =
       Diff({folder.Write(Job(base).Run())}, {folder.Write(Job(next).Run())}, options);
   EXPECT_TRUE(report.ok()) << report.status();
@@ -154,7 +131,7 @@ TEST(Diff, FindsANewLeakAndOneThatIsGone) {
   EXPECT_TRUE(report.devices.at(0).peak.significant);
   EXPECT_EQ(report.devices.at(0).peak.delta(), 100 * (64 << 10));
   const DiffFinding& leak = report.added[0];
-  EXPECT_EQ(leak.unit, "bytes_live_per_step");
+  EXPECT_EQ(leak.unit, ChangeUnit::kBytesLivePerStep);
   EXPECT_EQ(leak.delta(), 64 << 10);
   EXPECT_TRUE(leak.leak);
   EXPECT_FALSE(leak.base_site);
@@ -187,7 +164,7 @@ TEST(Diff, OfALeakOfSeveralSitesIsOneFinding) {
 }
 
 TEST(Diff, NamesSitesAsTheReportsDo) {
-  Folder folder;
+  TestFolder folder;
   const std::string base = folder.Write(Job(With([](JobOptions* job) { job->two_lines = 4 * kMiB; })).Run());
   const std::string next = folder.Write(Job(With([](JobOptions* job) { job->two_lines = 5 * kMiB; })).Run());
   // The id of the site at a line of function9.
@@ -215,7 +192,7 @@ TEST(Diff, FindsALargerAllocation) {
   const DiffReport report = DiffOf({}, With([](JobOptions* job) { job->activation = 12 * kMiB; }));
   ASSERT_EQ(report.grown.size(), 1u) << RenderDiffText(report, {});
   EXPECT_EQ(Findings(report), 1u);
-  EXPECT_EQ(report.grown[0].unit, "bytes_at_peak");
+  EXPECT_EQ(report.grown[0].unit, ChangeUnit::kBytesAtPeak);
   EXPECT_EQ(report.grown[0].delta(), 4 * kMiB);
   ASSERT_TRUE(report.grown[0].p_value);
   EXPECT_LT(*report.grown[0].p_value, 1e-6);
@@ -276,7 +253,7 @@ TEST(Diff, OfUnrelatedProgramsClaimsNothing) {
 }
 
 TEST(Diff, OfAnEmptyTraceSaysSo) {
-  Folder folder;
+  TestFolder folder;
   TraceBuilder nothing;
   nothing.DefineProcess(0, 5, {"./nothing"});
   const std::string empty = folder.Write(nothing.Finish()), full = folder.Write(Job({}).Run());
@@ -291,7 +268,7 @@ TEST(Diff, OfAnEmptyTraceSaysSo) {
 }
 
 TEST(Diff, OfAJobComparesByRank) {
-  Folder folder;
+  TestFolder folder;
   const auto ranks = [&](uint64_t leak, std::vector<int> order) {
     std::vector<std::string> paths;
     for (const int rank : order) {
@@ -317,7 +294,7 @@ TEST(Diff, OfAJobComparesByRank) {
 
 TEST(Diff, GivesTheSameBytes) {
   const JobOptions noisy = With([](JobOptions* job) { job->noise = true; });
-  Folder folder;
+  TestFolder folder;
   const std::string base = folder.Write(Job(noisy).Run());
   const std::string next = folder.Write(Job(With([](JobOptions* job) { job->leak = kMiB; })).Run());
   DiffOptions one;
@@ -327,7 +304,7 @@ TEST(Diff, GivesTheSameBytes) {
 
 // The replay that the comparison needs is that of the report, where somebody wants one.
 TEST(Diff, ReadsNoTraceMoreOftenForAReport) {
-  Folder folder;
+  TestFolder folder;
   const std::string base = folder.Write(Job({}).Run());
   const std::string next = folder.Write(Job(With([](JobOptions* job) { job->leak = kMiB; })).Run());
   const auto passes_of = [&](KnownFindings* known, std::string* diff) {

@@ -17,7 +17,7 @@ constexpr FindingList kLists[] = {&DiffReport::added, &DiffReport::gone, &DiffRe
                                   &DiffReport::moved};
 
 int RankOf(const DiffFinding& finding) {
-  const char* const units[] = {"bytes_live_per_step", "objects_per_step", "bytes_at_peak"};
+  constexpr ChangeUnit units[] = {ChangeUnit::kBytesLivePerStep, ChangeUnit::kObjectsPerStep, ChangeUnit::kBytesAtPeak};
   return static_cast<int>(std::find(std::begin(units), std::end(units), finding.unit) - std::begin(units));
 }
 
@@ -41,7 +41,7 @@ void JoinSide(DiffSide one, DiffSide* job) {
 }
 
 void JoinFindings(std::vector<DiffFinding> one, std::vector<DiffFinding>* job) {
-  using Key = std::tuple<Level, std::string, std::string, std::string, std::string>;
+  using Key = std::tuple<Level, std::string, ChangeUnit, std::string, std::string>;
   const auto key = [](const DiffFinding& finding) {
     return Key(finding.level, finding.kind, finding.unit, finding.base_site.value_or(""),
                finding.new_site.value_or(""));

@@ -85,7 +85,7 @@ class Comparison {
     report_.reason = WhyNotComparable(pair_);
     report_.comparable = report_.reason.empty();
     if (!report_.comparable) return std::move(report_);
-    if (pair_.base.facts().run.windows && pair_.next.facts().run.windows) report_.rate_unit = kPerBytes;
+    if (pair_.base.facts().run.windows && pair_.next.facts().run.windows) report_.rate_unit = RateUnit::kGiB;
     report_.inferred_renames = pair_.matching.inferred;
     MeasureSteps(&pair_);
     report_.normaliser = pair_.windows.normaliser;

@@ -43,7 +43,7 @@ bool RateChanged(const SitePair& pair, bool whole_runs, SiteChange* change) {
     const double old = pair.base.objects_per_step, now = pair.next.objects_per_step;
     if (std::fabs(now - old) <= kSameObjects * std::max(old, now)) return false;
     if (!pair.base.judged || !pair.next.judged) return false;
-    change->unit = "objects_per_step";
+    change->unit = ChangeUnit::kObjectsPerStep;
     change->base = old;
     change->next = now;
     return true;
@@ -51,7 +51,7 @@ bool RateChanged(const SitePair& pair, bool whole_runs, SiteChange* change) {
   if (!RatesDiffer(pair.base.rate, pair.next.rate)) return false;
   const bool sure = whole_runs && pair.base.judged && pair.next.judged;
   if (!sure && !GrowsApart(pair)) return false;
-  change->unit = "bytes_live_per_step";
+  change->unit = ChangeUnit::kBytesLivePerStep;
   change->base = pair.base.rate.rate;
   change->next = pair.next.rate.rate;
   return true;
@@ -69,7 +69,7 @@ bool HoldsMore(const SitePair& pair) {
 }
 
 void TakePeak(const SitePair& pair, SiteChange* change) {
-  change->unit = "bytes_at_peak";
+  change->unit = ChangeUnit::kBytesAtPeak;
   change->base = static_cast<double>(pair.base.totals.bytes_at_peak);
   change->next = static_cast<double>(pair.next.totals.bytes_at_peak);
 }
@@ -81,7 +81,7 @@ bool IsLeftOver(const SitePair& pair, double base, double next) {
   return !IsMaterial(base * old, next * now);
 }
 
-void Take(const SitePair& pair, const char* unit, const Test& test, SiteChange* change) {
+void Take(const SitePair& pair, ChangeUnit unit, const Test& test, SiteChange* change) {
   change->unit = unit;
   change->base = Mean(pair.base.series.*test.values);
   change->next = Mean(pair.next.series.*test.values);
@@ -104,9 +104,9 @@ void Judge(const SitePair& pair, const Changed& changed, SiteChange* change) {
   const bool own =
       changed.own != nullptr && changed.at_peak != nullptr && SameDirection(*changed.own, *changed.at_peak);
   if (changed.at_peak != nullptr && (own || pair.same_peak)) {
-    Take(pair, "bytes_at_peak", *changed.at_peak, change);
+    Take(pair, ChangeUnit::kBytesAtPeak, *changed.at_peak, change);
   } else if (changed.bytes != nullptr) {
-    Take(pair, "bytes_per_step", *changed.bytes, change);
+    Take(pair, ChangeUnit::kBytesPerStep, *changed.bytes, change);
   }
 }
 

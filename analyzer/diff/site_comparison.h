@@ -37,7 +37,7 @@ struct SitePair {
 struct SiteChange {
   bool found = false;  // the change is more than chance, and large enough to matter
   bool small = false;  // there is a difference, but it does not matter
-  std::string unit;    // as in DiffFinding
+  ChangeUnit unit = ChangeUnit::kBytesLivePerStep;
   double base = 0, next = 0;
   std::optional<double> p_value, effect_size;
 };

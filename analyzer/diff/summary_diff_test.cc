@@ -71,7 +71,7 @@ std::vector<std::string> Verdicts(const DiffReport& report) {
     for (const DiffFinding& finding : findings) {
       const ReportFrame& frame = finding.frames.at(finding.naming_frame);
       verdicts.push_back(std::string(section) + " " + frame.function + ":" + std::to_string(frame.line) + " " +
-                         finding.unit);
+                         NameOf(finding.unit));
     }
   };
   add("new", report.added);

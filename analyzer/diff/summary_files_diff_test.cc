@@ -3,12 +3,10 @@
 // Tests that diff accepts summaries as files, of one process and of jobs, on either side.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "analyzer/base/testing/test_folder.h"
 #include "analyzer/diff/diff.h"
 #include "analyzer/diff/testing/test_job.h"
 #include "analyzer/render/json/json.h"
@@ -21,19 +19,7 @@ namespace {
 
 class SummaryFilesDiff : public ::testing::Test {
  protected:
-  SummaryFilesDiff() : folder_(::testing::TempDir() + "/summaries.XXXXXX") {
-    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
-  }
-  ~SummaryFilesDiff() override {
-    for (const std::string& file : files_) remove(file.c_str());
-    remove(folder_.c_str());
-  }
-
-  std::string Write(const std::string& bytes, const std::string& suffix) {
-    files_.push_back(folder_ + "/" + std::to_string(files_.size()) + suffix);
-    std::ofstream(files_.back(), std::ios::binary) << bytes;
-    return files_.back();
-  }
+  std::string Write(const std::string& bytes, const std::string& suffix) { return folder_.Write(bytes, suffix); }
   std::string Trace(const JobOptions& job) { return Write(Job(job).Run(), ".vtrace"); }
   std::string Summarized(const std::vector<std::string>& traces) {
     Summary summary;
@@ -54,8 +40,7 @@ class SummaryFilesDiff : public ::testing::Test {
   }
 
  private:
-  std::string folder_;
-  std::vector<std::string> files_;
+  TestFolder folder_;
 };
 
 std::string FindingsOf(DiffReport report) {

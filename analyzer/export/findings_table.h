@@ -95,13 +95,17 @@ class PlainValues {
   template <class T>
   void Tell(const std::string& name, std::optional<T>& value) {
     if constexpr (std::is_arithmetic_v<T>) take_(name, true, value);
+    if constexpr (kHasNames<T>) take_(name, true, std::string(value ? NameOf(*value) : ""));
   }
   template <class T>
   void Tell(const std::string& name, field::OrNull<T>& wrapped) {
     Tell(name, wrapped.value, true);
   }
   void Tell(const std::string& name, field::SiteReference& wrapped) { Tell(name, wrapped.value, true); }
-  void Tell(const std::string& name, field::OneOf& wrapped) { Tell(name, wrapped.value, wrapped.or_null); }
+  template <class E>
+  void Tell(const std::string& name, field::OneOf<E>& wrapped) {
+    Tell(name, wrapped.value);
+  }
   void Tell(const std::string& name, field::Interval& wrapped) {
     Tell(name + "_low", wrapped.low);
     Tell(name + "_high", wrapped.high);

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<std::string> FramesOf(const ReportModuleMemory::Part& part) {
   const std::string category = absl::StrReplaceAll(part.category, {{"_", " "}});
-  if (part.source != "walk") return {"not found by the walk", category};
+  if (part.source != CategorySource::kWalk) return {"not found by the walk", category};
   std::vector<std::string> frames = part.module;
   if (frames.empty()) frames = {"in no module", category};
   if (!part.name.empty()) {

@@ -107,8 +107,8 @@ std::vector<RunRow> RunRows(const ProcessSummary& process) {
   row.lost_events = findings.process.lost_events;
   row.duration_s = findings.process.duration_s;
   row.steps = findings.steps.count;
-  row.step_source = findings.steps.source;
-  row.step_unit = findings.steps.unit;
+  row.step_source = NameOf(findings.steps.source);
+  row.step_unit = NameOf(findings.steps.unit);
   row.tool_version = process.tool_version;
   for (const ReportDevice& device : findings.devices) AddDevice(device, &row);
   for (const auto& [verdict, sites] : findings.verdict_counts) row.sites += sites;

@@ -38,8 +38,9 @@ std::vector<RowColumn<SiteRow>> SiteColumns() {
   using Column = TableColumn;
   using Values = ColumnValues;
   // What is known of sites of the report only.
-  const std::set<std::string> judged = {"rate_bytes_per_step",   "rate_ci_low",           "rate_ci_high",
-                                        "rate_objects_per_step", "rate_bytes_per_second", "peak_without_site"};
+  const std::set<std::string> judged = {"rate_bytes_per_step",   "rate_ci_low", "rate_ci_high",
+                                        "rate_objects_per_step", "rate_unit",   "rate_bytes_per_second",
+                                        "peak_without_site"};
   std::vector<RowColumn<SiteRow>> columns = FieldColumns(&SiteRow::site, {});
   for (RowColumn<SiteRow>& column : columns) {
     if (judged.count(column.column.name) == 0) continue;
@@ -86,7 +87,6 @@ ReportSite Describe(ProcessAnalysis& analysis, const SiteNames::Named& named) {
   site.owner = analysis.symbolizer().Owner(first.key.stack);
   site.category = analysis.Category(named.sites[0]);
   site.verdict = analysis.verdicts()[named.sites[0]].verdict;
-  site.rate_unit = "";
   site.frames = analysis.shown().Frames(first.key.stack);
   for (const SiteIndex index : named.sites) {
     const Site& one = analysis.ledger().sites()[index];

@@ -79,7 +79,7 @@ std::vector<std::string> WhatIsUnsure(const ProcessFindings& findings, size_t ke
   const bool too_few = findings.steps.count < kFewSteps && findings.further_steps_needed;
   if (findings.steps.judged < kLeastJudged && !too_few) {
     unsure.push_back(absl::StrFormat("the %s cover only %.0f %% of the run: a leak in the rest would not be seen",
-                                     findings.steps.unit == "step" ? "steps that were found" : "windows",
+                                     findings.steps.unit == StepUnit::kStep ? "steps that were found" : "windows",
                                      100 * findings.steps.judged));
   }
   if (kept > 0) {

@@ -216,13 +216,14 @@ std::string ContainerHint(const ChosenHolder& chosen, const ReportHolder& holder
 
 }  // namespace
 
-std::string HowItHolds(const ChosenHolder& chosen) {
-  if (chosen.steps[0].step == schema::HOLDER_GARBAGE) return "cycle";
-  if (chosen.steps[0].step == schema::HOLDER_OUTSIDE) return "outside";
-  if (Has(chosen, schema::HOLDER_TRACEBACK)) return "traceback";
-  if (Has(chosen, schema::HOLDER_HOOK, chosen.holder)) return "hook";
-  if (const Tail tail = TailOf(chosen); tail.special != nullptr && IsGraph(tail.special->step)) return "graph";
-  return chosen.entries ? "entries" : "variable";
+HolderKind HowItHolds(const ChosenHolder& chosen) {
+  if (chosen.steps[0].step == schema::HOLDER_GARBAGE) return HolderKind::kCycle;
+  if (chosen.steps[0].step == schema::HOLDER_OUTSIDE) return HolderKind::kOutside;
+  if (Has(chosen, schema::HOLDER_TRACEBACK)) return HolderKind::kTraceback;
+  if (Has(chosen, schema::HOLDER_HOOK, chosen.holder)) return HolderKind::kHook;
+  if (const Tail tail = TailOf(chosen); tail.special != nullptr && IsGraph(tail.special->step))
+    return HolderKind::kGraph;
+  return chosen.entries ? HolderKind::kEntries : HolderKind::kVariable;
 }
 
 std::string HolderName(const ChosenHolder& chosen, const ReportHolder& holder) {
@@ -259,7 +260,7 @@ std::string HolderName(const ChosenHolder& chosen, const ReportHolder& holder) {
 
 std::string ExplainHolder(const ChosenHolder& chosen, const ReportHolder& holder, bool leak) {
   const std::string whole = leak ? "the leak's bytes" : "its live bytes";
-  if (holder.how == "several") {
+  if (holder.how == HolderKind::kSeveral) {
     return absl::StrCat("several places: ", HolderName(chosen, holder), " ", Percent(holder.share), " of ", whole,
                         holder.others.empty() ? "" : ", " + Others(holder), Remarks(holder));
   }
@@ -275,20 +276,22 @@ std::string ExplainUnknownHolder(const ReportHolder& holder) {
 
 std::string HolderHint(const ChosenHolder& chosen, const ReportHolder& holder, const HolderFacts& facts) {
   if (!facts.leak || holder.share < 0.5) return "";
-  const std::string how = HowItHolds(chosen);
-  if (how == "cycle") return "break the cycle (weakref, or del of one of the references), or call gc.collect() in time";
-  if (how == "outside") return "";
+  const HolderKind how = HowItHolds(chosen);
+  if (how == HolderKind::kCycle) {
+    return "break the cycle (weakref, or del of one of the references), or call gc.collect() in time";
+  }
+  if (how == HolderKind::kOutside) return "";
   // What is being handled now goes away by itself.
-  if (how == "traceback") {
+  if (how == HolderKind::kTraceback) {
     if (chosen.steps[0].step == schema::HOLDER_EXCEPTION) return "";
     if (!chosen.entries && facts.birth_steps < kStepsThatShow) return "";
     return "keep str(error) instead of the exception, or drop its traceback: error.with_traceback(None)";
   }
-  if (how == "hook") {
+  if (how == HolderKind::kHook) {
     return facts.hooks_grow ? "a hook is registered again and again: register it once, or call .remove() of its handle"
                             : "";
   }
-  if (how == "graph") return GraphHint(chosen, holder, facts);
+  if (how == HolderKind::kGraph) return GraphHint(chosen, holder, facts);
   return ContainerHint(chosen, holder, facts);
 }
 

@@ -22,7 +22,7 @@ struct HolderFacts {
 };
 
 // Returns how the object holds, as `how` of ReportHolder.
-std::string HowItHolds(const ChosenHolder& chosen);
+HolderKind HowItHolds(const ChosenHolder& chosen);
 
 // Returns the object that holds, with its type, its place and how it grew: "history (a list in train.py, 1,204 entries,
 // 602 at step 40)".

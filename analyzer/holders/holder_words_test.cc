@@ -50,7 +50,7 @@ TEST(HolderWords, AKeptGraphIsDetached) {
   Sample sample(KeptLosses());
   sample.GrewFrom(602, 40);
   sample.holder.share = 0.987;
-  EXPECT_EQ(sample.holder.how, "graph");
+  EXPECT_EQ(sample.holder.how, HolderKind::kGraph);
   EXPECT_EQ(sample.Explanation(),
             "history (a list in train.py, 1,204 entries, 602 at step 40): each entry's 'loss' keeps its graph; 98 % of "
             "the leak's bytes");
@@ -76,7 +76,7 @@ TEST(HolderWords, AGraphOfTheCurrentStepIsNoPattern) {
 TEST(HolderWords, AListThatGrowsIsBounded) {
   Sample sample(GrowingList());
   sample.GrewFrom(20, 3);
-  EXPECT_EQ(sample.holder.how, "entries");
+  EXPECT_EQ(sample.holder.how, HolderKind::kEntries);
   EXPECT_EQ(sample.Explanation(),
             "cache (a list in evaluate() of eval.py, 400 entries, 20 at step 3); all of the leak's bytes");
   EXPECT_EQ(sample.Hint(), "bound cache (collections.deque(maxlen=...)), or delete entries that are done with");
@@ -112,7 +112,7 @@ TEST(HolderWords, AKeptTracebackIsDropped) {
   SampleWalk log;
   kept(log.builder.Path(log.Global("log", "list", 30), schema::HOLDER_ENTRY, "", "ValueError", 0, 30), &log);
   const Sample sample(log);
-  EXPECT_EQ(sample.holder.how, "traceback");
+  EXPECT_EQ(sample.holder.how, HolderKind::kTraceback);
   EXPECT_EQ(sample.Explanation(),
             "log (a list in train.py, 30 entries): each entry keeps its traceback, with the variables of forward(); "
             "all of the leak's bytes");
@@ -128,7 +128,7 @@ TEST(HolderWords, HooksThatAreRegisteredAgain) {
   const uint32_t hook = walk.builder.Path(layer, schema::HOLDER_HOOK, "", "function", 0, 70);
   walk.Block(walk.builder.Path(hook, schema::HOLDER_CLOSURE, "kept", "Tensor", 0, 70), 100);
   Sample sample(walk);
-  EXPECT_EQ(sample.holder.how, "hook");
+  EXPECT_EQ(sample.holder.how, HolderKind::kHook);
   EXPECT_EQ(sample.Hint(), "");
   sample.facts.hooks_grow = true;
   EXPECT_NE(sample.Hint().find(".remove()"), std::string::npos);
@@ -147,7 +147,7 @@ TEST(HolderWords, HooksThatAreRegisteredAgain) {
   const uint32_t one = filled.builder.Path(filled.Global("layer", "Linear"), schema::HOLDER_HOOK, "", "function");
   const uint32_t kept = filled.builder.Path(one, schema::HOLDER_CLOSURE, "kept", "list", 500);
   filled.Block(filled.builder.Path(kept, schema::HOLDER_ENTRY, "", "Tensor", 0, 500), 100);
-  EXPECT_EQ(Sample(filled).holder.how, "entries");
+  EXPECT_EQ(Sample(filled).holder.how, HolderKind::kEntries);
 }
 
 TEST(HolderWords, CyclesAndOthersThanPython) {
@@ -155,14 +155,14 @@ TEST(HolderWords, CyclesAndOthersThanPython) {
   const uint32_t node = cycle.builder.Path(0, schema::HOLDER_GARBAGE, "Node", "Node", 0, 40);
   cycle.Block(cycle.builder.Path(node, schema::HOLDER_ATTRIBUTE, "value", "Tensor"), 10);
   const Sample garbage(cycle);
-  EXPECT_EQ(garbage.holder.how, "cycle");
+  EXPECT_EQ(garbage.holder.how, HolderKind::kCycle);
   EXPECT_EQ(garbage.Explanation(),
             "reference cycles of Node objects that only the garbage collector can free; all of the leak's bytes");
   EXPECT_NE(garbage.Hint().find("gc.collect()"), std::string::npos);
   SampleWalk outside;
   outside.Block(outside.builder.Path(0, schema::HOLDER_OUTSIDE, "Tensor", "Tensor", 0, 40), 10);
   const Sample held(outside);
-  EXPECT_EQ(held.holder.how, "outside");
+  EXPECT_EQ(held.holder.how, HolderKind::kOutside);
   EXPECT_EQ(held.Explanation(), "C or C++ code, through a Tensor object; all of the leak's bytes");
   EXPECT_EQ(held.Hint(), "");
 }
@@ -186,7 +186,7 @@ TEST(HolderWords, ObjectsWithoutANameAreInsideOneThatHasOne) {
 TEST(HolderWords, SaysWhereItIsNotSure) {
   Sample sample(GrowingList());
   sample.holder.share = 0.41;
-  sample.holder.how = "several";
+  sample.holder.how = HolderKind::kSeveral;
   ReportHolderShare other;
   other.path = "__main__.history";
   other.share = 0.3;

@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string>
 
+#include "analyzer/base/testing/test_folder.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace_choice.h"
 #include "proto/random_trace.h"
@@ -100,18 +98,15 @@ TEST(Trace, WhyItIsIncomplete) {
 }
 
 TEST(Trace, FoldersMeanTheTracesInThem) {
-  std::string folder = ::testing::TempDir() + "/traces.XXXXXX";
-  ASSERT_NE(mkdtemp(&folder[0]), nullptr);
-  for (const char* name : {"b.vtrace", "a.vtrace", "other.txt"}) std::ofstream(folder + "/" + name) << "x";
-  const absl::StatusOr<std::vector<std::string>> paths = ListTraces(folder);
+  TestFolder folder;
+  for (const char* name : {"b.vtrace", "a.vtrace", "other.txt"}) folder.WriteAs(name, "x");
+  const absl::StatusOr<std::vector<std::string>> paths = ListTraces(folder.path());
   ASSERT_TRUE(paths.ok());
   ASSERT_EQ(paths->size(), 2u);
   EXPECT_EQ((*paths)[0].substr((*paths)[0].size() - 8), "a.vtrace");
-  EXPECT_FALSE(ListTraces(folder + "/missing").ok());
-  EXPECT_FALSE(Trace::Open(folder).ok());
+  EXPECT_FALSE(ListTraces(folder.path() + "/missing").ok());
+  EXPECT_FALSE(Trace::Open(folder.path()).ok());
   EXPECT_FALSE(Trace::Open("/dev/null").ok());
-  for (const char* name : {"b.vtrace", "a.vtrace", "other.txt"}) remove((folder + "/" + name).c_str());
-  remove(folder.c_str());
 }
 
 TEST(TickClock, TakesTheLongestMeasurement) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/ingest/traced_stacks.h"
+#include "proto/hash.h"
 
 #include <algorithm>
 #include <map>
@@ -8,21 +9,16 @@
 namespace vramtrack {
 namespace {
 
-uint64_t Mixed(uint64_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0x9e3779b97f4a7c15;
-  return hash ^ (hash >> 29);
-}
-
 uint64_t HashOf(const StackRef& stack) {
   uint64_t hash = stack.count;
-  for (size_t i = 0; i < stack.count; ++i) hash = Mixed(hash, stack.frames[i]);
+  for (size_t i = 0; i < stack.count; ++i) hash = Mix(hash, stack.frames[i]);
   return hash;
 }
 
 uint64_t HashOf(const PythonStackRef& stack) {
   uint64_t hash = stack.count;
   for (size_t i = 0; i < stack.count; ++i) {
-    hash = Mixed(hash, (static_cast<uint64_t>(stack.frames[i].code) << 32) + stack.frames[i].line);
+    hash = Mix(hash, (static_cast<uint64_t>(stack.frames[i].code) << 32) + stack.frames[i].line);
   }
   return hash;
 }

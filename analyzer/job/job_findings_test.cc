@@ -73,7 +73,7 @@ TEST(JobFindings, TenThousandProcessesNeedLittleMemory) {
 ReportHolder HolderAt(const std::string& path) {
   ReportHolder holder;
   holder.path = path;
-  holder.how = "entries";
+  holder.how = HolderKind::kEntries;
   return holder;
 }
 
@@ -158,7 +158,7 @@ TEST(JobFindings, AWalkInOneProcessSaysWhoHoldsASiteInAll) {
     job.push_back(SampleRank(rank));
     job.back().sites = {SampleSite("leaks", 0, Verdict::kLeak, rank == 1 ? 9 : 1)};
     job.back().walks.resize(1);
-    job.back().walks[0].moment = "exit";
+    job.back().walks[0].moment = WalkMoment::kExit;
   }
   job[2].sites[0].holder = HolderAt("in rank 2");
   job[3].sites[0].holder = HolderAt("in rank 3");

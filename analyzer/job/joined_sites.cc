@@ -14,7 +14,7 @@ namespace vramtrack {
 namespace {
 
 // Of what a leak keeps as a whole.
-std::pair<double, double> RateOf(const ReportSite& site) {
+std::pair<double, double> LeakRate(const ReportSite& site) {
   if (!site.group) return {site.rate_bytes_per_step, site.rate_objects_per_step};
   return {site.group->rate_bytes_per_step, site.group->rate_objects_per_step};
 }
@@ -26,13 +26,13 @@ SiteRow RowOf(const ReportSite& site, uint32_t index) {
              : site.verdict == Verdict::kInsufficientEvidence ? Vote::kNotEnough
                                                               : Vote::kNoLeak;
   row.leads = IsLeak(site) && site.part_of.empty();
-  row.per_step = site.rate_unit == "step";
+  row.per_step = site.rate_unit == RateUnit::kStep;
   row.rate_bytes_per_step = site.rate_bytes_per_step;
   row.rate_ci_low = site.rate_ci_low;
   row.rate_ci_high = site.rate_ci_high;
   row.rate_objects_per_step = site.rate_objects_per_step;
   row.rate_bytes_per_second = site.rate_bytes_per_second;
-  row.leak_bytes_per_step = RateOf(site).first;
+  row.leak_bytes_per_step = LeakRate(site).first;
   row.leak_ci_low = site.group ? site.group->rate_ci_low : site.rate_ci_low;
   row.leak_ci_high = site.group ? site.group->rate_ci_high : site.rate_ci_high;
   return row;
@@ -91,7 +91,7 @@ bool IsWorse(const ReportSite& a, const ReportSite& b) {
     return !site.part_of.empty() ? 2 : site.verdict == Verdict::kMinorLeak ? 1 : 0;
   };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
-  if (rank(a) != 3 && RateOf(a) != RateOf(b)) return RateOf(a) > RateOf(b);
+  if (rank(a) != 3 && LeakRate(a) != LeakRate(b)) return LeakRate(a) > LeakRate(b);
   // Of two that tell the same, the one with a line to go to.
   const bool own = OwnFrame(a.frames).has_value();
   if (rank(a) != 3 && own != OwnFrame(b.frames).has_value()) return own;

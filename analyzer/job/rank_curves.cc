@@ -14,7 +14,8 @@ namespace vramtrack {
 namespace {
 
 // What a rank may differ in, the worst first.
-constexpr const char* kWorstFirst[] = {"leak", "growth", "peak", "category", "end"};
+constexpr RankFigure kWorstFirst[] = {RankFigure::kLeak, RankFigure::kGrowth, RankFigure::kPeak, RankFigure::kCategory,
+                                      RankFigure::kEnd};
 
 // Less is worse: what it is, then whether it is less than usual, then how far from that.
 using Badness = std::tuple<size_t, bool, double>;
@@ -31,7 +32,7 @@ Badness HowBad(const ReportRank& rank) {
 
 struct Shown {
   size_t rank;
-  const char* as;
+  CurveReason as;
 };
 
 // `ranks`: those that can be shown, in their order.
@@ -46,18 +47,20 @@ std::vector<Shown> ToShow(const std::vector<ReportRank>& compared, const std::ve
   std::vector<Shown> shown;
   const size_t usual = by_peak.size() / 2;  // where the median is
   if (ranks.size() <= kMostCurves) {
-    for (const size_t rank : differing) shown.push_back({rank, "differs"});
-    for (const size_t rank : others) shown.push_back({rank, rank == by_peak[usual] ? "median" : "alike"});
+    for (const size_t rank : differing) shown.push_back({rank, CurveReason::kDiffers});
+    for (const size_t rank : others)
+      shown.push_back({rank, rank == by_peak[usual] ? CurveReason::kMedian : CurveReason::kAlike});
     return shown;
   }
   // The reference, and what there is at the other end.
   std::vector<Shown> at_the_end;
-  if (!by_peak.empty()) at_the_end.push_back({by_peak[usual], "median"});
-  if (by_peak.size() > usual + 1) at_the_end.push_back({by_peak.back(), "least"});
+  if (!by_peak.empty()) at_the_end.push_back({by_peak[usual], CurveReason::kMedian});
+  if (by_peak.size() > usual + 1) at_the_end.push_back({by_peak.back(), CurveReason::kLeast});
   const size_t room = kMostCurves - at_the_end.size();
-  for (size_t i = 0; i < differing.size() && shown.size() < room; ++i) shown.push_back({differing[i], "differs"});
+  for (size_t i = 0; i < differing.size() && shown.size() < room; ++i)
+    shown.push_back({differing[i], CurveReason::kDiffers});
   for (size_t i = 0; i + 1 < by_peak.size() && shown.size() < room; ++i) {
-    if (i != usual) shown.push_back({by_peak[i], "highest"});
+    if (i != usual) shown.push_back({by_peak[i], CurveReason::kHighest});
   }
   shown.insert(shown.end(), at_the_end.begin(), at_the_end.end());
   return shown;

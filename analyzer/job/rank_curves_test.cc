@@ -68,12 +68,12 @@ TEST(RankCurves, AreOfTheDeviceThatHoldsMost) {
   findings.devices.push_back(findings.devices[0]);
   findings.devices[1].index = 5;
   findings.timeline = {RandomTimeline(0, 10, random), RandomTimeline(5, 10, random)};
-  findings.timeline[1].unit = "seconds";
+  findings.timeline[1].unit = PositionUnit::kSeconds;
   EXPECT_EQ(DescribeCurve(findings)->device, 0u);  // the first of two that hold as much
-  EXPECT_EQ(DescribeCurve(findings)->unit, "steps");
+  EXPECT_EQ(DescribeCurve(findings)->unit, PositionUnit::kSteps);
   findings.devices[1].peak.live += 1;
   EXPECT_EQ(DescribeCurve(findings)->device, 5u);
-  EXPECT_EQ(DescribeCurve(findings)->unit, "seconds");
+  EXPECT_EQ(DescribeCurve(findings)->unit, PositionUnit::kSeconds);
   EXPECT_EQ(DescribeCurve(findings)->live.high, findings.timeline[1].live.high);
   findings.devices.clear();
   EXPECT_FALSE(DescribeCurve(findings).has_value());  // none but the host's
@@ -97,8 +97,8 @@ std::string Shown(const Report& report) {
   std::map<uint64_t, std::string> in_order;
   for (const ReportRank& rank : report.ranks) {
     if (!rank.curve) continue;
-    EXPECT_EQ(rank.curve->as == "differs", !rank.differs.empty());
-    EXPECT_TRUE(in_order.emplace(rank.curve->order, absl::StrCat(*rank.rank, " ", rank.curve->as)).second);
+    EXPECT_EQ(rank.curve->as == CurveReason::kDiffers, !rank.differs.empty());
+    EXPECT_TRUE(in_order.emplace(rank.curve->order, absl::StrCat(*rank.rank, " ", NameOf(rank.curve->as))).second);
   }
   std::string text;
   uint64_t next = 0;

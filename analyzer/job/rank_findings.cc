@@ -35,7 +35,7 @@ double MedianWithout(double value, const std::vector<double>& sorted) {
 }
 
 // Among those of which the figure is known.
-void CompareFigures(const char* what, const std::function<std::optional<double>(const ReportRank&)>& figure,
+void CompareFigures(RankFigure what, const std::function<std::optional<double>(const ReportRank&)>& figure,
                     double floor, double share, std::vector<ReportRank>* all, const std::string& category = "") {
   std::vector<double> values;
   std::vector<ReportRank*> ranks;
@@ -69,8 +69,8 @@ void CompareCategories(std::vector<ReportRank>* ranks) {
   }
   for (const std::string& name : names) {
     CompareFigures(
-        "category", [&name](const ReportRank& rank) { return static_cast<double>(HeldFor(rank, name)); }, kMinBytes,
-        kMinShare, ranks, name);
+        RankFigure::kCategory, [&name](const ReportRank& rank) { return static_cast<double>(HeldFor(rank, name)); },
+        kMinBytes, kMinShare, ranks, name);
   }
 }
 
@@ -101,7 +101,7 @@ void CompareLeaks(const std::vector<const std::vector<SiteRow>*>& sites, const s
       const PlaceVotes& place = votes[places[row.site]];
       if (place.leaking * 2 > sites.size() || place.undecided) continue;
       if (place.leaking * 2 == sites.size() && sites.size() > 2) continue;
-      (*ranks)[r].differs.push_back({"leak", row.leak_bytes_per_step, 0, ids[row.site], ""});
+      (*ranks)[r].differs.push_back({RankFigure::kLeak, row.leak_bytes_per_step, 0, ids[row.site], ""});
     }
   }
 }
@@ -178,14 +178,14 @@ std::vector<ReportRank> CompareRanks(const std::vector<const JobProcess*>& ranks
   }
   CompareLeaks(sites, ids, places, &compared);
   CompareFigures(
-      "growth", [](const ReportRank& rank) { return rank.growth_bytes_per_step; }, kMinGrowth, kMinGrowthShare,
-      &compared);
+      RankFigure::kGrowth, [](const ReportRank& rank) { return rank.growth_bytes_per_step; }, kMinGrowth,
+      kMinGrowthShare, &compared);
   CompareFigures(
-      "peak", [](const ReportRank& rank) { return static_cast<double>(rank.peak_live); }, kMinBytes, kMinShare,
-      &compared);
+      RankFigure::kPeak, [](const ReportRank& rank) { return static_cast<double>(rank.peak_live); }, kMinBytes,
+      kMinShare, &compared);
   CompareCategories(&compared);
   CompareFigures(
-      "end", [](const ReportRank& rank) { return static_cast<double>(rank.end_live); }, kMinBytes, kMinShare,
+      RankFigure::kEnd, [](const ReportRank& rank) { return static_cast<double>(rank.end_live); }, kMinBytes, kMinShare,
       &compared);
   return compared;
 }

@@ -54,7 +54,7 @@ std::string Differing(const std::vector<ReportRank>& ranks) {
   for (const ReportRank& rank : ranks) {
     if (rank.differs.empty()) continue;
     text += (text.empty() ? "" : ", ") + std::to_string(*rank.rank) + ":";
-    for (const ReportRank::Difference& difference : rank.differs) text += " " + difference.what;
+    for (const ReportRank::Difference& difference : rank.differs) text += std::string(" ") + NameOf(difference.what);
   }
   return text;
 }

@@ -18,17 +18,17 @@ struct Opinion {
   double objects = 0;
 };
 
-void AddTo(RankRate* sum, double rate, double low, double high) {
-  sum->rate += rate;
-  sum->low += low;
-  sum->high += high;
+void AddTo(RankRate* sum, const RankRate& more) {
+  sum->rate += more.rate;
+  sum->low += more.low;
+  sum->high += more.high;
 }
 
 void AddLeak(const SiteRow& row, Opinion* opinion) {
   opinion->leaks = true;
   opinion->per_step &= row.per_step;
-  AddTo(&opinion->bytes, row.rate_bytes_per_step, row.rate_ci_low, row.rate_ci_high);
-  if (row.leads) AddTo(&opinion->led, row.leak_bytes_per_step, row.leak_ci_low, row.leak_ci_high);
+  AddTo(&opinion->bytes, {row.rate_bytes_per_step, row.rate_ci_low, row.rate_ci_high});
+  if (row.leads) AddTo(&opinion->led, {row.leak_bytes_per_step, row.leak_ci_low, row.leak_ci_high});
   opinion->objects += row.rate_objects_per_step;
 }
 
@@ -85,13 +85,13 @@ class Poll {
   std::vector<Votes> votes_;
 };
 
-ReportAcross::Rate RateOf(const Votes& votes, bool objects) {
+ReportAcross::Rate PooledRate(const Votes& votes, bool objects) {
   std::vector<RankRate> rates;
   for (const Votes::OfRank& leak : votes.leaks) {
     rates.push_back(objects ? RankRate{leak.objects, leak.objects, leak.objects} : leak.bytes);
   }
   ReportAcross::Rate pooled = PoolRates(rates);
-  if (objects) pooled.of = "objects";
+  if (objects) pooled.of = RateOf::kObjects;
   for (size_t i = 0; i < rates.size(); ++i) {
     if (rates[i].rate != pooled.most) continue;
     pooled.most_rank = votes.leaks[i].rank->rank;
@@ -109,7 +109,7 @@ std::optional<ReportAcross> AcrossOf(size_t ranks, const Votes& votes, bool obje
   across.no_leak = votes.no_leak;
   if (across.leak + across.not_enough + across.no_leak == 0) return std::nullopt;
   const bool comparable = votes.per_step == 0 || votes.per_step == votes.leaks.size();
-  if (across.leak > 0 && comparable) across.rate = RateOf(votes, objects);
+  if (across.leak > 0 && comparable) across.rate = PooledRate(votes, objects);
   return across;
 }
 

@@ -129,7 +129,7 @@ TEST(RankVotes, ALeakIsPooledWithItsParts) {
 
 TEST(RankVotes, RatesPerDifferentThingsAreNotPooled) {
   std::vector<ProcessFindings> job = Job({Verdict::kLeak, Verdict::kLeak});
-  job[1].sites[1].rate_unit = "GiB allocated";
+  job[1].sites[1].rate_unit = RateUnit::kGiB;
   const Report report = JoinFindings(job);
   EXPECT_EQ(Find(report, "votes").across->leak, 2u);
   EXPECT_FALSE(Find(report, "votes").across->rate);
@@ -140,7 +140,7 @@ TEST(RankVotes, HandlesAreCounted) {
   for (ProcessFindings& process : job) process.sites[1].level = Level::kHandle;
   job[1].sites[1].rate_objects_per_step = 3;
   const ReportAcross::Rate rate = *Find(JoinFindings(job), "votes").across->rate;
-  EXPECT_EQ(rate.of, "objects");
+  EXPECT_EQ(rate.of, RateOf::kObjects);
   EXPECT_EQ(rate.mean, 2);
   EXPECT_EQ(rate.most_rank, 1);
 }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/hash.h"
 
 namespace vramtrack {
 namespace {
@@ -18,8 +19,6 @@ uint64_t HashOf(const std::string& text) {
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
   return hash;
 }
-
-size_t Mixed(size_t hash, size_t value) { return (hash ^ value) * 0x9e3779b97f4a7c15 + (hash >> 29); }
 
 std::string Places(const ReportSite& site) {
   std::string text;
@@ -56,9 +55,9 @@ size_t FramesHash(const std::vector<ReportFrame>& frames) {
   const std::hash<std::string> text;
   size_t hash = 0;
   for (const ReportFrame& frame : frames) {
-    hash = Mixed(hash, text(frame.function));
-    hash = Mixed(hash, text(frame.file));
-    hash = Mixed(hash, frame.line != 0 ? frame.line : text(frame.module) + frame.offset);
+    hash = Mix(hash, text(frame.function));
+    hash = Mix(hash, text(frame.file));
+    hash = Mix(hash, frame.line != 0 ? frame.line : text(frame.module) + frame.offset);
   }
   return hash;
 }
@@ -72,7 +71,7 @@ bool IsSameStack(const std::vector<ReportFrame>& a, const std::vector<ReportFram
 
 size_t PlaceHash(const ReportSite& site) {
   const std::hash<std::string> text;
-  return Mixed(Mixed(FramesHash(site.frames), static_cast<size_t>(site.level)), text(site.kind));
+  return Mix(Mix(FramesHash(site.frames), static_cast<size_t>(site.level)), text(site.kind));
 }
 
 bool IsSamePlace(const ReportSite& a, const ReportSite& b) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/base/indices.h"
+#include "analyzer/model/enums.h"
 #include "analyzer/steps/regular_gaps.h"
 
 namespace vramtrack {
@@ -18,10 +19,10 @@ struct PlannedPhase {
   enum class Kind { kSteps, kWindows, kUnjudged };
 
   Kind kind = Kind::kSteps;
-  std::string source = "none";  // as in the report
-  std::string name;             // name of the range that is a step, with "#" for numbers; empty if it has none
-  double coverage = 0;          // share of the run that its steps or windows cover; meaningful if a plan has phases
-  double share = 1;             // share of the run that the phase contains
+  StepSource source = StepSource::kNone;
+  std::string name;     // name of the range that is a step, with "#" for numbers; empty if it has none
+  double coverage = 0;  // share of the run that its steps or windows cover; meaningful if a plan has phases
+  double share = 1;     // share of the run that the phase contains
 };
 
 // The rule by which the steps of a run end. It is decided before the replay, and is one of these or nothing:
@@ -42,8 +43,8 @@ struct StepPlan {
     uint32_t phase = 0;
   };
 
-  std::string source = "none";  // as in the report: the source of the phase that covers most
-  ThreadSlot mark_slot;         // the thread whose STEP events count; with picked marks, the one that gives the values
+  StepSource source = StepSource::kNone;  // of the phase that covers most
+  ThreadSlot mark_slot;  // the thread whose STEP events count; with picked marks, the one that gives the values
   SiteIndex anchor_site;
   IndexedVector<StackIndex, bool> inside;                 // stacks within an optimizer's step; empty if not needed
   bool at_inside = false;                                 // the first allocation within an optimizer's step ends a step

@@ -5,9 +5,9 @@
 
 namespace vramtrack {
 
-uint64_t SitesWith(const Report& report, const std::string& verdict) {
+uint64_t SitesWith(const Report& report, Verdict verdict) {
   for (const auto& [name, sites] : report.verdict_counts) {
-    if (name == verdict) return sites;
+    if (name == NameOf(verdict)) return sites;
   }
   return 0;
 }
@@ -34,24 +34,12 @@ bool LeaksAreOutweighed(const Report& report) {
 Gap GapIn(const Report& report) {
   if (report.steps.count == 0) return Gap::kNoSteps;
   if (!report.unsure.empty()) return Gap::kUnsure;
-  return SitesWith(report, "insufficient_evidence") > 0 ? Gap::kUnjudgedSites : Gap::kNone;
+  return SitesWith(report, Verdict::kInsufficientEvidence) > 0 ? Gap::kUnjudgedSites : Gap::kNone;
 }
 
 Answer AnswerOf(const Report& report) {
   if (!report.ranking.empty()) return LeaksAreOutweighed(report) ? Answer::kNotEnough : Answer::kLeak;
   return GapIn(report) == Gap::kNone ? Answer::kNoLeak : Answer::kNotEnough;
-}
-
-const char* AnswerName(Answer answer) {
-  switch (answer) {
-    case Answer::kLeak:
-      return "leak";
-    case Answer::kNoLeak:
-      return "no_leak";
-    case Answer::kNotEnough:
-      break;
-  }
-  return "not_enough_evidence";
 }
 
 std::optional<uint64_t> FurtherStepsNeeded(const Report& report) { return report.further_steps_needed; }

@@ -24,7 +24,7 @@ Gap GapIn(const Report& report);
 
 // Return the number of sites with this verdict, and of all sites, including the small ones that the report does not
 // list.
-uint64_t SitesWith(const Report& report, const std::string& verdict);
+uint64_t SitesWith(const Report& report, Verdict verdict);
 uint64_t AllSites(const Report& report);
 
 // Returns whether all known leaks are minor, and a site that cannot be judged yet has so far kept at least 200 times as

@@ -11,11 +11,39 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
 
 constexpr int kCheckSchemaVersion = 1;
+
+// The unit of a value that is checked.
+enum class CheckUnit {
+  kBytes,
+  kBytesPerStep,
+  kBytesPerGiB,
+  kBytesPerSecond,
+  kObjectsPerStep,
+  kObjectsPerGiB,
+  kObjectsPerSecond,
+  kShare,
+  kSteps,
+  kSeconds,
+};
+template <>
+struct EnumNames<CheckUnit> {
+  static constexpr const char* kNames[] = {"bytes",
+                                           "bytes_per_step",
+                                           "bytes_per_gib",
+                                           "bytes_per_second",
+                                           "objects_per_step",
+                                           "objects_per_gib",
+                                           "objects_per_second",
+                                           "share",
+                                           "steps",
+                                           "seconds"};
+};
 
 struct CheckFinding {
   enum class Status {
@@ -35,7 +63,7 @@ struct CheckFinding {
   std::optional<int> rank;
   double value = 0;
   std::optional<double> limit;  // the budget, or the baseline's value
-  std::string unit;  // "bytes", "bytes_per_step", "objects_per_step" (or _gib, _second), "share", "steps", "seconds"
+  CheckUnit unit = CheckUnit::kBytes;
   // The file of the line to look at, relative to the root of the sources if it is below it.
   std::string file;
   uint32_t line = 0;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/fragmentation.h"
 #include "analyzer/model/holder.h"
@@ -91,7 +92,7 @@ void Fields(Visitor& visit, ReportGrowths& growths) {
 
 struct ReportWork {
   struct Kind {
-    std::string kind;  // "kernels", "copies", "fills", "graphs"
+    WorkKind kind = WorkKind::kKernels;
     uint64_t count = 0;
     double busy_s = 0;
     // Figures of complete steps: median, minimum and maximum.
@@ -107,7 +108,7 @@ struct ReportWork {
 
 template <class Visitor>
 void Fields(Visitor& visit, ReportWork::Kind& kind) {
-  visit(1, "kind", field::OneOf{kind.kind, {"kernels", "copies", "fills", "graphs"}});
+  visit(1, "kind", kind.kind);
   visit(2, "count", kind.count);
   visit(3, "busy_s", kind.busy_s, "the sum of what each took");
   visit(4, "per_step", kind.per_step, "the median; 0 without steps");
@@ -147,7 +148,7 @@ void Fields(Visitor& visit, ReportOnlyCupti& only) {
 struct ReportValueFit {
   struct Prediction {
     double value = 0, bytes = 0, low = 0, high = 0;
-    std::string fits;
+    std::optional<DeviceFit> fits;
   };
   struct Line {
     double bytes_per_unit = 0, ci_low = 0, ci_high = 0;
@@ -171,7 +172,7 @@ void Fields(Visitor& visit, ReportValueFit::Prediction& prediction) {
   visit(1, "value", prediction.value);
   visit(2, "bytes", prediction.bytes, "the peak of the step");
   visit(3, "ci", field::Interval{prediction.low, prediction.high}, "95 % prediction interval, of one step");
-  visit(5, "fits", field::OneOf{prediction.fits, {"yes", "maybe", "no"}, true},
+  visit(5, "fits", prediction.fits,
         "whether all of this interval is within `limit_bytes`, or a part of it; `null` if the limit is unknown");
 }
 

@@ -97,8 +97,8 @@ struct DiffFinding {
   std::vector<ReportFrame> frames;
   size_t naming_frame = 0;
   double base_value = 0, new_value = 0;
-  std::string unit;
-  std::string rate_unit = "step";
+  ChangeUnit unit = ChangeUnit::kBytesLivePerStep;
+  RateUnit rate_unit = RateUnit::kStep;
   std::optional<double> p_value;
   std::optional<double> effect_size;
   bool leak = false;
@@ -123,10 +123,9 @@ void Fields(Visitor& visit, DiffFinding& finding) {
   visit(0, "base_value", finding.base_value, "the value in the base, in `unit`");
   visit(0, "new_value", finding.new_value, "the value in the new run");
   visit(0, "delta", delta, "new minus base");
-  visit(0, "unit",
-        field::OneOf{finding.unit, {"bytes_live_per_step", "bytes_at_peak", "bytes_per_step", "objects_per_step"}},
+  visit(0, "unit", finding.unit,
         "of the values: left behind by a step, at the peak of the device, allocated by a step, left behind");
-  visit(0, "rate_unit", field::OneOf{finding.rate_unit, {"step", "GiB allocated"}}, "what rates are per");
+  visit(0, "rate_unit", finding.rate_unit, "what rates are per");
   visit(0, "p_value", finding.p_value, "`null`: not tested");
   visit(0, "effect_size", finding.effect_size, "Cliff's delta, -1 to 1");
   visit(0, "leak", finding.leak, "whether the site leaks in the new run");
@@ -140,7 +139,7 @@ void Fields(Visitor& visit, DiffFinding& finding) {
 
 // Returns whether the values are of what a step leaves behind: a leak that is new, gone or changed.
 inline bool IsRate(const DiffFinding& finding) {
-  return finding.unit == "bytes_live_per_step" || finding.unit == "objects_per_step";
+  return finding.unit == ChangeUnit::kBytesLivePerStep || finding.unit == ChangeUnit::kObjectsPerStep;
 }
 
 struct DiffDivergence {
@@ -172,7 +171,7 @@ struct DiffReport {
   uint64_t small_changes = 0;
   std::optional<DiffDivergence> first_divergence;
   std::vector<std::pair<std::string, std::string>> inferred_renames;
-  std::string rate_unit = "step";
+  RateUnit rate_unit = RateUnit::kStep;
   std::string normaliser;
   std::vector<DiffDevice> devices;
   std::vector<DiffFinding> added, gone, grown, shrunk, moved;
@@ -211,7 +210,7 @@ void Fields(Visitor& visit, DiffReport& report) {
   visit(0, "small_changes", report.small_changes, "sites that changed too little to be findings");
   visit(0, "inferred_renames", field::NamedValues{report.inferred_renames, "base", "new"},
         "names that are taken to have changed, in addition to those that the caller gave");
-  visit(0, "rate_unit", field::OneOf{report.rate_unit, {"step", "GiB allocated"}}, "what rates are per");
+  visit(0, "rate_unit", report.rate_unit, "what rates are per");
   visit(0, "normaliser", report.normaliser,
         "what makes steps of the two runs comparable, in words; empty: nothing had to");
   visit(0, "peak", peak, "bytes live");

@@ -43,12 +43,14 @@ struct SiteReferences {
   std::vector<std::string>& value;
 };
 
-// One of these texts. With `or_null`, an empty text becomes null.
+// An enum that has only some of its values here.
+template <class E>
 struct OneOf {
-  std::string& value;
-  std::initializer_list<const char*> choices;
-  bool or_null = false;
+  E& value;
+  std::initializer_list<E> choices;
 };
+template <class E>
+OneOf(E&, std::initializer_list<E>) -> OneOf<E>;
 
 // Two fields, which become {name, count}; null without a name. In summaries the count has the next number.
 struct NamedCount {
@@ -142,8 +144,8 @@ template <>
 inline constexpr bool kWraps<SiteReference> = true;
 template <>
 inline constexpr bool kWraps<SiteReferences> = true;
-template <>
-inline constexpr bool kWraps<OneOf> = true;
+template <class E>
+inline constexpr bool kWraps<OneOf<E>> = true;
 template <class T>
 inline constexpr bool kWraps<Columns<T>> = true;
 template <class T>

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
 
@@ -51,7 +52,7 @@ void Fields(Visitor& visit, ReportPin& pin) {
 
 struct ReportSegmentPool {
   uint32_t pool = 0;
-  std::string sizes;
+  BlockSizeClass sizes = BlockSizeClass::kSmall;
   uint64_t segments = 0, reserved = 0, live = 0, free_releasable = 0, largest_free = 0;
   double external = 0;
   double unusable = 0;
@@ -63,7 +64,7 @@ inline constexpr const char* kAbout<ReportSegmentPool> =
 template <class Visitor>
 void Fields(Visitor& visit, ReportSegmentPool& pool) {
   visit(1, "pool", pool.pool);
-  visit(2, "sizes", field::OneOf{pool.sizes, {"small", "large"}}, "of its blocks: `small` up to 1 MiB");
+  visit(2, "sizes", pool.sizes, "of its blocks: `small` up to 1 MiB");
   visit(3, "segments", pool.segments);
   visit(4, "reserved", pool.reserved);
   visit(5, "live", pool.live);
@@ -90,7 +91,7 @@ void Fields(Visitor& visit, ReportSegmentUse& use) {
 }
 
 struct ReportGrownSegments {
-  std::string sizes;
+  BlockSizeClass sizes = BlockSizeClass::kSmall;
   uint64_t segment_bytes = 0, segments = 0, bytes = 0;
   uint64_t pools = 0;
 };
@@ -99,7 +100,7 @@ template <>
 inline constexpr const char* kAbout<ReportGrownSegments> = "Segments of one size that have become more";
 template <class Visitor>
 void Fields(Visitor& visit, ReportGrownSegments& grown) {
-  visit(1, "sizes", field::OneOf{grown.sizes, {"small", "large"}}, "of their blocks");
+  visit(1, "sizes", grown.sizes, "of their blocks");
   visit(5, "pools", grown.pools, "that they are of");
   visit(2, "segment_bytes", grown.segment_bytes, "of one");
   visit(3, "segments", grown.segments);
@@ -145,7 +146,7 @@ struct ReportSegmentMap {
   struct Segment {
     uint64_t address = 0, bytes = 0;
     uint32_t pool = 0;
-    std::string sizes;  // "small" or "large", as in ReportSegmentPool
+    BlockSizeClass sizes = BlockSizeClass::kSmall;
     uint64_t live = 0;
     uint64_t blocks = 0;
     std::optional<uint64_t> pinned_by;
@@ -166,7 +167,7 @@ void Fields(Visitor& visit, ReportSegmentMap::Segment& segment) {
   visit(1, "address", segment.address);
   visit(2, "bytes", segment.bytes);
   visit(3, "pool", segment.pool);
-  visit(4, "sizes", field::OneOf{segment.sizes, {"small", "large"}});
+  visit(4, "sizes", segment.sizes);
   visit(5, "live", segment.live, "bytes of its blocks");
   visit(6, "blocks", segment.blocks, "how many of `blocks` are in it: they follow each other in its order");
   visit(7, "pinned_by", segment.pinned_by, "which of these is the last to go");

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 
 namespace vramtrack {
@@ -41,7 +42,7 @@ struct ReportHolder {
   double seconds = 0, seconds_before = 0;
   double share = 0;
   uint64_t bytes = 0, walked_bytes = 0, not_seen_bytes = 0, not_seen_objects = 0;
-  std::string how;
+  HolderKind how = HolderKind::kUnknown;
   bool complete = true;
   uint64_t walk = 0;
   std::vector<ReportHolderShare> others;
@@ -73,9 +74,7 @@ void Fields(Visitor& visit, ReportHolder& holder) {
         "site leads one");
   visit(14, "not_seen_bytes", holder.not_seen_bytes, "the part of them that the walk did not find");
   visit(15, "not_seen_objects", holder.not_seen_objects, "the same in objects");
-  visit(16, "how",
-        field::OneOf{holder.how,
-                     {"entries", "variable", "graph", "traceback", "hook", "cycle", "outside", "several", "unknown"}},
+  visit(16, "how", holder.how,
         "`entries` of a container, a `variable`, a kept autograd `graph`, a kept `traceback`, a `hook`, a reference "
         "`cycle` that waits for the collector, C or C++ code `outside` of Python; `several`: no path explains half of "
         "the bytes; `unknown`: the walk found none of them");
@@ -86,11 +85,8 @@ void Fields(Visitor& visit, ReportHolder& holder) {
   visit(21, "hint", field::OrNull{holder.hint}, "what to change, only where it is certain; otherwise `null`");
 }
 
-inline constexpr std::initializer_list<const char*> kWalkMoments = {"growth", "out_of_memory", "request",
-                                                                    "exit",   "interval",      "unknown"};
-
 struct ReportWalk {
-  std::string moment;
+  WalkMoment moment = WalkMoment::kUnknown;
   std::optional<int64_t> step;
   double seconds = 0, duration_s = 0;
   uint64_t objects = 0, tensors = 0, blocks = 0;
@@ -103,7 +99,7 @@ inline constexpr const char* kAbout<ReportWalk> =
     "A walk through the objects of a process's Python interpreter, which paused it meanwhile";
 template <class Visitor>
 void Fields(Visitor& visit, ReportWalk& walk) {
-  visit(1, "moment", field::OneOf{walk.moment, kWalkMoments}, "why it was made then");
+  visit(1, "moment", walk.moment, "why it was made then");
   visit(2, "step", walk.step, "`null` without steps");
   visit(3, "seconds", walk.seconds, "when it ended, since the recording began");
   visit(4, "duration_s", walk.duration_s, "that it took");
@@ -116,7 +112,8 @@ void Fields(Visitor& visit, ReportWalk& walk) {
 
 struct ReportHeld {
   struct Category {
-    std::string name, source;
+    std::string name;
+    CategorySource source = CategorySource::kWalk;
     uint64_t bytes = 0, objects = 0;
   };
   struct Part {
@@ -139,7 +136,7 @@ void Fields(Visitor& visit, ReportHeld::Category& category) {
   visit(1, "name", category.name,
         "`parameters`, `gradients`, `optimizer_state`, `buffers`, `saved_for_backward`, `named`: anything else that "
         "has a name; of what the walk did not find, the [category](ledger.md#what-memory-is-for) of its site");
-  visit(2, "source", field::OneOf{category.source, {"walk", "inferred"}},
+  visit(2, "source", category.source,
         "`walk`: it found these blocks; `inferred`: it did not, the category is that of their call stacks");
   visit(3, "bytes", category.bytes);
   visit(4, "objects", category.objects);
@@ -178,12 +175,13 @@ void Fields(Visitor& visit, ReportHeld& held) {
 struct ReportModuleMemory {
   struct Part {
     std::vector<std::string> module;
-    std::string category, source, name;
+    std::string category, name;
+    CategorySource source = CategorySource::kWalk;
     uint64_t bytes = 0, objects = 0;
   };
 
   uint64_t walk = 0;
-  std::string moment;
+  WalkMoment moment = WalkMoment::kUnknown;
   std::optional<int64_t> step;
   double seconds = 0;
   bool complete = true;
@@ -201,7 +199,7 @@ void Fields(Visitor& visit, ReportModuleMemory::Part& part) {
       "the names that lead to the module, such as `[\"model\", \"transformer\", \"h\", \"3\", \"mlp\"]`; empty if the "
       "blocks are reached through no module");
   visit(2, "category", part.category, "as in [`held`](#held)");
-  visit(3, "source", field::OneOf{part.source, {"walk", "inferred"}}, "as in [`held`](#held)");
+  visit(3, "source", part.source, "as in [`held`](#held)");
   visit(4, "name", part.name,
         "of what the module does not name: the variable that holds it, or the type of the graph node that saved it; "
         "empty if there is none");
@@ -216,7 +214,7 @@ inline constexpr const char* kAbout<ReportModuleMemory> =
 template <class Visitor>
 void Fields(Visitor& visit, ReportModuleMemory& memory) {
   visit(1, "walk", memory.walk, "number of the walk");
-  visit(2, "moment", field::OneOf{memory.moment, kWalkMoments}, "why it was made then");
+  visit(2, "moment", memory.moment, "why it was made then");
   visit(3, "step", memory.step, "of the walk; `null` without steps");
   visit(4, "seconds", memory.seconds, "when it ended, since the recording began");
   visit(5, "complete", memory.complete, "whether it visited everything");

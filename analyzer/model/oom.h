@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
 #include "analyzer/model/holder.h"
@@ -22,14 +23,14 @@ struct ReportOom {
   uint32_t device = 0;
   uint64_t requested = 0;
   std::optional<uint64_t> free, largest_free;
-  std::string cause;
-  std::string level = "driver";
+  std::optional<OomCause> cause;  // nullopt: unknown
+  Level level = Level::kDriver;   // of the allocation that failed
   // Set for a device with a framework level.
   std::optional<uint64_t> live, reserved, largest_hole, device_free;
   // The framework's allocator keeps small and large blocks in separate segments. These are the pool of the request, the
   // largest hole in that pool, and the size of the segment that the request needs from the device if no hole is large
   // enough.
-  std::string pool;
+  std::optional<BlockSizeClass> pool;
   std::optional<uint64_t> pool_hole, segment_bytes;
   std::vector<ReportFrame> stack;
   // The settings with which the request would have succeeded, and the largest request that would then have succeeded,
@@ -49,7 +50,7 @@ struct ReportOom {
   std::vector<Change> changes;
   // Size of the step's objects relative to those of the same sites in the steps before; nullopt if unknown.
   std::optional<double> size_ratio;
-  std::string size_change;
+  std::optional<SizeChange> size_change;
 
   // Who held the memory, if one line of the code or the leaks held much of it.
   struct Answer {
@@ -98,14 +99,14 @@ void Fields(Visitor& visit, ReportOom& oom) {
   visit(4, "requested", oom.requested);
   visit(5, "free", oom.free, "`null` if the device's size is unknown");
   visit(6, "largest_free", oom.largest_free, "the same");
-  visit(7, "cause", field::OneOf{oom.cause, {"amount", "contiguity"}, true},
+  visit(7, "cause", oom.cause,
         "`amount`: there was not that much; `contiguity`: there was, but in pieces; `null` if unknown");
-  visit(8, "level", field::OneOf{oom.level, {"driver", "framework"}}, "whose allocation failed");
+  visit(8, "level", field::OneOf{oom.level, {Level::kDriver, Level::kFramework}}, "whose allocation failed");
   visit(9, "live", oom.live, "with a framework's level: its blocks");
   visit(10, "reserved", oom.reserved, "its segments");
   visit(11, "largest_hole", oom.largest_hole, "the longest free run in one of them");
   visit(12, "device_free", oom.device_free, "what the device had left");
-  visit(23, "pool", field::OneOf{oom.pool, {"small", "large"}, true},
+  visit(23, "pool", oom.pool,
         "PyTorch's allocator keeps blocks of up to 1 MiB and others in segments of their own: the pool of the request; "
         "`null` where the pools cannot be distinguished");
   visit(24, "pool_hole", oom.pool_hole, "the largest hole there");
@@ -128,8 +129,7 @@ void Fields(Visitor& visit, ReportOom& oom) {
   visit(21, "changes", oom.changes, "sites that are listed, what grew most first");
   visit(22, "size_ratio", oom.size_ratio,
         "how large the step's objects are, over those of the same sites in the steps before; `null` if unknown");
-  visit(27, "size_change", field::OneOf{oom.size_change, {"larger", "same", "smaller"}, true},
-        "what `size_ratio` means: `same` within 10 %; `null` if it is unknown");
+  visit(27, "size_change", oom.size_change, "what `size_ratio` means: `same` within 10 %; `null` if it is unknown");
   visit(0, "answer", oom.answer, "`null` if neither leaks nor one line held that much");
   visit(26, "held_by", oom.held_by,
         "who held the memory, by Python names, where a [walk](report.md#who-holds-it) was made at that moment");

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
 
@@ -33,7 +34,7 @@ void Fields(Visitor& visit, ReportPeakCategory& category) {
 }
 
 struct ReportPeakShare {
-  std::string name;
+  PeakAge age = PeakAge::kThisStep;
   uint64_t objects = 0, bytes = 0;
 };
 
@@ -41,8 +42,7 @@ template <>
 inline constexpr const char* kAbout<ReportPeakShare> = "By when it was allocated";
 template <class Visitor>
 void Fields(Visitor& visit, ReportPeakShare& share) {
-  visit(1, "age", field::OneOf{share.name, {"this_step", "recent_steps", "earlier_steps", "setup"}},
-        "`recent_steps`: the ten before it; `setup`: before the end of the first step");
+  visit(1, "age", share.age, "`recent_steps`: the ten before it; `setup`: before the end of the first step");
   visit(2, "objects", share.objects);
   visit(3, "bytes", share.bytes);
 }
@@ -94,7 +94,7 @@ void Fields(Visitor& visit, ReportPeakSet& set) {
 }
 
 struct ReportPattern {
-  std::string pattern;  // "late_free", "unused_between", "redundant_allocation"
+  ObjectPattern pattern = ObjectPattern::kLateFree;
   std::string category;
   std::string site;
   uint64_t sites = 0;
@@ -110,7 +110,7 @@ inline constexpr const char* kAbout<ReportPattern> =
     "tell: evidence, no proof";
 template <class Visitor>
 void Fields(Visitor& visit, ReportPattern& pattern) {
-  visit(1, "pattern", field::OneOf{pattern.pattern, {"late_free", "unused_between", "redundant_allocation"}});
+  visit(1, "pattern", pattern.pattern);
   visit(2, "category", pattern.category);
   visit(3, "site", field::SiteReference{pattern.site}, "the largest of them; `null` if none is among `sites[]`");
   visit(4, "sites", pattern.sites, "how many there are");

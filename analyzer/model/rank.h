@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/timeline.h"
 
@@ -17,12 +18,9 @@ namespace vramtrack {
 
 struct ReportRankCurve {
   uint64_t order = 0;
-  // The reason why the curve is shown: "differs" for a rank that differs from the others. For other ranks "alike" if
-  // all ranks have a curve, else "highest", "median" or "least" by their peaks. The rank with the median peak is always
-  // "median".
-  std::string as;
+  CurveReason as = CurveReason::kDiffers;
   uint32_t device = 0;
-  std::string unit = "steps";
+  PositionUnit unit = PositionUnit::kSteps;
   std::vector<double> position;
   ReportTimeline::Series live, reserved;
 };
@@ -36,11 +34,11 @@ void Fields(Visitor& visit, ReportRankCurve& curve) {
   visit(0, "order", curve.order,
         "its place among those with a curve, from 0: first those that are unlike the others, by what it is (leak, "
         "growth, peak, category, end), more than usual before less, the most first; then the others by rank");
-  visit(0, "as", field::OneOf{curve.as, {"differs", "alike", "highest", "median", "least"}},
+  visit(0, "as", curve.as,
         "why it is there: `differs`; else `alike` where all ranks have one; of more than 64 ranks those with the "
         "`highest` peaks and the one with the `least`. `median` is the one with the median peak");
   visit(0, "device", curve.device);
-  visit(0, "unit", field::OneOf{curve.unit, {"steps", "seconds"}}, "of `position`");
+  visit(0, "unit", curve.unit, "of `position`");
   visit(0, "position", curve.position, "where a bin begins");
   visit(0, "live", curve.live);
   visit(0, "reserved", curve.reserved);
@@ -48,7 +46,7 @@ void Fields(Visitor& visit, ReportRankCurve& curve) {
 
 struct ReportRank {
   struct Difference {
-    std::string what;  // "leak", "growth", "peak", "end", "category"
+    RankFigure what = RankFigure::kLeak;
     double value = 0;
     double usual = 0;
     std::string site;
@@ -71,7 +69,7 @@ template <>
 inline constexpr const char* kAbout<ReportRank::Difference> = "How a rank is unlike most others";
 template <class Visitor>
 void Fields(Visitor& visit, ReportRank::Difference& difference) {
-  visit(0, "what", field::OneOf{difference.what, {"leak", "growth", "peak", "end", "category"}});
+  visit(0, "what", difference.what);
   visit(0, "value", difference.value, "bytes, or bytes per step");
   visit(0, "usual", difference.usual, "the median of the other ranks");
   visit(0, "site", field::SiteReference{difference.site}, "of a leak");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/model/device.h"
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/holder.h"
 #include "analyzer/model/oom.h"
@@ -46,24 +47,16 @@ struct Report {
   std::vector<std::string> unsure;
 };
 
-// The overall answer of a report; "leak", "no_leak" or "not_enough_evidence" in JSON.
-enum class Answer {
-  kLeak,       // at least one site leaks, and the leaks are not outweighed (LeaksAreOutweighed)
-  kNoLeak,     // every site that could leak was judged, and none leaks
-  kNotEnough,  // no known leak, or only outweighed ones, and some sites could not be judged
-};
 Answer AnswerOf(const Report& report);
-const char* AnswerName(Answer answer);
 
 template <class Visitor>
 void Fields(Visitor& visit, Report& report) {
   uint64_t version = kReportSchemaVersion;
-  std::string answer = AnswerName(AnswerOf(report));
+  Answer answer = AnswerOf(report);
   visit(0, "schema_version", version, "1; fields may be added without a new one");
   visit(0, "tool_version", report.tool_version, "of vramtrack");
   visit(0, "processes", report.processes);
-  visit(0, "answer", field::OneOf{answer, {"leak", "no_leak", "not_enough_evidence"}},
-        "what the report comes to, as its first line says it");
+  visit(0, "answer", answer, "what the report comes to, as its first line says it");
   visit(0, "steps", report.steps);
   visit(0, "devices", report.devices);
   visit(0, "sites", report.sites);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 
 namespace vramtrack {
@@ -130,9 +131,9 @@ void Fields(Visitor& visit, ReportStepRounds& rounds) {
 }
 
 struct ReportPhase {
-  std::string source = "none";
+  StepSource source = StepSource::kNone;
   std::string name;
-  std::string unit = "step";
+  StepUnit unit = StepUnit::kStep;
   uint64_t count = 0;
   uint64_t first_step = 0;
   double share = 0;
@@ -145,7 +146,7 @@ template <class Visitor>
 void Fields(Visitor& visit, ReportPhase& phase) {
   visit(1, "source", phase.source, "as of `steps`; `none` of windows, and of a part that is not judged");
   visit(2, "name", field::OrNull{phase.name}, "of the range that its steps are; `null` where they have no name");
-  visit(3, "unit", field::OneOf{phase.unit, {"step", "window", "none"}}, "`none`: this part is not judged");
+  visit(3, "unit", phase.unit, "`none`: this part is not judged");
   visit(4, "count", phase.count, "complete steps or windows");
   visit(5, "first_step", phase.first_step, "how many came before it");
   visit(6, "share", phase.share, "of the run, 0 to 1");
@@ -153,10 +154,10 @@ void Fields(Visitor& visit, ReportPhase& phase) {
 
 struct ReportSteps {
   uint64_t count = 0;
-  std::string source = "none";
+  StepSource source = StepSource::kNone;
   double confidence = 0;
-  // "window" if no steps were found: `count` then counts windows of `window_bytes` allocated bytes each.
-  std::string unit = "step";
+  // kWindow if no steps were found: `count` then counts windows of `window_bytes` allocated bytes each.
+  StepUnit unit = StepUnit::kStep;
   uint64_t window_bytes = 0;
   std::vector<ReportStepRounds> rounds = {};
   std::string name = {};
@@ -174,11 +175,11 @@ inline constexpr const char* kAbout<ReportSteps> = "Where steps end, and how tha
 template <class Visitor>
 void Fields(Visitor& visit, ReportSteps& steps) {
   visit(1, "count", steps.count, "complete steps; of a run with phases, those of all of them");
-  visit(2, "source", field::OneOf{steps.source, {"marks", "nvtx", "optimizer", "periodicity", "none"}},
+  visit(2, "source", steps.source,
         "`marks` are calls of `vramtrack_step()`, `periodicity` is inferred from the allocations; see [where steps "
         "end](ledger.md#where-steps-end)");
   visit(3, "confidence", steps.confidence, "0 to 1");
-  visit(4, "unit", field::OneOf{steps.unit, {"step", "window"}},
+  visit(4, "unit", field::OneOf{steps.unit, {StepUnit::kStep, StepUnit::kWindow}},
         "`window` where no steps were found: `count` is then that of windows in which `window_bytes` were allocated; "
         "see [steps](leak-verdicts.md#steps)");
   visit(5, "window_bytes", field::OrNull{steps.window_bytes}, "`null` where there are steps");

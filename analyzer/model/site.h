@@ -87,7 +87,7 @@ struct ReportAcross {
   // Statistics of the ranks in which the site leaks, each with the same weight: per rank, and per the site's
   // `rate_unit`.
   struct Rate {
-    std::string of = "bytes";
+    RateOf of = RateOf::kBytes;
     double mean = 0, ci_low = 0, ci_high = 0;
     double least = 0, median = 0, most = 0, standard_deviation = 0;
     std::optional<int> most_rank;
@@ -104,7 +104,7 @@ inline constexpr const char* kAbout<ReportAcross::Rate> =
     "Of the ranks in which a place leaks, each weighed alike: per rank, and per `rate_unit`";
 template <class Visitor>
 void Fields(Visitor& visit, ReportAcross::Rate& rate) {
-  visit(0, "of", field::OneOf{rate.of, {"bytes", "objects"}}, "`objects` of handles");
+  visit(0, "of", rate.of, "`objects` of handles");
   visit(0, "mean", rate.mean, "mean of the ranks");
   visit(0, "ci", field::Interval{rate.ci_low, rate.ci_high}, "95 % confidence interval");
   visit(0, "least", rate.least, "the lowest of the ranks");
@@ -173,8 +173,7 @@ struct ReportSite {
   std::optional<uint32_t> device;
   double rate_bytes_per_step = 0, rate_ci_low = 0, rate_ci_high = 0, rate_objects_per_step = 0;
   std::optional<int64_t> onset_step;
-  // The denominator of this site's rates: "step" or "GiB allocated".
-  std::string rate_unit = "step";
+  RateUnit rate_unit = RateUnit::kStep;
   std::string step_name;
   double rate_bytes_per_second = 0;
   std::optional<uint64_t> further_steps_needed;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/model/site_places.h"
+#include "proto/hash.h"
 
 #include <algorithm>
 #include <functional>
@@ -9,8 +10,6 @@
 namespace vramtrack {
 namespace {
 
-size_t Mixed(size_t hash, size_t value) { return (hash ^ value) * 0x9e3779b97f4a7c15 + (value >> 32); }
-
 // One for each frame: of the frames from the innermost up to it.
 std::vector<size_t> Hashes(const std::vector<ReportFrame>& frames) {
   const std::hash<std::string> of_text;
@@ -18,9 +17,9 @@ std::vector<size_t> Hashes(const std::vector<ReportFrame>& frames) {
   hashes.reserve(frames.size());
   size_t hash = 0;
   for (const ReportFrame& frame : frames) {
-    for (const std::string* text : {&frame.function, &frame.file, &frame.module}) hash = Mixed(hash, of_text(*text));
-    hash = Mixed(hash, frame.line);
-    if (frame.line == 0) hash = Mixed(hash, frame.offset);
+    for (const std::string* text : {&frame.function, &frame.file, &frame.module}) hash = Mix(hash, of_text(*text));
+    hash = Mix(hash, frame.line);
+    if (frame.line == 0) hash = Mix(hash, frame.offset);
     hashes.push_back(hash);
   }
   return hashes;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 
 namespace vramtrack {
@@ -69,7 +70,7 @@ void Fields(Visitor& visit, ReportWithinSteps& within) {
 
 struct ReportTimeline {
   std::optional<uint32_t> device;
-  std::string unit = "steps";
+  PositionUnit unit = PositionUnit::kSteps;
   std::vector<double> position;
   struct Series {
     std::vector<uint64_t> low, high;
@@ -95,7 +96,7 @@ inline constexpr const char* kAbout<ReportTimeline> =
 template <class Visitor>
 void Fields(Visitor& visit, ReportTimeline& timeline) {
   visit(1, "device", timeline.device, "`null` for host memory");
-  visit(2, "unit", field::OneOf{timeline.unit, {"steps", "seconds"}}, "of `position`");
+  visit(2, "unit", timeline.unit, "of `position`");
   visit(3, "position", timeline.position, "one for each bin, at most 4,000");
   visit(4, "device_used", timeline.device_used);
   visit(5, "reserved", timeline.reserved);

@@ -84,7 +84,7 @@ void Check(const std::string& file, bool marks) {
   const Trace& trace = **read;
   StepPlan plan;
   if (marks) {
-    plan.source = "marks";
+    plan.source = StepSource::kMarks;
     plan.mark_slot = ThreadSlot(0);
   }
   LevelTimeline levels(trace);

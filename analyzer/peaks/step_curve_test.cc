@@ -30,7 +30,7 @@ Replayed Replay(const std::string& file) {
   EXPECT_TRUE(read.ok()) << read.status();
   replayed.trace = std::move(*read);
   StepPlan plan;
-  plan.source = "marks";
+  plan.source = StepSource::kMarks;
   plan.mark_slot = ThreadSlot(0);
   replayed.timeline = std::make_unique<LevelTimeline>(*replayed.trace);
   LedgerOptions options;

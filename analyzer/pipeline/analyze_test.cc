@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "analyzer/base/testing/test_folder.h"
 #include "analyzer/render/json/json.h"
 #include "proto/trace_builder.h"
 
@@ -21,27 +19,6 @@ using schema::PINNED;
 
 constexpr uint64_t kMiB = 1 << 20;
 constexpr uint64_t kCode = 0x400000;
-
-class TraceFolder {
- public:
-  TraceFolder() {
-    path_ = ::testing::TempDir() + "/traces.XXXXXX";
-    EXPECT_NE(mkdtemp(&path_[0]), nullptr);
-  }
-  ~TraceFolder() {
-    for (const std::string& file : files_) remove(file.c_str());
-    remove(path_.c_str());
-  }
-  std::string Write(const std::string& name, const std::string& bytes) {
-    files_.push_back(path_ + "/" + name);
-    std::ofstream(files_.back(), std::ios::binary) << bytes;
-    return files_.back();
-  }
-
- private:
-  std::string path_;
-  std::vector<std::string> files_;
-};
 
 // A job of `steps` steps whose stack 3 leaks 4 MiB in each. Stacks 2, 3 and 4 go through the same wrapper.
 struct Job {
@@ -90,8 +67,8 @@ const ReportSite* Find(const Report& report, const std::string& kind, uint64_t b
 }
 
 TEST(Analyze, FindsTheLeakAndItsRate) {
-  TraceFolder folder;
-  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", Job(60).trace.Finish())});
+  TestFolder folder;
+  const absl::StatusOr<Report> report = Analyze({folder.WriteAs("a.vtrace", Job(60).trace.Finish())});
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_FALSE(report->ranking.empty());
   const ReportSite& leak = report->sites[0];
@@ -115,7 +92,7 @@ TEST(Analyze, FindsTheLeakAndItsRate) {
   EXPECT_EQ(leak.frames[1].offset, 0x400u);
 
   EXPECT_EQ(report->steps.count, 60u);
-  EXPECT_EQ(report->steps.source, "marks");
+  EXPECT_EQ(report->steps.source, StepSource::kMarks);
   ASSERT_EQ(report->processes.size(), 1u);
   EXPECT_TRUE(report->processes[0].complete);
   EXPECT_EQ(report->processes[0].rank, 2);
@@ -133,15 +110,15 @@ TEST(Analyze, FindsTheLeakAndItsRate) {
 TEST(Analyze, WhatElseIsAllocatedAtALeaksOwnPlaceDoesNotClearIt) {
   Job job(60);
   job.trace.Allocate(0, ++job.time, PINNED, 0, 3, 0x7000000000, 4 * kMiB);
-  TraceFolder folder;
-  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", job.trace.Finish())});
+  TestFolder folder;
+  const absl::StatusOr<Report> report = Analyze({folder.WriteAs("a.vtrace", job.trace.Finish())});
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->sites[0].blame_frame, 1u);
 }
 
 TEST(Analyze, HandlesAndHostMemoryAreApart) {
-  TraceFolder folder;
-  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", Job(60).trace.Finish())});
+  TestFolder folder;
+  const absl::StatusOr<Report> report = Analyze({folder.WriteAs("a.vtrace", Job(60).trace.Finish())});
   ASSERT_TRUE(report.ok()) << report.status();
   const ReportSite* pinned = Find(*report, "pinned", 60000);
   ASSERT_NE(pinned, nullptr);
@@ -156,9 +133,9 @@ TEST(Analyze, HandlesAndHostMemoryAreApart) {
 }
 
 TEST(Analyze, AKilledProcessGivesTheSameFindings) {
-  TraceFolder folder;
-  absl::StatusOr<Report> finished = Analyze({folder.Write("a.vtrace", Job(60).trace.Finish())});
-  absl::StatusOr<Report> killed = Analyze({folder.Write("b.vtrace", Job(60).trace.Kill())});
+  TestFolder folder;
+  absl::StatusOr<Report> finished = Analyze({folder.WriteAs("a.vtrace", Job(60).trace.Finish())});
+  absl::StatusOr<Report> killed = Analyze({folder.WriteAs("b.vtrace", Job(60).trace.Kill())});
   ASSERT_TRUE(finished.ok() && killed.ok());
   EXPECT_FALSE(killed->processes[0].complete);
   EXPECT_NE(killed->processes[0].incomplete_why, "");
@@ -168,10 +145,10 @@ TEST(Analyze, AKilledProcessGivesTheSameFindings) {
 }
 
 TEST(Analyze, FindsTheLeakOfAJobThatMarksNoSteps) {
-  TraceFolder folder;
-  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", Job(60, 77, false).trace.Finish())});
+  TestFolder folder;
+  const absl::StatusOr<Report> report = Analyze({folder.WriteAs("a.vtrace", Job(60, 77, false).trace.Finish())});
   ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_EQ(report->steps.source, "periodicity");
+  EXPECT_EQ(report->steps.source, StepSource::kPeriodicity);
   EXPECT_GT(report->steps.confidence, 0.9);
   EXPECT_NEAR(static_cast<double>(report->steps.count), 60, 1);
   ASSERT_FALSE(report->ranking.empty());
@@ -184,8 +161,8 @@ TEST(Analyze, FragmentationAddsUpAndAdvisesWhereItCosts) {
   trace.DefineDevice(0, 0, "", 1024 * kMiB);
   uint64_t time = 0;
   for (uint64_t i = 0; i < 100; ++i) trace.Allocate(0, ++time, DEVICE, 0, 0, (100 + 2 * i) * kMiB, 64 << 10);
-  TraceFolder folder;
-  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", trace.Finish())});
+  TestFolder folder;
+  const absl::StatusOr<Report> report = Analyze({folder.WriteAs("a.vtrace", trace.Finish())});
   ASSERT_TRUE(report.ok()) << report.status();
   const ReportFragmentation& found = report->devices[0].fragmentation;
   EXPECT_EQ(found.reserved, 200 * kMiB);
@@ -197,16 +174,16 @@ TEST(Analyze, FragmentationAddsUpAndAdvisesWhereItCosts) {
   EXPECT_NE(found.advice[0].text.find("192 MiB of 200 MiB"), std::string::npos) << found.advice[0].text;
   EXPECT_EQ(found.advice[0].saved_bytes, 192 * kMiB);
 
-  const absl::StatusOr<Report> tight = Analyze({folder.Write("b.vtrace", Job(30).trace.Finish())});
+  const absl::StatusOr<Report> tight = Analyze({folder.WriteAs("b.vtrace", Job(30).trace.Finish())});
   ASSERT_TRUE(tight.ok());
   EXPECT_TRUE(tight->devices[0].fragmentation.advice.empty());
 }
 
 TEST(Analyze, ADamagedTraceIsReadAsFarAsItGoes) {
-  TraceFolder folder;
+  TestFolder folder;
   std::string bytes = Job(60).trace.Finish();
   bytes.resize(bytes.size() * 3 / 4);
-  const absl::StatusOr<Report> cut = Analyze({folder.Write("a.vtrace", bytes)});
+  const absl::StatusOr<Report> cut = Analyze({folder.WriteAs("a.vtrace", bytes)});
   ASSERT_TRUE(cut.ok()) << cut.status();
   EXPECT_FALSE(cut->processes[0].complete);
   EXPECT_NE(cut->processes[0].incomplete_why, "");
@@ -228,8 +205,8 @@ TEST(Analyze, TheSameTraceGivesTheSameBytes) {
     trace.Step(0, ++time, step);
     if (step == 20) trace.Event(0, ++time, schema::DEVICE_RESET, schema::KIND_NONE, 0, 0, {});
   }
-  TraceFolder folder;
-  const std::string path = folder.Write("a.vtrace", trace.Finish());
+  TestFolder folder;
+  const std::string path = folder.WriteAs("a.vtrace", trace.Finish());
   const absl::StatusOr<Report> first = Analyze({path}), second = Analyze({path});
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(RenderJson(*first), RenderJson(*second));
@@ -237,9 +214,9 @@ TEST(Analyze, TheSameTraceGivesTheSameBytes) {
 }
 
 TEST(Analyze, ProcessesOfAJobAddUp) {
-  TraceFolder folder;
+  TestFolder folder;
   const absl::StatusOr<Report> report = Analyze(
-      {folder.Write("a.vtrace", Job(60, 1).trace.Finish()), folder.Write("b.vtrace", Job(60, 2).trace.Finish())});
+      {folder.WriteAs("a.vtrace", Job(60, 1).trace.Finish()), folder.WriteAs("b.vtrace", Job(60, 2).trace.Finish())});
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->processes.size(), 2u);
   EXPECT_EQ(report->sites[0].rate_bytes_per_step, 8.0 * kMiB);
@@ -249,8 +226,8 @@ TEST(Analyze, ProcessesOfAJobAddUp) {
 }
 
 TEST(Analyze, AFewStepsAreNotEnoughEvidence) {
-  TraceFolder folder;
-  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", Job(5).trace.Finish())});
+  TestFolder folder;
+  const absl::StatusOr<Report> report = Analyze({folder.WriteAs("a.vtrace", Job(5).trace.Finish())});
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_TRUE(report->ranking.empty());
   const ReportSite* site = Find(*report, "device", 5 * 4 * kMiB);
@@ -260,11 +237,11 @@ TEST(Analyze, AFewStepsAreNotEnoughEvidence) {
 }
 
 TEST(Analyze, BadFilesAreOneLineEach) {
-  TraceFolder folder;
-  const std::string good = folder.Write("good.vtrace", Job(3).trace.Finish());
+  TestFolder folder;
+  const std::string good = folder.WriteAs("good.vtrace", Job(3).trace.Finish());
   for (const std::string& bytes :
        {std::string(), std::string("hello, this is a text file of no use"), Job(3).trace.Finish().substr(0, 100)}) {
-    const std::string bad = folder.Write("bad.vtrace", bytes);
+    const std::string bad = folder.WriteAs("bad.vtrace", bytes);
     const absl::StatusOr<Report> alone = Analyze({bad});
     ASSERT_FALSE(alone.ok());
     EXPECT_NE(std::string(alone.status().message()).find("bad.vtrace"), std::string::npos);
@@ -278,9 +255,9 @@ TEST(Analyze, BadFilesAreOneLineEach) {
 }
 
 TEST(Analyze, AnEmptyTraceIsAnEmptyReport) {
-  TraceFolder folder;
+  TestFolder folder;
   TraceBuilder trace;
-  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", trace.Finish())});
+  const absl::StatusOr<Report> report = Analyze({folder.WriteAs("a.vtrace", trace.Finish())});
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_TRUE(report->sites.empty());
   EXPECT_EQ(report->steps.count, 0u);
@@ -289,15 +266,15 @@ TEST(Analyze, AnEmptyTraceIsAnEmptyReport) {
 TEST(Analyze, OutOfMemoryNamesTheHoldersAndTheCause) {
   Job job(60);
   job.trace.Event(0, ++job.time, schema::FAIL, DEVICE, 0, 2, {2, 900 * kMiB});
-  TraceFolder folder;
-  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", job.trace.Finish())});
+  TestFolder folder;
+  const absl::StatusOr<Report> report = Analyze({folder.WriteAs("a.vtrace", job.trace.Finish())});
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_EQ(report->oom.size(), 1u);
   const ReportOom& oom = report->oom[0];
   EXPECT_EQ(oom.step, 160);
   EXPECT_EQ(oom.requested, 900 * kMiB);
   EXPECT_EQ(oom.free, (1024 - 340) * kMiB);
-  EXPECT_EQ(oom.cause, "amount");
+  EXPECT_EQ(oom.cause, OomCause::kAmount);
   ASSERT_EQ(oom.holders.size(), 2u);
   EXPECT_EQ(oom.holders[0].first, report->ranking[0]);
   EXPECT_EQ(oom.holders[0].second, 240 * kMiB);
@@ -314,8 +291,8 @@ TEST(Analyze, OutOfMemoryNamesTheHoldersAndTheCause) {
 TEST(Analyze, OfManyFailuresTheFirstAndTheLastAreKept) {
   Job job(60);
   for (uint64_t i = 1; i <= 1000; ++i) job.trace.Event(0, ++job.time, schema::FAIL, DEVICE, 0, 2, {2, i * kMiB});
-  TraceFolder folder;
-  const absl::StatusOr<Report> report = Analyze({folder.Write("a.vtrace", job.trace.Finish())});
+  TestFolder folder;
+  const absl::StatusOr<Report> report = Analyze({folder.WriteAs("a.vtrace", job.trace.Finish())});
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_FALSE(report->oom.empty());
   EXPECT_LT(report->oom.size(), 100u);

@@ -3,14 +3,12 @@
 // Tests that one leak is one finding: which sites belong together, and which do not.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/testing/test_folder.h"
 #include "analyzer/pipeline/analyze.h"
 #include "proto/trace_builder.h"
 
@@ -91,16 +89,8 @@ class Job {
 };
 
 Report ReportOn(const std::vector<std::string>& traces) {
-  std::string folder = testing::TempDir() + "/leaks.XXXXXX";
-  EXPECT_NE(mkdtemp(&folder[0]), nullptr);
-  std::vector<std::string> paths;
-  for (const std::string& trace : traces) {
-    paths.push_back(folder + "/" + std::to_string(paths.size()));
-    std::ofstream(paths.back(), std::ios::binary) << trace;
-  }
-  absl::StatusOr<Report> report = Analyze(paths);
-  for (const std::string& path : paths) remove(path.c_str());
-  remove(folder.c_str());
+  TestFolder folder;
+  absl::StatusOr<Report> report = Analyze(folder.WriteAll(traces));
   EXPECT_TRUE(report.ok()) << report.status();
   return report.ok() ? *std::move(report) : Report();
 }

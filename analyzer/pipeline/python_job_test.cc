@@ -3,12 +3,10 @@
 // Tests the way from the traces of a job with several Python processes to the text that names the line and the rank.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "analyzer/base/testing/test_folder.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/text/text.h"
@@ -67,16 +65,10 @@ std::string Rank(int rank, bool leaks) {
 class PythonJob : public testing::TestWithParam<int> {
  protected:
   Report Analyzed(int ranks, int leaking) {
-    std::string folder = testing::TempDir() + "/job.XXXXXX";
-    EXPECT_NE(mkdtemp(&folder[0]), nullptr);
+    TestFolder folder;
     std::vector<std::string> paths;
-    for (int rank = 0; rank < ranks; ++rank) {
-      paths.push_back(folder + "/" + std::to_string(rank));
-      std::ofstream(paths.back(), std::ios::binary) << Rank(rank, rank == leaking);
-    }
+    for (int rank = 0; rank < ranks; ++rank) paths.push_back(folder.Write(Rank(rank, rank == leaking)));
     absl::StatusOr<Report> report = Analyze(paths);
-    for (const std::string& path : paths) remove(path.c_str());
-    remove(folder.c_str());
     EXPECT_TRUE(report.ok()) << report.status();
     return report.ok() ? *report : Report();
   }

@@ -6,13 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "analyzer/base/gzip.h"
+#include "analyzer/base/testing/test_folder.h"
 #include "analyzer/ledger/testing/synthetic_trace.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/json/json.h"
@@ -62,21 +61,8 @@ std::string Rank(int rank, int steps, uint64_t leak) {
 
 class Summaries : public ::testing::Test {
  protected:
-  Summaries() : folder_(::testing::TempDir() + "/summaries.XXXXXX") { EXPECT_NE(mkdtemp(&folder_[0]), nullptr); }
-  ~Summaries() override {
-    for (const std::string& file : files_) unlink(file.c_str());
-    rmdir(folder_.c_str());
-  }
-
-  std::string NewFile() {
-    files_.push_back(folder_ + "/" + std::to_string(files_.size()));
-    return files_.back();
-  }
-  std::string WriteFile(const std::string& bytes) {
-    const std::string path = NewFile();
-    std::ofstream(path, std::ios::binary) << bytes;
-    return path;
-  }
+  std::string NewFile() { return folder_.NewFile(); }
+  std::string WriteFile(const std::string& bytes) { return folder_.Write(bytes); }
 
   static Summary Summarize(const std::vector<std::string>& paths) {
     Summary summary;
@@ -103,8 +89,7 @@ class Summaries : public ::testing::Test {
   }
 
  private:
-  std::string folder_;
-  std::vector<std::string> files_;
+  TestFolder folder_;
 };
 
 TEST_F(Summaries, SayWhatTheTraceSays) {

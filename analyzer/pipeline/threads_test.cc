@@ -2,14 +2,13 @@
 //
 // Tests that a report is the same, to the byte, with any number of threads.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "analyzer/base/testing/test_folder.h"
 #include "analyzer/ingest/testing/fuzz_file.h"
 #include "analyzer/ledger/testing/synthetic_trace.h"
 #include "analyzer/pipeline/analyze.h"
@@ -28,22 +27,7 @@ constexpr uint64_t kFewer = 1;
 
 class Threads : public ::testing::Test {
  protected:
-  Threads() : folder_(::testing::TempDir() + "/threads.XXXXXX") { EXPECT_NE(mkdtemp(&folder_[0]), nullptr); }
-  ~Threads() override {
-    for (const std::string& file : files_) unlink(file.c_str());
-    rmdir(folder_.c_str());
-  }
-
-  std::string NewFile() {
-    files_.push_back(folder_ + "/" + std::to_string(files_.size()) + ".vtrace");
-    return files_.back();
-  }
-
-  std::string Write(const std::string& bytes) {
-    const std::string path = NewFile();
-    std::ofstream(path, std::ios::binary) << bytes;
-    return path;
-  }
+  std::string Write(const std::string& bytes) { return folder_.Write(bytes); }
 
   std::string WriteJob(SyntheticShape shape, uint32_t threads, bool steps, int rank = -1, uint64_t events = 40000) {
     SyntheticTrace wanted;
@@ -52,7 +36,7 @@ class Threads : public ::testing::Test {
     wanted.steps = steps;
     wanted.rank = rank;
     wanted.events = events / kFewer;
-    const std::string path = NewFile();
+    const std::string path = folder_.NewFile();
     EXPECT_TRUE(WriteSyntheticTrace(path, wanted));
     return path;
   }
@@ -76,8 +60,7 @@ class Threads : public ::testing::Test {
     }
   }
 
-  std::string folder_;
-  std::vector<std::string> files_;
+  TestFolder folder_;
 };
 
 TEST_F(Threads, OfOneProcess) {

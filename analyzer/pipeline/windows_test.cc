@@ -84,14 +84,14 @@ TEST(Windows, ALeakAtRandomTimesIsFoundWithItsRatePerGiBAllocatedAndPerSecond) {
   for (const uint64_t seed : {1, 2, 3}) {
     const Service service = Serve(4000, .2, seed);
     const Report report = ReportOn(service.trace);
-    EXPECT_EQ(report.steps.source, "none");
-    EXPECT_EQ(report.steps.unit, "window");
+    EXPECT_EQ(report.steps.source, StepSource::kNone);
+    EXPECT_EQ(report.steps.unit, StepUnit::kWindow);
     EXPECT_NEAR(static_cast<double>(report.steps.count), 100, 2);
     EXPECT_GT(report.steps.window_bytes, 0u);
     ASSERT_EQ(report.ranking.size(), 1u) << seed;
     const ReportSite& leak = report.sites[0];
     EXPECT_EQ(leak.verdict, Verdict::kLeak);
-    EXPECT_EQ(leak.rate_unit, "GiB allocated");
+    EXPECT_EQ(leak.rate_unit, RateUnit::kGiB);
     const double truth = service.leaked / (service.allocated / kGiB);
     EXPECT_NEAR(leak.rate_bytes_per_step / truth, 1, .1);
     EXPECT_LT(leak.rate_ci_low, leak.rate_bytes_per_step);
@@ -107,7 +107,7 @@ TEST(Windows, ALeakAtRandomTimesIsFoundWithItsRatePerGiBAllocatedAndPerSecond) {
 TEST(Windows, WithoutALeakNoneIsClaimed) {
   for (const uint64_t seed : {1, 2, 3, 4, 5}) {
     const Report report = ReportOn(Serve(4000, 0, seed).trace);
-    EXPECT_EQ(report.steps.unit, "window");
+    EXPECT_EQ(report.steps.unit, StepUnit::kWindow);
     EXPECT_TRUE(report.ranking.empty()) << seed;
   }
 }
@@ -115,7 +115,7 @@ TEST(Windows, WithoutALeakNoneIsClaimed) {
 TEST(Windows, AFewAllocationsMakeNone) {
   for (const int requests : {0, 1, 10}) {
     const Report report = ReportOn(Serve(requests, 0, 1).trace);
-    EXPECT_EQ(report.steps.unit, "step");
+    EXPECT_EQ(report.steps.unit, StepUnit::kStep);
     EXPECT_EQ(report.steps.count, 0u);
     EXPECT_TRUE(report.ranking.empty());
   }
@@ -129,14 +129,14 @@ TEST(Windows, RatesOfTwoRunsAreComparedPerGiBAllocated) {
   std::ofstream(folder + "/next.vtrace", std::ios::binary) << next.trace;
   const absl::StatusOr<DiffReport> report = Diff({folder + "/base.vtrace"}, {folder + "/next.vtrace"}, {});
   ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_EQ(report->base.steps.unit, "window");
+  EXPECT_EQ(report->base.steps.unit, StepUnit::kWindow);
   EXPECT_EQ(report->base.steps.window_bytes, report->next.steps.window_bytes);
-  EXPECT_EQ(report->rate_unit, "GiB allocated");
+  EXPECT_EQ(report->rate_unit, RateUnit::kGiB);
   ASSERT_EQ(report->grown.size(), 1u);
   EXPECT_TRUE(report->added.empty() && report->gone.empty() && report->shrunk.empty());
   const DiffFinding& leak = report->grown[0];
-  EXPECT_EQ(leak.unit, "bytes_live_per_step");
-  EXPECT_EQ(leak.rate_unit, "GiB allocated");
+  EXPECT_EQ(leak.unit, ChangeUnit::kBytesLivePerStep);
+  EXPECT_EQ(leak.rate_unit, RateUnit::kGiB);
   EXPECT_NEAR(leak.base_value, base.leaked / base.allocated * kGiB, 0.15 * leak.base_value);
   EXPECT_NEAR(leak.new_value, next.leaked / next.allocated * kGiB, 0.15 * leak.new_value);
   EXPECT_NE(RenderDiffText(*report, {}, 10).find(" per GiB allocated"), std::string::npos);

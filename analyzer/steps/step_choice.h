@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/enums.h"
 #include "analyzer/steps/run_clock.h"
 
 namespace vramtrack {
@@ -33,8 +34,8 @@ enum class MarkTrust {
 };
 
 struct StepCandidate {
-  std::string source;  // as in the report: "marks", "nvtx", "optimizer", "periodicity"
-  std::string name;    // name of the range, with "#" for numbers; empty if it has none
+  StepSource source = StepSource::kNone;
+  std::string name;  // name of the range, with "#" for numbers; empty if it has none
   MarkTrust trust = MarkTrust::kLooseName;
   std::vector<uint64_t> times;  // times of its marks, ascending, in ticks
 };

@@ -54,7 +54,7 @@ class Job {
       if (candidate.name == name) return candidate;
     }
     StepCandidate candidate;
-    candidate.source = "nvtx";
+    candidate.source = StepSource::kNvtx;
     candidate.name = name;
     candidate.trust = MarkTrust::kRange;
     candidates_.push_back(std::move(candidate));

@@ -351,7 +351,7 @@ void CheckpointEncoder::WriteFrees() {
 }
 
 bool FoldedPast::Encode(uint32_t least_time_shift, GrowingArray<uint8_t>* out) {
-  return CheckpointEncoder(this, least_time_shift, out).Encode();
+  return !out_of_memory_ && CheckpointEncoder(this, least_time_shift, out).Encode();
 }
 
 }  // namespace vramtrack

@@ -116,7 +116,7 @@ void FoldedPast::EndThread(uint32_t index) {
   if (thread == nullptr) return;
   const JournalView nothing = {index, thread->events, thread->allocations, nullptr, 0};
   local_count_ = 0;
-  if (thread->pending != 0) Free(nothing, thread->pending, thread->pending_time);
+  if (thread->pending != 0 && !Free(nothing, thread->pending, thread->pending_time)) out_of_memory_ = true;
   thread->pending = 0;
   thread->ended = true;
 }
@@ -414,11 +414,19 @@ void FoldedPast::Widen() {
   });
   framework_memory_.Rebuild([&](uint64_t key, const FrameworkMemory* fine) {
     FrameworkMemory* memory = framework_memory_.Insert(coarse(key));
-    if (memory != nullptr && fine->time >= memory->time) *memory = *fine;
+    if (memory == nullptr) {
+      out_of_memory_ = true;
+      return;
+    }
+    if (fine->time >= memory->time) *memory = *fine;
   });
   memory_.Rebuild([&](uint64_t key, const Memory* fine) {
     Memory* memory = memory_.Insert(coarse(key));
-    if (memory != nullptr && fine->time >= memory->time) *memory = *fine;
+    if (memory == nullptr) {
+      out_of_memory_ = true;
+      return;
+    }
+    if (fine->time >= memory->time) *memory = *fine;
   });
 }
 

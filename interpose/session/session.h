@@ -15,6 +15,7 @@
 #include "interpose/recorder/lane.h"
 #include "interpose/recorder/trace_file.h"
 #include "interpose/session/options.h"
+#include "interpose/session/pushed_devices.h"
 #include "interpose/stacks/module_map.h"
 #include "interpose/stacks/stack_capture.h"
 #include "interpose/stacks/stack_table.h"
@@ -111,8 +112,6 @@ class Session {
 // The state of a thread. Plain data in static thread-local storage: hooks also run while the thread's other
 // thread-local objects are destroyed, and an access needs no function call.
 struct ThreadState {
-  static constexpr uint8_t kMaxPushedDevices = 7;
-
   Session* session;  // the session of `lane`: a forked child inherits its parent's
   Lane* lane;
   CaptureThread* capture;   // of the same session; null if no stacks are captured
@@ -123,8 +122,7 @@ struct ThreadState {
   uint64_t capture_number;  // see hooks/table/captures.h
   uint32_t device;          // the current device, as far as hooked calls of the thread show
   bool busy;                // the thread runs code of this library
-  uint8_t pushed_devices;
-  uint8_t pushed[kMaxPushedDevices];  // the stack of devices below the current one, see hooks/table/current_device.h
+  PushedDevices pushed;     // see hooks/table/current_device.h
 };
 extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
 

@@ -33,7 +33,7 @@ int PeriodOf(const std::vector<StepLeak>& leaks) {
 }
 
 // `begin`: the step from which on the site leaks.
-TrueLeak RateOf(uint32_t site, const std::map<int, StepLeak>& by_step, int begin, int steps) {
+TrueLeak TrueRate(uint32_t site, const std::map<int, StepLeak>& by_step, int begin, int steps) {
   const int from = std::min(std::max(WarmupOf(steps), begin), steps - 1);
   std::vector<StepLeak> leaks(static_cast<size_t>(steps - from));
   for (auto at = by_step.lower_bound(from); at != by_step.end(); ++at) {
@@ -73,7 +73,7 @@ Emulation Emulate(const JobShape& shape, const std::vector<Flow>& flows, const R
   run.truth.onset = INT_MAX;
   for (const auto& [site, by_step] : player.leaked()) {
     run.truth.onset = std::min(run.truth.onset, by_step.begin()->first);
-    run.truth.leaks.push_back(RateOf(site, by_step, player.BeginOf(site), options.steps));
+    run.truth.leaks.push_back(TrueRate(site, by_step, player.BeginOf(site), options.steps));
   }
   std::stable_sort(run.truth.leaks.begin(), run.truth.leaks.end(),
                    [](const TrueLeak& a, const TrueLeak& b) { return a.bytes_per_step > b.bytes_per_step; });

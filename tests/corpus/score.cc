@@ -48,7 +48,7 @@ const char* Or(const std::string& text, const char* otherwise) { return text.emp
 void ScoreRate(const Report& report, const SiteFinder& finder, const Emulation& run, const std::set<uint32_t>& leaking,
                int micro, RunScore* score) {
   // Where no steps were found, rates are per GiB allocated: as many as a true step allocates.
-  const double units = report.steps.unit == "window"
+  const double units = report.steps.unit == StepUnit::kWindow
                            ? static_cast<double>(report.steps.window_bytes) * static_cast<double>(report.steps.count) /
                                  (kGiB * static_cast<double>(run.step_ends.size()))
                            : micro;
@@ -63,14 +63,16 @@ void ScoreRate(const Report& report, const SiteFinder& finder, const Emulation& 
     high += site.rate_ci_high * units;
     if (first && site.onset_step) {
       onset = static_cast<double>(*site.onset_step) * static_cast<double>(run.step_ends.size()) /
-              static_cast<double>(report.steps.unit == "window" ? report.steps.count : run.step_ends.size() * micro);
+              static_cast<double>(report.steps.unit == StepUnit::kWindow ? report.steps.count
+                                                                         : run.step_ends.size() * micro);
     }
     first = false;
   }
   const double truth = run.truth.bytes_per_step();
   // Windows of equal bytes do not end where steps do: what is in one varies.
-  score->exact_rate = report.steps.unit == "step" && std::all_of(run.truth.leaks.begin(), run.truth.leaks.end(),
-                                                                 [](const TrueLeak& leak) { return leak.exact; });
+  score->exact_rate =
+      report.steps.unit == StepUnit::kStep &&
+      std::all_of(run.truth.leaks.begin(), run.truth.leaks.end(), [](const TrueLeak& leak) { return leak.exact; });
   if (truth > 0) {
     score->rate_error = std::abs(rate - truth) / truth;
     score->covered = low <= truth * (1 + kRounding) && truth * (1 - kRounding) <= high;
@@ -147,13 +149,13 @@ RunScore Score(const RunSpec& spec) {
   score.ours = DetectionOf(report, run);
   for (const Rival& rival : Rivals()) score.rivals.push_back(DetectionOf(rival, run, leaking));
   score.sites = static_cast<int>(run.sites.size());
-  score.step_source = report.steps.source;
+  score.step_source = NameOf(report.steps.source);
   const StepAccuracy steps = MeasureSteps(**trace, run.step_ends, run.micro_steps);
   score.step_f1 = steps.f1;
   if (score.ours.found) ScoreRate(report, finder, run, leaking, steps.unit, &score);
   ScoreClasses(spec, report, finder, run, &score);
   // It is told per step.
-  const bool may_tell = report.steps.unit == "step";
+  const bool may_tell = report.steps.unit == StepUnit::kStep;
   for (const ReportDevice& device : report.devices) {
     const std::optional<ReportReserveGrowth>& growth = device.fragmentation.growth;
     if (!spec.reserve_grows || (*spec.reserve_grows && !may_tell)) continue;

@@ -34,11 +34,12 @@ class Sentence {
     Expect(!text_.empty(), "there is none");
     Expect(Says("too little to matter") == minor, "minor or not");
     Expect(Says("the leak accelerates") == (site_.verdict == Verdict::kAcceleratingLeak), "accelerating or not");
-    Expect(Says("since " + report_.steps.unit) == site_.onset_step.has_value(), "an onset or none");
+    Expect(Says(std::string("since ") + NameOf(report_.steps.unit)) == site_.onset_step.has_value(),
+           "an onset or none");
     Expect(Says("reserved memory grows as well") == (site_.grade == "framework+driver"), "grade");
     Expect(leak || !site_.onset_step, "an onset of no leak");
     Expect(leak == (site_.group || !site_.part_of.empty()), "a leak is one of its own or a part");
-    Expect(Says(report_.steps.unit == "window" ? "step" : "window") == false, "steps or windows");
+    Expect(Says(report_.steps.unit == StepUnit::kWindow ? "step" : "window") == false, "steps or windows");
     Expect((site_.verdict == Verdict::kInsufficientEvidence) == (Says("are needed") || Says("do not help")),
            "evidence or none");
     Expect(site_.verdict != Verdict::kGrowingBuffer || Says("replaced by a larger one"), "what is replaced");
@@ -65,7 +66,8 @@ class Sentence {
   // Per step or window, of what the sentence is about.
   double PerStep(double own, double whole) const {
     const double rate = site_.group ? whole : own;
-    return report_.steps.unit == "window" ? rate * static_cast<double>(report_.steps.window_bytes) / kGiB : rate;
+    return report_.steps.unit == StepUnit::kWindow ? rate * static_cast<double>(report_.steps.window_bytes) / kGiB
+                                                   : rate;
   }
 
   void Rates() {
@@ -100,7 +102,7 @@ class Sentence {
 
   // Of a leak as a whole; a part may be minor by itself.
   void Materiality() {
-    if (!site_.group || !site_.device || report_.steps.unit == "window") return;
+    if (!site_.group || !site_.device || report_.steps.unit == StepUnit::kWindow) return;
     uint64_t total = 0;
     for (const ReportDevice& device : report_.devices)
       total = device.index == *site_.device ? device.total_bytes : total;

@@ -26,7 +26,7 @@ StepAccuracy MeasureSteps(const Trace& trace, const std::vector<uint64_t>& true_
   Boundaries boundaries;
   LedgerOptions options;
   options.observers.push_back(&boundaries);
-  Ledger ledger(trace, PlanSteps(trace, ""), options);
+  Ledger ledger(trace, PlanSteps(trace), options);
   ledger.Replay();
 
   // By step of the job, the boundaries within it. Where marks are the truth itself, they lie just at its end.

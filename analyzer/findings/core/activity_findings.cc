@@ -44,7 +44,8 @@ std::vector<Value> Sorted(const std::vector<DeviceUse::Work>& steps, Of of) {
 }
 
 ReportWork DescribeWork(const DeviceUse::DeviceWork& work, const ProcessAnalysis& analysis) {
-  static constexpr const char* kNames[DeviceUse::kKinds] = {"kernels", "copies", "fills", "graphs"};
+  static constexpr WorkKind kKinds[DeviceUse::kKinds] = {WorkKind::kKernels, WorkKind::kCopies, WorkKind::kFills,
+                                                         WorkKind::kGraphs};
   // Where windows stand for steps, nothing happens "in a step".
   const std::vector<DeviceUse::Work> steps =
       analysis.plan().has_windows() ? std::vector<DeviceUse::Work>() : work.steps;
@@ -54,7 +55,7 @@ ReportWork DescribeWork(const DeviceUse::DeviceWork& work, const ProcessAnalysis
   for (size_t kind = 0; kind < DeviceUse::kKinds; ++kind) {
     if (work.all.of[kind].count == 0) continue;
     ReportWork::Kind one;
-    one.kind = kNames[kind];
+    one.kind = kKinds[kind];
     one.count = work.all.of[kind].count;
     one.busy_s = static_cast<double>(work.all.of[kind].busy_ns) / kNsPerSecond;
     if (!steps.empty()) {

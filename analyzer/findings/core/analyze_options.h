@@ -19,9 +19,7 @@ struct AnalyzeOptions {
   size_t top = 20;  // sites to report in addition to leaks, by bytes at the peak
   StackDetail stacks = StackDetail::kUseful;
   SymbolizerOptions symbols;
-  // What ends a step: "marks", "nvtx", "nvtx:NAME", "record_function:NAME", "optimizer", "periodicity" or "none";
-  // empty: the first of these that the trace has.
-  std::string step_marks;
+  std::string step_marks;  // what ends a step, see ParseStepMarks
   // The bytes allocated in a window, if windows replace steps; 0: chosen from what the trace allocates.
   uint64_t window_bytes = 0;
   // The planned length of the run in steps. A leak that stays small until then is minor.

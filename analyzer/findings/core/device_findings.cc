@@ -143,7 +143,7 @@ std::vector<ReportTimeline> DescribeTimeline(const ProcessAnalysis& analysis) {
   for (const Scope* scope : scopes) {
     ReportTimeline timeline;
     timeline.device = NumberOf(scope->device);
-    timeline.unit = levels.in_steps() ? "steps" : "seconds";
+    timeline.unit = levels.in_steps() ? PositionUnit::kSteps : PositionUnit::kSeconds;
     const uint64_t width = levels.bin_width();
     uint64_t position = 0;
     for (const Timeline::Bin& bin : levels.bins(*scope)) {
@@ -200,7 +200,7 @@ void DescribePool(const OutOfMemory::Framework& framework, ReportOom* oom) {
   constexpr uint64_t kMiddleSegment = 20 << 20, kRounding = 2 << 20;
   if (!framework.small_hole || !framework.large_hole || oom->requested == 0) return;
   const bool small = oom->requested <= kSmallBlock;
-  oom->pool = small ? "small" : "large";
+  oom->pool = small ? BlockSizeClass::kSmall : BlockSizeClass::kLarge;
   oom->pool_hole = small ? framework.small_hole : framework.large_hole;
   oom->segment_bytes = small                           ? Segments::kSmallSegment
                        : oom->requested < kMiddleBlock ? kMiddleSegment
@@ -219,7 +219,7 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
   oom.device = failed.device.value();
   oom.requested = failed.requested;
   if (failed.framework) {
-    oom.level = failed.framework->failed ? "framework" : "driver";
+    oom.level = failed.framework->failed ? Level::kFramework : Level::kDriver;
     oom.live = failed.framework->live;
     oom.reserved = failed.framework->reserved;
     oom.largest_hole = failed.framework->largest_hole;
@@ -240,10 +240,10 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
     }
   }
   if (failed.requested > *oom.free) {
-    oom.cause = "amount";
+    oom.cause = OomCause::kAmount;
   } else if (failed.requested > *oom.largest_free ||
              (oom.segment_bytes && *oom.pool_hole < failed.requested && *oom.device_free < *oom.segment_bytes)) {
-    oom.cause = "contiguity";
+    oom.cause = OomCause::kContiguity;
   }
   return oom;
 }

@@ -26,7 +26,7 @@ void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, Rep
     const double units = window_bytes == 0 ? 1 : kRateBytes / static_cast<double>(window_bytes);
     absl::StrAppend(&site->explanation, "; the framework's reserved memory grows as well, by ",
                     FormatByteCount(growth.reserved->bytes_per_step * units), " per ",
-                    window_bytes == 0 ? kPerStep : kPerBytes);
+                    NameOf(window_bytes == 0 ? RateUnit::kStep : RateUnit::kGiB));
   } else {
     absl::StrAppend(&site->explanation, "; the framework's reserved memory does not grow yet: it still has room");
   }

@@ -170,7 +170,7 @@ TEST(FrameworkFindings, StepsEndAtTheOptimizersMarks) {
   job.Prepare();
   for (int i = 0; i < 50; ++i) job.Step(i, /*marks=*/true);
   const ProcessFindings findings = job.Find();
-  EXPECT_EQ(findings.steps.source, "optimizer");
+  EXPECT_EQ(findings.steps.source, StepSource::kOptimizer);
   EXPECT_EQ(findings.steps.count, 50u);
   EXPECT_GT(findings.steps.confidence, 0.9);
 }
@@ -180,7 +180,7 @@ TEST(FrameworkFindings, StepsEndWhereAnOptimizerAllocatesIfItDoesNotTell) {
   job.Prepare();
   for (int i = 0; i < 50; ++i) job.Step(i, /*marks=*/false);
   const ProcessFindings findings = job.Find();
-  EXPECT_EQ(findings.steps.source, "optimizer");
+  EXPECT_EQ(findings.steps.source, StepSource::kOptimizer);
   EXPECT_EQ(findings.steps.count, 50u);
 }
 
@@ -220,7 +220,7 @@ TEST(FrameworkFindings, AStepWithAClosureThatCallsZeroGradIsOneStep) {
     job.Step(i, /*marks=*/false);
   }
   const ProcessFindings findings = job.Find();
-  EXPECT_EQ(findings.steps.source, "optimizer");
+  EXPECT_EQ(findings.steps.source, StepSource::kOptimizer);
   EXPECT_EQ(findings.steps.count, 40u);
 }
 
@@ -239,7 +239,7 @@ TEST(FrameworkFindings, RangesOfOneNameComeBeforeTheOptimizer) {
     job.Mark(schema::MARK_RANGE_POP, 0);
   }
   const ProcessFindings findings = job.Find();
-  EXPECT_EQ(findings.steps.source, "nvtx");
+  EXPECT_EQ(findings.steps.source, StepSource::kNvtx);
   EXPECT_EQ(findings.steps.count, 40u);
   AnalyzeOptions options;
   options.step_marks = "optimizer";
@@ -247,7 +247,7 @@ TEST(FrameworkFindings, RangesOfOneNameComeBeforeTheOptimizer) {
   options.step_marks = "nvtx:forward";
   EXPECT_EQ(job.Find(options).steps.count, 80u);
   options.step_marks = "none";
-  EXPECT_EQ(job.Find(options).steps.source, "none");
+  EXPECT_EQ(job.Find(options).steps.source, StepSource::kNone);
 }
 
 TEST(FrameworkFindings, MemoryHasItsCategory) {

@@ -47,11 +47,11 @@ std::string PassLog::Text() const {
   return all;
 }
 
-PassPlan::PassPlan(const Trace& trace, const std::string& step_marks, AnalysisProgress* progress, PassLog* log)
+PassPlan::PassPlan(const Trace& trace, const StepMarks& step_marks, AnalysisProgress* progress, PassLog* log)
     : trace_(trace), progress_(progress), log_(log) {
   for (const PassText& text : kPasses) {
     if (text.pass == Pass::kActivities && trace.activities().empty()) continue;
-    if ((text.pass == Pass::kMarks || text.pass == Pass::kStream) && step_marks == "none") continue;
+    if ((text.pass == Pass::kMarks || text.pass == Pass::kStream) && step_marks.none()) continue;
     if (text.pass == Pass::kDivergence) continue;
     rows_.push_back({text.pass, State::kPlanned, 0, {}});
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/base/analysis_progress.h"
+#include "analyzer/findings/core/step_marks.h"
 #include "analyzer/ingest/trace.h"
 
 namespace vramtrack {
@@ -37,7 +38,7 @@ class PassLog {
 class PassPlan {
  public:
   // `progress` and `log` may be null and must outlive the plan.
-  PassPlan(const Trace& trace, const std::string& step_marks, AnalysisProgress* progress, PassLog* log);
+  PassPlan(const Trace& trace, const StepMarks& step_marks, AnalysisProgress* progress, PassLog* log);
   ~PassPlan();
   PassPlan(const PassPlan&) = delete;
   PassPlan& operator=(const PassPlan&) = delete;

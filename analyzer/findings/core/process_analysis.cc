@@ -187,13 +187,13 @@ LedgerOptions ProcessAnalysis::FirstReplay() {
 ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options)
     : trace_(trace),
       options_(options),
-      passes_(trace, options.step_marks, options.progress, options.passes),
+      step_marks_(ParseStepMarks(options.step_marks).value_or(StepMarks())),
+      passes_(trace, step_marks_, options.progress, options.passes),
       activities_(JoinActivities(trace, options, &passes_)),
       timeline_(trace),
       failures_(trace),
       phases_(trace),
-      ledger_(trace, PlanSteps(trace, options.step_marks, replay_options(), options.window_bytes, &passes_),
-              FirstReplay()),
+      ledger_(trace, PlanSteps(trace, step_marks_, replay_options(), options.window_bytes, &passes_), FirstReplay()),
       symbols_(options.symbols),
       symbolizer_(trace.definitions(), &symbols_, StackDetail::kUseful, Libraries()),
       raw_(trace.definitions(), &symbols_, StackDetail::kRaw, Libraries()) {

@@ -18,6 +18,7 @@
 #include "analyzer/findings/core/pass_plan.h"
 #include "analyzer/findings/core/phase_verdicts.h"
 #include "analyzer/findings/core/site_selection.h"
+#include "analyzer/findings/core/step_marks.h"
 #include "analyzer/fragmentation/framework_check.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/cohort.h"
@@ -101,6 +102,7 @@ class ProcessAnalysis {
 
   const Trace& trace_;
   const AnalyzeOptions& options_;
+  const StepMarks step_marks_;
   PassPlan passes_;
   std::optional<ActivityJoin> activities_;
   SiteHistories histories_;

@@ -38,13 +38,13 @@ void DescribePhases(const Ledger& ledger, ReportSteps* steps) {
     ReportPhase phase;
     phase.source = plan.source;
     phase.name = plan.name;
-    phase.unit = plan.kind == PlannedPhase::Kind::kSteps     ? "step"
-                 : plan.kind == PlannedPhase::Kind::kWindows ? "window"
-                                                             : "none";
-    phase.count = phase.unit == "none" ? 0 : end - std::min(end, starts[i].step);
+    phase.unit = plan.kind == PlannedPhase::Kind::kSteps     ? StepUnit::kStep
+                 : plan.kind == PlannedPhase::Kind::kWindows ? StepUnit::kWindow
+                                                             : StepUnit::kNone;
+    phase.count = phase.unit == StepUnit::kNone ? 0 : end - std::min(end, starts[i].step);
     phase.first_step = starts[i].step;
     phase.share = plan.share;
-    if (phase.unit == "step") steps->count += phase.count;
+    if (phase.unit == StepUnit::kStep) steps->count += phase.count;
     steps->phases.push_back(std::move(phase));
   }
 }
@@ -64,9 +64,9 @@ ReportSteps DescribeSteps(const ProcessAnalysis& analysis) {
   steps.runner_up = plan.runner_up;
   steps.runner_up_count = plan.runner_up_count;
   if (plan.has_windows()) {
-    steps.unit = "window";
+    steps.unit = StepUnit::kWindow;
     steps.window_bytes = plan.window_bytes;
-  } else if (plan.source == "marks") {
+  } else if (plan.source == StepSource::kMarks) {
     steps.confidence = plan.coverage;
   } else if (plan.has_steps()) {
     const double alike = ShareOfMatchingSteps(analysis.histories().step_similarities());

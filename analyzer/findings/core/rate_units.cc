@@ -25,7 +25,7 @@ void SetRateUnits(const ProcessAnalysis& analysis, std::vector<ReportSite>* site
     site.rate_bytes_per_second = whole * steps_per_second;
     if (!analysis.plan().has_windows()) continue;
     const double windows_in_unit = kRateBytes / static_cast<double>(analysis.plan().window_bytes);
-    site.rate_unit = kPerBytes;
+    site.rate_unit = RateUnit::kGiB;
     Scale(windows_in_unit, &site);
     if (site.group) Scale(windows_in_unit, &*site.group);
   }

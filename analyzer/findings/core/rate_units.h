@@ -9,9 +9,7 @@
 
 namespace vramtrack {
 
-// The units of rates, see ReportSite::rate_unit.
-constexpr char kPerStep[] = "step", kPerBytes[] = "GiB allocated";
-constexpr double kRateBytes = 1 << 30;  // bytes of kPerBytes
+constexpr double kRateBytes = 1 << 30;  // bytes of RateUnit::kGiB
 
 // Adds rates per second to `sites`, whose rates are per step. If windows replace steps, converts the rates to rates
 // per GiB allocated.

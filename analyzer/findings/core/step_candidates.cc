@@ -442,7 +442,7 @@ std::vector<StepCandidates::Mark> StepCandidates::WithoutBursts(std::vector<Mark
   return first;
 }
 
-void StepCandidates::Offer(const std::string& source, const std::string& name, MarkTrust trust, std::vector<Mark> marks,
+void StepCandidates::Offer(StepSource source, const std::string& name, MarkTrust trust, std::vector<Mark> marks,
                            ThreadSlot only_steps_of) {
   if (marks.empty()) return;
   StepCandidate candidate;
@@ -483,24 +483,25 @@ void StepCandidates::OfferGroup(const GroupKey& key, Group* group) {
       // All STEP events of a thread, or of all threads that have any.
       const ThreadSlot slot = marks[0].slot;
       const bool one = std::all_of(marks.begin(), marks.end(), [&](const Mark& mark) { return mark.slot == slot; });
-      return Offer("marks", "", MarkTrust::kStepCall, std::move(marks), one ? slot : ThreadSlot::None());
+      return Offer(StepSource::kMarks, "", MarkTrust::kStepCall, std::move(marks), one ? slot : ThreadSlot::None());
     }
     case Source::kRange: {
       const double held = HeldBy(marks);
       const MarkTrust trust = held >= kHoldsAll    ? MarkTrust::kRange
                               : held >= kHoldsHalf ? MarkTrust::kPartRange
                                                    : MarkTrust::kLooseName;
-      return Offer("nvtx", key.name, trust, std::move(marks));
+      return Offer(StepSource::kNvtx, key.name, trust, std::move(marks));
     }
     case Source::kName:
-      return Offer("nvtx", key.name, MarkTrust::kLooseName, std::move(marks));
+      return Offer(StepSource::kNvtx, key.name, MarkTrust::kLooseName, std::move(marks));
     case Source::kOptimizer:
       // Optimizers that are called in turn, at one place, make one step.
       if (group->idle * kIdleShare >= marks.size() && group->idle < marks.size()) {
         marks.erase(std::remove_if(marks.begin(), marks.end(), [](const Mark& mark) { return mark.idle; }),
                     marks.end());
       }
-      return Offer("optimizer", "", MarkTrust::kOptimizer, WithoutBursts(std::move(marks), group->in_backward));
+      return Offer(StepSource::kOptimizer, "", MarkTrust::kOptimizer,
+                   WithoutBursts(std::move(marks), group->in_backward));
   }
 }
 
@@ -520,7 +521,7 @@ void StepCandidates::MakeCandidates() {
   group_of_name_.clear();
   if (calls < 2) return;
   std::stable_sort(optimizers.begin(), optimizers.end(), [](const Mark& a, const Mark& b) { return a.time < b.time; });
-  Offer("optimizer", "", MarkTrust::kAnyOptimizer, WithoutBursts(std::move(optimizers), in_backward));
+  Offer(StepSource::kOptimizer, "", MarkTrust::kAnyOptimizer, WithoutBursts(std::move(optimizers), in_backward));
 }
 
 void StepCandidates::Confirm(const std::vector<uint64_t>& loops) {

@@ -106,7 +106,7 @@ class StepCandidates {
   Group* GroupOfOptimizer(uint64_t call);
   size_t Keep(Group* group, const Mark& mark);  // returns its index; SIZE_MAX if it is not kept
   void MakeCandidates();
-  void Offer(const std::string& source, const std::string& name, MarkTrust trust, std::vector<Mark> marks,
+  void Offer(StepSource source, const std::string& name, MarkTrust trust, std::vector<Mark> marks,
              ThreadSlot only_steps_of = {});
   void OfferGroup(const GroupKey& key, Group* group);
   double HeldBy(const std::vector<Mark>& marks) const;

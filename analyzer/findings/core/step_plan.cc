@@ -19,11 +19,6 @@ constexpr uint64_t kRepeated = 8;
 // A choice whose steps cover this much of the run needs no help of the stream's own period.
 constexpr double kCovers = 0.7;
 
-// "nvtx:NAME" to the name after `prefix`; empty for what does not begin like that.
-std::string NameAfter(const std::string& wanted, const std::string& prefix) {
-  return wanted.rfind(prefix, 0) == 0 ? wanted.substr(prefix.size()) : "";
-}
-
 // Whether anything comes and goes as often as the family occurs. A loop in which nothing does is one over the weights
 // of a model, or another part of the set-up: it does not work.
 bool Works(const Ledger& ledger, const GapFamily& family) {
@@ -72,22 +67,22 @@ class GapsObserver final : public ReplayObserver {
 
 class Planner {
  public:
-  Planner(const Trace& trace, const std::string& wanted, const LedgerOptions& replay, uint64_t window_bytes,
+  Planner(const Trace& trace, const StepMarks& wanted, const LedgerOptions& replay, uint64_t window_bytes,
           PassPlan* passes)
       : trace_(trace), wanted_(wanted), replay_(replay), window_bytes_(window_bytes), passes_(passes), found_(trace) {}
 
   StepPlan Run() {
-    if (!wanted_.empty() && wanted_ != "periodicity") {
+    if (!wanted_.any() && wanted_.source != StepSource::kPeriodicity) {
       PlanWanted();
       return std::move(plan_);
     }
     StepChoice choice;
-    if (wanted_.empty()) choice = ChooseSteps(found_.candidates(), found_.clock());
+    if (wanted_.any()) choice = ChooseSteps(found_.candidates(), found_.clock());
     if (IsEnough(choice)) {
       Lay(choice);
       return std::move(plan_);
     }
-    if (wanted_.empty()) PlanByOptimizerAllocations();
+    if (wanted_.any()) PlanByOptimizerAllocations();
     if (plan_.has_steps()) return std::move(plan_);
     PlanByStream(std::move(choice));
     return std::move(plan_);
@@ -104,20 +99,18 @@ class Planner {
 
   // One source only, whatever it covers.
   void PlanWanted() {
-    const std::string range = NameAfter(wanted_, "nvtx:"), function = NameAfter(wanted_, "record_function:");
-    const std::string name = !range.empty() ? range : function;
-    const std::string source = !name.empty() ? "nvtx" : wanted_;
+    const std::string& name = wanted_.name;
     std::vector<StepCandidate> of_source;
     std::vector<size_t> indices;
     for (size_t i = 0; i < found_.candidates().size(); ++i) {
       const StepCandidate& candidate = found_.candidates()[i];
-      if (candidate.source != source) continue;
+      if (candidate.source != wanted_.source) continue;
       if (!name.empty() && candidate.name != name && candidate.name != StepCandidates::WithoutNumbers(name)) continue;
       of_source.push_back(candidate);
       indices.push_back(i);
     }
     if (of_source.empty()) {
-      if (wanted_ == "optimizer") PlanByOptimizerAllocations();
+      if (wanted_.source == StepSource::kOptimizer) PlanByOptimizerAllocations();
       return;
     }
     const StepChoice choice = ChooseSteps(of_source, found_.clock());
@@ -159,9 +152,9 @@ class Planner {
       time.push_back(found_.clock().Time(entry));
     }
     const double coverage = (CoverageOf(work, 0, 1) + CoverageOf(time, 0, 1)) / 2;
-    if (wanted_.empty() && coverage < kCovers) return;
+    if (wanted_.any() && coverage < kCovers) return;
     plan_.coverage = plan_.judged = coverage;
-    plan_.source = "optimizer";
+    plan_.source = StepSource::kOptimizer;
     plan_.inside = found_.in_optimizer();
     plan_.at_inside = true;
   }
@@ -209,7 +202,7 @@ class Planner {
     if (choice.phases.empty()) return;
     if (choice.runner_up) {
       const StepCandidate& second = found_.candidates()[*choice.runner_up];
-      plan_.runner_up = second.name.empty() ? second.source : second.name;
+      plan_.runner_up = second.name.empty() ? NameOf(second.source) : second.name;
       plan_.runner_up_count = second.times.size();
     }
     if (const ChosenPhase* only = OnlySteps(choice)) {
@@ -282,7 +275,7 @@ class Planner {
     const std::vector<GapFamily> families = gaps.gaps().Families();
     const GapFamily* steps = RegularGaps::StepsOf(families);
     if (steps != nullptr && !Works(ledger, *steps)) steps = nullptr;
-    if (steps != nullptr && wanted_.empty()) {
+    if (steps != nullptr && wanted_.any()) {
       std::vector<uint64_t> loops;
       for (const GapFamily& family : families) loops.push_back(family.occurrences);
       found_.Confirm(loops);
@@ -290,12 +283,12 @@ class Planner {
       if (IsEnough(confirmed)) return Lay(confirmed);
     }
     if (steps != nullptr) {
-      plan_.source = "periodicity";
+      plan_.source = StepSource::kPeriodicity;
       plan_.anchor_site = SiteIndex(steps->anchor);
       plan_.outer = LoopsAround(*steps, families);
       return;
     }
-    if (!wanted_.empty()) return;
+    if (!wanted_.any()) return;
     const bool any_steps = std::any_of(choice.phases.begin(), choice.phases.end(), [](const ChosenPhase& phase) {
       return phase.kind == ChosenPhase::Kind::kSteps;
     });
@@ -326,7 +319,7 @@ class Planner {
   }
 
   const Trace& trace_;
-  const std::string& wanted_;
+  const StepMarks& wanted_;
   const LedgerOptions& replay_;
   const uint64_t window_bytes_;
   PassPlan* const passes_;
@@ -336,9 +329,9 @@ class Planner {
 
 }  // namespace
 
-StepPlan PlanSteps(const Trace& trace, const std::string& wanted, const LedgerOptions& replay, uint64_t window_bytes,
+StepPlan PlanSteps(const Trace& trace, const StepMarks& wanted, const LedgerOptions& replay, uint64_t window_bytes,
                    PassPlan* passes) {
-  if (wanted == "none") return {};
+  if (wanted.none()) return {};
   if (passes != nullptr) passes->Begin(Pass::kMarks);
   return Planner(trace, wanted, replay, window_bytes, passes).Run();
 }

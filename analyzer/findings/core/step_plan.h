@@ -2,9 +2,8 @@
 #ifndef ANALYZER_FINDINGS_CORE_STEP_PLAN_H_
 #define ANALYZER_FINDINGS_CORE_STEP_PLAN_H_
 
-#include <string>
-
 #include "analyzer/findings/core/pass_plan.h"
+#include "analyzer/findings/core/step_marks.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/step_clock.h"
@@ -14,9 +13,9 @@ namespace vramtrack {
 // Decides where the steps of a trace end: at the marks of the thread with the most marks, or else at NVTX ranges, at
 // an optimizer's steps, or where the stream of allocations repeats itself, which takes a replay. If the trace has none
 // of these there are no steps, but windows of equally many allocated bytes if there is enough for some dozens of them.
-// `wanted`: use only this kind, see AnalyzeOptions::step_marks. `window_bytes`: see AnalyzeOptions. `replay`: options
-// of the replay. `passes` may be null; otherwise the passes made are noted there.
-StepPlan PlanSteps(const Trace& trace, const std::string& wanted = "", const LedgerOptions& replay = {},
+// `wanted`: use only these. `window_bytes`: see AnalyzeOptions. `replay`: options of the replay. `passes` may be null;
+// otherwise the passes made are noted there.
+StepPlan PlanSteps(const Trace& trace, const StepMarks& wanted = {}, const LedgerOptions& replay = {},
                    uint64_t window_bytes = 0, PassPlan* passes = nullptr);
 
 }  // namespace vramtrack

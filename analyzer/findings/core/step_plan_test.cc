@@ -53,7 +53,7 @@ TEST(PlanSteps, ALoopOfThreeLinesHasSteps) {
     program.Free(input);
   }
   const auto trace = program.Read();
-  EXPECT_EQ(PlanSteps(*trace).source, "periodicity");
+  EXPECT_EQ(PlanSteps(*trace).source, StepSource::kPeriodicity);
   EXPECT_EQ(Leaks(*trace), 1);
 }
 

@@ -148,7 +148,7 @@ ReportReserveGrowth DescribeReserveGrowth(ProcessAnalysis* analysis, DeviceIndex
     described.bytes += segments * bytes;
     pools.insert({arena, small});
     ReportGrownSegments& size = sizes[{small, bytes}];
-    size.sizes = small ? "small" : "large";
+    size.sizes = small ? BlockSizeClass::kSmall : BlockSizeClass::kLarge;
     size.segment_bytes = bytes;
     size.segments += segments;
     size.bytes += segments * bytes;

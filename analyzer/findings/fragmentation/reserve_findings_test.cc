@@ -89,7 +89,7 @@ TEST(ReserveFindings, SegmentsOfManyStacksAreOneFinding) {
   EXPECT_EQ(growth.stacks, kPlaces);
   ASSERT_EQ(growth.sizes.size(), 1u);
   EXPECT_EQ(growth.sizes[0].segment_bytes, kSegment);
-  EXPECT_EQ(growth.sizes[0].sizes, "large");
+  EXPECT_EQ(growth.sizes[0].sizes, BlockSizeClass::kLarge);
   EXPECT_EQ(growth.sizes[0].segments, growth.segments);
   EXPECT_EQ(growth.bytes, growth.segments * kSegment);
   EXPECT_EQ(growth.segments, kSteps - *growth.first_step);

@@ -100,7 +100,7 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
   for (const torch_allocator::PoolUse& pool : use.pools) {
     ReportSegmentPool described;
     described.pool = pool.arena;
-    described.sizes = pool.small ? "small" : "large";
+    described.sizes = pool.small ? BlockSizeClass::kSmall : BlockSizeClass::kLarge;
     described.segments = pool.segments;
     described.reserved = pool.reserved;
     described.live = pool.live;

@@ -36,7 +36,7 @@ std::vector<Extent> ExtentsOf(const SegmentMap& map) {
     extent.segment.address = segment.begin;
     extent.segment.bytes = segment.bytes;
     extent.segment.pool = segment.arena;
-    extent.segment.sizes = segment.small ? "small" : "large";
+    extent.segment.sizes = segment.small ? BlockSizeClass::kSmall : BlockSizeClass::kLarge;
     extents.push_back(std::move(extent));
   }
   size_t block = 0;

@@ -88,20 +88,20 @@ std::vector<const HeldBlocks*> BlocksOnDevice(const BlocksAtWalk& at, const Site
   return of_framework.empty() ? of_driver : of_framework;
 }
 
-std::string WalkMoment(const HolderWalk& walk) {
+WalkMoment MomentOf(const HolderWalk& walk) {
   switch (walk.moment) {
     case schema::HOLDERS_AT_GROWTH:
-      return "growth";
+      return WalkMoment::kGrowth;
     case schema::HOLDERS_AT_OUT_OF_MEMORY:
-      return "out_of_memory";
+      return WalkMoment::kOutOfMemory;
     case schema::HOLDERS_AT_REQUEST:
-      return "request";
+      return WalkMoment::kRequest;
     case schema::HOLDERS_AT_EXIT:
-      return "exit";
+      return WalkMoment::kExit;
     case schema::HOLDERS_AT_INTERVAL:
-      return "interval";
+      return WalkMoment::kInterval;
     default:
-      return "unknown";
+      return WalkMoment::kUnknown;
   }
 }
 
@@ -139,7 +139,7 @@ std::optional<ReportHeld> DescribeHeldMemory(const WalkFacts& facts, DeviceIndex
     const std::string name = CategoryOf(*held, purposes);
     ReportHeld::Category& category = categories[{inferred, name}];
     category.name = name;
-    category.source = inferred ? "inferred" : "walk";
+    category.source = inferred ? CategorySource::kInferred : CategorySource::kWalk;
     category.bytes += held->bytes;
     category.objects += held->objects;
     if (name == "saved_for_backward") {
@@ -153,7 +153,7 @@ std::optional<ReportHeld> DescribeHeldMemory(const WalkFacts& facts, DeviceIndex
   }
   for (const auto& [key, category] : categories) described.categories.push_back(category);
   std::stable_sort(described.categories.begin(), described.categories.end(), [](const auto& a, const auto& b) {
-    return a.source != b.source ? a.source > b.source : a.bytes > b.bytes;
+    return a.source != b.source ? a.source < b.source : a.bytes > b.bytes;
   });
   described.saved = Largest(saved, kMostSaved);
   described.modules = Largest(modules, kMostModules);

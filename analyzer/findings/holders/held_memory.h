@@ -35,8 +35,8 @@ std::string CategoryOf(const HeldBlocks& held, const SitePurposes& purposes);
 // Returns the type of the graph node that saved what a path leads to; empty if none did.
 std::string SavedBy(const HolderPaths& paths, HolderPathIndex path);
 
-// Returns why a walk was made, as in ReportWalk.
-std::string WalkMoment(const HolderWalk& walk);
+// Returns why a walk was made.
+WalkMoment MomentOf(const HolderWalk& walk);
 
 // Returns the indices of the walks that saw at least half as much of a device as any walk did; none if no walk saw any.
 std::vector<size_t> WalksOf(const WalkFacts& facts, DeviceIndex device);

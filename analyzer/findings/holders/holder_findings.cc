@@ -126,7 +126,7 @@ void HolderFindings::DescribeWalks(ProcessFindings* findings) const {
   for (size_t i = 0; i < walks_.all().size(); ++i) {
     const HolderWalk& walk = walks_.all()[i];
     ReportWalk described;
-    described.moment = WalkMoment(walk);
+    described.moment = MomentOf(walk);
     described.step = ReportedStep(analysis_.run(), blocks_.at()[i].step);
     described.seconds = clock.Seconds(walk.end_ticks);
     described.duration_s = static_cast<double>(walk.end_ticks - walk.begin_ticks) / clock.ticks_per_second();
@@ -213,7 +213,7 @@ std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteI
     // is of no interest.
     const Level level = LevelOf(analysis_.ledger().sites()[sites[0]].key.kind);
     if (!leak || level != Level::kFramework) return std::nullopt;
-    holder.how = "unknown";
+    holder.how = HolderKind::kUnknown;
     holder.explanation = ExplainUnknownHolder(holder);
     return holder;
   }
@@ -229,7 +229,7 @@ std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteI
   holder.share = Part(first.bytes, at.bytes);
   for (size_t i = 1; i < chosen.size(); ++i) holder.others.push_back(ShareOf(chosen[i], at.bytes));
   DescribeGrowth(chosen_walk, object, &holder);
-  holder.how = holder.share < kMain ? "several" : HowItHolds(first);
+  holder.how = holder.share < kMain ? HolderKind::kSeveral : HowItHolds(first);
   holder.explanation = ExplainHolder(first, holder, leak);
 
   HolderFacts facts;

@@ -113,15 +113,15 @@ TEST(HolderFindings, ALeakHasAHolderThatGrew) {
   EXPECT_EQ(holder.bytes, 320 * kMiB);
   EXPECT_EQ(holder.walked_bytes, 320 * kMiB);
   EXPECT_EQ(holder.not_seen_bytes, 0u);
-  EXPECT_EQ(holder.how, "graph");
+  EXPECT_EQ(holder.how, HolderKind::kGraph);
   EXPECT_TRUE(holder.complete);
   EXPECT_EQ(holder.explanation,
             "history (a list in train.py, 80 entries, 40 at step 40): each entry keeps its graph; all of the leak's "
             "bytes");
   EXPECT_NE(holder.hint.find(".detach()"), std::string::npos);
   ASSERT_EQ(findings.walks.size(), 2u);
-  EXPECT_EQ(findings.walks[0].moment, "growth");
-  EXPECT_EQ(findings.walks[1].moment, "request");
+  EXPECT_EQ(findings.walks[0].moment, WalkMoment::kGrowth);
+  EXPECT_EQ(findings.walks[1].moment, WalkMoment::kRequest);
   EXPECT_EQ(findings.walks[1].step, 80);
   EXPECT_EQ(findings.walks[1].objects, 360000u);
   EXPECT_EQ(findings.walks[1].blocks, 81u);
@@ -139,7 +139,7 @@ TEST(HolderFindings, DevicesKnowWhatTheirMemoryIsFor) {
   const ReportHeld& held = *findings.devices[0].held;
   ASSERT_EQ(held.categories.size(), 2u);
   EXPECT_EQ(held.categories[0].name, "saved_for_backward");
-  EXPECT_EQ(held.categories[0].source, "walk");
+  EXPECT_EQ(held.categories[0].source, CategorySource::kWalk);
   EXPECT_EQ(held.categories[0].bytes, 160 * kMiB);
   EXPECT_EQ(held.categories[1].name, "parameters");
   EXPECT_EQ(held.categories[1].bytes, 64 * kMiB);
@@ -222,7 +222,7 @@ TEST(HolderFindings, ACacheOfAModuleIsInTheModule) {
   EXPECT_EQ(outside.name, "outputs");
   uint64_t inferred = 0, all = 0;
   for (const ReportModuleMemory::Part& part : memory.parts) {
-    inferred += part.source == "inferred" ? part.bytes : 0;
+    inferred += part.source == CategorySource::kInferred ? part.bytes : 0;
     all += part.bytes;
   }
   EXPECT_EQ(inferred, 40 * kMiB) << "what the walk did not find";
@@ -235,13 +235,13 @@ TEST(HolderFindings, BlocksThatNoWalkSawAreInferred) {
   job.trace_.HolderWalk(job.Walk());
   const ProcessFindings findings = job.Find();
   const ReportHolder& holder = *Leak(findings).holder;
-  EXPECT_EQ(holder.how, "unknown");
+  EXPECT_EQ(holder.how, HolderKind::kUnknown);
   EXPECT_EQ(holder.not_seen_bytes, 160 * kMiB);
   EXPECT_EQ(holder.not_seen_objects, 40u);
   EXPECT_EQ(holder.hint, "");
   bool inferred = false;
   for (const ReportHeld::Category& category : findings.devices[0].held->categories) {
-    inferred = inferred || (category.source == "inferred" && category.bytes == 160 * kMiB);
+    inferred = inferred || (category.source == CategorySource::kInferred && category.bytes == 160 * kMiB);
   }
   EXPECT_TRUE(inferred);
 }
@@ -299,7 +299,7 @@ TEST(HolderFindings, SeveralPlacesAreNotOne) {
   job.Run(2);
   const ProcessFindings findings = job.Find();
   const ReportHolder& holder = *Leak(findings).holder;
-  EXPECT_EQ(holder.how, "several");
+  EXPECT_EQ(holder.how, HolderKind::kSeveral);
   EXPECT_EQ(holder.explanation.find("several places: a (a list in train.py, 14 entries) 35 % of the leak's bytes"), 0u)
       << holder.explanation;
   EXPECT_EQ(holder.others.size(), 2u);

@@ -60,7 +60,7 @@ ReportModuleMemory::Part PartOf(const WalkFacts& facts, const HolderWalk& walk, 
                                 const HeldBlocks& held) {
   ReportModuleMemory::Part part;
   part.category = CategoryOf(held, facts.purposes);
-  part.source = IsSeen(held) ? "walk" : "inferred";
+  part.source = IsSeen(held) ? CategorySource::kWalk : CategorySource::kInferred;
   if (held.path.is_none()) return part;
   if (part.category == "saved_for_backward") {
     // The module that keeps a graph is not the one whose activations it has.
@@ -94,13 +94,14 @@ std::optional<ReportModuleMemory> DescribeModuleMemory(const WalkFacts& facts, D
   if (memory.live == 0) return std::nullopt;
   const HolderWalk& walk = facts.walks.all()[chosen];
   memory.walk = walk.number;
-  memory.moment = WalkMoment(walk);
+  memory.moment = MomentOf(walk);
   memory.step = ReportedStep(facts.analysis.run(), facts.at[chosen].step);
   memory.seconds = facts.analysis.trace().clock().Seconds(walk.end_ticks);
   memory.complete = walk.complete();
 
   const ModulePaths modules = PathsOfModules(facts.walks.paths(), walk);
-  std::map<std::tuple<std::vector<std::string>, std::string, std::string, std::string>, ReportModuleMemory::Part> sums;
+  std::map<std::tuple<std::vector<std::string>, std::string, CategorySource, std::string>, ReportModuleMemory::Part>
+      sums;
   for (const HeldBlocks* held : BlocksOnDevice(facts.at[chosen], sites, device)) {
     ReportModuleMemory::Part part = PartOf(facts, walk, modules, *held);
     ReportModuleMemory::Part& sum = sums[{part.module, part.category, part.source, part.name}];

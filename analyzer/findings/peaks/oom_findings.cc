@@ -18,10 +18,10 @@ namespace {
 constexpr uint64_t kMinChange = 64 << 10;
 
 // What a ratio of sizes means; empty if it is unknown.
-const char* SizeChange(const std::optional<double>& ratio) {
+std::optional<SizeChange> SizeChangeOf(const std::optional<double>& ratio) {
   constexpr double kLarger = 1.1;
-  if (!ratio) return "";
-  return *ratio > kLarger ? "larger" : *ratio < 1 / kLarger ? "smaller" : "same";
+  if (!ratio) return std::nullopt;
+  return *ratio > kLarger ? SizeChange::kLarger : *ratio < 1 / kLarger ? SizeChange::kSmaller : SizeChange::kSame;
 }
 
 // A stack from where an allocator was called.
@@ -109,7 +109,7 @@ void OomFindings::DescribeHolders(const OutOfMemory& failed, const OomStudy::Fin
   if (!oom->compared_step) return;
   oom->same_point = study.same_point;
   oom->size_ratio = study.size_ratio;
-  oom->size_change = SizeChange(study.size_ratio);
+  oom->size_change = SizeChangeOf(study.size_ratio);
   std::map<size_t, ReportOom::Change> changes;
   for (const OomStudy::Change& change : study.changes) {
     oom->then += change.then;

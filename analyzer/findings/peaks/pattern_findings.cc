@@ -71,22 +71,22 @@ ReportPattern DescribeLate(const ProcessAnalysis& analysis, const SitePurposes& 
   const bool as_a_rule =
       LatenessOf(analysis.histories().history(first), analysis.verdicts()[first].verdict) == Late::kAsARule;
   if (as_a_rule && 2 * result.replaced < result.objects) {
-    pattern.pattern = "unused_between";
+    pattern.pattern = ObjectPattern::kUnusedBetween;
     pattern.explanation = absl::StrCat(
         name,
         " of one step are kept far into the next, where they are freed before they are made anew: freed where "
         "their step ends they would not be there at the peak");
   } else if (as_a_rule) {
-    pattern.pattern = "late_free";
+    pattern.pattern = ObjectPattern::kLateFree;
     pattern.explanation = absl::StrCat(
         name,
         " of one step are freed in the next, after their successors have been allocated: a variable that is "
         "overwritten and not deleted keeps them, if nothing reads them");
   } else if (analysis.verdicts()[first].verdict == Verdict::kCycleGarbage) {
-    pattern.pattern = "late_free";
+    pattern.pattern = ObjectPattern::kLateFree;
     pattern.explanation = absl::StrCat(name, " wait for a garbage collector: they are freed in bursts, steps later");
   } else {
-    pattern.pattern = "late_free";
+    pattern.pattern = ObjectPattern::kLateFree;
     pattern.explanation = absl::StrCat(
         "most ", name, " of these sites are freed within their step, and these were not, until a later one");
   }
@@ -117,7 +117,7 @@ void AddRedundant(const ProcessAnalysis& analysis, const ReusableMemory& reusabl
   const uint64_t a_step = sum.objects / steps;
   if (a_step == 0 || !Matters(sum.bytes / steps, ledger.scopes()[scope])) return;
   ReportPattern pattern;
-  pattern.pattern = "redundant_allocation";
+  pattern.pattern = ObjectPattern::kRedundantAllocation;
   pattern.sites = sites.size();
   pattern.objects = sum.objects;
   pattern.bytes = sum.bytes;
@@ -135,9 +135,9 @@ void AddRedundant(const ProcessAnalysis& analysis, const ReusableMemory& reusabl
 // some do, or that are freed by a garbage collector. None where the job itself does not tell where a step ends.
 std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const SitePurposes& purposes) {
   const Ledger& ledger = analysis.ledger();
-  const std::string& source = analysis.plan().source;
+  const StepSource source = analysis.plan().source;
   // Where a step ends by the rhythm of allocations alone, it may end amidst what belongs together.
-  if (source != "marks" && source != "nvtx" && source != "optimizer") return {};
+  if (source == StepSource::kPeriodicity || source == StepSource::kNone) return {};
   std::map<std::tuple<uint32_t, Late, bool, Category>, LateGroup> groups;
   for (const SiteIndex i : ledger.sites().indices()) {
     const Site& site = ledger.sites()[i];

@@ -25,7 +25,7 @@ uint64_t WeightOf(const Site& site, uint32_t steps) {
   return std::max({site.bytes_at_peak, site.live_bytes, in_a_step});
 }
 
-ReportPeakShare Share(const char* name, const PeakLiveSet::Sum& sum) { return {name, sum.objects, sum.bytes}; }
+ReportPeakShare Share(PeakAge age, const PeakLiveSet::Sum& sum) { return {age, sum.objects, sum.bytes}; }
 
 std::vector<ReportPeakCategory> CategoriesAtPeak(const Ledger& ledger, const SitePurposes& purposes,
                                                  const Scope& scope) {
@@ -138,7 +138,8 @@ void PeakFindings::Prepare(Replay* detail) {
 }
 
 void PeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
-  constexpr const char* kAgeNames[PeakLiveSet::kAges] = {"this_step", "recent_steps", "earlier_steps", "setup"};
+  constexpr PeakAge kAges[PeakLiveSet::kAges] = {PeakAge::kThisStep, PeakAge::kRecentSteps, PeakAge::kEarlierSteps,
+                                                 PeakAge::kSetup};
   const Ledger& ledger = analysis_.ledger();
   for (ReportDevice& device : findings->devices) {
     const Scope* scope = LeadingScope(ledger, DeviceIndex(device.index));
@@ -147,7 +148,7 @@ void PeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
     device.peak_set.categories = CategoriesAtPeak(ledger, purposes_, *scope);
     if (device.peak.step) {
       for (size_t i = 0; i < PeakLiveSet::kAges; ++i) {
-        device.peak_set.ages.push_back(Share(kAgeNames[i], peak->second.ages[i]));
+        device.peak_set.ages.push_back(Share(kAges[i], peak->second.ages[i]));
       }
     }
     for (size_t i = 0; i < PeakLiveSet::kSizes; ++i) {

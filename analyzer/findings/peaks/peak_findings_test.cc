@@ -52,10 +52,10 @@ class Job {
   uint64_t now_ = 0, next_ = 2 * kMiB, steps_ = 0;
 };
 
-std::vector<ReportPattern> PatternsOf(const ProcessFindings& findings, const std::string& name) {
+std::vector<ReportPattern> PatternsOf(const ProcessFindings& findings, ObjectPattern wanted) {
   std::vector<ReportPattern> found;
   for (const ReportPattern& pattern : findings.devices[0].patterns) {
-    if (pattern.pattern == name) found.push_back(pattern);
+    if (pattern.pattern == wanted) found.push_back(pattern);
   }
   return found;
 }
@@ -109,14 +109,14 @@ TEST(Patterns, WhatIsFreedOnlyAfterItsSuccessorWasMadeIsFreedLate) {
     job.EndStep();
   }
   const ProcessFindings findings = job.Find();
-  const std::vector<ReportPattern> late = PatternsOf(findings, "late_free");
+  const std::vector<ReportPattern> late = PatternsOf(findings, ObjectPattern::kLateFree);
   ASSERT_EQ(late.size(), 1u);
   EXPECT_EQ(findings.devices[0].peak.live, 136 * kMiB);
   EXPECT_EQ(late[0].peak_saved, 8 * kMiB) << "128 MiB are left: 100 + 20 + 8";
   EXPECT_EQ(late[0].bytes, 8 * kMiB);
   EXPECT_EQ(late[0].objects, 29u);
   EXPECT_EQ(findings.sites[std::stoul(late[0].site)].bytes_allocated, 30 * 8 * kMiB);
-  EXPECT_TRUE(PatternsOf(findings, "unused_between").empty());
+  EXPECT_TRUE(PatternsOf(findings, ObjectPattern::kUnusedBetween).empty());
 }
 
 TEST(Patterns, WhatIsFreedBeforeItIsMadeAnewLiesIdleBetween) {
@@ -131,10 +131,10 @@ TEST(Patterns, WhatIsFreedBeforeItIsMadeAnewLiesIdleBetween) {
     job.EndStep();
   }
   const ProcessFindings findings = job.Find();
-  const std::vector<ReportPattern> unused = PatternsOf(findings, "unused_between");
+  const std::vector<ReportPattern> unused = PatternsOf(findings, ObjectPattern::kUnusedBetween);
   ASSERT_EQ(unused.size(), 1u);
   EXPECT_EQ(unused[0].peak_saved, 12 * kMiB);
-  EXPECT_TRUE(PatternsOf(findings, "late_free").empty());
+  EXPECT_TRUE(PatternsOf(findings, ObjectPattern::kLateFree).empty());
 }
 
 TEST(Patterns, ThePeakMayBeElsewhere) {
@@ -149,7 +149,7 @@ TEST(Patterns, ThePeakMayBeElsewhere) {
     job.Free(job.Allocate(4, 16 * kMiB));  // 128 MiB, whenever the gradient is freed
     job.EndStep();
   }
-  const std::vector<ReportPattern> unused = PatternsOf(job.Find(), "unused_between");
+  const std::vector<ReportPattern> unused = PatternsOf(job.Find(), ObjectPattern::kUnusedBetween);
   ASSERT_EQ(unused.size(), 1u);
   EXPECT_EQ(unused[0].peak_saved, 4 * kMiB) << "132 MiB at the peak, and 128 MiB at the next highest";
 }
@@ -170,7 +170,7 @@ TEST(Patterns, AFewThatAreFreedLaterThanTheirLikeAreFreedLate) {
   }
   job.Free(kept);
   job.EndStep();
-  const std::vector<ReportPattern> late = PatternsOf(job.Find(), "late_free");
+  const std::vector<ReportPattern> late = PatternsOf(job.Find(), ObjectPattern::kLateFree);
   ASSERT_EQ(late.size(), 1u);
   EXPECT_EQ(late[0].peak_saved, 10 * kMiB);
 }
@@ -195,8 +195,8 @@ TEST(Patterns, WhatIsFreedBeforeThePeakIsOfNoConcern) {
     job.EndStep();
   }
   const ProcessFindings findings = job.Find();
-  EXPECT_TRUE(PatternsOf(findings, "unused_between").empty());
-  EXPECT_TRUE(PatternsOf(findings, "late_free").empty());
+  EXPECT_TRUE(PatternsOf(findings, ObjectPattern::kUnusedBetween).empty());
+  EXPECT_TRUE(PatternsOf(findings, ObjectPattern::kLateFree).empty());
 }
 
 TEST(Patterns, MemoryThatIsAskedForAgainAndAgainCouldBeKept) {
@@ -211,7 +211,7 @@ TEST(Patterns, MemoryThatIsAskedForAgainAndAgainCouldBeKept) {
     job.Free(c);
     job.EndStep();
   }
-  const std::vector<ReportPattern> redundant = PatternsOf(job.Find(), "redundant_allocation");
+  const std::vector<ReportPattern> redundant = PatternsOf(job.Find(), ObjectPattern::kRedundantAllocation);
   ASSERT_EQ(redundant.size(), 1u);
   EXPECT_EQ(redundant[0].objects, 29u * 3);
   EXPECT_EQ(redundant[0].peak_saved, 0u);
@@ -273,7 +273,7 @@ TEST(OutOfMemory, SaysWhatHasChangedAtTheSamePointOfTheStepBefore) {
   EXPECT_EQ(oom.now - oom.then, 31 * kMiB);
   ASSERT_TRUE(oom.size_ratio.has_value());
   EXPECT_DOUBLE_EQ(*oom.size_ratio, 2);
-  EXPECT_EQ(oom.size_change, "larger");
+  EXPECT_EQ(oom.size_change, SizeChange::kLarger);
   uint64_t held = 0;
   for (const auto& [name, bytes] : oom.categories) held += bytes;
   EXPECT_EQ(held, 100 * kMiB + 60 * kMiB + 30 * kMiB);
@@ -296,7 +296,7 @@ TEST(OutOfMemory, APlaceThatHasNeverAskedBeforeIsComparedWithThePeak) {
   EXPECT_EQ(findings.oom[0].changes[0].then, 0u);
   EXPECT_EQ(findings.oom[0].changes[0].now, 50 * kMiB);
   EXPECT_FALSE(findings.oom[0].size_ratio.has_value()) << "most of the step's bytes are of a place that is new";
-  EXPECT_EQ(findings.oom[0].size_change, "");
+  EXPECT_EQ(findings.oom[0].size_change, std::nullopt);
 }
 
 TEST(OutOfMemory, WithoutStepsThereIsNothingToCompareWith) {

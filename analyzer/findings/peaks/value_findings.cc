@@ -20,8 +20,8 @@ constexpr double kPredicted[] = {1.25, 2};
 constexpr double kFarthest = 4;
 
 // Whether a predicted peak stays within `limit`.
-const char* Fits(const Interval& interval, double limit) {
-  return interval.high <= limit ? "yes" : interval.low > limit ? "no" : "maybe";
+DeviceFit FitOf(const Interval& interval, double limit) {
+  return interval.high <= limit ? DeviceFit::kYes : interval.low > limit ? DeviceFit::kNo : DeviceFit::kMaybe;
 }
 
 bool IsWhole(double value) { return value == std::floor(value); }
@@ -49,7 +49,7 @@ ReportValueFit::Line DescribeLine(const ValueFit& fit, const std::optional<doubl
     const double value = whole ? std::ceil(times * fit.most()) : times * fit.most();
     const PredictedBytes predicted = fit.Predict(value);
     line.predictions.push_back({value, predicted.bytes, predicted.interval.low, predicted.interval.high,
-                                limit ? Fits(predicted.interval, *limit) : ""});
+                                limit ? std::optional<DeviceFit>(FitOf(predicted.interval, *limit)) : std::nullopt});
   }
   if (limit) {
     line.limit_bytes = limit;

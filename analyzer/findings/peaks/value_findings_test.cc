@@ -87,7 +87,7 @@ TEST(ValueFindings, AreThoseOfTheJob) {
   // Four times the largest value fits, and further the line is not followed.
   EXPECT_EQ(fit.line->largest_value, 4 * fit.most_value);
   EXPECT_TRUE(fit.line->more_may_fit);
-  for (const ReportValueFit::Prediction& predicted : fit.line->predictions) EXPECT_EQ(predicted.fits, "yes");
+  for (const ReportValueFit::Prediction& predicted : fit.line->predictions) EXPECT_EQ(predicted.fits, DeviceFit::kYes);
 }
 
 TEST(ValueFindings, KnowTheLargestValueThatFits) {
@@ -100,15 +100,15 @@ TEST(ValueFindings, KnowTheLargestValueThatFits) {
   EXPECT_NEAR(line.largest_value.value_or(0), 231, 1);
   EXPECT_FALSE(line.more_may_fit);
   for (const ReportValueFit::Prediction& predicted : line.predictions) {
-    EXPECT_EQ(predicted.fits, predicted.high <= *line.limit_bytes ? "yes"
-                              : predicted.low > *line.limit_bytes ? "no"
-                                                                  : "maybe");
+    EXPECT_EQ(predicted.fits, predicted.high <= *line.limit_bytes ? DeviceFit::kYes
+                              : predicted.low > *line.limit_bytes ? DeviceFit::kNo
+                                                                  : DeviceFit::kMaybe);
   }
   job.tells_size = false;
   const ReportDevice unknown = After(job);
   EXPECT_FALSE(unknown.by_value->line->largest_value.has_value());
   EXPECT_FALSE(unknown.by_value->line->limit_bytes.has_value());
-  EXPECT_EQ(unknown.by_value->line->predictions[0].fits, "");
+  EXPECT_EQ(unknown.by_value->line->predictions[0].fits, std::nullopt);
 }
 
 TEST(ValueFindings, ALeakIsNoPartOfThem) {

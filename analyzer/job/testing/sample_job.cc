@@ -38,7 +38,7 @@ ProcessFindings SampleRank(int rank) {
   process.process.events = 10000;
   process.process.duration_s = 100 + 0.125 * (rank % 7);
   process.steps.count = 100;
-  process.steps.source = "marks";
+  process.steps.source = StepSource::kMarks;
   process.steps.confidence = 1;
   ReportDevice device;
   device.index = static_cast<uint32_t>(rank % 8);

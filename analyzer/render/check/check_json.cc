@@ -56,7 +56,7 @@ Json FindingJson(const CheckFinding& finding) {
   json["rank"] = Optional(finding.rank);
   json["value"] = Number(finding.value);
   json["limit"] = finding.limit ? Number(*finding.limit) : Json(nullptr);
-  json["unit"] = finding.unit;
+  json["unit"] = NameOf(finding.unit);
   json["file"] = finding.file;
   json["line"] = finding.line;
   json["exception"] = nullptr;
@@ -126,7 +126,7 @@ Json ResultJson(const CheckFinding& finding, size_t rule_index) {
   }
   result["properties"]["value"] = Number(finding.value);
   if (finding.limit) result["properties"]["limit"] = Number(*finding.limit);
-  result["properties"]["unit"] = finding.unit;
+  result["properties"]["unit"] = NameOf(finding.unit);
   return result;
 }
 

@@ -29,7 +29,7 @@ CheckReport Sample() {
   leak.site = leak.key = "0a1b";
   leak.device = 0;
   leak.value = 4096;
-  leak.unit = "bytes_per_step";
+  leak.unit = CheckUnit::kBytesPerStep;
   leak.file = "src/a,b:c 100%/\xc3\xa4.cu";
   leak.line = 7;
   ReportFrame frame;

@@ -68,7 +68,7 @@ std::string Devices(const DiffReport& report) {
     }
     AddValue("reserved at the peak", device.reserved_peak, "", most, &table);
     AddValue("reserved but not live", device.fragmentation, "", most, &table);
-    AddValue("growth", device.growth, absl::StrCat(" per ", report.rate_unit),
+    AddValue("growth", device.growth, absl::StrCat(" per ", NameOf(report.rate_unit)),
              std::max(device.growth.base, device.growth.next), &table);
     text += table.Finish();
   }

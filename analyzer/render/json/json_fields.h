@@ -59,8 +59,9 @@ class JsonFields {
   }
   void Add(const char* name, const field::SiteReference& wrapped) { Add(name, field::OrNull{wrapped.value}); }
   void Add(const char* name, const field::SiteReferences& wrapped) { Add(name, wrapped.value); }
-  void Add(const char* name, const field::OneOf& wrapped) {
-    to_[name] = wrapped.or_null && wrapped.value.empty() ? Json(nullptr) : Json(wrapped.value);
+  template <class E>
+  void Add(const char* name, const field::OneOf<E>& wrapped) {
+    Add(name, wrapped.value);
   }
   void Add(const char* name, const field::NamedCount& wrapped) {
     Json& json = to_[name];

@@ -58,6 +58,10 @@ void SchemaFields::Put(const std::string& name, Json schema, bool required) {
 }
 
 Json SchemaFields::Nullable(Json schema) {
+  if (schema.contains("enum")) {
+    schema["enum"].push_back(nullptr);
+    return schema;
+  }
   if (!schema.contains("type")) return {{"anyOf", {{{"type", "null"}}, std::move(schema)}}};
   Json& type = schema["type"];
   if (type.is_string()) type = Json::array({type});
@@ -69,13 +73,6 @@ Json SchemaFields::Pair(const char* first, Json first_schema, const char* second
   return {{"type", "object"},
           {"required", {first, second}},
           {"properties", {{first, std::move(first_schema)}, {second, std::move(second_schema)}}}};
-}
-
-void SchemaFields::Add(const char* name, const field::OneOf& wrapped) {
-  Json choices = Json::array();
-  for (const char* choice : wrapped.choices) choices.push_back(choice);
-  if (wrapped.or_null) choices.push_back(nullptr);
-  Put(name, {{"enum", std::move(choices)}});
 }
 
 void SchemaFields::Add(const char* name, const field::NamedCount& wrapped) {

@@ -90,7 +90,12 @@ class SchemaFields {
   }
   void Add(const char* name, const field::SiteReference& wrapped) { Put(name, Nullable(Of(&wrapped.value))); }
   void Add(const char* name, const field::SiteReferences& wrapped) { Put(name, Of(&wrapped.value)); }
-  void Add(const char* name, const field::OneOf& wrapped);
+  template <class E>
+  void Add(const char* name, const field::OneOf<E>& wrapped) {
+    Json names = Json::array();
+    for (const E choice : wrapped.choices) names.push_back(NameOf(choice));
+    Put(name, {{"enum", std::move(names)}});
+  }
   void Add(const char* name, const field::NamedCount& wrapped);
   void Add(const char* name, const field::Interval& wrapped);
   void Add(const char* name, const field::WholeIf&) { Put(name, {{"type", {"number", "null"}}}); }

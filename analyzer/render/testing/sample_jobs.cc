@@ -49,7 +49,7 @@ Report PyTorchSample() {
 namespace {
 
 // As the rank that it is of: rising from a third of its peak, and the last one ends half-way.
-ReportRankCurve Curve(const ReportRank& rank, uint64_t order, const char* as) {
+ReportRankCurve Curve(const ReportRank& rank, uint64_t order, CurveReason as) {
   constexpr uint64_t kBins = 50;
   ReportRankCurve curve;
   curve.order = order;
@@ -83,11 +83,12 @@ Report RanksSample() {
   ReportRank& leaking = report.ranks[2];
   leaking.leaks = 1;
   leaking.leak_bytes_per_step = 4 << 20;
-  leaking.differs = {{"leak", 4 << 20, 0, report.sites[0].id, ""}, {"peak", 700 << 20, 500 << 20, "", ""}};
-  report.ranks[2].curve = Curve(report.ranks[2], 0, "differs");
-  report.ranks[0].curve = Curve(report.ranks[0], 1, "alike");
-  report.ranks[1].curve = Curve(report.ranks[1], 2, "median");
-  report.ranks[3].curve = Curve(report.ranks[3], 3, "alike");
+  leaking.differs = {{RankFigure::kLeak, 4 << 20, 0, report.sites[0].id, ""},
+                     {RankFigure::kPeak, 700 << 20, 500 << 20, "", ""}};
+  report.ranks[2].curve = Curve(report.ranks[2], 0, CurveReason::kDiffers);
+  report.ranks[0].curve = Curve(report.ranks[0], 1, CurveReason::kAlike);
+  report.ranks[1].curve = Curve(report.ranks[1], 2, CurveReason::kMedian);
+  report.ranks[3].curve = Curve(report.ranks[3], 3, CurveReason::kAlike);
   return report;
 }
 
@@ -172,7 +173,8 @@ Report CuptiSample() {
   ReportDevice& device = report.devices[0];
   device.only_cupti = {{"libcublasLt.so.13", 104 * kMiB, 100 * kMiB}};
   ReportWork work;
-  work.kinds = {{"kernels", 7436, 1.5, 143, 143, 143, 0.028}, {"copies", 260, 0.0052, 5, 4, 6, 0.0001}};
+  work.kinds = {{WorkKind::kKernels, 7436, 1.5, 143, 143, 143, 0.028},
+                {WorkKind::kCopies, 260, 0.0052, 5, 4, 6, 0.0001}};
   work.busy_s = 1.45;
   work.steps = 52;
   work.busy_s_per_step = 0.0279;
@@ -201,8 +203,8 @@ Report CuptiSample() {
 Report HolderSample() {
   constexpr uint64_t kMiB = 1 << 20;
   Report report = PyTorchSample();
-  report.walks = {{"growth", 602, 12.5, 0.21, 361204, 742, 741, "", 4711},
-                  {"exit", 1204, 25, 0.25, 402117, 1344, 1340, "its time limit was reached", 4711}};
+  report.walks = {{WalkMoment::kGrowth, 602, 12.5, 0.21, 361204, 742, 741, "", 4711},
+                  {WalkMoment::kExit, 1204, 25, 0.25, 402117, 1344, 1340, "its time limit was reached", 4711}};
   ReportHolder holder;
   holder.path = "__main__.history[*]['loss'].grad_fn → saved by AddmmBackward0";
   holder.container = "__main__.history";
@@ -219,7 +221,7 @@ Report HolderSample() {
   holder.walked_bytes = 500 * kMiB;
   holder.not_seen_bytes = 5 * kMiB;
   holder.not_seen_objects = 3;
-  holder.how = "graph";
+  holder.how = HolderKind::kGraph;
   holder.complete = false;
   holder.walk = 2;
   holder.others = {{"train(): loss", "Tensor", std::nullopt, 5 * kMiB, 1, 0.01}};
@@ -235,9 +237,9 @@ Report HolderSample() {
   held.step = 1204;
   held.seconds = 25;
   held.complete = false;
-  held.categories = {{"saved_for_backward", "walk", 490 * kMiB, 1204},
-                     {"parameters", "walk", 480 * kMiB, 148},
-                     {"temporary", "inferred", 5 * kMiB, 3}};
+  held.categories = {{"saved_for_backward", CategorySource::kWalk, 490 * kMiB, 1204},
+                     {"parameters", CategorySource::kWalk, 480 * kMiB, 148},
+                     {"temporary", CategorySource::kInferred, 5 * kMiB, 3}};
   held.saved = {{"AddmmBackward0", 400 * kMiB, 1000}, {"MulBackward0", 90 * kMiB, 204}};
   held.modules = {{"model.transformer.wte", 150 * kMiB, 1}, {"model.transformer.h.0.mlp.c_fc", 9 * kMiB, 2}};
   held.shapes = {{"float32 [50257, 768]", 147 * kMiB, 1}};

@@ -103,7 +103,7 @@ Report Job(uint64_t steps, uint64_t leak_per_step) {
   process.events = 12345;
   process.duration_s = 3.25;
   report.processes.push_back(process);
-  report.steps = {steps, "marks", 1};
+  report.steps = {steps, StepSource::kMarks, 1};
 
   uint64_t leaked = steps < 3 ? 0 : (steps - 3) * leak_per_step;
   uint64_t peak = kWeights + kActivations + leaked;
@@ -273,7 +273,7 @@ Report OutOfMemorySample() {
   oom.requested = 2931 * kMiB;
   oom.free = 812 * kMiB;
   oom.largest_free = 800 * kMiB;
-  oom.cause = "amount";
+  oom.cause = OomCause::kAmount;
   oom.stack = StackOf(Frame("vramtrack::testdata::Mlp::Forward(float const*)", "testdata/transformer/mlp.cu", 63));
   oom.holders = {{"a1b2c3d4", 1668 * kMiB}, {"00000001", kWeights}, {"00000002", 48 * kMiB}};
   report.oom.push_back(oom);

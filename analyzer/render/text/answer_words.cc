@@ -11,6 +11,7 @@
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
+#include "analyzer/model/notable.h"
 #include "analyzer/model/site_places.h"
 
 namespace vramtrack {
@@ -25,8 +26,8 @@ std::string NameOfOne(std::string name) {
 }
 
 std::string RateUnitWords(const ReportSite& site) {
-  const std::string name = site.rate_unit == "step" ? NameOfOne(site.step_name) : "";
-  return name.empty() ? site.rate_unit : absl::StrCat("'", Printable(name), "'");
+  const std::string name = site.rate_unit == RateUnit::kStep ? NameOfOne(site.step_name) : "";
+  return name.empty() ? NameOf(site.rate_unit) : absl::StrCat("'", Printable(name), "'");
 }
 
 bool IsHandle(const ReportSite& site) { return site.level == Level::kHandle; }
@@ -34,7 +35,7 @@ bool IsHandle(const ReportSite& site) { return site.level == Level::kHandle; }
 // What turns a rate of this site into one per second; none: its rates are per step, or it has no bytes.
 std::optional<double> ToSeconds(const ReportSite& site) {
   const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
-  if (site.rate_unit == "step" || rate <= 0 || site.rate_bytes_per_second <= 0) return std::nullopt;
+  if (site.rate_unit == RateUnit::kStep || rate <= 0 || site.rate_bytes_per_second <= 0) return std::nullopt;
   return site.rate_bytes_per_second / rate;
 }
 
@@ -58,7 +59,7 @@ const char* RankWord(const ReportAcross& across) { return !across.rate || across
 
 // Or the windows that stand for them.
 std::string StepsCounted(const Report& report) {
-  if (report.steps.unit == "step") return Plural(report.steps.count, "step", "steps");
+  if (report.steps.unit == StepUnit::kStep) return Plural(report.steps.count, "step", "steps");
   return absl::StrCat("no steps were found: ", Plural(report.steps.count, "window", "windows"),
                       " of equal work stand for them");
 }
@@ -140,7 +141,9 @@ std::string AcrossRanks(const ReportSite& site) {
       rate.most_rank ? absl::StrCat("rank ", *rate.most_rank) : absl::StrCat("process ", rate.most_pid);
   if (across.leak == 1) return absl::StrCat(text, ": ", most);
   if (rate.least == rate.most) return absl::StrCat(text, ", the same in each");
-  const auto amount = [&](double value) { return rate.of == "bytes" ? FormatByteCount(value) : FormatAbout(value); };
+  const auto amount = [&](double value) {
+    return rate.of == RateOf::kBytes ? FormatByteCount(value) : FormatAbout(value);
+  };
   return absl::StrCat(text, ", from ", amount(rate.least), " to ", amount(rate.most), " (", most, ")");
 }
 
@@ -165,7 +168,7 @@ std::string Certainty(const Report& report, const ReportSite& site) {
   if (site.parts > 0) parts.push_back(absl::StrCat(site.parts + 1, " sites"));
   if (ToSeconds(site) && !IsHandle(site)) {
     const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
-    parts.push_back(absl::StrCat(FormatByteCount(rate), " per ", site.rate_unit));
+    parts.push_back(absl::StrCat(FormatByteCount(rate), " per ", NameOf(site.rate_unit)));
   }
   parts.push_back(StepsCounted(report));
   if (site.onset_step) parts.push_back(absl::StrCat("since step ", *site.onset_step));
@@ -212,7 +215,7 @@ std::string NotEnoughWords(const Report& report) {
     return "no steps were found, so growth per step is unknown; call vramtrack_step() once per step, or trace more "
            "steps";
   }
-  const uint64_t unjudged = SitesWith(report, "insufficient_evidence");
+  const uint64_t unjudged = SitesWith(report, Verdict::kInsufficientEvidence);
   if (unjudged == 0 && !report.unsure.empty()) {
     std::vector<std::string> why;
     for (const std::string& line : report.unsure) why.push_back(Printable(line));
@@ -235,13 +238,12 @@ std::string CategoryText(const std::string& name) {
 }
 
 std::string CategoriesText(const std::vector<std::pair<std::string, uint64_t>>& categories) {
-  constexpr uint64_t kLittle = 100;
   uint64_t total = 0;
   for (const auto& [name, bytes] : categories) total += bytes;
   std::vector<std::string> parts;
   uint64_t rest = 0;
   for (const auto& [name, bytes] : categories) {
-    if (name == "other" || bytes < total / kLittle) {
+    if (name == "other" || !IsNotableCategory(bytes, total)) {
       rest += bytes;
       continue;
     }

@@ -44,7 +44,7 @@ std::vector<uint64_t> Columns(const std::vector<uint64_t>& values, size_t most) 
 }
 
 std::string Position(const ReportTimeline& timeline, double position) {
-  if (timeline.unit == "steps" && std::isfinite(position)) return absl::StrFormat("step %.0f", position);
+  if (timeline.unit == PositionUnit::kSteps && std::isfinite(position)) return absl::StrFormat("step %.0f", position);
   return FormatSeconds(position);
 }
 

@@ -36,8 +36,8 @@ class RankCurveText {
  private:
   TextStyle style_;
   size_t columns_;
-  uint64_t most_ = 1;                                         // the most live bytes of any rank
-  std::map<std::string, std::pair<double, double>> span_of_;  // the range of positions for each unit
+  uint64_t most_ = 1;                                          // the most live bytes of any rank
+  std::map<PositionUnit, std::pair<double, double>> span_of_;  // the range of positions for each unit
 };
 
 }  // namespace vramtrack

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/model/notable.h"
 
 namespace vramtrack {
 namespace {
@@ -90,46 +91,38 @@ std::string Together(const std::vector<const ReportProcess*>& processes, bool al
                       low == high ? low : absl::StrCat(low, " to ", high), " each");
 }
 
-// What hardly matters if it is missing.
-constexpr double kNearlyAll = 0.95;
-
 std::string PhasesText(const ReportSteps& steps) {
   std::vector<std::string> parts;
-  double unjudged = 0;
   for (const ReportPhase& phase : steps.phases) {
-    if (phase.unit == "none") {
-      unjudged += phase.share;
-      continue;
-    }
-    const std::string of = phase.unit == "window"    ? "windows where there are no steps"
-                           : !phase.name.empty()     ? absl::StrCat("'", Printable(phase.name), "'")
-                           : phase.source == "marks" ? "steps marked by the job"
-                                                     : absl::StrCat("steps from the ", Printable(phase.source));
+    if (phase.unit == StepUnit::kNone) continue;
+    const std::string of = phase.unit == StepUnit::kWindow      ? "windows where there are no steps"
+                           : !phase.name.empty()                ? absl::StrCat("'", Printable(phase.name), "'")
+                           : phase.source == StepSource::kMarks ? "steps marked by the job"
+                                                                : absl::StrCat("steps from the ", NameOf(phase.source));
     parts.push_back(absl::StrCat(FormatCount(phase.count), " ", of, " (", FormatPercent(phase.share), " of the run)"));
   }
   std::string text = "phases: " + absl::StrJoin(parts, ", then ");
-  if (unjudged > 1 - kNearlyAll)
+  if (const double unjudged = NotableUnjudgedShare(steps); unjudged > 0) {
     absl::StrAppend(&text, "; ", FormatPercent(unjudged), " of the run could not be judged");
+  }
   return text;
 }
 
-std::string StepSource(const ReportSteps& steps) {
-  if (steps.source == "none") return "no steps were found";
+std::string StepsText(const ReportSteps& steps) {
+  if (steps.source == StepSource::kNone) return "no steps were found";
   if (!steps.phases.empty()) return PhasesText(steps);
-  std::string source = steps.source == "marks"         ? "marked by the job"
-                       : steps.source == "nvtx"        ? "from NVTX ranges"
-                       : steps.source == "optimizer"   ? "from the optimizer's calls"
-                       : steps.source == "periodicity" ? "inferred from the rhythm of the allocations"
-                                                       : Printable(steps.source);
+  std::string source = steps.source == StepSource::kMarks       ? "marked by the job"
+                       : steps.source == StepSource::kNvtx      ? "from NVTX ranges"
+                       : steps.source == StepSource::kOptimizer ? "from the optimizer's calls"
+                                                                : "inferred from the rhythm of the allocations";
   if (!steps.name.empty()) absl::StrAppend(&source, " '", Printable(steps.name), "'");
   std::string text = absl::StrCat(Plural(steps.count, "step", "steps"), ", ", source);
   std::vector<std::string> details;
   if (steps.seconds) details.push_back(FormatSeconds(*steps.seconds) + " each");
-  // 0: nobody measured it.
-  if (steps.source != "periodicity" && steps.coverage > 0 && steps.coverage < kNearlyAll) {
+  if (steps.source != StepSource::kPeriodicity && LeaveMuchUncovered(steps)) {
     details.push_back(absl::StrCat("they cover ", FormatPercent(steps.coverage), " of the run"));
   }
-  if (steps.source != "marks") details.push_back(absl::StrCat("confidence ", FormatAbout(steps.confidence)));
+  if (steps.source != StepSource::kMarks) details.push_back(absl::StrCat("confidence ", FormatAbout(steps.confidence)));
   if (!details.empty()) absl::StrAppend(&text, " (", absl::StrJoin(details, ", "), ")");
   std::vector<std::string> rounds;
   for (const ReportStepRounds& round : steps.rounds) {
@@ -168,7 +161,7 @@ void WriteCompleteness(const Report& report, size_t most, Page* page) {
                kIndent);
   }
   if (!others.empty()) page->Words(Together(others, told.empty()), kIndent);
-  page->Words(StepSource(report.steps), kIndent);
+  page->Words(StepsText(report.steps), kIndent);
   for (const std::string& warning : report.warnings) {
     if (warning == report.left_out) continue;  // at the top
     page->Words("warning: " + Printable(warning), kIndent, Paint::kWarning);
@@ -180,11 +173,11 @@ void WriteCompletenessInShort(const Report& report, Page* page) {
                                   [](const ReportProcess& process) { return !process.complete; });
   std::string text;
   if (report.processes.size() == 1) {
-    text = absl::StrCat(State(report.processes[0]), "; ", Extent(report.processes[0]), ", ", StepSource(report.steps));
+    text = absl::StrCat(State(report.processes[0]), "; ", Extent(report.processes[0]), ", ", StepsText(report.steps));
   } else {
     text = absl::StrCat(FormatCount(report.processes.size()), " processes, ",
                         incomplete == 0 ? "all complete" : FormatCount(incomplete) + " not complete", "; ",
-                        StepSource(report.steps));
+                        StepsText(report.steps));
   }
   if (!report.warnings.empty()) absl::StrAppend(&text, "; ", Plural(report.warnings.size(), "warning", "warnings"));
   page->Words(text, 0, incomplete == 0 ? Paint::kPlain : Paint::kWarning);

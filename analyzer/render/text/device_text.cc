@@ -15,6 +15,7 @@
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
+#include "analyzer/model/notable.h"
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/chart.h"
@@ -27,8 +28,6 @@ constexpr int kIndent = 2;
 constexpr int kLabelColumns = 17;  // indentation included
 constexpr int kChartRows = 4;
 constexpr int kNarrowestFunction = 12;
-constexpr uint64_t kLeastPinnedBytes = 1 << 20;
-constexpr uint64_t kUnlimitedThreshold = uint64_t{1} << 60;  // programs set the largest number there is
 
 std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
@@ -119,7 +118,7 @@ std::string MemoryPool(const ReportMemoryPool& pool) {
     absl::StrAppend(&text, "; no release threshold: frees unused memory at each synchronization");
   } else {
     absl::StrAppend(&text, "; release threshold ",
-                    *pool.release_threshold >= kUnlimitedThreshold ? "unlimited" : Bytes(*pool.release_threshold));
+                    KeepsEverything(pool) ? "unlimited" : Bytes(*pool.release_threshold));
   }
   return text;
 }
@@ -156,7 +155,7 @@ std::string WorkText(const ReportWork& work) {
   std::vector<std::string> parts;
   for (const ReportWork::Kind& kind : work.kinds) {
     const uint64_t count = work.steps > 0 ? kind.per_step : kind.count;
-    std::string text = absl::StrCat(FormatCount(count), " ", Printable(kind.kind));
+    std::string text = absl::StrCat(FormatCount(count), " ", NameOf(kind.kind));
     if (work.steps > 0 && kind.least_per_step != kind.most_per_step) {
       absl::StrAppend(&text, " (", FormatCount(kind.least_per_step), " to ", FormatCount(kind.most_per_step), ")");
     }
@@ -193,7 +192,7 @@ void WriteChart(const Report& report, std::optional<uint32_t> device, Page* page
   const ReportTimeline* timeline = TimelineOf(report, device);
   if (timeline == nullptr || timeline->live.high.size() < 2) return;
   page->Blank();
-  page->Line(timeline->unit == "steps" ? "live bytes, step by step" : "live bytes over time", kIndent);
+  page->Line(timeline->unit == PositionUnit::kSteps ? "live bytes, step by step" : "live bytes over time", kIndent);
   TextStyle narrower = page->style();
   narrower.columns -= kIndent;
   for (const std::string& line : Chart(narrower, *timeline, timeline->live, kChartRows)) page->Line(line, kIndent);
@@ -273,13 +272,11 @@ void WritePeakLines(const Report& report, std::optional<uint32_t> device, size_t
 
 // Beside a framework's blocks: where the driver gave much to somebody else, which is no part of the live bytes.
 void WriteBesideFramework(const Report& report, const SitePlaces& places, const ReportDevice& device, Page* page) {
-  constexpr uint64_t kMuch = 20;  // this share of what is used on the device, and no less
   if (device.other_owners.empty()) return;
   const TextStyle& style = page->style();
   bool any = false;
   for (const ReportSite& site : report.sites) {
-    if (site.device != device.index || site.level != Level::kDriver || site.category == "segment") continue;
-    if (site.bytes_at_peak < device.peak.device_used / kMuch || site.bytes_at_peak == 0) continue;
+    if (!IsNotableInDriver(site, device)) continue;
     if (!std::exchange(any, true)) page->Line("in addition, from the driver:", kIndent);
     const int left = style.columns - kIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
     const std::string owner = absl::StrCat("  (of ", Printable(site.owner), ")");
@@ -310,9 +307,8 @@ void WritePatterns(const Report& report, const SitePlaces& places, const ReportD
   page->Blank();
   page->Line("possible savings:", kIndent);
   for (const ReportPattern& pattern : device.patterns) {
-    std::string text = pattern.peak_saved == 0 ? absl::StrReplaceAll(pattern.pattern, {{"_", " "}})
-                                               : absl::StrCat(absl::StrReplaceAll(pattern.pattern, {{"_", " "}}),
-                                                              ", saves ", Bytes(pattern.peak_saved), " of the peak");
+    std::string text = absl::StrReplaceAll(NameOf(pattern.pattern), {{"_", " "}});
+    if (pattern.peak_saved > 0) absl::StrAppend(&text, ", saves ", Bytes(pattern.peak_saved), " of the peak");
     absl::StrAppend(&text, ": ", Printable(pattern.explanation));
     const ReportSite* site = FindSite(report, pattern.site);
     const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
@@ -346,23 +342,13 @@ void WriteReleases(const Report& report, size_t top, Page* page) {
   }
 }
 
-// Whether what is pinned when the most is reserved is worth a line, and somebody keeps much of it.
-bool IsMuchPinned(const ReportFragmentation& fragmentation) {
-  constexpr uint64_t kMuch = 20;  // this share, and no less
-  if (!fragmentation.at_reserved_peak || fragmentation.pins.empty()) return false;
-  const ReportSegmentUse& use = *fragmentation.at_reserved_peak;
-  return use.free_pinned >= use.reserved / kMuch && fragmentation.pins[0].bytes >= use.free_pinned / kMuch &&
-         fragmentation.pins[0].bytes >= kLeastPinnedBytes;
-}
-
 // Whose objects keep segments that are mostly free.
 // `all`: what is pinned in all.
 void WritePins(const std::vector<ReportPin>& pins, uint64_t all, const char* label, const char* which, Page* page) {
   constexpr size_t kMostPins = 3;
-  for (size_t i = 0; i < pins.size() && i < kMostPins; ++i) {
+  const size_t notable = std::min(NotablePins(pins, all), kMostPins);
+  for (size_t i = 0; i < notable; ++i) {
     const ReportPin& pin = pins[i];
-    // What is less than a twentieth of what is pinned does not matter.
-    if (pin.bytes < all / 20 || pin.bytes < kLeastPinnedBytes) break;
     std::string text = absl::StrCat(Bytes(pin.bytes), " free in ", pin.segments, which,
                                     pin.segments == 1 ? " segment pinned by " : " segments pinned by ");
     if (pin.stack.empty()) {

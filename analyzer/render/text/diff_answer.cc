@@ -13,7 +13,7 @@ namespace vramtrack {
 namespace {
 
 std::string Amount(const DiffFinding& finding, double value) {
-  if (finding.unit == "objects_per_step") {
+  if (finding.unit == ChangeUnit::kObjectsPerStep) {
     return absl::StrCat(FormatAbout(value), " ", finding.kind, value == 1 ? "" : "s");
   }
   return FormatByteCount(value);
@@ -39,7 +39,7 @@ const DiffFinding* MainReason(const DiffReport& report, const DiffDevice& device
   const DiffFinding* most = nullptr;
   for (const DiffSection& section : SectionsOf(report)) {
     for (const DiffFinding& finding : *section.findings) {
-      if (finding.unit != "bytes_at_peak" || finding.device != device.index) continue;
+      if (finding.unit != ChangeUnit::kBytesAtPeak || finding.device != device.index) continue;
       if ((finding.delta() > 0) != (device.peak.delta() > 0)) continue;
       if (most == nullptr || std::fabs(finding.delta()) > std::fabs(most->delta())) most = &finding;
     }
@@ -110,14 +110,14 @@ std::string PlaceOf(const DiffFinding& finding) {
 std::string ChangeOf(const DiffFinding& finding) {
   const std::string old = Amount(finding, finding.base_value), now = Amount(finding, finding.new_value);
   if (IsRate(finding)) {
-    const std::string per = absl::StrCat(" per ", finding.rate_unit);
+    const std::string per = absl::StrCat(" per ", NameOf(finding.rate_unit));
     if (!finding.leak) return absl::StrCat("no longer leaks ", old, per);
     if (!finding.base_leak) return absl::StrCat("leaks ", now, per);
     return absl::StrCat("leaks ", now, per, ", before ", old);
   }
-  const char* when = finding.unit == "bytes_at_peak" ? "at the peak"
-                     : finding.rate_unit == "step"   ? "allocated per step"
-                                                     : "allocated per window";
+  const char* when = finding.unit == ChangeUnit::kBytesAtPeak ? "at the peak"
+                     : finding.rate_unit == RateUnit::kStep   ? "allocated per step"
+                                                              : "allocated per window";
   return absl::StrCat(SignedBytes(finding.delta()), " ", when, " (", old, " to ", now, ")");
 }
 

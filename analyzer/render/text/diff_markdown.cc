@@ -35,7 +35,7 @@ void WriteDevices(const DiffReport& report, std::string* text) {
     WriteValue("peak", device.peak, "", text);
     WriteValue("reserved", device.reserved_peak, "", text);
     WriteValue("fragmentation", device.fragmentation, "", text);
-    WriteValue("growth", device.growth, absl::StrCat(" per ", report.rate_unit), text);
+    WriteValue("growth", device.growth, absl::StrCat(" per ", NameOf(report.rate_unit)), text);
     if (device.categories.size() < 2) continue;
     for (const auto& [name, value] : device.categories) WriteValue(name + " at the peak", value, "", text);
   }

@@ -55,7 +55,7 @@ void WriteDevices(const DiffReport& report, Page* page) {
     WriteValue("reserved", device.reserved_peak, "", page);
     WriteValue("fragmentation", device.fragmentation, "", page);
     if (device.growth.base != 0 || device.growth.next != 0)
-      WriteValue("growth", device.growth, absl::StrCat(" per ", report.rate_unit), page);
+      WriteValue("growth", device.growth, absl::StrCat(" per ", NameOf(report.rate_unit)), page);
     starred |= device.peak.significant || device.fragmentation.significant || device.growth.significant;
     if (device.categories.size() > 1) page->Line("at the peak, by category:", 2);
     for (const auto& [name, value] : device.categories) {
@@ -110,7 +110,7 @@ std::string SideLine(const DiffSide& side) {
   }
   std::vector<std::string> parts;
   if (side.processes.size() > 1) parts.push_back(Plural(side.processes.size(), "process", "processes"));
-  parts.push_back(absl::StrCat(Plural(side.steps.count, "step", "steps"), " (", side.steps.source, ")"));
+  parts.push_back(absl::StrCat(Plural(side.steps.count, "step", "steps"), " (", NameOf(side.steps.source), ")"));
   parts.push_back(Plural(events, "event", "events"));
   if (incomplete > 0) parts.push_back("not complete");
   const std::string path = side.paths.empty() ? "" : Printable(side.paths[0]);

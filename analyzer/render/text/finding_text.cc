@@ -267,7 +267,7 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
 }
 
 void WriteVerdictCounts(const Report& report, bool apart, Page* page) {
-  uint64_t steady = SitesWith(report, "steady"), once = SitesWith(report, "one_time");
+  uint64_t steady = SitesWith(report, Verdict::kSteady), once = SitesWith(report, Verdict::kOneTime);
   if (steady + once == 0) return;
   if (apart) page->Blank();
   const char* other = report.ranking.empty() ? "" : "other ";

@@ -34,7 +34,7 @@ std::string PartsText(const std::vector<ReportHeld::Part>& parts, size_t most) {
   return absl::StrJoin(texts, ", ");
 }
 
-std::string CategoriesText(const ReportHeld& held, const std::string& source) {
+std::string CategoriesText(const ReportHeld& held, CategorySource source) {
   std::vector<std::string> texts;
   for (const ReportHeld::Category& category : held.categories) {
     if (category.source == source) texts.push_back(absl::StrCat(Words(category.name), " ", Bytes(category.bytes)));
@@ -64,10 +64,10 @@ std::vector<std::string> HeldRows(const ReportHeld& held) {
   constexpr size_t kMostParts = 4;
   std::vector<std::string> rows;
   const std::string when = held.step ? absl::StrCat("step ", *held.step) : FormatSeconds(held.seconds);
-  if (const std::string seen = CategoriesText(held, "walk"); !seen.empty()) {
+  if (const std::string seen = CategoriesText(held, CategorySource::kWalk); !seen.empty()) {
     rows.push_back(absl::StrCat("at ", when, ", by name: ", seen, held.complete ? "" : " (the walk stopped early)"));
   }
-  if (const std::string inferred = CategoriesText(held, "inferred"); !inferred.empty()) {
+  if (const std::string inferred = CategoriesText(held, CategorySource::kInferred); !inferred.empty()) {
     rows.push_back(absl::StrCat("not found by the walk, inferred from call stacks: ", inferred));
   }
   if (!held.saved.empty()) rows.push_back("saved for backward by " + PartsText(held.saved, kMostParts));

@@ -22,8 +22,8 @@ std::string IntervalText(const char* name, double low, double high) {
 }
 
 const char* FitText(const ReportValueFit::Prediction& predicted) {
-  if (predicted.fits == "no") return ", more than the device has";
-  return predicted.fits == "maybe" ? ", which may be more than the device has" : "";
+  if (predicted.fits == DeviceFit::kNo) return ", more than the device has";
+  return predicted.fits == DeviceFit::kMaybe ? ", which may be more than the device has" : "";
 }
 
 }  // namespace

@@ -31,11 +31,11 @@ std::string Framework(const ReportOom& oom) {
 
 // Why a hole is of no use: a pool's segments serve that pool only. Empty where that is not the reason.
 std::string OtherPool(const ReportOom& oom) {
-  if (oom.pool.empty() || !oom.pool_hole || !oom.segment_bytes || !oom.largest_hole) return "";
+  if (!oom.pool || !oom.pool_hole || !oom.segment_bytes || !oom.largest_hole) return "";
   if (*oom.pool_hole >= oom.requested || *oom.largest_hole < oom.requested) return "";
   return absl::StrCat(Bytes(oom.requested), " needs ", Bytes(*oom.segment_bytes), " from the device, for a segment of ",
-                      "the ", oom.pool, " pool; the ", Bytes(*oom.largest_hole), " free block is in the ",
-                      oom.pool == "small" ? "large" : "small", " pool.");
+                      "the ", NameOf(*oom.pool), " pool; the ", Bytes(*oom.largest_hole), " free block is in the ",
+                      oom.pool == BlockSizeClass::kSmall ? "large" : "small", " pool.");
 }
 
 // What a colleague would say who has looked at the steps before.
@@ -49,12 +49,13 @@ std::string Difference(const ReportOom& oom) {
     text = absl::StrCat("Step ", *oom.compared_step, ", which succeeded, held as much",
                         oom.same_point ? " at the same point." : " at its peak.");
   }
-  if (oom.size_change == "same") {
+  if (oom.size_change == SizeChange::kSame) {
     absl::StrAppend(&text, " This step's own allocations are as large as before.");
-  } else if (!oom.size_change.empty()) {
-    absl::StrAppend(&text, " This step allocates ", absl::StrFormat("%.1f", oom.size_ratio.value_or(0)),
-                    " times what the steps before did at the same lines: ",
-                    oom.size_change == "larger" ? "longer sequences or a larger batch." : "the batch is not larger.");
+  } else if (oom.size_change) {
+    absl::StrAppend(
+        &text, " This step allocates ", absl::StrFormat("%.1f", oom.size_ratio.value_or(0)),
+        " times what the steps before did at the same lines: ",
+        oom.size_change == SizeChange::kLarger ? "longer sequences or a larger batch." : "the batch is not larger.");
   }
   return text;
 }
@@ -88,8 +89,8 @@ void WriteMore(size_t all, size_t shown, Page* page) {
 }  // namespace
 
 std::string CauseWords(const ReportOom& oom) {
-  if (oom.cause == "amount") return "Not enough memory was left.";
-  if (oom.cause == "contiguity") return "Enough memory was free, but fragmented: no piece was large enough.";
+  if (oom.cause == OomCause::kAmount) return "Not enough memory was left.";
+  if (oom.cause == OomCause::kContiguity) return "Enough memory was free, but fragmented: no piece was large enough.";
   return "Cause unclear: exhausted or fragmented.";
 }
 
@@ -124,7 +125,9 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   if (const std::string answer = AnswerText(oom, holders); !answer.empty()) {
     page->Words(answer, kIndent, Paint::kBold);
   }
-  if (oom.level == "framework" && oom.live && oom.reserved && oom.largest_hole) page->Words(Framework(oom), kIndent);
+  if (oom.level == Level::kFramework && oom.live && oom.reserved && oom.largest_hole) {
+    page->Words(Framework(oom), kIndent);
+  }
   if (!oom.stack.empty()) {
     TextStyle narrower = style;
     narrower.columns -= kIndent - 2;

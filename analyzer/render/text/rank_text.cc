@@ -55,7 +55,7 @@ std::vector<Differing> InGroups(const Report& report, const SitePlaces& places) 
       const ReportSite* site = FindSite(report, difference.site);
       const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
       things.insert(things.end(),
-                    {difference.what, difference.category, frame == nullptr ? "" : FrameLocation(*frame)});
+                    {NameOf(difference.what), difference.category, frame == nullptr ? "" : FrameLocation(*frame)});
     }
     const auto [group, is_new] = by_things.try_emplace(std::move(things), groups.size());
     if (is_new) groups.emplace_back();
@@ -75,9 +75,10 @@ std::string Reason(const Report& report, const SitePlaces& places, const Differi
   const bool several = group.ranks.size() > 1;
   const auto verb = [several](const char* one) { return absl::StrCat(one, several ? "" : "s", " "); };
   const std::string value = Range(group.RangeOf(index, &ReportRank::Difference::value));
-  if (difference.what == "leak") {
+  if (difference.what == RankFigure::kLeak) {
     const ReportSite* site = FindSite(report, difference.site);
-    std::string text = absl::StrCat(verb("leak"), value, " per ", site == nullptr ? "step" : site->rate_unit);
+    std::string text =
+        absl::StrCat(verb("leak"), value, " per ", NameOf(site == nullptr ? RateUnit::kStep : site->rate_unit));
     const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
     if (frame != nullptr) absl::StrAppend(&text, " at ", FrameLocation(*frame), FunctionBehindLocation(*frame));
     return absl::StrCat(text, ", where ", report.ranks.size() == 2 ? "the other does" : "most others do", " not");
@@ -85,9 +86,9 @@ std::string Reason(const Report& report, const SitePlaces& places, const Differi
   const std::string others = report.ranks.size() == 2 ? "the other has " : "the others have ";
   const std::string usual =
       absl::StrCat(" (", others, Range(group.RangeOf(index, &ReportRank::Difference::usual)), ")");
-  if (difference.what == "growth") return absl::StrCat(verb("grow"), "by ", value, " per step", usual);
-  if (difference.what == "peak") return absl::StrCat(verb("peak"), "at ", value, usual);
-  if (difference.what == "category") {
+  if (difference.what == RankFigure::kGrowth) return absl::StrCat(verb("grow"), "by ", value, " per step", usual);
+  if (difference.what == RankFigure::kPeak) return absl::StrCat(verb("peak"), "at ", value, usual);
+  if (difference.what == RankFigure::kCategory) {
     return absl::StrCat(verb("hold"), value, " of ", CategoryText(difference.category), " at ",
                         several ? "their peaks" : "its peak", usual);
   }

@@ -107,7 +107,7 @@ TEST(TextReport, RanksThatDifferInTheSameThingShareASentence) {
   Report report = LargeJobSample();
   for (int i = 10; i < 30; ++i) {
     const double peak = static_cast<double>(600 + i) * (1 << 20);
-    report.ranks[static_cast<size_t>(i)].differs = {{"peak", peak, 500 << 20, "", ""}};
+    report.ranks[static_cast<size_t>(i)].differs = {{RankFigure::kPeak, peak, 500 << 20, "", ""}};
   }
   const std::string text = Render(report, 140);
   EXPECT_TRUE(Contains(text,
@@ -189,7 +189,7 @@ TEST(TextReport, SaysWhatThePeakConsistsOfAndWhatNeedNotBeThere) {
                                 {"input", mib, .9, {}},
                                 {"other", 2 * mib, 0, {}}};
   ReportPattern pattern;
-  pattern.pattern = "unused_between";
+  pattern.pattern = ObjectPattern::kUnusedBetween;
   pattern.category = "gradients";
   pattern.site = "00000001";
   pattern.sites = 3;
@@ -238,7 +238,7 @@ TEST(TextReport, AnOutOfMemoryIsComparedWithTheLastGoodStep) {
   oom.now = 148 * mib;
   oom.changes = {{"00000002", 48 * mib, 96 * mib}, {"00000001", 10 * mib, 4 * mib}};
   oom.size_ratio = 1.84;
-  oom.size_change = "larger";
+  oom.size_change = SizeChange::kLarger;
   const std::string text = Render(report, 120);
   EXPECT_TRUE(Contains(text, "\n      held at that moment: 300 MiB activations, 200 MiB unknown use\n")) << text;
   EXPECT_TRUE(
@@ -309,7 +309,7 @@ TEST(TextReport, OutOfMemoryComesBeforeTheLeakThatLedThere) {
   EXPECT_TRUE(Contains(text, "12,345 events"));
 
   Report pieces = OutOfMemorySample();
-  pieces.oom[0].cause = "contiguity";
+  pieces.oom[0].cause = OomCause::kContiguity;
   EXPECT_TRUE(Contains(Render(pieces), "fragmented"));
 }
 

@@ -128,19 +128,19 @@ void AddRanks(const Report& report, const TextStyle& style, std::vector<std::str
 }
 
 // The rate of the whole leak if the site leads one.
-double RateOf(const ReportSite& site) {
+double WholeRate(const ReportSite& site) {
   return site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
 }
 
 std::string RateText(const ReportSite& site) {
-  const double rate = RateOf(site);
+  const double rate = WholeRate(site);
   if (rate != 0) return FormatByteCount(rate);
   const double objects = site.group ? site.group->rate_objects_per_step : site.rate_objects_per_step;
   return objects == 0 ? "" : FormatAbout(objects) + " obj";
 }
 
 std::string IntervalText(const ReportSite& site) {
-  if (RateOf(site) == 0) return "";
+  if (WholeRate(site) == 0) return "";
   const double low = site.group ? site.group->rate_ci_low : site.rate_ci_low;
   const double high = site.group ? site.group->rate_ci_high : site.rate_ci_high;
   return low == high ? "" : FormatByteRange(low, high);
@@ -334,7 +334,7 @@ std::vector<TopRow> TopRows(const Report& report, const TopView& view) {
     if (view.order == TopOrder::kLive) return std::make_tuple(0, live, 0.0);
     if (view.order == TopOrder::kPeak) return std::make_tuple(0, static_cast<double>(row.bytes_at_peak), live);
     const int group = IsLeak(*row.site) ? 2 : row.site->verdict == Verdict::kInsufficientEvidence ? 1 : 0;
-    return std::make_tuple(group, RateOf(*row.site), live);
+    return std::make_tuple(group, WholeRate(*row.site), live);
   };
   std::stable_sort(rows.begin(), rows.end(), [&key](const TopRow& a, const TopRow& b) { return key(a) > key(b); });
   return rows;

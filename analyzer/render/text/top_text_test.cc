@@ -30,7 +30,7 @@ ReportSite SiteAt(const std::string& id, int line, Verdict verdict, uint64_t liv
 
 Report Sample() {
   Report report;
-  report.steps.source = "marks";
+  report.steps.source = StepSource::kMarks;
   report.steps.count = 100;
   report.devices.resize(1);
   report.devices[0].total_bytes = 1000 * kMiB;

@@ -7,12 +7,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/model/enums.h"
+
 namespace vramtrack {
-
-enum class StepSource { kMarks, kNvtx, kOptimizer, kPeriodicity, kNone };
-
-// Returns the name in the report, e.g. "marks".
-const char* ToString(StepSource source);
 
 struct Steps {
   StepSource source = StepSource::kNone;

@@ -25,20 +25,11 @@ void SetCurrentContext(uint64_t context) {
 }
 
 void PushCurrentContext(uint64_t context) {
-  ThreadState& thread = thread_state;
-  if (thread.pushed_devices < ThreadState::kMaxPushedDevices) {
-    thread.pushed[thread.pushed_devices] = static_cast<uint8_t>(thread.device);
-  }
-  ++thread.pushed_devices;
+  thread_state.pushed.Push(thread_state.device);
   SetCurrentContext(context);
 }
 
-void PopCurrentContext() {
-  ThreadState& thread = thread_state;
-  if (thread.pushed_devices == 0) return;
-  --thread.pushed_devices;
-  if (thread.pushed_devices < ThreadState::kMaxPushedDevices) thread.device = thread.pushed[thread.pushed_devices];
-}
+void PopCurrentContext() { thread_state.pushed.Pop(&thread_state.device); }
 
 void NoteContext(uint64_t context, int device) {
   if (context == 0 || !IsDeviceNumber(device)) return;

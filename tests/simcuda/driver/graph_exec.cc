@@ -46,15 +46,6 @@ CUresult Run(GraphExec* exec) {
   return CUDA_SUCCESS;
 }
 
-GraphExec::Step* FindStep(CUgraphExec handle, CUgraphNode node) {
-  GraphExec* exec = Handles<GraphExec>::Get(handle);
-  if (exec == nullptr) return nullptr;
-  for (GraphExec::Step& step : exec->steps) {
-    if (reinterpret_cast<CUgraphNode>(step.node) == node) return &step;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 extern "C" {

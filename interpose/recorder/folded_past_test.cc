@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Without memory for its tables, the past says so instead of writing a checkpoint that lacks something.
+#include "interpose/recorder/folded_past.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
+
+#include "interpose/base/system_call.h"
+#include "proto/journal.h"
+#include "proto/schema_constants.h"
+
+namespace vramtrack {
+namespace {
+
+FoldedPast* NewPast() { return static_cast<FoldedPast*>(MapPrivate(sizeof(FoldedPast))); }
+
+bool Encodes(FoldedPast* past) {
+  GrowingArray<uint8_t> out = {};
+  return past->Encode(0, &out);
+}
+
+// Calls `change` while no memory can be mapped. Ends the process with 0 if the past then refuses to be encoded.
+[[noreturn]] void ChangeWithoutMemory(FoldedPast* past, void (*change)(FoldedPast*)) {
+  rlimit before, none;
+  getrlimit(RLIMIT_AS, &before);
+  none = {0, before.rlim_max};
+  setrlimit(RLIMIT_AS, &none);
+  change(past);
+  setrlimit(RLIMIT_AS, &before);
+  _Exit(Encodes(past) ? 1 : 0);
+}
+
+JournalView ViewOf(const uint64_t* records, size_t words) { return {0, 0, 0, records, words}; }
+
+TEST(FoldedPast, LosesNoFigureSilentlyWhereBinsBecomeWider) {
+  for (const uint32_t operation : {schema::MEMORY_INFO, schema::FRAMEWORK_MEMORY}) {
+    FoldedPast* past = NewPast();
+    const uint64_t records[] = {EventWord(operation, 0, 0, 0, 0), 1000, 1 << 20, 2 << 20};
+    ASSERT_EQ(RecordWords(records[0]), 4u);
+    ASSERT_TRUE(past->Add(ViewOf(records, 4), 1, nullptr, 0));
+    ASSERT_TRUE(Encodes(past));
+    EXPECT_EXIT(ChangeWithoutMemory(past, [](FoldedPast* one) { one->Coarsen(); }), testing::ExitedWithCode(0), "")
+        << operation;
+  }
+}
+
+TEST(FoldedPast, LosesNoFreeSilentlyWhereAThreadEnds) {
+  FoldedPast* past = NewPast();
+  // The free of an allocation of another thread that has not been added yet.
+  const uint64_t records[] = {EventWord(schema::FREE, schema::DEVICE, 0, 0, 7), 1000, 0};
+  ASSERT_EQ(RecordWords(records[0]), 3u);
+  ASSERT_TRUE(past->Add(ViewOf(records, 3), 1, nullptr, 0));
+  EXPECT_EXIT(ChangeWithoutMemory(past, [](FoldedPast* one) { one->EndThread(0); }), testing::ExitedWithCode(0), "");
+  past->EndThread(0);
+  EXPECT_TRUE(Encodes(past));
+}
+
+}  // namespace
+}  // namespace vramtrack
