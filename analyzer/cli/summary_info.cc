@@ -41,7 +41,7 @@ void WriteProcess(const ProcessIdentity& identity, const ProcessSummary& process
     text = absl::StrCat(absl::FormatTime("%Y-%m-%d %H:%M:%E3S UTC", start, absl::UTCTimeZone()), ", ", text);
   }
   absl::StrAppend(&text, ", ", FormatCount(found.events), " events, ", FormatCount(process.findings.steps.count), " ",
-                  process.findings.steps.unit, process.findings.steps.count == 1 ? "" : "s");
+                  NameOf(process.findings.steps.unit), process.findings.steps.count == 1 ? "" : "s");
   Row("", text, page);
   if (!found.complete) Row("", "incomplete: " + Printable(found.incomplete_why), page, Paint::kWarning);
 }
