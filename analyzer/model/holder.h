@@ -175,8 +175,9 @@ void Fields(Visitor& visit, ReportHeld& held) {
 struct ReportModuleMemory {
   struct Part {
     std::vector<std::string> module;
-    std::string category, name;
+    std::string category;
     CategorySource source = CategorySource::kWalk;
+    std::string name;
     uint64_t bytes = 0, objects = 0;
   };
 

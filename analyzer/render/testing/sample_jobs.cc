@@ -246,15 +246,16 @@ Report HolderSample() {
   report.devices[0].held = held;
   ReportModuleMemory memory;
   memory.walk = 1;
-  memory.moment = "growth";
+  memory.moment = WalkMoment::kGrowth;
   memory.step = 602;
   memory.seconds = 12.5;
-  memory.parts = {{{}, "saved_for_backward", "walk", "AddmmBackward0", 240 * kMiB, 602},
-                  {{"model", "transformer", "wte"}, "parameters", "walk", "", 150 * kMiB, 1},
-                  {{"model", "transformer", "h", "0", "mlp", "c_fc"}, "parameters", "walk", "", 9 * kMiB, 1},
-                  {{"model", "transformer", "h", "0", "mlp", "c_fc"}, "gradients", "walk", "", 9 * kMiB, 1},
-                  {{"model", "transformer"}, "named", "walk", "cache", 2 * kMiB, 2},
-                  {{}, "temporary", "inferred", "", 5 * kMiB, 3}};
+  memory.parts = {
+      {{}, "saved_for_backward", CategorySource::kWalk, "AddmmBackward0", 240 * kMiB, 602},
+      {{"model", "transformer", "wte"}, "parameters", CategorySource::kWalk, "", 150 * kMiB, 1},
+      {{"model", "transformer", "h", "0", "mlp", "c_fc"}, "parameters", CategorySource::kWalk, "", 9 * kMiB, 1},
+      {{"model", "transformer", "h", "0", "mlp", "c_fc"}, "gradients", CategorySource::kWalk, "", 9 * kMiB, 1},
+      {{"model", "transformer"}, "named", CategorySource::kWalk, "cache", 2 * kMiB, 2},
+      {{}, "temporary", CategorySource::kInferred, "", 5 * kMiB, 3}};
   for (const ReportModuleMemory::Part& part : memory.parts) memory.live += part.bytes;
   report.devices[0].module_memory = memory;
   return report;

@@ -104,7 +104,9 @@ TEST(TopScreen, FitsAndKeepsTheSelectedRowInSight) {
         ASSERT_LE(lines.size(), rows);
         for (const std::string& line : lines) ASSERT_LE(DisplayWidth(line), columns) << line;
         EXPECT_EQ(lines.back(), "keys");
-        if (!stack && rows >= 13) EXPECT_EQ(lines[lines.size() - 2].substr(0, 1), ">");
+        if (!stack && rows >= 13) {
+          EXPECT_EQ(lines[lines.size() - 2].substr(0, 1), ">");
+        }
       }
     }
   }
