@@ -121,7 +121,7 @@ void AddRanks(const Report& report, const TextStyle& style, std::vector<std::str
   if (odd != nullptr) {
     const ReportRank::Difference& difference = odd->differs[0];
     absl::StrAppend(&line, "  ", odd->rank ? absl::StrCat("rank ", *odd->rank) : absl::StrCat("process ", odd->pid),
-                    ": ", difference.what, " ", FormatByteCount(difference.value), ", usually ",
+                    ": ", NameOf(difference.what), " ", FormatByteCount(difference.value), ", usually ",
                     FormatByteCount(difference.usual));
   }
   lines->push_back(CutEnd(line, style.columns));

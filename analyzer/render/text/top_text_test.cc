@@ -112,6 +112,18 @@ TEST(TopScreen, FitsAndKeepsTheSelectedRowInSight) {
   }
 }
 
+TEST(TopScreen, NamesTheRankThatIsUnlikeTheOthers) {
+  Report report = Sample();
+  report.ranks.resize(4);
+  for (int i = 0; i < 4; ++i) report.ranks[static_cast<size_t>(i)].rank = i;
+  report.ranks[2].differs.push_back({RankFigure::kLeak, 2.0 * kMiB, 0, "fast", ""});
+  const std::vector<std::string> lines = TopScreen(report, {}, "", "", {120, false, false}, 20);
+  const auto found = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("ranks ..!.") == 0 && line.find("rank 2: leak 2.00 MiB") != std::string::npos;
+  });
+  EXPECT_NE(found, lines.end());
+}
+
 // The parts of the bar add up to the device: 300 of 1000 MiB are live.
 TEST(TopScreen, TheBarHasTheDevicesParts) {
   const std::vector<std::string> lines = TopScreen(Sample(), {}, "", "", {120, false, false}, 20);
