@@ -34,7 +34,7 @@ TEST(LastUse, WhatRanIsCountedByStep) {
   const ReportWork& work = *report.devices[0].work;
   EXPECT_EQ(work.steps, static_cast<uint64_t>(kSteps));
   ASSERT_EQ(work.kinds.size(), 1u);
-  EXPECT_EQ(work.kinds[0].kind, "fills");
+  EXPECT_EQ(work.kinds[0].kind, WorkKind::kFills);
   EXPECT_EQ(work.kinds[0].count, static_cast<uint64_t>(kSteps));
   EXPECT_EQ(work.kinds[0].per_step, 1u);
   EXPECT_EQ(work.kinds[0].least_per_step, 1u);
