@@ -93,7 +93,9 @@ void AddDevice(const Report& report, const ReportDevice& device, const TextStyle
                std::vector<std::string>* lines) {
   const std::vector<Part> parts = PartsOf(device);
   std::string head = absl::StrCat("GPU ", device.index);
-  if (device.rank && device.processes > 1) absl::StrAppend(&head, " rank ", *device.rank);
+  if (device.processes > 1) {
+    absl::StrAppend(&head, device.rank ? absl::StrCat(" rank ", *device.rank) : absl::StrCat(" process ", device.pid));
+  }
   std::string figures;
   for (const Part& part : parts) {
     if (part.bytes > 0) absl::StrAppend(&figures, figures.empty() ? "" : ", ", Bytes(part.bytes), " ", part.name);
@@ -155,7 +157,8 @@ std::string PlaceText(const SitePlaces& places, const ReportSite& site) {
 
 uint64_t PeakOf(const Report& report, const ReportSite& site) {
   for (const ReportDevice& device : report.devices) {
-    if (site.device && device.index == *site.device) return device.peak.live;
+    // Of several processes the peak is that of one, but a site is that of all.
+    if (site.device && device.index == *site.device) return device.processes > 1 ? 0 : device.peak.live;
   }
   return 0;
 }

@@ -124,6 +124,21 @@ TEST(TopScreen, NamesTheRankThatIsUnlikeTheOthers) {
   EXPECT_NE(found, lines.end());
 }
 
+// A site is the sum of several processes, the peak that of one of them.
+TEST(TopScreen, SeveralProcessesHaveNoShareOfOnePeak) {
+  Report report = Sample();
+  const auto text = [&report] {
+    std::string all;
+    for (const std::string& line : TopScreen(report, {}, "", "", {120, false, false}, 20)) all += line + "\n";
+    return all;
+  };
+  EXPECT_NE(text().find("5.0 %"), std::string::npos);
+  report.devices[0].processes = 2;
+  report.devices[0].pid = 4711;
+  EXPECT_EQ(text().find("5.0 %"), std::string::npos);
+  EXPECT_NE(text().find("GPU 0 process 4711"), std::string::npos);
+}
+
 // The parts of the bar add up to the device: 300 of 1000 MiB are live.
 TEST(TopScreen, TheBarHasTheDevicesParts) {
   const std::vector<std::string> lines = TopScreen(Sample(), {}, "", "", {120, false, false}, 20);
