@@ -417,6 +417,37 @@ int Top(const Arguments& arguments) {
   return parser.Parse(arguments, &code) ? RunTop(options) : code;
 }
 
+int Watch(const Arguments& arguments) {
+  WatchOptions options;
+  CommandParser parser("watch", "watch [OPTION...] TRACE|PID",
+                       "Run a command once for each new leak of a job that runs, or when a device will soon be full. "
+                       "The command gets JSON on its standard input. TRACE is a trace, or a folder of them; PID is a "
+                       "process that is traced, or the launcher of such processes.");
+  parser.Positional("TRACE|PID", &options.target);
+  parser.Option("--on-leak", "COMMAND", &options.on_leak, "run this by the shell when a line is found to leak");
+  parser.Option("--on-full", "COMMAND", &options.on_full,
+                "run this by the shell when a device will be full in less than --seconds-to-full");
+  parser.Option("--seconds-to-full", "SECONDS", &options.seconds_to_full, "for --on-full (default: 3600)")
+      ->check(CLI::Range(1.0, 1e9));
+  parser
+      .Option("--interval", "SECONDS", &options.interval_s,
+              "the least time between two looks (default: 10). Longer traces are read less often, so that reading "
+              "takes at most a tenth of one processor")
+      ->check(CLI::Range(0.1, 3600.0));
+  parser.Flag("--once", &options.once, "look once and end");
+  parser.Flag("--wait", &options.waits, "wait for the first trace if there is none yet");
+  AddStepMarks(&parser, &options.step_marks);
+  parser.List("--search-path", "DIR", &options.search_paths,
+              "also look here for the traced program's binaries; may be repeated");
+  parser.Ending("Exit code: 0 with --once, 2 bad input or usage.");
+  int code;
+  if (!parser.Parse(arguments, &code)) return code;
+  if (options.on_leak.empty() && options.on_full.empty()) {
+    return parser.Wrong("nothing to run (expected --on-leak or --on-full)");
+  }
+  return RunWatch(options);
+}
+
 struct Command {
   const char* name;
   int (*run)(const Arguments&);
@@ -428,6 +459,7 @@ constexpr Command kCommands[] = {
     {"run", Run, "run [-o DIR] -- COMMAND", "trace a command and the processes that it starts"},
     {"report", Report, "report TRACE", "show what leaks and what holds the memory"},
     {"top", Top, "top [TRACE|PID]", "watch a job that runs"},
+    {"watch", Watch, "watch TRACE --on-leak COMMAND", "run a command when a running job begins to leak"},
     {"diff", Diff, "diff BASE NEW", "show what changed between two runs"},
     {"check", Check, "check TRACE", "fail on leaks, regressions and exceeded budgets, for CI"},
     {"export", Export, "export TRACE --to FORMAT -o FILE",

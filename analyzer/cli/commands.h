@@ -58,6 +58,21 @@ struct TopOptions {
 // Runs `vramtrack top`: shows the lines of a running job on the whole terminal, sorted by how fast they grow.
 int RunTop(const TopOptions& options);
 
+struct WatchOptions {
+  std::string target;            // a process number, a trace or a folder of traces
+  std::string on_leak, on_full;  // commands for the shell; empty: none
+  double seconds_to_full = 3600;
+  double interval_s = 10;  // the least time between two looks, in seconds
+  bool once = false;       // look once and end
+  bool waits = false;      // for the first trace, if there is none yet
+  std::string step_marks;  // as in AnalyzeOptions
+  std::vector<std::string> search_paths;
+};
+
+// Runs `vramtrack watch`: runs the commands for each new leak, and for each device that will soon be full. Returns only
+// after an error, or with `once`.
+int RunWatch(const WatchOptions& options);
+
 struct ReportOptions {
   std::vector<std::string> traces;  // files or folders, all of one job
   std::string format = "text";      // or "json", "html"

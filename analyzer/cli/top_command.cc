@@ -7,9 +7,9 @@
 #include <chrono>
 #include <ctime>
 #include <future>
-#include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,68 +17,21 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/cli/commands.h"
-#include "analyzer/cli/holder_request.h"
+#include "analyzer/cli/live_job.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/terminal.h"
-#include "analyzer/ingest/trace_choice.h"
-#include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/html/html.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/text/page.h"
 #include "analyzer/render/text/top_text.h"
-#include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMostSites = 200;
 constexpr size_t kHeaderRows = 8;  // where there is no screen to fit
 constexpr int kKeyMilliseconds = 50;
-// Reading takes at most this share of one processor: a job's own work comes first.
-constexpr double kShareOfProcessor = 0.1;
-
-double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-bool IsNumber(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-struct Look {
-  absl::StatusOr<Report> report = absl::UnknownError("");
-  double seconds = 0;
-};
-
-// What is at the target now: the processes of a job come one by one.
-absl::StatusOr<std::vector<std::string>> TracesOf(const TopOptions& options) {
-  if (IsNumber(options.target)) {
-    absl::StatusOr<std::vector<TracingProcess>> processes = FindTracingProcesses(options.target);
-    if (!processes.ok()) return processes.status();
-    std::vector<std::string> paths;
-    for (const TracingProcess& process : *processes) paths.push_back(process.trace);
-    return paths;
-  }
-  absl::StatusOr<TraceChoice> choice = ChooseTraces(options.target, /*all_runs=*/false);
-  if (!choice.ok()) return choice.status();
-  return std::move(choice->paths);
-}
-
-// `modules`: what earlier looks read from the program's files.
-Look LookAt(const std::vector<std::string>& paths, const TopOptions& options,
-            const std::shared_ptr<ModuleStore>& modules) {
-  const Clock::time_point start = Clock::now();
-  AnalyzeOptions analyze;
-  analyze.top = kMostSites;
-  analyze.threads = 1;
-  analyze.step_marks = options.step_marks;
-  analyze.symbols.search.search_paths = options.search_paths;
-  analyze.symbols.modules = modules;
-  Look look;
-  look.report = Analyze(paths, analyze);
-  look.seconds = SecondsSince(start);
-  return look;
-}
 
 std::string ClockTime() {
   const std::time_t now = std::time(nullptr);
@@ -109,7 +62,8 @@ std::string TitleOf(const Report& report, const TopOptions& options) {
 // The keys and what they change.
 class Screen {
  public:
-  Screen(const TopOptions& options, std::vector<std::string> paths) : options_(options), paths_(std::move(paths)) {}
+  // Both must outlive it.
+  Screen(const TopOptions& options, LiveJob* job) : options_(options), job_(*job) {}
 
   int Run() {
     Terminal terminal;
@@ -127,9 +81,9 @@ class Screen {
   void TakeLook() {
     if (looking_.valid()) {
       if (looking_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-      Look look = looking_.get();
-      next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-                                 std::max(options_.interval_s, look.seconds / kShareOfProcessor)));
+      LiveJob::Look look = looking_.get();
+      const std::chrono::duration<double> pause(LiveJob::Pause(look, options_.interval_s));
+      next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(pause);
       if (look.report.ok()) {
         report_ = *std::move(look.report);
         trouble_.clear();
@@ -139,9 +93,8 @@ class Screen {
       return;
     }
     if (paused_ || Clock::now() < next_) return;
-    // A process that has ended is no process any more, but its trace stays.
-    if (absl::StatusOr<std::vector<std::string>> paths = TracesOf(options_); paths.ok()) paths_ = *std::move(paths);
-    looking_ = std::async(std::launch::async, [paths = paths_, this] { return LookAt(paths, options_, modules_); });
+    job_.Find().IgnoreError();
+    looking_ = std::async(std::launch::async, [this] { return job_.Read(); });
   }
 
   std::string Footer() const {
@@ -256,23 +209,21 @@ class Screen {
   }
 
   const TopOptions& options_;
-  std::vector<std::string> paths_;
-  const std::shared_ptr<ModuleStore> modules_ = std::make_shared<ModuleStore>();
+  LiveJob& job_;
   TopView view_;
   std::optional<Report> report_;
   std::string trouble_, message_;
-  std::future<Look> looking_;
+  std::future<LiveJob::Look> looking_;
   Clock::time_point next_ = Clock::now();
   bool paused_ = false, searching_ = false, done_ = false;
 };
 
 // Without a screen: one look after the other on standard output, until its reader has gone.
-int PrintLooks(std::vector<std::string> paths, const TopOptions& options) {
+int PrintLooks(const TopOptions& options, LiveJob* job) {
   StandardOutput out;
   const TextStyle style = DetectStyle(STDOUT_FILENO, options.color);
-  const auto modules = std::make_shared<ModuleStore>();
   for (bool first = true;; first = false) {
-    const Look look = LookAt(paths, options, modules);
+    const LiveJob::Look look = job->Read();
     if (!look.report.ok()) return BadInput(std::string(look.report.status().message()));
     std::string text;
     if (options.json) {
@@ -287,9 +238,8 @@ int PrintLooks(std::vector<std::string> paths, const TopOptions& options) {
     if (!out.Write(text)) break;
     if (options.once) break;
     if (const int code = out.Finish(); code != kExitFine) return code;
-    const double wait = std::max(options.interval_s, look.seconds / kShareOfProcessor);
-    usleep(static_cast<useconds_t>(wait * 1e6));
-    if (absl::StatusOr<std::vector<std::string>> found = TracesOf(options); found.ok()) paths = *std::move(found);
+    std::this_thread::sleep_for(std::chrono::duration<double>(LiveJob::Pause(look, options.interval_s)));
+    job->Find().IgnoreError();
   }
   return out.Finish();
 }
@@ -297,10 +247,10 @@ int PrintLooks(std::vector<std::string> paths, const TopOptions& options) {
 }  // namespace
 
 int RunTop(const TopOptions& options) {
-  absl::StatusOr<std::vector<std::string>> paths = TracesOf(options);
-  if (!paths.ok()) return BadInput(std::string(paths.status().message()));
-  if (!options.once && !options.json && Terminal::IsUsable()) return Screen(options, *std::move(paths)).Run();
-  return PrintLooks(*std::move(paths), options);
+  LiveJob job(options.target, options.step_marks, options.search_paths);
+  if (const absl::Status found = job.Find(); !found.ok()) return BadInput(std::string(found.message()));
+  if (!options.once && !options.json && Terminal::IsUsable()) return Screen(options, &job).Run();
+  return PrintLooks(options, &job);
 }
 
 }  // namespace vramtrack

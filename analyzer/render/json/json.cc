@@ -34,6 +34,14 @@ std::string RenderJson(const Report& report) { return JsonLines(ToJson(report));
 
 std::string RenderJsonLine(const Report& report) { return Compact(ToJson(report)) + "\n"; }
 
+std::string RenderLeakEvent(const std::string& target, const ReportSite& site) {
+  return Compact({{"event", "leak"}, {"target", target}, {"site", ToJson(site)}}) + "\n";
+}
+
+std::string RenderFullEvent(const std::string& target, const ReportDevice& device) {
+  return Compact({{"event", "device_full_soon"}, {"target", target}, {"device", ToJson(device)}}) + "\n";
+}
+
 std::string RenderDiffJson(const DiffReport& report) { return JsonLines(ToJson(report)); }
 
 }  // namespace vramtrack

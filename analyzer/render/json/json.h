@@ -15,6 +15,11 @@ std::string RenderJson(const Report& report);
 // The same in a single line.
 std::string RenderJsonLine(const Report& report);
 
+// Render what happened in a job that is watched, each as JSON in a single line: a site leaks; a device will soon be
+// full. `target` is what is watched.
+std::string RenderLeakEvent(const std::string& target, const ReportSite& site);
+std::string RenderFullEvent(const std::string& target, const ReportDevice& device);
+
 // Renders the comparison as JSON that conforms to docs/diff.schema.json. It is valid UTF-8, whatever the traces
 // contain.
 std::string RenderDiffJson(const DiffReport& report);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cli/live_job.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "analyzer/cli/holder_request.h"
+#include "analyzer/ingest/trace_choice.h"
+#include "analyzer/pipeline/analyze.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kMostSites = 200;
+// A job's own work comes first.
+constexpr double kShareOfProcessor = 0.1;
+
+bool IsNumber(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+LiveJob::LiveJob(std::string target, std::string step_marks, std::vector<std::string> search_paths)
+    : target_(std::move(target)),
+      step_marks_(std::move(step_marks)),
+      search_paths_(std::move(search_paths)),
+      modules_(std::make_shared<ModuleStore>()) {}
+
+absl::Status LiveJob::Find() {
+  if (IsNumber(target_)) {
+    const absl::StatusOr<std::vector<TracingProcess>> processes = FindTracingProcesses(target_);
+    if (!processes.ok()) return processes.status();
+    paths_.clear();
+    for (const TracingProcess& process : *processes) paths_.push_back(process.trace);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<TraceChoice> choice = ChooseTraces(target_, /*all_runs=*/false);
+  if (!choice.ok()) return choice.status();
+  paths_ = std::move(choice->paths);
+  return absl::OkStatus();
+}
+
+LiveJob::Look LiveJob::Read() const {
+  const auto start = std::chrono::steady_clock::now();
+  AnalyzeOptions analyze;
+  analyze.top = kMostSites;
+  analyze.threads = 1;
+  analyze.step_marks = step_marks_;
+  analyze.symbols.search.search_paths = search_paths_;
+  analyze.symbols.modules = modules_;
+  Look look;
+  look.report = Analyze(paths_, analyze);
+  look.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return look;
+}
+
+double LiveJob::Pause(const Look& look, double least) { return std::max(least, look.seconds / kShareOfProcessor); }
+
+}  // namespace vramtrack

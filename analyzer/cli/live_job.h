@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_CLI_LIVE_JOB_H_
+#define ANALYZER_CLI_LIVE_JOB_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "analyzer/model/report.h"
+#include "analyzer/symbols/symbolizer.h"
+
+namespace vramtrack {
+
+// The traces of a job that may still run, read again and again. Thread-compatible.
+class LiveJob {
+ public:
+  // `target`: a process number, a trace or a folder of traces. `step_marks`: as in AnalyzeOptions.
+  LiveJob(std::string target, std::string step_marks, std::vector<std::string> search_paths);
+
+  const std::string& target() const { return target_; }
+
+  // Finds the traces: the processes of a job come one by one. After an error, which is one line, the traces that were
+  // found before stay: those of a process that has ended are still there.
+  absl::Status Find();
+
+  struct Look {
+    absl::StatusOr<Report> report = absl::UnknownError("");
+    double seconds = 0;  // that it took
+  };
+  // Reads the traces from their beginning, on one processor.
+  Look Read() const;
+
+  // Returns how many seconds to wait after `look`, at least `least`: reading takes at most a tenth of one processor.
+  static double Pause(const Look& look, double least);
+
+ private:
+  const std::string target_, step_marks_;
+  const std::vector<std::string> search_paths_;
+  const std::shared_ptr<ModuleStore> modules_;  // what was read from the program's files
+  std::vector<std::string> paths_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_CLI_LIVE_JOB_H_

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `vramtrack watch`: runs a command when a job that runs begins to leak, or when a device will soon be full.
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <set>
+#include <string>
+#include <thread>
+
+#include <sys/wait.h>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/base/quantity.h"
+#include "analyzer/cli/commands.h"
+#include "analyzer/cli/live_job.h"
+#include "analyzer/cli/output.h"
+#include "analyzer/render/json/json.h"
+
+namespace vramtrack {
+namespace {
+
+// A device is told of again once it has had so many times the seconds left.
+constexpr double kOutOfDanger = 2;
+
+// Runs the command by the shell with `input` on its standard input, and waits for it.
+void RunCommand(const std::string& command, const std::string& input) {
+  FILE* const pipe = popen(command.c_str(), "w");
+  if (pipe == nullptr) return Say(absl::StrCat("cannot run ", command, ": ", std::strerror(errno)));
+  // A command need not read what it is given.
+  std::fwrite(input.data(), 1, input.size(), pipe);
+  const int status = pclose(pipe);
+  if (status == 0) return;
+  Say(WIFEXITED(status) ? absl::StrCat(command, ": exit code ", WEXITSTATUS(status))
+                        : absl::StrCat(command, ": ended by signal ", WTERMSIG(status)));
+}
+
+class Watch {
+ public:
+  explicit Watch(const WatchOptions& options) : options_(options) {}
+
+  // Tells of what is new since the last report.
+  void Tell(const Report& report) {
+    if (!options_.on_leak.empty()) {
+      for (const ReportSite& site : report.sites) {
+        if (!IsLeak(site) || site.verdict == Verdict::kMinorLeak || !site.part_of.empty()) continue;
+        if (told_.insert(site.id).second) Run(options_.on_leak, RenderLeakEvent(options_.target, site));
+      }
+    }
+    if (!options_.on_full.empty()) {
+      for (const ReportDevice& device : report.devices) TellOfDevice(device);
+    }
+  }
+
+ private:
+  void TellOfDevice(const ReportDevice& device) {
+    if (!device.growth || !device.growth->seconds_to_oom) return;
+    const double seconds = *device.growth->seconds_to_oom;
+    const auto key = std::make_pair(device.pid, device.index);
+    if (seconds > kOutOfDanger * options_.seconds_to_full) full_.erase(key);
+    if (seconds > options_.seconds_to_full || !full_.insert(key).second) return;
+    Run(options_.on_full, RenderFullEvent(options_.target, device));
+  }
+
+  static void Run(const std::string& command, const std::string& event) { RunCommand(command, event); }
+
+  const WatchOptions& options_;
+  std::set<std::string> told_;                    // ids of sites
+  std::set<std::pair<uint32_t, uint32_t>> full_;  // process and device
+};
+
+}  // namespace
+
+int RunWatch(const WatchOptions& options) {
+  signal(SIGPIPE, SIG_IGN);
+  LiveJob job(options.target, options.step_marks, options.search_paths);
+  absl::Status found = job.Find();
+  if (!found.ok() && (options.once || !options.waits)) return BadInput(std::string(found.message()));
+  Watch watch(options);
+  std::string trouble;
+  while (true) {
+    double pause = options.interval_s;
+    if (found.ok()) {
+      const LiveJob::Look look = job.Read();
+      pause = LiveJob::Pause(look, options.interval_s);
+      if (look.report.ok()) {
+        watch.Tell(*look.report);
+        trouble.clear();
+      } else if (options.once) {
+        return BadInput(std::string(look.report.status().message()));
+      } else if (trouble != look.report.status().message()) {
+        trouble = std::string(look.report.status().message());
+        Say(trouble);
+      }
+    }
+    if (options.once) return kExitFine;
+    std::this_thread::sleep_for(std::chrono::duration<double>(pause));
+    if (const absl::Status again = job.Find(); again.ok()) found = again;
+  }
+}
+
+}  // namespace vramtrack
