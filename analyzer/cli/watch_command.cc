@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `vramtrack watch`: runs a command when a job that runs begins to leak, or when a device will soon be full.
+#include <sys/wait.h>
+
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <set>
 #include <string>
 #include <thread>
-
-#include <sys/wait.h>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/base/quantity.h"
 #include "analyzer/cli/commands.h"
 #include "analyzer/cli/live_job.h"
 #include "analyzer/cli/output.h"
