@@ -56,10 +56,23 @@ void AddThreads(CommandParser* parser, size_t* threads) {
       ->check(WholeNumber(1, kMostThreads));
 }
 
-void AddInput(CommandParser* parser, std::vector<std::string>* search_paths, bool* all_runs) {
-  parser->Flag("--all-runs", all_runs, "read all runs in a folder that holds several (default: the newest)");
+void AddSearchPath(CommandParser* parser, std::vector<std::string>* search_paths) {
   parser->List("--search-path", "DIR", search_paths,
                "also look here for the traced program's binaries; may be repeated");
+}
+
+void AddInterval(CommandParser* parser, double* interval_s) {
+  parser
+      ->Option("--interval", "SECONDS", interval_s,
+               absl::StrCat("the least time between two looks (default: ", *interval_s,
+                            "). Longer traces are read less often, so that reading takes at most a tenth of one "
+                            "processor"))
+      ->check(CLI::Range(0.1, 3600.0));
+}
+
+void AddInput(CommandParser* parser, std::vector<std::string>* search_paths, bool* all_runs) {
+  parser->Flag("--all-runs", all_runs, "read all runs in a folder that holds several (default: the newest)");
+  AddSearchPath(parser, search_paths);
 }
 
 void AddFormat(CommandParser* parser, std::string* format, const std::vector<std::string>& formats) {
@@ -395,18 +408,13 @@ int Top(const Arguments& arguments) {
                        "how much it holds. TRACE is a trace, or a folder of them (default: this folder); PID is a "
                        "process that is traced, or the launcher of such processes.");
   parser.OptionalPositional("TRACE|PID", &options.target);
-  parser
-      .Option("--interval", "SECONDS", &options.interval_s,
-              "the least time between two looks (default: 1). Longer traces are read less often, so that reading "
-              "takes at most a tenth of one processor")
-      ->check(CLI::Range(0.1, 3600.0));
+  AddInterval(&parser, &options.interval_s);
   parser.Flag("--once", &options.once, "print one look and end");
   parser.Flag("--json", &options.json, "print each look as a report in JSON, one per line");
   parser.Option("--top", "N", &options.top, "the most rows where the output is not a terminal (default: 20)")
       ->check(WholeNumber(1, kMostRows));
   AddStepMarks(&parser, &options.step_marks);
-  parser.List("--search-path", "DIR", &options.search_paths,
-              "also look here for the traced program's binaries; may be repeated");
+  AddSearchPath(&parser, &options.search_paths);
   AddColor(&parser, &options.color);
   parser.Ending(
       "Keys: q quit, p pause, b mark (live bytes are then shown relative to this moment; again: no more), s order by "
@@ -429,16 +437,11 @@ int Watch(const Arguments& arguments) {
                 "run this by the shell when a device will be full in less than --seconds-to-full");
   parser.Option("--seconds-to-full", "SECONDS", &options.seconds_to_full, "for --on-full (default: 3600)")
       ->check(CLI::Range(1.0, 1e9));
-  parser
-      .Option("--interval", "SECONDS", &options.interval_s,
-              "the least time between two looks (default: 10). Longer traces are read less often, so that reading "
-              "takes at most a tenth of one processor")
-      ->check(CLI::Range(0.1, 3600.0));
+  AddInterval(&parser, &options.interval_s);
   parser.Flag("--once", &options.once, "look once and end");
   parser.Flag("--wait", &options.waits, "wait for the first trace if there is none yet");
   AddStepMarks(&parser, &options.step_marks);
-  parser.List("--search-path", "DIR", &options.search_paths,
-              "also look here for the traced program's binaries; may be repeated");
+  AddSearchPath(&parser, &options.search_paths);
   parser.Ending("Exit code: 0 with --once, 2 bad input or usage.");
   int code;
   if (!parser.Parse(arguments, &code)) return code;

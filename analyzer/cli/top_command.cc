@@ -69,7 +69,7 @@ class Screen {
     Terminal terminal;
     while (!done_) {
       TakeLook();
-      Draw(&terminal);
+      if (changed_ || columns_ != terminal.columns() || rows_ != terminal.rows()) Draw(&terminal);
       OnKey(terminal.WaitForKey(kKeyMilliseconds), terminal.rows());
     }
     // A look that is under way uses what is destroyed next.
@@ -81,6 +81,7 @@ class Screen {
   void TakeLook() {
     if (looking_.valid()) {
       if (looking_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+      changed_ = true;
       LiveJob::Look look = looking_.get();
       const std::chrono::duration<double> pause(LiveJob::Pause(look, options_.interval_s));
       next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(pause);
@@ -108,19 +109,23 @@ class Screen {
     return footer;
   }
 
-  void Draw(Terminal* terminal) const {
+  void Draw(Terminal* terminal) {
+    changed_ = false;
+    columns_ = terminal->columns();
+    rows_ = terminal->rows();
     TextStyle style = DetectStyle(STDOUT_FILENO, options_.color);
-    style.columns = terminal->columns();
+    style.columns = columns_;
     if (!report_) {
       terminal->Show({CutEnd("vramtrack top " + options_.target, style.columns),
                       trouble_.empty() ? "reading ..." : CutEnd(Printable(trouble_), style.columns)});
       return;
     }
-    terminal->Show(TopScreen(*report_, view_, TitleOf(*report_, options_), Footer(), style, terminal->rows()));
+    terminal->Show(TopScreen(*report_, view_, TitleOf(*report_, options_), Footer(), style, rows_));
   }
 
   void OnKey(int key, size_t rows) {
     if (key == Terminal::kNone) return;
+    changed_ = true;
     if (key == Terminal::kClosed) done_ = true;
     message_.clear();
     if (searching_) return OnSearchKey(key);
@@ -216,6 +221,9 @@ class Screen {
   std::future<LiveJob::Look> looking_;
   Clock::time_point next_ = Clock::now();
   bool paused_ = false, searching_ = false, done_ = false;
+  bool changed_ = true;  // since it was drawn, at this size:
+  int columns_ = 0;
+  size_t rows_ = 0;
 };
 
 // Without a screen: one look after the other on standard output, until its reader has gone.

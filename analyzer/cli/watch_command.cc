@@ -21,7 +21,7 @@
 namespace vramtrack {
 namespace {
 
-// A device is told of again once it has had so many times the seconds left.
+// The command for a device runs again only after the device had this many times --seconds-to-full left.
 constexpr double kOutOfDanger = 2;
 
 // Runs the command by the shell with `input` on its standard input, and waits for it.
@@ -45,7 +45,7 @@ class Watch {
     if (!options_.on_leak.empty()) {
       for (const ReportSite& site : report.sites) {
         if (!IsLeak(site) || site.verdict == Verdict::kMinorLeak || !site.part_of.empty()) continue;
-        if (told_.insert(site.id).second) Run(options_.on_leak, RenderLeakEvent(options_.target, site));
+        if (told_.insert(site.id).second) RunCommand(options_.on_leak, RenderLeakEvent(options_.target, site));
       }
     }
     if (!options_.on_full.empty()) {
@@ -60,10 +60,8 @@ class Watch {
     const auto key = std::make_pair(device.pid, device.index);
     if (seconds > kOutOfDanger * options_.seconds_to_full) full_.erase(key);
     if (seconds > options_.seconds_to_full || !full_.insert(key).second) return;
-    Run(options_.on_full, RenderFullEvent(options_.target, device));
+    RunCommand(options_.on_full, RenderFullEvent(options_.target, device));
   }
-
-  static void Run(const std::string& command, const std::string& event) { RunCommand(command, event); }
 
   const WatchOptions& options_;
   std::set<std::string> told_;                    // ids of sites

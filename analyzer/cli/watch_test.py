@@ -41,7 +41,7 @@ def test_once(program, folder):
     leaks = events(folder, "leaks")
     check(len(leaks) == 1 and leaks[0]["event"] == "leak" and leaks[0]["target"] == "leak.vtrace", "the leak")
     site = leaks[0]["site"]
-    check(site["verdict"] == "leak" and site["rate_bytes_per_step"] == 4 << 20, "what is told of the leak")
+    check(site["verdict"] == "leak" and site["rate_bytes_per_step"] == 4 << 20, "the verdict or the rate in the JSON of the leak is wrong")
     full = events(folder, "full")
     check(len(full) == 1 and full[0]["device"]["index"] == 0, "the device that will be full")
     check(full[0]["device"]["growth"]["seconds_to_oom"] < 1000000, "when it will be full")

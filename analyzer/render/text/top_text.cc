@@ -208,9 +208,8 @@ std::string RowText(const std::vector<std::string>& cells, const std::string& pl
   return absl::StrCat(row, " ", CutBeginning(place, columns - DisplayWidth(row) - 3));
 }
 
-void AddTable(const Report& report, const TopView& view, const TextStyle& style, size_t rows,
-              std::vector<std::string>* lines) {
-  const std::vector<TopRow> table = TopRows(report, view);
+void AddTable(const Report& report, const std::vector<TopRow>& table, const TopView& view, const TextStyle& style,
+              size_t rows, std::vector<std::string>* lines) {
   const size_t count = ColumnsThatFit(style.columns);
   std::vector<std::string> titles;
   for (const Column& column : kColumns) titles.push_back(column.title);
@@ -359,7 +358,7 @@ std::vector<std::string> TopScreen(const Report& report, const TopView& view, co
   if (view.shows_stack && !table.empty()) {
     AddStack(report, *table[SelectedIn(table, view)].site, style, std::max(left, kFewestRows), &lines);
   } else {
-    AddTable(report, view, style, std::max(left, kFewestRows), &lines);
+    AddTable(report, table, view, style, std::max(left, kFewestRows), &lines);
   }
   if (rows > 0 && lines.size() > rows - 1) lines.resize(rows - 1);
   if (!footer.empty()) lines.push_back(Painted(style, Paint::kDim, CutEnd(Printable(footer), style.columns)));
