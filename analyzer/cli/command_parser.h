@@ -45,6 +45,7 @@ class CommandParser {
   void Positional(const std::string& name, T* to) {
     app_.add_option(name, *to)->required();
   }
+  // `*to` keeps its value if the argument is left out.
   template <typename T>
   void OptionalPositional(const std::string& name, T* to) {
     app_.add_option(name, *to);

@@ -2,6 +2,7 @@
 #include "analyzer/render/text/answer_words.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -190,6 +191,17 @@ std::string NoLeakWords(const Report& report) {
       report.processes.size() > 1 ? absl::StrCat(" of ", FormatCount(report.processes.size()), " processes") : "";
   return absl::StrCat("none of ", Plural(AllSites(report), "allocation site", "allocation sites"), processes,
                       " leaks (", StepsCounted(report), ")");
+}
+
+std::string FullInSteps(const ReportGrowth& growth) {
+  std::string full = growth.steps_to_oom ? FormatTimeToFull(*growth.steps_to_oom) : "";
+  if (full.empty()) return "";
+  if (growth.steps_to_oom_low < growth.steps_to_oom_high && growth.steps_to_oom_high >= 1) {
+    const std::string low = FormatAbout(std::floor(growth.steps_to_oom_low));
+    const std::string high = FormatAbout(std::ceil(growth.steps_to_oom_high));
+    if (low != high) absl::StrAppend(&full, " (", low, " to ", high, ")");
+  }
+  return full;
 }
 
 std::string RateWithInterval(const ReportGrowth& growth) {

@@ -49,6 +49,10 @@ std::string TimeToOutOfMemory(const Report& report, const ReportSite& site);
 // Returns a rate such as "1.00 MiB per step (95 % CI 0.98 to 1.02 MiB)". An interval of width zero is omitted.
 std::string RateWithInterval(const ReportGrowth& growth);
 
+// Returns a text such as "full in 19,400 steps (19,300 to 19,600)"; empty if that is unknown. An interval of width zero
+// is omitted.
+std::string FullInSteps(const ReportGrowth& growth);
+
 // Return "none of 38 allocation sites leaks (60 steps)", and how the memory of each device changes.
 std::string NoLeakWords(const Report& report);
 std::vector<std::string> DeviceChanges(const Report& report);

@@ -2,7 +2,6 @@
 #include "analyzer/render/text/sections.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -56,13 +55,8 @@ std::string Moment(const ReportMoment& moment) {
 std::string WhenFull(const ReportGrowth& growth, bool told) {
   if (told) return "";
   if (!growth.refused.empty()) return "; no OOM forecast: " + Printable(growth.refused);
-  std::string full = growth.steps_to_oom ? FormatTimeToFull(*growth.steps_to_oom) : "";
+  std::string full = FullInSteps(growth);
   if (full.empty()) return "";
-  if (growth.steps_to_oom_low < growth.steps_to_oom_high && growth.steps_to_oom_high >= 1) {
-    const std::string low = FormatAbout(std::floor(growth.steps_to_oom_low));
-    const std::string high = FormatAbout(std::ceil(growth.steps_to_oom_high));
-    if (low != high) absl::StrAppend(&full, " (", low, " to ", high, ")");
-  }
   if (growth.seconds_to_oom && *growth.steps_to_oom >= 1) {
     absl::StrAppend(&full, ", in about ", FormatSeconds(*growth.seconds_to_oom));
   }

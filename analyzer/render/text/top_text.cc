@@ -78,15 +78,9 @@ std::string Bar(const std::vector<Part>& parts, const TextStyle& style, int colu
 std::string WhenFull(const Report& report, const ReportDevice& device) {
   if (HasRunOut(report, device.index)) return "has run out of memory";
   if (!device.growth) return "";
-  const ReportGrowth& growth = *device.growth;
-  if (!growth.steps_to_oom) return "";
-  std::string text = FormatTimeToFull(*growth.steps_to_oom);
-  if (text.empty()) return "";
-  const std::string low = FormatAbout(std::floor(growth.steps_to_oom_low));
-  const std::string high = FormatAbout(std::ceil(growth.steps_to_oom_high));
-  if (low != high && growth.steps_to_oom_high >= 1) absl::StrAppend(&text, " (", low, " to ", high, ")");
-  if (growth.seconds_to_oom) absl::StrAppend(&text, ", about ", FormatSeconds(*growth.seconds_to_oom));
-  return text;
+  const std::string full = FullInSteps(*device.growth);
+  if (full.empty() || !device.growth->seconds_to_oom) return full;
+  return absl::StrCat(full, ", about ", FormatSeconds(*device.growth->seconds_to_oom));
 }
 
 void AddDevice(const Report& report, const ReportDevice& device, const TextStyle& style,
