@@ -148,11 +148,12 @@ void TraceBuilder::DefineJoinedStack(uint32_t thread, uint32_t id, uint32_t nati
   });
 }
 
-void TraceBuilder::DefineName(uint32_t thread, uint32_t id, const std::string& text) {
+void TraceBuilder::DefineName(uint32_t thread, uint32_t id, const std::string& text, uint32_t domain) {
   DefineEncoded(thread, [&](MessageWriter* out) {
     uint8_t* message = out->Begin(schema::definitions_field::names);
     out->Varint(schema::name_field::id, id);
     out->Bytes(schema::name_field::text, text.data(), text.size());
+    if (domain != 0) out->Varint(schema::name_field::domain, domain);
     out->End(message);
   });
 }

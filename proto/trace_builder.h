@@ -48,7 +48,7 @@ class TraceBuilder {
   void DefinePythonStack(uint32_t thread, uint32_t id, const std::vector<std::pair<uint32_t, uint32_t>>& frames);
   void DefineJoinedStack(uint32_t thread, uint32_t id, uint32_t native, uint32_t python, uint32_t forward = 0,
                          schema::GraphNode node = schema::NODE_NONE);
-  void DefineName(uint32_t thread, uint32_t id, const std::string& text);
+  void DefineName(uint32_t thread, uint32_t id, const std::string& text, uint32_t domain = 0);
   void DefineProcess(uint32_t thread, uint32_t pid, const std::vector<std::string>& command, int rank = -1,
                      const std::vector<std::pair<std::string, std::string>>& environment = {},
                      const std::string& host = "");

@@ -16,6 +16,7 @@
 #include "analyzer/findings/core/growth_findings.h"
 #include "analyzer/findings/core/limit_findings.h"
 #include "analyzer/findings/core/process_description.h"
+#include "analyzer/findings/core/range_findings.h"
 #include "analyzer/findings/core/trace_warnings.h"
 #include "analyzer/findings/fragmentation/pool_findings.h"
 #include "analyzer/findings/fragmentation/release_findings.h"
@@ -112,6 +113,9 @@ std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, co
   if (analysis->trace().framework_devices() != 0) collectors.push_back(std::make_unique<ReleaseFindings>(analysis));
   collectors.push_back(std::make_unique<PoolFindings>(*analysis));
   collectors.push_back(std::make_unique<PatternFindings>(*analysis, purposes));
+  if (!analysis->trace().definitions().names.empty()) {
+    collectors.push_back(std::make_unique<RangeFindings>(*analysis));
+  }
   if (!analysis->trace().holder_walks().empty()) {
     collectors.push_back(std::make_unique<HolderFindings>(analysis, purposes));
   }

@@ -164,6 +164,20 @@ void Fields(Visitor& visit, ReportFirstKernel& kernel) {
   visit(2, "share", kernel.share, "of the site's allocations, 0.9 at least");
 }
 
+struct ReportNvtxRange {
+  std::string path;
+  double share = 0;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportNvtxRange> =
+    "The NVTX ranges that are open in the thread while a site allocates";
+template <class Visitor>
+void Fields(Visitor& visit, ReportNvtxRange& range) {
+  visit(1, "path", range.path, "their names, the outermost first, numbers as `#`: `epoch # > evaluate`");
+  visit(2, "share", range.share, "of the site's allocations that these ranges are open for, 0.5 at least");
+}
+
 struct ReportSite {
   std::string id;
   Level level = Level::kDriver;
@@ -194,6 +208,8 @@ struct ReportSite {
   // Set for leaks if CUPTI's records show it: docs/cupti.md.
   std::optional<ReportLastUse> last_use;
   std::optional<ReportFirstKernel> first_kernel;
+  // Set if the program marks what it does with NVTX.
+  std::optional<ReportNvtxRange> nvtx_range;
   // Set if a walk through the objects of the process shows it.
   std::optional<ReportHolder> holder;
 };
@@ -250,6 +266,8 @@ void Fields(Visitor& visit, ReportSite& site) {
   visit(0, "across", site.across, "in a job with ranks, or with several processes, what they say of this place");
   visit(30, "last_use", site.last_use, "of a leak, where [CUPTI](cupti.md#what-ran)'s records make it certain");
   visit(31, "first_kernel", site.first_kernel, "of a leak, where [CUPTI](cupti.md#what-ran)'s records tell");
+  visit(35, "nvtx_range", site.nvtx_range,
+        "the NVTX ranges in which it allocates; `null` if in none, or in several about as often");
   visit(34, "holder", site.holder,
         "what holds its blocks, where a [walk](report.md#who-holds-it) shows it; otherwise `null`. Not for sites that "
         "are part of another's leak");

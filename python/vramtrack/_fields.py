@@ -158,6 +158,19 @@ class FirstKernel:
 
 
 @dataclasses.dataclass(frozen=True)
+class NvtxRange:
+    """The NVTX ranges that are open in the thread while a site allocates.
+
+    Attributes:
+        path: Their names, the outermost first, numbers as `#`: `epoch # > evaluate`.
+        share: Of the site's allocations that these ranges are open for, 0.5 at least.
+    """
+
+    path: str
+    share: float | None
+
+
+@dataclasses.dataclass(frozen=True)
 class HolderShare:
     """One of several holders.
 
@@ -302,6 +315,7 @@ class Site:
         across: In a job with ranks, or with several processes, what they say of this place.
         last_use: Of a leak, where CUPTI's records make it certain.
         first_kernel: Of a leak, where CUPTI's records tell.
+        nvtx_range: The NVTX ranges in which it allocates; `None` if in none, or in several about as often.
         holder: What holds its blocks, where a walk shows it; otherwise `None`. Not for sites that are part of another's
             leak.
         blame_frame: Index of the frame to look at.
@@ -341,6 +355,7 @@ class Site:
     across: Across | None
     last_use: LastUse | None
     first_kernel: FirstKernel | None
+    nvtx_range: NvtxRange | None
     holder: Holder | None
     blame_frame: int
     own_frame: int | None
@@ -636,7 +651,7 @@ NESTED: dict[type, dict[str, type]] = {
     Kept: {"fit": KeptFitPoint},
     Across: {"rate": AcrossRate},
     Holder: {"others": HolderShare},
-    Site: {"group": Leak, "kept": Kept, "across": Across, "last_use": LastUse, "first_kernel": FirstKernel, "holder": Holder, "frames": Frame},
+    Site: {"group": Leak, "kept": Kept, "across": Across, "last_use": LastUse, "first_kernel": FirstKernel, "nvtx_range": NvtxRange, "holder": Holder, "frames": Frame},
     Activities: {"only_cupti": ActivitiesOnlyCupti, "only_hooks": ActivitiesOnlyHooks, "missing": ActivitiesMissing},
     Process: {"activities": Activities},
     Steps: {"rounds": StepRounds, "phases": Phase},

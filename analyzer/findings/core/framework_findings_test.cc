@@ -250,6 +250,34 @@ TEST(FrameworkFindings, RangesOfOneNameComeBeforeTheOptimizer) {
   EXPECT_EQ(job.Find(options).steps.source, StepSource::kNone);
 }
 
+// What a site allocates for is named by the program itself.
+TEST(FrameworkFindings, SitesHaveTheRangesThatTheyAllocateIn) {
+  Trainer job;
+  job.trace().DefineName(0, 1, "epoch #");
+  job.trace().DefineName(0, 2, "train");
+  job.Prepare();
+  for (int i = 0; i < 40; ++i) {
+    job.Mark(schema::MARK_RANGE_PUSH, 0, 1);
+    job.Mark(schema::MARK_RANGE_PUSH, 0, 2);
+    job.Step(i, /*marks=*/true);
+    job.Mark(schema::MARK_RANGE_POP, 0);
+    job.Mark(schema::MARK_RANGE_POP, 0);
+  }
+  const ProcessFindings findings = job.Find();
+  size_t in_ranges = 0, in_none = 0;
+  for (const ReportSite& site : findings.sites) {
+    if (!site.nvtx_range) {
+      ++in_none;  // what Prepare allocates
+      continue;
+    }
+    ++in_ranges;
+    EXPECT_EQ(site.nvtx_range->path, "epoch # > train");
+    EXPECT_EQ(site.nvtx_range->share, 1);
+  }
+  EXPECT_GT(in_ranges, 0u);
+  EXPECT_GT(in_none, 0u);
+}
+
 TEST(FrameworkFindings, MemoryHasItsCategory) {
   Trainer job;
   job.Prepare();

@@ -147,9 +147,13 @@ void WriteNotEnough(const Report& report, Page* page) {
               Painted(page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE"));
 }
 
-// What CUPTI's records tell of how a leak is used.
+// In which NVTX ranges a leak is allocated, and what CUPTI's records tell of how it is used.
 std::vector<std::string> UseLines(const ReportSite& site) {
   std::vector<std::string> lines;
+  if (site.nvtx_range) {
+    lines.push_back(absl::StrCat("in NVTX range ", Printable(site.nvtx_range->path), ", for ",
+                                 FormatPercent(site.nvtx_range->share), " of the allocations"));
+  }
   if (site.last_use) {
     const ReportLastUse& last = *site.last_use;
     const std::string when = last.latest_step

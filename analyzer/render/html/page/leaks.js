@@ -113,10 +113,11 @@ function ranksOf(site) {
   ];
 }
 
-// How it is used, as far as CUPTI recorded it.
+// The ranges it is allocated in, and how it is used, as far as NVTX and CUPTI recorded it.
 function useOf(site) {
-  const {last_use: last, first_kernel: kernel} = site;
+  const {last_use: last, first_kernel: kernel, nvtx_range: range} = site;
   return [
+    ['in NVTX range', range ? `${range.path}, for ${format.percent(range.share)} of the allocations` : ''],
     ['not used after', last ? (last.latest_step === null ? format.seconds(last.latest_s) : `step ${format.count(last.latest_step)} (${format.seconds(last.latest_s)})`) : ''],
     ['half of its objects idle for', last ? `${format.seconds(last.idle_s)} or more` : ''],
     ['first kernel after it', kernel ? `${kernel.function}, for ${format.percent(kernel.share)} of the allocations` : ''],

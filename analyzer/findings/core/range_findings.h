@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_CORE_RANGE_FINDINGS_H_
+#define ANALYZER_FINDINGS_CORE_RANGE_FINDINGS_H_
+
+#include "analyzer/findings/core/collector.h"
+#include "analyzer/findings/core/process_analysis.h"
+#include "analyzer/peaks/nvtx_ranges.h"
+
+namespace vramtrack {
+
+// Adds to each site the names that the program itself gives to what it does: the NVTX ranges that are open while the
+// site allocates. Only for a trace with names of marks.
+class RangeFindings final : public Collector {
+ public:
+  // `analysis` must outlive it.
+  explicit RangeFindings(const ProcessAnalysis& analysis) : analysis_(analysis), ranges_(analysis.trace()) {}
+
+  const char* name() const override { return "NVTX ranges"; }
+  void Prepare(Replay* detail) override { detail->observers.push_back(&ranges_); }
+  void Describe(const Replays& replays, ProcessFindings* findings) override;
+
+ private:
+  const ProcessAnalysis& analysis_;
+  NvtxRanges ranges_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_CORE_RANGE_FINDINGS_H_

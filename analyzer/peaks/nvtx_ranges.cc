@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/peaks/nvtx_ranges.h"
+
+#include <algorithm>
+
+namespace vramtrack {
+
+NvtxRanges::NvtxRanges(const Trace& trace) : trace_(trace), paths_(1), threads_(trace.threads().size()) {}
+
+void NvtxRanges::OnAllocate(const ReplayAllocation& allocated) {
+  if (!threads_.Has(allocated.slot)) return;
+  const Path path = threads_[allocated.slot].path;
+  sites_.GrowTo(allocated.allocation.site);
+  Entry& entry = sites_[allocated.allocation.site];
+  for (auto& [known, objects] : entry.objects) {
+    if (known != path) continue;
+    ++objects;
+    return;
+  }
+  if (path == kUnknown || entry.objects.size() == kPathsPerSite) {
+    ++entry.elsewhere;
+  } else {
+    entry.objects.emplace_back(path, 1);
+  }
+}
+
+NvtxRanges::Path NvtxRanges::PathOf(Path outer, uint32_t name) {
+  if (outer == kUnknown) return kUnknown;
+  const auto found = path_index_.find({outer, name});
+  if (found != path_index_.end()) return found->second;
+  if (paths_.size() == kMostPaths) return kUnknown;
+  const Path path = static_cast<Path>(paths_.size());
+  paths_.emplace_back(outer, name);
+  path_index_.emplace(std::make_pair(outer, name), path);
+  return path;
+}
+
+void NvtxRanges::Push(Thread* thread, uint32_t name, uint32_t domain, uint64_t started) {
+  if (thread->open.size() == kDeepest) {
+    thread->too_deep += started == 0;
+    return;
+  }
+  thread->path = PathOf(thread->path, name);
+  thread->open.push_back({domain, started, name, thread->path});
+}
+
+// Ranges that were opened after it stay open.
+void NvtxRanges::Close(Thread* thread, size_t open) {
+  thread->open.erase(thread->open.begin() + static_cast<ptrdiff_t>(open));
+  thread->path = open == 0 ? kNoRange : thread->open[open - 1].path;
+  for (size_t i = open; i < thread->open.size(); ++i) {
+    thread->path = thread->open[i].path = PathOf(thread->path, thread->open[i].name);
+  }
+}
+
+void NvtxRanges::OnOtherEvent(const StreamEvent& event) {
+  // Of the past of a trace of bounded size, marks are sums without their order.
+  if (event.operation != schema::MARK || event.past || !threads_.Has(event.slot)) return;
+  const uint32_t kind = event.shape->kind;
+  const auto name = static_cast<uint32_t>(event.value[0]);
+  const uint64_t number = event.value[1];
+  if (kind == schema::MARK_RANGE_END) {
+    const auto started = started_in_.find(number);
+    if (started == started_in_.end()) return;
+    Thread* const thread = &threads_[started->second];
+    started_in_.erase(started);
+    for (size_t i = 0; i < thread->open.size(); ++i) {
+      if (thread->open[i].started == number) return Close(thread, i);
+    }
+    return;
+  }
+  if (kind != schema::MARK_RANGE_PUSH && kind != schema::MARK_RANGE_POP && kind != schema::MARK_RANGE_START) return;
+  Thread* const thread = &threads_[event.slot];
+  if (kind == schema::MARK_RANGE_POP) {
+    // Its name is its domain's. The innermost one of the domain ends.
+    if (thread->too_deep > 0) {
+      --thread->too_deep;
+      return;
+    }
+    for (size_t i = thread->open.size(); i-- > 0;) {
+      if (thread->open[i].started == 0 && thread->open[i].domain == name) return Close(thread, i);
+    }
+    return;
+  }
+  const std::map<uint32_t, uint32_t>& domains = trace_.definitions().domains;
+  const auto domain = domains.find(name);
+  if (kind == schema::MARK_RANGE_START) {
+    // Ranges that never end do not fill the memory.
+    if (number == 0 || started_in_.size() == kMostPaths) return;
+    started_in_[number] = event.slot;
+  }
+  Push(thread, name, domain == domains.end() ? 0 : domain->second, kind == schema::MARK_RANGE_START ? number : 0);
+}
+
+std::string NvtxRanges::Text(Path path) const {
+  std::vector<std::string> names;
+  for (; path != kNoRange; path = paths_[path].first) {
+    const auto name = trace_.definitions().names.find(paths_[path].second);
+    if (name == trace_.definitions().names.end() || name->second.empty()) continue;
+    if (names.size() == kShown) {
+      names.emplace_back("...");
+      break;
+    }
+    names.push_back(name->second);
+  }
+  std::string text;
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    if (!text.empty()) text += " > ";
+    text += *name;
+  }
+  return text;
+}
+
+std::optional<NvtxRanges::Range> NvtxRanges::Of(const std::vector<SiteIndex>& sites) const {
+  std::map<Path, uint64_t> objects;
+  uint64_t all = 0;
+  for (const SiteIndex site : sites) {
+    if (!sites_.Has(site)) continue;
+    for (const auto& [path, count] : sites_[site].objects) {
+      objects[path] += count;
+      all += count;
+    }
+    all += sites_[site].elsewhere;
+  }
+  if (all == 0) return std::nullopt;
+  const auto most = std::max_element(objects.begin(), objects.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == objects.end() || most->first == kNoRange) return std::nullopt;
+  Range range = {Text(most->first), static_cast<double>(most->second) / static_cast<double>(all)};
+  if (range.path.empty()) return std::nullopt;
+  return range;
+}
+
+}  // namespace vramtrack

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_PEAKS_NVTX_RANGES_H_
+#define ANALYZER_PEAKS_NVTX_RANGES_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/base/indices.h"
+#include "analyzer/ingest/trace.h"
+#include "analyzer/ledger/replay_observer.h"
+
+namespace vramtrack {
+
+// Finds in which NVTX ranges each site allocates. A range belongs to the thread that opened it: what another thread
+// allocates meanwhile is not in it. Ranges of several domains nest in the order in which they were opened. Memory:
+// bounded by sites and by kMostPaths. Thread-compatible.
+class NvtxRanges final : public ReplayObserver {
+ public:
+  struct Range {
+    std::string path;  // names of the open ranges, the outermost first: "epoch # > evaluate"
+    double share = 0;  // of the site's objects, 0 to 1
+  };
+
+  explicit NvtxRanges(const Trace& trace);
+
+  unsigned frequent_calls() const override { return kAllocations; }
+  void OnAllocate(const ReplayAllocation& allocated) override;
+  void OnOtherEvent(const StreamEvent& event) override;
+
+  // Returns the ranges in which these sites allocated most objects; nullopt if that was in none, or if the trace does
+  // not tell. Paths that cannot be shown in full begin with "...".
+  std::optional<Range> Of(const std::vector<SiteIndex>& sites) const;
+
+ private:
+  // Of open ranges. The first one, of no range, is kNoRange.
+  using Path = uint32_t;
+  static constexpr Path kNoRange = 0, kUnknown = UINT32_MAX;
+  static constexpr size_t kMostPaths = 65536, kDeepest = 256, kPathsPerSite = 8, kShown = 4;
+
+  struct Open {
+    uint32_t domain = 0;
+    uint64_t started = 0;  // number of a started range, 0 for a pushed one
+    uint32_t name = 0;
+    Path path = kNoRange;  // with this range as the innermost one
+  };
+  struct Thread {
+    std::vector<Open> open;
+    uint64_t too_deep = 0;  // ranges that are open and not in `open`
+    Path path = kNoRange;
+  };
+  struct Entry {
+    std::vector<std::pair<Path, uint64_t>> objects;
+    uint64_t elsewhere = 0;  // in further paths, or the path is not known
+  };
+
+  void Push(Thread* thread, uint32_t name, uint32_t domain, uint64_t started);
+  void Close(Thread* thread, size_t open);
+  Path PathOf(Path outer, uint32_t name);
+  std::string Text(Path path) const;
+
+  const Trace& trace_;
+  std::vector<std::pair<Path, uint32_t>> paths_;  // the outer path, and the innermost range's name
+  std::map<std::pair<Path, uint32_t>, Path> path_index_;
+  std::map<uint64_t, ThreadSlot> started_in_;
+  IndexedVector<ThreadSlot, Thread> threads_;
+  IndexedVector<SiteIndex, Entry> sites_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_PEAKS_NVTX_RANGES_H_
