@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/frameworks/allocator.h"
 #include "interpose/hooks/table/call.h"
 #include "interpose/hooks/table/cuda_abi.h"
 #include "interpose/hooks/table/real_entry.h"
@@ -45,12 +46,10 @@ __attribute__((noinline)) void NoteBlock(const void* block, int64_t bytes, uint6
   Call call(kBlocks);
   if (!call.active()) return;
   const auto address = reinterpret_cast<uint64_t>(block);
-  call.Expect(schema::FRAMEWORK_BLOCK, address);
   if (bytes > 0) {
-    call.CaptureStack();
-    call.Allocated(schema::FRAMEWORK_BLOCK, address, static_cast<uint64_t>(bytes), 0, device.index);
+    BlockAllocated(&call, address, static_cast<uint64_t>(bytes), device.index);
   } else {
-    call.Freeing(schema::FRAMEWORK_BLOCK, address, 0, device.index);
+    BlockFreed(&call, address, device.index);
   }
   TellReserved(&call, device, given_out, reserved);
   Holders& holders = call.session()->holders();
@@ -60,9 +59,8 @@ __attribute__((noinline)) void NoteBlock(const void* block, int64_t bytes, uint6
 void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torch::Device device) {
   Call call(kBlocks);
   if (!call.active()) return;
-  call.CaptureStack();
   call.FrameworkMemory(given_out, reserved, device.index);
-  call.Failed(schema::FRAMEWORK_BLOCK, cuda::kMemoryAllocation, bytes, device.index);
+  BlockFailed(&call, bytes, device.index);
   if (call.session()->holders().on()) call.session()->holders().NoteOutOfMemory();
 }
 

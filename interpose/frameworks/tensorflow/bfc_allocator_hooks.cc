@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hooks TensorFlow's BFCAllocator. A process has several: one for each GPU, one for pinned memory of the host, and with
+// TF_CPU_ALLOCATOR_USE_BFC=1 one for the host's ordinary memory. The name tells which: "GPU_0_bfc", "gpu_host_bfc",
+// "cpu", ...
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "interpose/frameworks/allocator.h"
+#include "interpose/hooks/table/real_entry.h"
+#include "interpose/hooks/table/unseen.h"
+#include "interpose/loader/loaded_object.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr char kFramework[] = "TensorFlow";
+
+// std::string of libstdc++ since GCC 5, which a function returns in memory of its caller.
+struct String {
+  char* text;
+  size_t length;
+  char own[16];  // the text, if it is short
+};
+
+void* FindExport(const char* name) {
+  void* found = nullptr;
+  EachLoadedObject([&](const LoadedObject& object, size_t) {
+    found = IsOwnObject(object) ? nullptr : object.Find(name);
+    return found == nullptr;
+  });
+  return found;
+}
+
+// Writes the allocator's name. BFCAllocator::Name() returns a member, so it needs no lock.
+bool NameOf(void* allocator, const LoadedObject& library, char* name, size_t capacity) {
+  void* const function = library.Find("_ZN3tsl12BFCAllocator4NameB5cxx11Ev");
+  if (function == nullptr) return false;
+  String string = {};
+  reinterpret_cast<void (*)(String*, void*)>(function)(&string, allocator);
+  const size_t length = string.length < capacity ? string.length : capacity - 1;
+  std::memcpy(name, string.text, length);
+  name[length] = '\0';
+  if (string.text != string.own) {
+    void* const free = FindExport("_ZdlPv");
+    if (free != nullptr) reinterpret_cast<void (*)(void*)>(free)(string.text);
+  }
+  return true;
+}
+
+// "GPU_0_bfc" is of device 0. kNotRecorded for memory of the host.
+int DeviceNamed(const char* name) {
+  constexpr char kGpu[] = "GPU_";
+  constexpr size_t kPrefix = sizeof kGpu - 1;
+  if (strncmp(name, kGpu, kPrefix) == 0 && name[kPrefix] >= '0' && name[kPrefix] <= '9') {
+    int device = 0;
+    for (const char* digit = name + kPrefix; *digit >= '0' && *digit <= '9' && device < kHostAsDevice; ++digit) {
+      device = 10 * device + (*digit - '0');
+    }
+    return device < kHostAsDevice ? device : Allocators::kNotRecorded;
+  }
+  // Pinned memory is recorded where CUDA allocates it.
+  const bool pinned = strstr(name, "host") != nullptr;
+  return !pinned && RecordsHostMemory() ? kHostAsDevice : Allocators::kNotRecorded;
+}
+
+__attribute__((noinline, cold)) int LearnDevice(void* allocator, const void* caller) {
+  char name[Allocators::kNameBytes];
+  LoadedObject library;
+  int device = Allocators::kNotRecorded;
+  if (!FindLoadedObject(caller, &library)) return device;
+  if (NameOf(allocator, library, name, sizeof name)) {
+    device = DeviceNamed(name);
+  } else {
+    std::strcpy(name, "?");
+    NoteUnseen(library.name(), schema::UNSEEN_BLOCKS);
+  }
+  Allocators::Learn(allocator, kFramework, name, device);
+  return device;
+}
+
+int DeviceOf(void* allocator, const void* caller) {
+  const int device = Allocators::DeviceOf(allocator);
+  return __builtin_expect(device == Allocators::kUnknown, 0) ? LearnDevice(allocator, caller) : device;
+}
+
+__attribute__((noinline)) void NoteBlock(void* allocator, bool given_out, const void* block, int64_t bytes,
+                                         const void* caller) {
+  const int device = DeviceOf(allocator, caller);
+  if (device < 0) return;
+  Call call(kBlocks);
+  if (!call.active()) return;
+  Allocators::Define(allocator, &call);
+  const auto address = reinterpret_cast<uint64_t>(block);
+  if (given_out) {
+    BlockAllocated(&call, address, static_cast<uint64_t>(bytes), device);
+  } else {
+    BlockFreed(&call, address, device);
+  }
+}
+
+__attribute__((noinline)) void NoteFailure(void* allocator, size_t bytes, const void* caller) {
+  const int device = DeviceOf(allocator, caller);
+  if (device < 0) return;
+  Call call(kBlocks);
+  if (!call.active()) return;
+  Allocators::Define(allocator, &call);
+  BlockFailed(&call, bytes, device);
+}
+
+template <size_t kBytes>
+bool Is(const char* text, size_t length, const char (&literal)[kBytes]) {
+  return length == kBytes - 1 && std::memcmp(text, literal, kBytes - 1) == 0;
+}
+
+}  // namespace
+}  // namespace vramtrack
+
+#define ADD_TRACE_ME _ZN3tsl12BFCAllocator10AddTraceMeESt17basic_string_viewIcSt11char_traitsIcEEPKvll
+#define DUMP_MEMORY_LOG _ZN3tsl12BFCAllocator13DumpMemoryLogEm
+#define BASE_DESTRUCTOR _ZN3tsl12BFCAllocatorD2Ev
+#define DESTRUCTOR _ZN3tsl12BFCAllocatorD1Ev
+
+#define ENTRY_OF(name) ENTRY_OF_EXPANDED(name)
+#define ENTRY_OF_EXPANDED(name) ::vramtrack::Entry::k_##name
+#define PASS_ON(entry, parameters, arguments)                                                          \
+  if (void* const real = ::vramtrack::Providers::Real(ENTRY_OF(entry), __builtin_return_address(0))) { \
+    reinterpret_cast<void(*) parameters>(real) arguments;                                              \
+  }
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT void ADD_TRACE_ME(void* allocator, size_t length, const char* text, const void* block, int64_t requested,
+                         int64_t allocated) {
+  if (vramtrack::Is(text, length, "MemoryAllocation")) {
+    vramtrack::NoteBlock(allocator, true, block, allocated, __builtin_return_address(0));
+  } else if (vramtrack::Is(text, length, "MemoryDeallocation")) {
+    vramtrack::NoteBlock(allocator, false, block, allocated, __builtin_return_address(0));
+  }
+  PASS_ON(ADD_TRACE_ME, (void*, size_t, const char*, const void*, int64_t, int64_t),
+          (allocator, length, text, block, requested, allocated))
+}
+
+EXPORT void DUMP_MEMORY_LOG(void* allocator, size_t bytes) {
+  vramtrack::NoteFailure(allocator, bytes, __builtin_return_address(0));
+  PASS_ON(DUMP_MEMORY_LOG, (void*, size_t), (allocator, bytes))
+}
+
+EXPORT void BASE_DESTRUCTOR(void* allocator) {
+  vramtrack::Allocators::Forget(allocator);
+  PASS_ON(BASE_DESTRUCTOR, (void*), (allocator))
+}
+
+EXPORT void DESTRUCTOR(void* allocator) {
+  vramtrack::Allocators::Forget(allocator);
+  PASS_ON(DESTRUCTOR, (void*), (allocator))
+}
