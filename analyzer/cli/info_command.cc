@@ -96,6 +96,16 @@ void WriteDevices(const Definitions& definitions, Page* page) {
   }
 }
 
+void WriteAllocators(const Definitions& definitions, Page* page) {
+  const char* label = "allocators";
+  for (const TracedAllocator& allocator : definitions.allocators) {
+    Row(label,
+        absl::StrCat(Printable(allocator.framework), "'s ", Printable(allocator.name), " on device ", allocator.device),
+        page);
+    label = "";
+  }
+}
+
 void WriteClock(const Trace& trace, const EventCounts& counts, Page* page) {
   const TickClock& clock = trace.clock();
   uint64_t end = trace.end_ticks() != 0 ? trace.end_ticks() : counts.last_time;
@@ -308,6 +318,7 @@ void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
   page->Section(absl::StrCat(Printable(trace.path()), ", ", FormatByteCount(static_cast<double>(trace.file_bytes()))));
   WriteProcess(trace.definitions().process, page);
   WriteDevices(trace.definitions(), page);
+  WriteAllocators(trace.definitions(), page);
   WriteClock(trace, counts, page);
   std::string why = trace.IncompleteWhy();
   Row("complete", why.empty() ? "yes" : "no: " + Printable(why), page, why.empty() ? Paint::kPlain : Paint::kWarning);

@@ -114,7 +114,7 @@ std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, co
   collectors.push_back(std::make_unique<PoolFindings>(*analysis));
   collectors.push_back(std::make_unique<PatternFindings>(*analysis, purposes));
   if (!analysis->trace().definitions().names.empty()) {
-    collectors.push_back(std::make_unique<RangeFindings>(*analysis));
+    collectors.push_back(std::make_unique<RangeFindings>(analysis));
   }
   if (!analysis->trace().holder_walks().empty()) {
     collectors.push_back(std::make_unique<HolderFindings>(analysis, purposes));
@@ -149,7 +149,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
   }
   AddTraceWarnings(trace, ledger, analysis->failures(), &findings.warnings);
   AddDeviceWarnings(trace.path(), findings.devices, &findings.warnings);
-  AddFrameworkRemarks(trace.path(), ledger, analysis->framework_check(), &findings.warnings);
+  AddFrameworkRemarks(trace.path(), trace.definitions(), ledger, analysis->framework_check(), &findings.warnings);
   AddMissingWalkWarning(trace, &findings.warnings);
   AddModuleWarnings(analysis->symbols(), &findings.warnings);
   findings.unsure = WhatIsUnsure(findings, SitesThatKept(*analysis));

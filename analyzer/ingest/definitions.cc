@@ -255,6 +255,31 @@ void ReadUnseen(pbf_reader in, std::map<std::string, uint32_t>* unseen) {
   (*unseen)[library] = reason;
 }
 
+void ReadAllocator(pbf_reader in, std::vector<TracedAllocator>* allocators) {
+  TracedAllocator allocator;
+  while (in.next()) {
+    switch (in.tag()) {
+      case schema::allocator_field::framework:
+        allocator.framework = in.get_string();
+        break;
+      case schema::allocator_field::name:
+        allocator.name = in.get_string();
+        break;
+      case schema::allocator_field::device:
+        allocator.device = in.get_uint32();
+        break;
+      default:
+        in.skip();
+    }
+  }
+  for (const TracedAllocator& known : *allocators) {
+    if (known.framework == allocator.framework && known.name == allocator.name && known.device == allocator.device) {
+      return;
+    }
+  }
+  allocators->push_back(std::move(allocator));
+}
+
 // libtorch_cuda.so, in some versions in parts: libtorch_cuda_cpp.so.
 bool IsTorchCuda(std::string_view path) {
   constexpr std::string_view kName = "libtorch_cuda";
@@ -262,6 +287,13 @@ bool IsTorchCuda(std::string_view path) {
 }
 
 }  // namespace
+
+const TracedAllocator* Definitions::AllocatorOn(uint32_t device) const {
+  for (const TracedAllocator& allocator : allocators) {
+    if (allocator.device == device) return &allocator;
+  }
+  return nullptr;
+}
 
 bool Definitions::Add(std::string_view encoded) {
   namespace f = schema::definitions_field;
@@ -303,6 +335,9 @@ bool Definitions::Add(std::string_view encoded) {
           break;
         case f::joined_stacks:
           ReadJoinedStack(in.get_message(), &stacks);
+          break;
+        case f::allocators:
+          ReadAllocator(in.get_message(), &allocators);
           break;
         case f::names:
           ReadName(in.get_message(), &names, &domains);

@@ -35,6 +35,12 @@ struct TracedThread {
   std::string name;
 };
 
+// A framework's own allocator, other than PyTorch's.
+struct TracedAllocator {
+  std::string framework, name;
+  uint32_t device = 0;
+};
+
 struct TracedDevice {
   std::string name;
   uint64_t total_bytes = 0;  // 0: unknown
@@ -45,6 +51,7 @@ class Definitions {
   TracedProcess process;
   std::map<uint32_t, TracedThread> threads;
   std::map<uint32_t, TracedDevice> devices;
+  std::vector<TracedAllocator> allocators;  // each once
   LoadedModules modules;
   TracedCodes codes;
   TracedStacks stacks;
@@ -53,6 +60,11 @@ class Definitions {
   std::map<uint32_t, std::string> names;
   // Maps the id of a name to the id of its domain's name, which is "domain:". Names in the default domain are absent.
   std::map<uint32_t, uint32_t> domains;
+
+  // Returns the first allocator of a framework other than PyTorch on the device, or null. Blocks there may be of both.
+  const TracedAllocator* AllocatorOn(uint32_t device) const;
+  // Returns whether the device stands for the memory of the host: interpose/frameworks/allocator.h.
+  bool IsHostAsDevice(uint32_t device) const { return device == kHostAsDevice && AllocatorOn(device) != nullptr; }
 
   // Adds an encoded Definitions message. Returns false if it is damaged; what precedes the damage is kept.
   bool Add(std::string_view encoded);
@@ -72,6 +84,7 @@ class Definitions {
 
   StackIndex torch_pinned_pool_ = kEmptyStack;
 
+  static constexpr uint32_t kHostAsDevice = 63;
   static constexpr size_t kMaxDomainBytes = 200;
   // Stacks are stored as differences to the previous stack, so a small damaged file could expand to any number of
   // frames. No recorder comes near this limit.

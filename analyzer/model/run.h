@@ -87,6 +87,20 @@ void Fields(Visitor& visit, ReportActivities& activities) {
   visit(9, "missing", activities.missing);
 }
 
+struct ReportAllocator {
+  std::string framework, name;
+  uint32_t device = 0;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportAllocator> = "An allocator of a framework other than PyTorch";
+template <class Visitor>
+void Fields(Visitor& visit, ReportAllocator& allocator) {
+  visit(1, "framework", allocator.framework, "its name: `TensorFlow`");
+  visit(2, "name", allocator.name, "of the allocator, as the framework calls it: `GPU_0_bfc`");
+  visit(3, "device", allocator.device, "whose memory it divides; 63 is the host's memory");
+}
+
 struct ReportProcess {
   uint32_t pid = 0, parent_pid = 0;
   std::optional<int> rank;
@@ -97,6 +111,7 @@ struct ReportProcess {
   uint64_t events = 0, lost_events = 0;
   double duration_s = 0;
   std::optional<ReportActivities> activities;
+  std::vector<ReportAllocator> allocators;
 };
 
 template <>
@@ -114,6 +129,8 @@ void Fields(Visitor& visit, ReportProcess& process) {
   visit(8, "lost_events", process.lost_events, "known to be missing");
   visit(9, "duration_s", process.duration_s, "from the first CUDA call");
   visit(10, "activities", process.activities, "`null` without [CUPTI](cupti.md)");
+  visit(12, "allocators", process.allocators,
+        "of [frameworks other than PyTorch](frameworks.md), whose blocks are sites of the level `framework`");
 }
 
 struct ReportStepRounds {

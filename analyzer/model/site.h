@@ -167,15 +167,19 @@ void Fields(Visitor& visit, ReportFirstKernel& kernel) {
 struct ReportNvtxRange {
   std::string path;
   double share = 0;
+  std::string opened_at;
 };
 
 template <>
 inline constexpr const char* kAbout<ReportNvtxRange> =
-    "The NVTX ranges that are open in the thread while a site allocates";
+    "The NVTX ranges that are open while a site allocates, and calls of a `tf.function`: those of its thread; for a "
+    "thread without any, those of the only thread that has some";
 template <class Visitor>
 void Fields(Visitor& visit, ReportNvtxRange& range) {
   visit(1, "path", range.path, "their names, the outermost first, numbers as `#`: `epoch # > evaluate`");
   visit(2, "share", range.share, "of the site's allocations that these ranges are open for, 0.5 at least");
+  visit(3, "opened_at", field::OrNull{range.opened_at},
+        "line of your code that opens the innermost one; `null` if there are several, or it is not known");
 }
 
 struct ReportSite {
@@ -267,7 +271,7 @@ void Fields(Visitor& visit, ReportSite& site) {
   visit(30, "last_use", site.last_use, "of a leak, where [CUPTI](cupti.md#what-ran)'s records make it certain");
   visit(31, "first_kernel", site.first_kernel, "of a leak, where [CUPTI](cupti.md#what-ran)'s records tell");
   visit(35, "nvtx_range", site.nvtx_range,
-        "the NVTX ranges in which it allocates; `null` if in none, or in several about as often");
+        "the NVTX ranges that are open while it allocates; `null` if none are, or several about as often");
   visit(34, "holder", site.holder,
         "what holds its blocks, where a [walk](report.md#who-holds-it) shows it; otherwise `null`. Not for sites that "
         "are part of another's leak");

@@ -9,7 +9,8 @@ NvtxRanges::NvtxRanges(const Trace& trace) : trace_(trace), paths_(1), threads_(
 
 void NvtxRanges::OnAllocate(const ReplayAllocation& allocated) {
   if (!threads_.Has(allocated.slot)) return;
-  const Path path = threads_[allocated.slot].path;
+  Path path = threads_[allocated.slot].path;
+  if (path == kNoRange && with_ranges_.size() == 1) path = threads_[*with_ranges_.begin()].path;
   sites_.GrowTo(allocated.allocation.site);
   Entry& entry = sites_[allocated.allocation.site];
   for (auto& [known, objects] : entry.objects) {
@@ -30,27 +31,46 @@ NvtxRanges::Path NvtxRanges::PathOf(Path outer, uint32_t name) {
   if (found != path_index_.end()) return found->second;
   if (paths_.size() == kMostPaths) return kUnknown;
   const Path path = static_cast<Path>(paths_.size());
-  paths_.emplace_back(outer, name);
+  paths_.push_back({outer, name, {}, false});
   path_index_.emplace(std::make_pair(outer, name), path);
   return path;
 }
 
-void NvtxRanges::Push(Thread* thread, uint32_t name, uint32_t domain, uint64_t started) {
-  if (thread->open.size() == kDeepest) {
-    thread->too_deep += started == 0;
+void NvtxRanges::NoteOpen(ThreadSlot slot) {
+  if (threads_[slot].open.empty()) {
+    with_ranges_.erase(slot);
+  } else {
+    with_ranges_.insert(slot);
+  }
+}
+
+void NvtxRanges::Push(ThreadSlot slot, const Open& range, StackIndex stack) {
+  Thread& thread = threads_[slot];
+  if (thread.open.size() == kDeepest) {
+    thread.too_deep += range.started == 0;
     return;
   }
-  thread->path = PathOf(thread->path, name);
-  thread->open.push_back({domain, started, name, thread->path});
+  thread.path = PathOf(thread.path, range.name);
+  thread.open.push_back(range);
+  thread.open.back().path = thread.path;
+  NoteOpen(slot);
+  // Ranges from before the first CUDA call have no stack.
+  if (thread.path == kUnknown || stack == kEmptyStack) return;
+  Known& known = paths_[thread.path];
+  if (std::find(known.opened.begin(), known.opened.end(), stack) != known.opened.end()) return;
+  known.more |= known.opened.size() == kMostPlaces;
+  if (!known.more) known.opened.push_back(stack);
 }
 
 // Ranges that were opened after it stay open.
-void NvtxRanges::Close(Thread* thread, size_t open) {
-  thread->open.erase(thread->open.begin() + static_cast<ptrdiff_t>(open));
-  thread->path = open == 0 ? kNoRange : thread->open[open - 1].path;
-  for (size_t i = open; i < thread->open.size(); ++i) {
-    thread->path = thread->open[i].path = PathOf(thread->path, thread->open[i].name);
+void NvtxRanges::Close(ThreadSlot slot, size_t open) {
+  Thread& thread = threads_[slot];
+  thread.open.erase(thread.open.begin() + static_cast<ptrdiff_t>(open));
+  thread.path = open == 0 ? kNoRange : thread.open[open - 1].path;
+  for (size_t i = open; i < thread.open.size(); ++i) {
+    thread.path = thread.open[i].path = PathOf(thread.path, thread.open[i].name);
   }
+  NoteOpen(slot);
 }
 
 void NvtxRanges::OnOtherEvent(const StreamEvent& event) {
@@ -62,11 +82,12 @@ void NvtxRanges::OnOtherEvent(const StreamEvent& event) {
   if (kind == schema::MARK_RANGE_END) {
     const auto started = started_in_.find(number);
     if (started == started_in_.end()) return;
-    Thread* const thread = &threads_[started->second];
+    const ThreadSlot slot = started->second;
     started_in_.erase(started);
-    for (size_t i = 0; i < thread->open.size(); ++i) {
-      if (thread->open[i].started == number) return Close(thread, i);
-    }
+    const std::vector<Open>& open = threads_[slot].open;
+    const auto range =
+        std::find_if(open.begin(), open.end(), [number](const Open& one) { return one.started == number; });
+    if (range != open.end()) Close(slot, static_cast<size_t>(range - open.begin()));
     return;
   }
   if (kind != schema::MARK_RANGE_PUSH && kind != schema::MARK_RANGE_POP && kind != schema::MARK_RANGE_START) return;
@@ -78,7 +99,7 @@ void NvtxRanges::OnOtherEvent(const StreamEvent& event) {
       return;
     }
     for (size_t i = thread->open.size(); i-- > 0;) {
-      if (thread->open[i].started == 0 && thread->open[i].domain == name) return Close(thread, i);
+      if (thread->open[i].started == 0 && thread->open[i].domain == name) return Close(event.slot, i);
     }
     return;
   }
@@ -89,13 +110,17 @@ void NvtxRanges::OnOtherEvent(const StreamEvent& event) {
     if (number == 0 || started_in_.size() == kMostPaths) return;
     started_in_[number] = event.slot;
   }
-  Push(thread, name, domain == domains.end() ? 0 : domain->second, kind == schema::MARK_RANGE_START ? number : 0);
+  Open range;
+  range.domain = domain == domains.end() ? 0 : domain->second;
+  range.started = kind == schema::MARK_RANGE_START ? number : 0;
+  range.name = name;
+  Push(event.slot, range, trace_.definitions().stacks.Distinct(event.shape->ref));
 }
 
 std::string NvtxRanges::Text(Path path) const {
   std::vector<std::string> names;
-  for (; path != kNoRange; path = paths_[path].first) {
-    const auto name = trace_.definitions().names.find(paths_[path].second);
+  for (; path != kNoRange; path = paths_[path].outer) {
+    const auto name = trace_.definitions().names.find(paths_[path].name);
     if (name == trace_.definitions().names.end() || name->second.empty()) continue;
     if (names.size() == kShown) {
       names.emplace_back("...");
@@ -126,7 +151,9 @@ std::optional<NvtxRanges::Range> NvtxRanges::Of(const std::vector<SiteIndex>& si
   const auto most = std::max_element(objects.begin(), objects.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == objects.end() || most->first == kNoRange) return std::nullopt;
-  Range range = {Text(most->first), static_cast<double>(most->second) / static_cast<double>(all)};
+  const Known& known = paths_[most->first];
+  Range range = {Text(most->first), static_cast<double>(most->second) / static_cast<double>(all),
+                 known.more ? std::vector<StackIndex>() : known.opened};
   if (range.path.empty()) return std::nullopt;
   return range;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,14 +16,16 @@
 
 namespace vramtrack {
 
-// Finds in which NVTX ranges each site allocates. A range belongs to the thread that opened it: what another thread
-// allocates meanwhile is not in it. Ranges of several domains nest in the order in which they were opened. Memory:
-// bounded by sites and by kMostPaths. Thread-compatible.
+// Finds which NVTX ranges are open while each site allocates, and where they were opened. Calls of a tf.function are
+// ranges, too. A thread's ranges are those that it opened. For a thread without any, such as one that computes
+// gradients, the ranges of the only thread that has some count; while several have, none do. Ranges of several domains
+// nest in the order in which they were opened. Memory: bounded by sites and by kMostPaths. Thread-compatible.
 class NvtxRanges final : public ReplayObserver {
  public:
   struct Range {
-    std::string path;  // names of the open ranges, the outermost first: "epoch # > evaluate"
-    double share = 0;  // of the site's objects, 0 to 1
+    std::string path;                // names of the open ranges, the outermost first: "epoch # > evaluate"
+    double share = 0;                // of the site's objects, 0 to 1
+    std::vector<StackIndex> opened;  // where the innermost one was opened; empty if at too many places
   };
 
   explicit NvtxRanges(const Trace& trace);
@@ -39,7 +42,7 @@ class NvtxRanges final : public ReplayObserver {
   // Of open ranges. The first one, of no range, is kNoRange.
   using Path = uint32_t;
   static constexpr Path kNoRange = 0, kUnknown = UINT32_MAX;
-  static constexpr size_t kMostPaths = 65536, kDeepest = 256, kPathsPerSite = 8, kShown = 4;
+  static constexpr size_t kMostPaths = 65536, kDeepest = 256, kPathsPerSite = 8, kShown = 4, kMostPlaces = 8;
 
   struct Open {
     uint32_t domain = 0;
@@ -57,16 +60,25 @@ class NvtxRanges final : public ReplayObserver {
     uint64_t elsewhere = 0;  // in further paths, or the path is not known
   };
 
-  void Push(Thread* thread, uint32_t name, uint32_t domain, uint64_t started);
-  void Close(Thread* thread, size_t open);
+  struct Known {
+    Path outer = kNoRange;
+    uint32_t name = 0;               // of the innermost range
+    std::vector<StackIndex> opened;  // at most kMostPlaces
+    bool more = false;               // it was opened at other places, too
+  };
+
+  void Push(ThreadSlot slot, const Open& range, StackIndex stack);
+  void Close(ThreadSlot slot, size_t open);
+  void NoteOpen(ThreadSlot slot);
   Path PathOf(Path outer, uint32_t name);
   std::string Text(Path path) const;
 
   const Trace& trace_;
-  std::vector<std::pair<Path, uint32_t>> paths_;  // the outer path, and the innermost range's name
+  std::vector<Known> paths_;
   std::map<std::pair<Path, uint32_t>, Path> path_index_;
   std::map<uint64_t, ThreadSlot> started_in_;
   IndexedVector<ThreadSlot, Thread> threads_;
+  std::set<ThreadSlot> with_ranges_;  // threads that have open ranges
   IndexedVector<SiteIndex, Entry> sites_;
 };
 

@@ -89,12 +89,22 @@ TEST(NvtxRanges, NestAndEnd) {
   EXPECT_DOUBLE_EQ(shares[0], 0.5);
 }
 
-TEST(NvtxRanges, AreOfTheThreadThatOpenedThem) {
+// As the threads that compute gradients have none.
+TEST(NvtxRanges, CountForThreadsWithoutAny) {
   Program program;
   program.Push(kStep, 0);
   program.Allocate(3, 1);
   program.Allocate(3, 0);
-  EXPECT_EQ(program.Ranges(), (Paths{"step #", "none"}));
+  EXPECT_EQ(program.Ranges(), (Paths{"step #", "step #"}));
+}
+
+TEST(NvtxRanges, OfSeveralThreadsAreTheirOwn) {
+  Program program;
+  program.Push(kStep, 0);
+  program.Push(kEvaluate, 1);
+  program.Allocate(3, 1);
+  program.Allocate(3, 0);
+  EXPECT_EQ(program.Ranges(), (Paths{"step #", "evaluate"}));
 }
 
 TEST(NvtxRanges, OfADomainEndThere) {
@@ -154,7 +164,8 @@ TEST(NvtxRanges, AreThoseOfAPlainReplay) {
         if (!mine.empty()) mine.pop_back();
       }
       program.Allocate(1, thread);
-      ++objects[thread][mine.empty() ? "none" : mine.size() == 1 ? mine[0] : mine[0] + " > " + mine[1]];
+      const std::vector<std::string>& counted = mine.empty() ? open[1 - thread] : mine;
+      ++objects[thread][counted.empty() ? "none" : counted.size() == 1 ? counted[0] : counted[0] + " > " + counted[1]];
     }
     const Paths paths = program.Ranges();
     ASSERT_EQ(paths.size(), 2u);

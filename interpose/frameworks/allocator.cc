@@ -40,9 +40,7 @@ int Allocators::DeviceOf(const void* allocator) {
 }
 
 void Allocators::Learn(const void* allocator, const char* framework, const char* name, int device) {
-  // The lock is held for a few instructions only.
-  while (!learning.TryLock()) {
-  }
+  if (!learning.Lock()) return;
   Known* at = Find(nullptr);
   const size_t count = known_count.load(std::memory_order_relaxed);
   const bool appended = at == nullptr && count < kMost;

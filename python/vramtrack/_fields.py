@@ -159,15 +159,18 @@ class FirstKernel:
 
 @dataclasses.dataclass(frozen=True)
 class NvtxRange:
-    """The NVTX ranges that are open in the thread while a site allocates.
+    """The NVTX ranges that are open while a site allocates, and calls of a `tf.function`: those of its thread; for a
+    thread without any, those of the only thread that has some.
 
     Attributes:
         path: Their names, the outermost first, numbers as `#`: `epoch # > evaluate`.
         share: Of the site's allocations that these ranges are open for, 0.5 at least.
+        opened_at: Line of your code that opens the innermost one; `None` if there are several, or it is not known.
     """
 
     path: str
     share: float | None
+    opened_at: str | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -315,7 +318,7 @@ class Site:
         across: In a job with ranks, or with several processes, what they say of this place.
         last_use: Of a leak, where CUPTI's records make it certain.
         first_kernel: Of a leak, where CUPTI's records tell.
-        nvtx_range: The NVTX ranges in which it allocates; `None` if in none, or in several about as often.
+        nvtx_range: The NVTX ranges that are open while it allocates; `None` if none are, or several about as often.
         holder: What holds its blocks, where a walk shows it; otherwise `None`. Not for sites that are part of another's
             leak.
         blame_frame: Index of the frame to look at.
@@ -433,6 +436,21 @@ class Activities:
 
 
 @dataclasses.dataclass(frozen=True)
+class Allocator:
+    """An allocator of a framework other than PyTorch.
+
+    Attributes:
+        framework: Its name: `TensorFlow`.
+        name: Of the allocator, as the framework calls it: `GPU_0_bfc`.
+        device: Whose memory it divides; 63 is the host's memory.
+    """
+
+    framework: str
+    name: str
+    device: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Process:
     """One for each trace.
 
@@ -448,6 +466,7 @@ class Process:
         lost_events: Known to be missing.
         duration_s: From the first CUDA call.
         activities: `None` without CUPTI.
+        allocators: Of frameworks other than PyTorch, whose blocks are sites of the level `framework`.
     """
 
     pid: int
@@ -461,6 +480,7 @@ class Process:
     lost_events: int
     duration_s: float | None
     activities: Activities | None
+    allocators: tuple[Allocator, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -653,7 +673,7 @@ NESTED: dict[type, dict[str, type]] = {
     Holder: {"others": HolderShare},
     Site: {"group": Leak, "kept": Kept, "across": Across, "last_use": LastUse, "first_kernel": FirstKernel, "nvtx_range": NvtxRange, "holder": Holder, "frames": Frame},
     Activities: {"only_cupti": ActivitiesOnlyCupti, "only_hooks": ActivitiesOnlyHooks, "missing": ActivitiesMissing},
-    Process: {"activities": Activities},
+    Process: {"activities": Activities, "allocators": Allocator},
     Steps: {"rounds": StepRounds, "phases": Phase},
     DiffSide: {"processes": Process, "steps": Steps},
     DiffDivergence: {"base_frames": Frame, "new_frames": Frame},

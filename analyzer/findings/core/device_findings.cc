@@ -236,7 +236,7 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
       // Its allocator could have used what it keeps, or the device's own.
       oom.free = *oom.device_free + (*oom.reserved - std::min(*oom.live, *oom.reserved));
       oom.largest_free = std::max(*oom.largest_free, *oom.largest_hole);
-      DescribePool(*failed.framework, &oom);
+      if (trace.definitions().AllocatorOn(oom.device) == nullptr) DescribePool(*failed.framework, &oom);
     }
   }
   if (failed.requested > *oom.free) {

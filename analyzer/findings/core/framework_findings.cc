@@ -12,7 +12,8 @@ namespace vramtrack {
 std::map<DeviceIndex, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, const RunShape& run) {
   std::map<DeviceIndex, FrameworkGrowth> frameworks;
   for (const Scope& scope : ledger.scopes()) {
-    if (scope.level != Level::kFramework) continue;
+    // Without segments there is nothing reserved that could grow or not.
+    if (scope.level != Level::kFramework || scope.segments == nullptr || scope.reserved_peak == 0) continue;
     FrameworkGrowth& growth = frameworks[scope.device];
     growth.live = EstimateGrowth(scope.live_floors, run.warmup_end);
     growth.reserved = EstimateGrowth(scope.reserved_floors, run.warmup_end);
@@ -47,8 +48,8 @@ std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, 
   return owners;
 }
 
-void AddFrameworkRemarks(const std::string& path, const Ledger& ledger, const FrameworkCheck& check,
-                         std::vector<std::string>* warnings) {
+void AddFrameworkRemarks(const std::string& path, const Definitions& definitions, const Ledger& ledger,
+                         const FrameworkCheck& check, std::vector<std::string>* warnings) {
   if (check.mismatches() > 0 &&
       (check.given_out() != 0 || check.reserved() != 0 || check.mismatches() > check.checks() / 10)) {
     warnings->push_back(absl::StrCat(path, ": ", check.mismatches(), " of ", check.checks(),
@@ -59,7 +60,7 @@ void AddFrameworkRemarks(const std::string& path, const Ledger& ledger, const Fr
   for (const Scope& scope : ledger.scopes()) {
     if (scope.level != Level::kFramework) continue;
     const uint64_t most = std::max(scope.peak_moment.framework.unplaced, scope.end_moment.framework.unplaced);
-    if (most == 0) continue;
+    if (most == 0 || definitions.IsHostAsDevice(scope.device.value())) continue;
     warnings->push_back(absl::StrCat(path, ": device ", scope.device.value(), ": ",
                                      FormatByteCount(static_cast<double>(most)),
                                      " of the framework's blocks lie in memory whose allocation was not seen"));

@@ -51,8 +51,8 @@ std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, 
                                                           const StackSymbolizer& symbolizer);
 
 // Adds one warning for each way in which the ledger's framework level differs from what the framework reports.
-void AddFrameworkRemarks(const std::string& path, const Ledger& ledger, const FrameworkCheck& check,
-                         std::vector<std::string>* warnings);
+void AddFrameworkRemarks(const std::string& path, const Definitions& definitions, const Ledger& ledger,
+                         const FrameworkCheck& check, std::vector<std::string>* warnings);
 
 }  // namespace vramtrack
 

@@ -27,6 +27,9 @@ std::string WhyNot(const ProcessAnalysis& analysis, const std::vector<ReportOom>
     return "an allocation failed, so that it is not known how much the job needs";
   }
   if (Leaks(analysis, DeviceIndex(device.index))) return "the job leaks; no headroom is enough for long";
+  if (const TracedAllocator* allocator = analysis.trace().definitions().AllocatorOn(device.index)) {
+    return allocator->framework + "'s allocator takes memory in advance";
+  }
   if (device.unexplained_growth > 0) return "live bytes grow, and no allocation site explains it";
   if (device.fragmentation.growth) return "fragmentation grows; no headroom is enough for long";
   return "";

@@ -21,6 +21,9 @@ ReportProcess DescribeProcess(const Trace& trace, const Ledger& ledger) {
   process.complete = process.incomplete_why.empty();
   process.events = trace.events();
   process.lost_events = trace.lost_events() + ledger.unreadable_events();
+  for (const TracedAllocator& allocator : trace.definitions().allocators) {
+    process.allocators.push_back({allocator.framework, allocator.name, allocator.device});
+  }
   process.duration_s = trace.clock().Seconds(std::max(ledger.last_ticks(), trace.end_ticks()));
   return process;
 }

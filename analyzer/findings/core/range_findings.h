@@ -2,6 +2,10 @@
 #ifndef ANALYZER_FINDINGS_CORE_RANGE_FINDINGS_H_
 #define ANALYZER_FINDINGS_CORE_RANGE_FINDINGS_H_
 
+#include <string>
+#include <vector>
+
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/peaks/nvtx_ranges.h"
@@ -13,14 +17,17 @@ namespace vramtrack {
 class RangeFindings final : public Collector {
  public:
   // `analysis` must outlive it.
-  explicit RangeFindings(const ProcessAnalysis& analysis) : analysis_(analysis), ranges_(analysis.trace()) {}
+  explicit RangeFindings(ProcessAnalysis* analysis) : analysis_(*analysis), ranges_(analysis->trace()) {}
 
   const char* name() const override { return "NVTX ranges"; }
   void Prepare(Replay* detail) override { detail->observers.push_back(&ranges_); }
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:
-  const ProcessAnalysis& analysis_;
+  // Returns the line of the user's code from which a range was opened; empty if it is not known, or one of several.
+  std::string PlaceOf(const std::vector<StackIndex>& stacks) const;
+
+  ProcessAnalysis& analysis_;
   NvtxRanges ranges_;
 };
 

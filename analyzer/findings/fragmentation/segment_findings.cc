@@ -176,6 +176,8 @@ SegmentFindings::SegmentFindings(ProcessAnalysis* analysis)
     : analysis_(*analysis), growing_(GrowthOfReserves(*analysis)), segments_(analysis->ledger(), FirstSteps(growing_)) {
   for (const Scope& scope : analysis->ledger().scopes()) {
     if (scope.level != Level::kFramework || !IsWorthTrials(analysis->failures().all(), scope)) continue;
+    // What is known of how blocks are placed, and of settings, is known of PyTorch's allocator.
+    if (analysis->trace().definitions().AllocatorOn(scope.device.value()) != nullptr) continue;
     segments_.Record(scope.device, DeviceTotalBytes(analysis->trace(), analysis->ledger(), scope.device));
   }
 }

@@ -112,7 +112,7 @@ std::string StepsText(const ReportSteps& steps) {
   if (steps.source == StepSource::kNone) return "no steps were found";
   if (!steps.phases.empty()) return PhasesText(steps);
   std::string source = steps.source == StepSource::kMarks       ? "marked by the job"
-                       : steps.source == StepSource::kNvtx      ? "from NVTX ranges"
+                       : steps.source == StepSource::kNvtx      ? "from ranges named"
                        : steps.source == StepSource::kOptimizer ? "from the optimizer's calls"
                                                                 : "inferred from the rhythm of the allocations";
   if (!steps.name.empty()) absl::StrAppend(&source, " '", Printable(steps.name), "'");

@@ -151,8 +151,10 @@ void WriteNotEnough(const Report& report, Page* page) {
 std::vector<std::string> UseLines(const ReportSite& site) {
   std::vector<std::string> lines;
   if (site.nvtx_range) {
-    lines.push_back(absl::StrCat("in NVTX range ", Printable(site.nvtx_range->path), ", for ",
-                                 FormatPercent(site.nvtx_range->share), " of the allocations"));
+    const ReportNvtxRange& range = *site.nvtx_range;
+    lines.push_back(absl::StrCat("while the range ", Printable(range.path), " is open",
+                                 range.opened_at.empty() ? "" : ", from " + Printable(range.opened_at), ", for ",
+                                 FormatPercent(range.share), " of the allocations"));
   }
   if (site.last_use) {
     const ReportLastUse& last = *site.last_use;

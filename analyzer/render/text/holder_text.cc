@@ -57,6 +57,10 @@ void WriteHolder(const ReportSite& site, int indent, Page* page) {
 std::string HowToFindHolder(const Report& report, const ReportSite& site) {
   if (site.holder || !report.walks.empty() || site.level != Level::kFramework) return "";
   if (std::none_of(site.frames.begin(), site.frames.end(), IsPython)) return "";
+  // A walk looks for PyTorch's tensors.
+  for (const ReportProcess& process : report.processes) {
+    if (!process.allocators.empty()) return "";
+  }
   return "who holds it: run again with --holders";
 }
 

@@ -22,8 +22,14 @@ constexpr int kIndent = 6;
 std::string Bytes(uint64_t count) { return FormatByteCount(static_cast<double>(count)); }
 
 // The state of the allocator that gave up.
-std::string Framework(const ReportOom& oom) {
-  std::string text = absl::StrCat("PyTorch: ", Bytes(*oom.live), " of ", Bytes(*oom.reserved),
+std::string Framework(const Report& report, const ReportOom& oom) {
+  std::string name = "PyTorch";
+  for (const ReportProcess& process : report.processes) {
+    for (const ReportAllocator& allocator : process.allocators) {
+      if (allocator.device == oom.device) name = Printable(allocator.framework);
+    }
+  }
+  std::string text = absl::StrCat(name, ": ", Bytes(*oom.live), " of ", Bytes(*oom.reserved),
                                   " reserved in use, largest free block ", Bytes(*oom.largest_hole), ".");
   if (oom.device_free) absl::StrAppend(&text, " Device: ", Bytes(*oom.device_free), " free.");
   return text;
@@ -126,7 +132,7 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
     page->Words(answer, kIndent, Paint::kBold);
   }
   if (oom.level == Level::kFramework && oom.live && oom.reserved && oom.largest_hole) {
-    page->Words(Framework(oom), kIndent);
+    page->Words(Framework(report, oom), kIndent);
   }
   if (!oom.stack.empty()) {
     TextStyle narrower = style;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Marks each call of a tf.function, from which steps are found: Keras calls one for each batch, and so do most loops.
+// Records each call of a tf.function as a range, from which steps are found: Keras calls one for each batch, and so do
+// most loops. Its operations run in other threads, which have no Python frames.
 #include <atomic>
 #include <cstring>
 
@@ -17,18 +18,23 @@ namespace {
 // TensorFlow calls the graph of a function `step` "__inference_step_42".
 constexpr char kPrefix[] = "__inference_";
 
-__attribute__((noinline)) void MarkFunction(const char* name) {
+void Mark(schema::MarkKind kind, const char* name) {
+  if (Session::Running() == nullptr) return NoteEarlyMark(kind, nullptr, name, 0);
+  Call call(kNoFamily);
+  if (!call.active()) return;
+  MarkName mark;
+  if (name != nullptr) mark = NameOf(name, nullptr, call.session(), call.lane());
+  call.Mark(kind, mark.id, mark.number);
+}
+
+__attribute__((noinline)) void BeginFunction(const char* name) {
   char text[PlainName::kMaxBytes];
   strncpy(text, name + sizeof kPrefix - 1, sizeof text - 1);
   text[sizeof text - 1] = '\0';
   // The number tells apart versions of the function for other shapes.
   char* const number = strrchr(text, '_');
   if (number != nullptr && number != text) *number = '\0';
-  if (Session::Running() == nullptr) return NoteEarlyMark(schema::MARK_RECORD_FUNCTION, nullptr, text, 0);
-  Call call(kGraph);
-  if (!call.active()) return;
-  const MarkName mark = NameOf(text, nullptr, call.session(), call.lane());
-  call.Mark(schema::MARK_RECORD_FUNCTION, mark.id, mark.number);
+  Mark(schema::MARK_RANGE_PUSH, text);
 }
 
 using NameFunction = const char* (*)(void* operation, void* status);
@@ -41,22 +47,22 @@ struct Library {
 Library libraries[4];
 SpinLock learning;
 
-// Returns the name of an operation, "" if it cannot be known. TFE_OpGetName does not use its status.
-const char* NameOf(void* operation, void* status, void* execute) {
+// Returns TFE_OpGetName of the library with this TFE_Execute; null if it cannot be known.
+NameFunction NameFunctionOf(void* execute) {
   for (Library& library : libraries) {
     void* const known = library.execute.load(std::memory_order_acquire);
-    if (known == execute) return library.name_of == nullptr ? "" : library.name_of(operation, status);
+    if (known == execute) return library.name_of;
     if (known != nullptr) continue;
     LoadedObject object;
-    if (!learning.TryLock()) return "";
-    if (library.execute.load(std::memory_order_relaxed) == nullptr && FindLoadedObject(execute, &object)) {
-      library.name_of = reinterpret_cast<NameFunction>(object.Find("TFE_OpGetName"));
-      library.execute.store(execute, std::memory_order_release);
-    }
-    learning.Unlock();
-    return "";
+    if (!FindLoadedObject(execute, &object)) return nullptr;
+    const SpinLockHolder holder(&learning);
+    if (!holder.held()) return nullptr;
+    if (library.execute.load(std::memory_order_relaxed) != nullptr) continue;
+    library.name_of = reinterpret_cast<NameFunction>(object.Find("TFE_OpGetName"));
+    library.execute.store(execute, std::memory_order_release);
+    return library.name_of;
   }
-  return "";
+  return nullptr;
 }
 
 }  // namespace
@@ -67,7 +73,11 @@ extern "C" __attribute__((visibility("default"))) void TFE_Execute(void* operati
   using namespace vramtrack;  // NOLINT
   void* const real = Providers::Real(Entry::k_TFE_Execute, __builtin_return_address(0));
   if (real == nullptr) return;
-  const char* name = NameOf(operation, status, real);
-  if (strncmp(name, kPrefix, sizeof kPrefix - 1) == 0) MarkFunction(name);
+  // It does not use its status.
+  const NameFunction name_of = NameFunctionOf(real);
+  const char* const name = name_of == nullptr ? "" : name_of(operation, status);
+  const bool function = strncmp(name, kPrefix, sizeof kPrefix - 1) == 0;
+  if (function) BeginFunction(name);
   reinterpret_cast<void (*)(void*, void**, int*, void*)>(real)(operation, results, count, status);
+  if (function) Mark(schema::MARK_RANGE_POP, nullptr);
 }

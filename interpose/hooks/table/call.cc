@@ -146,6 +146,10 @@ bool Call::IsOfVirtualMemory(schema::Kind kind, uint64_t address) const {
          session_->live().Find(KeyOf(schema::ADDRESS_RANGE, address)) != 0;
 }
 
+bool Call::IsAllocated(schema::Kind kind, uint64_t address) const {
+  return session_->live().Find(KeyOf(kind, address)) != 0;
+}
+
 void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on) {
   if (address == 0 || IsOfVirtualMemory(kind, address)) return;
   if (kind == schema::ADDRESS_RANGE) addresses_reserved.store(true, std::memory_order_relaxed);

@@ -72,6 +72,9 @@ class Call {
   // Prefetches table entries for a later Allocated or Freeing, if the address is known early.
   void Expect(schema::Kind kind, uint64_t address) const;
 
+  // Returns whether an allocation of this kind begins at the address, as far as calls were seen.
+  bool IsAllocated(schema::Kind kind, uint64_t address) const;
+
   // Captures the call stack. Call it before the real allocating call.
   void CaptureStack();
   // Call one of these after the real call. Allocated records an allocation of `bytes`, the size that CUDA actually

@@ -30,6 +30,57 @@ struct ExportedCallbacks {  // NvtxExportTableCallbacks
 constexpr uint32_t kCallbacks = 1;    // NVTX_ETID_CALLBACKS
 constexpr int kCore = 1, kCore2 = 5;  // NvtxCallbackModule
 
+// The memory extension: nvtx3/nvToolsExtMem.h and nvtx3/nvtxDetail/nvtxExtTypes.h.
+constexpr uint16_t kMemoryModule = 1, kMemoryCompatibility = 0x0102;
+
+struct ExtensionSegment {  // nvtxExtModuleSegment_t
+  size_t id, slot_count;
+  intptr_t* slots;
+};
+struct ExtensionModule {  // nvtxExtModuleInfo_t
+  uint16_t version, size, module, compatibility;
+  size_t segment_count;
+  ExtensionSegment* segments;
+  void* get_export_function;
+  const void* private_info;
+};
+
+constexpr uint32_t kSubAllocator = 1;    // NVTX_MEM_HEAP_USAGE_TYPE_SUB_ALLOCATOR
+constexpr uint32_t kVirtualAddress = 1;  // NVTX_MEM_TYPE_VIRTUAL_ADDRESS
+
+struct VirtualRange {  // nvtxMemVirtualRangeDesc_t
+  size_t bytes;
+  const void* address;
+};
+struct HeapDescription {  // nvtxMemHeapDesc_t
+  uint16_t compatibility, size;
+  uint32_t reserved, usage, type;
+  size_t description_bytes;
+  const void* description;
+  uint32_t category, message_type;
+  const void* message;
+};
+struct RegionsRegister {  // nvtxMemRegionsRegisterBatch_t
+  uint16_t compatibility, size;
+  uint32_t type;
+  const void* heap;
+  size_t count, element_bytes;
+  const void* elements;
+  const void** handles;  // of the regions, which the tool returns; may be null
+};
+struct RegionsResize {  // nvtxMemRegionsResizeBatch_t
+  uint16_t compatibility, size;
+  uint32_t type;
+  size_t count, element_bytes;
+  const void* elements;
+};
+struct RegionsUnregister {  // nvtxMemRegionsUnregisterBatch_t
+  uint16_t compatibility, size;
+  uint32_t reference_type;
+  size_t count, element_bytes;
+  const void* elements;  // each a pointer or a handle
+};
+
 }  // namespace vramtrack::nvtx
 
 #endif  // INTERPOSE_HOOKS_TABLE_NVTX_ABI_H_

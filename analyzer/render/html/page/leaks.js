@@ -117,7 +117,7 @@ function ranksOf(site) {
 function useOf(site) {
   const {last_use: last, first_kernel: kernel, nvtx_range: range} = site;
   return [
-    ['in NVTX range', range ? `${range.path}, for ${format.percent(range.share)} of the allocations` : ''],
+    ['while this range is open', range ? `${range.path}${range.opened_at ? ` (${range.opened_at})` : ''}, for ${format.percent(range.share)} of the allocations` : ''],
     ['not used after', last ? (last.latest_step === null ? format.seconds(last.latest_s) : `step ${format.count(last.latest_step)} (${format.seconds(last.latest_s)})`) : ''],
     ['half of its objects idle for', last ? `${format.seconds(last.idle_s)} or more` : ''],
     ['first kernel after it', kernel ? `${kernel.function}, for ${format.percent(kernel.share)} of the allocations` : ''],

@@ -8,7 +8,7 @@ import * as format from './format.js';
 import {figures} from './leaks.js';
 import {virtualRows} from './virtual_rows.js';
 
-const SOURCES = {marks: 'marked by the job', nvtx: 'from NVTX ranges', optimizer: "from the optimizer's calls", periodicity: 'inferred from the rhythm of the allocations', none: 'none were found'};
+const SOURCES = {marks: 'marked by the job', nvtx: 'from ranges named', optimizer: "from the optimizer's calls", periodicity: 'inferred from the rhythm of the allocations', none: 'none were found'};
 
 const COLUMNS = [
   {label: 'rank', number: true, cell: (one) => (one.rank === null ? '' : String(one.rank))},
