@@ -50,6 +50,20 @@ constexpr std::string_view kNativeGlue[] = {
     "THPFunction_apply",
     "pybind11::",
     "PYBIND11_",
+    // TensorFlow's allocator, and what gives an operation its output.
+    "tsl::BFCAllocator::",
+    "tensorflow::Tensor::Tensor",
+    "tensorflow::TensorBuffer",
+    "tensorflow::OpKernelContext::",
+    "_mlir_ciface_tf_alloc",
+    // The calls by which a pool describes its blocks.
+    "nvtxMem",
+    // What runs TensorFlow's operations.
+    "tensorflow::ExecutorState",
+    "tensorflow::EagerExecutor::",
+    "tensorflow::EagerOperation::",
+    "Eigen::ThreadPoolTempl",
+    "tsl::thread::",
     // What runs backward nodes, and threads as such.
     "torch::autograd::Engine::",
     "torch::autograd::python::PythonEngine::",

@@ -23,7 +23,7 @@ inline void BlockAllocated(Call* call, uint64_t address, uint64_t bytes, int dev
   call->Allocated(schema::FRAMEWORK_BLOCK, address, bytes, 0, device);
 }
 
-// Records that a block was given back, before anyone else can get its address.
+// Records that a block was freed, before anyone else can get its address.
 inline void BlockFreed(Call* call, uint64_t address, int device) {
   call->Expect(schema::FRAMEWORK_BLOCK, address);
   call->Freeing(schema::FRAMEWORK_BLOCK, address, 0, device);

@@ -123,8 +123,9 @@ void DeviceFindings::Describe(const Replays& /*replays*/, ProcessFindings* findi
       if (scope->step_moment && !run.windows) device.last_step = DescribeMoment(run, *scope, *scope->step_moment);
       const uint64_t outside = ScopeOfDevice(ledger, index)->outside;
       device.unattributed_bytes = device.end.framework ? device.end.framework->unattributed : outside;
-      device.fragmentation =
-          DescribeFragmentation(scope->peak_moment, scope->segments != nullptr, windows_.Find(index));
+      device.fragmentation = DescribeFragmentation(
+          scope->peak_moment, scope->segments != nullptr,
+          trace.definitions().AllocatorOn(device.index) == nullptr ? windows_.Find(index) : nullptr);
     }
     findings->devices.push_back(std::move(device));
   }

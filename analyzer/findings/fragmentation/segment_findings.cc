@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -170,14 +171,23 @@ std::map<DeviceIndex, uint32_t> FirstSteps(const std::map<DeviceIndex, ReserveGr
   return first;
 }
 
+// What is known of how blocks are placed, and of settings, is known of PyTorch's allocator.
+std::set<DeviceIndex> DevicesOfOthers(const ProcessAnalysis& analysis) {
+  std::set<DeviceIndex> devices;
+  for (const TracedAllocator& allocator : analysis.trace().definitions().allocators) {
+    devices.insert(DeviceIndex(allocator.device));
+  }
+  return devices;
+}
+
 }  // namespace
 
 SegmentFindings::SegmentFindings(ProcessAnalysis* analysis)
-    : analysis_(*analysis), growing_(GrowthOfReserves(*analysis)), segments_(analysis->ledger(), FirstSteps(growing_)) {
+    : analysis_(*analysis),
+      growing_(GrowthOfReserves(*analysis)),
+      segments_(analysis->ledger(), FirstSteps(growing_), DevicesOfOthers(*analysis)) {
   for (const Scope& scope : analysis->ledger().scopes()) {
     if (scope.level != Level::kFramework || !IsWorthTrials(analysis->failures().all(), scope)) continue;
-    // What is known of how blocks are placed, and of settings, is known of PyTorch's allocator.
-    if (analysis->trace().definitions().AllocatorOn(scope.device.value()) != nullptr) continue;
     segments_.Record(scope.device, DeviceTotalBytes(analysis->trace(), analysis->ledger(), scope.device));
   }
 }

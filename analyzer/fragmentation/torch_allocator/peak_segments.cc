@@ -6,10 +6,11 @@
 
 namespace vramtrack::torch_allocator {
 
-PeakSegments::PeakSegments(const Ledger& first, const std::map<DeviceIndex, uint32_t>& growing_since)
+PeakSegments::PeakSegments(const Ledger& first, const std::map<DeviceIndex, uint32_t>& growing_since,
+                           const std::set<DeviceIndex>& others)
     : FrameworkObserver(nullptr) {
   for (const Scope& scope : first.scopes()) {
-    if (scope.level != Level::kFramework) continue;
+    if (scope.level != Level::kFramework || others.count(scope.device) != 0) continue;
     State& state = states_[scope.device];
     if (scope.device.value() < by_number_.size()) by_number_[scope.device.value()] = &state;
     state.moments.resize(kMoments);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -24,7 +25,9 @@ class PeakSegments final : public FrameworkObserver {
  public:
   // `first`: the ledger of the first replay. `growing_since`: for each device whose reserved bytes grew, the step from
   // which on they did.
-  PeakSegments(const Ledger& first, const std::map<DeviceIndex, uint32_t>& growing_since);
+  // Devices in `others` are left out: blocks there are not only PyTorch's.
+  PeakSegments(const Ledger& first, const std::map<DeviceIndex, uint32_t>& growing_since,
+               const std::set<DeviceIndex>& others = {});
 
   // Records this device's requests, for trials of other settings. `total_bytes`: memory of the device; 0: unknown.
   void Record(DeviceIndex device, uint64_t total_bytes);
