@@ -29,6 +29,7 @@ namespace {
 
 constexpr uint64_t kMostThreads = 1024, kMostRows = 1000000, kMostSteps = uint64_t{1} << 48;
 constexpr uint64_t kMostTimeoutSeconds = 1000000;
+constexpr uint64_t kMostPort = 65535;
 constexpr int kMostFrames = 256;
 
 constexpr char kTextOfOutput[] = "write to FILE, complete or not at all, instead of standard output";
@@ -425,6 +426,31 @@ int Top(const Arguments& arguments) {
   return parser.Parse(arguments, &code) ? RunTop(options) : code;
 }
 
+int View(const Arguments& arguments) {
+  ViewOptions options;
+  bool no_browser = false, no_source = false;
+  CommandParser parser("view", "view [OPTION...] TRACE",
+                       "Serve the HTML page of a job to a browser of this machine, and open it. The page follows a job "
+                       "that runs. TRACE is a trace, or a folder of them.");
+  parser.Positional("TRACE", &options.target);
+  parser.Option("--port", "PORT", &options.port, "the port of the server (default: any free one)")
+      ->check(WholeNumber(1, kMostPort));
+  parser.Flag("--no-browser", &no_browser, "only print the address");
+  parser.Flag("--no-source", &no_source, "leave source code out of the page");
+  AddInterval(&parser, &options.interval_s);
+  AddStepMarks(&parser, &options.step_marks);
+  AddSearchPath(&parser, &options.search_paths);
+  parser.Ending(
+      "The server listens on 127.0.0.1 only, and answers only requests that have the random part of the address. It "
+      "ends with Ctrl+C or when its terminal is closed.\n"
+      "Exit code: 0 when standard input is closed, 2 bad input or usage.");
+  int code;
+  if (!parser.Parse(arguments, &code)) return code;
+  options.browser = !no_browser;
+  options.source = !no_source;
+  return RunView(options);
+}
+
 int Watch(const Arguments& arguments) {
   WatchOptions options;
   CommandParser parser("watch", "watch [OPTION...] TRACE|PID",
@@ -462,6 +488,7 @@ constexpr Command kCommands[] = {
     {"run", Run, "run [-o DIR] -- COMMAND", "trace a command and the processes that it starts"},
     {"report", Report, "report TRACE", "show what leaks and what holds the memory"},
     {"top", Top, "top [TRACE|PID]", "watch a job that runs"},
+    {"view", View, "view TRACE", "show the HTML page in a browser, also of a job that runs"},
     {"watch", Watch, "watch TRACE --on-leak COMMAND", "run a command when a running job begins to leak"},
     {"diff", Diff, "diff BASE NEW", "show what changed between two runs"},
     {"check", Check, "check TRACE", "fail on leaks, regressions and exceeded budgets, for CI"},

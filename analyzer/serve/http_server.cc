@@ -51,6 +51,7 @@ struct Shared {
   HttpServer::Handler handler;
   HttpServer::Limits limits;
   Connections open;  // the one that was idle longest first
+  uint16_t port = 0;
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -71,9 +72,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     parser_.emplace();
     parser_->header_limit(kMostHeaderBytes);
     stream_.expires_after(std::chrono::milliseconds(shared_.limits.request_ms));
-    http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, size_t) {
-      self->OnRequest(error);
-    });
+    http::async_read_header(stream_, buffer_, *parser_,
+                            [self = shared_from_this()](error_code error, size_t) { self->OnRequest(error); });
   }
 
   void OnRequest(error_code error) {
@@ -99,6 +99,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (mark != std::string::npos) asked.query = target.substr(mark + 1);
     asked.host = Text(request[http::field::host]);
     asked.origin = Text(request[http::field::origin]);
+    asked.port = shared_.port;
     Write(shared_.handler(asked), is_head, has_body, request.keep_alive());
   }
 
@@ -158,7 +159,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
 class HttpServer::Impl {
  public:
-  Impl(Handler handler, const Limits& limits) : shared_{std::move(handler), limits, {}} {}
+  Impl(Handler handler, const Limits& limits) : shared_{std::move(handler), limits, {}, 0} {}
 
   ~Impl() {
     io_.stop();
@@ -172,7 +173,8 @@ class HttpServer::Impl {
     tcp::endpoint endpoint(asio::ip::address_v4::any(), address.port);
     if (!address.host.empty()) {
       tcp::resolver resolver(io_);
-      const auto found = resolver.resolve(address.host, absl::StrCat(address.port), tcp::resolver::numeric_service, error);
+      const auto found =
+          resolver.resolve(address.host, absl::StrCat(address.port), tcp::resolver::numeric_service, error);
       if (!error && found.empty()) error = asio::error::host_not_found;
       if (!error) endpoint = *found.begin();
     }
@@ -184,9 +186,10 @@ class HttpServer::Impl {
     if (!error) acceptor_.bind(endpoint, error);
     if (!error) acceptor_.listen(kBacklog, error);
     if (error) {
-      return absl::InvalidArgumentError(absl::StrCat("cannot listen on ", address.host, ":", address.port, ": ", error.message()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot listen on ", address.host, ":", address.port, ": ", error.message()));
     }
-    port_ = acceptor_.local_endpoint(error).port();
+    shared_.port = acceptor_.local_endpoint(error).port();
     Accept();
     // Signals are for the threads of the command.
     sigset_t all, before;
@@ -197,7 +200,7 @@ class HttpServer::Impl {
     return absl::OkStatus();
   }
 
-  uint16_t port() const { return port_; }
+  uint16_t port() const { return shared_.port; }
 
  private:
   void Accept() {
@@ -219,7 +222,6 @@ class HttpServer::Impl {
   tcp::acceptor acceptor_{io_};
   asio::steady_timer retry_{io_};
   std::thread thread_;
-  uint16_t port_ = 0;
 };
 
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

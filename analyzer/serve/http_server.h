@@ -28,6 +28,7 @@ struct HttpRequest {
   std::string query;   // after the question mark
   std::string host;    // the header Host; this and the next are empty if the request has none
   std::string origin;  // the header Origin
+  uint16_t port = 0;   // of the server
 };
 
 struct HttpResponse {
