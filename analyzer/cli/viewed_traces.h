@@ -37,7 +37,7 @@ class ViewedTraces {
   // Any thread may call these.
   // Returns the number of the only run; nullopt if there are several, which the list shows.
   std::optional<size_t> only() const;
-  // Returns the report as RenderUpdate does, or only the state if `have` is its version. Null: there is no such number.
+  // Returns the report as RenderUpdate does, or only the state if `have` is its version. Null: the number is unknown.
   Text Update(size_t number, uint64_t have);
   // Returns the list of the folder as HTML.
   Text List();
