@@ -14,19 +14,20 @@
 
 #include "absl/status/status.h"
 #include "analyzer/cli/commands.h"
-#include "analyzer/cli/live_job.h"
+#include "analyzer/cli/worker_process.h"
 #include "analyzer/render/html/html.h"
 
 namespace vramtrack {
 
 // The traces that `vramtrack view` shows, each run and each trace with a number, and what is known of them. One thread
-// reads; any thread may ask. Nothing is read that nobody asks for.
+// reads, by a process of its own, as traces may be truncated meanwhile; any thread may ask. Nothing is read that nobody
+// asks for.
 class ViewedTraces {
  public:
   using Text = std::shared_ptr<const std::string>;
 
   // `options` must outlive it.
-  explicit ViewedTraces(const ViewOptions& options) : options_(options) {}
+  explicit ViewedTraces(const ViewOptions& options);
 
   // Finds the traces and, if they are of one run, reads that. An error is one line. To be called first.
   absl::Status Open();
@@ -46,9 +47,10 @@ class ViewedTraces {
   using Clock = std::chrono::steady_clock;
 
   struct View {
-    explicit View(LiveJob of) : job(std::move(of)) {}
-    LiveJob job;  // of the thread that reads
-    std::string signature;
+    // Of the thread that reads.
+    std::string path;
+    std::optional<std::string> run_id;  // of the folder `path`; nullopt: what `path` is
+    std::string signature;              // of the files of the last report
     Clock::time_point next = Clock::time_point::min();
     std::string parts;  // the last report, as RenderPageParts renders it
     // Guarded by mutex_.
@@ -57,12 +59,13 @@ class ViewedTraces {
     Text whole, brief;
   };
 
-  void FindAgain();
+  absl::Status FindAgain();
   size_t NumberOf(const std::string& path, const std::optional<std::string>& run_id);
   void Read(View* view);
-  void Publish(View* view, const Report* report, LiveState state);
+  void Publish(View* view, LiveState state);
 
   const ViewOptions& options_;
+  WorkerProcess reader_;
   std::map<std::string, size_t> numbers_;  // of a path, or of a run id after "run "
   Clock::time_point next_list_ = Clock::time_point::min();
   mutable std::mutex mutex_;
