@@ -76,6 +76,7 @@ struct WatchOptions {
   std::string target;            // a process number, a trace or a folder of traces
   std::string on_leak, on_full;  // commands for the shell; empty: none
   double seconds_to_full = 3600;
+  std::string listen;      // serve metrics at this address; empty: none
   double interval_s = 10;  // the least time between two looks, in seconds
   bool once = false;       // look once and end
   bool waits = false;      // for the first trace, if there is none yet

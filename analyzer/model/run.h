@@ -96,6 +96,7 @@ struct ReportProcess {
   std::string incomplete_why;
   uint64_t events = 0, lost_events = 0;
   double duration_s = 0;
+  double newest_event_s = 0;  // since 1970; 0: unknown
   std::optional<ReportActivities> activities;
 };
 
@@ -113,6 +114,7 @@ void Fields(Visitor& visit, ReportProcess& process) {
   visit(7, "events", process.events, "in the trace");
   visit(8, "lost_events", process.lost_events, "known to be missing");
   visit(9, "duration_s", process.duration_s, "from the first CUDA call");
+  visit(12, "newest_event_s", field::Internal{process.newest_event_s});
   visit(10, "activities", process.activities, "`null` without [CUPTI](cupti.md)");
 }
 
