@@ -16,6 +16,8 @@ _LIBRARIES = {
         "absl/strings/string_view.h",
         "libabsl-dev",
     ),
+    # Of Boost, whose parts it needs are headers, too.
+    "beast": ([], [], "boost/beast.hpp", "libboost-dev"),
     "cli11": ([], [], "CLI/CLI.hpp", "libcli11-dev"),
     "gmock": (["gmock"], ["-lgmock", "-lgtest"], "gmock/gmock.h", "libgmock-dev"),
     "gtest": (["gtest"], ["-lgtest"], "gtest/gtest.h", "libgtest-dev"),
@@ -41,7 +43,7 @@ _GOOGLETEST = {
     "gtest": ":googletest",
     "gtest_main": ":googletest_main",
 }
-_HEADER_ONLY = ["cli11", "nlohmann_json", "protozero", "tomlplusplus", "xxhash"]
+_HEADER_ONLY = ["beast", "cli11", "nlohmann_json", "protozero", "tomlplusplus", "xxhash"]
 
 _SYSTEM_INCLUDES = ["/usr/include", "/usr/local/include"]
 

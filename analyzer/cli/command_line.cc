@@ -23,12 +23,15 @@
 #include "analyzer/export/tables.h"
 #include "analyzer/findings/core/step_marks.h"
 #include "analyzer/ingest/trace_choice.h"
+#include "analyzer/serve/http_server.h"
 
 namespace vramtrack {
 namespace {
 
 constexpr uint64_t kMostThreads = 1024, kMostRows = 1000000, kMostSteps = uint64_t{1} << 48;
 constexpr uint64_t kMostTimeoutSeconds = 1000000;
+constexpr double kListenIntervalSeconds = 1;
+constexpr uint64_t kMostPort = 65535;
 constexpr int kMostFrames = 256;
 
 constexpr char kTextOfOutput[] = "write to FILE, complete or not at all, instead of standard output";
@@ -61,10 +64,10 @@ void AddSearchPath(CommandParser* parser, std::vector<std::string>* search_paths
                "also look here for the traced program's binaries; may be repeated");
 }
 
-void AddInterval(CommandParser* parser, double* interval_s) {
-  parser
+CLI::Option* AddInterval(CommandParser* parser, double* interval_s, const std::string& or_else = "") {
+  return parser
       ->Option("--interval", "SECONDS", interval_s,
-               absl::StrCat("the least time between two looks (default: ", *interval_s,
+               absl::StrCat("the least time between two looks (default: ", *interval_s, or_else,
                             "). Longer traces are read less often, so that reading takes at most a tenth of one "
                             "processor"))
       ->check(CLI::Range(0.1, 3600.0));
@@ -425,11 +428,37 @@ int Top(const Arguments& arguments) {
   return parser.Parse(arguments, &code) ? RunTop(options) : code;
 }
 
+int View(const Arguments& arguments) {
+  ViewOptions options;
+  bool no_browser = false, no_source = false;
+  CommandParser parser("view", "view [OPTION...] TRACE",
+                       "Serve the HTML page of a job to a browser of this machine, and open it. The page follows a job "
+                       "that runs. TRACE is a trace, or a folder of them.");
+  parser.Positional("TRACE", &options.target);
+  parser.Option("--port", "PORT", &options.port, "the port of the server (default: any free one)")
+      ->check(WholeNumber(1, kMostPort));
+  parser.Flag("--no-browser", &no_browser, "only print the address");
+  parser.Flag("--no-source", &no_source, "leave source code out of the page");
+  AddInterval(&parser, &options.interval_s);
+  AddStepMarks(&parser, &options.step_marks);
+  AddSearchPath(&parser, &options.search_paths);
+  parser.Ending(
+      "The server listens on 127.0.0.1 only, and answers only requests that have the random part of the address. It "
+      "ends with Ctrl+C or when its terminal is closed.\n"
+      "Exit code: 0 when standard input is closed, 2 bad input or usage.");
+  int code;
+  if (!parser.Parse(arguments, &code)) return code;
+  options.browser = !no_browser;
+  options.source = !no_source;
+  return RunView(options);
+}
+
 int Watch(const Arguments& arguments) {
   WatchOptions options;
   CommandParser parser("watch", "watch [OPTION...] TRACE|PID",
-                       "Run a command once for each new leak of a job that runs, or when a device will soon be full. "
-                       "The command gets JSON on its standard input. TRACE is a trace, or a folder of them; PID is a "
+                       "Run a command once for each new leak of a job that runs, or when a device will soon be full; "
+                       "serve its figures to Prometheus. The command gets JSON on its standard input. TRACE is a "
+                       "trace, or a folder of them; PID is a "
                        "process that is traced, or the launcher of such processes.");
   parser.Positional("TRACE|PID", &options.target);
   parser.Option("--on-leak", "COMMAND", &options.on_leak, "run this by the shell when a line is found to leak");
@@ -437,7 +466,13 @@ int Watch(const Arguments& arguments) {
                 "run this by the shell when a device will be full in less than --seconds-to-full");
   parser.Option("--seconds-to-full", "SECONDS", &options.seconds_to_full, "for --on-full (default: 3600)")
       ->check(CLI::Range(1.0, 1e9));
-  AddInterval(&parser, &options.interval_s);
+  parser
+      .Option("--listen", "[HOST]:PORT", &options.listen,
+              "serve the figures of the last look as OpenMetrics at http://HOST:PORT/metrics (default HOST: all "
+              "interfaces)")
+      ->check([](const std::string& text) { return std::string(ParseListenAddress(text).status().message()); });
+  const CLI::Option* const interval =
+      AddInterval(&parser, &options.interval_s, absl::StrCat(", with --listen ", kListenIntervalSeconds));
   parser.Flag("--once", &options.once, "look once and end");
   parser.Flag("--wait", &options.waits, "wait for the first trace if there is none yet");
   AddStepMarks(&parser, &options.step_marks);
@@ -445,9 +480,10 @@ int Watch(const Arguments& arguments) {
   parser.Ending("Exit code: 0 with --once, 2 bad input or usage.");
   int code;
   if (!parser.Parse(arguments, &code)) return code;
-  if (options.on_leak.empty() && options.on_full.empty()) {
-    return parser.Wrong("nothing to run (expected --on-leak or --on-full)");
+  if (options.on_leak.empty() && options.on_full.empty() && options.listen.empty()) {
+    return parser.Wrong("nothing to do (expected --on-leak, --on-full or --listen)");
   }
+  if (!options.listen.empty() && interval->count() == 0) options.interval_s = kListenIntervalSeconds;
   return RunWatch(options);
 }
 
@@ -462,6 +498,7 @@ constexpr Command kCommands[] = {
     {"run", Run, "run [-o DIR] -- COMMAND", "trace a command and the processes that it starts"},
     {"report", Report, "report TRACE", "show what leaks and what holds the memory"},
     {"top", Top, "top [TRACE|PID]", "watch a job that runs"},
+    {"view", View, "view TRACE", "show the HTML page in a browser, also of a job that runs"},
     {"watch", Watch, "watch TRACE --on-leak COMMAND", "run a command when a running job begins to leak"},
     {"diff", Diff, "diff BASE NEW", "show what changed between two runs"},
     {"check", Check, "check TRACE", "fail on leaks, regressions and exceeded budgets, for CI"},

@@ -58,10 +58,25 @@ struct TopOptions {
 // Runs `vramtrack top`: shows the lines of a running job on the whole terminal, sorted by how fast they grow.
 int RunTop(const TopOptions& options);
 
+struct ViewOptions {
+  std::string target;      // a trace or a folder of traces
+  uint16_t port = 0;       // 0: any free one
+  double interval_s = 1;   // the least time between two looks, in seconds
+  bool browser = true;     // open one
+  bool source = true;      // show source lines
+  std::string step_marks;  // as in AnalyzeOptions
+  std::vector<std::string> search_paths;
+};
+
+// Runs `vramtrack view`: serves the page of a job, which follows it while it runs. Returns after an error, or when the
+// terminal is gone.
+int RunView(const ViewOptions& options);
+
 struct WatchOptions {
   std::string target;            // a process number, a trace or a folder of traces
   std::string on_leak, on_full;  // commands for the shell; empty: none
   double seconds_to_full = 3600;
+  std::string listen;      // serve metrics at this address; empty: none
   double interval_s = 10;  // the least time between two looks, in seconds
   bool once = false;       // look once and end
   bool waits = false;      // for the first trace, if there is none yet

@@ -26,7 +26,8 @@ LiveJob::LiveJob(std::string target, std::string step_marks, std::vector<std::st
     : target_(std::move(target)),
       step_marks_(std::move(step_marks)),
       search_paths_(std::move(search_paths)),
-      modules_(std::make_shared<ModuleStore>()) {}
+      modules_(std::make_shared<ModuleStore>()),
+      sites_(kMostSites) {}
 
 absl::Status LiveJob::Find() {
   if (IsNumber(target_)) {
@@ -34,6 +35,14 @@ absl::Status LiveJob::Find() {
     if (!processes.ok()) return processes.status();
     paths_.clear();
     for (const TracingProcess& process : *processes) paths_.push_back(process.trace);
+    return absl::OkStatus();
+  }
+  if (run_id_) {
+    const absl::StatusOr<std::vector<std::string>> listed = ListTraces(target_);
+    if (!listed.ok()) return listed.status();
+    for (TraceRun& run : SortIntoRuns(*listed).runs) {
+      if (run.run_id == *run_id_) paths_ = std::move(run.paths);
+    }
     return absl::OkStatus();
   }
   absl::StatusOr<TraceChoice> choice = ChooseTraces(target_, /*all_runs=*/false);
@@ -45,7 +54,7 @@ absl::Status LiveJob::Find() {
 LiveJob::Look LiveJob::Read() const {
   const auto start = std::chrono::steady_clock::now();
   AnalyzeOptions analyze;
-  analyze.top = kMostSites;
+  analyze.top = sites_;
   analyze.threads = 1;
   analyze.step_marks = step_marks_;
   analyze.symbols.search.search_paths = search_paths_;

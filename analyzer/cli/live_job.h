@@ -2,8 +2,11 @@
 #ifndef ANALYZER_CLI_LIVE_JOB_H_
 #define ANALYZER_CLI_LIVE_JOB_H_
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,7 +22,13 @@ class LiveJob {
   // `target`: a process number, a trace or a folder of traces. `step_marks`: as in AnalyzeOptions.
   LiveJob(std::string target, std::string step_marks, std::vector<std::string> search_paths);
 
+  // From now on takes the traces of this run of a folder, instead of its newest.
+  void ChooseRun(std::string run_id) { run_id_ = std::move(run_id); }
+  // From now on, reports list up to so many sites besides the leaks.
+  void ListSites(size_t sites) { sites_ = sites; }
+
   const std::string& target() const { return target_; }
+  const std::vector<std::string>& paths() const { return paths_; }  // of the traces that were found
 
   // Finds the traces: the processes of a job come one by one. After an error, which is one line, the traces that were
   // found before stay: those of a process that has ended are still there.
@@ -39,6 +48,8 @@ class LiveJob {
   const std::string target_, step_marks_;
   const std::vector<std::string> search_paths_;
   const std::shared_ptr<ModuleStore> modules_;  // what was read from the program's files
+  std::optional<std::string> run_id_;
+  size_t sites_;
   std::vector<std::string> paths_;
 };
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/cli/commands.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 
 #include "analyzer/cli/output.h"
@@ -44,16 +42,6 @@ absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options, const TraceCho
     report->warnings.insert(report->warnings.begin(), choice.left_out);
   }
   return report;
-}
-
-// When a trace was last written, the earliest of several; 0: not known.
-std::time_t WhenRecorded(const std::vector<std::string>& paths) {
-  std::time_t recorded = 0;
-  for (const std::string& path : paths) {
-    struct stat info;
-    if (stat(path.c_str(), &info) == 0 && (recorded == 0 || info.st_mtime < recorded)) recorded = info.st_mtime;
-  }
-  return recorded;
 }
 
 std::string Html(const Report& report, const TraceChoice& choice, const ReportOptions& options) {

@@ -4,9 +4,11 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -15,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/cli/commands.h"
 #include "analyzer/cli/live_job.h"
+#include "analyzer/cli/metrics_server.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/render/json/json.h"
 
@@ -34,6 +37,10 @@ void RunCommand(const std::string& command, const std::string& input) {
   if (status == 0) return;
   Say(WIFEXITED(status) ? absl::StrCat(command, ": exit code ", WEXITSTATUS(status))
                         : absl::StrCat(command, ": ended by signal ", WTERMSIG(status)));
+}
+
+double UnixSeconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 class Watch {
@@ -75,12 +82,21 @@ int RunWatch(const WatchOptions& options) {
   LiveJob job(options.target, options.step_marks, options.search_paths);
   absl::Status found = job.Find();
   if (!found.ok() && (options.once || !options.waits)) return BadInput(std::string(found.message()));
+  std::unique_ptr<MetricsServer> metrics;
+  if (!options.listen.empty()) {
+    absl::StatusOr<std::unique_ptr<MetricsServer>> started = MetricsServer::Start(*ParseListenAddress(options.listen));
+    if (!started.ok()) return BadInput(std::string(started.status().message()));
+    metrics = *std::move(started);
+    Say(absl::StrCat("metrics at port ", metrics->port(), ", path /metrics"));
+  }
   Watch watch(options);
   std::string trouble;
   while (true) {
     double pause = options.interval_s;
     if (found.ok()) {
+      const double began_s = UnixSeconds();
       const LiveJob::Look look = job.Read();
+      if (metrics) metrics->Show(job, look, began_s);
       pause = LiveJob::Pause(look, options.interval_s);
       if (look.report.ok()) {
         watch.Tell(*look.report);

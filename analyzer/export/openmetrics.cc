@@ -5,19 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "analyzer/model/enums.h"
+#include "analyzer/render/openmetrics/metrics_text.h"
 
 namespace vramtrack {
 namespace {
 
-struct Metric {
-  const char* name;
-  const char* type;
-  const char* unit;
-  const char* help;
-};
 enum MetricIndex {
   kLive,
   kReserved,
@@ -93,35 +86,18 @@ class OpenMetrics final : public Exporter {
     return absl::OkStatus();
   }
 
-  // Samples of one metric stand together.
-  void Finish() override {
-    for (int i = 0; i < kMetrics; ++i) {
-      const Metric& metric = kTable[i];
-      if (samples_[i].empty()) continue;
-      sink_(absl::StrCat("# TYPE ", metric.name, " ", metric.type, "\n"));
-      if (*metric.unit != '\0') sink_(absl::StrCat("# UNIT ", metric.name, " ", metric.unit, "\n"));
-      sink_(absl::StrCat("# HELP ", metric.name, " ", metric.help, "\n", samples_[i]));
-    }
-    sink_("# EOF\n");
-  }
+  void Finish() override { sink_(text_.Finish()); }
 
  private:
-  static std::string Label(const char* name, const std::string& value) {
-    return absl::StrCat(name, "=\"", absl::StrReplaceAll(value, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}), "\"");
-  }
+  static std::string Label(const char* name, const std::string& value) { return MetricsText::Label(name, value); }
 
   template <typename Value>
   void Sample(MetricIndex metric, const std::string& labels, Value value) {
-    const bool counter = std::string_view(kTable[metric].type) == "counter";
-    absl::StrAppend(&samples_[metric], kTable[metric].name, counter ? "_total" : "", "{", labels, "} ", Number(value),
-                    "\n");
+    text_.Sample(metric, labels, value);
   }
-  static std::string Number(uint64_t value) { return absl::StrCat(value); }
-  // To the byte, as far as a double goes.
-  static std::string Number(double value) { return absl::StrFormat("%.15g", value); }
 
   ExportSink sink_;
-  std::string samples_[kMetrics];
+  MetricsText text_{kTable};
 };
 
 }  // namespace

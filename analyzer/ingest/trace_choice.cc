@@ -38,11 +38,6 @@ struct Origin {
   uint64_t start_ns = 0;  // since 1970; 0: not known
 };
 
-struct Run {
-  uint64_t start_ns = 0;
-  std::vector<std::string> paths;
-};
-
 // None if `encoded`, a Definitions message, does not define a process.
 std::optional<std::string> RunIdIn(std::string_view encoded) {
   std::optional<std::string> run_id;
@@ -111,36 +106,51 @@ std::string TimeOf(uint64_t start_ns, uint64_t chosen_ns) {
 
 }  // namespace
 
+TraceRuns SortIntoRuns(const std::vector<std::string>& traces) {
+  std::map<std::string, TraceRun> by_id;
+  TraceRuns sorted;
+  for (const std::string& trace : traces) {
+    const std::optional<Origin> origin = ReadOrigin(trace);
+    if (!origin) {
+      sorted.unreadable.push_back(trace);
+      continue;
+    }
+    TraceRun& run = by_id[origin->run_id];
+    if (run.paths.empty() || origin->start_ns < run.start_ns) run.start_ns = origin->start_ns;
+    run.run_id = origin->run_id;
+    run.paths.push_back(trace);
+  }
+  for (auto& [id, run] : by_id) sorted.runs.push_back(std::move(run));
+  // Equal ones keep the order of their ids.
+  std::stable_sort(sorted.runs.begin(), sorted.runs.end(),
+                   [](const TraceRun& a, const TraceRun& b) { return a.start_ns > b.start_ns; });
+  return sorted;
+}
+
+std::time_t WhenRecorded(const std::vector<std::string>& traces) {
+  std::time_t recorded = 0;
+  for (const std::string& trace : traces) {
+    struct stat info;
+    if (stat(trace.c_str(), &info) == 0 && (recorded == 0 || info.st_mtime < recorded)) recorded = info.st_mtime;
+  }
+  return recorded;
+}
+
 absl::StatusOr<TraceChoice> ChooseTraces(const std::string& path, bool all_runs) {
   absl::StatusOr<std::vector<std::string>> listed = ListTraces(path);
   if (!listed.ok()) return listed.status();
   TraceChoice choice;
   choice.paths = *std::move(listed);
   if (all_runs || choice.paths.size() == 1 || !IsTraceName(choice.paths[0])) return choice;
-  std::map<std::string, Run> by_id;
-  std::vector<std::string> unreadable;
-  for (const std::string& trace : choice.paths) {
-    const std::optional<Origin> origin = ReadOrigin(trace);
-    if (!origin) {
-      unreadable.push_back(trace);
-      continue;
-    }
-    Run& run = by_id[origin->run_id];
-    if (run.paths.empty() || origin->start_ns < run.start_ns) run.start_ns = origin->start_ns;
-    run.paths.push_back(trace);
-  }
-  if (by_id.empty()) return choice;
-  std::vector<std::pair<std::string, Run>> runs(by_id.begin(), by_id.end());
-  // Newest first; equal ones keep the order of their ids.
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const auto& a, const auto& b) { return a.second.start_ns > b.second.start_ns; });
-  if (runs.size() == 1) return choice;
-  choice.paths = std::move(runs[0].second.paths);
-  choice.paths.insert(choice.paths.end(), unreadable.begin(), unreadable.end());
+  TraceRuns sorted = SortIntoRuns(choice.paths);
+  std::vector<TraceRun>& runs = sorted.runs;
+  if (runs.size() < 2) return choice;
+  choice.paths = std::move(runs[0].paths);
+  choice.paths.insert(choice.paths.end(), sorted.unreadable.begin(), sorted.unreadable.end());
   std::sort(choice.paths.begin(), choice.paths.end());
   std::vector<std::string> times;
   for (size_t i = 1; i < runs.size() && i <= kMostTimes; ++i) {
-    times.push_back(TimeOf(runs[i].second.start_ns, runs[0].second.start_ns));
+    times.push_back(TimeOf(runs[i].start_ns, runs[0].start_ns));
   }
   const bool one = runs.size() == 2, more = runs.size() - 1 > kMostTimes;
   choice.left_out =

@@ -5,6 +5,8 @@
 #ifndef ANALYZER_INGEST_TRACE_CHOICE_H_
 #define ANALYZER_INGEST_TRACE_CHOICE_H_
 
+#include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +25,24 @@ struct TraceChoice {
 // that cannot be read stays in the paths, so that its reader reports the error. An error is one line that names the
 // path.
 absl::StatusOr<TraceChoice> ChooseTraces(const std::string& path, bool all_runs);
+
+// The traces of one run.
+struct TraceRun {
+  std::string run_id;              // empty: traces without one
+  uint64_t start_ns = 0;           // when its first process began to record, since 1970; 0: unknown
+  std::vector<std::string> paths;  // sorted
+};
+
+struct TraceRuns {
+  std::vector<TraceRun> runs;           // newest first
+  std::vector<std::string> unreadable;  // traces that do not say to which run they belong
+};
+
+// Returns the runs of these traces; see ListTraces.
+TraceRuns SortIntoRuns(const std::vector<std::string>& traces);
+
+// Returns when the traces were last written, the earliest of several; 0: unknown.
+std::time_t WhenRecorded(const std::vector<std::string>& traces);
 
 // Returns the run id of a trace; empty if it has none, nullopt if the file cannot be read.
 std::optional<std::string> RunIdOf(const std::string& path);

@@ -110,6 +110,7 @@ struct ReportProcess {
   std::string incomplete_why;
   uint64_t events = 0, lost_events = 0;
   double duration_s = 0;
+  double newest_event_s = 0;  // since 1970; 0: unknown
   std::optional<ReportActivities> activities;
   std::vector<ReportAllocator> allocators;
 };
@@ -128,8 +129,9 @@ void Fields(Visitor& visit, ReportProcess& process) {
   visit(7, "events", process.events, "in the trace");
   visit(8, "lost_events", process.lost_events, "known to be missing");
   visit(9, "duration_s", process.duration_s, "from the first CUDA call");
+  visit(13, "newest_event_s", field::Internal{process.newest_event_s});
   visit(10, "activities", process.activities, "`null` without [CUPTI](cupti.md)");
-  visit(12, "allocators", process.allocators,
+  visit(14, "allocators", process.allocators,
         "of [frameworks other than PyTorch](frameworks.md), whose blocks are sites of the level `framework`");
 }
 

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-COMMANDS = ("run", "report", "top", "watch", "diff", "check", "export", "summarize", "merge", "info", "dump", "holders")
+COMMANDS = ("run", "report", "top", "view", "watch", "diff", "check", "export", "summarize", "merge", "info", "dump", "holders")
 PAGES = {"merge": "summarize"}  # where not named after the command
 # The fields of the others are in fields.md, which is made of them.
 FORMATS = {"check": "check.schema.json"}

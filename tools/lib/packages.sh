@@ -14,6 +14,7 @@ build_packages=(
   binutils
   g++
   libabsl-dev
+  libboost-dev
   libcli11-dev
   libdw-dev
   libgmock-dev

@@ -168,10 +168,11 @@ Json RunJson(const Report& report) {
 std::string RenderDiffHtml(const DiffReport& report, const DiffRuns* runs) {
   const DiffAnswer answer = AnswerOf(report);
   const bool scripts = runs != nullptr;
-  std::string page = absl::StrCat(
-      PageHead(EscapeHtml(absl::StrCat(answer.title, " - vramtrack diff")), report.tool_version, scripts),
-      "<body>\n<main id=\"report\">\n<section class=\"answer ", Tone(answer.paint), "\">\n<p class=\"verdict\">",
-      EscapeHtml(answer.title), "</p>\n<h1>", EscapeHtml(answer.words), "</h1>\n</section>\n");
+  std::string page = absl::StrCat(PageHead(EscapeHtml(absl::StrCat(answer.title, " - vramtrack diff")),
+                                           report.tool_version, scripts ? PageUse::kScripts : PageUse::kPlain),
+                                  "<body>\n<main id=\"report\">\n<section class=\"answer ", Tone(answer.paint),
+                                  "\">\n<p class=\"verdict\">", EscapeHtml(answer.title), "</p>\n<h1>",
+                                  EscapeHtml(answer.words), "</h1>\n</section>\n");
   if (report.comparable) page += Findings(report);
   page += "<section id=\"flame\"></section>\n<section id=\"timelines\"></section>\n";
   if (report.comparable) page += Devices(report);

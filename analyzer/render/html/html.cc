@@ -204,19 +204,51 @@ std::string Data(const Report& report, const std::vector<SourceExcerpt>& source,
   return GzipBase64(data.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+// The data of as many sites as there is room for, next to `other` bytes.
+std::string DataThatFits(const Report& report, const std::vector<SourceExcerpt>& source, size_t other,
+                         size_t max_bytes) {
+  size_t sites = std::min(kMaxPageSites, report.sites.size());
+  std::string data = Data(report, source, sites);
+  while (other + data.size() > max_bytes && sites > kFewestSites) {
+    sites /= 2;
+    data = Data(report, source, sites);
+  }
+  return data;
+}
+
 }  // namespace
 
 std::string RenderHtml(const Report& report, const std::vector<SourceExcerpt>& source, size_t max_bytes) {
-  std::string page =
-      absl::StrCat(PageHead(PageTitle(report), report.tool_version, /*scripts=*/true), "<body>\n<main id=\"report\">\n",
-                   AnswerHtml(report), "<noscript>\n", TextReport(report), "</noscript>\n</main>\n");
-  size_t sites = std::min(kMaxPageSites, report.sites.size());
-  std::string end = PageScripts(Data(report, source, sites));
-  while (page.size() + end.size() > max_bytes && sites > kFewestSites) {
-    sites /= 2;
-    end = PageScripts(Data(report, source, sites));
+  const std::string page = absl::StrCat(PageHead(PageTitle(report), report.tool_version, PageUse::kScripts),
+                                        "<body>\n<main id=\"report\">\n", AnswerHtml(report), "<noscript>\n",
+                                        TextReport(report), "</noscript>\n</main>\n");
+  return page + PageScripts(DataThatFits(report, source, page.size() + PageScripts("").size(), max_bytes));
+}
+
+std::string RenderLivePage(const std::string& tool_version) {
+  return absl::StrCat(
+      PageHead("vramtrack", tool_version, PageUse::kLive),
+      "<body data-live=\"update\">\n<main id=\"report\">\n<noscript>This page needs scripts. The command "
+      "vramtrack report TRACE prints the same report as text.</noscript>\n</main>\n",
+      PageScripts(""));
+}
+
+std::string RenderPageParts(const Report& report, const std::vector<SourceExcerpt>& source, size_t max_bytes) {
+  const Json parts = {{"title", PageTitle(report)},
+                      {"answer", AnswerHtml(report)},
+                      {"data", DataThatFits(report, source, 0, max_bytes)}};
+  return parts.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string RenderUpdate(const LiveState& state, const std::string& parts) {
+  const Json update = {
+      {"version", state.version}, {"ended", state.ended}, {"trouble", state.trouble}, {"listed", state.listed}};
+  std::string text = update.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (!parts.empty()) {
+    text.pop_back();
+    absl::StrAppend(&text, ",\"page\":", parts, "}");
   }
-  return page + end;
+  return text;
 }
 
 }  // namespace vramtrack

@@ -3,6 +3,7 @@
 #define ANALYZER_RENDER_HTML_HTML_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,24 @@ constexpr size_t kMaxPageSites = 20000;
 // the page shows the text and plain tables.
 std::string RenderHtml(const Report& report, const std::vector<SourceExcerpt>& source = {},
                        size_t max_bytes = kMaxPageBytes);
+
+// Renders a page that has no report yet and fetches it from the server that it came from, again and again: RenderUpdate
+// from "update?have=VERSION", relative to its own address. See page/live.js.
+std::string RenderLivePage(const std::string& tool_version);
+
+// What a page that follows a job shows besides the report.
+struct LiveState {
+  uint64_t version = 0;  // of the report; 0: there is none yet
+  bool ended = false;    // all processes of the job have ended
+  std::string trouble;   // why there is no newer report, one line; empty: none
+  bool listed = false;   // the folder has more traces
+};
+
+// Renders the report for such a page, as JSON. The same rules as for RenderHtml hold.
+std::string RenderPageParts(const Report& report, const std::vector<SourceExcerpt>& source = {},
+                            size_t max_bytes = kMaxPageBytes);
+// Renders what such a page fetches, as JSON: the state, and `parts` of RenderPageParts unless they are empty.
+std::string RenderUpdate(const LiveState& state, const std::string& parts);
 
 // The reports of both runs, for data that a comparison does not have: their timelines.
 struct DiffRuns {

@@ -11,17 +11,18 @@ namespace {
 
 absl::string_view Plain(std::string_view text) { return {text.data(), text.size()}; }
 
-std::string Policy(bool scripts) {
-  return absl::StrCat("default-src 'none'; style-src '", Plain(kPageParts.style_hash), "'; img-src data:; ",
-                      "base-uri 'none'; form-action 'none'",
-                      scripts ? absl::StrCat("; script-src '", Plain(kPageParts.script_hash), "'") : "");
-}
-
 }  // namespace
 
-std::string PageHead(const std::string& title, const std::string& tool_version, bool scripts) {
+std::string PagePolicy(PageUse use) {
+  return absl::StrCat("default-src 'none'; style-src '", Plain(kPageParts.style_hash), "'; img-src data:; ",
+                      "base-uri 'none'; form-action 'none'",
+                      use != PageUse::kPlain ? absl::StrCat("; script-src '", Plain(kPageParts.script_hash), "'") : "",
+                      use == PageUse::kLive ? "; connect-src 'self'" : "");
+}
+
+std::string PageHead(const std::string& title, const std::string& tool_version, PageUse use) {
   return absl::StrCat("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
-                      "<meta http-equiv=\"Content-Security-Policy\" content=\"", Policy(scripts), "\">\n",
+                      "<meta http-equiv=\"Content-Security-Policy\" content=\"", PagePolicy(use), "\">\n",
                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
                       "<meta name=\"color-scheme\" content=\"light dark\">\n",
                       "<meta name=\"referrer\" content=\"no-referrer\">\n",

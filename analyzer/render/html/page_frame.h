@@ -14,9 +14,18 @@ struct PageParts {
 };
 extern const PageParts kPageParts;
 
-// Returns everything up to <body>: the title (markup), the style sheet and a content security policy. The page fetches
-// nothing and uses only its own style and, if `scripts`, its own script, even if a name in the trace contains markup.
-std::string PageHead(const std::string& title, const std::string& tool_version, bool scripts);
+enum class PageUse {
+  kPlain,    // without scripts
+  kScripts,  // with the script of the page
+  kLive,     // which also fetches from the page's own server
+};
+
+// Returns the content security policy of a page: it fetches nothing, except for kLive, and uses only its own style and
+// script, even if a name in the trace contains markup.
+std::string PagePolicy(PageUse use);
+
+// Returns everything up to <body>: the title (markup), the style sheet and the policy.
+std::string PageHead(const std::string& title, const std::string& tool_version, PageUse use);
 
 // Returns the scripts that show `data` (base64), and the end of the document.
 std::string PageScripts(const std::string& data);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
+#include "analyzer/model/device_parts.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/text/answer_words.h"
@@ -25,9 +26,6 @@ constexpr size_t kMostDevices = 8, kFewestRows = 3;
 
 std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
-// What the run holds now: after the last complete step, or at the end of what is recorded.
-const ReportMoment& Now(const ReportDevice& device) { return device.last_step ? *device.last_step : device.end; }
-
 struct Part {
   const char* name;
   uint64_t bytes;
@@ -35,21 +33,29 @@ struct Part {
   const char* cell;
 };
 
-// What adds up to the device, in the order of the bar. What is free is known only with the size of the device.
+// What adds up to the device, in the order of the bar.
 std::vector<Part> PartsOf(const ReportDevice& device) {
-  const ReportMoment& now = Now(device);
-  std::vector<Part> parts = {{"live", now.live, '#', "█"}};
-  if (now.framework) {
-    parts.push_back({"cached", now.framework->cached, '=', "▓"});
-    parts.push_back({"others", now.framework->others + now.framework->overhead, '+', "▒"});
-    parts.push_back({"unattributed", now.framework->unattributed, '-', "░"});
-  } else {
-    parts.push_back({"granularity", now.reserved > now.live ? now.reserved - now.live : 0, '=', "▓"});
-    parts.push_back({"unattributed", now.device_used > now.reserved ? now.device_used - now.reserved : 0, '-', "░"});
+  std::vector<Part> parts;
+  for (const DevicePart& part : DeviceParts(device)) {
+    switch (part.kind) {
+      case DevicePartKind::kLive:
+        parts.push_back({NameOf(part.kind), part.bytes, '#', "█"});
+        break;
+      case DevicePartKind::kCached:
+      case DevicePartKind::kGranularity:
+        parts.push_back({NameOf(part.kind), part.bytes, '=', "▓"});
+        break;
+      case DevicePartKind::kOthers:
+        parts.push_back({NameOf(part.kind), part.bytes, '+', "▒"});
+        break;
+      case DevicePartKind::kUnattributed:
+        parts.push_back({NameOf(part.kind), part.bytes, '-', "░"});
+        break;
+      case DevicePartKind::kFree:
+        parts.push_back({NameOf(part.kind), part.bytes, ' ', " "});
+        break;
+    }
   }
-  uint64_t used = 0;
-  for (const Part& part : parts) used += part.bytes;
-  if (device.total_bytes > used) parts.push_back({"free", device.total_bytes - used, ' ', " "});
   return parts;
 }
 

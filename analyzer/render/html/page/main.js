@@ -9,6 +9,8 @@ import {flameView, redrawIcicles} from './flame.js';
 import {fragmentationView} from './fragmentation.js';
 import {hasHolders, holdersView} from './holders.js';
 import {leaksView} from './leaks.js';
+import {remember} from './kept.js';
+import {follow} from './live.js';
 import {oomAnswer} from './oom.js';
 import {peakView} from './peak.js';
 import {ranksView} from './ranks.js';
@@ -39,9 +41,12 @@ const keyOf = (i) => (i < 10 ? String((i + 1) % 10) : '');
 
 const MOST_PRINTED = 20;  // findings whose bodies are
 
+const viewsOf = (report) => ALL_VIEWS.filter((view) => view.wanted?.(report) ?? true);
+
+// Makes the page. Returns a function that shows a newer report of the same job at the same place.
 function setUp(report) {
   const page = document.getElementById('report');
-  const views = ALL_VIEWS.filter((view) => view.wanted?.(report) ?? true);
+  const views = viewsOf(report);
   const tabs = views.map((view, i) =>
     h('button', {type: 'button', role: 'tab', id: `tab-${view.name}`, 'aria-controls': `view-${view.name}`, title: `key ${keyOf(i)}`, onclick: () => state.change({view: view.name, from: null, to: null})}, view.name === 'ranks' && report.ranks.length ? 'Ranks' : view.label),
   );
@@ -50,10 +55,7 @@ function setUp(report) {
   const theme = h('button', {type: 'button', class: 'theme', 'aria-label': 'dark or light', title: 'dark or light', onclick: () => toggleTheme()}, '◐');
   const found = h('output', {class: 'note found-count'});
   const detail = h('aside', {class: 'detail', 'aria-label': 'one site', hidden: true});
-  if (report.oom.length) {
-    // The answer is in the page before scripts run; by which line the memory was held is found here.
-    page.querySelector('.answer h1')?.after(h('p', {class: 'held'}, oomAnswer(report, report.oom[report.oom.length - 1]), '.'));
-  }
+  completeAnswer(report, page);
   page.append(h('nav', {class: 'tabs', 'aria-label': 'views'}, h('div', {role: 'tablist'}, tabs), h('div', {class: 'search'}, search, found), theme), ...panels, detail, barElement());
 
   let timer = 0;
@@ -122,6 +124,24 @@ function setUp(report) {
     panels[i].hidden = false;
     drawView(i, state.read());
   }), () => show(state.read()));
+
+  return (next, answer) => {
+    if (viewsOf(next).length !== views.length || next.ranks.length > 0 !== report.ranks.length > 0) return location.reload();
+    const putBack = remember(page);
+    report = next;
+    for (const old of page.querySelectorAll(':scope > .answer')) old.remove();
+    page.querySelector(':scope > nav').before(...answer);
+    completeAnswer(report, page);
+    drawn.clear();
+    show(state.read());
+    putBack();
+  };
+}
+
+// The answer is in the page before scripts run; by which line the memory was held is found here.
+function completeAnswer(report, page) {
+  if (!report.oom.length) return;
+  page.querySelector('.answer h1')?.after(h('p', {class: 'held'}, oomAnswer(report, report.oom[report.oom.length - 1]), '.'));
 }
 
 // On paper the page is light, as wide as a style sheet says, and has all views.
@@ -188,23 +208,38 @@ function redraw() {
   dispatchEvent(new Event('resize'));
 }
 
+function setReady() {
+  document.documentElement.dataset.ready = 'true';
+  document.documentElement.dataset.readyMs = Math.round(performance.now());
+}
+
+function followJob(page) {
+  let update = null;
+  follow(page, document.body.dataset.live, (report, answer) => {
+    if (update) return update(report, answer);
+    page.append(...answer);
+    update = setUp(report);
+    setReady();
+  });
+}
+
 async function start() {
   const theme = storedTheme();
   if (theme) document.documentElement.dataset.theme = theme;
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+  const page = document.getElementById('report');
+  if (document.body.dataset.live) return followJob(page);
   try {
     const element = document.getElementById('data');
     const data = await unpack(element.textContent);
     element.remove();  // a copy of the data that is not needed any more
-    const page = document.getElementById('report');
     if (data.next) {
       showDiff(data, page);
       preparePrinting(page, () => {}, () => {});
     } else {
       setUp(new Report(data));
     }
-    document.documentElement.dataset.ready = 'true';
-    document.documentElement.dataset.readyMs = Math.round(performance.now());
+    setReady();
   } catch (error) {
     // The answer is there in any case; the text of the report is what is left.
     document.getElementById('report').append(h('p', {class: 'failed'}, `The views could not be made (${error.message}). This page needs a browser of 2023 or later. The command vramtrack report TRACE prints the same report as text.`));

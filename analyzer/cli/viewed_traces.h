@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_CLI_VIEWED_TRACES_H_
+#define ANALYZER_CLI_VIEWED_TRACES_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "analyzer/cli/commands.h"
+#include "analyzer/cli/worker_process.h"
+#include "analyzer/render/html/html.h"
+
+namespace vramtrack {
+
+// The traces that `vramtrack view` shows, each run and each trace with a number, and what is known of them. One thread
+// reads, by a process of its own, as traces may be truncated meanwhile; any thread may ask. Nothing is read that nobody
+// asks for.
+class ViewedTraces {
+ public:
+  using Text = std::shared_ptr<const std::string>;
+
+  // `options` must outlive it.
+  explicit ViewedTraces(const ViewOptions& options);
+
+  // Finds the traces and, if they are of one run, reads that. An error is one line. To be called first.
+  absl::Status Open();
+
+  // Reads what was asked for and may be newer now. To be called again and again, by one thread.
+  void Work();
+
+  // Any thread may call these.
+  // Returns the number of the only run; nullopt if there are several, which the list shows.
+  std::optional<size_t> only() const;
+  // Returns the report as RenderUpdate does, or only the state if `have` is its version. Null: the number is unknown.
+  Text Update(size_t number, uint64_t have);
+  // Returns the list of the folder as HTML.
+  Text List();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct View {
+    // Of the thread that reads.
+    std::string path;
+    std::optional<std::string> run_id;  // of the folder `path`; nullopt: what `path` is
+    std::string signature;              // of the files of the last report
+    Clock::time_point next = Clock::time_point::min();
+    std::string parts;  // the last report, as RenderPageParts renders it
+    // Guarded by mutex_.
+    Clock::time_point asked = Clock::time_point::min();
+    LiveState state;
+    Text whole, brief;
+  };
+
+  absl::Status FindAgain();
+  size_t NumberOf(const std::string& path, const std::optional<std::string>& run_id);
+  void Read(View* view);
+  void Publish(View* view, LiveState state);
+
+  const ViewOptions& options_;
+  WorkerProcess reader_;
+  std::map<std::string, size_t> numbers_;  // of a path, or of a run id after "run "
+  Clock::time_point next_list_ = Clock::time_point::min();
+  mutable std::mutex mutex_;
+  // Guarded by mutex_; only added to.
+  std::vector<std::unique_ptr<View>> views_;
+  std::optional<size_t> only_;
+  bool listed_ = false;
+  Clock::time_point list_asked_ = Clock::time_point::min();
+  Text list_;
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_CLI_VIEWED_TRACES_H_
