@@ -20,10 +20,14 @@ __asm__(
     "  call *0(%rbx)\n"  // make_thread
     "  mov %eax, %eax\n"
     "  mov %rax, 72(%rbx)\n"
+    // Waits for the stop: futex(&make_result, FUTEX_WAIT_PRIVATE, make_result, null).
     "1:\n"
-    "  mov $39, %eax\n"  // getpid
+    "  lea 72(%rbx), %rdi\n"
+    "  mov $128, %esi\n"
+    "  mov 72(%rbx), %edx\n"
+    "  xor %r10d, %r10d\n"
+    "  mov $202, %eax\n"
     "  syscall\n"
-    "vramtrack_injected_end:\n"
     "  jmp 1b\n"
     // The new thread.
     "vramtrack_injected_thread:\n"
@@ -84,13 +88,12 @@ __asm__(
 extern "C" {
 extern const uint8_t vramtrack_injected_begin[] __attribute__((visibility("hidden")));
 extern const uint8_t vramtrack_injected_start[] __attribute__((visibility("hidden")));
-extern const uint8_t vramtrack_injected_end[] __attribute__((visibility("hidden")));
 extern const uint8_t vramtrack_injected_last[] __attribute__((visibility("hidden")));
 }
 
 namespace vramtrack {
 
-static_assert(SYS_getpid == 39, "of the code");
+static_assert(SYS_futex == 202, "of the code");
 static_assert(offsetof(InjectedBlock, detach) == 40 && offsetof(InjectedBlock, sleep) == 48 &&
                   offsetof(InjectedBlock, unmap) == 56 && offsetof(InjectedBlock, thread) == 64 &&
                   offsetof(InjectedBlock, make_result) == 72 && offsetof(InjectedBlock, state) == 80 &&
@@ -104,8 +107,7 @@ static_assert(offsetof(InjectedBlock, detach) == 40 && offsetof(InjectedBlock, s
 
 InjectedCode TheInjectedCode() {
   return {{vramtrack_injected_begin, vramtrack_injected_last},
-          static_cast<size_t>(vramtrack_injected_start - vramtrack_injected_begin),
-          static_cast<size_t>(vramtrack_injected_end - vramtrack_injected_begin)};
+          static_cast<size_t>(vramtrack_injected_start - vramtrack_injected_begin)};
 }
 
 }  // namespace vramtrack

@@ -15,12 +15,13 @@ namespace vramtrack {
 // In the memory of the other process. The code knows the offsets.
 struct InjectedBlock {
   enum State : uint64_t { kRunning = 0, kDone = 1 };
+  static constexpr uint64_t kNotMade = ~uint64_t{0};
   enum Failure : uint64_t { kNone = 0, kNotLoaded = 1, kNoFunction = 2 };
 
   // Functions of the C library. `error_text` may be 0.
   uint64_t make_thread, load, look_up, error_text, self, detach, sleep, unmap;
   uint64_t thread;          // set by make_thread
-  uint64_t make_result;     // of make_thread: an errno value
+  uint64_t make_result;     // of make_thread: an errno value; kNotMade before
   uint64_t state, failure;  // set by the new thread
   int64_t result;           // of the function `name`
   uint64_t acknowledged;    // set from outside: the results have been read
@@ -33,8 +34,8 @@ struct InjectedBlock {
 
 struct InjectedCode {
   std::vector<uint8_t> bytes;
-  // Where to start, with the address of the block in rbx, and where the system call that ends it ends.
-  size_t start, end;
+  // Where to start, with the address of the block in rbx. It sets make_result, and then waits until it is stopped.
+  size_t start;
 };
 
 InjectedCode TheInjectedCode();

@@ -163,6 +163,7 @@ absl::StatusOr<uint64_t> MakeThread(const TargetProcess& process, const Injectio
   block.message = message;
   block.message_bytes = kMessageBytes;
   block.patience = kPatienceMs;
+  block.make_result = InjectedBlock::kNotMade;
   if (data.size() > kDataPages * kPageBytes - kMessageBytes) {
     give_back();
     return Failed(process.pid(), "the options are too long");
@@ -181,10 +182,10 @@ absl::StatusOr<uint64_t> MakeThread(const TargetProcess& process, const Injectio
                                std::strerror(static_cast<int>(-*executable))));
   }
   const uint64_t block_at = at + kPageBytes;
-  if (absl::Status ran = thread->Run(at + code.start, at + code.end, at + kRegionBytes - 64, block_at); !ran.ok()) {
-    return ran;
-  }
-  if (!process.Read(block_at, &block, sizeof block)) return Failed(process.pid(), "its memory cannot be read");
+  const auto made = [&] {
+    return process.Read(block_at, &block, sizeof block) && block.make_result != InjectedBlock::kNotMade;
+  };
+  if (absl::Status ran = thread->Run(at + code.start, at + kRegionBytes - 64, block_at, made); !ran.ok()) return ran;
   if (block.make_result != 0) {
     give_back();
     return Failed(process.pid(),

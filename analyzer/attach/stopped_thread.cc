@@ -73,6 +73,7 @@ absl::Status StoppedThread::WaitForTrap(std::chrono::milliseconds limit) {
     int status;
     if (absl::Status waited = Wait(&status, limit); !waited.ok()) return waited;
     if (status >> 16 == kEventStop) {
+      at_trap_ = true;
       if (WSTOPSIG(status) == SIGTRAP) return absl::OkStatus();
       return Unavailable(thread_, "is stopped by a signal");
     }
@@ -86,8 +87,8 @@ absl::Status StoppedThread::WaitForTrap(std::chrono::milliseconds limit) {
 // thread gets there without executing an instruction.
 absl::Status StoppedThread::BackToTrap() {
   ptrace(kInterrupt, thread_, nullptr, nullptr);
+  if (in_stop_) ptrace(PTRACE_CONT, thread_, nullptr, nullptr);
   in_stop_ = false;
-  ptrace(PTRACE_CONT, thread_, nullptr, nullptr);
   return WaitForTrap(kCallLimit);
 }
 
@@ -124,9 +125,9 @@ absl::StatusOr<std::unique_ptr<StoppedThread>> StoppedThread::Stop(pid_t thread)
     return Unavailable(thread, "has ended");
   }
   stopped->traced_ = true;
-  stopped->stopped_at_ = std::chrono::steady_clock::now();
   if (ptrace(kInterrupt, thread, nullptr, nullptr) != 0) return Unavailable(thread, "has ended");
   if (absl::Status waited = stopped->WaitForTrap(kStopLimit); !waited.ok()) return waited;
+  stopped->stopped_at_ = std::chrono::steady_clock::now();
   if (!stopped->ReadRegisters(&stopped->registers_)) return Unavailable(thread, "has ended");
   stopped->stopped_ = true;
   return stopped;
@@ -154,6 +155,8 @@ bool StoppedThread::IsSignalPending() const {
 }
 
 StoppedThread::~StoppedThread() {
+  if (!traced_) return;
+  if (stopped_ && in_stop_ && !at_trap_) BackToTrap().IgnoreError();
   if (!traced_) return;
   if (!in_stop_) {
     late_threads.push_back(thread_);
@@ -198,7 +201,7 @@ bool StoppedThread::Prepare() {
 
 absl::Status StoppedThread::WaitForSystemCall() {
   while (true) {
-    in_stop_ = false;
+    at_trap_ = in_stop_ = false;
     if (ptrace(PTRACE_SYSCALL, thread_, nullptr, nullptr) != 0) {
       traced_ = false;
       return Unavailable(thread_, "has ended");
@@ -226,11 +229,10 @@ absl::StatusOr<int64_t> StoppedThread::Call(uint64_t instruction, long number, c
   }
   if (!ReadRegisters(&now)) return Unavailable(thread_, "has ended");
   const auto result = static_cast<int64_t>(now.rax);
-  if (absl::Status waited = BackToTrap(); !waited.ok()) return waited;
   return result;
 }
 
-absl::Status StoppedThread::Run(uint64_t start, uint64_t end, uint64_t stack, uint64_t argument) {
+absl::Status StoppedThread::Run(uint64_t start, uint64_t stack, uint64_t argument, const std::function<bool()>& done) {
   if (!Prepare()) return Unavailable(thread_, "its registers cannot be saved");
   user_regs_struct now = registers_;
   now.rip = start;
@@ -239,11 +241,28 @@ absl::Status StoppedThread::Run(uint64_t start, uint64_t end, uint64_t stack, ui
   now.orig_rax = ~0ull;
   now.eflags &= ~uint64_t{0x400};  // the direction flag, which functions expect to be clear
   if (!SetRegisters(now)) return Unavailable(thread_, "has ended");
-  do {
-    if (absl::Status waited = WaitForSystemCall(); !waited.ok()) return waited;
-    if (!ReadRegisters(&now)) return Unavailable(thread_, "has ended");
-  } while (now.rip != end);
-  return BackToTrap();
+  at_trap_ = in_stop_ = false;
+  ptrace(PTRACE_CONT, thread_, nullptr, nullptr);
+  const auto end = std::chrono::steady_clock::now() + kCallLimit;
+  while (!done()) {
+    int status;
+    const pid_t found = waitpid(thread_, &status, __WALL | WNOHANG);
+    if (found == thread_ && WIFSTOPPED(status)) {
+      if (status >> 16 != kEventStop) {
+        in_stop_ = true;
+        return absl::InternalError(absl::StrCat("the injected code raised signal ", WSTOPSIG(status)));
+      }
+      // A stop of the whole process takes effect once the thread is let go.
+      ptrace(PTRACE_CONT, thread_, nullptr, nullptr);
+    } else if (found != 0) {
+      traced_ = false;
+      return Unavailable(thread_, "has ended");
+    }
+    if (std::chrono::steady_clock::now() > end) break;
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+  if (absl::Status stopped = BackToTrap(); !stopped.ok()) return stopped;
+  return done() ? absl::OkStatus() : absl::InternalError("the injected code does not end");
 }
 
 bool StoppedThread::Write(uint64_t address, const std::vector<uint8_t>& bytes) {

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,9 +50,9 @@ class StoppedThread {
   // result, or -errno. No signal is delivered meanwhile.
   absl::StatusOr<int64_t> Call(uint64_t instruction, long number, const std::vector<uint64_t>& arguments);
 
-  // Makes the thread run code at `start` with its stack at `stack` and `argument` in rbx, until it makes a system call
-  // whose instruction ends at `end`.
-  absl::Status Run(uint64_t start, uint64_t end, uint64_t stack, uint64_t argument);
+  // Makes the thread run code at `start` with its stack at `stack` and `argument` in rbx, until `done` returns true,
+  // and stops it again. No signal is delivered meanwhile.
+  absl::Status Run(uint64_t start, uint64_t stack, uint64_t argument, const std::function<bool()>& done);
 
   // Writes memory of the process, by words.
   bool Write(uint64_t address, const std::vector<uint8_t>& bytes);
@@ -80,6 +81,7 @@ class StoppedThread {
   bool in_stop_ = false;  // it does not run now
   bool stopped_ = false;  // registers_ are known
   bool changed_ = false;  // its registers are others now
+  bool at_trap_ = false;  // it is in a stop after which the kernel restarts the system call of registers_
   std::chrono::steady_clock::time_point stopped_at_;
 };
 

@@ -161,14 +161,11 @@ Session* Session::Restart(Session* old) {
   } else if (WaitForStarter()) {
     session = Running();
   }
-  const bool records = session != nullptr && (session->control_->load(std::memory_order_acquire) & kControlMask) == 0;
-  return records ? session : nullptr;
+  return session != nullptr && session->records() ? session : nullptr;
 }
 
-Session* Session::Join(bool* recorded) {
+Session* Session::Join() {
   Session* session = Running();
-  *recorded = session != nullptr && (session->control_->load(std::memory_order_acquire) & kControlMask) == 0;
-  if (*recorded) return session;
   if (session == nullptr) session = Start(/*joined=*/true);
   if (session == nullptr) return nullptr;
   session->control_->fetch_and(~uint64_t{schema::CONTROL_STOP}, std::memory_order_acq_rel);

@@ -45,8 +45,8 @@ class Session {
   }
 
   // Joins a process that has made calls already: the trace says so. Begins to record, or goes on after StopRecording.
-  // Returns the session, or null if recording is not possible. `*recorded`: whether it was recording before.
-  static Session* Join(bool* recorded);
+  // Returns the session, or null if recording is not possible.
+  static Session* Join();
   // Stops recording until Join. The trace is completed. Returns false if nothing was recorded.
   static bool StopRecording();
 
@@ -83,6 +83,8 @@ class Session {
   void NoteFramework() { has_framework_.store(true, std::memory_order_relaxed); }
 
   bool joined() const { return joined_; }
+  // Returns whether calls are recorded now.
+  bool records() const { return (control_->load(std::memory_order_acquire) & kControlMask) == 0; }
 
   // Notes what a framework's allocator has reserved on a device, in bytes. Returns whether that is new to the trace. An
   // allocator reports under its lock; a second copy of a framework only makes the trace hear of it more often.

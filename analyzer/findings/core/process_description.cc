@@ -22,6 +22,7 @@ ReportProcess DescribeProcess(const Trace& trace, const Ledger& ledger) {
   process.events = trace.events();
   process.lost_events = trace.lost_events() + ledger.unreadable_events();
   process.duration_s = trace.clock().Seconds(std::max(ledger.last_ticks(), trace.end_ticks()));
+  process.joined_after_s = traced.joined_after_s;
   return process;
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "interpose/base/message.h"
+#include "interpose/base/spin_lock.h"
 #include "interpose/frameworks/torch/unknown_allocator.h"
 #include "interpose/hooks/table/lookup.h"
 #include "interpose/hooks/table/real_entry.h"
@@ -105,11 +106,16 @@ int vramtrack_start(const char* options, char* message, size_t capacity) {
   if (thread.busy) return VRAMTRACK_NOT_POSSIBLE;
   thread.busy = true;
   int result = VRAMTRACK_STARTED;
-  bool recorded = false;
+  NoteCurrentThread();
+  static SpinLock starting;  // the second of two finds that recording has begun
   Session* session;
+  bool recorded;
   {
+    const SpinLockHolder hold(&starting);
     const CapturedMessages reason(message, capacity);
-    session = Environment::Override(options) ? Session::Join(&recorded) : nullptr;
+    session = Session::Running();
+    recorded = session != nullptr && session->records();
+    if (!recorded) session = Environment::Override(options) ? Session::Join() : nullptr;
   }
   if (session == nullptr) {
     if (*message == '\0') snprintf(message, capacity, "recording is not possible in this process");
