@@ -334,6 +334,18 @@ std::string ReadSize(std::string& text) {
   return "";
 }
 
+// What the recorder of a process is told, by `run` and by `attach`.
+void AddRecorderOptions(CommandParser* parser, std::string* stacks, std::string* max_frames, std::string* max_bytes) {
+  parser->Option("--stacks", "KINDS", stacks, "native, python, native,python or none")
+      ->check(OneOf("kind of stack", {"native", "python", "native,python", "python,native", "none"}));
+  parser->Option("--max-frames", "N", max_frames, "record at most N frames of a stack, 1 to 256 (default: 128)")
+      ->check(WholeNumber(1, kMostFrames));
+  parser
+      ->Option("--max-bytes", "SIZE", max_bytes,
+               "the largest trace of one process, such as 500MiB or 2GiB (default: no limit)")
+      ->transform(CLI::Validator(ReadSize, ""));
+}
+
 int Run(const Arguments& arguments) {
   RunOptions options;
   CommandParser parser("run", "run [OPTION...] [--] COMMAND [ARG...]",
@@ -341,15 +353,7 @@ int Run(const Arguments& arguments) {
                        "report follows on standard error. Input, output and exit code are those of COMMAND.");
   parser.Option("-o,--output", "DIR", &options.output,
                 "the folder for the traces, one file per process (default: a new folder vramtrack.TIME)");
-  parser.Option("--stacks", "KINDS", &options.stacks, "native, python, native,python or none")
-      ->check(OneOf("kind of stack", {"native", "python", "native,python", "python,native", "none"}));
-  parser
-      .Option("--max-frames", "N", &options.max_frames, "record at most N frames of a stack, 1 to 256 (default: 128)")
-      ->check(WholeNumber(1, kMostFrames));
-  parser
-      .Option("--max-bytes", "SIZE", &options.max_bytes,
-              "the largest trace of one process, such as 500MiB or 2GiB (default: no limit)")
-      ->transform(CLI::Validator(ReadSize, ""));
+  AddRecorderOptions(&parser, &options.stacks, &options.max_frames, &options.max_bytes);
   parser.Flag("--cupti", &options.cupti,
               "also record CUPTI memory activity; do not combine it with Nsight or torch.profiler, a process can have "
               "only one CUPTI client");
@@ -362,6 +366,7 @@ int Run(const Arguments& arguments) {
                      "(`vramtrack holders`), an interval such as 30s, several with commas between them, or all: the "
                      "first four (default without a value: all)")
       ->transform(CLI::Validator(ReadHolderMoments, ""));
+  parser.Flag("--dormant", &options.dormant, "record nothing until `vramtrack start`");
   parser.Flag("-q,--quiet", &options.quiet, "print no report at the end");
   parser.StopAtFirstWord();
   parser.Ending(
@@ -387,6 +392,54 @@ int Run(const Arguments& arguments) {
     return BadInput("--holders needs Python stacks (expected --stacks python or native,python)");
   }
   return RunRun(options);
+}
+
+int Attach(const Arguments& arguments) {
+  AttachOptions options;
+  CommandParser parser(
+      "attach", "attach [OPTION...] PID",
+      "Join a process that was started without vramtrack, and record its CUDA allocations from now on. "
+      "What it has allocated before is unknown, and verdicts use what it allocates afterwards. It "
+      "needs the permission to trace the process with ptrace, as a debugger does.");
+  parser.Positional("PID", &options.pid);
+  parser.Option("-o,--output", "DIR", &options.output,
+                "the folder for the traces, one file per process (default: a new folder vramtrack.TIME)");
+  AddRecorderOptions(&parser, &options.stacks, &options.max_frames, &options.max_bytes);
+  parser
+      .Option("--timeout", "SECONDS", &options.limit_s,
+              "how long to look for a moment at which a thread can be used (default: 10)")
+      ->check(CLI::Range(0.1, 3600.0));
+  parser.Ending("Exit code: 0 the process is recorded, 2 bad input or usage, or it cannot be joined.");
+  int code;
+  if (!parser.Parse(arguments, &code)) return code;
+  if (options.pid < 1) return parser.Wrong(absl::StrCat("invalid process number '", options.pid, "'"));
+  return RunAttach(options);
+}
+
+int Start(const Arguments& arguments) {
+  RecordingOptions options;
+  CommandParser parser(
+      "start", "start PID|DIR",
+      "Switch recording on in processes that run --dormant has started or that stop has stopped. For a "
+      "folder of traces, all processes that write one are started at once; for a launcher, all that "
+      "it has started. After a stop, a process begins a new trace.");
+  parser.Positional("PID|DIR", &options.target);
+  parser.Ending("Exit code: 0 success, 2 bad input or usage.");
+  int code;
+  return parser.Parse(arguments, &code) ? RunStart(options) : code;
+}
+
+int Stop(const Arguments& arguments) {
+  RecordingOptions options;
+  CommandParser parser(
+      "stop", "stop PID|DIR",
+      "Switch recording off in processes that are recorded, and complete their traces. For a folder of "
+      "traces, all processes that write one are stopped at once; for a launcher, all that it has "
+      "started. The processes go on.");
+  parser.Positional("PID|DIR", &options.target);
+  parser.Ending("Exit code: 0 success, 2 bad input or usage.");
+  int code;
+  return parser.Parse(arguments, &code) ? RunStop(options) : code;
 }
 
 int Holders(const Arguments& arguments) {
@@ -500,6 +553,9 @@ constexpr Command kCommands[] = {
     {"top", Top, "top [TRACE|PID]", "watch a job that runs"},
     {"view", View, "view TRACE", "show the HTML page in a browser, also of a job that runs"},
     {"watch", Watch, "watch TRACE --on-leak COMMAND", "run a command when a running job begins to leak"},
+    {"attach", Attach, "attach PID", "join a process that runs"},
+    {"start", Start, "start PID|DIR", "switch recording on"},
+    {"stop", Stop, "stop PID|DIR", "switch recording off"},
     {"diff", Diff, "diff BASE NEW", "show what changed between two runs"},
     {"check", Check, "check TRACE", "fail on leaks, regressions and exceeded budgets, for CI"},
     {"export", Export, "export TRACE --to FORMAT -o FILE",

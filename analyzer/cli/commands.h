@@ -25,6 +25,7 @@ struct RunOptions {
   bool cupti = false;         // VRAMTRACK_CUPTI
   std::string cupti_records;  // VRAMTRACK_CUPTI_RECORDS
   std::string holders;        // VRAMTRACK_HOLDERS; empty to use the environment
+  bool dormant = false;       // VRAMTRACK_DORMANT: record nothing until `vramtrack start`
   bool quiet = false;         // neither a report at the end nor a line about untraced processes
   std::vector<std::string> command;
   // Names of the options of `run`, set if no separator divides them from those of the command: for a hint if the
@@ -35,6 +36,26 @@ struct RunOptions {
 // Runs `vramtrack run`: traces the command and, unless `quiet`, prints a short report on stderr. Returns the exit code
 // of the command if it was started. Does not return if a signal ended the command.
 int RunRun(const RunOptions& options);
+
+struct AttachOptions {
+  int pid = 0;
+  std::string output;      // the folder for traces; empty: a new folder named after the time
+  std::string stacks;      // VRAMTRACK_STACKS; this and the next two: empty to use the environment of the process
+  std::string max_frames;  // VRAMTRACK_MAX_FRAMES
+  std::string max_bytes;   // VRAMTRACK_MAX_BYTES
+  double limit_s = 10;     // how long to look for a safe moment
+};
+
+// Runs `vramtrack attach`: loads the library into a process that runs, and starts recording there.
+int RunAttach(const AttachOptions& options);
+
+struct RecordingOptions {
+  std::string target;  // a process number, a trace or a folder of traces
+};
+
+// Run `vramtrack start` and `vramtrack stop`: switch recording on or off in processes that have the library.
+int RunStart(const RecordingOptions& options);
+int RunStop(const RecordingOptions& options);
 
 struct HoldersOptions {
   std::string target;       // a process number, a trace or a folder of traces

@@ -2,8 +2,6 @@
 #include "analyzer/cli/holder_request.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,7 +22,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "analyzer/ingest/trace_choice.h"
-#include "proto/frame.h"
 #include "proto/schema_constants.h"
 
 namespace vramtrack {
@@ -58,27 +55,6 @@ std::vector<SharedMapping> SharedMappings(pid_t pid) {
 std::string Error(const std::string& subject, int error) { return absl::StrCat(subject, ": ", std::strerror(error)); }
 
 std::string NameOf(pid_t pid) { return absl::StrCat("process ", pid); }
-
-// Opens the header page of a trace for writing. Returns the descriptor, or -1 with the reason in `*why`: for a file
-// that is not a trace, that reason is empty.
-int OpenTrace(const std::string& path, std::string* why) {
-  why->clear();
-  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0) {
-    *why = Error(path, errno);
-    return -1;
-  }
-  struct stat info;
-  uint8_t page[kHeaderBytes], expected[kHeaderBytes] = {};
-  WriteHeaderPage(expected);
-  const bool is_trace = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-                        pread(fd, page, sizeof page, 0) == static_cast<ssize_t>(sizeof page) &&
-                        std::memcmp(page, expected, kHeaderVersionOffset) == 0;
-  if (is_trace && std::memcmp(page, expected, kHeaderCountersOffset) == 0) return fd;
-  if (is_trace) *why = absl::StrCat(path, ": unknown version of the format (expected ", kFormatVersion, ")");
-  close(fd);
-  return -1;
-}
 
 // A path by which the mapped file can be opened: the process may be in a container, with a root of its own.
 std::string ReachablePath(pid_t pid, const SharedMapping& mapping) {
@@ -130,7 +106,7 @@ absl::StatusOr<TracingProcess> FindTraceOf(pid_t pid) {
   if (kill(pid, 0) != 0 && errno == ESRCH) return absl::NotFoundError(NameOf(pid) + ": no such process");
   const std::vector<SharedMapping> mappings = SharedMappings(pid);
   if (mappings.empty() && errno != 0) return absl::NotFoundError(Error(absl::StrCat("/proc/", pid, "/maps"), errno));
-  std::string problem;
+  std::string problem, complete;
   for (const SharedMapping& mapping : mappings) {
     if (absl::EndsWith(mapping.path, kDeleted)) {
       if (IsTraceName(mapping.path.substr(0, mapping.path.size() - std::strlen(kDeleted)))) {
@@ -140,18 +116,20 @@ absl::StatusOr<TracingProcess> FindTraceOf(pid_t pid) {
     }
     const std::string path = ReachablePath(pid, mapping);
     if (path.empty()) continue;
-    std::string why;
-    const int fd = OpenTrace(path, &why);
-    if (fd >= 0) {
-      close(fd);
-      return TracingProcess{pid, path};
+    const absl::StatusOr<MappedHeader> header = MappedHeader::Open(path);
+    // A process that was stopped and started again has several.
+    if (header.ok() && !header->finished()) return TracingProcess{pid, path};
+    if (header.ok()) {
+      complete = path;
+    } else if (IsTraceName(path) && !absl::IsInvalidArgument(header.status())) {
+      problem = std::string(header.status().message());
     }
-    if (IsTraceName(path)) problem = why;
   }
+  if (!complete.empty()) return TracingProcess{pid, complete};
   if (!problem.empty()) return absl::FailedPreconditionError(problem);
   return absl::NotFoundError(absl::StrCat(NameOf(pid),
-                                          ": writes no trace (expected a process that vramtrack run --holders has "
-                                          "started and that has called CUDA)"));
+                                          ": writes no trace (expected a process that vramtrack run has started, or "
+                                          "attach has joined, and that has called CUDA)"));
 }
 
 absl::StatusOr<std::vector<TracingProcess>> FindByNumber(pid_t pid) {
@@ -234,20 +212,9 @@ std::string WhyNotAnswered(const std::string& environment) {
                       ")");
 }
 
-HolderRequest::HolderRequest(TracingProcess process, void* page)
-    : process_(std::move(process)), page_(page), range_(page, kHeaderBytes, process_.trace) {
+HolderRequest::HolderRequest(TracingProcess process, MappedHeader header)
+    : process_(std::move(process)), header_(std::move(header)) {
   walks_before_ = walks();
-}
-
-HolderRequest::HolderRequest(HolderRequest&& other) noexcept
-    : process_(std::move(other.process_)),
-      page_(std::exchange(other.page_, nullptr)),
-      range_(std::move(other.range_)),
-      walks_before_(other.walks_before_),
-      state_(other.state_) {}
-
-HolderRequest::~HolderRequest() {
-  if (page_ != nullptr) munmap(page_, kHeaderBytes);
 }
 
 absl::StatusOr<HolderRequest> HolderRequest::Open(const TracingProcess& process) {
@@ -257,43 +224,31 @@ absl::StatusOr<HolderRequest> HolderRequest::Open(const TracingProcess& process)
   environment << file.rdbuf();
   const std::string obstacle = WhyNotAnswered(environment.str());
   if (!obstacle.empty()) return absl::FailedPreconditionError(absl::StrCat(name, ": ", obstacle));
-  std::string why;
-  const int fd = OpenTrace(process.trace, &why);
-  if (fd < 0) {
-    return absl::FailedPreconditionError(why.empty() ? process.trace + ": not a trace that vramtrack wrote" : why);
-  }
-  void* page = mmap(nullptr, kHeaderBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  const int error = errno;
-  close(fd);
-  if (page == MAP_FAILED) return absl::FailedPreconditionError(Error(process.trace, error));
-  HolderRequest request(process, page);
-  if (request.Counter(schema::COUNTER_FINISHED)->load() != 0) {
+  absl::StatusOr<MappedHeader> header = MappedHeader::Open(process.trace);
+  if (!header.ok()) return absl::FailedPreconditionError(header.status().message());
+  HolderRequest request(process, *std::move(header));
+  if (request.header_.finished()) {
     return absl::FailedPreconditionError(absl::StrCat(name, ": it is ending, and its trace is complete"));
   }
-  if (request.Counter(schema::COUNTER_STOP_REASON)->load() != 0) {
+  if (request.header_.Counter(schema::COUNTER_STOP_REASON).load() != 0) {
     return absl::FailedPreconditionError(
         absl::StrCat(name, ": recording has stopped (vramtrack info ", process.trace, " shows why)"));
   }
   return request;
 }
 
-std::atomic<uint64_t>* HolderRequest::Counter(uint32_t which) const {
-  static_assert(std::atomic<uint64_t>::is_always_lock_free, "shared with the traced process");
-  return reinterpret_cast<std::atomic<uint64_t>*>(static_cast<uint8_t*>(page_) + kHeaderCountersOffset) + which;
-}
-
-uint64_t HolderRequest::walks() const { return Counter(schema::COUNTER_HOLDER_WALKS)->load(); }
+uint64_t HolderRequest::walks() const { return header_.Counter(schema::COUNTER_HOLDER_WALKS).load(); }
 
 void HolderRequest::Send() {
   walks_before_ = walks();
-  Counter(schema::COUNTER_HOLDER_REQUESTS)->fetch_add(1);
+  header_.Counter(schema::COUNTER_HOLDER_REQUESTS).fetch_add(1);
 }
 
 HolderRequest::State HolderRequest::Poll() {
   if (state_ != State::kWaiting) return state_;
   // Looked at first: a walk may be the last that the process does.
-  const bool ended = (kill(process_.pid, 0) != 0 && errno == ESRCH) || Counter(schema::COUNTER_FINISHED)->load() != 0;
-  const bool stopped = Counter(schema::COUNTER_STOP_REASON)->load() != 0;
+  const bool ended = (kill(process_.pid, 0) != 0 && errno == ESRCH) || header_.finished();
+  const bool stopped = header_.Counter(schema::COUNTER_STOP_REASON).load() != 0;
   if (walks() > walks_before_) return state_ = State::kAnswered;
   if (ended) return state_ = State::kEnded;
   if (stopped) return state_ = State::kStopped;

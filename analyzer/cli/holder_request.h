@@ -7,13 +7,12 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "analyzer/base/mapped_range.h"
+#include "analyzer/cli/mapped_header.h"
 
 namespace vramtrack {
 
@@ -39,12 +38,6 @@ class HolderRequest {
   // Checks that the process can be asked. An error is one line that names it.
   static absl::StatusOr<HolderRequest> Open(const TracingProcess& process);
 
-  HolderRequest(HolderRequest&& other) noexcept;
-  HolderRequest& operator=(HolderRequest&&) = delete;
-  HolderRequest(const HolderRequest&) = delete;
-  HolderRequest& operator=(const HolderRequest&) = delete;
-  ~HolderRequest();
-
   const TracingProcess& process() const { return process_; }
   void Send();
   // Returns whether a walk has ended since Send(). Later calls return the same once it is not kWaiting.
@@ -53,12 +46,10 @@ class HolderRequest {
   uint64_t walks() const;
 
  private:
-  HolderRequest(TracingProcess process, void* page);
-  std::atomic<uint64_t>* Counter(uint32_t which) const;
+  HolderRequest(TracingProcess process, MappedHeader header);
 
   TracingProcess process_;
-  void* page_ = nullptr;
-  MappedRange range_;
+  MappedHeader header_;
   uint64_t walks_before_ = 0;
   State state_ = State::kWaiting;
 };

@@ -321,6 +321,9 @@ void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
   WriteAllocators(trace.definitions(), page);
   WriteClock(trace, counts, page);
   std::string why = trace.IncompleteWhy();
+  if (const double joined = trace.definitions().process.joined_after_s; joined > 0) {
+    Row("joined", absl::StrCat(FormatSeconds(joined), " after its start; what it did before is unknown"), page);
+  }
   Row("complete", why.empty() ? "yes" : "no: " + Printable(why), page, why.empty() ? Paint::kPlain : Paint::kWarning);
   WriteEvents(trace, counts, page);
   WriteActivities(trace, counts, page);

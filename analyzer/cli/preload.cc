@@ -83,6 +83,12 @@ bool GainsRights(const std::string& path) {
 
 }  // namespace
 
+std::string OwnProgram() {
+  char path[4096];
+  ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
+  return bytes > 0 ? std::string(path, bytes) : "";
+}
+
 std::string FindProgram(const std::string& command) {
   if (command.find('/') != std::string::npos) return IsExecutableFile(command) ? command : "";
   const char* path = getenv("PATH");

@@ -8,7 +8,10 @@
 
 namespace vramtrack {
 
-// Functions with which `run` finds a program and preloads the library.
+// Functions with which `run` and `attach` find a program and the library.
+
+// Returns the absolute path of this program, links resolved; empty if it is unknown.
+std::string OwnProgram();
 
 // Returns the file that execvp would start for `command`; empty if it is not found.
 std::string FindProgram(const std::string& command);

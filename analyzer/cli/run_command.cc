@@ -36,12 +36,6 @@
 namespace vramtrack {
 namespace {
 
-std::string OwnPath() {
-  char path[4096];
-  ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
-  return bytes > 0 ? std::string(path, bytes) : "";
-}
-
 std::string NewRunId() {
   std::random_device random;
   std::string id;
@@ -87,6 +81,7 @@ std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOpt
   if (options.cupti || !options.cupti_records.empty()) environment.emplace_back("VRAMTRACK_CUPTI", "1");
   if (!options.cupti_records.empty()) environment.emplace_back("VRAMTRACK_CUPTI_RECORDS", options.cupti_records);
   if (!options.holders.empty()) environment.emplace_back("VRAMTRACK_HOLDERS", options.holders);
+  if (options.dormant) environment.emplace_back("VRAMTRACK_DORMANT", "1");
   return environment;
 }
 
@@ -210,7 +205,7 @@ int wait_status;
 }  // namespace
 
 int RunRun(const RunOptions& options) {
-  absl::StatusOr<std::string> library = FindPreloadLibrary(OwnPath());
+  absl::StatusOr<std::string> library = FindPreloadLibrary(OwnProgram());
   if (!library.ok()) return BadInput(std::string(library.status().message()));
   TraceFolder folder;
   absl::Status opened = folder.Open(options.output);
@@ -240,8 +235,9 @@ int RunRun(const RunOptions& options) {
   const std::vector<std::string> traces = TracesOfRun(folder, run.id);
   if (traces.empty()) {
     if (!options.quiet) {
-      Say(absl::StrCat("no trace was written: ", command, " ",
-                       obstacle.empty() ? "made no CUDA call that the library saw" : obstacle));
+      const std::string why = options.dormant ? "ended before recording was started (vramtrack start)"
+                                              : "made no CUDA call that the library saw";
+      Say(absl::StrCat("no trace was written: ", command, " ", obstacle.empty() ? why : obstacle));
     }
     folder.RemoveIfEmpty();
   } else if (!options.quiet) {

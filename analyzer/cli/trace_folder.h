@@ -25,6 +25,8 @@ class TraceFolder {
   std::vector<std::string> NewTraces() const;
   // Returns all traces of the folder, sorted.
   std::vector<std::string> AllTraces() const;
+  // Returns whether Open() created the folder.
+  bool made() const { return made_; }
   // Removes the folder if Open() created it and it is empty.
   void RemoveIfEmpty() const;
 

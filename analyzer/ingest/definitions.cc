@@ -65,6 +65,9 @@ void ReadProcess(pbf_reader in, TracedProcess* process) {
       case f::run_id:
         process->run_id = in.get_string();
         break;
+      case f::joined_after_ms:
+        process->joined_after_s = static_cast<double>(in.get_uint64()) / 1000;
+        break;
       default:
         in.skip();
     }

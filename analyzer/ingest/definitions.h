@@ -25,7 +25,8 @@ struct TracedProcess {
   std::vector<std::pair<std::string, std::string>> environment;
   std::optional<int> rank;
   std::string tracer_version, driver_version;
-  std::string run_id;                        // the run that the process was part of; empty if unknown
+  std::string run_id;         // the run that the process was part of; empty if unknown
+  double joined_after_s = 0;  // its age when it was joined; 0 if it was recorded from its first CUDA call
   std::map<std::string, uint32_t> versions;  // "cudart", "driver"
   std::map<std::string, uint32_t> unseen;    // maps a library or function to schema::UnseenReason
 };

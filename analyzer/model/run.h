@@ -109,7 +109,7 @@ struct ReportProcess {
   bool complete = false;
   std::string incomplete_why;
   uint64_t events = 0, lost_events = 0;
-  double duration_s = 0;
+  double duration_s = 0, joined_after_s = 0;
   double newest_event_s = 0;  // since 1970; 0: unknown
   std::optional<ReportActivities> activities;
   std::vector<ReportAllocator> allocators;
@@ -128,7 +128,11 @@ void Fields(Visitor& visit, ReportProcess& process) {
   visit(6, "incomplete_why", process.incomplete_why, "one line; empty if complete");
   visit(7, "events", process.events, "in the trace");
   visit(8, "lost_events", process.lost_events, "known to be missing");
-  visit(9, "duration_s", process.duration_s, "from the first CUDA call");
+  visit(9, "duration_s", process.duration_s, "from the first CUDA call, or from when it was joined");
+  visit(12, "joined_after_s", process.joined_after_s,
+        "its age when it was joined by [attach](attach.md) or [start](start-stop.md): what it did before is unknown; 0 "
+        "if it "
+        "was recorded from its first CUDA call");
   visit(13, "newest_event_s", field::Internal{process.newest_event_s});
   visit(10, "activities", process.activities, "`null` without [CUPTI](cupti.md)");
   visit(14, "allocators", process.allocators,

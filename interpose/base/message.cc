@@ -17,9 +17,28 @@ namespace {
 bool has_stderr = false;
 __attribute__((constructor)) void LookForStderr() { has_stderr = IsOpen(STDERR_FILENO); }
 
+// Of the calling thread.
+__thread char* captured __attribute__((tls_model("initial-exec"))) = nullptr;
+__thread unsigned long captured_bytes __attribute__((tls_model("initial-exec"))) = 0;
+
 }  // namespace
 
+CapturedMessages::CapturedMessages(char* line, unsigned long capacity) {
+  *line = '\0';
+  captured_bytes = capacity;
+  captured = line;
+}
+
+CapturedMessages::~CapturedMessages() { captured = nullptr; }
+
 void Say(const char* format, ...) {
+  if (captured != nullptr) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(captured, captured_bytes, format, arguments);
+    va_end(arguments);
+    return;
+  }
   static std::atomic<int> said{0};
   if (!has_stderr || said.fetch_add(1) >= 2) return;
   char line[1024] = "vramtrack: ";

@@ -8,6 +8,17 @@ namespace vramtrack {
 // Thread-safe.
 void Say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
+// While an object of this class exists, lines of Say from the thread that made it are stored in a buffer instead of
+// being printed. They do not begin with "vramtrack: " there. One object of a thread at a time.
+class CapturedMessages {
+ public:
+  // `line` holds `capacity` bytes, at least 1; it is empty if nothing was said, and has the last line otherwise.
+  CapturedMessages(char* line, unsigned long capacity);
+  ~CapturedMessages();
+  CapturedMessages(const CapturedMessages&) = delete;
+  CapturedMessages& operator=(const CapturedMessages&) = delete;
+};
+
 }  // namespace vramtrack
 
 #endif  // INTERPOSE_BASE_MESSAGE_H_

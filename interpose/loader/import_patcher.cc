@@ -21,6 +21,8 @@ void Store(const LoadedObject& object, void** slot, void* value) {
   if (read_only) syscall(SYS_mprotect, page, page_bytes, PROT_READ);
 }
 
+}  // namespace
+
 unsigned long long LibrariesLoaded() {
   unsigned long long count = 0;
   dl_iterate_phdr(
@@ -31,8 +33,6 @@ unsigned long long LibrariesLoaded() {
       &count);
   return count;
 }
-
-}  // namespace
 
 void PatchImports(Replacement replacement) {
   EachLoadedObject([&](const LoadedObject& object, size_t) {

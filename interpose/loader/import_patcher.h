@@ -17,6 +17,9 @@ using Replacement = void* (*)(const LoadedObject& importer, const char* name, co
 // patch at once. A store is one instruction, so other threads may call the function meanwhile.
 void PatchImports(Replacement replacement);
 
+// Returns the number of libraries that were loaded since the program began. Takes the loader's lock of its list.
+unsigned long long LibrariesLoaded();
+
 // Patches the imports of libraries that are loaded later. Thread-safe.
 class NewImports {
  public:

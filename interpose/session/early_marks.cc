@@ -157,8 +157,10 @@ void NoteEarlyStep(uint64_t number, double value) {
 void RecordEarlyMarks(Session* session, Lane* lane) {
   EarlyMarks* const early = thread_state.early;
   if (early == nullptr || early->count == 0) return;
-  for (uint32_t i = 0; i < early->count && i < kHalf; ++i) Record(*early, early->first[i], session, lane);
-  if (early->count > kHalf) {
+  // Marks from before a joined process was recorded are not of its trace.
+  const bool kept = !session->joined();
+  for (uint32_t i = 0; kept && i < early->count && i < kHalf; ++i) Record(*early, early->first[i], session, lane);
+  if (kept && early->count > kHalf) {
     const bool full = early->count >= 2 * kHalf;
     EarlyMark filler = {early->gap_end, 0, 0, schema::MARK, schema::MARK_RANGE_POP, 0};
     for (int64_t i = early->open_in_gap; i < 0 && i >= -int64_t{kHalf}; ++i) Record(*early, filler, session, lane);

@@ -64,8 +64,9 @@ bool MattersToTrace(const char* variable) {
   return true;
 }
 
-Environment* Environment::Copy() {
-  size_t bytes = sizeof(Environment) + kFolderBytes + 1;
+// `lines` come first, so Find returns their values.
+Environment* Environment::Copy(const char* lines) {
+  size_t bytes = sizeof(Environment) + kFolderBytes + 1 + strlen(lines) + 1;
   EachKept([&](const char* variable) { bytes += strlen(variable) + 1; });
   auto* copy = static_cast<Environment*>(MapPrivate(bytes));
   if (copy == nullptr) return nullptr;
@@ -73,6 +74,15 @@ Environment* Environment::Copy() {
   copy->folder_bytes_ = strlen(copy->text_) + 1;
   char* to = copy->text_ + copy->folder_bytes_;
   const char* const end = reinterpret_cast<char*>(copy) + bytes - 1;
+  while (*lines != '\0') {
+    const char* newline = strchr(lines, '\n');
+    const size_t length = newline != nullptr ? static_cast<size_t>(newline - lines) : strlen(lines);
+    memcpy(to, lines, length);
+    to[length] = '\0';
+    if (MattersToTrace(to)) to += length + 1;
+    *to = '\0';
+    lines += newline != nullptr ? length + 1 : length;
+  }
   EachKept([&](const char* variable) {
     const size_t length = strlen(variable) + 1;
     if (length > static_cast<size_t>(end - to)) return;  // another thread has set it meanwhile
@@ -86,10 +96,18 @@ const Environment* Environment::AtStart() {
   Environment* kept = at_start.load(std::memory_order_acquire);
   if (kept != nullptr) return kept;
   // Constructors of the program's own libraries run before this one's and may call CUDA, so there may be two at it.
-  Environment* copy = Copy();
+  Environment* copy = Copy("");
   if (copy == nullptr) return nullptr;
   return at_start.compare_exchange_strong(kept, copy, std::memory_order_acq_rel, std::memory_order_acquire) ? copy
                                                                                                             : kept;
+}
+
+// The earlier copy stays: another thread may be reading it.
+bool Environment::Override(const char* lines) {
+  Environment* const copy = Copy(lines);
+  if (copy == nullptr) return false;
+  at_start.store(copy, std::memory_order_release);
+  return true;
 }
 
 const char* Environment::Find(const char* name) const {

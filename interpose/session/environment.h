@@ -16,6 +16,10 @@ class Environment {
   // CUDA call. Returns null if there is no memory. Thread-safe, without a lock.
   static const Environment* AtStart();
 
+  // Makes `lines` override the variables that AtStart() returns from now on: NAME=VALUE, one a line. Variables that
+  // MattersToTrace rejects are ignored. Returns false if there is no memory. Thread-safe.
+  static bool Override(const char* lines);
+
   // Returns the value of a variable, or null. Only variables that MattersToTrace accepts are kept.
   const char* Find(const char* name) const;
   // Returns the working directory, empty if it had no absolute path.
@@ -24,7 +28,7 @@ class Environment {
   const char* variables() const { return text_ + folder_bytes_; }
 
  private:
-  static Environment* Copy();
+  static Environment* Copy(const char* lines);
 
   size_t folder_bytes_;
   char text_[];

@@ -166,6 +166,8 @@ bool ReadOptions(Options* options) {
     Say("VRAMTRACK_HOLDERS needs Python stacks, which VRAMTRACK_STACKS turns off; holders are not looked for");
     options->holders = {};
   }
+  const char* dormant = start->Find("VRAMTRACK_DORMANT");
+  options->dormant = dormant != nullptr && strcmp(dormant, "1") == 0;
   return true;
 }
 

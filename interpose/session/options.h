@@ -20,6 +20,7 @@ struct Options {
   size_t max_frames;      // VRAMTRACK_MAX_FRAMES
   uint64_t max_bytes;     // VRAMTRACK_MAX_BYTES: the limit of the file
   HolderMoments holders;  // VRAMTRACK_HOLDERS
+  bool dormant;           // VRAMTRACK_DORMANT: record nothing until `vramtrack start`
 };
 
 // Reads the options from the environment at the start of the process (environment.h). %p is the calling process, which

@@ -2,8 +2,10 @@
 #include "interpose/session/session.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -77,7 +79,25 @@ void WriteDriverVersion(MessageWriter* out) {
   }
 }
 
-bool WriteProcess(bool with_environment, uint8_t* buffer, size_t capacity, size_t* bytes) {
+// The age of this process in ms, at least 1.
+uint64_t AgeOfProcess() {
+  char text[1024];
+  const int bytes = ReadSmallFile("/proc/self/stat", text, sizeof text);
+  // "42 (name) S 41 ...": the name may have any characters. The start is the 22nd field, in clock ticks since boot.
+  const char* at = bytes > 0 ? strrchr(text, ')') : nullptr;
+  for (int field = 2; at != nullptr && field < 22; ++field) {
+    at = strchr(at, ' ');
+    if (at != nullptr) ++at;
+  }
+  const long ticks_per_second = sysconf(_SC_CLK_TCK);
+  timespec now;
+  if (at == nullptr || ticks_per_second <= 0 || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 1;
+  const uint64_t start_ms = strtoull(at, nullptr, 10) * 1000 / static_cast<uint64_t>(ticks_per_second);
+  const uint64_t now_ms = static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
+  return now_ms > start_ms ? now_ms - start_ms : 1;
+}
+
+bool WriteProcess(bool joined, bool with_environment, uint8_t* buffer, size_t capacity, size_t* bytes) {
   namespace f = schema::process_field;
   MessageWriter out(buffer, capacity);
   uint8_t* message = out.Begin(schema::definitions_field::process);
@@ -94,6 +114,7 @@ bool WriteProcess(bool with_environment, uint8_t* buffer, size_t capacity, size_
   char run[kMaxRunIdBytes];
   RunIdOfProcess(run, sizeof run);
   out.String(f::run_id, run);
+  if (joined) out.Varint(f::joined_after_ms, AgeOfProcess());
   if (with_environment) WriteEnvironment(&out);
   out.End(message);
   *bytes = out.size();
@@ -102,10 +123,10 @@ bool WriteProcess(bool with_environment, uint8_t* buffer, size_t capacity, size_
 
 }  // namespace
 
-void DefineProcess(Lane* lane, uint8_t* buffer, size_t capacity) {
+void DefineProcess(Lane* lane, bool joined, uint8_t* buffer, size_t capacity) {
   size_t bytes;
   // An environment too large for the buffer is left out, the rest always fits.
-  if (WriteProcess(true, buffer, capacity, &bytes) || WriteProcess(false, buffer, capacity, &bytes)) {
+  if (WriteProcess(joined, true, buffer, capacity, &bytes) || WriteProcess(joined, false, buffer, capacity, &bytes)) {
     lane->DefineEncoded(buffer, bytes);
   }
 }

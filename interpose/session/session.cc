@@ -87,32 +87,98 @@ bool Session::MakeForkPage() {
   return true;
 }
 
-Session* Session::Start() {
+// Waits until another thread has started the session. Returns false if it makes no progress.
+bool Session::WaitForStarter() {
+  Patience patience;
+  while (fork_page_->state.load(std::memory_order_acquire) == 1) {
+    if (!patience.Lasts(fork_page_->starter.load(std::memory_order_relaxed), 0)) return false;
+    WaitWhile(&fork_page_->state, 1, Patience::kLookEveryNs);
+  }
+  return true;
+}
+
+Session* Session::New(bool joined) {
+  // A privileged program's environment is not its own: it must not decide where files are written.
+  if (getauxval(AT_SECURE) != 0) return nullptr;
+  auto* const session = static_cast<Session*>(MapPrivate(sizeof(Session)));
+  if (session == nullptr) Say("not recording: out of memory");
+  return session != nullptr && session->Open(joined) ? session : nullptr;
+}
+
+Session* Session::Start(bool joined) {
   // A child forked halfway would find the unwinder half made.
   const ForkGateHolder hold;
   NoteCurrentThread();
   if (!MakeForkPage()) return nullptr;
   uint32_t expected = 0;
-  if (!fork_page_->state.compare_exchange_strong(expected, 1)) {
-    Patience patience;
-    while (fork_page_->state.load(std::memory_order_acquire) == 1) {
-      if (!patience.Lasts(fork_page_->starter.load(std::memory_order_relaxed), 0)) return nullptr;
-      WaitWhile(&fork_page_->state, 1, Patience::kLookEveryNs);
-    }
-    return Running();
-  }
+  if (!fork_page_->state.compare_exchange_strong(expected, 1)) return WaitForStarter() ? Running() : nullptr;
   fork_page_->starter.store(current_thread, std::memory_order_relaxed);
-  Session* session = nullptr;
-  // A privileged program's environment is not its own: it must not decide where files are written.
-  if (getauxval(AT_SECURE) == 0) {
-    session = static_cast<Session*>(MapPrivate(sizeof(Session)));
-    if (session == nullptr) Say("not recording: out of memory");
-  }
-  if (session != nullptr && !session->Open()) session = nullptr;
+  Session* const session = New(joined);
   fork_page_->session.store(session, std::memory_order_release);
   fork_page_->state.store(session != nullptr ? 2 : 3, std::memory_order_release);
   WakeAll(&fork_page_->state);
   return session;
+}
+
+Session* Session::Controlled(Session* session, uint64_t control) {
+  if ((control & schema::CONTROL_STOP) == 0) return Restart(session);
+  if ((control & schema::CONTROL_IDLE) == 0) session->End();
+  constexpr uint32_t kBatch = 256;
+  uint32_t& calls = thread_state.idle_calls;
+  if (++calls == kBatch) {
+    session->control_->fetch_add(uint64_t{kBatch} << kControlCountShift, std::memory_order_relaxed);
+    calls = 0;
+  }
+  return nullptr;
+}
+
+// A trace that has ended is not continued: blocks may have been freed meanwhile. What follows goes to a file of its
+// own. Sessions stay in memory: other threads may be in a hook of theirs.
+Session* Session::Restart(Session* old) {
+  const ForkGateHolder hold;
+  NoteCurrentThread();
+  uint32_t expected = 2;
+  Session* session = nullptr;
+  if (fork_page_->state.compare_exchange_strong(expected, 1)) {
+    fork_page_->starter.store(current_thread, std::memory_order_relaxed);
+    session = Running();
+    if (session == old) {
+      if (old->begun_) {
+        session = New(/*joined=*/true);
+      } else if (old->Begin(/*joined=*/true)) {
+        old->control_->fetch_and(~uint64_t{schema::CONTROL_IDLE}, std::memory_order_release);
+      } else {
+        session = nullptr;
+      }
+      if (session != nullptr) {
+        fork_page_->session.store(session, std::memory_order_release);
+      } else {
+        old->control_->fetch_or(schema::CONTROL_STOP, std::memory_order_relaxed);  // not again at each call
+      }
+    }
+    fork_page_->state.store(2, std::memory_order_release);
+    WakeAll(&fork_page_->state);
+  } else if (WaitForStarter()) {
+    session = Running();
+  }
+  return session != nullptr && session->records() ? session : nullptr;
+}
+
+Session* Session::Join() {
+  Session* session = Running();
+  if (session == nullptr) session = Start(/*joined=*/true);
+  if (session == nullptr) return nullptr;
+  session->control_->fetch_and(~uint64_t{schema::CONTROL_STOP}, std::memory_order_acq_rel);
+  return Recording(session);
+}
+
+bool Session::StopRecording() {
+  Session* const session = Running();
+  if (session == nullptr) return false;
+  const uint64_t before = session->control_->fetch_or(schema::CONTROL_STOP, std::memory_order_acq_rel);
+  if ((before & kControlMask) != 0) return false;
+  session->End();
+  return true;
 }
 
 // After exec a process keeps its number, in another container there is the same one, and the name may have none: an
@@ -143,13 +209,23 @@ bool Session::CreateFile() {
   return error == 0;
 }
 
-bool Session::Open() {
+bool Session::Open(bool joined) {
   if (!ReadOptions(&options_)) return false;
   ReportCuptiRequest();
   Clock::Calibrate();
   if (!CreateFile()) return false;
+  control_ = file_.counter(schema::COUNTER_CONTROL);
+  if (!options_.dormant || joined) return Begin(joined);
+  control_->store(schema::CONTROL_STOP | schema::CONTROL_IDLE, std::memory_order_relaxed);
+  return true;
+}
+
+bool Session::Begin(bool joined) {
+  begun_ = true;
+  joined_ = joined;
   // A recording begins with the first mark, if there was one before.
-  const ClockReading start = EarliestMark({Clock::Ticks(), MonotonicNs(), RealtimeNs()});
+  const ClockReading now = {Clock::Ticks(), MonotonicNs(), RealtimeNs()};
+  const ClockReading start = joined ? now : EarliestMark(now);
   const auto set = [this](schema::Counter counter, uint64_t value) {
     file_.counter(counter)->store(value, std::memory_order_relaxed);
   };
@@ -171,7 +247,7 @@ bool Session::Open() {
   }
   constexpr size_t kBufferBytes = 8 * Lane::kMaxDefinitionWords - 64;
   if (void* buffer = MapPrivate(kBufferBytes)) {
-    DefineProcess(lane, static_cast<uint8_t*>(buffer), kBufferBytes);
+    DefineProcess(lane, joined, static_cast<uint8_t*>(buffer), kBufferBytes);
     Unmap(buffer, kBufferBytes);
   }
   modules_.Refresh(lane);
@@ -270,9 +346,23 @@ void Session::ReportIfStopped() {
   Say("recording stopped: %s: %s; what was recorded is kept", file_.path(), why);
 }
 
+// Completes the trace of a session that was stopped.
+void Session::End() {
+  if ((control_->fetch_or(schema::CONTROL_IDLE, std::memory_order_acq_rel) & schema::CONTROL_IDLE) != 0) return;
+  ThreadState& thread = thread_state;
+  const bool own = thread.session == this && thread.lane != nullptr;
+  if (own) thread.lane->Seal();
+  captures_.PublishAll(&file_);
+  file_.Finish(Clock::Ticks(), attached_threads_.load(std::memory_order_relaxed) - own);
+}
+
 void Session::FinishRunning() {
   Session* session = Running();
   if (session == nullptr) return;
+  if ((session->control_->load(std::memory_order_acquire) & schema::CONTROL_IDLE) != 0) {
+    if (!session->begun_) session->file_.Discard();
+    return;
+  }
   ThreadState& thread = thread_state;
   const bool nested = thread.busy;
   thread.busy = true;

@@ -37,6 +37,19 @@ class Session {
   static Session* Running() {
     return fork_page_ == nullptr ? nullptr : fork_page_->session.load(std::memory_order_acquire);
   }
+  // Returns the session if it records. If it was stopped (CONTROL_STOP), counts the call and returns null; if it was
+  // started again since, returns the session that goes on, which may be a new one with a file of its own.
+  static Session* Recording(Session* session) {
+    const uint64_t control = session->control_->load(std::memory_order_relaxed);
+    return __builtin_expect((control & kControlMask) == 0, 1) ? session : Controlled(session, control);
+  }
+
+  // Joins a process that has made calls already: the trace says so. Begins to record, or goes on after StopRecording.
+  // Returns the session, or null if recording is not possible.
+  static Session* Join();
+  // Stops recording until Join. The trace is completed. Returns false if nothing was recorded.
+  static bool StopRecording();
+
   // Finishes the trace file. For the end of the process.
   static void FinishRunning();
 
@@ -69,6 +82,19 @@ class Session {
   bool has_framework() const { return has_framework_.load(std::memory_order_relaxed); }
   void NoteFramework() { has_framework_.store(true, std::memory_order_relaxed); }
 
+  bool joined() const { return joined_; }
+  // Returns whether calls are recorded now.
+  bool records() const { return (control_->load(std::memory_order_acquire) & kControlMask) == 0; }
+
+  // Notes what a framework's allocator has reserved on a device, in bytes. Returns whether that is new to the trace. An
+  // allocator reports under its lock; a second copy of a framework only makes the trace hear of it more often.
+  bool NoteReserved(uint8_t device, uint64_t bytes) {
+    std::atomic<uint64_t>& told = framework_reserved_[device % kMaxDevices];
+    if (__builtin_expect(told.load(std::memory_order_relaxed) == bytes, 1)) return false;
+    told.store(bytes, std::memory_order_relaxed);
+    return true;
+  }
+
   // If recording has stopped, reports this and the reason on stderr, once.
   void ReportIfStopped();
 
@@ -84,9 +110,18 @@ class Session {
     std::atomic<uint32_t> starter;  // the thread that starts it
   };
 
-  static Session* Start();
+  static constexpr uint64_t kControlMask = 0xff;
+  static constexpr int kControlCountShift = 8;
+
+  static Session* Start(bool joined = false);
+  static Session* New(bool joined);
+  static Session* Controlled(Session* session, uint64_t control);
+  static Session* Restart(Session* old);
+  static bool WaitForStarter();
   static bool MakeForkPage();
-  bool Open();
+  bool Open(bool joined);
+  bool Begin(bool joined);
+  void End();
   bool CreateFile();
   void SayTaken();
 
@@ -107,6 +142,11 @@ class Session {
   std::atomic<uint32_t> next_thread_, attached_threads_;
   std::atomic<uint64_t> devices_named_, devices_sized_;  // bit sets
   std::atomic<bool> said_stopped_, has_framework_;
+  std::atomic<uint64_t>* control_;  // COUNTER_CONTROL of the file
+  bool begun_;                      // something was recorded
+  bool joined_;                     // it was recorded from a moment at which calls had been made
+  static constexpr size_t kMaxDevices = 64;
+  std::atomic<uint64_t> framework_reserved_[kMaxDevices];
 };
 
 // The state of a thread. Plain data in static thread-local storage: hooks also run while the thread's other
@@ -122,13 +162,14 @@ struct ThreadState {
   uint64_t capture_number;  // see hooks/table/captures.h
   uint32_t device;          // the current device, as far as hooked calls of the thread show
   bool busy;                // the thread runs code of this library
+  uint32_t idle_calls;      // calls that were not recorded and are not in COUNTER_CONTROL yet
   PushedDevices pushed;     // see hooks/table/current_device.h
 };
 extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
 
 // Records in `lane` the definition of the process: its identity and the environment variables that affect its memory.
-// `buffer` is scratch space of `capacity` bytes.
-void DefineProcess(Lane* lane, uint8_t* buffer, size_t capacity);
+// `joined`: it was joined now, so what it did before is unknown. `buffer` is scratch space of `capacity` bytes.
+void DefineProcess(Lane* lane, bool joined, uint8_t* buffer, size_t capacity);
 
 // Records the definition of the calling thread.
 void DefineThread(Lane* lane);

@@ -20,7 +20,7 @@ After the job, `load` reads the trace, `diff` compares two runs, and `check` jud
     for leak in trace.leaks:
         print(leak.line, leak.rate)
 
-`holders` asks the tracer which Python objects hold the memory at this moment. `where` names the program and its libraries.
+`start` and `stop` record a part of a program that was started without vramtrack. `holders` asks the tracer which Python objects hold the memory at this moment. `where` names the program and its libraries.
 `vramtrack.integrations` has callbacks for trainers, and `%load_ext vramtrack` adds `%%vramtrack` to notebooks. Nothing is imported
 before it is used.
 """
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ._installation import Installation, where
     from ._program import VramtrackError
     from ._pytest_limits import VramtrackWarning
+    from ._recording import start, stop
     from ._steps import steps
     from ._trace import Device, Event, Finding, Frame, Process, Site, Steps, TimelineBin, Trace, load
 
@@ -48,6 +49,7 @@ _PLACES = {
         "_installation": "Installation where",
         "_program": "VramtrackError",
         "_pytest_limits": "VramtrackWarning",
+        "_recording": "start stop",
         "_steps": "steps",
         "_trace": "Device Event Finding Frame Process Site Steps TimelineBin Trace load",
     }.items() for name in names.split()
@@ -55,7 +57,8 @@ _PLACES = {
 
 __all__ = [
     "Change", "Check", "CheckFinding", "CheckedRule", "Device", "Diff", "Event", "Finding", "Frame", "Installation", "Process",
-    "Site", "Steps", "TimelineBin", "Trace", "VramtrackError", "check", "diff", "holders", "load", "step", "steps", "where",
+    "Site", "Steps", "TimelineBin", "Trace", "VramtrackError", "check", "diff", "holders", "load", "start", "step", "steps", "stop",
+    "where",
 ]
 
 
@@ -80,15 +83,29 @@ def _ignore(number: Any, tokens: Any) -> None:
     pass
 
 
+def _loaded_library() -> str | None:
+    # The tracer's path if it is in this process.
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+            for line in maps:
+                if line.endswith("/libvramtrack.so\n"):
+                    return line.split(None, 5)[5].rstrip("\n")
+    except OSError:
+        pass
+    return None
+
+
 def _find(name: str) -> Any:
-    # A function of the tracer that LD_PRELOAD brought in; None if there is none. PyDLL keeps the interpreter's lock: a call
-    # takes less time than giving the lock away.
+    # A function of the tracer; None if it is not in this process. PyDLL keeps the interpreter's lock: a call takes less time
+    # than giving the lock away.
     import ctypes
 
-    try:
-        return getattr(ctypes.PyDLL(None), name)
-    except (AttributeError, OSError):
-        return None
+    for path in (None, _loaded_library()):  # LD_PRELOAD brought it in, or it was loaded later
+        try:
+            return getattr(ctypes.PyDLL(path), name)
+        except (AttributeError, OSError):
+            pass
+    return None
 
 
 def _find_step() -> Any:

@@ -464,7 +464,9 @@ class Process:
         incomplete_why: One line; empty if complete.
         events: In the trace.
         lost_events: Known to be missing.
-        duration_s: From the first CUDA call.
+        duration_s: From the first CUDA call, or from when it was joined.
+        joined_after_s: Its age when it was joined by attach or start: what it did before is unknown; 0 if it was
+            recorded from its first CUDA call.
         activities: `None` without CUPTI.
         allocators: Of frameworks other than PyTorch, whose blocks are sites of the level `framework`.
     """
@@ -479,6 +481,7 @@ class Process:
     events: int
     lost_events: int
     duration_s: float | None
+    joined_after_s: float | None
     activities: Activities | None
     allocators: tuple[Allocator, ...]
 

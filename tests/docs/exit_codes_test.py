@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-ROW = re.compile(r"^\| \[?`(\w+)`(?:\]\(\w+\.md\))? \| ([^|]+) \| [^|]+ \| `vramtrack ([^`|]+)` \|$", re.MULTILINE)
+ROW = re.compile(r"^\| \[?`(\w+)`(?:\]\([\w-]+\.md\))? \| ([^|]+) \| [^|]+ \| `vramtrack ([^`|]+)` \|$", re.MULTILINE)
 TRACES = {"leaky": "leak", "clean": "clean", "short": "short", "empty": "nothing"}
 # Traces of processes that run, and what each adds to the walks in its header page when it is asked.
 RUNNING = {"running": 1, "silent": 0}
@@ -29,6 +29,13 @@ while True:
         page[walks] += 1
     time.sleep(0.01)
 """
+# A process that may be joined, also where only ancestors may trace (prctl of PR_SET_PTRACER).
+OTHER_PROGRAM = """
+import ctypes, time
+ctypes.CDLL(None).prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0)
+print("ready", flush=True)
+time.sleep(600)
+"""
 # What the examples make of the codes that have no number.
 OF_THE_EXAMPLE = {"COMMAND's": 7, "COMMAND's signal": -signal.SIGTERM}
 
@@ -39,7 +46,7 @@ def printed(*command):
 
 @contextlib.contextmanager
 def running_processes(make_trace, folder):
-    """Starts a process for each of RUNNING."""
+    """Starts a process for each of RUNNING, and one that is not traced, whose number it returns."""
     processes = []
     try:
         for name, answers in RUNNING.items():
@@ -48,7 +55,9 @@ def running_processes(make_trace, folder):
             processes.append(subprocess.Popen([sys.executable, "-c", RUNNING_PROGRAM, trace, str(answers)], text=True,
                                               env=dict(os.environ, VRAMTRACK_HOLDERS="request"), stdout=subprocess.PIPE))
             processes[-1].stdout.readline()
-        yield
+        processes.append(subprocess.Popen([sys.executable, "-c", OTHER_PROGRAM], text=True, stdout=subprocess.PIPE))
+        processes[-1].stdout.readline()
+        yield processes[-1].pid
     finally:
         for process in processes:
             process.kill()
@@ -78,9 +87,9 @@ def main(program, make_trace, library, page):
             subprocess.run([make_trace, kind, os.path.join(folder, name)], check=True)
         with open(os.path.join(folder, "no-program"), "w", encoding="utf-8"):
             pass
-        with running_processes(make_trace, folder):
+        with running_processes(make_trace, folder) as pid:
             for command, code, example in rows:
-                words = shlex.split(example)
+                words = [str(pid) if word == "PID" else word for word in shlex.split(example)]
                 expected = OF_THE_EXAMPLE[code] if code in OF_THE_EXAMPLE else int(code)
                 ran = subprocess.run([program] + words, cwd=folder, env=dict(os.environ, VRAMTRACK_LIBRARY=library),
                                      stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)

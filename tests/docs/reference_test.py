@@ -11,8 +11,8 @@ import re
 import subprocess
 import sys
 
-COMMANDS = ("run", "report", "top", "view", "watch", "diff", "check", "export", "summarize", "merge", "info", "dump", "holders")
-PAGES = {"merge": "summarize"}  # where not named after the command
+COMMANDS = ("run", "report", "top", "view", "watch", "attach", "start", "stop", "diff", "check", "export", "summarize", "merge", "info", "dump", "holders")
+PAGES = {"merge": "summarize", "start": "start-stop", "stop": "start-stop"}  # where not named after the command
 # The fields of the others are in fields.md, which is made of them.
 FORMATS = {"check": "check.schema.json"}
 

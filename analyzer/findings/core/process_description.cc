@@ -27,6 +27,7 @@ ReportProcess DescribeProcess(const Trace& trace, const Ledger& ledger) {
   process.duration_s = trace.clock().Seconds(std::max(ledger.last_ticks(), trace.end_ticks()));
   const uint64_t start_ns = trace.clock().start_realtime_ns();
   if (start_ns > 0) process.newest_event_s = static_cast<double>(start_ns) / 1e9 + process.duration_s;
+  process.joined_after_s = traced.joined_after_s;
   return process;
 }
 

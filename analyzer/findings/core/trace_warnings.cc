@@ -47,7 +47,12 @@ void AddTraceWarnings(const Trace& trace, const Ledger& ledger, const FailureLog
     warnings->push_back(
         absl::StrCat(path, ": ", lost, " events are missing: what was freed in them is counted as live"));
   }
-  if (const uint64_t unknown = ledger.unknown_frees(); unknown > 0) {
+  const double joined_after_s = trace.definitions().process.joined_after_s;
+  if (const uint64_t unknown = ledger.unknown_frees(); unknown > 0 && joined_after_s > 0) {
+    warnings->push_back(absl::StrCat(path, ": ", unknown, unknown == 1 ? " free is" : " frees are",
+                                     " of memory that was allocated before the process was joined: levels are too low "
+                                     "by what it held then"));
+  } else if (unknown > 0) {
     warnings->push_back(absl::StrCat(path, ": ", unknown, unknown == 1 ? " free is" : " frees are",
                                      " of memory whose allocation is not in the trace (tracing began later, it was "
                                      "lost, or it was freed twice): what "

@@ -25,6 +25,10 @@ std::string State(const ReportProcess& process) {
 std::string Extent(const ReportProcess& process) {
   std::string text = absl::StrCat(Plural(process.events, "event", "events"), " in ", FormatSeconds(process.duration_s));
   if (process.lost_events != 0) absl::StrAppend(&text, ", ", FormatCount(process.lost_events), " lost");
+  if (process.joined_after_s > 0) {
+    absl::StrAppend(&text, "; joined ", FormatSeconds(process.joined_after_s),
+                    " after its start, so what it allocated before is unknown");
+  }
   return text;
 }
 

@@ -3,7 +3,6 @@
 // Hooks the functions through which the caching allocator reports its blocks and out-of-memory errors to PyTorch's
 // profiler. It calls them even without a profiler. The allocator holds its lock during the call, so these hooks must
 // not wait for a thread that could need the lock: they take no GIL and call no CUDA function.
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,15 +28,8 @@ constexpr int8_t kCuda = 1;  // of ROCm's devices as well, as PyTorch sees them
 
 namespace {
 
-// What each device's allocator had reserved when the trace was told of it last. All of an allocator's reports come
-// under its lock; a second copy of PyTorch only makes the trace hear of it more often.
-constexpr size_t kMaxDevices = 64;
-std::atomic<uint64_t> told_reserved[kMaxDevices];
-
 void TellReserved(Call* call, torch::Device device, uint64_t given_out, uint64_t reserved) {
-  auto& told = told_reserved[static_cast<uint8_t>(device.index) % kMaxDevices];
-  if (__builtin_expect(told.load(std::memory_order_relaxed) == reserved, 1)) return;
-  told.store(reserved, std::memory_order_relaxed);
+  if (!call->session()->NoteReserved(static_cast<uint8_t>(device.index), reserved)) return;
   call->FrameworkMemory(given_out, reserved, device.index);
 }
 

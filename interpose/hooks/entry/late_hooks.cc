@@ -2,20 +2,27 @@
 #include "interpose/hooks/entry/patched_imports.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 
 #include <atomic>
 #include <cstring>
 
 #include "interpose/base/message.h"
+#include "interpose/base/spin_lock.h"
 #include "interpose/frameworks/torch/unknown_allocator.h"
 #include "interpose/hooks/table/lookup.h"
 #include "interpose/hooks/table/real_entry.h"
 #include "interpose/loader/import_patcher.h"
+#include "interpose/session/environment.h"
+#include "interpose/session/session.h"
 #include "interpose/stacks/module_map.h"
+#include "vramtrack/vramtrack.h"
 
 extern "C" {
 void* vramtrack_dlsym(void* handle, const char* name) __attribute__((visibility("hidden")));
 __attribute__((visibility("default"))) int InitializeInjection();
+__attribute__((visibility("default"))) int vramtrack_start(const char* options, char* message, size_t capacity);
+__attribute__((visibility("default"))) int vramtrack_stop();
 }
 
 namespace vramtrack {
@@ -69,7 +76,21 @@ bool IsPreloaded() {
   return ours_first;
 }
 
+// Redirects the calls of a process that has started without this library. Returns false if that was done before.
+bool Inject() {
+  if (injected.exchange(true)) return false;
+  patching.store(true, std::memory_order_release);
+  PatchNew();
+  return true;
+}
+
 }  // namespace
+
+void PatchNewLibraries() {
+  static std::atomic<unsigned long long> seen{0};
+  const unsigned long long now = LibrariesLoaded();
+  if (seen.exchange(now, std::memory_order_relaxed) != now) PatchNew();
+}
 
 bool IsInjected() { return injected.load(std::memory_order_relaxed); }
 
@@ -77,13 +98,56 @@ void ExpectDeepBinding() { patching.store(true, std::memory_order_release); }
 
 }  // namespace vramtrack
 
+// The program itself or `vramtrack attach` calls this, at any time, on any thread.
+int vramtrack_start(const char* options, char* message, size_t capacity) {
+  using namespace vramtrack;  // NOLINT
+  *message = '\0';
+  ThreadState& thread = thread_state;
+  if (thread.busy) return VRAMTRACK_NOT_POSSIBLE;
+  thread.busy = true;
+  int result = VRAMTRACK_STARTED;
+  NoteCurrentThread();
+  static SpinLock starting;  // the second of two finds that recording has begun
+  Session* session;
+  bool recorded;
+  {
+    const SpinLockHolder hold(&starting);
+    const CapturedMessages reason(message, capacity);
+    session = Session::Running();
+    recorded = session != nullptr && session->records();
+    if (!recorded) session = Environment::Override(options) ? Session::Join() : nullptr;
+  }
+  if (session == nullptr) {
+    if (*message == '\0') snprintf(message, capacity, "recording is not possible in this process");
+    result = VRAMTRACK_NOT_POSSIBLE;
+  } else {
+    snprintf(message, capacity, "%s", session->file().path());
+    if (!IsPreloaded()) Inject();
+    if (recorded) {
+      result = VRAMTRACK_ALREADY_RECORDING;
+    } else if (!IsPreloaded() && !has_imports.load(std::memory_order_relaxed)) {
+      result = VRAMTRACK_STARTED_WITHOUT_CALLERS;
+    }
+  }
+  thread.busy = false;
+  return result;
+}
+
+int vramtrack_stop() {
+  using namespace vramtrack;  // NOLINT
+  ThreadState& thread = thread_state;
+  const bool nested = thread.busy;
+  thread.busy = true;
+  const bool stopped = Session::StopRecording();
+  thread.busy = nested;
+  return stopped ? 1 : 0;
+}
+
 // The driver calls this at cuInit for the library that CUDA_INJECTION64_PATH names; 1 means success. Functions that a
 // statically linked runtime has looked up before are not reached.
 int InitializeInjection() {
   using namespace vramtrack;  // NOLINT
-  if (IsPreloaded() || injected.exchange(true)) return 1;
-  patching.store(true, std::memory_order_release);
-  PatchNew();
+  if (IsPreloaded() || !Inject()) return 1;
   if (!has_imports.load(std::memory_order_relaxed)) {
     Say("loaded too late: the program contains the CUDA runtime and has already looked up its functions; preload this "
         "library (LD_PRELOAD) to record its calls");

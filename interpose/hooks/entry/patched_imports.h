@@ -46,7 +46,11 @@ void WatchNewProcessEnds();
 // searched whenever the list of loaded libraries has changed.
 void ExpectDeepBinding();
 
-// Returns whether the driver loaded this library. It is then not in the symbol scope of any other library.
+// Patches the imports of libraries that were loaded since the last call. For a process that was joined.
+void PatchNewLibraries();
+
+// Returns whether the driver loaded this library, or a process was joined. The library is then not in the symbol scope
+// of any other library.
 bool IsInjected();
 
 }  // namespace vramtrack

@@ -32,6 +32,11 @@ class Call {
     thread_.innermost = this;
     session_ = Session::Running();
     if (__builtin_expect(session_ == nullptr, 0) && !Begin()) return;
+    session_ = Session::Recording(session_);
+    if (__builtin_expect(session_ == nullptr, 0)) {
+      lane_ = nullptr;
+      return;
+    }
     lane_ = thread_.lane;
     if (__builtin_expect(thread_.session != session_ || lane_ == nullptr, 0)) Attach();
   }

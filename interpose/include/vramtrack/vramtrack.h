@@ -6,6 +6,7 @@
 #ifndef VRAMTRACK_VRAMTRACK_H_
 #define VRAMTRACK_VRAMTRACK_H_
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -24,6 +25,23 @@ __attribute__((weak)) void vramtrack_step(uint64_t number, double value);
  * VRAMTRACK_HOLDERS is not set, PyTorch has allocated no memory on a device yet, or the process has no Python
  * interpreter that vramtrack knows. Thread-safe, but not signal-safe. */
 __attribute__((weak)) int vramtrack_holders(void);
+
+/* Begins to record this process, or goes on after vramtrack_stop, in a new trace. `options` are lines NAME=VALUE with
+ * the variables of the environment that set options (VRAMTRACK_OUTPUT and others, see docs/run.md); they override the
+ * environment. What was allocated before is unknown to the trace. Writes the path of the trace, or one line that says
+ * why nothing is recorded, to `message`, which holds `capacity` bytes, at least 1. Thread-safe, but not signal-safe.
+ * Call it from a thread that holds no lock that a hooked call needs. */
+enum {
+  VRAMTRACK_STARTED = 0,
+  VRAMTRACK_ALREADY_RECORDING = 1,
+  VRAMTRACK_NOT_POSSIBLE = 2,
+  VRAMTRACK_STARTED_WITHOUT_CALLERS = 3 /* no loaded library calls CUDA through a symbol yet */
+};
+__attribute__((weak)) int vramtrack_start(const char* options, char* message, size_t capacity);
+
+/* Stops recording this process and completes its trace. Returns 1, or 0 if nothing was recorded. Thread-safe, but not
+ * signal-safe. */
+__attribute__((weak)) int vramtrack_stop(void);
 
 #ifdef __cplusplus
 }

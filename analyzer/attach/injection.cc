@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/attach/injection.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+#if defined(__x86_64__)
+
+#include <dlfcn.h>
+#include <pwd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "analyzer/attach/injected_code.h"
+#include "analyzer/attach/safe_moment.h"
+#include "analyzer/attach/stopped_thread.h"
+#include "analyzer/attach/target_process.h"
+
+namespace vramtrack {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kPageBytes = 4096, kDataPages = 6, kStackPages = 16;
+constexpr size_t kRegionBytes = (1 + kDataPages + kStackPages) * kPageBytes;  // code, data, stack
+constexpr size_t kMessageBytes = 2 * kPageBytes;
+constexpr uint64_t kLibcDlopen = 0x80000000;  // __RTLD_DLOPEN, for __libc_dlopen_mode
+constexpr double kLoadLimitSeconds = 60;
+constexpr uint64_t kPatienceMs = 20000;
+constexpr std::chrono::milliseconds kBetweenLooks(2);
+
+double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+absl::Status Failed(pid_t pid, const std::string& what) {
+  return absl::FailedPreconditionError(absl::StrCat("process ", pid, ": ", what));
+}
+
+// Why ptrace was refused.
+absl::Status WhyRefused(const TargetProcess& process) {
+  const std::string tracer = process.Status("TracerPid");
+  if (!tracer.empty() && tracer != "0") {
+    std::string name;
+    std::getline(std::ifstream(absl::StrCat("/proc/", tracer, "/comm")), name);
+    return Failed(process.pid(), absl::StrCat("is traced by process ", tracer, name.empty() ? "" : " (" + name + ")",
+                                              ", and a process can have one tracer (end that one first)"));
+  }
+  struct stat info;
+  if (geteuid() != 0 && stat(absl::StrCat("/proc/", process.pid()).c_str(), &info) == 0 && info.st_uid != geteuid()) {
+    const passwd* const user = getpwuid(info.st_uid);
+    return Failed(process.pid(),
+                  absl::StrCat("belongs to another user, ", user != nullptr ? user->pw_name : absl::StrCat(info.st_uid),
+                               " (attach as that user or as root)"));
+  }
+  int scope = 0;
+  if (std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope && scope > 0) {
+    return Failed(process.pid(),
+                  absl::StrCat("kernel.yama.ptrace_scope is ", scope, ", which forbids to attach (",
+                               scope == 3 ? "start the program with vramtrack run --dormant"
+                                          : "attach as root, or start the program with vramtrack run --dormant",
+                               ")"));
+  }
+  return Failed(process.pid(),
+                "the system forbids to trace it (it has more rights than this process, or a security policy or the "
+                "container's settings, such as a missing CAP_SYS_PTRACE, forbid it)");
+}
+
+// The functions of the C library that the code needs.
+absl::Status FindFunctions(const TargetProcess& process, InjectedBlock* block) {
+  const std::vector<std::string> libc = {"libc.so.6", "libc-2."};
+  const std::vector<std::string> threads = {"libc.so.6", "libc-2.", "libpthread"};
+  const std::vector<std::string> loader = {"libc.so.6", "libc-2.", "libdl"};
+  block->make_thread = process.FunctionIn(threads, "pthread_create");
+  block->self = process.FunctionIn(threads, "pthread_self");
+  block->detach = process.FunctionIn(threads, "pthread_detach");
+  block->load = process.FunctionIn(loader, "dlopen");
+  block->look_up = process.FunctionIn(loader, "dlsym");
+  block->error_text = process.FunctionIn(loader, "dlerror");
+  block->flags = RTLD_NOW;
+  if (block->load == 0 || block->look_up == 0) {  // before glibc 2.34, where libdl is not loaded
+    block->load = process.FunctionIn(libc, "__libc_dlopen_mode");
+    block->look_up = process.FunctionIn(libc, "__libc_dlsym");
+    block->error_text = 0;
+    block->flags |= kLibcDlopen;
+  }
+  block->sleep = process.FunctionIn(libc, "usleep");
+  block->unmap = process.FunctionIn(libc, "munmap");
+  for (const uint64_t function :
+       {block->make_thread, block->self, block->detach, block->load, block->look_up, block->sleep, block->unmap}) {
+    if (function == 0) {
+      return Failed(process.pid(),
+                    "its C library lacks a function that is needed (expected glibc 2.34, or a program "
+                    "with threads)");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The address of a syscall instruction.
+uint64_t FindSystemCall(const TargetProcess& process) {
+  const uint64_t function = process.FunctionIn({"libc.so.6", "libc-2."}, "syscall");
+  unsigned char code[64];
+  if (function == 0 || !process.Read(function, code, sizeof code)) return 0;
+  for (size_t i = 0; i + 1 < sizeof code; ++i) {
+    if (code[i] == 0x0f && code[i + 1] == 0x05) return function + i;
+  }
+  return 0;
+}
+
+// The data of the code, as bytes. `region`: where the code is.
+class Data {
+ public:
+  explicit Data(uint64_t region) : at_(region + kPageBytes), bytes_(sizeof(InjectedBlock)) {}
+  uint64_t Text(const std::string& text) {
+    const uint64_t at = at_ + bytes_.size();
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    bytes_.resize((bytes_.size() + 8) / 8 * 8);  // with a zero
+    return at;
+  }
+  std::vector<uint8_t> With(const InjectedBlock& block) {
+    std::memcpy(bytes_.data(), &block, sizeof block);
+    return bytes_;
+  }
+  size_t size() const { return bytes_.size(); }
+
+ private:
+  const uint64_t at_;
+  std::vector<uint8_t> bytes_;
+};
+
+// Makes the stopped thread create the thread that loads the library. Returns the address of the block.
+absl::StatusOr<uint64_t> MakeThread(const TargetProcess& process, const Injection& injection, InjectedBlock block,
+                                    uint64_t system_call, StoppedThread* thread) {
+  const absl::StatusOr<int64_t> region = thread->Call(
+      system_call, SYS_mmap, {0, kRegionBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~uint64_t{0}, 0});
+  if (!region.ok()) return region.status();
+  if (*region < 0 && *region > -4096) {
+    return Failed(process.pid(),
+                  absl::StrCat("cannot allocate memory in it: ", std::strerror(static_cast<int>(-*region))));
+  }
+  const auto at = static_cast<uint64_t>(*region);
+  const auto give_back = [&] { return thread->Call(system_call, SYS_munmap, {at, kRegionBytes}).ok(); };
+  const uint64_t message = at + (1 + kDataPages) * kPageBytes - kMessageBytes;
+  Data data(at);
+  block.begin = at;
+  block.bytes = kRegionBytes;
+  block.path = data.Text(injection.library);
+  block.name = data.Text("vramtrack_start");
+  block.options = data.Text(injection.options);
+  block.message = message;
+  block.message_bytes = kMessageBytes;
+  block.patience = kPatienceMs;
+  block.make_result = InjectedBlock::kNotMade;
+  if (data.size() > kDataPages * kPageBytes - kMessageBytes) {
+    give_back();
+    return Failed(process.pid(), "the options are too long");
+  }
+  const InjectedCode code = TheInjectedCode();
+  if (!thread->Write(at, code.bytes) || !thread->Write(at + kPageBytes, data.With(block))) {
+    return Failed(process.pid(), "cannot write to its memory");
+  }
+  const absl::StatusOr<int64_t> executable =
+      thread->Call(system_call, SYS_mprotect, {at, kPageBytes, PROT_READ | PROT_EXEC});
+  if (!executable.ok()) return executable.status();
+  if (*executable != 0) {
+    give_back();
+    return Failed(process.pid(),
+                  absl::StrCat("new code is forbidden in it (seccomp, SELinux or MemoryDenyWriteExecute): ",
+                               std::strerror(static_cast<int>(-*executable))));
+  }
+  const uint64_t block_at = at + kPageBytes;
+  const auto made = [&] {
+    return process.Read(block_at, &block, sizeof block) && block.make_result != InjectedBlock::kNotMade;
+  };
+  if (absl::Status ran = thread->Run(at + code.start, at + kRegionBytes - 64, block_at, made); !ran.ok()) return ran;
+  if (block.make_result != 0) {
+    give_back();
+    return Failed(process.pid(),
+                  absl::StrCat("cannot create a thread in it: ", std::strerror(static_cast<int>(block.make_result))));
+  }
+  return block_at;
+}
+
+// Waits for the new thread.
+absl::Status WaitForResult(const TargetProcess& process, uint64_t at, Injected* injected) {
+  const Clock::time_point start = Clock::now();
+  InjectedBlock block;
+  while (true) {
+    if (!process.Read(at, &block, sizeof block)) {
+      return Failed(process.pid(),
+                    kill(process.pid(), 0) != 0 && errno == ESRCH
+                        ? "ended while it was joined"
+                        : "replaced its memory while it was joined (another program was started by exec)");
+    }
+    if (block.state == InjectedBlock::kDone) break;
+    if (SecondsSince(start) > kLoadLimitSeconds) {
+      return Failed(process.pid(),
+                    "the library is not loaded after a minute (another thread may hold the loader's lock)");
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  std::string text;
+  if (block.failure != InjectedBlock::kNone) text = block.error != 0 ? process.ReadText(block.error, 1000) : "";
+  if (block.failure == InjectedBlock::kNone) injected->message = process.ReadText(block.message, kMessageBytes);
+  injected->result = static_cast<int>(block.result);
+  const uint64_t acknowledged = 1;
+  process.Write(at + offsetof(InjectedBlock, acknowledged), &acknowledged, sizeof acknowledged);
+  switch (block.failure) {
+    case InjectedBlock::kNotLoaded:
+      return Failed(process.pid(), "cannot load the library: " + (text.empty() ? "reason unknown" : text));
+    case InjectedBlock::kNoFunction:
+      return Failed(process.pid(), "the library is another version: " + (text.empty() ? "it lacks a function" : text));
+    default:
+      return absl::OkStatus();
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Injected> Inject(const Injection& injection) {
+  absl::StatusOr<TargetProcess> process = TargetProcess::Open(injection.pid);
+  if (!process.ok()) return process.status();
+  if (process->Status("Seccomp") == "1") return Failed(injection.pid, "is in seccomp's strict mode");
+  const std::string state = process->Status("State");
+  if (absl::StartsWith(state, "T")) return Failed(injection.pid, "is stopped (continue it first: kill -CONT)");
+  const std::string tracer = process->Status("TracerPid");
+  if (absl::StartsWith(state, "t") || (!tracer.empty() && tracer != "0")) return WhyRefused(*process);
+  InjectedBlock block = {};
+  if (absl::Status found = FindFunctions(*process, &block); !found.ok()) return found;
+  const uint64_t system_call = FindSystemCall(*process);
+  if (system_call == 0) return Failed(injection.pid, "its C library is unknown");
+
+  const Clock::time_point start = Clock::now();
+  Injected injected;
+  std::string why = "no thread was found";
+  std::optional<uint64_t> at;
+  while (!at) {
+    if (kill(injection.pid, 0) != 0 && errno == ESRCH) return Failed(injection.pid, "ended before it was joined");
+    if (absl::Status read = process->ReadMappings(); !read.ok()) return read;
+    const SafeMoments moments(*process);
+    for (const pid_t id : moments.Candidates()) {
+      StoppedThread::ReleaseLate();
+      if (StoppedThread::IsLate(id)) continue;
+      absl::StatusOr<std::unique_ptr<StoppedThread>> thread = StoppedThread::Stop(id);
+      if (absl::IsPermissionDenied(thread.status())) return WhyRefused(*process);
+      if (!thread.ok()) {
+        why = std::string(thread.status().message());
+        continue;
+      }
+      ++injected.moments;
+      absl::StatusOr<uint64_t> made = absl::UnavailableError("");
+      if (moments.IsSafe(**thread, &why)) made = MakeThread(*process, injection, block, system_call, thread->get());
+      injected.pause_s = std::max(injected.pause_s, (*thread)->seconds());
+      if (made.ok()) {
+        at = *made;
+        break;
+      }
+      if (!absl::IsUnavailable(made.status())) return made.status();
+      if (!made.status().message().empty()) why = std::string(made.status().message());
+    }
+    if (!at && SecondsSince(start) > injection.limit_s) {
+      return Failed(injection.pid, absl::StrCat("no thread was at a safe moment within ", injection.limit_s,
+                                                " s (the last one was ", why, "); try again"));
+    }
+    if (!at) std::this_thread::sleep_for(kBetweenLooks);
+  }
+  if (absl::Status waited = WaitForResult(*process, *at, &injected); !waited.ok()) return waited;
+  for (int i = 0; i < 100; ++i) {
+    StoppedThread::ReleaseLate();
+    if (!StoppedThread::AnyLate()) break;
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  return injected;
+}
+
+}  // namespace vramtrack
+
+#else
+
+namespace vramtrack {
+
+absl::StatusOr<Injected> Inject(const Injection& injection) {
+  return absl::UnimplementedError(absl::StrCat("process ", injection.pid,
+                                               ": attach is not supported on this machine yet (expected x86-64; start "
+                                               "the program with vramtrack run --dormant)"));
+}
+
+}  // namespace vramtrack
+
+#endif  // defined(__x86_64__)

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/attach/stopped_thread.h"
+
+#if defined(__x86_64__)
+
+#include <elf.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace vramtrack {
+namespace {
+
+// By number: the headers of old C libraries lack some, and define others as macros or enumerators.
+constexpr auto kSeize = static_cast<__ptrace_request>(0x4206);
+constexpr auto kInterrupt = static_cast<__ptrace_request>(0x4207);
+constexpr auto kGetSignalMask = static_cast<__ptrace_request>(0x420a);
+constexpr auto kSetSignalMask = static_cast<__ptrace_request>(0x420b);
+constexpr int kEventStop = 128;            // PTRACE_EVENT_STOP
+constexpr uintptr_t kGoodSystemCalls = 1;  // PTRACE_O_TRACESYSGOOD: system calls stop with bit 7 of the signal
+constexpr int kRegistersOfXsave = 0x202;   // NT_X86_XSTATE
+constexpr std::chrono::milliseconds kStopLimit(100), kCallLimit(5000);
+
+// Raised by an instruction of the thread: the kernel resets their actions if they come while they are blocked.
+constexpr uint64_t kSynchronous = uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1) |
+                                  uint64_t{1} << (SIGILL - 1) | uint64_t{1} << (SIGFPE - 1) |
+                                  uint64_t{1} << (SIGTRAP - 1) | uint64_t{1} << (SIGSYS - 1);
+
+absl::Status Unavailable(pid_t thread, const std::string& what) {
+  return absl::UnavailableError(absl::StrCat("thread ", thread, ": ", what));
+}
+
+}  // namespace
+
+absl::Status StoppedThread::Wait(int* status, std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  for (int tries = 0;; ++tries) {
+    const pid_t found = waitpid(thread_, status, __WALL | WNOHANG);
+    if (found == thread_) {
+      if (!WIFSTOPPED(*status)) {
+        traced_ = false;
+        return Unavailable(thread_, "has ended");
+      }
+      in_stop_ = true;
+      return absl::OkStatus();
+    }
+    if (found < 0 && errno != EINTR) {
+      traced_ = false;
+      return Unavailable(thread_, "has ended");
+    }
+    if (std::chrono::steady_clock::now() > end) return Unavailable(thread_, "does not stop");
+    if (tries > 20) std::this_thread::sleep_for(std::chrono::microseconds(tries > 200 ? 500 : 20));
+  }
+}
+
+// Waits for the stop that PTRACE_INTERRUPT asks for. A signal that comes first is delivered first.
+absl::Status StoppedThread::WaitForTrap(std::chrono::milliseconds limit) {
+  while (true) {
+    int status;
+    if (absl::Status waited = Wait(&status, limit); !waited.ok()) return waited;
+    if (status >> 16 == kEventStop) {
+      at_trap_ = true;
+      if (WSTOPSIG(status) == SIGTRAP) return absl::OkStatus();
+      return Unavailable(thread_, "is stopped by a signal");
+    }
+    const bool is_signal = status >> 16 == 0 && WSTOPSIG(status) != (SIGTRAP | 0x80);
+    in_stop_ = false;
+    ptrace(PTRACE_CONT, thread_, nullptr, is_signal ? WSTOPSIG(status) : 0);
+  }
+}
+
+// From a stop at a system call to one after which the kernel restarts the call that was interrupted at first. The
+// thread gets there without executing an instruction.
+absl::Status StoppedThread::BackToTrap() {
+  ptrace(kInterrupt, thread_, nullptr, nullptr);
+  if (in_stop_) ptrace(PTRACE_CONT, thread_, nullptr, nullptr);
+  in_stop_ = false;
+  return WaitForTrap(kCallLimit);
+}
+
+namespace {
+std::vector<pid_t> late_threads;
+}  // namespace
+
+void StoppedThread::ReleaseLate() {
+  for (size_t i = 0; i < late_threads.size();) {
+    int status;
+    const pid_t found = waitpid(late_threads[i], &status, __WALL | WNOHANG);
+    if (found == 0) {
+      ++i;
+      continue;
+    }
+    if (found > 0 && WIFSTOPPED(status)) {
+      const bool is_signal = status >> 16 == 0;
+      ptrace(PTRACE_DETACH, late_threads[i], nullptr, is_signal ? WSTOPSIG(status) : 0);
+    }
+    late_threads.erase(late_threads.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+bool StoppedThread::AnyLate() { return !late_threads.empty(); }
+
+bool StoppedThread::IsLate(pid_t thread) {
+  return std::find(late_threads.begin(), late_threads.end(), thread) != late_threads.end();
+}
+
+absl::StatusOr<std::unique_ptr<StoppedThread>> StoppedThread::Stop(pid_t thread) {
+  std::unique_ptr<StoppedThread> stopped(new StoppedThread(thread));
+  if (ptrace(kSeize, thread, nullptr, kGoodSystemCalls) != 0) {
+    if (errno == EPERM || errno == EACCES) return absl::PermissionDeniedError(std::strerror(errno));
+    return Unavailable(thread, "has ended");
+  }
+  stopped->traced_ = true;
+  if (ptrace(kInterrupt, thread, nullptr, nullptr) != 0) return Unavailable(thread, "has ended");
+  if (absl::Status waited = stopped->WaitForTrap(kStopLimit); !waited.ok()) return waited;
+  stopped->stopped_at_ = std::chrono::steady_clock::now();
+  if (!stopped->ReadRegisters(&stopped->registers_)) return Unavailable(thread, "has ended");
+  stopped->stopped_ = true;
+  return stopped;
+}
+
+bool StoppedThread::ReadRegisters(user_regs_struct* registers) {
+  iovec part = {registers, sizeof *registers};
+  return ptrace(PTRACE_GETREGSET, thread_, NT_PRSTATUS, &part) == 0;
+}
+
+bool StoppedThread::SetRegisters(const user_regs_struct& registers) {
+  iovec part = {const_cast<user_regs_struct*>(&registers), sizeof registers};
+  return ptrace(PTRACE_SETREGSET, thread_, NT_PRSTATUS, &part) == 0;
+}
+
+bool StoppedThread::IsSignalPending() const {
+  std::ifstream file(absl::StrCat("/proc/", thread_, "/status"));
+  uint64_t pending = 0, blocked = 0;
+  for (std::string line; std::getline(file, line);) {
+    const auto value = [&] { return std::stoull(line.substr(line.find(':') + 1), nullptr, 16); };
+    if (absl::StartsWith(line, "SigPnd:") || absl::StartsWith(line, "ShdPnd:")) pending |= value();
+    if (absl::StartsWith(line, "SigBlk:")) blocked = value();
+  }
+  return (pending & ~blocked) != 0;
+}
+
+StoppedThread::~StoppedThread() {
+  if (!traced_) return;
+  if (stopped_ && in_stop_ && !at_trap_) BackToTrap().IgnoreError();
+  if (!traced_) return;
+  if (!in_stop_) {
+    late_threads.push_back(thread_);
+    return;
+  }
+  if (stopped_) {
+    user_regs_struct registers = registers_;
+    // Some waits, such as epoll_wait and a socket's with a timeout, end with EINTR at any stop. The call is made again.
+    // If a signal is pending, its handler may want the EINTR.
+    if (in_system_call() && static_cast<int64_t>(registers.rax) == -EINTR && !IsSignalPending()) {
+      registers.rax = registers.orig_rax;
+      registers.rip -= 2;  // the length of the instruction
+      registers.orig_rax = ~uint64_t{0};
+      changed_ = true;
+    }
+    if (changed_) {
+      iovec part = {vector_registers_.data(), vector_registers_.size()};
+      if (!vector_registers_.empty()) ptrace(PTRACE_SETREGSET, thread_, kRegistersOfXsave, &part);
+      SetRegisters(registers);
+      if (!vector_registers_.empty()) {
+        ptrace(kSetSignalMask, thread_, reinterpret_cast<void*>(sizeof signal_mask_), &signal_mask_);
+      }
+    }
+  }
+  ptrace(PTRACE_DETACH, thread_, nullptr, nullptr);
+}
+
+// Keeps what a call may change, and blocks signals.
+bool StoppedThread::Prepare() {
+  if (!vector_registers_.empty()) return true;
+  std::vector<uint8_t> saved(1 << 16);
+  iovec part = {saved.data(), saved.size()};
+  if (ptrace(PTRACE_GETREGSET, thread_, kRegistersOfXsave, &part) != 0) return false;
+  saved.resize(part.iov_len);
+  if (ptrace(kGetSignalMask, thread_, reinterpret_cast<void*>(sizeof signal_mask_), &signal_mask_) != 0) return false;
+  uint64_t all = ~kSynchronous;
+  if (ptrace(kSetSignalMask, thread_, reinterpret_cast<void*>(sizeof all), &all) != 0) return false;
+  vector_registers_ = std::move(saved);
+  changed_ = true;
+  return true;
+}
+
+absl::Status StoppedThread::WaitForSystemCall() {
+  while (true) {
+    at_trap_ = in_stop_ = false;
+    if (ptrace(PTRACE_SYSCALL, thread_, nullptr, nullptr) != 0) {
+      traced_ = false;
+      return Unavailable(thread_, "has ended");
+    }
+    int status;
+    if (absl::Status waited = Wait(&status, kCallLimit); !waited.ok()) return waited;
+    if (WSTOPSIG(status) == (SIGTRAP | 0x80)) return absl::OkStatus();
+    // A stop of the whole process takes effect once the thread is let go.
+    if (status >> 16 == kEventStop) continue;
+    return absl::InternalError(absl::StrCat("the injected code raised signal ", WSTOPSIG(status)));
+  }
+}
+
+absl::StatusOr<int64_t> StoppedThread::Call(uint64_t instruction, long number, const std::vector<uint64_t>& arguments) {
+  if (!Prepare()) return Unavailable(thread_, "its registers cannot be saved");
+  user_regs_struct now = registers_;
+  unsigned long long* const places[] = {&now.rdi, &now.rsi, &now.rdx, &now.r10, &now.r8, &now.r9};
+  for (size_t i = 0; i < arguments.size() && i < 6; ++i) *places[i] = arguments[i];
+  now.rax = static_cast<unsigned long long>(number);
+  now.orig_rax = ~0ull;
+  now.rip = instruction;
+  if (!SetRegisters(now)) return Unavailable(thread_, "has ended");
+  for (int stop = 0; stop < 2; ++stop) {  // at the entry and the exit of the call
+    if (absl::Status waited = WaitForSystemCall(); !waited.ok()) return waited;
+  }
+  if (!ReadRegisters(&now)) return Unavailable(thread_, "has ended");
+  const auto result = static_cast<int64_t>(now.rax);
+  return result;
+}
+
+absl::Status StoppedThread::Run(uint64_t start, uint64_t stack, uint64_t argument, const std::function<bool()>& done) {
+  if (!Prepare()) return Unavailable(thread_, "its registers cannot be saved");
+  user_regs_struct now = registers_;
+  now.rip = start;
+  now.rsp = stack;
+  now.rbx = argument;
+  now.orig_rax = ~0ull;
+  now.eflags &= ~uint64_t{0x400};  // the direction flag, which functions expect to be clear
+  if (!SetRegisters(now)) return Unavailable(thread_, "has ended");
+  at_trap_ = in_stop_ = false;
+  ptrace(PTRACE_CONT, thread_, nullptr, nullptr);
+  const auto end = std::chrono::steady_clock::now() + kCallLimit;
+  while (!done()) {
+    int status;
+    const pid_t found = waitpid(thread_, &status, __WALL | WNOHANG);
+    if (found == thread_ && WIFSTOPPED(status)) {
+      if (status >> 16 != kEventStop) {
+        in_stop_ = true;
+        return absl::InternalError(absl::StrCat("the injected code raised signal ", WSTOPSIG(status)));
+      }
+      // A stop of the whole process takes effect once the thread is let go.
+      ptrace(PTRACE_CONT, thread_, nullptr, nullptr);
+    } else if (found != 0) {
+      traced_ = false;
+      return Unavailable(thread_, "has ended");
+    }
+    if (std::chrono::steady_clock::now() > end) break;
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+  if (absl::Status stopped = BackToTrap(); !stopped.ok()) return stopped;
+  return done() ? absl::OkStatus() : absl::InternalError("the injected code does not end");
+}
+
+bool StoppedThread::Write(uint64_t address, const std::vector<uint8_t>& bytes) {
+  for (size_t i = 0; i < bytes.size(); i += sizeof(long)) {
+    long word = 0;
+    std::memcpy(&word, bytes.data() + i, std::min(sizeof word, bytes.size() - i));
+    if (ptrace(PTRACE_POKEDATA, thread_, address + i, word) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace vramtrack
+
+#endif  // defined(__x86_64__)

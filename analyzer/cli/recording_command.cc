@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `vramtrack start` and `vramtrack stop`: switch recording on and off, by a word in the header page of the traces.
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/base/quantity.h"
+#include "analyzer/cli/commands.h"
+#include "analyzer/cli/holder_request.h"
+#include "analyzer/cli/mapped_header.h"
+#include "analyzer/cli/output.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint64_t kControlMask = 0xff;
+constexpr int kCountShift = 8;
+// How long to wait for the processes, which look at the word when they call CUDA.
+constexpr std::chrono::milliseconds kPatience(1000), kBetweenLooks(5);
+
+struct Process {
+  TracingProcess tracing;
+  MappedHeader header;
+  uint64_t before;  // COUNTER_CONTROL
+};
+
+absl::StatusOr<std::vector<Process>> Open(const std::string& target) {
+  const absl::StatusOr<std::vector<TracingProcess>> found = FindTracingProcesses(target);
+  if (!found.ok()) return found.status();
+  std::vector<Process> processes;
+  for (const TracingProcess& each : *found) {
+    absl::StatusOr<MappedHeader> header = MappedHeader::Open(each.trace);
+    if (!header.ok()) return header.status();
+    processes.push_back({each, *std::move(header), 0});
+  }
+  return processes;
+}
+
+// Returns whether `done` holds for all of them in time.
+template <typename Done>
+void WaitFor(const std::vector<Process>& processes, Done done) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  for (const Process& process : processes) {
+    while (!done(process) && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+bool IsIdle(const Process& process) {
+  return (process.header.Counter(schema::COUNTER_CONTROL).load() & schema::CONTROL_IDLE) != 0;
+}
+
+// The trace that the process writes now: after a stop, a start begins another one.
+std::string TraceNow(const Process& process) {
+  const auto found = FindTracingProcesses(absl::StrCat(process.tracing.pid));
+  return found.ok() && found->front().pid == process.tracing.pid ? found->front().trace : process.tracing.trace;
+}
+
+std::string LastPart(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool Records(const Process& process) {
+  return !IsIdle(process) || LastPart(TraceNow(process)) != LastPart(process.tracing.trace);
+}
+
+}  // namespace
+
+int RunStart(const RecordingOptions& options) {
+  absl::StatusOr<std::vector<Process>> processes = Open(options.target);
+  if (!processes.ok()) return BadInput(std::string(processes.status().message()));
+  for (Process& process : *processes) {
+    process.before = process.header.Counter(schema::COUNTER_CONTROL).fetch_and(~uint64_t{schema::CONTROL_STOP});
+  }
+  WaitFor(*processes, Records);
+  StandardOutput out;
+  for (const Process& process : *processes) {
+    std::string line = absl::StrCat("process ", process.tracing.pid, ": ");
+    if ((process.before & kControlMask) == 0) {
+      absl::StrAppend(&line, "was recording already, to ", Printable(process.tracing.trace));
+    } else if (!Records(process)) {
+      absl::StrAppend(&line, "records from its next CUDA call on");
+    } else {
+      absl::StrAppend(&line, "recording to ", Printable(TraceNow(process)));
+    }
+    const uint64_t calls = process.before >> kCountShift;
+    if (calls != 0) absl::StrAppend(&line, "; about ", FormatCount(calls), " calls before were not recorded");
+    out.Write(line + "\n");
+  }
+  return out.Finish();
+}
+
+int RunStop(const RecordingOptions& options) {
+  absl::StatusOr<std::vector<Process>> processes = Open(options.target);
+  if (!processes.ok()) return BadInput(std::string(processes.status().message()));
+  for (Process& process : *processes) {
+    process.before = process.header.Counter(schema::COUNTER_CONTROL).fetch_or(schema::CONTROL_STOP);
+  }
+  WaitFor(*processes, IsIdle);
+  StandardOutput out;
+  for (const Process& process : *processes) {
+    std::string line = absl::StrCat("process ", process.tracing.pid, ": ");
+    const std::string trace = Printable(process.tracing.trace);
+    if ((process.before & kControlMask) != 0) {
+      absl::StrAppend(&line, "was not recording");
+    } else if (IsIdle(process)) {
+      absl::StrAppend(&line, "stopped; ", trace, " is complete");
+    } else {
+      absl::StrAppend(&line, "stopped; ", trace, " is completed at its next CUDA call");
+    }
+    out.Write(line + "\n");
+  }
+  return out.Finish();
+}
+
+}  // namespace vramtrack

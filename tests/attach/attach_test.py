@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: attach_test.py [--times N] [--only NAME] VRAMTRACK LIBRARY PROGRAMS SIMULATED_RUNTIME
+
+`vramtrack attach` at random moments of programs that each are a hazard: no crash, no hang, and the program's own result is
+unchanged. Nothing depends on how fast the machine is: the programs work until they are told to end.
+"""
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HANGS = 240  # seconds
+
+CALLS = ["read", "nanosleep", "poll", "select", "epoll_wait", "sigtimedwait", "sem_timedwait", "recv", "waitpid"]
+
+
+class Program:
+    """A running program of the suite."""
+
+    def __init__(self, test, name, *arguments, environment=()):
+        self.name = " ".join((name,) + arguments)
+        self.process = subprocess.Popen([os.path.join(test.programs, name), *arguments], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        env=dict(test.environment, **dict(environment)))
+        line = self.process.stdout.readline()
+        assert line == "ready\n", (self.name, line, self.process.poll())
+
+    def end(self):
+        """Tells the program to end. Checks its result."""
+        try:
+            output, errors = self.process.communicate(timeout=HANGS)
+        except subprocess.TimeoutExpired:
+            raise AssertionError("%s hangs" % self.name)
+        assert self.process.returncode == 0 and output == "fine\n", (self.name, self.process.returncode, output, errors)
+        assert errors == "", (self.name, errors)
+
+
+class Test:
+    def __init__(self, options):
+        self.vramtrack = os.path.abspath(options.vramtrack)
+        self.programs = os.path.abspath(options.programs)
+        self.folder = tempfile.mkdtemp(prefix="attach")
+        runtime = os.path.dirname(os.path.abspath(options.runtime))
+        self.environment = dict(os.environ, LD_LIBRARY_PATH=runtime,
+                                VRAMTRACK_LIBRARY=os.path.abspath(options.library))
+        for name in ("LD_PRELOAD", "VRAMTRACK_OUTPUT"):
+            self.environment.pop(name, None)
+        self.attached = 0
+        self.pauses = []
+
+    def run(self, *arguments):
+        return subprocess.run([self.vramtrack, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=HANGS, cwd=self.folder, env=self.environment)
+
+    def attach(self, pid, *arguments):
+        return self.run("attach", str(pid), "-o", os.path.join(self.folder, "traces"), "--timeout", "120", *arguments)
+
+    def join(self, program):
+        done = self.attach(program.process.pid)
+        assert done.returncode == 0, (program.name, done.stdout, done.stderr)
+        self.attached += 1
+        self.pauses.append(float(done.stdout.split("stood still for ")[1].split()[0]))
+        return done.stdout.split("recording to ")[1].split(";")[0]
+
+    def fails(self, code, expected, *arguments):
+        done = self.run(*arguments)
+        lines = done.stderr.splitlines()
+        assert done.returncode == code and len(lines) == 1 and expected in lines[0], (arguments, done, expected)
+
+
+def hazard(test, name, *arguments):
+    program = Program(test, name, *arguments)
+    time.sleep(random.uniform(0, 0.05))
+    test.join(program)
+    time.sleep(random.uniform(0, 0.05))
+    program.end()
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + HANGS
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.01)
+
+
+def info_of(test, trace):
+    done = test.run("info", trace)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def events_in(test, trace):
+    for line in info_of(test, trace).splitlines():
+        if line.split()[:1] == ["events"]:
+            return int(line.split()[1].replace(",", ""))
+    return 0
+
+
+def device_loop(test):
+    """What is recorded: calls of all threads, the leak, and frees of what is older than the trace."""
+    program = Program(test, "device_loop")
+    trace = test.join(program)
+    wait_for(lambda: events_in(test, trace) > 5000, "nothing is recorded")
+    program.end()
+    text = info_of(test, trace)
+    # One of each thread may have been live when the process was joined.
+    unknown = [line.split()[1] for line in text.splitlines() if line.split()[:1] == ["free_unknown"]]
+    assert unknown and 50 <= int(unknown[0]) <= 50 + 25, text
+    assert "complete     yes" in text, text
+    report = json.loads(test.run("report", trace, "--format", "json").stdout)
+    leaks = [site for site in report["sites"] if site["allocations"] > 0 and site["frees"] == 0]
+    assert any("Leak" in frame["function"] for site in leaks for frame in site["frames"]), leaks
+    assert report["processes"][0]["joined_after_s"] > 0, report["processes"]
+
+
+def stop_and_start(test):
+    """A stopped trace is complete and does not grow; what follows is in another one."""
+    program = Program(test, "device_loop")
+    first = test.join(program)
+    pid = str(program.process.pid)
+    wait_for(lambda: events_in(test, first) > 1000, "nothing is recorded")
+    assert "is complete" in test.run("stop", pid).stdout
+    before = info_of(test, first)
+    assert "complete     yes" in before, before
+    time.sleep(0.05)
+    assert "was not recording" in test.run("stop", first).stdout
+    assert events_in(test, first) == events_in(test, first)
+    size = os.path.getsize(first)
+    test.fails(2, "vramtrack start", "attach", pid)
+    started = test.run("start", pid)
+    assert started.returncode == 0 and "recording to" in started.stdout, started
+    second = started.stdout.split("recording to ")[1].split(";")[0].strip()
+    assert second != first, started.stdout
+    wait_for(lambda: events_in(test, second) > 1000, "nothing is recorded after the start")
+    assert os.path.getsize(first) == size
+    assert "was recording already" in test.run("start", pid).stdout
+    program.end()
+    assert "complete     yes" in info_of(test, second)
+
+
+def dormant(test):
+    """All processes of a job are started at once."""
+    folder = os.path.join(test.folder, "dormant")
+    job = subprocess.Popen([test.vramtrack, "run", "-q", "--dormant", "-o", folder, "--", "sh", "-c",
+                            'exec 3<&0; "$0" <&3 & "$0" <&3 & wait', os.path.join(test.programs, "device_loop")],
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=test.environment)
+    assert job.stdout.readline() == "ready\n" and job.stdout.readline() == "ready\n"
+    wait_for(lambda: os.path.isdir(folder) and len(os.listdir(folder)) == 2, "the processes do not show up")
+    for name in os.listdir(folder):
+        assert events_in(test, os.path.join(folder, name)) == 0
+    started = test.run("start", folder)
+    assert started.returncode == 0 and started.stdout.count("recording to") == 2, started
+    for name in os.listdir(folder):
+        wait_for(lambda: events_in(test, os.path.join(folder, name)) > 1000, "nothing is recorded after the start")
+    stopped = test.run("stop", folder)
+    assert stopped.stdout.count("is complete") == 2, stopped
+    output, _ = job.communicate(timeout=HANGS)
+    assert job.returncode == 0 and output == "fine\nfine\n", output
+    # Nothing is left of a job that was never started.
+    done = subprocess.run([test.vramtrack, "run", "-q", "--dormant", "-o", folder + "2", "--",
+                           os.path.join(test.programs, "device_loop")], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, text=True, env=test.environment, timeout=HANGS)
+    assert done.returncode == 0 and done.stdout == "ready\nfine\n", done
+    assert not os.path.exists(folder + "2"), os.listdir(folder + "2")
+
+
+def twice(test):
+    """Of two that attach at once, one joins the process, and the program is unharmed."""
+    program = Program(test, "device_loop")
+    pid = str(program.process.pid)
+    command = [test.vramtrack, "attach", pid, "-o", os.path.join(test.folder, "twice")]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=test.environment)
+            for _ in range(2)]
+    answers = [each.communicate(timeout=HANGS) + (each.returncode,) for each in both]
+    assert sorted(code for _, _, code in answers) == [0, 2], answers
+    refused = next(error for _, error, code in answers if code == 2)
+    assert refused.count("\n") == 1 and ("already" in refused or "is traced by process" in refused), refused
+    test.fails(2, "is recorded already", "attach", pid)
+    test.attached += 1
+    program.end()
+
+
+def ends_meanwhile(test):
+    """A process that ends, or becomes another program, while it is joined. Attach succeeds or says why not."""
+    for arguments in ((), ("/bin/true",)):
+        program = Program(test, "short_life", str(random.randrange(300000)), *arguments)
+        done = test.attach(program.process.pid)
+        test.attached += done.returncode == 0
+        assert done.returncode in (0, 2) and done.stderr.count("\n") <= 1 + (done.returncode == 0), done
+        output, errors = program.process.communicate(timeout=HANGS)
+        assert program.process.returncode == 0 and output == ("" if arguments else "fine\n") and errors == "", output
+
+
+def traced_by_another(test):
+    debugger = shutil.which("strace") or shutil.which("gdb")
+    if debugger is None:
+        return
+    program = Program(test, "arithmetic")
+    pid = str(program.process.pid)
+    arguments = ["-p", pid, "-o", "/dev/null"] if debugger.endswith("strace") else ["-p", pid, "-batch", "-ex", "shell sleep 60"]
+    other = subprocess.Popen([debugger, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def traced():
+        with open("/proc/%s/status" % pid) as status:
+            return "TracerPid:\t0\n" not in status.read()
+
+    wait_for(traced, "the debugger does not come")
+    test.fails(2, "is traced by process", "attach", pid)
+    other.send_signal(signal.SIGINT if debugger.endswith("strace") else signal.SIGKILL)
+    other.wait(timeout=HANGS)
+    program.end()
+
+
+def refused(test):
+    """What cannot be joined: one line each."""
+    test.fails(2, "PID is missing", "attach")
+    test.fails(2, "no such process", "attach", "999999999")
+    dead = subprocess.Popen(["true"])
+    wait_for(lambda: open("/proc/%d/stat" % dead.pid).read().rsplit(")")[-1].split()[0] == "Z", "true does not end")
+    test.fails(2, "has ended", "attach", str(dead.pid))
+    dead.wait()
+    kthread = 2
+    if os.path.exists("/proc/2/comm") and open("/proc/2/comm").read() == "kthreadd\n":
+        test.fails(2, "is a kernel thread", "attach", str(kthread))
+    static = Program(test, "static_program")
+    test.fails(2, "is statically linked", "attach", str(static.process.pid))
+    static.end()
+    stopped = Program(test, "arithmetic")
+    os.kill(stopped.process.pid, signal.SIGSTOP)
+    wait_for(lambda: "T (stopped)" in open("/proc/%d/status" % stopped.process.pid).read(), "it does not stop")
+    test.fails(2, "is stopped", "attach", str(stopped.process.pid))
+    os.kill(stopped.process.pid, signal.SIGCONT)
+    test.fails(2, "writes no trace", "stop", str(stopped.process.pid))
+    test.fails(2, "writes no trace", "start", str(stopped.process.pid))
+    # A folder in which the process cannot write: it says so, and goes on.
+    done = test.run("attach", str(stopped.process.pid), "-o", os.path.join(test.folder, "no", "such"))
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done
+    stopped.end()
+    preloaded = Program(test, "arithmetic", environment={"LD_PRELOAD": test.environment["VRAMTRACK_LIBRARY"]})
+    test.fails(2, "recorded from its first CUDA call on", "attach", str(preloaded.process.pid))
+    preloaded.end()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--times", type=int, default=2, help="how often each hazard is run")
+    parser.add_argument("--only", default="", help="only the cases with this in their names")
+    for name in ("vramtrack", "library", "programs", "runtime"):
+        parser.add_argument(name)
+    options = parser.parse_args()
+    test = Test(options)
+    plugin = os.path.join(test.programs, "libplugin.so")
+    cases = [("hazard " + " ".join(words), lambda words=words: hazard(test, *words)) for words in
+             [("heap_storm",), ("lone_heap",), ("loader_storm", plugin), ("fork_storm",), ("thread_storm",), ("signal_storm",),
+              ("arithmetic",), ("device_loop",)] + [("blocked_call", call) for call in CALLS]]
+    cases += [("ends_meanwhile", lambda: ends_meanwhile(test)), ("twice", lambda: twice(test))]
+    once = [device_loop, stop_and_start, dormant, traced_by_another, refused]
+    try:
+        for function in once:
+            if options.only in function.__name__:
+                function(test)
+        for number in range(options.times):
+            for name, run in cases:
+                if options.only in name:
+                    run()
+    finally:
+        shutil.rmtree(test.folder, ignore_errors=True)
+    pauses = sorted(test.pauses) or [0]
+    print("attached %d times; a thread stood still for %.1f ms (median) to %.1f ms" %
+          (test.attached, pauses[len(pauses) // 2], pauses[-1]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
