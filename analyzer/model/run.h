@@ -131,8 +131,7 @@ void Fields(Visitor& visit, ReportProcess& process) {
   visit(9, "duration_s", process.duration_s, "from the first CUDA call, or from when it was joined");
   visit(12, "joined_after_s", process.joined_after_s,
         "its age when it was joined by [attach](attach.md) or [start](start-stop.md): what it did before is unknown; 0 "
-        "if it "
-        "was recorded from its first CUDA call");
+        "if it was recorded from its first CUDA call");
   visit(13, "newest_event_s", field::Internal{process.newest_event_s});
   visit(10, "activities", process.activities, "`null` without [CUPTI](cupti.md)");
   visit(14, "allocators", process.allocators,
