@@ -67,6 +67,18 @@ class LiveTable {
     return RemoveOld(slot, ordinal, removed);
   }
 
+  // Returns null if it is not in the table. Valid until the next change.
+  const LiveAllocation* Find(ThreadSlot slot, uint64_t ordinal) const {
+    if (!windows_.Has(slot)) return nullptr;
+    const Window& window = windows_[slot];
+    if (window.entries != nullptr) {
+      const Entry& entry = window.entries[ordinal & window.mask];
+      if (entry.ordinal == ordinal && !entry.allocation.site.is_none()) return &entry.allocation;
+    }
+    const auto found = old_.find({slot, ordinal});
+    return found == old_.end() ? nullptr : &found->second;
+  }
+
   struct Named {
     ThreadSlot slot;
     uint64_t ordinal;

@@ -182,6 +182,19 @@ void Fields(Visitor& visit, ReportNvtxRange& range) {
         "line of your code that opens the innermost one; `null` if there are several, or it is not known");
 }
 
+struct ReportMemoryName {
+  std::string name;
+  double share = 0;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportMemoryName> = "The name that a program gave to a site's memory with NVTX";
+template <class Visitor>
+void Fields(Visitor& visit, ReportMemoryName& name) {
+  visit(1, "name", name.name, "numbers as `#`");
+  visit(2, "share", name.share, "of the site's objects that have a name, 0.5 at least");
+}
+
 struct ReportSite {
   std::string id;
   Level level = Level::kDriver;
@@ -214,6 +227,7 @@ struct ReportSite {
   std::optional<ReportFirstKernel> first_kernel;
   // Set if the program marks what it does with NVTX.
   std::optional<ReportNvtxRange> nvtx_range;
+  std::optional<ReportMemoryName> memory_name;
   // Set if a walk through the objects of the process shows it.
   std::optional<ReportHolder> holder;
 };
@@ -272,6 +286,7 @@ void Fields(Visitor& visit, ReportSite& site) {
   visit(31, "first_kernel", site.first_kernel, "of a leak, where [CUPTI](cupti.md#what-ran)'s records tell");
   visit(35, "nvtx_range", site.nvtx_range,
         "the NVTX ranges that are open while it allocates; `null` if none are, or several about as often");
+  visit(36, "memory_name", site.memory_name, "[what the program calls it](frameworks.md#names); `null` without a name");
   visit(34, "holder", site.holder,
         "what holds its blocks, where a [walk](report.md#who-holds-it) shows it; otherwise `null`. Not for sites that "
         "are part of another's leak");

@@ -211,6 +211,21 @@ void RegionsUnregistered(const void*, const RegionsUnregister* batch) {
   });
 }
 
+// Names of blocks, and of any other memory that begins there.
+void RegionsNamed(const void* domain, const RegionNames* batch) {
+  if (batch == nullptr || batch->size < sizeof *batch || Session::Running() == nullptr) return;
+  ForEach<RegionName>(batch->elements, batch->count, batch->element_bytes, [&](size_t, const RegionName& named) {
+    if (named.name == nullptr || (named.name_type != kAscii && named.name_type != kRegistered)) return;
+    Call call(kNoFamily);
+    if (!call.active()) return;
+    const uint64_t number = call.NumberOf(reinterpret_cast<uint64_t>(named.region));
+    if (number == 0) return;
+    const auto* const of = static_cast<const char*>(domain);
+    const MarkName name = vramtrack::NameOf(static_cast<const char*>(named.name), of, call.session(), call.lane());
+    call.Mark(schema::MARK_MEMORY_NAME, name.id, number);
+  });
+}
+
 struct Slot {
   size_t index;  // NVTX3EXT_CBID_*
   Function function;
@@ -220,6 +235,7 @@ struct Slot {
 const Slot kSlots[] = {
     VRAMTRACK_SLOT(0, HeapRegister),      VRAMTRACK_SLOT(1, HeapUnregister), VRAMTRACK_SLOT(2, HeapReset),
     VRAMTRACK_SLOT(3, RegionsRegistered), VRAMTRACK_SLOT(4, RegionsResized), VRAMTRACK_SLOT(5, RegionsUnregistered),
+    VRAMTRACK_SLOT(6, RegionsNamed),
 };
 
 }  // namespace

@@ -174,6 +174,19 @@ class NvtxRange:
 
 
 @dataclasses.dataclass(frozen=True)
+class MemoryName:
+    """The name that a program gave to a site's memory with NVTX.
+
+    Attributes:
+        name: Numbers as `#`.
+        share: Of the site's objects that have a name, 0.5 at least.
+    """
+
+    name: str
+    share: float | None
+
+
+@dataclasses.dataclass(frozen=True)
 class HolderShare:
     """One of several holders.
 
@@ -319,6 +332,7 @@ class Site:
         last_use: Of a leak, where CUPTI's records make it certain.
         first_kernel: Of a leak, where CUPTI's records tell.
         nvtx_range: The NVTX ranges that are open while it allocates; `None` if none are, or several about as often.
+        memory_name: What the program calls it; `None` without a name.
         holder: What holds its blocks, where a walk shows it; otherwise `None`. Not for sites that are part of another's
             leak.
         blame_frame: Index of the frame to look at.
@@ -359,6 +373,7 @@ class Site:
     last_use: LastUse | None
     first_kernel: FirstKernel | None
     nvtx_range: NvtxRange | None
+    memory_name: MemoryName | None
     holder: Holder | None
     blame_frame: int
     own_frame: int | None
@@ -674,7 +689,7 @@ NESTED: dict[type, dict[str, type]] = {
     Kept: {"fit": KeptFitPoint},
     Across: {"rate": AcrossRate},
     Holder: {"others": HolderShare},
-    Site: {"group": Leak, "kept": Kept, "across": Across, "last_use": LastUse, "first_kernel": FirstKernel, "nvtx_range": NvtxRange, "holder": Holder, "frames": Frame},
+    Site: {"group": Leak, "kept": Kept, "across": Across, "last_use": LastUse, "first_kernel": FirstKernel, "nvtx_range": NvtxRange, "memory_name": MemoryName, "holder": Holder, "frames": Frame},
     Activities: {"only_cupti": ActivitiesOnlyCupti, "only_hooks": ActivitiesOnlyHooks, "missing": ActivitiesMissing},
     Process: {"activities": Activities, "allocators": Allocator},
     Steps: {"rounds": StepRounds, "phases": Phase},

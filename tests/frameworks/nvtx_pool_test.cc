@@ -33,8 +33,16 @@ TEST(NvtxPool, BlocksAreRecorded) {
   ASSERT_TRUE(trace.ok()) << trace.status();
   std::map<uint64_t, uint64_t> allocated;  // blocks by their size
   std::map<AllocationName, uint64_t> live;
+  std::map<std::string, uint64_t> names;  // with the size of the block
   EventStream stream(**trace);
   for (StreamEvent event; stream.Next(&event);) {
+    if (event.operation == schema::MARK && event.shape->kind == schema::MARK_MEMORY_NAME) {
+      const auto name = (*trace)->definitions().names.find(static_cast<uint32_t>(event.value[0]));
+      ASSERT_NE(name, (*trace)->definitions().names.end());
+      const ThreadSlot slot = (*trace)->SlotOf(static_cast<uint32_t>((event.value[1] - 1) >> 40));
+      const auto of = live.find({slot, (event.value[1] - 1) & ((uint64_t{1} << 40) - 1)});
+      ++names[name->second + (of == live.end() ? "" : " " + std::to_string(of->second))];
+    }
     if (event.operation == schema::FREE_UNKNOWN) ADD_FAILURE() << "a block is freed that was not allocated";
     if (event.shape->kind != schema::FRAMEWORK_BLOCK || event.operation == schema::MARK) continue;
     EXPECT_EQ(event.shape->device, 0u);
@@ -48,6 +56,8 @@ TEST(NvtxPool, BlocksAreRecorded) {
   }
   EXPECT_EQ(allocated,
             (std::map<uint64_t, uint64_t>{{10000, 200}, {1000, 1}, {2000, 1}, {3000, 1}, {100, 1000}, {512, 10}}));
+  EXPECT_EQ(names,
+            (std::map<std::string, uint64_t>{{"engine:scores of step # 10000", 50}, {"engine:all of it 10000", 1}}));
   EXPECT_EQ(live.size(), 50u) << "one of each step";
   std::vector<std::string> allocators;
   for (const TracedAllocator& one : (*trace)->definitions().allocators) {

@@ -26,7 +26,10 @@ void RangeFindings::Describe(const Replays& /*replays*/, ProcessFindings* findin
   // Below this, the site is not of one range.
   constexpr double kLeastShare = 0.5;
   for (size_t i = 0; i < findings->sites.size(); ++i) {
-    const std::optional<NvtxRanges::Range> range = ranges_.Of(analysis_.groups()[i].sites);
+    const std::vector<SiteIndex>& sites = analysis_.groups()[i].sites;
+    const std::optional<MemoryNames::Name> name = names_.Of(sites);
+    if (name && name->share >= kLeastShare) findings->sites[i].memory_name = {name->text, name->share};
+    const std::optional<NvtxRanges::Range> range = ranges_.Of(sites);
     if (!range || range->share < kLeastShare) continue;
     findings->sites[i].nvtx_range = {range->path, range->share, PlaceOf(range->opened)};
   }

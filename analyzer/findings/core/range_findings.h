@@ -8,19 +8,21 @@
 #include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
+#include "analyzer/peaks/memory_names.h"
 #include "analyzer/peaks/nvtx_ranges.h"
 
 namespace vramtrack {
 
-// Adds to each site the names that the program itself gives to what it does: the NVTX ranges that are open while the
-// site allocates. Only for a trace with names of marks.
+// Adds to each site the names that the program itself gives with NVTX: to what it does, the ranges that are open while
+// the site allocates, and to the memory. Only for a trace with names of marks.
 class RangeFindings final : public Collector {
  public:
   // `analysis` must outlive it.
-  explicit RangeFindings(ProcessAnalysis* analysis) : analysis_(*analysis), ranges_(analysis->trace()) {}
+  explicit RangeFindings(ProcessAnalysis* analysis)
+      : analysis_(*analysis), ranges_(analysis->trace()), names_(analysis->trace()) {}
 
   const char* name() const override { return "NVTX ranges"; }
-  void Prepare(Replay* detail) override { detail->observers.push_back(&ranges_); }
+  void Prepare(Replay* detail) override { detail->observers.insert(detail->observers.end(), {&ranges_, &names_}); }
   void Describe(const Replays& replays, ProcessFindings* findings) override;
 
  private:
@@ -29,6 +31,7 @@ class RangeFindings final : public Collector {
 
   ProcessAnalysis& analysis_;
   NvtxRanges ranges_;
+  MemoryNames names_;
 };
 
 }  // namespace vramtrack

@@ -150,6 +150,11 @@ void WriteNotEnough(const Report& report, Page* page) {
 // In which NVTX ranges a leak is allocated, and what CUPTI's records tell of how it is used.
 std::vector<std::string> UseLines(const ReportSite& site) {
   std::vector<std::string> lines;
+  if (site.memory_name) {
+    lines.push_back(
+        absl::StrCat("the program calls it ", Printable(site.memory_name->name),
+                     site.memory_name->share < 1 ? ", " + FormatPercent(site.memory_name->share) + " of it" : ""));
+  }
   if (site.nvtx_range) {
     const ReportNvtxRange& range = *site.nvtx_range;
     lines.push_back(absl::StrCat("while the range ", Printable(range.path), " is open",

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <initializer_list>
 
 #include "interpose/hooks/table/captures.h"
 #include "interpose/hooks/table/current_device.h"
@@ -148,6 +149,15 @@ bool Call::IsOfVirtualMemory(schema::Kind kind, uint64_t address) const {
 
 bool Call::IsAllocated(schema::Kind kind, uint64_t address) const {
   return session_->live().Find(KeyOf(kind, address)) != 0;
+}
+
+uint64_t Call::NumberOf(uint64_t address) const {
+  // Device memory of all kinds has one key.
+  for (const schema::Kind kind : {schema::FRAMEWORK_BLOCK, schema::DEVICE, schema::PINNED}) {
+    const uint64_t packed = session_->live().Find(KeyOf(kind, address));
+    if (packed != 0) return 1 + (packed & ~Identity::kUsedBit);
+  }
+  return 0;
 }
 
 void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on) {

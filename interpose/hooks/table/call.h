@@ -80,6 +80,10 @@ class Call {
   // Returns whether an allocation of this kind begins at the address, as far as calls were seen.
   bool IsAllocated(schema::Kind kind, uint64_t address) const;
 
+  // Returns 1 + (thread << 40 | ordinal) of the allocation of any kind of memory that begins at the address, as
+  // schema::MARK_MEMORY_NAME has it; 0 if none is known.
+  uint64_t NumberOf(uint64_t address) const;
+
   // Captures the call stack. Call it before the real allocating call.
   void CaptureStack();
   // Call one of these after the real call. Allocated records an allocation of `bytes`, the size that CUDA actually

@@ -74,6 +74,19 @@ struct RegionsResize {  // nvtxMemRegionsResizeBatch_t
   size_t count, element_bytes;
   const void* elements;
 };
+struct RegionName {  // nvtxMemRegionNameDesc_t
+  uint32_t reference_type, name_type;
+  const void* region;  // a pointer or a handle
+  const void* name;
+  uint32_t category, reserved;
+};
+struct RegionNames {  // nvtxMemRegionsNameBatch_t
+  uint16_t compatibility, size;
+  uint32_t reserved;
+  size_t count, element_bytes;
+  const void* elements;
+  size_t reserved_too;
+};
 struct RegionsUnregister {  // nvtxMemRegionsUnregisterBatch_t
   uint16_t compatibility, size;
   uint32_t reference_type;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #if __has_include(<nvtx3/nvToolsExtMem.h>)
 #include <nvtx3/nvToolsExtMem.h>
@@ -77,6 +78,20 @@ class Pool {
     reference.pointer = block;
     Free(reference, NVTX_MEM_REGION_REF_TYPE_POINTER);
   }
+  void Name(const void* block, const char* name) {
+    nvtxMemRegionNameDesc_t named = {};
+    named.regionRefType = NVTX_MEM_REGION_REF_TYPE_POINTER;
+    named.nameType = NVTX_MESSAGE_TYPE_ASCII;
+    named.region.pointer = block;
+    named.name.ascii = name;
+    nvtxMemRegionsNameBatch_t batch = {};
+    batch.extCompatID = NVTX_EXT_COMPATID_MEM;
+    batch.structSize = sizeof batch;
+    batch.regionCount = 1;
+    batch.regionElementSize = sizeof named;
+    batch.regionElements = &named;
+    nvtxMemRegionsName(domain_, &batch);
+  }
   void Reset() { nvtxMemHeapReset(domain_, heap_); }
   void End() { nvtxMemHeapUnregister(domain_, heap_); }
 
@@ -99,10 +114,13 @@ int main() {
   for (uint64_t step = 0; step < 50; ++step) {
     void* blocks[4];
     for (void*& block : blocks) block = pool.Allocate(10000);
+    pool.Name(blocks[0], ("scores of step " + std::to_string(step)).c_str());
     for (int i = 1; i < 4; ++i) pool.Free(blocks[i]);
     of_host.Free(of_host.Allocate(300));
     VRAMTRACK_STEP(step, 0);
   }
+  pool.Name(memory, "all of it");
+  pool.Name(host, "nobody's");
   // A region can be resized, be registered twice, and end by its handle. Then nothing is left but 50 blocks.
   nvtxMemRegionHandle_t handle = nullptr;
   char* const last = memory + kBytes - 4096;

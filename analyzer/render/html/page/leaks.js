@@ -115,8 +115,9 @@ function ranksOf(site) {
 
 // The ranges it is allocated in, and how it is used, as far as NVTX and CUPTI recorded it.
 function useOf(site) {
-  const {last_use: last, first_kernel: kernel, nvtx_range: range} = site;
+  const {last_use: last, first_kernel: kernel, nvtx_range: range, memory_name: name} = site;
   return [
+    ['the program calls it', name ? `${name.name}${name.share < 1 ? `, ${format.percent(name.share)} of it` : ''}` : ''],
     ['while this range is open', range ? `${range.path}${range.opened_at ? ` (${range.opened_at})` : ''}, for ${format.percent(range.share)} of the allocations` : ''],
     ['not used after', last ? (last.latest_step === null ? format.seconds(last.latest_s) : `step ${format.count(last.latest_step)} (${format.seconds(last.latest_s)})`) : ''],
     ['half of its objects idle for', last ? `${format.seconds(last.idle_s)} or more` : ''],
