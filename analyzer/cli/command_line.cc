@@ -498,7 +498,7 @@ int View(const Arguments& arguments) {
   parser.Ending(
       "The server listens on 127.0.0.1 only, and answers only requests that have the random part of the address. It "
       "ends with Ctrl+C or when its terminal is closed.\n"
-      "Exit code: 0 when standard input is closed, 2 bad input or usage.");
+      "Exit code: 2 bad input or usage.");
   int code;
   if (!parser.Parse(arguments, &code)) return code;
   options.browser = !no_browser;

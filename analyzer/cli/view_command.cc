@@ -99,8 +99,8 @@ class Site {
     if (rest.empty()) return Redirect(prefix_ + "/");
     if (rest[0] != '/') return Refuse(403, "Wrong address: use the one that vramtrack view printed.");
     if (rest == "/") {
-      if (const std::optional<size_t> only = traces_.only()) return Redirect(absl::StrCat(*only, "/"));
-      return List();
+      const std::optional<size_t> only = traces_.only();
+      return Redirect(only ? absl::StrCat(*only, "/") : "traces/");
     }
     if (rest == "/traces/") return List();
     const size_t slash = rest.find('/', 1);

@@ -229,7 +229,7 @@ def test_folders(folder):
         status, headers, body = view.ask(view.token + "/traces/")
         body = body.decode()
         check(status == 200 and "script-src" not in headers["Content-Security-Policy"], "the list")
-        links = dict(re.findall(r'<a href="([0-9]+)/">([^<]*)</a>', body))
+        links = dict(re.findall(r'<a href="\.\./([0-9]+)/">([^<]*)</a>', body))
         check({"leak.vtrace", "short.vtrace", "clean.vtrace"} < set(links.values()), "the list has other traces: %s" % links)
         for number, name in links.items():
             wait_until(lambda: view.update(int(number))["version"] > 0, "a trace of the list is not read: " + name)

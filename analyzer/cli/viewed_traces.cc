@@ -43,7 +43,8 @@ bool HasEnded(const Report& report) {
                      [](const ReportProcess& process) { return process.complete; });
 }
 
-std::string LinkTo(size_t number) { return absl::StrCat(number, "/"); }
+// From the list.
+std::string LinkTo(size_t number) { return absl::StrCat("../", number, "/"); }
 
 ListedTrace ListTrace(const std::string& path, size_t number) {
   struct stat info = {};

@@ -164,8 +164,9 @@ class HttpServer::Impl {
   ~Impl() {
     io_.stop();
     if (thread_.joinable()) thread_.join();
-    // They refer to `shared_`, and handlers that never ran refer to them.
+    // Before what their sockets belong to. Handlers that never ran still refer to some of them.
     for (const std::shared_ptr<Connection>& connection : shared_.open) connection->Close();
+    shared_.open.clear();
   }
 
   absl::Status Listen(const ListenAddress& address) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person has scrolled to, opened, hidden and focused: to be put back after the views were made again.
+// What a person has scrolled to, opened, hidden and focused in a part of the page: to be put back after it was made again.
 
-const SCROLLED = '.scroll, .detail';
+const SCROLLED = '.scroll';
 const FOCUSED = 'button, a, select, input, summary, [tabindex]';
 
 // The same place gets the same key, whatever is above it in the list.
@@ -23,7 +23,7 @@ const focusableOf = (root) => keyed(root, FOCUSED, (one) => `${one.tagName}|${on
 
 // Returns a function that puts it back.
 export function remember(root) {
-  const [x, y] = [scrollX, scrollY];
+  const own = [root.scrollLeft, root.scrollTop];
   const opened = new Map([...detailsOf(root)].map(([key, one]) => [key, one.open]));
   const pressed = new Map([...legendOf(root)].map(([key, one]) => [key, one.getAttribute('aria-pressed')]));
   const scrolled = new Map([...scrollersOf(root)].map(([key, one]) => [key, [one.scrollLeft, one.scrollTop]]));
@@ -48,6 +48,6 @@ export function remember(root) {
       if (scrolled.has(key)) [one.scrollLeft, one.scrollTop] = scrolled.get(key);
     }
     if (focus !== undefined && document.activeElement === document.body) focusableOf(root).get(focus)?.focus({preventScroll: true});
-    scrollTo(x, y);
+    [root.scrollLeft, root.scrollTop] = own;
   };
 }

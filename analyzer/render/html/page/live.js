@@ -45,7 +45,7 @@ export function follow(page, address, show) {
     if (paused) tell('paused', 'Paused.');
     else poll();
   }}, 'pause');
-  const list = h('a', {href: '../', hidden: true}, 'all traces');
+  const list = h('a', {href: '../traces/', hidden: true}, 'all traces');
   const bar = h('p', {class: 'live', 'data-state': 'reading'}, words, ' ', pause, ' ', list);
   page.prepend(bar);
 

@@ -86,12 +86,15 @@ function setUp(report) {
       detail.scrollTop = 0;
     }
   };
+  const renewed = new Set();  // views that still show an older report
   const drawView = (i, now) => {
     const key = JSON.stringify(views[i].keys.map((name) => now[name] ?? null));
     if (drawn.get(i) === key) return false;
     drawn.set(i, key);
+    const putBack = renewed.delete(i) ? remember(panels[i]) : null;
     destroyCharts(panels[i]);
     fill(panels[i], views[i].make(report, now));
+    putBack?.();
     return true;
   };
   state.listen(show);
@@ -127,14 +130,20 @@ function setUp(report) {
 
   return (next, answer) => {
     if (viewsOf(next).length !== views.length || next.ranks.length > 0 !== report.ranks.length > 0) return location.reload();
-    const putBack = remember(page);
+    const nav = page.querySelector(':scope > nav');
+    const panel = panels.find((one) => !one.hidden);
+    const {top} = panel.getBoundingClientRect();
+    const putBack = remember(detail);
     report = next;
     for (const old of page.querySelectorAll(':scope > .answer')) old.remove();
-    page.querySelector(':scope > nav').before(...answer);
+    nav.before(...answer);
     completeAnswer(report, page);
+    for (const key of drawn.keys()) renewed.add(key);
     drawn.clear();
     show(state.read());
     putBack();
+    // The answer may need more lines now, or fewer.
+    if (scrollY > 0) scrollBy(0, panel.getBoundingClientRect().top - top);
   };
 }
 
