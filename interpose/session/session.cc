@@ -80,6 +80,7 @@ bool Session::MakeForkPage() {
   if (!wiped_by_kernel) {
     pthread_atfork(nullptr, nullptr, [] {
       fork_page_->session.store(nullptr);
+      fork_page_->control.store(nullptr);
       fork_page_->state.store(0);
     });
   }
@@ -114,7 +115,7 @@ Session* Session::Start(bool joined) {
   if (!fork_page_->state.compare_exchange_strong(expected, 1)) return WaitForStarter() ? Running() : nullptr;
   fork_page_->starter.store(current_thread, std::memory_order_relaxed);
   Session* const session = New(joined);
-  fork_page_->session.store(session, std::memory_order_release);
+  Publish(session);
   fork_page_->state.store(session != nullptr ? 2 : 3, std::memory_order_release);
   WakeAll(&fork_page_->state);
   return session;
@@ -123,13 +124,13 @@ Session* Session::Start(bool joined) {
 Session* Session::Controlled(Session* session, uint64_t control) {
   if ((control & schema::CONTROL_STOP) == 0) return Restart(session);
   if ((control & schema::CONTROL_IDLE) == 0) session->End();
-  constexpr uint32_t kBatch = 256;
-  uint32_t& calls = thread_state.idle_calls;
-  if (++calls == kBatch) {
-    session->control_->fetch_add(uint64_t{kBatch} << kControlCountShift, std::memory_order_relaxed);
-    calls = 0;
-  }
+  CountIdle();
   return nullptr;
+}
+
+void Session::Publish(Session* session) {
+  if (session != nullptr) fork_page_->control.store(session->control_, std::memory_order_relaxed);
+  fork_page_->session.store(session, std::memory_order_release);
 }
 
 // A trace that has ended is not continued: blocks may have been freed meanwhile. What follows goes to a file of its
@@ -151,7 +152,7 @@ Session* Session::Restart(Session* old) {
         session = nullptr;
       }
       if (session != nullptr) {
-        fork_page_->session.store(session, std::memory_order_release);
+        Publish(session);
       } else {
         old->control_->fetch_or(schema::CONTROL_STOP, std::memory_order_relaxed);  // not again at each call
       }
