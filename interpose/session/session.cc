@@ -167,7 +167,11 @@ Session* Session::Restart(Session* old) {
 
 Session* Session::Join() {
   Session* session = Running();
-  if (session == nullptr) session = Start(/*joined=*/true);
+  if (session == nullptr) {
+    uint32_t impossible = 3;  // it may be possible with other options
+    if (MakeForkPage()) fork_page_->state.compare_exchange_strong(impossible, 0);
+    session = Start(/*joined=*/true);
+  }
   if (session == nullptr) return nullptr;
   session->control_->fetch_and(~uint64_t{schema::CONTROL_STOP}, std::memory_order_acq_rel);
   return Recording(session);
