@@ -26,6 +26,9 @@ namespace {
 
 constexpr uint64_t kMostNumbers = 1000;  // of files with the same name
 
+// Recording was stopped in this process, or in the one that forked it.
+std::atomic<bool> is_off{false};
+
 pthread_key_t thread_end_key;
 bool have_thread_end_key = false;
 
@@ -220,13 +223,14 @@ bool Session::Open(bool joined) {
   Clock::Calibrate();
   if (!CreateFile()) return false;
   control_ = file_.counter(schema::COUNTER_CONTROL);
-  if (!options_.dormant || joined) return Begin(joined);
+  if (joined || !(options_.dormant || is_off.load(std::memory_order_relaxed))) return Begin(joined);
   control_->store(schema::CONTROL_STOP | schema::CONTROL_IDLE, std::memory_order_relaxed);
   return true;
 }
 
 bool Session::Begin(bool joined) {
   begun_ = true;
+  is_off.store(false, std::memory_order_relaxed);
   joined_ = joined;
   // A recording begins with the first mark, if there was one before.
   const ClockReading now = {Clock::Ticks(), MonotonicNs(), RealtimeNs()};
@@ -354,6 +358,7 @@ void Session::ReportIfStopped() {
 // Completes the trace of a session that was stopped.
 void Session::End() {
   if ((control_->fetch_or(schema::CONTROL_IDLE, std::memory_order_acq_rel) & schema::CONTROL_IDLE) != 0) return;
+  is_off.store(true, std::memory_order_relaxed);
   ThreadState& thread = thread_state;
   const bool own = thread.session == this && thread.lane != nullptr;
   if (own) thread.lane->Seal();
