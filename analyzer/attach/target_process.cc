@@ -71,8 +71,9 @@ absl::Status TargetProcess::WhyRefused() const {
   if (!tracer.empty() && tracer != "0") {
     std::string name;
     std::getline(std::ifstream(absl::StrCat("/proc/", tracer, "/comm")), name);
-    return refused(absl::StrCat("is traced by process ", tracer, name.empty() ? "" : " (" + name + ")",
-                                ", and a process can have one tracer (end that one first)"));
+    return absl::AbortedError(absl::StrCat(NameOf(pid_), ": is traced by process ", tracer,
+                                           name.empty() ? "" : " (" + name + ")",
+                                           ", and a process can have one tracer (end that one first)"));
   }
   struct stat info;
   if (geteuid() != 0 && stat(absl::StrCat("/proc/", pid_).c_str(), &info) == 0 && info.st_uid != geteuid()) {

@@ -120,9 +120,10 @@ int Attach(const AttachOptions& options, const std::string& library, const std::
   injection.limit_s = options.limit_s;
   const absl::StatusOr<Injected> injected = Inject(injection);
   if (!injected.ok() || injected->result == VRAMTRACK_NOT_POSSIBLE || injected->result == VRAMTRACK_ALREADY_RECORDING) {
-    folder.RemoveIfEmpty();
+    const bool already = injected.ok() && injected->result == VRAMTRACK_ALREADY_RECORDING;
+    // Another attach, which came first, may be about to use the folder.
+    if (!already && !absl::IsAborted(injected.status())) folder.RemoveIfEmpty();
     if (!injected.ok()) return BadInput(std::string(injected.status().message()));
-    const bool already = injected->result == VRAMTRACK_ALREADY_RECORDING;
     return BadInput(
         absl::StrCat(NameOf(options.pid), ": ", already ? "is recorded already, to " : "", injected->message));
   }
