@@ -7,9 +7,7 @@
 #if defined(__x86_64__)
 
 #include <dlfcn.h>
-#include <pwd.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,7 +16,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -47,35 +44,6 @@ double SecondsSince(Clock::time_point start) { return std::chrono::duration<doub
 
 absl::Status Failed(pid_t pid, const std::string& what) {
   return absl::FailedPreconditionError(absl::StrCat("process ", pid, ": ", what));
-}
-
-// Why ptrace was refused.
-absl::Status WhyRefused(const TargetProcess& process) {
-  const std::string tracer = process.Status("TracerPid");
-  if (!tracer.empty() && tracer != "0") {
-    std::string name;
-    std::getline(std::ifstream(absl::StrCat("/proc/", tracer, "/comm")), name);
-    return Failed(process.pid(), absl::StrCat("is traced by process ", tracer, name.empty() ? "" : " (" + name + ")",
-                                              ", and a process can have one tracer (end that one first)"));
-  }
-  struct stat info;
-  if (geteuid() != 0 && stat(absl::StrCat("/proc/", process.pid()).c_str(), &info) == 0 && info.st_uid != geteuid()) {
-    const passwd* const user = getpwuid(info.st_uid);
-    return Failed(process.pid(),
-                  absl::StrCat("belongs to another user, ", user != nullptr ? user->pw_name : absl::StrCat(info.st_uid),
-                               " (attach as that user or as root)"));
-  }
-  int scope = 0;
-  if (std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope && scope > 0) {
-    return Failed(process.pid(),
-                  absl::StrCat("kernel.yama.ptrace_scope is ", scope, ", which forbids to attach (",
-                               scope == 3 ? "start the program with vramtrack run --dormant"
-                                          : "attach as root, or start the program with vramtrack run --dormant",
-                               ")"));
-  }
-  return Failed(process.pid(),
-                "the system forbids to trace it (it has more rights than this process, or a security policy or the "
-                "container's settings, such as a missing CAP_SYS_PTRACE, forbid it)");
 }
 
 // The functions of the C library that the code needs.
@@ -237,7 +205,7 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
   const std::string state = process->Status("State");
   if (absl::StartsWith(state, "T")) return Failed(injection.pid, "is stopped (continue it first: kill -CONT)");
   const std::string tracer = process->Status("TracerPid");
-  if (absl::StartsWith(state, "t") || (!tracer.empty() && tracer != "0")) return WhyRefused(*process);
+  if (absl::StartsWith(state, "t") || (!tracer.empty() && tracer != "0")) return process->WhyRefused();
   InjectedBlock block = {};
   if (absl::Status found = FindFunctions(*process, &block); !found.ok()) return found;
   const uint64_t system_call = FindSystemCall(*process);
@@ -255,7 +223,7 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
       StoppedThread::ReleaseLate();
       if (StoppedThread::IsLate(id)) continue;
       absl::StatusOr<std::unique_ptr<StoppedThread>> thread = StoppedThread::Stop(id);
-      if (absl::IsPermissionDenied(thread.status())) return WhyRefused(*process);
+      if (absl::IsPermissionDenied(thread.status())) return process->WhyRefused();
       if (!thread.ok()) {
         why = std::string(thread.status().message());
         continue;

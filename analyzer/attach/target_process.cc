@@ -63,13 +63,39 @@ absl::StatusOr<TargetProcess> TargetProcess::Open(pid_t pid) {
   return process;
 }
 
+absl::Status TargetProcess::WhyRefused() const {
+  const auto refused = [this](const std::string& what) {
+    return absl::PermissionDeniedError(absl::StrCat(NameOf(pid_), ": ", what));
+  };
+  const std::string tracer = Status("TracerPid");
+  if (!tracer.empty() && tracer != "0") {
+    std::string name;
+    std::getline(std::ifstream(absl::StrCat("/proc/", tracer, "/comm")), name);
+    return absl::AbortedError(absl::StrCat(NameOf(pid_), ": is traced by process ", tracer,
+                                           name.empty() ? "" : " (" + name + ")",
+                                           ", and a process can have one tracer (end that one first)"));
+  }
+  struct stat info;
+  if (geteuid() != 0 && stat(absl::StrCat("/proc/", pid_).c_str(), &info) == 0 && info.st_uid != geteuid()) {
+    return refused(absl::StrCat("belongs to another user (uid ", info.st_uid, "; attach as that user or as root)"));
+  }
+  int scope = 0;
+  if (std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope && scope > 0) {
+    return refused(absl::StrCat("kernel.yama.ptrace_scope is ", scope, ", which forbids to attach (",
+                                scope == 3 ? "start the program with vramtrack run --dormant"
+                                           : "attach as root, or start the program with vramtrack run --dormant",
+                                ")"));
+  }
+  return refused(
+      "the system forbids to trace it (it has more rights than this process, or a security policy or the "
+      "container's settings, such as a missing CAP_SYS_PTRACE, forbid it)");
+}
+
 absl::Status TargetProcess::ReadMappings() {
   std::ifstream file(absl::StrCat("/proc/", pid_, "/maps"));
   if (!file) {
-    const int error = errno;
-    if (error == ENOENT) return absl::NotFoundError(NameOf(pid_) + ": has ended");
-    return absl::PermissionDeniedError(
-        absl::StrCat(NameOf(pid_), ": cannot read its memory map: ", std::strerror(error)));
+    if (errno == ENOENT) return absl::NotFoundError(NameOf(pid_) + ": has ended");
+    return WhyRefused();
   }
   mappings_.clear();
   errno = 0;
@@ -87,7 +113,7 @@ absl::Status TargetProcess::ReadMappings() {
     mappings_.push_back(std::move(mapping));
   }
   if (mappings_.empty() && errno == EACCES) {
-    return absl::PermissionDeniedError(NameOf(pid_) + ": cannot read its memory map: Permission denied");
+    return WhyRefused();
   }
   return absl::OkStatus();
 }

@@ -56,6 +56,10 @@ class TargetProcess {
   // Returns whether the program itself exports the function.
   bool ProgramHas(const std::string& function) const;
 
+  // Returns the error that says why the system does not let this process read or trace that one; kAborted if another
+  // process traces it.
+  absl::Status WhyRefused() const;
+
   // Returns the value of a line of /proc/PID/status such as "TracerPid"; empty if it is not there.
   std::string Status(const std::string& name) const;
   std::vector<pid_t> Threads() const;

@@ -6,16 +6,16 @@
 
 #include <climits>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/strip.h"
 #include "analyzer/attach/injection.h"
 #include "analyzer/attach/target_process.h"
 #include "analyzer/base/display_text.h"
@@ -55,18 +55,25 @@ absl::Status CheckLibrary(int pid, const std::string& root, const std::string& p
                    "VRAMTRACK_LIBRARY)"));
 }
 
-// Why a process that has the library already cannot be joined.
+// Why a process that has the library already need not be joined; empty if an earlier attempt to record it has failed.
 std::string WhyNotAgain(int pid) {
   const absl::StatusOr<std::vector<TracingProcess>> found = FindTracingProcesses(absl::StrCat(pid));
   if (!found.ok() || found->front().pid != pid) {
-    return absl::StrCat(NameOf(pid), ": has ", kLibrary, " already, and is recorded from its first CUDA call on");
+    std::ifstream file(absl::StrCat("/proc/", pid, "/environ"), std::ios::binary);
+    bool preloaded = false;
+    for (std::string variable; std::getline(file, variable, '\0');) {
+      preloaded |= absl::StartsWith(variable, "LD_PRELOAD=") && absl::StrContains(variable, kLibrary);
+    }
+    if (!preloaded) return "";
+    return absl::StrCat(NameOf(pid), ": was started with ", kLibrary, ", and is recorded from its first CUDA call on");
   }
-  const absl::StatusOr<MappedHeader> header = MappedHeader::Open(found->front().trace);
+  const std::string& trace = found->front().trace;
+  const absl::StatusOr<MappedHeader> header = MappedHeader::Open(trace);
   if (header.ok() && (header->Counter(schema::COUNTER_CONTROL).load() & 0xff) != 0) {
     return absl::StrCat(NameOf(pid), ": has ", kLibrary, " already and does not record; to go on: vramtrack start ",
                         pid);
   }
-  return absl::StrCat(NameOf(pid), ": is recorded already, to ", found->front().trace);
+  return absl::StrCat(NameOf(pid), ": is recorded already, to ", trace);
 }
 
 // The folder, which the process must be able to write to, and the pattern of its traces as the process sees it.
@@ -113,9 +120,10 @@ int Attach(const AttachOptions& options, const std::string& library, const std::
   injection.limit_s = options.limit_s;
   const absl::StatusOr<Injected> injected = Inject(injection);
   if (!injected.ok() || injected->result == VRAMTRACK_NOT_POSSIBLE || injected->result == VRAMTRACK_ALREADY_RECORDING) {
-    folder.RemoveIfEmpty();
+    const bool already = injected.ok() && injected->result == VRAMTRACK_ALREADY_RECORDING;
+    // Another attach, which came first, may be about to use the folder.
+    if (!already && !absl::IsAborted(injected.status())) folder.RemoveIfEmpty();
     if (!injected.ok()) return BadInput(std::string(injected.status().message()));
-    const bool already = injected->result == VRAMTRACK_ALREADY_RECORDING;
     return BadInput(
         absl::StrCat(NameOf(options.pid), ": ", already ? "is recorded already, to " : "", injected->message));
   }
@@ -138,7 +146,9 @@ int RunAttach(const AttachOptions& options) {
   if (!library.ok()) return BadInput(std::string(library.status().message()));
   const absl::StatusOr<TargetProcess> process = TargetProcess::Open(options.pid);
   if (!process.ok()) return BadInput(std::string(process.status().message()));
-  if (process->HasFile(kLibrary)) return BadInput(WhyNotAgain(options.pid));
+  if (process->HasFile(kLibrary)) {
+    if (const std::string why = WhyNotAgain(options.pid); !why.empty()) return BadInput(why);
+  }
   const std::string root = RootOf(options.pid);
   if (absl::Status visible = CheckLibrary(options.pid, root, *library); !visible.ok()) {
     return BadInput(std::string(visible.message()));

@@ -26,6 +26,9 @@ namespace {
 
 constexpr uint64_t kMostNumbers = 1000;  // of files with the same name
 
+// Recording was stopped in this process, or in the one that forked it.
+std::atomic<bool> is_off{false};
+
 pthread_key_t thread_end_key;
 bool have_thread_end_key = false;
 
@@ -80,6 +83,7 @@ bool Session::MakeForkPage() {
   if (!wiped_by_kernel) {
     pthread_atfork(nullptr, nullptr, [] {
       fork_page_->session.store(nullptr);
+      fork_page_->control.store(nullptr);
       fork_page_->state.store(0);
     });
   }
@@ -114,7 +118,7 @@ Session* Session::Start(bool joined) {
   if (!fork_page_->state.compare_exchange_strong(expected, 1)) return WaitForStarter() ? Running() : nullptr;
   fork_page_->starter.store(current_thread, std::memory_order_relaxed);
   Session* const session = New(joined);
-  fork_page_->session.store(session, std::memory_order_release);
+  Publish(session);
   fork_page_->state.store(session != nullptr ? 2 : 3, std::memory_order_release);
   WakeAll(&fork_page_->state);
   return session;
@@ -123,13 +127,13 @@ Session* Session::Start(bool joined) {
 Session* Session::Controlled(Session* session, uint64_t control) {
   if ((control & schema::CONTROL_STOP) == 0) return Restart(session);
   if ((control & schema::CONTROL_IDLE) == 0) session->End();
-  constexpr uint32_t kBatch = 256;
-  uint32_t& calls = thread_state.idle_calls;
-  if (++calls == kBatch) {
-    session->control_->fetch_add(uint64_t{kBatch} << kControlCountShift, std::memory_order_relaxed);
-    calls = 0;
-  }
+  CountIdle();
   return nullptr;
+}
+
+void Session::Publish(Session* session) {
+  if (session != nullptr) fork_page_->control.store(session->control_, std::memory_order_relaxed);
+  fork_page_->session.store(session, std::memory_order_release);
 }
 
 // A trace that has ended is not continued: blocks may have been freed meanwhile. What follows goes to a file of its
@@ -151,7 +155,7 @@ Session* Session::Restart(Session* old) {
         session = nullptr;
       }
       if (session != nullptr) {
-        fork_page_->session.store(session, std::memory_order_release);
+        Publish(session);
       } else {
         old->control_->fetch_or(schema::CONTROL_STOP, std::memory_order_relaxed);  // not again at each call
       }
@@ -166,7 +170,11 @@ Session* Session::Restart(Session* old) {
 
 Session* Session::Join() {
   Session* session = Running();
-  if (session == nullptr) session = Start(/*joined=*/true);
+  if (session == nullptr) {
+    uint32_t impossible = 3;  // it may be possible with other options
+    if (MakeForkPage()) fork_page_->state.compare_exchange_strong(impossible, 0);
+    session = Start(/*joined=*/true);
+  }
   if (session == nullptr) return nullptr;
   session->control_->fetch_and(~uint64_t{schema::CONTROL_STOP}, std::memory_order_acq_rel);
   return Recording(session);
@@ -215,13 +223,14 @@ bool Session::Open(bool joined) {
   Clock::Calibrate();
   if (!CreateFile()) return false;
   control_ = file_.counter(schema::COUNTER_CONTROL);
-  if (!options_.dormant || joined) return Begin(joined);
+  if (joined || !(options_.dormant || is_off.load(std::memory_order_relaxed))) return Begin(joined);
   control_->store(schema::CONTROL_STOP | schema::CONTROL_IDLE, std::memory_order_relaxed);
   return true;
 }
 
 bool Session::Begin(bool joined) {
   begun_ = true;
+  is_off.store(false, std::memory_order_relaxed);
   joined_ = joined;
   // A recording begins with the first mark, if there was one before.
   const ClockReading now = {Clock::Ticks(), MonotonicNs(), RealtimeNs()};
@@ -349,6 +358,7 @@ void Session::ReportIfStopped() {
 // Completes the trace of a session that was stopped.
 void Session::End() {
   if ((control_->fetch_or(schema::CONTROL_IDLE, std::memory_order_acq_rel) & schema::CONTROL_IDLE) != 0) return;
+  is_off.store(true, std::memory_order_relaxed);
   ThreadState& thread = thread_state;
   const bool own = thread.session == this && thread.lane != nullptr;
   if (own) thread.lane->Seal();

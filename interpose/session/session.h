@@ -44,6 +44,18 @@ class Session {
     return __builtin_expect((control & kControlMask) == 0, 1) ? session : Controlled(session, control);
   }
 
+  // Returns whether the calling hook can pass its call on at once, because recording is off. Counts the call then.
+  static bool PassesOn() {
+    const ForkPage* const page = fork_page_;
+    const std::atomic<uint64_t>* const control =
+        page == nullptr ? nullptr : page->control.load(std::memory_order_relaxed);
+    if (__builtin_expect(control == nullptr, 0)) return false;
+    constexpr uint64_t kOff = schema::CONTROL_STOP | schema::CONTROL_IDLE;
+    if (__builtin_expect((control->load(std::memory_order_relaxed) & kControlMask) != kOff, 1)) return false;
+    CountIdle();
+    return true;
+  }
+
   // Joins a process that has made calls already: the trace says so. Begins to record, or goes on after StopRecording.
   // Returns the session, or null if recording is not possible.
   static Session* Join();
@@ -106,8 +118,9 @@ class Session {
   // Linux 4.14 a pthread_atfork handler does.
   struct ForkPage {
     std::atomic<Session*> session;
-    std::atomic<uint32_t> state;    // 0 not started, 1 starting, 2 running, 3 not possible
-    std::atomic<uint32_t> starter;  // the thread that starts it
+    std::atomic<std::atomic<uint64_t>*> control;  // of the session
+    std::atomic<uint32_t> state;                  // 0 not started, 1 starting, 2 running, 3 not possible
+    std::atomic<uint32_t> starter;                // the thread that starts it
   };
 
   static constexpr uint64_t kControlMask = 0xff;
@@ -117,6 +130,8 @@ class Session {
   static Session* New(bool joined);
   static Session* Controlled(Session* session, uint64_t control);
   static Session* Restart(Session* old);
+  static void CountIdle();
+  static void Publish(Session* session);
   static bool WaitForStarter();
   static bool MakeForkPage();
   bool Open(bool joined);
@@ -166,6 +181,13 @@ struct ThreadState {
   PushedDevices pushed;     // see hooks/table/current_device.h
 };
 extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
+
+inline void Session::CountIdle() {
+  constexpr uint32_t kBatch = 256;
+  if (__builtin_expect(++thread_state.idle_calls % kBatch != 0, 1)) return;
+  fork_page_->control.load(std::memory_order_relaxed)
+      ->fetch_add(uint64_t{kBatch} << kControlCountShift, std::memory_order_relaxed);
+}
 
 // Records in `lane` the definition of the process: its identity and the environment variables that affect its memory.
 // `joined`: it was joined now, so what it did before is unknown. `buffer` is scratch space of `capacity` bytes.

@@ -239,9 +239,17 @@ def refused(test):
     os.kill(stopped.process.pid, signal.SIGCONT)
     test.fails(2, "writes no trace", "stop", str(stopped.process.pid))
     test.fails(2, "writes no trace", "start", str(stopped.process.pid))
-    # A folder in which the process cannot write: it says so, and goes on.
-    done = test.run("attach", str(stopped.process.pid), "-o", os.path.join(test.folder, "no", "such"))
-    assert done.returncode == 2 and done.stderr.count("\n") == 1, done
+    if os.geteuid() == 0 and shutil.which("setpriv"):
+        other = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        shutil.copy(test.vramtrack, "/tmp/vramtrack.%d" % os.getpid())
+        done = subprocess.run([*other, "/tmp/vramtrack.%d" % os.getpid(), "attach", str(stopped.process.pid)],
+                              env=dict(test.environment, VRAMTRACK_LIBRARY="/proc/self/exe"), stderr=subprocess.PIPE, text=True)
+        os.unlink("/tmp/vramtrack.%d" % os.getpid())
+        assert done.returncode == 2 and "belongs to another user (uid 0;" in done.stderr, done
+    test.fails(2, "cannot create the folder", "attach", str(stopped.process.pid), "-o", os.path.join(test.folder, "no", "such"))
+    # The process itself says why it cannot record, and goes on. Then it can be joined with other options.
+    test.fails(2, "is too small", "attach", str(stopped.process.pid), "--max-bytes", "1KiB")
+    test.join(stopped)
     stopped.end()
     preloaded = Program(test, "arithmetic", environment={"LD_PRELOAD": test.environment["VRAMTRACK_LIBRARY"]})
     test.fails(2, "recorded from its first CUDA call on", "attach", str(preloaded.process.pid))

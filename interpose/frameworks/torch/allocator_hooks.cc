@@ -65,10 +65,12 @@ void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torc
   }
 #define VRAMTRACK_EXPORT extern "C" __attribute__((visibility("default")))
 
-#define VRAMTRACK_REPORTS_BLOCK(entry, parameters, arguments, given_out, reserved)         \
-  VRAMTRACK_EXPORT void entry parameters {                                                 \
-    if (device.type == torch::kCuda) NoteBlock(block, bytes, given_out, reserved, device); \
-    VRAMTRACK_PASS_ON(entry, parameters, arguments)                                        \
+#define VRAMTRACK_REPORTS_BLOCK(entry, parameters, arguments, given_out, reserved) \
+  VRAMTRACK_EXPORT void entry parameters {                                         \
+    if (device.type == torch::kCuda && !Session::PassesOn()) {                     \
+      NoteBlock(block, bytes, given_out, reserved, device);                        \
+    }                                                                              \
+    VRAMTRACK_PASS_ON(entry, parameters, arguments)                                \
   }
 #define VRAMTRACK_REPORTS_OUT_OF_MEMORY(entry, parameters, arguments)                                                  \
   VRAMTRACK_EXPORT void entry parameters {                                                                             \

@@ -67,7 +67,7 @@ void NodeMade(uint64_t number, void* real) {
 extern "C" __attribute__((visibility("hidden"), used)) void* vramtrack_before_evaluate(void* node, uint64_t frame,
                                                                                        const void* caller) {
   void* const real = real_evaluate_function.For(caller);
-  if (Session::Running() == nullptr || real == nullptr) return real;
+  if (Session::Running() == nullptr || real == nullptr || Session::PassesOn()) return real;
   Call call(kGraph);
   torch::GraphNodes* graph = call.active() ? GraphOf(call, real) : nullptr;
   if (graph == nullptr) return real;
@@ -109,7 +109,7 @@ extern "C" __attribute__((visibility("default"))) uint64_t GET_AND_INCREMENT() {
   void* const real = real_get_and_increment.For(__builtin_return_address(0));
   if (real == nullptr) return 0;
   const uint64_t number = reinterpret_cast<uint64_t (*)()>(real)();
-  if (Session::Running() != nullptr) NodeMade(number, real);
+  if (Session::Running() != nullptr && !Session::PassesOn()) NodeMade(number, real);
   return number;
 }
 

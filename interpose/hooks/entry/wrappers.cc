@@ -45,6 +45,11 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
   void* const real = Real<kWay>(Entry::k_##entry, __builtin_return_address(0)); \
   if (__builtin_expect(real == nullptr, 0)) return kInitializationError
 
+// Where nothing is recorded, a call costs next to nothing.
+#define VRAMTRACK_REAL_OR_PASS(entry, parameters, arguments) \
+  VRAMTRACK_REAL(entry, parameters);                         \
+  if (Session::PassesOn()) return reinterpret_cast<Function>(real) arguments
+
 #define VRAMTRACK_CALL_REAL(arguments)                            \
   call.BeforeReal();                                              \
   const Error error = reinterpret_cast<Function>(real) arguments; \
@@ -53,7 +58,7 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
 // Success gives the address, failure the code: never is anything read through a pointer that the real call has refused.
 #define VRAMTRACK_ALLOCATES_ON(entry, kind, parameters, arguments, address, asked, given, stream, on) \
   VRAMTRACK_WRAP(entry, parameters, arguments) {                                                      \
-    VRAMTRACK_REAL(entry, parameters);                                                                \
+    VRAMTRACK_REAL_OR_PASS(entry, parameters, arguments);                                             \
     Call call(FamilyOf(schema::kind));                                                                \
     if (call.active()) call.CaptureStack();                                                           \
     VRAMTRACK_CALL_REAL(arguments);                                                                   \
@@ -69,7 +74,7 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
 
 #define VRAMTRACK_ALLOCATES_EACH(entry, kind, parameters, arguments, addresses, count)                               \
   VRAMTRACK_WRAP(entry, parameters, arguments) {                                                                     \
-    VRAMTRACK_REAL(entry, parameters);                                                                               \
+    VRAMTRACK_REAL_OR_PASS(entry, parameters, arguments);                                                            \
     Call call(FamilyOf(schema::kind));                                                                               \
     if (call.active()) call.CaptureStack();                                                                          \
     VRAMTRACK_CALL_REAL(arguments);                                                                                  \
@@ -84,7 +89,7 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
 
 #define VRAMTRACK_RETAINS(entry, kind, parameters, arguments, address) \
   VRAMTRACK_WRAP(entry, parameters, arguments) {                       \
-    VRAMTRACK_REAL(entry, parameters);                                 \
+    VRAMTRACK_REAL_OR_PASS(entry, parameters, arguments);              \
     Call call(FamilyOf(schema::kind));                                 \
     if (call.active()) call.CaptureStack();                            \
     VRAMTRACK_CALL_REAL(arguments);                                    \
@@ -99,7 +104,7 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
 
 #define VRAMTRACK_ENDS(entry, kind, parameters, arguments, ends) \
   VRAMTRACK_WRAP(entry, parameters, arguments) {                 \
-    VRAMTRACK_REAL(entry, parameters);                           \
+    VRAMTRACK_REAL_OR_PASS(entry, parameters, arguments);        \
     Call call(FamilyOf(schema::kind));                           \
     if (call.active()) call.ends;                                \
     VRAMTRACK_CALL_REAL(arguments);                              \
