@@ -18,6 +18,7 @@
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/core/range_findings.h"
 #include "analyzer/findings/core/trace_warnings.h"
+#include "analyzer/findings/core/unseen_blocks.h"
 #include "analyzer/findings/fragmentation/pool_findings.h"
 #include "analyzer/findings/fragmentation/release_findings.h"
 #include "analyzer/findings/fragmentation/segment_findings.h"
@@ -74,8 +75,8 @@ constexpr double kLeastJudged = 0.5;
 constexpr uint64_t kFewSteps = 10;
 
 // `kept`: how many sites that do not leak kept something that was made where no steps are known.
-std::vector<std::string> WhatIsUnsure(const ProcessFindings& findings, size_t kept) {
-  std::vector<std::string> unsure;
+std::vector<std::string> WhatIsUnsure(ProcessAnalysis* analysis, const ProcessFindings& findings, size_t kept) {
+  std::vector<std::string> unsure = UnseenBlocks(analysis);
   if (findings.steps.count == 0) return unsure;
   const bool too_few = findings.steps.count < kFewSteps && findings.further_steps_needed;
   if (findings.steps.judged < kLeastJudged && !too_few) {
@@ -152,7 +153,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
   AddFrameworkRemarks(trace.path(), trace.definitions(), ledger, analysis->framework_check(), &findings.warnings);
   AddMissingWalkWarning(trace, &findings.warnings);
   AddModuleWarnings(analysis->symbols(), &findings.warnings);
-  findings.unsure = WhatIsUnsure(findings, SitesThatKept(*analysis));
+  findings.unsure = WhatIsUnsure(analysis, findings, SitesThatKept(*analysis));
   return findings;
 }
 

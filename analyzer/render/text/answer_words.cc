@@ -224,8 +224,10 @@ std::string NotEnoughWords(const Report& report) {
   for (const ReportProcess& process : report.processes) events += process.events;
   if (events == 0) return "nothing was recorded: no allocation, no step";
   if (report.steps.count == 0) {
-    return "no steps were found, so growth per step is unknown; call vramtrack_step() once per step, or trace more "
-           "steps";
+    std::string words =
+        "no steps were found, so growth per step is unknown; call vramtrack_step() once per step, or trace more steps";
+    for (const std::string& line : report.unsure) absl::StrAppend(&words, "; ", Printable(line));
+    return words;
   }
   const uint64_t unjudged = SitesWith(report, Verdict::kInsufficientEvidence);
   if (unjudged == 0 && !report.unsure.empty()) {
