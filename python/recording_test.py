@@ -94,6 +94,16 @@ class RecordingTest(unittest.TestCase):
                                VRAMTRACK_OUTPUT=os.path.join(self.folder, "dormant.vtrace"))
         self.assertEqual((ran.returncode, ran.stderr, os.listdir(self.folder)), (0, "", []))
 
+    def test_dormant_and_killed(self):
+        """It leaves a file in which nothing was recorded. Commands that read the folder take the others only."""
+        for name, end in (("killed", "os._exit(0)"), ("recorded", "vramtrack.start('.')\ncalls(1)")):
+            ran = self.run_program(PROGRAM + end, LD_PRELOAD=LIBRARY, VRAMTRACK_DORMANT="1",
+                                   VRAMTRACK_OUTPUT=os.path.join(self.folder, name + ".vtrace"))
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["killed.vtrace", "recorded.vtrace"])
+        paths = subprocess.check_output([ANALYZER, "info", "--paths", self.folder], universal_newlines=True)
+        self.assertEqual(paths.split(), [os.path.join(self.folder, "recorded.vtrace")])
+
     def test_says_why_not(self):
         program = "import vramtrack\ntry:\n vramtrack.start('/proc/no')\nexcept vramtrack.VramtrackError as error:\n print(error)"
         ran = self.run_program(program)

@@ -55,6 +55,12 @@ bool IsIdle(const Process& process) {
   return (process.header.Counter(schema::COUNTER_CONTROL).load() & schema::CONTROL_IDLE) != 0;
 }
 
+// Whether the process has stopped and completed its trace, as far as it could.
+bool HasStopped(const Process& process) {
+  return IsIdle(process) && ((process.before & kControlMask) != 0 || process.header.finished() ||
+                             process.header.Counter(schema::COUNTER_STOP_REASON).load() != 0);
+}
+
 // The trace that the process writes now: after a stop, a start begins another one.
 std::string TraceNow(const Process& process) {
   const auto found = FindTracingProcesses(absl::StrCat(process.tracing.pid));
@@ -99,17 +105,17 @@ int RunStop(const RecordingOptions& options) {
   for (Process& process : *processes) {
     process.before = process.header.Counter(schema::COUNTER_CONTROL).fetch_or(schema::CONTROL_STOP);
   }
-  WaitFor(*processes, IsIdle);
+  WaitFor(*processes, HasStopped);
   StandardOutput out;
   for (const Process& process : *processes) {
     std::string line = absl::StrCat("process ", process.tracing.pid, ": ");
     const std::string trace = Printable(process.tracing.trace);
     if ((process.before & kControlMask) != 0) {
       absl::StrAppend(&line, "was not recording");
-    } else if (IsIdle(process)) {
+    } else if (HasStopped(process)) {
       absl::StrAppend(&line, "stopped; ", trace, " is complete");
     } else {
-      absl::StrAppend(&line, "stopped; ", trace, " is completed at its next CUDA call");
+      absl::StrAppend(&line, "stopped; ", trace, " is completed by its next CUDA call");
     }
     out.Write(line + "\n");
   }

@@ -136,11 +136,23 @@ std::time_t WhenRecorded(const std::vector<std::string>& traces) {
   return recorded;
 }
 
+bool HasBegun(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0 || info.st_size != static_cast<off_t>(kHeaderBytes)) return true;
+  const absl::StatusOr<MappedFile> file = MappedFile::Open(path);
+  TraceLayout layout;
+  if (!file.ok() || !ScanTrace(file->bytes(), &layout).empty()) return true;
+  return (layout.counters[schema::COUNTER_CONTROL] & schema::CONTROL_IDLE) == 0;
+}
+
 absl::StatusOr<TraceChoice> ChooseTraces(const std::string& path, bool all_runs) {
   absl::StatusOr<std::vector<std::string>> listed = ListTraces(path);
   if (!listed.ok()) return listed.status();
   TraceChoice choice;
   choice.paths = *std::move(listed);
+  // Those of processes that stayed dormant say nothing.
+  const auto begun = std::stable_partition(choice.paths.begin(), choice.paths.end(), HasBegun);
+  if (begun != choice.paths.begin()) choice.paths.erase(begun, choice.paths.end());
   if (all_runs || choice.paths.size() == 1 || !IsTraceName(choice.paths[0])) return choice;
   TraceRuns sorted = SortIntoRuns(choice.paths);
   std::vector<TraceRun>& runs = sorted.runs;

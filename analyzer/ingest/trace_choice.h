@@ -20,6 +20,10 @@ struct TraceChoice {
   std::string left_out;            // one line about the other runs; empty if there are none
 };
 
+// Returns whether anything was recorded in a trace. False for that of a dormant process whose recording was never
+// started; true for whatever is not a trace.
+bool HasBegun(const std::string& path);
+
 // Returns the traces or summaries of `path`; see ListTraces. If a folder has several runs, returns those of the run
 // whose first process began to record last, or all with `all_runs`. Traces without a run id count as one run. A file
 // that cannot be read stays in the paths, so that its reader reports the error. An error is one line that names the

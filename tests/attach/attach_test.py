@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -103,6 +104,25 @@ def events_in(test, trace):
     return 0
 
 
+def stop(test, target, traces):
+    """Stops the processes of `target`, and waits until their traces are complete: a busy machine may need long."""
+    done = test.run("stop", target)
+    assert done.returncode == 0 and done.stdout.count("stopped; ") == len(traces), done
+    for trace in traces:
+        wait_for(lambda: "complete     yes" in info_of(test, trace), "a stopped trace is not complete")
+
+
+def start(test, target, count):
+    """Starts the processes of `target`. Returns their traces."""
+    while True:
+        done = test.run("start", target)
+        assert done.returncode == 0, done
+        traces = re.findall(r"(?:recording to|was recording already, to) ([^;\n]+)", done.stdout)
+        if len(traces) == count:
+            return traces
+        assert "from its next CUDA call on" in done.stdout, done
+
+
 def device_loop(test):
     """What is recorded: calls of all threads, the leak, and frees of what is older than the trace."""
     program = Program(test, "device_loop")
@@ -126,18 +146,12 @@ def stop_and_start(test):
     first = test.join(program)
     pid = str(program.process.pid)
     wait_for(lambda: events_in(test, first) > 1000, "nothing is recorded")
-    assert "is complete" in test.run("stop", pid).stdout
-    before = info_of(test, first)
-    assert "complete     yes" in before, before
-    time.sleep(0.05)
+    stop(test, pid, [first])
     assert "was not recording" in test.run("stop", first).stdout
-    assert events_in(test, first) == events_in(test, first)
     size = os.path.getsize(first)
     test.fails(2, "vramtrack start", "attach", pid)
-    started = test.run("start", pid)
-    assert started.returncode == 0 and "recording to" in started.stdout, started
-    second = started.stdout.split("recording to ")[1].split(";")[0].strip()
-    assert second != first, started.stdout
+    second, = start(test, pid, 1)
+    assert second != first, second
     wait_for(lambda: events_in(test, second) > 1000, "nothing is recorded after the start")
     assert os.path.getsize(first) == size
     assert "was recording already" in test.run("start", pid).stdout
@@ -155,12 +169,10 @@ def dormant(test):
     wait_for(lambda: os.path.isdir(folder) and len(os.listdir(folder)) == 2, "the processes do not show up")
     for name in os.listdir(folder):
         assert events_in(test, os.path.join(folder, name)) == 0
-    started = test.run("start", folder)
-    assert started.returncode == 0 and started.stdout.count("recording to") == 2, started
+    start(test, folder, 2)
     for name in os.listdir(folder):
         wait_for(lambda: events_in(test, os.path.join(folder, name)) > 1000, "nothing is recorded after the start")
-    stopped = test.run("stop", folder)
-    assert stopped.stdout.count("is complete") == 2, stopped
+    stop(test, folder, [os.path.join(folder, name) for name in os.listdir(folder)])
     output, _ = job.communicate(timeout=HANGS)
     assert job.returncode == 0 and output == "fine\nfine\n", output
     # Nothing is left of a job that was never started.
