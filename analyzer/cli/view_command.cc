@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -37,6 +38,7 @@ namespace {
 
 constexpr size_t kTokenBytes = 16;
 constexpr std::chrono::milliseconds kBetweenWork(50);
+constexpr std::chrono::minutes kOnceValid(2);
 constexpr char kHtml[] = "text/html; charset=utf-8";
 
 absl::StatusOr<std::string> MakeToken() {
@@ -59,15 +61,22 @@ std::shared_ptr<const std::string> Shared(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
 }
 
-// Decides what a request gets. Thread-safe.
+std::string AddressOf(uint16_t port, const std::string& token) {
+  return absl::StrCat("http://127.0.0.1:", port, "/", token, "/");
+}
+
+// Decides what a request gets. For one thread.
 class Site {
  public:
-  Site(std::string token, ViewedTraces* traces)
-      : prefix_("/" + std::move(token)), traces_(*traces), page_(Shared(RenderLivePage(kToolVersion))) {}
+  // `once` is a token that is good for one request, soon, which learns the other one.
+  Site(const std::string& token, const std::string& once, ViewedTraces* traces)
+      : prefix_("/" + token),
+        traces_(*traces),
+        page_(Shared(RenderLivePage(kToolVersion))),
+        once_("/" + once + "/"),
+        once_until_(std::chrono::steady_clock::now() + kOnceValid) {}
 
-  std::string Address(uint16_t port) const { return absl::StrCat("http://127.0.0.1:", port, prefix_, "/"); }
-
-  HttpResponse Answer(const HttpRequest& request) const {
+  HttpResponse Answer(const HttpRequest& request) {
     HttpResponse response = Route(request);
     const PageUse use = response.body == page_ ? PageUse::kLive : PageUse::kPlain;
     for (auto& header : std::initializer_list<std::pair<std::string, std::string>>{
@@ -84,7 +93,7 @@ class Site {
   }
 
  private:
-  HttpResponse Route(const HttpRequest& request) const {
+  HttpResponse Route(const HttpRequest& request) {
     // A page of another site can make a browser ask this server, by a name of its own that it lets point to 127.0.0.1.
     if (request.host != absl::StrCat("127.0.0.1:", request.port) &&
         request.host != absl::StrCat("localhost:", request.port)) {
@@ -92,6 +101,10 @@ class Site {
     }
     if (!request.origin.empty() && request.origin != "http://" + request.host) return Refuse(403, "Wrong origin.");
     const std::string_view path = request.path;
+    if (!once_.empty() && AreEqual(path, once_)) {
+      once_.clear();
+      if (std::chrono::steady_clock::now() < once_until_) return Redirect(prefix_ + "/");
+    }
     if (!AreEqual(path.substr(0, prefix_.size()), prefix_)) {
       return Refuse(403, "Wrong address: use the one that vramtrack view printed.");
     }
@@ -134,6 +147,8 @@ class Site {
   const std::string prefix_;
   ViewedTraces& traces_;
   const std::shared_ptr<const std::string> page_;
+  std::string once_;  // empty: it has been used
+  const std::chrono::steady_clock::time_point once_until_;
 };
 
 // Where there is no screen, a browser would take over the terminal.
@@ -179,19 +194,20 @@ void WaitForHangUp() {
 }  // namespace
 
 int RunView(const ViewOptions& options) {
-  absl::StatusOr<std::string> token = MakeToken();
-  if (!token.ok()) return BadInput(std::string(token.status().message()));
+  const absl::StatusOr<std::string> token = MakeToken(), once = MakeToken();
+  if (!token.ok() || !once.ok()) return BadInput(std::string((token.ok() ? once : token).status().message()));
   ViewedTraces traces(options);
   if (const absl::Status opens = traces.Open(); !opens.ok()) return BadInput(std::string(opens.message()));
-  const Site site(*std::move(token), &traces);
+  Site site(*token, *once, &traces);
   const absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(
       {"127.0.0.1", options.port}, [&site](const HttpRequest& request) { return site.Answer(request); });
   if (!server.ok()) return BadInput(std::string(server.status().message()));
-  const std::string address = site.Address((*server)->port());
+  const uint16_t port = (*server)->port();
   StandardOutput out;
-  out.Write(address + "\n");
+  out.Write(AddressOf(port, *token) + "\n");
   if (const int code = out.Finish(); code != kExitFine) return code;
-  if (options.browser) OpenBrowser(address);
+  // Other users can see the arguments of programs.
+  if (options.browser) OpenBrowser(AddressOf(port, *once));
   std::thread([&traces] {
     while (true) {
       traces.Work();

@@ -250,8 +250,15 @@ def test_browser(folder):
     path = tools + ":/usr/bin:/bin"
     with View(folder, "leak.vtrace", environment={"PATH": path, "DISPLAY": ":0"}, browser=True) as view:
         wait_until(lambda: os.path.exists(opened), "no browser is opened")
+        # Other users see the arguments of programs: the address there is good for one request.
         with open(opened, encoding="utf-8") as file:
-            check(file.read() == view.address + "\n", "another address is opened")
+            match = re.fullmatch(r"http://127\.0\.0\.1:%d(/[0-9a-f]{32}/)\n" % view.port, file.read())
+        check(match and match[1] != view.token + "/", "another address is opened")
+        status, headers, _ = view.ask(match[1], headers={"Host": "evil.example"})
+        check(status == 403, "another host is answered")
+        status, headers, _ = view.ask(match[1])
+        check(status == 302 and headers["Location"] == view.token + "/", "the address that is opened leads elsewhere")
+        check(view.ask(match[1])[0] == 403, "the address that is opened is good twice")
     os.remove(opened)
     # Neither without a screen, nor when it is not wanted; and a machine without any is fine.
     for environment, browser in (({"PATH": path}, True), ({"PATH": path, "DISPLAY": ":0"}, False),

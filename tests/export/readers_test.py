@@ -48,7 +48,7 @@ class Case:
     """One trace, its report, and the exports of it."""
 
     def __init__(self, readers, programs, trace, folder):
-        self.readers, self.programs, self.folder = readers, programs, folder
+        self.readers, self.programs, self.trace, self.folder = readers, programs, trace, folder
         vramtrack = programs[0]
         self.report = json.loads(run(vramtrack, "report", trace, "--format", "json"))
         self.live = self.report["devices"][0]["peak"]["live"]
@@ -168,6 +168,28 @@ def test_openmetrics(case):
         print(*[int(s.value) for s in families["vramtrack_live_bytes"].samples if s.labels["at"] == "peak"])
         """, case.path("openmetrics"))
     assert live.split() == [str(case.live)], live
+
+
+def test_metrics_of_watch(case):
+    """What a running `watch --listen` serves."""
+    python = needed(case.reader("python", "bin", "python"), "prometheus_client")
+    with subprocess.Popen([case.programs[0], "watch", "--listen", "127.0.0.1:0", case.trace], stdin=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as watch:
+        try:
+            port = re.search(r"port ([0-9]+)", watch.stderr.readline())[1]
+            live = run(python, "-c", """if True:
+                import sys, time, urllib.request
+                from prometheus_client.openmetrics.parser import text_string_to_metric_families
+                families = {}
+                while "vramtrack_device_memory_bytes" not in families:
+                    with urllib.request.urlopen("http://127.0.0.1:%s/metrics" % sys.argv[1]) as answer:
+                        families = {family.name: family for family in text_string_to_metric_families(answer.read().decode())}
+                    time.sleep(0.1)
+                print(*[int(s.value) for s in families["vramtrack_device_memory_bytes"].samples if s.labels["part"] == "live"])
+                """, port)
+        finally:
+            watch.kill()
+    assert live.split() == [str(one["last_step"]["live"]) for one in case.report["devices"]], live
 
 
 def test_tables(case):
