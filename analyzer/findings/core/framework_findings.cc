@@ -50,6 +50,16 @@ std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, 
 
 void AddFrameworkRemarks(const std::string& path, const Definitions& definitions, const Ledger& ledger,
                          const FrameworkCheck& check, std::vector<std::string>* warnings) {
+  if (definitions.process.joined_after_s > 0) {
+    // What is missing is what was there before.
+    if (check.given_out() <= 0 && check.reserved() <= 0) return;
+    warnings->push_back(absl::StrCat(path, ": by the framework's own count, ",
+                                     FormatByteCount(static_cast<double>(std::max<int64_t>(check.given_out(), 0))),
+                                     " of its live blocks and ",
+                                     FormatByteCount(static_cast<double>(std::max<int64_t>(check.reserved(), 0))),
+                                     " of its reserved memory are from before the process was joined"));
+    return;
+  }
   if (check.mismatches() > 0 &&
       (check.given_out() != 0 || check.reserved() != 0 || check.mismatches() > check.checks() / 10)) {
     warnings->push_back(absl::StrCat(path, ": ", check.mismatches(), " of ", check.checks(),
