@@ -157,9 +157,11 @@ std::vector<std::string> UseLines(const ReportSite& site) {
   }
   if (site.nvtx_range) {
     const ReportNvtxRange& range = *site.nvtx_range;
-    lines.push_back(absl::StrCat("while the range ", Printable(range.path), " is open",
-                                 range.opened_at.empty() ? "" : ", from " + Printable(range.opened_at), ", for ",
-                                 FormatPercent(range.share), " of the allocations"));
+    constexpr double kNearlyAll = 0.95;
+    lines.push_back(absl::StrCat(
+        "while the range ", Printable(range.path), " is open",
+        range.opened_at.empty() ? "" : ", from " + Printable(range.opened_at),
+        range.share >= kNearlyAll ? "" : absl::StrCat(", for ", FormatPercent(range.share), " of the allocations")));
   }
   if (site.last_use) {
     const ReportLastUse& last = *site.last_use;
