@@ -24,6 +24,7 @@
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/preload.h"
 #include "analyzer/cli/trace_folder.h"
+#include "proto/control_word.h"
 #include "vramtrack/vramtrack.h"
 
 namespace vramtrack {
@@ -69,7 +70,7 @@ std::string WhyNotAgain(int pid) {
   }
   const std::string& trace = found->front().trace;
   const absl::StatusOr<MappedHeader> header = MappedHeader::Open(trace);
-  if (header.ok() && (header->Counter(schema::COUNTER_CONTROL).load() & 0xff) != 0) {
+  if (header.ok() && (header->Counter(schema::COUNTER_CONTROL).load() & kControlMask) != 0) {
     return absl::StrCat(NameOf(pid), ": has ", kLibrary, " already and does not record; to go on: vramtrack start ",
                         pid);
   }

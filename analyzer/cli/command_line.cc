@@ -416,30 +416,30 @@ int Attach(const Arguments& arguments) {
   return RunAttach(options);
 }
 
-int Start(const Arguments& arguments) {
+int SwitchRecording(const Arguments& arguments, const std::string& name, const std::string& about,
+                    int (*run)(const RecordingOptions&)) {
   RecordingOptions options;
-  CommandParser parser(
-      "start", "start PID|DIR",
-      "Switch recording on in processes that run --dormant has started or that stop has stopped. For a "
-      "folder of traces, all processes that write one are started at once; for a launcher, all that "
-      "it has started. After a stop, a process begins a new trace.");
+  CommandParser parser(name, name + " PID|DIR", about);
   parser.Positional("PID|DIR", &options.target);
   parser.Ending("Exit code: 0 success, 2 bad input or usage.");
   int code;
-  return parser.Parse(arguments, &code) ? RunStart(options) : code;
+  return parser.Parse(arguments, &code) ? run(options) : code;
+}
+
+int Start(const Arguments& arguments) {
+  return SwitchRecording(arguments, "start",
+                         "Switch recording on in processes that run --dormant has started or that stop has stopped. "
+                         "For a folder of traces, all processes that write one are started at once; for a launcher, "
+                         "all that it has started. After a stop, a process begins a new trace.",
+                         &RunStart);
 }
 
 int Stop(const Arguments& arguments) {
-  RecordingOptions options;
-  CommandParser parser(
-      "stop", "stop PID|DIR",
-      "Switch recording off in processes that are recorded, and complete their traces. For a folder of "
-      "traces, all processes that write one are stopped at once; for a launcher, all that it has "
-      "started. The processes go on.");
-  parser.Positional("PID|DIR", &options.target);
-  parser.Ending("Exit code: 0 success, 2 bad input or usage.");
-  int code;
-  return parser.Parse(arguments, &code) ? RunStop(options) : code;
+  return SwitchRecording(arguments, "stop",
+                         "Switch recording off in processes that are recorded, and complete their traces. For a folder "
+                         "of traces, all processes that write one are stopped at once; for a launcher, all that it has "
+                         "started. The processes go on.",
+                         &RunStop);
 }
 
 int Holders(const Arguments& arguments) {

@@ -15,12 +15,11 @@
 #include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/mapped_header.h"
 #include "analyzer/cli/output.h"
+#include "proto/control_word.h"
 
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kControlMask = 0xff;
-constexpr int kCountShift = 8;
 // How long to wait for the processes, which look at the word when they call CUDA.
 constexpr std::chrono::milliseconds kPatience(1000), kBetweenLooks(5);
 
@@ -92,7 +91,7 @@ int RunStart(const RecordingOptions& options) {
     } else {
       absl::StrAppend(&line, "recording to ", Printable(TraceNow(process)));
     }
-    const uint64_t calls = process.before >> kCountShift;
+    const uint64_t calls = process.before >> kControlCountShift;
     if (calls != 0) absl::StrAppend(&line, "; about ", FormatCount(calls), " calls before were not recorded");
     out.Write(line + "\n");
   }

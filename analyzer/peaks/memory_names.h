@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analyzer/base/indices.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/replay_observer.h"
+#include "analyzer/peaks/site_keys.h"
 
 namespace vramtrack {
 
@@ -35,12 +35,9 @@ class MemoryNames final : public ReplayObserver {
  private:
   static constexpr size_t kNamesPerSite = 16;
 
-  // Names with the numbers of objects; what finds no room is counted under 0.
-  using Counts = std::vector<std::pair<uint32_t, uint64_t>>;
-
   const Trace& trace_;
   const Ledger* ledger_ = nullptr;
-  IndexedVector<SiteIndex, Counts> sites_;
+  SiteKeys sites_{kNamesPerSite};
 };
 
 }  // namespace vramtrack

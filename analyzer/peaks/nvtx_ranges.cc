@@ -11,17 +11,10 @@ void NvtxRanges::OnAllocate(const ReplayAllocation& allocated) {
   if (!threads_.Has(allocated.slot)) return;
   Path path = threads_[allocated.slot].path;
   if (path == kNoRange && with_ranges_.size() == 1) path = threads_[*with_ranges_.begin()].path;
-  sites_.GrowTo(allocated.allocation.site);
-  Entry& entry = sites_[allocated.allocation.site];
-  for (auto& [known, objects] : entry.objects) {
-    if (known != path) continue;
-    ++objects;
-    return;
-  }
-  if (path == kUnknown || entry.objects.size() == kPathsPerSite) {
-    ++entry.elsewhere;
+  if (path == kUnknown) {
+    sites_.CountWithoutKey(allocated.allocation.site);
   } else {
-    entry.objects.emplace_back(path, 1);
+    sites_.Count(allocated.allocation.site, path);
   }
 }
 
@@ -137,23 +130,10 @@ std::string NvtxRanges::Text(Path path) const {
 }
 
 std::optional<NvtxRanges::Range> NvtxRanges::Of(const std::vector<SiteIndex>& sites) const {
-  std::map<Path, uint64_t> objects;
-  uint64_t all = 0;
-  for (const SiteIndex site : sites) {
-    if (!sites_.Has(site)) continue;
-    for (const auto& [path, count] : sites_[site].objects) {
-      objects[path] += count;
-      all += count;
-    }
-    all += sites_[site].elsewhere;
-  }
-  if (all == 0) return std::nullopt;
-  const auto most = std::max_element(objects.begin(), objects.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == objects.end() || most->first == kNoRange) return std::nullopt;
-  const Known& known = paths_[most->first];
-  Range range = {Text(most->first), static_cast<double>(most->second) / static_cast<double>(all),
-                 known.more ? std::vector<StackIndex>() : known.opened};
+  const std::optional<SiteKeys::Most> most = sites_.MostFrequent(sites);
+  if (!most || most->key == kNoRange) return std::nullopt;
+  const Known& known = paths_[most->key];
+  Range range = {Text(most->key), most->share, known.more ? std::vector<StackIndex>() : known.opened};
   if (range.path.empty()) return std::nullopt;
   return range;
 }

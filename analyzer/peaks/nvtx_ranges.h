@@ -13,6 +13,7 @@
 #include "analyzer/base/indices.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/replay_observer.h"
+#include "analyzer/peaks/site_keys.h"
 
 namespace vramtrack {
 
@@ -55,11 +56,6 @@ class NvtxRanges final : public ReplayObserver {
     uint64_t too_deep = 0;  // ranges that are open and not in `open`
     Path path = kNoRange;
   };
-  struct Entry {
-    std::vector<std::pair<Path, uint64_t>> objects;
-    uint64_t elsewhere = 0;  // in further paths, or the path is not known
-  };
-
   struct Known {
     Path outer = kNoRange;
     uint32_t name = 0;               // of the innermost range
@@ -79,7 +75,7 @@ class NvtxRanges final : public ReplayObserver {
   std::map<uint64_t, ThreadSlot> started_in_;
   IndexedVector<ThreadSlot, Thread> threads_;
   std::set<ThreadSlot> with_ranges_;  // threads that have open ranges
-  IndexedVector<SiteIndex, Entry> sites_;
+  SiteKeys sites_{kPathsPerSite};
 };
 
 }  // namespace vramtrack

@@ -14,7 +14,6 @@
 #include "interpose/base/spin_lock.h"
 #include "interpose/frameworks/allocator.h"
 #include "interpose/hooks/table/nvtx_abi.h"
-#include "interpose/hooks/table/unseen.h"
 #include "interpose/recorder/live_set.h"
 #include "interpose/session/mark_names.h"
 

@@ -19,6 +19,7 @@
 #include "interpose/stacks/module_map.h"
 #include "interpose/stacks/stack_capture.h"
 #include "interpose/stacks/stack_table.h"
+#include "proto/control_word.h"
 
 namespace vramtrack {
 
@@ -122,9 +123,6 @@ class Session {
     std::atomic<uint32_t> state;                  // 0 not started, 1 starting, 2 running, 3 not possible
     std::atomic<uint32_t> starter;                // the thread that starts it
   };
-
-  static constexpr uint64_t kControlMask = 0xff;
-  static constexpr int kControlCountShift = 8;
 
   static Session* Start(bool joined = false);
   static Session* New(bool joined);

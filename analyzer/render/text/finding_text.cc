@@ -147,7 +147,7 @@ void WriteNotEnough(const Report& report, Page* page) {
               Painted(page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE"));
 }
 
-// In which NVTX ranges a leak is allocated, and what CUPTI's records tell of how it is used.
+// What the program calls a leak's memory, what it does when it allocates it, and how it uses it: from NVTX and CUPTI.
 std::vector<std::string> UseLines(const ReportSite& site) {
   std::vector<std::string> lines;
   if (site.memory_name) {

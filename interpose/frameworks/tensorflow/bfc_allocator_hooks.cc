@@ -122,12 +122,6 @@ bool Is(const char* text, size_t length, const char (&literal)[kBytes]) {
 #define BASE_DESTRUCTOR _ZN3tsl12BFCAllocatorD2Ev
 #define DESTRUCTOR _ZN3tsl12BFCAllocatorD1Ev
 
-#define ENTRY_OF(name) ENTRY_OF_EXPANDED(name)
-#define ENTRY_OF_EXPANDED(name) ::vramtrack::Entry::k_##name
-#define PASS_ON(entry, parameters, arguments)                                                          \
-  if (void* const real = ::vramtrack::Providers::Real(ENTRY_OF(entry), __builtin_return_address(0))) { \
-    reinterpret_cast<void(*) parameters>(real) arguments;                                              \
-  }
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 EXPORT void ADD_TRACE_ME(void* allocator, size_t length, const char* text, const void* block, int64_t requested,
@@ -137,21 +131,21 @@ EXPORT void ADD_TRACE_ME(void* allocator, size_t length, const char* text, const
   } else if (vramtrack::Is(text, length, "MemoryDeallocation")) {
     vramtrack::NoteBlock(allocator, false, block, allocated, __builtin_return_address(0));
   }
-  PASS_ON(ADD_TRACE_ME, (void*, size_t, const char*, const void*, int64_t, int64_t),
-          (allocator, length, text, block, requested, allocated))
+  VRAMTRACK_PASS_ON(ADD_TRACE_ME, (void*, size_t, const char*, const void*, int64_t, int64_t),
+                    (allocator, length, text, block, requested, allocated))
 }
 
 EXPORT void DUMP_MEMORY_LOG(void* allocator, size_t bytes) {
   vramtrack::NoteFailure(allocator, bytes, __builtin_return_address(0));
-  PASS_ON(DUMP_MEMORY_LOG, (void*, size_t), (allocator, bytes))
+  VRAMTRACK_PASS_ON(DUMP_MEMORY_LOG, (void*, size_t), (allocator, bytes))
 }
 
 EXPORT void BASE_DESTRUCTOR(void* allocator) {
   vramtrack::Allocators::Forget(allocator);
-  PASS_ON(BASE_DESTRUCTOR, (void*), (allocator))
+  VRAMTRACK_PASS_ON(BASE_DESTRUCTOR, (void*), (allocator))
 }
 
 EXPORT void DESTRUCTOR(void* allocator) {
   vramtrack::Allocators::Forget(allocator);
-  PASS_ON(DESTRUCTOR, (void*), (allocator))
+  VRAMTRACK_PASS_ON(DESTRUCTOR, (void*), (allocator))
 }

@@ -59,10 +59,6 @@ void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torc
 }  // namespace
 
 // Other devices' allocators report here as well, the one for the host's memory most of all.
-#define VRAMTRACK_PASS_ON(entry, parameters, arguments)                                    \
-  if (void* const real = Providers::Real(Entry::k_##entry, __builtin_return_address(0))) { \
-    reinterpret_cast<void(*) parameters>(real) arguments;                                  \
-  }
 #define VRAMTRACK_EXPORT extern "C" __attribute__((visibility("default")))
 
 #define VRAMTRACK_REPORTS_BLOCK(entry, parameters, arguments, given_out, reserved) \

@@ -17,16 +17,14 @@
 //                                            const std::shared_ptr<ReadyQueue>&)
 #define EVALUATE_FUNCTION \
   _ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_11InputBufferERKS2_INS0_10ReadyQueueEE  // NOLINT
-#define ENTRY_OF(name) ENTRY_OF_EXPANDED(name)
-#define ENTRY_OF_EXPANDED(name) Entry::k_##name
 #define TEXT_OF(name) TEXT_OF_EXPANDED(name)
 #define TEXT_OF_EXPANDED(name) #name
 
 namespace vramtrack {
 namespace {
 
-torch::RealFunction<ENTRY_OF(GET_AND_INCREMENT)> real_get_and_increment;
-torch::RealFunction<ENTRY_OF(EVALUATE_FUNCTION)> real_evaluate_function;
+torch::RealFunction<VRAMTRACK_ENTRY_OF(GET_AND_INCREMENT)> real_get_and_increment;
+torch::RealFunction<VRAMTRACK_ENTRY_OF(EVALUATE_FUNCTION)> real_evaluate_function;
 
 // The graph of a session in which nodes can be followed, or null. `real`: a function of the library that has the
 // others.

@@ -6,15 +6,13 @@
 #include "interpose/session/early_marks.h"
 
 #define RECORD_FUNCTION _ZN2at14RecordFunctionC1ENS_11RecordScopeE
-#define ENTRY_OF(name) ENTRY_OF_EXPANDED(name)
-#define ENTRY_OF_EXPANDED(name) Entry::k_##name
 
 namespace vramtrack {
 namespace {
 
 constexpr uint8_t kUserScope = 7;  // at::RecordScope::USER_SCOPE
 
-torch::RealFunction<ENTRY_OF(RECORD_FUNCTION)> real_record_function;
+torch::RealFunction<VRAMTRACK_ENTRY_OF(RECORD_FUNCTION)> real_record_function;
 
 // The name comes later, and only where a profiler listens: the stack tells more.
 __attribute__((noinline)) void MarkBegin() {

@@ -128,7 +128,8 @@ extern "C" __attribute__((visibility("hidden"), used)) Answer vramtrack_before_d
     void* const watched = WatchedFunction(handle, name, reinterpret_cast<DlsymFunction>(next));
     if (watched != nullptr) return {watched, next};
   }
-  // A joined process: nobody else tells of a library that was loaded, and it is asked for what it has right then.
+  // In a process that was joined, dlopen is not hooked. A program that has loaded a library looks up its functions
+  // next.
   if (__builtin_expect(IsInjected(), 0)) PatchNewLibraries();
   if (!MayBeHooked(name)) return {nullptr, next};
   const Entry entry = EntryNamed(name);

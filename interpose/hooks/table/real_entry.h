@@ -80,4 +80,14 @@ bool IsCudaLibrary(const char* name);
 
 }  // namespace vramtrack
 
+// The entry of a function whose name is a macro.
+#define VRAMTRACK_ENTRY_OF(name) VRAMTRACK_ENTRY_OF_EXPANDED(name)
+#define VRAMTRACK_ENTRY_OF_EXPANDED(name) ::vramtrack::Entry::k_##name
+
+// In a hook that returns nothing: calls the real function, if there is one.
+#define VRAMTRACK_PASS_ON(entry, parameters, arguments)                                                          \
+  if (void* const real = ::vramtrack::Providers::Real(VRAMTRACK_ENTRY_OF(entry), __builtin_return_address(0))) { \
+    reinterpret_cast<void(*) parameters>(real) arguments;                                                        \
+  }
+
 #endif  // INTERPOSE_HOOKS_TABLE_REAL_ENTRY_H_

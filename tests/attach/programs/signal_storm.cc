@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread that uses the heap while another one sends it signals, each of which must arrive.
+// One thread uses the heap. Another one sends it signals. Each signal must arrive.
 #include <pthread.h>
 #include <signal.h>
 
