@@ -23,6 +23,11 @@ bool IsAllocationPlumbing(std::string_view path) {
   return false;
 }
 
+bool IsTracer(std::string_view path) {
+  constexpr std::string_view kName = "libvramtrack";  // also libvramtrack_cupti
+  return ModuleName(path).substr(0, kName.size()) == kName;
+}
+
 bool IsFrameworkAllocator(std::string_view path) {
   constexpr std::string_view kName = "libc10";  // also libc10_cuda
   return ModuleName(path).substr(0, kName.size()) == kName;

@@ -13,6 +13,9 @@ std::string_view ModuleName(std::string_view path);
 // own. Libraries that decide to allocate (cuBLAS, cuDNN, NCCL) do not count.
 bool IsAllocationPlumbing(std::string_view path);
 
+// Returns whether a library is one of vramtrack's own, whose hooks are between the caller and CUDA.
+bool IsTracer(std::string_view path);
+
 // Returns whether the module at `path` is a library of PyTorch's allocators, which allocate for others.
 bool IsFrameworkAllocator(std::string_view path);
 

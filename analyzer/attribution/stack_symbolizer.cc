@@ -216,9 +216,10 @@ const StackSymbolizer::KnownFrames& StackSymbolizer::NativeFrames(uint64_t retur
       frames->emplace_back().frame = std::move(frame);
     }
   }
+  const bool hook = module != nullptr && IsTracer(module->path);
   for (KnownFrame& known : *frames) {
     known.place = PlaceOf(known.frame);
-    known.left_out = IsInterpreter(known.frame) || IsNativeGlue(known.frame);
+    known.left_out = IsInterpreter(known.frame) || IsNativeGlue(known.frame) || hook;
     known.evaluation = IsEvaluation(known.frame);
     known.node = GraphNodeName(known.frame);
   }

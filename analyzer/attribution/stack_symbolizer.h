@@ -18,7 +18,7 @@
 namespace vramtrack {
 
 enum class StackDetail {
-  kUseful,  // without the innermost frames of CUDA and vramtrack, the interpreter, and framework-internal frames
+  kUseful,  // without the innermost frames of CUDA, vramtrack, the interpreter, and framework-internal frames
             // (glue.h)
   kRaw,     // all frames
 };

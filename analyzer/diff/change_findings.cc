@@ -112,11 +112,11 @@ bool ChangeFindings::Moved(const SiteMatch& match) const {
 
 DiffFinding ChangeFindings::Begin(const SiteMatch& match, const SitePair& evidence) {
   const auto key = [](const DiffSite& site, DiffSiteIds* ids) {
-    return ids->Add(NamedSite(site.kind, site.device, site.frames));
+    return ids->Add(NamedSite(site.kind, site.segments, site.device, site.frames));
   };
   const DiffSite& site = pair_.SiteOf(match);
   DiffFinding finding;
-  finding.level = LevelOf(site.kind);
+  finding.level = LevelOf(site.kind, site.segments);
   finding.kind = KindName(site.kind);
   finding.category = pair_.CategoryOf(match);
   finding.device = NumberOf(site.device);

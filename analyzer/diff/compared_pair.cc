@@ -93,7 +93,7 @@ std::vector<SitePair> TakeEvidence(ComparedPair* pair) {
     SitePair one;
     one.base = TakeEvidenceOf(pair->base, match.base, m, &pair->base_profile);
     one.next = TakeEvidenceOf(pair->next, match.next, m, &pair->next_profile);
-    one.handle = LevelOf(pair->SiteOf(match).kind) == Level::kHandle;
+    one.handle = pair->HoldsNoMemory(match);
     const DeviceSeries* old = DeviceOf(pair->base, match.base, pair->base_profile);
     const DeviceSeries* now = DeviceOf(pair->next, match.next, pair->next_profile);
     if (old != nullptr && now != nullptr) {

@@ -54,6 +54,9 @@ struct ComparedPair {
   const std::string& CategoryOf(const SiteMatch& match) {
     return match.next.empty() ? base.Category(match.base[0]) : next.Category(match.next[0]);
   }
+  bool HoldsNoMemory(const SiteMatch& match) const {
+    return LevelOf(SiteOf(match).kind, IsSegments(match)) == Level::kHandle;
+  }
   bool IsSegments(const SiteMatch& match) const {
     return (!match.base.empty() && base.sites()[match.base[0]].segments) ||
            (!match.next.empty() && next.sites()[match.next[0]].segments);

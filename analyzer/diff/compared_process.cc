@@ -6,6 +6,7 @@
 
 #include "analyzer/diff/site_ids.h"
 #include "analyzer/findings/core/collector.h"
+#include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/known_findings.h"
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/core/rate_units.h"
@@ -131,8 +132,8 @@ ProcessFacts FactsOfTrace(const ProcessAnalysis& analysis) {
   facts.run = analysis.run();
   if (analysis.plan().has_windows()) SetWindowBytes(analysis.plan().window_bytes, &facts);
   for (const SiteGroup& group : analysis.groups()) {
-    const SiteKey& key = analysis.ledger().sites()[group.sites[0]].key;
-    facts.reported.push_back(NamedSite(key.kind, key.device, group.frames));
+    const Site& site = analysis.ledger().sites()[group.sites[0]];
+    facts.reported.push_back(NamedSite(site.key.kind, IsSegmentSite(site), site.key.device, group.frames));
   }
   return facts;
 }

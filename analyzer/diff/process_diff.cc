@@ -133,7 +133,7 @@ class Comparison {
 
   void AddToCategories(const SiteMatch& match, const SitePair& evidence) {
     const DiffSite& site = pair_.SiteOf(match);
-    if (LevelOf(site.kind) == Level::kHandle || pair_.IsSegments(match)) return;
+    if (pair_.HoldsNoMemory(match) || pair_.IsSegments(match)) return;
     CategorySeries& sum = categories_[site.device_ordinal][pair_.CategoryOf(match)];
     OwnSeries& own = own_[site.device_ordinal];
     const auto add = [](const std::vector<double>& from, std::vector<double>* to) {

@@ -29,9 +29,9 @@ void Name(const IdByKey& base, const IdByKey& next, std::vector<DiffFinding>* fi
 
 }  // namespace
 
-ReportSite NamedSite(uint32_t kind, DeviceIndex device, std::vector<ReportFrame> frames) {
+ReportSite NamedSite(uint32_t kind, bool segments, DeviceIndex device, std::vector<ReportFrame> frames) {
   ReportSite site;
-  site.level = LevelOf(kind);
+  site.level = LevelOf(kind, segments);
   site.kind = KindName(kind);
   site.device = NumberOf(device);
   site.frames = std::move(frames);

@@ -13,8 +13,8 @@
 
 namespace vramtrack {
 
-// Returns a site with only the fields from which its id is made.
-ReportSite NamedSite(uint32_t kind, DeviceIndex device, std::vector<ReportFrame> frames);
+// Returns a site with only the fields from which its id is made. `segments`: it is one of a framework's segments.
+ReportSite NamedSite(uint32_t kind, bool segments, DeviceIndex device, std::vector<ReportFrame> frames);
 
 // The ids that a report about one of the runs gives to its sites. They depend on the sites of all processes; until
 // those are known, a key identifies a site. Thread-compatible.

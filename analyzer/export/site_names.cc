@@ -15,7 +15,7 @@ namespace {
 // As much of a site as its id is made of.
 ReportSite Outline(const Site& site, std::vector<ReportFrame> frames) {
   ReportSite outline;
-  outline.level = LevelOf(site.key.kind);
+  outline.level = LevelOf(site);
   outline.kind = KindName(site.key.kind);
   outline.device = NumberOf(site.key.device);
   outline.frames = std::move(frames);

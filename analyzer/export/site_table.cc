@@ -81,7 +81,7 @@ ReportSite Describe(ProcessAnalysis& analysis, const SiteNames::Named& named) {
   const Site& first = analysis.ledger().sites()[named.sites[0]];
   ReportSite site;
   site.id = named.id;
-  site.level = LevelOf(first.key.kind);
+  site.level = LevelOf(first);
   site.kind = KindName(first.key.kind);
   site.device = NumberOf(first.key.device);
   site.owner = analysis.symbolizer().Owner(first.key.stack);

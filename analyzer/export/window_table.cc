@@ -47,7 +47,7 @@ std::vector<RowColumn<WindowRow>> WindowColumns() {
 
 ReportSite Outline(const ProfileSite& site) {
   ReportSite outline;
-  outline.level = LevelOf(site.kind);
+  outline.level = LevelOf(site.kind, site.segments);
   outline.kind = KindName(site.kind);
   outline.device = site.device;
   outline.frames = site.frames;

@@ -77,7 +77,15 @@ constexpr uint64_t kFewSteps = 10;
 // `kept`: how many sites that do not leak kept something that was made where no steps are known.
 std::vector<std::string> WhatIsUnsure(ProcessAnalysis* analysis, const ProcessFindings& findings, size_t kept) {
   std::vector<std::string> unsure = UnseenBlocks(analysis);
-  if (findings.steps.count == 0) return unsure;
+  if (findings.steps.count == 0) {
+    if (const uint64_t rounds = analysis->plan().idle_rounds; rounds > 0) {
+      unsure.push_back(
+          absl::StrCat("the allocations repeat ", rounds,
+                       " times and nothing is freed as often, which may be set-up; --step-marks periodicity "
+                       "takes them as steps"));
+    }
+    return unsure;
+  }
   const bool too_few = findings.steps.count < kFewSteps && findings.further_steps_needed;
   if (findings.steps.judged < kLeastJudged && !too_few) {
     unsure.push_back(absl::StrFormat("the %s cover only %.0f %% of the run: a leak in the rest would not be seen",

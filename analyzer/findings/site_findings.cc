@@ -43,7 +43,7 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   const SiteVerdicts& verdicts = analysis.verdicts();
   const Site& first = ledger.sites()[group.sites[0]];
   const LeakVerdict& verdict = verdicts[group.sites[0]];
-  const Level level = LevelOf(first.key.kind);
+  const Level level = LevelOf(first);
   ReportSite site;
   site.level = level;
   site.kind = KindName(first.key.kind);

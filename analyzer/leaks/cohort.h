@@ -34,6 +34,7 @@ enum class SegmentRole {
 
 struct SiteContext {
   SegmentRole segments = SegmentRole::kNone;
+  uint64_t allocations = 0;  // that the site made in the whole run, also where there are no steps; 0 if not known
 };
 
 // The numbers behind a verdict. Steps are indices.

@@ -125,6 +125,17 @@ TEST(CohortTest, WithoutAnyStepNothingIsClaimed) {
   EXPECT_EQ(verdict.explanation, "the trace has no complete step; 23 more steps are needed");
 }
 
+TEST(CohortTest, WithoutAnyStepAFewAllocationsAreOneOffs) {
+  SiteContext context;
+  context.allocations = 3;
+  const LeakVerdict few = JudgeSite(SiteHistoryBuilder().Finish(0), RunOf(0), context);
+  EXPECT_EQ(few.verdict, Verdict::kOneTime);
+  EXPECT_EQ(few.further_steps_needed, 0u);
+  EXPECT_EQ(few.explanation, "3 allocations in the whole run, which has no complete step");
+  context.allocations = 4;
+  EXPECT_EQ(JudgeSite(SiteHistoryBuilder().Finish(0), RunOf(0), context).verdict, Verdict::kInsufficientEvidence);
+}
+
 TEST(CohortTest, WhatAJobFreesAtItsEndIsALeakNonetheless) {
   SiteHistoryBuilder builder;
   for (Step step = 0; step < 60; ++step) builder.OnBirth(step, kMiB);

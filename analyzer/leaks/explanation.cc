@@ -208,6 +208,9 @@ class Explainer {
   }
 
   std::string OneTime() const {
+    if (run_.steps == 0) {
+      return Count(context_.allocations, "allocation") + " in the whole run, which has no complete " + step_;
+    }
     std::string text;
     if (e_.survivors_before > 0) {
       text =

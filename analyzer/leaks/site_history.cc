@@ -232,6 +232,13 @@ std::vector<Deaths> MergedDeaths(const SiteHistory& a, const SiteHistory& b, uin
 
 }  // namespace
 
+SiteHistory WithoutBytes(SiteHistory history) {
+  for (Cohort& cohort : history.cohorts) cohort.born_bytes = cohort.live_bytes = 0;
+  for (Deaths& deaths : history.deaths) deaths.bytes = 0;
+  history.born_bytes = history.died_bytes = 0;
+  return history;
+}
+
 SiteHistory Merged(const SiteHistory& a, const SiteHistory& b) {
   if (b.born_objects == 0) return a;
   if (a.born_objects == 0) return b;

@@ -68,6 +68,9 @@ struct SiteHistory : HistoryTotals {
 // except for birth_steps, the number of steps with a birth at either site, which is an upper bound.
 SiteHistory Merged(const SiteHistory& a, const SiteHistory& b);
 
+// Returns the history with its objects only, as if each had no bytes: for what is counted and holds no memory.
+SiteHistory WithoutBytes(SiteHistory history);
+
 // The figures of a run that a site's verdict depends on.
 struct RunShape {
   Step steps = 0;                      // complete steps

@@ -33,6 +33,12 @@ constexpr bool IsAddressSpace(uint32_t kind) {
   return kind == schema::ADDRESS_RANGE || kind == schema::MAPPING || kind == schema::EXTERNAL_MAPPING;
 }
 
+// Returns the level at which a report counts a site of `kind`. Address space that holds no segments of a framework's
+// allocator (`segments`) is a handle: its objects are counted, and it has no bytes of memory.
+constexpr Level LevelOf(uint32_t kind, bool segments) {
+  return IsAddressSpace(kind) && !segments ? Level::kHandle : LevelOf(kind);
+}
+
 // Returns whether an allocation's address is the place of its bytes on the device. Otherwise it is a handle.
 constexpr bool HasDeviceAddress(uint32_t kind) {
   return kind == schema::DEVICE || kind == schema::PITCHED || kind == schema::STREAM_ORDERED || kind == schema::POOL ||

@@ -55,7 +55,10 @@ const ReportFrame* SitePlaces::Of(const ReportSite& site) const {
 }
 
 const ReportFrame* SitePlaces::Of(const std::vector<ReportFrame>& frames) const {
-  return frames.empty() ? nullptr : &frames[NamingFrame(frames, FirstOfItsOwn(frames))];
+  if (frames.empty()) return nullptr;
+  // Of a stack without Python, what the user's own code called, not the inside of a library.
+  const size_t named = NamingFrame(frames, FirstOfItsOwn(frames));
+  return &frames[IsPython(frames[named]) ? named : OwnFrame(frames, named).value_or(named)];
 }
 
 const ReportFrame* SitePlaces::Innermost(const ReportSite& site) const {

@@ -44,6 +44,13 @@ class Job {
   AllocationId Allocate(const std::vector<Line>& stack, uint64_t bytes) {
     return trace_.Allocate(0, ++time_, kind_, 0, StackOf(stack), NewAddress(bytes), bytes);
   }
+  // Reserves an address range, and has memory of `bytes` mapped at its beginning.
+  void AllocateMapped(const std::vector<Line>& stack, uint64_t range, uint64_t bytes) {
+    const uint64_t place = NewAddress(range), handle = ++handle_;
+    trace_.Allocate(0, ++time_, schema::ADDRESS_RANGE, 0, StackOf(stack), place, range);
+    trace_.Allocate(0, ++time_, schema::PHYSICAL, 0, StackOf(stack), handle, bytes);
+    trace_.Allocate(0, ++time_, schema::MAPPING, 0, StackOf(stack), place, bytes, handle);
+  }
   void Free(AllocationId id) { trace_.Free(0, ++time_, kind_, 0, id); }
   // Allocated and freed again.
   void Use(const std::vector<Line>& stack) { Free(Allocate(stack, 64 * kKiB)); }
@@ -83,7 +90,7 @@ class Job {
 
   TraceBuilder trace_;
   schema::Kind kind_;
-  uint64_t time_ = 1000, next_ = 0x7f0000000000, step_ = 0;
+  uint64_t time_ = 1000, next_ = 0x7f0000000000, step_ = 0, handle_ = 0;
   std::map<std::string, uint32_t> codes_;
   std::map<std::vector<std::pair<uint32_t, uint32_t>>, uint32_t> stacks_;
 };
@@ -270,6 +277,28 @@ TEST(LeakGroups, RanksWithTheSameLeakHaveItOnce) {
   EXPECT_EQ(Finding(report, 0).parts, 2u);
   EXPECT_EQ(Finding(report, 0).group->rate_bytes_per_step, 2 * 40.5 * kKiB);
   for (const ReportRank& rank : report.ranks) EXPECT_EQ(rank.leaks, 1u);
+}
+
+// A range of 32 GiB uses no memory: what is mapped there does.
+TEST(LeakGroupsTest, AddressSpaceIsNoMemory) {
+  Job job;
+  for (int step = 0; step < kSteps; ++step) {
+    job.Use({{"work", 3}, {"main", 9}});
+    job.AllocateMapped({{"grow_pool", 4}, {"main", 10}}, uint64_t{32} << 30, uint64_t{2} << 20);
+    job.EndStep();
+  }
+  const Report report = ReportOn({job.Finish()});
+  ASSERT_FALSE(report.ranking.empty());
+  const ReportSite& leak = Finding(report, 0);
+  EXPECT_EQ(leak.kind, "physical");
+  EXPECT_EQ(leak.level, Level::kDriver);
+  EXPECT_NEAR(leak.group ? leak.group->rate_bytes_per_step : leak.rate_bytes_per_step, 2 << 20, 1);
+  for (const ReportSite& site : report.sites) {
+    if (site.kind != "address_range" && site.kind != "mapping") continue;
+    EXPECT_EQ(site.level, Level::kHandle) << site.kind;
+    EXPECT_EQ(site.rate_bytes_per_step, 0) << site.kind;
+    EXPECT_NEAR(site.rate_objects_per_step, 1, 0.01) << site.kind;
+  }
 }
 
 }  // namespace

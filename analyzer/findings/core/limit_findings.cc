@@ -15,7 +15,7 @@ namespace {
 bool Leaks(const ProcessAnalysis& analysis, DeviceIndex device) {
   const Sites& sites = analysis.ledger().sites();
   for (const SiteIndex i : sites.indices()) {
-    if (sites[i].key.device != device || LevelOf(sites[i].key.kind) == Level::kHandle) continue;
+    if (sites[i].key.device != device || LevelOf(sites[i]) == Level::kHandle) continue;
     const Verdict verdict = analysis.verdicts()[i].verdict;
     if (IsLeak(verdict) && verdict != Verdict::kMinorLeak) return true;
   }

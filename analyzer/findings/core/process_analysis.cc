@@ -71,12 +71,15 @@ class SiteJudge {
                              ? SegmentRole::kFrameworkGrowing
                              : SegmentRole::kFrameworkFlat;
     }
+    for (const SiteIndex one : together) context.allocations += ledger_.sites()[one].allocations;
     SiteHistory history = histories_.history(together[0]);
     size_t changes = histories_.level_changes(together[0]);
     for (size_t i = 1; i < together.size(); ++i) {
       history = Merged(history, histories_.history(together[i]));
       changes += histories_.level_changes(together[i]);
     }
+    const bool handle = LevelOf(site) == Level::kHandle;  // bytes, if it has any, are of address space
+    if (handle) history = WithoutBytes(std::move(history));
     LeakVerdict verdict;
     if (phases_.empty()) {
       verdict = JudgeSite(history, shape->second, context, detail);
@@ -85,7 +88,7 @@ class SiteJudge {
       verdict = std::move(of_phase.verdict);
       *phase = of_phase.phase;
     }
-    if (EndsInSteps() && changes >= kFewestLevels && MayBeGrowingBuffer(verdict, context)) {
+    if (!handle && EndsInSteps() && changes >= kFewestLevels && MayBeGrowingBuffer(verdict, context)) {
       StepLevels levels = histories_.levels(together[0]);
       for (size_t i = 1; i < together.size(); ++i) AddLevels(histories_.levels(together[i]), &levels);
       JudgeGrowingBuffer(levels, history, shape->second, context, &verdict);
@@ -315,7 +318,7 @@ const Purpose& ProcessAnalysis::PurposeOf(SiteIndex site) {
 
 std::string ProcessAnalysis::Category(SiteIndex site) {
   const Site& known = ledger_.sites()[site];
-  if (LevelOf(known.key.kind) == Level::kHandle) return "handle";
+  if (LevelOf(known) == Level::kHandle) return "handle";
   if (known.key.kind == schema::GRAPH_POOL) return "graph_pool";
   if (IsSegmentSite(known)) return "segment";
   return CategoryName(PurposeOf(site).category);

@@ -14,7 +14,7 @@ namespace {
 
 // What is compared with each other: a segment of a framework's allocator holds what its blocks hold.
 using Rank = std::pair<Level, bool>;
-Rank RankOf(const Site& site) { return {LevelOf(site.key.kind), IsSegmentSite(site)}; }
+Rank RankOf(const Site& site) { return {LevelOf(site), IsSegmentSite(site)}; }
 
 }  // namespace
 

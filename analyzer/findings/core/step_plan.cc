@@ -274,7 +274,10 @@ class Planner {
     ledger.Replay();
     const std::vector<GapFamily> families = gaps.gaps().Families();
     const GapFamily* steps = RegularGaps::StepsOf(families);
-    if (steps != nullptr && !Works(ledger, *steps)) steps = nullptr;
+    if (steps != nullptr && wanted_.any() && !Works(ledger, *steps)) {
+      plan_.idle_rounds = steps->occurrences;
+      steps = nullptr;
+    }
     if (steps != nullptr && wanted_.any()) {
       std::vector<uint64_t> loops;
       for (const GapFamily& family : families) loops.push_back(family.occurrences);

@@ -69,17 +69,18 @@ LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis) {
     const SiteGroup& group = analysis_.groups()[i];
     const LeakVerdict& first = analysis_.verdicts()[group.sites[0]];
     if (!IsLeak(first.verdict)) continue;
-    const SiteKey& key = ledger.sites()[group.sites[0]].key;
-    Candidate candidate{i, key.device, LevelOf(key.kind), first.evidence.tested};
-    for (const SiteIndex site : group.sites) {
-      const SiteHistory history = analysis_.histories().history(site);
+    const Site& site = ledger.sites()[group.sites[0]];
+    const SiteKey& key = site.key;
+    Candidate candidate{i, key.device, LevelOf(site), first.evidence.tested};
+    for (const SiteIndex one : group.sites) {
+      const SiteHistory history = analysis_.histories().history(one);
       candidate.survivors = SumOf(candidate.survivors, SurvivorsIn(history, {0, analysis_.run().steps}));
       candidate.live_objects += history.live_objects();
-      candidate.bytes_per_step += analysis_.verdicts()[site].rate_bytes_per_step;
-      candidate.objects_per_step += analysis_.verdicts()[site].rate_objects_per_step;
+      candidate.bytes_per_step += analysis_.verdicts()[one].rate_bytes_per_step;
+      candidate.objects_per_step += analysis_.verdicts()[one].rate_objects_per_step;
     }
     candidate.kind = key.kind;
-    candidate.in_graph_pools = IsInGraphPools(ledger.sites()[group.sites[0]]);
+    candidate.in_graph_pools = IsInGraphPools(site);
     if (first.evidence.buffer.trend != BufferTrend::kNone) candidate.replaced = first.evidence.leaking;
     candidate.frames = &group.frames;
     candidate.in_python = InPython(group.frames);

@@ -43,8 +43,8 @@ std::optional<double> ToSeconds(const ReportSite& site) {
 // Nobody counts a run without steps in bytes allocated, but everybody has a clock.
 std::string Rate(const ReportSite& site, double bytes, double objects) {
   if (IsHandle(site)) {
-    return absl::StrCat(FormatAbout(objects), " ", site.kind.empty() ? "handle" : site.kind, objects == 1 ? "" : "s",
-                        " per ", RateUnitWords(site));
+    const std::string kind = site.kind.empty() ? "handle" : absl::StrReplaceAll(site.kind, {{"_", " "}});
+    return absl::StrCat(FormatAbout(objects), " ", kind, objects == 1 ? "" : "s", " per ", RateUnitWords(site));
   }
   const std::optional<double> to_seconds = ToSeconds(site);
   if (to_seconds) return FormatByteCount(bytes * *to_seconds) + " per second";

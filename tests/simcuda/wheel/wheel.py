@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the libraries of a PyTorch wheel import from CUDA's. Nothing about a release of PyTorch is known here."""
+"""What a package's libraries want of CUDA's. Nothing about a release of a package is known here."""
 
 import glob
 import os
@@ -30,6 +30,8 @@ OWNERS = {
 # Loaded by name at run time, by the driver's users and by PyTorch's allocator. (PyTorch 2.15 crashes at the first
 # expandable segment where there is no NVML.)
 LOADED = ["libcuda.so.1", "libnvidia-ml.so.1"]
+# A program does without these if it only loads them by name.
+NOT_LOADED = ("libcuda", "libcupti", "libnccl", "libnvshmem_host")
 
 
 def stem(soname):
@@ -40,14 +42,35 @@ def output_of(*command):
     return subprocess.run(command, text=True, capture_output=True, check=True).stdout
 
 
-class Imports:
-    """libraries[soname][function] is the version node that the function is wanted with, or None."""
+def torch_libraries(folder):
+    """Bundled libraries of other projects have a hash in their names or import nothing of CUDA."""
+    return sorted(glob.glob(os.path.join(folder, "*.so")))
 
-    def __init__(self, folder):
-        self.libraries = {soname: {} for soname in LOADED}
+
+def libraries_below(folders):
+    """The libraries and add-ons in these folders and below, and the sonames of NVIDIA's own among them."""
+    clients, sonames = set(), set()
+    for folder in folders:
+        for name in glob.glob(os.path.join(folder, "**", "*"), recursive=True):
+            base = os.path.basename(name)
+            if not re.search(r"\.(so(\.[\w.]+)?|node)$", base) or not os.path.isfile(name):
+                continue
+            if stem(base) not in OWNERS:
+                clients.add(os.path.realpath(name))
+            elif stem(base) not in NOT_LOADED and re.search(r"\.so\.\d+$", base):
+                sonames.add(base)
+    return sorted(clients), sorted(sonames)
+
+
+class Imports:
+    """libraries[soname][function] is the version node that the function is wanted with, or None.
+
+    `loaded`: sonames of more libraries that are loaded. `by_name`: libraries and functions are also wanted if a client's
+    strings name them."""
+
+    def __init__(self, clients, loaded=(), by_name=False):
+        self.libraries = {soname: {} for soname in [*LOADED, *loaded]}
         node_owner = {}
-        # Bundled libraries of other projects have a hash in their names or import nothing of CUDA.
-        clients = sorted(glob.glob(os.path.join(folder, "*.so")))
         for client in clients:
             for soname in re.findall(r"\(NEEDED\).*\[(.*)\]", output_of("readelf", "-dW", client)):
                 if stem(soname) in OWNERS:
@@ -59,6 +82,8 @@ class Imports:
                 found = re.search(r"\bName: (\S+)", line)
                 if found and file in self.libraries:
                     node_owner[found[1]] = file
+            if by_name:
+                self._add_libraries_named(client)
         # Older wheels need it through libcublas only.
         if not any(stem(soname) == "libcublasLt" for soname in self.libraries):
             for soname in [name for name in self.libraries if stem(name) == "libcublas"]:
@@ -73,9 +98,25 @@ class Imports:
                     for part, pattern in OWNERS.items():
                         if part in owner and re.match(pattern, name):
                             self.libraries[owner[part]].setdefault(name, None)
-        self._add_names_looked_up(os.path.join(folder, "libc10_cuda.so"), owner["libnvidia-ml"])
+        nvml = {"libnvidia-ml": OWNERS["libnvidia-ml"]}
+        for client in clients:
+            if by_name:
+                self._add_names_looked_up(client, owner, OWNERS)
+            elif os.path.basename(client) == "libc10_cuda.so":
+                self._add_names_looked_up(client, owner, nvml)
 
-    def _add_names_looked_up(self, client, soname):
+    def _add_libraries_named(self, client):
         with open(client, "rb") as file:
-            for name in re.findall(rb"\0(nvml[A-Z]\w+)(?=\0)", file.read()):
-                self.libraries[soname].setdefault(name.decode(), None)
+            for soname in re.findall(rb"\0(lib[\w-]+\.so\.\d+)(?=\0)", file.read()):
+                if stem(soname.decode()) in OWNERS and stem(soname.decode()) not in NOT_LOADED:
+                    self.libraries.setdefault(soname.decode(), {})
+
+    def _add_names_looked_up(self, client, owner, owners):
+        with open(client, "rb") as file:
+            names = {name.decode() for name in re.findall(rb"\0((?:nv|cu|__cu|__nv)[A-Za-z]+[A-Z]\w*)(?=\0)", file.read())}
+        for part, pattern in owners.items():
+            if part not in owner or part in NOT_LOADED or part == "libcudart":
+                continue
+            for name in names:
+                if re.fullmatch(pattern + r"\w*", name):
+                    self.libraries[owner[part]].setdefault(name, None)
