@@ -280,7 +280,7 @@ TEST(LeakGroups, RanksWithTheSameLeakHaveItOnce) {
 }
 
 // A range of 32 GiB uses no memory: what is mapped there does.
-TEST(LeakGroupsTest, AddressSpaceIsNoMemory) {
+TEST(LeakGroups, AddressSpaceIsNoMemory) {
   Job job;
   for (int step = 0; step < kSteps; ++step) {
     job.Use({{"work", 3}, {"main", 9}});

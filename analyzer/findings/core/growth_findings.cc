@@ -98,7 +98,7 @@ const char* WhyNot(Verdict verdict) {
     case Verdict::kPhaseAccumulation:
       return "memory is freed when a phase of the job ends";
     case Verdict::kCycleGarbage:
-      return "a garbage collector frees it from time to time";
+      return "it is freed in bursts, as by a garbage collector";
     case Verdict::kSublinear:
       return "growth slows down";
     case Verdict::kOneTime:

@@ -24,7 +24,7 @@ constexpr Divider kDividers[] = {
     {"xla_extension", "run with XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async"},
     {"libtensorflow", "run with TF_GPU_ALLOCATOR=cuda_malloc_async"},
     {"librmm", "use rmm.mr.CudaAsyncMemoryResource"},
-    {"libonnxruntime_providers_cuda", "turn on use_cuda_mempool"},
+    {"libonnxruntime_providers_cuda", "set its option arena_extend_strategy to kSameAsRequested"},
 };
 
 // Larger pieces than these, and no more of them, are what pools are made of.

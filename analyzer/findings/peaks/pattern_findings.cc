@@ -84,7 +84,7 @@ ReportPattern DescribeLate(const ProcessAnalysis& analysis, const SitePurposes& 
         "overwritten and not deleted keeps them, if nothing reads them");
   } else if (analysis.verdicts()[first].verdict == Verdict::kCycleGarbage) {
     pattern.pattern = ObjectPattern::kLateFree;
-    pattern.explanation = absl::StrCat(name, " wait for a garbage collector: they are freed in bursts, steps later");
+    pattern.explanation = absl::StrCat(name, " are freed in bursts, steps later, as by a garbage collector");
   } else {
     pattern.pattern = ObjectPattern::kLateFree;
     pattern.explanation = absl::StrCat(

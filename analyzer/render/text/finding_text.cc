@@ -30,7 +30,7 @@ constexpr size_t kParts = 6;
 std::string RemarkOn(const ReportSite& site) {
   if (site.verdict == Verdict::kSublinear) return "grows, but slows down";
   if (site.verdict == Verdict::kPhaseAccumulation) return "grows within a phase, then is freed";
-  if (site.verdict == Verdict::kCycleGarbage) return "waits for the garbage collector";
+  if (site.verdict == Verdict::kCycleGarbage) return "is freed in bursts, as by a garbage collector";
   if (site.verdict == Verdict::kFragmentationGrowth) return "fragmentation grows";
   if (site.verdict == Verdict::kInsufficientEvidence) return "cannot be judged yet";
   return "";

@@ -283,7 +283,7 @@ std::string StateText(const Report& report, const ReportSite& site) {
     case Verdict::kPhaseAccumulation:
       return "freed after phase";
     case Verdict::kCycleGarbage:
-      return "awaits collector";
+      return "freed in bursts";
     case Verdict::kOneTime:
       return "kept, no growth";
     case Verdict::kFragmentationGrowth:
