@@ -110,6 +110,7 @@ TraceRuns SortIntoRuns(const std::vector<std::string>& traces) {
   std::map<std::string, TraceRun> by_id;
   TraceRuns sorted;
   for (const std::string& trace : traces) {
+    if (!HasBegun(trace)) continue;
     const std::optional<Origin> origin = ReadOrigin(trace);
     if (!origin) {
       sorted.unreadable.push_back(trace);

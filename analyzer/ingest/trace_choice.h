@@ -42,7 +42,7 @@ struct TraceRuns {
   std::vector<std::string> unreadable;  // traces that do not say to which run they belong
 };
 
-// Returns the runs of these traces; see ListTraces.
+// Returns the runs of these traces; see ListTraces. Those of processes that stayed dormant are left out.
 TraceRuns SortIntoRuns(const std::vector<std::string>& traces);
 
 // Returns when the traces were last written, the earliest of several; 0: unknown.

@@ -35,6 +35,7 @@ constexpr double kOddDuration = 100;
 // Where the growth of a device comes from, in bytes that were allocated in the judged steps and are there at their end.
 struct Sources {
   double leaking = 0;
+  double managed = 0;                            // of `leaking`, managed memory
   double leak_rate_low = 0, leak_rate_high = 0;  // bytes per step
   bool accelerates = false;
   std::map<Verdict, double> other;
@@ -82,10 +83,11 @@ Sources FindSources(const ProcessAnalysis& analysis, DeviceIndex device, Step fi
       continue;
     }
     // What replaces its objects by larger ones has a cohort of the last of them only.
-    sources.leaking +=
-        verdict.evidence.buffer.trend == BufferTrend::kNone
-            ? kept
-            : verdict.rate_bytes_per_step * (analysis.run().steps - std::min(first, analysis.run().steps));
+    if (verdict.evidence.buffer.trend != BufferTrend::kNone) {
+      kept = verdict.rate_bytes_per_step * (analysis.run().steps - std::min(first, analysis.run().steps));
+    }
+    sources.leaking += kept;
+    if (ledger.sites()[i].key.kind == schema::MANAGED) sources.managed += kept;
     sources.leak_rate_low += verdict.rate_ci_low;
     sources.leak_rate_high += verdict.rate_ci_high;
     sources.accelerates |= verdict.verdict == Verdict::kAcceleratingLeak;
@@ -125,6 +127,8 @@ double Unexplained(const Sources& sources, double grown) {
 std::string RefusedFor(const Sources& sources, double grown) {
   if (sources.accelerates)
     return "accelerating_leak: it grows faster and faster, so the device is full sooner than the rate suggests";
+  // CUDA C++ Programming Guide, "GPU Memory Oversubscription".
+  if (sources.managed >= kLeakShare * grown) return "most of it is managed memory, which CUDA moves to the host";
   if (sources.leaking >= kLeakShare * grown) return "";
   const auto most = std::max_element(sources.other.begin(), sources.other.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -35,11 +35,11 @@ class Device {
     for (uint32_t stack = 1; stack < 10; ++stack) trace_.DefineStack(0, stack, {0x400000 + stack * 0x100});
   }
 
-  AllocationId Allocate(uint32_t stack, uint64_t bytes) {
+  AllocationId Allocate(uint32_t stack, uint64_t bytes, schema::Kind kind = schema::DEVICE) {
     const uint64_t taken = (bytes + kPage - 1) / kPage * kPage;
     if (used_ + taken > total_) full_ = true;
     used_ += taken;
-    const AllocationId id = trace_.Allocate(0, ++time_, schema::DEVICE, 0, stack, address_, bytes);
+    const AllocationId id = trace_.Allocate(0, ++time_, kind, 0, stack, address_, bytes);
     address_ += taken;
     taken_[id.ordinal] = taken;
     return id;
@@ -210,6 +210,17 @@ TEST(TimeToOom, IsRefusedWhereItAccelerates) {
   const ReportGrowths growth =
       After([](Device* device, uint64_t step) { Train(device, 64 * kMiB, (1 + step / 10) * kMiB); }, 120, 8192 * kMiB);
   ExpectRefused(growth.live, "accelerating_leak");
+}
+
+TEST(TimeToOom, IsRefusedForManagedMemory) {
+  const ReportGrowths growth = After(
+      [](Device* device, uint64_t) {
+        Train(device, 64 * kMiB, 0);
+        device->Allocate(4, 4 * kMiB, schema::MANAGED);
+      },
+      225, 4096 * kMiB);
+  ExpectRefused(growth.live, "managed memory");
+  ExpectRefused(growth.device_used, "managed memory");
 }
 
 TEST(TimeToOom, IsRefusedWithoutTheDevicesSize) {
