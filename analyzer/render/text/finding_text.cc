@@ -281,7 +281,8 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
 
 void WriteVerdictCounts(const Report& report, bool apart, Page* page) {
   uint64_t steady = SitesWith(report, Verdict::kSteady), once = SitesWith(report, Verdict::kOneTime);
-  if (steady + once == 0) return;
+  // Without steps nothing was judged: that something was allocated a few times says little.
+  if (steady + once == 0 || report.steps.count == 0) return;
   if (apart) page->Blank();
   const char* other = report.ranking.empty() ? "" : "other ";
   std::vector<std::string> parts;
