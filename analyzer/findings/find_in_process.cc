@@ -17,6 +17,7 @@
 #include "analyzer/findings/core/limit_findings.h"
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/core/range_findings.h"
+#include "analyzer/findings/core/rising_steps.h"
 #include "analyzer/findings/core/trace_warnings.h"
 #include "analyzer/findings/core/unseen_blocks.h"
 #include "analyzer/findings/fragmentation/pool_findings.h"
@@ -98,6 +99,8 @@ std::vector<std::string> WhatIsUnsure(ProcessAnalysis* analysis, const ProcessFi
                      " kept what was allocated where no steps were found: call vramtrack_step() once a step"));
   }
   for (const ReportDevice& device : findings.devices) {
+    std::string rising = RisingSteps(analysis, DeviceIndex(device.index));
+    if (!rising.empty()) unsure.push_back(std::move(rising));
     if (device.unexplained_growth <= 0) continue;
     unsure.push_back(absl::StrCat("live bytes of device ", device.index, " grow by ",
                                   FormatByteCount(device.unexplained_growth),
