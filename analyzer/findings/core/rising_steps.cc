@@ -12,6 +12,7 @@
 #include "analyzer/leaks/buffer_growth.h"
 #include "analyzer/leaks/growth.h"
 #include "analyzer/leaks/materiality.h"
+#include "analyzer/symbols/short_name.h"
 
 namespace vramtrack {
 namespace {
@@ -51,8 +52,8 @@ std::string LargerLine(ProcessAnalysis* analysis, DeviceIndex device) {
   if (frames.empty()) return "";
   const ReportFrame& frame = frames[OwnFrame(frames).value_or(0)];
   const std::string& file = frame.shown_file.empty() ? frame.file : frame.shown_file;
-  if (frame.line != 0) return absl::StrCat(file, ":", frame.line, " in ", frame.function);
-  return frame.function;
+  if (frame.line != 0) return absl::StrCat(file, ":", frame.line, " in ", ShortName(frame.function));
+  return ShortName(frame.function);
 }
 
 }  // namespace
