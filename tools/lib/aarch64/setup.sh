@@ -41,7 +41,6 @@ setup_aarch64_cuda() {
   ln -sf libcudart.so.13 "$target/lib/libcudart.so"
 }
 
-# Sets `aarch64_root`, the sysroot.
 setup_aarch64() {
   local folder version name
   [[ $(uname -m) == x86_64 ]] || die "programs for aarch64 are cross-compiled on x86-64 only"
@@ -62,7 +61,8 @@ setup_aarch64() {
   for name in "$portable_files"/*.orig.tar.*; do
     cmp -s "$name" "$deps/distdir/${name##*/}" || cp "$name" "$deps/distdir/"
   done
-  aarch64_root=$folder/root
   # .bazelrc imports it.
   printf 'build:aarch64 --repo_env=VRAMTRACK_AARCH64=%s\n' "$folder" >"$deps/aarch64.bazelrc"
+  # run_under reads it.
+  printf 'qemu=%q sysroot=%q\n' "$(aarch64_qemu)" "$folder/root" >"$deps/aarch64.run"
 }
