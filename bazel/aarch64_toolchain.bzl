@@ -56,7 +56,7 @@ cc_toolchain_config(
     cxx_flags = [],
     dbg_compile_flags = ["-g"],
     host_system_name = "local",
-    link_flags = ["-fuse-ld=gold", "-Wl,-z,relro,-z,now", "-pass-exit-codes"],
+    link_flags = ["-fuse-ld=gold", "-Wl,-no-as-needed", "-Wl,-z,relro,-z,now", "-pass-exit-codes"],
     link_libs = ["-lstdc++", "-lm"],
     opt_compile_flags = ["-g0", "-O2", "-D_FORTIFY_SOURCE=1", "-DNDEBUG", "-ffunction-sections", "-fdata-sections"],
     opt_link_flags = ["-Wl,--gc-sections"],

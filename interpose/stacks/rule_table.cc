@@ -36,10 +36,10 @@ UnwindRule RuleOf(const Registers& frame) {
     const int64_t slot = step.cfa_offset + step.ip_offset;  // from the base, as the CFA is
     const bool together = !step.saves_bp || step.bp_offset == step.ip_offset - 8;
     const int64_t lowest = step.saves_bp ? slot - 8 : slot;
-    if (together && lowest >= 0 && step.ip_offset <= -8 && fits(slot, UnwindRule::kMaxJ) && step.cfa_offset % 16 == 0 &&
-        fits(step.cfa_offset / 2, UnwindRule::kMaxK)) {
+    if (together && lowest >= 0 && step.ip_offset <= -8 && fits(slot, UnwindRule::kMaxJ) &&
+        fits(step.cfa_offset, UnwindRule::kMaxK)) {
       return UnwindRule(UnwindRule::Frame(step.from_sp ? UnwindRule::kFromSp : UnwindRule::kFromBp,
-                                          static_cast<uint64_t>(step.cfa_offset) / 16, static_cast<uint64_t>(slot) / 8)
+                                          static_cast<uint64_t>(step.cfa_offset) / 8, static_cast<uint64_t>(slot) / 8)
                             .word() |
                         (step.saves_bp ? UnwindRule::kSavesBp : 0));
     }

@@ -42,7 +42,7 @@ Step StepOut(UnwindRule rule, uint64_t end, Registers* frame, Read* read) {
     frame->bp = Load(lowest);
   }
   frame->ip = WithoutSignature(Load(read->slot));
-  frame->sp = base + 16 * rule.k();
+  frame->sp = base + 8 * rule.k();
   return __builtin_expect(frame->ip < kLowestCodeAddress, 0) ? Step::kAtEnd : Step::kDone;
 }
 

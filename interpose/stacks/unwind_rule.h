@@ -20,7 +20,7 @@
 //
 //   bits 23..15  j      slot = sp or x29 + 8 j
 //   bit  14      p      the caller's x29 was saved at slot - 8; otherwise x29 is unchanged
-//   bits 11..0   k      kFromSp: the caller's sp = sp + 16 k; kFromBp: the caller's sp = x29 + 16 k
+//   bits 11..0   k      kFromSp: the caller's sp = sp + 8 k; kFromBp: the caller's sp = x29 + 8 k
 //
 // and the caller continues at *slot, whose signature is removed (WithoutSignature). There is no kRealigned.
 #ifndef INTERPOSE_STACKS_UNWIND_RULE_H_
