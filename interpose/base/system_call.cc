@@ -124,8 +124,7 @@ uint64_t FileSizeLimit() {
 void* MapShared(int fd, uint64_t offset, size_t bytes) {
   // Pages of aarch64 may have 16 or 64 KiB.
   const uint64_t before = offset % static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  void* at =
-      mmap(nullptr, bytes + before, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset - before));
+  void* at = mmap(nullptr, bytes + before, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset - before));
   if (at == MAP_FAILED) return nullptr;
   madvise(at, bytes + before, MADV_DONTFORK);
   return static_cast<uint8_t*>(at) + before;

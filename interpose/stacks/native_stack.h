@@ -45,7 +45,7 @@ constexpr bool kHaveUnwindRules = true;
 constexpr bool kHaveUnwindRules = false;
 #endif
 
-// A return address as it lies on the stack, without the signature that code for pointer authentication puts into its
+// A return address as the stack has it, without the signature that code for pointer authentication puts into its
 // highest bits (aarch64). Which bits these are is known to the processor; one without authentication leaves all as they
 // are.
 #if defined(__aarch64__)

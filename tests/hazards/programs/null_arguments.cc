@@ -29,8 +29,8 @@ int main(int argc, char** argv) {
       continue;
     }
 #if defined(__aarch64__)
-    // Larger structures come by reference there, and no compiler passes a null reference: of these functions, handles of
-    // 64 bytes.
+    // Larger structures come by reference there, and no compiler passes a null reference: of these functions, handles
+    // of 64 bytes.
     if (std::strstr(argv[i], "IpcOpen") != nullptr) {
       std::puts("by reference");
       continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forced into every C++ file of the build for aarch64, as tools/lib/portable/glibc228.h is for x86-64: of these functions the
-// old versions, which are in every C library.
+// Forced into every C++ file of the build for aarch64, as tools/lib/portable/glibc228.h is for x86-64: of these
+// functions the old versions, which are in every C library.
 #ifndef VRAMTRACK_TOOLS_LIB_AARCH64_GLIBC228_H_
 #define VRAMTRACK_TOOLS_LIB_AARCH64_GLIBC228_H_
 
