@@ -2,6 +2,7 @@
 """Everything the build takes from outside this tree, for WORKSPACE and MODULE.bazel alike."""
 
 load("@bazel_tools//tools/build_defs/repo:http.bzl", "http_archive")
+load("//bazel:aarch64_toolchain.bzl", "aarch64_toolchain")
 load("//bazel:cuda_configure.bzl", "cuda_configure")
 load("//bazel:cuda_headers.bzl", "cuda_headers")
 load("//bazel:cupti_headers.bzl", "cupti_headers")
@@ -13,7 +14,7 @@ load("//bazel:test_tools.bzl", "test_tools")
 CUPTI_RELEASES = ["11.8", "12.0", "12.9", "13.5"]
 
 def vramtrack_deps():
-    """Declares @abseil_source, @cuda<release>_headers, @cupti<release>_headers, @elfutils_source, @libunwind, @local_cuda, @page_tools, @system_libs and @test_tools."""
+    """Declares @aarch64_toolchain, @abseil_source, @cuda<release>_headers, @cupti<release>_headers, @elfutils_source, @libunwind, @local_cuda, @page_tools, @system_libs and @test_tools."""
     cuda_configure(name = "local_cuda")
 
     # What the simulated device imitates beside the toolkit's release.
@@ -36,6 +37,7 @@ def vramtrack_deps():
     # What the page of an HTML report is bundled with.
     page_tools(name = "page_tools")
 
+    aarch64_toolchain(name = "aarch64_toolchain")
     system_libs(name = "system_libs")
     test_tools(name = "test_tools")
 

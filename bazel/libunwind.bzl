@@ -3,7 +3,13 @@
 
 _ROOT = Label("@libunwind//:internals").workspace_root
 
-LIBUNWIND_INTERNAL_COPTS = [
+LIBUNWIND_INTERNAL_COPTS = select({
+    "@platforms//cpu:x86_64": [],
+    "@platforms//cpu:aarch64": [
+        "-isystem$(BINDIR)/%s/changed" % _ROOT,
+        "-Wno-incompatible-pointer-types",  # in libunwind's own header
+    ],
+}) + [
     "-D_GNU_SOURCE",
     "-DHAVE_CONFIG_H",
     "-DNDEBUG",

@@ -2,6 +2,7 @@
 #include "analyzer/ingest/mapped_file.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -38,9 +39,9 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::Release(std::string_view part) {
-  constexpr uintptr_t kPage = 4096;
-  const auto begin = (reinterpret_cast<uintptr_t>(part.data()) + kPage - 1) & ~(kPage - 1);
-  const auto end = reinterpret_cast<uintptr_t>(part.data() + part.size()) & ~(kPage - 1);
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) & ~(page - 1);
+  const auto end = reinterpret_cast<uintptr_t>(part.data() + part.size()) & ~(page - 1);
   // A hint: nothing depends on its success.
   if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }

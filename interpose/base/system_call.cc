@@ -122,10 +122,12 @@ uint64_t FileSizeLimit() {
 }
 
 void* MapShared(int fd, uint64_t offset, size_t bytes) {
-  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
+  // Pages of aarch64 may have 16 or 64 KiB.
+  const uint64_t before = offset % static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  void* at = mmap(nullptr, bytes + before, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset - before));
   if (at == MAP_FAILED) return nullptr;
-  madvise(at, bytes, MADV_DONTFORK);
-  return at;
+  madvise(at, bytes + before, MADV_DONTFORK);
+  return static_cast<uint8_t*>(at) + before;
 }
 
 void* MapPrivate(size_t bytes) {

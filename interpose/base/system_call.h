@@ -55,8 +55,8 @@ bool IsRemoved(int fd);
 // Returns RLIMIT_FSIZE in bytes, or UINT64_MAX for no limit. A write beyond it raises SIGXFSZ.
 uint64_t FileSizeLimit();
 
-// Maps part of a file, shared, for reading and writing. Returns null on failure. A forked child does not inherit the
-// mapping, because it must never write to the file of its parent.
+// Maps part of a file, shared, for reading and writing. `offset` need not be a multiple of the page size. Returns null
+// on failure. A forked child does not inherit the mapping, because it must never write to the file of its parent.
 void* MapShared(int fd, uint64_t offset, size_t bytes);
 // Maps zeroed private memory. Returns null on failure.
 void* MapPrivate(size_t bytes);

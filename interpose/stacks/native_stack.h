@@ -33,24 +33,38 @@ struct WalkBounds {
 };
 
 // The registers from which a walk finds the next frame: the address at which the frame continues, and its stack pointer
-// and frame pointer at that point.
+// and frame pointer (rbp, x29) at that point.
 struct Registers {
   uint64_t ip, sp, bp;
 };
 
 // True on architectures with unwind rules (unwind_rule.h). On others every stack is walked with libunwind's cursor.
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 constexpr bool kHaveUnwindRules = true;
 #else
 constexpr bool kHaveUnwindRules = false;
 #endif
 
-// Returns the registers of the caller of the function whose __builtin_frame_address(0) is `frame`. That expression
-// makes the compiler keep a frame pointer in the function, so the caller's frame pointer is at `frame` and the return
-// address is the word above it.
-inline Registers CallerOf(const void* frame) {
+// A return address as the stack has it, without the signature that code for pointer authentication puts into its
+// highest bits (aarch64). Which bits these are is known to the processor; one without authentication leaves all as they
+// are.
+#if defined(__aarch64__)
+inline uint64_t WithoutSignature(uint64_t address) {
+  register uint64_t x30 __asm__("x30") = address;
+  __asm__("hint #7" : "+r"(x30));  // xpaclri
+  return x30;
+}
+#else
+inline uint64_t WithoutSignature(uint64_t address) { return address; }
+#endif
+
+// Returns the registers of the caller of the function whose __builtin_frame_address(0) is `frame` and whose
+// __builtin_dwarf_cfa() is `cfa`. The first expression makes the compiler keep a frame pointer in the function, so the
+// caller's frame pointer is at `frame` and the return address is the word above it. The second is the caller's stack
+// pointer; on x86-64 it follows from the first.
+inline Registers CallerOf(const void* frame, const void* cfa) {
   const auto* words = static_cast<const uint64_t*>(frame);
-  return {words[1], reinterpret_cast<uint64_t>(words + 2), words[0]};
+  return {WithoutSignature(words[1]), reinterpret_cast<uint64_t>(cfa), words[0]};
 }
 
 }  // namespace vramtrack

@@ -42,6 +42,13 @@ void vramtrack_prepare_unwinder(void) {
   unw_get_accessors(unw_local_addr_space)->access_mem = read_word;
 }
 
+// Where it has none, libunwind names a function of one byte.
+static bool has_information(unw_cursor_t* cursor) {
+  unw_proc_info_t info;
+  const unw_word_t ip = ((struct cursor*)cursor)->dwarf.ip;
+  return unw_get_proc_info(cursor, &info) == 0 && !(info.start_ip == ip && info.end_ip == ip + 1);
+}
+
 #if defined(__x86_64__)
 
 int vramtrack_step_cursor(void* cursor) {
@@ -49,13 +56,6 @@ int vramtrack_step_cursor(void* cursor) {
   private->frame_info.frame_type = UNW_X86_64_FRAME_OTHER;
   const int result = unw_step(cursor);
   return private->frame_info.frame_type == UNW_X86_64_FRAME_GUESSED ? -1 : result;
-}
-
-// Where it has none, libunwind names a function of one byte.
-static bool has_information(unw_cursor_t* cursor) {
-  unw_proc_info_t info;
-  const unw_word_t ip = ((struct cursor*)cursor)->dwarf.ip;
-  return unw_get_proc_info(cursor, &info) == 0 && !(info.start_ip == ip && info.end_ip == ip + 1);
 }
 
 bool vramtrack_learn_step(uint64_t ip, uint64_t sp, uint64_t bp, struct vramtrack_step* step) {
@@ -93,6 +93,8 @@ bool vramtrack_learn_step(uint64_t ip, uint64_t sp, uint64_t bp, struct vramtrac
   step->saves_bp = private->frame_info.rbp_cfa_offset != -1;
   step->cfa_offset = private->frame_info.cfa_reg_offset;
   step->bp_offset = private->frame_info.rbp_cfa_offset;
+  step->saves_ip = true;
+  step->ip_offset = -8;
   switch (private->frame_info.frame_type) {
     case UNW_X86_64_FRAME_STANDARD:
       step->kind = VRAMTRACK_STEP_STANDARD;
@@ -104,6 +106,72 @@ bool vramtrack_learn_step(uint64_t ip, uint64_t sp, uint64_t bp, struct vramtrac
       step->kind = unw_is_signal_frame(&cursor) > 0 ? VRAMTRACK_STEP_SIGNAL : VRAMTRACK_STEP_OTHER;
   }
   step->has_unwind_information = (step->result > 0 && step->kind != VRAMTRACK_STEP_OTHER) || has_information(&before);
+  return true;
+}
+
+#elif defined(__aarch64__)
+
+int vramtrack_step_cursor(void* cursor) {
+  struct cursor* private = cursor;
+  private->frame_info.frame_type = UNW_AARCH64_FRAME_OTHER;
+  const int result = unw_step(cursor);
+  return private->frame_info.frame_type == UNW_AARCH64_FRAME_GUESSED ? -1 : result;
+}
+
+bool vramtrack_learn_step(uint64_t ip, uint64_t sp, uint64_t bp, struct vramtrack_step* step) {
+  unw_context_t context;
+  unw_cursor_t cursor;
+  struct cursor* private = (struct cursor*)&cursor;
+  struct dwarf_cursor* frame = &private->dwarf;
+  unw_getcontext(&context);
+  if (unw_init_local(&cursor, &context) < 0) return false;
+
+  // The frame is described by the registers that are given; of the others nothing is known. The link register is of no
+  // use behind a call: code that says it still had its return address there gets one that no code can have.
+  const uint64_t no_code = 1;
+  frame->stash_frames = 1;
+  frame->use_prev_instr = 1;
+  frame->ip = ip;
+  frame->cfa = sp;
+  for (int i = 0; i < DWARF_NUM_PRESERVED_REGS; ++i) frame->loc[i] = DWARF_NULL_LOC;
+  frame->loc[UNW_AARCH64_X29] = DWARF_REG_LOC(frame, UNW_AARCH64_X29);
+  frame->loc[UNW_AARCH64_X30] = DWARF_REG_LOC(frame, UNW_AARCH64_X30);
+  frame->loc[UNW_AARCH64_SP] = DWARF_REG_LOC(frame, UNW_AARCH64_SP);
+  if (dwarf_put(frame, frame->loc[UNW_AARCH64_X29], bp) < 0 ||
+      dwarf_put(frame, frame->loc[UNW_AARCH64_X30], no_code) < 0 ||
+      dwarf_put(frame, frame->loc[UNW_AARCH64_SP], sp) < 0) {
+    return false;
+  }
+  private->frame_info.virtual_address = ip;
+  private->frame_info.frame_type = UNW_AARCH64_FRAME_OTHER;
+  private->frame_info.last_frame = 0;
+  private->frame_info.cfa_reg_sp = -1;
+  private->frame_info.cfa_reg_offset = 0;
+  private->frame_info.fp_cfa_offset = -1;
+  private->frame_info.lr_cfa_offset = -1;
+  private->frame_info.sp_cfa_offset = -1;
+
+  unw_cursor_t before = cursor;
+  step->result = unw_step(&cursor);
+  step->from_sp = private->frame_info.cfa_reg_sp != 0;
+  step->saves_bp = private->frame_info.fp_cfa_offset != -1;
+  step->saves_ip = private->frame_info.lr_cfa_offset != -1;
+  step->cfa_offset = private->frame_info.cfa_reg_offset;
+  step->bp_offset = private->frame_info.fp_cfa_offset;
+  step->ip_offset = private->frame_info.lr_cfa_offset;
+  switch (private->frame_info.frame_type) {
+    case UNW_AARCH64_FRAME_STANDARD:
+      step->kind = VRAMTRACK_STEP_STANDARD;
+      break;
+    case UNW_AARCH64_FRAME_SIGRETURN:
+      step->kind = VRAMTRACK_STEP_SIGNAL;
+      break;
+    default:
+      step->kind = VRAMTRACK_STEP_OTHER;
+  }
+  step->has_unwind_information = (step->result > 0 && step->kind != VRAMTRACK_STEP_OTHER) || has_information(&before);
+  // A return address in a register of which nothing is known is no end of the stack.
+  if (step->result == 0 && step->kind == VRAMTRACK_STEP_OTHER && step->has_unwind_information) step->result = 1;
   return true;
 }
 

@@ -14,7 +14,7 @@ extern "C" {
 
 // How libunwind finds the canonical frame address (CFA) of a frame.
 enum vramtrack_step_kind {
-  VRAMTRACK_STEP_STANDARD,   // CFA = rsp or rbp + cfa_offset, return address right below it
+  VRAMTRACK_STEP_STANDARD,   // CFA = stack or frame pointer + cfa_offset, return address at CFA + ip_offset
   VRAMTRACK_STEP_REALIGNED,  // CFA = *(rbp + cfa_offset)
   VRAMTRACK_STEP_SIGNAL,
   VRAMTRACK_STEP_OTHER,
@@ -25,8 +25,8 @@ struct vramtrack_step {
   int result;  // result of unw_step: 1 stepped, 0 outermost frame, negative on error
   enum vramtrack_step_kind kind;
   bool has_unwind_information;
-  bool from_sp, saves_bp;
-  int64_t cfa_offset, bp_offset;  // bytes; bp_offset relative to the CFA
+  bool from_sp, saves_bp, saves_ip;
+  int64_t cfa_offset, bp_offset, ip_offset;  // bytes; the last two relative to the CFA
 };
 
 // Fills `step` with what one step does at a return address. Returns false if that cannot be determined, and always on

@@ -31,6 +31,21 @@ UnwindRule RuleOf(const Registers& frame) {
   const auto fits = [](int64_t bytes, uint64_t words) {
     return bytes >= 0 && bytes % 8 == 0 && static_cast<uint64_t>(bytes) / 8 <= words;
   };
+#if defined(__aarch64__)
+  if (step.kind == VRAMTRACK_STEP_STANDARD && step.saves_ip) {
+    const int64_t slot = step.cfa_offset + step.ip_offset;  // from the base, as the CFA is
+    const bool together = !step.saves_bp || step.bp_offset == step.ip_offset - 8;
+    const int64_t lowest = step.saves_bp ? slot - 8 : slot;
+    if (together && lowest >= 0 && step.ip_offset <= -8 && fits(slot, UnwindRule::kMaxJ) &&
+        fits(step.cfa_offset, UnwindRule::kMaxK)) {
+      return UnwindRule(UnwindRule::Frame(step.from_sp ? UnwindRule::kFromSp : UnwindRule::kFromBp,
+                                          static_cast<uint64_t>(step.cfa_offset) / 8, static_cast<uint64_t>(slot) / 8)
+                            .word() |
+                        (step.saves_bp ? UnwindRule::kSavesBp : 0));
+    }
+  }
+  return UnwindRule::Of(step.kind == VRAMTRACK_STEP_SIGNAL ? UnwindRule::kSignal : UnwindRule::kUnusual);
+#else
   const int64_t k = step.cfa_offset - 8;  // of slot, in bytes
   const int64_t j = step.saves_bp ? -step.bp_offset - 8 : 0;
   switch (step.kind) {
@@ -50,6 +65,7 @@ UnwindRule RuleOf(const Registers& frame) {
       break;
   }
   return UnwindRule::Of(UnwindRule::kUnusual);
+#endif
 }
 
 }  // namespace

@@ -33,8 +33,13 @@ void StackCapture::Prepare(size_t max_frames, const CodeRange& own) {
 
 __attribute__((noinline)) uint32_t StackCapture::Take(CaptureThread* thread, const CodeRange& last, StackTable* stacks,
                                                       ModuleMap* modules, Lane* lane, bool* through_signal) {
-  Request request = {
-      CallerOf(__builtin_frame_address(0)), last, modules->epoch(), stacks, modules, lane, through_signal};
+  Request request = {CallerOf(__builtin_frame_address(0), __builtin_dwarf_cfa()),
+                     last,
+                     modules->epoch(),
+                     stacks,
+                     modules,
+                     lane,
+                     through_signal};
   if (__builtin_expect(modules->refresh_due(), 0)) {
     if (!modules->Refresh(lane)) return Step(request, kModuleChanges, thread);
     request.epoch = modules->epoch();

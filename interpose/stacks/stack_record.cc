@@ -12,6 +12,7 @@ constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
 
 uint64_t Load(uint64_t address) { return *reinterpret_cast<const uint64_t*>(address); }
 uint64_t At(uint64_t sp, uint64_t word) { return Load(sp + 8 * (word & kMaxWordDistance)); }
+uint64_t ReturnAt(uint64_t sp, uint64_t word) { return At(sp, word) & kReturnBits; }
 
 uint64_t BpOf(const Registers& start, BpUse use) { return use == BpUse::kDistance ? start.bp - start.sp : 0; }
 
@@ -23,12 +24,12 @@ bool StackRecord::WordsHold(uint64_t sp) const {
   const uint64_t* word = words;
   const uint64_t* end = words + return_words;
   for (; word + 4 <= end; word += 4) {
-    a |= At(sp, word[0]) ^ word[0] >> 16;
-    b |= At(sp, word[1]) ^ word[1] >> 16;
-    c |= At(sp, word[2]) ^ word[2] >> 16;
-    d |= At(sp, word[3]) ^ word[3] >> 16;
+    a |= ReturnAt(sp, word[0]) ^ word[0] >> 16;
+    b |= ReturnAt(sp, word[1]) ^ word[1] >> 16;
+    c |= ReturnAt(sp, word[2]) ^ word[2] >> 16;
+    d |= ReturnAt(sp, word[3]) ^ word[3] >> 16;
   }
-  for (; word != end; ++word) a |= At(sp, *word) ^ *word >> 16;
+  for (; word != end; ++word) a |= ReturnAt(sp, *word) ^ *word >> 16;
   end += distance_words;
   for (; word + 4 <= end; word += 4) {
     a |= (At(sp, word[0]) - sp) ^ word[0] >> 16;
@@ -43,7 +44,7 @@ bool StackRecord::WordsHold(uint64_t sp) const {
 uint32_t StackRecord::FirstDifference(uint64_t sp, uint64_t* found) const {
   uint32_t i = 0;
   for (; i < return_words; ++i) {
-    *found = At(sp, words[i]);
+    *found = ReturnAt(sp, words[i]);
     if (*found != words[i] >> 16) return i;
   }
   for (; i < uint32_t{return_words} + distance_words; ++i) {

@@ -28,6 +28,14 @@ constexpr uint64_t StackWord(uint64_t distance, uint64_t value) { return value <
 constexpr uint64_t kMaxWordDistance = 0xffff;
 constexpr uint64_t kMaxWordValue = ~uint64_t{0} >> 16;
 
+// The bits of a return address on the stack that are compared. On aarch64 a signature may be in those above: it belongs
+// to the place on the stack, so the same stack elsewhere has another one.
+#if defined(__aarch64__)
+constexpr uint64_t kReturnBits = kMaxWordValue;
+#else
+constexpr uint64_t kReturnBits = ~uint64_t{0};
+#endif
+
 // How the result of a walk depends on the value of rbp at the start.
 enum class BpUse : uint8_t {
   kNone,      // it does not

@@ -14,7 +14,15 @@
 //        kSpecial    k is a Special
 //
 // `slot` is the address at which this frame's return address was saved: the caller continues at *slot with rsp = slot
-// + 8. A word of 0 means that there is no rule. All kinds are for x86-64.
+// + 8. A word of 0 means that there is no rule.
+//
+// So much for x86-64. On aarch64 a frame has its return address and x29 next to each other, but anywhere:
+//
+//   bits 23..15  j      slot = sp or x29 + 8 j
+//   bit  14      p      the caller's x29 was saved at slot - 8; otherwise x29 is unchanged
+//   bits 11..0   k      kFromSp: the caller's sp = sp + 8 k; kFromBp: the caller's sp = x29 + 8 k
+//
+// and the caller continues at *slot, whose signature is removed (WithoutSignature). There is no kRealigned.
 #ifndef INTERPOSE_STACKS_UNWIND_RULE_H_
 #define INTERPOSE_STACKS_UNWIND_RULE_H_
 
@@ -29,7 +37,7 @@ class UnwindRule {
   enum Special : uint64_t {
     kNone,
     kEnd,            // the outermost frame
-    kNoInformation,  // library code without unwind information; the outermost frame if rbp is 0 (x86-64 ABI)
+    kNoInformation,  // library code without unwind information; the outermost frame if rbp or x29 is 0 (both ABIs)
     kUnknownCode,    // code outside of libraries, such as JIT code; never cached, a library may be loaded there
     kSignal,         // return from a signal handler, which restores every register
     kUnusual,        // no rule fits: another register, an expression, or too large a distance
@@ -43,9 +51,12 @@ class UnwindRule {
   static constexpr UnwindRule Frame(Kind kind, uint64_t k, uint64_t j) { return UnwindRule(k | kind << 12 | j << 15); }
   static constexpr UnwindRule Of(Special special) { return UnwindRule(special); }
 
+  static constexpr uint64_t kSavesBp = 1 << 14;  // on aarch64
+
   constexpr uint64_t word() const { return word_; }
   constexpr uint64_t k() const { return word_ & kMaxK; }
   constexpr uint64_t j() const { return word_ >> 15 & kMaxJ; }
+  constexpr bool saves_bp() const { return (word_ & kSavesBp) != 0; }
   constexpr Kind kind() const { return static_cast<Kind>(word_ >> 12 & 3); }
   constexpr bool Is(Special special) const { return (word_ & 0x3fff) == special; }
 

@@ -54,6 +54,15 @@ TEST(SurroundingsTest, ClosedStandardFilesStayTheProgramsOwn) { ClosedStdio(4096
 TEST(SurroundingsTest, ClosedStandardFilesStayTheProgramsOwnWithFewDescriptors) { ClosedStdio(64, true); }
 TEST(SurroundingsTest, NoMessageGoesIntoAFileThatHasTheNumberOfStderr) { ClosedStdio(4096, false); }
 
+// A trace file's journals are at multiples of 4 KiB, which need not be where a page begins.
+TEST(SurroundingsTest, LargerPages) {
+  RunOptions options;
+  options.preload_before = {DataPath(getenv("LOADED_LIBRARIES")) + "/libother_pages.so"};
+  ExpectUnharmed({"eight threads", "first_calls_at_once", {"1"}, {.allocations = 8, .frees = 8}, options});
+  options.environment["VRAMTRACK_MAX_BYTES"] = "1M";
+  ExpectUnharmed({"bounded", "pairs", {"20000"}, {.allocations = 20000, .frees = 20000}, options});
+}
+
 TEST(SurroundingsTest, SecretsInTheEnvironmentAreNotInTheTrace) {
   RunOptions options;
   options.environment = {

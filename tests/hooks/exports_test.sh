@@ -20,7 +20,7 @@ if nm -D --defined-only "$library" | grep '@' | grep -v ' dlsym@'; then echo "a 
 needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')
 for name in $needed; do
   case $name in
-    libc.so.6 | ld-linux-x86-64.so.2 | libdl.so.2 | libpthread.so.0) ;;
+    libc.so.6 | ld-linux-x86-64.so.2 | ld-linux-aarch64.so.1 | libdl.so.2 | libpthread.so.0) ;;
     *) echo "needs $name"; exit 1 ;;
   esac
 done

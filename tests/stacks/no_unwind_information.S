@@ -1,6 +1,7 @@
-# SPDX-License-Identifier: Apache-2.0
-#
-# void CallWithoutInformation*(void (*function)(int), int depth): code that says nothing about its frames.
+// SPDX-License-Identifier: Apache-2.0
+//
+// void CallWithoutInformation*(void (*function)(int), int depth): code that says nothing about its frames.
+#if defined(__x86_64__)
   .text
 
   .globl CallWithoutInformationBySp
@@ -29,4 +30,31 @@ CallWithoutInformationByBp:
   ret
   .size CallWithoutInformationByBp, . - CallWithoutInformationByBp
 
-  .section .note.GNU-stack, "", @progbits
+#elif defined(__aarch64__)
+  .text
+
+  .globl CallWithoutInformationBySp
+  .type CallWithoutInformationBySp, %function
+CallWithoutInformationBySp:
+  str x30, [sp, #-48]!
+  mov x16, x0
+  mov w0, w1
+  blr x16
+  ldr x30, [sp], #48
+  ret
+  .size CallWithoutInformationBySp, . - CallWithoutInformationBySp
+
+  .globl CallWithoutInformationByBp
+  .type CallWithoutInformationByBp, %function
+CallWithoutInformationByBp:
+  stp x29, x30, [sp, #-32]!
+  mov x29, sp
+  mov x16, x0
+  mov w0, w1
+  blr x16
+  ldp x29, x30, [sp], #32
+  ret
+  .size CallWithoutInformationByBp, . - CallWithoutInformationByBp
+#endif
+
+  .section .note.GNU-stack, "", %progbits

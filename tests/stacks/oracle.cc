@@ -36,7 +36,9 @@ __attribute__((noinline)) void WalkWithCursor(size_t most, std::vector<uint64_t>
     const auto found = known.find(ip);
     if (found == known.end()) {
       unw_proc_info_t function;
-      known[ip] = unw_get_proc_info(&cursor, &function) == 0 && function.end_ip - function.start_ip > 1;
+      // The return from a signal handler is known by its instructions, where nothing is said about it.
+      known[ip] = (unw_get_proc_info(&cursor, &function) == 0 && function.end_ip - function.start_ip > 1) ||
+                  unw_is_signal_frame(&cursor) > 0;
     }
     if (!known[ip]) break;
   }

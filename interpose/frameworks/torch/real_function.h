@@ -47,6 +47,7 @@ class RealFunction {
     if (real == nullptr || !FindLoadedObject(caller, &object) || !object.SegmentOf(caller, &begin, &bytes)) return real;
     if (!lock_.TryLock()) return real;
     version_.fetch_add(1, std::memory_order_acq_rel);
+    std::atomic_thread_fence(std::memory_order_release);  // a reader that sees what is stored now sees the odd version
     if (unloads_.load(std::memory_order_relaxed) != unloads) {
       for (Caller& one : callers_) one.bytes.store(0, std::memory_order_relaxed);
       unloads_.store(unloads, std::memory_order_relaxed);

@@ -169,6 +169,8 @@ void* Providers::Find(Entry entry, const void* caller) {
   functions_[number][static_cast<size_t>(entry)].store(found.function, std::memory_order_relaxed);
   const uint64_t site = reinterpret_cast<uint64_t>(caller) << 16;
   call_sites_[Slot(site)].store(site | number, std::memory_order_release);
+  // Either this sees that an unloading has begun, or the unloading sees the call site.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   if (unloads_.load(std::memory_order_acquire) != unloads) {
     call_sites_[Slot(site)].store(0, std::memory_order_relaxed);
     functions_[number][static_cast<size_t>(entry)].store(nullptr, std::memory_order_relaxed);
@@ -178,6 +180,7 @@ void* Providers::Find(Entry entry, const void* caller) {
 
 void Providers::ForgetCallSites() {
   unloads_.fetch_add(1, std::memory_order_acq_rel);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // see Find
   for (std::atomic<uint64_t>& site : call_sites_) {
     if (site.load(std::memory_order_relaxed) != 0) site.store(0, std::memory_order_relaxed);
   }

@@ -38,7 +38,7 @@ class Providers {
   // loaded library has it. A known call site needs one table look-up. Thread- and signal-safe.
   static void* Real(Entry entry, const void* caller) {
     const uint64_t site = reinterpret_cast<uint64_t>(caller) << 16;
-    const uint64_t seen = call_sites_[Slot(site)].load(std::memory_order_relaxed);
+    const uint64_t seen = call_sites_[Slot(site)].load(std::memory_order_acquire);
     if (__builtin_expect((seen ^ site) < kMax, 1)) {
       void* real = functions_[seen & (kMax - 1)][static_cast<size_t>(entry)].load(std::memory_order_relaxed);
       if (__builtin_expect(real != nullptr, 1)) return real;

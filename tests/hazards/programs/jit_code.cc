@@ -99,7 +99,10 @@ int main() {
     Run(true, reinterpret_cast<uint64_t>(circle), room);
     munmap(circle, 4096);
   }
-#endif
   std::puts("done");
   return 0;
+#else
+  std::puts("there is no machine code for this processor here");
+  return 77;
+#endif
 }

@@ -22,16 +22,19 @@ namespace {
 const std::map<std::string, int> kCalls = {
 #define CALL(name) \
   { #name, SYS_##name }
-    CALL(clock_gettime), CALL(close),       CALL(dup3),         CALL(exit),       CALL(exit_group),
-    CALL(fallocate),     CALL(fcntl),       CALL(fstat),        CALL(futex),      CALL(getcwd),
-    CALL(getpid),        CALL(getppid),     CALL(getrandom),    CALL(gettid),     CALL(madvise),
-    CALL(mincore),       CALL(mmap),        CALL(mprotect),     CALL(munmap),     CALL(newfstatat),
-    CALL(openat),        CALL(pipe2),       CALL(prctl),        CALL(prlimit64),  CALL(process_vm_readv),
-    CALL(pwrite64),      CALL(read),        CALL(readlink),     CALL(readlinkat), CALL(rt_sigprocmask),
-    CALL(sched_yield),   CALL(sigaltstack), CALL(statx),        CALL(uname),      CALL(unlinkat),
-    CALL(write),         CALL(brk),         CALL(rt_sigreturn), CALL(ftruncate),  CALL(msync),
+    CALL(clock_gettime), CALL(close),        CALL(dup3),       CALL(exit),           CALL(exit_group),
+    CALL(fallocate),     CALL(fcntl),        CALL(fstat),      CALL(futex),          CALL(getcwd),
+    CALL(getpid),        CALL(getppid),      CALL(getrandom),  CALL(gettid),         CALL(madvise),
+    CALL(mincore),       CALL(mmap),         CALL(mprotect),   CALL(munmap),         CALL(newfstatat),
+    CALL(openat),        CALL(pipe2),        CALL(prctl),      CALL(prlimit64),      CALL(process_vm_readv),
+    CALL(pwrite64),      CALL(read),         CALL(readlinkat), CALL(rt_sigprocmask), CALL(sched_yield),
+    CALL(sigaltstack),   CALL(statx),        CALL(uname),      CALL(unlinkat),       CALL(write),
+    CALL(brk),           CALL(rt_sigreturn), CALL(ftruncate),  CALL(msync),
 #ifdef SYS_getrlimit
-    CALL(getrlimit),     CALL(unlink),
+    CALL(getrlimit),
+#endif
+#ifdef SYS_unlink  // not on aarch64, and neither is the next one
+    CALL(readlink),      CALL(unlink),
 #endif
 #undef CALL
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // small_thread_stacks BYTES: the process's first CUDA call, and many others, on threads with a stack as small as the
-// system allows (0) or of that many bytes.
+// system allows (0) or of that many bytes if it allows them.
 #include <limits.h>
 #include <pthread.h>
 
@@ -9,7 +9,7 @@
 
 int main(int, char** argv) {
   const long asked = std::atol(argv[1]);
-  const long bytes = asked == 0 ? PTHREAD_STACK_MIN : asked;
+  const long bytes = asked < PTHREAD_STACK_MIN ? PTHREAD_STACK_MIN : asked;  // 128 KiB on aarch64
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   if (pthread_attr_setstacksize(&attributes, static_cast<size_t>(bytes)) != 0) return 1;

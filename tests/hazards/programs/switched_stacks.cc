@@ -61,7 +61,10 @@ int main() {
       Visit(rubbish, behind);
     }
   }
-#endif
   std::puts("done");
   return 0;
+#else
+  std::puts("there is no machine code for this processor here");
+  return 77;
+#endif
 }

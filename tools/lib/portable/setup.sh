@@ -17,9 +17,9 @@ has_sha256() {
   [[ -f $1 ]] && printf '%s  %s\n' "$2" "$1" | sha256sum --quiet -c - >/dev/null 2>&1
 }
 
-# Downloads what sources.txt names into the download cache, through apt's own client and so with its settings; the checksum
-# decides what is taken. Sets `portable_files` to the folder.
-download_portable_files() {
+# download_debian_files LIST: downloads what the list names into the download cache, through apt's own client and so with its
+# settings; the checksum decides what is taken. Sets `portable_files` to the folder.
+download_debian_files() {
   local mirror='' sum path file
   portable_files=$(download_dir)/debian
   mkdir -p "$portable_files"
@@ -33,8 +33,10 @@ download_portable_files() {
     rm -f "$file"
     /usr/lib/apt/apt-helper -o APT::Sandbox::User= download-file "$mirror/$path" "$file" "SHA256:$sum" >>"$deps/portable.log" 2>&1 &&
       has_sha256 "$file" "$sum" || die "cannot download $path (see $deps/portable.log)"
-  done <"$root/tools/lib/portable/sources.txt"
+  done <"$1"
 }
+
+download_portable_files() { download_debian_files "$root/tools/lib/portable/sources.txt"; }
 
 setup_portable() {
   [[ $(uname -m) == x86_64 ]] || die "the portable build is for x86-64 only"

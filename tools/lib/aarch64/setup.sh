@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `bazel build --config=aarch64` and tools/test-aarch64 need: a cross compiler, the C library of Debian 11 for aarch64, the
+# sources of the libraries that are linked statically, and qemu's user mode. To be sourced after common.sh, packages.sh and
+# portable/setup.sh.
+# shellcheck shell=bash
+source "$root/tools/lib/aarch64/sysroot.sh"
+
+aarch64_packages=(g++-aarch64-linux-gnu)
+
+# Prints a static qemu-aarch64: the one that is installed, or one from Debian's package, unpacked beside the downloads.
+# Installing the package would have the kernel run every program for aarch64 with it.
+aarch64_qemu() {
+  local folder
+  command -v qemu-aarch64-static && return
+  folder=$(download_dir)/qemu-user-static
+  if [[ ! -x $folder/usr/bin/qemu-aarch64-static ]]; then
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    (cd "$folder" && apt-get -o APT::Sandbox::User= download qemu-user-static && dpkg-deb --extract qemu-user-static_*.deb . &&
+      rm qemu-user-static_*.deb) >>"$deps/aarch64.log" 2>&1 || return 1
+  fi
+  printf '%s\n' "$folder/usr/bin/qemu-aarch64-static"
+}
+
+# The runtime library of CUDA's wheel for aarch64.
+setup_aarch64_cuda() {
+  local table=$root/tools/lib/cuda-aarch64.txt target=$deps/cuda-aarch64 wheels
+  local what=(--no-deps --only-binary :all: --platform manylinux2014_aarch64 -r "$table")
+  cmp -s "$table" "$target/.made-from" && return 0
+  make_environment "$deps/pip" python3
+  wheels=$(download_dir)/wheels
+  mkdir -p "$wheels"
+  rm -rf "$target" "$target.new"
+  run_pip "$deps/pip" install --no-index --find-links "$wheels" --target "$target.new" "${what[@]}" ||
+    { run_pip "$deps/pip" download --dest "$wheels" "${what[@]}" &&
+      run_pip "$deps/pip" install --no-index --find-links "$wheels" --target "$target.new" "${what[@]}"; } ||
+    die "cannot install the CUDA runtime for aarch64: $(pip_error)"
+  cp "$table" "$target.new/nvidia/cu13/.made-from"
+  mv "$target.new/nvidia/cu13" "$target"
+  rm -rf "$target.new"
+  ln -sf libcudart.so.13 "$target/lib/libcudart.so"
+}
+
+setup_aarch64() {
+  local folder version name
+  [[ $(uname -m) == x86_64 ]] || die "programs for aarch64 are cross-compiled on x86-64 only"
+  install_packages "${aarch64_packages[@]}"
+  setup_aarch64_cuda
+  # Sysroot and compiler are no inputs of Bazel's actions: with another content they get another name.
+  version=$(cat "$root"/tools/lib/aarch64/{compiler.sh,glibc228.h,sources.txt,sysroot.sh} | sha256sum)
+  folder=$(download_dir)/aarch64-${version:0:12}
+  download_portable_files
+  download_debian_files "$root/tools/lib/aarch64/sources.txt"
+  if [[ ! -x $folder/gcc-aarch64 ]]; then
+    rm -rf "$folder" "$folder.new"
+    make_aarch64_sysroot "$folder.new" "$portable_files"
+    mv "$folder.new" "$folder"
+    say "made a compiler for aarch64: $folder/gcc-aarch64"
+  fi
+  mkdir -p "$deps/distdir"
+  for name in "$portable_files"/*.orig.tar.*; do
+    cmp -s "$name" "$deps/distdir/${name##*/}" || cp "$name" "$deps/distdir/"
+  done
+  # .bazelrc imports it.
+  printf 'build:aarch64 --repo_env=VRAMTRACK_AARCH64=%s\n' "$folder" >"$deps/aarch64.bazelrc"
+  # run_under reads it.
+  printf 'qemu=%q sysroot=%q\n' "$(aarch64_qemu)" "$folder/root" >"$deps/aarch64.run"
+}
