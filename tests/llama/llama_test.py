@@ -48,10 +48,14 @@ def rate_of(site, what="bytes"):
     return (site["group"] or site)["rate_%s_per_step" % what]
 
 
+def per_request(told, per_step):
+    return per_step * told["steps"]["count"] / REQUESTS
+
+
 def leaked_per_request(told):
     """By all findings that hold device memory."""
     memory = [site for site in findings(told).values() if site["level"] == "driver" and site["kind"] != "pinned"]
-    return sum(rate_of(site) for site in memory) * told["steps"]["count"] / REQUESTS
+    return per_request(told, sum(rate_of(site) for site in memory))
 
 
 def functions(site):
@@ -70,19 +74,20 @@ def main():
     unjudged = dict(clean["verdict_counts"]).get("insufficient_evidence", 0)
     say(clean["steps"]["count"] > 0 and not unjudged, "all is judged: %d steps, %d sites not" % (clean["steps"]["count"], unjudged))
 
+    # The driver counts whole pages.
+    used = per_request(leaking, leaking["devices"][0]["growth_of"]["device_used"]["bytes_per_step"])
+    say(abs(used / device - 1) < 0.01, "the device fills by %d B per request; the driver says %d" % (used, device))
     rate = leaked_per_request(leaking)
-    say(rate > 0 and abs(rate / device - 1) < 0.1, "chats that never end leak %d B per request; the device says %d" % (rate, device))
+    say(device / 2 < rate <= device, "chats that never end leak %d B of it" % rate)
     caches = [site for site in leaking["sites"] if site["verdict"] == "leak" and "llama_kv_cache" in functions(site)]
-    say([site["rate_bytes_per_step"] * leaking["steps"]["count"] / REQUESTS for site in caches] == [CHAT_CACHE],
+    say([per_request(leaking, site["rate_bytes_per_step"]) for site in caches] == [CHAT_CACHE],
         "a chat's keys and values are %d B: %s" % (CHAT_CACHE, [site["rate_bytes_per_step"] for site in caches]))
     ranges = [site for site in leaking["sites"] if site["kind"] == "address_range"]
     say(ranges and all(site["level"] == "handle" and site["rate_bytes_per_step"] == 0 for site in ranges), "address ranges hold no memory")
 
-    buffers = [site for site in findings(growing).values() if site["verdict"] == "growing_buffer" and "llama_kv_cache" in functions(site)]
-    say(len(buffers) == 1, "a chat that moves to larger contexts is a growing buffer: %s" % [s["verdict"] for s in findings(growing).values()])
-    if buffers:
-        grown = buffers[0]["rate_bytes_per_step"] * growing["steps"]["count"] / REQUESTS
-        say(abs(grown / CHAT_CACHE - 1) < 0.02, "it grows by %d B per request, expected %d" % (grown, CHAT_CACHE))
+    # The old context is gone before the new one is made: nothing stays, and the device fills nonetheless.
+    rising = [line for line in growing["unsure"] if "need more and more memory" in line]
+    say(not growing["ranking"] and len(rising) == 1, "a chat that moves to larger contexts is not clean: %s" % growing["unsure"])
     print("%(passed)d passed, %(failed)d failed, 0 skipped" % counts)
     return 1 if counts["failed"] else 0
 
