@@ -64,7 +64,7 @@ void SleepLog::Map(const ReplayAllocation& mapping) {
     state.unmapped.erase(at);
     return;
   }
-  if (!state.waking) NoteCycle(found->first, state, bytes);
+  if (!state.waking) NoteCycle(found->first, state);
   state.waking = true;
   state.unmapped.erase(at);
 }
@@ -82,7 +82,7 @@ bool SleepLog::IsInUse(DeviceIndex device, State* state, uint64_t address, uint6
   return Touches(state->blocks, address, bytes);
 }
 
-void SleepLog::NoteCycle(DeviceIndex device, const State& state, uint64_t mapped_bytes) {
+void SleepLog::NoteCycle(DeviceIndex device, const State& state) {
   DeviceSleeps& sleeps = devices_[device];
   const size_t number = sleeps.count++;
   if (number >= DeviceSleeps::kMaxCycles) return;
@@ -108,8 +108,9 @@ void SleepLog::NoteCycle(DeviceIndex device, const State& state, uint64_t mapped
   cycle.held -= std::min(cycle.held, made);
   if (scopes.framework != nullptr) {
     const uint64_t live = scopes.framework->live - std::min(scopes.framework->live, sleeping_blocks);
+    // A mapping is no segment before a block is allocated in it, so the one that wakes is not counted.
     const uint64_t reserved = scopes.framework->segments->counted();
-    cycle.cached = reserved - std::min(reserved, live + mapped_bytes);
+    cycle.cached = reserved - std::min(reserved, live);
   }
   sleeps.cycles.push_back(cycle);
 

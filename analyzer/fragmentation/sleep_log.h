@@ -70,7 +70,7 @@ class SleepLog final : public ReplayObserver {
   void Map(const ReplayAllocation& mapping);
   void Unmap(const ReplayAllocation& freed);
   bool IsInUse(DeviceIndex device, State* state, uint64_t address, uint64_t bytes) const;
-  void NoteCycle(DeviceIndex device, const State& state, uint64_t mapped_bytes);
+  void NoteCycle(DeviceIndex device, const State& state);
 
   const Ledger* ledger_ = nullptr;
   std::map<DeviceIndex, State> states_;
