@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that a process gives back and maps again at the same addresses, and frees of what was already free.
+// Memory that a process releases and maps again at the same addresses, and memory that is freed twice.
 #ifndef ANALYZER_MODEL_SLEEP_H_
 #define ANALYZER_MODEL_SLEEP_H_
 
