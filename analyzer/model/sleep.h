@@ -76,6 +76,7 @@ void Fields(Visitor& visit, ReportSleep& sleep) {
         "growth of `held_bytes` from cycle to cycle; `null` with fewer than three cycles");
   visit(6, "ci", field::Interval{sleep.ci_low, sleep.ci_high, true, sleep.has_interval},
         "95 % confidence interval; `null` with fewer than eleven cycles");
+  visit(9, "has_interval", field::Internal{sleep.has_interval});
   visit(8, "lines", sleep.lines, "what lived through the sleep: by growth, then by size in the last sleep");
 }
 
