@@ -23,6 +23,7 @@
 #include "analyzer/findings/fragmentation/pool_findings.h"
 #include "analyzer/findings/fragmentation/release_findings.h"
 #include "analyzer/findings/fragmentation/segment_findings.h"
+#include "analyzer/findings/fragmentation/sleep_findings.h"
 #include "analyzer/findings/holders/holder_findings.h"
 #include "analyzer/findings/leaks/leak_findings.h"
 #include "analyzer/findings/peaks/composition_findings.h"
@@ -124,6 +125,7 @@ std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, co
   collectors.push_back(std::make_unique<SegmentFindings>(analysis));
   if (analysis->trace().framework_devices() != 0) collectors.push_back(std::make_unique<ReleaseFindings>(analysis));
   collectors.push_back(std::make_unique<PoolFindings>(*analysis));
+  if (SleepFindings::AreDue(analysis->ledger())) collectors.push_back(std::make_unique<SleepFindings>(analysis));
   collectors.push_back(std::make_unique<PatternFindings>(*analysis, purposes));
   if (!analysis->trace().definitions().names.empty()) {
     collectors.push_back(std::make_unique<RangeFindings>(analysis));

@@ -11,6 +11,7 @@
 
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
+#include "analyzer/model/sleep.h"
 
 namespace vramtrack {
 
@@ -113,6 +114,8 @@ struct ReportProcess {
   double newest_event_s = 0;  // since 1970; 0: unknown
   std::optional<ReportActivities> activities;
   std::vector<ReportAllocator> allocators;
+  std::vector<ReportSleep> sleeps;
+  std::vector<ReportRepeatedFree> repeated_frees;
 };
 
 template <>
@@ -136,6 +139,8 @@ void Fields(Visitor& visit, ReportProcess& process) {
   visit(10, "activities", process.activities, "`null` without [CUPTI](cupti.md)");
   visit(14, "allocators", process.allocators,
         "of [frameworks other than PyTorch](frameworks.md), whose blocks are sites of the level `framework`");
+  visit(15, "sleeps", process.sleeps, "one for each device whose memory [slept](report.md#sleep-and-wake)");
+  visit(16, "repeated_frees", process.repeated_frees, "the most frequent first");
 }
 
 struct ReportStepRounds {

@@ -466,6 +466,84 @@ class Allocator:
 
 
 @dataclasses.dataclass(frozen=True)
+class SleepCycle:
+    """One cycle, by the moment before its memory was mapped again.
+
+    Attributes:
+        seconds: Since the recording began.
+        released_bytes: That slept: address space without memory.
+        held_bytes: In use on the device at that moment, of all that is known.
+        cached_bytes: Part of it: free in a framework's segments.
+    """
+
+    seconds: float | None
+    released_bytes: int
+    held_bytes: int
+    cached_bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class SleepLine:
+    """A line whose memory a device held while the process slept.
+
+    Attributes:
+        owner: The library that allocated, or the job's own code.
+        stack: Of the call that allocated; of the largest part if several stacks share the line.
+        first_bytes: Held in the first sleep.
+        last_bytes: Held in the last sleep.
+        bytes_per_cycle: Growth from cycle to cycle; `None` with fewer than three cycles.
+    """
+
+    level: str
+    owner: str
+    stack: tuple[Frame, ...]
+    first_bytes: int
+    last_bytes: int
+    bytes_per_cycle: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Sleep:
+    """Cycles of sleep and wake on a device: memory was unmapped while its addresses stayed in use, and mapped again at
+    the same addresses.
+
+    Attributes:
+        cycles: Complete ones.
+        asleep_at_end: Memory was still unmapped when the trace ended.
+        times: The first thousand cycles.
+        bytes_per_cycle: Growth of `held_bytes` from cycle to cycle; `None` with fewer than three cycles.
+        ci: 95 % confidence interval; `None` with fewer than eleven cycles.
+        lines: What lived through the sleep: by growth, then by size in the last sleep.
+    """
+
+    device: int
+    cycles: int
+    asleep_at_end: bool
+    times: tuple[SleepCycle, ...]
+    bytes_per_cycle: float | None
+    ci: tuple[float | None, float | None] | None
+    lines: tuple[SleepLine, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class RepeatedFree:
+    """Memory or a mapping that was released again, after it had already been released.
+
+    Attributes:
+        kind: As of a site.
+        count: How often, with these two stacks.
+        stack: Of the call that came too late; may be empty.
+        first_stack: Of the call that had released it; may be empty.
+    """
+
+    kind: str
+    device: int
+    count: int
+    stack: tuple[Frame, ...]
+    first_stack: tuple[Frame, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Process:
     """One for each trace.
 
@@ -484,6 +562,8 @@ class Process:
             recorded from its first CUDA call.
         activities: `None` without CUPTI.
         allocators: Of frameworks other than PyTorch, whose blocks are sites of the level `framework`.
+        sleeps: One for each device whose memory slept.
+        repeated_frees: The most frequent first.
     """
 
     pid: int
@@ -499,6 +579,8 @@ class Process:
     joined_after_s: float | None
     activities: Activities | None
     allocators: tuple[Allocator, ...]
+    sleeps: tuple[Sleep, ...]
+    repeated_frees: tuple[RepeatedFree, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -691,7 +773,10 @@ NESTED: dict[type, dict[str, type]] = {
     Holder: {"others": HolderShare},
     Site: {"group": Leak, "kept": Kept, "across": Across, "last_use": LastUse, "first_kernel": FirstKernel, "nvtx_range": NvtxRange, "memory_name": MemoryName, "holder": Holder, "frames": Frame},
     Activities: {"only_cupti": ActivitiesOnlyCupti, "only_hooks": ActivitiesOnlyHooks, "missing": ActivitiesMissing},
-    Process: {"activities": Activities, "allocators": Allocator},
+    SleepLine: {"stack": Frame},
+    Sleep: {"times": SleepCycle, "lines": SleepLine},
+    RepeatedFree: {"stack": Frame, "first_stack": Frame},
+    Process: {"activities": Activities, "allocators": Allocator, "sleeps": Sleep, "repeated_frees": RepeatedFree},
     Steps: {"rounds": StepRounds, "phases": Phase},
     DiffSide: {"processes": Process, "steps": Steps},
     DiffDivergence: {"base_frames": Frame, "new_frames": Frame},

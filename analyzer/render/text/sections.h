@@ -47,6 +47,10 @@ void WriteHeldBy(const ReportOom& oom, int indent, size_t top, Page* page);
 // for pinned host memory if there is any.
 void WriteDevices(const Report& report, size_t top, Page* page);
 
+// Writes what lived through sleeps, in at most `top` lines each, and what was released twice. Writes nothing for a job
+// with neither.
+void WriteSleeps(const Report& report, size_t top, Page* page);
+
 // Writes one line for each device.
 void WriteDevicesInShort(const Report& report, size_t most, Page* page);
 

@@ -30,6 +30,7 @@ std::string RenderText(const Report& report, const TextStyle& style, size_t top,
   WriteVerdictCounts(report, true, &page);
   WriteRanks(report, std::max(top, kRanks), &page);
   WriteDevices(report, top, &page);
+  WriteSleeps(report, top, &page);
   WriteCompleteness(report, top, &page);
   return page.text();
 }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that a process releases and maps again at the same addresses, and memory that is freed twice.
+#ifndef ANALYZER_MODEL_SLEEP_H_
+#define ANALYZER_MODEL_SLEEP_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/enums.h"
+#include "analyzer/model/fields.h"
+#include "analyzer/model/frame.h"
+
+namespace vramtrack {
+
+struct ReportSleepLine {
+  Level level = Level::kDriver;
+  std::string owner;
+  std::vector<ReportFrame> stack;
+  uint64_t first_bytes = 0, last_bytes = 0;
+  std::optional<double> bytes_per_cycle;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportSleepLine> = "A line whose memory a device held while the process slept";
+template <class Visitor>
+void Fields(Visitor& visit, ReportSleepLine& line) {
+  visit(1, "level", field::OneOf{line.level, {Level::kDriver, Level::kFramework}});
+  visit(2, "owner", line.owner, "the library that allocated, or the job's own code");
+  visit(3, "stack", line.stack, "of the call that allocated; of the largest part if several stacks share the line");
+  visit(4, "first_bytes", line.first_bytes, "held in the first sleep");
+  visit(5, "last_bytes", line.last_bytes, "held in the last sleep");
+  visit(6, "bytes_per_cycle", line.bytes_per_cycle, "growth from cycle to cycle; `null` with fewer than three cycles");
+}
+
+struct ReportSleep {
+  struct Cycle {
+    double seconds = 0;
+    uint64_t released_bytes = 0;
+    uint64_t held_bytes = 0;
+    uint64_t cached_bytes = 0;
+  };
+  uint32_t device = 0;
+  uint64_t cycles = 0;
+  bool asleep_at_end = false;
+  std::vector<Cycle> times;
+  std::optional<double> bytes_per_cycle;
+  double ci_low = 0, ci_high = 0;
+  bool has_interval = false;
+  std::vector<ReportSleepLine> lines;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportSleep::Cycle> = "One cycle, by the moment before its memory was mapped again";
+template <class Visitor>
+void Fields(Visitor& visit, ReportSleep::Cycle& cycle) {
+  visit(1, "seconds", cycle.seconds, "since the recording began");
+  visit(2, "released_bytes", cycle.released_bytes, "that slept: address space without memory");
+  visit(3, "held_bytes", cycle.held_bytes, "in use on the device at that moment, of all that is known");
+  visit(4, "cached_bytes", cycle.cached_bytes, "part of it: free in a framework's segments");
+}
+
+template <>
+inline constexpr const char* kAbout<ReportSleep> =
+    "Cycles of sleep and wake on a device: memory was unmapped while its addresses stayed in use, and mapped again at "
+    "the same addresses";
+template <class Visitor>
+void Fields(Visitor& visit, ReportSleep& sleep) {
+  visit(1, "device", sleep.device);
+  visit(2, "cycles", sleep.cycles, "complete ones");
+  visit(3, "asleep_at_end", sleep.asleep_at_end, "memory was still unmapped when the trace ended");
+  visit(4, "times", sleep.times, "the first thousand cycles");
+  visit(5, "bytes_per_cycle", sleep.bytes_per_cycle,
+        "growth of `held_bytes` from cycle to cycle; `null` with fewer than three cycles");
+  visit(6, "ci", field::Interval{sleep.ci_low, sleep.ci_high, true, sleep.has_interval},
+        "95 % confidence interval; `null` with fewer than eleven cycles");
+  visit(9, "has_interval", field::Internal{sleep.has_interval});
+  visit(8, "lines", sleep.lines, "what lived through the sleep: by growth, then by size in the last sleep");
+}
+
+struct ReportRepeatedFree {
+  std::string kind;
+  uint32_t device = 0;
+  uint64_t count = 0;
+  std::vector<ReportFrame> stack, first_stack;
+};
+
+template <>
+inline constexpr const char* kAbout<ReportRepeatedFree> =
+    "Memory or a mapping that was released again, after it had already been released";
+template <class Visitor>
+void Fields(Visitor& visit, ReportRepeatedFree& repeated) {
+  visit(1, "kind", repeated.kind, "as of a site");
+  visit(2, "device", repeated.device);
+  visit(3, "count", repeated.count, "how often, with these two stacks");
+  visit(4, "stack", repeated.stack, "of the call that came too late; may be empty");
+  visit(5, "first_stack", repeated.first_stack, "of the call that had released it; may be empty");
+}
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_MODEL_SLEEP_H_
