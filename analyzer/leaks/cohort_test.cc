@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/leaks/cohort.h"
-#include "analyzer/base/quantity.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+
+#include "analyzer/base/quantity.h"
 #include "analyzer/leaks/explanation.h"
 
 namespace vramtrack {
@@ -117,6 +120,35 @@ TEST(CohortTest, TooFewStepsAreNoReasonToSuspectWhatIsYoung) {
     if (step >= 3) builder.OnDeath(step - 3, step, kMiB);
   }
   EXPECT_EQ(JudgeSite(builder.Finish(12), RunOf(12)).verdict, Verdict::kSteady);
+}
+
+// 2.4 requests in each window ask for one of 400 keys: of 240 requests, fewer and fewer make an entry. Each window has
+// some, so that the windows with entries say nothing.
+TEST(CohortTest, ACacheThatFillsInEveryWindowIsNoLeak) {
+  RunShape run = RunOf(100);
+  run.windows = true;
+  SiteHistoryBuilder builder;
+  double entries = 0;
+  for (Step window = 0; window < 100; ++window) {
+    const double filled = 400 * (1 - std::exp(-2.4 * (window + 1) / 400));
+    const auto made = static_cast<uint32_t>(std::floor(filled) - std::floor(entries));
+    if (made > 0) builder.OnBirth(window, made * kMiB, made);
+    entries = filled;
+  }
+  EXPECT_EQ(JudgeSite(builder.Finish(100), run).verdict, Verdict::kSublinear);
+}
+
+// A leak of the same number of requests keeps what each of them made.
+TEST(CohortTest, ALeakInEveryWindowIsOne) {
+  RunShape run = RunOf(100);
+  run.windows = true;
+  SiteHistoryBuilder builder;
+  std::mt19937_64 random(3);
+  for (Step window = 0; window < 100; ++window) {
+    const auto made = static_cast<uint32_t>(1 + random() % 4);
+    builder.OnBirth(window, made * kMiB, made);
+  }
+  EXPECT_EQ(JudgeSite(builder.Finish(100), run).verdict, Verdict::kLeak);
 }
 
 TEST(CohortTest, WithoutAnyStepNothingIsClaimed) {

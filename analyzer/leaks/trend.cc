@@ -23,6 +23,34 @@ constexpr double kGrowingObjectsRatio = 1.5;
 
 constexpr double kVeryLarge = 1e9;
 
+// From this share on, nearly every step has survivors: which steps have any says no more.
+constexpr double kSaturated = 0.9;
+
+// How much more the numbers of objects in the steps differ from their neighbours than those of independent objects.
+double Dispersion(const SurvivorSeries& series, StepSpan span) {
+  double objects = 0, differences = 0, pairs = 0, last = -1;
+  for (const Survivors& at : series) {
+    if (at.step < span.begin || at.step >= span.end) continue;
+    const auto here = static_cast<double>(at.objects);
+    objects += here;
+    if (last >= 0) {
+      differences += (here - last) * (here - last) / 2;
+      ++pairs;
+    }
+    last = here;
+  }
+  return pairs == 0 ? 1 : std::max(1.0, differences / pairs / (objects / (pairs + 1)));
+}
+
+// Each step counts once, as its objects may have one cause, unless nearly all steps have some.
+double TrendOfRun(const SurvivorSeries& series, StepSpan span) {
+  const auto steps = std::count_if(series.begin(), series.end(), [span](const Survivors& at) {
+    return at.step >= span.begin && at.step < span.end;
+  });
+  if (static_cast<double>(steps) < kSaturated * span.size()) return LaplaceTrend(series, span, /*by_steps=*/true);
+  return LaplaceTrend(series, span, /*by_steps=*/false) / std::sqrt(Dispersion(series, span));
+}
+
 double Ratio(double late, double early) {
   if (early <= 0) return late > 0 ? kVeryLarge : 1;
   return std::min(late / early, kVeryLarge);
@@ -76,7 +104,7 @@ TrendEvidence JudgeTrend(const SurvivorSeries& series, StepSpan span, const std:
   evidence.late_to_early = LateToEarly(windows);
   evidence.laplace = LaplaceTrend(series, span, /*by_steps=*/false);
   evidence.window_bytes = WindowTrend(windows);
-  evidence.laplace_by_run = LaplaceTrend(run_series, run_span, /*by_steps=*/true);
+  evidence.laplace_by_run = TrendOfRun(run_series, run_span);
   const HalvesRatio& ratio = evidence.late_to_early;
   const bool hint = std::min(evidence.laplace, evidence.laplace_by_run) < -kHintOfTrend;
   if (std::max(ratio.bytes, ratio.objects) < kDeceleratingRatio && hint) {
