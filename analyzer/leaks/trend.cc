@@ -44,9 +44,8 @@ double Dispersion(const SurvivorSeries& series, StepSpan span) {
 
 // Each step counts once, as its objects may have one cause, unless nearly all steps have some.
 double TrendOfRun(const SurvivorSeries& series, StepSpan span) {
-  const auto steps = std::count_if(series.begin(), series.end(), [span](const Survivors& at) {
-    return at.step >= span.begin && at.step < span.end;
-  });
+  const auto steps = std::count_if(series.begin(), series.end(),
+                                   [span](const Survivors& at) { return at.step >= span.begin && at.step < span.end; });
   if (static_cast<double>(steps) < kSaturated * span.size()) return LaplaceTrend(series, span, /*by_steps=*/true);
   return LaplaceTrend(series, span, /*by_steps=*/false) / std::sqrt(Dispersion(series, span));
 }
