@@ -69,6 +69,17 @@ TEST(RisingSteps, SizesThatVaryAreFine) {
   EXPECT_TRUE(Unsure([&random](uint64_t) { return Sizes{(8 + random() % 64) * kMiB}; }).empty());
 }
 
+TEST(RisingSteps, ALastPhaseThatNeedsMoreIsFine) {
+  std::mt19937_64 random(11);
+  const auto size = [&random](uint64_t step) { return Sizes{(step < 100 ? 32 : 80) * kMiB + random() % (16 * kMiB)}; };
+  EXPECT_TRUE(Unsure(size).empty());
+}
+
+TEST(RisingSteps, SizesThatVaryAndGrowAreFound) {
+  std::mt19937_64 random(12);
+  EXPECT_EQ(Unsure([&random](uint64_t step) { return Sizes{(8 + step + random() % 16) * kMiB}; }).size(), 1u);
+}
+
 TEST(RisingSteps, WhatStaysIsALeak) {
   EXPECT_TRUE(Unsure([](uint64_t) { return Sizes{8 * kMiB, kMiB}; }).empty());
 }
