@@ -84,7 +84,7 @@ export function rate(site) {
   const unit = site.rate_unit === 'step' && site.step_name ? `'${printable(site.step_name.replace(/[#\s_-]+$/, ''))}'` : site.rate_unit;
   if (site.level !== 'handle') return `${bytes(of.rate_bytes_per_step)} per ${unit}`;
   const objects = of.rate_objects_per_step;
-  return `${about(objects)} ${site.kind || 'handle'}${objects === 1 ? '' : 's'} per ${unit}`;
+  return `${about(objects)} ${(site.kind || 'handle').replaceAll('_', ' ')}${objects === 1 ? '' : 's'} per ${unit}`;
 }
 
 export function device(index) {
