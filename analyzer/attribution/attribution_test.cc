@@ -113,6 +113,9 @@ TEST(StackSymbolizer, LeavesOutThePlumbingAndNamesTheOwner) {
   const uint64_t stack[] = {0x30010, 0x20010, 0x40010, 0x11000, 0x10010};
   definitions.stacks.Define(1, stack, 5, 0, false);
   definitions.stacks.Define(2, stack, 2, 0, false);
+  // A library's function that is hooked itself.
+  const uint64_t nested[] = {0x30010, 0x20010, 0x40010, 0x30020, 0x10010};
+  definitions.stacks.Define(3, nested, 5, 0, false);
   definitions.Freeze();
   Symbolizer symbols;
   StackSymbolizer symbolizer(definitions, &symbols);
@@ -123,8 +126,14 @@ TEST(StackSymbolizer, LeavesOutThePlumbingAndNamesTheOwner) {
   EXPECT_EQ(frames[1].module, "/nowhere/train");
   EXPECT_EQ(frames[2].offset, 0x10u);
   EXPECT_EQ(symbolizer.Owner(definitions.stacks.Distinct(1)), "libcublas.so.12");
-  // Nothing but plumbing is better than nothing.
-  EXPECT_EQ(symbolizer.Frames(definitions.stacks.Distinct(2)).size(), 2u);
+  // Nothing but plumbing is better than nothing, but hooks are of no interest.
+  const std::vector<ReportFrame> plumbing = symbolizer.Frames(definitions.stacks.Distinct(2));
+  ASSERT_EQ(plumbing.size(), 1u);
+  EXPECT_EQ(plumbing[0].module, "/nowhere/libcudart.so.12");
+  const std::vector<ReportFrame> hooked = symbolizer.Frames(definitions.stacks.Distinct(3));
+  ASSERT_EQ(hooked.size(), 2u);
+  EXPECT_EQ(hooked[0].module, "/nowhere/libcublas.so.12");
+  EXPECT_EQ(hooked[1].module, "/nowhere/train");
   EXPECT_EQ(symbolizer.Owner(definitions.stacks.Distinct(2)), "");
   EXPECT_TRUE(symbolizer.Frames(kEmptyStack).empty());
 }
