@@ -3,7 +3,6 @@
 # sources of the libraries that are linked statically, and qemu's user mode. To be sourced after common.sh, packages.sh and
 # portable/setup.sh.
 # shellcheck shell=bash
-source "$root/tools/lib/aarch64/sysroot.sh"
 
 aarch64_packages=(g++-aarch64-linux-gnu)
 
@@ -42,27 +41,12 @@ setup_aarch64_cuda() {
 }
 
 setup_aarch64() {
-  local folder version name
   [[ $(uname -m) == x86_64 ]] || die "programs for aarch64 are cross-compiled on x86-64 only"
   install_packages "${aarch64_packages[@]}"
   setup_aarch64_cuda
-  # Sysroot and compiler are no inputs of Bazel's actions: with another content they get another name.
-  version=$(cat "$root"/tools/lib/aarch64/{compiler.sh,glibc228.h,sources.txt,sysroot.sh} | sha256sum)
-  folder=$(download_dir)/aarch64-${version:0:12}
-  download_portable_files
-  download_debian_files "$root/tools/lib/aarch64/sources.txt"
-  if [[ ! -x $folder/gcc-aarch64 ]]; then
-    rm -rf "$folder" "$folder.new"
-    make_aarch64_sysroot "$folder.new" "$portable_files"
-    mv "$folder.new" "$folder"
-    say "made a compiler for aarch64: $folder/gcc-aarch64"
-  fi
-  mkdir -p "$deps/distdir"
-  for name in "$portable_files"/*.orig.tar.*; do
-    cmp -s "$name" "$deps/distdir/${name##*/}" || cp "$name" "$deps/distdir/"
-  done
+  setup_sysroot aarch64 aarch64-linux-gnu
   # .bazelrc imports it.
-  printf 'build:aarch64 --repo_env=VRAMTRACK_AARCH64=%s\n' "$folder" >"$deps/aarch64.bazelrc"
+  printf 'build:aarch64 --repo_env=VRAMTRACK_AARCH64=%s\n' "$sysroot_folder" >"$deps/aarch64.bazelrc"
   # run_under reads it.
-  printf 'qemu=%q sysroot=%q\n' "$(aarch64_qemu)" "$folder/root" >"$deps/aarch64.run"
+  printf 'qemu=%q sysroot=%q\n' "$(aarch64_qemu)" "$sysroot_folder/root" >"$deps/aarch64.run"
 }

@@ -38,23 +38,30 @@ download_debian_files() {
 
 download_portable_files() { download_debian_files "$root/tools/lib/portable/sources.txt"; }
 
-setup_portable() {
-  [[ $(uname -m) == x86_64 ]] || die "the portable build is for x86-64 only"
-  local folder name version
+# setup_sysroot KIND MACHINE: the C library, the compiler FOLDER/gcc-KIND and the sources that Bazel takes; see make_sysroot. Sets
+# `sysroot_folder` to FOLDER.
+setup_sysroot() {
+  local name version
   # Sysroot and compiler are no inputs of Bazel's actions: with another content they get another name.
-  version=$(cat "$root"/tools/lib/portable/{compiler.sh,glibc228.h,sources.txt,sysroot.sh} | sha256sum)
-  folder=$(download_dir)/portable-${version:0:12}
+  version=$(cat "$root/tools/lib/$1"/{compiler.sh,glibc228.h,sources.txt} "$root/tools/lib/portable/sysroot.sh" | sha256sum)
+  sysroot_folder=$(download_dir)/$1-${version:0:12}
   download_portable_files
-  if [[ ! -x $folder/gcc-portable ]]; then
-    rm -rf "$folder" "$folder.new"
-    make_sysroot "$folder.new" "$portable_files"
-    mv "$folder.new" "$folder"
-    say "made a compiler for older C libraries: $folder/gcc-portable"
+  [[ $1 == portable ]] || download_debian_files "$root/tools/lib/$1/sources.txt"
+  if [[ ! -x $sysroot_folder/gcc-$1 ]]; then
+    rm -rf "$sysroot_folder" "$sysroot_folder.new"
+    make_sysroot "$1" "$2" "$sysroot_folder.new" "$portable_files"
+    mv "$sysroot_folder.new" "$sysroot_folder"
+    say "made a compiler: $sysroot_folder/gcc-$1"
   fi
   mkdir -p "$deps/distdir"
   for name in "$portable_files"/*.orig.tar.*; do
     cmp -s "$name" "$deps/distdir/${name##*/}" || cp "$name" "$deps/distdir/"
   done
+}
+
+setup_portable() {
+  [[ $(uname -m) == x86_64 ]] || die "the portable build is for x86-64 only"
+  setup_sysroot portable x86_64-linux-gnu
   # .bazelrc imports it.
-  printf 'build:portable --repo_env=CC=%s\n' "$folder/gcc-portable" >"$deps/portable.bazelrc"
+  printf 'build:portable --repo_env=CC=%s\n' "$sysroot_folder/gcc-portable" >"$deps/portable.bazelrc"
 }
