@@ -62,6 +62,13 @@ def libraries_below(folders):
     return sorted(clients), sorted(sonames)
 
 
+def names_in(client):
+    """The libraries and the functions that are among a library's strings."""
+    with open(client, "rb") as file:
+        found = re.findall(rb"\0(lib[\w-]+\.so\.\d+|(?:__)?(?:nv|cu)[A-Za-z]+[A-Z]\w*)(?=\0)", file.read())
+    return {name.decode() for name in found}
+
+
 class Imports:
     """libraries[soname][function] is the version node that the function is wanted with, or None.
 
@@ -71,6 +78,8 @@ class Imports:
     def __init__(self, clients, loaded=(), by_name=False):
         self.libraries = {soname: {} for soname in [*LOADED, *loaded]}
         node_owner = {}
+        owners = OWNERS if by_name else {"libnvidia-ml": OWNERS["libnvidia-ml"]}
+        named = set()
         for client in clients:
             for soname in re.findall(r"\(NEEDED\).*\[(.*)\]", output_of("readelf", "-dW", client)):
                 if stem(soname) in OWNERS:
@@ -82,8 +91,12 @@ class Imports:
                 found = re.search(r"\bName: (\S+)", line)
                 if found and file in self.libraries:
                     node_owner[found[1]] = file
-            if by_name:
-                self._add_libraries_named(client)
+            if by_name or os.path.basename(client) == "libc10_cuda.so":
+                named |= names_in(client)
+        if by_name:
+            for soname in named:
+                if stem(soname) in OWNERS and stem(soname) not in NOT_LOADED:
+                    self.libraries.setdefault(soname, {})
         # Older wheels need it through libcublas only.
         if not any(stem(soname) == "libcublasLt" for soname in self.libraries):
             for soname in [name for name in self.libraries if stem(name) == "libcublas"]:
@@ -98,25 +111,9 @@ class Imports:
                     for part, pattern in OWNERS.items():
                         if part in owner and re.match(pattern, name):
                             self.libraries[owner[part]].setdefault(name, None)
-        nvml = {"libnvidia-ml": OWNERS["libnvidia-ml"]}
-        for client in clients:
-            if by_name:
-                self._add_names_looked_up(client, owner, OWNERS)
-            elif os.path.basename(client) == "libc10_cuda.so":
-                self._add_names_looked_up(client, owner, nvml)
-
-    def _add_libraries_named(self, client):
-        with open(client, "rb") as file:
-            for soname in re.findall(rb"\0(lib[\w-]+\.so\.\d+)(?=\0)", file.read()):
-                if stem(soname.decode()) in OWNERS and stem(soname.decode()) not in NOT_LOADED:
-                    self.libraries.setdefault(soname.decode(), {})
-
-    def _add_names_looked_up(self, client, owner, owners):
-        with open(client, "rb") as file:
-            names = {name.decode() for name in re.findall(rb"\0((?:nv|cu|__cu|__nv)[A-Za-z]+[A-Z]\w*)(?=\0)", file.read())}
         for part, pattern in owners.items():
             if part not in owner or part in NOT_LOADED or part == "libcudart":
                 continue
-            for name in names:
+            for name in named:
                 if re.fullmatch(pattern + r"\w*", name):
                     self.libraries[owner[part]].setdefault(name, None)
