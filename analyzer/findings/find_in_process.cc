@@ -33,12 +33,10 @@
 #include "analyzer/findings/peaks/peak_lines.h"
 #include "analyzer/findings/peaks/value_findings.h"
 #include "analyzer/findings/site_findings.h"
+#include "analyzer/leaks/cohort.h"
 
 namespace vramtrack {
 namespace {
-
-// Fewer objects than this are one-offs.
-constexpr uint64_t kKeptObjects = 4;
 
 // Of objects that were made where no steps are known, how many stayed: in windows, or where nothing could be judged.
 // What comes before the first step is set-up.
@@ -63,9 +61,9 @@ size_t SitesThatKept(const ProcessAnalysis& analysis) {
     if (verdict.verdict == Verdict::kInsufficientEvidence) continue;
     const bool stopped = verdict.verdict == Verdict::kOneTime || verdict.verdict == Verdict::kSublinear;
     if (analysis.plan().has_windows()) {
-      kept += stopped && verdict.evidence.survivors.objects >= kKeptObjects;
+      kept += stopped && verdict.evidence.survivors.objects >= kFewestRepeats;
     } else if (!analysis.phases().empty()) {
-      kept += KeptWithoutSteps(analysis, i) >= kKeptObjects;
+      kept += KeptWithoutSteps(analysis, i) >= kFewestRepeats;
     }
   }
   return kept;

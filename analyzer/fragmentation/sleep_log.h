@@ -59,7 +59,7 @@ class SleepLog final : public ReplayObserver {
   using Ranges = absl::btree_map<uint64_t, uint64_t>;  // addresses and bytes
   struct State {
     Ranges unmapped;  // where memory was, within ranges of addresses that are still reserved
-    bool waking = false, counted = false;
+    bool waking = false;
     bool looked = false;  // `blocks` is valid
     Ranges blocks;        // live blocks in `unmapped`
     // Memory made since the last mapping was removed, by site: a wake makes it before it maps it.

@@ -37,8 +37,6 @@ constexpr uint64_t kOrders = 5;
 
 // The first step of warm-up that can tell a cache from a leak: before it, a job allocates what it keeps.
 constexpr Step kSetupSteps = 2;
-// Fewer objects than this in a whole run are one-offs, whatever its steps are.
-constexpr uint64_t kRepeats = 4;
 
 class Judge {
  public:
@@ -90,7 +88,7 @@ class Judge {
   // Survivors that are no older than freed objects became say nothing. Older ones, or several with nothing freed to
   // compare them with, are a reason to wait for more steps.
   Verdict WithTooFewSteps() {
-    if (run_.steps == 0 && context_.allocations > 0 && context_.allocations < kRepeats) return Verdict::kOneTime;
+    if (run_.steps == 0 && context_.allocations > 0 && context_.allocations < kFewestRepeats) return Verdict::kOneTime;
     verdict_.further_steps_needed = std::max<Step>(1, FurtherStepsNeeded(run_, evidence().max_lifetime_steps));
     // Before its third step a job has not shown what it does twice.
     const bool hardly_begun = run_.steps <= kSetupSteps;

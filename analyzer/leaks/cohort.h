@@ -32,6 +32,9 @@ enum class SegmentRole {
   kFrameworkGrowing,  // its objects are the allocator's segments, and the bytes in blocks grow
 };
 
+// Fewer objects than this in a whole run are one-offs, whatever its steps are.
+constexpr uint64_t kFewestRepeats = 4;
+
 struct SiteContext {
   SegmentRole segments = SegmentRole::kNone;
   uint64_t allocations = 0;  // that the site made in the whole run, also where there are no steps; 0 if not known

@@ -109,6 +109,10 @@ double UsualRise(const std::vector<double>& levels) {
 
 }  // namespace
 
+LevelSeries SeriesOf(const std::vector<uint64_t>& low, const std::vector<uint64_t>& high) {
+  return {{low.begin(), low.end()}, {high.begin(), high.end()}, 1};
+}
+
 std::optional<Growth> EstimateGrowth(const std::vector<uint64_t>& floors, Step warmup_end) {
   const std::vector<Point> points = Sample(floors, warmup_end, kMaxPoints);
   if (points.size() < kMinGrowthSteps) return std::nullopt;

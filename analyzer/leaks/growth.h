@@ -40,6 +40,9 @@ struct LevelSeries {
   double steps_per_point = 1;
 };
 
+// Returns the series of one point a step. Both must be equally long.
+LevelSeries SeriesOf(const std::vector<uint64_t>& low, const std::vector<uint64_t>& high);
+
 struct FittedGrowth : Growth {
   // The variance, in bytes squared, that each step adds to the level. It is 0 if steps add equal amounts or repeat a
   // pattern, and positive if the amounts are random.

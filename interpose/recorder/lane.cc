@@ -11,7 +11,7 @@ std::atomic<uint64_t>* Word(uint64_t* journal, JournalHeaderWord word) {
 }
 
 // What is recorded from here on is seen only by those who see that the journal was emptied. A release store orders what
-// comes before it; this orders what comes after. No instruction on x86-64.
+// comes before it; this orders what comes after. On x86-64 it costs no instruction.
 void RecordsComeAfter() { std::atomic_thread_fence(std::memory_order_release); }
 
 }  // namespace

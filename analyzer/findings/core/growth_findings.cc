@@ -136,10 +136,6 @@ std::string RefusedFor(const Sources& sources, double grown) {
   return absl::StrCat(NameOf(verdict), ": ", WhyNot(verdict));
 }
 
-LevelSeries OfSteps(const std::vector<uint64_t>& low, const std::vector<uint64_t>& high) {
-  return {{low.begin(), low.end()}, {high.begin(), high.end()}, 1};
-}
-
 // How one figure of a device grows.
 struct Grown {
   ReportGrowth report;
@@ -229,7 +225,7 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
 
   const Moment& peak = scope->peak_moment;
   const auto total = static_cast<double>(device->total_bytes);
-  Grown live = Fit(OfSteps(scope->floors, scope->ceilings), first,
+  Grown live = Fit(SeriesOf(scope->floors, scope->ceilings), first,
                    total == 0 ? 0 : std::max(1.0, BytesForLive(*scope, device->total_bytes)), seconds);
   const double outside =
       std::max(0.0, static_cast<double>(peak.device_used) - static_cast<double>(peak.usage.reserved));

@@ -12,7 +12,7 @@
 #include "analyzer/leaks/buffer_growth.h"
 #include "analyzer/leaks/growth.h"
 #include "analyzer/leaks/materiality.h"
-#include "analyzer/symbols/short_name.h"
+#include "analyzer/model/frame_text.h"
 
 namespace vramtrack {
 namespace {
@@ -27,11 +27,6 @@ constexpr size_t kLeastRises = 5;
 constexpr double kStillRising = 0.5;
 // Objects of a line that became this much larger on average.
 constexpr double kLarger = 1.1;
-
-LevelSeries SeriesOf(const std::vector<uint64_t>& levels) {
-  const std::vector<double> values(levels.begin(), levels.end());
-  return {values, values, 1};
-}
 
 // The line whose objects grew most, as far as they are live at the peak.
 std::string LargerLine(ProcessAnalysis* analysis, DeviceIndex device) {
@@ -51,9 +46,7 @@ std::string LargerLine(ProcessAnalysis* analysis, DeviceIndex device) {
   const std::vector<ReportFrame> frames = analysis->symbolizer().Frames(sites[*most].key.stack);
   if (frames.empty()) return "";
   const ReportFrame& frame = frames[OwnFrame(frames).value_or(0)];
-  const std::string& file = frame.shown_file.empty() ? frame.file : frame.shown_file;
-  if (frame.line != 0) return absl::StrCat(file, ":", frame.line, " in ", ShortName(frame.function));
-  return ShortName(frame.function);
+  return absl::StrCat(FrameLocation(frame), FunctionBehindLocation(frame));
 }
 
 }  // namespace
@@ -61,14 +54,14 @@ std::string LargerLine(ProcessAnalysis* analysis, DeviceIndex device) {
 std::string RisingSteps(ProcessAnalysis* analysis, DeviceIndex device) {
   const Scope* scope = LeadingScope(analysis->ledger(), device);
   if (scope == nullptr || analysis->plan().has_windows()) return "";
-  const LevelSeries peaks = SeriesOf(scope->ceilings);
+  const LevelSeries peaks = SeriesOf(scope->ceilings, scope->ceilings);
   const size_t steps = peaks.low.size(), first = analysis->run().warmup_end;
   if (steps < first + 3 * kMinGrowthSteps) return "";
   const std::optional<FittedGrowth> whole = FitGrowth(peaks, first);
   const std::optional<FittedGrowth> late = FitGrowth(peaks, steps - (steps - first) / 3);
   if (!whole || !late || whole->ci_low <= 0 || whole->rises < kLeastRises) return "";
   if (late->ci_low <= 0 || late->bytes_per_step < kStillRising * whole->bytes_per_step) return "";
-  const std::optional<FittedGrowth> kept = FitGrowth(SeriesOf(scope->floors), first);
+  const std::optional<FittedGrowth> kept = FitGrowth(SeriesOf(scope->floors, scope->floors), first);
   if (kept && kept->bytes_per_step > kKept * whole->bytes_per_step) return "";
   const double rise = whole->bytes_per_step * static_cast<double>(steps - first);
   if (rise < kLeastRise * peaks.low[first]) return "";

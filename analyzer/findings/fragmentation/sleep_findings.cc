@@ -31,10 +31,7 @@ struct Line {
 // Growth from cycle to cycle: the slope with an interval from eleven cycles on, otherwise the mean.
 std::optional<double> GrowthOf(const std::vector<uint64_t>& bytes, std::optional<FittedGrowth>* fitted) {
   if (bytes.size() < kFewestCycles) return std::nullopt;
-  LevelSeries series;
-  series.low.assign(bytes.begin(), bytes.end());
-  series.high = series.low;
-  *fitted = FitGrowth(series, 1);
+  *fitted = FitGrowth(SeriesOf(bytes, bytes), 1);
   if (*fitted) return (*fitted)->bytes_per_step;
   const double last = static_cast<double>(bytes.back());
   return (last - static_cast<double>(bytes[1])) / static_cast<double>(bytes.size() - 2);
