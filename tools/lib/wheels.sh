@@ -36,6 +36,22 @@ download_wheels() {
     die "cannot download $(sed -n 's/^\([a-z][^ ]*\).*/\1/p' "$2" | paste -sd ' '): $(pip_error)"
 }
 
+# pinned_environment FOLDER TABLE: an environment of Python 3.11 with the wheels of the table. Returns 1, after a line that says why,
+# if they cannot be had.
+pinned_environment() {
+  local python
+  cmp -s "$2" "$1/.made-from" && return 0
+  python=$(command -v python3.11) || {
+    say "Python 3.11 is missing, for which the wheels of ${2#"$root"/} are pinned"
+    return 1
+  }
+  make_environment "$1" "$python"
+  (download_wheels "$1" "$2") || return 1
+  run_pip "$1" install --no-index --no-deps --find-links "$(download_dir)/wheels" -r "$2" ||
+    die "cannot install the wheels of ${2#"$root"/}: $(pip_error)"
+  cp "$2" "$1/.made-from"
+}
+
 # unpack_wheels TABLE INNER-FOLDER TARGET: the inner folder of the unpacked wheels becomes TARGET.
 unpack_wheels() {
   local table=$1 inner=$2 target=$3 names
