@@ -96,12 +96,24 @@ void TraceBuilder::DefineThread(uint32_t thread, uint32_t tid, const std::string
   });
 }
 
-void TraceBuilder::DefineDevice(uint32_t thread, uint32_t index, const std::string& name, uint64_t total_bytes) {
+void TraceBuilder::DefineHostReading(uint32_t thread, uint64_t time, uint64_t resident, uint64_t shared) {
+  DefineEncoded(thread, [&](MessageWriter* out) {
+    uint8_t* message = out->Begin(schema::definitions_field::host_readings);
+    out->Varint(schema::hostReading_field::time, time);
+    out->Varint(schema::hostReading_field::resident, resident);
+    out->Varint(schema::hostReading_field::shared, shared);
+    out->End(message);
+  });
+}
+
+void TraceBuilder::DefineDevice(uint32_t thread, uint32_t index, const std::string& name, uint64_t total_bytes,
+                                const std::string& uuid) {
   DefineEncoded(thread, [&](MessageWriter* out) {
     uint8_t* message = out->Begin(schema::definitions_field::devices);
     out->Varint(schema::device_field::index, index);
     out->String(schema::device_field::name, name.c_str());
     out->Fixed64(schema::device_field::total_bytes, total_bytes);
+    if (!uuid.empty()) out->Bytes(schema::device_field::uuid, uuid.data(), uuid.size());
     out->End(message);
   });
 }

@@ -41,7 +41,9 @@ class TraceBuilder {
   void DefineModule(uint32_t thread, uint32_t id, const std::string& path, uint64_t load_bias, uint64_t start,
                     uint64_t end, uint32_t first_epoch = 0);
   void DefineThread(uint32_t thread, uint32_t tid, const std::string& name);
-  void DefineDevice(uint32_t thread, uint32_t index, const std::string& name, uint64_t total_bytes);
+  void DefineDevice(uint32_t thread, uint32_t index, const std::string& name, uint64_t total_bytes,
+                    const std::string& uuid = "");
+  void DefineHostReading(uint32_t thread, uint64_t time, uint64_t resident, uint64_t shared);
   void DefineCode(uint32_t thread, uint32_t id, const std::string& name, const std::string& file, uint32_t first_line,
                   schema::LineTable table, const std::string& lines);
   // Frames are (code, offset of the instruction, odd where native code called the interpreter anew), innermost first.

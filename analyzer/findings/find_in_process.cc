@@ -10,10 +10,12 @@
 #include "absl/strings/str_format.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/activity_findings.h"
+#include "analyzer/findings/core/card_findings.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/growth_findings.h"
+#include "analyzer/findings/core/host_findings.h"
 #include "analyzer/findings/core/limit_findings.h"
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/core/range_findings.h"
@@ -147,6 +149,8 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
   ProcessFindings findings;
   findings.process = DescribeProcess(trace, ledger);
   findings.steps = DescribeSteps(*analysis);
+  findings.host = DescribeHost(*analysis);
+  findings.cards = DescribeCardUses(*analysis);
   const SitePurposes purposes = PurposesOfSites(analysis);
   const std::vector<std::unique_ptr<Collector>> own = Collectors(analysis, purposes);
   std::vector<Collector*> collectors;

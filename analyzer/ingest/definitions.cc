@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/ingest/definitions.h"
 
+#include <algorithm>
+
 #include "analyzer/ingest/python_definitions.h"
 #include "proto/pbf_reader.h"
 #include "proto/schema_constants.h"
@@ -156,6 +158,20 @@ void ReadModuleGone(pbf_reader in, LoadedModules* modules) {
   modules->SetGone(id, epoch);
 }
 
+// Empty if there is none.
+std::string UuidText(const std::string& bytes) {
+  constexpr size_t kBytes = 16;
+  constexpr char kDigits[] = "0123456789abcdef";
+  if (bytes.size() != kBytes || bytes.find_first_not_of('\0') == std::string::npos) return "";
+  std::string text = "GPU-";
+  for (size_t i = 0; i < kBytes; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    const auto byte = static_cast<unsigned char>(bytes[i]);
+    text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return text;
+}
+
 void ReadDevice(pbf_reader in, std::map<uint32_t, TracedDevice>* devices) {
   namespace f = schema::device_field;
   uint32_t index = 0;
@@ -171,12 +187,16 @@ void ReadDevice(pbf_reader in, std::map<uint32_t, TracedDevice>* devices) {
       case f::total_bytes:
         device.total_bytes = in.get_fixed64();
         break;
+      case f::uuid:
+        device.uuid = UuidText(in.get_bytes());
+        break;
       default:
         in.skip();
     }
   }
   // Name and size may come from different calls of the program.
   TracedDevice& known = (*devices)[index];
+  if (!device.uuid.empty()) known.uuid = std::move(device.uuid);
   if (!device.name.empty()) known.name = std::move(device.name);
   if (device.total_bytes != 0) known.total_bytes = device.total_bytes;
 }
@@ -283,6 +303,26 @@ void ReadAllocator(pbf_reader in, std::vector<TracedAllocator>* allocators) {
   allocators->push_back(std::move(allocator));
 }
 
+void ReadHostReading(pbf_reader in, std::vector<HostReading>* readings) {
+  HostReading reading;
+  while (in.next()) {
+    switch (in.tag()) {
+      case schema::hostReading_field::time:
+        reading.time = in.get_uint64();
+        break;
+      case schema::hostReading_field::resident:
+        reading.resident = in.get_uint64();
+        break;
+      case schema::hostReading_field::shared:
+        reading.shared = in.get_uint64();
+        break;
+      default:
+        in.skip();
+    }
+  }
+  readings->push_back(reading);
+}
+
 // libtorch_cuda.so, in some versions in parts: libtorch_cuda_cpp.so.
 bool IsTorchCuda(std::string_view path) {
   constexpr std::string_view kName = "libtorch_cuda";
@@ -342,6 +382,9 @@ bool Definitions::Add(std::string_view encoded) {
         case f::allocators:
           ReadAllocator(in.get_message(), &allocators);
           break;
+        case f::host_readings:
+          ReadHostReading(in.get_message(), &host_readings);
+          break;
         case f::names:
           ReadName(in.get_message(), &names, &domains);
           break;
@@ -361,6 +404,8 @@ void Definitions::Freeze() {
   stacks.Freeze(modules, codes);
   NameDomains();
   FindTorch();
+  std::stable_sort(host_readings.begin(), host_readings.end(),
+                   [](const HostReading& a, const HostReading& b) { return a.time < b.time; });
 }
 
 void Definitions::FindTorch() {

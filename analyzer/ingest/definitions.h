@@ -42,8 +42,16 @@ struct TracedAllocator {
   uint32_t device = 0;
 };
 
+// How much memory of the host the process had.
+struct HostReading {
+  uint64_t time = 0;      // ticks
+  uint64_t resident = 0;  // bytes
+  uint64_t shared = 0;    // of these, bytes of files and of memory shared with other processes
+};
+
 struct TracedDevice {
   std::string name;
+  std::string uuid;          // as nvidia-smi prints it; empty: unknown
   uint64_t total_bytes = 0;  // 0: unknown
 };
 
@@ -53,6 +61,7 @@ class Definitions {
   std::map<uint32_t, TracedThread> threads;
   std::map<uint32_t, TracedDevice> devices;
   std::vector<TracedAllocator> allocators;  // each once
+  std::vector<HostReading> host_readings;   // after Freeze, by time
   LoadedModules modules;
   TracedCodes codes;
   TracedStacks stacks;

@@ -20,6 +20,10 @@ class TickClock {
   double Seconds(uint64_t ticks) const {
     return ticks <= start_ticks_ ? 0 : static_cast<double>(ticks - start_ticks_) / ticks_per_second_;
   }
+  // Returns the seconds since 1970; valid if start_realtime_ns() is known.
+  double RealtimeSeconds(uint64_t ticks) const {
+    return static_cast<double>(start_realtime_ns_) / 1e9 + Seconds(ticks);
+  }
   uint64_t Ns(uint64_t ticks) const { return static_cast<uint64_t>(Seconds(ticks) * 1e9); }
 
  private:

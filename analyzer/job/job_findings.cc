@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,15 @@ std::vector<JobProcess*> InOrder(std::deque<JobProcess>* processes) {
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const JobProcess* a, const JobProcess* b) { return IsBefore(*a, *b); });
   return ordered;
+}
+
+// Does not depend on the order of the processes.
+bool MattersMore(const ReportHost& a, const ReportHost& b) {
+  const auto rank = [](const ReportHost& host) {
+    const double grows = host.resident.grows() ? host.resident.growth->bytes_per_step : 0;
+    return std::make_tuple(grows, host.resident.peak, UINT32_MAX - host.pid);
+  };
+  return rank(a) > rank(b);
 }
 
 // Where all frames are to be shown: once the sites have their ids.
@@ -75,6 +85,8 @@ void FindingsJoin::Add(ProcessFindings findings) {
   if (findings.further_steps_needed) {
     further_steps_needed_ = std::max(further_steps_needed_.value_or(0), *findings.further_steps_needed);
   }
+  cards_.Add(process.process.pid, process.process.rank, std::move(findings.cards));
+  if (findings.host && (!host_ || MattersMore(*findings.host, *host_))) host_ = std::move(findings.host);
   const uint64_t steps = findings.steps.count;
   if (steps > steps_.count || (steps > 0 && steps == steps_.count && IsBefore(process, *steps_of_))) {
     steps_ = std::move(findings.steps);
@@ -112,6 +124,8 @@ Report FindingsJoin::Finish() {
   }
   report.releases = releases_.Finish();
   report.steps = steps_;
+  report.host = host_;
+  report.cards = cards_.Finish();
   report.verdict_counts.assign(verdict_counts_.begin(), verdict_counts_.end());
   report.further_steps_needed = further_steps_needed_;
   report.warnings = warnings_.Finish();

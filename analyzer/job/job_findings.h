@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/job/job_cards.h"
 #include "analyzer/job/job_devices.h"
 #include "analyzer/job/job_process.h"
 #include "analyzer/job/job_releases.h"
@@ -39,6 +40,8 @@ class FindingsJoin {
   JobDevices devices_;
   JobReleases releases_;
   JobWarnings warnings_, unsure_;
+  JobCards cards_;
+  std::optional<ReportHost> host_;
   ReportSteps steps_;  // of the process with the most steps
   const JobProcess* steps_of_ = nullptr;
   std::map<std::string, uint64_t> verdict_counts_;

@@ -26,7 +26,8 @@ void Ledger::EnterRange(const LiveAllocation& allocation, SiteIndex site, Alloca
   if (scope == Site::kNoScope || scopes_[scope].segments == nullptr) return;
   const bool of_graph = sites_.sites()[site].key.kind == schema::GRAPH_POOL;
   has_graph_pools_ |= of_graph;
-  scopes_[scope].segments->AddRange(allocation.address(), allocation.bytes, memory, site, mapped, of_graph);
+  CountSegments(scopes_[scope], scopes_[scope].segments->AddRange(allocation.address(), allocation.bytes, memory, site,
+                                                                  mapped, of_graph));
 }
 
 uint64_t Ledger::LeaveRange(const LiveAllocation& allocation) {
@@ -47,7 +48,11 @@ void Ledger::PlaceBlock(const LiveAllocation& allocation) {
   if (__builtin_expect(has_graph_pools_, 0) && scope.segments->IsInGraphPool(allocation.address(), allocation.bytes)) {
     ++sites_.sites()[allocation.site].in_graph_pools;
   }
-  for (const Segments::Range* range : scope.segments->AddBlock(allocation.address(), allocation.bytes)) {
+  CountSegments(scope, scope.segments->AddBlock(allocation.address(), allocation.bytes));
+}
+
+void Ledger::CountSegments(const Scope& scope, const std::vector<const Segments::Range*>& recognised) {
+  for (const Segments::Range* range : recognised) {
     Site& site = sites_.sites()[range->site];
     if (site.peak_epoch != scope.peak_epoch) site.NotePeak(scope.peak_epoch);
     site.segment_bytes += range->counted;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -314,6 +315,36 @@ TEST(FrameworkLevel, WithoutBlocksTheDriverIsTheFrameworksLevel) {
   }
   EXPECT_EQ(live[0], 2 * kMiB);
   EXPECT_EQ(live[1], kMiB);
+}
+
+// As vLLM's allocator puts memory to sleep: blocks keep their addresses while the memory there is another one.
+TEST(FrameworkLevel, MemoryThatSleptHasItsBlocksAgain) {
+  constexpr uint64_t kPlace = uint64_t{1} << 40;
+  TraceBuilder trace;
+  uint64_t now = 0;
+  const auto map = [&](uint64_t handle) {
+    const AllocationId memory = trace.Allocate(0, ++now, schema::PHYSICAL, 0, 0, handle, 20 * kMiB);
+    return std::make_pair(memory, trace.Allocate(0, ++now, schema::MAPPING, 0, 0, kPlace, 20 * kMiB, handle));
+  };
+  auto [memory, mapping] = map(77);
+  const AllocationId brief = trace.Allocate(0, ++now, FRAMEWORK_BLOCK, 0, 0, kPlace, 8 * kMiB);
+  trace.Allocate(0, ++now, FRAMEWORK_BLOCK, 0, 0, kPlace + 8 * kMiB, 12 * kMiB);
+  for (uint64_t cycle = 0; cycle < 3; ++cycle) {
+    trace.Free(0, ++now, schema::MAPPING, 0, mapping);
+    trace.Free(0, ++now, schema::PHYSICAL, 0, memory);
+    if (cycle == 1) trace.Free(0, ++now, FRAMEWORK_BLOCK, 0, brief);
+    std::tie(memory, mapping) = map(78 + cycle);
+  }
+  const std::unique_ptr<Trace> read = Read(trace.Finish());
+  Ledger ledger(*read, StepPlan());
+  ledger.Replay();
+  const Moment& end = Framework(ledger).end_moment;
+  ExpectAddsUp(end);
+  EXPECT_EQ(end.device_used, 20 * kMiB);
+  EXPECT_EQ(end.usage.live, 12 * kMiB);
+  EXPECT_EQ(end.framework.cached, 8 * kMiB);
+  EXPECT_EQ(end.framework.others, 0u);
+  EXPECT_EQ(end.framework.unplaced, 0u);
 }
 
 TEST(FrameworkLevel, WhatACallGaveBackIsKnown) {

@@ -107,6 +107,8 @@ void Ledger::TellMemory(const StreamEvent& event) {
   const uint64_t free = event.value[0], total = event.value[1];
   scope.total = total;
   const uint64_t used = total > free ? total - free : 0;
+  scope.asked_ticks = event.time;
+  scope.asked_used = used;
   scope.outside = used > scope.pages.reserved() ? used - scope.pages.reserved() : 0;
 }
 

@@ -131,6 +131,7 @@ class Ledger {
   void EnterRange(const LiveAllocation& allocation, SiteIndex site, AllocationName memory, bool mapped);
   uint64_t LeaveRange(const LiveAllocation& allocation);  // returns the bytes of segments that end with it
   void PlaceBlock(const LiveAllocation& allocation);
+  void CountSegments(const Scope& scope, const std::vector<const Segments::Range*>& recognised);
   FrameworkShare ShareOf(const Scope& framework) const;
   Levels LevelsOfFramework(const Scope& scope) const;
   uint64_t LevelOfScope(const Scope& scope) const;

@@ -51,10 +51,11 @@ struct Scope {
   std::optional<Moment> step_moment;  // the end of the last complete step; none without steps
   // Lowest and highest level of the present step. A framework level includes the driver memory outside segments.
   uint64_t floor = 0, ceiling = 0;
-  std::vector<uint64_t> floors, ceilings;  // of each complete step
-  PageUsage pages;                         // of the driver level of a device
-  uint64_t outside = 0;                    // in use on the device but not in the trace, at the job's last query
-  std::optional<uint64_t> total;           // the device's size, if the job queried it
+  std::vector<uint64_t> floors, ceilings;    // of each complete step
+  PageUsage pages;                           // of the driver level of a device
+  uint64_t outside = 0;                      // in use on the device but not in the trace, at the job's last query
+  uint64_t asked_ticks = 0, asked_used = 0;  // when that was, 0: never; and what was in use of the device by anybody
+  std::optional<uint64_t> total;             // the device's size, if the job queried it
 
   // Set for both levels of a device with a framework level; null elsewhere. Owned by the ledger.
   Segments* segments = nullptr;

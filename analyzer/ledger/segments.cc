@@ -5,8 +5,10 @@
 
 namespace vramtrack {
 
-void Segments::AddRange(uint64_t begin, uint64_t bytes, Name memory, SiteIndex site, bool mapped, bool of_graph) {
-  if (bytes == 0) return;
+const std::vector<const Segments::Range*>& Segments::AddRange(uint64_t begin, uint64_t bytes, Name memory,
+                                                              SiteIndex site, bool mapped, bool of_graph) {
+  recognised_.clear();
+  if (bytes == 0) return recognised_;
   RemoveRange(begin);
   Range& range = ranges_[begin];
   range.begin = begin;
@@ -15,6 +17,11 @@ void Segments::AddRange(uint64_t begin, uint64_t bytes, Name memory, SiteIndex s
   range.site = site;
   range.mapped = mapped;
   range.of_graph = of_graph;
+  if (const auto slept = asleep_.find(begin); slept != asleep_.end()) {
+    if (mapped && slept->second.bytes == bytes) AddLive(&range, slept->second.live);
+    asleep_.erase(slept);
+  }
+  return recognised_;
 }
 
 Segments::Range Segments::RemoveRange(uint64_t begin) {
@@ -28,6 +35,7 @@ Segments::Range Segments::RemoveRange(uint64_t begin) {
   if (gone.of_graph && gone.is_segment) kept_by_graphs_ -= gone.bytes - std::min(gone.bytes, gone.live);
   if (gone.counted > 0) counted_memory_.erase(gone.memory);
   if (gone.is_segment && gone.live == 0) releasable_ -= gone.counted;
+  if (gone.mapped && gone.live > 0) asleep_[begin] = gone;
   return gone;
 }
 
@@ -122,6 +130,19 @@ void Segments::RemoveBlock(uint64_t address, uint64_t bytes) {
     RemoveLive(range, bytes);
   } else {
     ForEachPart(address, bytes, [this](Range* part, uint64_t overlap) { RemoveLive(part, overlap); });
+    if (!asleep_.empty()) RemoveAsleep(address, bytes);
+  }
+}
+
+void Segments::RemoveAsleep(uint64_t address, uint64_t bytes) {
+  const uint64_t end = address + bytes;
+  auto at = asleep_.upper_bound(address);
+  if (at != asleep_.begin()) --at;
+  while (at != asleep_.end() && at->second.begin < end) {
+    Range& range = at->second;
+    const uint64_t from = std::max(address, range.begin), to = std::min(end, range.begin + range.bytes);
+    if (from < to) range.live -= std::min(range.live, to - from);
+    at = range.live == 0 ? asleep_.erase(at) : std::next(at);
   }
 }
 

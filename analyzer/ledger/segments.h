@@ -34,8 +34,11 @@ class Segments {
     Name memory;            // the allocation that provides the memory
   };
 
-  // Adds a range. A range that began at the same address is replaced.
-  void AddRange(uint64_t begin, uint64_t bytes, Name memory, SiteIndex site, bool mapped, bool of_graph);
+  // Adds a range. A range that began at the same address is replaced. A mapping where one of the same size was removed
+  // with live blocks in it has woken up: the blocks that are still live are in it again. Returns the ranges that became
+  // segments by it; the result is valid until the next call.
+  const std::vector<const Range*>& AddRange(uint64_t begin, uint64_t bytes, Name memory, SiteIndex site, bool mapped,
+                                            bool of_graph);
   // Removes the range that begins at `begin` and returns it. `bytes` of the result is 0 if there is none.
   Range RemoveRange(uint64_t begin);
 
@@ -80,6 +83,7 @@ class Segments {
   template <typename Visit>
   void ForEachPart(uint64_t address, uint64_t bytes, Visit visit);
   void Forget(const Range& range);  // removes a range that ends from recent_
+  void RemoveAsleep(uint64_t address, uint64_t bytes);
   void AddLive(Range* range, uint64_t bytes);
   void RemoveLive(Range* range, uint64_t bytes);
 
@@ -88,6 +92,7 @@ class Segments {
   absl::flat_hash_set<Name> counted_memory_;
   std::vector<const Range*> recognised_;
   uint64_t counted_ = 0, placed_ = 0, kept_by_graphs_ = 0, releasable_ = 0;
+  std::map<uint64_t, Range> asleep_;  // mappings that were removed with live blocks in them
 };
 
 }  // namespace vramtrack

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/card.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
@@ -16,7 +17,9 @@ namespace vramtrack {
 struct ProcessFindings {
   ReportProcess process;
   ReportSteps steps;
-  std::vector<ReportDevice> devices;               // their sites are indices of `sites`
+  std::vector<ReportDevice> devices;  // their sites are indices of `sites`
+  std::optional<ReportHost> host;
+  std::vector<CardUse> cards;
   std::vector<ReportSite> sites;                   // part_of names indices of `sites`
   std::map<std::string, uint64_t> verdict_counts;  // counts all sites, as in Report
   std::optional<uint64_t> further_steps_needed;    // as in Report
@@ -46,6 +49,8 @@ void Fields(Visitor& visit, ProcessFindings& findings) {
   visit(11, "warnings", findings.warnings);
   visit(12, "unsure", findings.unsure);
   visit(14, "walks", findings.walks);
+  visit(15, "host", findings.host);
+  visit(16, "cards", findings.cards);
   visit(13, "further_steps_needed", findings.further_steps_needed);
 }
 

@@ -11,10 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/card.h"
 #include "analyzer/model/device.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/holder.h"
+#include "analyzer/model/host.h"
 #include "analyzer/model/oom.h"
 #include "analyzer/model/peak.h"
 #include "analyzer/model/rank.h"
@@ -31,6 +33,8 @@ struct Report {
   std::vector<ReportProcess> processes;
   ReportSteps steps;
   std::vector<ReportDevice> devices;
+  std::vector<ReportCard> cards;  // by UUID
+  std::optional<ReportHost> host;
   std::vector<ReportSite> sites;
   std::vector<std::pair<std::string, uint64_t>> verdict_counts;
   std::optional<uint64_t> further_steps_needed;
@@ -59,6 +63,8 @@ void Fields(Visitor& visit, Report& report) {
   visit(0, "answer", answer, "what the report comes to, as its first line says it");
   visit(0, "steps", report.steps);
   visit(0, "devices", report.devices);
+  visit(0, "cards", report.cards, "that several processes of the job used");
+  visit(0, "host", report.host, "`null` if it was not read: traces of older versions, runs without step marks");
   visit(0, "sites", report.sites);
   visit(0, "verdict_counts", field::Map{report.verdict_counts},
         "how many sites have each verdict, of all sites, listed or not; sites that look the same are one");

@@ -104,6 +104,11 @@ void CheckpointEncoder::RowColumn(uint32_t field, const Rows& rows, Member membe
 void CheckpointEncoder::WriteDefinitions() {
   const size_t definitions = Begin(f::definitions);
   Raw(past_.definitions_.data(), past_.definitions_.size());
+  past_.host_readings_.ForEach([this](uint64_t, const FoldedPast::HostReading* reading) {
+    namespace g = schema::hostReading_field;
+    Message(schema::definitions_field::host_readings,
+            {{g::time, reading->time}, {g::resident, reading->resident}, {g::shared, reading->shared}});
+  });
   // Threads that are gone with all that they allocated need no name.
   past_.threads_.Rebuild([this](uint64_t key, const FoldedPast::Thread* thread) {
     if (thread->ended && thread->live == 0) return;

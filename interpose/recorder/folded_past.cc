@@ -90,13 +90,19 @@ bool FoldedPast::Add(const JournalView& view, uint64_t events, const uint8_t* de
   return good && !out_of_memory_;
 }
 
-// A thread's own definition goes when the thread and its allocations are gone. All others stay.
+// A thread's own definition goes when the thread and its allocations are gone, and one reading of the host's memory
+// stays for each bin. All others stay.
 bool FoldedPast::AddDefinitions(Thread* thread, const uint8_t* definitions, size_t bytes) {
   const uint8_t* end = definitions + bytes;
   for (const uint8_t* at = definitions; at < end;) {
     const uint8_t* field = at;
     uint64_t tag, length;
     if (!GetVarint(&at, end, &tag) || !GetVarint(&at, end, &length)) return true;  // cannot be: we wrote it
+    if (tag >> 3 == schema::definitions_field::host_readings) {
+      if (!AddHostReading(at, at + length)) return false;
+      at += length;
+      continue;
+    }
     at += length;
     const size_t size = static_cast<size_t>(at - field);
     if (tag >> 3 == schema::definitions_field::threads) {
@@ -282,6 +288,22 @@ bool FoldedPast::AddMemory(const uint64_t* record) {
   return true;
 }
 
+bool FoldedPast::AddHostReading(const uint8_t* at, const uint8_t* end) {
+  namespace f = schema::hostReading_field;
+  HostReading reading = {};
+  for (uint64_t tag, value; GetVarint(&at, end, &tag) && GetVarint(&at, end, &value);) {
+    if (tag >> 3 == f::time) reading.time = value;
+    if (tag >> 3 == f::resident) reading.resident = value;
+    if (tag >> 3 == f::shared) reading.shared = value;
+  }
+  if (!bins_.started()) bins_.Start(reading.time);
+  MakeBinFor(reading.time);
+  HostReading* kept = host_readings_.Insert(uint64_t{1} << 8 | bins_.BinOf(reading.time));
+  if (kept == nullptr) return false;
+  if (reading.time >= kept->time) *kept = reading;
+  return true;
+}
+
 bool FoldedPast::AddFrameworkMemory(const uint64_t* record) {
   MakeBinFor(record[1]);
   FrameworkMemory* memory = framework_memory_.Insert((DeviceOf(record[0]) + uint64_t{1}) << 8 | bins_.BinOf(record[1]));
@@ -412,22 +434,20 @@ void FoldedPast::Widen() {
     }
     marks->count = count;
   });
-  framework_memory_.Rebuild([&](uint64_t key, const FrameworkMemory* fine) {
-    FrameworkMemory* memory = framework_memory_.Insert(coarse(key));
-    if (memory == nullptr) {
-      out_of_memory_ = true;
-      return;
-    }
-    if (fine->time >= memory->time) *memory = *fine;
-  });
-  memory_.Rebuild([&](uint64_t key, const Memory* fine) {
-    Memory* memory = memory_.Insert(coarse(key));
-    if (memory == nullptr) {
-      out_of_memory_ = true;
-      return;
-    }
-    if (fine->time >= memory->time) *memory = *fine;
-  });
+  // Of what was read more than once, the last one is kept.
+  const auto keep_last = [&](auto* readings) {
+    readings->Rebuild([&](uint64_t key, const auto* fine) {
+      auto* reading = readings->Insert(coarse(key));
+      if (reading == nullptr) {
+        out_of_memory_ = true;
+      } else if (fine->time >= reading->time) {
+        *reading = *fine;
+      }
+    });
+  };
+  keep_last(&memory_);
+  keep_last(&framework_memory_);
+  keep_last(&host_readings_);
 }
 
 bool FoldedPast::Coarsen() {

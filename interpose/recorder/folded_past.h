@@ -73,6 +73,9 @@ class FoldedPast {
   struct FrameworkMemory {
     uint64_t time, given_out, reserved;
   };
+  struct HostReading {
+    uint64_t time, resident, shared;
+  };
   struct MarkSite {
     uint32_t thread, kind, stack, name;
   };
@@ -115,6 +118,7 @@ class FoldedPast {
   bool AddStep(uint32_t thread, const uint64_t* record);
   bool AddMemory(const uint64_t* record);
   bool AddFrameworkMemory(const uint64_t* record);
+  bool AddHostReading(const uint8_t* at, const uint8_t* end);
   bool MarkSiteOf(const MarkSite& mark, uint32_t* site);
   bool AddMark(uint32_t thread, const uint64_t* record);
   bool AddGap(uint32_t mark_site, uint64_t time);
@@ -136,6 +140,7 @@ class FoldedPast {
   CompactTable<Steps> steps_;     // by 1 + thread, and bin
   CompactTable<Memory> memory_;   // by 1 + device, and bin
   CompactTable<FrameworkMemory> framework_memory_;  // by 1 + device, and bin
+  CompactTable<HostReading> host_readings_;         // by 1, and bin
   CompactTable<uint32_t> mark_index_;               // 1 + row of mark_sites_
   GrowingArray<MarkSite> mark_sites_;
   CompactTable<Marks> marks_;                 // by 1 + row of mark_sites_, and bin

@@ -10,6 +10,7 @@
 
 #include "interpose/base/system_call.h"
 #include "proto/journal.h"
+#include "proto/message_writer.h"
 #include "proto/schema_constants.h"
 
 namespace vramtrack {
@@ -45,6 +46,19 @@ TEST(FoldedPast, LosesNoFigureSilentlyWhereBinsBecomeWider) {
     EXPECT_EXIT(ChangeWithoutMemory(past, [](FoldedPast* one) { one->Coarsen(); }), testing::ExitedWithCode(0), "")
         << operation;
   }
+}
+
+TEST(FoldedPast, LosesNoReadingOfTheHostSilentlyWhereBinsBecomeWider) {
+  FoldedPast* past = NewPast();
+  uint8_t definitions[64];
+  MessageWriter out(definitions, sizeof definitions);
+  uint8_t* reading = out.Begin(schema::definitions_field::host_readings);
+  out.Varint(schema::hostReading_field::time, 1000);
+  out.Varint(schema::hostReading_field::resident, 1 << 20);
+  out.End(reading);
+  ASSERT_TRUE(past->Add(ViewOf(nullptr, 0), 0, definitions, out.size()));
+  ASSERT_TRUE(Encodes(past));
+  EXPECT_EXIT(ChangeWithoutMemory(past, [](FoldedPast* one) { one->Coarsen(); }), testing::ExitedWithCode(0), "");
 }
 
 TEST(FoldedPast, LosesNoFreeSilentlyWhereAThreadEnds) {

@@ -3,6 +3,9 @@
 
 #include <cstring>
 
+#include "interpose/recorder/host_readings.h"
+#include "proto/message_writer.h"
+
 namespace vramtrack {
 namespace {
 
@@ -33,7 +36,10 @@ void Lane::Attach(TraceFile* file, uint64_t* journal, uint32_t thread) {
 
 // Where something has no room, nothing that comes later has: a free must not be recorded whose allocation was not.
 bool Lane::MakeRoom(size_t words) {
-  if (!file_->stopped() && Seal() && used_ + words <= capacity_) return true;
+  if (!file_->stopped() && Seal()) {
+    NoteHostMemory();
+    if (used_ + words <= capacity_) return true;
+  }
   capacity_ = 0;
   return false;
 }
@@ -64,6 +70,25 @@ bool Lane::DefineEncoded(const uint8_t* encoded, size_t bytes) {
   std::memcpy(record + 2, encoded, bytes);
   Commit(words);
   return true;
+}
+
+void Lane::NoteHostMemory() {
+  const uint64_t ticks = Clock::Ticks();
+  if (!file_->host_readings()->IsDue(ticks, Clock::ticks_per_second())) return;
+  HostMemory memory;
+  if (!file_->host_readings()->IsAllowed() || !ReadHostMemory(&memory)) {
+    file_->host_readings()->GiveUp();
+    return;
+  }
+  namespace f = schema::hostReading_field;
+  uint8_t buffer[64];
+  MessageWriter out(buffer, sizeof buffer);
+  uint8_t* message = out.Begin(schema::definitions_field::host_readings);
+  out.Varint(f::time, ticks);
+  out.Varint(f::resident, memory.resident);
+  out.Varint(f::shared, memory.shared);
+  out.End(message);
+  DefineEncoded(buffer, out.size());
 }
 
 bool Lane::Seal() {

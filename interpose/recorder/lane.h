@@ -69,6 +69,9 @@ class Lane {
   // Adds fields of a Definitions message that are already encoded.
   bool DefineEncoded(const uint8_t* encoded, size_t bytes);
 
+  // Records how much memory of the host the process has, if that is due. Takes no time otherwise.
+  void NoteHostMemory();
+
   // Seals the contents of the journal into a block. Returns false once recording has stopped; the journal then keeps
   // them.
   bool Seal();

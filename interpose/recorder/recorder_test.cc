@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "analyzer/ingest/trace.h"
+#include "interpose/recorder/host_readings.h"
 #include "interpose/recorder/lane.h"
 #include "proto/block_decoder.h"
 #include "proto/block_encoder.h"
@@ -268,6 +270,40 @@ TEST_F(RecorderTest, AStackIsDefinedBeforeTheEventsThatNameIt) {
   const ReadBack back = Read(path_);
   EXPECT_GT(back.layout.blocks.size(), 1u);  // long definitions fill journals, too
   EXPECT_EQ(back.events.at(0), 199u);
+}
+
+// Of a run of any length, enough for its steps and not too many for a trace.
+TEST(HostReadings, AreDueEverMoreRarely) {
+  constexpr uint64_t kTicksPerSecond = 1000000000, kMark = kTicksPerSecond / 200;
+  HostReadings readings = {};
+  uint64_t taken = 0, of_first_second = 0, latest = 0, longest = 0;
+  for (uint64_t ticks = kTicksPerSecond; ticks < 36000 * kTicksPerSecond; ticks += kMark) {
+    if (!readings.IsDue(ticks, kTicksPerSecond)) continue;
+    of_first_second += ticks < 2 * kTicksPerSecond;
+    if (latest != 0) longest = std::max(longest, ticks - latest);
+    latest = ticks;
+    ++taken;
+  }
+  EXPECT_EQ(of_first_second, 100u);
+  EXPECT_GT(taken, 5000u);
+  EXPECT_LT(taken, 12000u);
+  EXPECT_LT(longest, 40 * kTicksPerSecond);  // a thousandth of ten hours
+  readings.GiveUp();
+  EXPECT_FALSE(readings.IsDue(40000 * kTicksPerSecond, kTicksPerSecond));
+}
+
+TEST(HostReadings, TheKernelsFileIsRead) {
+  HostMemory memory;
+  ASSERT_TRUE(ReadHostMemory(&memory));
+  EXPECT_GT(memory.resident, uint64_t{1} << 20);
+  EXPECT_GT(memory.resident, memory.shared);
+  const std::string text = "90000 1200 300 4 0 500 0\n";
+  ASSERT_TRUE(ParseHostMemory(text.data(), text.size(), 4096, &memory));
+  EXPECT_EQ(memory.resident, 1200u * 4096);
+  EXPECT_EQ(memory.shared, 300u * 4096);
+  for (const std::string bad : {"", "90000", "90000 1200", "90000 1200 300", "a b c d", "90000 1200 x"}) {
+    EXPECT_FALSE(ParseHostMemory(bad.data(), bad.size(), 4096, &memory)) << bad;
+  }
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ int TraceFile::Create(const char* path, uint64_t max_bytes) {
     return fd_;
   }
   max_bytes_ = max_bytes;
+  host_readings_.Begin();
   // Room first: a store into a mapped page without room behind it would be SIGBUS.
   int error = FileSizeLimit() < kHeaderBytes ? -EFBIG : Allocate(fd_, 0, kHeaderBytes);
   if (error == 0 && !Identify(fd_, &identity_)) error = -EIO;

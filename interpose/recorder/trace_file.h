@@ -18,6 +18,7 @@
 #include "interpose/base/system_call.h"
 #include "interpose/recorder/file_space.h"
 #include "interpose/recorder/folded_past.h"
+#include "interpose/recorder/host_readings.h"
 #include "proto/block_encoder.h"
 #include "proto/frame.h"
 
@@ -82,6 +83,8 @@ class TraceFile {
   // Returns a counter of the header page. Never null after Create.
   std::atomic<uint64_t>* counter(schema::Counter which) { return &counters_[which]; }
   const char* path() const { return path_; }
+  // Returns when the host's memory is to be read, for all threads.
+  HostReadings* host_readings() { return &host_readings_; }
 
  private:
   struct IndexEntry {
@@ -149,6 +152,7 @@ class TraceFile {
   size_t index_entries_;
   bool finished_;
   std::atomic<bool> stopped_;
+  HostReadings host_readings_;
   std::atomic<uint64_t>* counters_;
   Bounded* bounded_;
   FileSpace* space_;  // null if frames are only appended

@@ -309,9 +309,9 @@ void Session::DetachThread(Lane* lane) {
   free_lanes_ = lane;
 }
 
-bool Session::FirstReportOf(uint32_t device, bool with_total) {
+bool Session::FirstReportOf(uint32_t device, DeviceFact fact) {
   if (device >= 64) return false;
-  std::atomic<uint64_t>& set = with_total ? devices_sized_ : devices_named_;
+  std::atomic<uint64_t>& set = devices_known_[static_cast<size_t>(fact)];
   const uint64_t bit = uint64_t{1} << device;
   if (set.load(std::memory_order_relaxed) & bit) return false;
   return (set.fetch_or(bit) & bit) == 0;

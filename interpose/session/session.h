@@ -25,6 +25,9 @@ namespace vramtrack {
 
 struct EarlyMarks;
 
+// What a program may learn of a device, and the trace with it.
+enum class DeviceFact : uint8_t { kName, kSize, kUuid };
+
 // Uses zeroed memory that is never freed, because other threads may be in a hook when the process ends.
 class Session {
  public:
@@ -111,8 +114,8 @@ class Session {
   // If recording has stopped, reports this and the reason on stderr, once.
   void ReportIfStopped();
 
-  // Returns true once for each of the first 64 devices without its total, and once with it.
-  bool FirstReportOf(uint32_t device, bool with_total);
+  // Returns true once for each of the first 64 devices and each fact.
+  bool FirstReportOf(uint32_t device, DeviceFact fact);
 
  private:
   // State that is empty in a forked child. The kernel zeroes it, so it does not matter how the child was made; before
@@ -153,7 +156,7 @@ class Session {
   SpinLock lanes_lock_, retaining_;
   Lane* free_lanes_;
   std::atomic<uint32_t> next_thread_, attached_threads_;
-  std::atomic<uint64_t> devices_named_, devices_sized_;  // bit sets
+  std::atomic<uint64_t> devices_known_[3];  // bit sets, by DeviceFact
   std::atomic<bool> said_stopped_, has_framework_;
   std::atomic<uint64_t>* control_;  // COUNTER_CONTROL of the file
   bool begun_;                      // something was recorded

@@ -355,6 +355,62 @@ void WritePins(const std::vector<ReportPin>& pins, uint64_t all, const char* lab
   }
 }
 
+std::string CardProcess(const ReportCard::Process& process) {
+  const std::string name = process.rank ? absl::StrCat("rank ", *process.rank) : absl::StrCat("process ", process.pid);
+  const std::string began = process.began_s > 0 ? absl::StrCat("began ", FormatSeconds(process.began_s), " after it")
+                                                : "the first that began";
+  return absl::StrCat(name, ": ", Bytes(process.at_most), "; peak ", Bytes(process.peak), ", ", Bytes(process.last),
+                      " at its end; ", began);
+}
+
+void WriteCards(const Report& report, size_t top, Page* page) {
+  for (const ReportCard& card : report.cards) {
+    page->Section(absl::StrCat("A card that ", card.processes.size(),
+                               " processes share: ", Printable(card.name.empty() ? card.uuid : card.name)));
+    std::string most = absl::StrCat(Bytes(card.most), " at most");
+    if (card.total_bytes > 0) absl::StrAppend(&most, " of ", Bytes(card.total_bytes));
+    Row("together", absl::StrCat(most, ", ", FormatSeconds(card.most_s), " after the first of them began"), page);
+    for (size_t i = 0; i < card.processes.size() && i < top; ++i) {
+      Row(i == 0 ? "of that" : "", CardProcess(card.processes[i]), page);
+    }
+    if (card.processes.size() > top) Row("", absl::StrCat("and ", card.processes.size() - top, " more"), page);
+    if (card.others.value_or(0) > 0) {
+      Row("others", Bytes(*card.others) + ": CUDA contexts, and processes that were not traced", page);
+    }
+  }
+}
+
+// Of several processes, which one.
+std::string OfProcess(const Report& report, const ReportHost& host) {
+  if (report.processes.size() < 2) return "";
+  return host.rank ? absl::StrCat(" of rank ", *host.rank) : absl::StrCat(" of process ", host.pid);
+}
+
+std::string HostGrowth(const ReportHostFigure& resident) {
+  const std::string rate = RateWithInterval(*resident.growth);
+  if (resident.grows()) {
+    return absl::StrCat("resident memory grows by ", rate,
+                        "; this is not GPU memory, a profiler of host memory (memray, heaptrack) finds the line");
+  }
+  const std::string why = resident.growth->refused.empty() ? "" : ": " + resident.growth->refused;
+  return absl::StrCat("changes by ", rate, ", no clear growth", why);
+}
+
+void WriteHost(const Report& report, Page* page) {
+  if (!report.host) return;
+  const ReportHost& host = *report.host;
+  page->Section(absl::StrCat("Host memory", OfProcess(report, host)));
+  std::string resident =
+      absl::StrCat(Bytes(host.resident.last), " at the end, ", Bytes(host.resident.first), " at first");
+  if (host.shared > 0) absl::StrAppend(&resident, "; ", Bytes(host.shared), " of it is files or shared memory");
+  Row("resident", resident, page);
+  if (host.resident.growth) Row("growth", HostGrowth(host.resident), page);
+  if (host.pinned.peak == 0) return;
+  std::string pinned = absl::StrCat(Bytes(host.pinned.last), " at the end, peak ", Bytes(host.pinned.peak));
+  if (host.pinned.grows()) absl::StrAppend(&pinned, "; grows by ", RateWithInterval(*host.pinned.growth));
+  Row("pinned", pinned, page);
+}
+
 }  // namespace
 
 void WriteDevices(const Report& report, size_t top, Page* page) {
@@ -415,10 +471,17 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
     WritePatterns(report, places, device, page);
   }
   WriteReleases(report, top, page);
+  WriteCards(report, top, page);
+  WriteHost(report, page);
   if (PeakLinesOf(report, std::nullopt) == nullptr) return;
   page->Section("Pinned host memory");
   WriteChart(report, std::nullopt, page);
   WritePeakLines(report, std::nullopt, top, page);
+}
+
+void WriteHostInShort(const Report& report, Page* page) {
+  if (!report.host || !report.host->resident.grows()) return;
+  page->Words(absl::StrCat("host", OfProcess(report, *report.host), ": ", HostGrowth(report.host->resident)), 0);
 }
 
 void WriteDevicesInShort(const Report& report, size_t most, Page* page) {
@@ -433,6 +496,7 @@ void WriteDevicesInShort(const Report& report, size_t most, Page* page) {
                 0);
   }
   if (report.devices.size() > most) page->Line(absl::StrCat("and ", report.devices.size() - most, " more devices"));
+  WriteHostInShort(report, page);
 }
 
 }  // namespace vramtrack

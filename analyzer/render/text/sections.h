@@ -43,15 +43,15 @@ std::vector<std::string> HeldRows(const ReportHeld& held);
 // Writes who held the memory at a failed allocation, in at most `top` lines. Writes nothing if no walk shows it.
 void WriteHeldBy(const ReportOom& oom, int indent, size_t top, Page* page);
 
-// Writes a section for each device: peak, end, growth, fragmentation, a chart, the `top` sites at the peak; then one
-// for pinned host memory if there is any.
+// Writes a section for each device: peak, end, growth, fragmentation, a chart, the `top` sites at the peak; then the
+// host's memory, and a section for pinned memory if there is any.
 void WriteDevices(const Report& report, size_t top, Page* page);
 
 // Writes what lived through sleeps, in at most `top` lines each, and what was released twice. Writes nothing for a job
 // with neither.
 void WriteSleeps(const Report& report, size_t top, Page* page);
 
-// Writes one line for each device.
+// Writes one line for each device, and one for the host's memory if it grows.
 void WriteDevicesInShort(const Report& report, size_t most, Page* page);
 
 // Returns "rank 3", or "process 4711" in a job without ranks.

@@ -317,7 +317,7 @@ void Call::PoolAttribute(int attribute, const void* value) {
 
 void Call::MemoryInfo(const size_t* free, const size_t* total) {
   if (free == nullptr || total == nullptr) return;
-  if (session_->FirstReportOf(thread_.device, true)) DefineDevice(thread_.device, "", *total);
+  if (session_->FirstReportOf(thread_.device, DeviceFact::kSize)) DefineDevice(thread_.device, "", *total);
   Check(lane_->Event(schema::MEMORY_INFO, 0, thread_.device, 0, 0, *free, *total));
 }
 
@@ -329,10 +329,12 @@ void Call::FrameworkMemory(uint64_t given_out, uint64_t reserved, int device) {
 void Call::Properties(const cuda::DeviceProp* properties, int device) {
   if (properties == nullptr || device < 0) return;
   const auto index = static_cast<uint32_t>(device);
-  if (session_->FirstReportOf(index, false)) DefineDevice(index, properties->name, properties->totalGlobalMem);
+  if (session_->FirstReportOf(index, DeviceFact::kUuid)) {
+    DefineDevice(index, properties->name, properties->totalGlobalMem, properties->uuid);
+  }
 }
 
-void Call::DefineDevice(uint32_t device, const char* name, uint64_t total_bytes) {
+void Call::DefineDevice(uint32_t device, const char* name, uint64_t total_bytes, const char* uuid) {
   uint8_t buffer[512];
   MessageWriter out(buffer, sizeof buffer);
   uint8_t* message = out.Begin(schema::definitions_field::devices);
@@ -341,6 +343,7 @@ void Call::DefineDevice(uint32_t device, const char* name, uint64_t total_bytes)
     out.Bytes(schema::device_field::name, name, length);
   }
   out.Fixed64(schema::device_field::total_bytes, total_bytes);
+  if (uuid != nullptr) out.Bytes(schema::device_field::uuid, uuid, sizeof(cuda::DeviceProp::uuid));
   out.End(message);
   lane_->DefineEncoded(buffer, out.size());
 }
@@ -358,12 +361,14 @@ void Call::Version(const char* of, const int* number) {
 
 void Call::Mark(schema::MarkKind kind, uint32_t name, uint64_t number) {
   CaptureStack();
+  lane_->NoteHostMemory();
   Check(lane_->Event(schema::MARK, kind, thread_.device, 0, stack_, uint64_t{name}, number));
 }
 
 void Call::Step(uint64_t number, double value) {
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof bits);
+  lane_->NoteHostMemory();
   Check(lane_->Event(schema::STEP, 0, thread_.device, 0, 0, number, bits));
 }
 

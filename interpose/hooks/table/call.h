@@ -131,9 +131,9 @@ class Call {
   void Step(uint64_t number, double value);
   // Records a mark with its call stack.
   void Mark(schema::MarkKind kind, uint32_t name, uint64_t number);
-  bool FirstReportOf(uint32_t device, bool with_total) { return session_->FirstReportOf(device, with_total); }
+  bool FirstReportOf(uint32_t device, DeviceFact fact) { return session_->FirstReportOf(device, fact); }
   // Defines a device in the trace. `name` is "" if unknown, `total_bytes` 0 if unknown.
-  void DefineDevice(uint32_t device, const char* name, uint64_t total_bytes);
+  void DefineDevice(uint32_t device, const char* name, uint64_t total_bytes, const char* uuid = nullptr);
 
  private:
   bool Stale(uint32_t family);

@@ -109,7 +109,8 @@ void DefineKnownDevices(Call* call) {
     const bool named = known.name_state.load(std::memory_order_acquire) == 2;
     if (total == 0 && !named) continue;
     const auto index = static_cast<uint32_t>(device);
-    if (call->FirstReportOf(index, !named)) call->DefineDevice(index, named ? known.name : "", total);
+    if (call->FirstReportOf(index, named ? DeviceFact::kName : DeviceFact::kSize))
+      call->DefineDevice(index, named ? known.name : "", total);
   }
 }
 

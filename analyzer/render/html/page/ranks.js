@@ -105,6 +105,18 @@ function ranksSideBySide(report, shown, most, numbers) {
   return [curves?.element ?? null, elements];
 }
 
+// Processes that share a card.
+function cardTables(report, numbers) {
+  return report.cards.map((card) => [
+    table(
+      `A card that ${card.processes.length} processes share: ${card.name || card.uuid}`,
+      numbers(['rank', 'process', 'device', 'when they had most', 'peak', 'at its end', 'began after']),
+      card.processes.slice(0, MOST_ELEMENTS).map((one) => [one.rank === null ? '' : String(one.rank), String(one.pid), String(one.device), format.bytes(one.at_most), format.bytes(one.peak), format.bytes(one.last), format.seconds(one.began_s)]),
+    ),
+    h('p', {class: 'note'}, `Together they had ${format.bytes(card.most)} at most${card.total_bytes ? ` of ${format.bytes(card.total_bytes)}` : ''}, ${format.seconds(card.most_s)} after the first of them began.${card.others ? ` In addition ${format.bytes(card.others)} were in use: CUDA contexts, and processes that were not traced.` : ''}`),
+  ]);
+}
+
 export function ranksView(report, shown) {
   const most = report.ranks.reduce((high, rank) => Math.max(high, rank.peak_live), 1);
   const numbers = (labels) => labels.map((label) => ({label, number: true}));
@@ -117,6 +129,7 @@ export function ranksView(report, shown) {
         )
       : h('p', {class: 'note'}, 'No device was used.'),
     report.ranks.length ? ranksSideBySide(report, shown, most, numbers) : h('p', {class: 'note'}, 'One process was traced: there are no ranks to compare.'),
+    cardTables(report, numbers),
     timelines(report),
     workTable(report, numbers),
   ];

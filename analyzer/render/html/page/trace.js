@@ -40,6 +40,26 @@ function processes(report) {
   ];
 }
 
+// The memory of the host that the process has, of several the one that matters most.
+function hostMemory(report) {
+  const {host} = report;
+  if (!host) return null;
+  const {growth} = host.resident;
+  const grows = growth && growth.ci_low > 0 && !growth.refused;
+  const of = report.processes.length > 1 ? ` of ${host.rank === null ? `process ${host.pid}` : `rank ${host.rank}`}` : '';
+  return [
+    h('h2', null, `Host memory${of}`),
+    figures([
+      ['resident at the end', format.bytes(host.resident.last)],
+      ['at first', format.bytes(host.resident.first)],
+      ['of it files or shared', format.bytes(host.shared)],
+      ['growth per step', growth ? `${format.bytes(growth.bytes_per_step)}${grows ? '' : `, no clear growth${growth.refused ? `: ${growth.refused}` : ''}`}` : ''],
+      ['pinned at the end', host.pinned.peak ? format.bytes(host.pinned.last) : ''],
+    ]),
+    grows ? h('p', {class: 'note'}, 'This is not GPU memory: a profiler of host memory (memray, heaptrack) finds the line.') : null,
+  ];
+}
+
 export function traceView(report) {
   const {steps} = report;
   return [
@@ -50,6 +70,7 @@ export function traceView(report) {
       ['sites', format.count(Object.values(report.verdict_counts).reduce((a, b) => a + b, 0))],
       ['made by', `vramtrack ${report.tool_version}`],
     ]),
+    hostMemory(report),
     processes(report),
   ];
 }
