@@ -11,7 +11,7 @@
 namespace vramtrack {
 namespace {
 
-constexpr double kMostSteps = 0.9;
+constexpr double kNearlyAllSteps = 0.9;
 
 uint64_t At(const WindowSums& sums, size_t i) { return i < sums.size() ? sums[i] : 0; }
 
@@ -182,7 +182,7 @@ class BlockMaker {
           if (profile_.BeginOf(i) >= window_.begin) made += At(site.windows.made, i);
         }
       }
-      if (made > 0 && static_cast<double>(made) >= kMostSteps * (window_.end - window_.begin)) {
+      if (made > 0 && static_cast<double>(made) >= kNearlyAllSteps * (window_.end - window_.begin)) {
         return static_cast<uint32_t>(m);
       }
     }

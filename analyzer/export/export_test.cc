@@ -11,8 +11,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "analyzer/export/exporter.h"
+#include "proto/job_builder.h"
 #include "proto/random_trace.h"
-#include "proto/trace_builder.h"
 
 namespace vramtrack {
 namespace {
@@ -60,50 +60,42 @@ uint64_t Sum(const std::string& file, const std::string& device) {
 
 // A job of two levels: segments from the driver, blocks in them, other memory of the driver, pinned memory. What is
 // live is known at each moment.
-struct Job {
+struct Job : JobBuilder {
   struct Level {
     uint64_t blocks = 0, others = 0, pinned = 0;
   };
-  TraceBuilder trace;
   std::vector<Level> after_step;
   Level peak, now;
   std::map<uint32_t, uint64_t> allocated_in_step;  // bytes of blocks
 
   Job(uint32_t seed, uint32_t steps) {
     std::mt19937 random(seed);
-    trace.DefineProcess(0, 9, {"./train"}, 1);
-    trace.DefineModule(0, 1, "/nowhere/train", 0x400000, 0x400000, 0x500000);
-    for (uint32_t stack = 1; stack <= 5; ++stack) trace.DefineStack(0, stack, {0x400000 + stack * 16, 0x400900});
-    uint64_t time = 1000, segment = 0x7f0000000000;
-    std::vector<std::pair<AllocationId, uint64_t>> live;
+    std::vector<JobObject> live;
     uint64_t at = 0, end = 0;
+    NumberSteps(50);
     for (uint32_t step = 0; step < steps; ++step) {
       for (int i = 0; i < 40; ++i) {
         const uint64_t bytes = (1 + random() % 64) * 512;
         if (at + bytes > end) {
-          segment += 64 * kMiB;
-          at = segment;
-          end = segment + 2 * kMiB;
-          trace.Allocate(0, ++time, schema::DEVICE, 0, 1, segment, 2 * kMiB);
+          Gap(64 * kMiB);
+          at = Allocate(1, 2 * kMiB).address;
+          end = at + 2 * kMiB;
         }
-        const uint32_t stack = 2 + random() % 2;
-        live.push_back({trace.Allocate(0, ++time, schema::FRAMEWORK_BLOCK, 0, stack, at, bytes), bytes});
+        live.push_back(BlockAt(2 + random() % 2, at, bytes));
         at += bytes;
         now.blocks += bytes;
         allocated_in_step[step] += bytes;
         if (now.blocks > peak.blocks) peak = now;
         while (live.size() > 20 + random() % 60) {
           const size_t victim = random() % live.size();
-          trace.Free(0, ++time, schema::FRAMEWORK_BLOCK, 0, live[victim].first);
-          now.blocks -= live[victim].second;
+          Free(live[victim]);
+          now.blocks -= live[victim].bytes;
           live.erase(live.begin() + static_cast<long>(victim));
         }
       }
-      trace.Allocate(0, ++time, schema::DEVICE, 0, 4, 0x100000000000 + step * 16 * kMiB, 1000 + step);
-      now.others += 1000 + step;
-      trace.Allocate(0, ++time, schema::PINNED, 0, 5, 0x5000000000 + step * kMiB, 4096);
-      now.pinned += 4096;
-      trace.Step(0, ++time, 50 + step);
+      now.others += Allocate(4, 1000 + step).bytes;
+      now.pinned += Allocate(5, 4096, schema::PINNED).bytes;
+      EndStep();
       after_step.push_back(now);
     }
   }
@@ -113,7 +105,7 @@ TEST(Export, AddsUpAtEachMoment) {
   for (uint32_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);
     Job job(seed, 12);
-    const std::string bytes = job.trace.Finish();
+    const std::string bytes = job.Finish();
     ExportOptions options;
     const std::string at_peak = Export(bytes, "folded", options);
     EXPECT_EQ(Sum(at_peak, "cuda:0"), job.peak.blocks + job.peak.others);
@@ -136,7 +128,7 @@ TEST(Export, AddsUpAtEachMoment) {
 
 TEST(Export, SpansOfStepsMakeTheWhole) {
   Job job(3, 12);
-  const std::string bytes = job.trace.Finish();
+  const std::string bytes = job.Finish();
   ExportOptions options;
   options.value = "alloc_space";
   options.levels = Levels::kFramework;
@@ -157,7 +149,7 @@ TEST(Export, SpansOfStepsMakeTheWhole) {
 
 TEST(Export, SaysWhatThereIsNot) {
   Job job(1, 4);
-  const std::string bytes = job.trace.Finish();
+  const std::string bytes = job.Finish();
   ExportOptions options;
   absl::Status status;
   options.at = At::kStep;

@@ -14,7 +14,7 @@
 
 #include "analyzer/export/exported_process.h"
 #include "analyzer/export/moment_watch.h"
-#include "proto/trace_builder.h"
+#include "proto/job_builder.h"
 
 namespace vramtrack {
 namespace {
@@ -107,9 +107,9 @@ void ExpectAWayBack(const DeviceSnapshot& snapshot) {
 
 // A process with what a framework's allocator has of the driver, whole segments and pieces of expandable ones, with
 // what others have, and with blocks in memory that the trace does not know.
-class RandomProcess {
+class RandomProcess : JobBuilder {
  public:
-  explicit RandomProcess(uint64_t seed) : random_(seed) { trace_.DefineProcess(0, 1, {"./a"}); }
+  explicit RandomProcess(uint64_t seed) : random_(seed) {}
 
   std::string Run(int events) {
     for (uint64_t range = 0; range < 2; ++range) {
@@ -132,7 +132,7 @@ class RandomProcess {
           if (Below(4) == 0) Toggle(schema::FRAMEWORK_BLOCK, kUnknown + slot * kPiece, kPiece);
       }
     }
-    return trace_.Finish();
+    return Finish();
   }
 
  private:
@@ -143,7 +143,7 @@ class RandomProcess {
   uint64_t Below(uint64_t count) { return random_() % count; }
 
   void Allocate(schema::Kind kind, uint64_t address, uint64_t bytes) {
-    live_[{kind, address}] = trace_.Allocate(0, ++now_, kind, 0, 0, address, bytes);
+    live_[{kind, address}] = AllocateAt(0, address, bytes, kind);
   }
 
   // What is there goes, what is not there comes; memory with blocks in it stays.
@@ -153,7 +153,7 @@ class RandomProcess {
     for (uint64_t in = 0; in < 4 && kind != schema::FRAMEWORK_BLOCK; ++in) {
       if (live_.count({schema::FRAMEWORK_BLOCK, address + in * bytes / 4}) > 0) return;
     }
-    trace_.Free(0, ++now_, kind, 0, known->second);
+    Free(known->second);
     live_.erase(known);
   }
 
@@ -164,10 +164,8 @@ class RandomProcess {
     }
   }
 
-  TraceBuilder trace_;
   std::mt19937_64 random_;
-  std::map<std::pair<uint32_t, uint64_t>, AllocationId> live_;  // by kind and address
-  uint64_t now_ = 0;
+  std::map<std::pair<uint32_t, uint64_t>, JobObject> live_;  // by kind and address
 };
 
 TEST(SegmentSnapshot, FromItsEventsLeadsAWayBack) {
@@ -181,14 +179,13 @@ TEST(SegmentSnapshot, FromItsEventsLeadsAWayBack) {
 }
 
 TEST(SegmentSnapshot, BlocksOfAnUnknownSegmentAreSegmentsThemselves) {
-  TraceBuilder trace;
-  trace.DefineProcess(0, 1, {"./a"});
-  trace.Allocate(0, 1, schema::DEVICE, 0, 0, 0x10000000, 2 * kMiB);
-  trace.Allocate(0, 2, schema::FRAMEWORK_BLOCK, 0, 0, 0x10000000, kMiB);
-  const AllocationId freed = trace.Allocate(0, 3, schema::FRAMEWORK_BLOCK, 0, 0, 0x90000000, kMiB);
-  trace.Allocate(0, 4, schema::FRAMEWORK_BLOCK, 0, 0, 0x80000000, 3 * kMiB);
-  trace.Free(0, 5, schema::FRAMEWORK_BLOCK, 0, freed);
-  const std::map<DeviceIndex, DeviceSnapshot> snapshots = SnapshotsOf(trace.Finish());
+  JobBuilder job;
+  job.AllocateAt(0, 0x10000000, 2 * kMiB);
+  job.BlockAt(0, 0x10000000, kMiB);
+  const JobObject freed = job.BlockAt(0, 0x90000000, kMiB);
+  job.BlockAt(0, 0x80000000, 3 * kMiB);
+  job.Free(freed);
+  const std::map<DeviceIndex, DeviceSnapshot> snapshots = SnapshotsOf(job.Finish());
   ASSERT_EQ(snapshots.size(), 1);
   const DeviceSnapshot& snapshot = snapshots.at(DeviceIndex(0));
   ExpectAWayBack(snapshot);
@@ -200,17 +197,12 @@ TEST(SegmentSnapshot, BlocksOfAnUnknownSegmentAreSegmentsThemselves) {
 }
 
 TEST(SegmentSnapshot, TriesOfAFrameworkBeforeItGivesUpAreOneFailure) {
-  TraceBuilder trace;
-  trace.DefineProcess(0, 1, {"./a"});
-  trace.DefineStack(0, 1, {0x400100});
-  trace.DefineStack(0, 2, {0x400200});
-  trace.Allocate(0, 1, schema::DEVICE, 0, 1, 0x10000000, 2 * kMiB);
-  trace.Allocate(0, 2, schema::FRAMEWORK_BLOCK, 0, 1, 0x10000000, kMiB);
-  constexpr uint64_t kOutOfMemory = 2;
-  trace.Event(0, 3, schema::FAIL, schema::DEVICE, 0, 2, {kOutOfMemory, 64 * kMiB});
-  trace.Event(0, 4, schema::FAIL, schema::DEVICE, 0, 2, {kOutOfMemory, 64 * kMiB});
-  trace.Event(0, 5, schema::FAIL, schema::FRAMEWORK_BLOCK, 0, 2, {kOutOfMemory, 63 * kMiB});
-  const std::map<DeviceIndex, DeviceSnapshot> snapshots = SnapshotsOf(trace.Finish());
+  JobBuilder job;
+  job.BlockAt(1, job.Allocate(1, 2 * kMiB).address, kMiB);
+  job.Fail(2, 64 * kMiB);
+  job.Fail(2, 64 * kMiB);
+  job.Fail(2, 63 * kMiB, schema::FRAMEWORK_BLOCK);
+  const std::map<DeviceIndex, DeviceSnapshot> snapshots = SnapshotsOf(job.Finish());
   ASSERT_EQ(snapshots.size(), 1);
   const std::deque<DeviceSnapshot::Event>& events = snapshots.at(DeviceIndex(0)).events;
   ASSERT_EQ(events.size(), 3);

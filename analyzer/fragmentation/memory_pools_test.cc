@@ -3,13 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <string>
 #include <vector>
 
-#include "analyzer/findings/find_in_process.h"
+#include "analyzer/findings/testing/find_in_job.h"
 #include "analyzer/model/process_findings.h"
-#include "proto/trace_builder.h"
 
 namespace vramtrack {
 namespace {
@@ -18,30 +16,15 @@ constexpr uint64_t kMiB = 1 << 20;
 constexpr uint64_t kBase = uint64_t{1} << 40;
 constexpr uint64_t kOther = 0xabc0;  // a pool's handle
 
-class PoolJob {
+class PoolJob : public JobBuilder {
  public:
-  PoolJob() {
-    trace_.DefineProcess(0, 4711, {"./job"});
-    trace_.DefineModule(0, 1, "/nowhere/job", 0x400000, 0x400000, 0x500000);
-    trace_.DefineStack(0, 1, {0x401000});
+  JobObject Take(uint64_t pages, uint64_t bytes, uint64_t pool = 0) {
+    return AllocateAt(1, kBase + pages * 2 * kMiB, bytes, pool == 0 ? schema::STREAM_ORDERED : schema::POOL, pool);
   }
-  AllocationId Take(uint64_t pages, uint64_t bytes, uint64_t pool = 0) {
-    return trace_.Allocate(0, ++now_, pool == 0 ? schema::STREAM_ORDERED : schema::POOL, 0, 1, kBase + pages * 2 * kMiB,
-                           bytes, pool);
-  }
-  void Give(AllocationId id, uint64_t pool = 0) {
-    trace_.Free(0, ++now_, pool == 0 ? schema::STREAM_ORDERED : schema::POOL, 0, id);
-  }
-  void Threshold(uint64_t bytes) { trace_.Event(0, ++now_, schema::LIMIT, schema::MEMORY_POOL, 0, 1, {4, bytes}); }
-  void Trim(uint64_t pool, uint64_t keep) {
-    trace_.Event(0, ++now_, schema::TRIM, schema::MEMORY_POOL, 0, 0, {pool, keep});
-  }
+  void Threshold(uint64_t bytes) { Event(schema::LIMIT, schema::MEMORY_POOL, 1, {4, bytes}); }
+  void Trim(uint64_t pool, uint64_t keep) { Event(schema::TRIM, schema::MEMORY_POOL, 0, {pool, keep}); }
   std::vector<ReportMemoryPool> Pools() {
-    static std::deque<std::string> files;
-    files.push_back(trace_.Finish());
-    auto trace = Trace::Read(files.back(), "test");
-    EXPECT_TRUE(trace.ok()) << trace.status();
-    const ProcessFindings findings = FindInProcess(**trace, {});
+    const ProcessFindings findings = FindInJob(this);
     EXPECT_EQ(findings.devices.size(), 1u);
     for (const ReportMemoryPool& pool : findings.devices[0].memory_pools) {
       EXPECT_EQ(pool.reserved, pool.live + pool.rounding + pool.free_pinned + pool.free_releasable);
@@ -50,20 +33,16 @@ class PoolJob {
     }
     return findings.devices[0].memory_pools;
   }
-
- private:
-  TraceBuilder trace_;
-  uint64_t now_ = 1000;
 };
 
 TEST(MemoryPools, WhatIsFreedMayBeHeldUntilThePoolIsTrimmed) {
   PoolJob job;
-  const AllocationId large = job.Take(0, 40 * kMiB), small = job.Take(20, kMiB / 2);
-  job.Give(large);
+  const JobObject large = job.Take(0, 40 * kMiB), small = job.Take(20, kMiB / 2);
+  job.Free(large);
   job.Trim(0x77, 0);  // the device's own pool, by a handle that nothing was taken from
-  const AllocationId again = job.Take(0, 10 * kMiB);
-  job.Give(again);
-  job.Give(small);
+  const JobObject again = job.Take(0, 10 * kMiB);
+  job.Free(again);
+  job.Free(small);
   const std::vector<ReportMemoryPool> pools = job.Pools();
   ASSERT_EQ(pools.size(), 1u);
   EXPECT_EQ(pools[0].pool, "default");
@@ -81,7 +60,7 @@ TEST(MemoryPools, WhatIsFreedMayBeHeldUntilThePoolIsTrimmed) {
 TEST(MemoryPools, BelowTheThresholdItIsHeldForSure) {
   PoolJob job;
   job.Threshold(16 * kMiB);
-  job.Give(job.Take(0, 40 * kMiB));
+  job.Free(job.Take(0, 40 * kMiB));
   const std::vector<ReportMemoryPool> pools = job.Pools();
   ASSERT_EQ(pools.size(), 1u);
   EXPECT_EQ(pools[0].release_threshold, 16 * kMiB);
@@ -92,11 +71,11 @@ TEST(MemoryPools, BelowTheThresholdItIsHeldForSure) {
 TEST(MemoryPools, TwoPoolsAreTwo) {
   PoolJob job;
   job.Threshold(UINT64_MAX);
-  const AllocationId own = job.Take(0, 8 * kMiB), other = job.Take(50, 20 * kMiB, kOther);
-  job.Give(other, kOther);
+  const JobObject own = job.Take(0, 8 * kMiB), other = job.Take(50, 20 * kMiB, kOther);
+  job.Free(other);
   job.Trim(kOther, 4 * kMiB);
-  job.Give(job.Take(50, 6 * kMiB, kOther), kOther);
-  job.Give(own);
+  job.Free(job.Take(50, 6 * kMiB, kOther));
+  job.Free(own);
   const std::vector<ReportMemoryPool> pools = job.Pools();
   ASSERT_EQ(pools.size(), 2u);
   EXPECT_EQ(pools[0].pool, "default");

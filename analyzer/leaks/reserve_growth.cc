@@ -12,7 +12,7 @@ namespace {
 
 // As a leak needs survivors.
 constexpr size_t kMinStairs = 5;
-constexpr double kOccupiedShare = 0.75;
+constexpr double kOccupiedWindows = 0.75;
 // What is unused must make up this much of the growth of what is reserved.
 constexpr double kUnusedShare = 0.75;
 // What is live may grow by this share of it: batches that happen to be a little longer, a list of losses.
@@ -37,7 +37,8 @@ bool IsSteady(const SurvivorSeries& stairs, const std::vector<SurvivorTotal>& wi
   if (stairs.size() < kMinStairs || windows.size() < 2) return false;
   const auto occupied = std::count_if(windows.begin(), windows.end(), [](const auto& w) { return w.objects > 0; });
   const bool to_the_end = windows.back().objects > 0 || windows[windows.size() - 2].objects > 0;
-  return to_the_end && static_cast<double>(occupied) >= std::ceil(kOccupiedShare * static_cast<double>(windows.size()));
+  return to_the_end &&
+         static_cast<double>(occupied) >= std::ceil(kOccupiedWindows * static_cast<double>(windows.size()));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 
 // The last points that tell where the level is now; as many as a stair has, if that is more.
 constexpr size_t kLastPoints = 10;
-constexpr double kNormal975 = 1.959964;
+constexpr double kFactorOf95 = 1.959964;
 
 // After how many steps, with probability `share` at most, one of them has not fitted: with k of n needs within the room
 // that is left, a step fits with probability k / n. `needs` ascend; `room`: above the level now.
@@ -53,7 +53,7 @@ std::optional<StepsToOom> PredictStepsToOom(const FittedGrowth& growth, const Le
   };
   StepsToOom left;
   left.steps = after(growth.bytes_per_step, .5);
-  const double wander = kNormal975 * std::sqrt(left.steps * growth.wander_per_step) / growth.bytes_per_step;
+  const double wander = kFactorOf95 * std::sqrt(left.steps * growth.wander_per_step) / growth.bytes_per_step;
   const auto margin = [&](double slope, double share) {
     return std::hypot(std::hypot(left.steps - after(slope, .5), left.steps - after(growth.bytes_per_step, share)),
                       std::hypot(wander, growth.stair_steps));

@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/ingest/testing/test_trace.h"
 #include "analyzer/peaks/peak_live_set.h"
-#include "proto/trace_builder.h"
+#include "proto/job_builder.h"
 
 namespace vramtrack {
 namespace {
@@ -42,46 +43,32 @@ class SumCheck final : public ReplayObserver {
 // Two devices and the host, objects that live for up to many steps, memory that is mapped after its handle is gone.
 std::string RandomTrace(uint32_t seed, int steps, bool marks) {
   std::mt19937 random(seed);
-  TraceBuilder trace;
-  trace.DefineProcess(0, 1, {"job"});
-  for (uint32_t stack = 1; stack < 50; ++stack) trace.DefineStack(0, stack, {0x1000 + stack});
-  uint64_t now = 0, address = 1 << 21;
-  struct Live {
-    AllocationId id;
-    schema::Kind kind;
-    uint32_t device;
-  };
-  std::vector<Live> live;
+  JobBuilder job;
+  std::vector<JobObject> live;
   for (int step = 0; step < steps; ++step) {
     for (int i = 0; i < 40; ++i) {
-      now += 1 + random() % 1000;
+      job.Pass(random() % 1000);
       if (random() % 2 == 0 && !live.empty()) {
         const size_t victim = random() % live.size();
-        trace.Free(0, now, live[victim].kind, live[victim].device, live[victim].id);
+        job.Free(live[victim]);
         live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
         continue;
       }
       const schema::Kind kind = random() % 4 == 0 ? schema::PINNED : schema::DEVICE;
-      const uint32_t device = random() % 2;
+      job.OnDevice(random() % 2);
       const uint64_t bytes = 1 + random() % (1 << 20);
-      live.push_back({trace.Allocate(0, now, kind, device, 1 + random() % 30, address, bytes), kind, device});
-      address += 2 << 20;
+      live.push_back(job.Allocate(1 + random() % 30, bytes, kind));
     }
-    if (step == steps / 2) {
-      const AllocationId memory = trace.Allocate(0, ++now, schema::PHYSICAL, 0, 40, 0x1234, 64 << 20);
-      trace.Allocate(0, ++now, schema::MAPPING, 0, 41, address, 64 << 20, 0x1234);
-      trace.Free(0, ++now, schema::PHYSICAL, 0, memory);
-      address += 64 << 20;
-    }
-    if (marks) trace.Step(0, ++now, static_cast<uint64_t>(step));
+    job.OnDevice(0);
+    if (step == steps / 2) job.Free(job.Map(40, uint64_t{1} << 44, 64 << 20).memory);
+    if (marks) job.EndStep();
   }
-  return trace.Finish();
+  return job.Finish();
 }
 
 void Check(const std::string& file, bool marks) {
-  auto read = Trace::Read(file, "test");
-  ASSERT_TRUE(read.ok()) << read.status();
-  const Trace& trace = **read;
+  const TestTrace read(file);
+  const Trace& trace = *read;
   StepPlan plan;
   if (marks) {
     plan.source = StepSource::kMarks;
@@ -173,28 +160,23 @@ TEST(Timeline, MergesBinsWithoutLosingAnExtreme) {
 
 // One category for each of two sites: the bins are those that a reader of the events would make.
 TEST(CompositionTimeline, ABinHasTheLowestAndTheHighestOfItsStep) {
-  TraceBuilder trace;
-  trace.DefineProcess(0, 1, {"job"});
-  for (uint32_t stack = 1; stack < 50; ++stack) trace.DefineStack(0, stack, {0x1000 + stack});
-  const AllocationId kept = trace.Allocate(0, 1, schema::DEVICE, 0, 1, 2 << 20, 1000);
-  trace.Step(0, 2, 0);
-  const AllocationId brief = trace.Allocate(0, 3, schema::DEVICE, 0, 2, 4 << 20, 500);
-  trace.Free(0, 4, schema::DEVICE, 0, brief);
-  trace.Step(0, 5, 1);
-  trace.Free(0, 6, schema::DEVICE, 0, kept);
-  const std::string file = trace.Finish();
-  auto read = Trace::Read(file, "test");
-  ASSERT_TRUE(read.ok());
+  JobBuilder job;
+  const JobObject kept = job.Allocate(1, 1000);
+  job.EndStep();
+  job.Free(job.Allocate(2, 500));
+  job.EndStep();
+  job.Free(kept);
+  const TestTrace trace(job.Finish());
   StepPlan plan;
   plan.mark_slot = ThreadSlot(0);
-  LevelTimeline levels(**read);
+  LevelTimeline levels(*trace);
   LedgerOptions options;
   options.observers = {&levels};
-  Ledger first(**read, plan, options);
+  Ledger first(*trace, plan, options);
   first.Replay();
   CompositionTimeline timeline(first, {Category::kParameters, Category::kTemporary}, {}, levels);
   options.observers = {&timeline};
-  Ledger second(**read, plan, options);
+  Ledger second(*trace, plan, options);
   second.Replay();
   const auto values = [&](Category category) {
     std::string text;

@@ -13,8 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/ingest/testing/test_trace.h"
 #include "analyzer/ledger/ledger.h"
-#include "proto/trace_builder.h"
+#include "proto/job_builder.h"
 
 namespace vramtrack {
 namespace {
@@ -22,38 +23,36 @@ namespace {
 constexpr uint32_t kStep = 1, kEvaluate = 2, kLayer = 3, kOther = 4, kOtherDomain = 5;
 
 // Writes the ranges of a program with two threads and one site each.
-class Program {
+class Program : public JobBuilder {
  public:
   Program() {
-    trace_.DefineProcess(0, 1, {"job"});
-    for (const uint32_t thread : {0u, 1u}) trace_.DefineStack(thread, 1 + thread, {0x1001 + thread});
-    trace_.DefineName(0, kStep, "step #");
-    trace_.DefineName(0, kEvaluate, "evaluate");
-    trace_.DefineName(0, kLayer, "layer #");
-    trace_.DefineName(0, kOtherDomain, "library", kOtherDomain);
-    trace_.DefineName(0, kOther, "copy", kOtherDomain);
+    trace().DefineName(0, kStep, "step #");
+    trace().DefineName(0, kEvaluate, "evaluate");
+    trace().DefineName(0, kLayer, "layer #");
+    trace().DefineName(0, kOtherDomain, "library", kOtherDomain);
+    trace().DefineName(0, kOther, "copy", kOtherDomain);
   }
 
-  void Mark(uint32_t thread, schema::MarkKind kind, uint32_t name, uint64_t number = 0) {
-    trace_.Event(thread, ++now_, schema::MARK, static_cast<schema::Kind>(kind), 0, 0, {name, number});
+  void Push(uint32_t name, uint32_t thread = 0) {
+    OfThread(thread);
+    Mark(schema::MARK_RANGE_PUSH, 0, name);
   }
-  void Push(uint32_t name, uint32_t thread = 0) { Mark(thread, schema::MARK_RANGE_PUSH, name); }
-  void Pop(uint32_t domain = 0, uint32_t thread = 0) { Mark(thread, schema::MARK_RANGE_POP, domain); }
+  void Pop(uint32_t domain = 0, uint32_t thread = 0) {
+    OfThread(thread);
+    Mark(schema::MARK_RANGE_POP, 0, domain);
+  }
   void Allocate(int objects = 1, uint32_t thread = 0) {
-    for (int i = 0; i < objects; ++i, address_ += 1 << 20) {
-      trace_.Allocate(thread, ++now_, schema::DEVICE, 0, 1 + thread, address_, 1024);
-    }
+    OfThread(thread);
+    for (int i = 0; i < objects; ++i) JobBuilder::Allocate(1 + thread, 1024);
   }
 
   // Returns the ranges of each thread's site; "none" without any.
   std::vector<std::string> Ranges(std::vector<double>* shares = nullptr) {
-    const std::string file = trace_.Finish();  // must outlive the trace
-    auto read = Trace::Read(file, "test");
-    EXPECT_TRUE(read.ok()) << read.status();
-    NvtxRanges ranges(**read);
+    const TestTrace trace(Finish());
+    NvtxRanges ranges(*trace);
     LedgerOptions options;
     options.observers = {&ranges};
-    Ledger ledger(**read, StepPlan(), options);
+    Ledger ledger(*trace, StepPlan(), options);
     ledger.Replay();
     std::map<StackIndex, std::string> found;
     for (const SiteIndex site : ledger.sites().indices()) {
@@ -65,10 +64,6 @@ class Program {
     for (const auto& [stack, path] : found) paths.push_back(path);
     return paths;
   }
-
- private:
-  TraceBuilder trace_;
-  uint64_t now_ = 0, address_ = 1 << 21;
 };
 
 using Paths = std::vector<std::string>;
@@ -118,10 +113,11 @@ TEST(NvtxRanges, OfADomainEndThere) {
 
 TEST(NvtxRanges, ThatStartEndInAnyThread) {
   Program program;
-  program.Mark(0, schema::MARK_RANGE_START, kStep, 7);
+  program.Mark(schema::MARK_RANGE_START, 0, kStep, 7);
   program.Push(kEvaluate);
   program.Allocate(1);
-  program.Mark(1, schema::MARK_RANGE_END, 0, 7);
+  program.OfThread(1);
+  program.Mark(schema::MARK_RANGE_END, 0, 0, 7);
   program.Allocate(2);
   EXPECT_EQ(program.Ranges(), Paths{"evaluate"});
 }

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/trace_builder.h"
+#include "proto/job_builder.h"
 
 namespace vramtrack {
 namespace {
@@ -46,19 +46,14 @@ Replayed Replay(const std::string& file) {
 
 // Each step allocates `objects` of 1 MiB and frees all but one of them.
 std::string Sawtooth(int steps, int objects) {
-  TraceBuilder trace;
-  trace.DefineProcess(0, 1, {"job"});
-  trace.DefineStack(0, 1, {0x1001});
-  uint64_t now = 0, address = 1 << 21;
+  JobBuilder job;
   for (int step = 0; step < steps; ++step) {
-    std::vector<AllocationId> live;
-    for (int i = 0; i < objects; ++i, address += 2 << 20) {
-      live.push_back(trace.Allocate(0, ++now, schema::DEVICE, 0, 1, address, 1 << 20));
-    }
-    for (int i = 1; i < objects; ++i) trace.Free(0, ++now, schema::DEVICE, 0, live[static_cast<size_t>(i)]);
-    trace.Step(0, ++now, static_cast<uint64_t>(step));
+    std::vector<JobObject> live;
+    for (int i = 0; i < objects; ++i) live.push_back(job.Allocate(1, 1 << 20));
+    for (int i = 1; i < objects; ++i) job.Free(live[static_cast<size_t>(i)]);
+    job.EndStep();
   }
-  return trace.Finish();
+  return job.Finish();
 }
 
 uint32_t LeadingScopeOf(const Ledger& ledger) {

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "analyzer/ledger/testing/synthetic_trace.h"
-#include "analyzer/pipeline/analyze.h"
+#include "analyzer/pipeline/testing/report_on.h"
+#include "proto/job_builder.h"
 #include "proto/random_trace.h"
 
 namespace vramtrack {
@@ -105,14 +106,8 @@ void ExpectAllAddsUp(const std::string& path, bool steps) {
 
 class Composition : public ::testing::Test {
  protected:
-  Composition() : path_(::testing::TempDir() + "/composition.XXXXXX") {
-    const int file = mkstemp(&path_[0]);
-    EXPECT_GE(file, 0);
-    close(file);
-  }
-  ~Composition() override { unlink(path_.c_str()); }
-
-  std::string path_;
+  TestFolder folder_;
+  const std::string path_ = folder_.NewFile();
 };
 
 TEST_F(Composition, OfJobs) {
@@ -131,15 +126,13 @@ TEST_F(Composition, OfJobs) {
 }
 
 TEST_F(Composition, OfOneStepWithManyAllocations) {
-  TraceBuilder trace;
-  uint64_t time = 1000;
+  JobBuilder job;
   for (int i = 0; i < 30000; ++i) {
-    const AllocationId block =
-        trace.Allocate(0, ++time, schema::DEVICE, 0, 0, 0x10000000 + static_cast<uint64_t>(i) * 4096, 512 + i % 7);
-    if (i % 3 != 0) trace.Free(0, ++time, schema::DEVICE, 0, block);
-    if (i == 10 || i == 29990) trace.Step(0, ++time, static_cast<uint64_t>(i));
+    const JobObject block = job.AllocateAt(0, 0x10000000 + static_cast<uint64_t>(i) * 4096, 512 + i % 7);
+    if (i % 3 != 0) job.Free(block);
+    if (i == 10 || i == 29990) job.EndStep();
   }
-  std::ofstream(path_, std::ios::binary) << trace.Finish();
+  std::ofstream(path_, std::ios::binary) << job.Finish();
   ExpectAllAddsUp(path_, true);
 }
 

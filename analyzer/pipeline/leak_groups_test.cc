@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/base/testing/test_folder.h"
-#include "analyzer/pipeline/analyze.h"
-#include "proto/trace_builder.h"
+#include "analyzer/pipeline/testing/report_on.h"
+#include "proto/job_builder.h"
 
 namespace vramtrack {
 namespace {
@@ -21,86 +20,36 @@ using schema::FRAMEWORK_BLOCK;
 constexpr uint64_t kKiB = 1 << 10;
 constexpr int kSteps = 60;
 
-// A line of a function of the job; innermost first in a stack.
-struct Line {
-  const char* function;
-  uint32_t line;  // from 1 on
-};
-constexpr Line kModuleCall = {"Module._call_impl", 5};
+constexpr PythonLine kModuleCall = {"Module._call_impl", 5,
+                                    "/env/lib/python3.10/site-packages/torch/nn/modules/module.py"};
+using Stack = std::vector<PythonLine>;  // innermost first
 
 // A job in Python whose stacks are lists of lines.
-class Job {
+class Job : public JobBuilder {
  public:
-  explicit Job(int rank = -1) : kind_(FRAMEWORK_BLOCK) {
-    trace_.DefineProcess(0, static_cast<uint32_t>(77 + rank), {"python", "train.py"}, rank);
-    trace_.DefineDevice(0, 0, "Simulated GPU", 64ull << 30);
-    trace_.DefineModule(0, 1, "/env/torch/lib/libtorch_cuda.so", 0x400000, 0x400000, 0x500000);
-    trace_.DefineStack(0, 1, {0x400100, 0x400200});
-    NewAddress(1);
+  explicit Job(int rank = -1)
+      : JobBuilder(
+            {{"python", "train.py"}, rank, static_cast<uint32_t>(77 + rank), "/env/torch/lib/libtorch_cuda.so"}) {
+    Device(64ull << 30);
   }
 
   void OfTheDriver() { kind_ = DEVICE; }
 
-  AllocationId Allocate(const std::vector<Line>& stack, uint64_t bytes) {
-    return trace_.Allocate(0, ++time_, kind_, 0, StackOf(stack), NewAddress(bytes), bytes);
+  JobObject Allocate(const Stack& stack, uint64_t bytes) {
+    return JobBuilder::Allocate(Python(stack, kNative), bytes, kind_);
   }
   // Reserves an address range, and has memory of `bytes` mapped at its beginning.
-  void AllocateMapped(const std::vector<Line>& stack, uint64_t range, uint64_t bytes) {
-    const uint64_t place = NewAddress(range), handle = ++handle_;
-    trace_.Allocate(0, ++time_, schema::ADDRESS_RANGE, 0, StackOf(stack), place, range);
-    trace_.Allocate(0, ++time_, schema::PHYSICAL, 0, StackOf(stack), handle, bytes);
-    trace_.Allocate(0, ++time_, schema::MAPPING, 0, StackOf(stack), place, bytes, handle);
+  void AllocateMapped(const Stack& stack, uint64_t range, uint64_t bytes) {
+    const uint32_t number = Python(stack, kNative);
+    Map(number, JobBuilder::Allocate(number, range, schema::ADDRESS_RANGE).address, bytes);
   }
-  void Free(AllocationId id) { trace_.Free(0, ++time_, kind_, 0, id); }
   // Allocated and freed again.
-  void Use(const std::vector<Line>& stack) { Free(Allocate(stack, 64 * kKiB)); }
-  void EndStep() { trace_.Step(0, ++time_, step_++); }
-
-  std::string Finish() { return trace_.Finish(); }
-  std::string Kill() { return trace_.Kill(); }
+  void Use(const Stack& stack) { Free(Allocate(stack, 64 * kKiB)); }
 
  private:
-  uint64_t NewAddress(uint64_t bytes) {
-    const uint64_t address = next_;
-    next_ += (bytes + 511) / 512 * 512;
-    return address;
-  }
-  uint32_t CodeOf(const std::string& function) {
-    const auto [found, is_new] = codes_.try_emplace(function, static_cast<uint32_t>(codes_.size() + 1));
-    if (!is_new) return found->second;
-    // In 3.10's format: lines 1, 2, 3, ... of two instructions each.
-    std::string lines = {4, 0};
-    for (int i = 1; i < 100; ++i) lines += {4, 1};
-    const bool in_pytorch = function == kModuleCall.function;
-    trace_.DefineCode(0, found->second, function,
-                      in_pytorch ? "/env/lib/python3.10/site-packages/torch/nn/modules/module.py" : "/job/train.py", 1,
-                      schema::LINES_LINETABLE, lines);
-    return found->second;
-  }
-  uint32_t StackOf(const std::vector<Line>& lines) {
-    std::vector<std::pair<uint32_t, uint32_t>> frames;
-    for (const Line& at : lines) frames.emplace_back(CodeOf(at.function), 4 * (at.line - 1));
-    const auto [found, is_new] = stacks_.try_emplace(frames, static_cast<uint32_t>(2 * stacks_.size() + 10));
-    if (is_new) {
-      trace_.DefinePythonStack(0, found->second, frames);
-      trace_.DefineJoinedStack(0, found->second + 1, 1, found->second);
-    }
-    return found->second + 1;
-  }
-
-  TraceBuilder trace_;
-  schema::Kind kind_;
-  uint64_t time_ = 1000, next_ = 0x7f0000000000, step_ = 0, handle_ = 0;
-  std::map<std::string, uint32_t> codes_;
-  std::map<std::vector<std::pair<uint32_t, uint32_t>>, uint32_t> stacks_;
+  static constexpr uint32_t kNative = 1;
+  schema::Kind kind_ = FRAMEWORK_BLOCK;
 };
-
-Report ReportOn(const std::vector<std::string>& traces) {
-  TestFolder folder;
-  absl::StatusOr<Report> report = Analyze(folder.WriteAll(traces));
-  EXPECT_TRUE(report.ok()) << report.status();
-  return report.ok() ? *std::move(report) : Report();
-}
 
 const ReportSite& Finding(const Report& report, size_t index) {
   for (const ReportSite& site : report.sites) {
@@ -220,7 +169,7 @@ TEST(LeakGroups, TheHeadOfAGraphLeadsItFromAnotherLineOfTheFunction) {
 
 TEST(LeakGroups, WhatIsGivenBackInTurnHasOneOwnerAndWhatIsNotHasTwo) {
   for (const bool in_turn : {true, false}) {
-    std::vector<AllocationId> first, second;
+    std::vector<JobObject> first, second;
     Job job = Leaking([&](Job& made) {
       first.push_back(made.Allocate({{"Net.forward", 30}, kModuleCall, {"train", 52}, {"main", 90}}, 8 * kKiB));
       second.push_back(made.Allocate({{"Net.forward", 31}, kModuleCall, {"train", 52}, {"main", 90}}, 4 * kKiB));
@@ -237,7 +186,7 @@ TEST(LeakGroups, WhatIsGivenBackInTurnHasOneOwnerAndWhatIsNotHasTwo) {
 TEST(LeakGroups, WhatPythonsEndDoesNotFreeIsInAGraph) {
   const auto make = [](bool killed) {
     Job job;
-    const AllocationId weights = job.Allocate({{"train", 40}, {"main", 90}}, 8 * kKiB);
+    const JobObject weights = job.Allocate({{"train", 40}, {"main", 90}}, 8 * kKiB);
     for (int step = 0; step < kSteps; ++step) {
       job.Allocate({{"train", 52}, {"main", 90}}, 8 * kKiB);
       job.Use({{"train", 53}, {"main", 90}});

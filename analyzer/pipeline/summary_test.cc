@@ -18,8 +18,8 @@
 #include "analyzer/render/json/json_fields.h"
 #include "analyzer/summary/process_summary.h"
 #include "analyzer/summary/summary.h"
+#include "proto/job_builder.h"
 #include "proto/random_trace.h"
-#include "proto/trace_builder.h"
 
 namespace vramtrack {
 namespace {
@@ -30,33 +30,25 @@ constexpr uint64_t kMiB = 1 << 20;
 
 // A rank that leaks `leak` bytes in each step. A walk at the end knows the list that holds them.
 std::string Rank(int rank, int steps, uint64_t leak) {
-  TraceBuilder trace;
   const auto pid = static_cast<uint32_t>(1000 + rank);
-  trace.DefineProcess(0, pid, {"./train"}, rank);
-  trace.DefineDevice(0, 0, "Simulated GPU", 1 << 30);
-  trace.DefineModule(0, 1, "/nowhere/train", 0x400000, 0x400000, 0x500000);
-  trace.DefineStack(0, 1, {0x400100, 0x400900});
-  trace.DefineStack(0, 2, {0x400200, 0x400900});
-  uint64_t time = 1000, address = 1 << 30;
+  JobBuilder job({{"./train"}, rank, pid});
+  job.Device(1 << 30);
   std::vector<uint64_t> kept;
   for (int step = 0; step < steps; ++step) {
-    const AllocationId scratch = trace.Allocate(0, ++time, DEVICE, 0, 1, 1 << 20, 2 * kMiB + pid);
-    if (leak > 0) {
-      trace.Allocate(0, ++time, DEVICE, 0, 2, address += leak, leak);
-      kept.push_back(address);
-    }
-    trace.Free(0, ++time, DEVICE, 0, scratch);
-    trace.Step(0, ++time, static_cast<uint64_t>(step));
+    const JobObject scratch = job.AllocateAt(1, 1 << 20, 2 * kMiB + pid);
+    if (leak > 0) kept.push_back(job.Allocate(2, leak).address);
+    job.Free(scratch);
+    job.EndStep();
   }
   if (leak > 0) {
-    HolderWalkBuilder walk(1, schema::HOLDERS_AT_EXIT, time + 1, time + 2);
+    HolderWalkBuilder walk(1, schema::HOLDERS_AT_EXIT, job.now() + 1, job.now() + 2);
     const uint32_t module = walk.Path(0, schema::HOLDER_MODULE, "__main__", "module", 0, 1, "/job/train.py");
     const uint32_t history = walk.Path(module, schema::HOLDER_ATTRIBUTE, "history", "list", kept.size());
     const uint32_t entry = walk.Path(history, schema::HOLDER_ENTRY, "", "Tensor", 0, kept.size());
     for (const uint64_t block : kept) walk.Block(block, entry);
-    trace.HolderWalk(walk);
+    job.trace().HolderWalk(walk);
   }
-  return trace.Finish();
+  return job.Finish();
 }
 
 class Summaries : public ::testing::Test {
@@ -309,10 +301,11 @@ TEST_F(Summaries, WhateverTheyHoldNothingBreaks) {
           static_cast<char>(random());
     }
     std::string damage;
-    const absl::StatusOr<Summary> summary = Summary::Read(Gzip(bad), "bad.vts", &damage);
+    const std::string packed = Gzip(bad, GzipEffort::kFast);
+    const absl::StatusOr<Summary> summary = Summary::Read(packed, "bad.vts", &damage);
     if (!summary.ok()) continue;
     ++read;
-    const std::string path = WriteFile(Gzip(bad));
+    const std::string path = WriteFile(packed);
     const absl::StatusOr<Report> report = Analyze({path}, {});
     unlink(path.c_str());
     if (!report.ok()) continue;

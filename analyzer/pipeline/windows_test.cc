@@ -5,25 +5,21 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "analyzer/diff/diff.h"
-#include "analyzer/pipeline/analyze.h"
+#include "analyzer/pipeline/testing/report_on.h"
 #include "analyzer/render/text/diff_text.h"
 #include "analyzer/render/text/text.h"
-#include "proto/trace_builder.h"
+#include "proto/job_builder.h"
 
 namespace vramtrack {
 namespace {
 
-using schema::DEVICE;
-
 constexpr uint64_t kKiB = 1 << 10;
 constexpr double kGiB = 1 << 30;
-constexpr uint64_t kCode = 0x400000;
 constexpr uint32_t kLeak = 50, kSetup = 51, kStacks = 40;
 
 struct Service {
@@ -37,53 +33,34 @@ struct Service {
 Service Serve(int requests, double leak_share, uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto uniform = [&] { return std::uniform_real_distribution<double>(0, 1)(random); };
-  TraceBuilder trace;
-  trace.DefineProcess(0, 77, {"./serve"});
-  trace.DefineDevice(0, 0, "Simulated GPU", 64ull << 30);
-  trace.DefineModule(0, 1, "/nowhere/bin/serve", kCode, kCode, kCode + 0x100000);
-  for (uint32_t stack = 1; stack <= kSetup; ++stack) {
-    trace.DefineStack(0, stack, {kCode + 0x100 * stack, kCode + 0x9000});
-  }
+  JobBuilder job({{"./serve"}}, 1000);
+  job.Device(64ull << 30);
   Service service;
-  uint64_t time = 1000, address = 64ull << 20;
-  const auto allocate = [&](uint32_t stack, uint64_t bytes) {
-    address += 1 << 20;
-    return trace.Allocate(0, time += 1000, DEVICE, 0, stack, address, bytes);
-  };
-  for (int i = 0; i < 20; ++i) allocate(kSetup, 256 << 20);
+  for (int i = 0; i < 20; ++i) job.Allocate(kSetup, 256 << 20);
   for (int request = 0; request < requests; ++request) {
-    time += static_cast<uint64_t>(1e6 * uniform());
-    std::vector<AllocationId> held;
+    job.Pass(static_cast<uint64_t>(1e6 * uniform()));
+    std::vector<JobObject> held;
     const int pieces = 1 + static_cast<int>(8 * uniform());
     for (int i = 0; i < pieces; ++i) {
       const auto bytes = static_cast<uint64_t>((16 + 200 * uniform()) * kKiB);
-      held.push_back(allocate(1 + static_cast<uint32_t>(kStacks * uniform() * uniform()), bytes));
+      held.push_back(job.Allocate(1 + static_cast<uint32_t>(kStacks * uniform() * uniform()), bytes));
       service.allocated += static_cast<double>(bytes);
     }
     if (uniform() < leak_share) {
-      allocate(kLeak, 64 * kKiB);
+      job.Allocate(kLeak, 64 * kKiB);
       service.leaked += 64 * kKiB;
     }
-    for (const AllocationId id : held) trace.Free(0, time += 1000, DEVICE, 0, id);
+    for (const JobObject& object : held) job.Free(object);
   }
-  service.ns = time;
-  service.trace = trace.Finish();
+  service.ns = job.now();
+  service.trace = job.Finish();
   return service;
-}
-
-Report ReportOn(const std::string& trace) {
-  const std::string path = testing::TempDir() + "/serve.vtrace";
-  std::ofstream(path, std::ios::binary) << trace;
-  absl::StatusOr<Report> report = Analyze({path});
-  remove(path.c_str());
-  EXPECT_TRUE(report.ok()) << report.status();
-  return report.ok() ? *std::move(report) : Report();
 }
 
 TEST(Windows, ALeakAtRandomTimesIsFoundWithItsRatePerGiBAllocatedAndPerSecond) {
   for (const uint64_t seed : {1, 2, 3}) {
     const Service service = Serve(4000, .2, seed);
-    const Report report = ReportOn(service.trace);
+    const Report report = ReportOn({service.trace});
     EXPECT_EQ(report.steps.source, StepSource::kNone);
     EXPECT_EQ(report.steps.unit, StepUnit::kWindow);
     EXPECT_NEAR(static_cast<double>(report.steps.count), 100, 2);
@@ -106,7 +83,7 @@ TEST(Windows, ALeakAtRandomTimesIsFoundWithItsRatePerGiBAllocatedAndPerSecond) {
 
 TEST(Windows, WithoutALeakNoneIsClaimed) {
   for (const uint64_t seed : {1, 2, 3, 4, 5}) {
-    const Report report = ReportOn(Serve(4000, 0, seed).trace);
+    const Report report = ReportOn({Serve(4000, 0, seed).trace});
     EXPECT_EQ(report.steps.unit, StepUnit::kWindow);
     EXPECT_TRUE(report.ranking.empty()) << seed;
   }
@@ -114,7 +91,7 @@ TEST(Windows, WithoutALeakNoneIsClaimed) {
 
 TEST(Windows, AFewAllocationsMakeNone) {
   for (const int requests : {0, 1, 10}) {
-    const Report report = ReportOn(Serve(requests, 0, 1).trace);
+    const Report report = ReportOn({Serve(requests, 0, 1).trace});
     EXPECT_EQ(report.steps.unit, StepUnit::kStep);
     EXPECT_EQ(report.steps.count, 0u);
     EXPECT_TRUE(report.ranking.empty());
@@ -124,10 +101,8 @@ TEST(Windows, AFewAllocationsMakeNone) {
 // Of which one is half as long, so that its windows would be half as large.
 TEST(Windows, RatesOfTwoRunsAreComparedPerGiBAllocated) {
   const Service base = Serve(2000, 0.1, 1), next = Serve(4000, 0.4, 2);
-  const std::string folder = testing::TempDir();
-  std::ofstream(folder + "/base.vtrace", std::ios::binary) << base.trace;
-  std::ofstream(folder + "/next.vtrace", std::ios::binary) << next.trace;
-  const absl::StatusOr<DiffReport> report = Diff({folder + "/base.vtrace"}, {folder + "/next.vtrace"}, {});
+  TestFolder folder;
+  const absl::StatusOr<DiffReport> report = Diff({folder.Write(base.trace)}, {folder.Write(next.trace)}, {});
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->base.steps.unit, StepUnit::kWindow);
   EXPECT_EQ(report->base.steps.window_bytes, report->next.steps.window_bytes);

@@ -16,7 +16,7 @@
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kMostBins = 2048;
+constexpr uint64_t kBinsToMake = 2048;
 
 // The smallest power of two of which so many are enough.
 uint64_t WidthFor(uint64_t steps, uint64_t most) {
@@ -89,7 +89,7 @@ void ProfileMaker::Prepare(Replay* detail) {
 }
 
 void ProfileMaker::Describe(const Replays& /*replays*/, ProcessFindings* /*findings*/) {
-  meter_->Take(WidthFor(profile_.steps, kMostBins), &profile_);
+  meter_->Take(WidthFor(profile_.steps, kBinsToMake), &profile_);
   profile_.ordered = analysis_.trace().past() == nullptr;
   profile_.events = digest_->sequence().count();
   profile_.event_hash = digest_->sequence().hash();

@@ -8,8 +8,9 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <vector>
 
-#include "proto/trace_builder.h"
+#include "proto/job_builder.h"
 
 namespace vramtrack {
 
@@ -33,34 +34,28 @@ struct JobOptions {
   unsigned seed = 1;
 };
 
-class Job {
+class Job : JobBuilder {
  public:
-  explicit Job(const JobOptions& options) : options_(options), random_(options.seed) {
-    trace_.DefineProcess(0, 77, {"python", "train.py"}, options.rank);
-    trace_.DefineDevice(0, 0, "Simulated GPU", 4096 * kMiB);
-    for (uint32_t i = 1; i <= 8; ++i) {
-      trace_.DefineCode(0, i, "function" + std::to_string(i) + options.suffix, options.file,
-                        10 * i + options.line_shift, schema::LINES_LINETABLE, std::string("\4\0", 2));
-      trace_.DefinePythonStack(0, 100 + i, {{i, 0}, {8, 0}});
-      trace_.DefineJoinedStack(0, i, 0, 100 + i);
-    }
-    for (uint32_t line = 0; line < 2; ++line) {
-      trace_.DefineCode(0, 9 + line, "function9", options.file, 90 + 5 * line, schema::LINES_LINETABLE,
-                        std::string("\4\0", 2));
-      trace_.DefinePythonStack(0, 109 + line, {{9 + line, 0}, {7, 0}, {8, 0}});
-      trace_.DefineJoinedStack(0, 9 + line, 0, 109 + line);
-    }
+  explicit Job(const JobOptions& options)
+      : JobBuilder({{"python", "train.py"}, options.rank, 77}), options_(options), random_(options.seed) {
+    Device(4096 * kMiB);
+    const char* file = options_.file.c_str();
+    for (uint32_t i = 1; i <= 8; ++i) names_.push_back("function" + std::to_string(i) + options.suffix);
+    const auto line = [&](uint32_t i) { return PythonLine{names_[i - 1].c_str(), 10 * i + options.line_shift, file}; };
+    for (uint32_t i = 1; i <= 8; ++i) DefinePython(i, {line(i), line(8)});
+    for (uint32_t i = 0; i < 2; ++i) DefinePython(9 + i, {{"function9", 90 + 5 * i, file}, line(7), line(8)});
   }
 
   std::string Run() {
-    Keep(1, 64 * kMiB);
+    Allocate(1, 64 * kMiB);
     for (int step = 0; step < options_.steps; ++step) {
       uint64_t size = options_.activation;
       if (options_.noise) size += random_() % kMiB;
-      const AllocationId activation = Allocate(2, size), other = Allocate(3, 2 * kMiB);
+      const JobObject activation = Allocate(2, size), other = Allocate(3, 2 * kMiB);
       if (options_.evaluation > 0 && step % 25 == 20) Free(Allocate(5, options_.evaluation));
-      if (options_.leak > 0) Keep(4, options_.leak);
-      for (uint32_t stack = 9; options_.graph > 0 && stack <= 10; ++stack) Keep(stack, options_.graph * (stack - 8));
+      if (options_.leak > 0) Allocate(4, options_.leak);
+      for (uint32_t stack = 9; options_.graph > 0 && stack <= 10; ++stack)
+        Allocate(stack, options_.graph * (stack - 8));
       for (uint32_t stack = 9; options_.two_lines > 0 && stack <= 10; ++stack) {
         Free(Allocate(stack, options_.two_lines * (stack - 8)));
       }
@@ -69,24 +64,16 @@ class Job {
       Free(swap ? other : activation);
       Free(swap ? activation : other);
       Free(Allocate(6, 3 * kMiB));
-      if ((step + 1) % options_.mark_every == 0)
-        trace_.Step(0, ++time_, static_cast<uint64_t>(step), options_.step_size);
+      NumberSteps(static_cast<uint64_t>(step));
+      if ((step + 1) % options_.mark_every == 0) EndStep(options_.step_size);
     }
-    return trace_.Finish();
+    return Finish();
   }
 
  private:
-  AllocationId Allocate(uint32_t stack, uint64_t bytes) {
-    address_ += (bytes + 2 * kMiB - 1) / (2 * kMiB) * 2 * kMiB;
-    return trace_.Allocate(0, ++time_, schema::DEVICE, 0, stack, address_, bytes);
-  }
-  void Keep(uint32_t stack, uint64_t bytes) { Allocate(stack, bytes); }
-  void Free(AllocationId id) { trace_.Free(0, ++time_, schema::DEVICE, 0, id); }
-
   const JobOptions options_;
   std::mt19937 random_;
-  TraceBuilder trace_;
-  uint64_t time_ = 1000, address_ = 64 * kMiB;
+  std::vector<std::string> names_;
 };
 
 inline JobOptions With(const std::function<void(JobOptions*)>& change) {

@@ -4,15 +4,13 @@
 // its memory is for, and which of the two levels a leak is told of.
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analyzer/findings/find_in_process.h"
+#include "analyzer/findings/testing/find_in_job.h"
 #include "analyzer/model/process_findings.h"
-#include "proto/trace_builder.h"
 
 namespace vramtrack {
 namespace {
@@ -40,64 +38,46 @@ enum Stack : uint32_t {
   kZeroGradMark,
 };
 
-// Trains in a made-up trainer.py. Python stacks are those that PyTorch 2.x has.
-class Trainer {
+constexpr PythonLine kMain = {"main", 10}, kTrain = {"train", 20}, kTrainCritic = {"train_critic", 90};
+constexpr PythonLine kWrapper = {"Optimizer.profile_hook_step.<locals>.wrapper", 480, "/x/torch/optim/optimizer.py"};
+constexpr PythonLine kStep = {"AdamW.step", 210, "/x/torch/optim/adamw.py"};
+constexpr PythonLine kLinear = {"Linear.forward", 130, "/x/torch/nn/modules/linear.py"};
+
+// Trains. Python stacks are those that PyTorch 2.x has.
+class Trainer : public JobBuilder {
  public:
-  Trainer() {
-    trace_.DefineProcess(0, 4711, {"python", "trainer.py"});
-    trace_.DefineThread(0, 4711, "python");
-    trace_.DefineDevice(0, 0, "Simulated GPU", uint64_t{80} << 30);
-    const uint32_t main = Code("main", "/job/trainer.py", 10), train = Code("train", "/job/trainer.py", 20);
-    const uint32_t wrapper = Code("Optimizer.profile_hook_step.<locals>.wrapper", "/x/torch/optim/optimizer.py", 480);
-    const uint32_t step = Code("AdamW.step", "/x/torch/optim/adamw.py", 210);
-    const uint32_t init = Code("AdamW._init_group", "/x/torch/optim/adamw.py", 100);
-    const uint32_t to = Code("Module.to", "/x/torch/nn/modules/module.py", 1300);
-    const uint32_t linear = Code("Linear.forward", "/x/torch/nn/modules/linear.py", 130);
-    const uint32_t keep = Code("keep_outputs", "/job/trainer.py", 60);
-    const uint32_t loader = Code("_MultiProcessingDataLoaderIter._next_data", "/x/torch/utils/data/dataloader.py", 900);
-    const uint32_t second = Code("train_critic", "/job/trainer.py", 90);
-    Python(kParameters, {to, main});
-    Python(kForward, {linear, train, main});
-    Python(kState, {init, step, wrapper, train, main});
-    Python(kOptimizerTemporary, {step, wrapper, train, main});
-    Python(kStepMark, {wrapper, train, main});
-    Python(kOtherStepMark, {wrapper, main});
-    Python(kCritic, {wrapper, second, main});
-    const uint32_t closure = Code("Closure.__call__", "/x/site-packages/lightning/loops/automatic.py", 130);
-    const uint32_t zero_grad = Code("Optimizer.zero_grad", "/x/torch/optim/optimizer.py", 1000);
-    Python(kClosureForward, {linear, closure, step, wrapper, train, main});
-    Python(kZeroGradMark, {zero_grad, closure, step, wrapper, train, main});
-    Python(kLeak, {keep, train, main});
-    Python(kBatch, {loader, train, main});
-    Python(kSegment, {linear, train, main});
-    trace_.DefinePythonStack(0, 900, {{linear, 0}, {train, 0}});
-    trace_.DefineJoinedStack(0, kBackward, 0, 0, 900, schema::NODE_FUNCTION);
-    trace_.DefineJoinedStack(0, kAccumulate, 0, 0, 0, schema::NODE_ACCUMULATE);
+  Trainer() : JobBuilder({{"python", "train.py"}}, 100) {
+    Device(uint64_t{80} << 30);
+    DefinePython(kParameters, {{"Module.to", 1300, "/x/torch/nn/modules/module.py"}, kMain});
+    DefinePython(kForward, {kLinear, kTrain, kMain});
+    DefinePython(kState, {{"AdamW._init_group", 100, "/x/torch/optim/adamw.py"}, kStep, kWrapper, kTrain, kMain});
+    DefinePython(kOptimizerTemporary, {kStep, kWrapper, kTrain, kMain});
+    DefinePython(kStepMark, {kWrapper, kTrain, kMain});
+    DefinePython(kOtherStepMark, {kWrapper, kMain});
+    DefinePython(kCritic, {kWrapper, kTrainCritic, kMain});
+    const PythonLine closure = {"Closure.__call__", 130, "/x/site-packages/lightning/loops/automatic.py"};
+    const PythonLine zero_grad = {"Optimizer.zero_grad", 1000, "/x/torch/optim/optimizer.py"};
+    DefinePython(kClosureForward, {kLinear, closure, kStep, kWrapper, kTrain, kMain});
+    DefinePython(kZeroGradMark, {zero_grad, closure, kStep, kWrapper, kTrain, kMain});
+    DefinePython(kLeak, {{"keep_outputs", 60}, kTrain, kMain});
+    const PythonLine loader = {"_MultiProcessingDataLoaderIter._next_data", 900, "/x/torch/utils/data/dataloader.py"};
+    DefinePython(kBatch, {loader, kTrain, kMain});
+    DefinePython(kSegment, {kLinear, kTrain, kMain});
+    DefineGraph(kBackward, schema::NODE_FUNCTION, {kLinear, kTrain});
+    DefineGraph(kAccumulate, schema::NODE_ACCUMULATE, {});
     Segment(64 * kMiB);
   }
 
-  uint64_t now() const { return now_; }
-  TraceBuilder& trace() { return trace_; }
-
   void Segment(uint64_t bytes) {
-    end_ = next_ = (end_ + 2 * kMiB) / (2 * kMiB) * (2 * kMiB) + 64 * kMiB;
-    end_ += bytes;
-    segments_.push_back(trace_.Allocate(0, now_ += 100, DEVICE, 0, kSegment, next_, bytes));
+    Gap(64 * kMiB);
+    next_ = Allocate(kSegment, bytes).address;
+    end_ = next_ + bytes;
   }
   // Blocks are never cut from freed ones here; what is freed is a hole.
-  AllocationId Block(Stack stack, uint64_t bytes) {
+  JobObject Block(Stack stack, uint64_t bytes) {
     if (next_ + bytes > end_) Segment(std::max(bytes, 20 * kMiB));
-    const uint64_t address = next_;
     next_ += bytes;
-    return trace_.Allocate(0, now_ += 100, FRAMEWORK_BLOCK, 0, stack, address, bytes);
-  }
-  // As the real allocator does it, a place is used again.
-  AllocationId BlockAt(Stack stack, uint64_t address, uint64_t bytes) {
-    return trace_.Allocate(0, now_ += 100, FRAMEWORK_BLOCK, 0, stack, address, bytes);
-  }
-  void Free(AllocationId block) { trace_.Free(0, now_ += 100, FRAMEWORK_BLOCK, 0, block); }
-  void Mark(schema::MarkKind kind, uint32_t stack, uint32_t name = 0) {
-    trace_.Event(0, now_ += 100, schema::MARK, static_cast<schema::Kind>(kind), 0, stack, {name, 0});
+    return BlockAt(stack, next_ - bytes, bytes);
   }
 
   void Prepare() {
@@ -110,10 +90,10 @@ class Trainer {
   // tells of itself.
   void Step(int step, bool marks, const std::function<void()>& after_forward = nullptr) {
     if (step > 0) Free(gradient_);
-    const AllocationId batch = BlockAt(kBatch, place_, kMiB);
-    const AllocationId activation = BlockAt(kForward, place_ + kMiB, 2 * kMiB);
+    const JobObject batch = BlockAt(kBatch, place_, kMiB);
+    const JobObject activation = BlockAt(kForward, place_ + kMiB, 2 * kMiB);
     if (after_forward) after_forward();
-    const AllocationId temporary = BlockAt(kBackward, place_ + 3 * kMiB, 2 * kMiB);
+    const JobObject temporary = BlockAt(kBackward, place_ + 3 * kMiB, 2 * kMiB);
     gradient_ = BlockAt(kAccumulate, place_ + 5 * kMiB, kMiB);
     Free(temporary);
     Free(activation);
@@ -123,31 +103,11 @@ class Trainer {
     Free(BlockAt(kOptimizerTemporary, place_ + 6 * kMiB, 64 * kKiB));
   }
 
-  ProcessFindings Find(const AnalyzeOptions& options = {}) {
-    static std::deque<std::string> files;
-    files.push_back(trace_.Finish());
-    auto trace = Trace::Read(files.back(), "test");
-    EXPECT_TRUE(trace.ok()) << trace.status();
-    return FindInProcess(**trace, options);
-  }
+  ProcessFindings Find(const AnalyzeOptions& options = {}) { return FindInJob(this, options); }
 
  private:
-  uint32_t Code(const std::string& name, const std::string& file, uint32_t line) {
-    trace_.DefineCode(0, ++codes_, name, file, line, schema::LINES_NONE, "");
-    return codes_;
-  }
-  void Python(uint32_t id, const std::vector<uint32_t>& codes) {
-    std::vector<std::pair<uint32_t, uint32_t>> frames;
-    for (const uint32_t code : codes) frames.emplace_back(code, 0);
-    trace_.DefinePythonStack(0, 500 + id, frames);
-    trace_.DefineJoinedStack(0, id, 0, 500 + id);
-  }
-
-  TraceBuilder trace_;
-  std::vector<AllocationId> segments_;
-  AllocationId gradient_ = {};
-  uint32_t codes_ = 0;
-  uint64_t now_ = 0, next_ = 0, end_ = 0, place_ = 0;
+  JobObject gradient_;
+  uint64_t next_ = 0, end_ = 0, place_ = 0;
 };
 
 const ReportSite* SiteOf(const ProcessFindings& findings, const std::string& function, Level level) {
@@ -230,7 +190,7 @@ TEST(FrameworkFindings, RangesOfOneNameComeBeforeTheOptimizer) {
   job.trace().DefineName(0, 100, "forward");
   job.Prepare();
   for (int i = 0; i < 40; ++i) {
-    job.Mark(schema::MARK_RANGE_PUSH, 0, static_cast<uint32_t>(1 + i));
+    job.Mark(schema::MARK_RANGE_PUSH, 0, static_cast<uint64_t>(1 + i));
     for (int micro = 0; micro < 2; ++micro) {
       job.Mark(schema::MARK_RANGE_PUSH, 0, 100);
       job.Mark(schema::MARK_RANGE_POP, 0);

@@ -8,15 +8,12 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "analyzer/findings/find_in_process.h"
-#include "proto/trace_builder.h"
+#include "analyzer/findings/testing/find_in_job.h"
 
 namespace vramtrack {
 namespace {
@@ -26,48 +23,34 @@ constexpr uint64_t kPage = 2 * kMiB;
 constexpr uint64_t kStepTicks = 20000000;  // nanoseconds
 
 // Gives out whole pages until there are no more; what it gives out goes into a trace.
-class Device {
+class Device : public JobBuilder {
  public:
   explicit Device(uint64_t total, bool tells_size = true) : total_(total) {
-    trace_.DefineProcess(0, 4711, {"./job"});
-    trace_.DefineDevice(0, 0, "Emulated", tells_size ? total : 0);
-    trace_.DefineModule(0, 1, "/nowhere/job", 0x400000, 0x400000, 0x500000);
-    for (uint32_t stack = 1; stack < 10; ++stack) trace_.DefineStack(0, stack, {0x400000 + stack * 0x100});
+    JobBuilder::Device(tells_size ? total : 0);
   }
 
-  AllocationId Allocate(uint32_t stack, uint64_t bytes, schema::Kind kind = schema::DEVICE) {
-    const uint64_t taken = (bytes + kPage - 1) / kPage * kPage;
-    if (used_ + taken > total_) full_ = true;
-    used_ += taken;
-    const AllocationId id = trace_.Allocate(0, ++time_, kind, 0, stack, address_, bytes);
-    address_ += taken;
-    taken_[id.ordinal] = taken;
-    return id;
+  JobObject Allocate(uint32_t stack, uint64_t bytes, schema::Kind kind = schema::DEVICE) {
+    used_ += PagesOf(bytes);
+    if (used_ > total_) full_ = true;
+    return JobBuilder::Allocate(stack, bytes, kind);
   }
-  void Free(AllocationId id) {
-    used_ -= taken_[id.ordinal];
-    trace_.Free(0, ++time_, schema::DEVICE, 0, id);
+  void Free(const JobObject& object) {
+    used_ -= PagesOf(object.bytes);
+    JobBuilder::Free(object);
   }
-  void EndStep(uint64_t number) { trace_.Step(0, time_ += kStepTicks, number); }
   bool full() const { return full_; }
 
-  Report Analysed() {
-    const std::string path = ::testing::TempDir() + "/growth.vtrace";
-    std::ofstream(path, std::ios::binary) << trace_.Finish();
-    absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
-    EXPECT_TRUE(trace.ok());
-    Report report;
-    ProcessFindings findings = FindInProcess(**trace, {});
+  std::vector<ReportDevice> Analysed() {
+    ProcessFindings findings = FindInJob(this);
     EXPECT_NEAR(findings.steps.seconds.value_or(0), kStepTicks * 1e-9, .01 * kStepTicks * 1e-9);
-    report.devices = std::move(findings.devices);
-    remove(path.c_str());
-    return report;
+    return std::move(findings.devices);
   }
 
  private:
-  TraceBuilder trace_;
-  uint64_t total_, used_ = 0, time_ = 1000, address_ = uint64_t{1} << 40;
-  std::map<uint64_t, uint64_t> taken_;
+  static uint64_t PagesOf(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+  const uint64_t total_;
+  uint64_t used_ = 0;
   bool full_ = false;
 };
 
@@ -81,13 +64,14 @@ ReportGrowths After(const Step& job, uint64_t steps, uint64_t total, bool tells_
   device.Allocate(1, 400 * kMiB);
   for (uint64_t step = 0; step < steps; ++step) {
     job(&device, step);
-    device.EndStep(step);
+    device.Pass(kStepTicks);
+    device.EndStep();
   }
-  const Report report = device.Analysed();
-  EXPECT_EQ(report.devices.size(), 1u);
-  if (!report.devices[0].growth_of) return {};
-  EXPECT_EQ(report.devices[0].growth->bytes_per_step, report.devices[0].growth_of->live.bytes_per_step);
-  return *report.devices[0].growth_of;
+  const std::vector<ReportDevice> devices = device.Analysed();
+  EXPECT_EQ(devices.size(), 1u);
+  if (!devices[0].growth_of) return {};
+  EXPECT_EQ(devices[0].growth->bytes_per_step, devices[0].growth_of->live.bytes_per_step);
+  return *devices[0].growth_of;
 }
 
 uint64_t StepsUntilFull(const Step& job, uint64_t total) {
@@ -114,7 +98,7 @@ void ExpectForetold(const char* what, const MakeJob& make, uint64_t total, doubl
 
 // A step with activations of some size, which leaves `left` behind.
 void Train(Device* device, uint64_t activations, uint64_t left) {
-  const AllocationId temporary = device->Allocate(2, activations);
+  const JobObject temporary = device->Allocate(2, activations);
   if (left > 0) device->Allocate(3, left);
   device->Free(temporary);
 }
@@ -177,12 +161,12 @@ void ExpectRefused(const ReportGrowth& growth, const std::string& why) {
 
 TEST(TimeToOom, IsRefusedForPhases) {
   const ReportGrowths growth = After(
-      [kept = std::vector<AllocationId>()](Device* device, uint64_t step) mutable {
+      [kept = std::vector<JobObject>()](Device* device, uint64_t step) mutable {
         Train(device, 64 * kMiB, 0);
         // Gathered over a phase of 50 steps and let go with a pause of 10.
         if (step % 60 < 50) kept.push_back(device->Allocate(4, 4 * kMiB));
         if (step % 60 != 50) return;
-        for (const AllocationId& one : kept) device->Free(one);
+        for (const JobObject& one : kept) device->Free(one);
         kept.clear();
       },
       225, 4096 * kMiB);
@@ -251,28 +235,16 @@ TEST(TimeToOom, OfASteadyJobIsNotAskedFor) {
 
 // Segments are added while the framework gives out no more than before.
 TEST(TimeToOom, IsRefusedForStairsOfSegments) {
-  TraceBuilder trace;
-  trace.DefineProcess(0, 4711, {"./job"});
-  trace.DefineDevice(0, 0, "Emulated", 4096 * kMiB);
-  for (uint32_t stack = 1; stack < 4; ++stack) trace.DefineStack(0, stack, {0x400000 + stack * 0x100});
-  uint64_t time = 1000, address = uint64_t{1} << 40;
+  JobBuilder job;
+  job.Device(4096 * kMiB);
+  const JobObject first = job.Allocate(1, 20 * kMiB);
   for (uint64_t step = 0; step < 120; ++step) {
-    uint64_t base = uint64_t{1} << 40;
-    if (step % 10 == 0) {
-      trace.Allocate(0, ++time, schema::DEVICE, 0, 1, address, 20 * kMiB);
-      base = address;
-      address += 20 * kMiB;
-    }
-    const AllocationId block = trace.Allocate(0, ++time, schema::FRAMEWORK_BLOCK, 0, 2, base, 16 * kMiB);
-    trace.Free(0, ++time, schema::FRAMEWORK_BLOCK, 0, block);
-    trace.Step(0, time += kStepTicks, step);
+    const uint64_t base = (step > 0 && step % 10 == 0 ? job.Allocate(1, 20 * kMiB) : first).address;
+    job.Free(job.BlockAt(2, base, 16 * kMiB));
+    job.Pass(kStepTicks);
+    job.EndStep();
   }
-  const std::string path = ::testing::TempDir() + "/stairs.vtrace";
-  std::ofstream(path, std::ios::binary) << trace.Finish();
-  absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Open(path);
-  ASSERT_TRUE(opened.ok());
-  const std::vector<ReportDevice> devices = FindInProcess(**opened, {}).devices;
-  remove(path.c_str());
+  const std::vector<ReportDevice> devices = FindInJob(&job).devices;
   ASSERT_TRUE(devices[0].growth_of.has_value());
   EXPECT_EQ(devices[0].growth_of->live.bytes_per_step, 0);
   EXPECT_NEAR(devices[0].growth_of->reserved.bytes_per_step, 2.0 * kMiB, .1 * kMiB);

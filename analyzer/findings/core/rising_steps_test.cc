@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "analyzer/findings/find_in_process.h"
-#include "proto/trace_builder.h"
+#include "analyzer/findings/testing/find_in_job.h"
 
 namespace vramtrack {
 namespace {
@@ -26,31 +24,20 @@ struct Sizes {
 };
 
 std::vector<std::string> Unsure(const std::function<Sizes(uint64_t step)>& sizes) {
-  TraceBuilder trace;
-  trace.DefineProcess(0, 4711, {"./job"});
-  trace.DefineDevice(0, 0, "Emulated", uint64_t{64} << 30);
-  trace.DefineModule(0, 1, "/nowhere/job", 0x400000, 0x400000, 0x500000);
-  for (uint32_t stack = 1; stack < 4; ++stack) trace.DefineStack(0, stack, {0x400000 + stack * 0x100});
-  uint64_t time = 1000, address = uint64_t{1} << 40;
-  const auto allocate = [&](uint32_t stack, uint64_t bytes) {
-    address += uint64_t{1} << 30;
-    return trace.Allocate(0, ++time, schema::DEVICE, 0, stack, address, bytes);
-  };
-  const auto release = [&](AllocationId id) { trace.Free(0, ++time, schema::DEVICE, 0, id); };
-  AllocationId buffer = allocate(1, kMiB);
+  JobBuilder job;
+  job.Device(uint64_t{64} << 30);
+  JobObject buffer = job.Allocate(1, kMiB);
   for (uint64_t step = 0; step < kSteps; ++step) {
     const Sizes of = sizes(step);
-    release(allocate(2, 64 * kMiB));
-    release(buffer);
-    buffer = allocate(1, of.buffer);
-    release(allocate(2, 64 * kMiB));
-    if (of.left > 0) allocate(3, of.left);
-    trace.Step(0, time += 1000000, step);
+    job.Free(job.Allocate(2, 64 * kMiB));
+    job.Free(buffer);
+    buffer = job.Allocate(1, of.buffer);
+    job.Free(job.Allocate(2, 64 * kMiB));
+    if (of.left > 0) job.Allocate(3, of.left);
+    job.Pass(1000000);
+    job.EndStep();
   }
-  const std::string bytes = trace.Finish();
-  absl::StatusOr<std::unique_ptr<Trace>> read = Trace::Read(bytes, "job.vtrace");
-  EXPECT_TRUE(read.ok());
-  return FindInProcess(**read, {}).unsure;
+  return FindInJob(&job).unsure;
 }
 
 TEST(RisingSteps, ABufferIsFreedAndMadeLarger) {

@@ -5,61 +5,47 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analyzer/findings/find_in_process.h"
-#include "proto/trace_builder.h"
+#include "analyzer/findings/testing/find_in_job.h"
 
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kMiB = 1 << 20, kBase = uint64_t{1} << 40;
 constexpr uint64_t kMillisecond = 1000000;  // in ticks
 
 // Steps of 20 ms. Each `period`-th one gives four segments back, `slow` ms each, and the next one is `again` ms longer.
 std::vector<ReportRelease> After(uint64_t steps, uint64_t period, uint64_t slow, uint64_t again) {
-  TraceBuilder trace;
-  trace.DefineProcess(0, 4711, {"./job"});
-  trace.DefineDevice(0, 0, "Emulated", 4096 * kMiB);
-  for (uint32_t stack = 1; stack < 5; ++stack) trace.DefineStack(0, stack, {0x400000 + stack * 0x100});
-  uint64_t time = 1000;
-  std::vector<AllocationId> segments;
+  JobBuilder job;
+  job.Device(4096 * kMiB);
+  std::vector<JobObject> segments;
   const auto fill = [&] {
     for (uint64_t i = segments.size(); i < 4; ++i) {
-      const uint64_t address = (uint64_t{1} << 40) + i * 32 * kMiB;
-      segments.push_back(trace.Allocate(0, ++time, schema::DEVICE, 0, 1, address, 20 * kMiB));
-      const AllocationId block = trace.Allocate(0, ++time, schema::FRAMEWORK_BLOCK, 0, 2, address, 16 * kMiB);
-      trace.Free(0, ++time, schema::FRAMEWORK_BLOCK, 0, block);
+      segments.push_back(job.AllocateAt(1, kBase + i * 32 * kMiB, 20 * kMiB));
+      job.Free(job.BlockAt(2, segments.back().address, 16 * kMiB));
     }
   };
   for (uint64_t step = 0; step < steps; ++step) {
-    if (segments.empty() && step > 0) time += again * kMillisecond;
+    if (segments.empty() && step > 0) job.Pass(again * kMillisecond);
     fill();
-    const AllocationId block = trace.Allocate(0, ++time, schema::FRAMEWORK_BLOCK, 0, 3, uint64_t{1} << 40, 16 * kMiB);
+    const JobObject block = job.BlockAt(3, kBase, 16 * kMiB);
     // Steps differ by a little.
-    time += 20 * kMillisecond + step % 7 * 1000;
-    trace.Free(0, ++time, schema::FRAMEWORK_BLOCK, 0, block);
+    job.Pass(20 * kMillisecond + step % 7 * 1000);
+    job.Free(block);
     if (step % period == period - 1) {
-      trace.Event(0, ++time, schema::MARK, static_cast<schema::Kind>(schema::MARK_RELEASE), 0, 4, {0, 0});
-      for (const AllocationId& segment : segments) {
-        trace.Free(0, time, schema::DEVICE, 0, segment);
-        time += slow * kMillisecond;
+      job.Mark(schema::MARK_RELEASE, 4);
+      for (const JobObject& segment : segments) {
+        job.Free(segment);
+        job.Pass(slow * kMillisecond);
       }
       segments.clear();
     }
-    trace.Step(0, ++time, step);
+    job.EndStep();
   }
-  const std::string path = ::testing::TempDir() + "/releases.vtrace";
-  std::ofstream(path, std::ios::binary) << trace.Finish();
-  absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Open(path);
-  EXPECT_TRUE(opened.ok());
-  ProcessFindings findings = FindInProcess(**opened, {});
-  remove(path.c_str());
-  return std::move(findings.releases);
+  return FindInJob(&job).releases;
 }
 
 TEST(ReleaseFindings, KnowHowLongCallsTook) {

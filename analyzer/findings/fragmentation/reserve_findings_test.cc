@@ -5,13 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <functional>
 #include <string>
 
-#include "analyzer/findings/find_in_process.h"
+#include "analyzer/findings/testing/find_in_job.h"
 #include "analyzer/model/process_findings.h"
-#include "proto/trace_builder.h"
 
 namespace vramtrack {
 namespace {
@@ -21,46 +19,32 @@ constexpr uint64_t kSegment = 20 * kMiB;
 constexpr uint32_t kSteps = 120, kPlaces = 60;
 enum Stack : uint32_t { kWeights = 1, kActivation, kKept, kFirstPlace };
 
-class Job {
+class Job : public JobBuilder {
  public:
-  Job() {
-    trace_.DefineProcess(0, 4711, {"./job"});
-    trace_.DefineDevice(0, 0, "Emulated", uint64_t{80} << 30);
-    trace_.DefineModule(0, 1, "/nowhere/job", 0x400000, 0x400000, 0x500000);
-    for (uint32_t stack = 1; stack < kFirstPlace + kPlaces; ++stack) {
-      trace_.DefineStack(0, stack, {0x400000 + stack * 0x100});
-    }
+  Job() : JobBuilder({}, 100) {
+    Device(uint64_t{80} << 30);
     weights_ = Segment(kFirstPlace, 400 * kMiB);
-    Block(kWeights, weights_, 300 * kMiB);
+    BlockAt(kWeights, weights_, 300 * kMiB);
   }
 
-  // The address.
+  // The address. Segments do not touch.
   uint64_t Segment(uint32_t place, uint64_t bytes) {
-    const uint64_t address = next_;
-    next_ += bytes + 64 * kMiB;
-    trace_.Allocate(0, now_ += 100, schema::DEVICE, 0, place, address, bytes);
-    return address;
+    Gap(64 * kMiB);
+    return Allocate(place, bytes).address;
   }
-  AllocationId Block(Stack stack, uint64_t address, uint64_t bytes) {
-    return trace_.Allocate(0, now_ += 100, schema::FRAMEWORK_BLOCK, 0, stack, address, bytes);
-  }
-  void Free(AllocationId block) { trace_.Free(0, now_ += 100, schema::FRAMEWORK_BLOCK, 0, block); }
 
   // A step beside which `other` happens.
   void Step(const std::function<void()>& other) {
-    const AllocationId activation = Block(kActivation, weights_ + 300 * kMiB, 50 * kMiB);
+    const JobObject activation = BlockAt(kActivation, weights_ + 300 * kMiB, 50 * kMiB);
     other();
     Free(activation);
-    trace_.Step(0, now_ += 1000, steps_++);
+    Pass(1000);
+    EndStep();
   }
-  uint32_t NextPlace() const { return kFirstPlace + steps_ % kPlaces; }
+  uint32_t NextPlace() const { return kFirstPlace + step() % kPlaces; }
 
   ReportFragmentation Analysed() {
-    static std::deque<std::string> files;
-    files.push_back(trace_.Finish());
-    auto trace = Trace::Read(files.back(), "test");
-    EXPECT_TRUE(trace.ok()) << trace.status();
-    const ProcessFindings findings = FindInProcess(**trace, {});
+    const ProcessFindings findings = FindInJob(this);
     EXPECT_EQ(findings.devices.size(), 1u);
     for (const ReportSite& site : findings.sites) {
       if (site.category == "segment") {
@@ -71,14 +55,13 @@ class Job {
   }
 
  private:
-  TraceBuilder trace_;
-  uint64_t now_ = 1000, next_ = uint64_t{1} << 40, weights_ = 0, steps_ = 0;
+  uint64_t weights_ = 0;
 };
 
 TEST(ReserveFindings, SegmentsOfManyStacksAreOneFinding) {
   Job job;
   for (uint32_t i = 0; i < kSteps; ++i) {
-    job.Step([&] { job.Free(job.Block(kActivation, job.Segment(job.NextPlace(), kSegment), 19 * kMiB)); });
+    job.Step([&] { job.Free(job.BlockAt(kActivation, job.Segment(job.NextPlace(), kSegment), 19 * kMiB)); });
   }
   const ReportFragmentation fragmentation = job.Analysed();
   ASSERT_TRUE(fragmentation.growth);
@@ -105,8 +88,8 @@ TEST(ReserveFindings, WhatKeepsTheNewSegmentsIsNamed) {
   for (uint32_t i = 0; i < kSteps; ++i) {
     job.Step([&] {
       const uint64_t segment = job.Segment(job.NextPlace(), kSegment);
-      const AllocationId activation = job.Block(kActivation, segment, 19 * kMiB);
-      job.Block(kKept, segment + 19 * kMiB, 4 * kKiB);
+      const JobObject activation = job.BlockAt(kActivation, segment, 19 * kMiB);
+      job.BlockAt(kKept, segment + 19 * kMiB, 4 * kKiB);
       job.Free(activation);
     });
   }
@@ -124,7 +107,7 @@ TEST(ReserveFindings, WhatKeepsTheNewSegmentsIsNamed) {
 TEST(ReserveFindings, SegmentsForALeakAreTheLeaksOwn) {
   Job job;
   for (uint32_t i = 0; i < kSteps; ++i) {
-    job.Step([&] { job.Block(kKept, job.Segment(job.NextPlace(), kSegment), 19 * kMiB); });
+    job.Step([&] { job.BlockAt(kKept, job.Segment(job.NextPlace(), kSegment), 19 * kMiB); });
   }
   EXPECT_FALSE(job.Analysed().growth);
 }

@@ -5,86 +5,52 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analyzer/findings/find_in_process.h"
-#include "proto/trace_builder.h"
+#include "analyzer/findings/testing/find_in_job.h"
 
 namespace vramtrack {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
-constexpr uint64_t kBase = uint64_t{1} << 44, kElsewhere = uint64_t{1} << 42;
+constexpr uint64_t kBase = uint64_t{1} << 44;
 
 // A server whose cache, a block of 64 MiB in two mappings of 32 MiB, sleeps after each step.
-class Server {
+class Server : public JobBuilder {
  public:
-  explicit Server(bool with_blocks) : with_blocks_(with_blocks) {
-    trace_.DefineProcess(0, 4711, {"./server"});
-    trace_.DefineDevice(0, 0, "Emulated", 4096 * kMiB);
-    for (uint32_t stack = 1; stack < 9; ++stack) trace_.DefineStack(0, stack, {0x400000 + stack * 0x100});
-    range_ = trace_.Allocate(0, ++time_, schema::ADDRESS_RANGE, 0, 1, kBase, 64 * kMiB);
+  explicit Server(bool with_blocks) {
+    Device(4096 * kMiB);
+    AllocateAt(1, kBase, 64 * kMiB, schema::ADDRESS_RANGE);
     Wake();
-    if (with_blocks_) cache_ = trace_.Allocate(0, ++time_, schema::FRAMEWORK_BLOCK, 0, 3, kBase, 64 * kMiB);
+    if (with_blocks) BlockAt(3, kBase, 64 * kMiB);
   }
 
   void Sleep() {
-    Mark(4);
-    for (const AllocationId& mapping : mappings_) trace_.Free(0, ++time_, schema::MAPPING, 0, mapping);
-    Mark(5);
-    for (const AllocationId& memory : memory_) trace_.Free(0, ++time_, schema::PHYSICAL, 0, memory);
-    mappings_.clear();
-    memory_.clear();
+    Mark(schema::MARK_RELEASE, 4);
+    for (const JobMapping& half : cache_) Free(half.mapping);
+    Mark(schema::MARK_RELEASE, 5);
+    for (const JobMapping& half : cache_) Free(half.memory);
   }
-  void Wake() {
-    for (uint64_t i = 0; i < 2; ++i) {
-      const uint64_t handle = 0x5000 + 0x100 * ++handles_;
-      last_handle_ = handle;
-      memory_.push_back(trace_.Allocate(0, ++time_, schema::PHYSICAL, 0, 2, handle, 32 * kMiB));
-      mappings_.push_back(trace_.Allocate(0, ++time_, schema::MAPPING, 0, 2, kBase + i * 32 * kMiB, 32 * kMiB, handle));
-    }
-  }
+  void Wake() { cache_ = {Map(2, kBase, 32 * kMiB), Map(2, kBase + 32 * kMiB, 32 * kMiB)}; }
   // Memory of a library, which does not sleep.
-  void Keep(uint64_t bytes) {
-    trace_.Allocate(0, ++time_, schema::DEVICE, 0, 6, kElsewhere + kept_, bytes);
-    kept_ += bytes;
-  }
+  void Keep(uint64_t bytes) { Allocate(6, bytes); }
   // A segment of the framework with one block, for whole steps.
-  void Block(uint64_t bytes) {
-    trace_.Allocate(0, ++time_, schema::DEVICE, 0, 7, 2 * kElsewhere + blocks_, 2 * bytes);
-    trace_.Allocate(0, ++time_, schema::FRAMEWORK_BLOCK, 0, 8, 2 * kElsewhere + blocks_, bytes);
-    blocks_ += 2 * bytes;
-  }
+  void Block(uint64_t bytes) { BlockAt(8, Allocate(7, 2 * bytes).address, bytes); }
   void ReleaseAgain() {
-    Mark(7);
-    trace_.Event(0, ++time_, schema::FREE_UNKNOWN, schema::PHYSICAL, 0, 0, {last_handle_});
+    Mark(schema::MARK_RELEASE, 7);
+    Event(schema::FREE_UNKNOWN, schema::PHYSICAL, 0, {cache_.back().memory.address});
   }
-  void Step(uint64_t number) { trace_.Step(0, time_ += 1000000, number); }
-
-  ProcessFindings Find() {
-    const std::string path = ::testing::TempDir() + "/sleep.vtrace";
-    std::ofstream(path, std::ios::binary) << trace_.Finish();
-    absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Open(path);
-    EXPECT_TRUE(opened.ok());
-    ProcessFindings findings = FindInProcess(**opened, {});
-    remove(path.c_str());
-    return findings;
+  void Step(uint64_t number) {
+    Pass(1000000);
+    NumberSteps(number);
+    EndStep();
   }
+  ProcessFindings Find() { return FindInJob(this); }
 
  private:
-  void Mark(uint32_t stack) {
-    trace_.Event(0, ++time_, schema::MARK, static_cast<schema::Kind>(schema::MARK_RELEASE), 0, stack, {0, 0});
-  }
-
-  const bool with_blocks_;
-  TraceBuilder trace_;
-  uint64_t time_ = 1000, handles_ = 0, last_handle_ = 0, kept_ = 0, blocks_ = 0;
-  AllocationId range_, cache_;
-  std::vector<AllocationId> mappings_, memory_;
+  std::vector<JobMapping> cache_;
 };
 
 TEST(SleepFindings, SayWhatGrowsFromCycleToCycle) {
@@ -148,28 +114,18 @@ TEST(SleepFindings, CountBlocksAndWhatIsFreeInSegments) {
 
 // An expandable segment maps memory where it had some, but no block is there at the time.
 TEST(SleepFindings, ExpandableSegmentsDoNotSleep) {
-  TraceBuilder trace;
-  trace.DefineProcess(0, 4711, {"./job"});
-  trace.DefineDevice(0, 0, "Emulated", 4096 * kMiB);
-  for (uint32_t stack = 1; stack < 5; ++stack) trace.DefineStack(0, stack, {0x400000 + stack * 0x100});
-  uint64_t time = 1000;
-  trace.Allocate(0, ++time, schema::ADDRESS_RANGE, 0, 1, kBase, 64 * kMiB);
+  JobBuilder job;
+  job.Device(4096 * kMiB);
+  job.AllocateAt(1, kBase, 64 * kMiB, schema::ADDRESS_RANGE);
   for (uint64_t step = 0; step < 30; ++step) {
-    const uint64_t handle = 0x5000 + 0x100 * step;
-    const AllocationId memory = trace.Allocate(0, ++time, schema::PHYSICAL, 0, 2, handle, 20 * kMiB);
-    const AllocationId mapping = trace.Allocate(0, ++time, schema::MAPPING, 0, 2, kBase, 20 * kMiB, handle);
-    const AllocationId block = trace.Allocate(0, ++time, schema::FRAMEWORK_BLOCK, 0, 3, kBase, 16 * kMiB);
-    trace.Free(0, ++time, schema::FRAMEWORK_BLOCK, 0, block);
-    trace.Free(0, ++time, schema::MAPPING, 0, mapping);
-    trace.Free(0, ++time, schema::PHYSICAL, 0, memory);
-    trace.Step(0, time += 1000000, step);
+    const JobMapping segment = job.Map(2, kBase, 20 * kMiB);
+    job.Free(job.BlockAt(3, kBase, 16 * kMiB));
+    job.Free(segment.mapping);
+    job.Free(segment.memory);
+    job.Pass(1000000);
+    job.EndStep();
   }
-  const std::string path = ::testing::TempDir() + "/expandable.vtrace";
-  std::ofstream(path, std::ios::binary) << trace.Finish();
-  absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Open(path);
-  ASSERT_TRUE(opened.ok());
-  EXPECT_TRUE(FindInProcess(**opened, {}).process.sleeps.empty());
-  remove(path.c_str());
+  EXPECT_TRUE(FindInJob(&job).process.sleeps.empty());
 }
 
 TEST(SleepFindings, NameBothCallsThatReleasedTheSameMemory) {

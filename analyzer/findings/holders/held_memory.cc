@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostSaved = 20, kMostModules = 50, kMostShapes = 20;
 // A walk that saw less than this part of what another one saw is not described.
-constexpr double kMostOf = 0.5;
+constexpr double kMostOfTheBest = 0.5;
 
 // A block may be several of these; the first one counts.
 const char* CategoryOfFlags(uint32_t flags) {
@@ -113,7 +113,7 @@ std::vector<size_t> WalksOf(const WalkFacts& facts, DeviceIndex device) {
   const uint64_t most = seen.empty() ? 0 : *std::max_element(seen.begin(), seen.end());
   std::vector<size_t> walks;
   for (size_t i = 0; most > 0 && i < seen.size(); ++i) {
-    if (static_cast<double>(seen[i]) >= kMostOf * static_cast<double>(most)) walks.push_back(i);
+    if (static_cast<double>(seen[i]) >= kMostOfTheBest * static_cast<double>(most)) walks.push_back(i);
   }
   return walks;
 }

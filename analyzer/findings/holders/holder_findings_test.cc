@@ -5,13 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analyzer/findings/find_in_process.h"
-#include "proto/trace_builder.h"
+#include "analyzer/findings/testing/find_in_job.h"
 
 namespace vramtrack {
 namespace {
@@ -23,31 +21,29 @@ constexpr uint64_t kStepTicks = 10000000;
 constexpr uint64_t kBase = uint64_t{1} << 40;
 
 // A job that keeps a block of 4 MiB in each step, and one for weights.
-class Job {
+class Job : public JobBuilder {
  public:
-  Job() {
-    trace_.DefineProcess(0, 4711, {"python3", "train.py"});
-    trace_.DefineDevice(0, 0, "Emulated", 16384 * kMiB);
-    for (uint32_t stack = 1; stack <= 4; ++stack) trace_.DefineStack(0, stack, {0x400000 + stack * 0x100});
-    trace_.Allocate(0, 1, schema::DEVICE, 0, 4, kBase, 4096 * kMiB);
-    trace_.Allocate(0, 2, FRAMEWORK_BLOCK, 0, 3, kBase, 64 * kMiB);
+  Job() : JobBuilder({{"python3", "train.py"}}) {
+    Device(16384 * kMiB);
+    AllocateAt(4, kBase, 4096 * kMiB);
+    BlockAt(3, kBase, 64 * kMiB);
   }
 
   void Run(uint64_t steps) {
-    for (; steps > 0; --steps, ++step_) {
-      const uint64_t time = 1000 + step_ * kStepTicks, address = kBase + 128 * kMiB + step_ * 8 * kMiB;
-      const AllocationId freed = trace_.Allocate(0, time, FRAMEWORK_BLOCK, 0, 2, kBase + 64 * kMiB, 32 * kMiB);
-      trace_.Allocate(0, time + 10, FRAMEWORK_BLOCK, 0, 1, address, 4 * kMiB);
-      kept_.push_back(address);
-      trace_.Free(0, time + 20, FRAMEWORK_BLOCK, 0, freed);
-      trace_.Step(0, time + 30, step_);
+    for (; steps > 0; --steps) {
+      const JobObject freed = BlockAt(2, kBase + 64 * kMiB, 32 * kMiB);
+      kept_.push_back(BlockAt(1, kBase + 128 * kMiB + step() * 8 * kMiB, 4 * kMiB).address);
+      Free(freed);
+      EndStep();
+      Pass(kStepTicks);
     }
   }
 
   // Begins a walk at the present moment.
   HolderWalkBuilder Walk(schema::HolderMoment moment = schema::HOLDERS_AT_GROWTH) {
-    const uint64_t time = 1000 + step_ * kStepTicks - 1000;
-    HolderWalkBuilder walk(++walks_, moment, time - 500, time);
+    const uint64_t begin = now();
+    Pass(1000);
+    HolderWalkBuilder walk(++walks_, moment, begin, begin + 500);
     walk.SetCounts(360000, kept_.size() + 1);
     module_ = walk.Path(0, schema::HOLDER_MODULE, "__main__", "module", 0, 1, "/job/train.py");
     const uint32_t model = walk.Path(module_, schema::HOLDER_ATTRIBUTE, "model", "GPT");
@@ -67,20 +63,12 @@ class Job {
     HolderWalkBuilder walk = Walk(moment);
     const uint32_t saved = History(&walk);
     for (const uint64_t address : kept_) walk.Block(address, saved, schema::HOLDER_IS_SAVED);
-    trace_.HolderWalk(walk);
+    trace().HolderWalk(walk);
   }
+  ProcessFindings Find() { return FindInJob(this); }
 
-  ProcessFindings Find() {
-    const std::string file = trace_.Finish();
-    absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Read(file, "test");
-    EXPECT_TRUE(opened.ok());
-    return FindInProcess(**opened, {});
-  }
-
-  TraceBuilder trace_;
   std::vector<uint64_t> kept_;
   uint32_t module_ = 0, walks_ = 0;
-  uint64_t step_ = 0;
 };
 
 const ReportSite& Leak(const ProcessFindings& findings) {
@@ -165,12 +153,10 @@ const ReportModuleMemory::Part* PartOf(const ReportModuleMemory& memory, const s
 TEST(HolderFindings, ModulesAreThoseOfTheWalkNearestToThePeak) {
   Job job;
   job.Run(30);
-  const uint64_t time = 1000 + job.step_ * kStepTicks;
-  const AllocationId spike = job.trace_.Allocate(0, time - 5000, FRAMEWORK_BLOCK, 0, 4, 2 * kBase, 512 * kMiB);
+  const JobObject spike = job.BlockAt(4, 2 * kBase, 512 * kMiB);
   job.WalkToHistory();
-  const AllocationId more = job.trace_.Allocate(0, time - 900, FRAMEWORK_BLOCK, 0, 4, 3 * kBase, 100 * kMiB);
-  job.trace_.Free(0, time - 800, FRAMEWORK_BLOCK, 0, more);
-  job.trace_.Free(0, time - 700, FRAMEWORK_BLOCK, 0, spike);
+  job.Free(job.BlockAt(4, 3 * kBase, 100 * kMiB));
+  job.Free(spike);
   job.Run(25);
   job.WalkToHistory(schema::HOLDERS_AT_REQUEST);
   const ProcessFindings findings = job.Find();
@@ -209,7 +195,7 @@ TEST(HolderFindings, ACacheOfAModuleIsInTheModule) {
   const uint32_t output = walk.Path(list, schema::HOLDER_ENTRY, "", "Tensor", 0, 10);
   for (size_t i = 0; i < 20; ++i) walk.Block(job.kept_[i], entry);
   for (size_t i = 20; i < 30; ++i) walk.Block(job.kept_[i], output, schema::HOLDER_IS_GRADIENT);
-  job.trace_.HolderWalk(walk);
+  job.trace().HolderWalk(walk);
   job.Run(2);
   const ProcessFindings findings = job.Find();
   const ReportModuleMemory& memory = *findings.devices[0].module_memory;
@@ -232,7 +218,7 @@ TEST(HolderFindings, ACacheOfAModuleIsInTheModule) {
 TEST(HolderFindings, BlocksThatNoWalkSawAreInferred) {
   Job job;
   job.Run(40);
-  job.trace_.HolderWalk(job.Walk());
+  job.trace().HolderWalk(job.Walk());
   const ProcessFindings findings = job.Find();
   const ReportHolder& holder = *Leak(findings).holder;
   EXPECT_EQ(holder.how, HolderKind::kUnknown);
@@ -254,7 +240,7 @@ TEST(HolderFindings, TheWalkThatMetMostOfTheLeakCounts) {
   // The list has gone out of scope, as far as this walk came.
   HolderWalkBuilder last = job.Walk(schema::HOLDERS_AT_EXIT);
   last.SetStopped(schema::HOLDERS_OUT_OF_TIME);
-  job.trace_.HolderWalk(last);
+  job.trace().HolderWalk(last);
   const ProcessFindings findings = job.Find();
   const ReportHolder& holder = *Leak(findings).holder;
   EXPECT_EQ(holder.walk, 1u);
@@ -277,7 +263,7 @@ TEST(HolderFindings, TheLocalOfThisStepIsNotGuilty) {
   for (size_t i = 0; i < job.kept_.size(); ++i) {
     walk.Block(job.kept_[i], i + 1 == job.kept_.size() ? local : saved, schema::HOLDER_IS_SAVED);
   }
-  job.trace_.HolderWalk(walk);
+  job.trace().HolderWalk(walk);
   job.Run(2);
   const ProcessFindings findings = job.Find();
   const ReportHolder& holder = *Leak(findings).holder;
@@ -295,7 +281,7 @@ TEST(HolderFindings, SeveralPlacesAreNotOne) {
     lists[i] = walk.Path(list, schema::HOLDER_ENTRY, "", "Tensor", 0, 14);
   }
   for (size_t i = 0; i < job.kept_.size(); ++i) walk.Block(job.kept_[i], lists[i % 3]);
-  job.trace_.HolderWalk(walk);
+  job.trace().HolderWalk(walk);
   job.Run(2);
   const ProcessFindings findings = job.Find();
   const ReportHolder& holder = *Leak(findings).holder;
@@ -309,8 +295,7 @@ TEST(HolderFindings, SeveralPlacesAreNotOne) {
 TEST(HolderFindings, AFailedAllocationKnowsWhoHeldTheMemory) {
   Job job;
   job.Run(30);
-  const uint64_t time = 1000 + job.step_ * kStepTicks - 5000;
-  job.trace_.Event(0, time, schema::FAIL, schema::DEVICE, 0, 4, {2, 64 * kMiB});
+  job.Fail(4, 64 * kMiB);
   job.WalkToHistory(schema::HOLDERS_AT_OUT_OF_MEMORY);
   job.Run(10);
   const ProcessFindings findings = job.Find();
@@ -324,15 +309,12 @@ TEST(HolderFindings, AFailedAllocationKnowsWhoHeldTheMemory) {
 
 TEST(HolderFindings, AProcessWithoutAnInterpreterHasNoHolders) {
   const auto warned = [](const std::vector<std::pair<std::string, std::string>>& environment) {
-    TraceBuilder trace;
-    trace.DefineProcess(0, 4711, {"./job"}, -1, environment);
-    trace.DefineStack(0, 1, {0x400100});
-    trace.Allocate(0, 10, schema::DEVICE, 0, 1, kBase, kMiB);
-    const std::string file = trace.Finish();
-    absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Read(file, "test");
-    EXPECT_TRUE(opened.ok());
+    BuiltProcess process;
+    process.environment = environment;
+    JobBuilder job(process);
+    job.Allocate(1, kMiB);
     std::vector<std::string> warnings;
-    AddMissingWalkWarning(**opened, &warnings);
+    AddMissingWalkWarning(*TestTrace(job.Finish()), &warnings);
     return !warnings.empty() && warnings[0].find("no Python interpreter") != std::string::npos;
   };
   EXPECT_TRUE(warned({{"VRAMTRACK_HOLDERS", "all"}}));

@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "analyzer/findings/find_in_process.h"
+#include "analyzer/findings/testing/find_in_job.h"
 #include "analyzer/model/process_findings.h"
-#include "proto/trace_builder.h"
 
 namespace vramtrack {
 namespace {
@@ -19,37 +17,10 @@ namespace {
 constexpr uint64_t kMiB = 1 << 20;
 
 // A program that allocates from the driver, each stack a line of its own.
-class Job {
+class Job : public JobBuilder {
  public:
-  Job() {
-    trace_.DefineProcess(0, 4711, {"job"});
-    trace_.DefineThread(0, 4711, "job");
-    trace_.DefineDevice(0, 0, "Simulated GPU", uint64_t{1} << 30);
-    for (uint32_t stack = 1; stack < 20; ++stack) trace_.DefineStack(0, stack, {0x10000 + stack * 16});
-  }
-  AllocationId Allocate(uint32_t stack, uint64_t bytes) {
-    const uint64_t address = next_;
-    next_ += (bytes + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB);
-    return trace_.Allocate(0, now_ += 10, schema::DEVICE, 0, stack, address, bytes);
-  }
-  void Free(AllocationId id) { trace_.Free(0, now_ += 10, schema::DEVICE, 0, id); }
-  void Fail(uint32_t stack, uint64_t bytes) {
-    trace_.Event(0, now_ += 10, schema::FAIL, schema::DEVICE, 0, stack, {2, bytes});
-  }
-  void EndStep() { trace_.Step(0, now_ += 10, steps_++); }
-  TraceBuilder& trace() { return trace_; }
-
-  ProcessFindings Find(const AnalyzeOptions& options = {}) {
-    file_ = trace_.Finish();
-    auto trace = Trace::Read(file_, "test");
-    EXPECT_TRUE(trace.ok()) << trace.status();
-    return FindInProcess(**trace, options);
-  }
-
- private:
-  TraceBuilder trace_;
-  std::string file_;
-  uint64_t now_ = 0, next_ = 2 * kMiB, steps_ = 0;
+  Job() : JobBuilder({}, 10) { Device(uint64_t{1} << 30); }
+  ProcessFindings Find(const AnalyzeOptions& options = {}) { return FindInJob(this, options); }
 };
 
 std::vector<ReportPattern> PatternsOf(const ProcessFindings& findings, ObjectPattern wanted) {
@@ -66,7 +37,7 @@ TEST(PeakLines, AddUpToThePeakWhateverIsListed) {
     for (uint32_t stack = 1; stack < 8; ++stack) job.Allocate(stack, stack * 10 * kMiB);
     job.Allocate(0, kMiB);  // no stack was recorded
     for (int step = 0; step < 30; ++step) {
-      const AllocationId work = job.Allocate(8, 20 * kMiB);
+      const JobObject work = job.Allocate(8, 20 * kMiB);
       job.Allocate(9, kMiB);  // leaks
       job.Free(work);
       job.EndStep();
@@ -99,10 +70,10 @@ TEST(PeakLines, AddUpToThePeakWhateverIsListed) {
 TEST(Patterns, WhatIsFreedOnlyAfterItsSuccessorWasMadeIsFreedLate) {
   Job job;
   job.Allocate(1, 100 * kMiB);
-  AllocationId output = {};
+  JobObject output = {};
   for (int step = 0; step < 30; ++step) {
-    const AllocationId activation = job.Allocate(2, 20 * kMiB);
-    const AllocationId next = job.Allocate(3, 8 * kMiB);  // at the peak the one before is there, too
+    const JobObject activation = job.Allocate(2, 20 * kMiB);
+    const JobObject next = job.Allocate(3, 8 * kMiB);  // at the peak the one before is there, too
     if (step > 0) job.Free(output);
     output = next;
     job.Free(activation);
@@ -122,9 +93,9 @@ TEST(Patterns, WhatIsFreedOnlyAfterItsSuccessorWasMadeIsFreedLate) {
 TEST(Patterns, WhatIsFreedBeforeItIsMadeAnewLiesIdleBetween) {
   Job job;
   job.Allocate(1, 100 * kMiB);
-  AllocationId gradient = {};
+  JobObject gradient = {};
   for (int step = 0; step < 30; ++step) {
-    const AllocationId activation = job.Allocate(2, 20 * kMiB);  // the peak, with the gradient of the step before
+    const JobObject activation = job.Allocate(2, 20 * kMiB);  // the peak, with the gradient of the step before
     if (step > 0) job.Free(gradient);
     job.Free(activation);
     gradient = job.Allocate(3, 12 * kMiB);
@@ -140,9 +111,9 @@ TEST(Patterns, WhatIsFreedBeforeItIsMadeAnewLiesIdleBetween) {
 TEST(Patterns, ThePeakMayBeElsewhere) {
   Job job;
   job.Allocate(1, 100 * kMiB);
-  AllocationId gradient = {};
+  JobObject gradient = {};
   for (int step = 0; step < 30; ++step) {
-    const AllocationId activation = job.Allocate(2, 20 * kMiB);
+    const JobObject activation = job.Allocate(2, 20 * kMiB);
     if (step > 0) job.Free(gradient);
     job.Free(activation);
     gradient = job.Allocate(3, 12 * kMiB);
@@ -157,9 +128,9 @@ TEST(Patterns, ThePeakMayBeElsewhere) {
 TEST(Patterns, AFewThatAreFreedLaterThanTheirLikeAreFreedLate) {
   Job job;
   job.Allocate(1, 100 * kMiB);
-  AllocationId kept = {};
+  JobObject kept = {};
   for (int step = 0; step < 60; ++step) {
-    const AllocationId object = job.Allocate(3, 10 * kMiB);
+    const JobObject object = job.Allocate(3, 10 * kMiB);
     if (step % 10 == 2) job.Free(kept);
     if (step % 10 == 0) {
       kept = object;
@@ -178,7 +149,7 @@ TEST(Patterns, AFewThatAreFreedLaterThanTheirLikeAreFreedLate) {
 TEST(Patterns, ACleanJobHasNone) {
   Job job;
   job.Allocate(1, 100 * kMiB);
-  const AllocationId buffer = job.Allocate(2, 20 * kMiB);
+  const JobObject buffer = job.Allocate(2, 20 * kMiB);
   for (int step = 0; step < 30; ++step) job.EndStep();
   job.Free(buffer);
   EXPECT_TRUE(job.Find().devices[0].patterns.empty());
@@ -187,7 +158,7 @@ TEST(Patterns, ACleanJobHasNone) {
 TEST(Patterns, WhatIsFreedBeforeThePeakIsOfNoConcern) {
   Job job;
   job.Allocate(1, 100 * kMiB);
-  AllocationId gradient = {};
+  JobObject gradient = {};
   for (int step = 0; step < 30; ++step) {
     if (step > 0) job.Free(gradient);  // zero_grad() at the beginning
     job.Free(job.Allocate(2, 20 * kMiB));
@@ -204,9 +175,9 @@ TEST(Patterns, MemoryThatIsAskedForAgainAndAgainCouldBeKept) {
   job.Allocate(1, 100 * kMiB);
   for (int step = 0; step < 30; ++step) {
     // Two at a time, of about a size: two buffers would do.
-    const AllocationId a = job.Allocate(2, 8 * kMiB), b = job.Allocate(3, 8 * kMiB + 4096);
+    const JobObject a = job.Allocate(2, 8 * kMiB), b = job.Allocate(3, 8 * kMiB + 4096);
     job.Free(a);
-    const AllocationId c = job.Allocate(4, 8 * kMiB + 8192);
+    const JobObject c = job.Allocate(4, 8 * kMiB + 8192);
     job.Free(b);
     job.Free(c);
     job.EndStep();
@@ -222,7 +193,7 @@ TEST(Peaks, WithoutTheLargestTogether) {
   Job job;
   job.Allocate(1, 10 * kMiB);
   for (int step = 0; step < 30; ++step) {
-    const AllocationId a = job.Allocate(2, 50 * kMiB), b = job.Allocate(3, 40 * kMiB), c = job.Allocate(4, 30 * kMiB);
+    const JobObject a = job.Allocate(2, 50 * kMiB), b = job.Allocate(3, 40 * kMiB), c = job.Allocate(4, 30 * kMiB);
     job.Free(a);
     job.Free(b);
     job.Free(c);
@@ -240,15 +211,15 @@ TEST(Peaks, WithoutTheLargestTogether) {
 TEST(OutOfMemory, SaysWhatHasChangedAtTheSamePointOfTheStepBefore) {
   Job job;
   job.Allocate(1, 100 * kMiB);
-  std::vector<AllocationId> leaked;
+  std::vector<JobObject> leaked;
   const auto step = [&](uint64_t scale, bool fails) {
-    const AllocationId first = job.Allocate(2, scale * 10 * kMiB);
-    const AllocationId second = job.Allocate(3, scale * 20 * kMiB);
+    const JobObject first = job.Allocate(2, scale * 10 * kMiB);
+    const JobObject second = job.Allocate(3, scale * 20 * kMiB);
     if (fails) {
       job.Fail(4, 900 * kMiB);
       return;
     }
-    const AllocationId third = job.Allocate(4, 5 * kMiB);
+    const JobObject third = job.Allocate(4, 5 * kMiB);
     job.Free(first);
     job.Free(second);
     job.Free(third);

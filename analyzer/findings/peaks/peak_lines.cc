@@ -13,8 +13,8 @@ namespace vramtrack {
 namespace {
 
 // Sites are symbolized, the largest first, until the others hold less than this share of the peak.
-constexpr uint64_t kUnseenShare = 1000;
-constexpr size_t kMaxSites = 1000;  // reading debug information for more would take long
+constexpr uint64_t kUnseenPart = 1000;
+constexpr size_t kMaxHolders = 1000;  // reading debug information for more would take long
 
 std::string KeyOf(const ReportFrame* frame) {
   if (frame == nullptr) return "";
@@ -56,10 +56,10 @@ PeakLines::Peak PeakLines::LinesOf(uint32_t scope) {
   std::sort(holders.begin(), holders.end(), [&](SiteIndex a, SiteIndex b) {
     return sites[a].bytes_at_peak != sites[b].bytes_at_peak ? sites[a].bytes_at_peak > sites[b].bytes_at_peak : a < b;
   });
-  const uint64_t left_out = analysis_.ledger().scopes()[scope].peak / kUnseenShare;
+  const uint64_t left_out = analysis_.ledger().scopes()[scope].peak / kUnseenPart;
   std::vector<std::vector<ReportFrame>> stacks;
   SitePlaces places;
-  for (size_t i = 0; i < holders.size() && i < kMaxSites && unseen > left_out; ++i) {
+  for (size_t i = 0; i < holders.size() && i < kMaxHolders && unseen > left_out; ++i) {
     stacks.push_back(analysis_.symbolizer().Frames(sites[holders[i]].key.stack));
     places.Count(stacks.back());
     unseen -= sites[holders[i]].bytes_at_peak;

@@ -3,15 +3,12 @@
 // Jobs whose needs are known, on an emulated device: what steps of a value need, and how much is to be left free.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <fstream>
 #include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "analyzer/findings/find_in_process.h"
-#include "proto/trace_builder.h"
+#include "analyzer/findings/testing/find_in_job.h"
 
 namespace vramtrack {
 namespace {
@@ -27,37 +24,22 @@ struct Job {
 };
 
 ReportDevice After(const Job& job, uint64_t steps = 60) {
-  TraceBuilder trace;
-  trace.DefineProcess(0, 4711, {"./job"});
-  trace.DefineDevice(0, 0, "Emulated", job.tells_size ? kTotal : 0);
-  trace.DefineModule(0, 1, "/nowhere/job", 0x400000, 0x400000, 0x500000);
-  for (uint32_t stack = 1; stack < 5; ++stack) trace.DefineStack(0, stack, {0x400000 + stack * 0x100});
-  uint64_t time = 1000, address = uint64_t{1} << 40;
-  const auto allocate = [&](uint32_t stack, uint64_t bytes) {
-    const AllocationId id = trace.Allocate(0, ++time, schema::DEVICE, 0, stack, address, bytes);
-    address += (bytes + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB);
-    return id;
-  };
+  JobBuilder told;
+  told.Device(job.tells_size ? kTotal : 0);
   std::mt19937_64 random(3);
-  allocate(1, 400 * kMiB);
+  told.Allocate(1, 400 * kMiB);
   for (uint64_t step = 0; step < steps; ++step) {
     const uint64_t value = 10 + random() % 200;
     // Even, so that pages are full.
-    const AllocationId taken = allocate(2, job.needs(value) / 2 * 2 * kMiB);
-    if (job.leaves > 0) allocate(3, job.leaves * kMiB);
-    trace.Free(0, ++time, schema::DEVICE, 0, taken);
-    if (job.fails && step + 1 == steps) {
-      trace.Event(0, ++time, schema::FAIL, schema::DEVICE, 0, 4, {2, kTotal});
-    }
-    trace.Step(0, time += 1000, step, job.values ? static_cast<double>(value) : 0);
+    const JobObject taken = told.Allocate(2, job.needs(value) / 2 * 2 * kMiB);
+    if (job.leaves > 0) told.Allocate(3, job.leaves * kMiB);
+    told.Free(taken);
+    if (job.fails && step + 1 == steps) told.Fail(4, kTotal);
+    told.Pass(1000);
+    told.EndStep(job.values ? static_cast<double>(value) : 0);
   }
-  const std::string path = ::testing::TempDir() + "/values.vtrace";
-  std::ofstream(path, std::ios::binary) << trace.Finish();
-  absl::StatusOr<std::unique_ptr<Trace>> opened = Trace::Open(path);
-  EXPECT_TRUE(opened.ok());
-  ProcessFindings findings = FindInProcess(**opened, {});
+  ProcessFindings findings = FindInJob(&told);
   EXPECT_EQ(findings.devices.size(), 1u);
-  remove(path.c_str());
   return std::move(findings.devices.at(0));
 }
 

@@ -19,6 +19,7 @@
 #include "analyzer/render/json/json_fields.h"
 #include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/chart.h"
+#include "analyzer/render/text/needs_text.h"
 #include "analyzer/render/text/sections.h"
 #include "analyzer/render/text/text.h"
 
@@ -196,11 +197,22 @@ std::string TextReport(const Report& report) {
                       PlainTables(report));
 }
 
+// What the steps of each device need, in the words of the text report; empty words if there is nothing to say.
+Json Needs(const std::vector<ReportDevice>& devices) {
+  Json needs = Json::array();
+  for (const ReportDevice& device : devices) {
+    needs.push_back({{"by_value", device.by_value ? ValueFitText(*device.by_value) : ""},
+                     {"suggested_limit", device.suggested_limit ? SuggestedLimitText(device) : ""}});
+  }
+  return needs;
+}
+
 std::string Data(const Report& report, const std::vector<SourceExcerpt>& source, size_t sites) {
   Json data = ObjectWithout("sites", report);
   data["sites"] = SiteColumns(report, sites);
   data["all_sites"] = report.sites.size();
   data["source"] = ToJson(source);
+  data["needs"] = Needs(report.devices);
   return GzipBase64(data.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

@@ -15,6 +15,7 @@
 #include "analyzer/render/html/page_frame.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/testing/sample_reports.h"
+#include "analyzer/render/text/needs_text.h"
 
 namespace vramtrack {
 namespace {
@@ -124,6 +125,14 @@ TEST(RenderHtml, HoldsTheReportAndIsTheSameEachTime) {
     data.erase("sites");
     data.erase("all_sites");
     data.erase("source");
+    ASSERT_EQ(data["needs"].size(), report.devices.size());
+    for (size_t i = 0; i < report.devices.size(); ++i) {
+      const ReportDevice& device = report.devices[i];
+      const Json& needs = data["needs"][i];
+      EXPECT_EQ(needs["by_value"], device.by_value ? ValueFitText(*device.by_value) : "");
+      EXPECT_EQ(needs["suggested_limit"], device.suggested_limit ? SuggestedLimitText(device) : "");
+    }
+    data.erase("needs");
     json.erase("sites");
     EXPECT_EQ(data, json);
   }

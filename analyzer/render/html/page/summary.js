@@ -7,7 +7,6 @@ import {legend, makeChart} from './chart.js';
 import {h} from './dom.js';
 import * as format from './format.js';
 import {badge, figures, findings, placeOf, siteLink} from './leaks.js';
-import {suggestedLimit, valueFit} from './needs.js';
 import {peakPlace} from './peak.js';
 import * as state from './state.js';
 import {marksOf, timelineCurves} from './timeline_series.js';
@@ -63,11 +62,12 @@ function growthOf({growth}) {
   return `${format.bytes(growth.bytes_per_step)} per step${format.byteInterval(growth.ci_low, growth.ci_high)}`;
 }
 
-function needs(title, words) {
+function needed(title, words) {
   return words ? h('p', {class: 'needs'}, h('b', null, title), ': ', words) : null;
 }
 
-function deviceFigures(report, device) {
+// `steps`: the words on what its steps need.
+function deviceFigures(report, device, steps) {
   const {peak} = device;
   const last = device.last_step ?? null;
   return [
@@ -81,8 +81,8 @@ function deviceFigures(report, device) {
       ['live bytes grow by', growthOf(device)],
       ['full in', timeUntilFull(report, device)],
     ]),
-    needs('Memory by step value', valueFit(device)),
-    needs('Suggested max_memory', suggestedLimit(device)),
+    needed('Memory by step value', steps.by_value),
+    needed('Suggested max_memory', steps.suggested_limit),
   ];
 }
 
@@ -115,7 +115,7 @@ export function summaryView(report) {
         null,
         categories.length && lines ? [h('h2', null, 'What it is for', ' ', device?.held ? viewLink('who holds it', 'holders', {device: String(device.index)}) : null), shareBar(categories.map((one) => ({label: format.category(one.name), bytes: one.bytes, color: categoryColor(one.name)})), lines.live, 'categories at the peak')] : null,
         report.devices.length ? h('h2', null, 'Devices', ' ', report.devices.length > 1 || report.ranks.length ? viewLink('side by side', 'ranks') : null) : null,
-        report.devices.slice(0, MOST_DEVICES).map((one) => deviceFigures(report, one)),
+        report.devices.slice(0, MOST_DEVICES).map((one, index) => deviceFigures(report, one, report.needs[index])),
         report.devices.length > MOST_DEVICES ? h('p', {class: 'note'}, `and ${format.count(report.devices.length - MOST_DEVICES)} more devices`) : null,
       ),
     ),
