@@ -5,16 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <fstream>
 #include <functional>
-#include <memory>
 #include <random>
-#include <string>
 #include <utility>
 
-#include "analyzer/findings/find_in_process.h"
-#include "proto/trace_builder.h"
+#include "analyzer/findings/testing/find_in_job.h"
 
 namespace vramtrack {
 namespace {
@@ -26,26 +21,19 @@ constexpr uint64_t kStepTicks = 20000000;  // nanoseconds
 // `pinned(step)` bytes are pinned in each.
 ProcessFindings Job(uint64_t steps, const std::function<uint64_t(uint64_t)>& resident, uint64_t steps_per_reading = 1,
                     const std::function<uint64_t(uint64_t)>& pinned = nullptr) {
-  TraceBuilder trace;
-  trace.DefineProcess(0, 4711, {"./job"});
-  trace.DefineStack(0, 1, {0x400100});
-  uint64_t time = 1000, address = uint64_t{1} << 40;
+  JobBuilder job;
+  job.NumberSteps(1);
   for (uint64_t step = 0; step < steps; ++step) {
-    const AllocationId brief = trace.Allocate(0, ++time, schema::DEVICE, 0, 1, address += kMiB, kMiB);
-    if (pinned != nullptr) trace.Allocate(0, ++time, schema::PINNED, 0, 1, address += kMiB, pinned(step));
-    trace.Free(0, ++time, schema::DEVICE, 0, brief);
+    const JobObject brief = job.Allocate(1, kMiB);
+    if (pinned != nullptr) job.Allocate(1, pinned(step), schema::PINNED);
+    job.Free(brief);
+    job.Pass(kStepTicks);
     if (steps_per_reading != 0 && step % steps_per_reading == 0) {
-      trace.DefineHostReading(0, time + kStepTicks / 2, resident(step), 3 * kMiB);
+      job.trace().DefineHostReading(0, job.now(), resident(step), 3 * kMiB);
     }
-    trace.Step(0, time += kStepTicks, step + 1);
+    job.EndStep();
   }
-  const std::string path = ::testing::TempDir() + "/host.vtrace";
-  std::ofstream(path, std::ios::binary) << trace.Finish();
-  absl::StatusOr<std::unique_ptr<Trace>> read = Trace::Open(path);
-  EXPECT_TRUE(read.ok());
-  ProcessFindings findings = FindInProcess(**read, {});
-  remove(path.c_str());
-  return findings;
+  return FindInJob(&job);
 }
 
 TEST(HostFindings, GrowthOfResidentMemoryIsFoundToTheByte) {
