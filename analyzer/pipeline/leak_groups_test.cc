@@ -218,6 +218,25 @@ TEST(LeakGroups, TheHeadOfAGraphLeadsItFromAnotherLineOfTheFunction) {
   EXPECT_EQ(Finding(report, 0).verdict, Verdict::kLeak);
 }
 
+// The optimizer ends a step in the middle of the loop's body, so that the next input comes last in each step.
+TEST(LeakGroups, TheHeadOfAGraphIsTheLastOfTheLoopAndNotOfAStep) {
+  Job job;
+  for (int step = 0; step < kSteps; ++step) {
+    job.Allocate({{"load", 3}, {"train", 51}, {"main", 90}}, 4 * kKiB);
+    job.Use({{"train", 52}, {"main", 90}});
+    job.EndStep();
+    job.Use({{"train", 54}, {"main", 90}});
+    job.Allocate({{"Net.forward", 30}, kModuleCall, {"train", 55}, {"main", 90}}, 8 * kKiB);
+    job.Allocate({{"Net.forward", 31}, kModuleCall, {"train", 55}, {"main", 90}}, 512);
+    job.Allocate({{"train", 55}, {"main", 90}}, 512);
+  }
+  job.Use({{"main", 91}});
+  const Report report = ReportOn({job.Finish()});
+  ASSERT_EQ(report.ranking.size(), 1u);
+  EXPECT_EQ(BlamedLine(Finding(report, 0)), 55u);
+  EXPECT_EQ(Finding(report, 0).group->rate_bytes_per_step, 13.0 * kKiB);
+}
+
 TEST(LeakGroups, WhatIsGivenBackInTurnHasOneOwnerAndWhatIsNotHasTwo) {
   for (const bool in_turn : {true, false}) {
     std::vector<AllocationId> first, second;
