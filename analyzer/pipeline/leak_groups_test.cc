@@ -26,7 +26,7 @@ struct Line {
   const char* function;
   uint32_t line;  // from 1 on
 };
-constexpr Line kModuleCall = {"Module._call_impl", 5};
+constexpr Line kModuleCall = {"Module._call_impl", 5}, kModuleMove = {"Module._apply", 7};
 
 // A job in Python whose stacks are lists of lines.
 class Job {
@@ -71,7 +71,7 @@ class Job {
     // In 3.10's format: lines 1, 2, 3, ... of two instructions each.
     std::string lines = {4, 0};
     for (int i = 1; i < 100; ++i) lines += {4, 1};
-    const bool in_pytorch = function == kModuleCall.function;
+    const bool in_pytorch = function == kModuleCall.function || function == kModuleMove.function;
     trace_.DefineCode(0, found->second, function,
                       in_pytorch ? "/env/lib/python3.10/site-packages/torch/nn/modules/module.py" : "/job/train.py", 1,
                       schema::LINES_LINETABLE, lines);
@@ -157,6 +157,17 @@ TEST(LeakGroups, WhatAConstructorAllocatesIsOneLeakAtTheLineThatCallsIt) {
     }
     EXPECT_EQ(parts, 2u);
   }
+}
+
+TEST(LeakGroups, ALeakOfModelsSaysThatItIsOne) {
+  const std::string says = "the objects are parameters or buffers of a model";
+  const Report models = ReportOn({Leaking([](Job& job) {
+                                    job.Allocate({kModuleMove, {"train", 52}, {"main", 90}}, 8 * kKiB);
+                                    job.Allocate({kModuleMove, {"train", 52}, {"main", 90}}, 32 * kKiB);
+                                  }).Kill()});
+  EXPECT_EQ(Finding(models, 0).explanation.find(says), 0u) << Finding(models, 0).explanation;
+  const Report others = ReportOn({Leaking(MakeObject).Kill()});
+  EXPECT_EQ(Finding(others, 0).explanation.find(says), std::string::npos) << Finding(others, 0).explanation;
 }
 
 TEST(LeakGroups, IndependentLeaksAtUnrelatedLinesStayApart) {

@@ -34,8 +34,8 @@ std::vector<size_t> MembersOf(const LeakGroup& leak) {
 // Nearly all of a leak's bytes are of one category if it is this share of the rate.
 constexpr double kNearlyAll = 0.9;
 
-// Says what the objects are for where the call stack alone misleads: gradients are reported at the line of the forward
-// pass, and a model's memory at the line that moves it to the device or makes the optimizer's first step.
+// Says what the objects are for where the call stack alone misleads: what a backward pass allocates is reported at the
+// line of the forward pass. Only what call stacks prove is said.
 void SayWhatTheyAre(const std::vector<size_t>& members, const ReportLeak& whole, const std::vector<ReportSite>& sites,
                     ReportSite* leader) {
   if (leader->level != Level::kFramework) return;
@@ -46,9 +46,8 @@ void SayWhatTheyAre(const std::vector<size_t>& members, const ReportLeak& whole,
     if (found == rates.end() || found->second < kNearlyAll * whole.rate_bytes_per_step) return;
     leader->explanation = absl::StrCat(text, "; ", leader->explanation);
   };
-  say(Category::kGradients, "the objects are gradients, allocated in the backward pass of this code");
-  say(Category::kParameters, "the objects are parameters of a model");
-  say(Category::kOptimizerState, "the objects are state of an optimizer");
+  say(Category::kGradients, "the objects were allocated in the backward pass of this code (usually gradients)");
+  say(Category::kParameters, "the objects are parameters or buffers of a model");
 }
 
 }  // namespace
