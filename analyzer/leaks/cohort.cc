@@ -30,6 +30,9 @@ constexpr double kStepsWithoutTrend = 48, kStepsWithTrend = 128;
 constexpr double kDoubtfulTrend = -1.645;
 // What leaves something in nearly every step is no cache.
 constexpr double kEveryStepShare = 0.95;
+// What is left after all that was left before was freed at once may be freed at once as well, unless so many times
+// older. A garbage collector's first gap can be much shorter than the next ones.
+constexpr uint64_t kClearlyOlder = 10;
 // A rhythm that has not become a leak after so many of its longest gaps, and steps, is not going to.
 constexpr uint64_t kGapsToWait = 200, kStepsToWait = 200;
 // Of a rhythm that varies, in how many orders its gaps are tried: each of them has to end as a leak.
@@ -80,6 +83,7 @@ class Judge {
     if (!Steadily()) return NowAndThen();
     if (evidence().trend.trend == Trend::kDecelerating) return Verdict::kSublinear;
     if (MayBeFilling()) return AsItMayBeFilling();
+    if (MayBeFreedAtOnce()) return AsItMayBeFreedAtOnce();
     if (evidence().leaking.begin > evidence().tested.begin) verdict_.onset_step = evidence().leaking.begin;
     if (!IsMaterial(rate_, run_)) return Verdict::kMinorLeak;
     return evidence().trend.trend == Trend::kAccelerating ? Verdict::kAcceleratingLeak : Verdict::kLeak;
@@ -174,6 +178,17 @@ class Judge {
 
   Verdict AsItMayBeFilling() {
     evidence().may_be_filling = true;
+    return Verdict::kInsufficientEvidence;
+  }
+
+  bool MayBeFreedAtOnce() const {
+    const SurvivorSeries all = SurvivorsIn(history_, {0, verdict_.evidence.tested.end});
+    if (all.empty()) return false;
+    return run_.steps - all.front().step < kClearlyOlder * AgeWhenAllWereFreed(history_, all.front().step);
+  }
+
+  Verdict AsItMayBeFreedAtOnce() {
+    evidence().may_be_freed_at_once = true;
     return Verdict::kInsufficientEvidence;
   }
 

@@ -52,10 +52,11 @@ struct LeakEvidence {
   double occurrences = 0;  // steps with survivors in `leaking`
   TrendEvidence trend;
   Bursts bursts;
-  Period period;                // of the survivors
-  bool joint = false;           // several stacks that a report shows as one site were judged together
-  bool may_be_filling = false;  // a cache that fills could have left as much in so few steps
-  BufferGrowth buffer;          // its trend is kNone unless it decided the verdict
+  Period period;                      // of the survivors
+  bool joint = false;                 // several stacks that a report shows as one site were judged together
+  bool may_be_filling = false;        // a cache that fills could have left as much in so few steps
+  bool may_be_freed_at_once = false;  // as all that was left before the first survivor
+  BufferGrowth buffer;                // its trend is kNone unless it decided the verdict
 };
 
 struct LeakVerdict {

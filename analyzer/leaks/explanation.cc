@@ -247,6 +247,12 @@ class Explainer {
              " only " + std::to_string(e_.tested.size()) + " can be judged (" + std::to_string(run_.warmup_end) +
              " are warm-up; objects of the last " + std::to_string(e_.censor_margin) + " may still be in use); " + more;
     }
+    if (e_.may_be_freed_at_once) {
+      return std::to_string(LeakingSteps()) + " of " + Checked(e_.leaking.size()) +
+             " left objects, but all objects from before were freed at once, as a garbage collector does, and these "
+             "may be freed at once too; " +
+             (v_.further_steps_needed == 0 ? "" : "about ") + more;
+    }
     return std::to_string(LeakingSteps()) + " of " + Checked(e_.leaking.size()) +
            " left objects, too few to distinguish a leak from " +
            (e_.may_be_filling ? "a cache that fills" : "chance") + "; " +

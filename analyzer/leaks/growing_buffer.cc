@@ -12,6 +12,9 @@ namespace {
 // Of the relative growth of the buffer itself: sizes have a part that does not grow, and allocators round.
 constexpr double kGrowsAlong = 0.3;
 constexpr size_t kLeastOthers = 3;
+// A training step also allocates gradients and what its optimizer needs, which inputs do not enlarge. An attention over
+// a cache that grows is a few sites of a step.
+constexpr size_t kManyAlong = 6, kManyShare = 4;
 // Of the buffer's size: scores of an attention over it, or a mask, are smaller.
 constexpr double kInputShare = 0.1;
 
@@ -72,7 +75,7 @@ void DoubtGrowthWithInputs(const ObjectSizes& own, const std::vector<ObjectSizes
     ++along;
     before |= other.rank < own.rank && other.mean >= kInputShare * own.mean;
   }
-  const bool most = known >= kLeastOthers && 2 * along > known;
+  const bool most = (known >= kLeastOthers && 2 * along > known) || (along >= kManyAlong && kManyShare * along > known);
   if (!before && !most) return;
   verdict->verdict = Verdict::kInsufficientEvidence;
   verdict->evidence.buffer.with_inputs = true;

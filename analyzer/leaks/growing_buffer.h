@@ -31,9 +31,9 @@ struct ObjectSizes {
 // Changes a growing_buffer to insufficient_evidence if larger inputs may be the reason. Inputs that become larger
 // during a run (a curriculum, batches sorted by length) look like growing buffers if they outlive a step, but
 // everything that is computed from them grows too. The verdict is changed if more than half of `others` grow with the
-// buffer, or if one grows that a step allocates before the buffer and that is not small compared with it. `own`: the
-// site's own sizes. `others`: the sites on the same device that allocate in at least half of the steps, except those
-// that look like growing buffers themselves.
+// buffer, or more than a quarter and at least six, or if one grows that a step allocates before the buffer and that is
+// not small compared with it. `own`: the site's own sizes. `others`: the sites on the same device that allocate in at
+// least half of the steps, except those that look like growing buffers themselves.
 void DoubtGrowthWithInputs(const ObjectSizes& own, const std::vector<ObjectSizes>& others, const SiteHistory& history,
                            const RunShape& run, LeakVerdict* verdict);
 

@@ -328,6 +328,12 @@ TEST(GrowingBuffer, IsDoubtedWhereEverythingGrows) {
   const ObjectSizes mask = {along.ratio, kMiB, 2}, input = {along.ratio, 20 * kMiB, 2};
   EXPECT_EQ(judged({flat, flat, mask}).verdict, Verdict::kGrowingBuffer) << "small beside the buffer";
   EXPECT_EQ(judged({flat, flat, flat, flat, input}).verdict, Verdict::kInsufficientEvidence) << "it comes first";
+  // Half of a training step does not depend on its inputs: gradients, the optimizer.
+  std::vector<ObjectSizes> training(12, flat);
+  training.insert(training.end(), 7, along);
+  EXPECT_EQ(judged(training).verdict, Verdict::kInsufficientEvidence);
+  training.insert(training.end(), 40, flat);
+  EXPECT_EQ(judged(training).verdict, Verdict::kGrowingBuffer) << "an attention over a cache";
   const LeakVerdict inputs = judged({along, along, along, flat, unknown, unknown});
   EXPECT_EQ(inputs.verdict, Verdict::kInsufficientEvidence);
   EXPECT_NE(inputs.explanation.find("growing inputs"), std::string::npos) << inputs.explanation;

@@ -140,6 +140,30 @@ TEST(WalkThrough, ACacheThatFillsIsNotSurelyALeak) {
   EXPECT_LE(leaks, 8);
 }
 
+// What a collector frees, which has run once, next to an object that lives into the next step.
+DoStep CollectedAt(Step first) {
+  return [=](auto* site, Step step) {
+    site->OnBirth(step, kMiB, 2);
+    if (step > 0) site->OnDeath(step - 1, step, kMiB);
+    if (step != first) return;
+    for (Step born = 0; born < step; ++born) site->OnDeath(born, step, kMiB);
+  };
+}
+
+TEST(WalkThrough, AfterOneCollectionWhatIsLeftMayBeCollectedToo) {
+  for (const Step first : {12u, 20u, 32u}) {
+    for (const Step steps : {80u, 100u, 119u}) {
+      const LeakVerdict verdict = Judged(steps, CollectedAt(first));
+      EXPECT_EQ(verdict.verdict, Verdict::kInsufficientEvidence)
+          << first << " of " << steps << ": " << verdict.explanation;
+    }
+    const LeakVerdict verdict = Judged(110, CollectedAt(first));
+    EXPECT_NE(verdict.explanation.find("freed at once"), std::string::npos) << verdict.explanation;
+    EXPECT_GT(verdict.further_steps_needed, 0u);
+    EXPECT_TRUE(IsLeak(VerdictOf(110 + verdict.further_steps_needed, CollectedAt(first)))) << first;
+  }
+}
+
 TEST(WalkThrough, WhatIsAllocatedOnceIsOneTime) {
   EXPECT_EQ(VerdictOf(100,
                       [](auto* site, Step step) {

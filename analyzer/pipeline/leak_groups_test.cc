@@ -22,6 +22,7 @@ constexpr int kSteps = 60;
 
 constexpr PythonLine kModuleCall = {"Module._call_impl", 5,
                                     "/env/lib/python3.10/site-packages/torch/nn/modules/module.py"};
+constexpr PythonLine kModuleMove = {"Module._apply", 7, kModuleCall.file};
 using Stack = std::vector<PythonLine>;  // innermost first
 
 // A job in Python whose stacks are lists of lines.
@@ -108,6 +109,17 @@ TEST(LeakGroups, WhatAConstructorAllocatesIsOneLeakAtTheLineThatCallsIt) {
   }
 }
 
+TEST(LeakGroups, ALeakOfModelsSaysThatItIsOne) {
+  const std::string says = "the objects are parameters or buffers of a model";
+  const Report models = ReportOn({Leaking([](Job& job) {
+                                    job.Allocate({kModuleMove, {"train", 52}, {"main", 90}}, 8 * kKiB);
+                                    job.Allocate({kModuleMove, {"train", 52}, {"main", 90}}, 32 * kKiB);
+                                  }).Kill()});
+  EXPECT_EQ(Finding(models, 0).explanation.find(says), 0u) << Finding(models, 0).explanation;
+  const Report others = ReportOn({Leaking(MakeObject).Kill()});
+  EXPECT_EQ(Finding(others, 0).explanation.find(says), std::string::npos) << Finding(others, 0).explanation;
+}
+
 TEST(LeakGroups, IndependentLeaksAtUnrelatedLinesStayApart) {
   for (const bool of_the_driver : {false, true}) {
     const Report report = ReportOn({Leaking(
@@ -165,6 +177,25 @@ TEST(LeakGroups, TheHeadOfAGraphLeadsItFromAnotherLineOfTheFunction) {
   EXPECT_EQ(BlamedLine(Finding(report, 0)), 53u);
   EXPECT_EQ(Finding(report, 0).parts, 2u);
   EXPECT_EQ(Finding(report, 0).verdict, Verdict::kLeak);
+}
+
+// The optimizer ends a step in the middle of the loop's body, so that the next input comes last in each step.
+TEST(LeakGroups, TheHeadOfAGraphIsTheLastOfTheLoopAndNotOfAStep) {
+  Job job;
+  for (int step = 0; step < kSteps; ++step) {
+    job.Allocate({{"load", 3}, {"train", 51}, {"main", 90}}, 4 * kKiB);
+    job.Use({{"train", 52}, {"main", 90}});
+    job.EndStep();
+    job.Use({{"train", 54}, {"main", 90}});
+    job.Allocate({{"Net.forward", 30}, kModuleCall, {"train", 55}, {"main", 90}}, 8 * kKiB);
+    job.Allocate({{"Net.forward", 31}, kModuleCall, {"train", 55}, {"main", 90}}, 512);
+    job.Allocate({{"train", 55}, {"main", 90}}, 512);
+  }
+  job.Use({{"main", 91}});
+  const Report report = ReportOn({job.Finish()});
+  ASSERT_EQ(report.ranking.size(), 1u);
+  EXPECT_EQ(BlamedLine(Finding(report, 0)), 55u);
+  EXPECT_EQ(Finding(report, 0).group->rate_bytes_per_step, 13.0 * kKiB);
 }
 
 TEST(LeakGroups, WhatIsGivenBackInTurnHasOneOwnerAndWhatIsNotHasTwo) {

@@ -2,10 +2,12 @@
 #include "analyzer/findings/leaks/leak_findings.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/attribution/category.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/rate_units.h"
@@ -27,6 +29,25 @@ std::vector<size_t> MembersOf(const LeakGroup& leak) {
   std::vector<size_t> members = leak.parts;
   members.push_back(leak.leader);
   return Sorted(std::move(members));
+}
+
+// Nearly all of a leak's bytes are of one category if it is this share of the rate.
+constexpr double kNearlyAll = 0.9;
+
+// Says what the objects are for where the call stack alone misleads: what a backward pass allocates is reported at the
+// line of the forward pass. Only what call stacks prove is said.
+void SayWhatTheyAre(const std::vector<size_t>& members, const ReportLeak& whole, const std::vector<ReportSite>& sites,
+                    ReportSite* leader) {
+  if (leader->level != Level::kFramework) return;
+  std::map<std::string, double> rates;  // by category
+  for (const size_t member : members) rates[sites[member].category] += sites[member].rate_bytes_per_step;
+  const auto say = [&](Category category, const char* text) {
+    const auto found = rates.find(CategoryName(category));
+    if (found == rates.end() || found->second < kNearlyAll * whole.rate_bytes_per_step) return;
+    leader->explanation = absl::StrCat(text, "; ", leader->explanation);
+  };
+  say(Category::kGradients, "the objects were allocated in the backward pass of this code (usually gradients)");
+  say(Category::kParameters, "the objects are parameters or buffers of a model");
 }
 
 }  // namespace
@@ -192,6 +213,7 @@ void LeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
     std::vector<size_t> members = leak.parts;
     members.insert(members.begin(), leak.leader);
     DescribeTogether(members, *leader.group, &leader);
+    SayWhatTheyAre(members, *leader.group, *sites, &leader);
     for (const size_t part : leak.parts) {
       const ReportSite& site = (*sites)[part];
       DescribeTogether({part}, {site.rate_bytes_per_step, 0, 0, site.rate_objects_per_step, 0, 0, 0}, &(*sites)[part]);

@@ -35,6 +35,8 @@ void LeakOrder::OnAllocate(const ReplayAllocation& allocated) {
   const size_t index = GroupOf(allocated.allocation.site);
   if (index == kNone) return;
   Group& group = groups_[index];
+  if (group.first_birth == 0) group.first_birth = event_;
+  group.last_birth = event_;
   const auto found = std::lower_bound(group.steps.begin(), group.steps.end(), allocated.allocation.birth_step);
   if (found == group.steps.end() || *found != allocated.allocation.birth_step) return;
   group.births[static_cast<size_t>(found - group.steps.begin())] = event_;
@@ -51,6 +53,8 @@ void LeakOrder::OnFree(const ReplayAllocation& freed) {
 bool LeakOrder::BornLater(size_t a, size_t b) const {
   const Group& left = groups_[a];
   const Group& right = groups_[b];
+  const bool begins_later = left.first_birth > right.first_birth, ends_later = left.last_birth > right.last_birth;
+  if (begins_later == ends_later) return begins_later;
   for (const int64_t late : {0, 1, -1}) {
     for (size_t i = left.steps.size(); i-- > 0;) {
       for (size_t j = right.steps.size(); j-- > 0;) {

@@ -31,8 +31,10 @@ class LeakOrder : public ReplayObserver {
   void OnAllocate(const ReplayAllocation& allocated) override;
   void OnFree(const ReplayAllocation& freed) override;
 
-  // Returns whether the survivors of `a` were allocated later than those of `b` in the last step in which both have
-  // some. If a step ends between the two, one of them may be one step later.
+  // Returns whether `a` allocates later than `b` in the job's loop. The loop need not begin where a step does: an input
+  // that is loaded after the optimizer's call is the next step's. So the first and the last allocation of both in the
+  // run decide if they agree. Otherwise the last step decides in which both left survivors; if a step ends between the
+  // two, one of them may be one step later.
   bool BornLater(size_t a, size_t b) const;
 
   // Returns how many objects older than a step were freed after the last complete step.
@@ -51,9 +53,10 @@ class LeakOrder : public ReplayObserver {
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Group {
-    std::vector<uint32_t> steps;     // a few, ascending
-    std::vector<uint64_t> births;    // latest allocation in each of these steps, as an event; 0: none yet
-    std::vector<uint64_t> released;  // events, ascending
+    std::vector<uint32_t> steps;               // a few, ascending
+    std::vector<uint64_t> births;              // latest allocation in each of these steps, as an event; 0: none yet
+    std::vector<uint64_t> released;            // events, ascending
+    uint64_t first_birth = 0, last_birth = 0;  // events, in any step; 0: none
   };
 
   size_t GroupOf(SiteIndex site) const { return group_of_.Has(site) ? group_of_[site] : kNone; }
