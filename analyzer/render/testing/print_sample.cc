@@ -29,13 +29,21 @@ vramtrack::Report HeldOomSample() {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<vramtrack::Report()>> samples = {
-      {"leak", vramtrack::LeakSample},          {"no_leak", vramtrack::NoLeakSample},
-      {"too_short", vramtrack::TooShortSample}, {"oom", vramtrack::OutOfMemorySample},
-      {"many", vramtrack::ManySitesSample},     {"hostile", vramtrack::HostileTextSample},
-      {"empty", vramtrack::EmptySample},        {"pytorch", vramtrack::PyTorchSample},
-      {"ranks", vramtrack::RanksSample},        {"markup", vramtrack::MarkupSample},
-      {"cupti", vramtrack::CuptiSample},        {"large_job", vramtrack::LargeJobSample},
-      {"holders", vramtrack::HolderSample},     {"held_oom", HeldOomSample},
+      {"leak", vramtrack::LeakSample},
+      {"no_leak", vramtrack::NoLeakSample},
+      {"too_short", vramtrack::TooShortSample},
+      {"oom", vramtrack::OutOfMemorySample},
+      {"many", vramtrack::ManySitesSample},
+      {"hostile", vramtrack::HostileTextSample},
+      {"empty", vramtrack::EmptySample},
+      {"pytorch", vramtrack::PyTorchSample},
+      {"ranks", vramtrack::RanksSample},
+      {"markup", vramtrack::MarkupSample},
+      {"cupti", vramtrack::CuptiSample},
+      {"large_job", vramtrack::LargeJobSample},
+      {"holders", vramtrack::HolderSample},
+      {"held_oom", HeldOomSample},
+      {"shared_card", vramtrack::SharedCardSample},
   };
   if (argc == 2 && std::string(argv[1]) == "--names") {
     for (const auto& [name, sample] : samples) puts(name.c_str());

@@ -92,6 +92,35 @@ Report RanksSample() {
   return report;
 }
 
+Report SharedCardSample() {
+  constexpr uint64_t kMiB = 1 << 20;
+  Report report = NoLeakSample();
+  report.processes.push_back(report.processes[0]);
+  report.processes[1].pid = 4712;
+  ReportHost& host = report.host.emplace();
+  host.pid = 4712;
+  host.readings = 104;
+  host.resident = {374 * kMiB,
+                   426 * kMiB,
+                   430 * kMiB,
+                   ReportGrowth{1.0 * kMiB, 0.9 * kMiB, 1.1 * kMiB, {}, 0, 0, {}, ""},
+                   {374 * kMiB, 400 * kMiB},
+                   {380 * kMiB, 430 * kMiB}};
+  host.pinned = {0, 12 * kMiB, 12 * kMiB, {}, {12 * kMiB, 12 * kMiB}, {12 * kMiB, 12 * kMiB}};
+  host.shared = 129 * kMiB;
+  host.step = {0, 26};
+  ReportCard& card = report.cards.emplace_back();
+  card.uuid = "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f";
+  card.name = "Simulated GPU";
+  card.total_bytes = uint64_t{80} << 30;
+  card.processes = {{4711, 0, 0, 0, 60, 61 * kMiB, 0, 40 * kMiB},
+                    {4712, {}, 0, 12, 70, 51 * kMiB, 1 * kMiB, 31 * kMiB}};
+  card.most = 71 * kMiB;
+  card.most_s = 20;
+  card.others = 600 * kMiB;
+  return report;
+}
+
 Report LargeJobSample() {
   constexpr double kMiB = 1 << 20;
   Report report = RanksSample();

@@ -35,6 +35,8 @@ Report LargeJobSample();
 Report CuptiSample();
 // The PyTorch job, with two walks through its objects that show who holds the leak, and at a failed allocation.
 Report HolderSample();
+// The job without the leak, whose host memory grows, and another process on the same card.
+Report SharedCardSample();
 // A process that did nothing.
 Report EmptySample();
 

@@ -33,7 +33,7 @@ bool Contains(const std::string& text, const std::string& part) { return text.fi
 std::vector<Report> AllSamples() {
   return {LeakSample(),      NoLeakSample(),      TooShortSample(), OutOfMemorySample(),
           ManySitesSample(), HostileTextSample(), PyTorchSample(),  RanksSample(),
-          EmptySample(),     CuptiSample(),       HolderSample()};
+          EmptySample(),     CuptiSample(),       HolderSample(),   SharedCardSample()};
 }
 
 TEST(TextReport, FirstLineNamesTheLeaksFileLineFunctionAndRate) {
@@ -387,6 +387,29 @@ TEST(TextReport, AnOutOfMemoryNamesWhoHeldTheMemory) {
   EXPECT_TRUE(Contains(text, "held at that moment, by name:")) << text;
   EXPECT_TRUE(Contains(text, "490 MiB  __main__.history  (list, 1,204 entries)")) << text;
   EXPECT_TRUE(Contains(text, "9.00 MiB  __main__.head.next....value  (Tensor)")) << text;
+}
+
+TEST(TextReport, GrowthOfHostMemoryIsSaidIfItIsClear) {
+  Report report = SharedCardSample();
+  TextStyle style;
+  EXPECT_TRUE(Contains(Render(report), "Host memory of process 4712\n")) << Render(report);
+  for (const std::string& text : {Render(report, 200), RenderShortText(report, style)}) {
+    EXPECT_TRUE(Contains(text, "resident memory grows by 1.00 MiB per step")) << text;
+  }
+  report.host->resident.growth->refused = "it slows down";
+  EXPECT_TRUE(Contains(Render(report, 200), "no clear growth: it slows down")) << Render(report, 200);
+  EXPECT_FALSE(Contains(RenderShortText(report, style), "resident"));
+  EXPECT_EQ(Lines(Render(report))[0].find("NO LEAK"), 0u) << "it is not the memory of the GPU";
+}
+
+TEST(TextReport, ProcessesThatShareACardAreSideBySide) {
+  const std::string text = Render(SharedCardSample(), 120);
+  EXPECT_TRUE(Contains(text, "A card that 2 processes share: Simulated GPU\n")) << text;
+  EXPECT_TRUE(Contains(text, "71.0 MiB at most of 80.0 GiB")) << text;
+  EXPECT_TRUE(Contains(text, "rank 0: 40.0 MiB; peak 61.0 MiB")) << text;
+  EXPECT_TRUE(Contains(text, "process 4712: 31.0 MiB; peak 51.0 MiB, 1.00 MiB at its end; began 12 s after it"))
+      << text;
+  EXPECT_TRUE(Contains(text, "600 MiB: CUDA contexts")) << text;
 }
 
 TEST(TextReport, NoLineIsWiderThanTheTerminal) {
