@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/ledger/kind.h"
+#include "proto/mappable.h"
 
 namespace vramtrack {
 namespace {
@@ -64,7 +65,8 @@ void SleepLog::Map(const ReplayAllocation& mapping) {
     state.unmapped.erase(at);
     return;
   }
-  if (!state.waking) NoteCycle(found->first, state);
+  // A mapping of another size has none of the blocks that slept: see Segments::AddRange.
+  if (!state.waking) NoteCycle(found->first, state, mapping.stream, bytes == at->second ? bytes : 0);
   state.waking = true;
   state.unmapped.erase(at);
 }
@@ -82,7 +84,7 @@ bool SleepLog::IsInUse(DeviceIndex device, State* state, uint64_t address, uint6
   return Touches(state->blocks, address, bytes);
 }
 
-void SleepLog::NoteCycle(DeviceIndex device, const State& state) {
+void SleepLog::NoteCycle(DeviceIndex device, const State& state, uint64_t memory, uint64_t segment_bytes) {
   DeviceSleeps& sleeps = devices_[device];
   const size_t number = sleeps.count++;
   if (number >= DeviceSleeps::kMaxCycles) return;
@@ -92,9 +94,14 @@ void SleepLog::NoteCycle(DeviceIndex device, const State& state) {
   for (const auto& [site, bytes] : state.made) made += bytes;
   absl::flat_hash_map<SiteIndex, uint64_t> asleep;
   uint64_t sleeping_blocks = 0;
+  SiteIndex waking;  // the site of `memory`
   ledger_->live().ForEach([&](const LiveAllocation& live) {
+    if (live.device() != device) return;
+    if (live.address() == (memory & LiveAllocation::kAddressMask) && IsMappable(ledger_->sites()[live.site].key.kind)) {
+      waking = live.site;
+    }
     const auto block = state.blocks.find(live.address());
-    if (block == state.blocks.end() || live.device() != device) return;
+    if (block == state.blocks.end()) return;
     if (LevelOf(ledger_->sites()[live.site].key.kind) != Level::kFramework) return;
     asleep[live.site] += live.bytes;
     sleeping_blocks += live.bytes;
@@ -108,8 +115,8 @@ void SleepLog::NoteCycle(DeviceIndex device, const State& state) {
   cycle.held -= std::min(cycle.held, made);
   if (scopes.framework != nullptr) {
     const uint64_t live = scopes.framework->live - std::min(scopes.framework->live, sleeping_blocks);
-    // A mapping is no segment before a block is allocated in it, so the one that wakes is not counted.
-    const uint64_t reserved = scopes.framework->segments->counted();
+    const uint64_t counted = scopes.framework->segments->counted();
+    const uint64_t reserved = counted - std::min(counted, segment_bytes);
     cycle.cached = reserved - std::min(reserved, live);
   }
   sleeps.cycles.push_back(cycle);
@@ -117,7 +124,9 @@ void SleepLog::NoteCycle(DeviceIndex device, const State& state) {
   for (const SiteIndex i : ledger_->sites().indices()) {
     const Site& site = ledger_->sites()[i];
     if (site.scope == Site::kNoScope || ledger_->scopes()[site.scope].device != device) continue;
-    uint64_t held = site.live_bytes - std::min(site.live_bytes, site.segment_bytes);
+    uint64_t in_segments = site.segment_bytes;
+    if (i == waking) in_segments -= std::min(in_segments, segment_bytes);
+    uint64_t held = site.live_bytes - std::min(site.live_bytes, in_segments);
     if (const auto found = asleep.find(i); found != asleep.end()) held -= std::min(held, found->second);
     if (const auto found = state.made.find(i); found != state.made.end()) held -= std::min(held, found->second);
     const auto known = sleeps.held.find(i);

@@ -70,7 +70,8 @@ class SleepLog final : public ReplayObserver {
   void Map(const ReplayAllocation& mapping);
   void Unmap(const ReplayAllocation& freed);
   bool IsInUse(DeviceIndex device, State* state, uint64_t address, uint64_t bytes) const;
-  void NoteCycle(DeviceIndex device, const State& state);
+  // `memory`: the handle whose mapping wakes. `segment_bytes`: the bytes that count as a segment again by it.
+  void NoteCycle(DeviceIndex device, const State& state, uint64_t memory, uint64_t segment_bytes);
 
   const Ledger* ledger_ = nullptr;
   std::map<DeviceIndex, State> states_;

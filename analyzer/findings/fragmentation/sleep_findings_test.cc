@@ -113,6 +113,27 @@ TEST(SleepFindings, CountBlocksAndWhatIsFreeInSegments) {
 }
 
 // An expandable segment maps memory where it had some, but no block is there at the time.
+TEST(SleepFindings, MemoryOfTheLineThatWakesButDoesNotSleepIsHeld) {
+  for (const bool with_blocks : {false, true}) {
+    Server server(with_blocks);
+    server.AllocateAt(1, 2 * kBase, 64 * kMiB, schema::ADDRESS_RANGE);
+    server.Map(2, 2 * kBase, 8 * kMiB);  // as the cache's
+    for (uint64_t cycle = 0; cycle < 3; ++cycle) {
+      server.Sleep();
+      server.Wake();
+      server.Step(cycle);
+    }
+    const ProcessFindings findings = server.Find();
+    ASSERT_EQ(findings.process.sleeps.size(), 1u);
+    const ReportSleep& sleep = findings.process.sleeps[0];
+    ASSERT_EQ(sleep.times.size(), 3u);
+    EXPECT_EQ(sleep.times[2].held_bytes, 8 * kMiB);
+    EXPECT_EQ(sleep.times[2].cached_bytes, 0u);
+    ASSERT_EQ(sleep.lines.size(), 1u);
+    EXPECT_EQ(sleep.lines[0].last_bytes, 8 * kMiB);
+  }
+}
+
 TEST(SleepFindings, ExpandableSegmentsDoNotSleep) {
   JobBuilder job;
   job.Device(4096 * kMiB);
