@@ -36,12 +36,6 @@ CUresult Find(CUgreenCtx handle, GreenContext** green) {
   return *green != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-CUresult CheckEvent(CUgreenCtx handle, CUevent event) {
-  GreenContext* green;
-  SIMCUDA_TRY(Find(handle, &green));
-  return Handles<Event>::Get(event) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
 }  // namespace
 
 extern "C" {
