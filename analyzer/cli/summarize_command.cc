@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
 
 #include "analyzer/base/ordered_work.h"
+#include "analyzer/base/processors.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/summary/process_summary.h"
@@ -25,7 +25,7 @@ int RunSummarize(const SummarizeOptions& options) {
   analyze.horizon_steps = options.horizon_steps;
   analyze.symbols.search.search_paths = options.search_paths;
   analyze.symbols.modules = std::make_shared<ModuleStore>();
-  const size_t threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  const size_t threads = ProcessorsToUse(options.threads);
   const size_t at_once = std::min(threads, paths.size());
   analyze.threads = threads / at_once;
   AnalysisProgress far;

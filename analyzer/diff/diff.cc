@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
+#include "analyzer/base/processors.h"
 #include "analyzer/diff/compared_process.h"
 #include "analyzer/diff/process_diff.h"
 #include "analyzer/diff/process_pairs.h"
@@ -74,7 +74,7 @@ absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, cons
   std::vector<std::string> warnings = base->unreadable;
   warnings.insert(warnings.end(), next->unreadable.begin(), next->unreadable.end());
   DiffOptions each = options;
-  if (each.analyze.threads == 0) each.analyze.threads = std::max(1u, std::thread::hardware_concurrency());
+  each.analyze.threads = ProcessorsToUse(options.analyze.threads);
   // Both runs, and all processes of a job, have most of their modules in common.
   if (each.analyze.symbols.modules == nullptr) each.analyze.symbols.modules = std::make_shared<ModuleStore>();
   DiffReport report;

@@ -89,7 +89,7 @@ ReportCard JobCards::Describe(const std::vector<const Use*>& uses) {
       in_use = use.in_use;
     }
   }
-  // What goes at an instant goes before something comes.
+  // At one instant falls come before rises: what one process frees, another one can have.
   std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
     return std::make_tuple(a.seconds, a.rises, a.process) < std::make_tuple(b.seconds, b.rises, b.process);
   });

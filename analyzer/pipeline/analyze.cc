@@ -6,13 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/ordered_work.h"
+#include "analyzer/base/processors.h"
 #include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/findings/core/known_findings.h"
 #include "analyzer/findings/find_in_process.h"
@@ -116,7 +116,7 @@ absl::StatusOr<Report> Analyze(const std::vector<std::string>& paths, const Anal
   FindingsSource source;
   if (absl::Status opened = source.Open(paths, options); !opened.ok()) return opened;
   AnalyzeOptions each = options;
-  if (each.threads == 0) each.threads = std::max(1u, std::thread::hardware_concurrency());
+  each.threads = ProcessorsToUse(options.threads);
   const size_t at_once = std::min(each.threads, source.processes());
   each.threads /= at_once;
   // Processes of a job have most of their modules in common.

@@ -280,12 +280,17 @@ bool FoldedPast::AddStep(uint32_t thread, const uint64_t* record) {
   return MarkSiteOf({thread, schema::MARK_NONE, 0, 0}, &site) && AddGap(site, record[1]);
 }
 
-bool FoldedPast::AddMemory(const uint64_t* record) {
-  MakeBinFor(record[1]);
-  Memory* memory = memory_.Insert((DeviceOf(record[0]) + uint64_t{1}) << 8 | bins_.BinOf(record[1]));
-  if (memory == nullptr) return false;
-  if (record[1] >= memory->time) *memory = {record[1], record[2], record[3]};
+template <typename Reading>
+bool FoldedPast::KeepLast(CompactTable<Reading>* table, uint32_t of, const Reading& reading) {
+  MakeBinFor(reading.time);
+  Reading* kept = table->Insert((of + uint64_t{1}) << 8 | bins_.BinOf(reading.time));
+  if (kept == nullptr) return false;
+  if (reading.time >= kept->time) *kept = reading;
   return true;
+}
+
+bool FoldedPast::AddMemory(const uint64_t* record) {
+  return KeepLast<Memory>(&memory_, DeviceOf(record[0]), {record[1], record[2], record[3]});
 }
 
 bool FoldedPast::AddHostReading(const uint8_t* at, const uint8_t* end) {
@@ -297,19 +302,11 @@ bool FoldedPast::AddHostReading(const uint8_t* at, const uint8_t* end) {
     if (tag >> 3 == f::shared) reading.shared = value;
   }
   if (!bins_.started()) bins_.Start(reading.time);
-  MakeBinFor(reading.time);
-  HostReading* kept = host_readings_.Insert(uint64_t{1} << 8 | bins_.BinOf(reading.time));
-  if (kept == nullptr) return false;
-  if (reading.time >= kept->time) *kept = reading;
-  return true;
+  return KeepLast(&host_readings_, 0, reading);
 }
 
 bool FoldedPast::AddFrameworkMemory(const uint64_t* record) {
-  MakeBinFor(record[1]);
-  FrameworkMemory* memory = framework_memory_.Insert((DeviceOf(record[0]) + uint64_t{1}) << 8 | bins_.BinOf(record[1]));
-  if (memory == nullptr) return false;
-  if (record[1] >= memory->time) *memory = {record[1], record[2], record[3]};
-  return true;
+  return KeepLast<FrameworkMemory>(&framework_memory_, DeviceOf(record[0]), {record[1], record[2], record[3]});
 }
 
 // A name that is new where there is no more room is none; those that are known stay what they are.

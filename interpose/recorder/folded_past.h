@@ -116,6 +116,9 @@ class FoldedPast {
   bool Reset(const JournalView& view, uint32_t device, uint64_t time);
   bool KeepLocal(const JournalView& view);
   bool AddStep(uint32_t thread, const uint64_t* record);
+  // Keeps the last reading of each bin. `of`: the device, or 0 for what is of the whole process.
+  template <typename Reading>
+  bool KeepLast(CompactTable<Reading>* table, uint32_t of, const Reading& reading);
   bool AddMemory(const uint64_t* record);
   bool AddFrameworkMemory(const uint64_t* record);
   bool AddHostReading(const uint8_t* at, const uint8_t* end);
@@ -140,7 +143,7 @@ class FoldedPast {
   CompactTable<Steps> steps_;     // by 1 + thread, and bin
   CompactTable<Memory> memory_;   // by 1 + device, and bin
   CompactTable<FrameworkMemory> framework_memory_;  // by 1 + device, and bin
-  CompactTable<HostReading> host_readings_;         // by 1, and bin
+  CompactTable<HostReading> host_readings_;         // by 1 and bin
   CompactTable<uint32_t> mark_index_;               // 1 + row of mark_sites_
   GrowingArray<MarkSite> mark_sites_;
   CompactTable<Marks> marks_;                 // by 1 + row of mark_sites_, and bin

@@ -16,7 +16,7 @@ struct HostMemory {
 // Reads /proc/self/statm (proc(5)) with three system calls, which take 2 to 5 us in all. Returns false if there is no
 // such file. Async-signal-safe; may change errno.
 bool ReadHostMemory(HostMemory* memory);
-// Reads the text of the file, of which `bytes` are known.
+// Parses the first `bytes` bytes of that file. Returns false if they are not its text.
 bool ParseHostMemory(const char* text, size_t bytes, uint64_t page_bytes, HostMemory* memory);
 
 // Decides when the next reading is due: 10 ms after the previous one at first, later after a thousandth of the time

@@ -13,8 +13,8 @@ std::atomic<uint64_t>* Word(uint64_t* journal, JournalHeaderWord word) {
   return reinterpret_cast<std::atomic<uint64_t>*>(journal + word);
 }
 
-// What is recorded from here on is seen only by those who see that the journal was emptied. A release store orders what
-// comes before it; this orders what comes after. On x86-64 it costs no instruction.
+// Whoever sees a record that is written after this call also sees that the journal was emptied before it. A release
+// store would only order the writes before itself. On x86-64 the fence costs no instruction.
 void RecordsComeAfter() { std::atomic_thread_fence(std::memory_order_release); }
 
 }  // namespace

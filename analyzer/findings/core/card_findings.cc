@@ -17,39 +17,37 @@ void AddSpan(double until_s, uint64_t most, CardUse* use) {
   use->reserved.push_back(most);
 }
 
-// What the driver gave out to the process at most, in successive spans of its steps, or of time where it has none.
-void AddSpans(const ProcessAnalysis& analysis, const Scope& driver, CardUse* use) {
-  const TickClock& clock = analysis.trace().clock();
-  const std::vector<uint64_t>& steps = driver.ceilings;
-  if (!steps.empty()) {
-    const std::vector<uint64_t>& ends = analysis.ledger().step_ends();
-    const size_t per_span = steps.size() / kMostSpans + 1;
-    for (size_t begin = 0; begin < steps.size(); begin += per_span) {
-      const size_t end = std::min({begin + per_span, steps.size(), ends.size()});
-      if (begin >= end) break;
-      AddSpan(clock.RealtimeSeconds(ends[end - 1]),
-              *std::max_element(steps.begin() + static_cast<std::ptrdiff_t>(begin),
-                                steps.begin() + static_cast<std::ptrdiff_t>(end)),
-              use);
-    }
-    AddSpan(use->ended_s, driver.ceiling, use);
-    return;
+// Joins `count` successive parts of the run to a few spans. `most_of(part)`: the most bytes in a part. `end_of(part)`:
+// its end in ticks.
+template <typename MostOf, typename EndOf>
+void AddSpans(size_t count, MostOf most_of, EndOf end_of, const TickClock& clock, CardUse* use) {
+  const size_t per_span = count / kMostSpans + 1;
+  for (size_t begin = 0; begin < count; begin += per_span) {
+    const size_t end = std::min(begin + per_span, count);
+    uint64_t most = 0;
+    for (size_t part = begin; part < end; ++part) most = std::max(most, most_of(part));
+    AddSpan(clock.RealtimeSeconds(end_of(end - 1)), most, use);
   }
+}
+
+// What the driver gave out to the process at most, in successive spans of its steps, or of time where it has none.
+void AddSpansOf(const ProcessAnalysis& analysis, const Scope& driver, CardUse* use) {
+  const TickClock& clock = analysis.trace().clock();
+  const std::vector<uint64_t>& ends = analysis.ledger().step_ends();
   const LevelTimeline& levels = analysis.timeline();
-  if (driver.segments != nullptr || levels.in_steps()) {
+  if (!driver.ceilings.empty()) {
+    AddSpans(
+        std::min(ends.size(), driver.ceilings.size()), [&](size_t step) { return driver.ceilings[step]; },
+        [&](size_t step) { return ends[step]; }, clock, use);
+    AddSpan(use->ended_s, driver.ceiling, use);
+  } else if (driver.segments != nullptr || levels.in_steps()) {
     // The timeline has the framework's own memory only.
     AddSpan(use->ended_s, driver.peak, use);
-    return;
-  }
-  const std::vector<Timeline::Bin>& bins = levels.bins(driver);
-  const size_t per_span = bins.size() / kMostSpans + 1;
-  for (size_t begin = 0; begin < bins.size(); begin += per_span) {
-    const size_t end = std::min(begin + per_span, bins.size());
-    uint64_t high = 0;
-    for (size_t bin = begin; bin < end; ++bin) {
-      high = std::max(high, bins[bin].high[static_cast<size_t>(DeviceFigure::kLive)]);
-    }
-    AddSpan(clock.RealtimeSeconds(levels.start_ticks() + end * levels.bin_width()), high, use);
+  } else {
+    const std::vector<Timeline::Bin>& bins = levels.bins(driver);
+    AddSpans(
+        bins.size(), [&](size_t bin) { return bins[bin].high[static_cast<size_t>(DeviceFigure::kLive)]; },
+        [&](size_t bin) { return levels.start_ticks() + (bin + 1) * levels.bin_width(); }, clock, use);
   }
 }
 
@@ -71,7 +69,7 @@ std::vector<CardUse> DescribeCardUses(const ProcessAnalysis& analysis) {
     use.ended_s = std::max(use.began_s, clock.RealtimeSeconds(analysis.ledger().last_ticks()));
     use.peak = driver->peak;
     use.last = driver->live;
-    AddSpans(analysis, *driver, &use);
+    AddSpansOf(analysis, *driver, &use);
     if (driver->asked_ticks == 0) continue;
     use.asked_s = clock.RealtimeSeconds(driver->asked_ticks);
     use.in_use = driver->asked_used;

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/findings/core/collector.h"
 
-#include <algorithm>
-#include <cstddef>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "analyzer/base/processors.h"
+
 namespace vramtrack {
-namespace {
-
-// `threads` as in AnalyzeOptions: 0 for as many as there are cores.
-size_t Cores(size_t threads) { return threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency()); }
-
-}  // namespace
 
 void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay) {
   analysis->passes().Begin(pass);
@@ -26,7 +20,7 @@ void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay) {
     of_apart.replayed = nullptr;  // each event counts once
     of_apart.observers = replay->apart;
     // Two replays keep two cores busy. Threads that decode for them would only move the events between the cores.
-    if (Cores(analysis->options().threads) < 4) options.decode_ahead = of_apart.decode_ahead = false;
+    if (ProcessorsToUse(analysis->options().threads) < 4) options.decode_ahead = of_apart.decode_ahead = false;
     replay->ledger_apart = std::make_unique<Ledger>(analysis->trace(), analysis->plan(), std::move(of_apart));
     try {
       apart = std::thread(&Ledger::Replay, replay->ledger_apart.get());

@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/base/processors.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/fragmentation/reserve_findings.h"
@@ -145,8 +145,7 @@ WhatIf TrySettings(const ProcessAnalysis& analysis, const Scope& scope, const to
   const bool near = IsNear(outcome);
   if (!near && outcome.failures.empty()) return outcome;
   torch_allocator::TrialLimits limits;
-  const size_t threads = analysis.options().threads;
-  limits.threads = threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+  limits.threads = ProcessorsToUse(analysis.options().threads);
   limits.may_win = [near, before = outcome.reserved_peak](uint64_t reserved) {
     return near && reserved < before && IsWorthAdvice(before - reserved, before);
   };

@@ -138,8 +138,7 @@ std::string AcrossRanks(const ReportSite& site) {
   if (!others.empty()) absl::StrAppend(&text, " (", absl::StrJoin(others, ", "), ")");
   if (!across.rate) return text;
   const ReportAcross::Rate& rate = *across.rate;
-  const std::string most =
-      rate.most_rank ? absl::StrCat("rank ", *rate.most_rank) : absl::StrCat("process ", rate.most_pid);
+  const std::string most = ProcessName(rate.most_rank, rate.most_pid);
   if (across.leak == 1) return absl::StrCat(text, ": ", most);
   if (rate.least == rate.most) return absl::StrCat(text, ", the same in each");
   const auto amount = [&](double value) {
@@ -202,6 +201,10 @@ std::string FullInSteps(const ReportGrowth& growth) {
     if (low != high) absl::StrAppend(&full, " (", low, " to ", high, ")");
   }
   return full;
+}
+
+std::string ProcessName(const std::optional<int>& rank, uint32_t pid) {
+  return rank ? absl::StrCat("rank ", *rank) : absl::StrCat("process ", pid);
 }
 
 std::string RateWithInterval(const ReportGrowth& growth) {

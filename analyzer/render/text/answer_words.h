@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -45,6 +46,9 @@ std::string Certainty(const Report& report, const ReportSite& site);
 // Returns a text such as "at this rate device 0 (Name, 80.0 GiB) is full in 109,000 steps". Empty if the time is
 // unknown, or the device has already run out of memory.
 std::string TimeToOutOfMemory(const Report& report, const ReportSite& site);
+
+// Returns "rank 3", or "process 4711" of one without a rank.
+std::string ProcessName(const std::optional<int>& rank, uint32_t pid);
 
 // Returns a rate such as "1.00 MiB per step (95 % CI 0.98 to 1.02 MiB)". An interval of width zero is omitted.
 std::string RateWithInterval(const ReportGrowth& growth);

@@ -35,8 +35,7 @@ std::string Title(const ReportDevice& device) {
   if (!device.name.empty()) absl::StrAppend(&title, ": ", Printable(device.name));
   if (device.total_bytes != 0) absl::StrAppend(&title, ", ", Bytes(device.total_bytes));
   if (device.processes > 1) {
-    absl::StrAppend(&title, ", of ",
-                    device.rank ? absl::StrCat("rank ", *device.rank) : absl::StrCat("process ", device.pid));
+    absl::StrAppend(&title, ", of ", ProcessName(device.rank, device.pid));
   }
   return title;
 }
@@ -356,11 +355,10 @@ void WritePins(const std::vector<ReportPin>& pins, uint64_t all, const char* lab
 }
 
 std::string CardProcess(const ReportCard::Process& process) {
-  const std::string name = process.rank ? absl::StrCat("rank ", *process.rank) : absl::StrCat("process ", process.pid);
   const std::string began = process.began_s > 0 ? absl::StrCat("began ", FormatSeconds(process.began_s), " after it")
                                                 : "the first that began";
-  return absl::StrCat(name, ": ", Bytes(process.at_most), "; peak ", Bytes(process.peak), ", ", Bytes(process.last),
-                      " at its end; ", began);
+  return absl::StrCat(ProcessName(process.rank, process.pid), ": ", Bytes(process.at_most), "; peak ",
+                      Bytes(process.peak), ", ", Bytes(process.last), " at its end; ", began);
 }
 
 void WriteCards(const Report& report, size_t top, Page* page) {
@@ -383,7 +381,7 @@ void WriteCards(const Report& report, size_t top, Page* page) {
 // Of several processes, which one.
 std::string OfProcess(const Report& report, const ReportHost& host) {
   if (report.processes.size() < 2) return "";
-  return host.rank ? absl::StrCat(" of rank ", *host.rank) : absl::StrCat(" of process ", host.pid);
+  return absl::StrCat(" of ", ProcessName(host.rank, host.pid));
 }
 
 std::string HostGrowth(const ReportHostFigure& resident) {
@@ -409,6 +407,11 @@ void WriteHost(const Report& report, Page* page) {
   std::string pinned = absl::StrCat(Bytes(host.pinned.last), " at the end, peak ", Bytes(host.pinned.peak));
   if (host.pinned.grows()) absl::StrAppend(&pinned, "; grows by ", RateWithInterval(*host.pinned.growth));
   Row("pinned", pinned, page);
+}
+
+void WriteHostInShort(const Report& report, Page* page) {
+  if (!report.host || !report.host->resident.grows()) return;
+  page->Words(absl::StrCat("host", OfProcess(report, *report.host), ": ", HostGrowth(report.host->resident)), 0);
 }
 
 }  // namespace
@@ -477,11 +480,6 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
   page->Section("Pinned host memory");
   WriteChart(report, std::nullopt, page);
   WritePeakLines(report, std::nullopt, top, page);
-}
-
-void WriteHostInShort(const Report& report, Page* page) {
-  if (!report.host || !report.host->resident.grows()) return;
-  page->Words(absl::StrCat("host", OfProcess(report, *report.host), ": ", HostGrowth(report.host->resident)), 0);
 }
 
 void WriteDevicesInShort(const Report& report, size_t most, Page* page) {

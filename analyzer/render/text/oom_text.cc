@@ -121,8 +121,7 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
     absl::StrAppend(&why, " ", FormatCount(report.oom.size()), " allocations failed; this is the last.");
   }
   if (report.processes.size() > 1) {
-    absl::StrAppend(&why, " Requested by ",
-                    oom.rank ? absl::StrCat("rank ", *oom.rank) : absl::StrCat("process ", oom.pid), ".");
+    absl::StrAppend(&why, " Requested by ", ProcessName(oom.rank, oom.pid), ".");
   }
   page->Words(why, kIndent);
   if (const std::string pool = OtherPool(oom); !pool.empty()) page->Words(pool, kIndent);

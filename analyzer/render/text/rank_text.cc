@@ -168,9 +168,7 @@ std::string Others(const std::vector<const ReportRank*>& ranks) {
 
 }  // namespace
 
-std::string RankName(const ReportRank& rank) {
-  return rank.rank ? absl::StrCat("rank ", *rank.rank) : absl::StrCat("process ", rank.pid);
-}
+std::string RankName(const ReportRank& rank) { return ProcessName(rank.rank, rank.pid); }
 
 std::string RankDifferences(const Report& report, const SitePlaces& places, const ReportRank& rank) {
   std::vector<std::string> reasons;

@@ -8,6 +8,7 @@
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/frame_text.h"
+#include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/page.h"
 #include "analyzer/render/text/sections.h"
 
@@ -96,9 +97,8 @@ void WriteRepeatedFrees(const ReportProcess& process, const std::string& of, siz
 
 void WriteSleeps(const Report& report, size_t top, Page* page) {
   for (const ReportProcess& process : report.processes) {
-    const std::string of = report.processes.size() == 1 ? ""
-                           : process.rank               ? absl::StrCat(", rank ", *process.rank)
-                                                        : absl::StrCat(", process ", process.pid);
+    const std::string of =
+        report.processes.size() == 1 ? "" : absl::StrCat(", ", ProcessName(process.rank, process.pid));
     for (const ReportSleep& sleep : process.sleeps) WriteSleep(sleep, of, top, page);
     WriteRepeatedFrees(process, of, top, page);
   }

@@ -122,9 +122,8 @@ void AddRanks(const Report& report, const TextStyle& style, std::vector<std::str
   std::string line = absl::StrCat("ranks ", CutEnd(strip, style.columns / 2));
   if (odd != nullptr) {
     const ReportRank::Difference& difference = odd->differs[0];
-    absl::StrAppend(&line, "  ", odd->rank ? absl::StrCat("rank ", *odd->rank) : absl::StrCat("process ", odd->pid),
-                    ": ", NameOf(difference.what), " ", FormatByteCount(difference.value), ", usually ",
-                    FormatByteCount(difference.usual));
+    absl::StrAppend(&line, "  ", ProcessName(odd->rank, odd->pid), ": ", NameOf(difference.what), " ",
+                    FormatByteCount(difference.value), ", usually ", FormatByteCount(difference.usual));
   }
   lines->push_back(CutEnd(line, style.columns));
 }

@@ -6,6 +6,7 @@ import {table} from './bars.js';
 import {h} from './dom.js';
 import * as format from './format.js';
 import {figures} from './leaks.js';
+import {rankName} from './rank_curves.js';
 import {virtualRows} from './virtual_rows.js';
 
 const SOURCES = {marks: 'marked by the job', nvtx: 'from ranges named', optimizer: "from the optimizer's calls", periodicity: 'inferred from the rhythm of the allocations', none: 'none were found'};
@@ -46,7 +47,7 @@ function hostMemory(report) {
   if (!host) return null;
   const {growth} = host.resident;
   const grows = growth && growth.ci_low > 0 && !growth.refused;
-  const of = report.processes.length > 1 ? ` of ${host.rank === null ? `process ${host.pid}` : `rank ${host.rank}`}` : '';
+  const of = report.processes.length > 1 ? ` of ${rankName(host)}` : '';
   return [
     h('h2', null, `Host memory${of}`),
     figures([
