@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "analyzer/cli/holder_request.h"
+#include "analyzer/findings/core/known_findings.h"
 #include "analyzer/ingest/trace_choice.h"
 #include "analyzer/pipeline/analyze.h"
+#include "analyzer/summary/summary.h"
 
 namespace vramtrack {
 namespace {
@@ -51,14 +53,36 @@ absl::Status LiveJob::Find() {
   return absl::OkStatus();
 }
 
-LiveJob::Look LiveJob::Read() const {
-  const auto start = std::chrono::steady_clock::now();
+AnalyzeOptions LiveJob::OptionsOf() const {
   AnalyzeOptions analyze;
   analyze.top = sites_;
   analyze.threads = 1;
   analyze.step_marks = step_marks_;
   analyze.symbols.search.search_paths = search_paths_;
   analyze.symbols.modules = modules_;
+  return analyze;
+}
+
+LiveJob::Look LiveJob::Read() {
+  const auto start = std::chrono::steady_clock::now();
+  AnalyzeOptions analyze = OptionsOf();
+  KnownFindings known(paths_);
+  for (const std::string& path : paths_) {
+    if (!known.Wants(path) || IsSummaryFile(path)) continue;
+    // What cannot be read is told by the report.
+    absl::StatusOr<ProcessFindings> findings = followed_.try_emplace(path, path).first->second.Look(analyze);
+    if (findings.ok()) known.Add(path, *std::move(findings));
+  }
+  analyze.known = &known;
+  Look look;
+  look.report = Analyze(paths_, analyze);
+  look.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return look;
+}
+
+LiveJob::Look LiveJob::ReadWhole() const {
+  const auto start = std::chrono::steady_clock::now();
+  const AnalyzeOptions analyze = OptionsOf();
   Look look;
   look.report = Analyze(paths_, analyze);
   look.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

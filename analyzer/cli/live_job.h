@@ -3,6 +3,7 @@
 #define ANALYZER_CLI_LIVE_JOB_H_
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "analyzer/findings/followed_process.h"
 #include "analyzer/model/report.h"
 #include "analyzer/symbols/symbolizer.h"
 
@@ -38,19 +40,24 @@ class LiveJob {
     absl::StatusOr<Report> report = absl::UnknownError("");
     double seconds = 0;  // that it took
   };
-  // Reads the traces from their beginning, on one processor.
-  Look Read() const;
+  // Reads what the traces have more than at the last look, on one processor; see FollowedProcess for what is left out.
+  Look Read();
+  // Reads the traces from their beginning: the whole report.
+  Look ReadWhole() const;
 
   // Returns how many seconds to wait after `look`, at least `least`: reading takes at most a tenth of one processor.
   static double Pause(const Look& look, double least);
 
  private:
+  AnalyzeOptions OptionsOf() const;
+
   const std::string target_, step_marks_;
   const std::vector<std::string> search_paths_;
   const std::shared_ptr<ModuleStore> modules_;  // what was read from the program's files
   std::optional<std::string> run_id_;
   size_t sites_;
   std::vector<std::string> paths_;
+  std::map<std::string, FollowedProcess> followed_;  // by path
 };
 
 }  // namespace vramtrack

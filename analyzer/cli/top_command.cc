@@ -69,11 +69,13 @@ class Screen {
     Terminal terminal;
     while (!done_) {
       TakeLook();
+      TakePage();
       if (changed_ || columns_ != terminal.columns() || rows_ != terminal.rows()) Draw(&terminal);
       OnKey(terminal.WaitForKey(kKeyMilliseconds), terminal.rows());
     }
     // A look that is under way uses what is destroyed next.
     if (looking_.valid()) looking_.wait();
+    if (page_.valid()) page_.wait();
     return kExitFine;
   }
 
@@ -93,7 +95,7 @@ class Screen {
       }
       return;
     }
-    if (paused_ || Clock::now() < next_) return;
+    if (paused_ || page_.valid() || Clock::now() < next_) return;
     job_.Find().IgnoreError();
     looking_ = std::async(std::launch::async, [this] { return job_.Read(); });
   }
@@ -206,11 +208,23 @@ class Screen {
     view_.device = next == devices.end() ? std::nullopt : std::optional<uint32_t>(next->index);
   }
 
+  // The page needs the whole report, which takes longer than a look.
   void WritePage() {
-    if (!report_) return;
+    if (page_.valid()) return;
     const std::string name = absl::StrCat("vramtrack-", ClockTime(), ".html");
-    message_ = WriteOutput(name, RenderHtml(*report_)) == kExitFine ? absl::StrCat("wrote ", name)
-                                                                    : absl::StrCat("cannot write ", name);
+    message_ = absl::StrCat("writing ", name, " ...");
+    page_ = std::async(std::launch::async, [this, name]() -> std::string {
+      const LiveJob::Look whole = job_.ReadWhole();
+      if (!whole.report.ok()) return std::string(whole.report.status().message());
+      return WriteOutput(name, RenderHtml(*whole.report)) == kExitFine ? absl::StrCat("wrote ", name)
+                                                                       : absl::StrCat("cannot write ", name);
+    });
+  }
+
+  void TakePage() {
+    if (!page_.valid() || page_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+    message_ = page_.get();
+    changed_ = true;
   }
 
   const TopOptions& options_;
@@ -219,6 +233,7 @@ class Screen {
   std::optional<Report> report_;
   std::string trouble_, message_;
   std::future<LiveJob::Look> looking_;
+  std::future<std::string> page_;  // what there is to say of it; no look is taken meanwhile
   Clock::time_point next_ = Clock::now();
   bool paused_ = false, searching_ = false, done_ = false;
   bool changed_ = true;  // since it was drawn, at this size:
@@ -231,7 +246,7 @@ int PrintLooks(const TopOptions& options, LiveJob* job) {
   StandardOutput out;
   const TextStyle style = DetectStyle(STDOUT_FILENO, options.color);
   for (bool first = true;; first = false) {
-    const LiveJob::Look look = job->Read();
+    const LiveJob::Look look = options.json || options.once ? job->ReadWhole() : job->Read();
     if (!look.report.ok()) return BadInput(std::string(look.report.status().message()));
     std::string text;
     if (options.json) {

@@ -100,7 +100,7 @@ class Reader {
     if (const absl::Status found = job.Find(); !found.ok()) return {"trouble", std::string(found.message())};
     std::string signature = SignatureOf(job.paths());
     if (signature == request[4]) return {"same"};
-    const LiveJob::Look look = job.Read();
+    const LiveJob::Look look = job.ReadWhole();
     if (!look.report.ok()) return {"trouble", std::string(look.report.status().message())};
     std::vector<SourceExcerpt> source;
     if (options_.source) source = ReadSource(*look.report, WhenRecorded(job.paths()));

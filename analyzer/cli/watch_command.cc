@@ -3,6 +3,7 @@
 // `vramtrack watch`: runs a command when a job that runs begins to leak, or when a device will soon be full.
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -47,27 +48,47 @@ class Watch {
  public:
   explicit Watch(const WatchOptions& options) : options_(options) {}
 
-  // Tells of what is new since the last report.
-  void Tell(const Report& report) {
-    if (!options_.on_leak.empty()) {
-      for (const ReportSite& site : report.sites) {
-        if (!IsLeak(site) || site.verdict == Verdict::kMinorLeak || !site.part_of.empty()) continue;
-        if (told_.insert(site.id).second) RunCommand(options_.on_leak, RenderLeakEvent(options_.target, site));
-      }
-    }
+  // Tells of what is new since the last report, which a look at `job` gave.
+  void Tell(const LiveJob& job, const Report& report) {
+    if (!options_.on_leak.empty()) TellOfLeaks(job, report);
     if (!options_.on_full.empty()) {
-      for (const ReportDevice& device : report.devices) TellOfDevice(device);
+      for (const ReportDevice& device : report.devices) TellOfDevice(job, device);
     }
   }
 
  private:
-  void TellOfDevice(const ReportDevice& device) {
+  static bool IsToldOf(const ReportSite& site) {
+    return IsLeak(site) && site.verdict != Verdict::kMinorLeak && site.part_of.empty();
+  }
+
+  // A look leaves out what needs another replay. That is made where a command gets the whole record.
+  void TellOfLeaks(const LiveJob& job, const Report& report) {
+    const bool any = std::any_of(report.sites.begin(), report.sites.end(), [this](const ReportSite& site) {
+      return IsToldOf(site) && told_.count(site.id) == 0;
+    });
+    if (!any) return;
+    const LiveJob::Look whole = job.ReadWhole();
+    if (!whole.report.ok()) return;
+    for (const ReportSite& site : whole.report->sites) {
+      if (!IsToldOf(site) || !told_.insert(site.id).second) continue;
+      RunCommand(options_.on_leak, RenderLeakEvent(options_.target, site));
+    }
+  }
+
+  void TellOfDevice(const LiveJob& job, const ReportDevice& device) {
     if (!device.growth || !device.growth->seconds_to_oom) return;
     const double seconds = *device.growth->seconds_to_oom;
     const auto key = std::make_pair(device.pid, device.index);
     if (seconds > kOutOfDanger * options_.seconds_to_full) full_.erase(key);
     if (seconds > options_.seconds_to_full || !full_.insert(key).second) return;
-    RunCommand(options_.on_full, RenderFullEvent(options_.target, device));
+    const LiveJob::Look whole = job.ReadWhole();
+    const ReportDevice* told = &device;
+    if (whole.report.ok()) {
+      for (const ReportDevice& one : whole.report->devices) {
+        if (one.pid == device.pid && one.index == device.index) told = &one;
+      }
+    }
+    RunCommand(options_.on_full, RenderFullEvent(options_.target, *told));
   }
 
   const WatchOptions& options_;
@@ -95,11 +116,11 @@ int RunWatch(const WatchOptions& options) {
     double pause = options.interval_s;
     if (found.ok()) {
       const double began_s = UnixSeconds();
-      const LiveJob::Look look = job.Read();
+      const LiveJob::Look look = options.once ? job.ReadWhole() : job.Read();
       if (metrics) metrics->Show(job, look, began_s);
       pause = LiveJob::Pause(look, options.interval_s);
       if (look.report.ok()) {
-        watch.Tell(*look.report);
+        watch.Tell(job, *look.report);
         trouble.clear();
       } else if (options.once) {
         return BadInput(std::string(look.report.status().message()));

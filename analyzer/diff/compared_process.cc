@@ -11,7 +11,6 @@
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/core/rate_units.h"
 #include "analyzer/findings/find_in_process.h"
-#include "analyzer/findings/leaks/leak_findings.h"
 #include "analyzer/ledger/site_table.h"
 #include "analyzer/profile/make_step_profile.h"
 #include "analyzer/profile/step_meter.h"
@@ -92,19 +91,16 @@ class Measurement final : public Collector {
         sites_(sites),
         steps_in_bin_(steps_in_bin),
         meter_(rows, window, analysis->trace().framework_devices() != 0, StepMeter::Windows::kCompared),
-        digest_(events),
-        order_(LeakingSites(*analysis), analysis->run().steps) {
+        digest_(events) {
     profile.steps = window.end;
     profile.blocks = window;
   }
 
   const char* name() const override { return "comparison"; }
-  void Prepare(Replay* detail) override {
-    detail->observers.insert(detail->observers.end(), {&meter_, &digest_, &order_});
-  }
-  void Describe(const Replays& /*replays*/, ProcessFindings* /*findings*/) override {
+  void Prepare(Replay* detail) override { detail->observers.insert(detail->observers.end(), {&meter_, &digest_}); }
+  void Describe(const Replay& /*replay*/, ProcessFindings* /*findings*/) override {
     meter_.Take(steps_in_bin_, &profile);
-    leaks = FindLeakSites(&analysis_, sites_, order_);
+    leaks = FindLeakSites(&analysis_, sites_);
   }
 
   const EventDigest& digest() const { return digest_; }
@@ -119,7 +115,6 @@ class Measurement final : public Collector {
   const uint64_t steps_in_bin_;
   StepMeter meter_;
   EventDigest digest_;
-  LeakOrder order_;
 };
 
 }  // namespace

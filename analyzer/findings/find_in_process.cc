@@ -110,9 +110,20 @@ std::vector<std::string> WhatIsUnsure(ProcessAnalysis* analysis, const ProcessFi
   return unsure;
 }
 
+using OwnCollectors = std::vector<std::unique_ptr<Collector>>;
+
+// Those that know something without a replay of their own.
+OwnCollectors CollectorsOfVerdicts(ProcessAnalysis* analysis) {
+  OwnCollectors collectors;
+  collectors.push_back(std::make_unique<SiteFindings>(analysis));
+  collectors.push_back(std::make_unique<LeakFindings>(analysis));
+  collectors.push_back(std::make_unique<DeviceFindings>(*analysis));
+  return collectors;
+}
+
 // In the order in which they describe: later ones add to what earlier ones have found.
-std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, const SitePurposes& purposes) {
-  std::vector<std::unique_ptr<Collector>> collectors;
+OwnCollectors Collectors(ProcessAnalysis* analysis, const SitePurposes& purposes) {
+  OwnCollectors collectors;
   collectors.push_back(std::make_unique<SiteFindings>(analysis));
   collectors.push_back(std::make_unique<LeakFindings>(analysis));
   collectors.push_back(std::make_unique<PeakLines>(analysis, purposes));
@@ -136,6 +147,37 @@ std::vector<std::unique_ptr<Collector>> Collectors(ProcessAnalysis* analysis, co
   return collectors;
 }
 
+std::vector<Collector*> Pointers(const OwnCollectors& own) {
+  std::vector<Collector*> collectors;
+  for (const auto& collector : own) collectors.push_back(collector.get());
+  return collectors;
+}
+
+ProcessFindings Begin(const ProcessAnalysis& analysis) {
+  ProcessFindings findings;
+  findings.process = DescribeProcess(analysis.trace(), analysis.ledger());
+  findings.steps = DescribeSteps(analysis);
+  findings.host = DescribeHost(analysis);
+  findings.cards = DescribeCardUses(analysis);
+  return findings;
+}
+
+void Finish(ProcessAnalysis* analysis, ProcessFindings* findings) {
+  const Trace& trace = analysis->trace();
+  const Ledger& ledger = analysis->ledger();
+  for (ReportDevice& device : findings->devices) {
+    // Growth is per step.
+    if (!analysis->plan().has_windows()) DescribeGrowth(*analysis, &device);
+    device.other_owners = OtherOwners(ledger, DeviceIndex(device.index), analysis->symbolizer());
+  }
+  AddTraceWarnings(trace, ledger, analysis->failures(), &findings->warnings);
+  AddDeviceWarnings(trace.path(), findings->devices, &findings->warnings);
+  AddFrameworkRemarks(trace.path(), trace.definitions(), ledger, analysis->framework_check(), &findings->warnings);
+  AddMissingWalkWarning(trace, &findings->warnings);
+  AddModuleWarnings(analysis->symbols(), &findings->warnings);
+  findings->unsure = WhatIsUnsure(analysis, *findings, SitesThatKept(*analysis));
+}
+
 }  // namespace
 
 ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options) {
@@ -144,31 +186,26 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
 }
 
 ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
-  const Trace& trace = analysis->trace();
-  const Ledger& ledger = analysis->ledger();
-  ProcessFindings findings;
-  findings.process = DescribeProcess(trace, ledger);
-  findings.steps = DescribeSteps(*analysis);
-  findings.host = DescribeHost(*analysis);
-  findings.cards = DescribeCardUses(*analysis);
+  ProcessFindings findings = Begin(*analysis);
   const SitePurposes purposes = PurposesOfSites(analysis);
-  const std::vector<std::unique_ptr<Collector>> own = Collectors(analysis, purposes);
-  std::vector<Collector*> collectors;
-  for (const auto& collector : own) collectors.push_back(collector.get());
+  const OwnCollectors own = Collectors(analysis, purposes);
+  std::vector<Collector*> collectors = Pointers(own);
   if (guest != nullptr) collectors.push_back(guest);
   Collect(analysis, collectors, &findings);
-  for (ReportDevice& device : findings.devices) {
-    // Growth is per step.
-    if (!analysis->plan().has_windows()) DescribeGrowth(*analysis, &device);
-    DescribeLimit(*analysis, findings.oom, &device);
-    device.other_owners = OtherOwners(ledger, DeviceIndex(device.index), analysis->symbolizer());
+  Finish(analysis, &findings);
+  for (ReportDevice& device : findings.devices) DescribeLimit(*analysis, findings.oom, &device);
+  return findings;
+}
+
+ProcessFindings FindVerdicts(ProcessAnalysis* analysis) {
+  ProcessFindings findings = Begin(*analysis);
+  PurposesOfSites(analysis);
+  const OwnCollectors own = CollectorsOfVerdicts(analysis);
+  CollectWithoutReplay(Pointers(own), &findings);
+  for (const OutOfMemory& failed : analysis->failures().all()) {
+    findings.oom.push_back(DescribeOutOfMemory(analysis->trace(), analysis->ledger(), analysis->run(), failed));
   }
-  AddTraceWarnings(trace, ledger, analysis->failures(), &findings.warnings);
-  AddDeviceWarnings(trace.path(), findings.devices, &findings.warnings);
-  AddFrameworkRemarks(trace.path(), trace.definitions(), ledger, analysis->framework_check(), &findings.warnings);
-  AddMissingWalkWarning(trace, &findings.warnings);
-  AddModuleWarnings(analysis->symbols(), &findings.warnings);
-  findings.unsure = WhatIsUnsure(analysis, findings, SitesThatKept(*analysis));
+  Finish(analysis, &findings);
   return findings;
 }
 

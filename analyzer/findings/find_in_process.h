@@ -13,8 +13,11 @@ namespace vramtrack {
 // Returns all findings on one process.
 ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options);
 // Returns the same findings, for callers that use the analysis further. `guest`: a collector that follows the same
-// replays after the report's own collectors; may be null.
+// replay after the report's own collectors; may be null.
 ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest = nullptr);
+
+// Returns what the first replay alone tells, see FollowedProcess.
+ProcessFindings FindVerdicts(ProcessAnalysis* analysis);
 
 }  // namespace vramtrack
 

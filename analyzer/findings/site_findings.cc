@@ -105,11 +105,11 @@ void SiteFindings::Prepare(Replay* detail) {
   for (const SiteGroup& group : analysis_.groups()) watched_.push_back(detail->counterfactual.Watch(group.sites));
 }
 
-void SiteFindings::Describe(const Replays& replays, ProcessFindings* findings) {
+void SiteFindings::Describe(const Replay& replay, ProcessFindings* findings) {
   const std::vector<SiteGroup>& groups = analysis_.groups();
   for (size_t i = 0; i < groups.size(); ++i) {
     ReportSite site = DescribeGroup(analysis_, groups[i]);
-    site.peak_without_site = replays.detail.counterfactual.PeakWithout(watched_[i]);
+    if (replay.made()) site.peak_without_site = replay.counterfactual.PeakWithout(watched_[i]);
     if (IsLeak(analysis_.verdicts()[groups[i].sites[0]].verdict)) site.blame_frame = blame_.Blame(groups[i].frames);
     site.own_frame = OwnFrame(site.frames);
     if (analysis_.options().stacks == StackDetail::kRaw) {

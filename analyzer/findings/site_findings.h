@@ -20,7 +20,7 @@ class SiteFindings final : public Collector {
 
   const char* name() const override { return "sites"; }
   void Prepare(Replay* detail) override;
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   ProcessAnalysis& analysis_;

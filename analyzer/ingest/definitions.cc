@@ -401,9 +401,9 @@ bool Definitions::Add(std::string_view encoded) {
 void Definitions::Freeze() {
   modules.Freeze();
   codes.Freeze();
+  FindTorch();
   stacks.Freeze(modules, codes);
   NameDomains();
-  FindTorch();
   std::stable_sort(host_readings.begin(), host_readings.end(),
                    [](const HostReading& a, const HostReading& b) { return a.time < b.time; });
 }

@@ -30,6 +30,9 @@ class EventPipe {
   // call.
   const std::vector<StreamEvent>& Next();
 
+  // See EventStream::Continue. Only for a pipe that does not decode ahead.
+  bool Continue() { return !thread_.joinable() && stream_.Continue(); }
+
   // See EventStream. Must be called only after the last event.
   uint64_t unreadable_events() const { return stream_.unreadable_events(); }
 

@@ -17,6 +17,7 @@ EventStream::EventStream(const Trace& trace) : trace_(trace), release_(trace), c
       continue;
     }
     cursor.time = cursor.blocks->blocks.front().first_time;
+    cursor.ended_at = cursor.blocks->blocks.front().first_sequence;
     heap_.push_back({cursor.time, slot});
   }
   if (trace.past() != nullptr) {
@@ -27,6 +28,65 @@ EventStream::EventStream(const Trace& trace) : trace_(trace), release_(trace), c
 }
 
 EventStream::~EventStream() = default;
+
+bool EventStream::GoOn(Cursor* cursor, uint64_t sequence) {
+  const std::vector<BlockRef>& blocks = cursor->blocks->blocks;
+  cursor->next_block = 0;
+  cursor->exhausted = false;
+  while (cursor->next_block < blocks.size() &&
+         blocks[cursor->next_block].first_sequence + blocks[cursor->next_block].event_count <= sequence) {
+    ++cursor->next_block;
+  }
+  if (cursor->next_block == blocks.size()) {
+    // Nothing new. Of the block that was open, if any, nothing is left.
+    cursor->open.reset();
+    return blocks.back().first_sequence + blocks.back().event_count == sequence;
+  }
+  const BlockRef& block = blocks[cursor->next_block++];
+  if (block.first_sequence > sequence) return false;
+  const uint64_t time = cursor->time, next_ordinal = cursor->next_ordinal;
+  Open(cursor, block);
+  while (cursor->open->has_event && cursor->open->sequence <= sequence) Advance(cursor);
+  cursor->next_ordinal = std::max(cursor->next_ordinal, next_ordinal);
+  cursor->time = std::max(cursor->time, time);
+  return true;
+}
+
+void EventStream::NoteEnd() {
+  late_before_ = 0;
+  // With a limit, all events up to it are known.
+  if (!heap_.empty()) late_before_ = trace_.read_until() + 1;
+  for (const Cursor& cursor : cursors_) {
+    if (cursor.exhausted) late_before_ = std::max(late_before_, cursor.time);
+  }
+}
+
+bool EventStream::Continue() {
+  if (past_ != nullptr || !forced_.empty() || cursors_.size() != trace_.threads().size()) return false;
+  heap_.clear();
+  for (uint32_t slot = 0; slot < cursors_.size(); ++slot) {
+    Cursor& cursor = cursors_[slot];
+    cursor.blocks = &trace_.threads()[ThreadSlot(slot)];
+    if (cursor.blocks->blocks.empty()) return false;
+    // The first event that was not delivered.
+    uint64_t sequence = cursor.ended_at;
+    if (cursor.open != nullptr && cursor.open->has_event) sequence = cursor.open->sequence - 1;
+    const std::vector<uint64_t> undone = std::move(cursor.undone);
+    cursor.undone.clear();
+    std::vector<bool> undone_past;
+    FindUndone(&cursor, &undone_past);
+    const auto passed = std::lower_bound(cursor.undone.begin(), cursor.undone.end(), sequence);
+    if (!std::equal(cursor.undone.begin(), passed, undone.begin(),
+                    std::lower_bound(undone.begin(), undone.end(), sequence))) {
+      return false;
+    }
+    if (!GoOn(&cursor, sequence)) return false;
+    if (cursor.open != nullptr && cursor.open->has_event && cursor.time < late_before_) return false;
+    heap_.push_back({cursor.time, slot});
+  }
+  std::sort(heap_.begin(), heap_.end());
+  return true;
+}
 
 uint32_t EventStream::SlotOf(uint32_t thread) const { return trace_.SlotOf(thread).value(); }
 
@@ -84,6 +144,7 @@ inline void EventStream::Advance(Cursor* cursor) {
     return;
   }
   unreadable_events_ += open.block->first_sequence + open.block->event_count - open.sequence;
+  cursor->ended_at = open.block->first_sequence + open.block->event_count;
   Close(cursor);
 }
 
@@ -96,6 +157,7 @@ void EventStream::Open(Cursor* cursor, const BlockRef& block) {
   cursor->next_ordinal = std::max(cursor->next_ordinal, block.first_allocation);
   if (!open.decoder.Open(block.payload)) {
     unreadable_events_ += block.event_count;
+    cursor->ended_at = block.first_sequence + block.event_count;
     return;
   }
   const std::vector<DecodedShape>& shapes = open.decoder.shapes();
@@ -225,7 +287,7 @@ size_t EventStream::ReadRun(StreamEvent* events, size_t most) {
   Cursor& cursor = cursors_[slot];
   if (heap_[0].time != cursor.time || cursor.open == nullptr || !cursor.open->has_event) return 0;
   // Whose turn it is next.
-  HeapEntry limit = {UINT64_MAX, UINT32_MAX};
+  HeapEntry limit = {trace_.read_until(), UINT32_MAX};
   for (size_t child = 1; child < 3 && child < heap_.size(); ++child) limit = std::min(limit, heap_[child]);
   OpenBlock& open = *cursor.open;
   const DecodedShape* const shapes = open.decoder.shapes().data();
@@ -285,7 +347,10 @@ bool EventStream::Next(StreamEvent* event) {
         }
       }
     } else {
-      if (heap_.empty()) return false;
+      if (heap_.empty()) {
+        NoteEnd();
+        return false;
+      }
       slot = heap_[0].slot;
       if (__builtin_expect(slot == past_slot(), 0)) {
         if (!past_->Ready()) {
@@ -309,6 +374,10 @@ bool EventStream::Next(StreamEvent* event) {
           continue;
         }
         if (__builtin_expect(heap_[0].time != cursor.time, 0)) continue;
+      }
+      if (__builtin_expect(heap_[0].time > trace_.read_until(), 0)) {
+        NoteEnd();
+        return false;
       }
     }
 

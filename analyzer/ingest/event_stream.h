@@ -31,11 +31,17 @@ class EventStream {
   explicit EventStream(const Trace& trace);
   ~EventStream();
 
-  // Stores the next event in `*event`. Returns false after the last event.
+  // Stores the next event in `*event`. Returns false after the last event, or after the last one within the time limit.
+  // The time limit is that of Trace::LeaveOutAfter.
   bool Next(StreamEvent* event);
   // Stores the next events, `most` at most, and returns how many: fewer only at the end. Calls Next() where it has to;
   // of events that follow one another in a thread it does less for each.
   size_t Read(StreamEvent* events, size_t most);
+
+  // After Trace::Continue(), goes on with what the newer reading has more. Returns false if that cannot be: a free that
+  // was delivered has turned out to have failed, or events are missing or came too late for their place in the order.
+  // The stream is then of no use any more.
+  bool Continue();
 
   // From this call on, the tables of a block stay valid until GiveBack() returns them to the stream for reuse.
   // TakeEnded moves the tables of blocks whose events have all been delivered to the end of `*ended`.
@@ -59,7 +65,7 @@ class EventStream {
     std::vector<uint32_t> notes;   // by shape
     std::vector<uint32_t> owners;  // by shape, for FREE shapes: slot, or kNoSlot
     DecodedEvent event;            // the next one
-    uint64_t sequence;             // its number within the thread
+    uint64_t sequence;             // 1 + its number within the thread
     bool has_event = false;
     const BlockRef* block = nullptr;
   };
@@ -71,6 +77,7 @@ class EventStream {
     uint64_t past_ordinals = 0;    // allocations before this one belong to the past
     uint64_t next_ordinal = 0;     // allocations before this one have been delivered or are lost
     uint64_t time = 0;             // time of the next event, or of its block if that is not open yet
+    uint64_t ended_at = 0;         // 1 + the number within the thread of the last event of blocks that were read
     std::vector<uint64_t> undone;  // sequence numbers of frees that failed, ascending
     bool exhausted = false;
   };
@@ -93,6 +100,8 @@ class EventStream {
   void Deliver(const Cursor& cursor, uint32_t slot, uint32_t owner, uint32_t operation, size_t row, StreamEvent* event);
   bool Ready(Cursor* cursor);  // opens blocks until there is a next event
   void Open(Cursor* cursor, const BlockRef& block);
+  bool GoOn(Cursor* cursor, uint64_t sequence);  // opens the block with the event of this number
+  void NoteEnd();
   void Advance(Cursor* cursor);  // moves on by one event, without opening a block
   void Close(Cursor* cursor);
   void SetTablesAside(OpenBlock* open);
@@ -118,6 +127,7 @@ class EventStream {
   std::vector<HeapEntry> heap_;       // the earliest first
   std::vector<Forced> forced_;
   uint64_t unreadable_events_ = 0;
+  uint64_t late_before_ = 0;  // an event of an earlier time that comes after the last end had its place before that
   bool keep_tables_ = false;
   std::vector<std::unique_ptr<BlockTables>> ended_, spare_;
 };

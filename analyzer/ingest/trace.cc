@@ -340,6 +340,41 @@ std::string Trace::IncompleteWhy() const {
   return why;
 }
 
+uint64_t Trace::NewestTicks() const {
+  uint64_t newest = 0;
+  for (const ThreadBlocks& thread : threads_) {
+    if (thread.blocks.empty()) continue;
+    newest = std::max(newest, thread.blocks.back().first_time);
+    BlockDecoder decoder;
+    if (!decoder.Open(thread.blocks.back().payload)) continue;
+    for (DecodedEvent event; decoder.Next(&event);) newest = std::max(newest, event.time);
+  }
+  return newest;
+}
+
+bool Trace::IsContinuedBy(const Trace& newer) const {
+  const TracedProcess &process = definitions_.process, &other = newer.definitions_.process;
+  if (process.pid != other.pid || process.host != other.host || process.run_id != other.run_id) return false;
+  if (clock_.start_ticks() != newer.clock_.start_ticks() || newer.read_until_ < read_until_) return false;
+  if (past_ != nullptr || newer.past_ != nullptr || threads_.size() != newer.threads_.size()) return false;
+  for (const ThreadSlot slot : threads_.indices()) {
+    const ThreadBlocks &before = threads_[slot], &now = newer.threads_[slot];
+    if (before.thread != now.thread || before.blocks.empty() || now.blocks.empty()) return false;
+    if (before.blocks.front().first_sequence != now.blocks.front().first_sequence) return false;
+    if (before.blocks.back().first_sequence > now.blocks.back().first_sequence) return false;
+  }
+  return framework_devices_ == newer.framework_devices_ &&
+         definitions_.torch_pinned_pool() == newer.definitions_.torch_pinned_pool() &&
+         newer.definitions_.stacks.BeginsWith(definitions_.stacks);
+}
+
+bool Trace::Continue(std::unique_ptr<Trace>* newer) {
+  if (!IsContinuedBy(**newer)) return false;
+  *this = std::move(**newer);
+  newer->reset();
+  return true;
+}
+
 void Trace::Release(uint64_t begin, uint64_t end) const {
   if (!file_.bytes().empty() && begin < end && end <= bytes_.size())
     MappedFile::Release(bytes_.substr(begin, end - begin));

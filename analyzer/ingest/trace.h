@@ -88,11 +88,27 @@ class Trace {
   // Returns why the trace is incomplete, in one line; empty if the process ended normally and the file has all events.
   std::string IncompleteWhy() const;
 
+  // Returns the time of the latest event of the blocks, in ticks; 0 if there is none. Reads the last block of each
+  // thread.
+  uint64_t NewestTicks() const;
+  // From now on, EventStream and StepCandidates end at the last event that is not later than `ticks`.
+  void LeaveOutAfter(uint64_t ticks) { read_until_ = ticks; }
+  uint64_t read_until() const { return read_until_; }
+
+  // Becomes `*newer`, a later reading of the same file, whose time limit is not earlier. What was read from this one
+  // stays valid: slots of threads, indices of stacks and the order of events. Returns false, and changes nothing, if
+  // that is not so. References to definitions, blocks and bytes of the old reading become invalid.
+  bool Continue(std::unique_ptr<Trace>* newer);
+
   // Hints that the bytes [begin, end) of the file will not be read again soon. Ranges of less than a few MiB gain
   // little, because the system also maps the pages around each page that is read.
   void Release(uint64_t begin, uint64_t end) const;
 
  private:
+  Trace() = default;
+  Trace& operator=(Trace&&) = default;
+
+  bool IsContinuedBy(const Trace& newer) const;
   absl::Status Map(bool copy);
   absl::Status Load();
   void RecoverJournals();
@@ -120,6 +136,7 @@ class Trace {
   TickClock clock_;
   IndexedVector<ThreadSlot, ThreadBlocks> threads_;
   uint64_t events_ = 0, lost_events_ = 0, gap_events_ = 0, framework_devices_ = 0;
+  uint64_t read_until_ = UINT64_MAX;  // ticks
 };
 
 // Releases the memory of the part of a trace that was already read, for a reader that goes from its beginning to its

@@ -25,9 +25,16 @@ void TracedCodes::Append(uint32_t id, std::string_view lines) {
 }
 
 void TracedCodes::Freeze() {
-  // By number, so that which of several equal ones is kept does not depend on the order of blocks in the file.
+  // By number, so that which of several equal ones is kept, and its index, do not depend on the order of blocks in the
+  // file.
   std::vector<std::pair<uint32_t, uint32_t>> order(by_id_.begin(), by_id_.end());
   std::sort(order.begin(), order.end());
+  std::vector<Entry> entries(1);
+  for (auto& [id, index] : order) {
+    entries.push_back(std::move(entries_[index]));
+    by_id_[id] = index = static_cast<uint32_t>(entries.size() - 1);
+  }
+  entries_ = std::move(entries);
   using Key = std::tuple<std::string_view, std::string_view, uint32_t, schema::LineTable, std::string_view>;
   std::map<Key, uint32_t> first;
   for (const auto& [id, index] : order) {

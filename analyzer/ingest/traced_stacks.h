@@ -69,8 +69,8 @@ class TracedStacks {
   // Finds the numbers that mean the same stack. `modules` and `codes` must be frozen.
   void Freeze(const LoadedModules& modules, const TracedCodes& codes);
 
-  // Adds a distinct stack without frames and without a number in the trace, and returns its index. May be called after
-  // Freeze, but before the table is used by several threads.
+  // Adds a distinct stack without frames and without a number in the trace, and returns its index. To be called before
+  // Freeze, so that the index does not depend on the number of stacks.
   StackIndex AddEmpty() {
     distinct_.emplace_back();
     return distinct_.last_index();
@@ -85,6 +85,8 @@ class TracedStacks {
   IndexRange<StackIndex> distinct() const { return distinct_.indices(); }
   size_t distinct_count() const { return distinct_.size(); }
   JoinedStackRef Get(StackIndex stack) const;
+  // Returns whether every distinct stack of `other`, which is frozen as well, has the same index here.
+  bool BeginsWith(const TracedStacks& other) const;
   // Returns whether the stack is a part of joined stacks. It may also be the stack of an event.
   bool IsPart(StackIndex stack) const { return distinct_.Has(stack) && distinct_[stack].is_part; }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/ingest/event_pipe.h"
 #include "analyzer/ledger/kind.h"
 
 namespace vramtrack {
@@ -27,11 +26,15 @@ Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
   AddFrameworkLevels();
 }
 
+Ledger::~Ledger() = default;
+
 void Ledger::Replay() {
-  for (ReplayObserver* observer : options_.observers) observer->OnBegin(*this);
-  EventPipe pipe(trace_, options_.decode_ahead);
+  if (pipe_ == nullptr) {
+    for (ReplayObserver* observer : options_.observers) observer->OnBegin(*this);
+    pipe_ = std::make_unique<EventPipe>(trace_, options_.decode_ahead && !keeps_place_);
+  }
   for (;;) {
-    const std::vector<StreamEvent>& events = pipe.Next();
+    const std::vector<StreamEvent>& events = pipe_->Next();
     if (events.empty()) break;
     for (const StreamEvent& event : events) {
       if (__builtin_expect(event.time >= unseen_ticks_, 0)) ApplyUnseen(event.time);
@@ -42,9 +45,15 @@ void Ledger::Replay() {
     if (options_.replayed != nullptr) *options_.replayed += events.size();
   }
   if (unseen_ticks_ != UINT64_MAX) ApplyUnseen(UINT64_MAX);
-  unreadable_events_ = pipe.unreadable_events();
+  unreadable_events_ = pipe_->unreadable_events();
+  if (!keeps_place_) pipe_.reset();
   NoteEnd();
   for (ReplayObserver* observer : options_.observers) observer->OnEnd();
+}
+
+bool Ledger::Continue(StepPlan plan) {
+  return pipe_ != nullptr && undefined_stacks_ == 0 && clock_.Continue(std::move(plan), last_ticks_) &&
+         pipe_->Continue();
 }
 
 void Ledger::Apply(const StreamEvent& event) {
@@ -145,8 +154,9 @@ SiteIndex Ledger::SiteOf(const StreamEvent& event) {
 
 // All growth of PyTorch's pinned-memory pool is one site: whoever asks while no block is free makes it grow, and need
 // not be who keeps the others.
-StackIndex Ledger::StackOf(const StreamEvent& event, uint32_t kind) const {
+StackIndex Ledger::StackOf(const StreamEvent& event, uint32_t kind) {
   const Definitions& definitions = trace_.definitions();
+  undefined_stacks_ += event.shape->ref != 0 && !definitions.stacks.Defined(event.shape->ref);
   const StackIndex stack = definitions.stacks.Distinct(event.shape->ref);
   return IsPinnedByCalls(kind) && definitions.IsTorchPinned(stack) ? definitions.torch_pinned_pool() : stack;
 }

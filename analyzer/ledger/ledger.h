@@ -9,12 +9,13 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/base/indices.h"
-#include "analyzer/ingest/event_stream.h"
+#include "analyzer/ingest/event_pipe.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/live_table.h"
 #include "analyzer/ledger/mapped_memory.h"
@@ -42,9 +43,16 @@ struct LedgerOptions {
 class Ledger {
  public:
   Ledger(const Trace& trace, StepPlan plan, LedgerOptions options = {});
+  ~Ledger();
 
-  // Reads the whole stream of the trace.
+  // Reads the stream of the trace up to its end or time limit. The observers' OnEnd is called each time.
   void Replay();
+  // Makes the ledger one that can go on after Replay(), which then does not decode ahead.
+  void KeepPlace() { keeps_place_ = true; }
+  // After Trace::Continue(), and with a plan that was made for the newer reading: prepares for another Replay(), which
+  // goes on where the last one ended. Returns false if the steps or events so far would have been others; the ledger is
+  // then of no use any more.
+  bool Continue(StepPlan plan);
 
   const Sites& sites() const { return sites_.sites(); }
   const std::vector<Scope>& scopes() const { return scopes_; }
@@ -107,7 +115,7 @@ class Ledger {
   void TellMemory(const StreamEvent& event);
   void EndStep();
   SiteIndex SiteOf(const StreamEvent& event);
-  StackIndex StackOf(const StreamEvent& event, uint32_t kind) const;
+  StackIndex StackOf(const StreamEvent& event, uint32_t kind);
   SiteIndex FindSite(const SiteKey& key);
   uint32_t ScopeOf(Level level, DeviceIndex device);
 
@@ -146,6 +154,9 @@ class Ledger {
 
   const Trace& trace_;
   LedgerOptions options_;
+  bool keeps_place_ = false;
+  std::unique_ptr<EventPipe> pipe_;                     // of a replay that can go on
+  uint64_t undefined_stacks_ = 0;                       // sites whose stack was not defined anywhere
   std::vector<ReplayObserver*> on_allocate_, on_free_;  // those of options_.observers that want these calls
   StepClock clock_;
   std::vector<uint64_t> step_ends_;  // ticks

@@ -63,7 +63,8 @@ class ReplayObserver {
   virtual void OnStepEnd(uint32_t /*step*/) {}
   // Called for events that are neither an allocation nor a free: marks, failures, a framework's own figures.
   virtual void OnOtherEvent(const StreamEvent& /*event*/) {}
-  // Called after the last event.
+  // Called after the last event. A replay may go on afterwards, see Ledger::Continue, and end again: this must not
+  // change what later events add up to.
   virtual void OnEnd() {}
 };
 

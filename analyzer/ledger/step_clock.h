@@ -124,6 +124,10 @@ class StepClock {
     return true;
   }
 
+  // Goes on by a plan that was made when more of the run was known. Returns false, and changes nothing, if steps that
+  // have ended would have ended elsewhere. `last`: the latest event, in ticks.
+  bool Continue(StepPlan plan, uint64_t last);
+
   // Returns the index of the present step, which is the number of complete steps.
   uint32_t step() const { return step_; }
   // Returns the job's own numbers of the complete steps; empty unless every STEP event of a thread ends one.

@@ -17,7 +17,7 @@ void FailureLog::OnBegin(const Ledger& ledger) {
     if (IsOutOfMemory(failure.kind, failure.error)) failed += failure.count;
   }
   for (const Checkpoint::Failure& failure : past->kept_failures) kept += IsOutOfMemory(failure.kind, failure.error);
-  count_ = failed > kept ? failed - kept : 0;
+  sure_.count = failed > kept ? failed - kept : 0;
 }
 
 const Scope* FailureLog::ScopeOf(Level level, DeviceIndex device) const {
@@ -62,15 +62,15 @@ void FailureLog::Fail(const StreamEvent& event) {
     if (pending != pending_.end() && pending->second.second.device == failed.device) {
       pending_.erase(pending);
     }
-    Add(std::move(failed));
+    sure_.Add(std::move(failed));
   } else if (driver.segments == nullptr) {
-    Add(std::move(failed));
+    sure_.Add(std::move(failed));
   } else if (pending == pending_.end()) {
     pending_.emplace(event.slot, std::make_pair(kind, std::move(failed)));
   } else {
     const OutOfMemory& before = pending->second.second;
     if (pending->second.first != kind || before.requested != failed.requested || before.device != failed.device) {
-      Add(std::move(pending->second.second));
+      sure_.Add(std::move(pending->second.second));
     }
     pending->second = {kind, std::move(failed)};
   }
@@ -88,17 +88,17 @@ void FailureLog::ForgetRetry(const StreamEvent* event) {
 }
 
 void FailureLog::OnEnd() {
-  for (auto& [slot, pending] : pending_) Add(std::move(pending.second));
-  pending_.clear();
+  all_ = sure_;
+  for (const auto& [slot, pending] : pending_) all_.Add(pending.second);
 }
 
-void FailureLog::Add(OutOfMemory failed) {
-  ++count_;
+void FailureLog::Failures::Add(OutOfMemory failed) {
+  ++count;
   // The first ones show how it began, the last one ended the job.
-  if (failures_.size() == kMaxFailures) failures_.erase(failures_.begin() + kMaxFailures / 2);
-  const auto place = std::upper_bound(failures_.begin(), failures_.end(), failed,
+  if (failures.size() == kMaxFailures) failures.erase(failures.begin() + kMaxFailures / 2);
+  const auto place = std::upper_bound(failures.begin(), failures.end(), failed,
                                       [](const OutOfMemory& a, const OutOfMemory& b) { return a.ticks < b.ticks; });
-  failures_.insert(place, std::move(failed));
+  failures.insert(place, std::move(failed));
 }
 
 void FailureLog::FindHolders(const Scope& driver, OutOfMemory* failed) const {

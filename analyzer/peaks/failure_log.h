@@ -52,8 +52,8 @@ class FailureLog final : public ReplayObserver {
   explicit FailureLog(const Trace& trace) : trace_(trace) {}
 
   // Returns the failures by time, after the replay.
-  const std::vector<OutOfMemory>& all() const { return failures_; }
-  uint64_t count() const { return count_; }
+  const std::vector<OutOfMemory>& all() const { return all_.failures; }
+  uint64_t count() const { return all_.count; }
 
   unsigned frequent_calls() const override { return kAllocations; }
   void OnBegin(const Ledger& ledger) override;
@@ -64,6 +64,12 @@ class FailureLog final : public ReplayObserver {
   void OnEnd() override;
 
  private:
+  struct Failures {
+    std::vector<OutOfMemory> failures;  // by time
+    uint64_t count = 0;
+
+    void Add(OutOfMemory failed);
+  };
   struct Told {
     ThreadSlot slot;
     DeviceIndex device;
@@ -73,14 +79,12 @@ class FailureLog final : public ReplayObserver {
   const Scope* ScopeOf(Level level, DeviceIndex device) const;
   void Fail(const StreamEvent& event);
   void ForgetRetry(const StreamEvent* event);
-  void Add(OutOfMemory failed);
   void FindHolders(const Scope& driver, OutOfMemory* failed) const;
   OutOfMemory::Framework FrameworkAt(const Scope& framework) const;
 
   const Trace& trace_;
   const Ledger* ledger_ = nullptr;
-  std::vector<OutOfMemory> failures_;
-  uint64_t count_ = 0;
+  Failures sure_, all_;  // without those that a retry may still undo; with them, after the replay
   // By slot: failed driver calls after which a framework's allocator may retry, or fail itself.
   std::map<ThreadSlot, std::pair<uint32_t, OutOfMemory>> pending_;  // kind and failure
   Told told_;  // the last figures that a framework's allocator reported

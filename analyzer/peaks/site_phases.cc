@@ -10,11 +10,7 @@ SitePhases::SitePhases(const Trace& trace)
     : trace_(trace),
       next_(trace.threads().size()),
       at_backward_(trace.threads().size()),
-      at_optimizer_(trace.threads().size()) {
-  for (const auto& [name, text] : trace.definitions().names) {
-    if (StartsWith(text, "Optimizer.step#")) optimizer_names_.insert(name);
-  }
-}
+      at_optimizer_(trace.threads().size()) {}
 
 SitePhases::Entry& SitePhases::EntryOf(SiteIndex site) {
   sites_.GrowTo(site);
@@ -61,9 +57,16 @@ bool SitePhases::IsOfOptimizer(StackIndex stack) {
   return found->second;
 }
 
+bool SitePhases::IsNameOfOptimizer(uint32_t name) {
+  const auto [found, is_new] = names_of_marks_.try_emplace(name, false);
+  if (!is_new) return found->second;
+  const auto defined = trace_.definitions().names.find(name);
+  return found->second = defined != trace_.definitions().names.end() && StartsWith(defined->second, "Optimizer.step#");
+}
+
 void SitePhases::OnOtherEvent(const StreamEvent& event) {
   if (event.operation != schema::MARK || event.shape->kind != schema::MARK_RECORD_FUNCTION) return;
-  if (optimizer_names_.count(static_cast<uint32_t>(event.value[0])) != 0 ||
+  if (IsNameOfOptimizer(static_cast<uint32_t>(event.value[0])) ||
       IsOfOptimizer(trace_.definitions().stacks.Distinct(event.shape->ref))) {
     at_optimizer_ = next_;
   }

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "analyzer/base/indices.h"
@@ -43,10 +42,11 @@ class SitePhases final : public ReplayObserver {
 
   Entry& EntryOf(SiteIndex site);
   bool IsOfOptimizer(StackIndex stack);
+  bool IsNameOfOptimizer(uint32_t name);
 
   const Trace& trace_;
   const Ledger* ledger_ = nullptr;
-  std::set<uint32_t> optimizer_names_;  // names of optimizers' marks
+  std::map<uint32_t, bool> names_of_marks_;  // whether they are optimizers'
   std::map<StackIndex, bool> stacks_of_marks_;
   IndexedVector<SiteIndex, Entry> sites_;
   // One more than the ordinal of a thread's last allocation: so far, and at the start of the last backward pass and of

@@ -154,11 +154,11 @@ SiteRows RowsOf(const std::vector<DiffSite>& sites, const std::vector<std::vecto
   return rows;
 }
 
-LeakSites FindLeakSites(ProcessAnalysis* analysis, const std::vector<DiffSite>& sites, const LeakOrder& order) {
+LeakSites FindLeakSites(ProcessAnalysis* analysis, const std::vector<DiffSite>& sites) {
   LeakSites found;
   std::map<size_t, size_t> leak_of_group;  // by index into ProcessAnalysis::groups()
   std::map<size_t, size_t> led_by;
-  for (const LeakGroup& group : LeakGrouping(analysis).Finish(order)) {
+  for (const LeakGroup& group : FindLeaks(analysis)) {
     const size_t leak = found.leaks.size();
     leak_of_group[group.leader] = led_by[group.leader] = leak;
     for (const size_t part : group.parts) leak_of_group[part] = leak;

@@ -14,7 +14,6 @@
 
 #include "analyzer/base/indices.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/findings/leaks/leak_order.h"
 #include "analyzer/model/report.h"
 #include "analyzer/profile/canonical_frame.h"
 
@@ -91,8 +90,8 @@ struct LeakSites {
   std::vector<std::optional<size_t>> leak_of_site;  // none for a site that does not leak
 };
 
-// Finds the leaks and their sites. `order` has followed a replay, for LeakingSites() of `analysis`.
-LeakSites FindLeakSites(ProcessAnalysis* analysis, const std::vector<DiffSite>& sites, const LeakOrder& order);
+// Finds the leaks and their sites.
+LeakSites FindLeakSites(ProcessAnalysis* analysis, const std::vector<DiffSite>& sites);
 
 }  // namespace vramtrack
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/findings/leaks/leak_findings.h"
 #include "analyzer/profile/canonical_frame.h"
 
 namespace vramtrack {
@@ -84,16 +83,15 @@ void ProfileMaker::Prepare(Replay* detail) {
   meter_.emplace(RowsOf(sites_, kept, count), all, analysis_.trace().framework_devices() != 0,
                  StepMeter::Windows::kAll);
   digest_.emplace(RowsOf(sites_, Singles(sites_.size()), count));
-  order_.emplace(LeakingSites(analysis_), analysis_.run().steps);
-  detail->observers.insert(detail->observers.end(), {&*meter_, &*digest_, &*order_});
+  detail->observers.insert(detail->observers.end(), {&*meter_, &*digest_});
 }
 
-void ProfileMaker::Describe(const Replays& /*replays*/, ProcessFindings* /*findings*/) {
+void ProfileMaker::Describe(const Replay& /*replay*/, ProcessFindings* /*findings*/) {
   meter_->Take(WidthFor(profile_.steps, kBinsToMake), &profile_);
   profile_.ordered = analysis_.trace().past() == nullptr;
   profile_.events = digest_->sequence().count();
   profile_.event_hash = digest_->sequence().hash();
-  const LeakSites leaks = FindLeakSites(&analysis_, sites_, *order_);
+  const LeakSites leaks = FindLeakSites(&analysis_, sites_);
   for (size_t i = 0; i < kept_.size(); ++i) {
     ProfileSite& site = profile_.sites[i];
     DescribeSite(kept_[i], &site);

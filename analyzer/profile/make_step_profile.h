@@ -10,7 +10,6 @@
 
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/findings/leaks/leak_order.h"
 #include "analyzer/profile/diff_site.h"
 #include "analyzer/profile/event_sequence.h"
 #include "analyzer/profile/step_meter.h"
@@ -28,9 +27,9 @@ class ProfileMaker final : public Collector {
 
   const char* name() const override { return "step profile"; }
   void Prepare(Replay* detail) override;
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
-  // Returns the profile. Call it once, after the replays.
+  // Returns the profile. Call it once, after the replay.
   StepProfile Take() { return std::move(profile_); }
 
  private:
@@ -44,7 +43,6 @@ class ProfileMaker final : public Collector {
   std::vector<size_t> kept_;  // ascending indices of sites_
   std::optional<StepMeter> meter_;
   std::optional<EventDigest> digest_;
-  std::optional<LeakOrder> order_;
   StepProfile profile_;
 };
 

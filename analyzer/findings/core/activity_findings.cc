@@ -120,7 +120,7 @@ std::vector<std::vector<SiteIndex>> SitesToFollow(const ProcessAnalysis& analysi
 ActivityFindings::ActivityFindings(const ProcessAnalysis& analysis)
     : analysis_(analysis), use_(analysis.trace(), SitesToFollow(analysis)) {}
 
-void ActivityFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+void ActivityFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   findings->process.activities = DescribeActivities(analysis_.trace(), *analysis_.activities());
   DescribeUnseen(&findings->devices);
   use_.Finish();

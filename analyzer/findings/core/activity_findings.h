@@ -21,7 +21,7 @@ class ActivityFindings final : public Collector {
 
   const char* name() const override { return "use of memory"; }
   void Prepare(Replay* detail) override { detail->observers.push_back(&use_); }
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   void DescribeUnseen(std::vector<ReportDevice>* devices) const;

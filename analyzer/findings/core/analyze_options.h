@@ -24,6 +24,7 @@ struct AnalyzeOptions {
   uint64_t window_bytes = 0;
   // The planned length of the run in steps. A leak that stays small until then is minor.
   uint64_t horizon_steps = 100000;
+  bool follow = false;  // the first replay is to go on when the trace has grown, see FollowedProcess
   // Number of processors to use; 0: all. The findings do not depend on it.
   size_t threads = 0;
   AnalysisProgress* progress = nullptr;  // not owned; may be null

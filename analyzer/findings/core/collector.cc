@@ -38,20 +38,20 @@ void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay) {
 }
 
 void Collect(ProcessAnalysis* analysis, const std::vector<Collector*>& collectors, ProcessFindings* findings) {
-  Replays replays;
+  Replay replay;
   for (Collector* collector : collectors) {
     analysis->passes().Ride(Pass::kDetail, collector->name());
-    collector->Prepare(&replays.detail);
+    collector->Prepare(&replay);
   }
-  MakeReplay(Pass::kDetail, analysis, &replays.detail);
-  std::vector<const char*> trying;
-  for (Collector* collector : collectors) {
-    if (collector->PrepareTrials(&replays.trials)) trying.push_back(collector->name());
-  }
-  for (const char* name : trying) analysis->passes().Ride(Pass::kTrials, name);
-  if (!trying.empty()) MakeReplay(Pass::kTrials, analysis, &replays.trials);
+  MakeReplay(Pass::kDetail, analysis, &replay);
   analysis->passes().Finish();
-  for (Collector* collector : collectors) collector->Describe(replays, findings);
+  for (Collector* collector : collectors) collector->Describe(replay, findings);
+}
+
+void CollectWithoutReplay(const std::vector<Collector*>& collectors, ProcessFindings* findings) {
+  Replay replay;
+  for (Collector* collector : collectors) collector->Prepare(&replay);
+  for (Collector* collector : collectors) collector->Describe(replay, findings);
 }
 
 }  // namespace vramtrack

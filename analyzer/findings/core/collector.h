@@ -21,16 +21,14 @@ struct Replay {
   // at the same time, so they must share nothing with the others. Not owned.
   std::vector<ReplayObserver*> apart;
   Counterfactual counterfactual;
-  // Set by the replay; observers may read them until all collectors have described.
+  // Set by the replay; observers may read them until all collectors have described. Null: no replay was made.
   std::unique_ptr<Ledger> ledger, ledger_apart;
-};
-struct Replays {
-  Replay detail;
-  Replay trials;  // made only if a collector requests it
+
+  bool made() const { return ledger != nullptr; }
 };
 
-// A part of the findings on one process that needs a replay after the verdicts. All collectors follow the same replay
-// (Pass::kDetail), and a second one if a collector requests it (Pass::kTrials). See find_in_process.cc.
+// A part of the findings on one process, made after the verdicts. All collectors follow the same replay
+// (Pass::kDetail). See find_in_process.cc.
 class Collector {
  public:
   virtual ~Collector() = default;
@@ -39,16 +37,15 @@ class Collector {
   virtual const char* name() const = 0;
   // Adds its observers, which it owns, and the sites to watch. Called once.
   virtual void Prepare(Replay* detail) = 0;
-  // Returns whether it needs the second replay, for a question that only the first one raised, and adds its observers
-  // to the second one.
-  virtual bool PrepareTrials(Replay* /*trials*/) { return false; }
-  // Writes its findings. Called after all replays in the order of the collectors, so the findings of earlier
-  // collectors are complete.
-  virtual void Describe(const Replays& replays, ProcessFindings* findings) = 0;
+  // Writes its findings. Called after the replay in the order of the collectors, so the findings of earlier collectors
+  // are complete.
+  virtual void Describe(const Replay& replay, ProcessFindings* findings) = 0;
 };
 
-// Makes the one or two replays that all `collectors` follow, and lets each of them write its findings.
+// Makes the replay that all `collectors` follow, and lets each of them write its findings.
 void Collect(ProcessAnalysis* analysis, const std::vector<Collector*>& collectors, ProcessFindings* findings);
+// Lets each of `collectors` write what it knows without a replay. Not every collector knows anything then.
+void CollectWithoutReplay(const std::vector<Collector*>& collectors, ProcessFindings* findings);
 
 // Makes one more replay, with the observers of `replay`; two at the same time if some are apart.
 void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay);

@@ -102,7 +102,7 @@ uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, DeviceIndex 
   return scope != nullptr && scope->total ? *scope->total : 0;
 }
 
-void DeviceFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+void DeviceFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   const Trace& trace = analysis_.trace();
   const Ledger& ledger = analysis_.ledger();
   const RunShape& run = analysis_.run();

@@ -62,7 +62,7 @@ class DeviceFindings final : public Collector {
   const char* name() const override { return "devices"; }
   // Follows the allocations that led to the peaks.
   void Prepare(Replay* detail) override { detail->observers.push_back(&windows_); }
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   const ProcessAnalysis& analysis_;

@@ -25,7 +25,6 @@ constexpr PassText kPasses[] = {
     {Pass::kStream, "stream", "where steps may end, by repeated allocations", "only if marks do not tell", true},
     {Pass::kSites, "sites", "what each site holds, step by step; verdicts", "", true},
     {Pass::kDetail, "detail", "what is asked once the verdicts are there", "", true},
-    {Pass::kTrials, "trials", "what would have been otherwise", "only if there is something to try", true},
     {Pass::kDivergence, "divergence", "where two runs part", "", true},
 };
 

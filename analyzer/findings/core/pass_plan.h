@@ -20,7 +20,7 @@
 namespace vramtrack {
 
 // The last one is never planned: comparisons add it if they need it.
-enum class Pass : uint8_t { kActivities, kMarks, kStream, kSites, kDetail, kTrials, kDivergence };
+enum class Pass : uint8_t { kActivities, kMarks, kStream, kSites, kDetail, kDivergence };
 
 // Collects the finished plans of several traces, one text each. Thread-safe.
 class PassLog {

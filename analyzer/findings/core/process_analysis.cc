@@ -179,56 +179,64 @@ LedgerOptions ProcessAnalysis::replay_options() const {
   return replay;
 }
 
-LedgerOptions ProcessAnalysis::FirstReplay() {
-  LedgerOptions first = replay_options();
-  first.observers = {&histories_, &timeline_, &failures_};
-  // Backward passes and optimizers are known of where a framework tells of its blocks.
-  if (trace_.framework_devices() != 0) first.observers.insert(first.observers.end(), {&framework_check_, &phases_});
-  return first;
-}
-
 ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options)
+    : ProcessAnalysis(trace, options, nullptr) {}
+
+ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options, std::unique_ptr<SiteReplay> replay)
     : trace_(trace),
       options_(options),
       step_marks_(ParseStepMarks(options.step_marks).value_or(StepMarks())),
       passes_(trace, step_marks_, options.progress, options.passes),
       activities_(JoinActivities(trace, options, &passes_)),
-      timeline_(trace),
-      failures_(trace),
-      phases_(trace),
-      ledger_(trace, PlanSteps(trace, step_marks_, replay_options(), options.window_bytes, &passes_), FirstReplay()),
       symbols_(options.symbols),
       symbolizer_(trace.definitions(), &symbols_, StackDetail::kUseful, Libraries()),
       raw_(trace.definitions(), &symbols_, StackDetail::kRaw, Libraries()) {
+  MakeFirstReplay(std::move(replay));
+  JudgeSites();
+}
+
+void ProcessAnalysis::MakeFirstReplay(std::unique_ptr<SiteReplay> before) {
+  StepPlan plan = PlanSteps(trace_, step_marks_, replay_options(), options_.window_bytes, &passes_);
   passes_.Begin(Pass::kSites);
-  ledger_.Replay();
-  run_phases_ = PhasesOf(ledger_.steps(), histories_.step_similarities());
-  run_ = ShapeOfRun(ledger_, histories_, run_phases_, 0, options.horizon_steps);
-  frameworks_ = GrowthOfFrameworks(ledger_, run_);
-  SiteJudge judge(trace, ledger_, histories_, run_phases_, frameworks_, activities_ ? &activities_->unseen() : nullptr,
-                  options.horizon_steps);
-  verdicts_.reserve(ledger_.sites().size());
-  phase_of_site_.resize(ledger_.sites().size());
-  for (const SiteIndex i : ledger_.sites().indices()) {
+  if (before != nullptr && before->Continue(plan)) {
+    replay_ = std::move(before);
+  } else {
+    replay_ = std::make_unique<SiteReplay>(trace_, std::move(plan), replay_options());
+    if (options_.follow) replay_->KeepPlace();
+  }
+  replay_->Replay();
+}
+
+void ProcessAnalysis::JudgeSites() {
+  const Ledger& ledger = replay_->ledger();
+  const SiteHistories& histories = replay_->histories();
+  run_phases_ = PhasesOf(ledger.steps(), histories.step_similarities());
+  run_ = ShapeOfRun(ledger, histories, run_phases_, 0, options_.horizon_steps);
+  frameworks_ = GrowthOfFrameworks(ledger, run_);
+  SiteJudge judge(trace_, ledger, histories, run_phases_, frameworks_, activities_ ? &activities_->unseen() : nullptr,
+                  options_.horizon_steps);
+  verdicts_.reserve(ledger.sites().size());
+  phase_of_site_.resize(ledger.sites().size());
+  for (const SiteIndex i : ledger.sites().indices()) {
     verdicts_.push_back(judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]));
   }
   if (GraphsLeak()) {
     judge.NoteGraphs(true);
-    for (const SiteIndex i : ledger_.sites().indices()) {
-      if (ledger_.sites()[i].key.kind != schema::GRAPH_POOL) continue;
+    for (const SiteIndex i : ledger.sites().indices()) {
+      if (ledger.sites()[i].key.kind != schema::GRAPH_POOL) continue;
       verdicts_[i] = judge.Judge(i, JudgeDetail::kVerdict, &phase_of_site_[i]);
     }
   }
-  const SameSites same = SitesThatLookTheSame(ledger_, &symbolizer_);
-  for (const std::vector<SiteIndex>& together : SitesInOne(histories_, ledger_, same, verdicts_)) {
+  const SameSites same = SitesThatLookTheSame(ledger, &symbolizer_);
+  for (const std::vector<SiteIndex>& together : SitesInOne(histories, ledger, same, verdicts_)) {
     size_t phase = 0;
     const LeakVerdict verdict = judge.JudgeTogether(together, JudgeDetail::kWhole, &phase);
-    ShareVerdict(histories_, ledger_, together, verdict, &verdicts_);
+    ShareVerdict(histories, ledger, together, verdict, &verdicts_);
     for (const SiteIndex site : together) phase_of_site_[site] = phase;
   }
   judge.DoubtGrowthWithInputs(&verdicts_);
   DemoteChanceFindings();
-  SiteGroups groups = SelectSites(ledger_, failures_.all(), verdicts_, same, options.top, &symbolizer_);
+  SiteGroups groups = SelectSites(ledger, failures().all(), verdicts_, same, options_.top, &symbolizer_);
   groups_ = std::move(groups.reported);
   other_groups_ = std::move(groups.others);
   for (size_t i = 0; i < groups_.size(); ++i) {
@@ -242,8 +250,8 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
 }
 
 bool ProcessAnalysis::GraphsLeak() const {
-  for (const SiteIndex i : ledger_.sites().indices()) {
-    if (ledger_.sites()[i].key.kind == schema::GRAPH_EXEC && IsLeak(verdicts_[i].verdict)) return true;
+  for (const SiteIndex i : ledger().sites().indices()) {
+    if (ledger().sites()[i].key.kind == schema::GRAPH_EXEC && IsLeak(verdicts_[i].verdict)) return true;
   }
   return false;
 }
@@ -258,7 +266,7 @@ void ProcessAnalysis::DemoteChanceFindings() {
     std::vector<SiteIndex> of;
     std::vector<LeakVerdict> verdicts;
     for (const SiteIndex i : verdicts_.indices()) {
-      if (IsUnseen(ledger_.sites()[i]) != unseen) continue;
+      if (IsUnseen(ledger().sites()[i]) != unseen) continue;
       of.push_back(i);
       verdicts.push_back(std::move(verdicts_[i]));
     }
@@ -268,11 +276,11 @@ void ProcessAnalysis::DemoteChanceFindings() {
 }
 
 Purpose ProcessAnalysis::Decide(SiteIndex index, bool sizes) {
-  const Site& site = ledger_.sites()[index];
-  const SiteHistory history = histories_.history(index);
-  const SitePhases::Counts phases = phases_.Of(index);
+  const Site& site = ledger().sites()[index];
+  const SiteHistory history = histories().history(index);
+  const SitePhases::Counts phases = replay_->phases().Of(index);
   SiteLifetime lifetime;
-  lifetime.in_steps = ledger_.steps().step() > 0;
+  lifetime.in_steps = ledger().steps().step() > 0;
   lifetime.kept = IsKept(history, site);
   lifetime.across_steps = history.live_objects() > 0 || site.live_objects > 0 ||
                           std::max(history.max_completed_lifetime_steps, history.max_setup_lifetime_steps) > 0;
@@ -287,7 +295,7 @@ Purpose ProcessAnalysis::Decide(SiteIndex index, bool sizes) {
 void ProcessAnalysis::FindSizesOfParameters(const std::vector<SiteIndex>& sites) {
   for (const SiteIndex site : sites) {
     if (PurposeOf(site).category != vramtrack::Category::kParameters) continue;
-    const SiteHistory history = histories_.history(site);
+    const SiteHistory history = histories().history(site);
     parameter_objects_ += history.live_objects();
     parameter_bytes_ += history.live_bytes();
   }
@@ -317,7 +325,7 @@ const Purpose& ProcessAnalysis::PurposeOf(SiteIndex site) {
 }
 
 std::string ProcessAnalysis::Category(SiteIndex site) {
-  const Site& known = ledger_.sites()[site];
+  const Site& known = ledger().sites()[site];
   if (LevelOf(known) == Level::kHandle) return "handle";
   if (known.key.kind == schema::GRAPH_POOL) return "graph_pool";
   if (IsSegmentSite(known)) return "segment";

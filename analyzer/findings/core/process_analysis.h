@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/attribution/category.h"
@@ -17,16 +19,11 @@
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/pass_plan.h"
 #include "analyzer/findings/core/phase_verdicts.h"
+#include "analyzer/findings/core/site_replay.h"
 #include "analyzer/findings/core/site_selection.h"
 #include "analyzer/findings/core/step_marks.h"
-#include "analyzer/fragmentation/framework_check.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/cohort.h"
-#include "analyzer/ledger/ledger.h"
-#include "analyzer/ledger/site_histories.h"
-#include "analyzer/peaks/failure_log.h"
-#include "analyzer/peaks/site_phases.h"
-#include "analyzer/peaks/timeline.h"
 #include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
@@ -40,6 +37,10 @@ class ProcessAnalysis {
   // Finds the steps, replays the trace, judges its sites and selects those to report. `trace` and the pointers of
   // `options` must outlive it.
   ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options);
+  // Goes on with `*replay`, the first replay of an earlier reading of the trace, if it is there and can go on; makes a
+  // new one otherwise. Gives it back with TakeReplay(), when the analysis is not needed any more.
+  ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options, std::unique_ptr<SiteReplay> replay);
+  std::unique_ptr<SiteReplay> TakeReplay() { return std::move(replay_); }
   ProcessAnalysis(const ProcessAnalysis&) = delete;
   ProcessAnalysis& operator=(const ProcessAnalysis&) = delete;
 
@@ -55,13 +56,14 @@ class ProcessAnalysis {
   const ActivityJoin* activities() const { return activities_ ? &*activities_ : nullptr; }
   // Returns whether the site is memory that a library allocated without a hooked call, as CUPTI reported.
   bool IsUnseen(const Site& site) const { return activities_ && activities_->unseen().Has(site.key); }
-  const StepPlan& plan() const { return ledger_.steps().plan(); }
+  const StepPlan& plan() const { return ledger().steps().plan(); }
   // Return the ledger and the observers of the first replay, after that replay.
-  const Ledger& ledger() const { return ledger_; }
-  const SiteHistories& histories() const { return histories_; }
-  const LevelTimeline& timeline() const { return timeline_; }
-  const FailureLog& failures() const { return failures_; }
-  const FrameworkCheck& framework_check() const { return framework_check_; }
+  const Ledger& ledger() const { return replay_->ledger(); }
+  const SiteHistories& histories() const { return replay_->histories(); }
+  const SiteOrder& order() const { return replay_->order(); }
+  const LevelTimeline& timeline() const { return replay_->timeline(); }
+  const FailureLog& failures() const { return replay_->failures(); }
+  const FrameworkCheck& framework_check() const { return replay_->framework_check(); }
   const RunShape& run() const { return run_; }  // its device_total_bytes is 0
   // Returns the phases of the run; empty if all steps are of one kind.
   const std::vector<RunPhase>& phases() const { return run_phases_; }
@@ -93,7 +95,8 @@ class ProcessAnalysis {
   std::string Category(SiteIndex site);
 
  private:
-  LedgerOptions FirstReplay();
+  void MakeFirstReplay(std::unique_ptr<SiteReplay> before);
+  void JudgeSites();
   std::vector<std::string> Libraries() const;  // the libraries whose allocations only CUPTI saw
   bool GraphsLeak() const;                     // whether the number of instantiated graphs keeps growing
   void DemoteChanceFindings();
@@ -105,12 +108,7 @@ class ProcessAnalysis {
   const StepMarks step_marks_;
   PassPlan passes_;
   std::optional<ActivityJoin> activities_;
-  SiteHistories histories_;
-  LevelTimeline timeline_;
-  FailureLog failures_;
-  FrameworkCheck framework_check_;
-  SitePhases phases_;
-  Ledger ledger_;
+  std::unique_ptr<SiteReplay> replay_;
   std::vector<RunPhase> run_phases_;
   RunShape run_;
   std::map<DeviceIndex, FrameworkGrowth> frameworks_;

@@ -22,7 +22,7 @@ std::string RangeFindings::PlaceOf(const std::vector<StackIndex>& stacks) const 
   return place;
 }
 
-void RangeFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+void RangeFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   // Below this, the site is not of one range.
   constexpr double kLeastShare = 0.5;
   for (size_t i = 0; i < findings->sites.size(); ++i) {

@@ -23,7 +23,7 @@ class RangeFindings final : public Collector {
 
   const char* name() const override { return "NVTX ranges"; }
   void Prepare(Replay* detail) override { detail->observers.insert(detail->observers.end(), {&ranges_, &names_}); }
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   // Returns the line of the user's code from which a range was opened; empty if it is not known, or one of several.

@@ -157,6 +157,7 @@ void StepCandidates::ReadThread(ThreadSlot slot) {
   ReleaseBehind release(trace_);
   for (size_t index = 0; index < blocks.size(); ++index) {
     const BlockRef& block = blocks[index];
+    if (block.first_time > trace_.read_until()) break;
     release.Passed(block.offset);
     BlockDecoder decoder;
     if (!decoder.Open(block.payload)) continue;
@@ -187,7 +188,7 @@ void StepCandidates::ReadThread(ThreadSlot slot) {
     uint64_t ordinal = decoder.header().first_allocation;
     uint64_t events = 0;
     double work = 0;
-    for (DecodedEvent event; decoder.Next(&event);) {
+    for (DecodedEvent event; decoder.Next(&event) && event.time <= trace_.read_until();) {
       double gone = 0;
       switch (event.shape->operation) {
         case schema::ALLOCATE: {

@@ -7,7 +7,7 @@
 
 namespace vramtrack {
 
-void PoolFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+void PoolFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   for (const auto& [key, pool] : pools_.Finish()) {
     for (ReportDevice& device : findings->devices) {
       if (DeviceIndex(device.index) != key.first) continue;

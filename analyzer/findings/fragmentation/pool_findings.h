@@ -18,7 +18,7 @@ class PoolFindings final : public Collector {
 
   const char* name() const override { return "memory pools"; }
   void Prepare(Replay* detail) override { detail->observers.push_back(&pools_); }
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   const ProcessAnalysis& analysis_;

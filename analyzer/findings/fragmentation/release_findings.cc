@@ -75,7 +75,7 @@ void DescribeExtra(const Releases& releases, const std::vector<double>& seconds,
 
 }  // namespace
 
-void ReleaseFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+void ReleaseFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   const bool in_steps = !analysis_.run().windows;
   const std::vector<double> seconds = in_steps ? StepSeconds(analysis_) : std::vector<double>();
   const std::set<uint32_t> touched = TouchedSteps(releases_);

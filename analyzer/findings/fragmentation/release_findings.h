@@ -16,7 +16,7 @@ class ReleaseFindings final : public Collector {
 
   const char* name() const override { return "released memory"; }
   void Prepare(Replay* detail) override { detail->observers.push_back(&releases_); }
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   ProcessAnalysis& analysis_;

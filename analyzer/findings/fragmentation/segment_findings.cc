@@ -195,7 +195,7 @@ void SegmentFindings::Prepare(Replay* detail) {
   if (segments_.has_devices()) detail->apart.push_back(&segments_);
 }
 
-void SegmentFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+void SegmentFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   if (!segments_.has_devices()) return;
   const Ledger& ledger = analysis_.ledger();
   const std::map<DeviceIndex, torch_allocator::Arenas> arenas = segments_.Learnt();

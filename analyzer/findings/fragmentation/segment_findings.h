@@ -25,7 +25,7 @@ class SegmentFindings final : public Collector {
   const char* name() const override { return "segments"; }
   void Prepare(Replay* detail) override;
   // Tries other settings on the requests to devices whose allocator failed or reserved much unused memory.
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   ProcessAnalysis& analysis_;

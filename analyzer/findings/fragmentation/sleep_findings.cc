@@ -54,9 +54,9 @@ bool SleepFindings::AreDue(const Ledger& ledger) {
                      [](const Site& site) { return site.key.kind == schema::MAPPING && site.frees > 0; });
 }
 
-void SleepFindings::Describe(const Replays& replays, ProcessFindings* findings) {
+void SleepFindings::Describe(const Replay& replay, ProcessFindings* findings) {
   for (const auto& [device, sleeps] : sleeps_.devices()) {
-    findings->process.sleeps.push_back(DescribeSleeps(replays, device, sleeps));
+    findings->process.sleeps.push_back(DescribeSleeps(replay, device, sleeps));
   }
   for (const auto& [key, count] : repeated_.counts()) {
     findings->process.repeated_frees.push_back({KindName(key.kind), key.device.value(), count,
@@ -67,7 +67,7 @@ void SleepFindings::Describe(const Replays& replays, ProcessFindings* findings) 
                    [](const auto& a, const auto& b) { return a.count > b.count; });
 }
 
-ReportSleep SleepFindings::DescribeSleeps(const Replays& replays, DeviceIndex device, const DeviceSleeps& sleeps) {
+ReportSleep SleepFindings::DescribeSleeps(const Replay& replay, DeviceIndex device, const DeviceSleeps& sleeps) {
   ReportSleep report;
   report.device = device.value();
   report.cycles = sleeps.count;
@@ -84,7 +84,7 @@ ReportSleep SleepFindings::DescribeSleeps(const Replays& replays, DeviceIndex de
 
   // Stacks that a reader cannot tell apart are one line.
   std::map<std::tuple<Level, std::string, std::string, std::string, uint64_t>, Line> lines;
-  const Sites& sites = replays.detail.ledger->sites();
+  const Sites& sites = replay.ledger->sites();
   for (const SiteIndex i : sites.indices()) {
     const auto found = sleeps.held.find(i);
     if (found == sleeps.held.end()) continue;

@@ -23,10 +23,10 @@ class SleepFindings final : public Collector {
     detail->observers.push_back(&sleeps_);
     detail->observers.push_back(&repeated_);
   }
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
-  ReportSleep DescribeSleeps(const Replays& replays, DeviceIndex device, const DeviceSleeps& sleeps);
+  ReportSleep DescribeSleeps(const Replay& replay, DeviceIndex device, const DeviceSleeps& sleeps);
 
   ProcessAnalysis& analysis_;
   SleepLog sleeps_;

@@ -90,7 +90,7 @@ ReportHolderShare ShareOf(const ChosenHolder& chosen, uint64_t whole) {
 HolderFindings::HolderFindings(ProcessAnalysis* analysis, const SitePurposes& purposes)
     : analysis_(*analysis), purposes_(purposes), walks_(analysis->trace()), blocks_(walks_) {}
 
-void HolderFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+void HolderFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   DescribeWalks(findings);
   for (size_t i = 0; i < findings->sites.size(); ++i) {
     ReportSite& site = findings->sites[i];

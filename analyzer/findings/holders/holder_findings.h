@@ -25,7 +25,7 @@ class HolderFindings final : public Collector {
 
   const char* name() const override { return "holders"; }
   void Prepare(Replay* detail) override { detail->observers.push_back(&blocks_); }
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   // The blocks of some sites that are looked at, at one walk.

@@ -20,15 +20,11 @@
 namespace vramtrack {
 namespace {
 
-std::vector<size_t> Sorted(std::vector<size_t> members) {
-  std::sort(members.begin(), members.end());
-  return members;
-}
-
 std::vector<size_t> MembersOf(const LeakGroup& leak) {
   std::vector<size_t> members = leak.parts;
   members.push_back(leak.leader);
-  return Sorted(std::move(members));
+  std::sort(members.begin(), members.end());
+  return members;
 }
 
 // Nearly all of a leak's bytes are of one category if it is this share of the rate.
@@ -52,27 +48,8 @@ void SayWhatTheyAre(const std::vector<size_t>& members, const ReportLeak& whole,
 
 }  // namespace
 
-std::vector<LeakOrder::Watched> LeakingSites(const ProcessAnalysis& analysis) {
-  std::vector<LeakOrder::Watched> watched;
-  for (const SiteGroup& group : analysis.groups()) {
-    watched.emplace_back();
-    const LeakVerdict& first = analysis.verdicts()[group.sites[0]];
-    if (!IsLeak(first.verdict)) continue;
-    watched.back().sites = group.sites;
-    SurvivorSeries survivors;
-    for (const SiteIndex site : group.sites) {
-      survivors = SumOf(survivors, SurvivorsIn(analysis.histories().history(site), first.evidence.tested));
-    }
-    for (const Survivors& at : survivors) watched.back().steps.push_back(at.step);
-  }
-  return watched;
-}
-
 LeakFindings::LeakFindings(ProcessAnalysis* analysis)
-    : analysis_(*analysis),
-      grouping_(analysis),
-      order_(LeakingSites(*analysis), analysis->run().steps),
-      pool_(analysis->trace()) {}
+    : analysis_(*analysis), pool_(analysis->trace()), leaks_(FindLeaks(analysis)) {}
 
 std::vector<SiteIndex> LeakFindings::SitesOf(const std::vector<size_t>& groups) const {
   std::vector<SiteIndex> sites;
@@ -113,13 +90,10 @@ std::vector<SiteIndex> LeakFindings::WatchedSitesOf(const std::vector<size_t>& g
 }
 
 void LeakFindings::Prepare(Replay* detail) {
-  const std::vector<std::vector<size_t>> leaks = grouping_.ByCalls();
-  for (const std::vector<size_t>& members : leaks) {
-    if (members.size() < 2) continue;
-    watched_[Sorted(members)] = detail->counterfactual.Watch(WatchedSitesOf(members));
+  for (const LeakGroup& leak : leaks_) {
+    if (leak.parts.empty()) continue;
+    watched_[leak.leader] = detail->counterfactual.Watch(WatchedSitesOf(MembersOf(leak)));
   }
-  // Alone in its leak, nothing has an order.
-  if (leaks.size() + watched_.size() > 1) detail->observers.push_back(&order_);
   for (const SiteGroup& group : analysis_.groups()) {
     const SiteIndex first = group.sites[0];
     if (!IsLeak(analysis_.verdicts()[first].verdict)) continue;
@@ -165,16 +139,7 @@ ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite
   return sum;
 }
 
-bool LeakFindings::PrepareTrials(Replay* trials) {
-  leaks_ = grouping_.Finish(order_);
-  for (const LeakGroup& leak : leaks_) {
-    if (leak.parts.empty() || watched_.count(MembersOf(leak)) != 0) continue;
-    tried_[MembersOf(leak)] = trials->counterfactual.Watch(WatchedSitesOf(MembersOf(leak)));
-  }
-  return !tried_.empty();
-}
-
-void LeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
+void LeakFindings::Describe(const Replay& replay, ProcessFindings* findings) {
   std::vector<ReportSite>* sites = &findings->sites;
   for (size_t i = 0; i < analysis_.groups().size(); ++i) {
     const SiteIndex first = analysis_.groups()[i].sites[0];
@@ -197,11 +162,8 @@ void LeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
       leader.group->rate_ci_low = leader.rate_ci_low;
       leader.group->rate_ci_high = leader.rate_ci_high;
       leader.group->peak_without = leader.peak_without_site;
-    } else {
-      const auto known = watched_.find(MembersOf(leak));
-      leader.group->peak_without = known != watched_.end()
-                                       ? replays.detail.counterfactual.PeakWithout(known->second)
-                                       : replays.trials.counterfactual.PeakWithout(tried_.at(MembersOf(leak)));
+    } else if (replay.made()) {
+      leader.group->peak_without = replay.counterfactual.PeakWithout(watched_.at(leak.leader));
     }
     if (leak.call_frame) leader.blame_frame = *leak.call_frame;
     // What hardly matters by itself may do so with all that it keeps.

@@ -10,15 +10,10 @@
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/findings/leaks/leak_groups.h"
-#include "analyzer/findings/leaks/leak_order.h"
 #include "analyzer/findings/leaks/pool_remarks.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
-
-// Returns the sites that LeakOrder follows: one entry for each of the analysis' groups, without sites if the group is
-// not a leak.
-std::vector<LeakOrder::Watched> LeakingSites(const ProcessAnalysis& analysis);
 
 // Adds to the sites of a process which leak each belongs to, and the figures of the leak as a whole.
 class LeakFindings final : public Collector {
@@ -28,10 +23,8 @@ class LeakFindings final : public Collector {
 
   const char* name() const override { return "leaks"; }
   void Prepare(Replay* detail) override;
-  // Requests the peak without each leak whose set of sites changed when the order of events became known.
-  bool PrepareTrials(Replay* trials) override;
   // Also adds what the steps left live and sets the units of rates, which are per step before this call.
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   ReportLeak Sum(const LeakGroup& leak, const std::vector<ReportSite>& sites) const;
@@ -47,13 +40,9 @@ class LeakFindings final : public Collector {
   bool IsWithinPools(size_t group, const std::vector<size_t>& others) const;
 
   ProcessAnalysis& analysis_;
-  LeakGrouping grouping_;
-  LeakOrder order_;
   PinnedPoolGrowth pool_;
-  std::vector<LeakGroup> leaks_;  // filled after the replay
-  // Sets of groups with the number of their counterfactual: in the replay that all collectors follow, or in the
-  // trials.
-  std::map<std::vector<size_t>, size_t> watched_, tried_;
+  const std::vector<LeakGroup> leaks_;
+  std::map<size_t, size_t> watched_;  // the counterfactuals of leaks with several parts, by the leading group
 };
 
 }  // namespace vramtrack

@@ -63,7 +63,7 @@ struct LeakGrouping::Candidate {
   std::vector<ReportFrame> raw = {};  // of framework blocks
 };
 
-LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis) {
+LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis), order_(*analysis) {
   const Ledger& ledger = analysis_.ledger();
   for (size_t i = 0; i < analysis_.groups().size() && candidates_.size() < kMaxCandidates; ++i) {
     const SiteGroup& group = analysis_.groups()[i];
@@ -161,8 +161,8 @@ bool LeakGrouping::LeadsToLeaksOnly(const Candidate& candidate, size_t calls) {
   });
 }
 
-bool LeakGrouping::TiedByCall(const Candidate& a, const Candidate& b, const LeakOrder* order) {
-  if (order != nullptr && order->ReleaseOf(a.group, b.group) == LeakOrder::Release::kApart) return false;
+bool LeakGrouping::TiedByCall(const Candidate& a, const Candidate& b) {
+  if (order_.ReleaseOf(a.group, b.group) == LeakOrder::Release::kApart) return false;
   const size_t calls = CommonCalls(*a.frames, *b.frames);
   if (a.replaced) return calls > 0 && PartInOneFunction(*a.frames, *b.frames, calls);
   if (!a.raw.empty() && !b.raw.empty() && ShareModuleCall(a.raw, b.raw)) return true;
@@ -195,7 +195,7 @@ void LeakGrouping::TieManyUnderOneCall(const std::vector<size_t>& alike) {
   }
 }
 
-void LeakGrouping::TieByCalls(const LeakOrder* order) {
+void LeakGrouping::TieByCalls() {
   for (size_t i = 0; i < parent_.size(); ++i) parent_[i] = i;
   // By the first that leaves something in the same steps.
   std::vector<std::vector<size_t>> alike;
@@ -213,7 +213,7 @@ void LeakGrouping::TieByCalls(const LeakOrder* order) {
     for (size_t i = 0; i < members.size(); ++i) {
       for (size_t j = i + 1; j < members.size(); ++j) {
         if (Root(members[i]) == Root(members[j])) continue;
-        if (TiedByCall(candidates_[members[i]], candidates_[members[j]], order)) Tie(members[i], members[j]);
+        if (TiedByCall(candidates_[members[i]], candidates_[members[j]])) Tie(members[i], members[j]);
       }
     }
     TieManyUnderOneCall(members);
@@ -243,22 +243,13 @@ void LeakGrouping::TieGraphPools() {
   }
 }
 
-std::vector<std::vector<size_t>> LeakGrouping::ByCalls() {
-  TieByCalls(nullptr);
-  std::vector<std::vector<size_t>> groups = Sets();
-  for (std::vector<size_t>& members : groups) {
-    for (size_t& member : members) member = candidates_[member].group;
-  }
-  return groups;
-}
-
 // Objects of two lines that are given back in turn have one owner. Blocks of PyTorch's that the interpreter does not
 // give back at its end, where it clears every list and every variable, are in a graph.
-void LeakGrouping::TieByRelease(const LeakOrder& order) {
-  const bool ended = analysis_.trace().IncompleteWhy().empty() && order.CleanedUp();
+void LeakGrouping::TieByRelease() {
+  const bool ended = analysis_.trace().IncompleteWhy().empty() && order_.CleanedUp();
   const auto is_kept = [&](const Candidate& candidate) {
     return ended && candidate.in_python && candidate.level == Level::kFramework &&
-           order.ReleasedAtEnd(candidate.group) == 0;
+           order_.ReleasedAtEnd(candidate.group) == 0;
   };
   for (size_t i = 0; i < candidates_.size(); ++i) {
     for (size_t j = i + 1; j < candidates_.size(); ++j) {
@@ -267,14 +258,14 @@ void LeakGrouping::TieByRelease(const LeakOrder& order) {
       if (Root(i) == Root(j) || !Alike(a, b)) continue;
       const bool in_one_function = PartInOneFunction(*a.frames, *b.frames, CommonCalls(*a.frames, *b.frames));
       if (!in_one_function) continue;
-      if (order.ReleaseOf(a.group, b.group) == LeakOrder::Release::kTogether || (is_kept(a) && is_kept(b))) Tie(i, j);
+      if (order_.ReleaseOf(a.group, b.group) == LeakOrder::Release::kTogether || (is_kept(a) && is_kept(b))) Tie(i, j);
     }
   }
 }
 
 // The tensor that keeps a graph is the last to be born, perhaps at another line of the function that made the graph:
 // `total = total + loss`.
-void LeakGrouping::JoinHeads(const LeakOrder& order) {
+void LeakGrouping::JoinHeads() {
   for (const std::vector<size_t>& members : Sets()) {
     const Candidate& first = candidates_[members[0]];
     if (members.size() < 2 || first.level != Level::kFramework || !first.in_python) continue;
@@ -282,7 +273,7 @@ void LeakGrouping::JoinHeads(const LeakOrder& order) {
     if (calls == 0) continue;
     size_t last = members[0];
     for (const size_t i : members) {
-      if (order.BornLater(candidates_[i].group, candidates_[last].group)) last = i;
+      if (order_.BornLater(candidates_[i].group, candidates_[last].group)) last = i;
     }
     size_t head = last;
     for (size_t i = 0; i < candidates_.size(); ++i) {
@@ -291,9 +282,9 @@ void LeakGrouping::JoinHeads(const LeakOrder& order) {
       if (CommonCalls(*first.frames, *other.frames) != calls - 1) continue;
       if (!PartInOneFunction(*first.frames, *other.frames, calls - 1)) continue;
       const bool apart = std::any_of(members.begin(), members.end(), [&](size_t member) {
-        return order.ReleaseOf(candidates_[member].group, other.group) == LeakOrder::Release::kApart;
+        return order_.ReleaseOf(candidates_[member].group, other.group) == LeakOrder::Release::kApart;
       });
-      if (!apart && order.BornLater(other.group, candidates_[head].group)) head = i;
+      if (!apart && order_.BornLater(other.group, candidates_[head].group)) head = i;
     }
     if (head != last) Tie(head, last);
   }
@@ -326,11 +317,11 @@ LeakLine LeakGrouping::LineOf(const std::vector<size_t>& members, const std::vec
   return line;
 }
 
-std::vector<LeakGroup> LeakGrouping::Finish(const LeakOrder& order) {
-  TieByCalls(&order);
+std::vector<LeakGroup> LeakGrouping::Find() {
+  TieByCalls();
   const std::vector<std::vector<size_t>> by_calls = Sets();
-  TieByRelease(order);
-  JoinHeads(order);
+  TieByRelease();
+  JoinHeads();
   std::map<size_t, const std::vector<size_t>*> calls_of;  // by candidate
   for (const std::vector<size_t>& members : by_calls) {
     for (const size_t i : members) calls_of[i] = &members;
@@ -344,7 +335,7 @@ std::vector<LeakGroup> LeakGrouping::Finish(const LeakOrder& order) {
       const Candidate& right = candidates_[b];
       const bool left_pool = left.kind == schema::GRAPH_POOL, right_pool = right.kind == schema::GRAPH_POOL;
       if (left_pool != right_pool) return left_pool;
-      if (graph && !left_pool) return order.BornLater(left.group, right.group);
+      if (graph && !left_pool) return order_.BornLater(left.group, right.group);
       return std::make_tuple(-left.bytes_per_step, -left.objects_per_step, left.group) <
              std::make_tuple(-right.bytes_per_step, -right.objects_per_step, right.group);
     };
@@ -399,5 +390,7 @@ std::vector<LeakGroup> LeakGrouping::Finish(const LeakOrder& order) {
   }
   return groups;
 }
+
+std::vector<LeakGroup> FindLeaks(ProcessAnalysis* analysis) { return LeakGrouping(analysis).Find(); }
 
 }  // namespace vramtrack

@@ -23,30 +23,29 @@ struct LeakGroup {
   std::optional<size_t> call_frame;  // frame of the leader: the one call that leads to all sites, if there is one
 };
 
-// Joins leaks that have the same device and level, leave something in the same steps, and are related by their stacks;
-// docs/leak-verdicts.md has the rules. Every leaking group of sites is in exactly one result.
+// Returns the leaks of a process: joins those that have the same device and level, leave something in the same steps,
+// and are related by their stacks or by the order of allocations and releases; docs/leak-verdicts.md has the rules.
+// Every leaking group of sites is in exactly one result.
+std::vector<LeakGroup> FindLeaks(ProcessAnalysis* analysis);
+
+// How FindLeaks does it, in steps.
 class LeakGrouping {
  public:
   // `analysis` must outlive it.
   explicit LeakGrouping(ProcessAnalysis* analysis);
   ~LeakGrouping();
 
-  // Returns the groups that the stacks alone relate, without the order of events; as indices into
-  // ProcessAnalysis::groups().
-  std::vector<std::vector<size_t>> ByCalls();
-
-  // Returns the leaks by stacks and by the order of allocations and releases. `order`: over the sites of
-  // ProcessAnalysis::groups().
-  std::vector<LeakGroup> Finish(const LeakOrder& order);
+  // Returns the leaks. Call it once.
+  std::vector<LeakGroup> Find();
 
  private:
   struct Candidate;
 
-  void TieByCalls(const LeakOrder* order);  // null: the order is unknown
-  bool TiedByCall(const Candidate& a, const Candidate& b, const LeakOrder* order);
+  void TieByCalls();
+  bool TiedByCall(const Candidate& a, const Candidate& b);
   void TieManyUnderOneCall(const std::vector<size_t>& alike);
-  void TieByRelease(const LeakOrder& order);
-  void JoinHeads(const LeakOrder& order);
+  void TieByRelease();
+  void JoinHeads();
   // Joins kept graphs, their private pools with all blocks in them, and their inputs.
   void TieGraphPools();
   bool Alike(const Candidate& a, const Candidate& b) const;
@@ -63,6 +62,7 @@ class LeakGrouping {
   std::vector<std::vector<size_t>> Sets() const;
 
   ProcessAnalysis& analysis_;
+  const LeakOrder order_;
   std::vector<Candidate> candidates_;
   mutable std::vector<size_t> parent_;  // a union-find forest over candidates_
   std::vector<std::vector<ReportFrame>> bystanders_;

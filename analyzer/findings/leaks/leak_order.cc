@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 
 namespace vramtrack {
 namespace {
@@ -11,43 +12,43 @@ namespace {
 constexpr size_t kMinReleased = 5;
 // One owner after the other changes once; a few stray objects are allowed for.
 constexpr size_t kObjectsPerStray = 10;
-// The latest steps of which births are kept.
-constexpr size_t kStepsKept = 8;
 
 }  // namespace
 
-LeakOrder::LeakOrder(const std::vector<Watched>& groups, uint32_t complete_steps)
-    : groups_(groups.size()), complete_steps_(complete_steps) {
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const std::vector<uint32_t>& steps = groups[i].steps;
-    groups_[i].steps.assign(steps.end() - static_cast<std::ptrdiff_t>(std::min(kStepsKept, steps.size())), steps.end());
-    groups_[i].births.resize(groups_[i].steps.size());
-    for (const SiteIndex site : groups[i].sites) {
-      if (!group_of_.Has(site)) group_of_.resize(site.value() + size_t{1}, kNone);
-      group_of_[site] = static_cast<uint32_t>(i);
+LeakOrder::LeakOrder(const ProcessAnalysis& analysis)
+    : groups_(analysis.groups().size()), cleaned_up_(analysis.order().CleanedUp()) {
+  std::map<SiteIndex, size_t> group_of;
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    const std::vector<SiteIndex>& sites = analysis.groups()[i].sites;
+    if (!IsLeak(analysis.verdicts()[sites[0]].verdict)) continue;
+    Group& group = groups_[i];
+    std::map<uint32_t, uint64_t> births;  // by step
+    SurvivorSeries survivors;
+    for (const SiteIndex site : sites) {
+      group_of[site] = i;
+      const SiteOrder::SiteBirths of = analysis.order().BirthsOf(site);
+      if (of.first == 0) continue;
+      if (group.first_birth == 0 || of.first < group.first_birth) group.first_birth = of.first;
+      group.last_birth = std::max(group.last_birth, of.last);
+      for (const SiteOrder::Birth& birth : of.latest) {
+        if (birth.event != 0) births[birth.step] = std::max(births[birth.step], birth.event);
+      }
+      survivors = SumOf(survivors,
+                        SurvivorsIn(analysis.histories().history(site), analysis.verdicts()[sites[0]].evidence.tested));
+    }
+    // Those that left something tell; where none of the steps did that are known, any of them.
+    for (const Survivors& at : survivors) {
+      if (const auto found = births.find(at.step); found != births.end())
+        group.births.push_back({at.step, found->second});
+    }
+    if (!group.births.empty()) continue;
+    for (const auto& [step, event] : births) group.births.push_back({step, event});
+  }
+  for (const SiteOrder::Release& release : analysis.order().released()) {
+    if (const auto group = group_of.find(release.site); group != group_of.end()) {
+      groups_[group->second].released.push_back(release.event);
     }
   }
-}
-
-void LeakOrder::OnAllocate(const ReplayAllocation& allocated) {
-  ++event_;
-  frees_since_allocation_ = 0;
-  const size_t index = GroupOf(allocated.allocation.site);
-  if (index == kNone) return;
-  Group& group = groups_[index];
-  if (group.first_birth == 0) group.first_birth = event_;
-  group.last_birth = event_;
-  const auto found = std::lower_bound(group.steps.begin(), group.steps.end(), allocated.allocation.birth_step);
-  if (found == group.steps.end() || *found != allocated.allocation.birth_step) return;
-  group.births[static_cast<size_t>(found - group.steps.begin())] = event_;
-}
-
-void LeakOrder::OnFree(const ReplayAllocation& freed) {
-  ++event_;
-  ++frees_since_allocation_;
-  const size_t index = GroupOf(freed.allocation.site);
-  if (index == kNone || ledger_->steps().step() < complete_steps_) return;
-  if (freed.allocation.birth_step + 1 < complete_steps_) groups_[index].released.push_back(event_);
 }
 
 bool LeakOrder::BornLater(size_t a, size_t b) const {
@@ -56,9 +57,11 @@ bool LeakOrder::BornLater(size_t a, size_t b) const {
   const bool begins_later = left.first_birth > right.first_birth, ends_later = left.last_birth > right.last_birth;
   if (begins_later == ends_later) return begins_later;
   for (const int64_t late : {0, 1, -1}) {
-    for (size_t i = left.steps.size(); i-- > 0;) {
-      for (size_t j = right.steps.size(); j-- > 0;) {
-        if (int64_t{left.steps[i]} + late == right.steps[j]) return left.births[i] > right.births[j];
+    for (size_t i = left.births.size(); i-- > 0;) {
+      for (size_t j = right.births.size(); j-- > 0;) {
+        if (int64_t{left.births[i].step} + late == right.births[j].step) {
+          return left.births[i].event > right.births[j].event;
+        }
       }
     }
   }

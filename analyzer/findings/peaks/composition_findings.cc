@@ -138,7 +138,7 @@ void TimelineFindings::Prepare(Replay* detail) {
   detail->observers.insert(detail->observers.end(), {&composition_, &curve_});
 }
 
-void TimelineFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+void TimelineFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   findings->timeline = DescribeTimeline(analysis_);
   AddCategories(&findings->timeline);
   AddCompositions(&findings->timeline);

@@ -27,7 +27,7 @@ class TimelineFindings final : public Collector {
 
   const char* name() const override { return "timeline"; }
   void Prepare(Replay* detail) override;
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   // By scope, the groups of the analysis that are shown separately: leaks, and the groups with the most bytes at the

@@ -74,7 +74,7 @@ OomFindings::OomFindings(ProcessAnalysis* analysis, const SitePurposes& purposes
       purposes_(purposes),
       study_(analysis->ledger(), analysis->failures().all(), AskingSites(*analysis)) {}
 
-void OomFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+void OomFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   const Ledger& ledger = analysis_.ledger();
   for (size_t i = 0; i < analysis_.failures().all().size(); ++i) {
     const OutOfMemory& failed = analysis_.failures().all()[i];

@@ -20,7 +20,7 @@ class OomFindings final : public Collector {
 
   const char* name() const override { return "out of memory"; }
   void Prepare(Replay* detail) override { detail->observers.push_back(&study_); }
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   void DescribeHolders(const OutOfMemory& failed, const OomStudy::Finding& study, ReportOom* oom) const;

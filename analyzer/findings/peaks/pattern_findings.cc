@@ -172,7 +172,7 @@ PatternFindings::PatternFindings(const ProcessAnalysis& analysis, const SitePurp
       late_(LateGroups(analysis, purposes), InOptimizer(purposes)),
       reusable_(analysis.ledger()) {}
 
-void PatternFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+void PatternFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   const std::vector<Scope>& scopes = analysis_.ledger().scopes();
   for (ReportDevice& device : findings->devices) {
     for (size_t i = 0; i < late_.groups().size(); ++i) {

@@ -20,7 +20,7 @@ class PatternFindings final : public Collector {
 
   const char* name() const override { return "patterns"; }
   void Prepare(Replay* detail) override { detail->observers.insert(detail->observers.end(), {&late_, &reusable_}); }
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   const ProcessAnalysis& analysis_;

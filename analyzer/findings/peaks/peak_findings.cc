@@ -137,7 +137,7 @@ void PeakFindings::Prepare(Replay* detail) {
   detail->observers.push_back(&live_set_);
 }
 
-void PeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
+void PeakFindings::Describe(const Replay& replay, ProcessFindings* findings) {
   constexpr PeakAge kAges[PeakLiveSet::kAges] = {PeakAge::kThisStep, PeakAge::kRecentSteps, PeakAge::kEarlierSteps,
                                                  PeakAge::kSetup};
   const Ledger& ledger = analysis_.ledger();
@@ -165,7 +165,7 @@ void PeakFindings::Describe(const Replays& replays, ProcessFindings* findings) {
       if (DeviceIndex(device.index) != together.device) continue;
       ReportPeakWithout several;
       for (const size_t group : together.groups) several.sites.push_back(absl::StrCat(group));
-      several.peak = replays.detail.counterfactual.PeakWithout(together.watched);
+      several.peak = replay.counterfactual.PeakWithout(together.watched);
       device.peak_set.without.push_back(std::move(several));
     }
   }

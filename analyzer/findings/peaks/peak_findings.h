@@ -28,7 +28,7 @@ class PeakFindings final : public Collector {
 
   const char* name() const override { return "peaks"; }
   void Prepare(Replay* detail) override;
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   // Groups of the analysis whose bytes are subtracted from a device's peak together.

@@ -104,7 +104,7 @@ ReportPeakLine PeakLines::Describe(const Line& line, const Counterfactual& witho
   return described;
 }
 
-void PeakLines::Describe(const Replays& replays, ProcessFindings* findings) {
+void PeakLines::Describe(const Replay& replay, ProcessFindings* findings) {
   const Ledger& ledger = analysis_.ledger();
   const std::vector<ReportSite>& sites = findings->sites;
   for (const Peak& peak : peaks_) {
@@ -113,7 +113,7 @@ void PeakLines::Describe(const Replays& replays, ProcessFindings* findings) {
     lines.device = NumberOf(scope.device);
     lines.live = scope.peak;
     uint64_t all_sites = peak.sites;
-    for (const Line& line : peak.lines) lines.lines.push_back(Describe(line, replays.detail.counterfactual));
+    for (const Line& line : peak.lines) lines.lines.push_back(Describe(line, replay.counterfactual));
     for (size_t i = 0; i < sites.size(); ++i) {
       const ReportSite& site = sites[i];
       if (!site.group || ledger.sites()[analysis_.groups()[i].sites[0]].scope != peak.scope) continue;

@@ -25,7 +25,7 @@ class PeakLines final : public Collector {
   const char* name() const override { return "lines at the peak"; }
   // Requests the peak without each line.
   void Prepare(Replay* detail) override;
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   struct Line {

@@ -63,7 +63,7 @@ ReportValueFit::Line DescribeLine(const ValueFit& fit, const std::optional<doubl
 
 }  // namespace
 
-void ValueFindings::Describe(const Replays& /*replays*/, ProcessFindings* findings) {
+void ValueFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   const std::vector<double>& values = values_.values();
   const RunShape& run = analysis_.run();
   if (run.windows || values.empty()) return;

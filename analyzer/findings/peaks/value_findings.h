@@ -17,7 +17,7 @@ class ValueFindings final : public Collector {
   const char* name() const override { return "memory by step value"; }
   void Prepare(Replay* detail) override { detail->observers.push_back(&values_); }
   // Requires that the devices are in the findings.
-  void Describe(const Replays& replays, ProcessFindings* findings) override;
+  void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
   const ProcessAnalysis& analysis_;

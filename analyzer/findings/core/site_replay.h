@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ANALYZER_FINDINGS_CORE_SITE_REPLAY_H_
+#define ANALYZER_FINDINGS_CORE_SITE_REPLAY_H_
+
+#include <cstdint>
+
+#include "analyzer/fragmentation/framework_check.h"
+#include "analyzer/ingest/trace.h"
+#include "analyzer/ledger/ledger.h"
+#include "analyzer/ledger/site_histories.h"
+#include "analyzer/ledger/site_order.h"
+#include "analyzer/peaks/failure_log.h"
+#include "analyzer/peaks/site_phases.h"
+#include "analyzer/peaks/timeline.h"
+
+namespace vramtrack {
+
+// The first replay of a trace (Pass::kSites): what each site holds, step by step, and all else that verdicts need. Not
+// movable, as its parts refer to each other. Thread-compatible.
+class SiteReplay {
+ public:
+  // `options` are those of all replays of the trace, without observers. `trace` must outlive it.
+  SiteReplay(const Trace& trace, StepPlan plan, LedgerOptions options);
+  SiteReplay(const SiteReplay&) = delete;
+  SiteReplay& operator=(const SiteReplay&) = delete;
+
+  // See Ledger. What the accessors return is complete after Replay().
+  void Replay();
+  void KeepPlace() { ledger_.KeepPlace(); }
+  // As Ledger::Continue. Runs without steps cannot go on: how they are divided depends on their length.
+  bool Continue(StepPlan plan);
+
+  // Returns the number of events of the last Replay().
+  uint64_t replayed() const { return ledger_.events() - before_; }
+
+  const Ledger& ledger() const { return ledger_; }
+  const SiteHistories& histories() const { return histories_; }
+  const SiteOrder& order() const { return order_; }
+  const LevelTimeline& timeline() const { return timeline_; }
+  const FailureLog& failures() const { return failures_; }
+  const FrameworkCheck& framework_check() const { return framework_check_; }
+  const SitePhases& phases() const { return phases_; }
+
+ private:
+  LedgerOptions WithObservers(const Trace& trace, LedgerOptions options);
+
+  SiteHistories histories_;
+  SiteOrder order_;
+  LevelTimeline timeline_;
+  FailureLog failures_;
+  FrameworkCheck framework_check_;
+  SitePhases phases_;
+  Ledger ledger_;
+  uint64_t before_ = 0;  // events before the last Replay()
+};
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_FINDINGS_CORE_SITE_REPLAY_H_

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/followed_process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <deque>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "analyzer/base/testing/test_folder.h"
+#include "analyzer/findings/find_in_process.h"
+#include "proto/job_builder.h"
+
+namespace vramtrack {
+namespace {
+
+// The trace of a process that runs, which this one pretends to be.
+class RunningTrace {
+ public:
+  RunningTrace() : path_(folder_.WriteAs("job.vtrace", std::string(4096, '\0'))) {
+    const int file = open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    map_ = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    utsname here;
+    uname(&here);
+    job.trace().DefineProcess(0, static_cast<uint32_t>(getpid()), {"./job"}, -1, {}, here.nodename);
+    job.Device(uint64_t{80} << 30);
+  }
+  ~RunningTrace() { munmap(map_, 4096); }
+
+  const std::string& path() const { return path_; }
+  // Writes what the job has done so far: blocks, and journals of what is in none yet.
+  void Write() { std::ofstream(path_, std::ios::binary | std::ios::in) << job.Kill(); }
+  void Finish() { std::ofstream(path_, std::ios::binary) << job.Finish(); }
+
+  JobBuilder job = JobBuilder({}, 1000);
+
+ private:
+  TestFolder folder_;
+  const std::string path_;
+  void* map_;
+};
+
+// A training loop: a loss is kept in each step, activations are not. A second thread allocates as well.
+class Training {
+ public:
+  explicit Training(JobBuilder* job) : job_(*job) {
+    for (uint32_t i = 0; i < 4; ++i) job_.Block(10 + i, 4 << 20);
+  }
+
+  void Step() {
+    std::vector<JobObject> activations;
+    for (uint32_t i = 0; i < 20; ++i) {
+      activations.push_back(job_.Block(20 + i, 1 << 20));
+      job_.OfThread(i % 2);
+    }
+    job_.OfThread(0);
+    job_.Block(50, 64 << 10);
+    for (const JobObject& activation : activations) job_.Free(activation);
+    job_.Pass(10'000'000);  // 10 ms
+    job_.EndStep();
+  }
+
+ private:
+  JobBuilder& job_;
+};
+
+const ReportSite* LeakOf(const ProcessFindings& findings) {
+  for (const ReportSite& site : findings.sites) {
+    if (IsLeak(site)) return &site;
+  }
+  return nullptr;
+}
+
+void ExpectSame(const ProcessFindings& a, const ProcessFindings& b) {
+  EXPECT_EQ(a.steps.count, b.steps.count);
+  EXPECT_EQ(a.verdict_counts, b.verdict_counts);
+  ASSERT_EQ(a.sites.size(), b.sites.size());
+  for (size_t i = 0; i < a.sites.size(); ++i) {
+    EXPECT_EQ(a.sites[i].verdict, b.sites[i].verdict);
+    EXPECT_EQ(a.sites[i].explanation, b.sites[i].explanation);
+    EXPECT_EQ(a.sites[i].live_bytes, b.sites[i].live_bytes);
+    EXPECT_EQ(a.sites[i].allocations, b.sites[i].allocations);
+    EXPECT_EQ(a.sites[i].bytes_at_peak, b.sites[i].bytes_at_peak);
+    EXPECT_EQ(a.sites[i].rate_ci_low, b.sites[i].rate_ci_low);
+    EXPECT_EQ(a.sites[i].rate_ci_high, b.sites[i].rate_ci_high);
+  }
+  ASSERT_EQ(a.devices.size(), b.devices.size());
+  for (size_t i = 0; i < a.devices.size(); ++i) {
+    EXPECT_EQ(a.devices[i].end.live, b.devices[i].end.live);
+    EXPECT_EQ(a.devices[i].peak.live, b.devices[i].peak.live);
+    EXPECT_EQ(a.devices[i].growth.has_value(), b.devices[i].growth.has_value());
+  }
+}
+
+TEST(FollowedProcess, ReadsOnlyWhatIsNewAndSaysTheSame) {
+  RunningTrace trace;
+  Training training(&trace.job);
+  FollowedProcess followed(trace.path());
+  uint64_t whole = 0;
+  for (int look = 0; look < 12; ++look) {
+    for (int step = 0; step < 25; ++step) training.Step();
+    if (look % 3 == 1) trace.job.trace().Seal(0);
+    if (look % 3 == 2) trace.job.trace().Seal(1);
+    trace.Write();
+    const absl::StatusOr<ProcessFindings> findings = followed.Look({});
+    ASSERT_TRUE(findings.ok()) << findings.status();
+    FollowedProcess fresh(trace.path());
+    const absl::StatusOr<ProcessFindings> expected = fresh.Look({});
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    ExpectSame(*findings, *expected);
+    EXPECT_EQ(followed.replayed() + whole, fresh.replayed()) << look;
+    whole = fresh.replayed();
+  }
+  trace.Finish();
+  const absl::StatusOr<ProcessFindings> ended = followed.Look({});
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  ASSERT_NE(LeakOf(*ended), nullptr);
+  EXPECT_EQ(LeakOf(*ended)->rate_bytes_per_step, 64 << 10);
+  EXPECT_EQ(ended->steps.count, 300u);
+  EXPECT_FALSE(ended->timeline.empty());
+  // A file that does not change any more is not read again.
+  ASSERT_TRUE(followed.Look({}).ok());
+  EXPECT_EQ(followed.replayed(), 0u);
+}
+
+TEST(FollowedProcess, LeavesOutTheNewestEventsOfAProcessThatRuns) {
+  RunningTrace trace;
+  Training training(&trace.job);
+  for (int step = 0; step < 100; ++step) training.Step();
+  trace.Write();
+  FollowedProcess followed(trace.path());
+  const absl::StatusOr<ProcessFindings> findings = followed.Look({});
+  ASSERT_TRUE(findings.ok()) << findings.status();
+  // A step takes 10 ms, and 100 ms are left out.
+  EXPECT_GE(findings->steps.count, 88u);
+  EXPECT_LE(findings->steps.count, 91u);
+}
+
+TEST(FollowedProcess, BeginsAnewWhenTheStepsTurnOutToBeOthers) {
+  RunningTrace trace;
+  Training training(&trace.job);
+  // Without marks at first: the loop is found by its period.
+  JobBuilder& job = trace.job;
+  const auto unmarked = [&job] {
+    std::vector<JobObject> work;
+    for (uint32_t i = 0; i < 8; ++i) work.push_back(job.Block(70 + i, 1 << 20));
+    for (const JobObject& one : work) job.Free(one);
+    job.Pass(1'000'000);
+  };
+  for (int i = 0; i < 300; ++i) unmarked();
+  trace.Write();
+  FollowedProcess followed(trace.path());
+  ASSERT_TRUE(followed.Look({}).ok());
+  for (int i = 0; i < 400; ++i) training.Step();
+  trace.Write();
+  const absl::StatusOr<ProcessFindings> findings = followed.Look({});
+  ASSERT_TRUE(findings.ok()) << findings.status();
+  FollowedProcess fresh(trace.path());
+  const absl::StatusOr<ProcessFindings> expected = fresh.Look({});
+  ASSERT_TRUE(expected.ok());
+  EXPECT_EQ(followed.replayed(), fresh.replayed());
+  ExpectSame(*findings, *expected);
+}
+
+TEST(FollowedProcess, BeginsAnewWhenAFreeTurnsOutToHaveFailed) {
+  RunningTrace trace;
+  Training training(&trace.job);
+  JobBuilder& job = trace.job;
+  const JobObject kept = job.Allocate(90, 8 << 20);
+  for (int step = 0; step < 40; ++step) training.Step();
+  job.Free(kept);
+  job.Pass(500'000'000);
+  job.OfThread(1);
+  job.Allocate(91, 1 << 20);
+  job.Pass(500'000'000);
+  job.Allocate(91, 1 << 20);
+  job.OfThread(0);
+  trace.Write();
+  FollowedProcess followed(trace.path());
+  absl::StatusOr<ProcessFindings> findings = followed.Look({});
+  ASSERT_TRUE(findings.ok()) << findings.status();
+  job.Event(schema::FREE_FAILED, schema::DEVICE, 90, {1});
+  for (int step = 0; step < 60; ++step) training.Step();
+  trace.Write();
+  findings = followed.Look({});
+  ASSERT_TRUE(findings.ok()) << findings.status();
+  FollowedProcess fresh(trace.path());
+  const absl::StatusOr<ProcessFindings> expected = fresh.Look({});
+  ASSERT_TRUE(expected.ok());
+  ExpectSame(*findings, *expected);
+  EXPECT_EQ(followed.replayed(), fresh.replayed());
+}
+
+TEST(FollowedProcess, AnotherProcessInTheSameFileIsAnother) {
+  RunningTrace trace;
+  Training training(&trace.job);
+  for (int step = 0; step < 40; ++step) training.Step();
+  trace.Write();
+  FollowedProcess followed(trace.path());
+  ASSERT_TRUE(followed.Look({}).ok());
+  RunningTrace other;
+  for (int step = 0; step < 30; ++step) {
+    other.job.Free(other.job.Allocate(7, 3 << 20));
+    other.job.Pass(10'000'000);
+    other.job.EndStep();
+  }
+  std::ofstream(trace.path(), std::ios::binary) << other.job.Kill();
+  const absl::StatusOr<ProcessFindings> findings = followed.Look({});
+  ASSERT_TRUE(findings.ok()) << findings.status();
+  FollowedProcess fresh(trace.path());
+  const absl::StatusOr<ProcessFindings> expected = fresh.Look({});
+  ASSERT_TRUE(expected.ok());
+  ExpectSame(*findings, *expected);
+}
+
+TEST(FollowedProcess, SaysWhatIsWrongWithAFile) {
+  TestFolder folder;
+  FollowedProcess followed(folder.path() + "/none.vtrace");
+  EXPECT_FALSE(followed.Look({}).ok());
+  folder.WriteAs("none.vtrace", "no trace at all");
+  EXPECT_FALSE(followed.Look({}).ok());
+}
+
+}  // namespace
+}  // namespace vramtrack
