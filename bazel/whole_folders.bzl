@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cc_library that compiles the files of a folder as one where --define=whole_folders=true, as the sanitizers do.
+"""cc_library that compiles the files of a folder as one where --define=whole_folders=true, which is the default.
 
 Most of the time of a compilation goes to headers, and the files of a folder include much the same ones. Names that are local
-to a file must then be its own in the folder, or the file is named in `apart`. What is shipped is compiled file by file."""
+to a file must then be its own in the folder, or the file is named in `apart`."""
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
 

@@ -16,7 +16,7 @@
 
 namespace vramtrack {
 
-// Looks at the trace of a process again and again while it is written. The first replay, which verdicts rest on, goes
+// Looks at the trace of a process again and again while it is written. The first replay, which gives the verdicts, goes
 // on where the last look ended; it begins anew when it turns out that the steps so far were others, which is rare.
 // Thread-compatible.
 class FollowedProcess {

@@ -38,7 +38,7 @@ class ProcessAnalysis {
   // `options` must outlive it.
   ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options);
   // Goes on with `*replay`, the first replay of an earlier reading of the trace, if it is there and can go on; makes a
-  // new one otherwise. Gives it back with TakeReplay(), when the analysis is not needed any more.
+  // new one otherwise. TakeReplay() returns it when the analysis is not needed any more.
   ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options, std::unique_ptr<SiteReplay> replay);
   std::unique_ptr<SiteReplay> TakeReplay() { return std::move(replay_); }
   ProcessAnalysis(const ProcessAnalysis&) = delete;

@@ -14,8 +14,8 @@
 
 namespace vramtrack {
 
-// What SiteOrder tells of the groups of a process' sites that leak. Groups are indices into ProcessAnalysis::groups();
-// of one that does not leak nothing is known. Thread-compatible.
+// What SiteOrder knows about the groups of a process' sites that leak. Groups are indices into
+// ProcessAnalysis::groups(); of one that does not leak nothing is known. Thread-compatible.
 class LeakOrder {
  public:
   explicit LeakOrder(const ProcessAnalysis& analysis);
