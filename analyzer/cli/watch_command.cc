@@ -48,17 +48,25 @@ class Watch {
  public:
   explicit Watch(const WatchOptions& options) : options_(options) {}
 
-  // Tells of what is new since the last report, which a look at `job` gave.
-  void Tell(const LiveJob& job, const Report& report) {
+  // Tells of what is new since the last report, which a look at `job` gave. Returns how many seconds it read for that.
+  double Tell(const LiveJob& job, const Report& report) {
+    read_s_ = 0;
     if (!options_.on_leak.empty()) TellOfLeaks(job, report);
     if (!options_.on_full.empty()) {
       for (const ReportDevice& device : report.devices) TellOfDevice(job, device);
     }
+    return read_s_;
   }
 
  private:
   static bool IsToldOf(const ReportSite& site) {
     return IsLeak(site) && site.verdict != Verdict::kMinorLeak && site.part_of.empty();
+  }
+
+  LiveJob::Look ReadWhole(const LiveJob& job) {
+    LiveJob::Look whole = job.ReadWhole();
+    read_s_ += whole.seconds;
+    return whole;
   }
 
   // A look leaves out what needs another replay. That is made where a command gets the whole record.
@@ -67,7 +75,7 @@ class Watch {
       return IsToldOf(site) && told_.count(site.id) == 0;
     });
     if (!any) return;
-    const LiveJob::Look whole = job.ReadWhole();
+    const LiveJob::Look whole = ReadWhole(job);
     if (!whole.report.ok()) return;
     for (const ReportSite& site : whole.report->sites) {
       if (!IsToldOf(site) || !told_.insert(site.id).second) continue;
@@ -81,7 +89,7 @@ class Watch {
     const auto key = std::make_pair(device.pid, device.index);
     if (seconds > kOutOfDanger * options_.seconds_to_full) full_.erase(key);
     if (seconds > options_.seconds_to_full || !full_.insert(key).second) return;
-    const LiveJob::Look whole = job.ReadWhole();
+    const LiveJob::Look whole = ReadWhole(job);
     const ReportDevice* told = &device;
     if (whole.report.ok()) {
       for (const ReportDevice& one : whole.report->devices) {
@@ -92,6 +100,7 @@ class Watch {
   }
 
   const WatchOptions& options_;
+  double read_s_ = 0;
   std::set<std::string> told_;                    // ids of sites
   std::set<std::pair<uint32_t, uint32_t>> full_;  // process and device
 };
@@ -116,11 +125,10 @@ int RunWatch(const WatchOptions& options) {
     double pause = options.interval_s;
     if (found.ok()) {
       const double began_s = UnixSeconds();
-      const LiveJob::Look look = options.once ? job.ReadWhole() : job.Read();
+      LiveJob::Look look = options.once ? job.ReadWhole() : job.Read();
       if (metrics) metrics->Show(job, look, began_s);
-      pause = LiveJob::Pause(look, options.interval_s);
       if (look.report.ok()) {
-        watch.Tell(job, *look.report);
+        look.seconds += watch.Tell(job, *look.report);
         trouble.clear();
       } else if (options.once) {
         return BadInput(std::string(look.report.status().message()));
@@ -128,6 +136,7 @@ int RunWatch(const WatchOptions& options) {
         trouble = std::string(look.report.status().message());
         Say(trouble);
       }
+      pause = LiveJob::Pause(look, options.interval_s);
     }
     if (options.once) return kExitFine;
     std::this_thread::sleep_for(std::chrono::duration<double>(pause));

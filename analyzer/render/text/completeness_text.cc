@@ -10,11 +10,11 @@
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/notable.h"
+#include "analyzer/render/text/page.h"
 
 namespace vramtrack {
 namespace {
 
-constexpr int kIndent = 2;
 constexpr size_t kProcesses = 4;  // of more only those have lines of which something is missing
 
 std::string State(const ReportProcess& process) {
@@ -147,13 +147,13 @@ void WriteCompleteness(const Report& report, size_t most, Page* page) {
   std::stable_partition(told.begin(), told.end(), [](const ReportProcess* p) { return !p->complete; });
   for (size_t i = 0; i < told.size() && i < most; ++i) {
     const ReportProcess& process = *told[i];
-    page->Words(absl::StrCat(State(process), "; ", Extent(process)), kIndent,
+    page->Words(absl::StrCat(State(process), "; ", Extent(process)), kSectionIndent,
                 process.complete ? Paint::kPlain : Paint::kWarning);
     page->Line(Painted(page->style(), Paint::kDim,
-                       CutEnd(Name(process, page->style().columns), page->style().columns - kIndent)),
-               kIndent);
+                       CutEnd(Name(process, page->style().columns), page->style().columns - kSectionIndent)),
+               kSectionIndent);
     if (!process.activities) continue;
-    for (const std::string& line : ActivityLines(*process.activities)) page->Words(line, kIndent);
+    for (const std::string& line : ActivityLines(*process.activities)) page->Words(line, kSectionIndent);
   }
   if (told.size() > most) {
     const auto incomplete = std::count_if(told.begin() + static_cast<std::ptrdiff_t>(most), told.end(),
@@ -162,13 +162,13 @@ void WriteCompleteness(const Report& report, size_t most, Page* page) {
                             incomplete > 0 ? absl::StrCat(", ", FormatCount(static_cast<uint64_t>(incomplete)),
                                                           " of them not complete")
                                            : ""),
-               kIndent);
+               kSectionIndent);
   }
-  if (!others.empty()) page->Words(Together(others, told.empty()), kIndent);
-  page->Words(StepsText(report.steps), kIndent);
+  if (!others.empty()) page->Words(Together(others, told.empty()), kSectionIndent);
+  page->Words(StepsText(report.steps), kSectionIndent);
   for (const std::string& warning : report.warnings) {
     if (warning == report.left_out) continue;  // at the top
-    page->Words("warning: " + Printable(warning), kIndent, Paint::kWarning);
+    page->Words("warning: " + Printable(warning), kSectionIndent, Paint::kWarning);
   }
 }
 

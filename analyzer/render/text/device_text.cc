@@ -19,21 +19,19 @@
 #include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/chart.h"
 #include "analyzer/render/text/needs_text.h"
+#include "analyzer/render/text/page.h"
 
 namespace vramtrack {
 namespace {
 
-constexpr int kIndent = 2;
 constexpr int kLabelColumns = 17;  // indentation included
 constexpr int kChartRows = 4;
 constexpr int kNarrowestFunction = 12;
 
-std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
-
 std::string Title(const ReportDevice& device) {
   std::string title = absl::StrCat("Device ", device.index);
   if (!device.name.empty()) absl::StrAppend(&title, ": ", Printable(device.name));
-  if (device.total_bytes != 0) absl::StrAppend(&title, ", ", Bytes(device.total_bytes));
+  if (device.total_bytes != 0) absl::StrAppend(&title, ", ", BytesText(device.total_bytes));
   if (device.processes > 1) {
     absl::StrAppend(&title, ", of ", ProcessName(device.rank, device.pid));
   }
@@ -41,10 +39,10 @@ std::string Title(const ReportDevice& device) {
 }
 
 std::string Moment(const ReportMoment& moment) {
-  std::string text = Bytes(moment.live) + " live";
-  if (moment.reserved != moment.live) absl::StrAppend(&text, ", ", Bytes(moment.reserved), " reserved");
+  std::string text = BytesText(moment.live) + " live";
+  if (moment.reserved != moment.live) absl::StrAppend(&text, ", ", BytesText(moment.reserved), " reserved");
   if (moment.device_used != 0 && moment.device_used != moment.reserved) {
-    absl::StrAppend(&text, ", ", Bytes(moment.device_used), " used on the device");
+    absl::StrAppend(&text, ", ", BytesText(moment.device_used), " used on the device");
   }
   if (moment.step) absl::StrAppend(&text, ", at step ", *moment.step);
   return text;
@@ -84,24 +82,24 @@ std::vector<std::string> GrowthRows(const ReportDevice& device, bool ran_out) {
 }
 
 std::string Fragmentation(const ReportFragmentation& fragmentation) {
-  std::vector<std::string> parts = {Bytes(fragmentation.live) + " live"};
+  std::vector<std::string> parts = {BytesText(fragmentation.live) + " live"};
   auto add = [&](uint64_t bytes, const char* name) {
-    if (bytes != 0) parts.push_back(absl::StrCat(Bytes(bytes), " ", name));
+    if (bytes != 0) parts.push_back(absl::StrCat(BytesText(bytes), " ", name));
   };
   add(fragmentation.rounding, "rounding");
   add(fragmentation.free_releasable, "free and releasable");
   add(fragmentation.free_pinned, "free but pinned");
-  if (parts.size() == 1) return absl::StrCat("none: the ", Bytes(fragmentation.reserved), " reserved are all live");
-  return absl::StrCat(Bytes(fragmentation.reserved), " reserved = ", absl::StrJoin(parts, " + "));
+  if (parts.size() == 1) return absl::StrCat("none: the ", BytesText(fragmentation.reserved), " reserved are all live");
+  return absl::StrCat(BytesText(fragmentation.reserved), " reserved = ", absl::StrJoin(parts, " + "));
 }
 
 std::string MemoryPool(const ReportMemoryPool& pool) {
-  std::string text = absl::StrCat(pool.pool, ": ", Bytes(pool.peak_live), " live at its peak, in ",
-                                  Bytes(pool.upper_bound), " of pages");
+  std::string text = absl::StrCat(pool.pool, ": ", BytesText(pool.peak_live), " live at its peak, in ",
+                                  BytesText(pool.upper_bound), " of pages");
   if (pool.free_releasable > 0) {
-    absl::StrAppend(&text, "; it may hold ", Bytes(pool.free_releasable), " that is free");
+    absl::StrAppend(&text, "; it may hold ", BytesText(pool.free_releasable), " that is free");
     if (pool.free_releasable_at_least > 0) {
-      absl::StrAppend(&text, ", ", Bytes(pool.free_releasable_at_least), " at least");
+      absl::StrAppend(&text, ", ", BytesText(pool.free_releasable_at_least), " at least");
     }
     if (pool.step) absl::StrAppend(&text, ", at step ", *pool.step);
   }
@@ -111,7 +109,7 @@ std::string MemoryPool(const ReportMemoryPool& pool) {
     absl::StrAppend(&text, "; no release threshold: frees unused memory at each synchronization");
   } else {
     absl::StrAppend(&text, "; release threshold ",
-                    KeepsEverything(pool) ? "unlimited" : Bytes(*pool.release_threshold));
+                    KeepsEverything(pool) ? "unlimited" : BytesText(*pool.release_threshold));
   }
   return text;
 }
@@ -119,26 +117,26 @@ std::string MemoryPool(const ReportMemoryPool& pool) {
 // What adds up to the memory that is used on the device.
 std::string Ledger(const ReportDevice& device) {
   const ReportFrameworkShare& share = *device.peak.framework;
-  std::vector<std::string> parts = {Bytes(device.peak.live) + " live", Bytes(share.cached) + " cached"};
+  std::vector<std::string> parts = {BytesText(device.peak.live) + " live", BytesText(share.cached) + " cached"};
   constexpr size_t kMostOwners = 4;
   uint64_t others = share.others;
   for (size_t i = 0; i < device.other_owners.size() && i < kMostOwners; ++i) {
     const auto& [owner, bytes] = device.other_owners[i];
     if (bytes > others) break;
-    parts.push_back(absl::StrCat(Bytes(bytes), " of ", owner.empty() ? "unknown owners" : Printable(owner)));
+    parts.push_back(absl::StrCat(BytesText(bytes), " of ", owner.empty() ? "unknown owners" : Printable(owner)));
     others -= bytes;
   }
-  if (others != 0) parts.push_back(Bytes(others) + " of others");
-  if (share.overhead != 0) parts.push_back(Bytes(share.overhead) + " of the driver's granularity");
-  if (share.unattributed != 0) parts.push_back(Bytes(share.unattributed) + " unattributed");
-  return absl::StrCat(Bytes(device.peak.device_used), " used at the peak = ", absl::StrJoin(parts, " + "));
+  if (others != 0) parts.push_back(BytesText(others) + " of others");
+  if (share.overhead != 0) parts.push_back(BytesText(share.overhead) + " of the driver's granularity");
+  if (share.unattributed != 0) parts.push_back(BytesText(share.unattributed) + " unattributed");
+  return absl::StrCat(BytesText(device.peak.device_used), " used at the peak = ", absl::StrJoin(parts, " + "));
 }
 
 std::string OnlyCuptiText(const ReportDevice& device) {
   std::vector<std::string> parts;
   for (const ReportOnlyCupti& only : device.only_cupti) {
     parts.push_back(absl::StrCat(only.library.empty() ? "an unknown library" : Printable(only.library), ": ",
-                                 Bytes(only.at_peak), " at the peak, ", Bytes(only.at_end), " at the end"));
+                                 BytesText(only.at_peak), " at the peak, ", BytesText(only.at_end), " at the end"));
   }
   return absl::StrJoin(parts, "; ");
 }
@@ -171,7 +169,7 @@ std::string PeakCategories(const ReportDevice& device) {
 }
 
 void Row(const std::string& label, const std::string& text, Page* page) {
-  page->Words(text, kLabelColumns, Paint::kPlain, std::string(kIndent, ' ') + label);
+  page->Words(text, kLabelColumns, Paint::kPlain, std::string(kSectionIndent, ' ') + label);
 }
 
 const ReportTimeline* TimelineOf(const Report& report, std::optional<uint32_t> device) {
@@ -185,10 +183,12 @@ void WriteChart(const Report& report, std::optional<uint32_t> device, Page* page
   const ReportTimeline* timeline = TimelineOf(report, device);
   if (timeline == nullptr || timeline->live.high.size() < 2) return;
   page->Blank();
-  page->Line(timeline->unit == PositionUnit::kSteps ? "live bytes, step by step" : "live bytes over time", kIndent);
+  page->Line(timeline->unit == PositionUnit::kSteps ? "live bytes, step by step" : "live bytes over time",
+             kSectionIndent);
   TextStyle narrower = page->style();
-  narrower.columns -= kIndent;
-  for (const std::string& line : Chart(narrower, *timeline, timeline->live, kChartRows)) page->Line(line, kIndent);
+  narrower.columns -= kSectionIndent;
+  for (const std::string& line : Chart(narrower, *timeline, timeline->live, kChartRows))
+    page->Line(line, kSectionIndent);
 }
 
 // "  (3 sites, optimizer state)": what is behind a line, where it is more than one call, and what it is for; and the
@@ -244,8 +244,9 @@ void WritePeakLines(const Report& report, std::optional<uint32_t> device, size_t
   if (peak == nullptr || peak->lines.empty()) return;
   const TextStyle& style = page->style();
   page->Blank();
-  page->Line(Painted(style, Paint::kDim, PeakRow(style, "at the peak", "peak if removed", false, "line")), kIndent);
-  const int left = style.columns - kIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
+  page->Line(Painted(style, Paint::kDim, PeakRow(style, "at the peak", "peak if removed", false, "line")),
+             kSectionIndent);
+  const int left = style.columns - kSectionIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
   uint64_t other_bytes = peak->other_bytes, other_sites = peak->other_sites;
   for (size_t i = 0; i < peak->lines.size(); ++i) {
     const ReportPeakLine& line = peak->lines[i];
@@ -255,12 +256,12 @@ void WritePeakLines(const Report& report, std::optional<uint32_t> device, size_t
       continue;
     }
     const std::string place = PlaceWithRemark(style, line.line ? &*line.line : nullptr, Remarks(line), left);
-    page->Line(PeakRow(style, Bytes(line.bytes), Bytes(line.peak_without), line.leak, place), kIndent);
+    page->Line(PeakRow(style, BytesText(line.bytes), BytesText(line.peak_without), line.leak, place), kSectionIndent);
   }
   if (other_bytes == 0) return;
-  page->Line(PeakRow(style, Bytes(other_bytes), "", false,
+  page->Line(PeakRow(style, BytesText(other_bytes), "", false,
                      absl::StrCat("in ", Plural(other_sites, "other site", "other sites"))),
-             kIndent);
+             kSectionIndent);
 }
 
 // Beside a framework's blocks: where the driver gave much to somebody else, which is no part of the live bytes.
@@ -270,12 +271,12 @@ void WriteBesideFramework(const Report& report, const SitePlaces& places, const 
   bool any = false;
   for (const ReportSite& site : report.sites) {
     if (!IsNotableInDriver(site, device)) continue;
-    if (!std::exchange(any, true)) page->Line("in addition, from the driver:", kIndent);
-    const int left = style.columns - kIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
+    if (!std::exchange(any, true)) page->Line("in addition, from the driver:", kSectionIndent);
+    const int left = style.columns - kSectionIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
     const std::string owner = absl::StrCat("  (of ", Printable(site.owner), ")");
-    page->Line(PeakRow(style, Bytes(site.bytes_at_peak), "", IsLeak(site),
+    page->Line(PeakRow(style, BytesText(site.bytes_at_peak), "", IsLeak(site),
                        PlaceWithRemark(style, places.Of(site), {owner}, left)),
-               kIndent);
+               kSectionIndent);
   }
 }
 
@@ -289,19 +290,19 @@ void WriteWithoutSeveral(const Report& report, const ReportDevice& device, Page*
   }
   std::vector<std::string> parts;
   for (size_t i = 1; i < several; ++i) {
-    parts.push_back(
-        absl::StrCat(Bytes(device.peak_set.without[i].peak), " without the ", i == 1 ? "two" : "three", " largest"));
+    parts.push_back(absl::StrCat(BytesText(device.peak_set.without[i].peak), " without the ", i == 1 ? "two" : "three",
+                                 " largest"));
   }
-  page->Words(absl::StrCat("the peak would be ", absl::StrJoin(parts, ", ")), kIndent);
+  page->Words(absl::StrCat("the peak would be ", absl::StrJoin(parts, ", ")), kSectionIndent);
 }
 
 void WritePatterns(const Report& report, const SitePlaces& places, const ReportDevice& device, Page* page) {
   if (device.patterns.empty()) return;
   page->Blank();
-  page->Line("possible savings:", kIndent);
+  page->Line("possible savings:", kSectionIndent);
   for (const ReportPattern& pattern : device.patterns) {
     std::string text = absl::StrReplaceAll(NameOf(pattern.pattern), {{"_", " "}});
-    if (pattern.peak_saved > 0) absl::StrAppend(&text, ", saves ", Bytes(pattern.peak_saved), " of the peak");
+    if (pattern.peak_saved > 0) absl::StrAppend(&text, ", saves ", BytesText(pattern.peak_saved), " of the peak");
     absl::StrAppend(&text, ": ", Printable(pattern.explanation));
     const ReportSite* site = FindSite(report, pattern.site);
     const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
@@ -309,7 +310,7 @@ void WritePatterns(const Report& report, const SitePlaces& places, const ReportD
       absl::StrAppend(&text, "; ", FrameLocation(*frame), FunctionBehindLocation(*frame));
       if (pattern.sites > 1) absl::StrAppend(&text, " and ", FormatCount(pattern.sites - 1), " more");
     }
-    page->Words(text, kIndent + 2, Paint::kPlain, std::string(kIndent, ' ') + "-");
+    page->Words(text, kSectionIndent + 2, Paint::kPlain, std::string(kSectionIndent, ' ') + "-");
   }
 }
 
@@ -319,19 +320,19 @@ void WriteReleases(const Report& report, size_t top, Page* page) {
   page->Section("Returned to the driver");
   for (size_t i = 0; i < report.releases.size() && i < top; ++i) {
     const ReportRelease& release = report.releases[i];
-    std::string text =
-        absl::StrCat(release.calls == 1 ? "1 call" : FormatCount(release.calls) + " calls", ", ", Bytes(release.bytes),
-                     " in ", FormatCount(release.segments), release.segments == 1 ? " segment" : " segments");
+    std::string text = absl::StrCat(release.calls == 1 ? "1 call" : FormatCount(release.calls) + " calls", ", ",
+                                    BytesText(release.bytes), " in ", FormatCount(release.segments),
+                                    release.segments == 1 ? " segment" : " segments");
     if (release.least != release.most) {
-      absl::StrAppend(&text, " (", Bytes(release.least), " to ", Bytes(release.most), " each)");
+      absl::StrAppend(&text, " (", BytesText(release.least), " to ", BytesText(release.most), " each)");
     }
     if (release.processes > 1) absl::StrAppend(&text, ", in ", FormatCount(release.processes), " processes");
     const size_t frame = NamingFrame(release.stack, 0);
     if (frame < release.stack.size()) {
       absl::StrAppend(&text, "  ", FrameLocation(release.stack[frame]), FunctionBehindLocation(release.stack[frame]));
     }
-    page->Words(text, kIndent);
-    if (const std::string time = ReleaseTimeText(release); !time.empty()) page->Words(time, 2 * kIndent);
+    page->Words(text, kSectionIndent);
+    if (const std::string time = ReleaseTimeText(release); !time.empty()) page->Words(time, 2 * kSectionIndent);
   }
 }
 
@@ -342,7 +343,7 @@ void WritePins(const std::vector<ReportPin>& pins, uint64_t all, const char* lab
   const size_t notable = std::min(NotablePins(pins, all), kMostPins);
   for (size_t i = 0; i < notable; ++i) {
     const ReportPin& pin = pins[i];
-    std::string text = absl::StrCat(Bytes(pin.bytes), " free in ", pin.segments, which,
+    std::string text = absl::StrCat(BytesText(pin.bytes), " free in ", pin.segments, which,
                                     pin.segments == 1 ? " segment pinned by " : " segments pinned by ");
     if (pin.stack.empty()) {
       absl::StrAppend(&text, "an unknown place");
@@ -357,23 +358,23 @@ void WritePins(const std::vector<ReportPin>& pins, uint64_t all, const char* lab
 std::string CardProcess(const ReportCard::Process& process) {
   const std::string began = process.began_s > 0 ? absl::StrCat("began ", FormatSeconds(process.began_s), " after it")
                                                 : "the first that began";
-  return absl::StrCat(ProcessName(process.rank, process.pid), ": ", Bytes(process.at_most), "; peak ",
-                      Bytes(process.peak), ", ", Bytes(process.last), " at its end; ", began);
+  return absl::StrCat(ProcessName(process.rank, process.pid), ": ", BytesText(process.at_most), "; peak ",
+                      BytesText(process.peak), ", ", BytesText(process.last), " at its end; ", began);
 }
 
 void WriteCards(const Report& report, size_t top, Page* page) {
   for (const ReportCard& card : report.cards) {
     page->Section(absl::StrCat("A card that ", card.processes.size(),
                                " processes share: ", Printable(card.name.empty() ? card.uuid : card.name)));
-    std::string most = absl::StrCat(Bytes(card.most), " at most");
-    if (card.total_bytes > 0) absl::StrAppend(&most, " of ", Bytes(card.total_bytes));
+    std::string most = absl::StrCat(BytesText(card.most), " at most");
+    if (card.total_bytes > 0) absl::StrAppend(&most, " of ", BytesText(card.total_bytes));
     Row("together", absl::StrCat(most, ", ", FormatSeconds(card.most_s), " after the first of them began"), page);
     for (size_t i = 0; i < card.processes.size() && i < top; ++i) {
       Row(i == 0 ? "of that" : "", CardProcess(card.processes[i]), page);
     }
     if (card.processes.size() > top) Row("", absl::StrCat("and ", card.processes.size() - top, " more"), page);
     if (card.others.value_or(0) > 0) {
-      Row("others", Bytes(*card.others) + ": CUDA contexts, and processes that were not traced", page);
+      Row("others", BytesText(*card.others) + ": CUDA contexts, and processes that were not traced", page);
     }
   }
 }
@@ -399,12 +400,12 @@ void WriteHost(const Report& report, Page* page) {
   const ReportHost& host = *report.host;
   page->Section(absl::StrCat("Host memory", OfProcess(report, host)));
   std::string resident =
-      absl::StrCat(Bytes(host.resident.last), " at the end, ", Bytes(host.resident.first), " at first");
-  if (host.shared > 0) absl::StrAppend(&resident, "; ", Bytes(host.shared), " of it is files or shared memory");
+      absl::StrCat(BytesText(host.resident.last), " at the end, ", BytesText(host.resident.first), " at first");
+  if (host.shared > 0) absl::StrAppend(&resident, "; ", BytesText(host.shared), " of it is files or shared memory");
   Row("resident", resident, page);
   if (host.resident.growth) Row("growth", HostGrowth(host.resident), page);
   if (host.pinned.peak == 0) return;
-  std::string pinned = absl::StrCat(Bytes(host.pinned.last), " at the end, peak ", Bytes(host.pinned.peak));
+  std::string pinned = absl::StrCat(BytesText(host.pinned.last), " at the end, peak ", BytesText(host.pinned.peak));
   if (host.pinned.grows()) absl::StrAppend(&pinned, "; grows by ", RateWithInterval(*host.pinned.growth));
   Row("pinned", pinned, page);
 }
@@ -439,15 +440,15 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
     if (fragmentation.reserved != 0) Row("fragmentation", Fragmentation(fragmentation), page);
     if (fragmentation.upper_bound != 0 && fragmentation.upper_bound < fragmentation.reserved) {
       Row("",
-          absl::StrCat("minimum possible ", Bytes(fragmentation.lower_bound), "; best allocator found ",
-                       Bytes(fragmentation.upper_bound)),
+          absl::StrCat("minimum possible ", BytesText(fragmentation.lower_bound), "; best allocator found ",
+                       BytesText(fragmentation.upper_bound)),
           page);
     }
     if (IsMuchPinned(fragmentation)) {
       const ReportSegmentUse& use = *fragmentation.at_reserved_peak;
       Row("pinned",
-          absl::StrCat("at the peak of reserved bytes (", Bytes(use.reserved),
-                       use.step ? absl::StrCat(", step ", *use.step) : std::string(), "), ", Bytes(use.free_pinned),
+          absl::StrCat("at the peak of reserved bytes (", BytesText(use.reserved),
+                       use.step ? absl::StrCat(", step ", *use.step) : std::string(), "), ", BytesText(use.free_pinned),
                        " were free but pinned by live blocks:"),
           page);
       WritePins(fragmentation.pins, use.free_pinned, "", "", page);
@@ -462,7 +463,7 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
       Row("advice", Printable(setting + advice.text), page);
     }
     if (device.unattributed_bytes != 0) {
-      Row("unattributed", Bytes(device.unattributed_bytes) + ": the CUDA context, libraries that were not traced",
+      Row("unattributed", BytesText(device.unattributed_bytes) + ": the CUDA context, libraries that were not traced",
           page);
     }
     if (device.work) Row("ran", WorkText(*device.work), page);
@@ -485,11 +486,11 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
 void WriteDevicesInShort(const Report& report, size_t most, Page* page) {
   for (size_t i = 0; i < report.devices.size() && i < most; ++i) {
     const ReportDevice& device = report.devices[i];
-    std::string line = absl::StrCat(Title(device), ": peak ", Bytes(device.peak.live), " live");
+    std::string line = absl::StrCat(Title(device), ": peak ", BytesText(device.peak.live), " live");
     if (device.peak.reserved != device.peak.live)
-      absl::StrAppend(&line, " of ", Bytes(device.peak.reserved), " reserved");
+      absl::StrAppend(&line, " of ", BytesText(device.peak.reserved), " reserved");
     if (device.peak.step) absl::StrAppend(&line, " at step ", *device.peak.step);
-    page->Words(absl::StrCat(line, ", ", Bytes(device.last_step.value_or(device.end).live),
+    page->Words(absl::StrCat(line, ", ", BytesText(device.last_step.value_or(device.end).live),
                              device.last_step ? " after the last step" : " at the end"),
                 0);
   }

@@ -14,7 +14,6 @@
 namespace vramtrack {
 namespace {
 
-constexpr int kIndent = 6;
 constexpr int kNames = 16;   // columns of what a device's line is about
 constexpr int kValues = 12;  // columns of a value
 constexpr size_t kFrames = 12;
@@ -25,13 +24,13 @@ void WriteAnswer(const DiffReport& report, Page* page) {
   page->Words(answer.words, static_cast<int>(answer.title.size()) + 2, Paint::kPlain,
               Painted(page->style(), answer.paint, answer.title));
   if (answer.finding == nullptr) return;
-  page->Words(Printable(answer.finding->explanation), kIndent);
+  page->Words(Printable(answer.finding->explanation), kFindingIndent);
   if (answer.finding->frames.empty()) return;
   page->Blank();
   TextStyle narrower = page->style();
-  narrower.columns -= kIndent - 2;
+  narrower.columns -= kFindingIndent - 2;
   for (const std::string& line : StackLines(narrower, answer.finding->frames, answer.finding->naming_frame, kFrames)) {
-    page->Line(line, kIndent - 2);
+    page->Line(line, kFindingIndent - 2);
   }
 }
 

@@ -16,11 +16,11 @@
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/text/answer_words.h"
+#include "analyzer/render/text/page.h"
 
 namespace vramtrack {
 namespace {
 
-constexpr int kIndent = 6;
 constexpr int kNarrowestLocation = 20;
 constexpr int kExplanationLines = 4;
 constexpr int kFindingLines = 2;
@@ -89,7 +89,7 @@ void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
   if (!function_fits && !place.function.empty()) second.push_back("in " + place.function);
   if (!allocated_fits && !allocated.empty()) second.push_back(allocated);
   if (!certainty_fits) second.push_back(certainty);
-  if (!second.empty()) page->Words(absl::StrJoin(second, "  "), kIndent);
+  if (!second.empty()) page->Words(absl::StrJoin(second, "  "), kFindingIndent);
 }
 
 // The lines of a leak, the largest sum first: what the sites there leave behind.
@@ -127,13 +127,13 @@ void WriteParts(const Report& report, const ReportSite& leader, size_t most, Pag
   }
   for (size_t i = 0; i < shown; ++i) {
     const std::string sites = rows[i].sites > 1 ? absl::StrCat("  (", Plural(rows[i].sites, "site", "sites"), ")") : "";
-    const int left = page->style().columns - kIndent - 2 - width - DisplayWidth(sites);
+    const int left = page->style().columns - kFindingIndent - 2 - width - DisplayWidth(sites);
     page->Line(absl::StrCat(std::string(width - DisplayWidth(rates[i]), ' '), rates[i], "  ",
                             CutBeginning(rows[i].place, left), sites),
-               kIndent);
+               kFindingIndent);
   }
   if (rows.size() > shown) {
-    page->Line(absl::StrCat("and ", Plural(rows.size() - shown, "more line", "more lines")), kIndent);
+    page->Line(absl::StrCat("and ", Plural(rows.size() - shown, "more line", "more lines")), kFindingIndent);
   }
 }
 
@@ -193,10 +193,10 @@ void WriteFinding(const SitePlaces& places, const ReportSite& site, const std::s
   if (DisplayWidth(place.function_behind) <= left) line += place.function_behind;
   absl::StrAppend(&line, "  ", what);
   page->Line(line, 2);
-  if (IsLeak(site)) WriteHolder(site, kIndent, page);
+  if (IsLeak(site)) WriteHolder(site, kFindingIndent, page);
   if (reasons && !site.explanation.empty()) {
-    int room = kFindingLines * (style.columns - kIndent);
-    page->Words(CutEnd(Printable(site.explanation), room), kIndent, Paint::kDim);
+    int room = kFindingLines * (style.columns - kFindingIndent);
+    page->Words(CutEnd(Printable(site.explanation), room), kFindingIndent, Paint::kDim);
   }
 }
 
@@ -215,26 +215,28 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
   if (leaks.empty()) return;
   const ReportSite* worst = leaks[0].site;
   WriteLeak(report, leaks[0], page);
-  WriteHolder(*worst, kIndent, page);
-  if (const std::string across = AcrossRanks(*worst); !across.empty()) page->Words(across, kIndent, Paint::kBold);
+  WriteHolder(*worst, kFindingIndent, page);
+  if (const std::string across = AcrossRanks(*worst); !across.empty())
+    page->Words(across, kFindingIndent, Paint::kBold);
   std::string out_of_memory = TimeToOutOfMemory(report, *worst);
-  if (!out_of_memory.empty()) page->Words(out_of_memory, kIndent, Paint::kBold);
+  if (!out_of_memory.empty()) page->Words(out_of_memory, kFindingIndent, Paint::kBold);
   if (!worst->explanation.empty()) {
-    int room = kExplanationLines * (page->style().columns - kIndent);
-    page->Words(CutEnd(Printable(worst->explanation), room), kIndent);
+    int room = kExplanationLines * (page->style().columns - kFindingIndent);
+    page->Words(CutEnd(Printable(worst->explanation), room), kFindingIndent);
   }
-  for (const std::string& line : UseLines(*worst)) page->Words(line, kIndent);
+  for (const std::string& line : UseLines(*worst)) page->Words(line, kFindingIndent);
   WriteParts(report, *worst, kParts, page);
-  if (const std::string how = HowToFindHolder(report, *worst); !how.empty()) page->Words(how, kIndent, Paint::kDim);
+  if (const std::string how = HowToFindHolder(report, *worst); !how.empty())
+    page->Words(how, kFindingIndent, Paint::kDim);
   if (worst->frames.empty() || frames == 0) return;
   page->Blank();
   TextStyle narrower = page->style();
-  narrower.columns -= kIndent - 2;
+  narrower.columns -= kFindingIndent - 2;
   // What one of several sites called beyond the line that leads to all of them is told by the list of them.
   const size_t begin = worst->parts > 0 ? worst->blame_frame : 0;
   const std::vector<ReportFrame> shown(worst->frames.begin() + static_cast<std::ptrdiff_t>(begin), worst->frames.end());
   for (const std::string& line : StackLines(narrower, shown, worst->blame_frame - begin, frames)) {
-    page->Line(line, kIndent - 2);
+    page->Line(line, kFindingIndent - 2);
   }
 }
 

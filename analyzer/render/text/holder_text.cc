@@ -9,12 +9,11 @@
 #include "absl/strings/str_replace.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/render/text/page.h"
 #include "analyzer/render/text/sections.h"
 
 namespace vramtrack {
 namespace {
-
-std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
 // Text with marks beyond ASCII, as the terminal can show it.
 std::string InStyle(const TextStyle& style, const std::string& text) {
@@ -28,7 +27,7 @@ std::string Words(const std::string& name) { return absl::StrReplaceAll(name, {{
 std::string PartsText(const std::vector<ReportHeld::Part>& parts, size_t most) {
   std::vector<std::string> texts;
   for (size_t i = 0; i < parts.size() && i < most; ++i) {
-    texts.push_back(absl::StrCat(Printable(parts[i].name), " ", Bytes(parts[i].bytes)));
+    texts.push_back(absl::StrCat(Printable(parts[i].name), " ", BytesText(parts[i].bytes)));
   }
   if (parts.size() > most) texts.push_back(absl::StrCat(parts.size() - most, " more"));
   return absl::StrJoin(texts, ", ");
@@ -37,7 +36,7 @@ std::string PartsText(const std::vector<ReportHeld::Part>& parts, size_t most) {
 std::string CategoriesText(const ReportHeld& held, CategorySource source) {
   std::vector<std::string> texts;
   for (const ReportHeld::Category& category : held.categories) {
-    if (category.source == source) texts.push_back(absl::StrCat(Words(category.name), " ", Bytes(category.bytes)));
+    if (category.source == source) texts.push_back(absl::StrCat(Words(category.name), " ", BytesText(category.bytes)));
   }
   return absl::StrJoin(texts, ", ");
 }
@@ -90,7 +89,7 @@ void WriteHeldBy(const ReportOom& oom, int indent, size_t top, Page* page) {
     if (holder.count) {
       absl::StrAppend(&what, what.empty() ? "" : ", ", Plural(*holder.count, "entry", "entries"));
     }
-    std::string line = absl::StrCat(PadLeft(Bytes(holder.bytes), 10), "  ", InStyle(style, holder.path));
+    std::string line = absl::StrCat(PadLeft(BytesText(holder.bytes), 10), "  ", InStyle(style, holder.path));
     if (!what.empty()) absl::StrAppend(&line, "  (", Printable(what), ")");
     page->Line(CutEnd(line, style.columns - indent), indent);
   }

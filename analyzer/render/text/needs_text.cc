@@ -9,11 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/render/text/page.h"
 
 namespace vramtrack {
 namespace {
-
-std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
 // " (95 % CI 126 to 128 KiB)"; nothing if both ends look alike.
 std::string IntervalText(const char* name, double low, double high) {
@@ -62,11 +61,11 @@ std::string SuggestedLimitText(const ReportDevice& device) {
   const std::pair<uint64_t, const char*> parts[] = {{limit.others, "the CUDA context and other libraries or processes"},
                                                     {limit.fragmentation, "fragmentation"},
                                                     {limit.growth, "as much growth again"}};
-  std::string text = absl::StrCat(Bytes(limit.max_memory), " of ", Bytes(device.total_bytes), "; leave ",
-                                  Bytes(limit.headroom), " free: ", Bytes(limit.transient),
-                                  " that a step takes above the ", Bytes(limit.kept), " that it keeps");
+  std::string text = absl::StrCat(BytesText(limit.max_memory), " of ", BytesText(device.total_bytes), "; leave ",
+                                  BytesText(limit.headroom), " free: ", BytesText(limit.transient),
+                                  " that a step takes above the ", BytesText(limit.kept), " that it keeps");
   for (const auto& [bytes, name] : parts) {
-    if (bytes > 0) absl::StrAppend(&text, ", ", Bytes(bytes), " for ", name);
+    if (bytes > 0) absl::StrAppend(&text, ", ", BytesText(bytes), " for ", name);
   }
   return absl::StrCat(text, " (", FormatCount(limit.steps), " steps)");
 }

@@ -13,13 +13,10 @@
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/oom_lines.h"
 #include "analyzer/render/text/answer_words.h"
+#include "analyzer/render/text/page.h"
 
 namespace vramtrack {
 namespace {
-
-constexpr int kIndent = 6;
-
-std::string Bytes(uint64_t count) { return FormatByteCount(static_cast<double>(count)); }
 
 // The state of the allocator that gave up.
 std::string Framework(const Report& report, const ReportOom& oom) {
@@ -29,9 +26,9 @@ std::string Framework(const Report& report, const ReportOom& oom) {
       if (allocator.device == oom.device) name = Printable(allocator.framework);
     }
   }
-  std::string text = absl::StrCat(name, ": ", Bytes(*oom.live), " of ", Bytes(*oom.reserved),
-                                  " reserved in use, largest free block ", Bytes(*oom.largest_hole), ".");
-  if (oom.device_free) absl::StrAppend(&text, " Device: ", Bytes(*oom.device_free), " free.");
+  std::string text = absl::StrCat(name, ": ", BytesText(*oom.live), " of ", BytesText(*oom.reserved),
+                                  " reserved in use, largest free block ", BytesText(*oom.largest_hole), ".");
+  if (oom.device_free) absl::StrAppend(&text, " Device: ", BytesText(*oom.device_free), " free.");
   return text;
 }
 
@@ -39,8 +36,9 @@ std::string Framework(const Report& report, const ReportOom& oom) {
 std::string OtherPool(const ReportOom& oom) {
   if (!oom.pool || !oom.pool_hole || !oom.segment_bytes || !oom.largest_hole) return "";
   if (*oom.pool_hole >= oom.requested || *oom.largest_hole < oom.requested) return "";
-  return absl::StrCat(Bytes(oom.requested), " needs ", Bytes(*oom.segment_bytes), " from the device, for a segment of ",
-                      "the ", NameOf(*oom.pool), " pool; the ", Bytes(*oom.largest_hole), " free block is in the ",
+  return absl::StrCat(BytesText(oom.requested), " needs ", BytesText(*oom.segment_bytes),
+                      " from the device, for a segment of ", "the ", NameOf(*oom.pool), " pool; the ",
+                      BytesText(*oom.largest_hole), " free block is in the ",
                       oom.pool == BlockSizeClass::kSmall ? "large" : "small", " pool.");
 }
 
@@ -70,8 +68,8 @@ void WritePlace(const std::string& figures, const OomLine& line, Page* page) {
   const TextStyle& style = page->style();
   const std::string begin = absl::StrCat(figures, "  ", Painted(style, Paint::kAlarm, line.leak ? "leak  " : "      "));
   const std::string sites = line.sites > 1 ? absl::StrCat("  (", Plural(line.sites, "site", "sites"), ")") : "";
-  const int left = style.columns - kIndent - DisplayWidth(begin) - DisplayWidth(sites);
-  page->Line(absl::StrCat(begin, CutEnd(line.place, left), Painted(style, Paint::kDim, sites)), kIndent);
+  const int left = style.columns - kFindingIndent - DisplayWidth(begin) - DisplayWidth(sites);
+  page->Line(absl::StrCat(begin, CutEnd(line.place, left), Painted(style, Paint::kDim, sites)), kFindingIndent);
 }
 
 // Who held the memory: the leaks, if they held much, or the line that held most. Empty if no line held much.
@@ -84,12 +82,12 @@ std::string AnswerText(const ReportOom& oom, const std::vector<OomLine>& holders
   if (line == holders.end()) return "";
   const std::string others =
       answer.other_leaks == 0 ? "" : absl::StrCat(" and ", Plural(answer.other_leaks, "other leak", "other leaks"));
-  return absl::StrCat(FormatPercent(answer.share), " (", Bytes(answer.bytes), ") was held by ",
+  return absl::StrCat(FormatPercent(answer.share), " (", BytesText(answer.bytes), ") was held by ",
                       answer.leak ? "the leak at " : "", line->place, others, ".");
 }
 
 void WriteMore(size_t all, size_t shown, Page* page) {
-  if (all > shown) page->Line(absl::StrCat("and ", FormatCount(all - shown), " more"), kIndent);
+  if (all > shown) page->Line(absl::StrCat("and ", FormatCount(all - shown), " more"), kFindingIndent);
 }
 
 }  // namespace
@@ -123,49 +121,49 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   if (report.processes.size() > 1) {
     absl::StrAppend(&why, " Requested by ", ProcessName(oom.rank, oom.pid), ".");
   }
-  page->Words(why, kIndent);
-  if (const std::string pool = OtherPool(oom); !pool.empty()) page->Words(pool, kIndent);
+  page->Words(why, kFindingIndent);
+  if (const std::string pool = OtherPool(oom); !pool.empty()) page->Words(pool, kFindingIndent);
   const OomLines lines(report);
   const std::vector<OomLine> holders = lines.Holders(oom);
   if (const std::string answer = AnswerText(oom, holders); !answer.empty()) {
-    page->Words(answer, kIndent, Paint::kBold);
+    page->Words(answer, kFindingIndent, Paint::kBold);
   }
   if (oom.level == Level::kFramework && oom.live && oom.reserved && oom.largest_hole) {
-    page->Words(Framework(report, oom), kIndent);
+    page->Words(Framework(report, oom), kFindingIndent);
   }
   if (!oom.stack.empty()) {
     TextStyle narrower = style;
-    narrower.columns -= kIndent - 2;
+    narrower.columns -= kFindingIndent - 2;
     // No frame is to blame: the last caller is only the victim.
     for (const std::string& line : StackLines(narrower, oom.stack, oom.stack.size(), frames)) {
-      page->Line(line, kIndent - 2);
+      page->Line(line, kFindingIndent - 2);
     }
   }
   if (const std::string categories = CategoriesText(oom.categories); !categories.empty()) {
-    page->Words("held at that moment: " + categories, kIndent);
+    page->Words("held at that moment: " + categories, kFindingIndent);
   } else if (!oom.holders.empty()) {
-    page->Line("held at that moment:", kIndent);
+    page->Line("held at that moment:", kFindingIndent);
   }
   for (size_t i = 0; i < holders.size() && i < top; ++i)
-    WritePlace(PadLeft(Bytes(holders[i].now), 9), holders[i], page);
+    WritePlace(PadLeft(BytesText(holders[i].now), 9), holders[i], page);
   WriteMore(holders.size(), top, page);
-  WriteHeldBy(oom, kIndent, top, page);
+  WriteHeldBy(oom, kFindingIndent, top, page);
   // A leak fills whatever a setting saves.
   if (!oom.would_fit.empty() && !(oom.answer && oom.answer->leak)) {
     const auto& [setting, bytes] = oom.would_fit.front();
     page->Words(absl::StrCat("It would have fit with ", setting,
-                             " (largest request that would have succeeded: ", Bytes(bytes), ")."),
-                kIndent);
+                             " (largest request that would have succeeded: ", BytesText(bytes), ")."),
+                kFindingIndent);
   }
   if (!oom.compared_step) return;
-  page->Words(Difference(oom), kIndent);
+  page->Words(Difference(oom), kFindingIndent);
   std::vector<OomLine> grown = lines.Of(oom.changes);
   grown.erase(std::remove_if(grown.begin(), grown.end(), [](const OomLine& line) { return line.now <= line.then; }),
               grown.end());
   for (size_t i = 0; i < grown.size() && i < top; ++i) {
     const OomLine& line = grown[i];
-    WritePlace(PadLeft(absl::StrCat("+", Bytes(line.now - line.then)), 10) +
-                   PadLeft(absl::StrCat("  ", Bytes(line.then), " to ", Bytes(line.now)), 24),
+    WritePlace(PadLeft(absl::StrCat("+", BytesText(line.now - line.then)), 10) +
+                   PadLeft(absl::StrCat("  ", BytesText(line.then), " to ", BytesText(line.now)), 24),
                line, page);
   }
   WriteMore(grown.size(), top, page);

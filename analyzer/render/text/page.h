@@ -2,12 +2,19 @@
 #ifndef ANALYZER_RENDER_TEXT_PAGE_H_
 #define ANALYZER_RENDER_TEXT_PAGE_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "analyzer/base/display_text.h"
+#include "analyzer/base/quantity.h"
 
 namespace vramtrack {
+
+// Columns before the lines of a section, and before what is said of a finding below its first line.
+constexpr int kSectionIndent = 2, kFindingIndent = 6;
+
+inline std::string BytesText(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
 // Builds a text line by line. Thread-compatible.
 class Page {

@@ -18,13 +18,13 @@
 #include "analyzer/model/frame_text.h"
 #include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/chart.h"
+#include "analyzer/render/text/page.h"
 
 namespace vramtrack {
 namespace {
 
-constexpr int kIndent = 2;
 constexpr size_t kAlike = 3, kNames = 6;
-constexpr int kLeaksColumns = 9, kBeforeCurve = kIndent + 63 + kLeaksColumns;
+constexpr int kLeaksColumns = 9, kBeforeCurve = kSectionIndent + 63 + kLeaksColumns;
 constexpr int kFewestCurveColumns = 12, kMostCurveColumns = 24;
 
 std::string Bytes(double bytes) { return FormatByteCount(bytes); }
@@ -189,7 +189,7 @@ void WriteRanks(const Report& report, size_t most, Page* page) {
   page->Line(Painted(style, Paint::kDim,
                      Row("rank", "process", "device", "peak", "at the end", "growth per step", "",
                          curves == nullptr ? "" : "live")),
-             kIndent);
+             kSectionIndent);
   // Of many that are alike a few stand for all.
   size_t alike = report.ranks.size() <= most ? most : kAlike, differing = most, left_out = 0;
   std::vector<const ReportRank*> others;
@@ -198,18 +198,18 @@ void WriteRanks(const Report& report, size_t most, Page* page) {
     size_t& rows = differs ? differing : alike;
     if (rows > 0) {
       --rows;
-      page->Line(Painted(style, differs ? Paint::kBold : Paint::kPlain, RowOf(rank, curves)), kIndent);
+      page->Line(Painted(style, differs ? Paint::kBold : Paint::kPlain, RowOf(rank, curves)), kSectionIndent);
     } else if (differs) {
       ++left_out;
     } else {
       others.push_back(&rank);
     }
   }
-  if (left_out > 0) page->Line(absl::StrCat("and ", FormatCount(left_out), " more that differ"), kIndent + 2);
-  if (!others.empty()) page->Words(Others(others), kIndent + 2);
-  if (groups.empty()) page->Line("none differs from the others", kIndent);
+  if (left_out > 0) page->Line(absl::StrCat("and ", FormatCount(left_out), " more that differ"), kSectionIndent + 2);
+  if (!others.empty()) page->Words(Others(others), kSectionIndent + 2);
+  if (groups.empty()) page->Line("none differs from the others", kSectionIndent);
   for (size_t i = 0; i < groups.size() && i < most; ++i) {
-    page->Words(Sentence(report, places, groups[i]), kIndent, Paint::kBold);
+    page->Words(Sentence(report, places, groups[i]), kSectionIndent, Paint::kBold);
   }
 }
 

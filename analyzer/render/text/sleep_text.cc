@@ -15,11 +15,8 @@
 namespace vramtrack {
 namespace {
 
-constexpr int kIndent = 2;
 // Growth of less than this is not shown for a line.
 constexpr double kBytesThatMatter = 512;
-
-std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
 std::string Place(const std::vector<ReportFrame>& stack) {
   if (stack.empty()) return "an unknown place";
@@ -34,7 +31,7 @@ std::string Range(const ReportSleep& sleep, uint64_t ReportSleep::Cycle::*field)
     least = std::min(least, cycle.*field);
     most = std::max(most, cycle.*field);
   }
-  return least == most ? Bytes(most) : absl::StrCat(Bytes(least), " to ", Bytes(most));
+  return least == most ? BytesText(most) : absl::StrCat(BytesText(least), " to ", BytesText(most));
 }
 
 std::string Growth(const ReportSleep& sleep) {
@@ -53,30 +50,31 @@ void WriteSleep(const ReportSleep& sleep, const std::string& of, size_t top, Pag
   page->Words(
       absl::StrCat(FormatCount(sleep.cycles), sleep.cycles == 1 ? " cycle" : " cycles", ", each releases ",
                    Range(sleep, &ReportSleep::Cycle::released_bytes), sleep.asleep_at_end ? "; asleep at the end" : ""),
-      kIndent);
+      kSectionIndent);
   const ReportSleep::Cycle& first = sleep.times.front();
   const ReportSleep::Cycle& last = sleep.times.back();
-  std::string held = absl::StrCat("in use while asleep: ", Bytes(first.held_bytes));
-  if (sleep.times.size() > 1) absl::StrAppend(&held, " in the first cycle, ", Bytes(last.held_bytes), " in the last");
-  page->Words(absl::StrCat(held, Growth(sleep)), kIndent);
-  page->Line("what lived through the last sleep:", kIndent);
+  std::string held = absl::StrCat("in use while asleep: ", BytesText(first.held_bytes));
+  if (sleep.times.size() > 1)
+    absl::StrAppend(&held, " in the first cycle, ", BytesText(last.held_bytes), " in the last");
+  page->Words(absl::StrCat(held, Growth(sleep)), kSectionIndent);
+  page->Line("what lived through the last sleep:", kSectionIndent);
   for (size_t i = 0; i < sleep.lines.size() && i < top; ++i) {
     const ReportSleepLine& line = sleep.lines[i];
-    std::string text = absl::StrCat(Bytes(line.last_bytes), "  ", Place(line.stack));
+    std::string text = absl::StrCat(BytesText(line.last_bytes), "  ", Place(line.stack));
     if (line.level == Level::kDriver && !line.owner.empty()) absl::StrAppend(&text, "  (of ", line.owner, ")");
     if (line.bytes_per_cycle.value_or(0) >= kBytesThatMatter) {
       absl::StrAppend(&text, ", +", FormatByteCount(*line.bytes_per_cycle), " per cycle");
     }
-    page->Words(Printable(text), 2 * kIndent);
+    page->Words(Printable(text), 2 * kSectionIndent);
   }
   if (sleep.lines.size() > top) {
-    page->Line(absl::StrCat(FormatCount(sleep.lines.size() - top), " more lines"), 2 * kIndent);
+    page->Line(absl::StrCat(FormatCount(sleep.lines.size() - top), " more lines"), 2 * kSectionIndent);
   }
   if (last.cached_bytes > 0) {
-    page->Words(absl::StrCat(Bytes(last.cached_bytes),
+    page->Words(absl::StrCat(BytesText(last.cached_bytes),
                              "  free in the framework's segments: empty_cache() before the "
                              "sleep returns what it can"),
-                2 * kIndent);
+                2 * kSectionIndent);
   }
 }
 
@@ -89,7 +87,7 @@ void WriteRepeatedFrees(const ReportProcess& process, const std::string& of, siz
                              repeated.count == 1 ? "once" : absl::StrCat(FormatCount(repeated.count), " times"),
                              ": released again at ", Printable(Place(repeated.stack)), ", first released at ",
                              Printable(Place(repeated.first_stack))),
-                kIndent);
+                kSectionIndent);
   }
 }
 

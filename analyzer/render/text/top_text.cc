@@ -17,14 +17,13 @@
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/text/answer_words.h"
+#include "analyzer/render/text/page.h"
 
 namespace vramtrack {
 namespace {
 
 constexpr int kNarrowestBar = 10, kWidestBar = 40;
 constexpr size_t kMostDevices = 8, kFewestRows = 3;
-
-std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
 struct Part {
   const char* name;
@@ -98,9 +97,9 @@ void AddDevice(const Report& report, const ReportDevice& device, const TextStyle
   }
   std::string figures;
   for (const Part& part : parts) {
-    if (part.bytes > 0) absl::StrAppend(&figures, figures.empty() ? "" : ", ", Bytes(part.bytes), " ", part.name);
+    if (part.bytes > 0) absl::StrAppend(&figures, figures.empty() ? "" : ", ", BytesText(part.bytes), " ", part.name);
   }
-  if (device.total_bytes > 0) absl::StrAppend(&figures, " of ", Bytes(device.total_bytes));
+  if (device.total_bytes > 0) absl::StrAppend(&figures, " of ", BytesText(device.total_bytes));
   const int left = style.columns - DisplayWidth(head) - DisplayWidth(figures) - 4;
   std::string line = absl::StrCat(head, " ");
   if (left >= kNarrowestBar) absl::StrAppend(&line, Bar(parts, style, std::min(left, kWidestBar)), " ");
@@ -169,7 +168,7 @@ std::string ShareOfPeak(const Report& report, const TopRow& row) {
 }
 
 std::string LiveText(const TopRow& row, const TopView& view) {
-  if (!view.baseline) return Bytes(row.live_bytes);
+  if (!view.baseline) return BytesText(row.live_bytes);
   const double change = static_cast<double>(row.live_bytes) - static_cast<double>(row.bytes_at_mark);
   return change > 0 ? "+" + FormatByteCount(change) : FormatByteCount(change);
 }
