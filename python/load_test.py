@@ -120,6 +120,12 @@ class LoadTest(unittest.TestCase):
             self.assertEqual(raised.exception.exit_code, 2)
         with self.assertRaisesRegex(vramtrack.VramtrackError, "frobs"):
             vramtrack.load(self.path, step_marks="frobs")
+        with open(empty, "w", encoding="utf-8") as file:
+            file.write("[[categry]]\n")
+        for reads in (lambda: vramtrack.load(self.path, categories=empty), lambda: vramtrack.diff(self.path, self.path, categories=empty),
+                      lambda: vramtrack.check(self.trace, categories=empty)):
+            with self.assertRaisesRegex(vramtrack.VramtrackError, "empty:1: unknown key 'categry'"):
+                reads()
         os.unlink(empty)
 
     def test_starts_the_program(self):

@@ -72,31 +72,37 @@ const char* CategoryName(Category category) {
 }
 
 const char* EvidenceName(Evidence evidence) {
-  constexpr const char* kNames[kEvidences] = {"none", "stack", "graph_node", "lifetime", "size"};
+  constexpr const char* kNames[kEvidences] = {"none", "stack", "graph_node", "lifetime", "size", "rule"};
   return kNames[static_cast<size_t>(evidence)];
 }
 
 namespace {
 
-Purpose Decide(const StackTraits& traits, const SiteLifetime& lifetime, bool host) {
+struct Found {
+  Category category;
+  Evidence evidence;
+  double confidence;
+};
+
+Found Decide(const StackTraits& traits, const SiteLifetime& lifetime, bool host) {
   // A name of a library's own function says it nearly for certain. Where what lives on is told from what does not, two
   // things have to be true. What has no name at all and is gone soon is all that "temporary" means.
   constexpr double kNamed = 0.95, kNamedAndLives = 0.9, kLives = 0.7, kSizes = 0.8;
-  const auto named = [](Category category) { return Purpose{category, Evidence::kStack, kNamed}; };
+  const auto named = [](Category category) { return Found{category, Evidence::kStack, kNamed}; };
   if (host) return traits.pins || traits.data_loader ? named(Category::kInput) : named(Category::kPinned);
   if (traits.communication) return named(Category::kCommunication);
   if (traits.workspace) return named(Category::kWorkspace);
   if (traits.accumulate) return {Category::kGradients, Evidence::kGraphNode, kNamed};
   const bool lasting = lifetime.kept || lifetime.across_steps;
-  const Purpose unknown = {Category::kUnknown, Evidence::kNone, 0};
-  const Purpose brief = lifetime.in_steps ? Purpose{Category::kTemporary, Evidence::kLifetime, kLives} : unknown;
+  const Found unknown = {Category::kUnknown, Evidence::kNone, 0};
+  const Found brief = lifetime.in_steps ? Found{Category::kTemporary, Evidence::kLifetime, kLives} : unknown;
   if (traits.optimizer) {
     if (lifetime.kept && lifetime.as_parameters) return {Category::kOptimizerState, Evidence::kSize, kNamed};
-    return lasting ? Purpose{Category::kOptimizerState, Evidence::kStack, kNamedAndLives} : brief;
+    return lasting ? Found{Category::kOptimizerState, Evidence::kStack, kNamedAndLives} : brief;
   }
   // A gradient is allocated by the node before, and taken over where it is the first.
   if (traits.backward) {
-    return lasting || lifetime.into_optimizer ? Purpose{Category::kGradients, Evidence::kGraphNode, kNamedAndLives}
+    return lasting || lifetime.into_optimizer ? Found{Category::kGradients, Evidence::kGraphNode, kNamedAndLives}
                                               : brief;
   }
   if (traits.setup && lifetime.kept) return {Category::kParameters, Evidence::kStack, kNamedAndLives};
@@ -115,9 +121,8 @@ Purpose Decide(const StackTraits& traits, const SiteLifetime& lifetime, bool hos
 }  // namespace
 
 Purpose PurposeOf(const StackTraits& traits, const SiteLifetime& lifetime, bool host) {
-  Purpose purpose = Decide(traits, lifetime, host);
-  purpose.in_optimizer = traits.optimizer;
-  return purpose;
+  const Found found = Decide(traits, lifetime, host);
+  return {found.category, found.category, found.evidence, found.confidence, traits.optimizer};
 }
 
 }  // namespace vramtrack

@@ -39,6 +39,7 @@ struct SiteLifetime {
   bool as_parameters = false;  // kept, made after the first backward pass, same number and sizes as the parameters
 };
 
+// The built-in categories. Values from kCategories on are those that a user's rules name, see CategoryRules.
 enum class Category : uint8_t {
   kParameters,
   kGradients,
@@ -54,19 +55,20 @@ enum class Category : uint8_t {
 };
 constexpr size_t kCategories = 11;
 
-// Returns "parameters", "gradients", "optimizer_state", ...
+// Returns "parameters", "gradients", "optimizer_state", ... of a built-in category.
 const char* CategoryName(Category category);
 
 // The evidence for a category. If there are several kinds, the strongest is named: the graph node, then sizes, the
 // stack, the lifetime.
-enum class Evidence : uint8_t { kNone, kStack, kGraphNode, kLifetime, kSize };
-constexpr size_t kEvidences = 5;
+enum class Evidence : uint8_t { kNone, kStack, kGraphNode, kLifetime, kSize, kRule };
+constexpr size_t kEvidences = 6;
 
-// Returns "none", "stack", "graph_node", "lifetime" or "size".
+// Returns "none", "stack", "graph_node", "lifetime", "size" or "rule", which is a user's.
 const char* EvidenceName(Evidence evidence);
 
 struct Purpose {
   Category category = Category::kOther;
+  Category inferred = Category::kOther;  // the built-in category, whatever a user's rules call it
   Evidence evidence = Evidence::kNone;
   double confidence = 0;      // 0 to 1, fixed for each rule; see the table in docs/peaks.md
   bool in_optimizer = false;  // allocated within an optimizer's step

@@ -1,49 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/check/exceptions.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/check/limits.h"
 #include "analyzer/check/measured.h"
-#include "analyzer/model/frame_text.h"
 
 namespace vramtrack {
 namespace {
-
-bool Matches(const std::string& pattern, const std::string& text) {
-  return fnmatch(pattern.c_str(), text.c_str(), FNM_NOESCAPE) == 0;
-}
-
-// A path may be given from any of its folders on.
-bool MatchesPath(const std::string& pattern, const std::string& path) {
-  if (path.empty()) return false;
-  if (Matches(pattern, path)) return true;
-  for (size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1)) {
-    if (Matches(pattern, path.substr(at + 1))) return true;
-  }
-  return false;
-}
-
-bool IsFor(const CheckException& exception, const ReportFrame& frame) {
-  if (!exception.function.empty() && !Matches(exception.function, frame.function) &&
-      !Matches(exception.function, FrameFunction(frame))) {
-    return false;
-  }
-  return exception.file.empty() || MatchesPath(exception.file, frame.file);
-}
 
 bool IsFor(const CheckException& exception, const CheckFinding& finding) {
   const std::vector<std::string>& rules = exception.rules;
   if (!rules.empty() && std::find(rules.begin(), rules.end(), finding.rule) == rules.end()) return false;
   if (!exception.site.empty() && exception.site != finding.site) return false;
   if (exception.device && exception.device != finding.device) return false;
-  if (exception.function.empty() && exception.file.empty()) return true;
+  if (exception.frame.empty()) return true;
   return std::any_of(finding.frames.begin(), finding.frames.end(),
-                     [&](const ReportFrame& frame) { return IsFor(exception, frame); });
+                     [&](const ReportFrame& frame) { return exception.frame.Matches(frame); });
 }
 
 }  // namespace

@@ -274,10 +274,15 @@ void Judge::JudgeEvidence(CheckReport* check) {
       why = report_.unsure[0];
       break;
     case Gap::kUnjudgedSites:
-      why = absl::StrCat(report_.steps.count, " steps are too few to judge ",
-                         SitesWith(report_, Verdict::kInsufficientEvidence), " of ", check->sites, " sites");
+      why = absl::StrCat(
+          report_.steps.count, report_.steps.unit == StepUnit::kStep ? " steps" : " windows of equal work",
+          " are too few to judge ", SitesWith(report_, Verdict::kInsufficientEvidence), " of ", check->sites, " sites");
       if (const std::optional<uint64_t> steps = StepsToRun(report_)) {
-        absl::StrAppend(&why, "; run at least ", *steps);
+        // A run of any length has about as many windows.
+        absl::StrAppend(&why, "; run at least ",
+                        report_.steps.unit == StepUnit::kStep
+                            ? absl::StrCat(*steps)
+                            : absl::StrCat((*steps + report_.steps.count - 1) / report_.steps.count, " times as long"));
       }
       break;
     case Gap::kNone:

@@ -14,6 +14,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/civil_time.h"
 
+#include "analyzer/model/frame_pattern.h"
+
 namespace vramtrack {
 
 enum class LimitUnit { kBytes, kBytesPerStep, kObjectsPerStep, kBytesOrShare, kSteps, kSeconds };
@@ -58,8 +60,8 @@ extern const std::vector<LimitKind> kLimitKinds;
 
 // A known finding that does not fail the check. An empty field matches everything.
 struct CheckException {
-  std::string site;            // id
-  std::string function, file;  // patterns with * and ?, which one frame must match
+  std::string site;    // id
+  FramePattern frame;  // which one frame must match
   std::vector<std::string> rules;
   std::optional<uint32_t> device;
   std::optional<Limit> up_to;  // bytes or bytes per step; the finding fails above it

@@ -15,6 +15,7 @@
 #include "analyzer/check/judge.h"
 #include "analyzer/check/limits.h"
 #include "analyzer/check/source_paths.h"
+#include "analyzer/cli/category_option.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/diff/diff.h"
@@ -79,6 +80,9 @@ absl::StatusOr<CheckOptions> ReadOptions(const CheckCommandOptions& given) {
 absl::StatusOr<CheckReport> CheckTrace(const CheckCommandOptions& given, const CheckOptions& options) {
   DiffOptions diff_options;
   AnalyzeOptions& analyze = diff_options.analyze;
+  absl::StatusOr<CategoryRules> categories = ReadCategories(given.categories);
+  if (!categories.ok()) return categories.status();
+  analyze.categories = *std::move(categories);
   analyze.step_marks = given.step_marks;
   analyze.threads = given.threads;
   analyze.symbols.search.search_paths = given.search_paths;
@@ -134,7 +138,7 @@ int RunCheck(const CheckCommandOptions& options) {
   }
   if (format == nullptr) return BadInput("--format: " + UnknownChoice("format", options.format, CheckFormats()));
   std::vector<std::string> inputs = options.traces;
-  inputs.insert(inputs.end(), {options.baseline, options.budget_file});
+  inputs.insert(inputs.end(), {options.baseline, options.budget_file, options.categories});
   const absl::Status output = CheckOutput(options.output, inputs);
   if (!output.ok()) return BadInput(std::string(output.message()));
   absl::StatusOr<CheckOptions> how = ReadOptions(options);

@@ -54,6 +54,10 @@ void AddStepMarks(CommandParser* parser, std::string* step_marks) {
       ->check(CheckStepMarks);
 }
 
+void AddCategories(CommandParser* parser, std::string* categories) {
+  parser->Option("--categories", "FILE", categories, "rules that name what memory is for (TOML, see docs/ledger.md)");
+}
+
 void AddThreads(CommandParser* parser, size_t* threads) {
   parser->Option("--threads", "N", threads, "processors to use (default: all); the result does not depend on it")
       ->check(WholeNumber(1, kMostThreads));
@@ -113,6 +117,7 @@ int Report(const Arguments& arguments) {
   parser.Flag("--raw-stacks", &options.raw_stacks, kTextOfRawStacks);
   parser.Flag("--no-source", &no_source, "leave source code out of the HTML page");
   AddStepMarks(&parser, &options.step_marks);
+  AddCategories(&parser, &options.categories);
   parser
       .Option("--horizon", "STEPS", &options.horizon_steps,
               "the planned length of the run: a leak that stays small until then is minor (default: 100000)")
@@ -153,6 +158,7 @@ int Diff(const Arguments& arguments) {
       ->delimiter(',')
       ->check(OneOf("change", FailOnNames()));
   AddStepMarks(&parser, &options.step_marks);
+  AddCategories(&parser, &options.categories);
   AddThreads(&parser, &options.threads);
   AddInput(&parser, &options.search_paths, &options.all_runs);
   AddColor(&parser, &options.color);
@@ -191,6 +197,7 @@ int Check(const Arguments& arguments) {
   parser.Option("--source-root", "DIR", &options.source_root,
                 "print paths relative to DIR (default: the git work tree, or the current folder)");
   AddStepMarks(&parser, &options.step_marks);
+  AddCategories(&parser, &options.categories);
   AddThreads(&parser, &options.threads);
   AddInput(&parser, &options.search_paths, &options.all_runs);
   parser.Ending(
@@ -247,6 +254,7 @@ int Export(const Arguments& arguments) {
       ->check(WholeNumber(1, uint64_t{1} << 40));
   parser.Flag("--raw-stacks", &options.raw_stacks, kTextOfRawStacks);
   AddStepMarks(&parser, &options.step_marks);
+  AddCategories(&parser, &options.categories);
   AddInput(&parser, &options.search_paths, &options.all_runs);
   AddThreads(&parser, &options.threads);
   parser.Ending("Exit code: 0 success, 2 bad input or usage.");
@@ -273,6 +281,7 @@ int Summarize(const Arguments& arguments) {
   parser.Option("--top", "N", &options.top, "sites kept of each process besides the leaks (default: 20)")
       ->check(WholeNumber(1, kMostRows));
   AddStepMarks(&parser, &options.step_marks);
+  AddCategories(&parser, &options.categories);
   parser.Option("--horizon", "STEPS", &options.horizon_steps, "the planned length of the run (default: 100000)")
       ->check(WholeNumber(1, kMostSteps));
   AddInput(&parser, &options.search_paths, &options.all_runs);
@@ -470,6 +479,7 @@ int Top(const Arguments& arguments) {
   parser.Option("--top", "N", &options.top, "the most rows where the output is not a terminal (default: 20)")
       ->check(WholeNumber(1, kMostRows));
   AddStepMarks(&parser, &options.step_marks);
+  AddCategories(&parser, &options.categories);
   AddSearchPath(&parser, &options.search_paths);
   AddColor(&parser, &options.color);
   parser.Ending(
@@ -494,6 +504,7 @@ int View(const Arguments& arguments) {
   parser.Flag("--no-source", &no_source, "leave source code out of the page");
   AddInterval(&parser, &options.interval_s);
   AddStepMarks(&parser, &options.step_marks);
+  AddCategories(&parser, &options.categories);
   AddSearchPath(&parser, &options.search_paths);
   parser.Ending(
       "The server listens on 127.0.0.1 only, and answers only requests that have the random part of the address. It "
@@ -529,6 +540,7 @@ int Watch(const Arguments& arguments) {
   parser.Flag("--once", &options.once, "look once and end");
   parser.Flag("--wait", &options.waits, "wait for the first trace if there is none yet");
   AddStepMarks(&parser, &options.step_marks);
+  AddCategories(&parser, &options.categories);
   AddSearchPath(&parser, &options.search_paths);
   parser.Ending("Exit code: 0 with --once, 2 bad input or usage.");
   int code;

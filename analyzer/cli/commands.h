@@ -72,6 +72,7 @@ struct TopOptions {
   bool json = false;         // print a report in JSON for each look, one per line
   size_t top = 20;           // rows where there is no screen
   std::string step_marks;    // as in AnalyzeOptions
+  std::string categories;    // a file of rules; empty: none
   std::vector<std::string> search_paths;
   ColorMode color = ColorMode::kAuto;
 };
@@ -86,6 +87,7 @@ struct ViewOptions {
   bool browser = true;     // open one
   bool source = true;      // show source lines
   std::string step_marks;  // as in AnalyzeOptions
+  std::string categories;  // a file of rules; empty: none
   std::vector<std::string> search_paths;
 };
 
@@ -102,6 +104,7 @@ struct WatchOptions {
   bool once = false;       // look once and end
   bool waits = false;      // for the first trace, if there is none yet
   std::string step_marks;  // as in AnalyzeOptions
+  std::string categories;  // a file of rules; empty: none
   std::vector<std::string> search_paths;
 };
 
@@ -117,6 +120,7 @@ struct ReportOptions {
   bool raw_stacks = false;
   bool all_runs = false;   // use all runs of a folder; see ChooseTraces
   std::string step_marks;  // as in AnalyzeOptions
+  std::string categories;  // a file of rules; empty: none
   std::vector<std::string> search_paths;
   uint64_t horizon_steps = 100000;  // as in AnalyzeOptions
   size_t threads = 0;               // as in AnalyzeOptions
@@ -138,6 +142,7 @@ struct DiffCommandOptions {
   std::string rename_file;           // a file with one rename per line; empty: none
   std::vector<std::string> fail_on;  // values of FailOnNames()
   std::string step_marks;            // as in AnalyzeOptions
+  std::string categories;            // a file of rules; empty: none
   std::vector<std::string> search_paths;
   bool explain_passes = false;  // print the replays and their times on stderr
   bool all_runs = false;        // use all runs of a folder; see ChooseTraces
@@ -162,6 +167,7 @@ struct CheckCommandOptions {
   std::string source_root;
   bool all_runs = false;   // use all runs of a folder; see ChooseTraces
   std::string step_marks;  // as in AnalyzeOptions
+  std::string categories;  // a file of rules; empty: none
   size_t threads = 0;      // as in AnalyzeOptions
   std::vector<std::string> search_paths;
 };
@@ -190,6 +196,7 @@ struct ExportCommandOptions {
   bool raw_stacks = false;
   bool all_runs = false;  // use all runs of a folder; see ChooseTraces
   std::string step_marks;
+  std::string categories;  // a file of rules; empty: none
   size_t threads = 0;
   std::vector<std::string> search_paths;
 };
@@ -203,6 +210,7 @@ struct SummarizeOptions {
   std::string detail = "full";      // or "job", "fleet"
   size_t top = 0;                   // as in AnalyzeOptions; 0: its default
   std::string step_marks;           // as in AnalyzeOptions
+  std::string categories;           // a file of rules; empty: none
   std::vector<std::string> search_paths;
   bool all_runs = false;            // use all runs of a folder; see ChooseTraces
   uint64_t horizon_steps = 100000;  // as in AnalyzeOptions

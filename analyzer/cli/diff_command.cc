@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "analyzer/base/input_file.h"
+#include "analyzer/cli/category_option.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/diff/diff.h"
@@ -107,6 +108,9 @@ absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options, Trac
     if (!chosen.ok()) return chosen.status();
     *choice = *std::move(chosen);
   }
+  absl::StatusOr<CategoryRules> categories = ReadCategories(options.categories);
+  if (!categories.ok()) return categories.status();
+  diff.analyze.categories = *std::move(categories);
   diff.analyze.step_marks = options.step_marks;
   diff.analyze.symbols.search.search_paths = options.search_paths;
   diff.analyze.threads = options.threads;
@@ -136,6 +140,9 @@ absl::StatusOr<std::string> Html(const DiffReport& report, const TraceChoice& ba
                                  const DiffCommandOptions& options, KnownFindings* known) {
   DiffRuns runs;
   AnalyzeOptions analyze;
+  absl::StatusOr<CategoryRules> categories = ReadCategories(options.categories);
+  if (!categories.ok()) return categories.status();
+  analyze.categories = *std::move(categories);
   analyze.known = known;
   analyze.step_marks = options.step_marks;
   analyze.symbols.search.search_paths = options.search_paths;
@@ -166,7 +173,8 @@ int RunDiff(const DiffCommandOptions& options) {
   if (options.format == "html" && options.output.empty() && isatty(STDOUT_FILENO) != 0) {
     return BadInput("refusing to write HTML to a terminal (use -o FILE)");
   }
-  const absl::Status output = CheckOutput(options.output, {options.base, options.next, options.rename_file});
+  const absl::Status output =
+      CheckOutput(options.output, {options.base, options.next, options.rename_file, options.categories});
   if (!output.ok()) return BadInput(std::string(output.message()));
   TraceChoice base, next;
   std::unique_ptr<KnownFindings> known;

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "analyzer/base/choices.h"
+#include "analyzer/cli/category_option.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/export/exporter.h"
@@ -57,6 +58,9 @@ std::string ReadOptions(const ExportCommandOptions& command, ExportOptions* opti
   options->value = command.value;
   options->modules = command.frames == "modules";
   options->max_events = command.max_events;
+  absl::StatusOr<CategoryRules> categories = ReadCategories(command.categories);
+  if (!categories.ok()) return std::string(categories.status().message());
+  options->analyze.categories = *std::move(categories);
   options->analyze.step_marks = command.step_marks;
   options->analyze.threads = command.threads;
   options->analyze.symbols.search.search_paths = command.search_paths;

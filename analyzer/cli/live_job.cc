@@ -24,9 +24,11 @@ bool IsNumber(const std::string& text) {
 
 }  // namespace
 
-LiveJob::LiveJob(std::string target, std::string step_marks, std::vector<std::string> search_paths)
+LiveJob::LiveJob(std::string target, std::string step_marks, CategoryRules categories,
+                 std::vector<std::string> search_paths)
     : target_(std::move(target)),
       step_marks_(std::move(step_marks)),
+      categories_(std::move(categories)),
       search_paths_(std::move(search_paths)),
       modules_(std::make_shared<ModuleStore>()),
       sites_(kMostSites) {}
@@ -58,6 +60,7 @@ AnalyzeOptions LiveJob::OptionsOf() const {
   analyze.top = sites_;
   analyze.threads = 1;
   analyze.step_marks = step_marks_;
+  analyze.categories = categories_;
   analyze.symbols.search.search_paths = search_paths_;
   analyze.symbols.modules = modules_;
   return analyze;

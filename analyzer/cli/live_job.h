@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "analyzer/attribution/category_rules.h"
 #include "analyzer/findings/followed_process.h"
 #include "analyzer/model/report.h"
 #include "analyzer/symbols/symbolizer.h"
@@ -21,8 +22,8 @@ namespace vramtrack {
 // The traces of a job that may still run, read again and again. Thread-compatible.
 class LiveJob {
  public:
-  // `target`: a process number, a trace or a folder of traces. `step_marks`: as in AnalyzeOptions.
-  LiveJob(std::string target, std::string step_marks, std::vector<std::string> search_paths);
+  // `target`: a process number, a trace or a folder of traces. The others are as in AnalyzeOptions.
+  LiveJob(std::string target, std::string step_marks, CategoryRules categories, std::vector<std::string> search_paths);
 
   // From now on takes the traces of this run of a folder, instead of its newest.
   void ChooseRun(std::string run_id) { run_id_ = std::move(run_id); }
@@ -52,6 +53,7 @@ class LiveJob {
   AnalyzeOptions OptionsOf() const;
 
   const std::string target_, step_marks_;
+  const CategoryRules categories_;
   const std::vector<std::string> search_paths_;
   const std::shared_ptr<ModuleStore> modules_;  // what was read from the program's files
   std::optional<std::string> run_id_;

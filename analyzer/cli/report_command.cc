@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analyzer/cli/category_option.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/model/answer.h"
@@ -19,7 +20,10 @@ namespace vramtrack {
 namespace {
 
 absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options, const TraceChoice& choice) {
+  absl::StatusOr<CategoryRules> categories = ReadCategories(options.categories);
+  if (!categories.ok()) return categories.status();
   AnalyzeOptions analyze;
+  analyze.categories = *std::move(categories);
   // A page has room for all sites that anybody would look for.
   analyze.top = std::max(options.format == "html" ? kMaxPageSites : analyze.top, options.top);
   analyze.step_marks = options.step_marks;
@@ -79,7 +83,9 @@ int RunReport(const ReportOptions& options) {
   // A page is of no use on a terminal.
   const bool names_itself = options.format == "html" && options.output.empty() && isatty(STDOUT_FILENO) != 0;
   const std::string output = names_itself ? PageBeside(options.traces[0]) : options.output;
-  if (absl::Status usable = CheckOutput(output, options.traces); !usable.ok()) {
+  std::vector<std::string> inputs = options.traces;
+  inputs.push_back(options.categories);
+  if (absl::Status usable = CheckOutput(output, inputs); !usable.ok()) {
     return BadInput(std::string(usable.message()));
   }
   const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.traces, options.all_runs);

@@ -6,6 +6,7 @@
 
 #include "analyzer/base/ordered_work.h"
 #include "analyzer/base/processors.h"
+#include "analyzer/cli/category_option.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/summary/process_summary.h"
@@ -13,13 +14,18 @@
 
 namespace vramtrack {
 int RunSummarize(const SummarizeOptions& options) {
-  if (absl::Status output = CheckOutput(options.output, options.traces); !output.ok()) {
+  std::vector<std::string> inputs = options.traces;
+  inputs.push_back(options.categories);
+  if (absl::Status output = CheckOutput(options.output, inputs); !output.ok()) {
     return BadInput(std::string(output.message()));
   }
   const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.traces, options.all_runs);
   if (!choice.ok()) return BadInput(std::string(choice.status().message()));
   const std::vector<std::string>& paths = choice->paths;
+  absl::StatusOr<CategoryRules> categories = ReadCategories(options.categories);
+  if (!categories.ok()) return BadInput(std::string(categories.status().message()));
   AnalyzeOptions analyze;
+  analyze.categories = *std::move(categories);
   if (options.top != 0) analyze.top = options.top;
   analyze.step_marks = options.step_marks;
   analyze.horizon_steps = options.horizon_steps;

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/cli/category_option.h"
 #include "analyzer/cli/commands.h"
 #include "analyzer/cli/live_job.h"
 #include "analyzer/cli/output.h"
@@ -270,7 +271,9 @@ int PrintLooks(const TopOptions& options, LiveJob* job) {
 }  // namespace
 
 int RunTop(const TopOptions& options) {
-  LiveJob job(options.target, options.step_marks, options.search_paths);
+  absl::StatusOr<CategoryRules> categories = ReadCategories(options.categories);
+  if (!categories.ok()) return BadInput(std::string(categories.status().message()));
+  LiveJob job(options.target, options.step_marks, *std::move(categories), options.search_paths);
   if (const absl::Status found = job.Find(); !found.ok()) return BadInput(std::string(found.message()));
   if (!options.once && !options.json && Terminal::IsUsable()) return Screen(options, &job).Run();
   return PrintLooks(options, &job);

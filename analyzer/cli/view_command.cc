@@ -24,6 +24,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "analyzer/cli/category_option.h"
 #include "analyzer/cli/commands.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/preload.h"
@@ -196,6 +197,9 @@ void WaitForHangUp() {
 int RunView(const ViewOptions& options) {
   const absl::StatusOr<std::string> token = MakeToken(), once = MakeToken();
   if (!token.ok() || !once.ok()) return BadInput(std::string((token.ok() ? once : token).status().message()));
+  if (const auto categories = ReadCategories(options.categories); !categories.ok()) {
+    return BadInput(std::string(categories.status().message()));
+  }
   ViewedTraces traces(options);
   if (const absl::Status opens = traces.Open(); !opens.ok()) return BadInput(std::string(opens.message()));
   Site site(*token, *once, &traces);

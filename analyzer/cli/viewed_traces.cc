@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/cli/category_option.h"
 #include "analyzer/cli/live_job.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/ingest/trace_choice.h"
@@ -90,13 +91,15 @@ class Reader {
   // {"read", path, run or not, run id, signature or empty} ->
   // {"same"} or {"trouble", text} or {"report", ended, signature, parts}.
   Fields Read(const Fields& request) {
-    auto [at, is_new] = jobs_.emplace(std::make_pair(request[1], request[2] + request[3]), nullptr);
-    if (is_new) {
-      at->second = std::make_unique<LiveJob>(request[1], options_.step_marks, options_.search_paths);
-      if (!request[2].empty()) at->second->ChooseRun(request[3]);
-      at->second->ListSites(kMaxPageSites);
+    std::unique_ptr<LiveJob>& at = jobs_[std::make_pair(request[1], request[2] + request[3])];
+    if (at == nullptr) {
+      absl::StatusOr<CategoryRules> categories = ReadCategories(options_.categories);
+      if (!categories.ok()) return {"trouble", std::string(categories.status().message())};
+      at = std::make_unique<LiveJob>(request[1], options_.step_marks, *std::move(categories), options_.search_paths);
+      if (!request[2].empty()) at->ChooseRun(request[3]);
+      at->ListSites(kMaxPageSites);
     }
-    LiveJob& job = *at->second;
+    LiveJob& job = *at;
     if (const absl::Status found = job.Find(); !found.ok()) return {"trouble", std::string(found.message())};
     std::string signature = SignatureOf(job.paths());
     if (signature == request[4]) return {"same"};

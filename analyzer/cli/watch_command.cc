@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/cli/category_option.h"
 #include "analyzer/cli/commands.h"
 #include "analyzer/cli/live_job.h"
 #include "analyzer/cli/metrics_server.h"
@@ -109,7 +110,9 @@ class Watch {
 
 int RunWatch(const WatchOptions& options) {
   signal(SIGPIPE, SIG_IGN);
-  LiveJob job(options.target, options.step_marks, options.search_paths);
+  absl::StatusOr<CategoryRules> categories = ReadCategories(options.categories);
+  if (!categories.ok()) return BadInput(std::string(categories.status().message()));
+  LiveJob job(options.target, options.step_marks, *std::move(categories), options.search_paths);
   absl::Status found = job.Find();
   if (!found.ok() && (options.once || !options.waits)) return BadInput(std::string(found.message()));
   std::unique_ptr<MetricsServer> metrics;

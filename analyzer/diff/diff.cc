@@ -68,8 +68,13 @@ absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, cons
   const absl::StatusOr<KnownRun> base = FindProcesses(base_paths), next = FindProcesses(next_paths);
   for (const absl::StatusOr<KnownRun>* run : {&base, &next}) {
     if (!run->ok()) return run->status();
-    if (options.analyze.step_marks.empty() || (*run)->summary.records().empty()) continue;
-    return absl::InvalidArgumentError("--step-marks is for traces: a summary has been made with them");
+    if ((*run)->summary.records().empty()) continue;
+    if (!options.analyze.step_marks.empty()) {
+      return absl::InvalidArgumentError("--step-marks is for traces: a summary has been made with them");
+    }
+    if (!options.analyze.categories.empty()) {
+      return absl::InvalidArgumentError("--categories is for traces: a summary has been made with them");
+    }
   }
   std::vector<std::string> warnings = base->unreadable;
   warnings.insert(warnings.end(), next->unreadable.begin(), next->unreadable.end());

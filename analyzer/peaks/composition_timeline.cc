@@ -19,6 +19,7 @@ void MergePairs(std::vector<CompositionTimeline::StepBin>* bins) {
 }  // namespace
 
 CompositionTimeline::CompositionTimeline(const Ledger& first, const IndexedVector<SiteIndex, Category>& categories,
+                                         size_t count,
                                          const std::map<uint32_t, std::vector<std::vector<SiteIndex>>>& groups,
                                          const LevelTimeline& timeline)
     : places_(first.sites().size()), bins_(timeline) {
@@ -26,8 +27,10 @@ CompositionTimeline::CompositionTimeline(const Ledger& first, const IndexedVecto
     const bool followed = IsOnTimeline(scope) && rows_.size() < kNoRow;
     rows_of_scopes_.push_back(followed ? static_cast<uint16_t>(rows_.size()) : kNoRow);
     if (!followed) continue;
-    rows_.emplace_back();
-    rows_.back().bins.resize(1);
+    Row& row = rows_.emplace_back();
+    row.now.categories.resize(count);
+    row.extents.resize(count);
+    row.bins = {row.now};
     if (first.steps().plan().has_steps() && scope.peak > 0) rows_.back().peak_step = scope.peak_moment.step;
   }
   for (const SiteIndex site : places_.indices()) {
@@ -102,7 +105,7 @@ void CompositionTimeline::BeginBin() {
     if (row.rising) row.bins.back() = row.now;
     row.rising = false;
     row.bins.resize(bins_.present() + 1, row.now);
-    for (size_t i = 0; i < kCategories; ++i) {
+    for (size_t i = 0; i < row.extents.size(); ++i) {
       const uint64_t live = row.now.categories[i];
       if (!row.extents[i].empty()) row.extents[i].resize(bins_.present() + 1, {live, live});
     }

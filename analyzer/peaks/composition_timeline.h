@@ -25,8 +25,8 @@ class CompositionTimeline final : public ReplayObserver {
   static constexpr size_t kMaxStepBins = 1000;
 
   struct Bin {
-    uint64_t live = 0;                               // the sum of `categories`
-    std::array<uint64_t, kCategories> categories{};  // bytes
+    uint64_t live = 0;                 // the sum of `categories`
+    std::vector<uint64_t> categories;  // bytes
     std::array<uint64_t, kMaxGroups> groups{};
   };
   // What a category held within a bin.
@@ -39,9 +39,10 @@ class CompositionTimeline final : public ReplayObserver {
     Bin bin;
   };
 
-  // `first`: the trace's first replay; `timeline`: its timeline. `groups`: for each scope at most kMaxGroups disjoint
+  // `first`: the trace's first replay; `timeline`: its timeline. `count`: of categories, those of a user's rules
+  // included. `groups`: for each scope at most kMaxGroups disjoint
   // sets of sites. Follows only the scopes of a report's timeline: leading ones and the host's.
-  CompositionTimeline(const Ledger& first, const IndexedVector<SiteIndex, Category>& categories,
+  CompositionTimeline(const Ledger& first, const IndexedVector<SiteIndex, Category>& categories, size_t count,
                       const std::map<uint32_t, std::vector<std::vector<SiteIndex>>>& groups,
                       const LevelTimeline& timeline);
 
@@ -78,8 +79,8 @@ class CompositionTimeline final : public ReplayObserver {
   struct Row {
     Bin now;
     std::vector<Bin> bins;
-    std::array<std::vector<Extent>, kCategories> extents;  // by category; empty until its first allocation
-    bool rising = false;  // `now` is the highest of the last bin, and is not stored in it yet
+    std::vector<std::vector<Extent>> extents;  // by category; empty until its first allocation
+    bool rising = false;                       // `now` is the highest of the last bin, and is not stored in it yet
     uint32_t peak_step = UINT32_MAX;
     uint64_t step_events = 0, step_width = 1;
     std::vector<StepBin> step;

@@ -17,6 +17,8 @@
 namespace vramtrack {
 namespace {
 
+constexpr size_t kCount = kCategories + 3;  // with those of a user's rules
+
 // Checks the sums of every scope while a replay goes on.
 class SumCheck final : public ReplayObserver {
  public:
@@ -27,7 +29,7 @@ class SumCheck final : public ReplayObserver {
       const Scope& scope = ledger_->scopes()[i];
       if (!scope.is_leading() && scope.device != kHost) continue;
       uint64_t sum = 0;
-      for (size_t c = 0; c < kCategories; ++c) sum += categories_.Live(i, static_cast<Category>(c));
+      for (size_t c = 0; c < kCount; ++c) sum += categories_.Live(i, static_cast<Category>(c));
       EXPECT_EQ(sum, scope.live);
       ++checks_;
     }
@@ -80,8 +82,8 @@ void Check(const std::string& file, bool marks) {
   Ledger first(trace, plan, options);
   first.Replay();
   IndexedVector<SiteIndex, Category> categories;
-  for (size_t i = 0; i < first.sites().size(); ++i) categories.push_back(static_cast<Category>(i % kCategories));
-  CompositionTimeline timeline(first, categories, {}, levels);
+  for (size_t i = 0; i < first.sites().size(); ++i) categories.push_back(static_cast<Category>(i % kCount));
+  CompositionTimeline timeline(first, categories, kCount, {}, levels);
   std::map<DeviceIndex, uint64_t> peak_changes;
   for (const Scope& scope : first.scopes()) {
     if (scope.is_leading()) peak_changes[scope.device] = scope.peak_change;
@@ -100,7 +102,7 @@ void Check(const std::string& file, bool marks) {
     const Scope& scope = first.scopes()[i];
     const std::vector<Timeline::Bin>& bins = levels.bins(scope);
     std::vector<uint64_t> low(bins.size()), high(bins.size());
-    for (size_t c = 0; c < kCategories; ++c) {
+    for (size_t c = 0; c < kCount; ++c) {
       const std::vector<CompositionTimeline::Extent> of_category = timeline.Extents(i, static_cast<Category>(c));
       if (of_category.empty()) continue;
       ASSERT_EQ(of_category.size(), bins.size());
@@ -174,7 +176,7 @@ TEST(CompositionTimeline, ABinHasTheLowestAndTheHighestOfItsStep) {
   options.observers = {&levels};
   Ledger first(*trace, plan, options);
   first.Replay();
-  CompositionTimeline timeline(first, {Category::kParameters, Category::kTemporary}, {}, levels);
+  CompositionTimeline timeline(first, {Category::kParameters, Category::kTemporary}, kCount, {}, levels);
   options.observers = {&timeline};
   Ledger second(*trace, plan, options);
   second.Replay();

@@ -58,6 +58,7 @@ absl::Status CheckOptions(const std::string& path, const AnalyzeOptions& options
         absl::StrCat(path, ": is a summary; ", option, " is for summarize, which made it"));
   };
   if (!options.step_marks.empty()) return refuse("--step-marks");
+  if (!options.categories.empty()) return refuse("--categories");
   if (options.stacks == StackDetail::kRaw) return refuse("--raw-stacks");
   if (options.horizon_steps != AnalyzeOptions{}.horizon_steps) return refuse("--horizon");
   return absl::OkStatus();

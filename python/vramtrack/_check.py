@@ -134,7 +134,8 @@ class Check:
 def check(trace: str | os.PathLike[str] | _trace.Trace, *, baseline: str | os.PathLike[str] | _trace.Trace | None = None,
           budget: str | os.PathLike[str] | None = None, fail_on: Iterable[str] = (), today: str | None = None,
           source_root: str | os.PathLike[str] | None = None, step_marks: str | None = None, threads: int | None = None,
-          search_path: Iterable[str | os.PathLike[str]] = (), all_runs: bool = False, **limits: str | float) -> Check:
+          search_path: Iterable[str | os.PathLike[str]] = (), all_runs: bool = False,
+          categories: str | os.PathLike[str] | None = None, **limits: str | float) -> Check:
     """Judges a run, as `vramtrack check` does. Without limits, every leak fails that is not minor.
 
         vramtrack.check("trace", max_leak="64 KiB/step", max_peak="70 GiB")
@@ -146,7 +147,7 @@ def check(trace: str | os.PathLike[str] | _trace.Trace, *, baseline: str | os.Pa
         fail_on: Rules that fail; all others warn. All rules fail by default.
         today: The date for exceptions that expire, such as "2026-12-31".
         source_root: The folder from which files are named.
-        step_marks, threads, search_path, all_runs: As for `load`. Without any, the options that `trace` was loaded with.
+        step_marks, threads, search_path, all_runs, categories: As for `load`. Without any, the options that `trace` was loaded with.
         limits: `max_leak`, `max_peak` and all other options of `vramtrack check` that begin with `--max-` or `--min-`. A text
             such as "70 GiB" or "64 KiB/step"; a number is bytes where the limit is a size or a rate.
 
@@ -154,7 +155,7 @@ def check(trace: str | os.PathLike[str] | _trace.Trace, *, baseline: str | os.Pa
         TypeError: A limit is not called `max_…` or `min_…`.
         VramtrackError: The trace cannot be read, or a limit is unknown or invalid.
     """
-    options = _program.reading_options(step_marks, threads, search_path, all_runs) or _trace.options_of(trace)
+    options = _program.reading_options(step_marks, threads, search_path, all_runs, categories) or _trace.options_of(trace)
     for name, value in limits.items():
         if not name.startswith(("max_", "min_")):
             raise TypeError("check() got an unexpected keyword argument %r" % name)

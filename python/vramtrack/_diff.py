@@ -125,19 +125,20 @@ _OWN = {**_trace._OWN, _fields.DiffFinding: Change}
 
 def diff(base: str | os.PathLike[str] | _trace.Trace, new: str | os.PathLike[str] | _trace.Trace, *,
          rename: Mapping[str, str] | None = None, step_marks: str | None = None, threads: int | None = None,
-         search_path: Iterable[str | os.PathLike[str]] = (), all_runs: bool = False) -> Diff:
+         search_path: Iterable[str | os.PathLike[str]] = (), all_runs: bool = False,
+         categories: str | os.PathLike[str] | None = None) -> Diff:
     """Compares two runs, as `vramtrack diff` does.
 
     Args:
         base: The earlier run: a trace, a folder of traces, a summary, or what `load` returned.
         new: The run to compare with it.
         rename: New names by their old ones, of functions, classes, namespaces or files that were renamed in between.
-        step_marks, threads, search_path, all_runs: As for `load`. Without any, the options that `base` or `new` was loaded with.
+        step_marks, threads, search_path, all_runs, categories: As for `load`. Without any, the options that `base` or `new` was loaded with.
 
     Raises:
         VramtrackError: A trace cannot be read.
     """
-    options = (_program.reading_options(step_marks, threads, search_path, all_runs) or _trace.options_of(base)
+    options = (_program.reading_options(step_marks, threads, search_path, all_runs, categories) or _trace.options_of(base)
                or _trace.options_of(new))
     for old_name, new_name in (rename or {}).items():
         options += ["--rename", "%s=%s" % (old_name, new_name)]

@@ -92,11 +92,13 @@ def lines(arguments: list[str]) -> Iterator[str]:
 
 
 def reading_options(step_marks: str | None, threads: int | None, search_path: Iterable[str | os.PathLike[str]],
-                    all_runs: bool) -> list[str]:
+                    all_runs: bool, categories: str | os.PathLike[str] | None) -> list[str]:
     """The options that all commands have which read a trace."""
     options: list[str] = []
     if step_marks is not None:
         options += ["--step-marks", step_marks]
+    if categories is not None:
+        options += ["--categories", as_argument(categories)]
     if threads is not None:
         options += ["--threads", str(threads)]
     if all_runs:

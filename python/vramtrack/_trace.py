@@ -425,7 +425,8 @@ class Trace:
 
 
 def load(trace: str | os.PathLike[str], *, step_marks: str | None = None, threads: int | None = None,
-         search_path: Iterable[str | os.PathLike[str]] = (), all_runs: bool = False) -> Trace:
+         search_path: Iterable[str | os.PathLike[str]] = (), all_runs: bool = False,
+         categories: str | os.PathLike[str] | None = None) -> Trace:
     """Reads a trace, or the folder that `vramtrack run` made.
 
     Args:
@@ -434,11 +435,12 @@ def load(trace: str | os.PathLike[str], *, step_marks: str | None = None, thread
         threads: Processors to use; all of them by default. The result does not depend on it.
         search_path: Folders in which to look for binaries that have moved since.
         all_runs: Of a folder that holds several runs, all instead of the newest.
+        categories: A TOML file of rules that name what memory is for.
 
     Raises:
         VramtrackError: It cannot be read; the message is the one line that the program prints.
     """
-    options = _program.reading_options(step_marks, threads, search_path, all_runs)
+    options = _program.reading_options(step_marks, threads, search_path, all_runs, categories)
     text = _program.run(["report", "--format", "json", *options, _program.as_argument(trace)])[1]
     return Trace(os.fspath(trace), json.loads(text), options)
 

@@ -83,7 +83,8 @@ class HostileFilesTest(unittest.TestCase):
         server.bind("socket.vtrace")
         self.every_command("socket.vtrace", ["socket.vtrace: is a socket"])
         self.every_command("/dev/zero", ["/dev/zero: is a device"])
-        for option, command in (("--budget", ["check", "good.vtrace"]), ("--rename-file", ["diff", "good.vtrace", "good.vtrace"])):
+        for option, command in (("--budget", ["check", "good.vtrace"]), ("--categories", ["report", "good.vtrace"]),
+                                ("--rename-file", ["diff", "good.vtrace", "good.vtrace"])):
             self.refuses(*command, option, "fifo.vtrace", says=["fifo.vtrace: is a FIFO"])
             self.refuses(*command, option, "/dev/zero", says=["/dev/zero: is a device"])
             self.refuses(*command, option, ".", says=[".: is a folder"])
@@ -106,7 +107,7 @@ class HostileFilesTest(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("summaries/a.vts: is a FIFO", errors)
 
-    def test_budgets(self):
+    def test_budgets_and_categories(self):
         for content, says in (
             (b"#" * (1 << 20) + b"\n", "larger than 1048576 bytes"),
             (b"a" + b".a" * 200000 + b" = 1\n", "x.toml:1: more than 256 dots"),
@@ -118,6 +119,7 @@ class HostileFilesTest(unittest.TestCase):
             (b"\xff\xfe" * 1000, "x.toml:1: "),
         ):
             self.refuses("check", "good.vtrace", "--budget", self.write("x.toml", content), says=[says])
+            self.refuses("report", "good.vtrace", "--categories", self.write("x.toml", content), says=[says])
 
     def test_bombs(self):
         mib = b"\0" * (1 << 20)

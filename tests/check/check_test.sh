@@ -68,6 +68,35 @@ run 2 "$vramtrack" check leaky --budget wrong.toml && one_error_line "wrong.toml
 run 2 "$vramtrack" check leaky --budget missing.toml && one_error_line "missing.toml" "No such file"
 run 2 "$vramtrack" check leaky --budget . && one_error_line "vramtrack: .: "
 
+# Names for what memory is for, of the user's own.
+printf '[[category]]\nname = "attention cache"\nfile = "transformer/attention.cu"\nfunction = "Attention::*"\n' >names.toml
+printf '[[category]]\nname = "kernels"\nfunction = "*Forward"\n' >>names.toml
+run 0 "$vramtrack" report leaky --categories names.toml
+says stdout "  at the peak    46.5 MiB attention cache, 8.40 MiB unknown use, 5.25 MiB kernels, 3.74 MiB"
+run 0 "$vramtrack" report leaky --categories names.toml --format json && says stdout '"attention cache"' '"rule"'
+run 0 "$vramtrack" report leaky --categories names.toml --format html -o page.html && grep -q "attention cache" page.html ||
+  fail "the page does not have the name"
+printf '[budget.categories]\n"attention cache" = "1 MiB"\n' >named.toml
+run 1 "$vramtrack" check leaky --fail-on category --budget named.toml --categories names.toml
+says stdout "FAIL      category       device 0: " "MiB of attention cache live at the peak; the budget is 1.00 MiB (named.toml:2)"
+run 0 "$vramtrack" check leaky --fail-on category --budget named.toml
+run 0 "$vramtrack" diff fixed leaky --categories names.toml && says stdout "    attention cache "
+run 0 "$vramtrack" export leaky --categories names.toml --to csv -o sites.csv && grep -q "attention cache" sites.csv ||
+  fail "the table does not have the name"
+run 0 "$vramtrack" summarize leaky --categories names.toml -o leaky.vts
+run 0 "$vramtrack" report leaky.vts && says stdout " attention cache"
+run 2 "$vramtrack" report leaky.vts --categories names.toml && one_error_line "leaky.vts: is a summary; --categories"
+run 2 "$vramtrack" diff leaky.vts leaky.vts --categories names.toml && one_error_line "--categories is for traces"
+run 0 "$vramtrack" top leaky --once --json --categories names.toml && says stdout '"attention cache"'
+printf '[[category]]\nfil = "attention.cu"\n' >misnamed.toml
+for command in report "report --format html -o page.html" check "diff leaky" "export --to csv" "summarize -o x.vts" "top --once" view \
+  "watch --once --on-leak true"; do
+  # shellcheck disable=SC2086
+  run 2 "$vramtrack" $command leaky --categories misnamed.toml && one_error_line "misnamed.toml:2: unknown key 'fil' in [[category]]"
+done
+run 2 "$vramtrack" report leaky --categories missing.toml && one_error_line "missing.toml" "No such file"
+run 2 "$vramtrack" report leaky --categories names.toml -o names.toml && one_error_line "names.toml: is the input names.toml"
+
 # A baseline: what was there before does not fail.
 run 0 "$vramtrack" check leaky --baseline leaky && says stdout "passed: "
 run 1 "$vramtrack" check leaky --baseline fixed && says stdout "attention.cu:26  Attention::Forward leaks" "baseline"

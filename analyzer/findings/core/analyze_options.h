@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "analyzer/attribution/category_rules.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/base/analysis_progress.h"
 #include "analyzer/findings/core/pass_plan.h"
@@ -19,7 +20,8 @@ struct AnalyzeOptions {
   size_t top = 20;  // sites to report in addition to leaks, by bytes at the peak
   StackDetail stacks = StackDetail::kUseful;
   SymbolizerOptions symbols;
-  std::string step_marks;  // what ends a step, see ParseStepMarks
+  std::string step_marks;    // what ends a step, see ParseStepMarks
+  CategoryRules categories;  // with the user's rules
   // The bytes allocated in a window, if windows replace steps; 0: chosen from what the trace allocates.
   uint64_t window_bytes = 0;
   // The planned length of the run in steps. A leak that stays small until then is minor.

@@ -9,6 +9,14 @@
 
 namespace vramtrack {
 
+namespace {
+
+// A leak of small blocks can make segments grow more than live bytes do, each block in one of its own, but then as long
+// as it goes on.
+constexpr double kFarMore = 4;
+
+}  // namespace
+
 std::map<DeviceIndex, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, const RunShape& run) {
   std::map<DeviceIndex, FrameworkGrowth> frameworks;
   for (const Scope& scope : ledger.scopes()) {
@@ -17,12 +25,18 @@ std::map<DeviceIndex, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, 
     FrameworkGrowth& growth = frameworks[scope.device];
     growth.live = EstimateGrowth(scope.live_floors, run.warmup_end);
     growth.reserved = EstimateGrowth(scope.reserved_floors, run.warmup_end);
+    const Step half = run.warmup_end + (run.steps - std::min(run.steps, run.warmup_end)) / 2;
+    if (!growth.live || !growth.reserved || run.steps < half + 2 * kMinGrowthSteps) continue;
+    growth.reserved_stopped = growth.reserved->bytes_per_step > kFarMore * growth.live->bytes_per_step &&
+                              !EstimateGrowth(scope.reserved_floors, half);
   }
   return frameworks;
 }
 
 void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, ReportSite* site) {
-  if (growth.reserved) {
+  if (growth.reserved_stopped) {
+    absl::StrAppend(&site->explanation, "; the framework's reserved memory does not grow any more: it has room");
+  } else if (growth.reserved) {
     site->grade = "framework+driver";
     const double units = window_bytes == 0 ? 1 : kRateBytes / static_cast<double>(window_bytes);
     absl::StrAppend(&site->explanation, "; the framework's reserved memory grows as well, by ",

@@ -25,6 +25,8 @@ namespace vramtrack {
 struct FrameworkGrowth {
   std::optional<Growth> live;      // bytes in blocks
   std::optional<Growth> reserved;  // bytes in segments
+  // Segments grew far more than live bytes, and not any more in the later half of the steps: not because of a leak.
+  bool reserved_stopped = false;
 
   // Returns whether the growth of live bytes explains the growth of segments.
   bool needs_segments() const { return !IsFlatBeside(live, reserved); }

@@ -288,6 +288,24 @@ TEST(FrameworkFindings, ALeakThatTheSegmentsHaveRoomForIsGradedSo) {
   EXPECT_EQ(leak->grade, "framework");
 }
 
+// As where each request copies on a stream of its own, until all streams of the pool have been used.
+TEST(FrameworkFindings, SegmentsThatStopToGrowAreNotForTheLeak) {
+  for (const bool stops : {true, false}) {
+    Trainer job;
+    job.Prepare();
+    for (int i = 0; i < 120; ++i) {
+      if (i % 2 == 0 && (i < 60 || !stops)) job.Segment(2 * kMiB);
+      job.Step(i, true, [&] { job.Block(kLeak, 16 * kKiB); });
+    }
+    const ProcessFindings findings = job.Find();
+    const ReportSite* leak = SiteOf(findings, "keep_outputs", Level::kFramework);
+    ASSERT_NE(leak, nullptr);
+    EXPECT_TRUE(IsLeak(*leak));
+    EXPECT_EQ(leak->grade, stops ? "framework" : "framework+driver");
+    EXPECT_EQ(leak->explanation.find("does not grow any more") != std::string::npos, stops) << leak->explanation;
+  }
+}
+
 TEST(FrameworkFindings, SegmentsThatGrowAloneAreFragmentation) {
   Trainer job;
   job.Prepare();

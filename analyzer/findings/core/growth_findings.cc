@@ -74,9 +74,16 @@ Sources FindSources(const ProcessAnalysis& analysis, DeviceIndex device, Step fi
   for (const SiteIndex i : ledger.sites().indices()) {
     if (!CountsFor(ledger, ledger.sites()[i], device)) continue;
     const LeakVerdict& verdict = analysis.verdicts()[i];
-    double kept = 0;
+    double kept = 0, latest = 0;
     for (const Cohort& cohort : analysis.histories().history(i).cohorts) {
-      if (cohort.step >= first) kept += static_cast<double>(cohort.live_bytes);
+      if (cohort.step < first) continue;
+      kept += static_cast<double>(cohort.live_bytes);
+      if (cohort.step >= verdict.evidence.tested.end) latest += static_cast<double>(cohort.live_bytes);
+    }
+    // What a site allocated after the steps that were judged was not found to be there once and for all.
+    if (verdict.verdict == Verdict::kOneTime) {
+      sources.other[Verdict::kSteady] += latest;
+      kept -= latest;
     }
     if (!IsLeak(verdict.verdict)) {
       sources.other[verdict.verdict] += kept;

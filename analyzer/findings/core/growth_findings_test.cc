@@ -252,5 +252,43 @@ TEST(TimeToOom, IsRefusedForStairsOfSegments) {
   ExpectRefused(devices[0].growth_of->device_used, "stairs while what is live does not grow");
 }
 
+// Chats whose keys and values are replaced by larger ones at each turn. What the judged steps allocated is nearly all
+// gone: each chat holds what its last turn made.
+double UnexplainedAfterChats(bool kept) {
+  constexpr uint64_t kChats = 12, kTurns = 60;
+  Device device(uint64_t{80} << 30);
+  device.Allocate(1, 400 * kMiB);
+  std::mt19937 random(1);
+  std::vector<std::vector<JobObject>> chats(kChats);
+  std::vector<uint64_t> turns(kChats), ends(kChats);
+  for (uint64_t& end : ends) end = 2 + random() % 6;
+  for (uint64_t turn = 0; turn < kTurns; ++turn) {
+    const uint64_t chat = random() % kChats;
+    const uint64_t bytes = ++turns[chat] * 3 * kMiB;
+    for (const JobObject& object : chats[chat]) device.Free(object);
+    chats[chat] = {device.Allocate(2, bytes)};
+    if (turns[chat] == ends[chat]) {
+      if (!kept) {
+        for (const JobObject& object : chats[chat]) device.Free(object);
+      }
+      chats[chat].clear();
+      turns[chat] = 0;
+    }
+    for (int token = 0; token < 5; ++token) {
+      device.Free(device.Allocate(3, kMiB));
+      device.Pass(kStepTicks);
+      device.EndStep();
+    }
+  }
+  const std::vector<ReportDevice> devices = device.Analysed();
+  EXPECT_EQ(devices.size(), 1u);
+  return devices[0].unexplained_growth;
+}
+
+TEST(Growth, IsNotExplainedByWhatASiteAllocatedLast) {
+  EXPECT_GT(UnexplainedAfterChats(/*kept=*/true), 10e3);
+  EXPECT_EQ(UnexplainedAfterChats(/*kept=*/false), 0);
+}
+
 }  // namespace
 }  // namespace vramtrack

@@ -288,13 +288,16 @@ Purpose ProcessAnalysis::Decide(SiteIndex index, bool sizes) {
   lifetime.into_optimizer = phases.freed > 0 && 2 * phases.into_optimizer > phases.freed;
   lifetime.as_parameters = sizes && lifetime.kept && phases.after_backward && IsLikeParameters(history);
   const StackIndex stack = site.key.stack;
-  return vramtrack::PurposeOf(TraitsOf(raw_.Frames(stack), trace_.definitions().stacks.Get(stack).node), lifetime,
-                              IsHostMemory(site.key.kind));
+  const std::vector<ReportFrame>& frames = raw_.Frames(stack);
+  Purpose purpose = vramtrack::PurposeOf(TraitsOf(frames, trace_.definitions().stacks.Get(stack).node), lifetime,
+                                         IsHostMemory(site.key.kind));
+  options_.categories.Apply(frames, &purpose);
+  return purpose;
 }
 
 void ProcessAnalysis::FindSizesOfParameters(const std::vector<SiteIndex>& sites) {
   for (const SiteIndex site : sites) {
-    if (PurposeOf(site).category != vramtrack::Category::kParameters) continue;
+    if (PurposeOf(site).inferred != vramtrack::Category::kParameters) continue;
     const SiteHistory history = histories().history(site);
     parameter_objects_ += history.live_objects();
     parameter_bytes_ += history.live_bytes();
@@ -329,7 +332,7 @@ std::string ProcessAnalysis::Category(SiteIndex site) {
   if (LevelOf(known) == Level::kHandle) return "handle";
   if (known.key.kind == schema::GRAPH_POOL) return "graph_pool";
   if (IsSegmentSite(known)) return "segment";
-  return CategoryName(PurposeOf(site).category);
+  return options_.categories.Name(PurposeOf(site).category);
 }
 
 }  // namespace vramtrack

@@ -63,8 +63,10 @@ uint64_t SeenBytes(const std::vector<const HeldBlocks*>& blocks) {
 
 bool IsSeen(const HeldBlocks& held) { return !held.path.is_none() || held.flags != 0; }
 
-std::string CategoryOf(const HeldBlocks& held, const SitePurposes& purposes) {
-  return IsSeen(held) ? CategoryOfFlags(held.flags) : CategoryName(purposes[held.site].category);
+std::string CategoryOf(const WalkFacts& facts, const HeldBlocks& held) {
+  const Purpose& purpose = facts.purposes[held.site];
+  if (IsSeen(held) && purpose.evidence != Evidence::kRule) return CategoryOfFlags(held.flags);
+  return facts.analysis.options().categories.Name(purpose.category);
 }
 
 std::string SavedBy(const HolderPaths& paths, HolderPathIndex path) {
@@ -136,7 +138,7 @@ std::optional<ReportHeld> DescribeHeldMemory(const WalkFacts& facts, DeviceIndex
   constexpr uint32_t kOfModule = schema::HOLDER_IS_PARAMETER | schema::HOLDER_IS_GRADIENT | schema::HOLDER_IS_BUFFER;
   for (const HeldBlocks* held : BlocksOnDevice(at[chosen], sites, device)) {
     const bool inferred = !IsSeen(*held);
-    const std::string name = CategoryOf(*held, purposes);
+    const std::string name = CategoryOf(facts, *held);
     ReportHeld::Category& category = categories[{inferred, name}];
     category.name = name;
     category.source = inferred ? CategorySource::kInferred : CategorySource::kWalk;

@@ -30,8 +30,8 @@ std::vector<const HeldBlocks*> BlocksOnDevice(const BlocksAtWalk& at, const Site
 
 // Returns whether the walk found what holds these blocks.
 bool IsSeen(const HeldBlocks& held);
-// Returns the category of blocks: what the walk says of those that it found, and otherwise that of their site.
-std::string CategoryOf(const HeldBlocks& held, const SitePurposes& purposes);
+// Returns the category of blocks: that of a user's rule; what the walk says of those that it found; that of their site.
+std::string CategoryOf(const WalkFacts& facts, const HeldBlocks& held);
 // Returns the type of the graph node that saved what a path leads to; empty if none did.
 std::string SavedBy(const HolderPaths& paths, HolderPathIndex path);
 

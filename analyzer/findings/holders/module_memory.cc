@@ -59,7 +59,7 @@ std::string VariableOf(const std::vector<PathStep>& steps) {
 ReportModuleMemory::Part PartOf(const WalkFacts& facts, const HolderWalk& walk, const ModulePaths& modules,
                                 const HeldBlocks& held) {
   ReportModuleMemory::Part part;
-  part.category = CategoryOf(held, facts.purposes);
+  part.category = CategoryOf(facts, held);
   part.source = IsSeen(held) ? CategorySource::kWalk : CategorySource::kInferred;
   if (held.path.is_none()) return part;
   if (part.category == "saved_for_backward") {

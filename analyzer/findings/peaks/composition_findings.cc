@@ -30,13 +30,14 @@ uint32_t ScopeOf(const ProcessAnalysis& analysis, size_t group) {
 
 // `bins` is a range of things of which `bin_of` gives the CompositionTimeline::Bin.
 template <typename Bins, typename BinOf>
-ReportComposition DescribeBins(const Bins& bins, const std::vector<size_t>& groups, BinOf bin_of) {
+ReportComposition DescribeBins(const CategoryRules& rules, const Bins& bins, const std::vector<size_t>& groups,
+                               BinOf bin_of) {
   ReportComposition described;
-  for (size_t c = 0; c < kCategories; ++c) {
+  for (size_t c = 0; c < rules.count(); ++c) {
     std::vector<uint64_t> bytes;
     for (const auto& one : bins) bytes.push_back(bin_of(one).categories[c]);
     if (std::all_of(bytes.begin(), bytes.end(), [](uint64_t count) { return count == 0; })) continue;
-    described.categories.emplace_back(CategoryName(static_cast<Category>(c)), std::move(bytes));
+    described.categories.emplace_back(rules.Name(static_cast<Category>(c)), std::move(bytes));
   }
   for (const auto& one : bins) described.other_sites.push_back(bin_of(one).live);
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -131,7 +132,8 @@ std::map<uint32_t, std::vector<std::vector<SiteIndex>>> TimelineFindings::SitesT
 TimelineFindings::TimelineFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
     : analysis_(analysis),
       followed_(GroupsToFollow(analysis)),
-      composition_(analysis.ledger(), Categories(purposes), SitesToFollow(), analysis.timeline()),
+      composition_(analysis.ledger(), Categories(purposes), analysis.options().categories.count(), SitesToFollow(),
+                   analysis.timeline()),
       curve_(analysis.ledger(), analysis.timeline()) {}
 
 void TimelineFindings::Prepare(Replay* detail) {
@@ -147,6 +149,7 @@ void TimelineFindings::Describe(const Replay& /*replay*/, ProcessFindings* findi
 
 void TimelineFindings::AddCategories(std::vector<ReportTimeline>* timelines) const {
   const Ledger& ledger = analysis_.ledger();
+  const CategoryRules& rules = analysis_.options().categories;
   for (ReportTimeline& timeline : *timelines) {
     for (uint32_t i = 0; i < ledger.scopes().size(); ++i) {
       const Scope& scope = ledger.scopes()[i];
@@ -154,7 +157,7 @@ void TimelineFindings::AddCategories(std::vector<ReportTimeline>* timelines) con
                           : scope.device != kHost) {
         continue;
       }
-      for (size_t c = 0; c < kCategories; ++c) {
+      for (size_t c = 0; c < rules.count(); ++c) {
         const std::vector<CompositionTimeline::Extent> bins = composition_.Extents(i, static_cast<Category>(c));
         if (bins.empty()) continue;
         ReportTimeline::Series series;
@@ -162,7 +165,7 @@ void TimelineFindings::AddCategories(std::vector<ReportTimeline>* timelines) con
           series.low.push_back(bin.low);
           series.high.push_back(bin.high);
         }
-        timeline.categories.emplace_back(CategoryName(static_cast<Category>(c)), std::move(series));
+        timeline.categories.emplace_back(rules.Name(static_cast<Category>(c)), std::move(series));
       }
     }
   }
@@ -176,7 +179,8 @@ void TimelineFindings::AddCompositions(std::vector<ReportTimeline>* timelines) c
       const auto groups = followed_.find(i);
       const std::vector<size_t> of_scope = groups == followed_.end() ? std::vector<size_t>() : groups->second;
       timeline.at_high = DescribeBins(
-          composition_.Bins(i), of_scope, [](const CompositionTimeline::Bin& bin) -> const auto& { return bin; });
+          analysis_.options().categories, composition_.Bins(i), of_scope,
+          [](const CompositionTimeline::Bin& bin) -> const auto& { return bin; });
       const std::vector<CompositionTimeline::StepBin> bins = composition_.StepBins(i);
       if (bins.empty()) continue;
       ReportPeakStep& step = timeline.peak_step.emplace();
@@ -187,7 +191,8 @@ void TimelineFindings::AddCompositions(std::vector<ReportTimeline>* timelines) c
         step.live.push_back(bin.bin.live);
       }
       step.consists_of = DescribeBins(
-          bins, of_scope, [](const CompositionTimeline::StepBin& bin) -> const auto& { return bin.bin; });
+          analysis_.options().categories, bins, of_scope,
+          [](const CompositionTimeline::StepBin& bin) -> const auto& { return bin.bin; });
     }
   }
 }

@@ -2,7 +2,6 @@
 #include "analyzer/findings/peaks/oom_findings.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -92,15 +91,16 @@ void OomFindings::DescribeHolders(const OutOfMemory& failed, const OomStudy::Fin
   std::stable_sort(oom->holders.begin(), oom->holders.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
 
-  std::array<uint64_t, kCategories> by_category{};
+  const CategoryRules& rules = analysis_.options().categories;
+  std::vector<uint64_t> by_category(rules.count());
   const Ledger& ledger = analysis_.ledger();
   for (const auto& [site, bytes] : study.held) {
     // Beside a framework's blocks: what libraries took from the driver, which nobody has looked at.
     const bool leading = ledger.scopes()[ledger.sites()[site].scope].is_leading();
     by_category[static_cast<size_t>(leading ? purposes_[site].category : Category::kOther)] += bytes;
   }
-  for (size_t i = 0; i < kCategories; ++i) {
-    if (by_category[i] > 0) oom->categories.emplace_back(CategoryName(static_cast<Category>(i)), by_category[i]);
+  for (size_t i = 0; i < by_category.size(); ++i) {
+    if (by_category[i] > 0) oom->categories.emplace_back(rules.Name(static_cast<Category>(i)), by_category[i]);
   }
   std::stable_sort(oom->categories.begin(), oom->categories.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });

@@ -56,17 +56,18 @@ size_t LargestGroup(const ProcessAnalysis& analysis, const std::vector<SiteIndex
   return largest.is_none() ? ProcessAnalysis::kNoGroup : analysis.GroupOf(largest);
 }
 
-std::string NameOf(Category category) {
+std::string NameOf(const CategoryRules& rules, Category category) {
   if (category == Category::kUnknown || category == Category::kTemporary) return "objects";
-  return absl::StrReplaceAll(CategoryName(category), {{"_", " "}});
+  return absl::StrReplaceAll(rules.Name(category), {{"_", " "}});
 }
 
 ReportPattern DescribeLate(const ProcessAnalysis& analysis, const SitePurposes& purposes, const LateGroup& group,
                            const LateObjects::Result& result) {
   const Ledger& ledger = analysis.ledger();
   ReportPattern pattern;
-  pattern.category = CategoryName(purposes[group.sites[0]].category);
-  const std::string name = NameOf(purposes[group.sites[0]].category);
+  const CategoryRules& rules = analysis.options().categories;
+  pattern.category = rules.Name(purposes[group.sites[0]].category);
+  const std::string name = NameOf(rules, purposes[group.sites[0]].category);
   const SiteIndex first = group.sites[0];
   const bool as_a_rule =
       LatenessOf(analysis.histories().history(first), analysis.verdicts()[first].verdict) == Late::kAsARule;
@@ -141,14 +142,14 @@ std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const SitePur
   std::map<std::tuple<uint32_t, Late, bool, Category>, LateGroup> groups;
   for (const SiteIndex i : ledger.sites().indices()) {
     const Site& site = ledger.sites()[i];
-    const Category category = purposes[i].category;
+    const Category category = purposes[i].inferred;
     // Of what is not looked at nothing is said, and input is there ahead of its step for good reasons.
     if (category == Category::kOther || category == Category::kInput || site.scope == Site::kNoScope) continue;
     if (!ledger.scopes()[site.scope].is_leading()) continue;
     const Verdict verdict = analysis.verdicts()[i].verdict;
     const Late late = LatenessOf(analysis.histories().history(i), verdict);
     if (late == Late::kNever) continue;
-    LateGroup& group = groups[{site.scope, late, verdict == Verdict::kCycleGarbage, category}];
+    LateGroup& group = groups[{site.scope, late, verdict == Verdict::kCycleGarbage, purposes[i].category}];
     group.scope = site.scope;
     group.sites.push_back(i);
   }

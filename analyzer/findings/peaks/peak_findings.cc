@@ -27,14 +27,16 @@ uint64_t WeightOf(const Site& site, uint32_t steps) {
 
 ReportPeakShare Share(PeakAge age, const PeakLiveSet::Sum& sum) { return {age, sum.objects, sum.bytes}; }
 
-std::vector<ReportPeakCategory> CategoriesAtPeak(const Ledger& ledger, const SitePurposes& purposes,
+std::vector<ReportPeakCategory> CategoriesAtPeak(const ProcessAnalysis& analysis, const SitePurposes& purposes,
                                                  const Scope& scope) {
+  const Ledger& ledger = analysis.ledger();
+  const CategoryRules& rules = analysis.options().categories;
   struct Sum {
     uint64_t bytes = 0;
     double confidence = 0;  // times bytes
     std::array<uint64_t, kEvidences> by_evidence{};
   };
-  std::array<Sum, kCategories> sums;
+  std::vector<Sum> sums(rules.count());
   for (const SiteIndex i : ledger.sites().indices()) {
     const Site& site = ledger.sites()[i];
     if (site.scope == Site::kNoScope || &ledger.scopes()[site.scope] != &scope || site.bytes_at_peak == 0) continue;
@@ -44,10 +46,10 @@ std::vector<ReportPeakCategory> CategoriesAtPeak(const Ledger& ledger, const Sit
     sum.by_evidence[static_cast<size_t>(purposes[i].evidence)] += site.bytes_at_peak;
   }
   std::vector<ReportPeakCategory> categories;
-  for (size_t i = 0; i < kCategories; ++i) {
+  for (size_t i = 0; i < sums.size(); ++i) {
     if (sums[i].bytes == 0) continue;
     ReportPeakCategory category;
-    category.name = CategoryName(static_cast<Category>(i));
+    category.name = rules.Name(static_cast<Category>(i));
     category.bytes = sums[i].bytes;
     category.confidence = sums[i].confidence / static_cast<double>(sums[i].bytes);
     for (size_t e = 0; e < kEvidences; ++e) {
@@ -145,7 +147,7 @@ void PeakFindings::Describe(const Replay& replay, ProcessFindings* findings) {
     const Scope* scope = LeadingScope(ledger, DeviceIndex(device.index));
     const auto peak = live_set_.peaks().find(DeviceIndex(device.index));
     if (scope == nullptr || peak == live_set_.peaks().end()) continue;
-    device.peak_set.categories = CategoriesAtPeak(ledger, purposes_, *scope);
+    device.peak_set.categories = CategoriesAtPeak(analysis_, purposes_, *scope);
     if (device.peak.step) {
       for (size_t i = 0; i < PeakLiveSet::kAges; ++i) {
         device.peak_set.ages.push_back(Share(kAges[i], peak->second.ages[i]));

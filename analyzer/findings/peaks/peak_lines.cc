@@ -99,7 +99,7 @@ ReportPeakLine PeakLines::Describe(const Line& line, const Counterfactual& witho
   const Category category = purposes_[line.sites[0]].category;
   if (std::all_of(line.sites.begin(), line.sites.end(),
                   [&](SiteIndex site) { return purposes_[site].category == category; })) {
-    described.category = CategoryName(category);
+    described.category = analysis_.options().categories.Name(category);
   }
   return described;
 }

@@ -222,6 +222,20 @@ std::vector<std::string> DeviceChanges(const Report& report) {
   return lines;
 }
 
+namespace {
+
+// A run of any length has about as many windows.
+std::string HowMuchLonger(const Report& report) {
+  const uint64_t steps = *StepsToRun(report), count = report.steps.count;
+  if (report.steps.unit == StepUnit::kStep) {
+    return absl::StrCat("Too short: ", Plural(count, "step", "steps"), ". Run at least ", FormatCount(steps), ".");
+  }
+  return absl::StrCat("Too short (", StepsCounted(report), "). Run at least ", (steps + count - 1) / count,
+                      " times as long, or call vramtrack_step() once a step.");
+}
+
+}  // namespace
+
 std::string NotEnoughWords(const Report& report) {
   uint64_t events = 0;
   for (const ReportProcess& process : report.processes) events += process.events;
@@ -240,11 +254,10 @@ std::string NotEnoughWords(const Report& report) {
   }
   if (!FurtherStepsNeeded(report)) {
     return absl::StrCat(FormatCount(unjudged), " of ", Plural(AllSites(report), "allocation site", "allocation sites"),
-                        " cannot be judged (", Plural(report.steps.count, "step", "steps"),
-                        "), and more steps do not help; ", OthersLeak(report));
+                        " cannot be judged (", StepsCounted(report), "), and more steps do not help; ",
+                        OthersLeak(report));
   }
-  return absl::StrCat("Too short: ", Plural(report.steps.count, "step", "steps"), ". Run at least ",
-                      FormatCount(*StepsToRun(report)), ". ", FormatCount(unjudged), " of ",
+  return absl::StrCat(HowMuchLonger(report), " ", FormatCount(unjudged), " of ",
                       Plural(AllSites(report), "allocation site", "allocation sites"), " cannot be judged yet; ",
                       OthersLeak(report), ".");
 }

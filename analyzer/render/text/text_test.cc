@@ -327,6 +327,20 @@ TEST(TextReport, TooFewStepsAreNotSoldAsHealth) {
   EXPECT_EQ(Lines(Render(EmptySample()))[0], "NOT ENOUGH EVIDENCE  nothing was recorded: no allocation, no step");
 }
 
+TEST(TextReport, NobodyIsAskedForMoreWindowsThanARunHas) {
+  Report report = TooShortSample();
+  report.steps.unit = StepUnit::kWindow;
+  report.steps.count = 100;
+  report.further_steps_needed = 72;
+  EXPECT_EQ(
+      Lines(Render(report, 1000))[0],
+      "NOT ENOUGH EVIDENCE  Too short (no steps were found: 100 windows of equal work stand for them). Run at least "
+      "3 times as long, or call vramtrack_step() once a step. 1 of 2 allocation sites cannot be judged yet; no other "
+      "site leaks.");
+  report.further_steps_needed.reset();
+  EXPECT_EQ(Lines(Render(report, 1000))[0].find("(100 steps)"), std::string::npos);
+}
+
 TEST(TextReport, SaysWhatCuptiAdds) {
   const std::string text = Render(CuptiSample(), 1000);
   for (const char* words : {
