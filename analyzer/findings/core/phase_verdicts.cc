@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -68,11 +67,13 @@ void MoveTo(Step begin, LeakVerdict* verdict) {
   if (verdict->onset_step) *verdict->onset_step += begin;
 }
 
-void Doubt(std::string_view why, LeakVerdict* verdict) {
+// `why`: a sentence without a full stop.
+void Doubt(const std::string& why, LeakVerdict* verdict) {
   verdict->verdict = Verdict::kInsufficientEvidence;
   verdict->further_steps_needed = 0;
   verdict->onset_step.reset();
-  if (!verdict->explanation.empty()) verdict->explanation += why;
+  verdict->doubt = why;
+  if (!verdict->explanation.empty()) absl::StrAppend(&verdict->explanation, "; but ", why);
 }
 
 // The job says itself what its steps are, or an optimizer does.
@@ -81,9 +82,9 @@ bool IsTraining(const PlannedPhase& phase) {
 }
 
 std::string WithinLastSteps(const RunPhase& phase) {
-  return absl::StrCat("; but it grows within the last ", phase.steps.size(),
-                      " steps only, after the last step of the training: results that an evaluation collects until it "
-                      "ends look the same");
+  return absl::StrCat("memory grows within the last ", phase.steps.size(),
+                      " steps only, after the last step of the training, like the results that an evaluation collects "
+                      "until it ends");
 }
 
 }  // namespace
@@ -132,7 +133,11 @@ PhaseVerdict JudgeInPhases(const SiteHistory& history, const RunShape& run, cons
       if (phase.kind == PlannedPhase::Kind::kWindows) {
         // What grows before the first step is set-up as a rule.
         if (phase.follows) {
-          Doubt("; this part of the run has no steps, so it may as well be what the job set up there", &verdict);
+          Doubt(
+              "memory grows in a part of the run that has no steps, so it may as well be what the job set up there; "
+              "call "
+              "vramtrack_step() once a step",
+              &verdict);
         } else {
           verdict.verdict = Verdict::kOneTime;
           verdict.onset_step.reset();
@@ -140,7 +145,8 @@ PhaseVerdict JudgeInPhases(const SiteHistory& history, const RunShape& run, cons
       } else if (phase.after_training) {
         Doubt(WithinLastSteps(phase), &verdict);
       } else if (phase.ended && phase.share < kMuchOfTheRun) {
-        Doubt("; but that part of the run has ended, and what it left may be what the job needed later", &verdict);
+        Doubt("the part of the run in which memory grew has ended, and what it left may be what the job needed later",
+              &verdict);
       }
     }
     const auto left = [](const LeakVerdict& one) {

@@ -75,8 +75,9 @@ TEST(JudgeInPhases, WhatAnEvaluationCollectsAfterTheTrainingIsNoLeakYet) {
   const LeakVerdict verdict =
       JudgeInPhases(KeptFrom(kTraining), WholeRun(), TrainingAndThen(true), {}, JudgeDetail::kWhole).verdict;
   EXPECT_EQ(verdict.verdict, Verdict::kInsufficientEvidence);
-  EXPECT_THAT(verdict.explanation, HasSubstr("it grows within the last 250 steps only"));
+  EXPECT_THAT(verdict.explanation, HasSubstr("memory grows within the last 250 steps only"));
   EXPECT_EQ(verdict.further_steps_needed, 0u);
+  EXPECT_THAT(verdict.doubt, HasSubstr("memory grows within the last 250 steps only"));
 }
 
 TEST(JudgeInPhases, ALeakOfTheTrainingIsFoundWithAnEvaluationBehindIt) {
@@ -94,7 +95,7 @@ TEST(JudgeInPhases, ASecondTrainingIsBelieved) {
 TEST(DoubtGrowthAfterTraining, PredictionsThatAreJoinedInTheLastEvaluationAreNoLeakYet) {
   const LeakVerdict verdict = JudgeBuffer(Buffer(kTraining), TrainingAndThen(true));
   EXPECT_EQ(verdict.verdict, Verdict::kInsufficientEvidence);
-  EXPECT_THAT(verdict.explanation, HasSubstr("it grows within the last 250 steps only"));
+  EXPECT_THAT(verdict.explanation, HasSubstr("memory grows within the last 250 steps only"));
 }
 
 TEST(DoubtGrowthAfterTraining, GrowthThatBeganInTheTrainingIsBelieved) {

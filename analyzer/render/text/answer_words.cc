@@ -238,10 +238,12 @@ std::string NotEnoughWords(const Report& report) {
     for (const std::string& line : report.unsure) why.push_back(Printable(line));
     return absl::StrCat("no leak was found (", StepsCounted(report), "), but ", absl::StrJoin(why, "; "));
   }
+  std::string why;
+  for (const std::string& line : report.unsure) absl::StrAppend(&why, why.empty() ? "" : "; ", Printable(line));
   if (!FurtherStepsNeeded(report)) {
     return absl::StrCat(FormatCount(unjudged), " of ", Plural(AllSites(report), "allocation site", "allocation sites"),
                         " cannot be judged (", Plural(report.steps.count, "step", "steps"),
-                        "), and more steps do not help; ", OthersLeak(report));
+                        "), and more steps do not help", why.empty() ? "" : ": ", why, "; ", OthersLeak(report));
   }
   return absl::StrCat("Too short: ", Plural(report.steps.count, "step", "steps"), ". Run at least ",
                       FormatCount(*StepsToRun(report)), ". ", FormatCount(unjudged), " of ",

@@ -327,6 +327,17 @@ TEST(TextReport, TooFewStepsAreNotSoldAsHealth) {
   EXPECT_EQ(Lines(Render(EmptySample()))[0], "NOT ENOUGH EVIDENCE  nothing was recorded: no allocation, no step");
 }
 
+TEST(TextReport, SaysWhyMoreStepsDoNotHelp) {
+  Report report = TooShortSample();
+  report.further_steps_needed.reset();
+  report.sites[1].further_steps_needed.reset();
+  report.unsure = {"memory grows in a part of the run that has no steps"};
+  EXPECT_EQ(
+      Lines(Render(report, 1000))[0],
+      "NOT ENOUGH EVIDENCE  1 of 2 allocation sites cannot be judged (4 steps), and more steps do not help: memory "
+      "grows in a part of the run that has no steps; no other site leaks");
+}
+
 TEST(TextReport, SaysWhatCuptiAdds) {
   const std::string text = Render(CuptiSample(), 1000);
   for (const char* words : {
