@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/findings/find_in_process.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,6 +37,7 @@
 #include "analyzer/findings/peaks/value_findings.h"
 #include "analyzer/findings/site_findings.h"
 #include "analyzer/leaks/cohort.h"
+#include "analyzer/steps/step_choice.h"
 
 namespace vramtrack {
 namespace {
@@ -71,6 +73,32 @@ size_t SitesThatKept(const ProcessAnalysis& analysis) {
   return kept;
 }
 
+// Why sites cannot be judged, each reason once; none if more steps would do.
+std::vector<std::string> Doubts(const ProcessAnalysis& analysis, const ProcessFindings& findings) {
+  std::vector<std::string> doubts;
+  if (findings.further_steps_needed) return doubts;
+  for (const LeakVerdict& verdict : analysis.verdicts()) {
+    const bool known = std::find(doubts.begin(), doubts.end(), verdict.doubt) != doubts.end();
+    if (verdict.verdict == Verdict::kInsufficientEvidence && !verdict.doubt.empty() && !known) {
+      doubts.push_back(verdict.doubt);
+    }
+  }
+  return doubts;
+}
+
+// Whether CUDA graphs were made after the last of few steps, and before it none.
+bool StepsAreInGraphs(const ProcessAnalysis& analysis, const ProcessFindings& findings) {
+  if (findings.steps.count >= kEnoughSteps) return false;
+  bool made = false;
+  for (const SiteIndex i : analysis.ledger().sites().indices()) {
+    const Site& site = analysis.ledger().sites()[i];
+    if (site.key.kind != schema::GRAPH_EXEC || site.allocations == 0) continue;
+    if (analysis.run().steps > 0 && analysis.histories().history(i).born_objects > 0) return false;
+    made = true;
+  }
+  return made;
+}
+
 // A part of a run that is not judged does not matter while it is smaller than the rest.
 constexpr double kLeastJudged = 0.5;
 // Fewer steps than this are too few, whatever they cover.
@@ -79,6 +107,12 @@ constexpr uint64_t kFewSteps = 10;
 // `kept`: how many sites that do not leak kept something that was made where no steps are known.
 std::vector<std::string> WhatIsUnsure(ProcessAnalysis* analysis, const ProcessFindings& findings, size_t kept) {
   std::vector<std::string> unsure = UnseenBlocks(analysis);
+  for (std::string& doubt : Doubts(*analysis, findings)) unsure.push_back(std::move(doubt));
+  if (StepsAreInGraphs(*analysis, findings)) {
+    unsure.push_back(
+        "after its last step the job made a CUDA graph, and steps that replay one are not seen, as they allocate "
+        "nothing: call vramtrack_step(), or push an NVTX range, once a step");
+  }
   if (findings.steps.count == 0) {
     if (const uint64_t rounds = analysis->plan().idle_rounds; rounds > 0) {
       unsure.push_back(
@@ -175,6 +209,8 @@ void Finish(ProcessAnalysis* analysis, ProcessFindings* findings) {
   AddFrameworkRemarks(trace.path(), trace.definitions(), ledger, analysis->framework_check(), &findings->warnings);
   AddMissingWalkWarning(trace, &findings->warnings);
   AddModuleWarnings(analysis->symbols(), &findings->warnings);
+  // More of the steps that are seen do not come.
+  if (StepsAreInGraphs(*analysis, *findings)) findings->further_steps_needed.reset();
   findings->unsure = WhatIsUnsure(analysis, *findings, SitesThatKept(*analysis));
 }
 

@@ -23,13 +23,13 @@ constexpr double kFadingTrend = -1.96;
 // The accidental survivors of a harmless site, over the whole tested span. A site with k of them in k steps is as
 // likely as k or more events of a Poisson process with this mean.
 constexpr double kAccidentalSurvivors = 1;
-// A cache takes what is rare ever more rarely, and while it is young that hardly shows: whatever leaves something in
-// some steps only may be one that fills. With the first of these numbers of steps nothing tells the two apart; up to
+// A cache takes what is rare ever more rarely, and while it is young that hardly shows: whatever leaves less in some
+// steps than in most may be one that fills. With the first of these numbers of steps nothing tells the two apart; up to
 // the second, ever less of a trend downwards is enough to doubt a leak, from none at all to a significant one.
-constexpr double kStepsWithoutTrend = 48, kStepsWithTrend = 128;
+constexpr double kStepsWithoutTrend = 48, kStepsWithTrend = 96;
 constexpr double kDoubtfulTrend = -1.645;
-// What leaves something in nearly every step is no cache.
-constexpr double kEveryStepShare = 0.95;
+// With more steps a decline by less than this is no reason to doubt a leak.
+constexpr double kDoubtfulRatio = 0.95;
 // What is left after all that was left before was freed at once may be freed at once as well, unless so many times
 // older. A garbage collector's first gap can be much shorter than the next ones.
 constexpr uint64_t kClearlyOlder = 10;
@@ -167,13 +167,21 @@ class Judge {
            e.windows_with_survivors >= std::ceil(kOccupiedShare * e.windows);
   }
 
+  // Some steps left fewer objects than most did, as if a cache had had the others already.
+  bool FallsShort() const {
+    const StepSpan span = verdict_.evidence.leaking;
+    std::vector<uint32_t> numbers(span.size(), 0);
+    for (const Survivors& at : Within(series_, span)) numbers[at.step - span.begin] = at.objects;
+    std::sort(numbers.begin(), numbers.end());
+    return !numbers.empty() && (numbers.front() == 0 || numbers.front() < numbers[numbers.size() / 2]);
+  }
+
   bool MayBeFilling() const {
     const LeakEvidence& e = verdict_.evidence;
-    const double steps = e.leaking.size();
-    const auto occurrences = static_cast<double>(Within(series_, e.leaking).size());
-    if (e.period.steps > 0 || occurrences >= kEveryStepShare * steps || steps >= kStepsWithTrend) return false;
-    const double past = (steps - kStepsWithoutTrend) / (kStepsWithTrend - kStepsWithoutTrend);
-    return past <= 0 || e.trend.laplace_by_run < kDoubtfulTrend * past;
+    if (e.period.steps > 0 || !FallsShort()) return false;
+    const double past = (e.leaking.size() - kStepsWithoutTrend) / (kStepsWithTrend - kStepsWithoutTrend);
+    if (past >= 1 && e.trend.late_to_early.objects >= kDoubtfulRatio) return false;
+    return past <= 0 || e.trend.lean_of_run < kDoubtfulTrend * std::min(1.0, past);
   }
 
   Verdict AsItMayBeFilling() {
@@ -193,7 +201,7 @@ class Judge {
   }
 
   bool Fading() const {
-    return run_series_.size() >= kSuspiciousSteps && verdict_.evidence.trend.laplace_by_run < kFadingTrend;
+    return run_series_.size() >= kSuspiciousSteps && verdict_.evidence.trend.lean_of_run < kFadingTrend;
   }
 
   Verdict Stopped() {

@@ -67,6 +67,9 @@ struct LeakVerdict {
   double rate_objects_per_step = 0;
   double rate_ci_low = 0, rate_ci_high = 0;  // bytes per step, 95 %
   std::optional<Step> onset_step;            // index; leaks only: the first step that left something, if after warm-up
+  // For insufficient_evidence that more steps do not settle: why, as a sentence without a full stop; empty: see the
+  // explanation.
+  std::string doubt;
   double p_value = 1;             // probability that a site leaves that much by chance; 1 unless it does so irregularly
   Step further_steps_needed = 0;  // for insufficient_evidence: how many more steps a verdict needs
   LeakEvidence evidence;

@@ -79,6 +79,8 @@ void DoubtGrowthWithInputs(const ObjectSizes& own, const std::vector<ObjectSizes
   if (!before && !most) return;
   verdict->verdict = Verdict::kInsufficientEvidence;
   verdict->evidence.buffer.with_inputs = true;
+  verdict->doubt =
+      "a buffer grows together with what else the steps allocate, as it does when the inputs become longer";
   verdict->onset_step.reset();
   verdict->further_steps_needed = 0;
   verdict->explanation = Explain(*verdict, history, run, {});

@@ -15,6 +15,8 @@ constexpr double kNormal975 = 1.959964;
 // Stretches of a run that tell how far it wanders, and Student's t for as many.
 constexpr size_t kLags = 8;
 constexpr double kStudent975 = 2.306;
+// After so many times the longest time between two rises, and so many points, another one is not to be expected.
+constexpr size_t kLongSinceRise = 3, kLongPoints = 10;
 
 struct Point {
   double step, bytes;
@@ -142,7 +144,13 @@ std::optional<FittedGrowth> FitGrowth(const LevelSeries& series, size_t begin) {
   static_cast<Growth&>(growth) = SenSlope(points);
   const std::vector<double> levels =
       WithoutSpikes({series.low.begin() + static_cast<std::ptrdiff_t>(begin), series.low.end()});
-  for (size_t i = 1; i < levels.size(); ++i) growth.rises += levels[i] > levels[i - 1];
+  size_t longest = 1, last = 0;
+  for (size_t i = 1; i < levels.size(); ++i) {
+    if (levels[i] <= levels[i - 1]) continue;
+    if (++growth.rises > 1) longest = std::max(longest, i - last);
+    last = i;
+  }
+  growth.stopped = growth.rises > 1 && levels.size() - last > std::max(kLongPoints, kLongSinceRise * longest);
 
   if (growth.bytes_per_step > 0) {
     growth.stair_steps = UsualRise(levels) / growth.bytes_per_step * series.steps_per_point;

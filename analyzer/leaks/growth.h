@@ -48,6 +48,8 @@ struct FittedGrowth : Growth {
   // pattern, and positive if the amounts are random.
   double wander_per_step = 0;
   size_t rises = 0;  // how often the lowest level went up from one point to the next
+  // It is much longer ago that the lowest level went up than it ever took it before: a window or a cache that is full.
+  bool stopped = false;
   // The usual height of a jump, in steps of growth. A level that rises in jumps (segments, pages, an object every tenth
   // step) is full when the next jump does not fit. Half of the total rise was in jumps at least this high.
   double stair_steps = 0;

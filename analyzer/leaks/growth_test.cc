@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 namespace vramtrack {
@@ -105,6 +107,23 @@ TEST(FittedGrowth, CoversTheTruthWhereChanceDecidesWhatAStepLeaves) {
   }
   EXPECT_GE(covered, .92 * kRuns);
   EXPECT_LT(covered_as_line, .6 * kRuns);
+}
+
+// A window of the last results fills and is full; stairs and a line go on.
+TEST(FittedGrowth, HasStoppedWhenTheLastRiseIsLongAgo) {
+  const auto of = [](double (*level)(int step)) {
+    LevelSeries series;
+    for (int step = 0; step < 200; ++step) series.low.push_back(level(step) * kMiB);
+    series.high = series.low;
+    const std::optional<FittedGrowth> growth = FitGrowth(series, 20);
+    EXPECT_TRUE(growth.has_value() && growth->ci_low > 0);
+    return growth && growth->stopped;
+  };
+  EXPECT_TRUE(of([](int step) { return std::min<double>(step, 150); }));
+  EXPECT_TRUE(of([](int step) { return std::min<double>(step / 5, 32); }));
+  EXPECT_FALSE(of([](int step) { return static_cast<double>(step); }));
+  EXPECT_FALSE(of([](int step) { return std::floor(step / 36.0); }));
+  EXPECT_FALSE(of([](int step) { return std::min<double>(step, 195); })) << "not for long yet";
 }
 
 TEST(FittedGrowth, OfWidePointsIsPerStepAndExact) {

@@ -26,28 +26,32 @@ constexpr double kVeryLarge = 1e9;
 // From this share on, nearly every step has survivors: which steps have any says no more.
 constexpr double kSaturated = 0.9;
 
-// How much more the numbers of objects in the steps differ from their neighbours than those of independent objects.
-double Dispersion(const SurvivorSeries& series, StepSpan span) {
-  double objects = 0, differences = 0, pairs = 0, last = -1;
+// How far births lean to either end of the span, in standard deviations of what the same steps in any other order would
+// do: the correlation of the numbers in the steps with time. Numbers that hardly vary lean little by chance, so that
+// what ever more steps find in a cache already shows long before it is rare.
+double Lean(const SurvivorSeries& series, StepSpan span, bool by_steps) {
+  const double steps = span.size();
+  if (steps < 3) return 0;
+  const double middle = (static_cast<double>(span.begin) + span.end - 1) / 2;
+  double sum = 0, squares = 0, with_time = 0;
   for (const Survivors& at : series) {
     if (at.step < span.begin || at.step >= span.end) continue;
-    const auto here = static_cast<double>(at.objects);
-    objects += here;
-    if (last >= 0) {
-      differences += (here - last) * (here - last) / 2;
-      ++pairs;
-    }
-    last = here;
+    const double number = by_steps ? 1 : at.objects;
+    sum += number;
+    squares += number * number;
+    with_time += number * (at.step - middle);
   }
-  return pairs == 0 ? 1 : std::max(1.0, differences / pairs / (objects / (pairs + 1)));
+  const double variance = squares - sum * sum / steps;
+  if (variance <= 0) return 0;
+  const double time_variance = steps * (steps * steps - 1) / 12;
+  return with_time / std::sqrt(variance * time_variance) * std::sqrt(steps - 1);
 }
 
 // Each step counts once, as its objects may have one cause, unless nearly all steps have some.
 double TrendOfRun(const SurvivorSeries& series, StepSpan span) {
   const auto steps = std::count_if(series.begin(), series.end(),
                                    [span](const Survivors& at) { return at.step >= span.begin && at.step < span.end; });
-  if (static_cast<double>(steps) < kSaturated * span.size()) return LaplaceTrend(series, span, /*by_steps=*/true);
-  return LaplaceTrend(series, span, /*by_steps=*/false) / std::sqrt(Dispersion(series, span));
+  return Lean(series, span, /*by_steps=*/static_cast<double>(steps) < kSaturated * span.size());
 }
 
 double Ratio(double late, double early) {
@@ -103,14 +107,14 @@ TrendEvidence JudgeTrend(const SurvivorSeries& series, StepSpan span, const std:
   evidence.late_to_early = LateToEarly(windows);
   evidence.laplace = LaplaceTrend(series, span, /*by_steps=*/false);
   evidence.window_bytes = WindowTrend(windows);
-  evidence.laplace_by_run = TrendOfRun(run_series, run_span);
+  evidence.lean_of_run = TrendOfRun(run_series, run_span);
   const HalvesRatio& ratio = evidence.late_to_early;
-  const bool hint = std::min(evidence.laplace, evidence.laplace_by_run) < -kHintOfTrend;
+  const bool hint = std::min(evidence.laplace, evidence.lean_of_run) < -kHintOfTrend;
   if (std::max(ratio.bytes, ratio.objects) < kDeceleratingRatio && hint) {
     evidence.trend = Trend::kDecelerating;
   } else if (evidence.laplace < -kSignificantTrend && ratio.bytes < kTrendThatMatters) {
     evidence.trend = Trend::kDecelerating;
-  } else if (evidence.laplace_by_run < -kSignificantRunTrend && ratio.bytes < kTrendThatMatters) {
+  } else if (evidence.lean_of_run < -kSignificantRunTrend && ratio.bytes < kTrendThatMatters) {
     evidence.trend = Trend::kDecelerating;
   } else if (evidence.laplace > kSignificantTrend && ratio.bytes > kAcceleratingRatio) {
     evidence.trend = Trend::kAccelerating;

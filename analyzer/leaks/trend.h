@@ -33,9 +33,11 @@ enum class Trend { kConstant, kDecelerating, kAccelerating };
 struct TrendEvidence {
   Trend trend = Trend::kConstant;
   HalvesRatio late_to_early;
-  double laplace = 0;         // over the tested span
-  double window_bytes = 0;    // result of WindowTrend
-  double laplace_by_run = 0;  // over the run from its second step on, warm-up included, each step counted once
+  double laplace = 0;       // over the tested span
+  double window_bytes = 0;  // result of WindowTrend
+  // Over the run from its second step on, warm-up included, each step counted once unless nearly all have survivors:
+  // how far they lean to the end, in standard deviations of the same steps in any order.
+  double lean_of_run = 0;
 };
 
 // Judges the trend of a site's survivors. `run_series` and `run_span`: the same site including warm-up. A cache gets

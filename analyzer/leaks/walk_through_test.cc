@@ -108,6 +108,41 @@ DoStep WordCache(std::mt19937_64* random, std::vector<bool>* known) {
   };
 }
 
+// Several look-ups a step, all keys alike.
+DoStep TableCache(std::mt19937_64* random, size_t keys, int look_ups, std::vector<bool>* known) {
+  known->assign(keys, false);
+  return [=](auto* site, Step step) {
+    for (int i = 0; i < look_ups; ++i) {
+      const size_t key = (*random)() % keys;
+      if (!(*known)[key]) site->OnBirth(step, kMiB);
+      (*known)[key] = true;
+    }
+  };
+}
+
+// Each step takes something new, but ever less of it.
+TEST(WalkThrough, ACacheThatTakesLessInSomeStepsThanInMostIsNotSurelyALeak) {
+  struct Bar {
+    Step steps;
+    size_t keys;
+    int look_ups;
+    int leaks;  // at most, of 200
+  };
+  for (const auto& [steps, keys, look_ups, most] :
+       {Bar{30, 200, 1, 40}, Bar{30, 500, 4, 0}, Bar{30, 1000, 8, 0}, Bar{60, 500, 2, 10}, Bar{100, 1000, 4, 2}}) {
+    int leaks = 0;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+      std::mt19937_64 random(seed);
+      std::vector<bool> known;
+      const LeakVerdict verdict = Judged(steps, TableCache(&random, keys, look_ups, &known));
+      leaks += IsLeak(verdict.verdict);
+      EXPECT_TRUE(IsLeak(verdict.verdict) || verdict.verdict == Verdict::kSublinear || verdict.further_steps_needed > 0)
+          << verdict.explanation;
+    }
+    EXPECT_LE(leaks, most) << steps << " steps, " << look_ups << " of " << keys << " keys, of 200";
+  }
+}
+
 TEST(WalkThrough, ACacheThatFillsIsNotSurelyALeak) {
   struct Bar {
     Step steps;

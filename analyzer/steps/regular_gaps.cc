@@ -31,6 +31,11 @@ constexpr double kSameLoop = 0.85;
 // A loop around another comes at most half as often. Halfway between that and equally often.
 constexpr double kNearlyAsOften = 0.67;
 
+// So few equal loops may be what a step does twice: its layers. An optimizer's step of so few small batches is one too.
+constexpr uint64_t kFewInStep = 3;
+// The steps that a verdict needs: with fewer, the loops within them are taken.
+constexpr uint64_t kEnoughSteps = 30;
+
 // So far from a whole number of steps, and a loop is not made of them.
 constexpr double kMaxFraction = 0.05;
 
@@ -98,6 +103,7 @@ GapFamily RegularGaps::Describe(std::vector<uint32_t> sites) const {
     found = true;
   }
   const Site& anchor = sites_[family.anchor];
+  family.live_bytes = anchor.MeanLiveBytes();
   family.occurrences = anchor.count;
   family.period_events = static_cast<double>(anchor.last - anchor.first) / static_cast<double>(anchor.count - 1);
   family.sites = std::move(sites);
@@ -137,6 +143,17 @@ std::optional<GapFamily> RegularGaps::TightLoop() const {
   return Describe(std::move(sites));
 }
 
+const GapFamily* RegularGaps::AroundFew(const GapFamily* steps, const std::vector<GapFamily>& families) {
+  const GapFamily* around = steps;
+  for (const GapFamily& family : families) {
+    if (family.occurrences < kEnoughSteps || family.live_bytes >= steps->live_bytes) continue;
+    const std::vector<OuterLoop> loops = LoopsAround(*steps, {family});
+    if (loops.empty() || loops[0].inner > kFewInStep) continue;
+    if (family.period_events > around->period_events) around = &family;
+  }
+  return around;
+}
+
 const GapFamily* RegularGaps::StepsOf(const std::vector<GapFamily>& families) {
   const GapFamily* steps = families.empty() ? nullptr : &families.front();
   for (const GapFamily& family : families) {
@@ -146,7 +163,7 @@ const GapFamily* RegularGaps::StepsOf(const std::vector<GapFamily>& families) {
     const bool is_part = first.period_events / family.period_events > (1 + often) / 2;
     if (often > kNearlyAsOften && !is_part && family.deviation < steps->deviation) steps = &family;
   }
-  return steps;
+  return steps == nullptr ? nullptr : AroundFew(steps, families);
 }
 
 }  // namespace vramtrack

@@ -25,6 +25,7 @@ struct GapFamily {
   double deviation = 0;         // mean distance of the logarithms of its sites' gaps from those of their medians
   std::vector<uint32_t> sites;  // ascending
   uint32_t anchor = 0;          // the site that begins a step: the one with the least live memory
+  double live_bytes = 0;        // mean live bytes of the device where a step begins
 };
 
 // A loop around the steps.
@@ -51,7 +52,8 @@ class RegularGaps {
   // Returns the family whose occurrences are the steps; null if there is none. The result points into `families`. It is
   // the innermost loop, unless another family has more even gaps and occurs nearly as often, too often for a loop
   // around it. In that case the passes of an evaluation also use sites of the step, and the other family is only in the
-  // step.
+  // step. If a loop of enough steps contains two or three of these each time, and begins with less live memory than
+  // they do, it is the step: its parts, such as equal layers, hand something on to each other.
   static const GapFamily* StepsOf(const std::vector<GapFamily>& families);
 
  private:
@@ -62,6 +64,8 @@ class RegularGaps {
 
     double MeanLiveBytes() const { return live_bytes / static_cast<double>(count); }
   };
+
+  static const GapFamily* AroundFew(const GapFamily* steps, const std::vector<GapFamily>& families);
 
   bool IsSpread(const Site& site) const;   // the site is spread evenly over the stream, on average
   bool IsRegular(const Site& site) const;  // it is spread evenly and its gaps are similar

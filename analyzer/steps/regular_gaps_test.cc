@@ -279,6 +279,48 @@ TEST(RegularGaps, WhatBeginsLaterIsTheSameLoop) {
   EXPECT_EQ(RegularGaps::StepsOf(families)->occurrences, 120u);
 }
 
+// A request passes through equal layers, whose lines of code are the same. Between two of them its activations are
+// live.
+TEST(RegularGaps, TwoEqualLayersAreOneStep) {
+  for (const int layers : {2, 3}) {
+    RegularGaps gaps;
+    for (int request = 0; request < 60; ++request) {
+      for (uint32_t i = 0; i < 4; ++i) gaps.OnEvent(i, 1000 + 10 * i);
+      for (int layer = 0; layer < layers; ++layer) {
+        for (uint32_t i = 0; i < 24; ++i) gaps.OnEvent(10 + i, 1100 + 10 * i);
+      }
+    }
+    const std::vector<GapFamily> families = gaps.Families();
+    ASSERT_FALSE(families.empty());
+    EXPECT_EQ(families.front().occurrences, static_cast<uint64_t>(60 * layers)) << layers;
+    const GapFamily* steps = RegularGaps::StepsOf(families);
+    EXPECT_EQ(steps->occurrences, 60u) << layers;
+    EXPECT_EQ(steps->anchor, 0u) << layers;
+  }
+}
+
+// Every other step logs something. Nothing is handed on from one step to the next.
+TEST(RegularGaps, WhatEveryOtherStepAddsIsNotAStep) {
+  RegularGaps gaps;
+  for (int step = 0; step < 120; ++step) {
+    for (uint32_t i = 0; i < 30; ++i) gaps.OnEvent(i, 1000 + 10 * i);
+    for (uint32_t i = 0; i < 4 && step % 2 == 1; ++i) gaps.OnEvent(50 + i, 1200);
+  }
+  const std::vector<GapFamily> families = gaps.Families();
+  EXPECT_EQ(RegularGaps::StepsOf(families)->occurrences, 120u);
+}
+
+// With too few requests the layers within them are what can be judged.
+TEST(RegularGaps, OfFewRequestsTheLayersAreSteps) {
+  RegularGaps gaps;
+  for (int request = 0; request < 20; ++request) {
+    for (uint32_t i = 0; i < 4; ++i) gaps.OnEvent(i, 1000);
+    for (uint32_t i = 0; i < 48; ++i) gaps.OnEvent(10 + i % 24, 1100);
+  }
+  const std::vector<GapFamily> families = gaps.Families();
+  EXPECT_EQ(RegularGaps::StepsOf(families)->occurrences, 40u);
+}
+
 TEST(RegularGaps, OfNoFamilyThereAreNoSteps) { EXPECT_EQ(RegularGaps::StepsOf({}), nullptr); }
 
 TEST(AnchorSteps, WithoutAnOccurrenceThereAreNoSteps) {

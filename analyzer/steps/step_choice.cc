@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace vramtrack {
@@ -162,12 +163,35 @@ class Chooser {
   void Fill(uint64_t begin, uint64_t end, bool whole) {
     const std::vector<Fit> fits = FitsIn(begin, end);
     if (const Fit* fit = Pick(fits)) {
-      std::vector<Fit> one = {*fit};
-      Lay(one, begin, end, whole);
+      if (const std::optional<Fit> first = FirstPart(fits, *fit, begin, end)) {
+        Lay({*first}, begin, end, true);
+        return;
+      }
+      Lay({*fit}, begin, end, whole);
       return;
     }
     std::vector<Fit> phases = PhasesAmong(fits);
     Lay(phases, begin, end, false);
+  }
+
+  // Marks of something more trusted that divide the begin of the span into steps and then end for good: the training
+  // before an evaluation that goes through its batches as the training did.
+  std::optional<Fit> FirstPart(const std::vector<Fit>& fits, const Fit& picked, uint64_t begin, uint64_t end) const {
+    std::optional<Fit> best;
+    if (picked.trust <= MarkTrust::kAnyOptimizer) return best;
+    for (const Fit& fit : fits) {
+      if (fit.parted || fit.trust > MarkTrust::kAnyOptimizer) continue;
+      if (best && best->trust <= fit.trust) continue;
+      const uint64_t last = Last(fit);
+      if (IsPartOfStep(fit, last, end)) continue;
+      ChosenPhase part, rest;
+      Measure(begin, last, &part);
+      Measure(last, end, &rest);
+      if (part.share() < kSmallestPhase || rest.share() < kSmallestRest) continue;
+      if (FitOf(fit.candidate, fit.first, fit.end, begin, last).coverage < kCovers) continue;
+      best = fit;
+    }
+    return best;
   }
 
   std::vector<Fit> PhasesAmong(std::vector<Fit> fits) const {

@@ -4,9 +4,10 @@
 //
 // Every source of marks is a hypothesis. The choice is by coverage: the share of the run that the marks divide into
 // steps, measured by the run's work and active time. Among sources with about the same coverage, the most trusted one
-// is preferred. Of one source, the outermost loop with enough steps for a verdict is preferred. If no candidate covers
-// the run, candidates that follow each other in time become its phases. A part that no phase covers is divided into
-// windows if enough happens there, so that it is judged as well. Otherwise it is left unjudged.
+// is preferred. Of one source, the outermost loop with enough steps for a verdict is preferred. If a more trusted
+// source covers the run up to its last mark, the part after that mark is a phase of its own. If no candidate covers the
+// run, candidates that follow each other in time become its phases. A part that no phase covers is divided into windows
+// if enough happens there, so that it is judged as well. Otherwise it is left unjudged.
 #ifndef ANALYZER_STEPS_STEP_CHOICE_H_
 #define ANALYZER_STEPS_STEP_CHOICE_H_
 

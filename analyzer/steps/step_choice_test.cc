@@ -100,6 +100,42 @@ TEST(ChooseSteps, PhasesThatFollowEachOther) {
   EXPECT_EQ(run.Chosen(), "train x200, generate x63");
 }
 
+// Both loops go through their batches alike. The optimizer says where the training ends.
+TEST(ChooseSteps, AnEvaluationAfterTheTrainingIsAPhase) {
+  Job run;
+  run.Trust("batch", MarkTrust::kLooseName);
+  run.Trust("optimizer", MarkTrust::kOptimizer);
+  for (int step = 0; step < 60; ++step) {
+    run.Mark("batch");
+    run.Work(100);
+    run.Mark("optimizer");
+  }
+  for (int batch = 0; batch < 250; ++batch) {
+    run.Mark("batch");
+    run.Work(60);
+  }
+  EXPECT_EQ(run.Chosen(), "optimizer x60, batch x250");
+}
+
+// It is evaluated now and then, and the last time is no longer than the others.
+TEST(ChooseSteps, EvaluationsBetweenTheStepsAreNoPhase) {
+  Job run;
+  run.Trust("batch", MarkTrust::kLooseName);
+  run.Trust("optimizer", MarkTrust::kOptimizer);
+  for (int epoch = 0; epoch < 6; ++epoch) {
+    for (int step = 0; step < 20; ++step) {
+      run.Mark("batch");
+      run.Work(40);
+      run.Mark("optimizer");
+    }
+    for (int batch = 0; batch < 30; ++batch) {
+      run.Mark("batch");
+      run.Work(60);
+    }
+  }
+  EXPECT_EQ(run.Chosen(), "batch x300");
+}
+
 TEST(ChooseSteps, TheOutermostLoopThatHasEnoughSteps) {
   Job run;
   for (int epoch = 0; epoch < 4; ++epoch) {

@@ -147,6 +147,7 @@ std::string RefusedFor(const Sources& sources, double grown) {
 struct Grown {
   ReportGrowth report;
   size_t rises = 0;
+  bool stopped = false;          // as in FittedGrowth
   double points = 0, steps = 0;  // that were judged
 
   bool surely() const { return report.ci_low > 0; }
@@ -167,6 +168,7 @@ Grown Fit(const LevelSeries& series, Step first, double limit_bytes, const std::
   grown.report.ci_low = growth->ci_low;
   grown.report.ci_high = growth->ci_high;
   grown.rises = growth->rises;
+  grown.stopped = growth->stopped;
   grown.points = static_cast<double>(series.low.size() - begin);
   grown.steps = grown.points * series.steps_per_point;
   if (!grown.surely()) return grown;
@@ -248,7 +250,8 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
     const double unexplained = Unexplained(sources, grown) / live.steps;
     RunShape run = analysis.run();
     run.device_total_bytes = device->total_bytes;
-    if (unexplained > kUnexplainedShare * live.report.bytes_per_step && IsMaterial({unexplained, 0, {}, {}}, run)) {
+    if (!live.stopped && unexplained > kUnexplainedShare * live.report.bytes_per_step &&
+        IsMaterial({unexplained, 0, {}, {}}, run)) {
       device->unexplained_growth = unexplained;
     }
     if (live_refused.empty() && sources.leaking < (1 - kMainShare) * grown) {

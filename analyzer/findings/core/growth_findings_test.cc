@@ -233,6 +233,28 @@ TEST(TimeToOom, OfASteadyJobIsNotAskedFor) {
   EXPECT_EQ(growth.live.refused, "");
 }
 
+// What steps keep in it goes again, only later.
+TEST(UnexplainedGrowth, IsNotThatOfAWindowThatIsFull) {
+  for (const bool full : {true, false}) {
+    Device device(4096 * kMiB);
+    std::vector<JobObject> window;
+    for (uint64_t step = 0; step < 100; ++step) {
+      Train(&device, 64 * kMiB, 0);
+      window.push_back(device.Allocate(5, 2 * kMiB));
+      const size_t most = full ? 60 : 90;
+      if (window.size() > most) {
+        device.Free(window.front());
+        window.erase(window.begin());
+      }
+      device.Pass(kStepTicks);
+      device.EndStep();
+    }
+    const std::vector<ReportDevice> devices = device.Analysed();
+    EXPECT_GT(devices[0].growth_of->live.ci_low, 0);
+    EXPECT_EQ(devices[0].unexplained_growth > 0, !full);
+  }
+}
+
 // Segments are added while the framework gives out no more than before.
 TEST(TimeToOom, IsRefusedForStairsOfSegments) {
   JobBuilder job;

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "analyzer/leaks/buffer_growth.h"
 #include "analyzer/leaks/windows.h"
 #include "analyzer/steps/step_similarity.h"
 
@@ -64,11 +67,24 @@ void MoveTo(Step begin, LeakVerdict* verdict) {
   if (verdict->onset_step) *verdict->onset_step += begin;
 }
 
-void Doubt(const char* why, LeakVerdict* verdict) {
+// `why`: a sentence without a full stop.
+void Doubt(const std::string& why, LeakVerdict* verdict) {
   verdict->verdict = Verdict::kInsufficientEvidence;
   verdict->further_steps_needed = 0;
   verdict->onset_step.reset();
-  if (!verdict->explanation.empty()) verdict->explanation += why;
+  verdict->doubt = why;
+  if (!verdict->explanation.empty()) absl::StrAppend(&verdict->explanation, "; but ", why);
+}
+
+// The job says itself what its steps are, or an optimizer does.
+bool IsTraining(const PlannedPhase& phase) {
+  return phase.source == StepSource::kMarks || phase.source == StepSource::kOptimizer;
+}
+
+std::string WithinLastSteps(const RunPhase& phase) {
+  return absl::StrCat("memory grows within the last ", phase.steps.size(),
+                      " steps only, after the last step of the training, like the results that an evaluation collects "
+                      "until it ends");
 }
 
 }  // namespace
@@ -95,6 +111,11 @@ std::vector<RunPhase> PhasesOf(const StepClock& clock, const std::vector<float>&
   for (size_t i = 0; i < phases.size(); ++i) {
     phases[i].ended = std::any_of(phases.begin() + static_cast<std::ptrdiff_t>(i) + 1, phases.end(), judged);
     phases[i].follows = std::any_of(phases.begin(), phases.begin() + static_cast<std::ptrdiff_t>(i), judged);
+    const auto training = [&](const RunPhase& phase) {
+      return phase.kind == PlannedPhase::Kind::kSteps && IsTraining(planned[phase.plan]);
+    };
+    phases[i].after_training = phases[i].kind == PlannedPhase::Kind::kSteps && !training(phases[i]) &&
+                               std::any_of(phases.begin(), phases.begin() + static_cast<std::ptrdiff_t>(i), training);
   }
   return phases;
 }
@@ -112,13 +133,20 @@ PhaseVerdict JudgeInPhases(const SiteHistory& history, const RunShape& run, cons
       if (phase.kind == PlannedPhase::Kind::kWindows) {
         // What grows before the first step is set-up as a rule.
         if (phase.follows) {
-          Doubt("; this part of the run has no steps, so it may as well be what the job set up there", &verdict);
+          Doubt(
+              "memory grows in a part of the run that has no steps, so it may as well be what the job set up there; "
+              "call "
+              "vramtrack_step() once a step",
+              &verdict);
         } else {
           verdict.verdict = Verdict::kOneTime;
           verdict.onset_step.reset();
         }
+      } else if (phase.after_training) {
+        Doubt(WithinLastSteps(phase), &verdict);
       } else if (phase.ended && phase.share < kMuchOfTheRun) {
-        Doubt("; but that part of the run has ended, and what it left may be what the job needed later", &verdict);
+        Doubt("the part of the run in which memory grew has ended, and what it left may be what the job needed later",
+              &verdict);
       }
     }
     const auto left = [](const LeakVerdict& one) {
@@ -139,6 +167,21 @@ PhaseVerdict JudgeInPhases(const SiteHistory& history, const RunShape& run, cons
   }
   if (!any) worst.verdict = JudgeSite(history, run, context, detail);
   return worst;
+}
+
+void DoubtGrowthAfterTraining(const StepLevels& levels, const RunShape& run, const std::vector<RunPhase>& phases,
+                              LeakVerdict* verdict) {
+  const auto judged = [](const RunPhase& phase) { return phase.kind != PlannedPhase::Kind::kUnjudged; };
+  const auto last = std::find_if(phases.rbegin(), phases.rend(), judged);
+  if (last == phases.rend() || !last->after_training) return;
+  if (!IsLeak(verdict->verdict) || verdict->evidence.buffer.trend == BufferTrend::kNone) return;
+  // Judged with the training, growth that began there began before this phase.
+  RunShape whole = run;
+  whole.warmup_end = std::find_if(phases.begin(), phases.end(), judged)->warmup_end;
+  const BufferGrowth growth = JudgeLevels(levels, whole);
+  const bool grows = growth.trend == BufferTrend::kGrows || growth.trend == BufferTrend::kGrowsRarely;
+  if (grows && growth.span.begin + 2 * levels.steps_per_bin < last->steps.begin) return;
+  Doubt(WithinLastSteps(*last), verdict);
 }
 
 }  // namespace vramtrack

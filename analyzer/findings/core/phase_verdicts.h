@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/leaks/cohort.h"
+#include "analyzer/leaks/step_levels.h"
 #include "analyzer/ledger/ledger.h"
 
 namespace vramtrack {
@@ -22,6 +23,8 @@ struct RunPhase {
   double share = 1;      // share of the run
   bool ended = false;    // phases with steps or windows follow it
   bool follows = false;  // phases with steps precede it
+  // Its steps are not training steps, and a phase of training precedes it.
+  bool after_training = false;
 };
 
 // Returns the phases; empty if all steps are of one kind. `similarities`: of the run's steps, see step_similarity.h.
@@ -34,10 +37,15 @@ struct PhaseVerdict {
 
 // Judges a site in each phase and returns the verdict that counts. `run`: the whole run, for its device and horizon.
 // `phases` must not be empty. The steps of the verdict are indices into all steps of the run. A leak in windows next
-// to phases with steps, or in an ended phase that was a small part of the run, is insufficient_evidence: memory that
-// the program sets up there, or needs later, looks the same.
+// to phases with steps, in a phase after the training, or in an ended phase that was a small part of the run, is
+// insufficient_evidence: memory that the program sets up there, collects for a result, or needs later, looks the same.
 PhaseVerdict JudgeInPhases(const SiteHistory& history, const RunShape& run, const std::vector<RunPhase>& phases,
                            const SiteContext& context, JudgeDetail detail);
+
+// Changes a verdict of growth by replacement that holds only for the last phase, after the training, to
+// insufficient_evidence. `levels`: those that the verdict was made of.
+void DoubtGrowthAfterTraining(const StepLevels& levels, const RunShape& run, const std::vector<RunPhase>& phases,
+                              LeakVerdict* verdict);
 
 }  // namespace vramtrack
 

@@ -92,6 +92,7 @@ class SiteJudge {
       StepLevels levels = histories_.levels(together[0]);
       for (size_t i = 1; i < together.size(); ++i) AddLevels(histories_.levels(together[i]), &levels);
       JudgeGrowingBuffer(levels, history, shape->second, context, &verdict);
+      DoubtGrowthAfterTraining(levels, shape->second, phases_, &verdict);
     }
     verdict.evidence.joint = together.size() > 1;
     const bool is_unseen = unseen_ != nullptr && unseen_->Has(site.key);

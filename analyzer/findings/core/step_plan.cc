@@ -186,6 +186,15 @@ class Planner {
                      [](const StepPlan::Cut& a, const StepPlan::Cut& b) { return a.time < b.time; });
   }
 
+  // The training comes first, and what follows has steps too: one period across both would hide where it ends.
+  bool TrainsFirst(const StepChoice& choice) const {
+    std::vector<MarkTrust> trusts;
+    for (const ChosenPhase& phase : choice.phases) {
+      if (phase.kind == ChosenPhase::Kind::kSteps) trusts.push_back(found_.candidates()[phase.candidate].trust);
+    }
+    return choice.coverage >= kCovers && trusts.size() > 1 && trusts.front() <= MarkTrust::kAnyOptimizer;
+  }
+
   // The only phase that has steps, where nothing else is judged; null if there is none or several. What is before and
   // after it belongs to the first and the last step, as where it begins may hang on how fast the machine was.
   const ChosenPhase* OnlySteps(const StepChoice& choice) const {
@@ -285,6 +294,7 @@ class Planner {
       const StepChoice confirmed = ChooseSteps(found_.candidates(), found_.clock());
       if (IsEnough(confirmed)) return Lay(confirmed);
     }
+    if (steps != nullptr && wanted_.any() && TrainsFirst(choice)) return Lay(choice);
     if (steps != nullptr) {
       plan_.source = StepSource::kPeriodicity;
       plan_.anchor_site = SiteIndex(steps->anchor);

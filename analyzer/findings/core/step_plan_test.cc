@@ -36,6 +36,32 @@ TEST(PlanSteps, ALoopOfThreeLinesHasSteps) {
   EXPECT_EQ(Leaks(*trace), 1);
 }
 
+// Both go through their batches alike, so the allocations have one period. The optimizer knows where the training ends.
+TEST(PlanSteps, AnEvaluationAfterAShortTrainingIsAPhase) {
+  JobBuilder program;
+  program.trace().DefineName(0, 1, "Optimizer.step#SGD.step");
+  program.trace().DefineName(0, 2, "batch");
+  const auto pass = [&](uint32_t sites) {
+    program.Mark(schema::MARK_RECORD_FUNCTION, 1, 2);
+    std::vector<JobObject> objects;
+    for (uint32_t site = 1; site <= sites; ++site) objects.push_back(program.Allocate(site, kMiB));
+    for (const JobObject& object : objects) program.Free(object);
+  };
+  for (int step = 0; step < 30; ++step) {
+    pass(24);
+    program.Mark(schema::MARK_RECORD_FUNCTION, 40, 1);
+  }
+  for (int batch = 0; batch < 300; ++batch) {
+    pass(8);
+    program.Allocate(50, kMiB);  // a result
+  }
+  const TestTrace trace(program.Finish());
+  const StepPlan plan = PlanSteps(*trace);
+  ASSERT_EQ(plan.phases.size(), 2u) << static_cast<int>(plan.source);
+  EXPECT_EQ(plan.phases[0].source, StepSource::kOptimizer);
+  EXPECT_EQ(Leaks(*trace), 0);
+}
+
 // A model of some hundred layers is read, and that is all.
 TEST(PlanSteps, ALoopThatOnlyTakesIsSetUp) {
   for (const uint32_t lines : {1, 2, 3, 9}) {

@@ -247,15 +247,15 @@ std::string NotEnoughWords(const Report& report) {
     return words;
   }
   const uint64_t unjudged = SitesWith(report, Verdict::kInsufficientEvidence);
-  if (unjudged == 0 && !report.unsure.empty()) {
-    std::vector<std::string> why;
-    for (const std::string& line : report.unsure) why.push_back(Printable(line));
-    return absl::StrCat("no leak was found (", StepsCounted(report), "), but ", absl::StrJoin(why, "; "));
+  std::string why;
+  for (const std::string& line : report.unsure) absl::StrAppend(&why, why.empty() ? "" : "; ", Printable(line));
+  if (unjudged == 0 && !why.empty()) {
+    return absl::StrCat("no leak was found (", StepsCounted(report), "), but ", why);
   }
   if (!FurtherStepsNeeded(report)) {
     return absl::StrCat(FormatCount(unjudged), " of ", Plural(AllSites(report), "allocation site", "allocation sites"),
-                        " cannot be judged (", StepsCounted(report), "), and more steps do not help; ",
-                        OthersLeak(report));
+                        " cannot be judged (", StepsCounted(report), "), and more steps do not help",
+                        why.empty() ? "" : ": ", why, "; ", OthersLeak(report));
   }
   return absl::StrCat(HowMuchLonger(report), " ", FormatCount(unjudged), " of ",
                       Plural(AllSites(report), "allocation site", "allocation sites"), " cannot be judged yet; ",

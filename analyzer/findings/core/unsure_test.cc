@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a report says of a run that it cannot judge.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "analyzer/findings/testing/find_in_job.h"
+
+namespace vramtrack {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr uint64_t kMiB = 1 << 20;
+
+// Allocates what it frees again, and something that it keeps.
+void Work(JobBuilder* job) {
+  const JobObject input = job->Allocate(1, kMiB), output = job->Allocate(2, kMiB);
+  job->Allocate(3, kMiB);
+  job->Free(output);
+  job->Free(input);
+  job->Pass(1000);
+}
+
+TEST(Unsure, StepsThatReplayAGraphAreNotSeen) {
+  JobBuilder job;
+  for (int step = 0; step < 4; ++step) {
+    Work(&job);
+    job.EndStep();
+  }
+  job.Allocate(4, 0, schema::GRAPH_EXEC);
+  for (int replay = 0; replay < 3; ++replay) job.Pass(1000);
+  const ProcessFindings findings = FindInJob(&job);
+  EXPECT_EQ(findings.steps.count, 4u);
+  EXPECT_THAT(findings.unsure, Contains(HasSubstr("steps that replay one are not seen")));
+  EXPECT_FALSE(findings.further_steps_needed.has_value()) << "no more of them come";
+}
+
+TEST(Unsure, GraphsThatWereMadeWithinTheStepsAreNoReason) {
+  for (const int steps : {12, 60}) {
+    JobBuilder job;
+    for (int step = 0; step < steps; ++step) {
+      Work(&job);
+      if (step == 2) job.Allocate(4, 0, schema::GRAPH_EXEC);
+      job.EndStep();
+    }
+    const ProcessFindings findings = FindInJob(&job);
+    EXPECT_EQ(findings.steps.count, static_cast<uint64_t>(steps));
+    EXPECT_THAT(findings.unsure, Not(Contains(HasSubstr("graph")))) << steps;
+  }
+}
+
+}  // namespace
+}  // namespace vramtrack
