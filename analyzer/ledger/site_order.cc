@@ -5,9 +5,11 @@ namespace vramtrack {
 
 void SiteOrder::Grow(SiteIndex site) { sites_.resize(site.value() + size_t{1}); }
 
-void SiteOrder::BeginStep(Entry* entry, uint32_t step) {
+void SiteOrder::BeginStep(Entry* entry, uint32_t step, bool keeps) {
   if (entry->first == 0) entry->first = last_event_;
-  if (entry->latest != kNone) {
+  if (!keeps) {
+    // Most sites free in a step what they allocate in it.
+  } else if (entry->latest != kNone) {
     Latest& latest = latest_[entry->latest];
     latest.births[latest.next] = {entry->step, entry->last};
     latest.next = (latest.next + 1) % kStepsKept;

@@ -28,10 +28,12 @@ class SiteOrder final : public ReplayObserver {
   static constexpr size_t kStepsKept = 8;
 
   struct SiteBirths {
-    uint64_t first = 0, last = 0;            // events; 0: none
-    std::array<Birth, kStepsKept> latest{};  // of the latest steps in which the site allocated, in no order
+    uint64_t first = 0, last = 0;  // events; 0: none
+    // Of the latest steps in which the site allocated, in no order; without those after which it held nothing.
+    std::array<Birth, kStepsKept> latest{};
   };
-  // Returns what is known of a site's allocations. `latest` is empty for a site that allocated in few steps only.
+  // Returns what is known of a site's allocations. `latest` is empty for a site that kept something in few steps
+  // only.
   SiteBirths BirthsOf(SiteIndex site) const;
 
   // An object that was older than a step and was freed after the last complete step.
@@ -50,7 +52,7 @@ class SiteOrder final : public ReplayObserver {
     if (__builtin_expect(!sites_.Has(site), 0)) Grow(site);
     Entry& entry = sites_[site];
     if (__builtin_expect(entry.step != allocated.allocation.birth_step, 0)) {
-      BeginStep(&entry, allocated.allocation.birth_step);
+      BeginStep(&entry, allocated.allocation.birth_step, /*keeps=*/allocated.site.live_objects > 1);
     }
     entry.last = last_event_;
   }
@@ -64,13 +66,13 @@ class SiteOrder final : public ReplayObserver {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  // A site that allocated in fewer steps has no order that anybody asks for.
+  // A site that kept something in fewer steps has no order that anybody asks for.
   static constexpr uint32_t kFewSteps = 3;
 
   struct Entry {
     uint64_t first = 0, last = 0;
     uint32_t step = kNone;    // of the last allocation
-    uint32_t steps = 0;       // in which it allocated so far, up to kFewSteps
+    uint32_t steps = 0;       // in which it kept something so far, up to kFewSteps
     uint32_t latest = kNone;  // index into latest_
   };
   struct Latest {
@@ -79,7 +81,8 @@ class SiteOrder final : public ReplayObserver {
   };
 
   void Grow(SiteIndex site);
-  void BeginStep(Entry* entry, uint32_t step);
+  // `keeps`: whether the site holds anything from before.
+  void BeginStep(Entry* entry, uint32_t step, bool keeps);
 
   const Ledger* ledger_ = nullptr;
   IndexedVector<SiteIndex, Entry> sites_;

@@ -93,6 +93,17 @@ TEST(SiteOrder, KeepsTheLastAllocationOfEachStep) {
   }
 }
 
+TEST(SiteOrder, ASiteThatKeepsNothingHasNoOrder) {
+  JobBuilder job;
+  for (int step = 0; step < 20; ++step) {
+    job.Free(job.Allocate(1, 512));
+    job.EndStep();
+  }
+  const Replayed replayed(&job);
+  EXPECT_TRUE(StepsOf(replayed.order.BirthsOf(replayed.SiteOf(1))).empty());
+  EXPECT_EQ(replayed.order.BirthsOf(replayed.SiteOf(1)).last, 39u);
+}
+
 TEST(SiteOrder, KeepsReleasesAfterTheLastStepOnly) {
   JobBuilder job;
   std::vector<JobObject> kept;
