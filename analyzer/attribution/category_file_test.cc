@@ -72,7 +72,7 @@ TEST(CategoryFile, TheRuleReplacesWhatTheStackAndLifetimeTell) {
   EXPECT_EQ(same.evidence, Evidence::kStack);
   rules.Apply({Frame("main", "/job/load.py")}, &purpose);
   EXPECT_EQ(rules.Name(purpose.category), "weights");
-  EXPECT_EQ(purpose.inferred, Category::kParameters) << "optimizer state is told by the sizes of parameters";
+  EXPECT_EQ(purpose.inferred, Category::kParameters) << "the sizes of parameters show which memory is optimizer state";
   EXPECT_EQ(purpose.evidence, Evidence::kRule);
   EXPECT_EQ(purpose.confidence, 1);
   EXPECT_STREQ(EvidenceName(purpose.evidence), "rule");

@@ -14,6 +14,8 @@
 namespace vramtrack {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr size_t kMostSites = 200;
 // A job's own work comes first.
 constexpr double kShareOfProcessor = 0.1;
@@ -66,31 +68,29 @@ AnalyzeOptions LiveJob::OptionsOf() const {
   return analyze;
 }
 
-LiveJob::Look LiveJob::Read() {
-  const auto start = std::chrono::steady_clock::now();
+LiveJob::Look LiveJob::ReportOn(KnownFindings* known, Clock::time_point began) const {
   AnalyzeOptions analyze = OptionsOf();
-  KnownFindings known(paths_);
-  for (const std::string& path : paths_) {
-    if (!known.Wants(path) || IsSummaryFile(path)) continue;
-    // What cannot be read is told by the report.
-    absl::StatusOr<ProcessFindings> findings = followed_.try_emplace(path, path).first->second.Look(analyze);
-    if (findings.ok()) known.Add(path, *std::move(findings));
-  }
-  analyze.known = &known;
+  analyze.known = known;
   Look look;
   look.report = Analyze(paths_, analyze);
-  look.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  look.seconds = std::chrono::duration<double>(Clock::now() - began).count();
   return look;
 }
 
-LiveJob::Look LiveJob::ReadWhole() const {
-  const auto start = std::chrono::steady_clock::now();
+LiveJob::Look LiveJob::Read() {
+  const Clock::time_point began = Clock::now();
   const AnalyzeOptions analyze = OptionsOf();
-  Look look;
-  look.report = Analyze(paths_, analyze);
-  look.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return look;
+  KnownFindings known(paths_);
+  for (const std::string& path : paths_) {
+    if (!known.Wants(path) || IsSummaryFile(path)) continue;
+    // The report says what is wrong with a trace that cannot be read.
+    absl::StatusOr<ProcessFindings> findings = followed_.try_emplace(path, path).first->second.Look(analyze);
+    if (findings.ok()) known.Add(path, *std::move(findings));
+  }
+  return ReportOn(&known, began);
 }
+
+LiveJob::Look LiveJob::ReadWhole() const { return ReportOn(nullptr, Clock::now()); }
 
 double LiveJob::Pause(const Look& look, double least) { return std::max(least, look.seconds / kShareOfProcessor); }
 

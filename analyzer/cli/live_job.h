@@ -2,6 +2,7 @@
 #ifndef ANALYZER_CLI_LIVE_JOB_H_
 #define ANALYZER_CLI_LIVE_JOB_H_
 
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -51,6 +52,9 @@ class LiveJob {
 
  private:
   AnalyzeOptions OptionsOf() const;
+  // Makes the report. `known`: findings that were made already, of traces that are not read then; may be null.
+  // `began`: when the look began.
+  Look ReportOn(KnownFindings* known, std::chrono::steady_clock::time_point began) const;
 
   const std::string target_, step_marks_;
   const CategoryRules categories_;

@@ -57,6 +57,7 @@ uint64_t KeptWithoutSteps(const ProcessAnalysis& analysis, SiteIndex site) {
   return objects;
 }
 
+// How many sites that do not leak kept something that was made where no steps are known.
 size_t SitesThatKept(const ProcessAnalysis& analysis) {
   size_t kept = 0;
   for (const SiteIndex i : analysis.verdicts().indices()) {
@@ -104,11 +105,12 @@ constexpr double kLeastJudged = 0.5;
 // Fewer steps than this are too few, whatever they cover.
 constexpr uint64_t kFewSteps = 10;
 
-// `kept`: how many sites that do not leak kept something that was made where no steps are known.
-std::vector<std::string> WhatIsUnsure(ProcessAnalysis* analysis, const ProcessFindings& findings, size_t kept) {
+// `in_graphs`: StepsAreInGraphs.
+std::vector<std::string> WhatIsUnsure(ProcessAnalysis* analysis, const ProcessFindings& findings, bool in_graphs) {
+  const size_t kept = SitesThatKept(*analysis);
   std::vector<std::string> unsure = UnseenBlocks(analysis);
   for (std::string& doubt : Doubts(*analysis, findings)) unsure.push_back(std::move(doubt));
-  if (StepsAreInGraphs(*analysis, findings)) {
+  if (in_graphs) {
     unsure.push_back(
         "after its last step the job made a CUDA graph, and steps that replay one are not seen, as they allocate "
         "nothing: call vramtrack_step(), or push an NVTX range, once a step");
@@ -209,9 +211,10 @@ void Finish(ProcessAnalysis* analysis, ProcessFindings* findings) {
   AddFrameworkRemarks(trace.path(), trace.definitions(), ledger, analysis->framework_check(), &findings->warnings);
   AddMissingWalkWarning(trace, &findings->warnings);
   AddModuleWarnings(analysis->symbols(), &findings->warnings);
+  const bool in_graphs = StepsAreInGraphs(*analysis, *findings);
   // More of the steps that are seen do not come.
-  if (StepsAreInGraphs(*analysis, *findings)) findings->further_steps_needed.reset();
-  findings->unsure = WhatIsUnsure(analysis, *findings, SitesThatKept(*analysis));
+  if (in_graphs) findings->further_steps_needed.reset();
+  findings->unsure = WhatIsUnsure(analysis, *findings, in_graphs);
 }
 
 }  // namespace
@@ -235,7 +238,7 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
 
 ProcessFindings FindVerdicts(ProcessAnalysis* analysis) {
   ProcessFindings findings = Begin(*analysis);
-  PurposesOfSites(analysis);
+  PurposesOfSites(analysis);  // finds the sizes of parameters, by which optimizer state is known
   const OwnCollectors own = CollectorsOfVerdicts(analysis);
   CollectWithoutReplay(Pointers(own), &findings);
   for (const OutOfMemory& failed : analysis->failures().all()) {

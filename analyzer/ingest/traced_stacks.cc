@@ -174,15 +174,14 @@ JoinedStackRef TracedStacks::Get(StackIndex stack) const {
 
 bool TracedStacks::BeginsWith(const TracedStacks& other) const {
   if (distinct_.size() < other.distinct_.size()) return false;
-  const auto same_python = [](const PythonStackRef& a, const PythonStackRef& b) { return SameStack(a, b); };
   for (const StackIndex i : other.distinct()) {
     const JoinedStackRef here = Get(i), there = other.Get(i);
     const StackRef &a = here.native, &b = there.native;
     if (a.count != b.count || a.module_epoch != b.module_epoch || !std::equal(a.frames, a.frames + a.count, b.frames)) {
       return false;
     }
-    if (here.node != there.node || !same_python(here.python, there.python)) return false;
-    if (!same_python(here.forward, there.forward)) return false;
+    if (here.node != there.node || !SameStack(here.python, there.python)) return false;
+    if (!SameStack(here.forward, there.forward)) return false;
   }
   return true;
 }

@@ -98,6 +98,15 @@ void ExpectSame(const ProcessFindings& a, const ProcessFindings& b) {
   }
 }
 
+// Compares a look with the first look of another FollowedProcess, and returns how many events that one replayed.
+uint64_t ExpectLikeFirstLook(const ProcessFindings& findings, const std::string& path) {
+  FollowedProcess fresh(path);
+  const absl::StatusOr<ProcessFindings> expected = fresh.Look({});
+  EXPECT_TRUE(expected.ok()) << expected.status();
+  if (expected.ok()) ExpectSame(findings, *expected);
+  return fresh.replayed();
+}
+
 TEST(FollowedProcess, ReadsOnlyWhatIsNewAndSaysTheSame) {
   RunningTrace trace;
   Training training(&trace.job);
@@ -110,12 +119,9 @@ TEST(FollowedProcess, ReadsOnlyWhatIsNewAndSaysTheSame) {
     trace.Write();
     const absl::StatusOr<ProcessFindings> findings = followed.Look({});
     ASSERT_TRUE(findings.ok()) << findings.status();
-    FollowedProcess fresh(trace.path());
-    const absl::StatusOr<ProcessFindings> expected = fresh.Look({});
-    ASSERT_TRUE(expected.ok()) << expected.status();
-    ExpectSame(*findings, *expected);
-    EXPECT_EQ(followed.replayed() + whole, fresh.replayed()) << look;
-    whole = fresh.replayed();
+    const uint64_t all = ExpectLikeFirstLook(*findings, trace.path());
+    EXPECT_EQ(followed.replayed() + whole, all) << look;
+    whole = all;
   }
   trace.Finish();
   const absl::StatusOr<ProcessFindings> ended = followed.Look({});
@@ -161,11 +167,7 @@ TEST(FollowedProcess, BeginsAnewWhenTheStepsTurnOutToBeOthers) {
   trace.Write();
   const absl::StatusOr<ProcessFindings> findings = followed.Look({});
   ASSERT_TRUE(findings.ok()) << findings.status();
-  FollowedProcess fresh(trace.path());
-  const absl::StatusOr<ProcessFindings> expected = fresh.Look({});
-  ASSERT_TRUE(expected.ok());
-  EXPECT_EQ(followed.replayed(), fresh.replayed());
-  ExpectSame(*findings, *expected);
+  EXPECT_EQ(followed.replayed(), ExpectLikeFirstLook(*findings, trace.path()));
 }
 
 TEST(FollowedProcess, BeginsAnewWhenAFreeTurnsOutToHaveFailed) {
@@ -190,11 +192,7 @@ TEST(FollowedProcess, BeginsAnewWhenAFreeTurnsOutToHaveFailed) {
   trace.Write();
   findings = followed.Look({});
   ASSERT_TRUE(findings.ok()) << findings.status();
-  FollowedProcess fresh(trace.path());
-  const absl::StatusOr<ProcessFindings> expected = fresh.Look({});
-  ASSERT_TRUE(expected.ok());
-  ExpectSame(*findings, *expected);
-  EXPECT_EQ(followed.replayed(), fresh.replayed());
+  EXPECT_EQ(followed.replayed(), ExpectLikeFirstLook(*findings, trace.path()));
 }
 
 TEST(FollowedProcess, AnotherProcessInTheSameFileIsAnother) {
@@ -213,10 +211,7 @@ TEST(FollowedProcess, AnotherProcessInTheSameFileIsAnother) {
   std::ofstream(trace.path(), std::ios::binary) << other.job.Kill();
   const absl::StatusOr<ProcessFindings> findings = followed.Look({});
   ASSERT_TRUE(findings.ok()) << findings.status();
-  FollowedProcess fresh(trace.path());
-  const absl::StatusOr<ProcessFindings> expected = fresh.Look({});
-  ASSERT_TRUE(expected.ok());
-  ExpectSame(*findings, *expected);
+  ExpectLikeFirstLook(*findings, trace.path());
 }
 
 TEST(FollowedProcess, SaysWhatIsWrongWithAFile) {

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/steps/step_choice.h"
+
 namespace vramtrack {
 namespace {
 
@@ -33,8 +35,6 @@ constexpr double kNearlyAsOften = 0.67;
 
 // So few equal loops may be what a step does twice: its layers. An optimizer's step of so few small batches is one too.
 constexpr uint64_t kFewInStep = 3;
-// The steps that a verdict needs: with fewer, the loops within them are taken.
-constexpr uint64_t kEnoughSteps = 30;
 
 // So far from a whole number of steps, and a loop is not made of them.
 constexpr double kMaxFraction = 0.05;
@@ -146,6 +146,7 @@ std::optional<GapFamily> RegularGaps::TightLoop() const {
 const GapFamily* RegularGaps::AroundFew(const GapFamily* steps, const std::vector<GapFamily>& families) {
   const GapFamily* around = steps;
   for (const GapFamily& family : families) {
+    // With fewer, the loops within them are the steps.
     if (family.occurrences < kEnoughSteps || family.live_bytes >= steps->live_bytes) continue;
     const std::vector<OuterLoop> loops = LoopsAround(*steps, {family});
     if (loops.empty() || loops[0].inner > kFewInStep) continue;

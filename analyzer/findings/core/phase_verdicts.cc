@@ -135,8 +135,7 @@ PhaseVerdict JudgeInPhases(const SiteHistory& history, const RunShape& run, cons
         if (phase.follows) {
           Doubt(
               "memory grows in a part of the run that has no steps, so it may as well be what the job set up there; "
-              "call "
-              "vramtrack_step() once a step",
+              "call vramtrack_step() once a step",
               &verdict);
         } else {
           verdict.verdict = Verdict::kOneTime;

@@ -13,7 +13,7 @@ SiteReplay::SiteReplay(const Trace& trace, StepPlan plan, LedgerOptions options)
 
 LedgerOptions SiteReplay::WithObservers(const Trace& trace, LedgerOptions options) {
   options.observers = {&histories_, &order_, &timeline_, &failures_};
-  // Backward passes and optimizers are known of where a framework tells of its blocks.
+  // Only a framework that reports its blocks reports its backward passes and optimizers.
   if (trace.framework_devices() != 0) options.observers.insert(options.observers.end(), {&framework_check_, &phases_});
   return options;
 }

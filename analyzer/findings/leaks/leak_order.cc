@@ -36,10 +36,10 @@ LeakOrder::LeakOrder(const ProcessAnalysis& analysis)
       survivors = SumOf(survivors,
                         SurvivorsIn(analysis.histories().history(site), analysis.verdicts()[sites[0]].evidence.tested));
     }
-    // Those that left something tell; where none of the steps did that are known, any of them.
+    // The steps that left something; if none of them is among the latest steps, any of those.
     for (const Survivors& at : survivors) {
-      if (const auto found = births.find(at.step); found != births.end())
-        group.births.push_back({at.step, found->second});
+      const auto found = births.find(at.step);
+      if (found != births.end()) group.births.push_back({at.step, found->second});
     }
     if (!group.births.empty()) continue;
     for (const auto& [step, event] : births) group.births.push_back({step, event});
