@@ -30,8 +30,6 @@
 namespace vramtrack {
 namespace {
 
-constexpr char kLibrary[] = "libvramtrack.so";
-
 std::string NameOf(int pid) { return absl::StrCat("process ", pid); }
 
 // What leads to files as the process sees them: "" if it sees those that this one sees.

@@ -29,7 +29,6 @@
 namespace vramtrack {
 namespace {
 
-constexpr int kLabelColumns = 15;
 constexpr size_t kMostDamageLines = 20;
 
 // Events by operation and kind, and by thread.
@@ -55,10 +54,6 @@ EventCounts Count(const Trace& trace) {
   return counts;
 }
 
-void Row(const std::string& label, const std::string& text, Page* page, Paint paint = Paint::kPlain) {
-  if (!text.empty()) page->Words(text, kLabelColumns, paint, "  " + label);
-}
-
 // CUDA's way to number itself: 12040 is 12.4.
 std::string CudaVersion(uint32_t number) { return absl::StrCat(number / 1000, ".", number % 1000 / 10); }
 
@@ -67,14 +62,14 @@ void WriteProcess(const TracedProcess& process, Page* page) {
   if (process.parent_pid != 0) absl::StrAppend(&number, ", parent ", process.parent_pid);
   if (process.rank) absl::StrAppend(&number, ", rank ", *process.rank);
   if (!process.host.empty()) absl::StrAppend(&number, ", on ", Printable(process.host));
-  Row("process", number, page);
-  Row("command", Printable(absl::StrJoin(process.command, " ")), page);
-  Row("executable", Printable(process.executable), page);
-  Row("folder", Printable(process.working_directory), page);
-  Row("run", Printable(process.run_id), page);
+  InfoRow("process", number, page);
+  InfoRow("command", Printable(absl::StrJoin(process.command, " ")), page);
+  InfoRow("executable", Printable(process.executable), page);
+  InfoRow("folder", Printable(process.working_directory), page);
+  InfoRow("run", Printable(process.run_id), page);
   std::vector<std::string> variables;
   for (const auto& [name, value] : process.environment) {
-    Row(variables.empty() ? "environment" : "", Printable(absl::StrCat(name, "=", value)), page);
+    InfoRow(variables.empty() ? "environment" : "", Printable(absl::StrCat(name, "=", value)), page);
     variables.push_back(name);
   }
   std::vector<std::string> versions;
@@ -83,7 +78,7 @@ void WriteProcess(const TracedProcess& process, Page* page) {
     versions.push_back(absl::StrCat(of == "driver" ? "CUDA driver" : Printable(of), " ", CudaVersion(number)));
   }
   if (!process.driver_version.empty()) versions.push_back(Printable(process.driver_version));
-  Row("versions", absl::StrJoin(versions, ", "), page);
+  InfoRow("versions", absl::StrJoin(versions, ", "), page);
 }
 
 void WriteDevices(const Definitions& definitions, Page* page) {
@@ -91,7 +86,7 @@ void WriteDevices(const Definitions& definitions, Page* page) {
   for (const auto& [index, device] : definitions.devices) {
     std::string text = absl::StrCat(index, ": ", device.name.empty() ? "unnamed" : Printable(device.name));
     if (device.total_bytes != 0) absl::StrAppend(&text, ", ", FormatByteCount(static_cast<double>(device.total_bytes)));
-    Row(label, text, page);
+    InfoRow(label, text, page);
     label = "";
   }
 }
@@ -99,7 +94,8 @@ void WriteDevices(const Definitions& definitions, Page* page) {
 void WriteAllocators(const Definitions& definitions, Page* page) {
   const char* label = "allocators";
   for (const TracedAllocator& allocator : definitions.allocators) {
-    Row(label,
+    InfoRow(
+        label,
         absl::StrCat(Printable(allocator.framework), "'s ", Printable(allocator.name), " on device ", allocator.device),
         page);
     label = "";
@@ -115,7 +111,7 @@ void WriteClock(const Trace& trace, const EventCounts& counts, Page* page) {
     text = absl::StrCat(absl::FormatTime("%Y-%m-%d %H:%M:%E3S UTC", start, absl::UTCTimeZone()), ", ", text);
   }
   absl::StrAppend(&text, "; the clock has ", FormatAbout(clock.ticks_per_second()), " ticks a second");
-  Row("recorded", text, page);
+  InfoRow("recorded", text, page);
 }
 
 void WriteEvents(const Trace& trace, const EventCounts& counts, Page* page) {
@@ -128,7 +124,7 @@ void WriteEvents(const Trace& trace, const EventCounts& counts, Page* page) {
         absl::StrFormat("%.2f", static_cast<double>(trace.file_bytes()) / static_cast<double>(trace.events())),
         " bytes of file each");
   }
-  Row("events", text, page);
+  InfoRow("events", text, page);
   for (const auto& [operation, kinds] : counts.by_operation) {
     uint64_t all = 0;
     std::vector<std::string> parts;
@@ -139,7 +135,7 @@ void WriteEvents(const Trace& trace, const EventCounts& counts, Page* page) {
     }
     std::string line = absl::StrCat(PadRight(OperationName(operation), 16), PadLeft(FormatCount(all), 12));
     if (!parts.empty()) absl::StrAppend(&line, "   ", absl::StrJoin(parts, ", "));
-    page->Line(CutEnd(line, page->style().columns - kLabelColumns), kLabelColumns);
+    page->Line(CutEnd(line, page->style().columns - kInfoLabelColumns), kInfoLabelColumns);
   }
 }
 
@@ -158,30 +154,31 @@ void WriteActivities(const Trace& trace, const EventCounts& counts, Page* page) 
     absl::StrAppend(&text, absl::StrFormat("; %.2f bytes of file each",
                                            static_cast<double>(file_bytes) / static_cast<double>(all)));
   }
-  Row("CUPTI", absl::StrCat(text, "; its version is ", stream.cupti_version()), page);
+  InfoRow("CUPTI", absl::StrCat(text, "; its version is ", stream.cupti_version()), page);
   if (const uint64_t dropped = trace.counter(schema::COUNTER_ACTIVITIES_DROPPED)) {
-    Row("", Plural(dropped, "record", "records") + " dropped by CUPTI: its buffers were full", page, Paint::kWarning);
+    InfoRow("", Plural(dropped, "record", "records") + " dropped by CUPTI: its buffers were full", page,
+            Paint::kWarning);
   }
   if (const uint64_t unwritten = trace.counter(schema::COUNTER_ACTIVITIES_UNWRITTEN)) {
-    Row("", Plural(unwritten, "record", "records") + " found no room in the trace", page, Paint::kWarning);
+    InfoRow("", Plural(unwritten, "record", "records") + " found no room in the trace", page, Paint::kWarning);
   }
   const uint64_t written = trace.counter(schema::COUNTER_ACTIVITIES);
   if (written > all) {
-    Row("", Plural(written - all, "earlier record", "earlier records") + " made room for later ones", page);
+    InfoRow("", Plural(written - all, "earlier record", "earlier records") + " made room for later ones", page);
   }
   const uint64_t end = trace.end_ticks() != 0 ? trace.end_ticks() : counts.last_time;
   for (const ActivityGap& gap : stream.Gaps(end)) {
-    Row("",
-        absl::StrCat("none from ", FormatSeconds(trace.clock().Seconds(gap.begin)), " to ",
-                     FormatSeconds(trace.clock().Seconds(gap.end)), ": ", Printable(gap.why)),
-        page, Paint::kWarning);
+    InfoRow("",
+            absl::StrCat("none from ", FormatSeconds(trace.clock().Seconds(gap.begin)), " to ",
+                         FormatSeconds(trace.clock().Seconds(gap.end)), ": ", Printable(gap.why)),
+            page, Paint::kWarning);
   }
 }
 
 void WriteWalks(const Trace& trace, Page* page) {
   const HolderWalks walks(trace);
   if (walks.all().empty()) return;
-  Row("walks", Plural(walks.all().size(), "walk", "walks") + " through Python's objects", page);
+  InfoRow("walks", Plural(walks.all().size(), "walk", "walks") + " through Python's objects", page);
   for (const HolderWalk& walk : walks.all()) {
     std::string text = absl::StrCat(
         walk.number, ": ", HolderMomentText(walk.moment), ", after ",
@@ -194,10 +191,10 @@ void WriteWalks(const Trace& trace, Page* page) {
     } else if (!walk.whole) {
       absl::StrAppend(&text, "; a part of it is missing");
     }
-    Row("", text, page, walk.complete() ? Paint::kPlain : Paint::kWarning);
+    InfoRow("", text, page, walk.complete() ? Paint::kPlain : Paint::kWarning);
   }
   if (walks.malformed_frames() > 0) {
-    Row("", Plural(walks.malformed_frames(), "part", "parts") + " of walks cannot be read", page, Paint::kWarning);
+    InfoRow("", Plural(walks.malformed_frames(), "part", "parts") + " of walks cannot be read", page, Paint::kWarning);
   }
 }
 
@@ -207,38 +204,39 @@ void WriteLosses(const Trace& trace, const EventCounts& counts, Page* page) {
   if (counts.unreadable != 0) parts.push_back(Plural(counts.unreadable, "event", "events") + " that cannot be read");
   if (trace.lost_bytes() != 0)
     parts.push_back(FormatByteCount(static_cast<double>(trace.lost_bytes())) + " of the file");
-  Row("lost", parts.empty() ? "nothing" : absl::StrJoin(parts, ", "), page,
-      parts.empty() ? Paint::kPlain : Paint::kWarning);
+  InfoRow("lost", parts.empty() ? "nothing" : absl::StrJoin(parts, ", "), page,
+          parts.empty() ? Paint::kPlain : Paint::kWarning);
   if (uint64_t nested = trace.counter(schema::COUNTER_NESTED_CALLS)) {
-    Row("", Plural(nested, "call", "calls") + " in signal handlers that interrupted the recorder were not recorded",
-        page);
+    InfoRow("", Plural(nested, "call", "calls") + " in signal handlers that interrupted the recorder were not recorded",
+            page);
   }
   if (uint64_t full = trace.counter(schema::COUNTER_TABLE_FULL)) {
-    Row("", Plural(full, "allocation", "allocations") + " whose frees are not known: too many were live", page);
+    InfoRow("", Plural(full, "allocation", "allocations") + " whose frees are not known: too many were live", page);
   }
   if (trace.past() != nullptr) {
     const uint64_t pairs = trace.counter(schema::COUNTER_FOLDED_PAIRS);
-    Row("folded",
-        absl::StrCat(
-            Plural(pairs, "allocation", "allocations"),
-            " that were freed are kept as sums (VRAMTRACK_MAX_BYTES), their times to ",
-            FormatSeconds(std::ldexp(1, static_cast<int>(trace.past()->bin_shift)) / trace.clock().ticks_per_second())),
-        page);
+    InfoRow("folded",
+            absl::StrCat(Plural(pairs, "allocation", "allocations"),
+                         " that were freed are kept as sums (VRAMTRACK_MAX_BYTES), their times to ",
+                         FormatSeconds(std::ldexp(1, static_cast<int>(trace.past()->bin_shift)) /
+                                       trace.clock().ticks_per_second())),
+            page);
   }
   const std::vector<Damage>& damage = trace.damage();
   for (size_t i = 0; i < damage.size() && i < kMostDamageLines; ++i) {
-    Row(i == 0 ? "damage" : "",
-        absl::StrCat("at offset ", damage[i].offset, ": ", Plural(damage[i].bytes, "byte", "bytes"), ", ",
-                     Printable(damage[i].reason)),
-        page, Paint::kWarning);
+    InfoRow(i == 0 ? "damage" : "",
+            absl::StrCat("at offset ", damage[i].offset, ": ", Plural(damage[i].bytes, "byte", "bytes"), ", ",
+                         Printable(damage[i].reason)),
+            page, Paint::kWarning);
   }
-  if (damage.size() > kMostDamageLines) Row("", absl::StrCat("and ", damage.size() - kMostDamageLines, " more"), page);
+  if (damage.size() > kMostDamageLines)
+    InfoRow("", absl::StrCat("and ", damage.size() - kMostDamageLines, " more"), page);
 }
 
 void WriteUnseen(const TracedProcess& process, Page* page) {
   const char* label = "unseen";
   for (const auto& [name, reason] : process.unseen) {
-    Row(label, Printable(name) + " " + UnseenText(reason), page, Paint::kWarning);
+    InfoRow(label, Printable(name) + " " + UnseenText(reason), page, Paint::kWarning);
     label = "";
   }
 }
@@ -254,10 +252,10 @@ void WriteThreads(const Trace& trace, const EventCounts& counts, size_t most, Pa
     if (thread != trace.definitions().threads.end()) {
       absl::StrAppend(&text, Printable(thread->second.name), " (tid ", thread->second.tid, "), ");
     }
-    Row(label, text + Plural(counts.by_slot[slot], "event", "events"), page);
+    InfoRow(label, text + Plural(counts.by_slot[slot], "event", "events"), page);
     label = "";
   }
-  if (shown > most) Row("", absl::StrCat("and ", shown - most, " more"), page);
+  if (shown > most) InfoRow("", absl::StrCat("and ", shown - most, " more"), page);
 }
 
 // How the tracer came by its stacks.
@@ -276,7 +274,7 @@ void WriteCaptures(const Trace& trace, Page* page) {
   if (const uint64_t cut = trace.counter(schema::COUNTER_STACK_WITHOUT_INFO)) {
     absl::StrAppend(&text, "; ", FormatCount(cut), " end at code without unwind information");
   }
-  Row("captures", text, page);
+  InfoRow("captures", text, page);
 }
 
 void WriteModules(const Definitions& definitions, const std::vector<std::string>& search_paths, Page* page) {
@@ -293,7 +291,7 @@ void WriteModules(const Definitions& definitions, const std::vector<std::string>
   if (with_python > 0) absl::StrAppend(&text, ", ", FormatCount(with_python), " with Python frames");
   if (with_forward > 0) absl::StrAppend(&text, ", ", FormatCount(with_forward), " with those of the forward pass");
   if (truncated > 0) absl::StrAppend(&text, ", ", FormatCount(truncated), " of them cut");
-  Row("stacks", text, page);
+  InfoRow("stacks", text, page);
 
   std::vector<ModuleStatus> modules = TracedFrames(definitions, search_paths).ModulesOnStacks();
   size_t with_lines = 0, functions_only = 0;
@@ -301,15 +299,15 @@ void WriteModules(const Definitions& definitions, const std::vector<std::string>
     with_lines += module.state == ModuleState::kFound;
     functions_only += module.state == ModuleState::kNoDebugInfo;
   }
-  Row("modules",
-      absl::StrCat(definitions.modules.modules().size(), " loaded, ", modules.size(), " on stacks: ", with_lines,
-                   " with lines, ", functions_only, " with functions only, ",
-                   modules.size() - with_lines - functions_only, " without either"),
-      page);
+  InfoRow("modules",
+          absl::StrCat(definitions.modules.modules().size(), " loaded, ", modules.size(), " on stacks: ", with_lines,
+                       " with lines, ", functions_only, " with functions only, ",
+                       modules.size() - with_lines - functions_only, " without either"),
+          page);
   for (const ModuleStatus& module : modules) {
     if (module.state == ModuleState::kFound || module.state == ModuleState::kNoDebugInfo) continue;
     if (module.state == ModuleState::kNotAFile) continue;
-    Row("", absl::StrCat(ModuleStateName(module.state), ": ", Printable(module.path)), page, Paint::kWarning);
+    InfoRow("", absl::StrCat(ModuleStateName(module.state), ": ", Printable(module.path)), page, Paint::kWarning);
   }
 }
 
@@ -322,9 +320,10 @@ void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
   WriteClock(trace, counts, page);
   std::string why = trace.IncompleteWhy();
   if (const double joined = trace.definitions().process.joined_after_s; joined > 0) {
-    Row("joined", absl::StrCat(FormatSeconds(joined), " after its start; what it did before is unknown"), page);
+    InfoRow("joined", absl::StrCat(FormatSeconds(joined), " after its start; what it did before is unknown"), page);
   }
-  Row("complete", why.empty() ? "yes" : "no: " + Printable(why), page, why.empty() ? Paint::kPlain : Paint::kWarning);
+  InfoRow("complete", why.empty() ? "yes" : "no: " + Printable(why), page,
+          why.empty() ? Paint::kPlain : Paint::kWarning);
   WriteEvents(trace, counts, page);
   WriteActivities(trace, counts, page);
   WriteWalks(trace, page);

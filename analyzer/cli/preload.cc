@@ -118,7 +118,6 @@ std::string WhyNotTraceable(const std::string& path) {
 
 namespace {
 
-constexpr char kLibrary[] = "libvramtrack.so";
 // The loader splits LD_PRELOAD at both.
 constexpr char kSeparators[] = ": ";
 

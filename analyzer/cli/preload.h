@@ -8,6 +8,9 @@
 
 namespace vramtrack {
 
+// The name of the library's file.
+inline constexpr char kLibrary[] = "libvramtrack.so";
+
 // Functions with which `run` and `attach` find a program and the library.
 
 // Returns the absolute path of this program, links resolved; empty if it is unknown.

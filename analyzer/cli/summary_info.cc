@@ -13,20 +13,18 @@
 #include "absl/time/time.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/cli/trace_text.h"
 #include "analyzer/summary/summary.h"
 
 namespace vramtrack {
 namespace {
 
-constexpr int kLabelColumns = 15;
 // Of more processes only those are shown that are not complete.
 constexpr size_t kMostProcesses = 32;
 
-void Row(const std::string& label, const std::string& text, Page* page, Paint paint = Paint::kPlain) {
-  page->Words(text, kLabelColumns, paint, "  " + label);
+const char* DetailName(Detail detail) {
+  return detail == Detail::kFull ? "full" : detail == Detail::kJob ? "job" : "fleet";
 }
-
-const char* Name(Detail detail) { return detail == Detail::kFull ? "full" : detail == Detail::kJob ? "job" : "fleet"; }
 
 void WriteProcess(const ProcessIdentity& identity, const ProcessSummary& process, Page* page) {
   const ReportProcess& found = process.findings.process;
@@ -34,7 +32,7 @@ void WriteProcess(const ProcessIdentity& identity, const ProcessSummary& process
   if (found.rank) absl::StrAppend(&number, ", rank ", *found.rank);
   if (!identity.host.empty()) absl::StrAppend(&number, ", on ", Printable(identity.host));
   absl::StrAppend(&number, ": ", Printable(absl::StrJoin(found.command, " ")));
-  Row("process", number, page);
+  InfoRow("process", number, page);
   std::string text = absl::StrCat("for ", FormatSeconds(found.duration_s));
   if (identity.start_unix_ns != 0) {
     const absl::Time start = absl::FromUnixNanos(static_cast<int64_t>(identity.start_unix_ns));
@@ -42,8 +40,8 @@ void WriteProcess(const ProcessIdentity& identity, const ProcessSummary& process
   }
   absl::StrAppend(&text, ", ", FormatCount(found.events), " events, ", FormatCount(process.findings.steps.count), " ",
                   NameOf(process.findings.steps.unit), process.findings.steps.count == 1 ? "" : "s");
-  Row("", text, page);
-  if (!found.complete) Row("", "incomplete: " + Printable(found.incomplete_why), page, Paint::kWarning);
+  InfoRow("", text, page);
+  if (!found.complete) InfoRow("", "incomplete: " + Printable(found.incomplete_why), page, Paint::kWarning);
 }
 
 }  // namespace
@@ -60,32 +58,32 @@ absl::Status WriteSummaryInfo(const std::string& path, Page* page) {
   uint64_t events = 0, incomplete = 0;
   for (const auto& [identity, record] : summary->records()) {
     hosts.insert(identity.host);
-    details.insert(Name(record.detail));
+    details.insert(DetailName(record.detail));
     versions.insert(Printable(record.tool_version));
     stacks.insert(record.stacks.begin(), record.stacks.end());
     events += record.events;
   }
   const size_t processes = summary->records().size();
-  Row("summary",
-      absl::StrCat("of ", Plural(processes, "process", "processes"), " on ", Plural(hosts.size(), "host", "hosts"),
-                   ", detail ", absl::StrJoin(details, " and ")),
-      page);
-  Row("made by", "vramtrack " + absl::StrJoin(versions, ", "), page);
-  Row("events", FormatCount(events) + " in the traces", page);
-  Row("stacks", FormatCount(stacks.size()), page);
-  if (!damage.empty()) Row("damage", Printable(damage), page, Paint::kWarning);
-  for (const std::string& line : summary->Lacks()) Row("lacks", Printable(line), page, Paint::kWarning);
+  InfoRow("summary",
+          absl::StrCat("of ", Plural(processes, "process", "processes"), " on ", Plural(hosts.size(), "host", "hosts"),
+                       ", detail ", absl::StrJoin(details, " and ")),
+          page);
+  InfoRow("made by", "vramtrack " + absl::StrJoin(versions, ", "), page);
+  InfoRow("events", FormatCount(events) + " in the traces", page);
+  InfoRow("stacks", FormatCount(stacks.size()), page);
+  if (!damage.empty()) InfoRow("damage", Printable(damage), page, Paint::kWarning);
+  for (const std::string& line : summary->Lacks()) InfoRow("lacks", Printable(line), page, Paint::kWarning);
   for (const auto& [identity, record] : summary->records()) {
     const absl::StatusOr<ProcessSummary> process = summary->Decode(identity, record);
     if (!process.ok()) {
-      Row("damage", Printable(std::string(process.status().message())), page, Paint::kWarning);
+      InfoRow("damage", Printable(std::string(process.status().message())), page, Paint::kWarning);
       continue;
     }
     incomplete += !process->findings.process.complete;
     if (processes <= kMostProcesses || !process->findings.process.complete) WriteProcess(identity, *process, page);
   }
   if (processes > kMostProcesses) {
-    Row("", absl::StrCat(FormatCount(processes - incomplete), " further processes, which are complete"), page);
+    InfoRow("", absl::StrCat(FormatCount(processes - incomplete), " further processes, which are complete"), page);
   }
   return absl::OkStatus();
 }

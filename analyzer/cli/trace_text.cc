@@ -120,4 +120,8 @@ const char* ActivityOperationName(uint32_t kind, uint32_t operation) {
   return "";
 }
 
+void InfoRow(const std::string& label, const std::string& text, Page* page, Paint paint) {
+  if (!text.empty()) page->Words(text, kInfoLabelColumns, paint, "  " + label);
+}
+
 }  // namespace vramtrack

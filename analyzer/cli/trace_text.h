@@ -10,6 +10,7 @@
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/base/indices.h"
 #include "analyzer/ingest/definitions.h"
+#include "analyzer/render/text/page.h"
 #include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
@@ -36,6 +37,12 @@ class TracedFrames {
   StackSymbolizer stacks_;
   std::unordered_map<StackIndex, std::vector<std::string>> lines_;
 };
+
+// Columns of the labels of `info`.
+constexpr int kInfoLabelColumns = 15;
+
+// Writes a row of `info`: the label, then the text, with its lines under each other. No row if there is no text.
+void InfoRow(const std::string& label, const std::string& text, Page* page, Paint paint = Paint::kPlain);
 
 // Returns the name of a kind of CUPTI records, as dump and info show it.
 std::string ActivityName(uint32_t kind);

@@ -67,10 +67,10 @@ std::string AddressOf(uint16_t port, const std::string& token) {
 }
 
 // Decides what a request gets. For one thread.
-class Site {
+class TraceSite {
  public:
   // `once` is a token that is good for one request, soon, which learns the other one.
-  Site(const std::string& token, const std::string& once, ViewedTraces* traces)
+  TraceSite(const std::string& token, const std::string& once, ViewedTraces* traces)
       : prefix_("/" + token),
         traces_(*traces),
         page_(Shared(RenderLivePage(kToolVersion))),
@@ -202,7 +202,7 @@ int RunView(const ViewOptions& options) {
   }
   ViewedTraces traces(options);
   if (const absl::Status opens = traces.Open(); !opens.ok()) return BadInput(std::string(opens.message()));
-  Site site(*token, *once, &traces);
+  TraceSite site(*token, *once, &traces);
   const absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(
       {"127.0.0.1", options.port}, [&site](const HttpRequest& request) { return site.Answer(request); });
   if (!server.ok()) return BadInput(std::string(server.status().message()));

@@ -22,8 +22,6 @@
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kMiB = 1 << 20;
-
 uint64_t PeakResidentBytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -17,8 +17,6 @@
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kMiB = 1 << 20;
-
 // A timeline of any height.
 ReportTimeline RandomTimeline(uint32_t device, size_t bins, std::mt19937_64& random) {
   ReportTimeline timeline;

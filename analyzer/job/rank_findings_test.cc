@@ -11,8 +11,6 @@
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kMiB = 1 << 20;
-
 ReportSite Site(const char* function, uint32_t device, Verdict verdict) {
   ReportSite site;
   site.level = Level::kFramework;

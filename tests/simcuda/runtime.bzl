@@ -3,6 +3,7 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//bazel:shared.bzl", "cc_preload_library")
+load("//bazel:whole_folders.bzl", "folder_library")
 load(":calls.bzl", "TOLD_CALLS")
 load(":stubs.bzl", "cuda_stubs")
 
@@ -32,9 +33,11 @@ def simulated_runtime(version, headers, driver_headers = None):
         node = name,
     )
     for kind in ("shared", "static"):
-        cc_library(
+        folder_library(
             name = "runtime_%d_%s" % (version, kind),
-            srcs = native.glob(["runtime/*.cc", "runtime/*.h"]) + [":" + stubs],
+            srcs = native.glob(["runtime/*.cc"]) + [":" + stubs],
+            hdrs = native.glob(["runtime/*.h"]),
+            apart = [":" + stubs],
             # Old entry points are part of what is simulated.
             copts = ["-Wno-deprecated-declarations"] + TOLD_CALLS,
             linkopts = ["-ldl"],

@@ -14,6 +14,9 @@ void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay) {
   LedgerOptions options = analysis->replay_options();
   options.observers = replay->observers;
   if (replay->counterfactual.watching()) options.observers.push_back(&replay->counterfactual);
+  const auto after_apart = [replay] {
+    for (const std::function<void()>& work : replay->after_apart) work();
+  };
   std::thread apart;
   if (!replay->apart.empty() && analysis->options().threads != 1) {
     LedgerOptions of_apart = analysis->replay_options();
@@ -23,7 +26,10 @@ void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay) {
     if (ProcessorsToUse(analysis->options().threads) < 4) options.decode_ahead = of_apart.decode_ahead = false;
     replay->ledger_apart = std::make_unique<Ledger>(analysis->trace(), analysis->plan(), std::move(of_apart));
     try {
-      apart = std::thread(&Ledger::Replay, replay->ledger_apart.get());
+      apart = std::thread([&after_apart, ledger = replay->ledger_apart.get()] {
+        ledger->Replay();
+        after_apart();
+      });
     } catch (const std::system_error&) {
       // Too many threads or too little memory: all follow one replay.
       replay->ledger_apart.reset();
@@ -34,7 +40,11 @@ void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay) {
   }
   replay->ledger = std::make_unique<Ledger>(analysis->trace(), analysis->plan(), std::move(options));
   replay->ledger->Replay();
-  if (apart.joinable()) apart.join();
+  if (apart.joinable()) {
+    apart.join();
+  } else {
+    after_apart();
+  }
 }
 
 void Collect(ProcessAnalysis* analysis, const std::vector<Collector*>& collectors, ProcessFindings* findings) {

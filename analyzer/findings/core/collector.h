@@ -2,6 +2,7 @@
 #ifndef ANALYZER_FINDINGS_CORE_COLLECTOR_H_
 #define ANALYZER_FINDINGS_CORE_COLLECTOR_H_
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Replay {
   // Observers that take as long as all others together. With more than one thread they follow a replay of their own
   // at the same time, so they must share nothing with the others. Not owned.
   std::vector<ReplayObserver*> apart;
+  // What is computed from the observers apart, at the same time as they: it must share nothing with the others either.
+  std::vector<std::function<void()>> after_apart;
   Counterfactual counterfactual;
   // Set by the replay; observers may read them until all collectors have described. Null: no replay was made.
   std::unique_ptr<Ledger> ledger, ledger_apart;

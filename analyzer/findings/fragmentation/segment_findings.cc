@@ -192,17 +192,28 @@ SegmentFindings::SegmentFindings(ProcessAnalysis* analysis)
 }
 
 void SegmentFindings::Prepare(Replay* detail) {
-  if (segments_.has_devices()) detail->apart.push_back(&segments_);
+  if (!segments_.has_devices()) return;
+  detail->apart.push_back(&segments_);
+  detail->after_apart.push_back([this] { TryAllSettings(); });
+}
+
+void SegmentFindings::TryAllSettings() {
+  const std::map<DeviceIndex, torch_allocator::Arenas> arenas = segments_.Learnt();
+  maps_ = segments_.Finish();
+  for (const Scope& scope : analysis_.ledger().scopes()) {
+    const auto map = maps_.find(scope.device);
+    const auto learnt = arenas.find(scope.device);
+    if (scope.level != Level::kFramework || map == maps_.end() || learnt == arenas.end()) continue;
+    if (!map->second.requests) continue;
+    tried_.emplace(scope.device, TrySettings(analysis_, scope, learnt->second, map->second));
+    map->second.requests.reset();
+  }
 }
 
 void SegmentFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
-  if (!segments_.has_devices()) return;
-  const Ledger& ledger = analysis_.ledger();
-  const std::map<DeviceIndex, torch_allocator::Arenas> arenas = segments_.Learnt();
-  std::map<DeviceIndex, torch_allocator::PeakSegments::Maps> maps = segments_.Finish();
-  for (const Scope& scope : ledger.scopes()) {
-    const auto map = maps.find(scope.device);
-    if (scope.level != Level::kFramework || map == maps.end()) continue;
+  for (const Scope& scope : analysis_.ledger().scopes()) {
+    const auto map = maps_.find(scope.device);
+    if (scope.level != Level::kFramework || map == maps_.end()) continue;
     const auto device = std::find_if(findings->devices.begin(), findings->devices.end(),
                                      [&scope](const ReportDevice& d) { return DeviceIndex(d.index) == scope.device; });
     if (device == findings->devices.end()) continue;
@@ -210,14 +221,12 @@ void SegmentFindings::Describe(const Replay& /*replay*/, ProcessFindings* findin
     if (const auto growth = growing_.find(scope.device); growth != growing_.end()) {
       device->fragmentation.growth = DescribeReserveGrowth(&analysis_, scope.device, growth->second, map->second);
     }
-    const auto learnt = arenas.find(scope.device);
-    if (!map->second.requests || learnt == arenas.end()) continue;
-    const WhatIf outcome = TrySettings(analysis_, scope, learnt->second, map->second);
-    map->second.requests.reset();
-    device->fragmentation.advice = Advice(outcome);
+    const auto outcome = tried_.find(scope.device);
+    if (outcome == tried_.end()) continue;
+    device->fragmentation.advice = Advice(outcome->second);
     for (size_t i = 0; i < findings->oom.size() && i < analysis_.failures().all().size(); ++i) {
       const OutOfMemory& failed = analysis_.failures().all()[i];
-      if (failed.device == scope.device) DescribeFits(outcome, failed, &findings->oom[i]);
+      if (failed.device == scope.device) DescribeFits(outcome->second, failed, &findings->oom[i]);
     }
   }
 }

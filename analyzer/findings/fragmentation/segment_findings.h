@@ -13,6 +13,7 @@
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/fragmentation/torch_allocator/peak_segments.h"
+#include "analyzer/fragmentation/torch_allocator/what_if.h"
 #include "analyzer/leaks/reserve_growth.h"
 
 namespace vramtrack {
@@ -24,13 +25,18 @@ class SegmentFindings final : public Collector {
 
   const char* name() const override { return "segments"; }
   void Prepare(Replay* detail) override;
-  // Tries other settings on the requests to devices whose allocator failed or reserved much unused memory.
   void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
+  // Tries other settings on the requests to devices whose allocator failed or reserved much unused memory.
+  void TryAllSettings();
+
   ProcessAnalysis& analysis_;
   const std::map<DeviceIndex, ReserveGrowth> growing_;  // by device
   torch_allocator::PeakSegments segments_;
+  // Of each device, after the replay.
+  std::map<DeviceIndex, torch_allocator::PeakSegments::Maps> maps_;
+  std::map<DeviceIndex, torch_allocator::WhatIf> tried_;
 };
 
 }  // namespace vramtrack

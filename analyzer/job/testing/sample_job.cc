@@ -29,7 +29,6 @@ ReportSite SampleSite(const std::string& function, uint32_t device, Verdict verd
 }
 
 ProcessFindings SampleRank(int rank) {
-  constexpr uint64_t kMiB = 1 << 20;
   ProcessFindings process;
   process.process.pid = static_cast<uint32_t>(1000 + rank);
   process.process.rank = rank;

@@ -10,6 +10,8 @@
 
 namespace vramtrack {
 
+inline constexpr uint64_t kMiB = 1 << 20;
+
 // Makes findings by hand, for tests of a job's report.
 
 // Returns a site with `frames` frames. The innermost one distinguishes it from other sites.

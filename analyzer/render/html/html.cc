@@ -36,11 +36,11 @@ std::string Section(const char* kind, const char* title, const std::string& head
                       "</h1>\n", body, "</section>\n");
 }
 
-struct Place {
+struct PlaceText {
   std::string location, function;
 };
 
-Place PlaceOf(const Report& report, const ReportSite& site) {
+PlaceText PlaceOf(const Report& report, const ReportSite& site) {
   const SitePlaces places(report);
   const ReportFrame* frame = places.Of(site);
   if (frame == nullptr) return {"(no stack recorded)", ""};
@@ -57,7 +57,7 @@ std::string HolderHtml(const ReportSite& site) {
 
 std::string LeakHtml(const Report& report, const LeakAtPlace& leak) {
   const ReportSite& site = *leak.site;
-  const Place place = PlaceOf(report, site);
+  const PlaceText place = PlaceOf(report, site);
   const std::string function =
       place.function.empty() ? "" : absl::StrCat(" <span class=\"function\">", EscapeHtml(place.function), "</span>");
   return Section("bad", LeakTitle(site).c_str(),

@@ -13,7 +13,7 @@
 namespace vramtrack {
 namespace {
 
-constexpr int kLabelColumns = 9;  // "1023 KiB "
+constexpr int kAxisColumns = 9;  // "1023 KiB "
 constexpr size_t kWidestBin = 4;
 
 struct Cells {
@@ -56,14 +56,14 @@ std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& tim
                                const ReportTimeline::Series& series, int rows) {
   if (series.high.empty()) return {};
   const Cells& cells = CellsFor(style);
-  std::vector<uint64_t> columns = Columns(series.high, std::max(style.columns - kLabelColumns - 2, 10));
+  std::vector<uint64_t> columns = Columns(series.high, std::max(style.columns - kAxisColumns - 2, 10));
   auto top = std::max_element(columns.begin(), columns.end());
   uint64_t highest = std::max<uint64_t>(*top, 1);
   auto full = static_cast<double>(cells.heights.size() - 1);
 
   std::vector<std::string> lines;
   for (int row = rows - 1; row >= 0; --row) {
-    std::string line = PadLeft(row == rows - 1 ? FormatByteCount(static_cast<double>(*top)) : "", kLabelColumns - 1);
+    std::string line = PadLeft(row == rows - 1 ? FormatByteCount(static_cast<double>(*top)) : "", kAxisColumns - 1);
     absl::StrAppend(&line, " ", cells.axis);
     for (uint64_t value : columns) {
       double filled = static_cast<double>(value) / static_cast<double>(highest) * rows - row;
@@ -75,7 +75,7 @@ std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& tim
     while (!line.empty() && line.back() == ' ') line.pop_back();
     lines.push_back(std::move(line));
   }
-  std::string rule = absl::StrCat(PadLeft("0", kLabelColumns - 1), " ", cells.zero);
+  std::string rule = absl::StrCat(PadLeft("0", kAxisColumns - 1), " ", cells.zero);
   for (size_t i = 0; i < columns.size(); ++i) rule += i == size_t(top - columns.begin()) ? cells.marker : cells.rule;
   lines.push_back(std::move(rule));
 
@@ -83,7 +83,7 @@ std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& tim
     std::string first = Position(timeline, timeline.position.front());
     std::string last = Position(timeline, timeline.position.back());
     int width = static_cast<int>(columns.size());
-    std::string line(kLabelColumns + 1, ' ');
+    std::string line(kAxisColumns + 1, ' ');
     line += first;
     if (DisplayWidth(first) + DisplayWidth(last) + 1 <= width) line += PadLeft(last, width - DisplayWidth(first));
     lines.push_back(std::move(line));

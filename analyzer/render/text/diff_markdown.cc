@@ -9,8 +9,6 @@
 namespace vramtrack {
 namespace {
 
-constexpr size_t kFrames = 12;
-
 // Text from a trace, as it is and nothing more: no link, no mention, no table of its own.
 std::string Escaped(const std::string& text) {
   std::string escaped;
@@ -56,7 +54,7 @@ void WriteStack(const DiffFinding& finding, std::string* text) {
   if (finding.frames.empty()) return;
   absl::StrAppend(text, "\n<details><summary>Where</summary>\n\n");
   TextStyle style;
-  for (const std::string& line : StackLines(style, finding.frames, finding.naming_frame, kFrames)) {
+  for (const std::string& line : StackLines(style, finding.frames, finding.naming_frame, kStackFrames)) {
     absl::StrAppend(text, "    ", line, "\n");  // an indented block ends with the indentation, whatever is in it
   }
   absl::StrAppend(text, "\n</details>\n");

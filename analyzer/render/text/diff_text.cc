@@ -14,9 +14,8 @@
 namespace vramtrack {
 namespace {
 
-constexpr int kNames = 16;   // columns of what a device's line is about
-constexpr int kValues = 12;  // columns of a value
-constexpr size_t kFrames = 12;
+constexpr int kSubjectColumns = 16;  // columns of what a device's line is about
+constexpr int kValues = 12;          // columns of a value
 constexpr size_t kMovesShown = 3, kPartsShown = 5;
 
 void WriteAnswer(const DiffReport& report, Page* page) {
@@ -29,13 +28,15 @@ void WriteAnswer(const DiffReport& report, Page* page) {
   page->Blank();
   TextStyle narrower = page->style();
   narrower.columns -= kFindingIndent - 2;
-  for (const std::string& line : StackLines(narrower, answer.finding->frames, answer.finding->naming_frame, kFrames)) {
+  for (const std::string& line :
+       StackLines(narrower, answer.finding->frames, answer.finding->naming_frame, kStackFrames)) {
     page->Line(line, kFindingIndent - 2);
   }
 }
 
 std::string Row(const std::string& name, const std::string& base, const std::string& next, const std::string& delta) {
-  return absl::StrCat(PadRight(name, kNames), PadLeft(base, kValues), PadLeft(next, kValues), PadLeft(delta, kValues));
+  return absl::StrCat(PadRight(name, kSubjectColumns), PadLeft(base, kValues), PadLeft(next, kValues),
+                      PadLeft(delta, kValues));
 }
 
 void WriteValue(const std::string& name, const DiffValue& value, const std::string& unit, Page* page) {

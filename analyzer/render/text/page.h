@@ -13,6 +13,8 @@ namespace vramtrack {
 
 // Columns before the lines of a section, and before what is said of a finding below its first line.
 constexpr int kSectionIndent = 2, kFindingIndent = 6;
+// Of a stack, as long as nobody asks for more.
+constexpr size_t kStackFrames = 12;
 
 inline std::string BytesText(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 

@@ -11,7 +11,6 @@
 namespace vramtrack {
 namespace {
 
-constexpr size_t kFrames = 12;
 constexpr size_t kFramesInShort = 5;
 constexpr size_t kFindingsInShort = 2;
 constexpr size_t kRanks = 16;
@@ -20,7 +19,7 @@ constexpr size_t kRequestFramesInShort = 4;
 }  // namespace
 
 std::string RenderText(const Report& report, const TextStyle& style, size_t top, bool every_frame) {
-  const size_t frames = every_frame ? SIZE_MAX : kFrames;
+  const size_t frames = every_frame ? SIZE_MAX : kStackFrames;
   Page page(style);
   WriteOutOfMemory(report, frames, top, &page);
   page.Blank();

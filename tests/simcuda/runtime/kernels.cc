@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -28,9 +27,9 @@ struct Variable {
   std::map<int, CUdeviceptr> addresses;  // by device
 };
 
-// One for each object file with device code; only its address matters.
+// One for each object file with device code, with what it has registered. PyTorch has thousands.
 struct Image {
-  void* unused;
+  std::vector<const void*> kernels, variables;
 };
 
 // Filled before main, in whatever order the object files are started.
@@ -43,6 +42,15 @@ struct Registry {
 Registry& GetRegistry() {
   static Registry* registry = new Registry;
   return *registry;
+}
+
+// Takes from `all` what an image has registered and no later one has registered again.
+template <typename Entries>
+void Forget(const std::vector<const void*>& registered, const void* image, Entries* all) {
+  for (const void* address : registered) {
+    const auto found = all->find(address);
+    if (found != all->end() && found->second.image == image) all->erase(found);
+  }
 }
 
 struct Configuration {
@@ -142,16 +150,13 @@ void __cudaRegisterFatBinaryEnd(void**) {}
 
 void __cudaUnregisterFatBinary(void** handle) {
   Registry& registry = GetRegistry();
+  Image* const image = reinterpret_cast<Image*>(handle);
   {
     std::lock_guard<std::mutex> lock(registry.mutex);
-    for (auto kernel = registry.kernels.begin(); kernel != registry.kernels.end();) {
-      kernel = kernel->second.image == handle ? registry.kernels.erase(kernel) : std::next(kernel);
-    }
-    for (auto variable = registry.variables.begin(); variable != registry.variables.end();) {
-      variable = variable->second.image == handle ? registry.variables.erase(variable) : std::next(variable);
-    }
+    Forget(image->kernels, handle, &registry.kernels);
+    Forget(image->variables, handle, &registry.variables);
   }
-  delete reinterpret_cast<Image*>(handle);
+  delete image;
 }
 
 char __cudaInitModule(void**) { return 1; }
@@ -161,12 +166,14 @@ void __cudaRegisterFunction(void** handle, const char* host_function, char*, con
   Registry& registry = GetRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
   registry.kernels[host_function] = Kernel{name, handle, nullptr};
+  reinterpret_cast<Image*>(handle)->kernels.push_back(host_function);
 }
 
 void __cudaRegisterVar(void** handle, char* host_variable, char*, const char*, int, size_t bytes, int, int) {
   Registry& registry = GetRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
   registry.variables[host_variable] = Variable{bytes, handle, {}};
+  reinterpret_cast<Image*>(handle)->variables.push_back(host_variable);
 }
 
 void __cudaRegisterHostVar(void**, const char*, char*, size_t) {}
@@ -177,6 +184,7 @@ void __cudaRegisterManagedVar(void** handle, void** host_variable, char*, const 
   Registry& registry = GetRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
   registry.variables[host_variable] = Variable{bytes, handle, {}};
+  reinterpret_cast<Image*>(handle)->variables.push_back(host_variable);
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, void* stream) {
