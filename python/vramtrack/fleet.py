@@ -40,14 +40,14 @@ class Summarized(NamedTuple):
 def summarize(traces: Sequence[Path], output: Path, *, fan_in: int = 64, address: str | None = None,
               detail: str | None = None, top: int | None = None, step_marks: str | None = None,
               horizon: int | None = None, search_path: Sequence[Path] = (), keep_going: bool = False,
-              retries: int = 3, all_runs: bool = False) -> Summarized:
+              retries: int = 3, all_runs: bool = False, categories: Path | None = None) -> Summarized:
     """Writes the summary of `traces`, files or folders of them, to the file `output`, whole or not at all.
 
     Of a folder that holds several runs it takes the newest and says so on stderr, or all with `all_runs`.
 
     The work is done by Ray: by the cluster at `address` ("auto": the one that this machine is part of), by the one that
-    this process is connected to already, or else by this machine's processors. All of its machines must see the traces
-    under the same paths and have this package.
+    this process is connected to already, or else by this machine's processors. All of its machines must see the traces,
+    and the file of `categories`, under the same paths and have this package.
 
     A task whose worker or program was killed is tried again, `retries` times. `fan_in` summaries are merged by one task;
     the result is the same for any number. The other options are those of `vramtrack summarize`.
@@ -60,7 +60,7 @@ def summarize(traces: Sequence[Path], output: Path, *, fan_in: int = 64, address
     paths = list(_files(traces, all_runs))
     if os.path.isfile(output) and any(os.path.exists(path) and os.path.samefile(path, output) for path in paths):
         raise VramtrackError("%s: is one of the traces, which this would destroy (give another name)" % os.fspath(output), 2)
-    options = _Options.of(detail, top, step_marks, horizon, search_path)
+    options = _Options.of(detail, top, step_marks, horizon, search_path, categories)
     with _Cluster(address, retries) as cluster:
         summary, left_out = _reduced(cluster, paths, options, fan_in)
         if left_out and (summary is None or not keep_going):
@@ -79,12 +79,14 @@ class _Options:
 
     @classmethod
     def of(cls, detail: str | None, top: int | None, step_marks: str | None, horizon: int | None,
-           search_path: Sequence[Path]) -> _Options:
+           search_path: Sequence[Path], categories: Path | None) -> _Options:
         both = [] if detail is None else ["--detail", detail]
         given = [("--top", top), ("--step-marks", step_marks), ("--horizon", horizon)]
         own = [word for name, value in given if value is not None for word in (name, str(value))]
         for folder in search_path:
             own += ["--search-path", _program.as_argument(folder)]
+        if categories is not None:
+            own += ["--categories", os.path.abspath(categories)]
         # Ray counts a task as one processor.
         return cls(("--threads", "1", *both, *own), tuple(both))
 
@@ -281,6 +283,7 @@ def _main() -> int:
     parser.add_argument("--step-marks", metavar="KIND")
     parser.add_argument("--horizon", type=int, metavar="STEPS")
     parser.add_argument("--search-path", action="append", default=[], metavar="DIR")
+    parser.add_argument("--categories", metavar="FILE")
     given = vars(parser.parse_args())
     if given["fan_in"] < 2:
         parser.error("--fan-in: 2 or more")

@@ -88,9 +88,13 @@ class FleetTest(unittest.TestCase):
     def test_3_options_are_the_commands_own(self):
         from vramtrack import fleet
 
-        fleet.summarize([self.path("traces")], self.path("fleet.vts"), top=3, detail="fleet", step_marks="marks", horizon=1000)
-        run(VRAMTRACK, "summarize", self.path("traces"), "-o", self.path("options.vts"), "--top", "3", "--detail", "fleet",
-            "--step-marks", "marks", "--horizon", "1000")
+        categories = self.path("categories.toml")
+        with open(categories, "w", encoding="utf-8") as file:
+            file.write('[[category]]\nname = "everything"\nfunction = "*"\n')
+        fleet.summarize([self.path("traces")], self.path("fleet.vts"), top=3, detail="job", step_marks="marks", horizon=1000,
+                        categories=os.path.relpath(categories))
+        run(VRAMTRACK, "summarize", self.path("traces"), "-o", self.path("options.vts"), "--top", "3", "--detail", "job",
+            "--step-marks", "marks", "--horizon", "1000", "--categories", categories)
         self.assertEqual(content(self.path("fleet.vts")), content(self.path("options.vts")))
 
     def test_4_names_what_cannot_be_read(self):
