@@ -124,13 +124,13 @@ int ObjectWalk::OnReferred(uint64_t object, void* walk) {
   return 0;
 }
 
-void ObjectWalk::ReachReferred(uint64_t object, const TypeFacts& type, Step step) {
+void ObjectWalk::ReachReferred(uint64_t object, const TypeFacts& type, Step step, VisitObject visit) {
   if (type.traverse == nullptr) return;
   step_ = step;
   type_skipped_ = type.type;
   const uint64_t of = type.type;
   const Traverse traverse = type.traverse;
-  traverse(object, OnReferred, this);
+  traverse(object, visit, this);
   Reach(of, kMember, 0, kLeftover);
 }
 

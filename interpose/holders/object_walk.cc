@@ -15,6 +15,8 @@ constexpr uint32_t kObjectsPerClock = 512;
 constexpr int kMostLocals = 4096;
 constexpr long long kMostNumber = 1LL << 32;
 
+constexpr uint64_t kArrayBase = 48;  // of a view of NumPy's: what has the memory
+
 constexpr Step kEntry = {schema::HOLDER_ENTRY, NameKind::kNone, 0};
 
 // Whether nothing that an object refers to is left out when it is expanded, other than what is never reached.
@@ -27,6 +29,8 @@ bool ReachesAll(TypeKind kind) {
     case TypeKind::kMethod:
     case TypeKind::kFunction:
     case TypeKind::kCell:
+    case TypeKind::kWeakReference:
+    case TypeKind::kThreadLocal:
       return true;
     default:
       return false;
@@ -249,6 +253,16 @@ void ObjectWalk::ExpandPython(uint64_t object) {
       break;
     case TypeKind::kContext:
       return ExpandContext(object, type);
+    case TypeKind::kObjectArray: {
+      const ArrayItems items = ItemsOfArray(object, memory_);
+      for (uint64_t i = 0; i < items.count; ++i) Reach(Load(items.first + 8 * i), kEntry);
+      Reach(Load(object + kArrayBase), kSame);
+      break;
+    }
+    case TypeKind::kThreadLocal:
+      if (type.traverse != nullptr) type.traverse(object, OnThreadLocalMember, this);
+      break;
+    case TypeKind::kWeakReference:
     case TypeKind::kPlain:
       break;
   }
@@ -333,6 +347,19 @@ void ObjectWalk::ExpandGenerator(uint64_t generator) {
   if (code == 0 || TypeOf(code) != api_->code) return;
   ExpandNow(frame, ObjectKind::kFrame, {schema::HOLDER_GENERATOR, NameKind::kCode, code}, 0,
             [&] { ExpandFrame(frame); });
+}
+
+// A threading.local has a dict with the dicts of attributes, one for each thread.
+int ObjectWalk::OnThreadLocalMember(uint64_t object, void* walk) {
+  auto* self = static_cast<ObjectWalk*>(walk);
+  const PythonApi& api = *self->api_;
+  if (TypeOf(object) != api.dict) return 0;
+  intptr_t position = 0;
+  uint64_t key, value;
+  while (api.dict_next(object, &position, &key, &value) != 0) {
+    if (TypeOf(value) == api.dict) self->Reach(value, kSame, kAttributes);
+  }
+  return 0;
 }
 
 // A context keeps its variables in a tree (CPython's hamt.c). A node has pairs of a variable and its value, which are

@@ -80,8 +80,11 @@ class ObjectWalk {
   template <typename Expansion>
   void ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand);
   void Fill(Entry* entry, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) const;
-  void ReachReferred(uint64_t object, const TypeFacts& type, Step step);
+  using VisitObject = int (*)(uint64_t object, void* walk);
+  void ReachReferred(uint64_t object, const TypeFacts& type, Step step, VisitObject visit = OnReferred);
   static int OnReferred(uint64_t object, void* walk);
+  static int OnThreadLocalMember(uint64_t object, void* walk);
+  static int OnTensorMember(uint64_t object, void* walk);
   static int OnContextMember(uint64_t object, void* walk);
 
   void ExpandPython(uint64_t object);

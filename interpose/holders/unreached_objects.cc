@@ -92,7 +92,7 @@ bool ObjectWalk::ReachTheRest() {
     if (type.traverse != nullptr) type.traverse(object, OnReference, this);
     if (OutOfTime()) return false;
   }
-  const auto reach = [&](bool outside, bool instances_only) {
+  const auto reach = [&](bool outside, auto is_wanted) {
     for (size_t i = 0; i < left; ++i) {
       const Entry entry = reached_[unreached_[i]];
       if ((entry.flags & kUnreached) == 0) continue;
@@ -100,7 +100,7 @@ bool ObjectWalk::ReachTheRest() {
       // Since 3.12 the upper half of the word has flags.
       const uint64_t count = api_->minor >= 12 ? Load<uint32_t>(entry.address) : Load(entry.address);
       if (outside && count <= entry.references) continue;
-      if (instances_only && types_.Of(of_type, *api_, memory_).kind != TypeKind::kPlain) continue;
+      if (!is_wanted(types_.Of(of_type, *api_, memory_).kind)) continue;
       current_ = 0;
       stage_ = outside ? kOutside : kGarbage;
       const schema::HolderStep step = outside ? schema::HOLDER_OUTSIDE : schema::HOLDER_GARBAGE;
@@ -114,7 +114,14 @@ bool ObjectWalk::ReachTheRest() {
     }
     return Expand();
   };
-  return reach(true, false) && reach(false, true) && reach(false, false);
+  // A cycle has the name of what is most telling in it: of an object of the program's, of an exception; of a tensor
+  // only if there is nothing else.
+  const auto any = [](TypeKind) { return true; };
+  const auto instance = [](TypeKind kind) { return kind == TypeKind::kPlain; };
+  const auto exception = [](TypeKind kind) { return kind == TypeKind::kException; };
+  const auto no_tensor = [](TypeKind kind) { return kind != TypeKind::kTensor && kind != TypeKind::kStorage; };
+  return reach(true, any) && reach(false, instance) && reach(false, exception) && reach(false, no_tensor) &&
+         reach(false, any);
 }
 
 }  // namespace vramtrack::holders
